@@ -22,6 +22,59 @@ func TestCreditReceipt_SameDueDatePaysInTheOrderOfIssue(t *testing.T) {
 }
 
 // A note on a partly paid invoice frees only what it needs: what is due makes room first.
+func TestVoidInvoice_ADraftOfNothingIsNotPaid(t *testing.T) {
+	t.Parallel()
+	l := given(t, draft(1, 0, 10))
+	if _, open := l.State().Invoices[invoiceID(1)]; !open || len(l.State().Settled) > 0 {
+		t.Error("a draft is settled before it is issued")
+	}
+	l.kinds(void(1), events.InvoiceVoided{})
+}
+
+func TestInvoicePaid_NamesItsPeriodAlsoAfterTheStreamPeriodClosed(t *testing.T) {
+	t.Parallel()
+	c := draft(1, 1000, 10)
+	c.PeriodFrom, c.PeriodTo = now, now.AddDate(0, 1, 0)
+	l := given(t, c, issue(1))
+	l.closed()
+	for _, e := range l.do(credit(1, 1000)) {
+		paid, ok := e.(events.InvoicePaid)
+		if ok && paid.PeriodFrom.Equal(now) && paid.PeriodTo.Equal(now.AddDate(0, 1, 0)) &&
+			paid.SubscriptionID == subscription() {
+			return
+		}
+	}
+	t.Error("no paid invoice names its period")
+}
+
+func TestReservePrompt_NamesCustomerInvoiceAndAmount(t *testing.T) {
+	t.Parallel()
+	given(t, draft(1, 1000, 10), issue(1)).When(commands.ReservePrompt{
+		SubscriberID: subscriber, OrgID: org, PaymentID: paymentID(1), InvoiceID: invoiceID(1), Amount: kes(1000),
+	}).Then(events.PromptReserved{
+		SubscriberID: subscriber, OrgID: org, PaymentID: paymentID(1), InvoiceID: invoiceID(1), Amount: kes(1000),
+		At: now,
+	})
+}
+
+func TestReleasePrompt_NamesCustomerAndAttempt(t *testing.T) {
+	t.Parallel()
+	l := given(t, commands.ReservePrompt{
+		SubscriberID: subscriber, OrgID: org, PaymentID: paymentID(1), Amount: kes(1000),
+	})
+	l.When(commands.ReleasePrompt{SubscriberID: subscriber, PaymentID: paymentID(1)}).
+		Then(events.PromptReleased{SubscriberID: subscriber, PaymentID: paymentID(1), At: now})
+}
+
+func TestAccount_ADraftedNoteSurvivesClosingWhole(t *testing.T) {
+	t.Parallel()
+	l := given(t, draft(1, 1000, 10), issue(1), note(1, 1, 100))
+	if l.State().Notes[noteID(1)].Reason == "" {
+		t.Fatal("the note of this test has no reason")
+	}
+	l.closed()
+}
+
 func TestCreditNote_FreesNoMoreThanItNeeds(t *testing.T) {
 	t.Parallel()
 	l := given(t, draft(1, 1000, 10), issue(1), credit(1, 700), note(1, 1, 300))

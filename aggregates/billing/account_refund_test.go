@@ -190,3 +190,29 @@ func TestWriteOff_LaterMoneyForTheInvoiceRecoversIt(t *testing.T) {
 	}
 	l.stands(50, 0)
 }
+
+func TestWriteOff_ALossIsNotRefunded(t *testing.T) {
+	t.Parallel()
+	refund := setAside(1, 1, 100)
+	refund.ReceiptID = writeOff(1, 0).WriteOffID
+	given(t, draft(1, 1000, 20), issue(1), writeOff(1, 0)).fails(refund, failure.NotFound, "receipt_not_found")
+}
+
+func TestWriteOff_ARecoveryIsTakenBackUnderItsOwnAllocation(t *testing.T) {
+	t.Parallel()
+	l := given(t, draft(1, 1000, 20), issue(1), writeOff(1, 0))
+	paid := credit(1, 1000)
+	paid.InvoiceID = invoiceID(1)
+	var made, undone id.Allocation
+	for _, e := range append(l.do(paid), l.do(withdraw(1))...) {
+		switch e := e.(type) {
+		case events.WriteOffRecovered:
+			made = e.AllocationID
+		case events.RecoveryWithdrawn:
+			undone = e.AllocationID
+		}
+	}
+	if made.IsZero() || made != undone {
+		t.Errorf("recovered by allocation %v, taken back from %v", made, undone)
+	}
+}

@@ -20,6 +20,15 @@ func TestDraftInvoice_OpensTheAccountOnce(t *testing.T) {
 	l.stands(0, 0) // drafts are not owed
 }
 
+func TestAccount_BelongsToTheOrganizationInEveryStreamPeriod(t *testing.T) {
+	t.Parallel()
+	l := given(t, draft(1, 1000, 10))
+	l.BelongsTo(org, "account_not_found")
+	l.closed()
+	l.BelongsTo(org, "account_not_found")
+	given(t, credit(1, 500)).BelongsTo(org, "account_not_found") // money can come before the first invoice
+}
+
 func TestDraftInvoice_AnotherCurrencyIsRefused(t *testing.T) {
 	t.Parallel()
 	c := draft(2, 1000, 10)

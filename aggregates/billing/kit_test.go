@@ -101,10 +101,18 @@ func given(t *testing.T, cs ...commands.AccountCommand) *ledger {
 	return l
 }
 
-// do executes a command that must be accepted, and returns its events.
+// do executes a command that must be accepted, and returns its events. Each of them that has a field for the books must
+// tell those after the append.
 func (l *ledger) do(c commands.AccountCommand) []events.AccountEvent {
 	l.t.Helper()
-	return l.When(c).ThenEvents()
+	made := l.When(c).ThenEvents()
+	for _, e := range made {
+		has := reflect.ValueOf(e).FieldByName("After").IsValid()
+		if has && after(e) != l.State().Books() {
+			l.t.Errorf("%s tells the books %+v, want %+v", e.EventType(), after(e), l.State().Books())
+		}
+	}
+	return made
 }
 
 // closed continues in the next period, and checks that closing lost nothing.

@@ -10,6 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/aggregates/billing"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/decidertest"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
@@ -63,9 +64,10 @@ func TestGrantNumbers_BlockFollowsTheLastNumberInOneAppend(t *testing.T) {
 	if diff := cmp.Diff([]events.NumberingEvent{number(9, 2), number(8, 3)}, made); diff != "" {
 		t.Errorf("second block (-want +got):\n%s", diff)
 	}
-	if s.Last != 3 || billing.NumberSeries().Owner(s) != org {
-		t.Errorf("series stands at %d of %s", s.Last, s.OrgID)
+	if want := (billing.Numbering{SeriesID: series, OrgID: org, Last: 3}); s != want {
+		t.Errorf("series is %+v, want %+v", s, want)
 	}
+	decidertest.For(t, billing.NumberSeries(), now).Given(number(7, 1)).BelongsTo(org, "not_found")
 }
 
 // Whoever asks from an old list, once or a million numbers later, gets nothing: its documents may have numbers.

@@ -96,6 +96,22 @@ func TestTax_DiscountLineLowersTotalAndTax(t *testing.T) {
 	}
 }
 
+func TestDraftInvoice_EachLineTellsWhatItsDocumentShows(t *testing.T) {
+	t.Parallel()
+	vat := events.TaxComponent{Name: "VAT", BasisPoints: 1600}
+	got := drafted(t, exclusive(vat), line("2.5", 1000))
+	charge := []events.TaxCharge{{Name: "VAT", BasisPoints: 1600, Amount: kes(400)}}
+	want := []events.InvoiceLine{{
+		Description: "Home", Quantity: "2.5", UnitPrice: kes(1000), Net: kes(2500), Taxes: charge, Gross: kes(2900),
+	}}
+	if diff := cmp.Diff(want, got.Lines); diff != "" {
+		t.Errorf("lines (-want +got)\n%s", diff)
+	}
+	if diff := cmp.Diff(charge, got.Taxes); diff != "" {
+		t.Errorf("taxes (-want +got)\n%s", diff)
+	}
+}
+
 func TestDraftInvoice_OutOfRangeIsRefused(t *testing.T) {
 	t.Parallel()
 	for name, lines := range map[string][]commands.LineInput{

@@ -7,6 +7,8 @@ import (
 	"github.com/lastmile-isp/lastmile/aggregates/payments"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/personal"
 )
 
 func TestPrompt_NotSentForTwoMinutesIsNotSentAnyMore(t *testing.T) {
@@ -44,6 +46,44 @@ func TestCancelledPrompt_IsCancelledForGood(t *testing.T) {
 	s.when(commands.RecordVerdict{PaymentID: attempt, Code: "1", By: "query"}).thenNothing().
 		when(commands.RecordCheck{PaymentID: attempt, Code: "4999", Answered: true}).thenNothing().
 		at(now.Add(25 * time.Hour)).when(commands.ExpirePayment{PaymentID: attempt}).thenNothing()
+}
+
+func TestPrompt_OnADirectShortcodeNamesItsCredentials(t *testing.T) {
+	t.Parallel()
+	want := initiated
+	want.Direct, want.CredentialsRef = true, keys
+	payment(t).when(commands.InitiatePayment{
+		PaymentID: attempt, OrgID: org, SubscriberID: sub, InvoiceID: invoice, Amount: kes(1500),
+		Phone: personal.Of("254712345678"), Direct: true, Environment: "sandbox", Shortcode: "600100",
+		CredentialsRef: keys, AccountReference: "P7K2M9QX4RTW",
+	}).then(want)
+}
+
+func TestPrompt_KeepsTheProvidersWords(t *testing.T) {
+	t.Parallel()
+	told := accepted
+	told.CustomerMessage = "Success. Request accepted for processing"
+	s := payment(t).given(initiated, submitting).when(commands.AcceptPrompt{
+		PaymentID: attempt, MerchantRequestID: "m", CheckoutRequestID: "ws_CO_1",
+		CustomerMessage: "Success. Request accepted for processing",
+	}).then(told)
+	ended := cancelled
+	ended.Message = "Request cancelled by user"
+	s.when(commands.RecordVerdict{
+		PaymentID: attempt, Code: "1032", Message: "Request cancelled by user", By: "callback",
+	}).then(ended)
+}
+
+func TestAbsent_AttemptsReceiptsAndGatewaysAreNotFound(t *testing.T) {
+	t.Parallel()
+	for want, err := range map[string]error{
+		"payment_not_found": payments.Payments().Missing(), "receipt_not_found": payments.Receipts().Missing(),
+		"gateway_not_found": payments.Gateways().Missing(),
+	} {
+		if failure.CodeOf(err) != want {
+			t.Errorf("%v; want %s", err, want)
+		}
+	}
 }
 
 func TestPrompt_BelongsToItsOrganization(t *testing.T) {

@@ -248,3 +248,28 @@ func TestReversedMoney_IsAbsorbedAndMatchedNoMore(t *testing.T) {
 	}, events.ReceiptDisputed{ReceiptID: realReceipt, Amount: kes(1)}).when(toSub2).
 		then(matchedTo(sub2, "operator", 1)) // the number of moves stays with the money
 }
+
+func TestAttribute_MoneyOfAPromptStaysWithItsAttempt(t *testing.T) {
+	t.Parallel()
+	own, want := recorded, matchedTo(sub, "operator", 0)
+	own.OrgID, own.PaymentID, want.InvoiceID, want.PaymentID = org, attempt, invoice, attempt
+	receipt(t).given(own, held("conflicting_prompt")).when(toSub).then(want)
+}
+
+func TestCash_BelongsToNoAttemptAndIsRecordedOncePerReference(t *testing.T) {
+	t.Parallel()
+	cash := commands.RecordCash{
+		ReceiptID: realReceipt, OrgID: org, SubscriberID: sub, InvoiceID: invoice, Reference: "desk-1",
+		Amount: kes(500),
+	}
+	receipt(t).when(cash).then(
+		events.ReceiptRecorded{
+			ReceiptID: realReceipt, OrgID: org, Provider: "cash", ReceiptNumber: "desk-1", Channel: "cash",
+			Amount: kes(500), PaidAt: now, Sighting: "cash", RecordedAt: now,
+		},
+		events.ReceiptMatched{
+			ReceiptID: realReceipt, OrgID: org, SubscriberID: sub, InvoiceID: invoice, ReceiptNumber: "desk-1",
+			Channel: "cash", Amount: kes(500), PaidAt: now, By: "cash", At: now,
+		},
+	).when(cash).thenFails("reference_used")
+}

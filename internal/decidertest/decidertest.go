@@ -4,6 +4,7 @@ package decidertest
 
 import (
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -52,8 +53,8 @@ func (s *Scenario[S, C, E]) At(now time.Time) *Scenario[S, C, E] {
 	return s
 }
 
-// When decides a command. The command must be valid and meant for the aggregate. Deciding must not change the state and
-// must give the same answer twice.
+// When decides a command. The command must be valid, meant for the aggregate and listed in its definition, because the
+// bus reads stored commands by that list. Deciding must not change the state and must give the same answer twice.
 func (s *Scenario[S, C, E]) When(cmd C) *Scenario[S, C, E] {
 	s.t.Helper()
 	if err := cmd.Validate(); err != nil {
@@ -61,6 +62,9 @@ func (s *Scenario[S, C, E]) When(cmd C) *Scenario[S, C, E] {
 	}
 	if got := cmd.Target().Category; got != s.def.Category {
 		s.t.Fatalf("%s is for %q, not for %q", cmd.CommandName(), got, s.def.Category)
+	}
+	if !slices.ContainsFunc(s.def.Commands, func(c C) bool { return c.CommandName() == cmd.CommandName() }) {
+		s.t.Fatalf("the definition does not list %s", cmd.CommandName())
 	}
 	s.decided, s.err = s.def.Decide(s.state, cmd, s.now)
 	again, err := s.def.Decide(s.state, cmd, s.now)
@@ -141,6 +145,23 @@ func (s *Scenario[S, C, E]) ThenState(want S, opts ...cmp.Option) *Scenario[S, C
 
 // State is the state after all events so far, for tests that compare only parts.
 func (s *Scenario[S, C, E]) State() S { return s.state }
+
+// BelongsTo checks the organization that the state belongs to; zero when nobody owns it. What does not exist belongs to
+// nobody, and is refused with the code missing.
+func (s *Scenario[S, C, E]) BelongsTo(want id.Organization, missing string) *Scenario[S, C, E] {
+	s.t.Helper()
+	var none S
+	if got := s.def.Owner(s.state); got != want {
+		s.t.Fatalf("belongs to %v, want %v", got, want)
+	}
+	if got := s.def.Owner(none); !got.IsZero() {
+		s.t.Fatalf("what does not exist belongs to %v", got)
+	}
+	if got := failure.CodeOf(s.def.Missing()); got != missing {
+		s.t.Fatalf("what does not exist is answered %q, want %q", got, missing)
+	}
+	return s
+}
 
 // SurvivesClosing checks that the last event of a closed period carries the whole state into the next period.
 func (s *Scenario[S, C, E]) SurvivesClosing(opts ...cmp.Option) *Scenario[S, C, E] {

@@ -22,11 +22,28 @@ func (archive) Validate() error         { return nil }
 // state is the list of reasons so far.
 type state []string
 
+// owner is the organization that every list of reasons belongs to.
+var owner = id.Derive[id.Organization]("test")
+
+// unlisted are rules whose definition lists no command.
+func unlisted() aggregates.Definition[state, archive, events.PlanArchived] {
+	def := rules(pure)
+	def.Commands = nil
+	return def
+}
+
 // rules refuse an empty reason and ignore the last one again. A now that returns different texts makes them impure.
 func rules(now func() string) aggregates.Definition[state, archive, events.PlanArchived] {
 	return aggregates.Definition[state, archive, events.PlanArchived]{
-		Category: "plan",
-		Evolve:   func(s state, e events.PlanArchived) state { return append(s[:len(s):len(s)], e.Reason) },
+		Category: "plan", Commands: []archive{{}},
+		Missing: func() error { return failure.NewNotFound("reasons_not_found", "") },
+		Owner: func(s state) id.Organization {
+			if len(s) == 0 {
+				return id.Organization{}
+			}
+			return owner
+		},
+		Evolve: func(s state, e events.PlanArchived) state { return append(s[:len(s):len(s)], e.Reason) },
 		Decide: func(s state, c archive, _ time.Time) ([]events.PlanArchived, error) {
 			switch {
 			case c.Reason == "":
@@ -49,7 +66,8 @@ func TestScenario_ToldAsItIs(t *testing.T) {
 		When(archive{}).ThenFails("reason_missing").
 		When(archive{"old"}).Then(events.PlanArchived{Reason: "old"}).
 		When(archive{"old"}).ThenNothing().
-		Given(events.PlanArchived{Reason: "new"}).ThenState(state{"old", "new"})
+		Given(events.PlanArchived{Reason: "new"}).ThenState(state{"old", "new"}).
+		BelongsTo(owner, "reasons_not_found")
 }
 
 // fake is the testing.TB of a scenario that should fail: it remembers the failure.
@@ -84,8 +102,11 @@ func TestScenario_FindsWhatIsOtherwise(t *testing.T) {
 		"asked before": func(t testing.TB) {
 			start(t).When(archive{"x"}).Then(events.PlanArchived{Reason: "x"}).ThenNothing()
 		},
-		"impure":     func(t testing.TB) { decidertest.For(t, rules(impure), time.Time{}).When(archive{"x"}) },
-		"lost state": func(t testing.TB) { start(t).Given(events.PlanArchived{Reason: "x"}).SurvivesClosing() },
+		"unlisted":      func(t testing.TB) { decidertest.For(t, unlisted(), time.Time{}).When(archive{"x"}) },
+		"other owner":   func(t testing.TB) { start(t).BelongsTo(owner, "reasons_not_found") },
+		"other missing": func(t testing.TB) { start(t).BelongsTo(id.Organization{}, "other") },
+		"impure":        func(t testing.TB) { decidertest.For(t, rules(impure), time.Time{}).When(archive{"x"}) },
+		"lost state":    func(t testing.TB) { start(t).Given(events.PlanArchived{Reason: "x"}).SurvivesClosing() },
 	} {
 		f := &fake{TB: t}
 		func() {

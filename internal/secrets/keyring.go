@@ -59,7 +59,7 @@ type Keyring struct {
 
 // New makes a keyring of 32-byte keys: seal with current, open with all.
 func New(current []byte, previous ...[]byte) (*Keyring, error) {
-	k := &Keyring{keys: make(map[KeyID][]byte, 1+len(previous))}
+	k := &Keyring{keys: map[KeyID][]byte{}}
 	for i, key := range append([][]byte{current}, previous...) {
 		if len(key) != KeySize {
 			return nil, fmt.Errorf("platform key %d has %d bytes, want %d", i, len(key), KeySize)
@@ -76,7 +76,7 @@ func New(current []byte, previous ...[]byte) (*Keyring, error) {
 
 // Parse reads the current key and the previous ones, each 32 bytes in base64.
 func Parse(current string, previous ...string) (*Keyring, error) {
-	decoded := make([][]byte, 0, 1+len(previous))
+	var decoded [][]byte
 	for _, text := range append([]string{current}, previous...) {
 		key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(text))
 		if err != nil || len(key) != KeySize {

@@ -90,9 +90,13 @@ func TestDerive_PurposesDiffer(t *testing.T) {
 
 func TestParse_RefusesWrongSizesWithoutShowingThem(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"", "hunter2!", base64.StdEncoding.EncodeToString([]byte("short"))} {
-		if _, err := secrets.Parse(text); err == nil || (text != "" && strings.Contains(err.Error(), text)) {
+	for _, text := range []string{"", "hunter2!", base64.StdEncoding.EncodeToString([]byte("short")),
+		base64.StdEncoding.EncodeToString(key(3)) + "!"} {
+		_, err := secrets.Parse(text)
+		if err == nil || (text != "" && strings.Contains(err.Error(), text)) {
 			t.Errorf("%q: %v", text, err)
+		} else if !strings.Contains(err.Error(), "openssl rand -base64 32") {
+			t.Errorf("%q: the error does not say how a key is made: %v", text, err)
 		}
 	}
 	if _, err := secrets.Parse(base64.StdEncoding.EncodeToString(key(3)) + "\n"); err != nil {
@@ -182,5 +186,120 @@ func TestLoadOrCreate_MakesAKeyThatNobodyCanGuess(t *testing.T) {
 	}
 	if len(seen) != 3 {
 		t.Errorf("3 installations have %d keys", len(seen))
+	}
+}
+
+func TestParse_PreviousKeysAreReadLikeTheCurrentOne(t *testing.T) {
+	t.Parallel()
+	old := base64.StdEncoding.EncodeToString(key(1))
+	k, err := secrets.Parse(base64.StdEncoding.EncodeToString(key(2)), old)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sealed := ring(t, key(1)).Seal(secrets.Sealing, []byte("x"), nil)
+	if got, err := k.Open(secrets.Sealing, sealed, nil); err != nil || string(got) != "x" {
+		t.Errorf("a value of before is %q, %v", got, err)
+	}
+	if _, err := secrets.Parse(base64.StdEncoding.EncodeToString(key(2)), "no key"); err == nil {
+		t.Error("a previous key that cannot be read was passed over")
+	}
+}
+
+func TestNew_RefusesAKeyOfAnotherSize(t *testing.T) {
+	t.Parallel()
+	for _, size := range []int{0, 16, secrets.KeySize - 1, secrets.KeySize + 1} {
+		if _, err := secrets.New(make([]byte, size)); err == nil {
+			t.Errorf("a key of %d bytes was taken", size)
+		}
+		if _, err := secrets.New(key(1), make([]byte, size)); err == nil {
+			t.Errorf("a previous key of %d bytes was taken", size)
+		}
+	}
+}
+
+func TestStale_IsAllThatWasNotSealedUnderTheCurrentKey(t *testing.T) {
+	t.Parallel()
+	k := ring(t, key(2), key(1))
+	fresh, old := k.Seal(secrets.Sealing, nil, nil), ring(t, key(1)).Seal(secrets.Sealing, nil, nil)
+	later := bytes.Clone(fresh)
+	later[0]++
+	for name, c := range map[string]struct {
+		value       []byte
+		stale, lead bool // whether the value is stale, and whether SQL finds the current prefix on it
+	}{
+		"fresh": {fresh, false, true}, "previous key": {old, true, false}, "another version": {later, true, false},
+		"nothing": {nil, true, false}, "cut": {fresh[:8], true, false},
+	} {
+		if k.Stale(c.value) != c.stale || bytes.HasPrefix(c.value, k.CurrentPrefix()) != c.lead {
+			t.Errorf("%s: stale %v, prefix %v", name, k.Stale(c.value), bytes.HasPrefix(c.value, k.CurrentPrefix()))
+		}
+	}
+	if _, err := k.Open(secrets.Sealing, fresh[:8], nil); !errors.Is(err, secrets.ErrTampered) {
+		t.Errorf("a cut value: %v", err)
+	}
+}
+
+func TestLoadOrCreate_NeverStartsWithoutAUsableKey(t *testing.T) {
+	t.Parallel()
+	wrong := t.TempDir()
+	if err := os.WriteFile(filepath.Join(wrong, "platform.key"), []byte("not a key"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	if err := os.Mkdir(filepath.Join(folder, "platform.key"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "data")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, dir := range map[string]string{
+		"a damaged key": wrong, "a folder in its place": folder, "a file in place of the data": file,
+		"below a file": filepath.Join(file, "data"),
+	} {
+		if k, err := secrets.LoadOrCreate(dir); err == nil || k != nil {
+			t.Errorf("%s: started with %v, %v", name, k, err)
+		}
+	}
+	if text, err := os.ReadFile(filepath.Join(wrong, "platform.key")); err != nil || string(text) != "not a key" {
+		t.Errorf("the damaged key was overwritten: %q, %v", text, err)
+	}
+}
+
+func TestLoadOrCreate_SaysThatTheKeyCouldNotBeMade(t *testing.T) {
+	t.Parallel()
+	dangling := filepath.Join(t.TempDir(), "data")
+	if err := os.Symlink("nowhere/at/all", dangling); err != nil {
+		t.Fatal(err)
+	}
+	places := map[string]string{"a link to nowhere": dangling}
+	if _, err := os.Stat("/proc/self/fdinfo"); err == nil {
+		places["a folder that takes no files"] = "/proc/self/fdinfo" // not even from the administrator
+	}
+	for name, dir := range places {
+		k, err := secrets.LoadOrCreate(dir)
+		if k != nil || err == nil || !strings.HasPrefix(err.Error(), "make platform key: ") {
+			t.Errorf("%s: %v, %v", name, k, err)
+		}
+	}
+}
+
+func TestText_HidesWhatItIsButShowsWhetherThereIsOne(t *testing.T) {
+	t.Parallel()
+	given, none := secrets.Text("hunter2"), secrets.Text("")
+	if given.IsZero() || !none.IsZero() {
+		t.Errorf("given is zero: %v; none is zero: %v", given.IsZero(), none.IsZero())
+	}
+	for name, shown := range map[string]string{
+		"String": given.String(), "an empty one": none.String(), "the log": given.LogValue().String(),
+		"fmt": fmt.Sprint(given), "a keyring": ring(t, key(1)).String(), "its Go form": ring(t, key(1)).GoString(),
+	} {
+		if shown != secrets.Hidden {
+			t.Errorf("%s shows %q", name, shown)
+		}
+	}
+	js, err := json.Marshal(map[string]secrets.Text{"given": given, "none": none})
+	if want := `{"given":"` + secrets.Hidden + `","none":""}`; err != nil || string(js) != want {
+		t.Errorf("JSON is %s, %v", js, err)
 	}
 }

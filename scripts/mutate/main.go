@@ -1,8 +1,9 @@
 // Mutate changes the code of packages in one small place at a time and reports the changes that no test notices. It
 // compiles a package once with all its mutants, and runs the package's own tests once for each of them:
 //
-//	go run ./scripts/mutate [-min 90] ./aggregates/billing ./internal/money
+//	go run ./scripts/mutate [-min 90] [-first "-rapid.checks=5"] ./aggregates/billing ./internal/money
 //
+// With -first each mutant meets a quick run of the tests, and only one that survives it meets all of them.
 // A mutant is a condition that is negated, a clause that is dropped, a boundary that moves by one, a statement or a
 // field that is left out, a case that does nothing, or a function that returns zero values.
 package main
@@ -13,12 +14,14 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strings"
 )
 
 // main exits with 1 when too few mutants were killed, and with 2 when they could not be tried.
 func main() {
 	least := flag.Float64("min", 0, "smallest share of killed mutants in percent")
 	workers := flag.Int("workers", runtime.NumCPU(), "number of mutants that are tried at the same time")
+	first := flag.String("first", "", "flags of the test program for a quick run before the whole one")
 	flag.Parse()
 	below := false
 	for _, pattern := range flag.Args() {
@@ -27,7 +30,7 @@ func main() {
 			fatal(err)
 		}
 		for _, p := range packages {
-			killed, all, err := try(p, *workers)
+			killed, all, err := try(p, *workers, strings.Fields(*first))
 			if err != nil {
 				fatal(fmt.Errorf("%s: %w", p.ImportPath, err))
 			}
@@ -46,8 +49,8 @@ func fatal(err error) {
 }
 
 // try prints the surviving mutants of a package and their share, and returns the numbers of killed and of all mutants.
-// A package without tests keeps all of its mutants.
-func try(p pkg, workers int) (killed, all int, err error) {
+// A package without tests keeps all of its mutants. first has the flags of the quick run; none = there is none.
+func try(p pkg, workers int, first []string) (killed, all int, err error) {
 	mutants, files, err := instrument(p)
 	if err != nil || len(mutants) == 0 {
 		return 0, 0, err
@@ -61,6 +64,7 @@ func try(p pkg, workers int) (killed, all int, err error) {
 		return 0, 0, err
 	}
 	defer program.remove()
+	program.first = first
 	outcomes, err := program.runAll(mutants, workers)
 	if err != nil {
 		return 0, 0, err

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"time"
@@ -46,8 +47,9 @@ func mutantOf[T any](id int, changed func() T, value T) T {
 type program struct {
 	folder string // temporary
 	path   string
-	dir    string // where the tests run
-	args   []string
+	dir    string   // where the tests run
+	args   []string // of every run
+	first  []string // flags of a quick run that comes before the whole one; nil = there is none
 }
 
 // remove deletes the program.
@@ -61,7 +63,8 @@ func compile(p pkg, files map[string][]byte) (program, error) {
 	}
 	out := program{folder: folder, path: filepath.Join(folder, "tests"), dir: p.Dir, args: []string{"-test.failfast"}}
 	if p.usesRapid() {
-		out.args = append(out.args, "-rapid.nofailfile")
+		// A failing example says enough unshrunk: the search for a smaller one takes up to half a minute.
+		out.args = append(out.args, "-rapid.nofailfile", "-rapid.shrinktime=0s")
 	}
 	overlay := map[string]string{}
 	add := func(path string, text []byte) error {
@@ -92,7 +95,7 @@ func compile(p pkg, files map[string][]byte) (program, error) {
 // runAll tries every mutant and reports which of them a test noticed. It fails when the tests fail without any mutant.
 func (p program) runAll(mutants []mutant, workers int) ([]bool, error) {
 	began := time.Now()
-	if out, err := p.run(0, 10*time.Minute); err != nil {
+	if out, err := p.run(0, nil, 10*time.Minute); err != nil {
 		return nil, fmt.Errorf("the tests fail without a change: %w\n%s", err, out)
 	}
 	limit := max(10*time.Second, 10*time.Since(began))
@@ -102,8 +105,7 @@ func (p program) runAll(mutants []mutant, workers int) ([]bool, error) {
 	for range workers {
 		group.Go(func() {
 			for i := range queue {
-				_, err := p.run(mutants[i].id, limit)
-				killed[i] = err != nil
+				killed[i] = p.kills(mutants[i].id, limit)
 			}
 		})
 	}
@@ -115,11 +117,23 @@ func (p program) runAll(mutants []mutant, workers int) ([]bool, error) {
 	return killed, nil
 }
 
-// run runs the tests with one mutant. A program that exceeds the limit is killed, which is an error too.
-func (p program) run(id int, limit time.Duration) ([]byte, error) {
+// kills reports whether a test notices the mutant, in the quick run or in the whole one.
+func (p program) kills(id int, limit time.Duration) bool {
+	if len(p.first) > 0 {
+		if _, err := p.run(id, p.first, limit); err != nil {
+			return true
+		}
+	}
+	_, err := p.run(id, nil, limit)
+	return err != nil
+}
+
+// run runs the tests with one mutant and further flags. A program that exceeds the limit is killed, which is an error
+// too.
+func (p program) run(id int, flags []string, limit time.Duration) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, p.path, p.args...)
+	cmd := exec.CommandContext(ctx, p.path, slices.Concat(p.args, flags)...)
 	cmd.Dir, cmd.Env = p.dir, append(os.Environ(), variable+"="+strconv.Itoa(id))
 	return cmd.CombinedOutput()
 }

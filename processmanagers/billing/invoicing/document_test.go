@@ -61,6 +61,29 @@ func TestDocument_OtherRefusalsWaitForTheTimer(t *testing.T) {
 	document(t, granted).WhenRefused(issue, "concurrent_change").Then(waits).WhenDue("stalled", now).Then(does(issue))
 }
 
+// The account may refuse the voiding too, as when another command changed it at the same moment. The decision stays.
+func TestDocument_VoidingIsTriedUntilItIsDone(t *testing.T) {
+	t.Parallel()
+	void := commands.VoidInvoice{
+		SubscriberID: subscriber, InvoiceID: invoice, Reason: "the issue was refused", Number: "ACME-0007",
+	}
+	s := document(t, granted).WhenRefused(issue, "account_not_found").Then(does(void))
+	for _, code := range []string{"concurrent_change", "invoice_paid"} {
+		s = s.WhenRefused(void, code).Then(waits).WhenDue("stalled", now).Then(does(void))
+	}
+}
+
+// A credit note has no other end than its issue: a refused one is tried again by the timer, never at once.
+func TestDocument_RefusedCreditNoteWaitsForTheTimer(t *testing.T) {
+	t.Parallel()
+	note := id.Derive[id.Receipt]("test", "note")
+	issueNote := commands.IssueCreditNote{SubscriberID: subscriber, CreditNoteID: note, Number: "ACME-CN-0001"}
+	document(t, events.NumberGranted{
+		OrgID: org, Document: commands.CreditNoteDocument, DocumentID: id.As[id.Any](note), SubscriberID: subscriber,
+		Number: "ACME-CN-0001",
+	}).WhenRefused(issueNote, "invoice_cancelled").Then(waits).WhenDue("stalled", now).Then(does(issueNote))
+}
+
 // The second number of an invoice ends as a voided document of its own, and the invoice's instance with it.
 func TestDocument_SecondNumberEndsAsAVoidedDocument(t *testing.T) {
 	t.Parallel()

@@ -72,6 +72,15 @@ func TestInvoicing_RefusedDraftIsTriedAgain(t *testing.T) {
 	s.Then(tries(24 * time.Hour)).When(drafted).Then(tries(0)).ThenEnded()
 }
 
+// An instance of an older program had a whole organization and knows no period: there is nothing to draft.
+func TestInvoicing_WithoutAPeriodNothingIsDrafted(t *testing.T) {
+	t.Parallel()
+	s := processtest.For(t, invoicing.Process(), now)
+	s.WhenDue("again", now).Then(tries(0))
+	s.WhenRefused(commands.DraftPeriodInvoice{SubscriberID: subscriber, InvoiceID: invoice}, "account_not_found").
+		Then(tries(0))
+}
+
 // What fails for one account stops no other one of its organization: each invoice has an instance of its own.
 func TestInvoicing_InstanceIsTheInvoice(t *testing.T) {
 	t.Parallel()

@@ -14,6 +14,7 @@ package renewal
 import (
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/commands"
@@ -251,15 +252,7 @@ func (s State) renewFromCredit(e events.CreditLeft) processmanagers.Output {
 }
 
 // byText orders ids, so that a replay over a map decides the same.
-func byText(a, b id.Subscription) int {
-	switch {
-	case a.String() < b.String():
-		return -1
-	case a.String() > b.String():
-		return 1
-	}
-	return 0
-}
+func byText(a, b id.Subscription) int { return strings.Compare(a.String(), b.String()) }
 
 // timeout makes the next period due, or asks again for what was refused. The subscription makes no period that is not
 // wanted any more.
@@ -276,9 +269,9 @@ func (s State) timeout(t processmanagers.Timeout) processmanagers.Output {
 }
 
 // arm sets the timer of a subscription's next period: for postpaid at its start, for prepaid a lead time before expiry.
-// It disarms the timer of a paused subscription and of one with an open invoice.
+// It disarms the timer of a paused subscription, of one with an open invoice, and of one that is not known (any more).
 func (s State) arm(subscription id.Subscription) processmanagers.Output {
-	sub, ok := s.Subscriptions[subscription]
+	sub := s.Subscriptions[subscription]
 	at := sub.NextFrom
 	if sub.Mode == events.Prepaid {
 		at = time.Time{}
@@ -286,7 +279,7 @@ func (s State) arm(subscription id.Subscription) processmanagers.Output {
 			at = sub.PaidUntil.Add(-lead[sub.Period])
 		}
 	}
-	if !ok || sub.Resting {
+	if sub.Resting {
 		at = time.Time{}
 	}
 	return processmanagers.Output{Timers: []processmanagers.Timer{{Name: timer(subscription), At: at}}}

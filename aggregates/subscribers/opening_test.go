@@ -1,0 +1,125 @@
+package subscribers_test
+
+import (
+	"encoding/json"
+	"testing"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/decidertest"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/personal"
+)
+
+// firstForm is the last event of a stream that was closed before periods were facts of their own. It is of a
+// subscription without a paid period that is known, and with an anniversary on the 31st; changes replace its fields.
+func firstForm(t *testing.T, mode events.BillingMode, changes map[string]any) events.SubscriptionPeriodClosed {
+	t.Helper()
+	fields := map[string]any{
+		"ID": subscription, "Owner": org, "SubscriberID": subscriber, "PlanVersion": 3, "Terms": terms(mode),
+		"Timezone": "Africa/Nairobi", "StartsAt": now, "State": "active", "PausedAt": time.Time{},
+		"PaidUntil": noon(2, 28), "AnchorDay": 31, "LastTo": noon(2, 28),
+	}
+	for name, value := range changes {
+		fields[name] = value
+	}
+	text, err := json.Marshal(fields)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return events.SubscriptionPeriodClosed{SubscriptionID: subscription, SubscriberID: subscriber, Opening: text,
+		Username: personal.Of("jane")}
+}
+
+func TestReopened_TheFirstFormKeepsOwnerZoneAndPause(t *testing.T) {
+	t.Parallel()
+	s := decidertest.For(t, aggregate(), noon(2, 20)).Given(firstForm(t, events.Prepaid, map[string]any{
+		"State": "paused", "PausedAt": noon(2, 10),
+	})).BelongsTo(org, "subscription_not_found")
+	if got := s.State(); got.Timezone != "Africa/Nairobi" || !got.PausedAt.Equal(noon(2, 10)) ||
+		got.SubscriberID != subscriber || !got.StartsAt.Equal(now) {
+		t.Errorf("state %+v", got)
+	}
+	resume := commands.ResumeSubscription{SubscriptionID: subscription, Reason: "is back"}
+	made := s.When(resume).ThenEvents()
+	if e, _ := made[0].(events.SubscriptionResumed); !s.State().Gaps[0].From.Equal(noon(2, 10)) ||
+		e.SubscriptionID != subscription {
+		t.Errorf("the pause became %v", s.State().Gaps)
+	}
+}
+
+func TestReopened_ThePaidTimeOfTheFirstFormGoesOnWithoutItsPeriods(t *testing.T) {
+	t.Parallel()
+	for _, mode := range []events.BillingMode{events.Prepaid, events.Postpaid} {
+		s := decidertest.For(t, aggregate(), noon(2, 28)).Given(firstForm(t, mode, nil))
+		if until := s.State().PaidUntil(); !until.Equal(noon(2, 28)) {
+			t.Errorf("%s: paid until %s", mode, until)
+		}
+		made := s.When(due).ThenEvents()
+		next, _ := made[len(made)-1].(events.PeriodDue)
+		until, from, _ := told(t, s.When(paid(next.InvoiceID, noon(2, 28))).ThenEvents(), next.InvoiceID)
+		if !from.Equal(noon(2, 28)) || !until.Equal(noon(3, 31)) { // the anniversary is kept
+			t.Errorf("%s: the next month lies from %s to %s", mode, from, until)
+		}
+	}
+}
+
+func TestReopened_APauseMovesTheLastPaidPostpaidPeriodOnly(t *testing.T) {
+	t.Parallel()
+	a, b := id.Derive[id.Invoice]("old", "a"), id.Derive[id.Invoice]("old", "b")
+	s := decidertest.For(t, aggregate(), noon(4, 2)).Given(firstForm(t, events.Postpaid, map[string]any{
+		"PaidUntil": noon(4, 2), "LastTo": noon(4, 2), "Paid": map[id.Invoice]any{
+			a: map[string]any{"From": now, "To": noon(2, 28)},
+			b: map[string]any{"From": noon(2, 28), "To": noon(3, 31)},
+		},
+	}))
+	places := s.State().Course().Places
+	if len(places) != 2 || !places[0].To.Equal(noon(2, 28)) || !places[1].To.Equal(noon(4, 2)) {
+		t.Errorf("the periods lie in %v", places)
+	}
+	if until, _, _ := told(t, s.When(withdraw(b)).ThenEvents(), b); !until.Equal(noon(2, 28)) {
+		t.Errorf("after the withdrawal paid until %s", until)
+	}
+}
+
+func TestReopened_OfTwentyFourPaidPeriodsOlderOnesAreArchived(t *testing.T) {
+	t.Parallel()
+	for _, kept := range []int{23, 24} {
+		periods, from := map[id.Invoice]any{}, now
+		for i := range kept {
+			to := calendar.Month.After(from, 31, time.UTC)
+			periods[id.Derive[id.Invoice]("old", string(rune('a'+i)))] = map[string]any{"From": from, "To": to}
+			from = to
+		}
+		s := decidertest.For(t, aggregate(), from).Given(firstForm(t, events.Prepaid, map[string]any{
+			"PaidUntil": from, "LastTo": from, "Paid": periods,
+		}))
+		state := s.State()
+		if archived := state.Archived(id.New[id.Invoice]()); archived != (kept == 24) {
+			t.Errorf("with %d paid periods an unknown one is archived: %v", kept, archived)
+		}
+		if !state.PaidUntil().Equal(from) || !state.Course().Places[0].From.Equal(now) || len(state.Gaps) != 0 {
+			t.Errorf("with %d paid periods: from %s until %s, gaps %v", kept, state.Course().Places[0].From,
+				state.PaidUntil(), state.Gaps)
+		}
+	}
+}
+
+func TestClose_PeriodsOfOtherTermsStayWhatTheyWere(t *testing.T) {
+	t.Parallel()
+	other := terms(events.Postpaid)
+	other.Period = calendar.Week
+	s := prepaid(t).Given(events.PeriodDue{
+		SubscriptionID: subscription, SubscriberID: subscriber, InvoiceID: second, Ordinal: 2, Terms: other,
+		From: noon(2, 28), To: noon(3, 7), At: noon(2, 28),
+	})
+	s.SurvivesClosing()
+	closed, _ := subscribers.Subscriptions().Close(s.State()).(events.SubscriptionPeriodClosed)
+	if closed.SubscriptionID != subscription || closed.SubscriberID != subscriber ||
+		!closed.Username.Equal(personal.Of("jane")) {
+		t.Errorf("closed %+v", closed)
+	}
+}
