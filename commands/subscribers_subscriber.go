@@ -97,7 +97,7 @@ func checkDetails(f *failure.Faults, d events.SubscriberDetails) {
 	f.Check(len(d.ExternalRef) <= 100, "externalRef", "must have at most 100 bytes")
 	f.Check(len(d.Tags) <= 50, "tags", "must be at most 50")
 	for _, t := range d.Tags {
-		f.Check(tagForm.MatchString(t), "tags", "must each have 1 to 50 letters, digits, spaces or . _ : / -")
+		f.Check(tagForm.MatchString(t.Reveal()), "tags", "must each have 1 to 50 letters, digits, spaces or . _ : / -")
 	}
 	if l := d.Location; l != nil {
 		f.Check(l.Latitude >= -90 && l.Latitude <= 90, "location", "latitude must be from -90 to 90")

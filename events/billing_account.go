@@ -3,9 +3,12 @@ package events
 import (
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/personal"
 )
 
 // AccountEvent is an event of "account-<subscriber id>", which has all money of one subscriber.
@@ -37,12 +40,12 @@ type AccountOpened struct {
 
 // InvoiceLine is one charge. All amounts are in the organization's currency.
 type InvoiceLine struct {
-	Description string       `json:"description"`
-	Quantity    string       `json:"quantity"` // decimal number
-	UnitPrice   money.Amount `json:"unitPrice"`
-	Net         money.Amount `json:"net"` // without tax
-	Taxes       []TaxCharge  `json:"taxes,omitempty"`
-	Gross       money.Amount `json:"gross"` // with tax
+	Description personal.Text `json:"description"`
+	Quantity    string        `json:"quantity"` // decimal number
+	UnitPrice   money.Amount  `json:"unitPrice"`
+	Net         money.Amount  `json:"net"` // without tax
+	Taxes       []TaxCharge   `json:"taxes,omitempty"`
+	Gross       money.Amount  `json:"gross"` // with tax
 }
 
 // TaxCharge is the amount of one tax component.
@@ -93,10 +96,10 @@ type InvoiceVoided struct {
 	WasIssued      bool            `json:"wasIssued"` // true: the statement showed it
 	// StrayOf is the invoice that was granted this number although it has another one. InvoiceID is then an id of its
 	// own, made for the voided document.
-	StrayOf id.Invoice `json:"strayOf,omitzero"`
-	Reason  string     `json:"reason"`
-	At      time.Time  `json:"at"`
-	After   Books      `json:"after,omitzero"`
+	StrayOf id.Invoice    `json:"strayOf,omitzero"`
+	Reason  personal.Text `json:"reason"`
+	At      time.Time     `json:"at"`
+	After   Books         `json:"after,omitzero"`
 }
 
 // ReceiptCredited records money received for the subscriber. The allocations that follow say which invoices it pays;
@@ -170,7 +173,7 @@ type CreditNoteDrafted struct {
 	CreditNoteID id.Receipt      `json:"creditNoteId"`
 	InvoiceID    id.Invoice      `json:"invoiceId"`
 	Amount       money.Amount    `json:"amount"`
-	Reason       string          `json:"reason"`
+	Reason       personal.Text   `json:"reason"`
 	Prefix       string          `json:"prefix"` // of the number that it will get
 	DraftedAt    time.Time       `json:"draftedAt"`
 }
@@ -184,7 +187,7 @@ type CreditNoteIssued struct {
 	InvoiceID    id.Invoice      `json:"invoiceId"`
 	Number       string          `json:"number"`
 	Amount       money.Amount    `json:"amount"`
-	Reason       string          `json:"reason"`
+	Reason       personal.Text   `json:"reason"`
 	IssuedAt     time.Time       `json:"issuedAt"`
 	After        Books           `json:"after,omitzero"`
 }
@@ -200,7 +203,7 @@ type ReceiptWithdrawn struct {
 	Amount       money.Amount    `json:"amount"`
 	FromCredit   money.Amount    `json:"fromCredit,omitzero"` // the part of Amount that was unused
 	Left         money.Amount    `json:"left,omitzero"`       // of the receipt on this account afterwards
-	Reason       string          `json:"reason"`
+	Reason       personal.Text   `json:"reason"`
 	At           time.Time       `json:"at"`
 	After        Books           `json:"after,omitzero"`
 }
@@ -225,7 +228,7 @@ type InvoiceReopened struct {
 	InvoiceID      id.Invoice      `json:"invoiceId"`
 	SubscriptionID id.Subscription `json:"subscriptionId"`
 	Due            money.Amount    `json:"due"`
-	Reason         string          `json:"reason"`
+	Reason         personal.Text   `json:"reason"`
 	At             time.Time       `json:"at"`
 	After          Books           `json:"after,omitzero"`
 }
@@ -251,26 +254,33 @@ type PromptReleased struct {
 // AccountPeriodClosed passes the state to the stream's next period (docs/rules/engine.md#closing-a-period).
 type AccountPeriodClosed struct {
 	SubscriberID id.Subscriber `json:"subscriberId"`
-	Opening      []byte        `json:"opening"` // JSON of the aggregate's state
+	Opening      []byte        `json:"opening"`         // JSON of the aggregate\'s state, personal fields excluded
+	Notes        []NoteReason  `json:"notes,omitempty"` // of the drafted credit notes in the opening
+}
+
+// NoteReason is the reason of a drafted credit note. It travels outside the opening, so that it is sealed.
+type NoteReason struct {
+	CreditNoteID id.Receipt    `json:"creditNoteId"`
+	Reason       personal.Text `json:"reason"`
 }
 
 func (AccountOpened) EventType() string       { return "billing.AccountOpened.v1" }
-func (InvoiceDrafted) EventType() string      { return "billing.InvoiceDrafted.v1" }
+func (InvoiceDrafted) EventType() string      { return "billing.InvoiceDrafted.v2" }
 func (InvoiceIssued) EventType() string       { return "billing.InvoiceIssued.v2" }
-func (InvoiceVoided) EventType() string       { return "billing.InvoiceVoided.v2" }
+func (InvoiceVoided) EventType() string       { return "billing.InvoiceVoided.v3" }
 func (ReceiptCredited) EventType() string     { return "billing.ReceiptCredited.v2" }
 func (InvoiceAllocated) EventType() string    { return "billing.InvoiceAllocated.v2" }
 func (InvoicePaid) EventType() string         { return "billing.InvoicePaid.v2" }
 func (InvoiceCancelled) EventType() string    { return "billing.InvoiceCancelled.v2" }
 func (CreditLeft) EventType() string          { return "billing.CreditLeft.v1" }
-func (CreditNoteDrafted) EventType() string   { return "billing.CreditNoteDrafted.v1" }
-func (CreditNoteIssued) EventType() string    { return "billing.CreditNoteIssued.v2" }
-func (ReceiptWithdrawn) EventType() string    { return "billing.ReceiptWithdrawn.v2" }
+func (CreditNoteDrafted) EventType() string   { return "billing.CreditNoteDrafted.v2" }
+func (CreditNoteIssued) EventType() string    { return "billing.CreditNoteIssued.v3" }
+func (ReceiptWithdrawn) EventType() string    { return "billing.ReceiptWithdrawn.v3" }
 func (AllocationWithdrawn) EventType() string { return "billing.AllocationWithdrawn.v2" }
-func (InvoiceReopened) EventType() string     { return "billing.InvoiceReopened.v2" }
+func (InvoiceReopened) EventType() string     { return "billing.InvoiceReopened.v3" }
 func (PromptReserved) EventType() string      { return "billing.PromptReserved.v1" }
 func (PromptReleased) EventType() string      { return "billing.PromptReleased.v1" }
-func (AccountPeriodClosed) EventType() string { return "billing.AccountPeriodClosed.v1" }
+func (AccountPeriodClosed) EventType() string { return "billing.AccountPeriodClosed.v2" }
 
 func (AccountOpened) accountEvent()       {}
 func (InvoiceDrafted) accountEvent()      {}
@@ -289,3 +299,19 @@ func (InvoiceReopened) accountEvent()     {}
 func (PromptReserved) accountEvent()      {}
 func (PromptReleased) accountEvent()      {}
 func (AccountPeriodClosed) accountEvent() {}
+
+func (e InvoiceDrafted) PersonalSubject() uuid.UUID      { return e.SubscriberID.UUID() }
+func (e InvoiceVoided) PersonalSubject() uuid.UUID       { return e.SubscriberID.UUID() }
+func (e CreditNoteDrafted) PersonalSubject() uuid.UUID   { return e.SubscriberID.UUID() }
+func (e CreditNoteIssued) PersonalSubject() uuid.UUID    { return e.SubscriberID.UUID() }
+func (e ReceiptWithdrawn) PersonalSubject() uuid.UUID    { return e.SubscriberID.UUID() }
+func (e InvoiceReopened) PersonalSubject() uuid.UUID     { return e.SubscriberID.UUID() }
+func (e AccountPeriodClosed) PersonalSubject() uuid.UUID { return e.SubscriberID.UUID() }
+
+func (InvoiceDrafted) remark()      {}
+func (InvoiceVoided) remark()       {}
+func (CreditNoteDrafted) remark()   {}
+func (CreditNoteIssued) remark()    {}
+func (ReceiptWithdrawn) remark()    {}
+func (InvoiceReopened) remark()     {}
+func (AccountPeriodClosed) remark() {}

@@ -3,8 +3,11 @@ package events
 import (
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/personal"
 )
 
 // What allocated money is for. Money that is not allocated is credit.
@@ -29,7 +32,7 @@ type CreditSetAside struct {
 	ReceiptID    id.Receipt      `json:"receiptId"`
 	Number       string          `json:"number"` // of the receipt
 	Amount       money.Amount    `json:"amount"`
-	Reason       string          `json:"reason"`
+	Reason       personal.Text   `json:"reason"`
 	At           time.Time       `json:"at"`
 	After        Books           `json:"after"`
 }
@@ -43,7 +46,7 @@ type SetAsideReturned struct {
 	ReceiptID    id.Receipt      `json:"receiptId"`
 	Number       string          `json:"number"` // of the receipt
 	Amount       money.Amount    `json:"amount"`
-	Reason       string          `json:"reason"`
+	Reason       personal.Text   `json:"reason"`
 	At           time.Time       `json:"at"`
 	After        Books           `json:"after"`
 }
@@ -67,7 +70,7 @@ type DebtWrittenOff struct {
 	OrgID        id.Organization `json:"orgId"`
 	WriteOffID   id.Receipt      `json:"writeOffId"` // the allocations name it as their receipt
 	Amount       money.Amount    `json:"amount"`
-	Reason       string          `json:"reason"`
+	Reason       personal.Text   `json:"reason"`
 	At           time.Time       `json:"at"`
 	After        Books           `json:"after"`
 }
@@ -122,10 +125,10 @@ type CreditNoteVoided struct {
 	At           time.Time     `json:"at"`
 }
 
-func (CreditSetAside) EventType() string    { return "billing.CreditSetAside.v1" }
-func (SetAsideReturned) EventType() string  { return "billing.SetAsideReturned.v1" }
+func (CreditSetAside) EventType() string    { return "billing.CreditSetAside.v2" }
+func (SetAsideReturned) EventType() string  { return "billing.SetAsideReturned.v2" }
 func (SetAsidePaidOut) EventType() string   { return "billing.SetAsidePaidOut.v1" }
-func (DebtWrittenOff) EventType() string    { return "billing.DebtWrittenOff.v1" }
+func (DebtWrittenOff) EventType() string    { return "billing.DebtWrittenOff.v2" }
 func (InvoiceWrittenOff) EventType() string { return "billing.InvoiceWrittenOff.v1" }
 func (WriteOffRecovered) EventType() string { return "billing.WriteOffRecovered.v1" }
 func (RecoveryWithdrawn) EventType() string { return "billing.RecoveryWithdrawn.v1" }
@@ -139,3 +142,11 @@ func (InvoiceWrittenOff) accountEvent() {}
 func (WriteOffRecovered) accountEvent() {}
 func (RecoveryWithdrawn) accountEvent() {}
 func (CreditNoteVoided) accountEvent()  {}
+
+func (e CreditSetAside) PersonalSubject() uuid.UUID   { return e.SubscriberID.UUID() }
+func (e SetAsideReturned) PersonalSubject() uuid.UUID { return e.SubscriberID.UUID() }
+func (e DebtWrittenOff) PersonalSubject() uuid.UUID   { return e.SubscriberID.UUID() }
+
+func (CreditSetAside) remark()   {}
+func (SetAsideReturned) remark() {}
+func (DebtWrittenOff) remark()   {}

@@ -4,6 +4,7 @@
 package events
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -23,6 +24,13 @@ type Event interface {
 type AboutPerson interface {
 	Event
 	PersonalSubject() uuid.UUID
+}
+
+// Remark is an event whose personal fields are remarks beside a fact that stands without them, such as the reason of a
+// payment's reversal. It is recorded also after the person was forgotten, then with these fields empty.
+type Remark interface {
+	AboutPerson
+	remark()
 }
 
 // Envelope is an event with its place in the log and its metadata.
@@ -58,8 +66,13 @@ type Metadata struct {
 	RequestID     string          `json:"requestId,omitempty"`
 	CorrelationID string          `json:"$correlationId,omitempty"`
 	CausationID   string          `json:"$causationId,omitempty"`
-	Reason        string          `json:"reason,omitempty"`
-	At            time.Time       `json:"at"`
+	// Reason is a code or a text of ours, when a program acted; what a person wrote is in Said.
+	Reason string `json:"reason,omitempty"`
+	// Said has the words that the person who acted gave as the reason. It is sealed with the key of SaidOf.
+	Said personal.Text `json:"said,omitzero"`
+	// SaidOf is the person whom Said is about: the subject of the event's personal fields, else the actor.
+	SaidOf id.Any    `json:"saidOf,omitzero"`
+	At     time.Time `json:"at"`
 	// RecentCommands is on the closing event of a period only. It has the command ids of the latest events, so that a
 	// command that is repeated after the closing still acts once (docs/rules/engine.md#command-acts-once,
 	// docs/rules/engine.md#closing-a-period).
@@ -85,6 +98,9 @@ type Actor struct {
 	ID   string    `json:"id,omitempty"`
 	Role string    `json:"role,omitempty"` // role in the organization at that time
 }
+
+// Why is the reason, whoever gave it; "" without one, and for one that was erased with the person whom it was about.
+func (m Metadata) Why() string { return cmp.Or(m.Said.Reveal(), m.Reason) }
 
 // IPSubject is the subject whose key seals the IP address: the user, or one common subject for each other kind of
 // actor.

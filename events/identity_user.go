@@ -117,7 +117,7 @@ type MembershipRoleAssigned struct {
 type MembershipDisabled struct {
 	UserID id.User         `json:"userId"`
 	OrgID  id.Organization `json:"orgId"`
-	Reason string          `json:"reason"`
+	Reason personal.Text   `json:"reason"`
 }
 
 // MembershipEnabled ends a MembershipDisabled.
@@ -142,7 +142,7 @@ func (MembershipDetailsCorrected) EventType() string {
 }
 func (MembershipAccepted) EventType() string     { return "identity.MembershipAccepted.v1" }
 func (MembershipRoleAssigned) EventType() string { return "identity.MembershipRoleAssigned.v1" }
-func (MembershipDisabled) EventType() string     { return "identity.MembershipDisabled.v1" }
+func (MembershipDisabled) EventType() string     { return "identity.MembershipDisabled.v2" }
 func (MembershipEnabled) EventType() string      { return "identity.MembershipEnabled.v1" }
 func (PasswordChanged) EventType() string        { return "identity.PasswordChanged.v1" }
 
@@ -162,3 +162,6 @@ func (e UserRegistered) PersonalSubject() uuid.UUID             { return e.UserI
 func (e UserDetailsCorrected) PersonalSubject() uuid.UUID       { return e.UserID.UUID() }
 func (e MembershipDetailsCorrected) PersonalSubject() uuid.UUID { return e.UserID.UUID() }
 func (e MembershipGranted) PersonalSubject() uuid.UUID          { return e.UserID.UUID() }
+func (e MembershipDisabled) PersonalSubject() uuid.UUID         { return e.UserID.UUID() }
+
+func (MembershipDisabled) remark() {}

@@ -147,7 +147,7 @@ type ReceiptReversed struct {
 	// subscriber whose account had the money; null when it was in suspense
 	SubscriberID id.Subscriber `json:"subscriberId"`
 	Amount       money.Amount  `json:"amount"`
-	Reason       string        `json:"reason"`
+	Reason       personal.Text `json:"reason"`
 	At           time.Time     `json:"at"`
 }
 
@@ -162,7 +162,7 @@ type ReceiptReattributed struct {
 	Amount        money.Amount    `json:"amount"`
 	PaidAt        time.Time       `json:"paidAt"`
 	Move          int             `json:"move"` // 1 at the first reattribution
-	Reason        string          `json:"reason"`
+	Reason        personal.Text   `json:"reason"`
 	At            time.Time       `json:"at"`
 }
 
@@ -175,8 +175,8 @@ func (ReceiptClaimed) EventType() string      { return "payments.ReceiptClaimed.
 func (ReceiptAbsorbed) EventType() string     { return "payments.ReceiptAbsorbed.v1" }
 func (ReceiptUnclaimed) EventType() string    { return "payments.ReceiptUnclaimed.v1" }
 func (ReceiptAssigned) EventType() string     { return "payments.ReceiptAssigned.v1" }
-func (ReceiptReversed) EventType() string     { return "payments.ReceiptReversed.v1" }
-func (ReceiptReattributed) EventType() string { return "payments.ReceiptReattributed.v1" }
+func (ReceiptReversed) EventType() string     { return "payments.ReceiptReversed.v2" }
+func (ReceiptReattributed) EventType() string { return "payments.ReceiptReattributed.v2" }
 
 func (ReceiptRecorded) receiptEvent()     {}
 func (ReceiptSighted) receiptEvent()      {}
@@ -192,3 +192,17 @@ func (ReceiptReattributed) receiptEvent() {}
 
 // PersonalSubject is the receipt itself, because the payer can be unknown.
 func (e ReceiptRecorded) PersonalSubject() uuid.UUID { return e.ReceiptID.UUID() }
+
+// PersonalSubject is the subscriber whose account had the money, or the receipt itself when the money was in suspense.
+func (e ReceiptReversed) PersonalSubject() uuid.UUID {
+	if e.SubscriberID.IsZero() {
+		return e.ReceiptID.UUID()
+	}
+	return e.SubscriberID.UUID()
+}
+
+// PersonalSubject is the subscriber whose account had the money before.
+func (e ReceiptReattributed) PersonalSubject() uuid.UUID { return e.From.UUID() }
+
+func (ReceiptReversed) remark()     {}
+func (ReceiptReattributed) remark() {}

@@ -27,15 +27,15 @@ type Location struct {
 // SubscriberDetails are the facts about a customer that an operator may correct. The subject of the personal fields is
 // the subscriber.
 type SubscriberDetails struct {
-	FirstName   personal.Text `json:"firstName"`
-	LastName    personal.Text `json:"lastName"`
-	Phone       personal.Text `json:"phone"` // E.164
-	Email       personal.Text `json:"email"` // lower case
-	Address     personal.Text `json:"address"`
-	Location    *Location     `json:"location,omitempty"`
-	Tags        []string      `json:"tags,omitempty"`
-	Notes       personal.Text `json:"notes"`
-	ExternalRef string        `json:"externalRef,omitempty"`
+	FirstName   personal.Text   `json:"firstName"`
+	LastName    personal.Text   `json:"lastName"`
+	Phone       personal.Text   `json:"phone"` // E.164
+	Email       personal.Text   `json:"email"` // lower case
+	Address     personal.Text   `json:"address"`
+	Location    *Location       `json:"location,omitempty"`
+	Tags        []personal.Text `json:"tags,omitempty"`
+	Notes       personal.Text   `json:"notes"`
+	ExternalRef string          `json:"externalRef,omitempty"`
 }
 
 // SubscriberRegistered records a new customer and the account number for payments.
@@ -57,13 +57,13 @@ type SubscriberDetailsCorrected struct {
 // SubscriberBlocked records that an operator blocked the customer. Dunning is separate.
 type SubscriberBlocked struct {
 	SubscriberID id.Subscriber `json:"subscriberId"`
-	Reason       string        `json:"reason"`
+	Reason       personal.Text `json:"reason"`
 }
 
 // SubscriberUnblocked ends the operator's block.
 type SubscriberUnblocked struct {
 	SubscriberID id.Subscriber `json:"subscriberId"`
-	Reason       string        `json:"reason"`
+	Reason       personal.Text `json:"reason"`
 }
 
 // SubscriberForgotten records that the customer's key is destroyed. Every projection clears the personal fields of the
@@ -73,12 +73,12 @@ type SubscriberForgotten struct {
 	Reason       string        `json:"reason"`
 }
 
-func (SubscriberRegistered) EventType() string { return "subscribers.SubscriberRegistered.v1" }
+func (SubscriberRegistered) EventType() string { return "subscribers.SubscriberRegistered.v2" }
 func (SubscriberDetailsCorrected) EventType() string {
-	return "subscribers.SubscriberDetailsCorrected.v1"
+	return "subscribers.SubscriberDetailsCorrected.v2"
 }
-func (SubscriberBlocked) EventType() string         { return "subscribers.SubscriberBlocked.v1" }
-func (SubscriberUnblocked) EventType() string       { return "subscribers.SubscriberUnblocked.v1" }
+func (SubscriberBlocked) EventType() string         { return "subscribers.SubscriberBlocked.v2" }
+func (SubscriberUnblocked) EventType() string       { return "subscribers.SubscriberUnblocked.v2" }
 func (SubscriberForgotten) EventType() string       { return "subscribers.SubscriberForgotten.v1" }
 func (SubscriberRegistered) subscriberEvent()       {}
 func (SubscriberDetailsCorrected) subscriberEvent() {}
@@ -88,3 +88,8 @@ func (SubscriberForgotten) subscriberEvent()        {}
 
 func (e SubscriberRegistered) PersonalSubject() uuid.UUID       { return e.SubscriberID.UUID() }
 func (e SubscriberDetailsCorrected) PersonalSubject() uuid.UUID { return e.SubscriberID.UUID() }
+func (e SubscriberBlocked) PersonalSubject() uuid.UUID          { return e.SubscriberID.UUID() }
+func (e SubscriberUnblocked) PersonalSubject() uuid.UUID        { return e.SubscriberID.UUID() }
+
+func (SubscriberBlocked) remark()   {}
+func (SubscriberUnblocked) remark() {}

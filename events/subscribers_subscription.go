@@ -97,7 +97,7 @@ type PeriodWithdrawn struct {
 	InvoiceID      id.Invoice      `json:"invoiceId"`
 	Ordinal        int             `json:"ordinal,omitempty"`  // 0 = recorded without one
 	PaidUntil      time.Time       `json:"paidUntil,omitzero"` // zero when no paid period is left
-	Reason         string          `json:"reason"`
+	Reason         personal.Text   `json:"reason"`
 	UnservedSince  time.Time       `json:"unservedSince,omitzero"` // as in SubscriptionExtended
 	// periods that lie elsewhere since this event, itself included
 	Moved []PeriodPlace `json:"moved,omitempty"`
@@ -124,7 +124,7 @@ type PeriodCancelled struct {
 type SubscriptionPaused struct {
 	SubscriptionID id.Subscription `json:"subscriptionId"`
 	SubscriberID   id.Subscriber   `json:"subscriberId"`
-	Reason         string          `json:"reason"`
+	Reason         personal.Text   `json:"reason"`
 	At             time.Time       `json:"at"`
 }
 
@@ -132,7 +132,7 @@ type SubscriptionPaused struct {
 type SubscriptionResumed struct {
 	SubscriptionID id.Subscription `json:"subscriptionId"`
 	SubscriberID   id.Subscriber   `json:"subscriberId"`
-	Reason         string          `json:"reason"`
+	Reason         personal.Text   `json:"reason"`
 	PaidUntil      time.Time       `json:"paidUntil,omitzero"`
 	NextFrom       time.Time       `json:"nextFrom,omitzero"` // postpaid: start of the next due period
 	Moved          []PeriodPlace   `json:"moved,omitempty"`   // periods that lie elsewhere since this event
@@ -143,7 +143,7 @@ type SubscriptionResumed struct {
 type SubscriptionEnded struct {
 	SubscriptionID id.Subscription `json:"subscriptionId"`
 	SubscriberID   id.Subscriber   `json:"subscriberId"`
-	Reason         string          `json:"reason"`
+	Reason         personal.Text   `json:"reason"`
 	At             time.Time       `json:"at"`
 }
 
@@ -159,11 +159,11 @@ func (SubscriptionCreated) EventType() string       { return "subscribers.Subscr
 func (PeriodDue) EventType() string                 { return "subscribers.PeriodDue.v2" }
 func (SubscriptionActivated) EventType() string     { return "subscribers.SubscriptionActivated.v1" }
 func (SubscriptionExtended) EventType() string      { return "subscribers.SubscriptionExtended.v2" }
-func (PeriodWithdrawn) EventType() string           { return "subscribers.PeriodWithdrawn.v2" }
+func (PeriodWithdrawn) EventType() string           { return "subscribers.PeriodWithdrawn.v3" }
 func (PeriodCancelled) EventType() string           { return "subscribers.PeriodCancelled.v2" }
-func (SubscriptionPaused) EventType() string        { return "subscribers.SubscriptionPaused.v1" }
-func (SubscriptionResumed) EventType() string       { return "subscribers.SubscriptionResumed.v2" }
-func (SubscriptionEnded) EventType() string         { return "subscribers.SubscriptionEnded.v1" }
+func (SubscriptionPaused) EventType() string        { return "subscribers.SubscriptionPaused.v2" }
+func (SubscriptionResumed) EventType() string       { return "subscribers.SubscriptionResumed.v3" }
+func (SubscriptionEnded) EventType() string         { return "subscribers.SubscriptionEnded.v2" }
 func (SubscriptionPeriodClosed) EventType() string  { return "subscribers.SubscriptionPeriodClosed.v1" }
 func (SubscriptionCreated) subscriptionEvent()      {}
 func (PeriodDue) subscriptionEvent()                {}
@@ -178,3 +178,13 @@ func (SubscriptionPeriodClosed) subscriptionEvent() {}
 
 func (e SubscriptionCreated) PersonalSubject() uuid.UUID      { return e.SubscriberID.UUID() }
 func (e SubscriptionPeriodClosed) PersonalSubject() uuid.UUID { return e.SubscriberID.UUID() }
+func (e PeriodWithdrawn) PersonalSubject() uuid.UUID          { return e.SubscriberID.UUID() }
+func (e SubscriptionPaused) PersonalSubject() uuid.UUID       { return e.SubscriberID.UUID() }
+func (e SubscriptionResumed) PersonalSubject() uuid.UUID      { return e.SubscriberID.UUID() }
+func (e SubscriptionEnded) PersonalSubject() uuid.UUID        { return e.SubscriberID.UUID() }
+
+func (PeriodWithdrawn) remark()          {}
+func (SubscriptionPaused) remark()       {}
+func (SubscriptionResumed) remark()      {}
+func (SubscriptionEnded) remark()        {}
+func (SubscriptionPeriodClosed) remark() {}

@@ -14,6 +14,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/personal"
 )
 
 // Accounts defines the account: one stream for each subscriber with all invoices, allocations and credit, closed into
@@ -127,7 +128,7 @@ func (r Receipt) to(t Target) Allocation {
 type Note struct {
 	InvoiceID id.Invoice
 	Amount    money.Amount
-	Reason    string
+	Reason    personal.Text
 }
 
 // Prompt reserves an amount for one open payment prompt. InvoiceID is zero when the customer pays no particular

@@ -53,7 +53,7 @@ func evolveAccount(s Account, e events.AccountEvent) Account {
 	case events.PromptReleased:
 		s.Prompts = without(s.Prompts, e.PaymentID)
 	case events.AccountPeriodClosed:
-		return openingAccount(e.Opening)
+		return openingAccount(e.Opening).withReasons(e.Notes)
 	case events.ReceiptCredited, events.ReceiptWithdrawn, events.InvoiceAllocated, events.AllocationWithdrawn,
 		events.CreditNoteDrafted, events.CreditNoteIssued, events.CreditSetAside, events.SetAsideReturned,
 		events.SetAsidePaidOut, events.DebtWrittenOff, events.WriteOffRecovered, events.RecoveryWithdrawn:

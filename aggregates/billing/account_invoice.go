@@ -8,6 +8,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/personal"
 )
 
 // decideDraftInvoice opens the account when this is the first event about the subscriber's money. A known invoice id
@@ -67,7 +68,7 @@ func voidNumber(s Account, invoice id.Invoice, number, reason string, now time.T
 		b := booking{s: s, now: now}
 		b.record(events.InvoiceVoided{
 			SubscriberID: s.SubscriberID, InvoiceID: invoice, Number: number, Total: money.Of(0, s.Currency),
-			Reason: reason, At: now,
+			Reason: personal.Of(reason), At: now,
 		})
 		return b.events()
 	}
@@ -86,7 +87,7 @@ func voidStray(s Account, invoice id.Invoice, number string, now time.Time) []ev
 	b := booking{s: s, now: now}
 	b.record(events.InvoiceVoided{
 		SubscriberID: s.SubscriberID, InvoiceID: stray, StrayOf: invoice, Number: number,
-		Total: money.Of(0, s.Currency), Reason: strayReason, At: now,
+		Total: money.Of(0, s.Currency), Reason: personal.Of(strayReason), At: now,
 	})
 	return b.events()
 }
@@ -123,7 +124,7 @@ func decideVoidInvoice(s Account, c commands.VoidInvoice, now time.Time) ([]even
 	b.makeRoom(c.InvoiceID, inv.Total)
 	b.record(events.InvoiceVoided{
 		SubscriberID: s.SubscriberID, InvoiceID: c.InvoiceID, SubscriptionID: inv.SubscriptionID, Number: number,
-		Total: inv.Total, WasIssued: inv.Seq > 0, Reason: c.Reason, At: now,
+		Total: inv.Total, WasIssued: inv.Seq > 0, Reason: personal.Of(c.Reason), At: now,
 	})
 	if len(b.touched) > 0 {
 		b.spend(id.Invoice{}, id.Receipt{})
@@ -188,7 +189,7 @@ func decideDraftCreditNote(s Account, c commands.DraftCreditNote, now time.Time)
 	}
 	return []events.AccountEvent{events.CreditNoteDrafted{
 		SubscriberID: s.SubscriberID, OrgID: s.OrgID, CreditNoteID: c.CreditNoteID, InvoiceID: c.InvoiceID,
-		Amount: amount, Reason: c.Reason, Prefix: c.Prefix, DraftedAt: now,
+		Amount: amount, Reason: personal.Of(c.Reason), Prefix: c.Prefix, DraftedAt: now,
 	}}, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/personal"
 )
 
 // decideCreditReceipt credits each receipt id once (docs/rules/money.md#receipts-once). A withdrawn receipt returns to
@@ -86,7 +87,8 @@ func (b *booking) withdraw(c commands.WithdrawReceipt, amount money.Amount) {
 	unused := amount.Min(r.Unused)
 	b.record(events.ReceiptWithdrawn{
 		SubscriberID: b.s.SubscriberID, OrgID: b.s.OrgID, ReceiptID: c.ReceiptID, WithdrawalID: c.WithdrawalID,
-		Number: r.Number, Amount: amount, FromCredit: unused, Left: r.left().Sub(amount), Reason: c.Reason, At: b.now,
+		Number: r.Number, Amount: amount, FromCredit: unused, Left: r.left().Sub(amount), Reason: personal.Of(c.Reason),
+		At: b.now,
 	})
 	rest := amount.Sub(unused)
 	for _, a := range slices.Backward(r.Allocations) {
@@ -128,4 +130,39 @@ func (s Account) MayWithdraw(receipt id.Receipt) error {
 // more.
 func receiptArchived() error {
 	return failure.NewConflict("receipt_archived", "The receipt is used up and too old to change.")
+}
+
+// PeriodsReopened has the invoices of periods that withdrawing the whole receipt would make due again, each with its
+// subscription. It is empty when the receipt may not be withdrawn. The subscription is asked before anything is
+// withdrawn, because a period that is archived there cannot be taken back (docs/rules/subscribers.md#periods).
+func (s Account) PeriodsReopened(receipt id.Receipt) map[id.Invoice]id.Subscription {
+	list, err := decideWithdrawReceipt(s, commands.WithdrawReceipt{
+		SubscriberID: s.SubscriberID, ReceiptID: receipt,
+	}, time.Time{})
+	if err != nil {
+		return nil
+	}
+	reopened := map[id.Invoice]id.Subscription{}
+	for _, e := range list {
+		if e, ok := e.(events.InvoiceReopened); ok && !e.SubscriptionID.IsZero() {
+			reopened[e.InvoiceID] = e.SubscriptionID
+		}
+	}
+	return reopened
+}
+
+// PeriodCancelled is the subscription whose period ends when the credit note is issued, because the notes of the
+// invoice then cover the whole of it. It is zero for a smaller note, for an invoice of no period, and for a note that
+// the account has already. An amount of zero means all that is left, as in commands.DraftCreditNote.
+func (s Account) PeriodCancelled(note id.Receipt, invoice id.Invoice, amount money.Amount) id.Subscription {
+	_, drafted := s.Notes[note]
+	_, issued := s.Receipts[note]
+	inv, found := s.invoice(invoice)
+	if drafted || issued || !found || inv.Seq == 0 {
+		return id.Subscription{}
+	}
+	if !amount.IsZero() && inv.Noted.Add(amount).Cmp(inv.Total) < 0 {
+		return id.Subscription{}
+	}
+	return inv.SubscriptionID
 }

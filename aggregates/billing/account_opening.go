@@ -1,6 +1,7 @@
 package billing
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -78,7 +79,6 @@ type openingAllocation struct {
 type openingNote struct {
 	InvoiceID id.Invoice `json:"invoice"`
 	Amount    int64      `json:"amount"`
-	Reason    string     `json:"reason"`
 }
 
 // openingPrompt is the durable form of Prompt; Amount is in minor units.
@@ -88,7 +88,7 @@ type openingPrompt struct {
 }
 
 // closeAccount makes the last event of a full period, with the whole state except what archive drops
-// (docs/rules/engine.md#closing-a-period).
+// (docs/rules/engine.md#closing-a-period). The reasons of notes travel outside the JSON, so that the codec seals them.
 func closeAccount(s Account) events.AccountEvent {
 	s = s.archive()
 	opening, err := json.Marshal(accountOpening{
@@ -98,7 +98,7 @@ func closeAccount(s Account) events.AccountEvent {
 		Invoices: mapped(s.Invoices, closeInvoice), Settled: mapped(s.Settled, closeInvoice),
 		Receipts: mapped(s.Receipts, closeReceipt),
 		Notes: mapped(s.Notes, func(n Note) openingNote {
-			return openingNote{InvoiceID: n.InvoiceID, Amount: n.Amount.Minor, Reason: n.Reason}
+			return openingNote{InvoiceID: n.InvoiceID, Amount: n.Amount.Minor}
 		}),
 		Prompts: mapped(s.Prompts, func(p Prompt) openingPrompt {
 			return openingPrompt{InvoiceID: p.InvoiceID, Amount: p.Amount.Minor}
@@ -108,7 +108,14 @@ func closeAccount(s Account) events.AccountEvent {
 		// no field can fail to marshal
 		panic(fmt.Sprintf("billing: write opening of account %s: %v", s.SubscriberID, err))
 	}
-	return events.AccountPeriodClosed{SubscriberID: s.SubscriberID, Opening: opening}
+	closed := events.AccountPeriodClosed{SubscriberID: s.SubscriberID, Opening: opening}
+	for note, n := range s.Notes {
+		closed.Notes = append(closed.Notes, events.NoteReason{CreditNoteID: note, Reason: n.Reason})
+	}
+	slices.SortFunc(closed.Notes, func(a, b events.NoteReason) int {
+		return bytes.Compare(a.CreditNoteID[:], b.CreditNoteID[:])
+	})
+	return closed
 }
 
 // openingAccount decodes the JSON of closeAccount. It panics on anything else, because an account with a wrong state
@@ -134,7 +141,7 @@ func openingAccount(opening []byte) Account {
 		Invoices: mapped(o.Invoices, invoice), Settled: mapped(o.Settled, invoice),
 		Receipts: mapped(o.Receipts, func(r openingReceipt) Receipt { return openReceipt(r, amount) }),
 		Notes: mapped(o.Notes, func(n openingNote) Note {
-			return Note{InvoiceID: n.InvoiceID, Amount: amount(n.Amount), Reason: n.Reason}
+			return Note{InvoiceID: n.InvoiceID, Amount: amount(n.Amount)}
 		}),
 		Prompts: mapped(o.Prompts, func(p openingPrompt) Prompt {
 			return Prompt{InvoiceID: p.InvoiceID, Amount: amount(p.Amount)}
@@ -214,4 +221,14 @@ func mapped[K comparable, A, B any](in map[K]A, f func(A) B) map[K]B {
 		out[k] = f(v)
 	}
 	return out
+}
+
+// withReasons adds the reasons of drafted credit notes, which travel beside the opening.
+func (s Account) withReasons(list []events.NoteReason) Account {
+	for _, r := range list {
+		note := s.Notes[r.CreditNoteID]
+		note.Reason = r.Reason
+		s.Notes = with(s.Notes, r.CreditNoteID, note)
+	}
+	return s
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/personal"
 )
 
 // toRefund makes the target of money that waits for a refund, or left with it.
@@ -56,7 +57,7 @@ func decideSetCreditAside(s Account, c commands.SetCreditAside, now time.Time) (
 	b.record(events.CreditSetAside{
 		SubscriberID: s.SubscriberID, OrgID: s.OrgID, RefundID: c.RefundID,
 		AllocationID: toRefund(c.RefundID).allocationOf(c.ReceiptID), ReceiptID: c.ReceiptID, Number: r.Number,
-		Amount: amount, Reason: c.Reason, At: now,
+		Amount: amount, Reason: personal.Of(c.Reason), At: now,
 	})
 	return b.events(), nil
 }
@@ -76,7 +77,7 @@ func decideReturnSetAside(s Account, c commands.ReturnSetAside, now time.Time) (
 	b.record(events.SetAsideReturned{
 		SubscriberID: s.SubscriberID, OrgID: s.OrgID, RefundID: c.RefundID,
 		AllocationID: a.Target.allocationOf(receipt), ReceiptID: receipt, Number: r.Number, Amount: a.Amount,
-		Reason: c.Reason, At: now,
+		Reason: personal.Of(c.Reason), At: now,
 	})
 	if r.Withdrawn {
 		b.withdraw(commands.WithdrawReceipt{ReceiptID: receipt, Reason: c.Reason}, a.Amount)

@@ -9,6 +9,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/personal"
 )
 
 // refundID is the same in every run for the same n.
@@ -44,7 +45,7 @@ func TestRefund_MoneySetAsidePaysNoInvoice(t *testing.T) {
 	l := given(t, credit(1, 1000))
 	l.then(setAside(1, 1, 600), events.CreditSetAside{
 		SubscriberID: subscriber, OrgID: org, RefundID: refundID(1), ReceiptID: receiptID(1), Number: "R1",
-		Amount: kes(600), Reason: "moved", At: now,
+		Amount: kes(600), Reason: personal.Of("moved"), At: now,
 	})
 	l.then(setAside(1, 1, 600))
 	l.stands(0, 400)
@@ -71,7 +72,7 @@ func TestRefund_FailedOneGivesTheCreditBackOnce(t *testing.T) {
 	l.then(returned(1),
 		events.SetAsideReturned{
 			SubscriberID: subscriber, OrgID: org, RefundID: refundID(1), ReceiptID: receiptID(1), Number: "R1",
-			Amount: kes(600), Reason: "declined", At: now,
+			Amount: kes(600), Reason: personal.Of("declined"), At: now,
 		},
 		events.CreditLeft{SubscriberID: subscriber, OrgID: org, Credit: kes(1000), At: now})
 	l.then(returned(1))
@@ -107,7 +108,7 @@ func TestRefund_OfAReceiptThatIsWithdrawnFollowsIt(t *testing.T) {
 	}
 	l.then(withdraw(1), events.ReceiptWithdrawn{
 		SubscriberID: subscriber, OrgID: org, ReceiptID: receiptID(1), Number: "R1", Amount: kes(400),
-		FromCredit: kes(400), Left: kes(0), Reason: "wrong customer", At: now,
+		FromCredit: kes(400), Left: kes(0), Reason: personal.Of("wrong customer"), At: now,
 	})
 	l.kinds(returned(1), events.SetAsideReturned{}, events.ReceiptWithdrawn{})
 	l.stands(0, 0)
@@ -131,7 +132,7 @@ func TestWriteOff_BeginsWithTheOldestDebtAndIsNoPayment(t *testing.T) {
 	l.then(writeOff(1, 700),
 		events.DebtWrittenOff{
 			SubscriberID: subscriber, OrgID: org, WriteOffID: writeOff(1, 0).WriteOffID, Amount: kes(700),
-			Reason: "gone away", At: now,
+			Reason: personal.Of("gone away"), At: now,
 		},
 		amount(2, 400), events.InvoiceWrittenOff{
 			SubscriberID: subscriber, OrgID: org, InvoiceID: invoiceID(2), SubscriptionID: subscription(),

@@ -9,6 +9,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/personal"
 )
 
 func TestDraftInvoice_OpensTheAccountOnce(t *testing.T) {
@@ -61,7 +62,7 @@ func TestIssueInvoice_SecondNumberOfAnInvoiceBecomesAVoidedDocument(t *testing.T
 		id := id.Derive[id.Invoice]("stray", invoiceID(n).String(), stray(n).Number)
 		l.then(stray(n), events.InvoiceVoided{
 			SubscriberID: subscriber, InvoiceID: id, StrayOf: invoiceID(n), Number: stray(n).Number, Total: kes(0),
-			Reason: "the document has another number", At: now,
+			Reason: personal.Of("the document has another number"), At: now,
 		})
 		l.then(stray(n))
 		l.then(commands.VoidInvoice{
@@ -112,11 +113,11 @@ func TestIssueInvoice_VoidedDraftKeepsItsNumberAsADocument(t *testing.T) {
 	l := given(t, draft(1, 1000, 10))
 	l.then(void, events.InvoiceVoided{
 		SubscriberID: subscriber, InvoiceID: invoiceID(1), SubscriptionID: subscription(), Total: kes(1000),
-		Reason: "typo", At: now,
+		Reason: personal.Of("typo"), At: now,
 	})
 	l.then(issue(1), events.InvoiceVoided{
 		SubscriberID: subscriber, InvoiceID: invoiceID(1), Number: "ACME-0001", Total: kes(0),
-		Reason: "voided before it was issued", At: now,
+		Reason: personal.Of("voided before it was issued"), At: now,
 	})
 	l.then(issue(1))
 	l.then(void)
@@ -138,7 +139,7 @@ func TestVoidInvoice_OnlyWhileNothingIsAllocated(t *testing.T) {
 	l.fails(void(1), failure.Conflict, "invoice_paid")
 	l.then(void(2), events.InvoiceVoided{
 		SubscriberID: subscriber, InvoiceID: invoiceID(2), SubscriptionID: subscription(), Number: "ACME-0002",
-		Total: kes(500), WasIssued: true, Reason: "typo", At: now,
+		Total: kes(500), WasIssued: true, Reason: personal.Of("typo"), At: now,
 	})
 	l.then(void(2))
 	l.stands(0, 0)
@@ -152,7 +153,7 @@ func TestVoidInvoice_OfARefusedIssueRecordsTheNumber(t *testing.T) {
 	}
 	l.then(refused, events.InvoiceVoided{
 		SubscriberID: subscriber, InvoiceID: invoiceID(1), SubscriptionID: subscription(), Number: "ACME-0001",
-		Total: kes(1000), Reason: "refused", At: now,
+		Total: kes(1000), Reason: personal.Of("refused"), At: now,
 	})
 	l.then(refused)
 	refused.InvoiceID, refused.Number = invoiceID(2), "ACME-0002"
@@ -231,7 +232,7 @@ func TestWithdrawReceipt_ReopensWhatItPaid(t *testing.T) {
 	l.then(withdraw(1),
 		events.ReceiptWithdrawn{
 			SubscriberID: subscriber, OrgID: org, ReceiptID: receiptID(1), Number: "R1", Amount: kes(1200),
-			FromCredit: kes(200), Left: kes(0), Reason: "wrong customer", At: now,
+			FromCredit: kes(200), Left: kes(0), Reason: personal.Of("wrong customer"), At: now,
 		},
 		events.AllocationWithdrawn{
 			SubscriberID: subscriber, InvoiceID: invoiceID(1), ReceiptID: receiptID(1), Amount: kes(1000),
@@ -239,7 +240,7 @@ func TestWithdrawReceipt_ReopensWhatItPaid(t *testing.T) {
 		},
 		events.InvoiceReopened{
 			SubscriberID: subscriber, OrgID: org, InvoiceID: invoiceID(1), SubscriptionID: subscription(),
-			Due: kes(1000), Reason: "wrong customer", At: now,
+			Due: kes(1000), Reason: personal.Of("wrong customer"), At: now,
 		})
 	l.then(withdraw(1))
 	l.stands(1000, 0)

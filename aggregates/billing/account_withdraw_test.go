@@ -10,6 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/personal"
 )
 
 // withdrawPart takes a part of the n-th receipt back, under the k-th withdrawal's id.
@@ -31,7 +32,7 @@ func TestWithdrawReceipt_PartTakesTheCreditFirstThenWhatWasPaidLast(t *testing.T
 		events.ReceiptWithdrawn{
 			SubscriberID: subscriber, OrgID: org, ReceiptID: receiptID(1), Number: "R1", Amount: kes(300),
 			WithdrawalID: withdrawPart(1, 1, 0).WithdrawalID, FromCredit: kes(200), Left: kes(1400),
-			Reason: "wrong customer", At: now,
+			Reason: personal.Of("wrong customer"), At: now,
 		},
 		events.AllocationWithdrawn{
 			SubscriberID: subscriber, InvoiceID: invoiceID(2), ReceiptID: receiptID(1), Amount: kes(100),
@@ -39,7 +40,7 @@ func TestWithdrawReceipt_PartTakesTheCreditFirstThenWhatWasPaidLast(t *testing.T
 		},
 		events.InvoiceReopened{
 			SubscriberID: subscriber, OrgID: org, InvoiceID: invoiceID(2), SubscriptionID: subscription(),
-			Due: kes(100), Reason: "wrong customer", At: now,
+			Due: kes(100), Reason: personal.Of("wrong customer"), At: now,
 		})
 	l.stands(100, 0)
 	l.kinds(withdrawPart(1, 2, 900), events.ReceiptWithdrawn{}, events.AllocationWithdrawn{},
@@ -105,7 +106,7 @@ func TestVoidInvoice_ReleasedMoneyBecomesCredit(t *testing.T) {
 		},
 		events.InvoiceVoided{
 			SubscriberID: subscriber, InvoiceID: invoiceID(1), SubscriptionID: subscription(), Number: "ACME-0001",
-			Total: kes(1000), WasIssued: true, Reason: "ended", At: now,
+			Total: kes(1000), WasIssued: true, Reason: personal.Of("ended"), At: now,
 		},
 		events.CreditLeft{SubscriberID: subscriber, OrgID: org, Credit: kes(500), At: now})
 	partly.then(void(1))

@@ -8,6 +8,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/personal"
 )
 
 // toLoss is the written-off part of an invoice as a target.
@@ -44,8 +45,8 @@ func decideWriteOffDebt(s Account, c commands.WriteOffDebt, now time.Time) ([]ev
 	}
 	b := booking{s: s, now: now}
 	b.record(events.DebtWrittenOff{
-		SubscriberID: s.SubscriberID, OrgID: s.OrgID, WriteOffID: c.WriteOffID, Amount: amount, Reason: c.Reason,
-		At: now,
+		SubscriberID: s.SubscriberID, OrgID: s.OrgID, WriteOffID: c.WriteOffID, Amount: amount,
+		Reason: personal.Of(c.Reason), At: now,
 	})
 	for _, invoice := range order {
 		if part := amount.Min(b.s.givenUp(invoice)); part.Positive() {

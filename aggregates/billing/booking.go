@@ -7,6 +7,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/personal"
 )
 
 // booking collects the events of one decision. s is the account with these events applied.
@@ -168,7 +169,7 @@ func (b *booking) reopen(reason string) {
 		if inv, open := b.s.Invoices[invoice]; open && inv.Paid && !inv.Cancelled {
 			b.record(events.InvoiceReopened{
 				SubscriberID: b.s.SubscriberID, OrgID: b.s.OrgID, InvoiceID: invoice,
-				SubscriptionID: inv.SubscriptionID, Due: inv.Due, Reason: reason, At: b.now,
+				SubscriptionID: inv.SubscriptionID, Due: inv.Due, Reason: personal.Of(reason), At: b.now,
 			})
 		}
 	}

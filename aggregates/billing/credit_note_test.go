@@ -9,6 +9,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/personal"
 )
 
 // note drafts a credit note for a part of an invoice; an amount of zero means all that is left.
@@ -30,7 +31,7 @@ func TestCreditNote_ReducesItsInvoiceFirst(t *testing.T) {
 	l.then(issueNote(1),
 		events.CreditNoteIssued{
 			SubscriberID: subscriber, OrgID: org, CreditNoteID: noteID(1), InvoiceID: invoiceID(1),
-			Number: "ACME-CN-0001", Amount: kes(300), Reason: "outage", IssuedAt: now,
+			Number: "ACME-CN-0001", Amount: kes(300), Reason: personal.Of("outage"), IssuedAt: now,
 		},
 		events.InvoiceAllocated{
 			SubscriberID: subscriber, InvoiceID: invoiceID(1), ReceiptID: noteID(1), Amount: kes(300), Due: kes(700),
@@ -47,7 +48,7 @@ func TestCreditNote_OfAPaidInvoiceIsCredit(t *testing.T) {
 	l.then(issueNote(1),
 		events.CreditNoteIssued{
 			SubscriberID: subscriber, OrgID: org, CreditNoteID: noteID(1), InvoiceID: invoiceID(1),
-			Number: "ACME-CN-0001", Amount: kes(1000), Reason: "outage", IssuedAt: now,
+			Number: "ACME-CN-0001", Amount: kes(1000), Reason: personal.Of("outage"), IssuedAt: now,
 		},
 		events.AllocationWithdrawn{
 			SubscriberID: subscriber, InvoiceID: invoiceID(1), ReceiptID: receiptID(1), Amount: kes(1000),

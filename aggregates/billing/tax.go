@@ -8,6 +8,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/personal"
 )
 
 // maxInvoiceMinor is the limit of a line and of a total, in minor units, so that no sum overflows.
@@ -68,8 +69,8 @@ func chargeLine(
 		taxed = taxed.Add(taxes[i].Amount)
 	}
 	line := events.InvoiceLine{
-		Description: l.Description, Quantity: l.Quantity, UnitPrice: l.UnitPrice, Net: money.Of(base, c), Taxes: taxes,
-		Gross: money.Of(base, c),
+		Description: personal.Of(l.Description), Quantity: l.Quantity, UnitPrice: l.UnitPrice, Net: money.Of(base, c),
+		Taxes: taxes, Gross: money.Of(base, c),
 	}
 	if rule.Inclusive {
 		line.Net = line.Gross.Sub(taxed)

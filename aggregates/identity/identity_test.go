@@ -309,7 +309,7 @@ func TestUser_APendingMembershipIsAcceptedByAProvenPersonOnly(t *testing.T) {
 	s = s.Given(invited()).When(accept).ThenFails("user_not_found")
 	s = s.Given(events.AddressKeptApart{UserID: ada, OrgID: acme}, proven())
 	s.When(commands.DisableMember{UserID: ada, OrgID: other, By: boss,
-		Reason: "x"}).Then(events.MembershipDisabled{UserID: ada, OrgID: other, Reason: "x"})
+		Reason: "x"}).Then(events.MembershipDisabled{UserID: ada, OrgID: other, Reason: personal.Of("x")})
 	s.When(accept).ThenFails("user_not_found")
 	s.When(commands.EnableMember{UserID: ada, OrgID: other}).Then(events.MembershipEnabled{UserID: ada, OrgID: other})
 	s.When(accept).Then(events.MembershipAccepted{UserID: ada, OrgID: other})
@@ -371,7 +371,7 @@ func TestUser_NobodyRaisesOrDisablesThemselves(t *testing.T) {
 		Reason: "x"}).ThenFails("own_account")
 	disable := commands.DisableMember{UserID: ada, OrgID: acme, By: boss, Reason: "left"}
 	s := user(t).Given(registered()...).When(disable).Then(events.MembershipDisabled{
-		UserID: ada, OrgID: acme, Reason: "left",
+		UserID: ada, OrgID: acme, Reason: personal.Of("left"),
 	})
 	s.When(disable).ThenNothing()
 	s.When(commands.DisableMember{UserID: ada, OrgID: other, By: boss, Reason: "x"}).ThenFails("user_not_found")

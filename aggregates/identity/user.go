@@ -328,5 +328,6 @@ func decideDisableMember(s User, c commands.DisableMember) ([]events.UserEvent, 
 		return nil, failure.NewConflict("own_account",
 			"You cannot disable your own account. Ask another administrator.")
 	}
-	return []events.UserEvent{events.MembershipDisabled{UserID: s.ID, OrgID: c.OrgID, Reason: c.Reason}}, nil
+	return []events.UserEvent{events.MembershipDisabled{UserID: s.ID, OrgID: c.OrgID, Reason: personal.Of(c.Reason)}},
+		nil
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/personal"
 )
 
 // decideClaimProvisional ties the real receipt to the provisional one. A reversed provisional receipt no longer carries
@@ -103,7 +104,8 @@ func decideReverseReceipt(s Receipt, c commands.ReverseReceipt, now time.Time) (
 		return nil, commands.ErrNoReceipt()
 	}
 	return []events.ReceiptEvent{events.ReceiptReversed{
-		ReceiptID: s.ID, OrgID: s.Org, SubscriberID: s.Subscriber, Amount: s.Amount, Reason: c.Reason, At: now,
+		ReceiptID: s.ID, OrgID: s.Org, SubscriberID: s.Subscriber, Amount: s.Amount, Reason: personal.Of(c.Reason),
+		At: now,
 	}}, nil
 }
 
@@ -122,6 +124,7 @@ func decideReattributeReceipt(s Receipt, c commands.ReattributeReceipt, now time
 	}
 	return []events.ReceiptEvent{events.ReceiptReattributed{
 		ReceiptID: s.ID, OrgID: s.Org, From: s.Subscriber, To: c.SubscriberID, ReceiptNumber: s.Number,
-		Channel: s.Channel, Amount: s.Amount, PaidAt: s.PaidAt, Move: s.Moves + 1, Reason: c.Reason, At: now,
+		Channel: s.Channel, Amount: s.Amount, PaidAt: s.PaidAt, Move: s.Moves + 1, Reason: personal.Of(c.Reason),
+		At: now,
 	}}, nil
 }

@@ -20,7 +20,9 @@ var (
 		ReceiptID: realReceipt, OrgID: org, SubscriberID: sub, ProvisionalReceiptID: provisional, Amount: kes(1500),
 		At: now,
 	}
-	wasReversed = events.ReceiptReversed{ReceiptID: realReceipt, OrgID: org, Amount: kes(1500), Reason: "x", At: now}
+	wasReversed = events.ReceiptReversed{
+		ReceiptID: realReceipt, OrgID: org, Amount: kes(1500), Reason: personal.Of("x"), At: now,
+	}
 )
 
 func TestAttribute_OnlyMoneyInSuspenseIsGivenAway(t *testing.T) {

@@ -160,12 +160,12 @@ func TestMistakes_ReverseAndReattribute(t *testing.T) {
 	t.Parallel()
 	moved := events.ReceiptReattributed{
 		ReceiptID: realReceipt, OrgID: org, From: sub, To: sub2, ReceiptNumber: "SJK4X7Q2P1", Channel: "c2b",
-		Amount: kes(1500), PaidAt: now, Move: 1, Reason: "typing error", At: now,
+		Amount: kes(1500), PaidAt: now, Move: 1, Reason: personal.Of("typing error"), At: now,
 	}
 	back := moved
 	back.From, back.To, back.Move = sub2, sub, 2
 	reversed := events.ReceiptReversed{
-		ReceiptID: realReceipt, OrgID: org, SubscriberID: sub, Amount: kes(1500), Reason: "fraud", At: now,
+		ReceiptID: realReceipt, OrgID: org, SubscriberID: sub, Amount: kes(1500), Reason: personal.Of("fraud"), At: now,
 	}
 	move := commands.ReattributeReceipt{ReceiptID: realReceipt, OrgID: org, SubscriberID: sub2, Reason: "typing error"}
 	reverse := commands.ReverseReceipt{ReceiptID: realReceipt, OrgID: org, Reason: "fraud"}
@@ -203,7 +203,7 @@ func TestProvisionalReceipt_IsClaimedOnceAndAlarmsOtherwise(t *testing.T) {
 		when(mark).thenNothing().
 		when(commands.ReverseReceipt{ReceiptID: provisional, OrgID: org, Reason: "never came"}).
 		then(events.ReceiptReversed{ReceiptID: provisional, OrgID: org, SubscriberID: sub, Amount: kes(1500),
-			Reason: "never came", At: now}).
+			Reason: personal.Of("never came"), At: now}).
 		when(claim).thenFails("receipt_reversed")
 }
 

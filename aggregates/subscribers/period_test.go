@@ -104,8 +104,9 @@ func TestWithdrawPeriod_TheOnlyPaidPeriodLeavesNoPaidTime(t *testing.T) {
 	s := prepaid(t)
 	s.When(paid(first, now)).ThenEvents()
 	s.At(noon(2, 10)).When(withdraw(first)).Then(events.PeriodWithdrawn{
-		SubscriptionID: subscription, SubscriberID: subscriber, InvoiceID: first, Ordinal: 1, Reason: "reversed",
-		UnservedSince: noon(2, 10), Moved: []events.PeriodPlace{{Ordinal: 1, InvoiceID: first}}, At: noon(2, 10),
+		SubscriptionID: subscription, SubscriberID: subscriber, InvoiceID: first, Ordinal: 1,
+		Reason: personal.Of("reversed"), UnservedSince: noon(2, 10),
+		Moved: []events.PeriodPlace{{Ordinal: 1, InvoiceID: first}}, At: noon(2, 10),
 	})
 }
 
@@ -292,7 +293,7 @@ func TestEnd_APeriodThatNeverBeganIsCancelledAndOneThatWasServedStays(t *testing
 	s.At(noon(2, 10)).When(withdraw(first)).ThenEvents()
 	s.When(end).Then(
 		events.SubscriptionEnded{
-			SubscriptionID: subscription, SubscriberID: subscriber, Reason: "moved", At: noon(2, 10),
+			SubscriptionID: subscription, SubscriberID: subscriber, Reason: personal.Of("moved"), At: noon(2, 10),
 		},
 		events.PeriodCancelled{
 			SubscriptionID: subscription, SubscriberID: subscriber, InvoiceID: second, Ordinal: 2, NeverBegan: true,

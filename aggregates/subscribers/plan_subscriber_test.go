@@ -41,7 +41,7 @@ func TestPlan_AChangeMakesTheNextVersion(t *testing.T) {
 func TestSubscriber_SameDetailsAreNothingNew(t *testing.T) {
 	t.Parallel()
 	details := events.SubscriberDetails{
-		FirstName: personal.Of("Jane"), Phone: personal.Of("+254712345678"), Tags: []string{"east"},
+		FirstName: personal.Of("Jane"), Phone: personal.Of("+254712345678"), Tags: personal.OfAll([]string{"east"}),
 	}
 	s := decidertest.For(t, people(), now).When(commands.RegisterSubscriber{
 		SubscriberID: subscriber, OrgID: org, AccountNumber: commands.AccountNumber(1234567), Currency: money.KES,
@@ -49,11 +49,11 @@ func TestSubscriber_SameDetailsAreNothingNew(t *testing.T) {
 	})
 	s.ThenEvents()
 	s.When(commands.CorrectSubscriberDetails{SubscriberID: subscriber, Details: details}).ThenNothing()
-	details.Tags = []string{"west"}
+	details.Tags = personal.OfAll([]string{"west"})
 	s.When(commands.CorrectSubscriberDetails{SubscriberID: subscriber, Details: details}).
 		Then(events.SubscriberDetailsCorrected{SubscriberID: subscriber, Details: details})
 	s.When(commands.BlockSubscriber{SubscriberID: subscriber, Reason: "abuse"}).Then(events.SubscriberBlocked{
-		SubscriberID: subscriber, Reason: "abuse",
+		SubscriberID: subscriber, Reason: personal.Of("abuse"),
 	})
 	s.When(commands.BlockSubscriber{SubscriberID: subscriber, Reason: "abuse"}).ThenNothing()
 }
@@ -68,17 +68,19 @@ func registered(t *testing.T) *decidertest.Scenario[
 			SubscriberID: subscriber, OrgID: org, AccountNumber: "10000016", Currency: money.KES,
 			Details: events.SubscriberDetails{FirstName: personal.Of("Jane")},
 		},
-		events.SubscriberBlocked{SubscriberID: subscriber, Reason: "abuse"},
+		events.SubscriberBlocked{SubscriberID: subscriber, Reason: personal.Of("abuse")},
 	)
 }
 
 func TestUnblock_EndsTheBlockOnce(t *testing.T) {
 	t.Parallel()
 	unblock := commands.UnblockSubscriber{SubscriberID: subscriber, Reason: "sorry"}
-	s := registered(t).When(unblock).Then(events.SubscriberUnblocked{SubscriberID: subscriber, Reason: "sorry"})
+	s := registered(t).When(unblock).Then(events.SubscriberUnblocked{
+		SubscriberID: subscriber, Reason: personal.Of("sorry"),
+	})
 	s.When(unblock).ThenNothing()
 	s.When(commands.BlockSubscriber{SubscriberID: subscriber, Reason: "again"}).Then(events.SubscriberBlocked{
-		SubscriberID: subscriber, Reason: "again",
+		SubscriberID: subscriber, Reason: personal.Of("again"),
 	})
 }
 
@@ -90,7 +92,9 @@ func TestForgotten_APersonIsGoneWithAllDetails(t *testing.T) {
 		FirstName: personal.Of("Jane"), Phone: personal.Of("+254712345678"),
 	}}).ThenFails("subscriber_not_found")
 	gone := people().Evolve(subscribers.Subscriber{
-		ID: subscriber, Details: events.SubscriberDetails{FirstName: personal.Of("Jane"), Tags: []string{"east"}},
+		ID: subscriber, Details: events.SubscriberDetails{
+			FirstName: personal.Of("Jane"), Tags: personal.OfAll([]string{"east"}),
+		},
 	}, events.SubscriberForgotten{SubscriberID: subscriber})
 	if !people().Gone(gone) || gone.Details.FirstName.Reveal() != "" || gone.Details.Tags != nil {
 		t.Errorf("the state still has %+v", gone)

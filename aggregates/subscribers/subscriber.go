@@ -3,6 +3,7 @@ package subscribers
 
 import (
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates"
@@ -11,6 +12,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/personal"
 )
 
 // Subscribers defines the customers: one stream for each. A forgotten one answers subscriber_not_found.
@@ -94,12 +96,14 @@ func decideSubscriber(s Subscriber, c commands.SubscriberCommand, now time.Time)
 		if s.Blocked {
 			return nil, nil
 		}
-		return []events.SubscriberEvent{events.SubscriberBlocked{SubscriberID: s.ID, Reason: c.Reason}}, nil
+		return []events.SubscriberEvent{events.SubscriberBlocked{SubscriberID: s.ID, Reason: personal.Of(c.Reason)}},
+			nil
 	case commands.UnblockSubscriber:
 		if !s.Blocked {
 			return nil, nil
 		}
-		return []events.SubscriberEvent{events.SubscriberUnblocked{SubscriberID: s.ID, Reason: c.Reason}}, nil
+		return []events.SubscriberEvent{events.SubscriberUnblocked{SubscriberID: s.ID, Reason: personal.Of(c.Reason)}},
+			nil
 	}
 	return nil, nil
 }
@@ -125,6 +129,6 @@ func sameDetails(a, b events.SubscriberDetails) bool {
 			return false
 		}
 	}
-	sameTags := len(a.Tags) == 0 && len(b.Tags) == 0 || reflect.DeepEqual(a.Tags, b.Tags)
+	sameTags := slices.EqualFunc(a.Tags, b.Tags, personal.Text.Equal)
 	return sameTags && a.ExternalRef == b.ExternalRef && reflect.DeepEqual(a.Location, b.Location)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/personal"
 )
 
 // decideSubscription dispatches; every command but the first needs a subscription that exists.
@@ -206,7 +207,7 @@ func decideWithdraw(s Subscription, c commands.WithdrawPeriod, now time.Time) ([
 	}
 	withdrawn := events.PeriodWithdrawn{
 		SubscriptionID: s.ID, SubscriberID: s.SubscriberID, InvoiceID: c.InvoiceID, Ordinal: s.Periods[at].Ordinal,
-		Reason: c.Reason, At: now,
+		Reason: personal.Of(c.Reason), At: now,
 	}
 	before, next := s.Course(), evolveSubscription(s, withdrawn)
 	after := next.Course()
@@ -245,7 +246,7 @@ func decidePause(s Subscription, c commands.PauseSubscription, now time.Time) ([
 		return nil, nil
 	case Active:
 		return []events.SubscriptionEvent{events.SubscriptionPaused{SubscriptionID: s.ID, SubscriberID: s.SubscriberID,
-			Reason: c.Reason, At: now}}, nil
+			Reason: personal.Of(c.Reason), At: now}}, nil
 	}
 	return nil, failure.NewConflict("subscription_not_active", "Only an active subscription can be paused.")
 }
@@ -258,7 +259,7 @@ func decideResume(s Subscription, c commands.ResumeSubscription, now time.Time) 
 		return nil, nil
 	case Paused:
 		resumed := events.SubscriptionResumed{
-			SubscriptionID: s.ID, SubscriberID: s.SubscriberID, Reason: c.Reason, At: now,
+			SubscriptionID: s.ID, SubscriberID: s.SubscriberID, Reason: personal.Of(c.Reason), At: now,
 		}
 		before, after := s.Course(), evolveSubscription(s, resumed).Course()
 		resumed.PaidUntil, resumed.Moved = after.PaidUntil, moved(s.Periods, before, after, -1)
@@ -277,7 +278,7 @@ func decideEnd(s Subscription, c commands.EndSubscription, now time.Time) []even
 		return nil
 	}
 	made := []events.SubscriptionEvent{events.SubscriptionEnded{
-		SubscriptionID: s.ID, SubscriberID: s.SubscriberID, Reason: c.Reason, At: now,
+		SubscriptionID: s.ID, SubscriberID: s.SubscriberID, Reason: personal.Of(c.Reason), At: now,
 	}}
 	s = evolveSubscription(s, made[0])
 	for at, p := range s.Periods {

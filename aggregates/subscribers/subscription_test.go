@@ -173,7 +173,7 @@ func TestWithdrawPeriod_ReversedMoneyTakesItsPeriodBack(t *testing.T) {
 	withdraw := commands.WithdrawPeriod{SubscriptionID: subscription, InvoiceID: second, Reason: "reversed by the bank"}
 	s.When(withdraw).Then(events.PeriodWithdrawn{
 		SubscriptionID: subscription, SubscriberID: subscriber, InvoiceID: second, Ordinal: 2,
-		PaidUntil: end1, Reason: "reversed by the bank", UnservedSince: now, At: now,
+		PaidUntil: end1, Reason: personal.Of("reversed by the bank"), UnservedSince: now, At: now,
 		Moved: []events.PeriodPlace{{Ordinal: 2, InvoiceID: second}},
 	})
 	s.When(withdraw).ThenNothing()
@@ -189,7 +189,8 @@ func TestPause_DaysComeBackWithTheResume(t *testing.T) {
 	s.When(commands.MakePeriodDue{SubscriptionID: subscription}).ThenNothing()
 	s.At(now.Add(72 * time.Hour)).When(commands.ResumeSubscription{SubscriptionID: subscription,
 		Reason: "is back"}).Then(events.SubscriptionResumed{
-		SubscriptionID: subscription, SubscriberID: subscriber, Reason: "is back", At: now.Add(72 * time.Hour),
+		SubscriptionID: subscription, SubscriberID: subscriber, Reason: personal.Of("is back"),
+		At:        now.Add(72 * time.Hour),
 		PaidUntil: time.Date(2026, time.March, 3, 9, 0, 0, 0, time.UTC),
 		Moved: []events.PeriodPlace{{
 			Ordinal: 1, InvoiceID: first, From: now, To: time.Date(2026, time.March, 3, 9, 0, 0, 0, time.UTC),

@@ -164,7 +164,7 @@ func TestExecute_EveryEventSaysWhoWhenAndWhy(t *testing.T) {
 	want := events.Metadata{
 		EventID: all[0].ID, CommandID: m.CommandID, AggregateID: id.Any(c), Action: "test.Add", OrgID: w.org,
 		Actor: m.Actor, IP: personal.Of(m.IP), RequestID: "r-1", CorrelationID: m.CommandID.String(),
-		CausationID: "cause", Reason: "because", At: start,
+		CausationID: "cause", Said: personal.Of("because"), SaidOf: id.Any(all[0].Meta.IPSubject()), At: start,
 	}
 	if diff := cmp.Diff(want, all[0].Meta); diff != "" {
 		t.Errorf("metadata (-want +have)\n%s", diff)

@@ -116,9 +116,9 @@ func evolve(s counter, e events.AccountEvent) counter {
 		s.Owner = e.OrgID
 	case events.CreditLeft:
 		s.Sum += e.Credit.Minor
-	case events.InvoiceVoided:
+	case events.InvoiceIssued:
 		s.Names = nil
-		if err := json.Unmarshal([]byte(e.Reason), &s.Names); err != nil {
+		if err := json.Unmarshal([]byte(e.Number), &s.Names); err != nil {
 			panic(err)
 		}
 	case events.AccountPeriodClosed:
@@ -160,7 +160,7 @@ func named(subscriber id.Subscriber, names []string) events.AccountEvent {
 	if err != nil {
 		panic(err)
 	}
-	return events.InvoiceVoided{SubscriberID: subscriber, Reason: string(text)}
+	return events.InvoiceIssued{SubscriberID: subscriber, Number: string(text)}
 }
 
 // start is the first time of the manual clock.

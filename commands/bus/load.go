@@ -212,6 +212,7 @@ func (h *handler[S, C, E]) closeIfFull(
 	meta.Action, meta.Actor = "bus.ClosePeriod", events.Actor{Kind: events.ActorProcess, ID: "bus"}
 	meta.OrgID, meta.RecentCommands = h.owner(at.state), at.recent()
 	meta.IP, meta.RequestID, meta.Reason = personal.Text{}, "", ""
+	meta.Said, meta.SaidOf = personal.Text{}, id.Any{}
 	closing := h.def.Close(at.state)
 	if text, err := json.Marshal(closing); err == nil && len(text) > maxClosing {
 		h.bus.cfg.Logger.WarnContext(ctx, "full stream not closed because its state is too large", "stream", at.stream,

@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/eventstore"
@@ -42,7 +44,13 @@ func (x *execution) metadata(owner id.Organization, now time.Time) events.Metada
 	m := events.Metadata{
 		CommandID: x.meta.CommandID, AggregateID: x.cmd.Target().ID, Action: x.cmd.CommandName(),
 		OrgID: x.meta.OrgID, Actor: x.meta.Actor, IP: personal.Of(x.meta.IP), RequestID: x.meta.RequestID,
-		CorrelationID: x.meta.CorrelationID, CausationID: x.meta.CausationID, Reason: x.meta.Reason, At: now,
+		CorrelationID: x.meta.CorrelationID, CausationID: x.meta.CausationID, At: now,
+	}
+	switch m.Actor.Kind {
+	case events.ActorProcess, events.ActorProvider:
+		m.Reason = x.meta.Reason
+	case events.ActorUser, events.ActorAPIKey, events.ActorOperator, events.ActorPublic:
+		m.Said = personal.Of(x.meta.Reason)
 	}
 	if m.OrgID.IsZero() {
 		m.OrgID = owner
@@ -58,9 +66,23 @@ func (x *execution) metadata(owner id.Organization, now time.Time) events.Metada
 // first, because then both would be told that they changed something.
 func drafts[E events.Event](list []E, meta events.Metadata, nonce string) []eventstore.New {
 	out := make([]eventstore.New, len(list))
+	if !meta.Said.IsZero() {
+		meta.SaidOf = id.Any(saidOf(list, meta))
+	}
 	for i, e := range list {
 		meta.EventID = id.Derive[id.Event]("event", meta.CommandID.String(), nonce, strconv.Itoa(i))
 		out[i] = eventstore.New{Event: e, Meta: meta}
 	}
 	return out
+}
+
+// saidOf is the person whom the reason of an execution is about: that of its first event with personal fields, else the
+// actor. All events of an append have the same, so that a reason is erased from all of them at once.
+func saidOf[E events.Event](list []E, meta events.Metadata) uuid.UUID {
+	for _, e := range list {
+		if about, ok := any(e).(events.AboutPerson); ok {
+			return about.PersonalSubject()
+		}
+	}
+	return meta.IPSubject()
 }

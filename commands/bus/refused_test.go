@@ -17,7 +17,7 @@ func TestExecute_WhatTheDatabaseCannotStoreIsNotRepeated(t *testing.T) {
 	c := w.opened()
 	if _, err := w.DB.Owner.Exec(t.Context(), `alter table `+
 		pgx.Identifier{w.DB.Namespace.Schema("log"), "events"}.Sanitize()+
-		` add check (type not like 'billing.InvoiceVoided.%') not valid`); err != nil {
+		` add check (type not like 'billing.InvoiceIssued.%') not valid`); err != nil {
 		t.Fatal(err)
 	}
 	_, err := w.one.Execute(t.Context(), rename{ID: c, Names: []string{"n"}}, w.meta())

@@ -23,6 +23,9 @@ const forgottenCode = "subject_forgotten"
 // has the same name.
 const ipPath = "metadata ip"
 
+// saidPath does the same for the reason that a person gave.
+const saidPath = "metadata said"
+
 // Codec writes events as JSON with sealed personal fields, and reads them again. It is safe for concurrent use.
 type Codec struct {
 	keys Keys
@@ -102,37 +105,59 @@ func (c *Codec) Encode(ctx context.Context, drafts []Draft) ([]Encoded, error) {
 	return out, nil
 }
 
-// keysToSeal returns the keys of all subjects and makes missing ones. The address of a forgotten actor is dropped; a
-// forgotten subject of an event is an error.
+// keysToSeal returns the keys of all subjects and makes missing ones. The address of a forgotten actor and remarks
+// about a forgotten person are dropped; a forgotten subject of another event is an error.
 func (c *Codec) keysToSeal(ctx context.Context, drafts []Draft) (map[uuid.UUID]Key, error) {
-	subjects, actors := map[uuid.UUID]bool{}, map[uuid.UUID]bool{}
+	subjects, droppable := map[uuid.UUID]bool{}, map[uuid.UUID]bool{}
 	for _, d := range drafts {
-		if e, ok := d.Event.(events.AboutPerson); ok {
+		if e, ok := d.Event.(events.Remark); ok {
+			droppable[e.PersonalSubject()] = true
+		} else if e, ok := d.Event.(events.AboutPerson); ok {
 			subjects[e.PersonalSubject()] = true
 		}
 		if !d.Meta.IP.IsZero() {
-			actors[d.Meta.IPSubject()] = true
+			droppable[d.Meta.IPSubject()] = true
+		}
+		if !d.Meta.Said.IsZero() {
+			droppable[saidSubject(d.Event, d.Meta)] = true
 		}
 	}
 	both := maps.Clone(subjects)
-	maps.Copy(both, actors)
+	maps.Copy(both, droppable)
 	if len(both) == 0 {
 		return nil, nil
 	}
 	keys, err := c.keys.EnsureKeys(ctx, slices.Collect(maps.Keys(both)))
-	if failure.CodeOf(err) != forgottenCode || len(actors) == 0 {
+	if failure.CodeOf(err) != forgottenCode || len(droppable) == 0 {
 		return keys, err
 	}
 	if keys, err = c.keys.EnsureKeys(ctx, slices.Collect(maps.Keys(subjects))); err != nil {
 		return nil, err
 	}
-	known, err := c.keys.Keys(ctx, slices.Collect(maps.Keys(actors)))
-	if err != nil {
-		return nil, err
+	merged := maps.Clone(keys)
+	if merged == nil {
+		merged = map[uuid.UUID]Key{}
 	}
-	merged := maps.Clone(known)
-	maps.Copy(merged, keys)
+	for subject := range droppable { // one by one: each may be the forgotten one
+		some, err := c.keys.EnsureKeys(ctx, []uuid.UUID{subject})
+		if err != nil && failure.CodeOf(err) != forgottenCode {
+			return nil, err
+		}
+		maps.Copy(merged, some)
+	}
 	return merged, nil
+}
+
+// saidSubject is the person whom the reason of an event is about. Events that were recorded without it are about the
+// subject of their personal fields, else about the actor.
+func saidSubject(e events.Event, m events.Metadata) uuid.UUID {
+	if !m.SaidOf.IsZero() {
+		return m.SaidOf.UUID()
+	}
+	if e, ok := e.(events.AboutPerson); ok {
+		return e.PersonalSubject()
+	}
+	return m.IPSubject()
 }
 
 // encode writes one event. It seals a copy, so that the caller's event stays as it is.
@@ -148,7 +173,11 @@ func (c *Codec) encode(d Draft, keys map[uuid.UUID]Key) (Encoded, error) {
 	payload.Set(reflect.ValueOf(d.Event))
 	if e, ok := d.Event.(events.AboutPerson); ok {
 		key := keys[e.PersonalSubject()]
+		_, remark := e.(events.Remark)
 		err := visit(payload, "", func(path string, t personal.Text) (personal.Text, error) {
+			if remark && key == nil {
+				return personal.Text{}, nil
+			}
 			return seal(key, d.Meta.EventID, path, t)
 		})
 		if err != nil {
@@ -159,7 +188,10 @@ func (c *Codec) encode(d Draft, keys map[uuid.UUID]Key) (Encoded, error) {
 	if err != nil {
 		return Encoded{}, err
 	}
-	meta := d.Meta
+	meta, err := sealSaid(d, keys)
+	if err != nil {
+		return Encoded{}, err
+	}
 	if key := keys[meta.IPSubject()]; key == nil {
 		meta.IP = personal.Text{}
 	} else if meta.IP, err = seal(key, meta.EventID, ipPath, meta.IP); err != nil {
@@ -170,6 +202,28 @@ func (c *Codec) encode(d Draft, keys map[uuid.UUID]Key) (Encoded, error) {
 		return Encoded{}, fmt.Errorf("metadata: %w", err)
 	}
 	return Encoded{ID: meta.EventID, Type: name, Data: data, Metadata: metadata}, nil
+}
+
+// sealSaid is the metadata with the reason of a person sealed, or without it when the person was forgotten.
+func sealSaid(d Draft, keys map[uuid.UUID]Key) (events.Metadata, error) {
+	meta := d.Meta
+	if meta.Said.IsZero() {
+		meta.SaidOf = id.Any{}
+		return meta, nil
+	}
+	subject := saidSubject(d.Event, meta)
+	meta.SaidOf = id.Any(subject)
+	key := keys[subject]
+	if key == nil {
+		meta.Said = personal.Text{}
+		return meta, nil
+	}
+	said, err := seal(key, meta.EventID, saidPath, meta.Said)
+	if err != nil {
+		return meta, fmt.Errorf("metadata said: %w", err)
+	}
+	meta.Said = said
+	return meta, nil
 }
 
 // seal seals one text for its event and its place. An erased text is written as an empty one.
@@ -252,7 +306,22 @@ func (c *Codec) parse(r Recorded) (draft, error) {
 	if p, ok := d.payload.Interface().(events.AboutPerson); ok {
 		d.person, d.subject = true, p.PersonalSubject()
 	}
+	d.findSaid()
 	return d, nil
+}
+
+// findSaid makes a personal text of a reason that a user gave before reasons were sealed, and finds its subject. Other
+// actors have no key of their own, so their old reasons stay as they were recorded unless the event is about a person.
+func (d *draft) findSaid() {
+	meta := &d.envelope.Meta
+	if meta.Said.IsZero() && meta.Reason != "" && (meta.Actor.Kind == events.ActorUser ||
+		d.person && meta.Actor.Kind != events.ActorProcess && meta.Actor.Kind != events.ActorProvider) {
+		meta.Said, meta.Reason = personal.Bare(meta.Reason), ""
+	}
+	if !meta.Said.IsZero() {
+		//nolint:forcetypeassert // the registry has events only
+		meta.SaidOf = id.Any(saidSubject(d.payload.Interface().(events.Event), *meta))
+	}
 }
 
 // keysToOpen looks up the keys of all subjects of a page. Destroyed keys are missing from the result.
@@ -264,6 +333,9 @@ func (c *Codec) keysToOpen(ctx context.Context, page []draft) (map[uuid.UUID]Key
 		}
 		if !d.envelope.Meta.IP.IsZero() {
 			wanted[d.envelope.Meta.IPSubject()] = true
+		}
+		if !d.envelope.Meta.Said.IsZero() {
+			wanted[d.envelope.Meta.SaidOf.UUID()] = true
 		}
 	}
 	if len(wanted) == 0 {
@@ -291,6 +363,9 @@ func (d draft) open(keys map[uuid.UUID]Key) (events.Envelope, error) {
 		return e, fmt.Errorf("metadata ip: %w", err)
 	}
 	e.Meta.IP = ip
+	if e.Meta.Said, err = unseal(keys[e.Meta.SaidOf.UUID()], e.ID, saidPath, e.Meta.Said); err != nil {
+		return e, fmt.Errorf("metadata said: %w", err)
+	}
 	e.Event = d.payload.Interface().(events.Event)
 	return e, nil
 }

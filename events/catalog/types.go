@@ -8,7 +8,8 @@ import (
 )
 
 // upcasters convert old versions to present ones; each area lists its own.
-var upcasters = slices.Concat(auditUpcasters(), billingUpcasters(), paymentsUpcasters(), subscribersUpcasters())
+var upcasters = slices.Concat(auditUpcasters(), billingUpcasters(), paymentsUpcasters(), subscribersUpcasters(),
+	remarkUpcasters())
 
 // unchanged is the conversion to a version that only has further fields, which are absent in old events.
 func unchanged(data json.RawMessage) (json.RawMessage, error) { return data, nil }

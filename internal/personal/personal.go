@@ -15,10 +15,34 @@ type Text struct {
 	plain  string
 	sealed []byte
 	erased bool
+	bare   bool // recorded without a seal, before its field was personal; Open decides whether it is erased
 }
 
 // Of makes a personal text from plain text, not sealed yet.
 func Of(plain string) Text { return Text{plain: plain} }
+
+// OfAll makes a personal text of each; nil stays nil.
+func OfAll(plain []string) []Text {
+	if plain == nil {
+		return nil
+	}
+	list := make([]Text, len(plain))
+	for i, p := range plain {
+		list[i] = Of(p)
+	}
+	return list
+}
+
+// RevealAll returns the plain texts that are neither empty nor erased, never nil.
+func RevealAll(list []Text) []string {
+	plain := []string{}
+	for _, t := range list {
+		if t.plain != "" {
+			plain = append(plain, t.plain)
+		}
+	}
+	return plain
+}
 
 // Reveal returns the plain text, or "" when the text is empty, erased or not opened yet.
 func (t Text) Reveal() string { return t.plain }
@@ -57,15 +81,35 @@ func (t Text) MarshalJSON() ([]byte, error) {
 	return json.Marshal(sealedForm{base64.RawStdEncoding.EncodeToString(t.sealed)})
 }
 
-// UnmarshalJSON reads the sealed form. Reveal returns "" until the text is opened.
+// BareForm is the JSON of a text that was recorded without a seal. Only upcasters write it, from fields that became
+// personal later: the text reads as erased once the key of its subject is destroyed.
+func BareForm(plain string) json.RawMessage {
+	b, err := json.Marshal(map[string]string{"$bare": plain})
+	if err != nil {
+		panic(err) // a string never fails
+	}
+	return b
+}
+
+// Bare makes the text that BareForm stands for.
+func Bare(plain string) Text { return Text{plain: plain, bare: plain != ""} }
+
+// UnmarshalJSON reads the sealed form, and that of BareForm. Reveal returns "" for a sealed text until it is opened.
 func (t *Text) UnmarshalJSON(b []byte) error {
 	if string(b) == `""` || string(b) == "null" {
 		*t = Text{}
 		return nil
 	}
-	var form sealedForm
+	var form struct {
+		sealedForm
+		Bare string `json:"$bare"`
+	}
 	if err := json.Unmarshal(b, &form); err != nil {
 		return err
+	}
+	if form.Bare != "" && form.Sealed == "" {
+		*t = Text{plain: form.Bare, bare: true}
+		return nil
 	}
 	sealed, err := base64.RawStdEncoding.DecodeString(form.Sealed)
 	if err != nil || len(sealed) == 0 {
@@ -87,14 +131,17 @@ func (t Text) Seal(seal func(plain []byte) ([]byte, error)) (Text, error) {
 	return Text{plain: t.plain, sealed: sealed}, nil
 }
 
-// Open returns the text that open makes of the sealed bytes. open is nil when the subject's key is destroyed: then the
-// text is erased.
+// Open returns the text that open makes of the sealed bytes; a bare text stays as it is. open is nil when the subject's
+// key is destroyed: then the text is erased.
 func (t Text) Open(open func(sealed []byte) ([]byte, error)) (Text, error) {
-	if len(t.sealed) == 0 {
+	if len(t.sealed) == 0 && !t.bare {
 		return t, nil
 	}
 	if open == nil {
 		return Text{erased: true}, nil
+	}
+	if t.bare {
+		return Text{plain: t.plain}, nil
 	}
 	plain, err := open(t.sealed)
 	if err != nil {

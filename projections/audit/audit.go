@@ -33,7 +33,7 @@ var logDDL string
 func (Log) Name() string { return LogName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Log) Version() int { return 4 }
+func (Log) Version() int { return 5 }
 
 // Handles returns nil: the log wants every event.
 func (Log) Handles() []string { return nil }
@@ -62,19 +62,23 @@ const (
 	placeSQL   = `coalesce(@ip, (select o.ip` + firstSQL + `))`
 	requestSQL = `coalesce(nullif(@request_id, ''), (select o.request_id` + firstSQL + `), '')`
 	entrySQL   = `insert into {schema}.entries as e (id, position, last_position, org_id, at, actor_kind, actor_id,
-		actor_user, actor_role, ip, action, target_type, target_id, outcome, request_id, correlation_id, reason, code,
+		actor_user, actor_role, ip, action, target_type, target_id, outcome, request_id, correlation_id, reason,
+		reason_of, code,
 		status, refusals, events)
 		values (@id, @position, @position, @org, @at, @actor_kind, @actor_id, @actor_user, @actor_role, ` + placeSQL +
 		`,
-		@action, @target_type, @target_id, @outcome, ` + requestSQL + `, @correlation_id, @reason, @code, @status,
+		@action, @target_type, @target_id, @outcome, ` + requestSQL +
+		`, @correlation_id, @reason, @reason_of, @code, @status,
 		@refusals, @events)
 		on conflict (id) do update set last_position = excluded.last_position, events = e.events || excluded.events
 		where e.last_position < excluded.last_position`
 	routerSQL = `insert into {schema}.entries (id, position, last_position, org_id, at, actor_kind, actor_id,
-		actor_user, actor_role, ip, action, target_type, target_id, outcome, request_id, correlation_id, reason, code,
+		actor_user, actor_role, ip, action, target_type, target_id, outcome, request_id, correlation_id, reason,
+		reason_of, code,
 		status, refusals, events, detail)
 		values (@id, @position, @position, @org, @at, @actor_kind, @actor_id, @actor_user, @actor_role,
-		` + placeSQL + `, @action, @target_type, @target_id, @outcome, ` + requestSQL + `, @correlation_id, @reason,
+		` + placeSQL + `, @action, @target_type, @target_id, @outcome, ` + requestSQL +
+		`, @correlation_id, @reason, @reason_of,
 		@code, @status, @refusals, @events, @detail) on conflict (id) do nothing`
 	actorSQL = `insert into {schema}.actors (org_id, user_id, name)
 		select $1, user_id, name from {schema}.people where user_id = $2 on conflict do nothing`
@@ -82,8 +86,9 @@ const (
 		on conflict (org_id, user_id) do update set name = excluded.name`
 	personSQL = `insert into {schema}.people (user_id, name) values ($1, $2)
 		on conflict (user_id) do update set name = excluded.name`
-	renameSQL      = `update {schema}.actors set name = $2 where user_id = $1`
-	forgetPlaceSQL = `update {schema}.entries set ip = null where actor_user = $1 and ip is not null`
+	renameSQL       = `update {schema}.actors set name = $2 where user_id = $1`
+	forgetReasonSQL = `update {schema}.entries set reason = '', reason_of = null where reason_of = $1`
+	forgetPlaceSQL  = `update {schema}.entries set ip = null where actor_user = $1 and ip is not null`
 )
 
 // Apply queues the statements for one event. Claims and ends of periods are bookkeeping of the bus and have no entry.
@@ -170,6 +175,9 @@ func learnNames(w *runner.Writes, e events.Event) {
 		w.Exec(personSQL, v.UserID, none)
 		w.Exec(renameSQL, v.UserID, none)
 		w.Exec(forgetPlaceSQL, v.UserID)
+		w.Exec(forgetReasonSQL, v.UserID)
+	case events.SubscriberForgotten:
+		w.Exec(forgetReasonSQL, v.SubscriberID)
 	}
 }
 
@@ -226,7 +234,7 @@ func (r *entry) arguments(e events.Envelope, actor events.Actor) pgx.NamedArgs {
 		"actor_kind": string(actor.Kind), "actor_id": actor.ID, "actor_user": actingUser(actor),
 		"actor_role": actor.Role, "ip": plain(m.IP), "action": r.action, "target_type": r.targetType,
 		"target_id": r.targetID, "outcome": r.outcome, "request_id": m.RequestID, "correlation_id": m.CorrelationID,
-		"reason": m.Reason, "code": r.code, "status": r.status, "refusals": r.refusals,
+		"reason": m.Why(), "reason_of": m.SaidOf, "code": r.code, "status": r.status, "refusals": r.refusals,
 		"events": []string{e.Type},
 	}
 }

@@ -16,7 +16,8 @@ create table {schema}.entries (
   outcome text not null,
   request_id text not null,
   correlation_id text not null,
-  reason text not null,
+  reason text not null,           -- personal
+  reason_of uuid,                 -- the person whom the reason is about
   code text not null,
   status int not null,
   refusals int not null,          -- that the entry stands for; 0 for what was done
@@ -30,6 +31,7 @@ create index entries_target on {schema}.entries (org_id, target_id, position des
 create index entries_at on {schema}.entries (org_id, at);
 create index entries_all on {schema}.entries (position desc, id desc);
 create index entries_correlation on {schema}.entries (correlation_id, position) where ip is not null;
+create index entries_reasons on {schema}.entries (reason_of) where reason_of is not null;
 create index entries_places on {schema}.entries (actor_user) where ip is not null;
 
 -- Names of people who can sign in; only the platform reads them.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/projections/billing"
 	"github.com/lastmile-isp/lastmile/projections/runner/projectiontest"
 )
@@ -25,7 +26,7 @@ func taken(n int, org id.Organization, channel string) events.ReceiptRecorded {
 // withdrawn takes a receipt's money off an account again.
 func withdrawn(n int, who id.Subscriber, minor int64) events.ReceiptWithdrawn {
 	return events.ReceiptWithdrawn{
-		SubscriberID: who, OrgID: acme, ReceiptID: receiptID(n), Amount: kes(minor), Reason: "reversed",
+		SubscriberID: who, OrgID: acme, ReceiptID: receiptID(n), Amount: kes(minor), Reason: personal.Of("reversed"),
 	}
 }
 
@@ -66,7 +67,8 @@ func TestCollections_AreTheCreditsOfStatements(t *testing.T) {
 			c := on[at]
 			on = append(on[:at:at], on[at+1:]...)
 			list = append(list, events.ReceiptWithdrawn{
-				SubscriberID: c.SubscriberID, OrgID: acme, ReceiptID: c.ReceiptID, Amount: c.Amount, Reason: "x",
+				SubscriberID: c.SubscriberID, OrgID: acme, ReceiptID: c.ReceiptID, Amount: c.Amount,
+				Reason: personal.Of("x"),
 			})
 			if random.IntN(2) == 0 { // reattributed, by chance to the same subscriber
 				c.Move++

@@ -32,7 +32,7 @@ var invoicesDDL string
 func (Invoices) Name() string { return InvoicesName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Invoices) Version() int { return 2 }
+func (Invoices) Version() int { return 3 }
 
 // DDL creates the tables of invoices.sql.
 func (Invoices) DDL() string { return invoicesDDL }
@@ -50,7 +50,7 @@ func (Invoices) Handles() []string {
 		events.InvoiceCancelled{}.EventType(), events.CreditNoteDrafted{}.EventType(),
 		events.CreditNoteIssued{}.EventType(), events.CreditNoteVoided{}.EventType(),
 		events.DebtWrittenOff{}.EventType(), events.WriteOffRecovered{}.EventType(),
-		events.RecoveryWithdrawn{}.EventType(),
+		events.RecoveryWithdrawn{}.EventType(), events.SubscriberForgotten{}.EventType(),
 	}
 }
 
@@ -107,6 +107,11 @@ update {schema}.invoices set recovered_minor = (
 	cancelSQL = `
 update {schema}.invoices set cancelled = true, state = case when due_minor = 0 then 'credited' else state end
 where invoice_id = $1`
+	forgetLinesSQL = `
+update {schema}.invoices set reason = '', lines = (
+	select coalesce(jsonb_agg(jsonb_set(line, '{description}', '""') order by n), '[]')
+	from jsonb_array_elements(lines) with ordinality as l (line, n)
+) where subscriber_id = $1`
 	writeOffSQL = `
 insert into {schema}.write_offs (write_off_id, org_id) values ($1, $2) on conflict do nothing`
 	noteSQL = `
@@ -136,7 +141,8 @@ func (Invoices) Apply(w *runner.Writes, e events.Envelope) error {
 	case events.InvoiceVoided:
 		w.Exec(voidSQL, pgx.NamedArgs{
 			"invoice": v.InvoiceID, "org": e.Meta.OrgID, "subscriber": v.SubscriberID, "number": v.Number,
-			"currency": string(v.Total.Currency), "total": v.Total.Minor, "reason": v.Reason, "at": v.At,
+			"currency": string(v.Total.Currency), "total": v.Total.Minor, "reason": v.Reason.Reveal(),
+			"at": v.At,
 		})
 	case events.InvoiceAllocated:
 		allocate(w, e, covering{v.InvoiceID, v.ReceiptID, "", v.Amount, v.At})
@@ -146,6 +152,9 @@ func (Invoices) Apply(w *runner.Writes, e events.Envelope) error {
 		w.Exec(dueSQL, v.InvoiceID, v.Due.Minor)
 	case events.InvoiceCancelled:
 		w.Exec(cancelSQL, v.InvoiceID)
+	case events.SubscriberForgotten:
+		w.Exec(forgetLinesSQL, v.SubscriberID)
+		w.Exec(`update {schema}.credit_notes set reason = '' where subscriber_id = $1`, v.SubscriberID)
 	case events.DebtWrittenOff:
 		w.Exec(writeOffSQL, v.WriteOffID, v.OrgID)
 	case events.WriteOffRecovered:
@@ -184,7 +193,7 @@ func applyNote(w *runner.Writes, e events.Envelope) {
 	case events.CreditNoteDrafted:
 		w.Exec(noteSQL, pgx.NamedArgs{
 			"note": v.CreditNoteID, "org": v.OrgID, "invoice": v.InvoiceID, "subscriber": v.SubscriberID,
-			"currency": string(v.Amount.Currency), "amount": v.Amount.Minor, "reason": v.Reason,
+			"currency": string(v.Amount.Currency), "amount": v.Amount.Minor, "reason": v.Reason.Reveal(),
 			"drafted_at": v.DraftedAt,
 		})
 	case events.CreditNoteIssued:
@@ -197,9 +206,32 @@ func applyNote(w *runner.Writes, e events.Envelope) {
 	}
 }
 
+// Line is one charge of an invoice, as stored in the column lines. The description is personal and is erased with the
+// subscriber.
+type Line struct {
+	Description string             `json:"description"`
+	Quantity    string             `json:"quantity"` // decimal number
+	UnitPrice   money.Amount       `json:"unitPrice"`
+	Net         money.Amount       `json:"net"` // without tax
+	Taxes       []events.TaxCharge `json:"taxes,omitempty"`
+	Gross       money.Amount       `json:"gross"` // with tax
+}
+
+// linesOf are the lines of an event, with their descriptions revealed.
+func linesOf(list []events.InvoiceLine) []Line {
+	lines := make([]Line, len(list))
+	for i, l := range list {
+		lines[i] = Line{
+			Description: l.Description.Reveal(), Quantity: l.Quantity, UnitPrice: l.UnitPrice, Net: l.Net,
+			Taxes: l.Taxes, Gross: l.Gross,
+		}
+	}
+	return lines
+}
+
 // draftInvoice queues the row of a draft, with lines and taxes as JSON.
 func draftInvoice(w *runner.Writes, v events.InvoiceDrafted) error {
-	lines, err := json.Marshal(v.Lines)
+	lines, err := json.Marshal(linesOf(v.Lines))
 	if err != nil {
 		return fmt.Errorf("marshal lines: %w", err)
 	}

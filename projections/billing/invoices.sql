@@ -17,9 +17,9 @@ create table {schema}.invoices (
   due_on date,
   period_from timestamptz,
   period_to timestamptz,
-  lines jsonb not null,
+  lines jsonb not null, -- the descriptions are personal
   taxes jsonb not null,
-  reason text not null default '',
+  reason text not null default '', -- personal
   drafted_at timestamptz not null,
   issued_at timestamptz,
   voided_at timestamptz
@@ -57,7 +57,7 @@ create table {schema}.credit_notes (
   state text not null,
   currency text not null,
   amount_minor bigint not null,
-  reason text not null,
+  reason text not null, -- personal
   drafted_at timestamptz not null,
   issued_at timestamptz
 );

@@ -33,19 +33,19 @@ type InvoiceRow struct {
 	PaidMinor      int64           `db:"paid_minor"`  // by receipts
 	// CreditedMinor is covered by credit notes, WrittenOffMinor by write-offs. Later money may recover a part of the
 	// latter, which stays written off: RecoveredMinor.
-	CreditedMinor   int64                `db:"credited_minor"`
-	WrittenOffMinor int64                `db:"written_off_minor"`
-	RecoveredMinor  int64                `db:"recovered_minor"`
-	DueMinor        int64                `db:"due_minor"` // 0 for drafts and voided ones
-	DueOn           string               `db:"due_on"`    // YYYY-MM-DD, "" for a voided number without a draft
-	PeriodFrom      *time.Time           `db:"period_from"`
-	PeriodTo        *time.Time           `db:"period_to"` // exclusive
-	Lines           []events.InvoiceLine `db:"lines"`
-	Taxes           []events.TaxCharge   `db:"taxes"`
-	Reason          string               `db:"reason"` // why it was voided
-	DraftedAt       time.Time            `db:"drafted_at"`
-	IssuedAt        *time.Time           `db:"issued_at"`
-	VoidedAt        *time.Time           `db:"voided_at"`
+	CreditedMinor   int64              `db:"credited_minor"`
+	WrittenOffMinor int64              `db:"written_off_minor"`
+	RecoveredMinor  int64              `db:"recovered_minor"`
+	DueMinor        int64              `db:"due_minor"` // 0 for drafts and voided ones
+	DueOn           string             `db:"due_on"`    // YYYY-MM-DD, "" for a voided number without a draft
+	PeriodFrom      *time.Time         `db:"period_from"`
+	PeriodTo        *time.Time         `db:"period_to"` // exclusive
+	Lines           []Line             `db:"lines"`
+	Taxes           []events.TaxCharge `db:"taxes"`
+	Reason          string             `db:"reason"` // why it was voided
+	DraftedAt       time.Time          `db:"drafted_at"`
+	IssuedAt        *time.Time         `db:"issued_at"`
+	VoidedAt        *time.Time         `db:"voided_at"`
 }
 
 // Total is the charge with tax.

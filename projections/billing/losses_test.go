@@ -7,6 +7,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/projections/billing"
 )
 
@@ -41,18 +42,19 @@ func losses() []events.Event {
 		moved(11, paid.ReceiptID, 100000, 0, false),
 		events.CreditNoteDrafted{
 			SubscriberID: carol, OrgID: acme, CreditNoteID: wholeNote, InvoiceID: invoiceID(11), Amount: kes(100000),
-			Reason: "outage", DraftedAt: at(5),
+			Reason: personal.Of("outage"), DraftedAt: at(5),
 		},
 		events.CreditNoteIssued{
 			SubscriberID: carol, OrgID: acme, CreditNoteID: wholeNote, InvoiceID: invoiceID(11), Number: "ACME-CN-0001",
-			Amount: kes(100000), Reason: "outage", IssuedAt: at(6),
+			Amount: kes(100000), Reason: personal.Of("outage"), IssuedAt: at(6),
 		},
 		moved(11, paid.ReceiptID, -100000, 100000, true), moved(11, wholeNote, 100000, 0, false),
 		events.InvoiceCancelled{SubscriberID: carol, OrgID: acme, InvoiceID: invoiceID(11), At: at(6)},
 		drafted(12, carol, 150000, 7, 11), issued(12, carol, 150000, 8, 11),
 		moved(12, paid.ReceiptID, 100000, 50000, false),
 		events.DebtWrittenOff{
-			SubscriberID: carol, OrgID: acme, WriteOffID: loss, Amount: kes(50000), Reason: "gone away", At: at(9),
+			SubscriberID: carol, OrgID: acme, WriteOffID: loss, Amount: kes(50000), Reason: personal.Of("gone away"),
+			At: at(9),
 		},
 		moved(12, loss, 50000, 0, false),
 		events.InvoiceWrittenOff{
@@ -65,15 +67,15 @@ func losses() []events.Event {
 		},
 		events.CreditSetAside{
 			SubscriberID: carol, OrgID: acme, RefundID: refund, ReceiptID: late.ReceiptID, Number: late.Number,
-			Amount: kes(10000), Reason: "asked for", At: at(22),
+			Amount: kes(10000), Reason: personal.Of("asked for"), At: at(22),
 		},
 		events.SetAsideReturned{
 			SubscriberID: carol, OrgID: acme, RefundID: refund, ReceiptID: late.ReceiptID, Number: late.Number,
-			Amount: kes(10000), Reason: "declined", At: at(23),
+			Amount: kes(10000), Reason: personal.Of("declined"), At: at(23),
 		},
 		events.ReceiptWithdrawn{
 			SubscriberID: carol, OrgID: acme, ReceiptID: late.ReceiptID, Number: late.Number, Amount: kes(15000),
-			FromCredit: kes(10000), Left: kes(15000), Reason: "fraud", At: at(24),
+			FromCredit: kes(10000), Left: kes(15000), Reason: personal.Of("fraud"), At: at(24),
 		},
 		events.RecoveryWithdrawn{
 			SubscriberID: carol, OrgID: acme, InvoiceID: invoiceID(12), Number: "ACME-0002", ReceiptID: late.ReceiptID,

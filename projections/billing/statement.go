@@ -8,6 +8,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
@@ -29,7 +30,7 @@ var statementDDL string
 func (Statement) Name() string { return StatementName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Statement) Version() int { return 2 }
+func (Statement) Version() int { return 3 }
 
 // DDL creates the tables of statement.sql.
 func (Statement) DDL() string { return statementDDL }
@@ -44,16 +45,16 @@ func (Statement) Handles() []string {
 		events.ReceiptWithdrawn{}.EventType(), events.CreditNoteIssued{}.EventType(),
 		events.CreditSetAside{}.EventType(), events.SetAsideReturned{}.EventType(),
 		events.DebtWrittenOff{}.EventType(), events.WriteOffRecovered{}.EventType(),
-		events.RecoveryWithdrawn{}.EventType(),
+		events.RecoveryWithdrawn{}.EventType(), events.SubscriberForgotten{}.EventType(),
 	}
 }
 
 // lineSQL inserts a line. Its balance is the balance of the subscriber's line before it plus its own amounts.
 const lineSQL = `
 insert into {schema}.statement_lines
-	(subscriber_id, position, org_id, at, kind, description, currency, debit_minor, credit_minor, balance_minor,
+	(subscriber_id, position, org_id, at, kind, description, remark, currency, debit_minor, credit_minor, balance_minor,
 	cause_type, cause_id)
-select @subscriber, @position, @org, @at, @kind, @description, @currency, @debit::bigint, @credit::bigint,
+select @subscriber, @position, @org, @at, @kind, @description, @remark, @currency, @debit::bigint, @credit::bigint,
 	@debit::bigint - @credit::bigint + coalesce((
 		select balance_minor from {schema}.statement_lines
 		where subscriber_id = @subscriber and position < @position order by position desc limit 1
@@ -66,7 +67,8 @@ type line struct {
 	subscriber    id.Subscriber
 	org           id.Organization
 	kind          string
-	description   string
+	description   string        // without what a person wrote
+	remark        personal.Text // the reason that somebody gave; shown after the description
 	debit, credit money.Amount
 	causeType     string
 	cause         id.Any
@@ -84,8 +86,8 @@ func (Statement) Apply(w *runner.Writes, e events.Envelope) error {
 		if v.WasIssued {
 			write(w, e, line{
 				subscriber: v.SubscriberID, org: e.Meta.OrgID, kind: "invoice_voided",
-				description: "Invoice " + v.Number + " voided: " + v.Reason, debit: v.Total.Neg(), causeType: "invoice",
-				cause: id.As[id.Any](v.InvoiceID),
+				description: "Invoice " + v.Number + " voided", remark: v.Reason, debit: v.Total.Neg(),
+				causeType: "invoice", cause: id.As[id.Any](v.InvoiceID),
 			})
 		}
 	case events.ReceiptCredited:
@@ -96,27 +98,29 @@ func (Statement) Apply(w *runner.Writes, e events.Envelope) error {
 	case events.ReceiptWithdrawn:
 		write(w, e, line{
 			subscriber: v.SubscriberID, org: v.OrgID, kind: "payment_withdrawn",
-			description: joined("Payment", v.Number) + " withdrawn: " + v.Reason, credit: v.Amount.Neg(),
+			description: joined("Payment", v.Number) + " withdrawn", remark: v.Reason, credit: v.Amount.Neg(),
 			causeType: "receipt", cause: id.As[id.Any](v.ReceiptID),
 		})
 	case events.CreditNoteIssued:
 		write(w, e, line{
 			subscriber: v.SubscriberID, org: v.OrgID, kind: "credit_note",
-			description: "Credit note " + v.Number + ": " + v.Reason, debit: v.Amount.Neg(), causeType: "credit_note",
+			description: "Credit note " + v.Number, remark: v.Reason, debit: v.Amount.Neg(), causeType: "credit_note",
 			cause: id.As[id.Any](v.CreditNoteID),
 		})
 	case events.CreditSetAside:
 		write(w, e, line{
 			subscriber: v.SubscriberID, org: v.OrgID, kind: "refund",
-			description: "Refund of " + joined("payment", v.Number) + ": " + v.Reason, credit: v.Amount.Neg(),
+			description: "Refund of " + joined("payment", v.Number), remark: v.Reason, credit: v.Amount.Neg(),
 			causeType: "refund", cause: id.As[id.Any](v.RefundID),
 		})
 	case events.SetAsideReturned:
 		write(w, e, line{
 			subscriber: v.SubscriberID, org: v.OrgID, kind: "refund_failed",
-			description: "Refund of " + joined("payment", v.Number) + " failed: " + v.Reason, credit: v.Amount,
+			description: "Refund of " + joined("payment", v.Number) + " failed", remark: v.Reason, credit: v.Amount,
 			causeType: "refund", cause: id.As[id.Any](v.RefundID),
 		})
+	case events.SubscriberForgotten:
+		w.Exec(`update {schema}.statement_lines set remark = null where subscriber_id = $1`, v.SubscriberID)
 	default:
 		applyLoss(w, e)
 	}
@@ -129,7 +133,7 @@ func applyLoss(w *runner.Writes, e events.Envelope) {
 	switch v := e.Event.(type) {
 	case events.DebtWrittenOff:
 		write(w, e, line{
-			subscriber: v.SubscriberID, org: v.OrgID, kind: "write_off", description: "Written off: " + v.Reason,
+			subscriber: v.SubscriberID, org: v.OrgID, kind: "write_off", description: "Written off", remark: v.Reason,
 			debit: v.Amount.Neg(), causeType: "write_off", cause: id.As[id.Any](v.WriteOffID),
 		})
 	case events.WriteOffRecovered:
@@ -153,8 +157,8 @@ func write(w *runner.Writes, e events.Envelope, l line) {
 	c := l.debit.Add(l.credit).Currency
 	w.Exec(lineSQL, pgx.NamedArgs{
 		"subscriber": l.subscriber, "position": int64(e.Position), "org": l.org, "at": e.Meta.At, "kind": l.kind,
-		"description": l.description, "currency": string(c), "debit": l.debit.Minor, "credit": l.credit.Minor,
-		"cause_type": l.causeType, "cause": l.cause,
+		"description": l.description, "remark": remarkOf(l.remark), "currency": string(c), "debit": l.debit.Minor,
+		"credit": l.credit.Minor, "cause_type": l.causeType, "cause": l.cause,
 	})
 }
 
@@ -178,4 +182,12 @@ func joined(word, number string) string {
 		return word
 	}
 	return word + " " + number
+}
+
+// remarkOf is the revealed text; nil when there is none, and when it was erased with the person.
+func remarkOf(t personal.Text) *string {
+	if plain := t.Reveal(); plain != "" {
+		return &plain
+	}
+	return nil
 }

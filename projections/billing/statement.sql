@@ -7,6 +7,7 @@ create table {schema}.statement_lines (
   at timestamptz not null,
   kind text not null,
   description text not null,
+  remark text, -- personal: the reason that somebody gave
   currency text not null,
   debit_minor bigint not null,
   credit_minor bigint not null,

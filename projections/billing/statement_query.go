@@ -55,7 +55,8 @@ func (q StatementQuery) Lines(
 	var rows []StatementRow
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
 		postgres.Collect(r, &rows, pgx.RowToStructByName[StatementRow], q.Views.SQL(StatementName, `
-			select position, at, kind, description, currency, debit_minor, credit_minor, balance_minor, cause_type,
+			select position, at, kind, description || coalesce(': ' || remark, '') as description,
+				currency, debit_minor, credit_minor, balance_minor, cause_type,
 				cause_id
 			from {schema}.statement_lines where subscriber_id = $1 and ($2::bigint = 0 or position < $2)
 			order by position desc limit $3`),

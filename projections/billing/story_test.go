@@ -8,6 +8,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/personal"
 )
 
 // The people of the story: Amina and Brian are subscribers of Acme.
@@ -40,8 +41,8 @@ func drafted(n int, who id.Subscriber, minor int64, minute, dueDay int) events.I
 	return events.InvoiceDrafted{
 		SubscriberID: who, OrgID: acme, InvoiceID: invoiceID(n), Taxes: tax, Total: kes(minor),
 		Lines: []events.InvoiceLine{{
-			Description: "Home 10 Mbps, 1 month", Quantity: "1", UnitPrice: kes(minor), Net: kes(minor - minor*16/116),
-			Taxes: tax, Gross: kes(minor),
+			Description: personal.Of("Home 10 Mbps, 1 month"), Quantity: "1", UnitPrice: kes(minor),
+			Net: kes(minor - minor*16/116), Taxes: tax, Gross: kes(minor),
 		}},
 		DueOn: calendar.Date{Year: 2026, Month: time.March, Day: dueDay}, Prefix: "ACME", DraftedAt: at(minute),
 	}
@@ -89,30 +90,30 @@ func story() []events.Event {
 		drafted(2, amina, 5000, 4, 11), issued(2, amina, 5000, 5, 11),
 		events.InvoiceVoided{
 			SubscriberID: amina, InvoiceID: invoiceID(2), Number: "ACME-0002", Total: kes(5000), WasIssued: true,
-			Reason: "typo", At: at(6),
+			Reason: personal.Of("typo"), At: at(6),
 		},
 		drafted(3, amina, 7000, 7, 12),
 		events.InvoiceVoided{
-			SubscriberID: amina, InvoiceID: invoiceID(3), Total: kes(7000), Reason: "twice", At: at(8),
+			SubscriberID: amina, InvoiceID: invoiceID(3), Total: kes(7000), Reason: personal.Of("twice"), At: at(8),
 		},
 		events.InvoiceVoided{
 			SubscriberID: amina, InvoiceID: invoiceID(3), Number: "ACME-0003", Total: kes(0),
-			Reason: "voided before it was issued", At: at(9),
+			Reason: personal.Of("voided before it was issued"), At: at(9),
 		},
 		byPrompt, allocated(byPrompt, 1, 60000, 16000),
 		events.CreditNoteDrafted{
 			SubscriberID: amina, OrgID: acme, CreditNoteID: note, InvoiceID: invoiceID(1), Amount: kes(20000),
-			Reason: "outage", DraftedAt: at(21),
+			Reason: personal.Of("outage"), DraftedAt: at(21),
 		},
 		events.CreditNoteIssued{
 			SubscriberID: amina, OrgID: acme, CreditNoteID: note, InvoiceID: invoiceID(1), Number: "ACME-CN-0001",
-			Amount: kes(20000), Reason: "outage", IssuedAt: at(22),
+			Amount: kes(20000), Reason: personal.Of("outage"), IssuedAt: at(22),
 		},
 		allocated(byNote, 1, 16000, 0),
 		period, paid, byCash, allocated(byCash, 4, 116000, 0),
 		events.ReceiptWithdrawn{
 			SubscriberID: amina, OrgID: acme, ReceiptID: receiptID(1), Number: "QGH0000001", Amount: kes(40000),
-			Reason: "reversed", At: at(40),
+			Reason: personal.Of("reversed"), At: at(40),
 		},
 		events.AllocationWithdrawn{
 			SubscriberID: amina, InvoiceID: invoiceID(1), ReceiptID: receiptID(1), Amount: kes(40000), Due: kes(40000),
@@ -126,7 +127,7 @@ func story() []events.Event {
 		drafted(6, brian, 11600, 52, 9),
 		events.InvoiceVoided{
 			SubscriberID: brian, InvoiceID: invoiceID(7), Number: "ACME-0007", Total: kes(0),
-			Reason: "the issue was refused", At: at(53),
+			Reason: personal.Of("the issue was refused"), At: at(53),
 		},
 	}
 }

@@ -67,7 +67,7 @@ func adas() []events.Event {
 			At: began,
 		},
 		events.PasswordChanged{UserID: ada, At: began},
-		events.MembershipDisabled{UserID: ada, OrgID: acme, Reason: "left"},
+		events.MembershipDisabled{UserID: ada, OrgID: acme, Reason: personal.Of("left")},
 		events.MembershipEnabled{UserID: ada, OrgID: acme},
 		events.MembershipRoleAssigned{UserID: ada, OrgID: acme, Role: events.RoleSupport},
 		events.UserDetailsCorrected{
@@ -92,7 +92,7 @@ func olgas() []events.Event {
 		},
 		events.MembershipDetailsCorrected{UserID: olga, OrgID: acme, FirstName: text("Helge")},
 		events.UserDetailsCorrected{UserID: olga, FirstName: text("Olga Maria")},
-		events.MembershipDisabled{UserID: olga, OrgID: acme, Reason: "a slip"},
+		events.MembershipDisabled{UserID: olga, OrgID: acme, Reason: personal.Of("a slip")},
 		events.MembershipEnabled{UserID: olga, OrgID: acme},
 	}
 }

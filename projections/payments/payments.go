@@ -32,7 +32,7 @@ var paymentsDDL string
 func (Payments) Name() string { return PaymentsName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Payments) Version() int { return 2 }
+func (Payments) Version() int { return 3 }
 
 // DDL creates the tables of payments.sql.
 func (Payments) DDL() string { return paymentsDDL }
@@ -170,8 +170,10 @@ func applyCash(w *runner.Writes, e events.Event) {
 	case events.ReceiptReattributed:
 		w.Exec(cashMovedSQL, v.ReceiptID, v.To)
 	case events.ReceiptReversed:
-		w.Exec(cashReversedSQL, v.ReceiptID, v.Reason)
+		w.Exec(cashReversedSQL, v.ReceiptID, v.Reason.Reveal())
 	case events.SubscriberForgotten:
-		w.Exec(`update {schema}.payments set phone = null where subscriber_id = $1`, v.SubscriberID)
+		w.Exec(`update {schema}.payments set phone = null,
+				message = case when gateway = 'cash' then '' else message end
+			where subscriber_id = $1`, v.SubscriberID)
 	}
 }

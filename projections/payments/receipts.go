@@ -29,7 +29,7 @@ var receiptsDDL string
 func (Receipts) Name() string { return ReceiptsName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Receipts) Version() int { return 2 }
+func (Receipts) Version() int { return 3 }
 
 // DDL creates the tables of receipts.sql.
 func (Receipts) DDL() string { return receiptsDDL }
@@ -108,10 +108,11 @@ func (Receipts) Apply(w *runner.Writes, e events.Envelope) error {
 		change(v.ReceiptID, `org_id = @org`, pgx.NamedArgs{"org": v.OrgID})
 	case events.ReceiptReversed:
 		change(v.ReceiptID, `state = 'reversed', reason = @reason, disputed = false`,
-			pgx.NamedArgs{"reason": v.Reason})
+			pgx.NamedArgs{"reason": v.Reason.Reveal()})
 	case events.ReceiptReattributed:
 		change(v.ReceiptID, `state = 'attributed', matched_by = 'operator', reason = @reason, disputed = false,
-			subscriber_id = @to, moved_at = @at`, pgx.NamedArgs{"reason": v.Reason, "to": v.To, "at": v.At})
+			subscriber_id = @to, reason_of = @from, moved_at = @at`,
+			pgx.NamedArgs{"reason": v.Reason.Reveal(), "from": v.From, "to": v.To, "at": v.At})
 	default:
 		applyAllocation(w, e)
 	}
@@ -201,5 +202,7 @@ on conflict (position) do nothing`
 		w.Exec(`update {schema}.receipts set payer_phone = null, payer_name = null, bill_ref = null,
 				invoice_number = null
 			where subscriber_id = $1`, v.SubscriberID)
+		w.Exec(`update {schema}.receipts set reason = ''
+			where (subscriber_id = $1 or reason_of = $1) and state <> 'suspense'`, v.SubscriberID)
 	}
 }

@@ -22,7 +22,8 @@ create table {schema}.receipts (
   payment_id uuid,
   provisional boolean not null,
   state text not null,
-  reason text not null default '',
+  reason text not null default '', -- personal, but for the codes of money in suspense
+  reason_of uuid, -- from whose account it was moved away: the reason is about this subscriber, too
   disputed boolean not null default false,
   unclaimed boolean not null default false,
   subscriber_id uuid,
@@ -42,6 +43,7 @@ create index receipts_attention on {schema}.receipts (receipt_id) where state = 
 create index receipts_related on {schema}.receipts (related_receipt_id) where related_receipt_id is not null;
 create index receipts_unplaced on {schema}.receipts (receipt_id)
   where state = 'recorded' or state in ('matched', 'allocated', 'attributed') and credited_to is distinct from subscriber_id;
+create index receipts_forget_reason on {schema}.receipts (reason_of) where reason_of is not null;
 create index receipts_forget on {schema}.receipts (subscriber_id) where subscriber_id is not null;
 
 -- The money of a receipt that pays an invoice; negative when it was taken back. One row for each event.

@@ -144,11 +144,11 @@ func addMoney(s *projectiontest.Story) {
 	money("CASH", cash, matched("CASH", "cash", "cash"),
 		events.ReceiptReattributed{
 			ReceiptID: receipt("CASH"), OrgID: acme, From: amina, To: brian, Amount: kes(1500), Move: 1,
-			Reason: "typing error", At: began,
+			Reason: personal.Of("typing error"), At: began,
 		},
 		events.ReceiptReversed{
-			ReceiptID: receipt("CASH"), OrgID: acme, SubscriberID: brian, Amount: kes(1500), Reason: "false note",
-			At: began,
+			ReceiptID: receipt("CASH"), OrgID: acme, SubscriberID: brian, Amount: kes(1500),
+			Reason: personal.Of("false note"), At: began,
 		})
 	s.Add("account-amina", events.AllocationWithdrawn{
 		SubscriberID: amina, InvoiceID: invoice, ReceiptID: receipt("M"), Amount: kes(500), At: began,

@@ -10,6 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
@@ -28,7 +29,7 @@ var subscribersDDL string
 func (Subscribers) Name() string { return SubscribersName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Subscribers) Version() int { return 2 }
+func (Subscribers) Version() int { return 3 }
 
 // DDL creates the tables of subscribers.sql.
 func (Subscribers) DDL() string { return subscribersDDL }
@@ -126,10 +127,11 @@ func writeDetails(w *runner.Writes, subscriber id.Subscriber, d events.Subscribe
 func forget(w *runner.Writes, subscriber id.Subscriber, revision int64) {
 	w.Exec(`update {schema}.subscribers set
 			first_name = null, last_name = null, phone = null, email = null, address = null, notes = null,
-			latitude = null, longitude = null, external_ref = '', status = 'forgotten', revision = $2
+			latitude = null, longitude = null, tags = '{}', external_ref = '', status = 'forgotten', revision = $2
 		where subscriber_id = $1`, subscriber, revision)
 	w.Exec(`delete from {schema}.terms t using {schema}.subscribers s
 		where t.subscriber_id = $1 and s.subscriber_id = $1 and t.term <> s.account_number`, subscriber)
+	w.Exec(`delete from {schema}.tags where subscriber_id = $1`, subscriber)
 }
 
 // owe adds to the balance. The position of the event guards it, so that an event applied again adds nothing.
@@ -138,10 +140,5 @@ func owe(w *runner.Writes, subscriber id.Subscriber, amount money.Amount, positi
 		where subscriber_id = $1 and account_position < $3`, subscriber, amount.Minor, int64(position))
 }
 
-// tagsOf replaces a missing list by an empty one, since the column is not null.
-func tagsOf(d events.SubscriberDetails) []string {
-	if d.Tags == nil {
-		return []string{}
-	}
-	return d.Tags
-}
+// tagsOf are the revealed tags; the list is never nil, since the column is not null. Erased tags are left out.
+func tagsOf(d events.SubscriberDetails) []string { return personal.RevealAll(d.Tags) }

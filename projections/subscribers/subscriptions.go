@@ -28,7 +28,7 @@ var subscriptionsDDL string
 func (Subscriptions) Name() string { return SubscriptionsName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Subscriptions) Version() int { return 3 }
+func (Subscriptions) Version() int { return 4 }
 
 // DDL creates the tables of subscriptions.sql.
 func (Subscriptions) DDL() string { return subscriptionsDDL }
@@ -93,19 +93,21 @@ func (Subscriptions) Apply(w *runner.Writes, e events.Envelope) error {
 	case events.SubscriptionActivated:
 		w.Exec(activatedSQL, v.SubscriptionID, v.At, revision)
 	case events.SubscriptionPaused:
-		w.Exec(pausedSQL, v.SubscriptionID, v.Reason, v.At, revision)
+		w.Exec(pausedSQL, v.SubscriptionID, v.Reason.Reveal(), v.At, revision)
 	case events.SubscriptionResumed:
-		w.Exec(resumedSQL, v.SubscriptionID, v.Reason, v.At, null.Time(v.PaidUntil), revision)
+		w.Exec(resumedSQL, v.SubscriptionID, v.Reason.Reveal(), v.At, null.Time(v.PaidUntil), revision)
 		place(w, v.SubscriptionID, v.Moved)
 	case events.SubscriptionEnded:
-		w.Exec(endedSQL, v.SubscriptionID, v.Reason, v.At, revision)
+		w.Exec(endedSQL, v.SubscriptionID, v.Reason.Reveal(), v.At, revision)
 	case events.SubscriberBlocked:
 		w.Exec(`insert into {schema}.blocks (subscriber_id, org_id, reason, event_id, since) values ($1, $2, $3, $4, $5)
-			on conflict (subscriber_id) do nothing`, v.SubscriberID, e.Meta.OrgID, v.Reason, e.ID, e.Meta.At)
+			on conflict (subscriber_id) do nothing`, v.SubscriberID, e.Meta.OrgID, v.Reason.Reveal(), e.ID, e.Meta.At)
 	case events.SubscriberUnblocked:
 		w.Exec(`delete from {schema}.blocks where subscriber_id = $1`, v.SubscriberID)
 	case events.SubscriberForgotten:
-		w.Exec(`update {schema}.subscriptions set username = null where subscriber_id = $1`, v.SubscriberID)
+		w.Exec(`update {schema}.subscriptions set username = null, reason = '' where subscriber_id = $1`,
+			v.SubscriberID)
+		w.Exec(`update {schema}.blocks set reason = '' where subscriber_id = $1`, v.SubscriberID)
 	}
 	return nil
 }

@@ -28,7 +28,7 @@ var timelineDDL string
 func (Timeline) Name() string { return TimelineName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Timeline) Version() int { return 2 }
+func (Timeline) Version() int { return 3 }
 
 // DDL creates the tables of timeline.sql.
 func (Timeline) DDL() string { return timelineDDL }
@@ -104,7 +104,7 @@ func (Timeline) Apply(w *runner.Writes, e events.Envelope) error {
 func tell(w *runner.Writes, e events.Envelope, h happening) {
 	m := e.Meta
 	if h.reason == "" {
-		h.reason = m.Reason
+		h.reason = m.Why()
 	}
 	w.Exec(happenedSQL, pgx.NamedArgs{
 		"subscriber": h.subscriber, "position": int64(e.Position), //nolint:gosec // positions fit
@@ -145,9 +145,9 @@ func ofSubscriber(e events.SubscriberEvent) happening {
 	case events.SubscriberDetailsCorrected:
 		return about(v.SubscriberID, "", "The subscriber's details were corrected.")
 	case events.SubscriberBlocked:
-		return about(v.SubscriberID, v.Reason, "The subscriber was blocked by hand.")
+		return about(v.SubscriberID, v.Reason.Reveal(), "The subscriber was blocked by hand.")
 	case events.SubscriberUnblocked:
-		return about(v.SubscriberID, v.Reason, "The block was ended.")
+		return about(v.SubscriberID, v.Reason.Reveal(), "The block was ended.")
 	case events.SubscriberForgotten:
 		return about(v.SubscriberID, v.Reason, "The subscriber's personal data was erased.")
 	}
@@ -174,18 +174,19 @@ func ofSubscription(e events.SubscriptionEvent) happening {
 	case events.SubscriptionExtended:
 		return paid(v.SubscriberID, v.InvoiceID, "", "The subscription was extended by a paid period.")
 	case events.PeriodWithdrawn:
-		return paid(v.SubscriberID, v.InvoiceID, v.Reason, "A paid period was withdrawn: its payment was taken back.")
+		return paid(v.SubscriberID, v.InvoiceID, v.Reason.Reveal(),
+			"A paid period was withdrawn: its payment was taken back.")
 	case events.PeriodCancelled:
 		if v.NeverBegan {
 			return paid(v.SubscriberID, v.InvoiceID, "", "A period was cancelled: the subscription ended first.")
 		}
 		return paid(v.SubscriberID, v.InvoiceID, "", "A period was cancelled: its invoice is no longer owed.")
 	case events.SubscriptionPaused:
-		return about(v.SubscriberID, v.SubscriptionID, v.Reason, "The subscription was paused.")
+		return about(v.SubscriberID, v.SubscriptionID, v.Reason.Reveal(), "The subscription was paused.")
 	case events.SubscriptionResumed:
-		return about(v.SubscriberID, v.SubscriptionID, v.Reason, "The subscription was resumed.")
+		return about(v.SubscriberID, v.SubscriptionID, v.Reason.Reveal(), "The subscription was resumed.")
 	case events.SubscriptionEnded:
-		return about(v.SubscriberID, v.SubscriptionID, v.Reason, "The subscription ended.")
+		return about(v.SubscriberID, v.SubscriptionID, v.Reason.Reveal(), "The subscription ended.")
 	case events.SubscriptionPeriodClosed: // bookkeeping, no row
 	}
 	return happening{}

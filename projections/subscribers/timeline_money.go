@@ -35,7 +35,7 @@ func ofAccount(e events.AccountEvent) happening {
 	case events.InvoiceIssued:
 		return ofInvoice(v.SubscriberID, v.InvoiceID, "", "Invoice "+v.Number+" of "+v.Total.String()+" was issued.")
 	case events.InvoiceVoided:
-		return ofInvoice(v.SubscriberID, v.InvoiceID, v.Reason, numbered("Invoice", v.Number)+" was voided.")
+		return ofInvoice(v.SubscriberID, v.InvoiceID, v.Reason.Reveal(), numbered("Invoice", v.Number)+" was voided.")
 	case events.InvoiceAllocated:
 		return ofInvoice(v.SubscriberID, v.InvoiceID, "",
 			v.Amount.String()+" went to an invoice, "+v.Due.String()+" of it is due.")
@@ -47,12 +47,13 @@ func ofAccount(e events.AccountEvent) happening {
 		return ofInvoice(v.SubscriberID, v.InvoiceID, "",
 			v.Amount.String()+" was taken from an invoice, "+v.Due.String()+" of it is due.")
 	case events.InvoiceReopened:
-		return ofInvoice(v.SubscriberID, v.InvoiceID, v.Reason, "A paid invoice is due again: "+v.Due.String()+".")
+		return ofInvoice(v.SubscriberID, v.InvoiceID, v.Reason.Reveal(),
+			"A paid invoice is due again: "+v.Due.String()+".")
 	case events.ReceiptCredited:
 		return ofMoney(v.SubscriberID, v.ReceiptID, "",
 			"A payment of "+v.Amount.String()+channelWords(v.Channel)+" was credited.")
 	case events.ReceiptWithdrawn:
-		return ofMoney(v.SubscriberID, v.ReceiptID, v.Reason,
+		return ofMoney(v.SubscriberID, v.ReceiptID, v.Reason.Reveal(),
 			"A payment of "+v.Amount.String()+" was taken off the account.")
 	default:
 		return ofCredit(e)
@@ -68,9 +69,10 @@ func ofCredit(e events.AccountEvent) happening {
 			cause: id.Any(v.SubscriberID),
 		}
 	case events.CreditNoteDrafted:
-		return ofNote(v.SubscriberID, v.CreditNoteID, v.Reason, "A credit note of "+v.Amount.String()+" was drafted.")
+		return ofNote(v.SubscriberID, v.CreditNoteID, v.Reason.Reveal(),
+			"A credit note of "+v.Amount.String()+" was drafted.")
 	case events.CreditNoteIssued:
-		return ofNote(v.SubscriberID, v.CreditNoteID, v.Reason,
+		return ofNote(v.SubscriberID, v.CreditNoteID, v.Reason.Reveal(),
 			numbered("Credit note", v.Number)+" of "+v.Amount.String()+" was issued.")
 	case events.PromptReserved:
 		return ofPrompt(v.SubscriberID, v.PaymentID, "", "A payment prompt of "+v.Amount.String()+" was opened.")
@@ -87,14 +89,15 @@ func ofCredit(e events.AccountEvent) happening {
 func ofLoss(e events.AccountEvent) happening {
 	switch v := e.(type) {
 	case events.CreditSetAside:
-		return ofMoney(v.SubscriberID, v.ReceiptID, v.Reason, v.Amount.String()+" were set aside for a refund.")
+		return ofMoney(v.SubscriberID, v.ReceiptID, v.Reason.Reveal(),
+			v.Amount.String()+" were set aside for a refund.")
 	case events.SetAsideReturned:
-		return ofMoney(v.SubscriberID, v.ReceiptID, v.Reason, "A refund of "+v.Amount.String()+" failed.")
+		return ofMoney(v.SubscriberID, v.ReceiptID, v.Reason.Reveal(), "A refund of "+v.Amount.String()+" failed.")
 	case events.SetAsidePaidOut:
 		return ofMoney(v.SubscriberID, v.ReceiptID, "", "A refund of "+v.Amount.String()+" was paid out.")
 	case events.DebtWrittenOff:
 		return happening{
-			subscriber: v.SubscriberID, reason: v.Reason,
+			subscriber: v.SubscriberID, reason: v.Reason.Reveal(),
 			summary: "A debt of " + v.Amount.String() + " was written off.", causeType: "write_off",
 			cause: id.Any(v.WriteOffID),
 		}
@@ -174,13 +177,13 @@ func ofReceipt(e events.ReceiptEvent) []happening {
 		return told
 	case events.ReceiptReversed:
 		return []happening{
-			ofMoney(v.SubscriberID, v.ReceiptID, v.Reason, "A payment of "+v.Amount.String()+" was reversed."),
+			ofMoney(v.SubscriberID, v.ReceiptID, v.Reason.Reveal(), "A payment of "+v.Amount.String()+" was reversed."),
 		}
 	case events.ReceiptReattributed:
 		return []happening{
-			ofMoney(v.From, v.ReceiptID, v.Reason,
+			ofMoney(v.From, v.ReceiptID, v.Reason.Reveal(),
 				"A payment of "+v.Amount.String()+" was somebody else's and moved away."),
-			ofMoney(v.To, v.ReceiptID, v.Reason,
+			ofMoney(v.To, v.ReceiptID, v.Reason.Reveal(),
 				"A payment of "+v.Amount.String()+" that another account had was moved here."),
 		}
 	case events.ReceiptRecorded, events.ReceiptSighted, events.ReceiptDisputed, events.ReceiptHeld,

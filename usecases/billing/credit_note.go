@@ -31,7 +31,8 @@ type DraftCreditNoteInput struct {
 
 // Draft drafts a credit note for a part of an invoice. It is one command, in which the account decides how much is
 // left; a process numbers and issues the note, also after a crash. Under the same key a repeat gets the note of the
-// first try. Fails: invoice_not_found, invoice_not_issued, invoice_archived, credit_note_too_large,
+// first try. A note over the whole of a period's invoice ends the period, so the subscription is asked first. Fails:
+// invoice_not_found, invoice_not_issued, invoice_archived, period_archived, credit_note_too_large,
 // organization_not_found, invalid_input.
 func (u CreditNotes) Draft(ctx context.Context, asked usecases.Asked, in DraftCreditNoteInput) (id.Receipt, error) {
 	account, _, err := bus.LoadOwned[billing.Account](ctx, u.Bus, asked.Org(), in.SubscriberID)
@@ -56,6 +57,12 @@ func (u CreditNotes) Draft(ctx context.Context, asked usecases.Asked, in DraftCr
 	}
 	note, meta := usecases.NewID[id.Receipt](asked, "credit_note"), asked.Meta
 	meta.Reason = in.Reason
+	if of := account.PeriodCancelled(note, in.InvoiceID, amount); !of.IsZero() {
+		err := usecases.PeriodsMayChange(ctx, u.Bus, asked.Org(), map[id.Invoice]id.Subscription{in.InvoiceID: of})
+		if err != nil {
+			return id.Receipt{}, err
+		}
+	}
 	_, err = u.Bus.Execute(ctx, commands.DraftCreditNote{
 		SubscriberID: in.SubscriberID, CreditNoteID: note, InvoiceID: in.InvoiceID, Amount: amount, Reason: in.Reason,
 		Prefix: settings.InvoicePrefix + creditNoteSuffix,

@@ -2,8 +2,11 @@ package billingcases_test
 
 import (
 	"testing"
+	"time"
 
+	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/coretest"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
@@ -38,8 +41,8 @@ func TestDraftCreditNote_GivesAPartOrTheRestBack(t *testing.T) {
 	list := k.log(t)
 	last := list[len(list)-1]
 	made, ok := last.Event.(events.CreditNoteDrafted)
-	if !ok || made.Prefix != "ACME-CN" || made.Reason != "outage" || last.Meta.Reason != "outage" {
-		t.Errorf("drafted %+v because of %q", last.Event, last.Meta.Reason)
+	if !ok || made.Prefix != "ACME-CN" || made.Reason.Reveal() != "outage" || last.Meta.Why() != "outage" {
+		t.Errorf("drafted %+v because of %q", last.Event, last.Meta.Why())
 	}
 	_, err = k.notes.Draft(t.Context(), coretest.Ask(k.acme), in)
 	coretest.Refused(t, "nothing is left", err, "credit_note_too_large")
@@ -101,4 +104,30 @@ func TestDraftCreditNote_TwoAtOnceNeverGiveBackTooMuch(t *testing.T) {
 	if made != 1 || len(k.account(t).Notes) != 1 {
 		t.Errorf("%d notes of 1,000 on an invoice of 1,740", made)
 	}
+}
+
+func TestDraftCreditNote_OverAnArchivedPeriodIsRefusedAndAPartOfItIsNot(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	c := k.period(calendar.Month, time.Time{}, time.Time{})
+	c.SubscriptionID = k.Archived(t, k.acme, k.amina)
+	k.draftOf(t, c)
+	k.Run(t, coretest.Ask(k.acme).Meta, commands.IssueInvoice{
+		SubscriberID: k.amina, InvoiceID: c.InvoiceID, Number: "ACME-0001",
+	})
+	in := billingcases.DraftCreditNoteInput{SubscriberID: k.amina, InvoiceID: c.InvoiceID, Reason: "outage"}
+	_, err := k.notes.Draft(t.Context(), coretest.Ask(k.acme), in)
+	coretest.Refused(t, "the whole", err, "period_archived")
+	in.Amount = new(usecases.Figure("1500"))
+	_, err = k.notes.Draft(t.Context(), coretest.Ask(k.acme), in)
+	coretest.Refused(t, "the same as an amount", err, "period_archived")
+	if notes := k.account(t).Notes; len(notes) != 0 {
+		t.Errorf("the refused notes left %+v", notes)
+	}
+	in.Amount = new(usecases.Figure("500"))
+	_, err = k.notes.Draft(t.Context(), coretest.Ask(k.acme), in)
+	coretest.Refused(t, "a part", err, "")
+	in.Amount = new(usecases.Figure("1000"))
+	_, err = k.notes.Draft(t.Context(), coretest.Ask(k.acme), in)
+	coretest.Refused(t, "the rest", err, "period_archived")
 }

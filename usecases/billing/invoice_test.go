@@ -31,7 +31,7 @@ func TestDraftInvoice_FollowsTheOrganizationsSettings(t *testing.T) {
 	}
 	list := k.log(t)
 	made, ok := list[len(list)-1].Event.(events.InvoiceDrafted)
-	if !ok || made.Prefix != "ACME" || made.OrgID != k.acme || made.Lines[0].Description != "Router" ||
+	if !ok || made.Prefix != "ACME" || made.OrgID != k.acme || made.Lines[0].Description.Reveal() != "Router" ||
 		made.Taxes[0].Amount != money.Major(240, money.KES) {
 		t.Errorf("drafted %+v", list[len(list)-1].Event)
 	}

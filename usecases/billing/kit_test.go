@@ -44,6 +44,7 @@ func newKit(t *testing.T) *kit {
 	bus.Register(k.Bus, identity.Organizations())
 	bus.Register(k.Bus, identity.Users())
 	bus.Register(k.Bus, subscribers.Subscribers())
+	bus.Register(k.Bus, subscribers.Subscriptions())
 	bus.Register(k.Bus, billing.Accounts())
 	bus.Register(k.Bus, payments.Receipts())
 	k.invoices, k.notes = billingcases.Invoices{Bus: k.Bus, Clock: k.clock}, billingcases.CreditNotes{Bus: k.Bus}

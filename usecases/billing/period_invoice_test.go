@@ -66,8 +66,8 @@ func TestPeriodInvoices_LineNamesThePeriodInLocalTime(t *testing.T) {
 		"Home 10 Mbps, 1 hour":                    k.period(calendar.Hour, time.Time{}, time.Time{}),
 		"Home 10 Mbps, 2026-03-05 to 2026-03-05":  k.period(calendar.Day, at(4, 21), at(5, 21)),
 	} {
-		if d := k.draftOf(t, c); d.Lines[0].Description != want {
-			t.Errorf("line is %q, want %q", d.Lines[0].Description, want)
+		if d := k.draftOf(t, c); d.Lines[0].Description.Reveal() != want {
+			t.Errorf("line is %q, want %q", d.Lines[0].Description.Reveal(), want)
 		}
 	}
 }
@@ -77,8 +77,8 @@ func TestPeriodInvoices_LongPlanNameIsCutSoThatItIsInvoiced(t *testing.T) {
 	k := newKit(t)
 	c := k.period(calendar.Month, time.Time{}, time.Time{})
 	c.PlanName = strings.Repeat("é", 500)
-	if d := k.draftOf(t, c); len([]rune(d.Lines[0].Description)) != commands.MaxLineDescription {
-		t.Errorf("line is %q", d.Lines[0].Description)
+	if d := k.draftOf(t, c); len([]rune(d.Lines[0].Description.Reveal())) != commands.MaxLineDescription {
+		t.Errorf("line is %q", d.Lines[0].Description.Reveal())
 	}
 }
 

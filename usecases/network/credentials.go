@@ -3,6 +3,7 @@ package networkcases
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -71,7 +72,8 @@ func newRef(asked usecases.Asked, kind events.CredentialKind) id.Secret {
 	return usecases.NewID[id.Secret](asked, commands.DeviceSecretPurpose(kind))
 }
 
-// keep stores one secret of a router in the vault; another secret under the same reference is replaced.
+// keep stores one secret of a router in the vault; a secret that has the reference already stays as
+// it is, so of two equal requests at once both mean the same one.
 func (d Devices) keep(
 	ctx context.Context, org id.Organization, ref id.Secret, kind events.CredentialKind, plain secrets.Text,
 ) error {
@@ -127,9 +129,31 @@ func (d Devices) replaceCredentials(
 }
 
 // adopt makes the router's stream refer to a secret that is in the vault; the zero reference removes the secret from
-// it.
+// it. When the router refuses, the new secret is deleted again.
 func (d Devices) adopt(
 	ctx context.Context, asked usecases.Asked, command commands.ReplaceDeviceCredentials,
 ) (bus.Result, error) {
-	return d.Bus.Execute(ctx, command, asked.Step(string(command.Kind)))
+	done, err := d.Bus.Execute(ctx, command, asked.Step(string(command.Kind)))
+	return done, d.forgetRefused(ctx, command.DeviceID, err, command.Ref)
+}
+
+// forgetRefused deletes the secrets that were stored for a command which was refused with err, and returns err. A
+// secret that the router has is kept: the same request, sent twice at the same moment, can have registered it. After
+// any other failure the command may have acted, so nothing is deleted.
+func (d Devices) forgetRefused(ctx context.Context, device id.Device, err error, stored ...id.Secret) error {
+	switch failure.KindOf(err) {
+	case failure.Conflict, failure.Stale, failure.NotFound, failure.Invalid:
+	default:
+		return err
+	}
+	present, _, fault := bus.LoadUnchecked[network.Device](ctx, d.Bus, device)
+	if fault != nil {
+		return errors.Join(err, fault)
+	}
+	for _, ref := range stored {
+		if !ref.IsZero() && ref != present.RadiusRef && ref != present.APIRef && ref != present.TunnelRef {
+			err = errors.Join(err, d.Secrets.Delete(ctx, ref))
+		}
+	}
+	return err
 }

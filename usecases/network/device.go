@@ -81,6 +81,7 @@ func (d Devices) Register(ctx context.Context, asked usecases.Asked, in Register
 		return device, bus.Result{}, err
 	}
 	done, err := d.register(ctx, asked, command)
+	err = d.forgetRefused(ctx, device, err, command.RadiusRef, command.TunnelRef, command.APIRef)
 	if err == nil {
 		d.Soon(device, done.Position)
 	}

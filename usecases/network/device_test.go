@@ -335,3 +335,24 @@ func TestChangeDevice_OfTwoAtOnceOfTheSameSecretOneIsRefused(t *testing.T) {
 		t.Error("no secret was adopted")
 	}
 }
+
+func TestChangeDevice_TheSecretsOfARefusedChangeAreNotKept(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	device := k.register()
+	refused := id.New[id.Secret]()
+	secret := vault.Secret{Ref: refused, OrgID: k.org, Purpose: commands.DeviceSecretPurpose(events.CredentialRadius)}
+	if err := k.Vault.Secrets.Put(t.Context(), secret, []byte("too-late")); err != nil {
+		t.Fatal(err)
+	}
+	_, err := k.devices.Adopt(t.Context(), k.asked(), commands.ReplaceDeviceCredentials{
+		DeviceID: device, Kind: events.CredentialRadius, From: id.New[id.Secret](), Ref: refused,
+	})
+	coretest.Refused(t, "a change from a secret that is not the present one", err, "concurrent_change")
+	if _, has := k.secret(refused); has {
+		t.Error("the secret of the refused change is still stored")
+	}
+	if _, has := k.secret(k.device(device).RadiusRef); !has {
+		t.Error("the router's own secret is gone")
+	}
+}

@@ -58,6 +58,7 @@ func newKit(t *testing.T) *kit {
 	k.Kit = coretest.NewWithVault(t, vault.Config{Clock: k.clock})
 	bus.Register(k.Bus, identity.Organizations())
 	bus.Register(k.Bus, subscribers.Subscribers())
+	bus.Register(k.Bus, subscribers.Subscriptions())
 	bus.Register(k.Bus, billing.Accounts())
 	bus.Register(k.Bus, payments.Payments())
 	bus.Register(k.Bus, payments.Receipts())

@@ -25,13 +25,13 @@ type AttributeInput struct {
 type ReattributeInput struct {
 	ReceiptID    id.Receipt
 	SubscriberID id.Subscriber
-	Reason       string // kept with the events, and shown on both statements
+	Reason       string // kept with the events, and shown in both timelines
 }
 
 // ReverseInput names the money that is taken back, and says why.
 type ReverseInput struct {
 	ReceiptID id.Receipt
-	Reason    string // kept with the events, and shown on the statement
+	Reason    string // kept with the events, and shown in the timeline
 }
 
 // Attribute gives money in suspense to a subscriber, with all that follows from a matched payment. The account must be
@@ -59,7 +59,7 @@ func (r Receipts) Attribute(ctx context.Context, asked usecases.Asked, in Attrib
 // Reverse takes a payment back from the account that has it (docs/rules/money.md#mistakes). The account is asked first
 // whether it can give the money up, and the receipt is reversed only while it is on that account; a process then takes
 // it from the account. A repeat changes nothing more. Fails: invalid_input, receipt_not_found, receipt_archived,
-// receipt_absorbed.
+// period_archived, receipt_absorbed.
 func (r Receipts) Reverse(ctx context.Context, asked usecases.Asked, in ReverseInput) (Booked, error) {
 	command := commands.ReverseReceipt{ReceiptID: in.ReceiptID, OrgID: asked.Org(), Reason: in.Reason}
 	if err := command.Validate(); err != nil {
@@ -81,7 +81,7 @@ func (r Receipts) Reverse(ctx context.Context, asked usecases.Asked, in ReverseI
 // Reattribute moves a payment to another subscriber (docs/rules/money.md#mistakes). The account that has it is asked
 // first whether it can give the money up, as in Reverse, and the other account must be kept in the money's currency; a
 // process then moves it. A repeat changes nothing more. Fails: invalid_input, subscriber_not_found, receipt_not_found,
-// receipt_archived, currency_mismatch, receipt_not_matched, receipt_absorbed.
+// receipt_archived, period_archived, currency_mismatch, receipt_not_matched, receipt_absorbed.
 func (r Receipts) Reattribute(ctx context.Context, asked usecases.Asked, in ReattributeInput) (Booked, error) {
 	command := commands.ReattributeReceipt{
 		ReceiptID: in.ReceiptID, OrgID: asked.Org(), SubscriberID: in.SubscriberID, Reason: in.Reason,
@@ -109,9 +109,10 @@ func (r Receipts) Reattribute(ctx context.Context, asked usecases.Asked, in Reat
 	return booked(asked, in.ReceiptID, done, from, in.SubscriberID), nil
 }
 
-// leaves asks the account that has the money whether it can give it up. Otherwise the receipt would name another place
-// while the money stays there. The correction is valid for the receipt's revision only, so it is this account that the
-// money leaves.
+// leaves asks the account that has the money whether it can give it up, and the subscriptions whose periods it paid
+// whether these can be taken back. Otherwise the receipt would name another place while the money stays there, or the
+// period would stay paid without money. The correction is valid for the receipt's revision only, so it is this account
+// that the money leaves.
 func (r Receipts) leaves(ctx context.Context, present payments.Receipt) error {
 	if present.Subscriber.IsZero() {
 		return nil
@@ -123,7 +124,10 @@ func (r Receipts) leaves(ctx context.Context, present payments.Receipt) error {
 	if err != nil {
 		return err
 	}
-	return account.MayWithdraw(present.ID)
+	if err := account.MayWithdraw(present.ID); err != nil {
+		return err
+	}
+	return usecases.PeriodsMayChange(ctx, r.Bus, present.Org, account.PeriodsReopened(present.ID))
 }
 
 // accepts refuses money in another currency than the account's, which never changes. Fails: currency_mismatch.

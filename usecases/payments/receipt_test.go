@@ -3,6 +3,7 @@ package paymentscases_test
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates/billing"
 	"github.com/lastmile-isp/lastmile/aggregates/payments"
@@ -10,6 +11,7 @@ import (
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/eventstore"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/coretest"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -161,7 +163,7 @@ func TestReverse_TakesTheMoneyFromWhereItIs(t *testing.T) {
 		t.Errorf("a repeat: %+v, %v", again, err)
 	}
 	list := recorded[events.ReceiptReversed](t, k, commands.ReceiptCategory, receipt.String())
-	if len(list) != 1 || list[0].SubscriberID != k.amina || list[0].Reason != in.Reason {
+	if len(list) != 1 || list[0].SubscriberID != k.amina || list[0].Reason.Reveal() != in.Reason {
 		t.Errorf("reversed %+v", list)
 	}
 	_, err = k.receipts.Reattribute(t.Context(), coretest.Keyed(k.org), paymentscases.ReattributeInput{
@@ -292,5 +294,34 @@ func TestBooks_WaitUntilTheStatementShowsTheReceipt(t *testing.T) {
 	}
 	if err := (paymentscases.Books{}).Await(t.Context(), paymentscases.Booked{}); err != nil {
 		t.Errorf("nothing to wait for: %v", err)
+	}
+}
+
+func TestCorrections_MoneyOfAnArchivedPeriodStaysWhereItIs(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	invoice, subscription := id.New[id.Invoice](), k.Archived(t, k.org, k.amina)
+	k.run(t, commands.DraftInvoice{
+		SubscriberID: k.amina, OrgID: k.org, InvoiceID: invoice, SubscriptionID: subscription, Currency: money.KES,
+		Lines:  []commands.LineInput{{Description: "Home", Quantity: "1", UnitPrice: money.Major(100, money.KES)}},
+		Prefix: "ACME", DueOn: calendar.On(k.clock.Now(), time.UTC),
+	})
+	k.run(t, commands.IssueInvoice{SubscriberID: k.amina, InvoiceID: invoice, Number: "ACME-0001"})
+	receipt := k.held(t, "SJK4X7Q2A0", k.org)
+	k.run(t, commands.AttributeReceipt{ReceiptID: receipt, OrgID: k.org, SubscriberID: k.amina})
+	k.run(t, commands.CreditReceipt{
+		SubscriberID: k.amina, OrgID: k.org, ReceiptID: receipt, Amount: money.Major(100, money.KES),
+		Number: "SJK4X7Q2A0", Channel: commands.ChannelPaybill, PaidAt: k.clock.Now(),
+	})
+	_, err := k.receipts.Reverse(t.Context(), coretest.Keyed(k.org), paymentscases.ReverseInput{
+		ReceiptID: receipt, Reason: "typing error",
+	})
+	coretest.Refused(t, "reverse", err, "period_archived")
+	_, err = k.receipts.Reattribute(t.Context(), coretest.Keyed(k.org), paymentscases.ReattributeInput{
+		ReceiptID: receipt, SubscriberID: k.chege, Reason: "the neighbour's",
+	})
+	coretest.Refused(t, "reattribute", err, "period_archived")
+	if r := k.receipt(t, receipt); r.Standing != payments.StandingMatched || r.Subscriber != k.amina {
+		t.Errorf("the refused corrections left %+v", r)
 	}
 }

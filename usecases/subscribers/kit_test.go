@@ -62,9 +62,9 @@ func load[S any, I ~[16]byte](t *testing.T, k *kit, target I) S {
 func amina() events.SubscriberDetails {
 	return events.SubscriberDetails{
 		FirstName: personal.Of(" Amina "), LastName: personal.Of("Otieno "), Phone: personal.Of("0712 345 678"),
-		Email: personal.Of("Amina@Mail.test"), Address: personal.Of("Plot 4 "), Tags: []string{
+		Email: personal.Of("Amina@Mail.test"), Address: personal.Of("Plot 4 "), Tags: personal.OfAll([]string{
 			"vip", " vip", "estate 4",
-		},
+		}),
 		Location: &events.Location{Latitude: -1.28, Longitude: 36.82}, ExternalRef: " A-1 ",
 	}
 }

@@ -81,7 +81,7 @@ type CorrectInput struct {
 	Notes        *personal.Text
 	Location     *events.Location
 	NoLocation   bool // removes the place
-	Tags         *[]string
+	Tags         *[]personal.Text
 	ExternalRef  *string
 }
 
@@ -134,12 +134,12 @@ func normalDetails(d events.SubscriberDetails) events.SubscriberDetails {
 }
 
 // normalTags trims tags and leaves each once, in the order given.
-func normalTags(given []string) []string {
+func normalTags(given []personal.Text) []personal.Text {
 	var tags []string
 	for _, t := range given {
-		if t = strings.TrimSpace(t); !slices.Contains(tags, t) {
-			tags = append(tags, t)
+		if plain := strings.TrimSpace(t.Reveal()); !slices.Contains(tags, plain) {
+			tags = append(tags, plain)
 		}
 	}
-	return tags
+	return personal.OfAll(tags)
 }

@@ -28,7 +28,8 @@ func TestRegister_BringsDetailsIntoOneFormUnderANumber(t *testing.T) {
 	s := load[subscribers.Subscriber](t, k, k.register(t))
 	want := events.SubscriberDetails{
 		FirstName: personal.Of("Amina"), LastName: personal.Of("Otieno"), Phone: personal.Of("+254712345678"),
-		Email: personal.Of("amina@mail.test"), Address: personal.Of("Plot 4 "), Tags: []string{"vip", "estate 4"},
+		Email: personal.Of("amina@mail.test"), Address: personal.Of("Plot 4 "),
+		Tags:     personal.OfAll([]string{"vip", "estate 4"}),
 		Location: &events.Location{Latitude: -1.28, Longitude: 36.82}, ExternalRef: "A-1",
 	}
 	if diff := cmp.Diff(want, s.Details); diff != "" {
@@ -86,7 +87,7 @@ func TestRegister_Refusals(t *testing.T) {
 	_, _, err := k.subscribers.Register(t.Context(), coretest.Ask(id.New[id.Organization]()), amina())
 	coretest.Refused(t, "unknown organization", err, "organization_not_found")
 	bad := amina()
-	bad.FirstName, bad.Phone, bad.Tags = personal.Of(" "), personal.Of("12"), []string{"<b>"}
+	bad.FirstName, bad.Phone, bad.Tags = personal.Of(" "), personal.Of("12"), personal.OfAll([]string{"<b>"})
 	_, _, err = k.subscribers.Register(t.Context(), coretest.Ask(k.acme), bad)
 	coretest.Faulty(t, "bad details", err, "firstName", "phone", "tags")
 }
@@ -125,8 +126,8 @@ func TestCorrect_ChangesWhatIsGiven(t *testing.T) {
 	who := k.register(t)
 	none := ""
 	in := subscriberscases.CorrectInput{
-		SubscriberID: who, Phone: text("0722000000"), Email: text(""), NoLocation: true, Tags: &[]string{" new "},
-		ExternalRef: &none,
+		SubscriberID: who, Phone: text("0722000000"), Email: text(""), NoLocation: true,
+		Tags: new(personal.OfAll([]string{" new "})), ExternalRef: &none,
 	}
 	asked := coretest.Keyed(k.acme)
 	first, err := k.subscribers.Correct(t.Context(), asked, in)
@@ -139,7 +140,7 @@ func TestCorrect_ChangesWhatIsGiven(t *testing.T) {
 	}
 	want := events.SubscriberDetails{
 		FirstName: personal.Of("Amina"), LastName: personal.Of("Otieno"), Phone: personal.Of("+254722000000"),
-		Address: personal.Of("Plot 4 "), Tags: []string{"new"},
+		Address: personal.Of("Plot 4 "), Tags: personal.OfAll([]string{"new"}),
 	}
 	if diff := cmp.Diff(want, load[subscribers.Subscriber](t, k, who).Details); diff != "" {
 		t.Errorf("details (-want +got):\n%s", diff)

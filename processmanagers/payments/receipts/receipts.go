@@ -168,11 +168,15 @@ func onBooked(e events.Event) processmanagers.Output {
 		}
 	case events.ReceiptReversed:
 		if !e.SubscriberID.IsZero() {
-			return do(commands.WithdrawReceipt{SubscriberID: e.SubscriberID, ReceiptID: e.ReceiptID, Reason: e.Reason})
+			return do(commands.WithdrawReceipt{
+				SubscriberID: e.SubscriberID, ReceiptID: e.ReceiptID, Reason: "the payment was reversed",
+			})
 		}
 	case events.ReceiptReattributed:
 		return awaitCredit(
-			e.At, commands.WithdrawReceipt{SubscriberID: e.From, ReceiptID: e.ReceiptID, Reason: e.Reason},
+			e.At, commands.WithdrawReceipt{
+				SubscriberID: e.From, ReceiptID: e.ReceiptID, Reason: "the payment is another subscriber's",
+			},
 			commands.CreditReceipt{
 				SubscriberID: e.To, OrgID: e.OrgID, ReceiptID: e.ReceiptID, Number: e.ReceiptNumber, Channel: e.Channel,
 				Amount: e.Amount, PaidAt: e.PaidAt, Move: e.Move,

@@ -8,6 +8,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/internal/processtest"
 	"github.com/lastmile-isp/lastmile/processmanagers"
 	"github.com/lastmile-isp/lastmile/processmanagers/payments/receipts"
@@ -178,17 +179,21 @@ func TestProvisional_UnclaimedForTwoDaysIsAnAlarm(t *testing.T) {
 
 func TestMistakes_MoveMoneyBetweenAccounts(t *testing.T) {
 	t.Parallel()
-	after(t).When(events.ReceiptReversed{ReceiptID: realMoney, SubscriberID: sub, Reason: "fraud"}).
-		Then(does(commands.WithdrawReceipt{SubscriberID: sub, ReceiptID: realMoney, Reason: "fraud"}))
-	after(t).When(events.ReceiptReversed{ReceiptID: realMoney, Reason: "fraud"}).ThenNothing()
+	after(t).When(events.ReceiptReversed{ReceiptID: realMoney, SubscriberID: sub, Reason: personal.Of("fraud")}).
+		Then(does(commands.WithdrawReceipt{
+			SubscriberID: sub, ReceiptID: realMoney, Reason: "the payment was reversed",
+		}))
+	after(t).When(events.ReceiptReversed{ReceiptID: realMoney, Reason: personal.Of("fraud")}).ThenNothing()
 	after(t).When(events.ReceiptAbsorbed{ReceiptID: realMoney, CreditedTo: sub}).Then(does(commands.WithdrawReceipt{
 		SubscriberID: sub, ReceiptID: realMoney, Reason: "credited by another receipt",
 	}))
 	after(t).When(events.ReceiptReattributed{
 		ReceiptID: realMoney, OrgID: org, From: sub, To: sub2, ReceiptNumber: "SJK4X7Q2P1", Channel: "c2b",
-		Amount: amount, PaidAt: now, Move: 1, Reason: "typing error", At: now,
+		Amount: amount, PaidAt: now, Move: 1, Reason: personal.Of("typing error"), At: now,
 	}).Then(credits(
-		commands.WithdrawReceipt{SubscriberID: sub, ReceiptID: realMoney, Reason: "typing error"},
+		commands.WithdrawReceipt{
+			SubscriberID: sub, ReceiptID: realMoney, Reason: "the payment is another subscriber's",
+		},
 		commands.CreditReceipt{
 			SubscriberID: sub2, OrgID: org, ReceiptID: realMoney, Number: "SJK4X7Q2P1", Channel: "c2b", Amount: amount,
 			PaidAt: now, Move: 1,
@@ -199,7 +204,7 @@ func TestMistakes_MoveMoneyBetweenAccounts(t *testing.T) {
 func TestMovedMoney_WaitsForItsCreditOnTheOtherAccount(t *testing.T) {
 	t.Parallel()
 	moved := events.ReceiptReattributed{ReceiptID: realMoney, OrgID: org, From: sub, To: sub2, Amount: amount, Move: 2,
-		Reason: "typing error", At: now}
+		Reason: personal.Of("typing error"), At: now}
 	waits := after(t).Given(moved)
 	waits.WhenRefused(commands.CreditReceipt{SubscriberID: sub2}, "receipt_archived").
 		Then(does(commands.HoldReceipt{ReceiptID: realMoney, Reason: "not_credited", SubscriberID: sub2}))

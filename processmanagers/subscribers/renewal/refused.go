@@ -16,7 +16,6 @@ type Refused struct {
 	SubscriberID   id.Subscriber   `json:"subscriberId,omitzero"`
 	InvoiceID      id.Invoice      `json:"invoiceId"`
 	PaidAt         time.Time       `json:"paidAt,omitzero"`
-	Reason         string          `json:"reason,omitempty"`
 }
 
 // againTimer is the timer after which refused commands are asked again; one instance has one.
@@ -42,13 +41,13 @@ func refusedCommand(r processmanagers.Refusal) (Refused, bool) {
 		}, true
 	case commands.WithdrawPeriod:
 		return Refused{
-			Kind: c.CommandName(), SubscriptionID: c.SubscriptionID, InvoiceID: c.InvoiceID, Reason: c.Reason,
+			Kind: c.CommandName(), SubscriptionID: c.SubscriptionID, InvoiceID: c.InvoiceID,
 		}, true
 	case commands.CancelPeriod:
 		return Refused{Kind: c.CommandName(), SubscriptionID: c.SubscriptionID, InvoiceID: c.InvoiceID}, true
 	case commands.VoidInvoice:
 		return Refused{
-			Kind: c.CommandName(), SubscriberID: c.SubscriberID, InvoiceID: c.InvoiceID, Reason: c.Reason,
+			Kind: c.CommandName(), SubscriberID: c.SubscriberID, InvoiceID: c.InvoiceID,
 		}, true
 	}
 	return Refused{}, false
@@ -63,13 +62,13 @@ func (r Refused) command() commands.Command {
 		}
 	case commands.WithdrawPeriod{}.CommandName():
 		return commands.WithdrawPeriod{
-			SubscriptionID: r.SubscriptionID, InvoiceID: r.InvoiceID, Reason: r.Reason,
+			SubscriptionID: r.SubscriptionID, InvoiceID: r.InvoiceID, Reason: withdrawnReason,
 		}
 	case commands.CancelPeriod{}.CommandName():
 		return commands.CancelPeriod{SubscriptionID: r.SubscriptionID, InvoiceID: r.InvoiceID}
 	}
 	return commands.VoidInvoice{
-		SubscriberID: r.SubscriberID, InvoiceID: r.InvoiceID, Reason: r.Reason, ReleaseMoney: true,
+		SubscriberID: r.SubscriberID, InvoiceID: r.InvoiceID, Reason: endedReason, ReleaseMoney: true,
 	}
 }
 

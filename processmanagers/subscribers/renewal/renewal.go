@@ -203,7 +203,7 @@ func (s State) event(in processmanagers.Input, now time.Time) processmanagers.Ou
 			return processmanagers.Output{}
 		}
 		return command(commands.WithdrawPeriod{
-			SubscriptionID: e.SubscriptionID, InvoiceID: e.InvoiceID, Reason: e.Reason,
+			SubscriptionID: e.SubscriptionID, InvoiceID: e.InvoiceID, Reason: withdrawnReason,
 		})
 	case events.InvoiceVoided:
 		return cancel(e.SubscriptionID, e.InvoiceID)
@@ -303,6 +303,10 @@ func (s State) cancelled(e events.PeriodCancelled) processmanagers.Output {
 
 // endedReason is the reason on invoices that are voided because their subscription ended.
 const endedReason = "subscription ended"
+
+// withdrawnReason is the reason on periods whose payment was taken back. What a person wrote about it is in the event
+// of the receipt, since stored commands hold no personal text.
+const withdrawnReason = "the payment was taken back"
 
 // cancel drops the period of an invoice; the invoice of no subscription has none.
 func cancel(subscription id.Subscription, invoice id.Invoice) processmanagers.Output {

@@ -9,6 +9,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/internal/processtest"
 	"github.com/lastmile-isp/lastmile/processmanagers"
 	"github.com/lastmile-isp/lastmile/processmanagers/subscribers/renewal"
@@ -99,8 +100,8 @@ func TestPaid_InvoiceOfAPeriodExtendsAndAManualOneDoesNot(t *testing.T) {
 	s.When(events.InvoicePaid{SubscriberID: who, InvoiceID: inv2}).ThenNothing()
 	s.When(events.InvoiceReopened{SubscriberID: who, InvoiceID: inv2}).ThenNothing()
 	s.When(events.InvoiceReopened{
-		SubscriberID: who, InvoiceID: inv1, SubscriptionID: line, Reason: "reversed",
-	}).Then(does(commands.WithdrawPeriod{SubscriptionID: line, InvoiceID: inv1, Reason: "reversed"}))
+		SubscriberID: who, InvoiceID: inv1, SubscriptionID: line, Reason: personal.Of("reversed"),
+	}).Then(does(commands.WithdrawPeriod{SubscriptionID: line, InvoiceID: inv1, Reason: "the payment was taken back"}))
 }
 
 func TestCredit_RenewsTheSubscriptionThatExpiresFirst(t *testing.T) {
@@ -259,7 +260,7 @@ func TestRefused_WhatIsStillWantedIsAskedAgain(t *testing.T) {
 	}
 	asked := []commands.Command{
 		commands.ExtendSubscription{SubscriptionID: line, InvoiceID: inv1, PaidAt: start},
-		commands.WithdrawPeriod{SubscriptionID: line, InvoiceID: inv1, Reason: "reversed"},
+		commands.WithdrawPeriod{SubscriptionID: line, InvoiceID: inv1, Reason: "the payment was taken back"},
 		commands.CancelPeriod{SubscriptionID: line, InvoiceID: inv1},
 	}
 	s := after(t, prepaid(line))
@@ -272,7 +273,7 @@ func TestRefused_WhatIsStillWantedIsAskedAgain(t *testing.T) {
 
 func TestRefused_WhatALaterEventHasOvertakenIsForgotten(t *testing.T) {
 	t.Parallel()
-	withdraw := commands.WithdrawPeriod{SubscriptionID: line, InvoiceID: inv1, Reason: "reversed"}
+	withdraw := commands.WithdrawPeriod{SubscriptionID: line, InvoiceID: inv1, Reason: "the payment was taken back"}
 	paid := events.InvoicePaid{SubscriberID: who, InvoiceID: inv1, SubscriptionID: line, At: start}
 	s := after(t, prepaid(line)).WhenRefused(withdraw, "period_archived").WhenRefused(void(inv2), "invoice_not_found")
 	s.When(events.InvoicePaid{SubscriberID: who, InvoiceID: inv2}).WhenDue("again", start).
