@@ -69,7 +69,7 @@ func TestReleasePrompt_NamesCustomerAndAttempt(t *testing.T) {
 func TestAccount_ADraftedNoteSurvivesClosingWhole(t *testing.T) {
 	t.Parallel()
 	l := given(t, draft(1, 1000, 10), issue(1), note(1, 1, 100))
-	if l.State().Notes[noteID(1)].Reason == "" {
+	if l.State().Notes[noteID(1)].Reason.IsZero() {
 		t.Fatal("the note of this test has no reason")
 	}
 	l.closed()

@@ -11,6 +11,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/personal"
 )
 
 // drafted is the draft of an invoice with these lines under a tax rule.
@@ -102,7 +103,7 @@ func TestDraftInvoice_EachLineTellsWhatItsDocumentShows(t *testing.T) {
 	got := drafted(t, exclusive(vat), line("2.5", 1000))
 	charge := []events.TaxCharge{{Name: "VAT", BasisPoints: 1600, Amount: kes(400)}}
 	want := []events.InvoiceLine{{
-		Description: "Home", Quantity: "2.5", UnitPrice: kes(1000), Net: kes(2500), Taxes: charge, Gross: kes(2900),
+		Description: personal.Of("Home"), Quantity: "2.5", UnitPrice: kes(1000), Net: kes(2500), Taxes: charge, Gross: kes(2900),
 	}}
 	if diff := cmp.Diff(want, got.Lines); diff != "" {
 		t.Errorf("lines (-want +got)\n%s", diff)

@@ -114,7 +114,7 @@ func TestSubscriber_EveryDetailThatDiffersIsCorrected(t *testing.T) {
 		"email":      func(d *events.SubscriberDetails) { d.Email = personal.Of("jane@home.test") },
 		"address":    func(d *events.SubscriberDetails) { d.Address = personal.Of("Moi Avenue 1") },
 		"notes":      func(d *events.SubscriberDetails) { d.Notes = personal.Of("has a dog") },
-		"tags":       func(d *events.SubscriberDetails) { d.Tags = []string{"east"} },
+		"tags":       func(d *events.SubscriberDetails) { d.Tags = []personal.Text{personal.Of("east")} },
 		"reference":  func(d *events.SubscriberDetails) { d.ExternalRef = "crm-1" },
 		"place":      func(d *events.SubscriberDetails) { d.Location = &events.Location{} },
 	} {
@@ -136,10 +136,10 @@ func TestSubscriber_AnEmptyListOfTagsIsNone(t *testing.T) {
 	t.Parallel()
 	details := events.SubscriberDetails{FirstName: personal.Of("Jane"), Phone: personal.Of("+254700000001")}
 	s := registered(t).Given(events.SubscriberDetailsCorrected{SubscriberID: subscriber, Details: details})
-	details.Tags = []string{}
+	details.Tags = []personal.Text{}
 	s.When(commands.CorrectSubscriberDetails{SubscriberID: subscriber, Details: details}).ThenNothing()
 	tagged := details
-	tagged.Tags = []string{"east"}
+	tagged.Tags = []personal.Text{personal.Of("east")}
 	s.When(commands.CorrectSubscriberDetails{SubscriberID: subscriber, Details: tagged}).ThenEvents()
 	s.When(commands.CorrectSubscriberDetails{SubscriberID: subscriber, Details: details}).
 		Then(events.SubscriberDetailsCorrected{SubscriberID: subscriber, Details: details})
@@ -182,7 +182,7 @@ func TestLife_WhatDoesNotFitTheStateIsRefused(t *testing.T) {
 	s.When(paid(first, now)).ThenEvents()
 	s.When(resume).ThenNothing()
 	s.At(now.Add(time.Hour)).When(pause).Then(events.SubscriptionPaused{
-		SubscriptionID: subscription, SubscriberID: subscriber, Reason: "travels", At: now.Add(time.Hour),
+		SubscriptionID: subscription, SubscriberID: subscriber, Reason: personal.Of("travels"), At: now.Add(time.Hour),
 	})
 	s.When(pause).ThenNothing()
 	s.When(commands.EndSubscription{SubscriptionID: subscription, Reason: "moved"}).ThenEvents()
