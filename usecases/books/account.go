@@ -172,6 +172,7 @@ func (a *account) takeInvoice(at time.Time, e events.AccountEvent) {
 		a.invoice(e.InvoiceID, at).cancelled = true
 	case events.InvoiceWrittenOff:
 		a.invoice(e.InvoiceID, at).wroteOff = true
+	default: // the other events say nothing about this
 	}
 }
 
@@ -218,5 +219,6 @@ func (a *account) takeRefund(e events.AccountEvent) {
 		move(e.ReceiptID, e.Amount.Minor)
 	case events.SetAsideReturned:
 		move(e.ReceiptID, -e.Amount.Minor)
+	default: // the other events say nothing about this
 	}
 }

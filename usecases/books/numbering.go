@@ -65,6 +65,7 @@ func (b *Books) takeDocument(v events.AccountEvent) {
 		b.number(e.Number, document{id: id.As[id.Any](e.CreditNoteID), account: e.SubscriberID})
 	case events.CreditNoteVoided:
 		b.number(e.Number, document{id: id.As[id.Any](e.StrayOf), stray: true, account: e.SubscriberID})
+	default: // the other events say nothing about this
 	}
 }
 

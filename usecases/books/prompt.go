@@ -49,6 +49,7 @@ func (b *Books) takePrompt(e events.Envelope, v events.PaymentEvent) {
 		}
 	case events.PaymentCancelled, events.PaymentFailed, events.PaymentExpired:
 		p.over, p.since = true, e.Meta.At
+	default: // the other events say nothing about this
 	}
 }
 
@@ -66,6 +67,7 @@ func (b *Books) takeKnowledge(of id.Payment, at time.Time, v events.PaymentEvent
 		note(v.OrgID, v.ReceiptID, -1)
 	case events.ProvisionalSuperseded:
 		note(v.OrgID, v.ProvisionalReceiptID, -1)
+	default: // the other events say nothing about this
 	}
 }
 
@@ -78,6 +80,7 @@ func (b *Books) takeReservation(at time.Time, subscriber id.Subscriber, v events
 		}
 	case events.PromptReleased:
 		delete(b.reserved, v.PaymentID)
+	default: // the other events say nothing about this
 	}
 }
 

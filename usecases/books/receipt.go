@@ -85,6 +85,7 @@ func (r *receipt) take(at time.Time, e events.ReceiptEvent) {
 		r.payment = e.PaymentID
 	case events.ReceiptReversed:
 		r.standing, r.subscriber, r.since = reversed, id.Subscriber{}, at
+	default: // the other events say nothing about this
 	}
 }
 
@@ -118,6 +119,7 @@ func (b *Books) takeHolding(at time.Time, subscriber id.Subscriber, e events.Acc
 	case events.SetAsideReturned:
 		h := b.holding(e.ReceiptID, subscriber)
 		h.left, h.since = h.left+e.Amount.Minor, at
+	default: // the other events say nothing about this
 	}
 }
 

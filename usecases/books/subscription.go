@@ -67,6 +67,7 @@ func (b *Books) takeSubscription(e events.Envelope, v events.SubscriptionEvent) 
 		s.gaps = append(s.gaps, span{s.paused, v.At})
 		s.paused = time.Time{}
 		s.tell(v.PaidUntil, v.Moved)
+	default: // the other events say nothing about this
 	}
 }
 
