@@ -103,7 +103,8 @@ func TestDraftInvoice_EachLineTellsWhatItsDocumentShows(t *testing.T) {
 	got := drafted(t, exclusive(vat), line("2.5", 1000))
 	charge := []events.TaxCharge{{Name: "VAT", BasisPoints: 1600, Amount: kes(400)}}
 	want := []events.InvoiceLine{{
-		Description: personal.Of("Home"), Quantity: "2.5", UnitPrice: kes(1000), Net: kes(2500), Taxes: charge, Gross: kes(2900),
+		Description: personal.Of("Home"), Quantity: "2.5", UnitPrice: kes(1000), Net: kes(2500), Taxes: charge,
+		Gross: kes(2900),
 	}}
 	if diff := cmp.Diff(want, got.Lines); diff != "" {
 		t.Errorf("lines (-want +got)\n%s", diff)

@@ -119,11 +119,18 @@ func (s *storm) ownShortcode(o *stormOrg) {
 // signInAgain signs everybody in after a start, since tokens do not live as long as a storm may last.
 func (c *crowd) signInAgain(k *kit) {
 	k.t.Helper()
-	root, _ := k.login("", testRootEmail, testPassword)
-	c.root.Store(&root)
+	in := func(slug, email string) *apiClient {
+		var signedIn apiClient
+		k.eventually("signed in as "+email, func(ctx context.Context) (bool, error) {
+			var err error
+			signedIn, _, err = k.client(slug).login(ctx, email, testPassword)
+			return err == nil, err // 503 while the database is on its way back
+		})
+		return &signedIn
+	}
+	c.root.Store(in("", testRootEmail))
 	for _, o := range c.orgs {
-		admin, _ := k.login(o.slug, o.email, testPassword)
-		o.admin.Store(&admin)
+		o.admin.Store(in(o.slug, o.email))
 	}
 }
 
