@@ -155,15 +155,24 @@ func (e *LogShorterError) Error() string {
 		"reader", e.Head, e.After)
 }
 
+// End asks the log for the position of its last event, which may be newer than Head.
+func (f *Feed) End(ctx context.Context) (uint64, error) {
+	end, err := f.log.Head(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("look for the end of the log: %w", err)
+	}
+	return end, nil
+}
+
 // covers fails with a LogShorterError when the log ends before a position. A consumer may be ahead of this feed, so the
 // log itself is asked.
 func (f *Feed) covers(ctx context.Context, after uint64) error {
 	if after <= f.Head() {
 		return nil
 	}
-	head, err := f.log.Head(ctx)
+	head, err := f.End(ctx)
 	if err != nil {
-		return fmt.Errorf("look for the end of the log: %w", err)
+		return err
 	}
 	if head < after {
 		return &LogShorterError{After: after, Head: head}

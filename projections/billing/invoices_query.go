@@ -230,25 +230,27 @@ func invoiceListSQL(org id.Organization, f InvoiceFilter, after InvoiceKey, max 
 		` order by i.drafted_at desc, i.invoice_id desc limit $2`, args
 }
 
-// WaitShown waits up to 2 s until an invoice can be read, and reports whether it can.
+// WaitShown waits a few seconds until an invoice can be read, and reports whether it can.
 func (q InvoicesQuery) WaitShown(ctx context.Context, org id.Organization, invoice id.Invoice) (bool, error) {
-	return q.Views.WaitUntil(ctx, InvoicesName, func(ctx context.Context) (bool, error) {
+	return q.Views.WaitWhole(ctx, InvoicesName, func(ctx context.Context) (bool, error) {
 		state, err := q.State(ctx, org, invoice)
 		return state != "", err
 	})
 }
 
-// WaitFinal waits up to 2 s until an invoice is issued or voided, and reports whether it is.
+// WaitFinal waits a few seconds until an invoice is issued or voided and all that came with it is shown, and reports
+// whether it is.
 func (q InvoicesQuery) WaitFinal(ctx context.Context, org id.Organization, invoice id.Invoice) (bool, error) {
-	return q.Views.WaitUntil(ctx, InvoicesName, func(ctx context.Context) (bool, error) {
+	return q.Views.WaitWhole(ctx, InvoicesName, func(ctx context.Context) (bool, error) {
 		state, err := q.State(ctx, org, invoice)
 		return state != "" && state != "draft", err
 	})
 }
 
-// WaitNoteFinal waits up to 2 s until a credit note is issued, and reports whether it is.
+// WaitNoteFinal waits a few seconds until a credit note is issued and all that came with it is shown, and reports
+// whether it is.
 func (q InvoicesQuery) WaitNoteFinal(ctx context.Context, org id.Organization, note id.Receipt) (bool, error) {
-	return q.Views.WaitUntil(ctx, InvoicesName, func(ctx context.Context) (bool, error) {
+	return q.Views.WaitWhole(ctx, InvoicesName, func(ctx context.Context) (bool, error) {
 		state, err := q.CreditNoteState(ctx, org, note)
 		return state == "issued", err
 	})

@@ -3,6 +3,7 @@ package runner_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -66,6 +67,22 @@ func TestWaitUntil_TriesAgainAtEachAdvance(t *testing.T) {
 	})
 	if !ok || err != nil || tries < 3 {
 		t.Errorf("got %v, %v after %d tries", ok, err, tries)
+	}
+}
+
+func TestWaitWhole_ShowsTheEventsThatCameWithTheOneWaitedFor(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	r := b.start(t, sales{})
+	for round := range 50 {
+		item := fmt.Sprint("router ", round)
+		ok, err := r.Views().WaitWhole(t.Context(), "sales", func(context.Context) (bool, error) {
+			b.sell(item, 3) // as if the first of them had been seen, and two stood behind it in the same append
+			return true, nil
+		})
+		if n := count(t, r, "sales", orgA, item); !ok || err != nil || n != 3 {
+			t.Fatalf("round %d: got %v, %v, and %d of 3 events are shown", round, ok, err, n)
+		}
 	}
 }
 

@@ -100,6 +100,28 @@ func (v *Views) WaitUntil(
 	}
 }
 
+// WaitWhole is WaitUntil for an answer that shows what cond was waiting for. An append may have several events, and a
+// transaction of the projection may end between two of them: so it then waits, 2 s at most, until the projection shows
+// all that the log had when cond returned true. It reports whether that came to pass.
+func (v *Views) WaitWhole(
+	ctx context.Context, projection string, cond func(ctx context.Context) (bool, error),
+) (bool, error) {
+	if ok, err := v.WaitUntil(ctx, projection, cond); !ok || err != nil {
+		return false, err
+	}
+	end, err := v.r.cfg.Feed.End(ctx)
+	if err != nil {
+		return false, err
+	}
+	if err := v.WaitFor(ctx, projection, end); err != nil {
+		if errors.Is(err, ErrBehind) {
+			return false, nil
+		}
+		return false, err
+	}
+	return true, nil
+}
+
 // Position is the position up to which a projection shows the log.
 func (v *Views) Position(projection string) uint64 {
 	return v.entry(projection).progress.look().position

@@ -53,7 +53,7 @@ func (b Books) Await(ctx context.Context, money Booked) error {
 // await waits for the read models of one account.
 func (b Books) await(ctx context.Context, money Booked, account id.Subscriber) error {
 	var position uint64
-	_, err := b.Statement.Views.WaitUntil(ctx, billingviews.StatementName, func(ctx context.Context) (bool, error) {
+	_, err := b.Statement.Views.WaitWhole(ctx, billingviews.StatementName, func(ctx context.Context) (bool, error) {
 		var err error
 		position, err = b.Statement.Since(ctx, money.OrgID, account, id.Any(money.ReceiptID), money.Done.Position)
 		return position > 0, err
@@ -61,6 +61,7 @@ func (b Books) await(ctx context.Context, money Booked, account id.Subscriber) e
 	if err != nil {
 		return err
 	}
+	position = max(position, b.Statement.Views.Position(billingviews.StatementName)) // the line's whole append
 	for _, name := range []string{
 		subscribersviews.SubscribersName, billingviews.InvoicesName, billingviews.CollectionsName,
 		paymentsviews.ReceiptsName,
