@@ -78,7 +78,7 @@ func translate(err error) error {
 	if errors.As(err, &client) {
 		switch client.Code() {
 		case esdb.ErrorCodeWrongExpectedVersion:
-			return wrongRevision(client)
+			return &WrongRevisionError{Actual: actualIn(client.Error())}
 		case esdb.ErrorCodeStreamDeleted:
 			return fmt.Errorf("%w: %w", ErrStreamDeleted, err)
 		}
@@ -89,15 +89,14 @@ func translate(err error) error {
 	return err
 }
 
-// wrongRevision takes the actual revision from the client's message; a message without a number means NoStream.
-func wrongRevision(e *esdb.Error) error {
-	wrong := &WrongRevisionError{Actual: NoStream}
-	if m := actualRevision.FindStringSubmatch(e.Error()); m != nil && m[1] != "no_stream" {
-		if n, err := strconv.ParseInt(m[1], 10, 64); err == nil {
-			wrong.Actual = Expected(n)
+// actualIn takes the actual revision from the client's message; a message without a number means NoStream.
+func actualIn(message string) Expected {
+	if m := actualRevision.FindStringSubmatch(message); m != nil {
+		if n, err := strconv.ParseUint(m[1], 10, 63); err == nil {
+			return At(n)
 		}
 	}
-	return wrong
+	return NoStream
 }
 
 // outcomeUnknown reports whether the server may have done the work of a failed call. The client returns EOF when the
