@@ -55,10 +55,14 @@ func (c ReportSetupDrift) Validate() error {
 func (ReportSetupApplied) deviceCommand() {}
 func (ReportSetupDrift) deviceCommand()   {}
 
-// ErrSetupConfirmation is the failure of an unconfirmed repair of a router's setup that could cut the platform off.
+// ErrSetupConfirmation is the failure of an unconfirmed repair of a router's setup that could cut the platform off, or
+// after which the platform's RADIUS server is asked about customers whom another server is asked about now. menus are
+// those that would be written.
 func ErrSetupConfirmation(menus []string) error {
 	return failure.NewConflict("setup_confirmation_required",
-		"This writes to services or firewall of the router, through which the platform reaches it. Repeat it with "+
-			"confirm=true: the router restores itself after three minutes when it is not reached any more.").
+		"This writes to services or firewall of the router, through which the platform reaches it, or puts the "+
+			"platform's RADIUS client before another one, whose customers are refused then. Repeat it with "+
+			"confirm=true: services and firewall are restored by the router itself after three minutes when it is not "+
+			"reached any more.").
 		With("menus", menus)
 }

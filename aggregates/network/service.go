@@ -21,6 +21,7 @@ func Services() aggregates.Definition[Service, commands.ServiceCommand, events.S
 			commands.RequestService{}, commands.ChangeNasService{}, commands.ConfirmNasServiceChange{},
 			commands.ReconcileService{}, commands.RequestRemoval{}, commands.ReportApplied{}, commands.ReportTornDown{},
 			commands.ReportServiceFailure{}, commands.ReportDrift{}, commands.ReportRemoved{},
+			commands.ReportFormerSubnets{},
 		},
 	}
 }
@@ -46,12 +47,14 @@ type Service struct {
 	Addressing   events.ServiceAddressing
 	WalledGarden events.WalledGarden
 	Standing     Standing
-	Generation   int       // 1 for the first desired state, one more for each change
-	Open         string    // phase of the unfinished work: events.PhaseApply, PhaseTeardown or PhaseRemoval; "" = none
-	Asked        bool      // the work waits for a report of the worker; false after the router refused
-	DriftHash    string    // of the latest difference found; "" = in sync
-	DriftSince   time.Time // first time of the present difference, UTC
-	Removed      bool
+	Generation   int // 1 for the first desired state, one more for each change
+	// phase of the unfinished work: events.PhaseApply, PhaseTeardown or PhaseRemoval; "" = none
+	Open       string
+	Asked      bool                  // the work waits for a report of the worker; false after the router refused
+	DriftHash  string                // of the latest difference found; "" = in sync
+	DriftSince time.Time             // first time of the present difference, UTC
+	Former     []events.FormerSubnet // still on the router, oldest first; nil = none
+	Removed    bool
 }
 
 // ownerService: a service belongs to the organization of its router for ever.
@@ -62,6 +65,7 @@ func (s Service) Removing() bool { return s.Open == events.PhaseRemoval && !s.Re
 
 // evolveService applies one recorded event.
 func evolveService(s Service, e events.ServiceEvent) Service {
+	s = evolveFormer(s, e)
 	switch e := e.(type) {
 	case events.ServiceRequested:
 		return Service{
@@ -97,6 +101,7 @@ func evolveService(s Service, e events.ServiceEvent) Service {
 		s.Generation, s.Open, s.Asked = e.Generation, events.PhaseRemoval, true
 	case events.ServiceRemoved:
 		s.Removed, s.Open, s.Asked = true, "", false
+	case events.ServiceSubnetLeft, events.ServiceSubnetsKept, events.ServiceSubnetsRetired: // evolveFormer
 	case events.ServicePeriodClosed:
 		return opened[Service](e.Opening)
 	}
@@ -147,6 +152,8 @@ func decideService(s Service, c commands.ServiceCommand, now time.Time) ([]event
 		return decideReportDrift(s, c, now)
 	case commands.ReportRemoved:
 		return decideReportRemoved(s, c, now)
+	case commands.ReportFormerSubnets:
+		return decideReportFormer(s, c, now)
 	}
 	return nil, nil
 }
@@ -186,7 +193,7 @@ func decideChangeService(
 	generation := s.Generation
 	if s.Addressing != c.Addressing {
 		generation++
-		made = append(made, events.ServiceAddressingChanged{
+		made = append(s.leaving(c.Addressing, now), events.ServiceAddressingChanged{
 			ServiceID: s.ID, DeviceID: s.Device, Addressing: c.Addressing, Generation: generation, At: now,
 		})
 	}

@@ -109,6 +109,7 @@ func TestServiceChange_OfAddressesAndWalledGardenKeepsSessions(t *testing.T) {
 		When(commands.ChangeNasService{ServiceID: service, Binding: hotspot, Addressing: plan,
 			WalledGarden: garden}).ThenNothing().
 		When(change).Then(
+		left(plan.Subnet),
 		events.ServiceAddressingChanged{
 			ServiceID: service, DeviceID: device, Addressing: plan2, Generation: 2, At: now,
 		},

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/lastmile-isp/lastmile/simulators/router"
@@ -52,6 +53,8 @@ func TestBootstrap_PastedTwiceBringsTheRouterUp(t *testing.T) {
 		if diff := k.must(k.admin, "GET", "/nas/devices/"+device+"/firewall", nil); diff["inSync"] != true {
 			t.Errorf("%s: firewall %v", r.Name(), diff)
 		}
+		k.asksThePlatformFirst(r, device)
+		k.tellsTheTunnel(r, device)
 		if _, err := r.Do("ip/firewall/filter", "add",
 			router.Item{"chain": "input", "action": "drop", "comment": "the operator's", "protocol": "icmp",
 				"place-before": r.Snapshot(false)["ip/firewall/filter"][0][".id"]}); err != nil {
@@ -65,4 +68,57 @@ func TestBootstrap_PastedTwiceBringsTheRouterUp(t *testing.T) {
 			t.Errorf("%s: first rule is %q", r.Name(), first)
 		}
 	}
+}
+
+// asksThePlatformFirst checks that the setup is as the script makes it, and that a RADIUS client which an operator puts
+// before the platform's is told, and moved behind it when that is confirmed.
+func (k *kit) asksThePlatformFirst(r *router.Router, device string) {
+	k.t.Helper()
+	setup := "/nas/devices/" + device + "/setup"
+	if diff := k.must(k.admin, "GET", setup, nil); diff["inSync"] != true {
+		k.t.Errorf("%s: after the script the setup differs: %v", r.Name(), diff)
+	}
+	if _, err := r.Do("radius", "add", router.Item{
+		"service": "ppp", "address": "192.0.2.1", "place-before": r.Snapshot(false)["radius"][0][".id"],
+	}); err != nil {
+		k.t.Fatal(err)
+	}
+	if list := k.must(k.admin, "GET", setup, nil).list("resources"); len(list) != 1 || list[0]["path"] != "radius" {
+		k.t.Errorf("%s: another RADIUS client is told as %v", r.Name(), list)
+	}
+	k.refused(k.admin, "POST "+setup+"/reconcile", nil, 409, "setup_confirmation_required")
+	k.must(k.admin, "POST", setup+"/reconcile?confirm=true", nil)
+	if first := r.Snapshot(false)["radius"][0]["comment"]; first != "Platform" {
+		k.t.Errorf("%s: the first RADIUS client is %q", r.Name(), first)
+	}
+	if diff := k.must(k.admin, "GET", setup, nil); diff["inSync"] != true {
+		k.t.Errorf("%s: after the repair the setup differs: %v", r.Name(), diff)
+	}
+}
+
+// tellsTheTunnel checks that a tunnel which differs is told after a repair, too, because no repair writes to it.
+func (k *kit) tellsTheTunnel(r *router.Router, device string) {
+	k.t.Helper()
+	profile := func(name string) {
+		if _, err := r.Do("interface/sstp-client", "set", router.Item{
+			"numbers": "platform-tunnel", "profile": name,
+		}); err != nil {
+			k.t.Fatal(err)
+		}
+	}
+	profile("default")
+	no := k.errorOf(k.admin, "POST", "/nas/devices/"+device+"/setup/reconcile", nil)
+	if no.Status != 502 || no.Code != "router_refused" || !strings.Contains(no.Body, "run the bootstrap script") {
+		k.t.Errorf("%s: the repair of a tunnel: %v", r.Name(), no)
+	}
+	k.eventually("the tunnel to be told", func(ctx context.Context) (bool, error) {
+		d, err := k.admin.call(ctx, "GET", "/nas/devices/"+device, "", nil)
+		return d["setupDrift"] != nil, err
+	})
+	profile("platform-tunnel")
+	k.must(k.admin, "POST", "/nas/devices/"+device+"/setup/reconcile", nil)
+	k.eventually("nothing to be told", func(ctx context.Context) (bool, error) {
+		d, err := k.admin.call(ctx, "GET", "/nas/devices/"+device, "", nil)
+		return d["setupDrift"] == nil, err
+	})
 }

@@ -57,7 +57,8 @@ func (a *App) wireNetwork(ctx context.Context) ([][]httpapi.Route, error) {
 	workers := networkjobs.New(networkjobs.Config{
 		Bus: a.engines.bus, Views: a.engines.views, DB: a.storage.db, Secrets: a.storage.vault.Secrets,
 		Tokens: a.storage.vault.CallbackSecrets, Gateway: gateway, Breakers: a.breakers,
-		Polls: polls, Clock: a.clock, Logger: a.logger, Overrides: !a.cfg.Production(), Script: a.scriptSettings(),
+		Polls: polls, Clock: a.clock, Gate: &a.gates.jobs, Logger: a.logger,
+		Overrides: !a.cfg.Production(), Script: a.scriptSettings(),
 		DNS: a.cfg.routerDNS(), Masquerade: a.cfg.RouterNAT == "auto",
 		Limiter:   a.storage.vault.Limits,
 		PollEvery: a.cfg.FleetPollInterval, DriftEvery: a.cfg.DriftCheckInterval, PollsKept: a.cfg.FleetHistoryKept,

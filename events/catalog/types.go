@@ -92,6 +92,7 @@ func network() []events.Event {
 		events.ServiceAddressingChanged{}, events.ServiceWalledGardenChanged{}, events.ServiceRecreationConfirmed{},
 		events.ServiceTornDown{}, events.ServiceReconcileRequested{}, events.ServiceApplied{},
 		events.ServiceApplyFailed{}, events.ServiceDriftDetected{}, events.ServiceDriftCleared{},
+		events.ServiceSubnetLeft{}, events.ServiceSubnetsKept{}, events.ServiceSubnetsRetired{},
 		events.ServiceRemovalRequested{}, events.ServiceRemoved{}, events.ServicePeriodClosed{},
 		events.DeviceSetupApplied{}, events.DeviceSetupDrifted{}, events.DeviceSetupCleared{},
 		events.ReconcileRequested{}, events.ReconcileStarted{}, events.ReconcilePlanned{}, events.RouterWritten{},

@@ -166,6 +166,30 @@ func TestUnreachable_OpensTheBreakerAndRefusalsDoNot(t *testing.T) {
 	})
 }
 
+// A way that is cut shows only on a new connection: one that is open goes on.
+func TestForget_TheNextCallNeedsANewConnection(t *testing.T) {
+	t.Parallel()
+	for port, service := range map[uint16]string{
+		routeros.PortHTTP: "www", routeros.PortHTTPS: "www-ssl", routeros.PortAPI: "api",
+		routeros.PortAPITLS: "api-ssl",
+	} {
+		k := newKit(t, "7.16", port)
+		k.print("system/resource", routeros.Query{})
+		k.target.Speaks = k.device().Speaks()
+		for _, one := range []string{"www", "www-ssl", "api", "api-ssl"} {
+			if _, err := k.router.Do("ip/service", "set",
+				props{"numbers": one, "address": "192.0.2.0/24"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		k.print("system/resource", routeros.Query{})
+		k.gateway.Forget(k.target.ID)
+		if _, err := k.device().Print(t.Context(), "system/resource", routeros.Query{}); err == nil {
+			t.Errorf("%s: the former connection was used again", service)
+		}
+	}
+}
+
 func TestDeadline_EndsEveryCall(t *testing.T) {
 	t.Parallel()
 	bothWays(t, func(t *testing.T, k *kit) {

@@ -23,10 +23,11 @@ import (
 // maxAnswer bounds an answer, in bytes: a full table of some thousand sessions is about 2 MB.
 const maxAnswer = 32 << 20
 
-// rest speaks REST to one device over the gateway's HTTP connections.
+// rest speaks REST to one device over HTTP connections of its own.
 type rest struct {
-	l    *link
-	base string
+	l      *link
+	base   string
+	client *http.Client
 }
 
 // newREST makes the REST protocol of a place; nothing is dialled yet.
@@ -35,11 +36,12 @@ func newREST(l *link, p place) *rest {
 	if p.secure {
 		scheme = "https"
 	}
-	return &rest{l: l, base: scheme + "://" + netip.AddrPortFrom(l.target.Address, p.port).String() + "/rest/"}
+	base := scheme + "://" + netip.AddrPortFrom(l.target.Address, p.port).String() + "/rest/"
+	return &rest{l: l, base: base, client: l.g.client()}
 }
 
-// close does nothing: the gateway's transport closes what is idle.
-func (c *rest) close() {}
+// close drops idle connections, so that the next call of the device needs a new one.
+func (c *rest) close() { c.client.CloseIdleConnections() }
 
 // do makes one exchange. A device that refuses ids in paths gets the command form from then on.
 func (c *rest) do(ctx context.Context, r request) ([]Item, error) {
@@ -131,7 +133,7 @@ func (c *rest) send(ctx context.Context, method, path string, body any) ([]Item,
 	} else {
 		req.Body, req.GetBody = http.NoBody, nil
 	}
-	w, err := c.l.g.http.Do(req)
+	w, err := c.client.Do(req)
 	if err != nil {
 		return nil, broken(wrote.Load(), err)
 	}

@@ -72,8 +72,7 @@ type Config struct {
 
 // Gateway holds the connections to all routers. Safe for concurrent use.
 type Gateway struct {
-	cfg  Config
-	http *http.Client
+	cfg Config
 
 	mu      sync.Mutex
 	devices map[string]*link
@@ -97,18 +96,22 @@ func New(cfg Config) (*Gateway, error) {
 	if cfg.Dial == nil {
 		cfg.Dial = (&net.Dialer{KeepAlive: 30 * time.Second}).DialContext
 	}
-	g := &Gateway{cfg: cfg, devices: map[string]*link{}}
-	g.http = &http.Client{
+	return &Gateway{cfg: cfg, devices: map[string]*link{}}, nil
+}
+
+// client makes the HTTP client of one device. It is shared with no other device, so that its connections can be
+// dropped.
+func (g *Gateway) client() *http.Client {
+	return &http.Client{
 		Transport: &http.Transport{
-			DialContext: g.dial, TLSClientConfig: acceptAny(), MaxConnsPerHost: cfg.Connections,
-			MaxIdleConnsPerHost: cfg.Connections,
-			IdleConnTimeout:     cfg.Idle, TLSHandshakeTimeout: cfg.Timeout, DisableCompression: true,
+			DialContext: g.dial, TLSClientConfig: acceptAny(), MaxConnsPerHost: g.cfg.Connections,
+			MaxIdleConnsPerHost: g.cfg.Connections,
+			IdleConnTimeout:     g.cfg.Idle, TLSHandshakeTimeout: g.cfg.Timeout, DisableCompression: true,
 			MaxResponseHeaderBytes: 64 << 10,
 			TLSNextProto:           map[string]func(string, *tls.Conn) http.RoundTripper{}, // routers speak HTTP/1.1
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
-	return g, nil
 }
 
 // acceptAny accepts self-signed certificates: the tunnel has authenticated the router
@@ -148,7 +151,7 @@ func (g *Gateway) Device(t Target) *Device {
 	return &Device{l}
 }
 
-// Forget drops the connections of a device that was deleted.
+// Forget drops the connections of a device: it was deleted, or its next call has to show that it can be reached anew.
 func (g *Gateway) Forget(id string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -166,5 +169,4 @@ func (g *Gateway) Close() {
 		l.retire()
 		delete(g.devices, id)
 	}
-	g.http.CloseIdleConnections()
 }

@@ -90,8 +90,16 @@ type serviceResponse struct {
 	Working         bool               `json:"working" doc:"work on the router is under way"`
 	LastError       *serviceErrorShape `json:"lastError"`
 	Drift           *driftShape        `json:"drift"`
+	FormerSubnets   []formerShape      `json:"formerSubnets" doc:"left after a change, still served beside subnet"`
 	AppliedAt       *time.Time         `json:"appliedAt"`
 	CreatedAt       time.Time          `json:"createdAt"`
+}
+
+// formerShape is a subnet that a service has no more and whose devices are still served.
+type formerShape struct {
+	Subnet  string    `json:"subnet"`
+	Gateway string    `json:"gateway" doc:"lives beside the new one"`
+	Until   time.Time `json:"until" doc:"at least; then it goes as soon as no device has a lease in it"`
 }
 
 // gardenResponse is a walled garden; neither list is null.
@@ -143,11 +151,15 @@ func showService(r networkviews.ServiceRow) serviceResponse {
 			Domains:   append([]string{}, r.WalledGarden.Domains...),
 			Addresses: append([]string{}, r.WalledGarden.Addresses...),
 		},
-		Removing: r.Open == events.PhaseRemoval, Working: r.Open != "" && r.State != networkviews.StateFailed,
+		FormerSubnets: []formerShape{},
+		Removing:      r.Open == events.PhaseRemoval, Working: r.Open != "" && r.State != networkviews.StateFailed,
 		AppliedAt: r.AppliedAt, CreatedAt: r.CreatedAt,
 	}
 	if r.Binding.VlanID != 0 {
 		out.VlanID = &r.Binding.VlanID
+	}
+	for _, f := range r.Former {
+		out.FormerSubnets = append(out.FormerSubnets, formerShape(f))
 	}
 	if e := r.LastError; e != nil {
 		out.LastError = &serviceErrorShape{At: e.At, Operation: e.Operation, Path: e.Path, Message: e.Message}

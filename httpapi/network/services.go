@@ -81,13 +81,14 @@ func (a API) runRoutes() []httpapi.Route {
 		},
 		{
 			Method: "GET", Path: device + "/setup",
-			Summary:  "How RADIUS client, accounting, API user, services and firewall of a router differ, read now",
+			Summary:  "How RADIUS client, accounting, API user, services, tunnel and firewall of a router differ now",
 			Response: diffResponse{}, Handle: a.diff(a.Routers.SetupDrift),
 		},
 		{
 			Method: "POST", Path: device + "/setup/reconcile", Summary: "Bring the setup of a router in line",
 			Query: []httpapi.Param{{Name: "confirm", Type: "boolean",
-				Doc: "true: services and firewall may be written, through which the router is reached"}},
+				Doc: "true: services and firewall may be written, through which the router is reached, and the " +
+					"platform's RADIUS client may be put before others"}},
 			Response: runResponse{}, Handle: a.repairSetup,
 		},
 		{

@@ -25,8 +25,13 @@ func (w *Workers) ApplyService(ctx context.Context, args commands.ApplyService, 
 			return err // RemoveService works on a service that is leaving
 		}
 		work := serviceWork{w: w, row: *row, run: args.RunID, phase: events.PhaseApply, cause: cause}
-		return work.do(ctx, commands.StartReconcile{RunID: args.RunID, ServiceID: row.ID, Kind: events.ReconcileApply},
-			work.apply)
+		do := work.apply
+		if work.due = args.LeasesOver && row.Open == ""; work.due {
+			do = work.retire
+		}
+		return work.do(ctx, commands.StartReconcile{
+			RunID: args.RunID, ServiceID: row.ID, Kind: events.ReconcileApply,
+		}, do)
 	})
 }
 
@@ -65,11 +70,14 @@ type serviceWork struct {
 	run   id.Run
 	phase string
 	cause jobs.Cause
+	due   bool // only rows of former subnets are looked at: their leases should have run out
+
+	former *commands.ReportFormerSubnets // what was read of former subnets; nil = nothing to report
 }
 
 // do opens the router, does the work as a run and reports the outcome. The report comes before the end of the run, so
 // that a run which has ended needs nothing more after a crash.
-func (s serviceWork) do(
+func (s *serviceWork) do(
 	ctx context.Context, start commands.StartReconcile, work func(context.Context, *run) error,
 ) error {
 	r, err := s.w.open(ctx, s.row.DeviceID)
@@ -84,7 +92,7 @@ func (s serviceWork) do(
 }
 
 // conclude reports the outcome and ends the run; u is nil when the router was not opened.
-func (s serviceWork) conclude(ctx context.Context, u *run, err error) error {
+func (s *serviceWork) conclude(ctx context.Context, u *run, err error) error {
 	var why *stopped
 	var report commands.Command
 	switch {
@@ -95,6 +103,8 @@ func (s serviceWork) conclude(ctx context.Context, u *run, err error) error {
 		}
 	case err != nil:
 		return err
+	case s.due:
+		report = *s.former
 	case s.phase == events.PhaseTeardown:
 		report = commands.ReportTornDown{ServiceID: s.row.ID, RunID: s.run, Generation: s.row.Generation}
 	case s.phase == events.PhaseRemoval:
@@ -104,6 +114,11 @@ func (s serviceWork) conclude(ctx context.Context, u *run, err error) error {
 	}
 	if _, err := s.w.report(ctx, s.cause, s.run.String(), report); err != nil && !gone(err) {
 		return err
+	}
+	if s.former != nil && !s.due && why == nil { // after the report: work that is open is not over before
+		if _, err := s.w.report(ctx, s.cause, s.run.String()+" former", *s.former); err != nil && !gone(err) {
+			return err
+		}
 	}
 	if u == nil {
 		return nil
@@ -119,7 +134,7 @@ func gone(err error) bool {
 
 // apply does the work of ApplyService. The interface is checked before the first write, with the same reading. When the
 // router refuses a service that it never had, what was written of it is taken away again.
-func (s serviceWork) apply(ctx context.Context, u *run) error {
+func (s *serviceWork) apply(ctx context.Context, u *run) error {
 	version, err := u.r.version(ctx)
 	if err != nil {
 		return stop(ctx, commands.OperationRead, err)
@@ -136,6 +151,7 @@ func (s serviceWork) apply(ctx context.Context, u *run) error {
 		return routerplan.CompareService(now, s.w.wanted(s.row), version)
 	}})
 	if err == nil {
+		s.former = formerOf(snapshot, s.row, s.run, false)
 		err = u.skipped()
 	}
 	var why *stopped
@@ -149,7 +165,7 @@ func (s serviceWork) apply(ctx context.Context, u *run) error {
 
 // remove does the work of RemoveService: it plans the removal of every resource with the service's tag, and then ends
 // its sessions.
-func (s serviceWork) remove(ctx context.Context, u *run) error {
+func (s *serviceWork) remove(ctx context.Context, u *run) error {
 	menus := union(routerplan.ServiceMenus(), routerplan.SessionMenus())
 	snapshot, err := u.r.read(ctx, menus)
 	if err != nil {

@@ -121,7 +121,7 @@ func (b *Background) pollSoon(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case s := <-b.w.soon:
-			if err := b.w.pollOne(ctx, s.device, s.position); err != nil && ctx.Err() == nil {
+			if err := b.w.pollOne(ctx, b.w.cfg.Gate, s.device, s.position); err != nil && ctx.Err() == nil {
 				b.w.cfg.Logger.WarnContext(ctx, "router was not polled", "device_id", s.device, "error", err)
 			}
 		}

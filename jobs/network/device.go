@@ -105,7 +105,7 @@ func (d deviceWork) services(ctx context.Context, u *run) error {
 	if failed != nil {
 		return failed // any service may still differ
 	}
-	if err := d.reportApplied(ctx, u, rows); err != nil {
+	if err := d.reportApplied(ctx, u, rows, snapshot); err != nil {
 		return err
 	}
 	return u.skipped()
@@ -124,16 +124,28 @@ func checkBindings(s routerplan.Snapshot, rows []networkviews.ServiceRow) error 
 	return nil
 }
 
-// reportApplied reports each service that is in line now and was not known to be. Services that are leaving have a job
-// of their own.
-func (d deviceWork) reportApplied(ctx context.Context, u *run, rows []networkviews.ServiceRow) error {
+// reportApplied reports each service that is in line now and was not known to be, and what is left of former subnets.
+// Services that are leaving have a job of their own.
+func (d deviceWork) reportApplied(
+	ctx context.Context, u *run, rows []networkviews.ServiceRow, s routerplan.Snapshot,
+) error {
 	for _, row := range rows {
-		if leaving(row) || u.blocked[row.ID] != nil || row.Open == "" && row.State == networkviews.StateActive {
+		if leaving(row) || u.blocked[row.ID] != nil {
 			continue
 		}
-		report := commands.ReportApplied{ServiceID: row.ID, RunID: u.id, Generation: row.Generation}
-		if err := u.command(ctx, report); err != nil && !gone(err) {
-			return err
+		var reports []commands.Command
+		if row.Open != "" || row.State != networkviews.StateActive {
+			reports = append(reports, commands.ReportApplied{
+				ServiceID: row.ID, RunID: u.id, Generation: row.Generation,
+			})
+		}
+		if former := formerOf(s, row, u.id, false); former != nil {
+			reports = append(reports, *former)
+		}
+		for _, report := range reports {
+			if err := u.command(ctx, report); err != nil && !gone(err) {
+				return err
+			}
 		}
 	}
 	return nil

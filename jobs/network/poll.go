@@ -49,7 +49,9 @@ func (w *Workers) PollFleet(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return inBatches(ctx, rows, w.pollAll)
+	return inBatches(ctx, rows, func(ctx context.Context, batch []networkviews.DeviceRow) error {
+		return w.pollAll(ctx, w.cfg.Gate, batch)
+	})
 }
 
 // inBatches calls do for each batch of a list, batchesAtOnce at a time, and waits for the last one. A failed batch does
@@ -78,12 +80,13 @@ func inBatches[T any](ctx context.Context, list []T, do func(context.Context, []
 	return cmp.Or(ctx.Err(), failed)
 }
 
-// pollAll polls the routers of one batch at the same time and stores their answers.
-func (w *Workers) pollAll(ctx context.Context, rows []networkviews.DeviceRow) error {
+// pollAll polls the routers of one batch at the same time and stores their answers. Each enters the gate by itself, so
+// that a move of the clock waits for one router and not for a whole round.
+func (w *Workers) pollAll(ctx context.Context, gate *clock.Gate, rows []networkviews.DeviceRow) error {
 	polled := make([]Polled, len(rows))
 	var wait sync.WaitGroup
 	for i, row := range rows {
-		wait.Go(func() { polled[i] = w.pollSafely(ctx, row) })
+		wait.Go(func() { polled[i] = w.pollSafely(ctx, gate, row) })
 	}
 	wait.Wait()
 	if err := ctx.Err(); err != nil {
@@ -93,10 +96,15 @@ func (w *Workers) pollAll(ctx context.Context, rows []networkviews.DeviceRow) er
 }
 
 // pollSafely is poll for an answer that the program may not be ready for: a panic makes this router unreachable, with a
-// line in the log, and costs the others of its batch nothing.
-func (w *Workers) pollSafely(ctx context.Context, row networkviews.DeviceRow) (out Polled) {
+// line in the log, and costs the others of its batch nothing. The answer is empty when ctx ends before the gate opens.
+func (w *Workers) pollSafely(ctx context.Context, gate *clock.Gate, row networkviews.DeviceRow) (out Polled) {
+	leave, err := gate.Enter(ctx)
+	if err != nil {
+		return out
+	}
+	defer leave()
 	at := w.cfg.Clock.Now().Truncate(time.Microsecond)
-	err := loop.Try(func() error {
+	err = loop.Try(func() error {
 		out = w.poll(ctx, row)
 		return nil
 	})
@@ -226,13 +234,14 @@ func (w *Workers) learnReboot(ctx context.Context, r router, uptime time.Duratio
 	})
 }
 
-// ProbeDevice polls one router at once. A router that does not answer is stored as unreachable and fails no job.
+// ProbeDevice polls one router at once. A router that does not answer is stored as unreachable and fails no job. The
+// job is inside the gate already.
 func (w *Workers) ProbeDevice(ctx context.Context, args commands.ProbeDevice, _ jobs.Cause) error {
-	return w.pollOne(ctx, args.DeviceID, args.Position)
+	return w.pollOne(ctx, nil, args.DeviceID, args.Position)
 }
 
 // pollOne polls one router when the read model has reached a position, and asks for its bootstrap version, too.
-func (w *Workers) pollOne(ctx context.Context, device id.Device, position uint64) error {
+func (w *Workers) pollOne(ctx context.Context, gate *clock.Gate, device id.Device, position uint64) error {
 	if err := w.cfg.Views.WaitFor(ctx, networkviews.DevicesName, position); err != nil {
 		return err
 	}
@@ -241,5 +250,5 @@ func (w *Workers) pollOne(ctx context.Context, device id.Device, position uint64
 		return err
 	}
 	w.looked.Delete(device)
-	return w.pollAll(ctx, []networkviews.DeviceRow{*row})
+	return w.pollAll(ctx, gate, []networkviews.DeviceRow{*row})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/gateways/breaker"
 	"github.com/lastmile-isp/lastmile/gateways/routeros"
@@ -101,4 +103,37 @@ func TestFleetPoll_SilentRoutersDoNotHoldTheOthers(t *testing.T) {
 	if err == nil {
 		t.Error("the failure of a batch was lost")
 	}
+}
+
+// While the clock is moved no poll begins, and a move waits for the polls that have begun: so none is measured over it.
+func TestPoll_WaitsWhileTheClockIsMoved(t *testing.T) {
+	t.Parallel()
+	var gate clock.Gate
+	now := clock.NewManual(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC))
+	w := New(Config{Clock: now, Gate: &gate, Logger: slog.New(slog.DiscardHandler)})
+	open, err := gate.Shut(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	polled := make(chan Polled)
+	go func() { polled <- w.pollSafely(t.Context(), w.cfg.Gate, networkviews.DeviceRow{}) }()
+	now.Advance(time.Hour)
+	open()
+	if p := <-polled; !p.At.Equal(now.Now()) || p.Error == "" {
+		t.Errorf("polled as %+v", p)
+	}
+	leave, err := gate.Enter(t.Context()) // nobody was left inside
+	if err != nil {
+		t.Fatal(err)
+	}
+	leave()
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if open, err = gate.Shut(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if p := w.pollSafely(ended, w.cfg.Gate, networkviews.DeviceRow{}); !p.At.IsZero() {
+		t.Errorf("at the end of the program %+v", p)
+	}
+	open()
 }

@@ -109,7 +109,7 @@ func (w *Workers) wanted(r networkviews.ServiceRow) routerplan.Service {
 	}
 	return routerplan.Service{
 		ID: r.ID, Binding: r.Binding, Addressing: r.Addressing, WalledGarden: r.WalledGarden, DNS: w.cfg.DNS,
-		Masquerade: w.cfg.Masquerade,
+		Masquerade: w.cfg.Masquerade, Shared: r.Shared,
 	}
 }
 

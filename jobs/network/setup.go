@@ -57,37 +57,79 @@ func (d deviceWork) setup(ctx context.Context, u *run) error {
 	if err := u.command(ctx, report); err != nil && !gone(err) {
 		return err
 	}
-	return u.skipped()
+	why := u.skipped()
+	if why != nil {
+		if err := u.remains(ctx, written); err != nil {
+			return err
+		}
+	}
+	return why
+}
+
+// remains records what differs after a repair because no write could repair it, so that it stays told.
+func (u *run) remains(ctx context.Context, c comparison) error {
+	snapshot, err := u.r.permitted(ctx, c.menus)
+	if err != nil {
+		return nil //nolint:nilerr // the next check tells it
+	}
+	d := c.compare(snapshot)
+	told := d.Resources()
+	err = u.command(ctx, commands.ReportSetupDrift{
+		DeviceID: u.r.row.ID, Hash: d.Hash(), Resources: told[:min(len(told), maxDrifted)],
+	})
+	if gone(err) {
+		return nil
+	}
+	return err
 }
 
 // safely makes the first round of writes of a comparison under a rollback when they could cut the way to the router,
 // and then converges on after. The rollback stays armed when the router is not reached afterwards.
 func (u *run) safely(ctx context.Context, first, after comparison) error {
-	snapshot, err := u.r.permitted(ctx, union(first.menus, []string{routerplan.MenuScheduler}))
+	steps, err := u.guarded(ctx, first)
 	if err != nil {
-		return stop(ctx, commands.OperationRead, err)
-	}
-	steps := first.compare(snapshot).Plan()
-	if err := u.settle(ctx, steps); err != nil {
 		return err
 	}
 	risky := len(routerplan.Risky(steps)) > 0
-	if risky {
-		steps = slices.Concat(routerplan.Disarm(snapshot), []routerplan.Step{routerplan.Arm(snapshot, steps)}, steps)
-	}
 	if len(steps) > 0 {
 		if _, err := u.writeAll(ctx, steps); err != nil {
 			return u.unsafe(ctx, risky, err)
 		}
 	}
 	u.r.Device = u.w.again(u.r)
-	if snapshot, err = u.r.permitted(ctx, union(after.menus, []string{routerplan.MenuScheduler})); err != nil {
+	snapshot, err := u.r.permitted(ctx, union(after.menus, []string{routerplan.MenuScheduler}))
+	if err != nil {
 		return u.unsafe(ctx, risky, stop(ctx, commands.OperationVerify, err))
 	}
 	if err := u.converge(ctx, snapshot, after); err != nil {
 		return u.unsafe(ctx, risky, err)
 	}
 	return u.disarm(ctx)
+}
+
+// guarded gives the writes of a comparison; when they could cut the way to the router, the one that arms the rollback
+// comes first. A rollback that an earlier run left is removed before, over a new connection: it would undo later what
+// is compared now.
+func (u *run) guarded(ctx context.Context, c comparison) ([]routerplan.Step, error) {
+	for range maxRounds {
+		snapshot, err := u.r.permitted(ctx, union(c.menus, []string{routerplan.MenuScheduler}))
+		if err != nil {
+			return nil, stop(ctx, commands.OperationRead, err)
+		}
+		left, steps := routerplan.Disarm(snapshot), c.compare(snapshot).Plan()
+		if len(left) == 0 && len(routerplan.Risky(steps)) > 0 {
+			steps = append([]routerplan.Step{routerplan.Arm(snapshot, steps)}, steps...)
+		}
+		if err := u.settle(ctx, slices.Concat(left, steps)); err != nil || len(left) == 0 {
+			return steps, err
+		}
+		u.r.Device = u.w.again(u.r)
+		if _, err := u.writeAll(ctx, left); err != nil {
+			return nil, err
+		}
+	}
+	return nil, &stopped{outcome: events.ReconcileUnstable, path: routerplan.MenuScheduler,
+		operation: commands.OperationVerify, message: "The rollback of an earlier run cannot be removed."}
 }
 
 // unsafe ends a run in the middle. The rollback of a router that still answers is removed, because what was written is
@@ -143,6 +185,9 @@ func (r router) permitted(ctx context.Context, menus []string) (routerplan.Snaps
 func (w *Workers) setupOf(ctx context.Context, row networkviews.DeviceRow) (routerplan.Setup, error) {
 	want := routerplan.Setup{
 		Firewall: w.firewallOf(row), APIPort: row.Details.APIPort, AllowReboot: w.cfg.Script.AllowReboot,
+		Tunnel: routerplan.TunnelLink{
+			Concentrator: w.cfg.Script.Concentrator, Port: w.cfg.Script.ConcentratorPort, User: row.TunnelUser,
+		},
 		SecretStale: !row.RadiusGiven.IsZero() && row.RadiusGiven != row.RadiusRef,
 	}
 	user, err := w.credentials(ctx, row.APIRef)
@@ -179,12 +224,13 @@ func (w *Workers) SetupDrift(ctx context.Context, device id.Device) (networkview
 	})
 }
 
-// SetupRisks lists the menus of those writes of a repair of the setup that could cut the platform's own way.
+// SetupRisks lists the menus of those writes of a repair of the setup that could cut the platform's own way, or that
+// put the platform's RADIUS client before another one.
 func (w *Workers) SetupRisks(ctx context.Context, device id.Device) ([]string, error) {
 	return ask(ctx, w, device, func(ctx context.Context, r router) ([]string, error) {
 		d, err := w.compareSetup(ctx, r)
 		var menus []string
-		for _, step := range routerplan.Risky(d.Plan()) {
+		for _, step := range slices.Concat(routerplan.Risky(d.Plan()), routerplan.Takes(d.Plan())) {
 			menus = append(menus, step.Path)
 		}
 		slices.Sort(menus)

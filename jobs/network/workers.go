@@ -27,7 +27,8 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
-// Config is shared by the workers and Background; every field is required, except Overrides and Script.
+// Config is shared by the workers and Background; every field is required, except Gate, Overrides
+// and Script.
 type Config struct {
 	Bus      *bus.Bus
 	Views    *runner.Views
@@ -39,7 +40,9 @@ type Config struct {
 	Breakers *breaker.Set
 	Polls    *Polls
 	Clock    clock.Clock
-	Logger   *slog.Logger
+	// Gate keeps polls out while the clock is moved, so that no answer is measured over the move; nil is always open.
+	Gate   *clock.Gate
+	Logger *slog.Logger
 	// Overrides makes a device's management address replace its tunnel address: outside production only
 	// (docs/rules/network.md#router-inputs).
 	Overrides bool

@@ -31,7 +31,7 @@ var historyDDL string
 func (History) Name() string { return HistoryName }
 
 // Version must grow with every change to the tables or to Apply.
-func (History) Version() int { return 2 }
+func (History) Version() int { return 3 }
 
 // DDL creates the tables of history.sql.
 func (History) DDL() string { return historyDDL }
@@ -48,6 +48,8 @@ func (History) Handles() []string {
 		events.ServiceApplied{}.EventType(), events.ServiceApplyFailed{}.EventType(),
 		events.ServiceDriftDetected{}.EventType(), events.ServiceDriftCleared{}.EventType(),
 		events.ServiceRemovalRequested{}.EventType(), events.ServiceRemoved{}.EventType(),
+		events.ServiceSubnetLeft{}.EventType(), events.ServiceSubnetsKept{}.EventType(),
+		events.ServiceSubnetsRetired{}.EventType(),
 		events.RouterWritten{}.EventType(), events.RouterWriteRefused{}.EventType(),
 		events.ReconcileFinished{}.EventType(),
 		events.DeviceSetupApplied{}.EventType(), events.DeviceSetupDrifted{}.EventType(),
@@ -152,6 +154,20 @@ func tell(e events.Event) (kind, summary string) {
 			return "removed", "given up without reaching the router: what is left there is an orphan"
 		}
 		return "removed", "nothing of the service is left on the router"
+	}
+	return tellFormer(e)
+}
+
+// tellFormer is tell for events about former subnets of a service.
+func tellFormer(e events.Event) (kind, summary string) {
+	switch v := e.(type) {
+	case events.ServiceSubnetLeft:
+		return "subnet_left", fmt.Sprintf("the gateway of %s stays until devices have no addresses of it",
+			v.Former.Subnet)
+	case events.ServiceSubnetsKept:
+		return "subnets_kept", "devices still have addresses of former subnets, whose gateways stay"
+	case events.ServiceSubnetsRetired:
+		return "subnets_retired", "the router has no former subnets any more"
 	}
 	return tellRouter(e)
 }

@@ -2,6 +2,7 @@ package networkviews
 
 import (
 	_ "embed"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -25,7 +26,7 @@ var servicesDDL string
 func (Services) Name() string { return ServicesName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Services) Version() int { return 3 }
+func (Services) Version() int { return 4 }
 
 // DDL creates the tables of services.sql.
 func (Services) DDL() string { return servicesDDL }
@@ -42,7 +43,8 @@ func (Services) Handles() []string {
 		events.ServiceApplied{}.EventType(), events.ServiceApplyFailed{}.EventType(),
 		events.ServiceDriftDetected{}.EventType(), events.ServiceDriftCleared{}.EventType(),
 		events.ServiceRemovalRequested{}.EventType(), events.ServiceRemoved{}.EventType(),
-		events.ServicePeriodClosed{}.EventType(),
+		events.ServicePeriodClosed{}.EventType(), events.ServiceSubnetLeft{}.EventType(),
+		events.ServiceSubnetsKept{}.EventType(), events.ServiceSubnetsRetired{}.EventType(),
 	}
 }
 
@@ -75,8 +77,23 @@ func (Services) Apply(w *runner.Writes, e events.Envelope) error {
 			"at": v.At, "revision": int64(e.Revision), "position": int64(e.Position), //nolint:gosec // both fit
 		})
 	case events.ServiceAddressingChanged:
-		s.set(v.ServiceID, `addressing = @addressing::jsonb, generation = @generation::int, `+openApply,
-			pgx.NamedArgs{"addressing": asJSON(v.Addressing), "generation": v.Generation})
+		s.set(v.ServiceID, `addressing = @addressing::jsonb, generation = @generation::int, former = (
+				select coalesce(jsonb_agg(f), '[]') from jsonb_array_elements(former) f
+				where f->>'subnet' <> @subnet::text
+			), `+openApply,
+			pgx.NamedArgs{
+				"addressing": asJSON(v.Addressing), "generation": v.Generation, "subnet": v.Addressing.Subnet,
+			})
+	case events.ServiceSubnetLeft:
+		s.set(v.ServiceID, `former = (
+				select coalesce(jsonb_agg(f), '[]') from jsonb_array_elements(former) f where f <> @former::jsonb
+			) || @former::jsonb`, pgx.NamedArgs{"former": asJSON(v.Former)})
+	case events.ServiceSubnetsKept:
+		s.set(v.ServiceID, `former = (
+				select coalesce(jsonb_agg(f || @until::jsonb), '[]') from jsonb_array_elements(former) f
+			)`, pgx.NamedArgs{"until": asJSON(map[string]time.Time{"until": v.Until})})
+	case events.ServiceSubnetsRetired:
+		s.set(v.ServiceID, `former = '[]'`, nil)
 	case events.ServiceWalledGardenChanged:
 		s.set(v.ServiceID, `walled_garden = @walled_garden::jsonb, generation = @generation::int, `+openApply,
 			pgx.NamedArgs{"walled_garden": asJSON(v.WalledGarden), "generation": v.Generation})
@@ -128,7 +145,7 @@ const openApply = `open = case when open = '' then 'apply' else open end`
 func (s serviceWrites) recreate(v events.ServiceRecreationConfirmed) {
 	s.set(v.ServiceID, `binding = @binding::jsonb, addressing = @addressing::jsonb,
 		walled_garden = @walled_garden::jsonb, generation = @generation::int, state = 'pending', drift = null,
-		open = 'teardown'`, pgx.NamedArgs{
+		open = 'teardown', former = '[]'`, pgx.NamedArgs{
 		"binding": asJSON(v.To), "addressing": asJSON(v.Addressing), "walled_garden": asJSON(v.WalledGarden),
 		"generation": v.Generation,
 	})

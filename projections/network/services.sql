@@ -11,6 +11,7 @@ create table {schema}.services (
   generation int not null, -- counts desired states from 1
   applied_generation int not null default 0,
   last_error jsonb, -- null: no error since the last success
+  former jsonb not null default '[]', -- subnets that the service has no more and devices may still use
   drift jsonb, -- the present difference; null = none
   outcome_position bigint not null default 0, -- of the newest event that ended work; requests that wait compare it
   applied_at timestamptz, -- null: the router was never brought in line, or the service was torn down since

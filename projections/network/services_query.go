@@ -44,12 +44,16 @@ type ServiceRow struct {
 	Generation        int                      `db:"generation"`
 	AppliedGeneration int                      `db:"applied_generation"`
 	LastError         *ServiceError            `db:"last_error"`
+	Former            []events.FormerSubnet    `db:"former"` // subnets that devices may still use; oldest first
 	Drift             *Drift                   `db:"drift"`
 	AppliedAt         *time.Time               `db:"applied_at"`
 	CreatedAt         time.Time                `db:"created_at"`
 	RemovedAt         *time.Time               `db:"removed_at"`
-	Revision          int64                    `db:"revision"`
-	Position          int64                    `db:"position"`
+	// Shared says that its subnet overlaps the one of an older management service of another organization. Only reads
+	// without an organization know it.
+	Shared   bool  `db:"shared"`
+	Revision int64 `db:"revision"`
+	Position int64 `db:"position"`
 }
 
 // ServiceKey is a row's place in the list, newest first. The zero value starts at the newest row.
@@ -64,11 +68,19 @@ func (r ServiceRow) Key() ServiceKey { return ServiceKey{CreatedAt: r.CreatedAt,
 // ServicesQuery serves services to their organization and to jobs.
 type ServicesQuery struct{ Views *runner.Views }
 
-// serviceSelect fits ServiceRow and includes removed services; a condition follows.
-const serviceSelect = `select service_id, org_id, device_id, binding, addressing, walled_garden, state, open,
-	outcome_position, generation, applied_generation, last_error, drift, applied_at, created_at, removed_at, revision,
-	position
-	from {schema}.services where `
+// serviceSelect fits ServiceRow and includes removed services; a condition follows. Reads of an organization see no
+// other one's services, so that only those of the platform say what is shared.
+const (
+	serviceColumns = `select service_id, org_id, device_id, binding, addressing, walled_garden, state, open,
+	outcome_position, generation, applied_generation, last_error, former, drift, applied_at, created_at, removed_at,
+	revision, position, `
+	serviceSelect  = serviceColumns + `false as shared from {schema}.services where `
+	platformSelect = serviceColumns + `binding->>'type' = 'cpe-management' and exists (
+		select 1 from {schema}.services o where o.org_id <> s.org_id and o.removed_at is null
+		and o.binding->>'type' = 'cpe-management' and (o.created_at, o.service_id) < (s.created_at, s.service_id)
+		and nullif(o.addressing->>'subnet', '')::cidr && nullif(s.addressing->>'subnet', '')::cidr
+	) as shared from {schema}.services s where `
+)
 
 // Get returns one service of an organization, also a removed one; nil when it has none with this id.
 func (q ServicesQuery) Get(ctx context.Context, org id.Organization, service id.Service) (*ServiceRow, error) {
@@ -101,7 +113,7 @@ func (q ServicesQuery) OfDevice(ctx context.Context, device id.Device) ([]Servic
 	var rows []ServiceRow
 	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
 		postgres.Collect(r, &rows, pgx.RowToStructByName[ServiceRow],
-			q.Views.SQL(ServicesName, serviceSelect+`device_id = $1 and removed_at is null
+			q.Views.SQL(ServicesName, platformSelect+`device_id = $1 and removed_at is null
 			order by created_at, service_id`), device)
 	})
 	return rows, err
@@ -135,7 +147,7 @@ func (q ServicesQuery) Any(ctx context.Context, service id.Service) (*ServiceRow
 	var row *ServiceRow
 	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
 		postgres.CollectMaybe(r, &row, pgx.RowToStructByName[ServiceRow],
-			q.Views.SQL(ServicesName, serviceSelect+`service_id = $1`), service)
+			q.Views.SQL(ServicesName, platformSelect+`service_id = $1`), service)
 	})
 	return row, err
 }

@@ -10,13 +10,14 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner/projectiontest"
 )
 
-// The ids of the story: two routers of Acme, and two services on the tower.
+// The ids of the story: two routers of Acme, and three services on the tower.
 var (
 	acme   = id.Derive[id.Organization]("test", "acme")
 	tower  = id.Derive[id.Device]("test", "tower")
 	lodge  = id.Derive[id.Device]("test", "lodge")
 	homes  = id.Derive[id.Service]("test", "homes")
 	guests = id.Derive[id.Service]("test", "guests")
+	square = id.Derive[id.Service]("test", "square")
 	keys   = id.Derive[id.Secret]("test", "keys")
 	run    = id.Derive[id.Run]("test", "run")
 )
@@ -55,6 +56,31 @@ func drifted(s id.Service, hash string) events.ServiceDriftDetected {
 			},
 		},
 	}
+}
+
+// addMoved adds a service that has left subnets: twice, with a return to the first one, and again.
+func addMoved(s *projectiontest.Story) {
+	moved := func(subnet string, generation int) events.ServiceAddressingChanged {
+		return events.ServiceAddressingChanged{
+			ServiceID: square, DeviceID: tower, Addressing: events.ServiceAddressing{Subnet: subnet},
+			Generation: generation, At: began,
+		}
+	}
+	s.Add("nasservice-square", requested(square, events.ServiceHotspot),
+		left("10.50.0.0/24"), moved("10.51.0.0/24", 2),
+		events.ServiceSubnetsRetired{ServiceID: square, DeviceID: tower, RunID: run, At: began},
+		left("10.51.0.0/24"), moved("10.52.0.0/24", 3), left("10.52.0.0/24"), moved("10.51.0.0/24", 4),
+		events.ServiceSubnetsKept{
+			ServiceID: square, DeviceID: tower, RunID: run, Until: began.Add(2 * time.Hour), At: began,
+		},
+		left("10.51.0.0/24"), moved("10.53.0.0/24", 5))
+}
+
+// left says that the service on the square leaves a subnet.
+func left(subnet string) events.ServiceSubnetLeft {
+	return events.ServiceSubnetLeft{ServiceID: square, DeviceID: tower, At: began, Former: events.FormerSubnet{
+		Subnet: subnet, Gateway: "10.51.0.1", Until: began.Add(time.Hour),
+	}}
 }
 
 // networkStory has two routers with all their events and two services in every state.
@@ -115,6 +141,7 @@ func addServices(s *projectiontest.Story) {
 			RunID: run, OrgID: acme, DeviceID: tower, ServiceID: homes, Kind: events.ReconcileApply, Writes: 1,
 			Outcome: events.ReconcileDone, At: began,
 		})
+	addMoved(s)
 	s.Add("nasservice-guests", requested(guests, events.ServiceHotspot),
 		events.ServiceApplied{ServiceID: guests, DeviceID: tower, RunID: run, Generation: 1, At: began},
 		drifted(guests, "one"),

@@ -264,12 +264,6 @@ func dhcpLeaseMenu() menu {
 			"status", "expires-after", "last-seen", "active-address", "active-mac-address", "active-client-id",
 			"active-server", "host-name", "class-id", "radius",
 		},
-		show: func(_ *Router, w *row, out Item) {
-			for name, def := range map[string]string{"status": "waiting", "last-seen": "never", "radius": "false"} {
-				if out[name] == "" {
-					out[name] = def
-				}
-			}
-		},
+		show: showLease,
 	}
 }

@@ -13,10 +13,11 @@ const maxRuns = 1000
 // startupDelay is the time from a boot to the runs of entries with start-time=startup.
 const startupDelay = 3 * time.Second
 
-// lock takes the lock and first runs the scheduled scripts that are due by the simulator's clock: so every caller finds
-// the router as it is at this moment.
+// lock takes the lock, ends the leases that are over and runs the scheduled scripts that are due by the simulator's
+// clock: so every caller finds the router as it is at this moment.
 func (r *Router) lock() {
 	r.mu.Lock()
+	r.expireLeases()
 	r.tick()
 }
 

@@ -58,6 +58,9 @@ type Session struct {
 	// Rate is the first part of Mikrotik-Rate-Limit, upload/download as "5M/10M"; empty means no queue.
 	Rate string `json:"rate"`
 	List string `json:"list"` // address list of the customer; empty for none
+	// RADIUS is the address of the one RADIUS server that knows the user, and all others refuse him; when empty, every
+	// server knows him.
+	RADIUS string `json:"radius"`
 	// RxBytes and TxBytes are the bytes that the customer uploads and downloads in a second.
 	RxBytes uint64 `json:"rxBytes"`
 	TxBytes uint64 `json:"txBytes"`
@@ -102,24 +105,34 @@ func (r *Router) server(path, prop, value string) (*row, error) {
 	return nil, fmt.Errorf("%s has no enabled server with %s %q: %s", path, prop, value, why)
 }
 
-// asks reports whether a RADIUS client serves a service.
-func (r *Router) asks(service string) bool {
-	return slices.ContainsFunc(r.tableOf("radius").rows, func(w *row) bool {
-		return w.props["disabled"] != "true" && slices.Contains(splitList(w.props["service"]), service)
-	})
+// authorized asks the first RADIUS client for a service about a user, as a router does: what that server says counts,
+// and the clients after it are asked only when it is silent. It fails when there is no client or the server refuses.
+func (r *Router) authorized(service string, s Session) error {
+	for _, w := range r.tableOf("radius").rows {
+		called := w.props["called-id"]
+		switch at := w.props["address"]; {
+		case w.props["disabled"] == "true" || !slices.Contains(splitList(w.props["service"]), service):
+		case called != "" && called != s.Server:
+		case s.RADIUS != "" && s.RADIUS != at:
+			return fmt.Errorf("the RADIUS server %s does not know user %s", at, s.User)
+		default:
+			return nil
+		}
+	}
+	return fmt.Errorf("nobody checks user %s: no RADIUS client for %s", s.User, service)
 }
 
 // secretOf finds the local secret of a PPP user, which counts before RADIUS; nil when there is none. It fails when
-// nobody can check the user.
-func (r *Router) secretOf(user string) (*row, error) {
-	w := r.byName("ppp/secret", user)
+// nobody can check the user, or the RADIUS server that is asked does not know him.
+func (r *Router) secretOf(s Session) (*row, error) {
+	w := r.byName("ppp/secret", s.User)
 	if w != nil && w.props["disabled"] != "true" && (w.props["service"] == "any" || w.props["service"] == "pppoe") {
 		return w, nil
 	}
-	if r.tableOf("ppp/aaa").rows[0].props["use-radius"] != "true" || !r.asks("ppp") {
-		return nil, fmt.Errorf("nobody checks user %s: no secret of this name, and RADIUS is not used for PPP", user)
+	if r.tableOf("ppp/aaa").rows[0].props["use-radius"] != "true" {
+		return nil, fmt.Errorf("nobody checks user %s: no secret of this name, and RADIUS is not used for PPP", s.User)
 	}
-	return nil, nil
+	return nil, r.authorized("ppp", s)
 }
 
 // pppAddresses gives the addresses of both ends of a PPP session, from the secret, RADIUS and the profile.
@@ -176,7 +189,7 @@ func (r *Router) dialIn(s Session) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	secret, err := r.secretOf(s.User)
+	secret, err := r.secretOf(s)
 	if err != nil {
 		return "", err
 	}
@@ -232,7 +245,7 @@ func (r *Router) login(s Session) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	radius, err := r.hotspotUser(s.User, server)
+	radius, err := r.hotspotUser(s, server)
 	if err != nil {
 		return "", err
 	}
@@ -267,21 +280,21 @@ func (r *Router) login(s Session) (string, error) {
 	return formatID(active.id), nil
 }
 
-// hotspotUser reports whether RADIUS checks a user of a hotspot; it fails when nobody can. Local users count before
-// RADIUS.
-func (r *Router) hotspotUser(user string, server *row) (radius bool, err error) {
+// hotspotUser reports whether RADIUS checks a user of a hotspot; it fails when nobody can, or the RADIUS server that is
+// asked does not know him. Local users count before RADIUS.
+func (r *Router) hotspotUser(s Session, server *row) (radius bool, err error) {
 	for _, w := range r.tableOf("ip/hotspot/user").rows {
-		if at := w.props["server"]; w.name() == user && w.props["disabled"] != "true" &&
+		if at := w.props["server"]; w.name() == s.User && w.props["disabled"] != "true" &&
 			(at == "" || at == "all" || at == server.name()) {
 			return false, nil
 		}
 	}
 	profile := r.byName("ip/hotspot/profile", server.props["profile"])
-	if profile == nil || profile.props["use-radius"] != "true" || !r.asks("hotspot") {
-		return false, fmt.Errorf("nobody checks user %s: no user of this name, and RADIUS is not used by %s", user,
+	if profile == nil || profile.props["use-radius"] != "true" {
+		return false, fmt.Errorf("nobody checks user %s: no user of this name, and RADIUS is not used by %s", s.User,
 			server.name())
 	}
-	return true, nil
+	return true, r.authorized("hotspot", s)
 }
 
 // trickle starts the traffic of a session at its rates.
@@ -304,52 +317,6 @@ func (r *Router) shape(active *row, name, target string, s Session) {
 		last := r.tableOf("ip/firewall/address-list").rows
 		last[len(last)-1].dynamic = true
 	}
-}
-
-// Lease is a device with an address that the router's DHCP server gave it.
-type Lease struct {
-	Address string `json:"address"` // the next one of the server's pool when empty
-	MAC     string `json:"mac"`
-	Host    string `json:"host"`   // the name it gave
-	Server  string `json:"server"` // of ip/dhcp-server
-}
-
-// Lease adds a dynamic lease in the state bound. It fails where a device would get none.
-func (r *Router) Lease(l Lease) error {
-	r.lock()
-	defer r.mu.Unlock()
-	server, err := r.server("ip/dhcp-server", "name", l.Server)
-	if err != nil {
-		return err
-	}
-	if pool := server.props["address-pool"]; l.Address == "" && pool != "static-only" {
-		if l.Address, err = r.fromPool(pool); err != nil {
-			return err
-		}
-	}
-	ip, err := netip.ParseAddr(l.Address)
-	switch {
-	case err != nil:
-		return fmt.Errorf("lease address: %w", err)
-	case !r.within(server.props["interface"], ip):
-		return fmt.Errorf("%s is in no network of %s", ip, server.props["interface"])
-	case r.taken()[l.Address]:
-		return fmt.Errorf("%s is in use", ip)
-	}
-	if l.MAC == "" {
-		l.MAC = r.newMAC()
-	}
-	l.MAC = strings.ToUpper(l.MAC)
-	props := []string{
-		"address", l.Address, "mac-address", l.MAC, "client-id", "1:" + strings.ToLower(l.MAC), "server", l.Server,
-		"status", "bound", "expires-after", "9m", "last-seen", "1m", "active-address", l.Address, "active-mac-address",
-		l.MAC, "active-client-id", "1:" + strings.ToLower(l.MAC), "active-server", l.Server, "radius", "false",
-	}
-	if l.Host != "" {
-		props = append(props, "host-name", l.Host)
-	}
-	r.put("ip/dhcp-server/lease", row{dynamic: true}, props...)
-	return nil
 }
 
 // Disconnect ends the sessions of a user and gives their number.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Item is one row by property; the id is under ".id".
@@ -14,10 +15,11 @@ type Item = map[string]string
 // row is one stored item. Its address identifies it: traffic and owners refer to it.
 type row struct {
 	id      uint64
-	props   Item // set or filled in; computed state is added when shown
-	dynamic bool // made by the router itself: read-only
-	builtin bool // cannot be removed
-	owner   *row // removed together with its owner
+	props   Item      // set or filled in; computed state is added when shown
+	dynamic bool      // made by the router itself: read-only
+	builtin bool      // cannot be removed
+	owner   *row      // removed together with its owner
+	ends    time.Time // of a lease; zero for all other rows
 }
 
 // name gives the name by which the console finds the row; "" when the menu has none.

@@ -39,6 +39,7 @@ const routerPassword = "router-password"
 type kit struct {
 	*coretest.Kit
 	t       *testing.T
+	clock   *clock.Movable // of all parts, also of the router
 	devices networkcases.Devices
 	org     id.Organization
 
@@ -50,8 +51,9 @@ type kit struct {
 // newKit starts a kit without read models, processes and jobs: all that happens is in the log.
 func newKit(t *testing.T) *kit {
 	t.Helper()
+	now := clock.NewMovable(clock.System(), 0)
 	k := &kit{
-		Kit: coretest.NewWithVault(t, vault.Config{Clock: clock.System()}), t: t, org: id.New[id.Organization](),
+		Kit: coretest.NewWithVault(t, vault.Config{Clock: now}), t: t, clock: now, org: id.New[id.Organization](),
 	}
 	bus.Register(k.Bus, network.Devices())
 	bus.Register(k.Bus, network.Services())
@@ -171,7 +173,7 @@ type plant struct {
 func newPlant(t *testing.T) *plant {
 	t.Helper()
 	p := &plant{kit: newKit(t)}
-	sim, err := router.New(router.Config{Routers: []router.RouterConfig{{
+	sim, err := router.New(router.Config{Clock: p.clock, Routers: []router.RouterConfig{{
 		Name: "tower", Version: "7.16", Password: routerPassword, Tunnel: netip.MustParseAddr("10.99.200.2"),
 	}}})
 	if err == nil {
@@ -207,9 +209,9 @@ func newPlant(t *testing.T) *plant {
 func (p *plant) work(sim *router.Simulator) *networkjobs.Workers {
 	t := p.t
 	t.Helper()
-	breakers := breaker.New(breaker.Config{Clock: clock.System()})
+	breakers := breaker.New(breaker.Config{Clock: p.clock})
 	gateway, err := routeros.New(routeros.Config{
-		Guard: breakers, Policy: routeros.Anywhere, Dial: sim.Dial, Clock: clock.System(),
+		Guard: breakers, Policy: routeros.Anywhere, Dial: sim.Dial, Clock: p.clock,
 	})
 	if err != nil {
 		t.Fatalf("gateway: %v", err)
@@ -222,14 +224,14 @@ func (p *plant) work(sim *router.Simulator) *networkjobs.Workers {
 	workers := networkjobs.New(networkjobs.Config{
 		Bus: p.Bus, Views: p.views, DB: p.DB, Secrets: p.Vault.Secrets, Tokens: p.Vault.CallbackSecrets,
 		Limiter: p.Vault.Limits,
-		Gateway: gateway, Breakers: breakers, Polls: polls, Clock: clock.System(), Logger: storetest.Quiet(),
+		Gateway: gateway, Breakers: breakers, Polls: polls, Clock: p.clock, Logger: storetest.Quiet(),
 		Overrides: true, Script: networkjobs.ScriptSettings{RadiusHost: "10.99.0.1"},
 	})
 	queue := jobrunner.New(jobrunner.Config{DB: p.DB, Sole: true})
 	workers.Register(queue)
 	coretest.Start(t, "jobs", queue)
 	processes := processrunner.New(processrunner.Config{
-		Feed: p.Feed(t), DB: p.DB, Clock: clock.System(), Bus: p.Bus, Jobs: queue,
+		Feed: p.Feed(t), DB: p.DB, Clock: p.clock, Bus: p.Bus, Jobs: queue,
 	})
 	processes.Register(provisioning.Process(), reconciling.Process(), rebooting.Process())
 	coretest.Start(t, "processes", processes)

@@ -26,7 +26,8 @@ type Routers interface {
 		b events.ServiceBinding) (occupied []string, err error)
 	// Placements is Placement for all services of a router, with one reading.
 	Placements(ctx context.Context, device id.Device) error
-	// SetupRisks lists the menus of those writes of a repair of the setup that could cut the platform's own way.
+	// SetupRisks lists the menus of those writes of a repair of the setup that must be confirmed: those that could cut
+	// the platform's own way, or put its RADIUS client before another one.
 	SetupRisks(ctx context.Context, device id.Device) ([]string, error)
 	// AffectedSessions counts the customers who are online through a service.
 	AffectedSessions(ctx context.Context, service id.Service) (int, error)

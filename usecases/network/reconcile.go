@@ -21,7 +21,8 @@ type Runs struct {
 }
 
 // RepairSetup is Reconcile for the setup of a router: RADIUS client, accounting, services and firewall. Writes that
-// could cut the platform off need confirmed. Fails: setup_confirmation_required, and as Reconcile does.
+// could cut the platform off, or take customers from another RADIUS server, need confirmed. Fails:
+// setup_confirmation_required, and as Reconcile does.
 func (r Runs) RepairSetup(
 	ctx context.Context, asked usecases.Asked, device id.Device, confirmed bool,
 ) (Reconciled, error) {

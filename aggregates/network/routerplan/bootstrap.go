@@ -179,10 +179,10 @@ func (s *script) tunnel(c BootstrapConfig) {
 	s.ensure("/ppp profile", `name="`+TunnelInterface+`"`,
 		"use-encryption=yes use-compression=no change-tcp-mss=yes only-one=yes", `name="`+TunnelInterface+`"`)
 	values := fmt.Sprintf(
-		`user="%s" password="%s" profile=%s add-default-route=no verify-server-certificate=no disabled=no`,
+		`user="%s" password="%s" profile=%s add-default-route=no disabled=no`,
 		c.TunnelUser, c.TunnelSecret, TunnelInterface)
 	s.ensure("/interface sstp-client", `name="`+TunnelInterface+`"`, values,
-		fmt.Sprintf(`name="%s" connect-to=%s`, TunnelInterface, c.Concentrator))
+		fmt.Sprintf(`name="%s" connect-to=%s verify-server-certificate=no`, TunnelInterface, c.Concentrator))
 	// Version 6 writes the port into connect-to, version 7 has a property for it.
 	s.put(`:if ($major < 7) do={`)
 	s.put(`/interface sstp-client set [find where name="%s"] connect-to="%s:%d"`, TunnelInterface, c.Concentrator,
@@ -198,13 +198,17 @@ func (s *script) tunnel(c BootstrapConfig) {
 }
 
 // radius makes the RADIUS client, and turns on accounting and incoming requests (disconnect and change of
-// authorization).
+// authorization). An operator's client that stands before it keeps its place: moving it would take the operator's own
+// customers away without a question, so that the script only tells it.
 func (s *script) radius(c BootstrapConfig) {
 	s.put("# 2. RADIUS.")
 	s.ensure("/radius", `comment="`+bootstrapComment+`"`, fmt.Sprintf(
 		`service=ppp,hotspot address=%s secret=%s authentication-port=1812 accounting-port=1813 timeout=3s disabled=no`,
 		c.RadiusHost, quoted(c.RadiusSecret)),
 		`comment="`+bootstrapComment+`"`)
+	s.put(`:local asked [:pick [/radius find where disabled=no] 0]`)
+	s.put(`:if ([/radius get $asked comment] != "%s") do={ :put "%s" }`, bootstrapComment,
+		"Another RADIUS client is asked before the platform's: see the difference of this router's setup.")
 	s.put("/ppp aaa set use-radius=yes accounting=yes interim-update=5m")
 	s.put("/radius incoming set accept=yes port=%d", c.CoAPort)
 }

@@ -20,6 +20,8 @@ type Service struct {
 	DNS []string
 	// Masquerade makes the router translate the customers' addresses where no rule of the operator's does.
 	Masquerade bool
+	// Shared says that another organization had management addresses in the subnet first.
+	Shared bool
 }
 
 // Resource is one row that a router should have. Values are the properties that the platform decides; the operator

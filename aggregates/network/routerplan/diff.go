@@ -156,6 +156,7 @@ func compare(s Snapshot, services []Service, v Version, device *owners) Diff {
 	}
 	for _, service := range services {
 		d.Differences = append(d.Differences, parentOf(s, service)...)
+		d.Differences = append(d.Differences, shared(service)...)
 	}
 	d.steps = order(d.Differences)
 	return d

@@ -63,6 +63,18 @@ func parentOf(s Snapshot, service Service) []Difference {
 	return nil
 }
 
+// shared reports a management service in a subnet that another organization had first: one CPE server reaches the
+// devices of both, and cannot tell them apart.
+func shared(service Service) []Difference {
+	if !service.Shared {
+		return nil
+	}
+	return []Difference{told(
+		Resource{Path: MenuAddress, Name: service.Addressing.Subnet, Service: service.ID}, "shared", "true",
+		"overlaps the management addresses of another organization, which had them first: give this service another "+
+			"subnet")}
+}
+
 // told is the difference of a property that the router sets itself: no write repairs it.
 func told(of Resource, property, actual, fault string) Difference {
 	expected := "false"

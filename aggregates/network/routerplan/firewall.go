@@ -203,11 +203,11 @@ func firewallSteps(table []Row, rules []placed, left []Row) []Step {
 	return append(steps, last...)
 }
 
-// withoutPlace drops "place", which is no property of a router: a move writes it.
+// withoutPlace drops the place, which is no property of a router: a move writes it.
 func withoutPlace(values map[string]string) map[string]string {
 	out := map[string]string{}
 	for property, value := range values {
-		if property != "place" {
+		if property != propertyPlace {
 			out[property] = value
 		}
 	}

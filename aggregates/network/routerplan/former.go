@@ -4,6 +4,7 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
@@ -46,6 +47,37 @@ func (m menu) former(s Snapshot, service id.Service, row Row) (Difference, bool)
 	x, differs := m.changed(want, row)
 	x.want = &want
 	return x, differs
+}
+
+// Retiring is the part of a difference that removes rows of former subnets in which no device has a lease.
+func (d Diff) Retiring() Diff {
+	var part Diff
+	for _, x := range d.Differences {
+		if x.want == nil && isFormer(x.row, x.Service) {
+			part.Differences = append(part.Differences, x)
+		}
+	}
+	part.steps = order(part.Differences)
+	return part
+}
+
+// Former tells what a router has of the former subnets of a service: whether any is left, and the remaining time of the
+// longest lease in one; 0 when no lease says its end. The snapshot must have ApplyMenus.
+func Former(s Snapshot, service id.Service) (left bool, longest time.Duration) {
+	for _, path := range []string{MenuAddress, MenuDHCPNetwork} {
+		for _, row := range s.static(path) {
+			if !isFormer(row, service) {
+				continue
+			}
+			left = true
+			for _, l := range s[MenuDHCPLease] {
+				if ends, ok := ParseDuration(l["expires-after"]); ok && leasedIn([]Row{l}, row[propertyAddress]) {
+					longest = max(longest, ends)
+				}
+			}
+		}
+	}
+	return left, longest
 }
 
 // leasedIn reports whether a device has an address of the subnet.

@@ -18,7 +18,7 @@ const RollbackAfter = "3m"
 // the firewall.
 func Risky(steps []Step) []Step {
 	return slices.DeleteFunc(slices.Clone(steps), func(s Step) bool {
-		return !slices.Contains([]string{MenuIPService, MenuUser, MenuFirewallFilter, "interface/sstp-client"}, s.Path)
+		return !slices.Contains([]string{MenuIPService, MenuUser, MenuFirewallFilter, MenuSSTPClient}, s.Path)
 	})
 }
 

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/lastmile-isp/lastmile/commands"
-	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
 // Menus of a router's own setup: what the bootstrap script makes and no service has.
@@ -19,6 +18,7 @@ const (
 	MenuUserGroup      = "user/group"
 	MenuIPService      = "ip/service"
 	MenuCertificate    = "certificate"
+	MenuSSTPClient     = "interface/sstp-client"
 	MenuScheduler      = "system/scheduler"
 )
 
@@ -31,6 +31,7 @@ type Setup struct {
 	SecretStale bool
 	APIUser     string
 	APIPort     int
+	Tunnel      TunnelLink
 	AllowReboot bool // the API user's group has the policy reboot
 }
 
@@ -39,21 +40,27 @@ type Setup struct {
 func SetupMenus() []string {
 	return []string{
 		MenuRadius, MenuRadiusIncoming, MenuPPPAAA, MenuUser, MenuUserGroup, MenuIPService, MenuCertificate,
-		MenuFirewallFilter, MenuScheduler,
+		MenuFirewallFilter, MenuSSTPClient, MenuScheduler,
 	}
 }
 
-// CompareSetup compares a router with its desired setup: RADIUS client, accounting, incoming requests, API user and
-// group, services, certificate and firewall. What only the bootstrap script can repair has no step: an API user may not
-// change users.
+// CompareSetup compares a router with its desired setup: RADIUS client and its place, accounting, incoming requests,
+// API user and group, services, certificate, tunnel and firewall. What only the bootstrap script can repair has no
+// step: an API user may not change users, and a write to the tunnel would break the connection that it comes through.
 func CompareSetup(s Snapshot, want Setup, v Version) Diff {
 	var d Diff
-	d.Differences = slices.Concat(radiusClient(s, want), single(s, MenuPPPAAA, map[string]string{
-		"use-radius": "yes", "accounting": "yes", "interim-update": "5m",
-	}), single(s, MenuRadiusIncoming, map[string]string{
-		"accept": "yes", "port": strconv.Itoa(want.Firewall.CoAPort),
-	}), apiUser(s, want, v), ipServices(s, want, v))
+	d.Differences = slices.Concat(radiusClient(s, want), tunnelClient(s, want.Tunnel, v),
+		single(s, MenuPPPAAA, map[string]string{
+			"use-radius": "yes", "accounting": "yes", "interim-update": "5m",
+		}), single(s, MenuRadiusIncoming, map[string]string{
+			"accept": "yes", "port": strconv.Itoa(want.Firewall.CoAPort),
+		}), apiUser(s, want, v), ipServices(s, want, v))
+	first := asked(s)
 	for _, x := range d.Differences {
+		if x.Path == MenuRadius && x.want != nil {
+			d.steps = append(d.steps, radiusSteps(x, first)...)
+			continue
+		}
 		d.steps = append(d.steps, setupSteps(x)...)
 	}
 	if _, read := s[MenuFirewallFilter]; read {
@@ -76,46 +83,6 @@ func setupSteps(x Difference) []Step {
 	}
 	return []Step{change(x)}
 }
-
-// radiusClient compares the RADIUS client that the script made; other clients are the operator's.
-func radiusClient(s Snapshot, want Setup) []Difference {
-	rows, read := s[MenuRadius]
-	if !read {
-		return nil
-	}
-	values := map[string]string{
-		"service": "ppp,hotspot", propertyAddress: want.Firewall.RadiusHost, "authentication-port": "1812",
-		"accounting-port": "1813", "timeout": "3s", propertyDisabled: "no", propertyComment: bootstrapComment,
-	}
-	m := menu{path: MenuRadius, name: propertyComment, key: []string{propertyComment}}
-	r := Resource{Path: MenuRadius, Name: bootstrapComment, Values: values}
-	var ours []Row
-	for _, row := range rows {
-		if row[propertyComment] == bootstrapComment {
-			ours = append(ours, row)
-		}
-	}
-	if len(ours) == 0 {
-		values["secret"] = want.RadiusSecret
-		return []Difference{{Path: m.path, Kind: KindMissing, Name: r.Name, Expected: values, want: &r}}
-	}
-	var found []Difference
-	x, differs := m.changed(r, ours[0])
-	if shown := ours[0]["secret"]; want.SecretStale || !hidden(shown) && shown != want.RadiusSecret {
-		x.Expected["secret"], x.Actual["secret"], differs = want.RadiusSecret, shown, true
-	}
-	if differs {
-		x.want = &r
-		found = append(found, x)
-	}
-	for _, row := range ours[1:] {
-		found = append(found, surplus(m, KindExtra, id.Service{}, row))
-	}
-	return found
-}
-
-// hidden reports whether a router hides a secret from the API user.
-func hidden(secret string) bool { return strings.Trim(secret, "*") == "" }
 
 // single compares a menu of one row.
 func single(s Snapshot, path string, values map[string]string) []Difference {

@@ -20,6 +20,7 @@ func setupOf() routerplan.Setup {
 	return routerplan.Setup{
 		Firewall:     routerplan.Firewall{RadiusHost: c.RadiusHost, CoAPort: c.CoAPort},
 		RadiusSecret: c.RadiusSecret, APIUser: c.APIUser, APIPort: c.APIPort,
+		Tunnel: routerplan.TunnelLink{Concentrator: c.Concentrator, Port: c.SSTPPort, User: c.TunnelUser},
 	}
 }
 

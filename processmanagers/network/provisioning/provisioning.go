@@ -10,7 +10,7 @@
 //	failed, refused ──► nothing until a person asks
 //	a job without report for 5 min (timer retry) ──► the same job again
 //	another subnet, of a service with leases ──► the former one stays until they ran out (timer leases) ──► job
-//	  ApplyService, which removes it, and SettleAddresses
+//	  ApplyService, which removes it ──► retired ──► SettleAddresses; while devices have leases: kept (timer leases)
 //	allocated, but no service or change recorded in 5 min (timer abandoned): a crash in between ──► addresses go back
 package provisioning
 
@@ -34,21 +34,9 @@ const (
 // How long the process waits before it asks again or gives up.
 const (
 	reportWithin   = 5 * time.Minute // a job without a report by then is asked for again
+	leasesAgain    = time.Hour       // former subnets without a report by then are looked at again
 	abandonedAfter = 5 * time.Minute // allocated addresses without a service or change by then go back
 )
-
-// leasesOf is the time after a change of the subnet in which devices may still have their former address; 0 for a
-// service without leases.
-func leasesOf(t events.ServiceType) time.Duration {
-	switch t {
-	case events.ServiceHotspot:
-		return time.Hour + 10*time.Minute
-	case events.ServiceCPEManagement:
-		return 25 * time.Hour
-	case events.ServicePPPoE:
-	}
-	return 0
-}
 
 // waits are the times between tries while a router does not answer; the last one is repeated.
 var waits = []time.Duration{30 * time.Second, time.Minute, 5 * time.Minute, 15 * time.Minute}
@@ -77,6 +65,9 @@ func Process() processmanagers.Process[State] {
 			processmanagers.On(func(e events.AddressesAllocated) string { return e.ServiceID.String() }),
 			processmanagers.On(func(e events.ServiceRequested) string { return e.ServiceID.String() }),
 			processmanagers.On(func(e events.ServiceAddressingChanged) string { return e.ServiceID.String() }),
+			processmanagers.On(func(e events.ServiceSubnetLeft) string { return e.ServiceID.String() }),
+			processmanagers.On(func(e events.ServiceSubnetsKept) string { return e.ServiceID.String() }),
+			processmanagers.On(func(e events.ServiceSubnetsRetired) string { return e.ServiceID.String() }),
 			processmanagers.On(func(e events.ServiceWalledGardenChanged) string { return e.ServiceID.String() }),
 			processmanagers.On(func(e events.ServiceRecreationConfirmed) string { return e.ServiceID.String() }),
 			processmanagers.On(func(e events.ServiceTornDown) string { return e.ServiceID.String() }),
@@ -96,9 +87,6 @@ func Evolve(s State, in processmanagers.Input) State {
 	switch {
 	case in.Timeout != nil:
 		s.Over = s.Over || in.Timeout.Name == timerAbandoned && !s.Known
-		if in.Timeout.Name == timerLeases {
-			s.Leases, s.Settle = false, s.Settle && s.Open != ""
-		}
 		return s
 	case in.Event == nil:
 		return s
@@ -113,8 +101,12 @@ func Evolve(s State, in processmanagers.Input) State {
 		}
 		return s.asking(events.PhaseApply, e.Generation)
 	case events.ServiceAddressingChanged:
-		s.Addressing, s.Settle, s.Leases = e.Addressing, true, leasesOf(s.Binding.Type) > 0
+		s.Addressing, s.Settle = e.Addressing, true
 		return s.changing(e.Generation)
+	case events.ServiceSubnetLeft:
+		s.Leases = true
+	case events.ServiceSubnetsRetired:
+		s.Leases, s.Settle = false, s.Settle && s.Open != ""
 	case events.ServiceWalledGardenChanged:
 		return s.changing(e.Generation)
 	case events.ServiceRecreationConfirmed:
@@ -161,7 +153,7 @@ func Decide(s State, in processmanagers.Input, now time.Time) (processmanagers.O
 	case in.Timeout != nil && in.Timeout.Name == timerAbandoned:
 		return abandoned(s, in.Timeout.Due), nil
 	case in.Timeout != nil && in.Timeout.Name == timerLeases:
-		return leasesOver(s, next, in.Timeout.Due, now), nil
+		return leasesOver(s, in.Timeout.Due, now), nil
 	case in.Timeout != nil:
 		if s.Open == "" {
 			return processmanagers.Output{}, nil
@@ -177,17 +169,14 @@ func Decide(s State, in processmanagers.Input, now time.Time) (processmanagers.O
 			At: e.At.Add(abandonedAfter)}}}, nil
 	case events.ServiceReconcileRequested:
 		return next.ask(e.RunID, position, now), nil
-	case events.ServiceAddressingChanged:
-		out := next.ask(next.run(in.Event.ID.String()), position, now)
-		if next.Leases {
-			out.Timers = append(out.Timers, processmanagers.Timer{
-				Name: timerLeases, At: e.At.Add(leasesOf(s.Binding.Type)),
-			})
-		}
-		return out, nil
-	case events.ServiceRequested, events.ServiceWalledGardenChanged,
-		events.ServiceRecreationConfirmed,
-		events.ServiceTornDown, events.ServiceRemovalRequested:
+	case events.ServiceSubnetLeft:
+		return processmanagers.Output{Timers: []processmanagers.Timer{{Name: timerLeases, At: e.Former.Until}}}, nil
+	case events.ServiceSubnetsKept:
+		return processmanagers.Output{Timers: []processmanagers.Timer{{Name: timerLeases, At: e.Until}}}, nil
+	case events.ServiceSubnetsRetired:
+		return retired(s), nil
+	case events.ServiceRequested, events.ServiceAddressingChanged, events.ServiceWalledGardenChanged,
+		events.ServiceRecreationConfirmed, events.ServiceTornDown, events.ServiceRemovalRequested:
 		return next.ask(next.run(in.Event.ID.String()), position, now), nil
 	case events.ServiceApplyFailed:
 		return processmanagers.Output{Timers: []processmanagers.Timer{{Name: timerRetry, At: retryAt(s, e)}}}, nil
@@ -248,14 +237,28 @@ func applied(s State, e events.ServiceApplied) processmanagers.Output {
 	return out
 }
 
-// leasesOver has the former subnet removed from the router and gives it back. Work that is open does both at its end.
-func leasesOver(s, next State, due, now time.Time) processmanagers.Output {
-	if !s.Leases || s.Open != "" {
+// leasesOver has the router looked at: what is left of former subnets is removed from it unless devices still have
+// leases there. Work that is open does the same at its end. Without a report it is asked again.
+func leasesOver(s State, due, now time.Time) processmanagers.Output {
+	if !s.Leases {
 		return processmanagers.Output{}
 	}
-	out := next.asking(events.PhaseApply, s.Generation).ask(next.run(due.UTC().Format(time.RFC3339Nano)), 0, now)
-	out.Timers = nil // the service is applied already, so that no report comes
-	out.Commands = []commands.Command{s.settle(time.Time{})}
+	out := processmanagers.Output{Timers: []processmanagers.Timer{{Name: timerLeases, At: now.Add(leasesAgain)}}}
+	if s.Open == "" {
+		out.Jobs = []commands.Job{commands.ApplyService{
+			ServiceID: s.ServiceID, DeviceID: s.DeviceID, RunID: s.run(due.UTC().Format(time.RFC3339Nano)),
+			Generation: s.Generation, LeasesOver: true,
+		}}
+	}
+	return out
+}
+
+// retired gives former subnets back, which the router no longer has. Work that is open does it at its end.
+func retired(s State) processmanagers.Output {
+	out := processmanagers.Output{Timers: []processmanagers.Timer{{Name: timerLeases}}}
+	if s.Settle && s.Open == "" {
+		out.Commands = []commands.Command{s.settle(time.Time{})}
+	}
 	return out
 }
 

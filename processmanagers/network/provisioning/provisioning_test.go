@@ -132,48 +132,66 @@ func TestRecreation_SurvivesAKillBetweenRemovalAndCreation(t *testing.T) {
 	})
 }
 
-// The devices of a hotspot keep their addresses until their leases run out. So long the former subnet is neither
-// removed nor given to another service.
-func TestSubnet_OfAServiceWithLeasesIsKeptUntilTheyRanOut(t *testing.T) {
-	t.Parallel()
-	hotspot := requested
-	hotspot.Binding.Type = events.ServiceHotspot
-	over := now.Add(time.Hour + 10*time.Minute)
-	asking := asks(apply(runOf(moved), 2, processtest.Position))
-	asking.Timers = append(asking.Timers, processmanagers.Timer{Name: "leases", At: over})
-	after(t, hotspot, applied(1)).When(moved).Then(asking)
-	s := after(t, hotspot, applied(1), moved)
-	s.When(applied(2)).Then(processmanagers.Output{Timers: retry(time.Time{})})
-	run := id.Derive[id.Run]("provisioning", service.String(), over.UTC().Format(time.RFC3339Nano))
-	s = after(t, hotspot, applied(1), moved, applied(2))
-	s.WhenDue("leases", over).Then(processmanagers.Output{
-		Jobs: []commands.Job{apply(run, 2, 0)},
-		Commands: []commands.Command{commands.SettleAddresses{
-			OrgID: org, ServiceID: service, Binding: hotspot.Binding, Subnet: plan2.Subnet,
-		}},
-	})
+// left says that the service's first subnet stays until an instant.
+func left(until time.Time) events.ServiceSubnetLeft {
+	return events.ServiceSubnetLeft{
+		ServiceID: service, DeviceID: device, At: now,
+		Former: events.FormerSubnet{Subnet: plan.Subnet, Until: until},
+	}
 }
 
-// The management network of customers' routers has leases of a day. Work that is open when they ran out gives the
-// former subnet back at its own end.
+// Reports about former subnets: the router has none any more, or devices still have leases there.
+var (
+	retired = events.ServiceSubnetsRetired{ServiceID: service, DeviceID: device, At: now}
+	kept    = events.ServiceSubnetsKept{ServiceID: service, DeviceID: device, Until: now.Add(3 * time.Hour), At: now}
+)
+
+// leasesAt arms the timer of the former subnets; the zero time disarms it.
+func leasesAt(at time.Time) []processmanagers.Timer {
+	return []processmanagers.Timer{{Name: "leases", At: at}}
+}
+
+// The devices of a hotspot keep their addresses until their leases run out. So long the former subnet is neither
+// removed nor given to another service, also when it takes longer than expected.
+func TestSubnet_OfAServiceWithLeasesIsKeptUntilTheyRanOut(t *testing.T) {
+	t.Parallel()
+	over := now.Add(time.Hour)
+	settle := commands.SettleAddresses{OrgID: org, ServiceID: service, Binding: binding, Subnet: plan2.Subnet}
+	after(t, requested, applied(1)).When(left(over)).Then(processmanagers.Output{Timers: leasesAt(over)})
+	after(t, requested, applied(1), left(over)).When(moved).Then(asks(apply(runOf(moved), 2, processtest.Position)))
+	s := after(t, requested, applied(1), left(over), moved)
+	s.When(applied(2)).Then(processmanagers.Output{Timers: retry(time.Time{})})
+	list := []events.Event{requested, applied(1), left(over), moved, applied(2)}
+	look := apply(id.Derive[id.Run]("provisioning", service.String(), over.UTC().Format(time.RFC3339Nano)), 2, 0)
+	look.LeasesOver = true
+	s = after(t, list...)
+	s.WhenDue("leases", over).Then(processmanagers.Output{
+		Jobs: []commands.Job{look}, Timers: leasesAt(now.Add(time.Hour)), // without a report it looks again
+	})
+	s = after(t, list...)
+	s.When(kept).Then(processmanagers.Output{Timers: leasesAt(kept.Until)})
+	s = after(t, append(list, kept)...)
+	s.When(retired).Then(processmanagers.Output{
+		Timers: leasesAt(time.Time{}), Commands: []commands.Command{settle},
+	}).When(retired).Then(processmanagers.Output{Timers: leasesAt(time.Time{})}) // it went back once
+	s = after(t, append(list, retired)...)
+	s.WhenDue("leases", over).ThenNothing()
+}
+
+// Work that is open when the leases ran out gives the former subnet back at its own end.
 func TestSubnet_OfWorkThatIsOpenWhenItsLeasesRanOutGoesBackAtTheEnd(t *testing.T) {
 	t.Parallel()
-	management := requested
-	management.Binding.Type = events.ServiceCPEManagement
 	over := now.Add(25 * time.Hour)
-	asking := asks(apply(runOf(moved), 2, processtest.Position))
-	asking.Timers = append(asking.Timers, processmanagers.Timer{Name: "leases", At: over})
-	s := after(t, management, applied(1)).When(moved).Then(asking)
-	s.WhenDue("leases", over).ThenNothing().When(applied(2)).Then(processmanagers.Output{
+	s := after(t, requested, applied(1), left(over), moved)
+	s.WhenDue("leases", over).Then(processmanagers.Output{Timers: leasesAt(now.Add(time.Hour))})
+	s = after(t, requested, applied(1), left(over), moved)
+	s.When(retired).Then(processmanagers.Output{Timers: leasesAt(time.Time{})}).
+		When(applied(2)).Then(processmanagers.Output{
 		Timers: retry(time.Time{}),
 		Commands: []commands.Command{commands.SettleAddresses{
-			OrgID: org, ServiceID: service, Binding: management.Binding, Subnet: plan2.Subnet,
+			OrgID: org, ServiceID: service, Binding: binding, Subnet: plan2.Subnet,
 		}},
 	})
-	s = after(t, management, applied(1), moved, applied(2))
-	s.WhenDue("leases", over).WhenDue("leases", over).ThenNothing() // it went back once
-	s = s.WhenDue("leases", over)
-	s.When(applied(2)).Then(processmanagers.Output{Timers: retry(time.Time{})})
 }
 
 func TestFailure_OfAFormerGenerationLeavesThePresentJobItsTime(t *testing.T) {
@@ -248,5 +266,6 @@ func TestProcess_EveryHandledEventBelongsToTheService(t *testing.T) {
 	t.Parallel()
 	processtest.CheckKeys(t, provisioning.Process(), service.String(), allocated, requested, moved, recreation,
 		tornDown, removal, applied(1), failed(1, true), events.ServiceWalledGardenChanged{ServiceID: service},
-		events.ServiceReconcileRequested{ServiceID: service}, events.ServiceRemoved{ServiceID: service})
+		events.ServiceReconcileRequested{ServiceID: service}, events.ServiceRemoved{ServiceID: service},
+		left(now), kept, retired)
 }

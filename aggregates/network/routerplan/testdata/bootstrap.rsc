@@ -13,7 +13,7 @@
 }
 # 1. Management tunnel: everything else goes through it.
 :if ([:len [/ppp profile find where name="platform-tunnel"]] = 0) do={ /ppp profile add name="platform-tunnel" use-encryption=yes use-compression=no change-tcp-mss=yes only-one=yes } else={ /ppp profile set [find where name="platform-tunnel"] use-encryption=yes use-compression=no change-tcp-mss=yes only-one=yes }
-:if ([:len [/interface sstp-client find where name="platform-tunnel"]] = 0) do={ /interface sstp-client add name="platform-tunnel" connect-to=vpn.example.net user="nas-1a2b3c4d" password="tunnelSecret1" profile=platform-tunnel add-default-route=no verify-server-certificate=no disabled=no } else={ /interface sstp-client set [find where name="platform-tunnel"] user="nas-1a2b3c4d" password="tunnelSecret1" profile=platform-tunnel add-default-route=no verify-server-certificate=no disabled=no }
+:if ([:len [/interface sstp-client find where name="platform-tunnel"]] = 0) do={ /interface sstp-client add name="platform-tunnel" connect-to=vpn.example.net verify-server-certificate=no user="nas-1a2b3c4d" password="tunnelSecret1" profile=platform-tunnel add-default-route=no disabled=no } else={ /interface sstp-client set [find where name="platform-tunnel"] user="nas-1a2b3c4d" password="tunnelSecret1" profile=platform-tunnel add-default-route=no disabled=no }
 :if ($major < 7) do={
 /interface sstp-client set [find where name="platform-tunnel"] connect-to="vpn.example.net:4443"
 } else={
@@ -25,6 +25,8 @@
 :if (!$up) do={ :put "The tunnel is not up yet; the rest is set up all the same." }
 # 2. RADIUS.
 :if ([:len [/radius find where comment="Platform"]] = 0) do={ /radius add comment="Platform" service=ppp,hotspot address=10.99.0.1 secret="radiusSecret1" authentication-port=1812 accounting-port=1813 timeout=3s disabled=no } else={ /radius set [find where comment="Platform"] service=ppp,hotspot address=10.99.0.1 secret="radiusSecret1" authentication-port=1812 accounting-port=1813 timeout=3s disabled=no }
+:local asked [:pick [/radius find where disabled=no] 0]
+:if ([/radius get $asked comment] != "Platform") do={ :put "Another RADIUS client is asked before the platform's: see the difference of this router's setup." }
 /ppp aaa set use-radius=yes accounting=yes interim-update=5m
 /radius incoming set accept=yes port=3799
 # 3. API user and services, restricted to the tunnel.

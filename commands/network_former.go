@@ -1,0 +1,32 @@
+package commands
+
+import (
+	"time"
+
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
+
+// ReportFormerSubnets reports what a reading of the router says about the former subnets of a service: whether devices
+// still have leases of one. Fails: service_not_found.
+type ReportFormerSubnets struct {
+	ServiceID id.Service
+	RunID     id.Run
+	Leased    bool
+	Longest   time.Duration // remaining time of the longest lease; 0 = not known, or none
+	Due       bool          // the reading was asked for because the leases should have run out
+}
+
+func (ReportFormerSubnets) CommandName() string { return "network.ReportFormerSubnets" }
+func (c ReportFormerSubnets) Target() Target    { return At(ServiceCategory, c.ServiceID) }
+
+// Validate checks form.
+func (c ReportFormerSubnets) Validate() error {
+	var f failure.Faults
+	f.Check(!c.ServiceID.IsZero(), "serviceId", "is required")
+	f.Check(!c.RunID.IsZero(), "runId", "is required")
+	f.Check(c.Longest >= 0, "longest", "must not be negative")
+	return f.Err()
+}
+
+func (ReportFormerSubnets) serviceCommand() {}
