@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"net/http"
+	"slices"
 	"testing"
 
 	"github.com/lastmile-isp/lastmile/internal/clock"
@@ -90,6 +91,47 @@ func TestLostCallback_QueryFindsSuccessAndLateReceiptIsNotCreditedAgain(t *testi
 	})
 	k.settled()
 	k.sameBooks(map[string]string{phone: subscriber})
+}
+
+// TestLostCallback_AFriendsPaymentIsOtherMoney: a friend pays the same amount with the reference of the prompt, before
+// the prompt's own receipt is told.
+func TestLostCallback_AFriendsPaymentIsOtherMoney(t *testing.T) {
+	t.Parallel()
+	k := newKit(t).start().signIn()
+	k.paybillReady()
+	k.faults(provider.Faults{DropCallbacks: 1, C2BAlso: true})
+	const phone, friend = "254711000032", "254711000033"
+	subscriber, account := k.subscriber(phone)
+	payment := k.prompt(subscriber, 900)
+	k.settled()
+	k.must(k.admin, "POST", "/payments/query", map[string]string{"paymentId": payment})
+	k.paid(payment, "SUCCESS")
+	own := k.sim.Transactions()[0]
+	if own.AccountReference != account {
+		t.Fatalf("the prompt's reference is %s, want the account number %s", own.AccountReference, account)
+	}
+
+	k.faults(provider.Faults{C2BAlso: true})
+	number := k.pay(friend, account, 900)
+	k.eventually("the friend's money on the account", func(ctx context.Context) (bool, error) {
+		page, err := k.admin.call(ctx, http.MethodGet, "/receipts?subscriberId="+subscriber, "", nil)
+		return slices.ContainsFunc(page.list("data"), func(r answer) bool {
+			return r.text("receiptNumber") == number && r.text("state") == "matched" && r.text("channel") == "c2b"
+		}), err
+	})
+	if now := k.paid(payment, "SUCCESS"); now.text("receiptNumber") != "" {
+		t.Errorf("the prompt has the friend's receipt %s", now.text("receiptNumber"))
+	}
+	if !k.sim.Resend(own.ReceiptNumber) {
+		t.Fatalf("the provider has no confirmation of %s", own.ReceiptNumber)
+	}
+	k.eventually("the prompt's own receipt to claim the provisional one", func(ctx context.Context) (bool, error) {
+		now, err := k.admin.call(ctx, http.MethodGet, "/payments/"+payment, "", nil)
+		return now.text("receiptNumber") == own.ReceiptNumber, err
+	})
+	k.settled()
+	k.sameBooks(map[string]string{phone: subscriber, friend: subscriber})
+	k.soundBooks()
 }
 
 // TestProviderDown_NothingIsLostAndBreakerOpens: prompts in doubt are resolved by asking, never by repeating; while the

@@ -62,7 +62,7 @@ func recordedAbout(t *testing.T, eventType, subject string) events.Envelope {
 			ID: id.Derive[id.Event](subject, eventType), Type: eventType, Data: replace(file.Data),
 			Metadata: replace(file.Metadata),
 		},
-		Position: 42,
+		Stream: "sample-" + id.Derive[id.Any](subject).String(), Position: 42,
 	}})
 	if err != nil {
 		t.Fatal(err)

@@ -35,7 +35,7 @@ func recordedExample(t *testing.T, eventType string) events.Envelope {
 		Encoded: catalog.Encoded{
 			ID: id.Derive[id.Event]("sample", eventType), Type: eventType, Data: file.Data, Metadata: file.Metadata,
 		},
-		Position: 42,
+		Stream: "sample-" + id.Derive[id.Any]("sample").String(), Position: 42,
 	}})
 	if err != nil {
 		t.Fatal(err)

@@ -8,6 +8,8 @@ import (
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/httpapi/identity"
+	"github.com/lastmile-isp/lastmile/processmanagers"
+	"github.com/lastmile-isp/lastmile/processmanagers/identity/claims"
 	"github.com/lastmile-isp/lastmile/projections/billing"
 	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/projections/runner"
@@ -19,6 +21,7 @@ func identityArea() area {
 	return area{
 		aggregates: registerIdentity,
 		readModels: []runner.Projection{identityviews.Organizations{}, identityviews.Users{}},
+		processes:  []processmanagers.Any{claims.Process()},
 		wire:       (*App).wireIdentity,
 	}
 }

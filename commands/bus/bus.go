@@ -29,7 +29,7 @@ type Config struct {
 
 	PeriodLength   int           // number of events at which a stream is closed into its next period; default 1,000
 	CachedStreams  int           // number of folded states in memory, for each category; default 2,048
-	ClaimPatience  time.Duration // age at which a claim that no state uses may be taken over; default 60 s
+	ClaimPatience  time.Duration // age at which a claim that no state uses is free for others; default 60 s
 	AppendPatience time.Duration // time for which an append of unknown outcome is repeated; default 10 s
 }
 
@@ -70,15 +70,18 @@ type Bus struct {
 	locks      locks
 }
 
-// New makes a bus without aggregates; register all of them before its first use.
+// New makes a bus that knows only claims; register all aggregates before its first use.
 func New(cfg Config) *Bus {
-	return &Bus{
+	b := &Bus{
 		cfg:        cfg.withDefaults(),
 		categories: make(map[string]category),
 		states:     make(map[reflect.Type]any),
 		stored:     make(map[string]reflect.Type),
 		locks:      locks{held: make(map[string]*lock)},
 	}
+	b.categories[commands.ClaimCategory] = claimKeeper{b}
+	b.store(commands.ReleaseUnusedClaim{})
+	return b
 }
 
 // category is a registered aggregate, without its types.

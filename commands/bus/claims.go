@@ -31,7 +31,7 @@ type heldClaim struct {
 }
 
 // stream is the stream with the history of one unique value.
-func (c heldClaim) stream() string { return "claim-" + c.key.String() }
+func (c heldClaim) stream() string { return commands.At(commands.ClaimCategory, c.key).Stream() }
 
 // keyed adds the keys to claims, orders them by key and drops duplicates.
 func (b *Bus) keyed(list []commands.Claim) []heldClaim {
@@ -57,8 +57,10 @@ func without(a, b []heldClaim) []heldClaim {
 // holding is the present owner of a unique value; held is false when it is free.
 type holding struct {
 	held     bool
+	kind     string
 	category string
 	owner    id.Any
+	org      id.Organization // of the command that took it; zero = the platform
 	since    time.Time
 	command  id.Command
 	revision eventstore.Expected
@@ -75,8 +77,8 @@ func (b *Bus) holder(ctx context.Context, c heldClaim) (holding, error) {
 		h.revision = eventstore.At(e.Revision)
 		switch fact := e.Event.(type) {
 		case events.ClaimTaken:
-			h.held, h.category, h.owner, h.since, h.command = true, fact.OwnerCategory, fact.Owner, e.Meta.At,
-				e.Meta.CommandID
+			h.held, h.kind, h.category, h.owner = true, fact.Kind, fact.OwnerCategory, fact.Owner
+			h.org, h.since, h.command = e.Meta.OrgID, e.Meta.At, e.Meta.CommandID
 		case events.ClaimReleased:
 			h.held = false
 		}
@@ -138,23 +140,45 @@ func (b *Bus) note(x *execution, c heldClaim) {
 	}
 }
 
-// mayTakeOver is nil when the owner of a value has not used it for ClaimPatience: its command died between claim and
-// append, or could not release it. Otherwise it is the claim's own failure.
+// mayTakeOver is nil when the owner does not use the value. Otherwise it is the claim's own failure.
 func (b *Bus) mayTakeOver(ctx context.Context, h holding, c heldClaim, now time.Time) error {
-	taken := failure.NewConflict(c.Code, c.Message)
-	if now.Sub(h.since) < b.cfg.ClaimPatience {
-		return taken
+	free, err := b.unused(ctx, h, c.key, now)
+	if err == nil && !free {
+		err = failure.NewConflict(c.Code, c.Message)
 	}
+	return err
+}
+
+// unused reports whether the owner of a value has not used it for ClaimPatience: its command died between claim and
+// append, or could not release it.
+func (b *Bus) unused(ctx context.Context, h holding, key uuid.UUID, now time.Time) (bool, error) {
 	owner, ok := b.categories[h.category]
-	if !ok {
-		return taken
+	if !ok || now.Sub(h.since) < b.cfg.ClaimPatience {
+		return false, nil
 	}
-	used, err := owner.holds(ctx, h.owner, c.key)
-	if err != nil {
-		return err
-	}
-	if used {
-		return taken
+	used, err := owner.holds(ctx, h.owner, key)
+	return err == nil && !used, err
+}
+
+// inTime reports whether claims that were taken at an instant can still be followed by the append of their owner. The
+// rest of ClaimPatience is for the append itself, which ends after AppendPatience: nobody else may have the value
+// before the owner's event is in the log.
+func (b *Bus) inTime(taken time.Time) bool {
+	return b.cfg.Clock.Now().Sub(taken) < b.cfg.ClaimPatience/2
+}
+
+// renew takes the claims again that the target holds and is about to drop. A program that is killed between the append
+// of the target and the release then leaves them as one that is killed before the append leaves a new claim, and they
+// end in the same way.
+func (b *Bus) renew(ctx context.Context, x *execution, over []heldClaim, meta events.Metadata) error {
+	for _, c := range over {
+		h, err := b.holder(ctx, c)
+		if err == nil && h.by(x.cmd.Target()) {
+			err = b.takeOne(ctx, x, c, meta)
+		}
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -163,22 +187,6 @@ func (b *Bus) mayTakeOver(ctx context.Context, h holding, c heldClaim, now time.
 type ending struct {
 	claim    heldClaim
 	revision eventstore.Expected
-}
-
-// look reads the revisions of claims before the target drops them. Another command that takes one of them again for the
-// target does so after the target's append, so that the release at the older revision fails, as it should.
-func (b *Bus) look(ctx context.Context, x *execution, over []heldClaim) ([]ending, error) {
-	var out []ending
-	for _, c := range over {
-		h, err := b.holder(ctx, c)
-		if err != nil {
-			return nil, err
-		}
-		if h.by(x.cmd.Target()) {
-			out = append(out, ending{c, h.revision})
-		}
-	}
-	return out, nil
 }
 
 // own selects the claims that this execution took, does not need, and still holds.
@@ -195,7 +203,7 @@ func (b *Bus) own(ctx context.Context, x *execution, over []heldClaim) []ending 
 	return out
 }
 
-// release gives claims back. A claim that cannot be released now can be taken over later.
+// release gives claims back. A claim that cannot be released now is found by ReleaseUnusedClaim.
 func (b *Bus) release(ctx context.Context, over []ending, x *execution, meta events.Metadata) {
 	for _, o := range over {
 		facts := []events.Event{events.ClaimReleased{Kind: o.claim.Kind, Owner: x.cmd.Target().ID}}

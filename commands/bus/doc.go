@@ -19,8 +19,10 @@
 //   - Race: every append names the exact revision. The loser of a race reads and decides again, three times, and then
 //     fails with [ErrConcurrentChange]. With [commands.Meta].ExpectedRevision set, it fails with stale_revision
 //     instead. Within one program, commands to one stream wait for each other.
-//   - Crash: an aggregate's events are appended together or not at all. A crash between a claim and the append leaves
-//     an unused claim; after Config.ClaimPatience another aggregate may take it over.
+//   - Crash: an aggregate's events are appended together or not at all. A crash between a claim and the append, or
+//     between the append and a release, leaves an unused claim. After Config.ClaimPatience another aggregate may take
+//     it over, and [commands.ReleaseUnusedClaim] frees it. A command that is slower than half of this time decides
+//     again, so it does not append without its claims.
 //   - Outage: an append of unknown outcome is repeated for Config.AppendPatience; the store appends the
 //     same event ids only once. Then Execute fails with eventstore_unavailable. The outcome is unknown: repeat with
 //     the same command id.

@@ -108,8 +108,8 @@ func (h *handler[S, C, E]) act(ctx context.Context, x *execution, cmd C, at entr
 	return at.result(false), nil
 }
 
-// record takes the new claims, appends the decided events, and releases the dropped claims. The order matters: a claim
-// is taken before the append and released after it.
+// record takes the new claims and once more those to drop, appends the decided events, and releases the dropped claims.
+// The order matters: a claim is taken before the append and released after it.
 func (h *handler[S, C, E]) record(
 	ctx context.Context, x *execution, at entry[S], decided []E, now time.Time,
 ) (Result, error) {
@@ -122,15 +122,18 @@ func (h *handler[S, C, E]) record(
 	}
 	before, after := h.claims(at.state), h.claims(state)
 	meta := x.metadata(h.owner(state), now)
-	if err := h.bus.take(ctx, x, without(after, before), meta); err != nil {
+	err := h.bus.take(ctx, x, without(after, before), meta)
+	if err == nil {
+		err = h.bus.renew(ctx, x, without(before, after), meta)
+	}
+	switch {
+	case err != nil:
 		if !outcomeUnknown(err) {
 			h.giveBack(ctx, x, at.state)
 		}
 		return Result{}, err
-	}
-	dropped, err := h.bus.look(ctx, x, without(before, after))
-	if err != nil {
-		return Result{}, err
+	case len(x.taken) > 0 && !h.bus.inTime(now):
+		return Result{}, eventstore.ErrWrongRevision // decides again, and takes the claims again if they are still free
 	}
 	list := drafts(decided, meta, x.nonce)
 	done, err := h.bus.append(ctx, at.stream, at.revision, list)
@@ -147,7 +150,7 @@ func (h *handler[S, C, E]) record(
 		at = at.with(h.def.Evolve(at.state, e), list[i].Meta.CommandID, at.revision+1, done.Position)
 	}
 	h.cache.Add(x.cmd.Target().ID, at)
-	h.bus.release(ctx, append(dropped, h.bus.own(ctx, x, without(x.taken, after))...), x, meta)
+	h.bus.release(ctx, h.bus.own(ctx, x, without(x.taken, after)), x, meta)
 	return at.result(true), nil
 }
 

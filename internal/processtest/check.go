@@ -29,7 +29,7 @@ func CheckKeys[S any](t testing.TB, p processmanagers.Process[S], key string, li
 		missing[h.Type] = true
 	}
 	for _, e := range list {
-		if got := p.Key(recorded(e)); got != key {
+		if got := p.Key(recorded(e, events.Metadata{})); got != key {
 			t.Errorf("%s belongs to %q, not to %q", e.EventType(), got, key)
 		}
 		delete(missing, e.EventType())

@@ -32,17 +32,19 @@ const Position = 42
 // EventID is the id of every event of a type in the examples; processes derive other ids from it.
 func EventID(e events.Event) id.Event { return id.Derive[id.Event]("processtest", e.EventType()) }
 
-// recorded wraps an event as the runner does, without a stream and metadata.
-func recorded(e events.Event) events.Envelope {
-	return events.Envelope{ID: EventID(e), Type: e.EventType(), Position: Position, Event: e}
+// recorded wraps an event as the runner does, without a stream.
+func recorded(e events.Event, meta events.Metadata) events.Envelope {
+	return events.Envelope{ID: EventID(e), Type: e.EventType(), Position: Position, Event: e, Meta: meta}
 }
 
 // Scenario is one example. Its methods do not change it but return the scenario that follows, so that several examples
 // can go on from one.
 type Scenario[S any] struct {
-	t   testing.TB
-	p   processmanagers.Process[S]
-	now time.Time
+	t testing.TB
+	p processmanagers.Process[S]
+
+	now  time.Time       // of later inputs
+	meta events.Metadata // of later events
 
 	key   string // of the instance, "" before its first event
 	state []byte // JSON, as in the instance's row; empty for a new instance
@@ -77,10 +79,16 @@ func (s Scenario[S]) At(now time.Time) Scenario[S] {
 	return s
 }
 
+// With sets the metadata of later events, for a process that takes more than the payload. Without it they have none.
+func (s Scenario[S]) With(meta events.Metadata) Scenario[S] {
+	s.meta = meta
+	return s
+}
+
 // When gives the process an event.
 func (s Scenario[S]) When(e events.Event) Scenario[S] {
 	s.t.Helper()
-	event := recorded(e)
+	event := recorded(e, s.meta)
 	return s.give(processmanagers.Input{Event: &event})
 }
 

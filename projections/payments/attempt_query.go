@@ -47,10 +47,20 @@ func (q PaymentsQuery) AttemptOf(ctx context.Context, r ReceiptRow) (attempt *Pa
 }
 
 // awaits reports whether a paybill payment with the attempt's reference can be its payment: the attempt has no real
-// receipt yet, and shortcode, amount and time fit. Other money with that reference is a payment of its own, since
-// customers may type a reference again.
+// receipt yet, and shortcode, amount, time and payer fit. Other money with that reference is a payment of its own,
+// since customers may type a reference again.
 func (r PaymentRow) awaits(receipt ReceiptRow) bool {
 	return (r.Stage != "succeeded" || r.Provisional) && r.Shortcode == receipt.Shortcode &&
 		r.Amount() == receipt.Amount() && receipt.PaidAt.After(r.InitiatedAt.Add(-claimBefore)) &&
-		receipt.PaidAt.Before(r.InitiatedAt.Add(claimAfter))
+		receipt.PaidAt.Before(r.InitiatedAt.Add(claimAfter)) && !r.paidByAnother(receipt)
+}
+
+// paidByAnother reports whether the money came from another phone than the prompted one, from which the money of a
+// prompt always comes. A masked, hashed or forgotten phone proves nothing.
+func (r PaymentRow) paidByAnother(receipt ReceiptRow) bool {
+	if r.Phone == nil || receipt.PayerPhone == nil {
+		return false
+	}
+	prompted, payer := phoneKey(*r.Phone), phoneKey(*receipt.PayerPhone)
+	return prompted != "" && payer != "" && prompted != payer
 }

@@ -87,10 +87,13 @@ func referenced() *projectiontest.Story {
 	return projectiontest.NewStory(acme, began).Add("payment-real", e)
 }
 
-func TestAttemptOf_ReferenceNeedsAmountShortcodeAndTime(t *testing.T) {
+func TestAttemptOf_ReferenceNeedsAmountShortcodeTimeAndPhone(t *testing.T) {
 	t.Parallel()
 	q := paymentsviews.PaymentsQuery{Views: told(t, referenced())}
 	ref := "pk7m 2q9x 4rtw"
+	from := func(phone string) func(*paymentsviews.ReceiptRow) {
+		return func(r *paymentsviews.ReceiptRow) { r.PayerPhone = &phone }
+	}
 	base := paymentsviews.ReceiptRow{
 		Channel: "c2b", BillRef: &ref, Shortcode: "600100", AmountMinor: 150000, Currency: money.KES, PaidAt: began,
 	}
@@ -109,6 +112,16 @@ func TestAttemptOf_ReferenceNeedsAmountShortcodeAndTime(t *testing.T) {
 		"too early":         {func(r *paymentsviews.ReceiptRow) { r.PaidAt = began.Add(-61 * time.Second) }, false},
 		"another amount":    {func(r *paymentsviews.ReceiptRow) { r.AmountMinor++ }, false},
 		"another shortcode": {func(r *paymentsviews.ReceiptRow) { r.Shortcode = "600777" }, false},
+		"another phone":     {from("254712345679"), false},
+		"another phone, with the zero of the country": {from("0712 345 679"), false},
+		"the same phone":              {from("254712345678"), true},
+		"the same phone as one dials": {from("0712 345-678"), true},
+		"the same phone with a plus":  {from("+254712345678"), true},
+		"masked phone":                {from("2547*****679"), true},
+		"hashed phone": {
+			from("3c5d1f0b7e2a49c8b1d64f7093ae58216cbb0d1ef24a7539608c1de2f5a4b790"), true,
+		},
+		"no phone": {from(""), true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
