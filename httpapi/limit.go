@@ -11,7 +11,7 @@ import (
 type Limits struct {
 	User    int // authenticated requests, per user: 300
 	Login   int // sign-in and code endpoints, per address or /64 of IPv6: 10
-	Webhook int // callbacks, per shortcode and kind: 100
+	Webhook int // callbacks, per shortcode of an organization and kind: 100
 }
 
 // refreshesPerLogin is the number of renewals for each sign-in that an address may make. A renewal costs no hash, and
@@ -34,8 +34,9 @@ func (s *Server) limit(ctx context.Context, key string, perMinute int) error {
 	return nil
 }
 
-// CountWebhook counts a callback of a payment provider. The caller stores an authenticated callback before it answers
-// with the error (docs/rules/payments.md#stored-first). Fails: rate_limited.
-func (c *Call) CountWebhook(ctx context.Context, shortcode, kind string) error {
-	return c.server.limit(ctx, "webhook:"+shortcode+":"+kind, c.server.cfg.Limits.Webhook)
+// CountWebhook counts a callback of a payment provider for a gateway: a shortcode of an organization. The caller stores
+// an authenticated callback before it answers with the error (docs/rules/payments.md#stored-first). Fails:
+// rate_limited.
+func (c *Call) CountWebhook(ctx context.Context, gateway, kind string) error {
+	return c.server.limit(ctx, "webhook:"+gateway+":"+kind, c.server.cfg.Limits.Webhook)
 }

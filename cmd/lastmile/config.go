@@ -61,7 +61,7 @@ type Config struct {
 	RateLimitUser    int `env:"RATE_LIMIT_USER" envDefault:"300"`
 	RateLimitLogin   int `env:"RATE_LIMIT_LOGIN" envDefault:"10"`
 	RateLimitWebhook int `env:"RATE_LIMIT_WEBHOOK" envDefault:"100"`
-	RateLimitPrompt  int `env:"RATE_LIMIT_PROMPT" envDefault:"3"` // to one phone in ten minutes
+	RateLimitPrompt  int `env:"RATE_LIMIT_PROMPT" envDefault:"3"` // of an organization to one phone in ten minutes
 
 	GatewayMode           string       `env:"GATEWAY_MODE"` // empty: test in development, live in production
 	PaymentEnv            string       `env:"PAYMENT_ENV"`  // empty: sandbox in development, refused in production

@@ -89,7 +89,8 @@ func (a *App) paymentAccess() (paymentsjobs.Access, error) {
 		a.breakers.Know(mobilemoney.BreakerKind, endpoint.Target())
 		a.life.startedBeside("payment provider client", stopStorage, func(context.Context) { endpoint.Close() })
 		tokens := paymentsjobs.Tokens{
-			Vault: a.storage.vault.ProviderTokens, Fetch: endpoint.FetchToken, Logger: a.logger,
+			Vault: a.storage.vault.ProviderTokens, Environment: string(environment), Fetch: endpoint.FetchToken,
+			Logger: a.logger,
 		}
 		access.Providers[string(environment)] = mobilemoney.New(endpoint, tokens)
 	}

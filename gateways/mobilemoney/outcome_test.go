@@ -314,6 +314,47 @@ func TestToken_OutcomeOfEachAnswer(t *testing.T) {
 	}
 }
 
+func TestBreaker_WrongCredentialsOfOneShutNobodyElseOut(t *testing.T) {
+	t.Parallel()
+	wrong := creds
+	wrong.ConsumerKey = "wrong"
+	for name, c := range map[string]struct {
+		status int
+		body   string
+	}{
+		"no body": {400, ``}, "error form": {400, refusedForm}, "unauthorised": {401, `<html>`},
+		"forbidden": {403, `<html>`}, "not found": {404, ``}, "too many": {429, `slow down`},
+		"error form of a failure": {500, `{"requestId":"r","errorCode":"500.001.1001","errorMessage":"Wrong"}`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := newKitAt(t, func(w http.ResponseWriter, r *http.Request) {
+				key, _, basic := r.BasicAuth()
+				switch {
+				case key == wrong.ConsumerKey:
+					w.WriteHeader(c.status)
+					_, _ = io.WriteString(w, c.body)
+				case basic:
+					_, _ = io.WriteString(w, `{"access_token":"t"}`)
+				default:
+					_, _ = io.WriteString(w, `{"ResponseCode":"0"}`)
+				}
+			})
+			for range 20 { // four times what opens the breaker
+				if err := k.RegisterURLs(t.Context(), wrong, urls); err == nil {
+					t.Fatal("wrong credentials were accepted")
+				}
+			}
+			if err := k.Ready(); err != nil {
+				t.Errorf("the breaker is open: %v", err)
+			}
+			if err := k.RegisterURLs(t.Context(), creds, urls); err != nil {
+				t.Errorf("another organization: %v", err)
+			}
+		})
+	}
+}
+
 func TestEndpoint_TakesOnlyAddressesThatKeepSecrets(t *testing.T) {
 	t.Parallel()
 	guard := breaker.New(breaker.Config{})

@@ -107,6 +107,39 @@ func TestPaybill_HostileTextsAreKeptAndStopNothing(t *testing.T) {
 	}
 }
 
+// paybillAddress is the path at which the provider confirms payments of a shortcode; org is zero for the platform's.
+func (k *moneyKit) paybillAddress(t *testing.T, org id.Organization, environment, shortcode string) string {
+	t.Helper()
+	urls, err := paymentsjobs.Addresses{Prompt: k.URL(), Tokens: k.Vault.CallbackSecrets}.OfPaybill(t.Context(), org,
+		environment, shortcode)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimPrefix(urls.Confirmation, k.URL())
+}
+
+func TestSharedMoney_IsThatOfThePlatformsPaybillsAlone(t *testing.T) {
+	t.Parallel()
+	k := newMoneyKit(t, moneytest.Options{Live: true})
+	mole, platform := id.New[id.Organization](), id.Organization{}
+	tell := func(n int, org id.Organization, environment, shortcode string) {
+		body := confirmationBody(fmt.Sprintf("SJK4X7Q2P%d", n), shortcode, commands.AccountNumber(1_000_000), "5000")
+		k.Post(t, apitest.Unknown, "", k.paybillAddress(t, org, environment, shortcode), body, 200)
+	}
+	tell(0, mole, commands.EnvironmentSandbox, "600777") // a shortcode of which no proof was recorded
+	tell(1, mole, commands.EnvironmentProduction, "600777")
+	tell(2, platform, commands.EnvironmentProduction, "600101") // of the platform, but in the other environment
+	k.Clock.Advance(3 * time.Minute)
+	k.Quiet(t)
+	k.expectCredited(t, 0, 0)
+	if list := k.receipts(t, apitest.Domain, apitest.Super, "?state=suspense"); len(list) != 3 {
+		t.Errorf("the platform sees %+v", list)
+	}
+	tell(3, platform, commands.EnvironmentSandbox, "600102") // a former paybill of the platform
+	k.Quiet(t)
+	k.expectCredited(t, 5000, 1)
+}
+
 func TestFormerShortcode_ItsOldTokenReachesNobodysCustomers(t *testing.T) {
 	t.Parallel()
 	k := newMoneyKit(t, moneytest.Options{Live: true})
@@ -114,16 +147,12 @@ func TestFormerShortcode_ItsOldTokenReachesNobodysCustomers(t *testing.T) {
 		t.Fatal(err)
 	}
 	k.configure(t, apitest.Acme, apitest.Admin, direct("600777", "right"), 200)
-	old, err := paymentsjobs.Addresses{Prompt: k.URL(), Tokens: k.Vault.CallbackSecrets}.OfPaybill(t.Context(), k.Org,
-		"600777")
-	if err != nil {
-		t.Fatal(err)
-	}
+	old := k.paybillAddress(t, k.Org, commands.EnvironmentSandbox, "600777")
 	k.configure(t, apitest.Acme, apitest.Admin, map[string]any{"mode": "centralized"}, 200)
 	k.configure(t, apitest.Other, apitest.OtherAdmin, direct("600777", "right"), 200)
 	for n, account := range []string{commands.AccountNumber(1_000_000), commands.AccountNumber(1_000_001)} {
 		body := confirmationBody(fmt.Sprintf("SJK4X7Q2P%d", n), "600777", account, "5000")
-		k.Post(t, apitest.Unknown, "", strings.TrimPrefix(old.Confirmation, k.URL()), body, 200)
+		k.Post(t, apitest.Unknown, "", old, body, 200)
 	}
 	k.Quiet(t)
 	k.expectCredited(t, 0, 0)

@@ -10,9 +10,9 @@ import (
 // docs/rules/payments.md#stored-first.
 type CallbackReceiver interface {
 	// Receive stores a callback of a kind that came at the address of a token ("" for the bare one), and gives the
-	// answer. admit counts it against the rate limit of its shortcode. Fails: source_not_allowed, malformed_callback,
+	// answer. admit counts it against the rate limit of its gateway. Fails: source_not_allowed, malformed_callback,
 	// rate_limited.
-	Receive(ctx context.Context, kind, token, ip string, body []byte, admit func(shortcode string) error) (any, error)
+	Receive(ctx context.Context, kind, token, ip string, body []byte, admit func(gateway string) error) (any, error)
 }
 
 // Webhooks serves the addresses that the payment provider calls. They are the same on every host: token and shortcode
@@ -67,8 +67,8 @@ func (a Webhooks) Routes() []httpapi.Route {
 // receive stores a callback and answers at once; a job processes it later.
 func (a Webhooks) receive(kind string) func(context.Context, *httpapi.Call) error {
 	return func(ctx context.Context, c *httpapi.Call) error {
-		answer, err := a.Receiver.Receive(ctx, kind, c.Param("token"), c.IP, c.Body(), func(shortcode string) error {
-			return c.CountWebhook(ctx, shortcode, kind)
+		answer, err := a.Receiver.Receive(ctx, kind, c.Param("token"), c.IP, c.Body(), func(gateway string) error {
+			return c.CountWebhook(ctx, gateway, kind)
 		})
 		if err != nil {
 			return err

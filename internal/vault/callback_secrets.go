@@ -45,6 +45,7 @@ values (@hash, @kind, @ref, @org, @shortcode, @sealed, @at)
 on conflict (kind, ref) do update set kind = c.kind
 returning sealed`
 	lookupCallbackSecretSQL = `select kind, ref, org_id, shortcode from {schema}.callback_secrets where token_hash = $1`
+	ownerCallbackSecretSQL  = `select org_id, shortcode from {schema}.callback_secrets where kind = $1 and ref = $2`
 	purgeCallbackSecretsSQL = `delete from {schema}.callback_secrets where kind = $1 and created_at <= $2`
 	revokeCallbackSecretSQL = `delete from {schema}.callback_secrets where kind = $1 and ref = $2`
 )
@@ -82,6 +83,19 @@ func (s *CallbackSecrets) Lookup(ctx context.Context, token secrets.Text) (Callb
 		return CallbackOwner{}, fmt.Errorf("look up callback token: %w", err)
 	}
 	return o, nil
+}
+
+// Owner gives what is known of the owner of a token, nil when none was issued or it was removed.
+func (s *CallbackSecrets) Owner(ctx context.Context, kind string, ref uuid.UUID) (*CallbackOwner, error) {
+	o := CallbackOwner{Kind: kind, Ref: ref}
+	err := s.core.db.Owner.QueryRow(ctx, s.core.sql(ownerCallbackSecretSQL), kind, ref).Scan(&o.OrgID, &o.Shortcode)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("find owner of callback token: %w", err)
+	}
+	return &o, nil
 }
 
 // Revoke makes an owner's token unknown. An owner without a token is no error. The next Issue makes a new token.

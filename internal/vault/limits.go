@@ -3,11 +3,13 @@ package vault
 import (
 	"context"
 	_ "embed"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
+	"github.com/jackc/pgx/v5"
 
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
@@ -28,6 +30,22 @@ type Limiter interface {
 		window time.Duration) (ok bool, retryAfter time.Duration, err error)
 }
 
+// Quota is one of several limits that a call must keep at once: at most Limit calls of Key in the window.
+type Quota struct {
+	Key   string
+	Limit int
+}
+
+// SeveralLimiter is a Limiter that can also count one call against several limits.
+type SeveralLimiter interface {
+	Limiter
+	// AllowAll counts the call against every quota and returns true. When one of them is used up, it counts the call
+	// against none, and returns false with the time to wait for that one. All callers name quotas that they share in
+	// the same order: each is locked until the others are counted.
+	AllowAll(ctx context.Context, window time.Duration,
+		quotas ...Quota) (ok bool, retryAfter time.Duration, err error)
+}
+
 // Limits is the Limiter in PostgreSQL, for several replicas.
 type Limits struct {
 	core *core
@@ -45,10 +63,49 @@ const purgeLimitsSQL = `delete from {schema}.limits where expires_at <= $1`
 
 // Allow implements Limiter with one statement, which counts and decides.
 func (l *Limits) Allow(ctx context.Context, key string, limit int, window time.Duration) (bool, time.Duration, error) {
+	return l.count(ctx, l.core.db.Owner, window, Quota{Key: key, Limit: limit})
+}
+
+// AllowAll implements SeveralLimiter with one transaction, which a used-up quota rolls back.
+func (l *Limits) AllowAll(
+	ctx context.Context, window time.Duration, quotas ...Quota,
+) (ok bool, wait time.Duration, err error) {
+	err = pgx.BeginFunc(ctx, l.core.db.Owner, func(tx pgx.Tx) error {
+		for _, q := range quotas {
+			if ok, wait, err = l.count(ctx, tx, window, q); err != nil {
+				return err
+			}
+			if !ok {
+				return errUsedUp
+			}
+		}
+		return nil
+	})
+	switch {
+	case errors.Is(err, errUsedUp):
+		return false, wait, nil
+	case err != nil:
+		return false, 0, err
+	}
+	return true, 0, nil
+}
+
+// errUsedUp rolls back the counts of a call that one of its quotas refuses. It never leaves AllowAll.
+var errUsedUp = errors.New("a quota is used up")
+
+// rowQuerier is the pool, or a transaction in it.
+type rowQuerier interface {
+	QueryRow(ctx context.Context, sql string, args ...any) pgx.Row
+}
+
+// count counts a call against one quota, or gives the time to wait.
+func (l *Limits) count(
+	ctx context.Context, db rowQuerier, window time.Duration, q Quota,
+) (bool, time.Duration, error) {
 	var s slidingWindow
 	var ok bool
 	now := l.core.now()
-	err := l.core.db.Owner.QueryRow(ctx, l.core.sql(allowLimitSQL), mac(l.key, key), now, window.Microseconds(), limit).
+	err := db.QueryRow(ctx, l.core.sql(allowLimitSQL), mac(l.key, q.Key), now, window.Microseconds(), q.Limit).
 		Scan(&s.started, &s.previous, &s.current, &ok)
 	if err != nil {
 		return false, 0, fmt.Errorf("count against limit: %w", err)
@@ -56,7 +113,7 @@ func (l *Limits) Allow(ctx context.Context, key string, limit int, window time.D
 	if ok {
 		return true, 0, nil
 	}
-	return false, s.wait(now, limit, window), nil
+	return false, s.wait(now, q.Limit, window), nil
 }
 
 // Purge removes counters so old that they admit everything.
@@ -85,25 +142,35 @@ func NewLocalLimits(c clock.Clock) *LocalLimits {
 
 // Allow implements Limiter. The error is always nil.
 func (l *LocalLimits) Allow(
-	_ context.Context, key string, limit int, window time.Duration,
+	ctx context.Context, key string, limit int, window time.Duration,
+) (bool, time.Duration, error) {
+	return l.AllowAll(ctx, window, Quota{Key: key, Limit: limit})
+}
+
+// AllowAll implements SeveralLimiter. The error is always nil.
+func (l *LocalLimits) AllowAll(
+	_ context.Context, window time.Duration, quotas ...Quota,
 ) (bool, time.Duration, error) {
 	now := l.clock.Now().Truncate(time.Microsecond)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s, found := l.kept.Get(key)
-	if !found {
-		s = slidingWindow{started: now}
-	}
-	s = s.rolled(now, window)
-	ok := s.admits(now, limit, window)
-	if ok {
+	counted := make([]slidingWindow, len(quotas))
+	for i, q := range quotas {
+		s, found := l.kept.Get(q.Key)
+		if !found {
+			s = slidingWindow{started: now}
+		}
+		s = s.rolled(now, window)
+		if !s.admits(now, q.Limit, window) {
+			return false, s.wait(now, q.Limit, window), nil
+		}
 		s.current++
+		counted[i] = s
 	}
-	l.kept.Add(key, s)
-	if ok {
-		return true, 0, nil
+	for i, q := range quotas {
+		l.kept.Add(q.Key, counted[i])
 	}
-	return false, s.wait(now, limit, window), nil
+	return true, 0, nil
 }
 
 // slidingWindow counts the calls of the present window and of the one before.

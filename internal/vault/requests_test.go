@@ -227,6 +227,58 @@ func TestLimiter_BothCountAlike(t *testing.T) {
 	}
 }
 
+func TestLimiter_ACallOfSeveralQuotasCountsAgainstAllOrNone(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	for name, l := range map[string]vault.SeveralLimiter{"postgres": k.Limits, "local": vault.NewLocalLimits(k.clock)} {
+		own, others := vault.Quota{Key: "own", Limit: 3}, vault.Quota{Key: "others", Limit: 3}
+		all := vault.Quota{Key: "all", Limit: 5}
+		allow := func(want int, quotas ...vault.Quota) {
+			t.Helper()
+			got := 0
+			for range 20 {
+				ok, wait, err := l.AllowAll(t.Context(), time.Minute, quotas...)
+				if err != nil || ok != (wait == 0) {
+					t.Fatalf("%s: %v, wait %v, %v", name, ok, wait, err)
+				}
+				if ok {
+					got++
+				}
+			}
+			if got != want {
+				t.Errorf("%s: %v allowed %d, want %d", name, quotas, got, want)
+			}
+		}
+		allow(3, own, all)    // what its own quota refuses does not count against all
+		allow(2, others, all) // and what all's quota refuses does not count against its own
+		allow(1, others)
+		allow(0, all)
+	}
+}
+
+func TestLimits_SeveralQuotasAtOnceCountEveryCallOnce(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	var allowed atomic.Int32
+	var wg sync.WaitGroup
+	for n := range 24 {
+		wg.Go(func() {
+			ok, _, err := k.Limits.AllowAll(t.Context(), time.Hour,
+				vault.Quota{Key: fmt.Sprint("own ", n%3), Limit: 4}, vault.Quota{Key: "all", Limit: 10})
+			if err != nil {
+				t.Error(err)
+			}
+			if ok {
+				allowed.Add(1)
+			}
+		})
+	}
+	wg.Wait()
+	if allowed.Load() != 10 {
+		t.Errorf("allowed %d", allowed.Load())
+	}
+}
+
 func TestLimits_ReplicasShareTheCount(t *testing.T) {
 	t.Parallel()
 	k := open(t)

@@ -45,14 +45,17 @@ func (a Addresses) OfPrompt(
 	return strings.TrimRight(a.Prompt, "/") + "/" + token.Reveal(), nil
 }
 
-// OfPaybill gives the callback addresses of a shortcode that an organization uses; zero for the platform's shortcode.
-func (a Addresses) OfPaybill(ctx context.Context, org id.Organization, shortcode string) (mobilemoney.URLs, error) {
+// OfPaybill gives the callback addresses of a shortcode that an organization uses in an environment; zero for the
+// platform's shortcode. Each environment has addresses of its own.
+func (a Addresses) OfPaybill(
+	ctx context.Context, org id.Organization, environment, shortcode string,
+) (mobilemoney.URLs, error) {
 	base, err := url.Parse(a.Prompt)
 	if err != nil || base.Host == "" {
 		return mobilemoney.URLs{}, fmt.Errorf("callback address is not a URL")
 	}
 	token, err := a.Tokens.Issue(ctx, vault.CallbackOwner{
-		Kind: TokenPaybill, Ref: shortcodeOf(org, shortcode).UUID(), OrgID: org, Shortcode: shortcode,
+		Kind: TokenPaybill, Ref: shortcodeOf(org, environment, shortcode).UUID(), OrgID: org, Shortcode: shortcode,
 	})
 	if err != nil {
 		return mobilemoney.URLs{}, err
@@ -62,10 +65,4 @@ func (a Addresses) OfPaybill(ctx context.Context, org id.Organization, shortcode
 		Confirmation: root + confirmationPath + "/" + token.Reveal(),
 		Validation:   root + validationPath + "/" + token.Reveal(),
 	}, nil
-}
-
-// shortcodeOf derives the owner of a paybill token: a shortcode together with the organization that uses it, zero for
-// the platform. When the shortcode gets another owner, the token of the former one does not match any more.
-func shortcodeOf(org id.Organization, shortcode string) id.Shortcode {
-	return id.Derive[id.Shortcode]("shortcode", org.String(), shortcode)
 }

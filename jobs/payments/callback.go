@@ -2,7 +2,6 @@ package paymentsjobs
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"time"
 
@@ -12,7 +11,6 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/gateways/mobilemoney"
-	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/internal/vault"
@@ -20,8 +18,9 @@ import (
 )
 
 // readPrompt handles the result of a prompt. The token of the address names the attempt; at a bare address the
-// provider's id does. A success becomes a receipt, another code a verdict. A callback that is unverified, or lacks what
-// a receipt needs, only leads to a status query (docs/rules/money.md#verified-sightings).
+// provider's id does, and only in the platform's environment. A success becomes a receipt, another code a verdict. A
+// callback that is unverified, or lacks what a receipt needs, only leads to a status query
+// (docs/rules/money.md#verified-sightings).
 func (w *Workers) readPrompt(ctx context.Context, t vault.TakenCallback) (ending, error) {
 	c, err := mobilemoney.ParseSTKCallback(t.Body)
 	if err != nil {
@@ -37,7 +36,9 @@ func (w *Workers) readPrompt(ctx context.Context, t vault.TakenCallback) (ending
 	case p == nil:
 		return w.unknownPrompt(ctx, t, success), nil
 	}
-	verified := t.Verified && (p.CheckoutRequestID == nil || *p.CheckoutRequestID == c.CheckoutRequestID)
+	known := p.CheckoutRequestID == nil || *p.CheckoutRequestID == c.CheckoutRequestID
+	here := t.Ref != uuid.Nil || p.Environment == w.cfg.Access.Environment
+	verified := t.Verified && known && here
 	switch {
 	case !verified, success && (c.ReceiptNumber == "" || c.Amount.IsZero()):
 		w.cfg.Logger.WarnContext(ctx, "callback leads to a status query only", "callback_id", t.ID, "payment_id", p.ID,
@@ -117,7 +118,7 @@ func (w *Workers) readPaybill(
 	if !t.Verified || t.Shortcode != "" && t.Shortcode != c.ShortCode {
 		return ending{}, w.unverifiedConfirmation(ctx, t, c)
 	}
-	owner, err := w.ownerOf(ctx, t, c.ShortCode)
+	owner, err := w.tillOf(ctx, t, c.ShortCode)
 	if err != nil {
 		return ending{}, err
 	}
@@ -134,66 +135,6 @@ func (w *Workers) unreadable(ctx context.Context, t vault.TakenCallback) ending 
 	w.cfg.Logger.ErrorContext(ctx, "callback cannot be read", "callback_id", t.ID, "kind", t.Kind, "verified",
 		t.Verified)
 	return ending{cause: causeUnreadable}
-}
-
-// till says whose a shortcode is. org is zero while the owner is unknown, and for the platform's. ours is false for a
-// shortcode that no organization here has and that no token was issued for: at a bare address only the shortcode shows
-// that the money is meant for us.
-type till struct {
-	org         id.Organization
-	environment string
-	ours        bool
-}
-
-// ownerOf finds whose money a paybill payment on a shortcode is. A token issued to a former owner of the shortcode
-// proves that the money is real, but not who owns it.
-func (w *Workers) ownerOf(ctx context.Context, t vault.TakenCallback, shortcode string) (till, error) {
-	platform := till{environment: w.cfg.Access.Environment, ours: true}
-	if shortcode == w.cfg.Access.Platform.ShortCode {
-		return platform, nil
-	}
-	owners, err := w.owners(ctx, shortcode)
-	if err != nil {
-		return till{}, err
-	}
-	for _, o := range owners {
-		if t.Ref == uuid.Nil || t.Ref == shortcodeOf(o.OrgID, shortcode).UUID() {
-			return till{org: o.OrgID, environment: o.Environment, ours: true}, nil
-		}
-	}
-	switch {
-	case len(owners) > 0:
-		return till{environment: owners[0].Environment, ours: true}, nil
-	case t.Shortcode != "" && w.cfg.Clock.Now().Sub(t.ReceivedAt) < answerPatience:
-		return till{}, failure.NewUnavailable("shortcode_unknown",
-			"The shortcode is being registered. Try again shortly.", 0, nil)
-	}
-	configured, err := w.gateways.Configured(ctx, shortcode)
-	for _, g := range configured {
-		if t.Ref == shortcodeOf(g.OrgID, shortcode).UUID() {
-			platform.environment = g.Environment
-		}
-	}
-	platform.ours = t.Shortcode == shortcode
-	return platform, err
-}
-
-// owners lists the organizations that have registered a shortcode: those that still use it first, then those in the
-// platform's environment.
-func (w *Workers) owners(ctx context.Context, shortcode string) ([]paymentsviews.ShortcodeRow, error) {
-	rows, err := w.gateways.Shortcodes(ctx, shortcode)
-	rank := func(r paymentsviews.ShortcodeRow) int {
-		n := 0
-		if !r.Active {
-			n += 2
-		}
-		if r.Environment != w.cfg.Access.Environment {
-			n++
-		}
-		return n
-	}
-	slices.SortStableFunc(rows, func(a, b paymentsviews.ShortcodeRow) int { return rank(a) - rank(b) })
-	return rows, err
 }
 
 // paybillReceipt records the money of a paybill payment. A phone that the provider masked or hashed is kept as it came.
@@ -265,18 +206,9 @@ func (w *Workers) identify(ctx context.Context, c commands.RecordReceipt) (id.Re
 	if old.Shortcode == c.Shortcode {
 		return legacy, nil
 	}
-	environment := w.cfg.Access.Environment
-	if old.Shortcode != w.cfg.Access.Platform.ShortCode {
-		owners, err := w.owners(ctx, old.Shortcode)
-		if err != nil {
-			return present, err
-		}
-		if environment = c.Environment; len(owners) > 0 {
-			environment = owners[0].Environment
-		}
-	}
-	if environment != c.Environment {
-		return present, nil
+	environment, err := w.environmentOf(ctx, old.Shortcode, c.Environment)
+	if err != nil || environment != c.Environment {
+		return present, err
 	}
 	return legacy, nil
 }

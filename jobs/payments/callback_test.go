@@ -132,7 +132,8 @@ func TestReceipt_OfTheSandboxIsNotThatOfProduction(t *testing.T) {
 	other := id.New[id.Organization]()
 	k.direct(t, other, commands.EnvironmentProduction, "600888")
 	k.confirmed(t, paid("SJK4X7Q2P1", shortcode, "play", 5))
-	k.confirmed(t, paid("SJK4X7Q2P1", "600888", "real", 1500))
+	k.arrived(t, k.token(t, other, commands.EnvironmentProduction, "600888"),
+		paid("SJK4X7Q2P1", "600888", "real", 1500))
 	play := k.receipt(t, commands.ReceiptID(commands.EnvironmentSandbox, "SJK4X7Q2P1"))
 	money := k.receipt(t, commands.ReceiptID(commands.EnvironmentProduction, "SJK4X7Q2P1"))
 	if play.Disputed || money.Disputed || !play.Org.IsZero() || money.Org != other {
@@ -158,7 +159,7 @@ func TestReceipt_RecordedBeforeIdsHadTheEnvironmentIsFound(t *testing.T) {
 		t.Errorf("the same money has two receipts: %+v", fresh)
 	}
 	k.direct(t, k.org, commands.EnvironmentProduction, "600888")
-	k.confirmed(t, paid("SJK4X7Q2P1", "600888", "x", 1500))
+	k.arrived(t, k.token(t, k.org, commands.EnvironmentProduction, "600888"), paid("SJK4X7Q2P1", "600888", "x", 1500))
 	if real := k.receipt(t, commands.ReceiptID(commands.EnvironmentProduction, "SJK4X7Q2P1")); real.Org != k.org {
 		t.Errorf("real money is taken for that of the sandbox: %+v", real)
 	}

@@ -66,7 +66,8 @@ func newKit(t *testing.T) *kit {
 			ConsumerKey: "platform", ConsumerSecret: "secret", ShortCode: shortcode, Passkey: "pass",
 		},
 		Environment: commands.EnvironmentSandbox, Providers: map[string]paymentsjobs.Provider{
-			commands.EnvironmentSandbox: k.client(t), commands.EnvironmentProduction: k.client(t),
+			commands.EnvironmentSandbox:    k.client(t, commands.EnvironmentSandbox),
+			commands.EnvironmentProduction: k.client(t, commands.EnvironmentProduction),
 		},
 		Secrets: k.Vault.Secrets,
 	}
@@ -79,9 +80,9 @@ func newKit(t *testing.T) *kit {
 	return k
 }
 
-// client makes the provider's client of one replica: breaker and connections are its own, the token is shared through
-// the vault.
-func (k *kit) client(t *testing.T) *mobilemoney.Client {
+// client makes the provider's client of one replica in an environment: breaker and connections are its own, the token
+// is shared through the vault.
+func (k *kit) client(t *testing.T, environment string) *mobilemoney.Client {
 	t.Helper()
 	endpoint, err := mobilemoney.NewEndpoint(mobilemoney.Config{
 		BaseURL: k.sim.URL(), Test: true, Guard: breaker.New(breaker.Config{Clock: k.clock, Threshold: 1000}),
@@ -92,7 +93,7 @@ func (k *kit) client(t *testing.T) *mobilemoney.Client {
 	}
 	t.Cleanup(endpoint.Close)
 	return mobilemoney.New(endpoint, paymentsjobs.Tokens{
-		Vault: k.Vault.ProviderTokens, Fetch: endpoint.FetchToken, Logger: storetest.Quiet(),
+		Vault: k.Vault.ProviderTokens, Environment: environment, Fetch: endpoint.FetchToken, Logger: storetest.Quiet(),
 	})
 }
 

@@ -70,16 +70,15 @@ func (w *Workers) settle(ctx context.Context, cause jobs.Cause, r paymentsviews.
 	return err
 }
 
-// match gives the money to the payer that the matching rules find. Money without an owner on a shortcode of an
-// organization goes to suspense for the platform: a former owner of the shortcode can prove such money, and it must not
-// be credited to customers of other organizations.
+// match gives the money to the payer that the matching rules find. Money without an owner on another shortcode than the
+// platform's waits for the platform to decide: it must not be credited to customers of just any organization.
 func (w *Workers) match(ctx context.Context, cause jobs.Cause, r paymentsviews.ReceiptRow) error {
-	if r.OrgID.IsZero() && r.Shortcode != w.cfg.Access.Platform.ShortCode {
-		owners, err := w.gateways.Shortcodes(ctx, r.Shortcode)
+	if r.OrgID.IsZero() {
+		shared, err := w.shared(ctx, r)
 		if err != nil {
 			return err
 		}
-		if len(owners) > 0 {
+		if !shared {
 			return w.hold(ctx, cause, r.ID, commands.HeldNoMatch)
 		}
 	}

@@ -79,6 +79,8 @@ func (a Access) Ready(environment string) error {
 // Tokens implements mobilemoney.TokenSource with tokens that all replicas share (docs/rules/payments.md#shared-token).
 type Tokens struct {
 	Vault *vault.ProviderTokens
+	// Environment is that of the provider which gives the tokens; the other environment's are other tokens.
+	Environment string
 	// Fetch asks the provider for a new token: FetchToken of the client's own endpoint.
 	Fetch  func(context.Context, mobilemoney.Credentials) (string, error)
 	Logger *slog.Logger
@@ -86,7 +88,7 @@ type Tokens struct {
 
 // Token gives the shared token of a credential set. One replica fetches a missing token while the others wait for it.
 func (t Tokens) Token(ctx context.Context, c mobilemoney.Credentials) (string, error) {
-	token, err := t.Vault.Token(ctx, setOf(c), func(ctx context.Context) (secrets.Text, error) {
+	token, err := t.Vault.Token(ctx, t.setOf(c), func(ctx context.Context) (secrets.Text, error) {
 		text, err := t.Fetch(ctx, c)
 		return secrets.Text(text), err
 	})
@@ -96,13 +98,13 @@ func (t Tokens) Token(ctx context.Context, c mobilemoney.Credentials) (string, e
 // Drop forgets a token that the provider refused. When the vault cannot be written, the next call gets the same
 // refusal.
 func (t Tokens) Drop(ctx context.Context, c mobilemoney.Credentials, stale string) {
-	if err := t.Vault.Drop(ctx, setOf(c), secrets.Text(stale)); err != nil {
+	if err := t.Vault.Drop(ctx, t.setOf(c), secrets.Text(stale)); err != nil {
 		t.Logger.WarnContext(ctx, "refused provider token was not dropped", "error", err)
 	}
 }
 
-// setOf gives the vault's key of a credential set: a hash in hexadecimal, which reveals no secret.
-func setOf(c mobilemoney.Credentials) string {
+// setOf gives the vault's key of a credential set: the environment, and a hash in hexadecimal, which reveals no secret.
+func (t Tokens) setOf(c mobilemoney.Credentials) string {
 	sum := c.Fingerprint()
-	return hex.EncodeToString(sum[:])
+	return t.Environment + " " + hex.EncodeToString(sum[:])
 }

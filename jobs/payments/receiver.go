@@ -51,11 +51,11 @@ type sender struct {
 }
 
 // Receive stores a callback and returns the body of the answer. kind is one of the Callback constants; token is "" at
-// the bare address. admit counts the callback of a shortcode against the rate limit, which governs the answer, not
+// the bare address. admit counts the callback of a gateway against the rate limit, which governs the answer, not
 // durability (docs/rules/payments.md#stored-first). Fails: source_not_allowed, malformed_callback, and what admit
 // gives.
 func (r Receiver) Receive(
-	ctx context.Context, kind, token, ip string, body []byte, admit func(shortcode string) error,
+	ctx context.Context, kind, token, ip string, body []byte, admit func(gateway string) error,
 ) (any, error) {
 	s, err := r.identify(ctx, kind, token, ip)
 	if err != nil {
@@ -93,23 +93,41 @@ func (r Receiver) Receive(
 	return accepted{ResultDesc: "Accepted"}, nil
 }
 
-// gatewayOf gives the shortcode against whose limit a callback counts: that of the token, else that of the body or of
-// the prompt that the body names. It is "" for everything that is not served here, so that invented shortcodes share
-// one limit. A failed lookup does not keep the callback from being stored.
+// gatewayOf gives the gateway against whose limit a callback counts: the shortcode of its token, else that of the body
+// or of the prompt that the body names, together with the organization that has it. So nobody uses up the limit of
+// another organization: neither in the other environment, nor on the shared paybill with prompts, nor without a proof.
+// It is "" for everything that is not served here, so that invented shortcodes share one limit. A failed lookup does
+// not keep the callback from being stored.
 func (r Receiver) gatewayOf(ctx context.Context, s sender, kind string, body []byte) string {
+	org, shortcode := r.countedFor(ctx, s, kind, body)
+	if shortcode == "" {
+		return ""
+	}
+	if !org.IsZero() {
+		shortcode = org.String() + " " + shortcode
+	}
+	if !s.verified {
+		return "unverified " + shortcode
+	}
+	return shortcode
+}
+
+// countedFor gives the organization and the shortcode that a callback counts for; the organization is zero for the
+// platform's paybill, the shortcode "" for what is not served here.
+func (r Receiver) countedFor(ctx context.Context, s sender, kind string, body []byte) (id.Organization, string) {
 	if s.owner.Shortcode != "" {
-		return s.owner.Shortcode
+		return s.owner.OrgID, s.owner.Shortcode
 	}
 	if kind == CallbackPrompt {
 		c, err := mobilemoney.ParseSTKCallback(body)
 		if err != nil {
-			return ""
+			return id.Organization{}, ""
 		}
 		p, err := r.Workers.payments.ByCheckout(ctx, c.CheckoutRequestID)
 		if err != nil || p == nil {
-			return ""
+			return id.Organization{}, ""
 		}
-		return p.Shortcode
+		return p.OrgID, p.Shortcode
 	}
 	parse := mobilemoney.ParseC2B
 	if kind == CallbackBillManager {
@@ -117,12 +135,13 @@ func (r Receiver) gatewayOf(ctx context.Context, s sender, kind string, body []b
 	}
 	c, err := parse(body)
 	if err != nil {
-		return ""
+		return id.Organization{}, ""
 	}
-	if _, known, err := r.shortcode(ctx, s, c.ShortCode); err != nil || !known {
-		return ""
+	owner, err := r.Workers.bareTill(ctx, c.ShortCode)
+	if err != nil || !owner.ours || owner.left {
+		return id.Organization{}, ""
 	}
-	return c.ShortCode
+	return owner.org, c.ShortCode
 }
 
 // identify finds the proof of the sender: a token of the right kind, an allowed address, or TrustBare. An unknown token
@@ -178,14 +197,14 @@ func (r Receiver) validate(ctx context.Context, s sender, callback uuid.UUID, bo
 	if err != nil {
 		return rejected(faultOf(body)), nil
 	}
-	org, known, err := r.shortcode(ctx, s, c.ShortCode)
+	owner, err := r.till(ctx, s, c.ShortCode)
 	switch {
 	case err != nil:
 		return nil, err
-	case !known || s.owner.Shortcode != "" && s.owner.Shortcode != c.ShortCode:
+	case !owner.ours || owner.left:
 		return rejected(validationBadShortcode), nil
-	case s.verified && !org.IsZero():
-		if unknown, err := r.unknownAccount(ctx, org, c); err != nil || unknown {
+	case s.verified && !owner.org.IsZero():
+		if unknown, err := r.unknownAccount(ctx, owner.org, c); err != nil || unknown {
 			return rejected(validationBadAccount), err
 		}
 	}
@@ -208,20 +227,12 @@ func faultOf(body []byte) string {
 	return validationOther
 }
 
-// shortcode finds the organization that uses a shortcode, zero for the platform's, and reports whether it takes
-// payments here.
-func (r Receiver) shortcode(ctx context.Context, s sender, shortcode string) (id.Organization, bool, error) {
-	if shortcode == r.Workers.cfg.Access.Platform.ShortCode {
-		return id.Organization{}, true, nil
+// till finds whose a shortcode is in a callback: by the token of its address, or by the shortcode at a bare one.
+func (r Receiver) till(ctx context.Context, s sender, shortcode string) (till, error) {
+	if s.owner.Shortcode != "" {
+		return till{org: s.owner.OrgID, ours: s.owner.Shortcode == shortcode}, nil
 	}
-	if s.owner.Shortcode == shortcode {
-		return s.owner.OrgID, true, nil
-	}
-	owners, err := r.Workers.owners(ctx, shortcode)
-	if err != nil || len(owners) == 0 {
-		return id.Organization{}, false, err
-	}
-	return owners[0].OrgID, owners[0].Active, nil
+	return r.Workers.bareTill(ctx, shortcode)
 }
 
 // unknownAccount reports whether the organization refuses unknown accounts and this payment names one.

@@ -49,12 +49,20 @@ func (w *Workers) RegisterShortcode(ctx context.Context, args commands.RegisterS
 	return err
 }
 
-// free fails when another organization uses the shortcode: a registration would send that one's callbacks here under
-// this one's token. The claim of the shortcode decides in the end; this only avoids the call. Fails: shortcode_taken.
+// free fails when another organization holds the shortcode in the same environment: a registration would send that
+// one's callbacks here under this one's token. The claim of the shortcode decides in the end; this only avoids the
+// call. Fails: shortcode_taken.
 func (w *Workers) free(ctx context.Context, g paymentsviews.GatewayRow) error {
-	owners, err := w.gateways.Shortcodes(ctx, g.Shortcode)
+	owners, err := w.owners(ctx, g.Environment, g.Shortcode)
 	for _, o := range owners {
-		if o.Active && o.OrgID != g.OrgID && o.Environment == g.Environment {
+		if o.OrgID == g.OrgID {
+			continue
+		}
+		holds, err := w.holds(ctx, o)
+		if err != nil {
+			return err
+		}
+		if holds {
 			return failure.NewConflict("shortcode_taken",
 				"This shortcode belongs to another organization or to the platform.")
 		}
@@ -82,7 +90,7 @@ func (w *Workers) register(
 	if err != nil {
 		return err
 	}
-	urls, err := w.cfg.Addresses.OfPaybill(ctx, org, shortcode)
+	urls, err := w.cfg.Addresses.OfPaybill(ctx, org, environment, shortcode)
 	if err != nil {
 		return err
 	}

@@ -82,7 +82,10 @@ func TestToken_IsSharedByReplicasAndSurvivesInvalidation(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkout := k.sim.Prompts()[0].CheckoutRequestID
-	replicas := []paymentsjobs.Provider{k.client(t), k.client(t), k.client(t)}
+	var replicas []paymentsjobs.Provider
+	for range 3 {
+		replicas = append(replicas, k.client(t, commands.EnvironmentSandbox))
+	}
 	for round := range 3 {
 		if round == 1 {
 			if err := k.sim.SetFaults(provider.Faults{InvalidateTokens: true}); err != nil {

@@ -12,6 +12,14 @@ const (
 	claimAfter  = 48 * time.Hour // after the start
 )
 
+// sameTill reports whether a receipt is money of the environment and the organization of an attempt: another
+// organization's money may name the attempt's reference, and may have come on the same number in the other environment.
+// On the shared paybill a receipt has no organization yet; receipts of old have no environment.
+func (r PaymentRow) sameTill(receipt ReceiptRow) bool {
+	return (receipt.Environment == "" || r.Environment == receipt.Environment) &&
+		(receipt.OrgID.IsZero() || r.OrgID == receipt.OrgID)
+}
+
 // AttemptOf finds the attempt that a receipt belongs to, nil when there is none. conflict reports that the money may be
 // that of several attempts, one of which has a success without a receipt number: a person decides which
 // (docs/rules/money.md#provisional-receipts). Without a conflict the attempt may still refuse the receipt.
@@ -36,7 +44,7 @@ func (q PaymentsQuery) AttemptOf(ctx context.Context, r ReceiptRow) (attempt *Pa
 	var found []PaymentRow
 	provisional := false
 	for _, p := range all {
-		if p.awaits(r) {
+		if p.sameTill(r) && p.awaits(r) {
 			found, provisional = append(found, p), provisional || p.Provisional
 		}
 	}

@@ -141,15 +141,3 @@ func (q GatewaysQuery) Shortcodes(ctx context.Context, shortcode string) ([]Shor
 	})
 	return rows, err
 }
-
-// Configured lists the settings that name a direct shortcode, whether or not the provider has accepted it.
-func (q GatewaysQuery) Configured(ctx context.Context, shortcode string) ([]GatewayRow, error) {
-	var rows []GatewayRow
-	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
-		postgres.Collect(r, &rows, pgx.RowToStructByName[GatewayRow], q.Views.SQL(GatewaysName, `
-			select org_id, direct, environment, shortcode, credentials_ref, reject_unknown_accounts, registered, error,
-				revision
-			from {schema}.gateways where direct and shortcode = $1`), shortcode)
-	})
-	return rows, err
-}

@@ -136,8 +136,14 @@ var errCut = errors.New("cut off")
 // cut is a limiter at which the program stops: it cancels the context, so no later step can run.
 type cut struct{ die context.CancelFunc }
 
-// Allow implements vault.Limiter; it always fails.
+// Allow implements vault.SeveralLimiter; it always fails.
 func (c cut) Allow(context.Context, string, int, time.Duration) (bool, time.Duration, error) {
+	c.die()
+	return false, 0, errCut
+}
+
+// AllowAll implements vault.SeveralLimiter; it always fails.
+func (c cut) AllowAll(context.Context, time.Duration, ...vault.Quota) (bool, time.Duration, error) {
 	c.die()
 	return false, 0, errCut
 }

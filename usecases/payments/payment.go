@@ -31,8 +31,9 @@ type Prompts struct {
 	Payments paymentsviews.PaymentsQuery // for AwaitAnswer alone
 	Platform PlatformGateway
 	// Limiter counts the prompts of a phone. It stores HMACs instead of phone numbers.
-	Limiter vault.Limiter
-	// Limit is how many prompts one phone gets in ten minutes: 3, more in load tests.
+	Limiter vault.SeveralLimiter
+	// Limit is how many prompts one phone gets from an organization in ten minutes: 3, more in load tests. From all
+	// organizations together it gets twice as many.
 	Limit int
 	// Ready gives failure.Unavailable while the provider of an environment cannot be called.
 	Ready func(environment string) error
@@ -179,7 +180,7 @@ func (p Prompts) reserve(ctx context.Context, asked usecases.Asked, command comm
 	if err != nil || !reserved.Changed {
 		return err // nil: a first try that was cut off has reserved it
 	}
-	over := p.count(ctx, command.Phone)
+	over := p.count(ctx, command.OrgID, command.Phone)
 	if over == nil {
 		return nil
 	}
@@ -190,9 +191,13 @@ func (p Prompts) reserve(ctx context.Context, asked usecases.Asked, command comm
 	return errors.Join(over, err)
 }
 
-// count counts one prompt of a phone. Fails: too_many_prompts.
-func (p Prompts) count(ctx context.Context, phone personal.Text) error {
-	ok, wait, err := p.Limiter.Allow(ctx, "prompt:"+phone.Reveal(), p.Limit, promptWindow)
+// count counts one prompt of a phone: against what the organization may ask of it, and against what all organizations
+// together may, so that a phone which several know is not pestered. A refused prompt counts against neither: otherwise
+// an organization could use up everybody's prompts with prompts that no phone gets. Fails: too_many_prompts.
+func (p Prompts) count(ctx context.Context, org id.Organization, phone personal.Text) error {
+	ok, wait, err := p.Limiter.AllowAll(ctx, promptWindow,
+		vault.Quota{Key: "prompt:" + org.String() + ":" + phone.Reveal(), Limit: p.Limit},
+		vault.Quota{Key: "prompt:" + phone.Reveal(), Limit: 2 * p.Limit})
 	if err != nil {
 		return err
 	}

@@ -45,7 +45,7 @@ func (p Prompts) reference(ctx context.Context, s subscribers.Subscriber, invoic
 // that money that names it leads to one attempt. It is never cut: where number and suffix are too long together, the
 // account number takes the place of the invoice number.
 func (p Prompts) distinguish(ctx context.Context, command *commands.InitiatePayment) error {
-	free, err := p.free(ctx, command.Shortcode, command.AccountReference)
+	free, err := p.free(ctx, *command, command.AccountReference)
 	if err != nil || free {
 		return err
 	}
@@ -58,7 +58,7 @@ func (p Prompts) distinguish(ctx context.Context, command *commands.InitiatePaym
 		if err != nil {
 			return err
 		}
-		free, err = p.free(ctx, command.Shortcode, reference)
+		free, err = p.free(ctx, *command, reference)
 		if err != nil || free || try == suffixTries-1 {
 			command.AccountReference = reference // hundreds of prompts in two days may share the last one
 			return err
@@ -91,8 +91,10 @@ func lettersOf(n int) string {
 	return string(out)
 }
 
-// free takes a reference on a shortcode for this attempt, and reports false when another attempt has it.
-func (p Prompts) free(ctx context.Context, shortcode, reference string) (bool, error) {
-	ok, _, err := p.Limiter.Allow(ctx, "reference:"+shortcode+":"+reference, 1, referenceWindow)
+// free takes a reference on the attempt's shortcode, and reports false when another attempt has it. The same number in
+// the other environment may be another organization's, which must not decide what customers read.
+func (p Prompts) free(ctx context.Context, command commands.InitiatePayment, reference string) (bool, error) {
+	key := "reference:" + command.Environment + ":" + command.Shortcode + ":" + reference
+	ok, _, err := p.Limiter.Allow(ctx, key, 1, referenceWindow)
 	return ok, err
 }

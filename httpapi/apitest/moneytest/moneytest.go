@@ -159,7 +159,8 @@ func (k *Kit) access(t *testing.T) paymentsjobs.Access {
 		t.Fatalf("provider endpoint: %v", err)
 	}
 	client := mobilemoney.New(endpoint, paymentsjobs.Tokens{
-		Vault: k.Vault.ProviderTokens, Fetch: endpoint.FetchToken, Logger: storetest.Quiet(),
+		Vault: k.Vault.ProviderTokens, Environment: commands.EnvironmentSandbox, Fetch: endpoint.FetchToken,
+		Logger: storetest.Quiet(),
 	})
 	return paymentsjobs.Access{
 		Platform: mobilemoney.Credentials{
