@@ -4,6 +4,8 @@
 package aggregates
 
 import (
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/commands"
@@ -37,4 +39,22 @@ type Definition[S any, C commands.Command, E events.Event] struct {
 	// Close makes the last event of a full period. Evolve turns that event into the first state of the next period. nil
 	// = the stream always stays short and is never closed.
 	Close func(S) E
+}
+
+// Reopen makes the first state of a period from the event that closed the period before. It fails for an opening that
+// Close never wrote: one that Evolve cannot read, and one without a state, such as {} and null. The aggregate would
+// otherwise count as one that does not exist, be begun anew, and be open to every organization. Whoever has an owner
+// keeps it, so a state without one is none; a definition without Owner has no such check.
+func (d Definition[S, C, E]) Reopen(closed E) (state S, err error) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			err = fmt.Errorf("opening of %s cannot be read: %v", d.Category, fault)
+		}
+	}()
+	var none S
+	state = d.Evolve(none, closed)
+	if d.Owner != nil && d.Owner(state).IsZero() {
+		return none, errors.New("opening of " + d.Category + " has no state")
+	}
+	return state, nil
 }

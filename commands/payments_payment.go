@@ -28,6 +28,7 @@ const (
 	ByC2B      = "c2b"
 	ByProvider = "provider" // refused at once
 	ByPlatform = "platform" // never sent
+	ByOperator = "operator" // a person gave the money to the account of the attempt
 )
 
 // PaymentCommand is a command to one prompt attempt.
@@ -102,14 +103,17 @@ type RecordVerdict struct {
 	By                string // ByCallback or ByQuery
 }
 
-// SettlePayment reports the receipt that pays the attempt. Fails: payment_not_found, payment_settled, amount_mismatch.
+// SettlePayment reports the receipt that pays the attempt. With ByOperator a person put the money of the attempt on an
+// account: it is never refused, and changes nothing when the account is another one than the attempt's. Fails:
+// payment_not_found, payment_settled, amount_mismatch.
 type SettlePayment struct {
 	PaymentID     id.Payment
 	ReceiptID     id.Receipt
 	ReceiptNumber string
 	Amount        money.Amount
-	By            string // ByCallback, ByQuery or ByC2B
+	By            string // ByCallback, ByQuery, ByC2B or ByOperator
 	Provisional   bool
+	SubscriberID  id.Subscriber // on whose account the money was put; zero except with ByOperator
 }
 
 // ExpirePayment ends an attempt without a verdict after PromptLifetime. Fails: payment_not_found, payment_not_due,
@@ -201,6 +205,8 @@ func (c SettlePayment) Validate() error {
 	f.Check(!c.PaymentID.IsZero(), "paymentId", "is required")
 	f.Check(!c.ReceiptID.IsZero(), "receiptId", "is required")
 	f.Check(c.Amount.Positive(), "amount", "must be above zero")
+	f.Check((c.By == ByOperator) != c.SubscriberID.IsZero(), "subscriberId",
+		"belongs to an operator's act, and to no other")
 	return f.Err()
 }
 

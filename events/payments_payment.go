@@ -72,13 +72,13 @@ type PaymentSucceeded struct {
 	OrgID         id.Organization `json:"orgId"`
 	SubscriberID  id.Subscriber   `json:"subscriberId"`
 	InvoiceID     id.Invoice      `json:"invoiceId"`
-	Amount        money.Amount    `json:"amount"`
+	Amount        money.Amount    `json:"amount"`        // of the attempt; by "operator" what came, which may differ
 	ReceiptID     id.Receipt      `json:"receiptId"`     // the provisional one when Provisional
 	ReceiptNumber string          `json:"receiptNumber"` // "" when Provisional
 	// Provisional is a success that only a status query reported: there is no receipt number yet
 	// (docs/rules/money.md#provisional-receipts).
 	Provisional bool      `json:"provisional"`
-	By          string    `json:"by"` // "callback", "query" or "c2b"
+	By          string    `json:"by"` // "callback", "query", "c2b" or "operator"
 	At          time.Time `json:"at"`
 }
 

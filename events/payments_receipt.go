@@ -157,6 +157,7 @@ type ReceiptReattributed struct {
 	OrgID         id.Organization `json:"orgId"`
 	From          id.Subscriber   `json:"from"`
 	To            id.Subscriber   `json:"to"`
+	PaymentID     id.Payment      `json:"paymentId"` // the attempt whose money it is; null = none, or not recorded
 	ReceiptNumber string          `json:"receiptNumber"`
 	Channel       string          `json:"channel"`
 	Amount        money.Amount    `json:"amount"`
@@ -176,7 +177,7 @@ func (ReceiptAbsorbed) EventType() string     { return "payments.ReceiptAbsorbed
 func (ReceiptUnclaimed) EventType() string    { return "payments.ReceiptUnclaimed.v1" }
 func (ReceiptAssigned) EventType() string     { return "payments.ReceiptAssigned.v1" }
 func (ReceiptReversed) EventType() string     { return "payments.ReceiptReversed.v2" }
-func (ReceiptReattributed) EventType() string { return "payments.ReceiptReattributed.v2" }
+func (ReceiptReattributed) EventType() string { return "payments.ReceiptReattributed.v3" }
 
 func (ReceiptRecorded) receiptEvent()     {}
 func (ReceiptSighted) receiptEvent()      {}

@@ -47,7 +47,11 @@ type PeriodDue struct {
 	To   time.Time `json:"to,omitzero"`
 	// DueAt is the instant at which the invoice is due.
 	DueAt time.Time `json:"dueAt"`
-	At    time.Time `json:"at,omitzero"` // zero = recorded without it
+	// KeepsTime says that the period ends at the time of day of the subscription's anniversary, also when the period
+	// before it ended later because of a change to summer time. False = recorded without it: the end has the time of
+	// day of the beginning.
+	KeepsTime bool      `json:"keepsTime,omitempty"`
+	At        time.Time `json:"at,omitzero"` // zero = recorded without it
 }
 
 // SubscriptionActivated records the start of the first period. At can be in the future.
@@ -156,7 +160,7 @@ type SubscriptionPeriodClosed struct {
 }
 
 func (SubscriptionCreated) EventType() string       { return "subscribers.SubscriptionCreated.v1" }
-func (PeriodDue) EventType() string                 { return "subscribers.PeriodDue.v2" }
+func (PeriodDue) EventType() string                 { return "subscribers.PeriodDue.v3" }
 func (SubscriptionActivated) EventType() string     { return "subscribers.SubscriptionActivated.v1" }
 func (SubscriptionExtended) EventType() string      { return "subscribers.SubscriptionExtended.v2" }
 func (PeriodWithdrawn) EventType() string           { return "subscribers.PeriodWithdrawn.v3" }

@@ -254,6 +254,9 @@ func decideRecordVerdict(s Payment, c commands.RecordVerdict, now time.Time) ([]
 // decideSettlePayment makes the attempt a success, once. A success by a provisional receipt is completed by the real
 // receipt (docs/rules/money.md#provisional-receipts).
 func decideSettlePayment(s Payment, c commands.SettlePayment, now time.Time) ([]events.PaymentEvent, error) {
+	if c.By == commands.ByOperator {
+		return decideSettleByHand(s, c, now), nil
+	}
 	switch {
 	case s.Stage == StageSucceeded && (c.ReceiptID == s.Receipt || c.ReceiptID == s.Credited):
 		return nil, nil
@@ -273,10 +276,26 @@ func decideSettlePayment(s Payment, c commands.SettlePayment, now time.Time) ([]
 			ReceiptID: c.ReceiptID, ReceiptNumber: c.ReceiptNumber, ProvisionalReceiptID: s.Receipt, At: now,
 		}}, nil
 	}
+	return s.succeeded(c, s.Amount, now), nil
+}
+
+// decideSettleByHand makes the attempt a success when a person put its money on its own account: its money came,
+// whatever became of the attempt before, and also when it is another amount than was asked for. Money on another
+// account says nothing about this attempt, and a success keeps the receipt that it has
+// (docs/rules/payments.md#settled-by-hand).
+func decideSettleByHand(s Payment, c commands.SettlePayment, now time.Time) []events.PaymentEvent {
+	if s.Stage == StageSucceeded || c.SubscriberID != s.Subscriber {
+		return nil
+	}
+	return s.succeeded(c, c.Amount, now)
+}
+
+// succeeded makes the event of the attempt's success by a receipt over an amount.
+func (s Payment) succeeded(c commands.SettlePayment, amount money.Amount, now time.Time) []events.PaymentEvent {
 	return []events.PaymentEvent{events.PaymentSucceeded{
-		PaymentID: s.ID, OrgID: s.Org, SubscriberID: s.Subscriber, InvoiceID: s.Invoice, Amount: s.Amount,
+		PaymentID: s.ID, OrgID: s.Org, SubscriberID: s.Subscriber, InvoiceID: s.Invoice, Amount: amount,
 		ReceiptID: c.ReceiptID, ReceiptNumber: c.ReceiptNumber, Provisional: c.Provisional, By: c.By, At: now,
-	}}, nil
+	}}
 }
 
 // decideExpirePayment ends an attempt without a verdict after commands.PromptLifetime. It refuses while the status

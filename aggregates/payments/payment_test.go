@@ -190,6 +190,38 @@ func TestSettle_AnotherAmountIsNotThisPayment(t *testing.T) {
 		succeeded(provisional, "", "query", true)).when(wrong).thenFails("amount_mismatch")
 }
 
+func TestSettleByHand_MoneyOnTheAttemptsOwnAccountIsItsSuccess(t *testing.T) {
+	t.Parallel()
+	byHand := func(account id.Subscriber, units int64) commands.SettlePayment {
+		return commands.SettlePayment{
+			PaymentID: attempt, ReceiptID: realReceipt, ReceiptNumber: "SJK4X7Q2P1", Amount: kes(units),
+			By: commands.ByOperator, SubscriberID: account,
+		}
+	}
+	came := succeeded(realReceipt, "SJK4X7Q2P1", "operator", false)
+	came.Amount = kes(1000)
+	for name, before := range map[string][]events.PaymentEvent{
+		"created": {initiated}, "open": {initiated, submitting, accepted}, "in doubt": {initiated, submitting, doubted},
+		"failed": {initiated, failed}, "cancelled": {initiated, cancelled}, "expired": {initiated, expired},
+	} {
+		t.Log(name)
+		payment(t).given(before...).when(byHand(sub2, 1000)).then(). // another account's money is not this attempt's
+										when(byHand(sub, 1000)).then(came).when(byHand(sub, 1000)).then()
+	}
+	for _, provisionally := range []bool{false, true} { // a success keeps its receipt, and nothing is refused
+		payment(t).given(initiated, succeeded(otherReceipt, "SJK4X7Q2P2", "callback", provisionally)).
+			when(byHand(sub, 1500)).then()
+	}
+	if byHand(id.Subscriber{}, 1).Validate() == nil || byHand(sub, 1).Validate() != nil {
+		t.Error("an act by hand needs the account")
+	}
+	other := settle(realReceipt, "SJK4X7Q2P1", "callback")
+	other.SubscriberID = sub
+	if other.Validate() == nil {
+		t.Error("a report has no account")
+	}
+}
+
 func TestProvisionalSuccess_IsClaimedByTheFirstRealReceipt(t *testing.T) {
 	t.Parallel()
 	claimed := events.ProvisionalClaimed{

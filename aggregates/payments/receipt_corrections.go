@@ -123,8 +123,8 @@ func decideReattributeReceipt(s Receipt, c commands.ReattributeReceipt, now time
 		return nil, nil
 	}
 	return []events.ReceiptEvent{events.ReceiptReattributed{
-		ReceiptID: s.ID, OrgID: s.Org, From: s.Subscriber, To: c.SubscriberID, ReceiptNumber: s.Number,
-		Channel: s.Channel, Amount: s.Amount, PaidAt: s.PaidAt, Move: s.Moves + 1, Reason: personal.Of(c.Reason),
-		At: now,
+		ReceiptID: s.ID, OrgID: s.Org, From: s.Subscriber, To: c.SubscriberID, PaymentID: s.Payment,
+		ReceiptNumber: s.Number, Channel: s.Channel, Amount: s.Amount, PaidAt: s.PaidAt, Move: s.Moves + 1,
+		Reason: personal.Of(c.Reason), At: now,
 	}}, nil
 }

@@ -123,3 +123,103 @@ func TestExtend_APaymentThatArrivesLateGivesWhatWasNotServedBeforeALaterPause(t 
 		t.Errorf("paid until %s", until)
 	}
 }
+
+// cairo is a zone whose clock goes from 00:00 to 01:00 on 24 April 2026.
+func cairo(t *testing.T) *time.Location {
+	t.Helper()
+	zone, err := time.LoadLocation("Africa/Cairo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return zone
+}
+
+func TestAnniversary_ThatFallsIntoASkippedHourIsOnTimeAgainInTheNextMonth(t *testing.T) {
+	t.Parallel()
+	zone := cairo(t)
+	at := func(month time.Month, hour int) time.Time {
+		return time.Date(2026, month, 24, hour, 30, 0, 0, zone).UTC()
+	}
+	for _, mode := range []events.BillingMode{events.Prepaid, events.Postpaid} {
+		begin := create(mode)
+		begin.Timezone = "Africa/Cairo"
+		s := decidertest.For(t, aggregate(), at(time.March, 0)).When(begin)
+		s.ThenEvents()
+		for i, end := range []time.Time{at(time.April, 1), at(time.May, 0), at(time.June, 0)} {
+			until := paidOn(t, s, i+1, at(time.March, 0))
+			if place := s.State().Course().Places[i]; !until.Equal(end) || !place.To.Equal(end) {
+				t.Errorf("%s: month %d ends %s, want %s", mode, i+1, until.In(zone), end)
+			}
+			s.At(until).When(due).ThenEvents()
+		}
+		s.SurvivesClosing()
+		short := subscribers.Compacted(s.State(), 1)
+		if was, is := s.State().Course(), short.Course(); !was.End.Equal(is.End) || !was.Begun.Equal(is.Begun) {
+			t.Errorf("%s: the course was %+v and is %+v", mode, was, is)
+		}
+	}
+}
+
+func TestAnniversary_AfterAPauseHasTheTimeOfDayOfItsNewEnd(t *testing.T) {
+	t.Parallel()
+	zone := cairo(t)
+	march := time.Date(2026, time.March, 10, 12, 0, 0, 0, zone)
+	begin := create(events.Prepaid)
+	begin.Timezone = "Africa/Cairo"
+	s := decidertest.For(t, aggregate(), march).When(begin)
+	s.ThenEvents()
+	paidOn(t, s, 1, march)
+	s.At(march.AddDate(0, 0, 2)).
+		When(commands.PauseSubscription{SubscriptionID: subscription, Reason: "away"}).ThenEvents()
+	s.At(march.AddDate(0, 0, 2).Add(13*24*time.Hour + 12*time.Hour + 30*time.Minute)).
+		When(commands.ResumeSubscription{SubscriptionID: subscription, Reason: "back"}).ThenEvents()
+	want := time.Date(2026, time.April, 24, 0, 30, 0, 0, zone) // is skipped
+	if until := s.State().PaidUntil(); !until.Equal(want) {
+		t.Fatalf("paid until %s", until.In(zone))
+	}
+	s.When(due).ThenEvents()
+	// The pause ended at this very instant, whose time of day is an hour later than what was skipped.
+	if until := paidOn(t, s, 2, march.AddDate(0, 1,
+		0)); !until.Equal(time.Date(2026, time.May, 24, 1, 30, 0, 0, zone)) {
+		t.Errorf("the month after it ends %s", until.In(zone))
+	}
+}
+
+func TestAnniversary_OfPeriodsRecordedBeforeItsTimeWasKeptStaysWhereItWasTold(t *testing.T) {
+	t.Parallel()
+	zone := cairo(t)
+	at := func(month time.Month, hour int) time.Time {
+		return time.Date(2026, month, 24, hour, 30, 0, 0, zone).UTC()
+	}
+	created := create(events.Prepaid)
+	old := []events.SubscriptionEvent{
+		events.SubscriptionCreated{
+			SubscriptionID: subscription, OrgID: org, SubscriberID: subscriber, Terms: created.Terms,
+			Timezone: "Africa/Cairo", StartsAt: at(time.March, 0), CreatedAt: at(time.March, 0),
+		},
+		events.SubscriptionActivated{SubscriptionID: subscription, SubscriberID: subscriber, At: at(time.March, 0)},
+	}
+	for i := range 3 {
+		invoice := commands.PeriodInvoice(subscription, i+1)
+		extended := events.SubscriptionExtended{
+			SubscriptionID: subscription, SubscriberID: subscriber, InvoiceID: invoice, Ordinal: i + 1,
+			PaidAt: at(time.March, 0),
+		}
+		if i == 0 {
+			extended.Begins = at(time.March, 0)
+		}
+		old = append(old, events.PeriodDue{
+			SubscriptionID: subscription, SubscriberID: subscriber, InvoiceID: invoice, Ordinal: i + 1,
+			Terms: created.Terms,
+		}, extended)
+	}
+	s := decidertest.For(t, aggregate(), at(time.June, 1)).Given(old...)
+	if until := s.State().PaidUntil(); !until.Equal(at(time.June, 1)) { // the customer was told so
+		t.Errorf("paid until %s", until.In(zone))
+	}
+	s.SurvivesClosing()
+	s.When(due).ThenEvents()
+	if until := paidOn(t, s, 4, at(time.June, 1)); !until.Equal(at(time.July, 0)) { // on time again
+		t.Errorf("the next month ends %s", until.In(zone))
+	}
+}

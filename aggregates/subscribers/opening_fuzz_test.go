@@ -2,7 +2,6 @@ package subscribers_test
 
 import (
 	"bytes"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -14,8 +13,10 @@ import (
 // unchanged, or a clear stop.
 func FuzzSubscriptionOpening(f *testing.F) {
 	for _, seed := range []string{
-		``, `null`, `{}`, `{"form":2}`, `{"form":1,"timezone":"nowhere"}`,
+		``, `null`, `{}`, `{"form":2}`, `{"form":3,"org":"0195a000-0000-7000-8000-000000000001","base":{"begun":"x"}}`,
+		`{"form":1,"timezone":"nowhere"}`,
 		`{"form":2,"subscription":"0195a000-0000-7000-8000-000000000011","timezone":"Africa/Nairobi","terms":{},` +
+			`"org":"0195a000-0000-7000-8000-000000000001",` +
 			`"periods":[{"n":1,"begins":"2026-03-02T09:00:00Z","anchor":31},{"n":2,"state":"due"}],` +
 			`"gaps":[{"from":"2026-03-02T09:00:00Z","to":"2026-03-03T09:00:00Z"}]}`,
 	} {
@@ -23,12 +24,10 @@ func FuzzSubscriptionOpening(f *testing.F) {
 	}
 	subscriptions := subscribers.Subscriptions()
 	through := func(opening []byte) (out []byte, stopped string) {
-		defer func() {
-			if p := recover(); p != nil {
-				stopped = fmt.Sprint(p)
-			}
-		}()
-		state := subscriptions.Evolve(subscribers.Subscription{}, events.SubscriptionPeriodClosed{Opening: opening})
+		state, err := subscriptions.Reopen(events.SubscriptionPeriodClosed{Opening: opening})
+		if err != nil {
+			return nil, err.Error()
+		}
 		closed, _ := subscriptions.Close(state).(events.SubscriptionPeriodClosed)
 		return closed.Opening, ""
 	}

@@ -2,6 +2,7 @@ package subscribers_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
 	"time"
 
@@ -121,5 +122,80 @@ func TestClose_PeriodsOfOtherTermsStayWhatTheyWere(t *testing.T) {
 	if closed.SubscriptionID != subscription || closed.SubscriberID != subscriber ||
 		!closed.Username.Equal(personal.Of("jane")) {
 		t.Errorf("closed %+v", closed)
+	}
+}
+
+func TestReopened_TheFirstFormPutsAPauseIntoTheLastPaidMonth(t *testing.T) {
+	t.Parallel()
+	a, b := id.Derive[id.Invoice]("old", "a"), id.Derive[id.Invoice]("old", "b")
+	span := func(from, to time.Time) map[string]any { return map[string]any{"From": from, "To": to} }
+	for name, c := range map[string]struct {
+		paid   map[id.Invoice]any
+		until  time.Time // of the opening
+		anchor int
+		next   time.Time // end of the month that is paid next
+	}{
+		"five days in the only month": {
+			map[id.Invoice]any{a: span(noon(1, 15), noon(2, 15))}, noon(2, 20), 20, noon(3, 20),
+		},
+		"five days before the second month was paid": {
+			map[id.Invoice]any{a: span(noon(1, 15), noon(2, 15)), b: span(noon(2, 20), noon(3, 20))}, noon(3, 20), 20,
+			noon(4, 20),
+		},
+		"five days after the second month was paid": {
+			map[id.Invoice]any{a: span(noon(1, 15), noon(2, 15)), b: span(noon(2, 15), noon(3, 15))}, noon(3, 20), 20,
+			noon(4, 20),
+		},
+		"no day": {map[id.Invoice]any{a: span(noon(1, 31), noon(2, 28))}, noon(2, 28), 31, noon(3, 31)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := decidertest.For(t, aggregate(), noon(2, 1)).Given(firstForm(t, events.Prepaid, map[string]any{
+				"PaidUntil": c.until, "AnchorDay": c.anchor, "LastTo": c.until, "Paid": c.paid,
+			}))
+			if until := s.State().PaidUntil(); !until.Equal(c.until) {
+				t.Fatalf("paid until %s, want %s", until, c.until)
+			}
+			s.SurvivesClosing()
+			made := s.When(due).ThenEvents()
+			next, _ := made[0].(events.PeriodDue)
+			until, from, _ := told(t, s.When(paid(next.InvoiceID, noon(2, 1))).ThenEvents(), next.InvoiceID)
+			if !from.Equal(c.until) || !until.Equal(c.next) {
+				t.Errorf("the next month lies from %s to %s, want %s", from, until, c.next)
+			}
+		})
+	}
+}
+
+// secondForm is an opening of the form that was written before the time of day of anniversaries was kept: of two months
+// from 24 March 2026, 00:30 in Cairo, of which the first ended in the skipped hour, with a pause of two days in the
+// second and one that is under way since 1 June.
+const secondForm = `{"form":2,"subscription":%q,"org":%q,"subscriber":%q,"planVersion":3,
+	"terms":{"name":"Home 10","mode":"prepaid","period":"month","price":{"minor":150000,"currency":"KES"}},
+	"timezone":"Africa/Cairo","startsAt":"2026-03-23T22:30:00Z","state":"paused","pausedAt":"2026-06-01T09:00:00Z",
+	"base":{"ordinal":1,"end":"2026-04-23T22:30:00Z","anchor":24,"paidUntil":"2026-04-23T22:30:00Z"},
+	"periods":[{"n":2}],"gaps":[{"from":"2026-05-01T09:00:00Z","to":"2026-05-03T09:00:00Z"}],
+	"latest":"2026-06-01T09:00:00Z"}`
+
+func TestReopened_AnOpeningWithoutTheTimeOfAnniversariesKeepsItsPlacesAndPauses(t *testing.T) {
+	t.Parallel()
+	zone := cairo(t)
+	s := decidertest.For(t, aggregate(), time.Date(2026, time.June, 2, 9, 0, 0, 0, time.UTC)).
+		Given(events.SubscriptionPeriodClosed{
+			SubscriptionID: subscription, SubscriberID: subscriber, Username: personal.Of("jane"),
+			Opening: fmt.Appendf(nil, secondForm, subscription, org, subscriber),
+		})
+	told := time.Date(2026, time.May, 26, 1, 30, 0, 0, zone) // as the program of then said, two days for the pause
+	if until := s.State().PaidUntil(); !until.Equal(told) {
+		t.Errorf("paid until %s", until.In(zone))
+	}
+	s.SurvivesClosing()
+	s.When(commands.ResumeSubscription{SubscriptionID: subscription, Reason: "back"}).ThenEvents()
+	gaps := s.State().Gaps
+	if len(gaps) != 2 || !gaps[1].From.Equal(time.Date(2026, time.June, 1, 9, 0, 0, 0, time.UTC)) {
+		t.Errorf("gaps %v", gaps)
+	}
+	if until := s.State().PaidUntil(); !until.Equal(told) { // the second pause came after it
+		t.Errorf("after the pause paid until %s", until.In(zone))
 	}
 }

@@ -43,6 +43,9 @@ type Period struct {
 	Begins time.Time
 	// Anchor is the anniversary from Begins on; 0 = the local day of Begins.
 	Anchor int
+	// KeepsTime says that the period ends at the time of day of the anniversary. Otherwise it was recorded before that
+	// was kept, and ends at the time of day of its own beginning.
+	KeepsTime bool
 	// Fixed is the place of an old postpaid period that still waits for money while those around it are no longer kept.
 	// Zero = the place is computed.
 	Fixed Span
@@ -59,6 +62,7 @@ type Base struct {
 	Ordinal   int       // of the last period that is not kept
 	End       time.Time // the next period continues here
 	Anchor    int       // anniversary at End, 1 to 31; 0 = the local day of the next beginning
+	Begun     time.Time // from here the anniversary runs, and has its time of day; zero = not recorded
 	PaidUntil time.Time // end of the last paid one among them
 }
 
@@ -68,6 +72,7 @@ type Course struct {
 	PaidUntil time.Time // end of the last paid period, exclusive; zero without one
 	End       time.Time // the next period continues here unless it begins anew; zero before the first
 	Anchor    int       // anniversary at End; 0 before the first period
+	Begun     time.Time // from here the anniversary runs, and has its time of day; zero = that of End
 }
 
 // Course computes where the periods lie, from the facts alone: base, periods and gaps. So the order in which payments
@@ -76,6 +81,7 @@ func (s Subscription) Course() Course {
 	zone := s.zone()
 	c := Course{
 		Places: make([]Span, len(s.Periods)), PaidUntil: s.Base.PaidUntil, End: s.Base.End, Anchor: s.Base.Anchor,
+		Begun: s.Base.Begun,
 	}
 	for i, p := range s.Periods {
 		c.Places[i] = c.add(p, s.Gaps, zone)
@@ -96,15 +102,21 @@ func (c *Course) add(p Period, gaps []Span, zone *time.Location) Span {
 		return p.Fixed
 	}
 	if p.Begins.After(c.End) {
-		c.End, c.Anchor = p.Begins, cmp.Or(p.Anchor, p.Begins.In(zone).Day())
+		c.End, c.Anchor, c.Begun = p.Begins, cmp.Or(p.Anchor, p.Begins.In(zone).Day()), p.Begins
 	}
 	if !p.takesTime() {
 		return Span{}
 	}
 	from, to := c.End, p.Unit.After(c.End, c.Anchor, zone)
+	if p.KeepsTime && !c.Begun.IsZero() {
+		to = p.Unit.Next(c.End, c.Anchor, c.Begun, zone)
+	}
 	c.End = stretched(from, to, gaps)
-	if !c.End.Equal(to) {
-		c.Anchor = anchorAt(c.End, c.Anchor, zone)
+	switch {
+	case !c.End.Equal(to):
+		c.Anchor, c.Begun = anchorAt(c.End, c.Anchor, zone), c.End
+	case p.Unit == calendar.Hour:
+		c.Begun = c.End
 	}
 	if p.State == PeriodPaid {
 		c.PaidUntil = latest(c.PaidUntil, c.End)
@@ -179,7 +191,7 @@ const keptPeriods = 1000
 func (s Subscription) compacted(keep int) Subscription {
 	course, over := s.Course(), s.running(s.Latest)
 	base, zone := s.Base, s.zone()
-	c := Course{PaidUntil: base.PaidUntil, End: base.End, Anchor: base.Anchor}
+	c := Course{PaidUntil: base.PaidUntil, End: base.End, Anchor: base.Anchor, Begun: base.Begun}
 	var kept []Period
 	i := 0
 	for ; i < len(s.Periods)-keep; i++ {
@@ -196,7 +208,7 @@ func (s Subscription) compacted(keep int) Subscription {
 	if i == 0 {
 		return s
 	}
-	base.End, base.Anchor, base.PaidUntil = c.End, c.Anchor, c.PaidUntil
+	base.End, base.Anchor, base.Begun, base.PaidUntil = c.End, c.Anchor, c.Begun, c.PaidUntil
 	s.Base, s.Periods = base, append(kept, s.Periods[i:]...)
 	s.Gaps = slices.DeleteFunc(slices.Clone(s.Gaps), func(g Span) bool { return !g.To.After(base.End) })
 	return s

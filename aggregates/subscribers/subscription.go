@@ -70,7 +70,7 @@ func evolveSubscription(s Subscription, e events.SubscriptionEvent) Subscription
 		}
 	case events.PeriodDue:
 		return s.told(e.At).became(e.InvoiceID, e.Ordinal, func(p *Period) {
-			p.State, p.Mode, p.Unit = PeriodDue, e.Terms.Mode, e.Terms.Period
+			p.State, p.Mode, p.Unit, p.KeepsTime = PeriodDue, e.Terms.Mode, e.Terms.Period, e.KeepsTime
 			if p.Mode == events.Postpaid {
 				p.Begins = e.From
 			}

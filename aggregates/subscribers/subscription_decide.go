@@ -84,7 +84,7 @@ func due(s Subscription, now time.Time) []events.SubscriptionEvent {
 	ordinal, course := s.lastOrdinal()+1, s.Course()
 	period := events.PeriodDue{
 		SubscriptionID: s.ID, OrgID: s.Owner, SubscriberID: s.SubscriberID, InvoiceID: s.invoiceOf(ordinal),
-		Ordinal: ordinal, PlanName: s.Terms.Name, Terms: s.Terms, At: now,
+		Ordinal: ordinal, PlanName: s.Terms.Name, Terms: s.Terms, KeepsTime: true, At: now,
 	}
 	if s.Terms.Mode == events.Prepaid {
 		period.DueAt = latest(now, s.StartsAt, course.PaidUntil)

@@ -13,8 +13,12 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// openingForm is the form of openings that are written now. Openings of the first form have no such number.
-const openingForm = 2
+// Forms of openings. The one that is written now keeps the time of day of anniversaries; openings of the first form
+// have no number.
+const (
+	openingForm     = 3
+	openingTimeless = 2 // the last form that does not keep the time of day of anniversaries
+)
 
 // subscriptionOpening is the JSON form of Subscription that a closed stream period passes to the next. It is durable:
 // names never change, and the zero value of a new field must be harmless. The username travels outside, sealed.
@@ -41,6 +45,7 @@ type openingBase struct {
 	Ordinal   int       `json:"ordinal,omitempty"`
 	End       time.Time `json:"end,omitzero"`
 	Anchor    int       `json:"anchor,omitempty"`
+	Begun     time.Time `json:"begun,omitzero"`
 	PaidUntil time.Time `json:"paidUntil,omitzero"`
 }
 
@@ -54,7 +59,9 @@ type openingPeriod struct {
 	State     PeriodState        `json:"state,omitempty"`
 	Begins    time.Time          `json:"begins,omitzero"`
 	Anchor    int                `json:"anchor,omitempty"`
-	Fixed     openingSpan        `json:"fixed,omitzero"`
+	// it does not keep the time of day; so is every one of form 2
+	Timeless bool        `json:"timeless,omitempty"`
+	Fixed    openingSpan `json:"fixed,omitzero"`
 }
 
 // openingSpan is the durable form of Span. Names of fields never change.
@@ -89,7 +96,9 @@ func closeSubscription(s Subscription) events.SubscriptionEvent {
 
 // closePeriod leaves out what the reader finds by itself, since there can be a thousand periods.
 func (s Subscription) closePeriod(p Period) openingPeriod {
-	o := openingPeriod{Ordinal: p.Ordinal, Begins: p.Begins, Anchor: p.Anchor, Fixed: openingSpan(p.Fixed)}
+	o := openingPeriod{
+		Ordinal: p.Ordinal, Begins: p.Begins, Anchor: p.Anchor, Timeless: !p.KeepsTime, Fixed: openingSpan(p.Fixed),
+	}
 	if p.InvoiceID != s.invoiceOf(p.Ordinal) {
 		o.InvoiceID = p.InvoiceID
 	}
@@ -124,7 +133,7 @@ func reopened(e events.SubscriptionPeriodClosed) Subscription {
 		read := Period{
 			Ordinal: p.Ordinal, InvoiceID: p.InvoiceID, Mode: cmp.Or(p.Mode, o.Terms.Mode),
 			Unit: cmp.Or(p.Unit, o.Terms.Period), State: cmp.Or(p.State, PeriodPaid), Begins: p.Begins,
-			Anchor: p.Anchor, Fixed: Span(p.Fixed),
+			Anchor: p.Anchor, KeepsTime: !p.Timeless && o.Form > openingTimeless, Fixed: Span(p.Fixed),
 		}
 		if read.InvoiceID.IsZero() {
 			read.InvoiceID = s.invoiceOf(p.Ordinal)

@@ -92,7 +92,7 @@ func TestCreatePrepaid_WaitsForItsMoney(t *testing.T) {
 		},
 		events.PeriodDue{
 			SubscriptionID: subscription, OrgID: org, SubscriberID: subscriber, InvoiceID: first, Ordinal: 1,
-			PlanName: "Home 10", Terms: terms(events.Prepaid), DueAt: now, At: now,
+			PlanName: "Home 10", Terms: terms(events.Prepaid), DueAt: now, KeepsTime: true, At: now,
 		},
 	)
 }
@@ -148,7 +148,7 @@ func TestCreatePostpaid_StartsAtOnceAndIsDueAtItsEnd(t *testing.T) {
 	decided := s.ThenEvents()
 	want := []events.SubscriptionEvent{activated(now), events.PeriodDue{
 		SubscriptionID: subscription, OrgID: org, SubscriberID: subscriber, InvoiceID: first, Ordinal: 1,
-		PlanName: "Home 10", Terms: terms(events.Postpaid), From: now, To: end, DueAt: end, At: now,
+		PlanName: "Home 10", Terms: terms(events.Postpaid), From: now, To: end, DueAt: end, KeepsTime: true, At: now,
 	}}
 	if diff := cmp.Diff(want, decided[1:]); diff != "" {
 		t.Fatalf("(-want +have)\n%s", diff)
@@ -156,7 +156,7 @@ func TestCreatePostpaid_StartsAtOnceAndIsDueAtItsEnd(t *testing.T) {
 	s.When(commands.MakePeriodDue{SubscriptionID: subscription}).ThenNothing()
 	s.At(end).When(commands.MakePeriodDue{SubscriptionID: subscription}).Then(events.PeriodDue{
 		SubscriptionID: subscription, OrgID: org, SubscriberID: subscriber, InvoiceID: second, Ordinal: 2,
-		PlanName: "Home 10", Terms: terms(events.Postpaid), From: end, At: end,
+		PlanName: "Home 10", Terms: terms(events.Postpaid), From: end, KeepsTime: true, At: end,
 		To:    time.Date(2026, time.March, 31, 9, 0, 0, 0, time.UTC),
 		DueAt: time.Date(2026, time.March, 31, 9, 0, 0, 0, time.UTC),
 	})

@@ -3,11 +3,15 @@ package main
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates/identity"
+	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/httpapi/identity"
+	"github.com/lastmile-isp/lastmile/jobs"
+	"github.com/lastmile-isp/lastmile/jobs/runner"
 	"github.com/lastmile-isp/lastmile/processmanagers"
 	"github.com/lastmile-isp/lastmile/processmanagers/identity/claims"
 	"github.com/lastmile-isp/lastmile/projections/billing"
@@ -39,7 +43,7 @@ func (a *App) identityCases() identitycases.Cases {
 	return identitycases.New(identitycases.Config{
 		Bus: e.bus, Vault: a.storage.vault, Users: identityviews.UsersQuery{Views: e.views}, Directory: e.directory,
 		DirectoryShows: e.shows, Head: a.storage.store.Head,
-		PrefixOpen: billingviews.InvoicesQuery{Views: e.views}.PrefixOpen,
+		PrefixOpen: billingviews.PrefixesQuery{Views: e.views, Head: a.storage.store.Head}.Open,
 	})
 }
 
@@ -48,13 +52,21 @@ func (a *App) tokens() identityapi.Tokens {
 	return identityapi.Tokens{Key: signingKey(a.cfg, a.storage.vault), Directory: a.engines.directory, Clock: a.clock}
 }
 
-// wireIdentity brings what older versions recorded under the present rules, and makes the endpoints of organizations,
-// users and signing in.
+// settledPrefixes is how often invoice prefixes of before are given up whose invoices are all settled.
+const settledPrefixes = 24 * time.Hour
+
+// wireIdentity brings what older versions recorded under the present rules, registers the daily work, and makes the
+// endpoints of organizations, users and signing in.
 func (a *App) wireIdentity(ctx context.Context) ([][]httpapi.Route, error) {
 	e, cases := a.engines, a.identityCases()
 	if err := cases.Upgrade.Run(ctx); err != nil {
 		return nil, fmt.Errorf("upgrade users and organizations: %w", err)
 	}
+	jobrunner.AddWorker(e.jobs,
+		func(ctx context.Context, _ commands.ReleaseSettledPrefixes, _ jobs.Cause) error {
+			return cases.Settings.ReleaseSettled(ctx, a.clock.Now())
+		}, jobrunner.Options{})
+	jobrunner.Every(e.jobs, settledPrefixes, commands.ReleaseSettledPrefixes{})
 	organizations, users := identityviews.OrganizationsQuery{Views: e.views}, identityviews.UsersQuery{Views: e.views}
 	return [][]httpapi.Route{
 		identityapi.Auth{

@@ -104,7 +104,8 @@ func (e entry[S]) acted(command id.Command) (Result, bool) {
 // revision before it matches too.
 func (e entry[S]) matches(want uint64) bool {
 	if e.revision < 0 && e.period > 0 {
-		return want == uint64(e.previous) || want+1 == uint64(e.previous)
+		closed := uint64(e.previous)
+		return want == closed || closed > 0 && want == closed-1
 	}
 	return e.revision >= 0 && uint64(e.revision) == want
 }
@@ -185,8 +186,11 @@ func (h *handler[S, C, E]) fold(at entry[S], page []events.Envelope) (entry[S], 
 				e.Type, h.def.Category)
 		}
 		if h.closing != "" && e.Type == h.closing {
-			var none S
-			return at.next(h.def.Evolve(none, fact), e.Meta.RecentCommands, eventstore.At(e.Revision), e.Position), nil
+			state, err := h.def.Reopen(fact)
+			if err != nil {
+				return at, fmt.Errorf("stream %s revision %d: %w", e.Stream, e.Revision, err)
+			}
+			return at.next(state, e.Meta.RecentCommands, eventstore.At(e.Revision), e.Position), nil
 		}
 		at = at.with(h.def.Evolve(at.state, fact), e.Meta.CommandID, eventstore.At(e.Revision), e.Position)
 	}
@@ -197,9 +201,9 @@ func (h *handler[S, C, E]) fold(at entry[S], page []events.Envelope) (entry[S], 
 // kept for metadata.
 const maxClosing = 1<<20 - 64<<10
 
-// closeIfFull closes a full period. A state that is too large for one event leaves the period open, because deciding is
-// more important than short streams. The closing event's id follows from the stream, so that two replicas that close at
-// the same time close once.
+// closeIfFull closes a full period. A state that is too large for one event, or that could not be read again, leaves
+// the period open, because deciding is more important than short streams. The closing event's id follows from the
+// stream, so that two replicas that close at the same time close once.
 func (h *handler[S, C, E]) closeIfFull(
 	ctx context.Context, at entry[S], x *execution, now time.Time,
 ) (entry[S], error) {
@@ -219,12 +223,17 @@ func (h *handler[S, C, E]) closeIfFull(
 			"bytes", len(text))
 		return at, nil
 	}
+	state, err := h.def.Reopen(closing)
+	if err != nil {
+		h.bus.cfg.Logger.ErrorContext(ctx, "full stream not closed because its state could not be read again", "stream",
+			at.stream, "error", err)
+		return at, nil
+	}
 	done, err := h.bus.append(ctx, at.stream, at.revision, []eventstore.New{{Event: closing, Meta: meta}})
 	if err != nil {
 		return at, err
 	}
-	var none S
-	at = at.next(h.def.Evolve(none, closing), meta.RecentCommands, eventstore.At(done.Revision), done.Position)
+	at = at.next(state, meta.RecentCommands, eventstore.At(done.Revision), done.Position)
 	h.cache.Add(at.target, at)
 	return at, nil
 }

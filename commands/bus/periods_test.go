@@ -1,6 +1,7 @@
 package bus_test
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -83,6 +84,67 @@ func TestPeriods_IfMatchHoldsOverTheBoundary(t *testing.T) {
 	m = w.meta()
 	m.ExpectedRevision = &old
 	w.fails(w.one, add{ID: c, Step: 1}, m, "stale_revision")
+}
+
+// closedFirst writes a stream whose first event closes its period with an opening.
+func (w *world) closedFirst(opening string) id.Subscriber {
+	w.t.Helper()
+	c := id.New[id.Subscriber]()
+	meta := events.Metadata{
+		EventID: id.New[id.Event](), CommandID: id.New[id.Command](), AggregateID: id.Any(c), OrgID: w.org,
+		Actor: events.Actor{Kind: events.ActorProcess, ID: "bus"}, At: start,
+	}
+	_, err := w.Store.Append(w.t.Context(), "account-"+c.String(), eventstore.NoStream, []eventstore.New{
+		{Event: events.AccountPeriodClosed{SubscriberID: c, Opening: []byte(opening)}, Meta: meta},
+	})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return c
+}
+
+func TestPeriods_AnOpeningThatCloseNeverWroteStopsAndNamesItsStream(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, bus.Config{})
+	for _, opening := range []string{`{}`, `null`, `[]`, `{"Sum":3}`} {
+		c := w.closedFirst(opening)
+		for name, cmd := range map[string]commands.Command{
+			"a command": add{ID: c, Step: 1}, "the first command": open{ID: c, Org: w.org},
+		} {
+			_, err := w.one.Execute(t.Context(), cmd, w.meta())
+			if err == nil || failure.KindOf(err) != failure.Internal ||
+				!strings.Contains(err.Error(), "stream account-"+c.String()+" revision 0: opening of account") {
+				t.Errorf("%s after %s: %v", name, opening, err)
+			}
+		}
+		if _, _, err := bus.LoadUnchecked[counter](t.Context(), w.two, c); err == nil {
+			t.Errorf("%s is read", opening)
+		}
+	}
+}
+
+func TestPeriods_AStateOfNobodyIsNotClosed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, bus.Config{PeriodLength: 1})
+	c := w.opened() // is full before its first event
+	w.must(w.one, add{ID: c, Step: 2}, w.meta())
+	if got := w.state(c).Sum; got != 2 {
+		t.Errorf("sum %d", got)
+	}
+}
+
+func TestPeriods_TheLargestIfMatchIsNotTheRevisionBeforeTheFirst(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, bus.Config{})
+	c := w.closedFirst(`{"Owner":"` + w.org.String() + `","Sum":3}`)
+	for _, want := range []uint64{math.MaxUint64, 1} {
+		m := w.meta()
+		m.ExpectedRevision = &want
+		w.fails(w.one, add{ID: c, Step: 1}, m, "stale_revision")
+	}
+	m, closed := w.meta(), uint64(0)
+	m.ExpectedRevision = &closed
+	w.must(w.one, add{ID: c, Step: 1}, m)
 }
 
 func TestPeriods_LongClosedPeriodsAreNotReadWhole(t *testing.T) {

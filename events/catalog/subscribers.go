@@ -5,11 +5,13 @@ import (
 	"fmt"
 )
 
-// subscribersUpcasters convert the first versions of events about the periods of subscriptions. They were recorded
-// without the period's ordinal: whoever folds them finds it by the invoice, and a new invoice has the next one.
+// subscribersUpcasters convert older versions of events about the periods of subscriptions. The first ones were
+// recorded without the period's ordinal: whoever folds them finds it by the invoice, and a new invoice has the next
+// one. Periods of before the third version do not keep the time of day of the anniversary.
 func subscribersUpcasters() []Upcaster {
 	list := []Upcaster{
 		{From: "subscribers.SubscriptionExtended.v1", To: "subscribers.SubscriptionExtended.v2", Up: withEnd},
+		{From: "subscribers.PeriodDue.v2", To: "subscribers.PeriodDue.v3", Up: unchanged},
 	}
 	for _, name := range []string{"PeriodDue", "PeriodWithdrawn", "PeriodCancelled", "SubscriptionResumed"} {
 		list = append(list, Upcaster{

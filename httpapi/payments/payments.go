@@ -73,7 +73,7 @@ type paymentResponse struct {
 	Gateway           string         `json:"gateway" enum:"mobile_money_stk,cash"`
 	ReceiptID         *id.Receipt    `json:"receiptId"`
 	ReceiptNumber     *string        `json:"receiptNumber" doc:"null also for a success without a number yet"`
-	Reason            *string        `json:"reason" doc:"machine-readable; null unless cancelled or failed"`
+	Reason            *string        `json:"reason" doc:"machine-readable; null for money that came and stayed"`
 	Message           *string        `json:"message" doc:"the provider's words"`
 	CheckoutRequestID *string        `json:"checkoutRequestId"`
 	InitiatedAt       time.Time      `json:"initiatedAt"`

@@ -80,8 +80,10 @@ func TestSubscribers_RegisterReadSearchChange(t *testing.T) {
 		k.Want(t, 422, "invalid_input", isptest.Patch(admin, path, required))
 	}
 	stale := isptest.Patch(admin, path, map[string]any{"firstName": "X"})
-	stale.Header = map[string]string{"If-Match": `"0"`}
-	k.Want(t, 412, "stale_revision", stale)
+	for _, match := range []string{`"0"`, `"18446744073709551615"`} { // the largest revision that can be written
+		stale.Header = map[string]string{"If-Match": match}
+		k.Want(t, 412, "stale_revision", stale)
+	}
 }
 
 func TestSubscribers_BlockAndAccess(t *testing.T) {

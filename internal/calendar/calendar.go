@@ -51,6 +51,25 @@ func (d Date) Start(zone *time.Location) time.Time {
 	return midnight.UTC()
 }
 
+// moment is the instant at which a day has a time of day in a zone, in UTC. A time of day that a change to summer time
+// skips is as much later as the clock is put forward. The time of day must be less than 24 hours.
+func (d Date) moment(clock time.Duration, zone *time.Location) time.Time {
+	wanted := time.Date(d.Year, d.Month, d.Day, 0, 0, 0, 0, time.UTC).Add(clock)
+	h, m, s := wanted.Clock()
+	at := time.Date(d.Year, d.Month, d.Day, h, m, s, wanted.Nanosecond(), zone)
+	if early := wanted.Sub(asUTC(at)); early > 0 { // time.Date may fall on either side of the change
+		at = at.Add(early)
+	}
+	return at.UTC()
+}
+
+// asUTC is the instant at which clocks in UTC show what a local clock shows at the given instant.
+func asUTC(local time.Time) time.Time {
+	y, mo, d := local.Date()
+	h, m, s := local.Clock()
+	return time.Date(y, mo, d, h, m, s, local.Nanosecond(), time.UTC)
+}
+
 // AddDays is the date n days later; a negative n gives an earlier date.
 func (d Date) AddDays(n int) Date {
 	return On(time.Date(d.Year, d.Month, d.Day+n, 12, 0, 0, 0, time.UTC), time.UTC)
@@ -98,9 +117,36 @@ const (
 // Known reports whether the word is one of the four periods.
 func (p Period) Known() bool { return p == Hour || p == Day || p == Week || p == Month }
 
+// Next is the end of a period that begins at an instant, in the zone's calendar and in UTC. It keeps the anniversary:
+// its day of the month, anchorDay, as in After, and the time of day that begun has. Where a change to summer time skips
+// that time of day, the period ends as much later as the clock is put forward, and the period after it is on time
+// again. Hours have no anniversary.
+func (p Period) Next(at time.Time, anchorDay int, begun time.Time, zone *time.Location) time.Time {
+	if p == Hour {
+		return at.Add(time.Hour).UTC()
+	}
+	local := asUTC(begun.In(zone))
+	clock := local.Sub(local.Truncate(24 * time.Hour))
+	const half = 12 * time.Hour // an instant that a change has moved still belongs to the day of its anniversary
+	day := On(at.Add(half-clock), zone)
+	switch p {
+	case Day:
+		return day.AddDays(1).moment(clock, zone)
+	case Week:
+		return day.AddDays(7).moment(clock, zone)
+	}
+	if anchorDay == 0 {
+		anchorDay = day.Day
+	}
+	last := On(time.Date(day.Year, day.Month+2, 0, 12, 0, 0, 0, time.UTC), time.UTC) // of the next month
+	last.Day = min(anchorDay, last.Day)
+	return last.moment(clock, zone)
+}
+
 // After is one period after an instant, in the zone's calendar. The result is in UTC. anchorDay (1 to 31) is the day of
 // the month of monthly periods; a shorter month uses its last day, and the next month returns to anchorDay. 0 means the
-// day of the instant itself.
+// day of the instant itself. The result has the time of day of the instant, so a period that ended later because of a
+// change to summer time moves all after it: only periods that were recorded before Next existed go on like this.
 func (p Period) After(at time.Time, anchorDay int, zone *time.Location) time.Time {
 	local := at.In(zone)
 	switch p {

@@ -1,6 +1,7 @@
 package calendar_test
 
 import (
+	"strconv"
 	"testing"
 	"time"
 
@@ -169,6 +170,75 @@ func TestPeriodAfter_KeepsTheTimeOfDayToTheNanosecond(t *testing.T) {
 	} {
 		if got := calendar.Month.After(at, anchor, time.UTC); !got.Equal(want) || got.Location() != time.UTC {
 			t.Errorf("with anchor %d: %s, want %s", anchor, got, want)
+		}
+	}
+}
+
+func TestPeriodNext_ASkippedHourMovesItsOwnPeriodOnly(t *testing.T) {
+	t.Parallel()
+	type end struct{ anchor, begun, first, second string } // local times
+	for zone, units := range map[string]map[calendar.Period]end{
+		"Africa/Cairo": { // on 26 April 2024 the clock goes from 00:00 to 01:00
+			calendar.Month: {"26", "2024-03-26 00:30", "2024-04-26 01:30", "2024-05-26 00:30"},
+			calendar.Week:  {"0", "2024-04-19 00:30", "2024-04-26 01:30", "2024-05-03 00:30"},
+			calendar.Day:   {"0", "2024-04-25 00:30", "2024-04-26 01:30", "2024-04-27 00:30"},
+			calendar.Hour:  {"0", "2024-04-25 23:30", "2024-04-26 01:30", "2024-04-26 02:30"},
+		},
+		"America/Havana": { // on 10 March 2024 from 00:00 to 01:00, west of Greenwich
+			calendar.Month: {"10", "2024-02-10 00:30", "2024-03-10 01:30", "2024-04-10 00:30"},
+			calendar.Day:   {"0", "2024-03-09 00:30", "2024-03-10 01:30", "2024-03-11 00:30"},
+		},
+		"Europe/London": { // on 31 March 2024 from 01:00 to 02:00
+			calendar.Month: {"31", "2024-02-29 01:30", "2024-03-31 02:30", "2024-04-30 01:30"},
+		},
+		"America/Nuuk": { // on 30 March 2024 from 22:00 to 23:00; on 29 March 2025 from 23:00 to midnight
+			calendar.Month: {"29", "2025-02-28 23:30", "2025-03-30 00:30", "2025-04-29 23:30"},
+			calendar.Week:  {"0", "2025-03-22 23:30", "2025-03-30 00:30", "2025-04-05 23:30"},
+			calendar.Day:   {"0", "2025-03-28 23:30", "2025-03-30 00:30", "2025-03-30 23:30"},
+		},
+	} {
+		place, err := time.LoadLocation(zone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for unit, want := range units {
+			begun, err := time.ParseInLocation("2006-01-02 15:04", want.begun, place)
+			if err != nil {
+				t.Fatal(err)
+			}
+			anchor, err := strconv.Atoi(want.anchor)
+			if err != nil {
+				t.Fatal(err)
+			}
+			first := unit.Next(begun, anchor, begun, place)
+			second := unit.Next(first, anchor, begun, place)
+			for i, pair := range [][2]string{
+				{first.In(place).Format("2006-01-02 15:04"), want.first},
+				{second.In(place).Format("2006-01-02 15:04"), want.second},
+			} {
+				if pair[0] != pair[1] {
+					t.Errorf("%s: end %d of a %s is %s, want %s", zone, i+1, unit, pair[0], pair[1])
+				}
+			}
+		}
+	}
+}
+
+func TestPeriodNext_AnEndThatWasMovedBeforeComesBackToItsTime(t *testing.T) {
+	t.Parallel()
+	zone, err := time.LoadLocation("Africa/Cairo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := func(day, hour int) time.Time { return time.Date(2024, time.June, day, hour, 30, 0, 7, zone) }
+	for _, c := range []struct {
+		begun int // hour of the anniversary
+		moved time.Time
+		want  time.Time
+	}{{0, at(10, 1), at(11, 0)}, {1, at(10, 0), at(11, 1)}, {23, at(10, 0), at(10, 23)}, {0, at(9, 23), at(11, 0)}} {
+		begun := time.Date(2024, time.January, 3, c.begun, 30, 0, 7, zone)
+		if got := calendar.Day.Next(c.moved, 0, begun, zone); !got.Equal(c.want) || got.Location() != time.UTC {
+			t.Errorf("a day from %s ends %s, want %s", c.moved, got.In(zone), c.want)
 		}
 	}
 }

@@ -57,6 +57,14 @@ func FuzzPeriodAfter(f *testing.F) {
 			if !next.After(at) || next.Sub(at) > 62*24*time.Hour || next.Location() != time.UTC {
 				t.Fatalf("a %s after %s in %s is %s", p, at.In(zone), zone, next.In(zone))
 			}
+			kept := p.Next(at, int(anchor), at, zone)
+			if zone == zones[0] && !kept.Equal(next) {
+				t.Fatalf("a %s after %s is %s, and with its own time of day %s", p, at.In(zone), next, kept)
+			}
+			begun := at.Add(-time.Duration(unix%86_400) * time.Second)
+			if kept = p.Next(at, int(anchor), begun, zone); !kept.After(at) || kept.Sub(at) > 63*24*time.Hour {
+				t.Fatalf("a %s after %s at the time of %s in %s is %s", p, at.In(zone), begun, zone, kept.In(zone))
+			}
 		}
 		local, day := at.In(zone), int(anchor)
 		if day == 0 {

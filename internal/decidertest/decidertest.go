@@ -166,8 +166,10 @@ func (s *Scenario[S, C, E]) BelongsTo(want id.Organization, missing string) *Sce
 // SurvivesClosing checks that the last event of a closed period carries the whole state into the next period.
 func (s *Scenario[S, C, E]) SurvivesClosing(opts ...cmp.Option) *Scenario[S, C, E] {
 	s.t.Helper()
-	var none S
-	opened := s.def.Evolve(none, s.def.Close(s.state))
+	opened, err := s.def.Reopen(s.def.Close(s.state))
+	if err != nil {
+		s.t.Fatalf("the period cannot be opened again: %v", err)
+	}
 	if len(opts) == 0 {
 		if !reflect.DeepEqual(s.state, opened) {
 			s.t.Fatalf("state is lost when the period closes:\nbefore %+v\nafter  %+v", s.state, opened)

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net"
@@ -14,22 +15,33 @@ const readOnly = "25006"
 // diskFull is the code with which a server refuses what it has no room for.
 const diskFull = "53100"
 
-// Away reports whether an error comes from the server's condition and not from the statement: it cannot be reached,
-// starts, stops, writes nothing, or has no room left.
+// Away reports whether an error comes from the condition of the server or of the way to it, and not from the statement:
+// the server cannot be reached, starts, stops, writes nothing, or has no room left. A repeated attempt may succeed;
+// whether the statement that failed has had an effect is unknown. A caller that went away, or whose own time was over,
+// says nothing about the server, unless it was still waiting for the connection.
 func Away(err error) bool {
 	var connect *pgconn.ConnectError
-	var network *net.OpError
-	if errors.As(err, &connect) || errors.As(err, &network) || errors.Is(err, io.ErrUnexpectedEOF) {
+	var operation *net.OpError
+	if errors.As(err, &connect) || errors.As(err, &operation) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return true
 	}
-	var answer *pgconn.PgError
-	if !errors.As(err, &answer) || len(answer.Code) < 2 {
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return false
 	}
-	if answer.Code == readOnly {
-		return true
+	var answer *pgconn.PgError
+	if errors.As(err, &answer) {
+		return ofServer(answer.Code)
 	}
-	switch answer.Code[:2] {
+	var network net.Error
+	return errors.As(err, &network) || pgconn.SafeToRetry(err)
+}
+
+// ofServer reports whether a code of PostgreSQL is about the server's condition.
+func ofServer(code string) bool {
+	if code == readOnly || len(code) < 2 {
+		return code == readOnly
+	}
+	switch code[:2] {
 	case "08", "53", "57", "58": // connection, resources, shutdown, system
 		return true
 	}

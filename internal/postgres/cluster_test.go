@@ -141,7 +141,7 @@ func TestCluster_RecoversFromAKilledServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-c.Done()
-	if _, err := pgx.Connect(t.Context(), url); !postgres.Unavailable(err) {
+	if _, err := pgx.Connect(t.Context(), url); !postgres.Away(err) {
 		t.Errorf("a stopped server is not told apart: %v", err)
 	}
 	if err := c.Restart(t.Context()); err != nil {
@@ -171,7 +171,7 @@ func TestCluster_PoolsOutliveARestart(t *testing.T) {
 		if err = db.Owner.Ping(t.Context()); err == nil {
 			return
 		}
-		if !postgres.Unavailable(err) {
+		if !postgres.Away(err) {
 			t.Errorf("a lost connection is not told apart: %v", err)
 		}
 	}

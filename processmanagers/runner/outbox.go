@@ -310,7 +310,7 @@ func outage(err error) bool {
 		return true
 	}
 	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, postgres.ErrPassing) || postgres.Away(err) ||
-		postgres.Unavailable(err) || errors.Is(err, eventstore.ErrUnavailable)
+		errors.Is(err, eventstore.ErrUnavailable)
 }
 
 // failed counts a failed attempt, unless the command is not at fault. After the last attempt, and after a panic, the

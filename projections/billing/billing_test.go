@@ -35,7 +35,8 @@ func newKit(t *testing.T) *kit {
 	k.runner = runner.New(runner.Config{
 		Feed: feedtest.Start(t, k.log), DB: pgtest.New(t), Clock: clock.NewManual(began),
 	})
-	k.runner.Register(billingviews.Invoices{}, billingviews.Statement{}, billingviews.Collections{})
+	k.runner.Register(billingviews.Invoices{}, billingviews.Statement{}, billingviews.Collections{},
+		billingviews.Numbering{})
 	if err := k.runner.Start(t.Context()); err != nil {
 		t.Fatalf("start read models: %v", err)
 	}
@@ -53,6 +54,7 @@ func (k *kit) tell(t *testing.T, org id.Organization, list ...events.Event) {
 		position := k.log.Append(events.Metadata{OrgID: org, At: at(len(k.log.Events()))}, e)
 		for _, name := range []string{
 			billingviews.InvoicesName, billingviews.StatementName, billingviews.CollectionsName,
+			billingviews.NumberingName,
 		} {
 			if err := k.runner.Views().WaitFor(t.Context(), name, position); err != nil {
 				t.Fatalf("%s after %s: %v", name, e.EventType(), err)
@@ -150,24 +152,6 @@ func TestInvoices_PagesVisitEveryRowOnceWhileRowsAreAdded(t *testing.T) {
 	}
 	if len(seen) != 5 {
 		t.Errorf("%d rows were visited, want 5", len(seen))
-	}
-}
-
-// A prefix that the organization gave up stays its own while something is due on an invoice under it.
-func TestInvoices_OpenPrefixesAreThoseOfInvoicesWithSomethingDue(t *testing.T) {
-	t.Parallel()
-	k := newKit(t)
-	k.tell(t, acme, story()...)
-	if got, err := k.invoices.OpenPrefixes(t.Context(), acme); err != nil || !slices.Equal(got, []string{"ACME"}) {
-		t.Errorf("open prefixes %v, %v", got, err)
-	}
-	k.tell(t, acme, events.InvoiceAllocated{
-		InvoiceID: invoiceID(1), ReceiptID: receiptID(9), Amount: kes(36000), Due: kes(0),
-	})
-	for _, org := range []id.Organization{acme, other} {
-		if got, err := k.invoices.OpenPrefixes(t.Context(), org); err != nil || len(got) > 0 {
-			t.Errorf("open prefixes %v, %v", got, err)
-		}
 	}
 }
 

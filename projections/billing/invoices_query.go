@@ -164,18 +164,6 @@ func (q InvoicesQuery) State(ctx context.Context, org id.Organization, invoice i
 	return *state, nil
 }
 
-// OpenPrefixes lists the prefixes of an organization's invoices on which something is due. Such a prefix must stay the
-// organization's, because a customer may type one of these numbers at a paybill.
-func (q InvoicesQuery) OpenPrefixes(ctx context.Context, org id.Organization) ([]string, error) {
-	var prefixes []string
-	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
-		postgres.Collect(r, &prefixes, pgx.RowTo[string], q.Views.SQL(InvoicesName, `
-			select distinct split_part(number, '-', 1) from {schema}.invoices
-			where org_id = $1 and due_minor > 0 order by 1`), org)
-	})
-	return prefixes, err
-}
-
 // CreditNoteState returns the state of a credit note, "" when no row is there yet.
 func (q InvoicesQuery) CreditNoteState(ctx context.Context, org id.Organization, note id.Receipt) (string, error) {
 	var state *string

@@ -28,7 +28,7 @@ var organizationsDDL string
 func (Organizations) Name() string { return OrganizationsName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Organizations) Version() int { return 2 }
+func (Organizations) Version() int { return 3 }
 
 // DDL creates the tables of organizations.sql.
 func (Organizations) DDL() string { return organizationsDDL }
@@ -48,9 +48,15 @@ func (Organizations) Handles() []string {
 
 // createSQL inserts a new organization.
 const createSQL = `
-insert into {schema}.organizations (org_id, slug, name, billing, created_at, revision)
-values (@org, @slug, @name, @billing, @at, @revision)
+insert into {schema}.organizations (org_id, slug, name, billing, prefixes, created_at, revision)
+values (@org, @slug, @name, @billing, array[@prefix::text], @at, @revision)
 on conflict (org_id) do nothing`
+
+// adoptedSQL has the new settings and adds their prefix to those that the organization holds.
+const adoptedSQL = `
+update {schema}.organizations set billing = $2, revision = $3,
+	prefixes = case when $4::text = any(prefixes) then prefixes else prefixes || $4::text end
+where org_id = $1`
 
 // revisedSQL is for events that change only the revision, which If-Match is compared with.
 const revisedSQL = `update {schema}.organizations set revision = $2 where org_id = $1`
@@ -65,7 +71,7 @@ func (Organizations) Apply(w *runner.Writes, e events.Envelope) error {
 		}
 		w.Exec(createSQL, pgx.NamedArgs{
 			"org": v.OrgID, "slug": v.Slug, "name": v.Name, "billing": string(billing), "at": v.CreatedAt,
-			"revision": int64(e.Revision),
+			"prefix": v.Billing.InvoicePrefix, "revision": int64(e.Revision),
 		})
 	case events.OrganizationRenamed:
 		w.Exec(`update {schema}.organizations set name = $2, revision = $3 where org_id = $1`, v.OrgID, v.Name,
@@ -75,10 +81,10 @@ func (Organizations) Apply(w *runner.Writes, e events.Envelope) error {
 		if err != nil {
 			return fmt.Errorf("marshal billing settings: %w", err)
 		}
-		w.Exec(`update {schema}.organizations set billing = $2, revision = $3 where org_id = $1`, v.OrgID,
-			string(billing), int64(e.Revision))
+		w.Exec(adoptedSQL, v.OrgID, string(billing), int64(e.Revision), v.Billing.InvoicePrefix)
 	case events.InvoicePrefixReleased:
-		w.Exec(revisedSQL, v.OrgID, int64(e.Revision))
+		w.Exec(`update {schema}.organizations set prefixes = array_remove(prefixes, $2), revision = $3
+			where org_id = $1`, v.OrgID, v.Prefix, int64(e.Revision))
 	case events.AdministratorSeated:
 		w.Exec(revisedSQL, v.OrgID, int64(e.Revision))
 	case events.AdministratorReleased:

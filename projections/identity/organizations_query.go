@@ -65,3 +65,13 @@ func (q OrganizationsQuery) List(ctx context.Context, after OrganizationKey, max
 	})
 	return rows, err
 }
+
+// WithOldPrefixes lists the organizations of the platform that hold an invoice prefix beside their present one.
+func (q OrganizationsQuery) WithOldPrefixes(ctx context.Context) ([]id.Organization, error) {
+	var orgs []id.Organization
+	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
+		postgres.Collect(r, &orgs, pgx.RowTo[id.Organization], q.Views.SQL(OrganizationsName,
+			`select org_id from {schema}.organizations where cardinality(prefixes) > 1 order by org_id`))
+	})
+	return orgs, err
+}

@@ -32,13 +32,13 @@ var paymentsDDL string
 func (Payments) Name() string { return PaymentsName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Payments) Version() int { return 3 }
+func (Payments) Version() int { return 4 }
 
 // DDL creates the tables of payments.sql.
 func (Payments) DDL() string { return paymentsDDL }
 
 // TenantTables are under row-level security.
-func (Payments) TenantTables() []string { return []string{"payments"} }
+func (Payments) TenantTables() []string { return []string{"payments", "moved"} }
 
 // Handles lists the events that change the tables.
 func (Payments) Handles() []string {
@@ -77,7 +77,8 @@ update {schema}.payments set checks = checks + 1, checked_at = $2, revision = $3
 where payment_id = $1 and revision < $3`
 	succeededSQL = `
 update {schema}.payments set
-	stage = 'succeeded', receipt_id = @receipt, receipt_number = nullif(@number, ''), provisional = @provisional,
+	stage = 'succeeded', amount_minor = @amount, receipt_id = @receipt,
+	receipt_number = nullif(@number, ''), provisional = @provisional,
 	code = '', message = '', told_by = @by, settled_at = @at, revision = @revision
 where payment_id = @payment and revision < @revision`
 	claimedSQL = `
@@ -112,8 +113,8 @@ func (Payments) Apply(w *runner.Writes, e events.Envelope) error {
 		w.Exec(checkedSQL, v.PaymentID, v.At, revision)
 	case events.PaymentSucceeded:
 		w.Exec(succeededSQL, pgx.NamedArgs{
-			"payment": v.PaymentID, "receipt": v.ReceiptID, "number": v.ReceiptNumber, "provisional": v.Provisional,
-			"by": v.By, "at": v.At, "revision": revision,
+			"payment": v.PaymentID, "amount": v.Amount.Minor, "receipt": v.ReceiptID, "number": v.ReceiptNumber,
+			"provisional": v.Provisional, "by": v.By, "at": v.At, "revision": revision,
 		})
 	case events.ProvisionalClaimed:
 		w.Exec(claimedSQL, v.PaymentID, v.ReceiptNumber, revision)
@@ -153,10 +154,13 @@ update {schema}.payments set subscriber_id = $2, invoice_id = null where payment
 	cashReversedSQL = `
 update {schema}.payments set stage = 'failed', code = 'reversed', message = $2
 where payment_id = $1 and gateway = 'cash'`
+	movedSQL = `
+insert into {schema}.moved (receipt_id, org_id, subscriber_id) values ($1, $2, $3)
+on conflict (receipt_id) do update set subscriber_id = excluded.subscriber_id`
 )
 
-// applyCash keeps the payments that are receipts of cash; such a payment has the id of its receipt. It also erases
-// phones.
+// applyCash keeps the payments that are receipts of cash; such a payment has the id of its receipt. It also keeps where
+// money was moved to, and erases phones.
 func applyCash(w *runner.Writes, e events.Event) {
 	switch v := e.(type) {
 	case events.ReceiptMatched:
@@ -167,10 +171,15 @@ func applyCash(w *runner.Writes, e events.Event) {
 				"number": v.ReceiptNumber, "paid_at": v.PaidAt,
 			})
 		}
+		w.Exec(`update {schema}.moved set subscriber_id = $2 where receipt_id = $1`, v.ReceiptID, v.SubscriberID)
 	case events.ReceiptReattributed:
 		w.Exec(cashMovedSQL, v.ReceiptID, v.To)
+		w.Exec(movedSQL, v.ReceiptID, v.OrgID, v.To)
 	case events.ReceiptReversed:
 		w.Exec(cashReversedSQL, v.ReceiptID, v.Reason.Reveal())
+		if !v.OrgID.IsZero() { // otherwise it was never an organization's
+			w.Exec(movedSQL, v.ReceiptID, v.OrgID, nil)
+		}
 	case events.SubscriberForgotten:
 		w.Exec(`update {schema}.payments set phone = null,
 				message = case when gateway = 'cash' then '' else message end

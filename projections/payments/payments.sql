@@ -30,6 +30,14 @@ create table {schema}.payments (
   settled_at timestamptz,
   revision bigint not null
 );
+
+-- Where a person moved the money of a receipt, or that it was taken back. A prompt may succeed before or after that.
+create table {schema}.moved (
+  receipt_id uuid primary key,
+  org_id uuid not null,
+  subscriber_id uuid -- whose account has the money; null = it was taken back
+);
+
 create index payments_newest on {schema}.payments (org_id, initiated_at desc, payment_id desc);
 create index payments_subscriber on {schema}.payments (org_id, subscriber_id, initiated_at desc, payment_id desc);
 create index payments_checkout on {schema}.payments (checkout_request_id) where checkout_request_id is not null;

@@ -53,6 +53,8 @@ type PaymentRow struct {
 	ExpiresAt         *time.Time      `db:"expires_at"`
 	SettledAt         *time.Time      `db:"settled_at"`
 	Revision          int64           `db:"revision"`
+	// Moved tells what a person did with the money of a success: "reversed", "reattributed" to another account, or "".
+	Moved string `db:"moved"`
 }
 
 // Amount is the amount that the prompt asked for, or the cash received.
@@ -96,12 +98,14 @@ var reasons = map[string]string{
 	"provider_unavailable": "provider_unavailable",
 }
 
-// Reason is a machine-readable word for an attempt that ended without money, "" for others. A code without a word is
-// "provider_refused".
+// Reason is a machine-readable word for an attempt that ended without money, or whose money a person took back or moved
+// to another account; "" for others. A code without a word is "provider_refused".
 func (r PaymentRow) Reason() string {
 	switch {
 	case r.Stage == "expired":
 		return "expired"
+	case r.Stage == "succeeded":
+		return r.Moved
 	case r.Stage != "failed" && r.Stage != "cancelled":
 		return ""
 	case reasons[r.Code] != "":
@@ -133,7 +137,10 @@ type PaymentsQuery struct{ Views *runner.Views }
 const paymentColumns = `payment_id, org_id, subscriber_id, invoice_id, gateway, amount_minor, currency, phone, direct,
 	environment, shortcode, credentials_ref, account_reference, stage, checkout_request_id, customer_message,
 	receipt_id, receipt_number, provisional, code, message, checks, checked_at, initiated_at, expires_at,
-	settled_at, revision`
+	settled_at, revision, coalesce((
+		select case when m.subscriber_id is null then 'reversed'
+			when m.subscriber_id <> payments.subscriber_id then 'reattributed' end
+		from {schema}.moved m where m.receipt_id = payments.receipt_id), '') as moved`
 
 // Get returns one payment of an organization, nil when it has none with this id.
 func (q PaymentsQuery) Get(ctx context.Context, org id.Organization, payment id.Payment) (*PaymentRow, error) {

@@ -12,6 +12,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
 	"github.com/lastmile-isp/lastmile/projections/payments"
@@ -155,7 +156,9 @@ func TestAttemptOf_AReferenceThatIsTypedAgainIsAPaymentOfItsOwn(t *testing.T) {
 	exact := "ACME-0007"
 	echoed := typed
 	echoed.BillRef = &exact
-	paid := events.PaymentSucceeded{PaymentID: payment("one"), ReceiptID: receipt("R"), ReceiptNumber: "R", At: began}
+	paid := events.PaymentSucceeded{
+		PaymentID: payment("one"), Amount: kes(1500), ReceiptID: receipt("R"), ReceiptNumber: "R", At: began,
+	}
 	query := paid
 	query.ReceiptNumber, query.Provisional = "", true
 	for name, c := range map[string]struct {
@@ -210,6 +213,52 @@ func TestPayments_OutsideStatusesAndFilters(t *testing.T) {
 	}
 	if row, err := q.Get(t.Context(), acme, payment("expire")); err != nil || row.Reason() != "expired" {
 		t.Errorf("expired: %v, %v", row, err)
+	}
+}
+
+func TestPayments_SayThatTheMoneyOfASuccessMovedAway(t *testing.T) {
+	t.Parallel()
+	move := func(to id.Subscriber, move int) events.Event {
+		return events.ReceiptReattributed{
+			ReceiptID: receipt("R1"), OrgID: acme, From: amina, To: to, PaymentID: payment("early"), Amount: kes(1000),
+			Move: move, Reason: personal.Of("x"), At: began,
+		}
+	}
+	success := events.PaymentSucceeded{
+		PaymentID: payment("early"), Amount: kes(1000), ReceiptID: receipt("R1"), ReceiptNumber: "R1", By: "operator",
+		At: began,
+	}
+	gone := events.ReceiptReversed{ReceiptID: receipt("R1"), OrgID: acme, Reason: personal.Of("x"), At: began}
+	nobodys := events.ReceiptReversed{ReceiptID: receipt("R1"), Reason: personal.Of("x"), At: began}
+	for name, c := range map[string]struct {
+		receipt []events.Event
+		reason  string
+	}{
+		"stays":              {nil, ""},
+		"to another":         {[]events.Event{move(brian, 1)}, "reattributed"},
+		"there and back":     {[]events.Event{move(brian, 1), move(amina, 2)}, ""},
+		"taken back":         {[]events.Event{gone}, "reversed"},
+		"moved, then taken":  {[]events.Event{move(brian, 1), gone}, "reversed"},
+		"matched once again": {[]events.Event{move(brian, 1), matched("R1", "operator", "c2b")}, ""},
+		"of nobody":          {[]events.Event{nobodys}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, late := range []bool{false, true} { // the news of the success may come after the move
+				s := projectiontest.NewStory(acme, began).Add("payment-early", initiated("early"))
+				if !late {
+					s.Add("payment-early", success)
+				}
+				s.Add("receipt-R1", c.receipt...)
+				if late {
+					s.Add("payment-early", success)
+				}
+				row, err := paymentsviews.PaymentsQuery{Views: told(t, s)}.Get(t.Context(), acme, payment("early"))
+				if err != nil || row.Status() != "SUCCESS" || row.Reason() != c.reason || row.Amount() != kes(1000) {
+					t.Errorf("late %v: %+v, %v", late, row, err)
+				}
+			}
+		})
 	}
 }
 

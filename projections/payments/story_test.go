@@ -87,16 +87,19 @@ func paymentsStory() *projectiontest.Story {
 	attempt("fail", accepted("fail"),
 		events.PaymentFailed{PaymentID: payment("fail"), Code: "2001", Message: "pin", By: "query", At: began},
 		events.PaymentSucceeded{
-			PaymentID: payment("fail"), ReceiptID: receipt("LATE"), ReceiptNumber: "LATE", By: "callback", At: began,
+			PaymentID: payment("fail"), Amount: kes(1500), ReceiptID: receipt("LATE"), ReceiptNumber: "LATE",
+			By: "callback", At: began,
 		})
 	attempt("early",
 		events.PaymentSucceeded{
-			PaymentID: payment("early"), ReceiptID: receipt("R1"), ReceiptNumber: "R1", By: "callback", At: began,
+			PaymentID: payment("early"), Amount: kes(1500), ReceiptID: receipt("R1"), ReceiptNumber: "R1",
+			By: "callback", At: began,
 		},
 		accepted("early"))
 	attempt("query", accepted("query"),
 		events.PaymentSucceeded{
-			PaymentID: payment("query"), ReceiptID: receipt("P"), Provisional: true, By: "query", At: began,
+			PaymentID: payment("query"), Amount: kes(1500), ReceiptID: receipt("P"), Provisional: true, By: "query",
+			At: began,
 		},
 		events.ProvisionalClaimed{
 			PaymentID: payment("query"), ReceiptID: receipt("R2"), ReceiptNumber: "R2",

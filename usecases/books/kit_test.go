@@ -301,6 +301,23 @@ func (w *world) settled(payment id.Payment, units int64, provisional bool) id.Re
 	return receipt
 }
 
+// settledByHand has a person put money of a prompt, over another amount, on the prompt's account.
+func (w *world) settledByHand(payment id.Payment, units int64) {
+	receipt := id.New[id.Receipt]()
+	number := "P" + receipt.String()[24:]
+	w.receipts.do(commands.RecordReceipt{
+		ReceiptID: receipt, OrgID: w.org, Provider: commands.ProviderMobileMoney, Environment: "sandbox",
+		ReceiptNumber: number, Channel: commands.ChannelPrompt, Shortcode: "600100", Amount: kes(units), PaidAt: w.now,
+		PaymentID: payment, Sighting: commands.SightingCallback,
+	})
+	w.receipts.do(commands.HoldReceipt{ReceiptID: receipt, Reason: commands.HeldConflictingPrompt})
+	w.receipts.do(commands.AttributeReceipt{ReceiptID: receipt, OrgID: w.org, SubscriberID: w.amina})
+	w.prompts.do(commands.SettlePayment{
+		PaymentID: payment, ReceiptID: receipt, ReceiptNumber: number, Amount: kes(units), By: commands.ByOperator,
+		SubscriberID: w.amina,
+	})
+}
+
 // bill drafts and issues a manual invoice.
 func (w *world) bill(subscriber id.Subscriber, units int64) id.Invoice {
 	invoice := id.New[id.Invoice]()

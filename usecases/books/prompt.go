@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
@@ -44,7 +45,7 @@ func (b *Books) takePrompt(e events.Envelope, v events.PaymentEvent) {
 	switch v := v.(type) {
 	case events.PaymentSucceeded:
 		p.over, p.since = true, e.Meta.At
-		if v.Amount.Minor != p.amount {
+		if v.Amount.Minor != p.amount && v.By != commands.ByOperator {
 			p.amount = -1 // told with the receipt
 		}
 	case events.PaymentCancelled, events.PaymentFailed, events.PaymentExpired:

@@ -24,6 +24,7 @@ func story(t *testing.T) *world {
 		suspense := w.receive(80, org)
 		w.receipts.do(commands.HoldReceipt{ReceiptID: suspense, Reason: commands.HeldNoMatch})
 	}
+	w.settledByHand(w.prompt(60), 40)
 	w.month()
 	w.subs.do(commands.EndSubscription{SubscriptionID: w.sub, Reason: "moved away"})
 	w.accounts.closePeriod(id.As[id.Any](w.brian))

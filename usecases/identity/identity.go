@@ -22,7 +22,7 @@ type Config struct {
 	Directory      *identityviews.Directory
 	DirectoryShows *runner.Memory
 	Head           func(ctx context.Context) (uint64, error) // gives the newest position of the log
-	// PrefixOpen reports whether an invoice with a prefix of an organization still waits for money.
+	// PrefixOpen reports whether an invoice with a prefix of an organization still waits for money, or for its number.
 	PrefixOpen func(ctx context.Context, org id.Organization, prefix string) (bool, error)
 }
 
@@ -53,8 +53,11 @@ func New(cfg Config) Cases {
 			Sessions: sessions, Users: cfg.Users, Passwords: cfg.Vault.Passwords, Lockouts: cfg.Vault.Lockouts,
 		},
 		Staff: staff, Organizations: Organizations{Bus: cfg.Bus, Staff: staff},
-		Settings: Settings{Bus: cfg.Bus, PrefixOpen: cfg.PrefixOpen},
-		Persons:  Persons{SignIns: signIns, Passwords: cfg.Vault.Passwords},
+		Settings: Settings{
+			Bus: cfg.Bus, Organizations: identityviews.OrganizationsQuery{Views: cfg.Users.Views},
+			PrefixOpen: cfg.PrefixOpen,
+		},
+		Persons: Persons{SignIns: signIns, Passwords: cfg.Vault.Passwords},
 		Upgrade: Upgrade{
 			Bus: cfg.Bus, Directory: cfg.Directory, DirectoryShows: cfg.DirectoryShows, Head: cfg.Head,
 		},

@@ -2,7 +2,10 @@ package identitycases
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"strings"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates/identity"
 	"github.com/lastmile-isp/lastmile/commands"
@@ -12,13 +15,15 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/usecases"
 )
 
 // Settings changes the name and the billing settings of an organization. Safe for concurrent use.
 type Settings struct {
-	Bus *bus.Bus
-	// PrefixOpen reports whether an invoice with a prefix of the organization still waits for money.
+	Bus           *bus.Bus
+	Organizations identityviews.OrganizationsQuery
+	// PrefixOpen reports whether an invoice with a prefix of the organization still waits for money, or for its number.
 	PrefixOpen func(ctx context.Context, org id.Organization, prefix string) (bool, error)
 }
 
@@ -54,7 +59,8 @@ type TaxComponent struct {
 // both count. With If-Match the billing rules are changed at that revision only. The result has the revision and
 // position of the last write.
 //
-// Before another invoice prefix is adopted, prefixes of before are given up whose invoices are all settled.
+// Before another invoice prefix is adopted, prefixes of before are given up whose invoices are all settled, as
+// ReleaseSettled does every day.
 //
 // Fails: organization_not_found, invalid_input, currency_fixed, invoice_prefix_taken, invoice_prefix_held,
 // stale_revision, concurrent_change.
@@ -90,8 +96,33 @@ func (s Settings) Change(ctx context.Context, asked usecases.Asked, in SettingsC
 	return done, nil
 }
 
-// releaseSettled gives up the prefixes of before whose invoices are all settled, except the one that is wanted again.
-// It does nothing for an organization that holds its present prefix only.
+// ReleaseSettled gives up the prefixes of before whose invoices are all settled, in every organization. It runs once a
+// day. A release has its id from organization, local date and prefix, so that it acts once, however many programs run
+// it and however often. An organization whose prefixes cannot be released does not keep the others waiting; the error
+// tells all of them.
+func (s Settings) ReleaseSettled(ctx context.Context, now time.Time) error {
+	orgs, err := s.Organizations.WithOldPrefixes(ctx)
+	if err != nil {
+		return err
+	}
+	var faults []error
+	for _, org := range orgs {
+		today, err := usecases.Today(ctx, s.Bus, org, now)
+		if err == nil {
+			err = s.releaseSettled(ctx, usecases.Asked{Keyed: true, Meta: commands.Meta{
+				CommandID: id.Derive[id.Command]("daily-settled-prefixes", org.String(), today.String()), OrgID: org,
+				Actor: events.Actor{Kind: events.ActorProcess, ID: "settings"},
+			}}, "")
+		}
+		if err != nil {
+			faults = append(faults, fmt.Errorf("release prefixes of %v: %w", org, err))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// releaseSettled gives up the prefixes of before whose invoices are all settled, except the one that is wanted again;
+// "" is none. It does nothing for an organization that holds its present prefix only.
 func (s Settings) releaseSettled(ctx context.Context, asked usecases.Asked, wanted string) error {
 	org, _, err := bus.LoadOwned[identity.Organization](ctx, s.Bus, asked.Org(), asked.Org())
 	if err != nil {

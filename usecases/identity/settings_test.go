@@ -1,15 +1,19 @@
 package identitycases_test
 
 import (
+	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/usecases/identity"
 )
 
@@ -143,4 +147,92 @@ func TestSettings_OldPrefixesAreHeldWhileTheirInvoicesAreOpen(t *testing.T) {
 	k.open["ACME"] = false
 	k.must(change(k.acme, "LAST")) // ACME is settled by now
 	k.must(change(k.other, "ACME"))
+}
+
+func TestSettings_ASettledPrefixIsReleasedOnTheNextDay(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	change := func(org id.Organization, prefix string) error {
+		done, err := k.Settings.Change(t.Context(), public(org), identitycases.SettingsChange{InvoicePrefix: &prefix})
+		if err == nil {
+			k.must(k.users.Views.WaitFor(t.Context(), identityviews.OrganizationsName, done.Position))
+		}
+		return err
+	}
+	daily := func() { // on each of two replicas
+		t.Helper()
+		for range 2 {
+			k.must(k.Settings.ReleaseSettled(t.Context(), k.clock.Now()))
+		}
+	}
+	k.open["ACME"] = true
+	k.must(change(k.acme, "NET"))
+	daily()
+	k.fails(change(k.other, "ACME"), "invoice_prefix_taken") // something is due under it
+	k.open["ACME"] = false
+	k.clock.Advance(24 * time.Hour)
+	daily()
+	state, revision := k.state(k.acme)
+	if !slices.Equal(state.Prefixes, []string{"NET"}) {
+		t.Errorf("holds %v", state.Prefixes)
+	}
+	k.must(change(k.other, "ACME"))
+	daily() // nothing is left of it, and the present prefixes stay
+	if again, now := k.state(k.acme); now != revision || again.Billing.InvoicePrefix != "NET" {
+		t.Errorf("%+v at %d, was at %d", again, now, revision)
+	}
+}
+
+func TestSettings_ARepeatedReleaseOfOneDayActsOnce(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	change := func(prefix string) {
+		t.Helper()
+		done, err := k.Settings.Change(t.Context(), public(k.acme), identitycases.SettingsChange{
+			InvoicePrefix: &prefix,
+		})
+		k.must(err)
+		k.must(k.users.Views.WaitFor(t.Context(), identityviews.OrganizationsName, done.Position))
+	}
+	change("NET")
+	k.must(k.Settings.ReleaseSettled(t.Context(), k.clock.Now()))
+	change("ACME") // back to it within the day, and away again
+	change("LAST")
+	_, before := k.state(k.acme)
+	k.must(k.Settings.ReleaseSettled(t.Context(), k.clock.Now().Add(time.Hour)))
+	state, after := k.state(k.acme)
+	if !slices.Equal(state.Prefixes, []string{"ACME", "LAST"}) {
+		t.Errorf("a repeat of the day's release gave up what came later: %v, %d to %d", state.Prefixes, before, after)
+	}
+	k.must(k.Settings.ReleaseSettled(t.Context(), k.clock.Now().Add(24*time.Hour)))
+	if state, _ := k.state(k.acme); !slices.Equal(state.Prefixes, []string{"LAST"}) {
+		t.Errorf("on the next day: %v", state.Prefixes)
+	}
+}
+
+func TestSettings_AnOrganizationWhosePrefixesCannotBeReadKeepsNoOtherWaiting(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	for org, prefix := range map[id.Organization]string{k.acme: "NET", k.other: "ISP"} {
+		done, err := k.Settings.Change(t.Context(), public(org), identitycases.SettingsChange{InvoicePrefix: &prefix})
+		k.must(err)
+		k.must(k.users.Views.WaitFor(t.Context(), identityviews.OrganizationsName, done.Position))
+	}
+	broken, fault := k.Settings, errors.New("no rows for you")
+	first, second := k.acme, k.other // in the order of the list
+	if second.String() < first.String() {
+		first, second = second, first
+	}
+	broken.PrefixOpen = func(_ context.Context, org id.Organization, _ string) (bool, error) {
+		if org == first {
+			return false, fault
+		}
+		return false, nil
+	}
+	if err := broken.ReleaseSettled(t.Context(), k.clock.Now()); !errors.Is(err, fault) {
+		t.Errorf("the fault is not told: %v", err)
+	}
+	if state, _ := k.state(second); len(state.Prefixes) != 1 {
+		t.Errorf("the other holds %v", state.Prefixes)
+	}
 }

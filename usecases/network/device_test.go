@@ -356,3 +356,38 @@ func TestChangeDevice_TheSecretsOfARefusedChangeAreNotKept(t *testing.T) {
 		t.Error("the router's own secret is gone")
 	}
 }
+
+func TestRegister_TheSecretsOfARefusedRegistrationAreNotKept(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	secret := func(a usecases.Asked, kind events.CredentialKind) bool {
+		_, has := k.secret(usecases.NewID[id.Secret](a, commands.DeviceSecretPurpose(kind)))
+		return has
+	}
+	asked := k.asked()
+	taken := "nas-" + strings.ReplaceAll(usecases.NewID[id.Device](asked, "device").String(), "-", "")
+	if _, err := k.Bus.Execute(t.Context(), commands.RegisterDevice{
+		DeviceID: id.New[id.Device](), OrgID: k.org, TunnelAddress: "10.99.0.9", TunnelUser: taken,
+		RadiusRef: id.New[id.Secret](), TunnelRef: id.New[id.Secret](), Details: events.DeviceDetails{
+			Name: "other", IPAddress: "203.0.113.21", CoAPort: 3799, APIPort: 80,
+		},
+	}, k.asked().Meta); err != nil {
+		t.Fatal(err)
+	}
+	_, _, err := k.devices.Register(t.Context(), asked, input())
+	coretest.Refused(t, "a user of the tunnel that another router has", err, "tunnel_user_taken")
+	accepted := k.asked()
+	if _, _, err := k.devices.Register(t.Context(), accepted, input()); err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range []events.CredentialKind{
+		events.CredentialRadius, events.CredentialAPI, events.CredentialTunnel,
+	} {
+		if secret(asked, kind) {
+			t.Errorf("the %s secret of the refused registration is still stored", kind)
+		}
+		if !secret(accepted, kind) {
+			t.Errorf("the %s secret of the registered router is gone", kind)
+		}
+	}
+}

@@ -10,6 +10,7 @@
 //	matched, reattributed: wait for the credit; refused by the account ──► HoldReceipt (suspense)
 //	provisional: timer unclaimed, 48 h ──► MarkUnclaimed (alarm)
 //	reversed ──► WithdrawReceipt        reattributed ──► WithdrawReceipt + CreditReceipt
+//	attributed or reattributed by hand, attempt known ──► SettlePayment: a success if the account is the attempt's
 package receipts
 
 import (
@@ -18,6 +19,7 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/processmanagers"
 )
 
@@ -156,10 +158,15 @@ func Decide(s State, in processmanagers.Input, _ time.Time) (processmanagers.Out
 func onBooked(e events.Event) processmanagers.Output {
 	switch e := e.(type) {
 	case events.ReceiptMatched:
-		return awaitCredit(e.At, commands.CreditReceipt{
+		out := awaitCredit(e.At, commands.CreditReceipt{
 			SubscriberID: e.SubscriberID, OrgID: e.OrgID, ReceiptID: e.ReceiptID, InvoiceID: e.InvoiceID,
 			Number: e.ReceiptNumber, Channel: e.Channel, Amount: e.Amount, PaidAt: e.PaidAt, Move: e.Move,
 		})
+		if e.By == commands.MatchedByOperator && !e.PaymentID.IsZero() {
+			out.Commands = append(out.Commands,
+				byHand(e.PaymentID, e.ReceiptID, e.ReceiptNumber, e.Amount, e.SubscriberID))
+		}
+		return out
 	case events.ReceiptAbsorbed:
 		if !e.CreditedTo.IsZero() {
 			return do(commands.WithdrawReceipt{
@@ -173,7 +180,7 @@ func onBooked(e events.Event) processmanagers.Output {
 			})
 		}
 	case events.ReceiptReattributed:
-		return awaitCredit(
+		out := awaitCredit(
 			e.At, commands.WithdrawReceipt{
 				SubscriberID: e.From, ReceiptID: e.ReceiptID, Reason: "the payment is another subscriber's",
 			},
@@ -182,8 +189,23 @@ func onBooked(e events.Event) processmanagers.Output {
 				Amount: e.Amount, PaidAt: e.PaidAt, Move: e.Move,
 			},
 		)
+		if !e.PaymentID.IsZero() {
+			out.Commands = append(out.Commands, byHand(e.PaymentID, e.ReceiptID, e.ReceiptNumber, e.Amount, e.To))
+		}
+		return out
 	}
 	return processmanagers.Output{}
+}
+
+// byHand tells an attempt on whose account a person put its money. The attempt succeeds when that is its own account. A
+// receipt without a number is provisional.
+func byHand(
+	attempt id.Payment, receipt id.Receipt, number string, amount money.Amount, account id.Subscriber,
+) commands.SettlePayment {
+	return commands.SettlePayment{
+		PaymentID: attempt, ReceiptID: receipt, ReceiptNumber: number, Amount: amount, By: commands.ByOperator,
+		Provisional: number == "", SubscriberID: account,
+	}
 }
 
 // awaitCredit returns bookings of which the last one is a credit, and bounds the wait for that.

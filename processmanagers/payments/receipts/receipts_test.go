@@ -201,6 +201,47 @@ func TestMistakes_MoveMoneyBetweenAccounts(t *testing.T) {
 	))
 }
 
+func TestAttributedMoney_OfAnAttemptIsToldToTheAttempt(t *testing.T) {
+	t.Parallel()
+	settles := func(r id.Receipt, number string, account id.Subscriber) commands.SettlePayment {
+		return commands.SettlePayment{
+			PaymentID: attempt, ReceiptID: r, ReceiptNumber: number, Amount: amount, By: "operator",
+			Provisional: number == "", SubscriberID: account,
+		}
+	}
+	matched := events.ReceiptMatched{
+		ReceiptID: realMoney, OrgID: org, SubscriberID: sub, PaymentID: attempt, ReceiptNumber: "SJK4X7Q2P1",
+		Channel: "stk", Amount: amount, PaidAt: now, By: "operator", At: now,
+	}
+	credit := commands.CreditReceipt{
+		SubscriberID: sub, OrgID: org, ReceiptID: realMoney, Number: "SJK4X7Q2P1", Channel: "stk", Amount: amount,
+		PaidAt: now,
+	}
+	after(t, byCallback).When(matched).Then(credits(credit, settles(realMoney, "SJK4X7Q2P1", sub)))
+	byRule := matched
+	byRule.By = "prompt"
+	after(t, byCallback).When(byRule).Then(credits(credit)) // its attempt knows it already
+	unnamed, ofQuery := matched, matched
+	unnamed.PaymentID = id.Payment{}
+	after(t, byPaybill).When(unnamed).Then(credits(credit))
+	ofQuery.ReceiptID, ofQuery.ReceiptNumber = provisional, ""
+	credit.ReceiptID, credit.Number = provisional, ""
+	after(t, byQuery).When(ofQuery).Then(credits(credit, settles(provisional, "", sub)))
+	after(t).When(events.ReceiptReattributed{
+		ReceiptID: realMoney, OrgID: org, From: sub, To: sub2, PaymentID: attempt, ReceiptNumber: "SJK4X7Q2P1",
+		Channel: "stk", Amount: amount, PaidAt: now, Move: 1, Reason: personal.Of("typing error"), At: now,
+	}).Then(credits(
+		commands.WithdrawReceipt{
+			SubscriberID: sub, ReceiptID: realMoney, Reason: "the payment is another subscriber's",
+		},
+		commands.CreditReceipt{
+			SubscriberID: sub2, OrgID: org, ReceiptID: realMoney, Number: "SJK4X7Q2P1", Channel: "stk", Amount: amount,
+			PaidAt: now, Move: 1,
+		},
+		settles(realMoney, "SJK4X7Q2P1", sub2),
+	))
+}
+
 func TestMovedMoney_WaitsForItsCreditOnTheOtherAccount(t *testing.T) {
 	t.Parallel()
 	moved := events.ReceiptReattributed{ReceiptID: realMoney, OrgID: org, From: sub, To: sub2, Amount: amount, Move: 2,

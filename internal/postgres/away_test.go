@@ -1,0 +1,67 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/lastmile-isp/lastmile/internal/postgres"
+)
+
+// unsent is an error of a statement that never left this machine, as pgconn tells it.
+type unsent struct{ error }
+
+// SafeToRetry makes pgconn.SafeToRetry true.
+func (unsent) SafeToRetry() bool { return true }
+
+// Unwrap gives the error that kept the statement here.
+func (u unsent) Unwrap() error { return u.error }
+
+func TestAway_IsTheServersConditionAndNotTheStatements(t *testing.T) {
+	t.Parallel()
+	coded := func(code string) error { return &pgconn.PgError{Code: code} }
+	ctx, cancel := context.WithTimeout(t.Context(), time.Nanosecond)
+	defer cancel()
+	_, unreachable := pgx.Connect(ctx, "postgres://nobody@127.0.0.1:1/none")
+	for name, c := range map[string]struct {
+		err  error
+		want bool
+	}{
+		"nothing":                   {nil, false},
+		"no connection":             {unreachable, true},
+		"a broken connection":       {&net.OpError{Op: "read", Err: errors.New("reset")}, true},
+		"cut in an answer":          {io.ErrUnexpectedEOF, true},
+		"an unknown host":           {&net.DNSError{Err: "no such host"}, true},
+		"a statement never sent":    {unsent{errors.New("conn closed")}, true},
+		"a caller that went away":   {unsent{context.Canceled}, false},
+		"a caller's own time limit": {context.DeadlineExceeded, false},
+		"starting":                  {coded("57P03"), true},
+		"stopping":                  {coded("57P01"), true},
+		"too many connections":      {coded("53300"), true},
+		"disk full":                 {coded("53100"), true},
+		"read only":                 {coded("25006"), true},
+		"connection lost":           {coded("08006"), true},
+		"system error":              {coded("58030"), true},
+		"a unique value taken":      {coded("23505"), false},
+		"wrong SQL":                 {coded("42601"), false},
+		"another transaction state": {coded("25001"), false},
+		"no code":                   {coded(""), false},
+		"an error of ours":          {errors.New("no"), false},
+	} {
+		for _, err := range []error{c.err, fmt.Errorf("query: %w", c.err)} {
+			if c.err == nil {
+				err = nil
+			}
+			if got := postgres.Away(err); got != c.want {
+				t.Errorf("%s: away %v, %v", name, got, err)
+			}
+		}
+	}
+}
