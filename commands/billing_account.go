@@ -86,7 +86,8 @@ type IssueInvoice struct {
 
 // VoidInvoice cancels an invoice on which nothing was paid, or, with ReleaseMoney, one whose money is to become credit
 // again. Fails: invoice_not_found, invoice_paid, invoice_has_payments, invoice_has_credit_note, invoice_written_off,
-// invoice_archived.
+// invoice_archived. With ReleaseMoney it does not fail for a credit note or a write-off: a credit note over the rest
+// takes the place of the void.
 type VoidInvoice struct {
 	SubscriberID id.Subscriber
 	InvoiceID    id.Invoice
@@ -97,7 +98,13 @@ type VoidInvoice struct {
 	// ReleaseMoney gives the money on a partly or fully paid invoice back to credit; without it such an invoice is
 	// refused.
 	ReleaseMoney bool
+	// NotePrefix is the prefix of that credit note. Processes leave it empty: billingcases.PeriodInvoices adds it.
+	NotePrefix string
 }
+
+// TellCredit makes the account tell its credit, when it has any: a process that waits for credit asks whether there is
+// enough now. It never fails.
+type TellCredit struct{ SubscriberID id.Subscriber }
 
 // DraftCreditNote reserves a part of an invoice for a credit note. Fails: invoice_not_found, invoice_not_issued,
 // invoice_archived, credit_note_too_large, currency_mismatch.
@@ -210,6 +217,7 @@ func (SetCreditAside) CommandName() string     { return "billing.SetCreditAside"
 func (ReturnSetAside) CommandName() string     { return "billing.ReturnSetAside" }
 func (PayOutSetAside) CommandName() string     { return "billing.PayOutSetAside" }
 func (WriteOffDebt) CommandName() string       { return "billing.WriteOffDebt" }
+func (TellCredit) CommandName() string         { return "billing.TellCredit" }
 
 func (c DraftInvoice) Target() Target       { return At(AccountCategory, c.SubscriberID) }
 func (c DraftPeriodInvoice) Target() Target { return At(AccountCategory, c.SubscriberID) }
@@ -225,6 +233,7 @@ func (c SetCreditAside) Target() Target     { return At(AccountCategory, c.Subsc
 func (c ReturnSetAside) Target() Target     { return At(AccountCategory, c.SubscriberID) }
 func (c PayOutSetAside) Target() Target     { return At(AccountCategory, c.SubscriberID) }
 func (c WriteOffDebt) Target() Target       { return At(AccountCategory, c.SubscriberID) }
+func (c TellCredit) Target() Target         { return At(AccountCategory, c.SubscriberID) }
 
 func (DraftInvoice) accountCommand()       {}
 func (DraftPeriodInvoice) accountCommand() {}
@@ -240,6 +249,7 @@ func (SetCreditAside) accountCommand()     {}
 func (ReturnSetAside) accountCommand()     {}
 func (PayOutSetAside) accountCommand()     {}
 func (WriteOffDebt) accountCommand()       {}
+func (TellCredit) accountCommand()         {}
 
 // Validate checks the form of every line and every tax component.
 func (c DraftInvoice) Validate() error {
@@ -383,6 +393,13 @@ func (c WriteOffDebt) Validate() error {
 	f.Check(!c.WriteOffID.IsZero(), "writeOffId", "is required")
 	f.Check(!c.Amount.Negative(), "amount", "must be above zero")
 	checkReason(&f, c.Reason)
+	return f.Err()
+}
+
+// Validate checks form only.
+func (c TellCredit) Validate() error {
+	var f failure.Faults
+	f.Check(!c.SubscriberID.IsZero(), "subscriberId", "is required")
 	return f.Err()
 }
 

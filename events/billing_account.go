@@ -157,11 +157,13 @@ type InvoiceCancelled struct {
 }
 
 // CreditLeft records the credit on the account when a decision brought money, or gave money of an invoice back, and
-// left credit above zero. Prepaid subscriptions renew from it (docs/rules/subscribers.md#prepaid).
+// left credit above zero; or because a process asked. Prepaid subscriptions renew from it
+// (docs/rules/subscribers.md#prepaid).
 type CreditLeft struct {
 	SubscriberID id.Subscriber   `json:"subscriberId"`
 	OrgID        id.Organization `json:"orgId"`
 	Credit       money.Amount    `json:"credit"`
+	Asked        bool            `json:"asked,omitempty"` // a process asked; no money moved
 	At           time.Time       `json:"at"`
 }
 
@@ -272,7 +274,7 @@ func (ReceiptCredited) EventType() string     { return "billing.ReceiptCredited.
 func (InvoiceAllocated) EventType() string    { return "billing.InvoiceAllocated.v2" }
 func (InvoicePaid) EventType() string         { return "billing.InvoicePaid.v2" }
 func (InvoiceCancelled) EventType() string    { return "billing.InvoiceCancelled.v2" }
-func (CreditLeft) EventType() string          { return "billing.CreditLeft.v1" }
+func (CreditLeft) EventType() string          { return "billing.CreditLeft.v2" }
 func (CreditNoteDrafted) EventType() string   { return "billing.CreditNoteDrafted.v2" }
 func (CreditNoteIssued) EventType() string    { return "billing.CreditNoteIssued.v3" }
 func (ReceiptWithdrawn) EventType() string    { return "billing.ReceiptWithdrawn.v3" }

@@ -109,14 +109,14 @@ type PeriodWithdrawn struct {
 }
 
 // PeriodCancelled records that a period is dropped for good, whether it was due, paid or withdrawn, because its invoice
-// was voided or credited whole, or because the subscription ended before the period began.
+// was voided, credited whole or written off, or because the subscription ended before the period began.
 type PeriodCancelled struct {
 	SubscriptionID id.Subscription `json:"subscriptionId"`
 	SubscriberID   id.Subscriber   `json:"subscriberId"`
 	InvoiceID      id.Invoice      `json:"invoiceId"`
 	Ordinal        int             `json:"ordinal,omitempty"`  // 0 = recorded without one
 	PaidUntil      time.Time       `json:"paidUntil,omitzero"` // zero when no paid period is left
-	// the subscription ended first: nothing is owed for it
+	// no time of it was ever given: nothing is owed for it
 	NeverBegan    bool      `json:"neverBegan,omitempty"`
 	UnservedSince time.Time `json:"unservedSince,omitzero"` // as in SubscriptionExtended
 	// periods that lie elsewhere since this event, itself included

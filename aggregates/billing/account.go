@@ -28,7 +28,7 @@ func Accounts() aggregates.Definition[Account, commands.AccountCommand, events.A
 			commands.DraftInvoice{}, commands.DraftPeriodInvoice{}, commands.IssueInvoice{}, commands.VoidInvoice{},
 			commands.DraftCreditNote{}, commands.IssueCreditNote{}, commands.CreditReceipt{},
 			commands.WithdrawReceipt{}, commands.ReservePrompt{}, commands.ReleasePrompt{}, commands.SetCreditAside{},
-			commands.ReturnSetAside{}, commands.PayOutSetAside{}, commands.WriteOffDebt{},
+			commands.ReturnSetAside{}, commands.PayOutSetAside{}, commands.WriteOffDebt{}, commands.TellCredit{},
 		},
 	}
 }
@@ -267,6 +267,8 @@ func decideAccount(s Account, c commands.AccountCommand, now time.Time) ([]event
 		return decidePayOutSetAside(s, c, now)
 	case commands.WriteOffDebt:
 		return decideWriteOffDebt(s, c, now)
+	case commands.TellCredit:
+		return decideTellCredit(s, now), nil
 	}
 	return nil, nil
 }

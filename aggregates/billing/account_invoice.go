@@ -113,6 +113,9 @@ func decideVoidInvoice(s Account, c commands.VoidInvoice, now time.Time) ([]even
 	case inv.Seq > 0 && c.Number != "":
 		return voidStray(s, c.InvoiceID, c.Number, now), nil
 	}
+	if c.ReleaseMoney && (inv.Noted.Positive() || inv.WrittenOff.Positive()) {
+		return giveBackRest(s, c, now)
+	}
 	if err := s.mayVoid(c); err != nil {
 		return nil, err
 	}
@@ -131,6 +134,18 @@ func decideVoidInvoice(s Account, c commands.VoidInvoice, now time.Time) ([]even
 		b.tellCredit()
 	}
 	return b.events(), nil
+}
+
+// giveBackRest drafts a credit note over all that no credit note nor write-off covers, so that its money becomes
+// credit. Without such a rest, and when it was drafted before, it gives no event.
+func giveBackRest(s Account, c commands.VoidInvoice, now time.Time) ([]events.AccountEvent, error) {
+	if inv, _ := s.invoice(c.InvoiceID); !inv.Total.Sub(inv.Noted).Sub(inv.WrittenOff).Positive() {
+		return nil, nil
+	}
+	return decideDraftCreditNote(s, commands.DraftCreditNote{
+		SubscriberID: c.SubscriberID, CreditNoteID: id.Derive[id.Receipt]("rest", c.InvoiceID.String()),
+		InvoiceID: c.InvoiceID, Reason: c.Reason, Prefix: c.NotePrefix,
+	}, now)
 }
 
 // mayVoid refuses to void an invoice with a credit note or a write-off, and one with money unless that is released. The

@@ -126,10 +126,55 @@ func TestVoidInvoice_ReleasedMoneyOfAPaidInvoicePaysTheNextOne(t *testing.T) {
 	unpaid.kinds(void(1), events.InvoiceVoided{}) // nothing to release
 }
 
-func TestVoidInvoice_WithANoteOrAWriteOffIsRefusedAlsoWithRelease(t *testing.T) {
+func TestVoidInvoice_WithANoteOrAWriteOffIsRefusedToAPerson(t *testing.T) {
 	t.Parallel()
-	given(t, draft(1, 1000, 10), issue(1), note(1, 1, 100)).fails(void(1), failure.Conflict, "invoice_has_credit_note")
-	given(t, draft(1, 1000, 10), issue(1), writeOff(1, 100)).fails(void(1), failure.Conflict, "invoice_written_off")
+	byHand := void(1)
+	byHand.ReleaseMoney = false
+	given(t, draft(1, 1000, 10), issue(1), note(1, 1, 100)).fails(byHand, failure.Conflict, "invoice_has_credit_note")
+	given(t, draft(1, 1000, 10), issue(1), writeOff(1, 100)).fails(byHand, failure.Conflict, "invoice_written_off")
+}
+
+func TestVoidInvoice_OfAPeriodThatNeverBeganIsCreditedWhereItCannotBeVoided(t *testing.T) {
+	t.Parallel()
+	c := void(1)
+	c.NotePrefix = "ACME-CN"
+	rest := func(l *ledger, minor int64) commands.IssueCreditNote {
+		t.Helper()
+		made := l.do(c)
+		if len(made) != 1 {
+			t.Fatalf("made %+v", made)
+		}
+		drafted, ok := made[0].(events.CreditNoteDrafted)
+		if !ok || drafted.Amount != kes(minor) || drafted.Prefix != "ACME-CN" || drafted.InvoiceID != invoiceID(1) {
+			t.Fatalf("made %+v", made)
+		}
+		l.then(c) // once
+		return commands.IssueCreditNote{
+			SubscriberID: subscriber, CreditNoteID: drafted.CreditNoteID, Number: "ACME-CN-0002",
+		}
+	}
+	noted := given(t, draft(1, 1000, 10), issue(1), credit(1, 600), note(1, 1, 200), issueNote(1))
+	noted.do(rest(noted, 800))
+	noted.stands(0, 600)
+	noted.then(c)
+	lost := given(t, draft(1, 1000, 10), issue(1), credit(1, 600), writeOff(1, 0))
+	lost.do(rest(lost, 600))
+	lost.stands(0, 600)
+	whole := given(t, draft(1, 1000, 10), issue(1), note(1, 1, 1000))
+	whole.then(c) // the note is on its way
+}
+
+func TestTellCredit_IsAnsweredWhenThereIsAny(t *testing.T) {
+	t.Parallel()
+	ask := commands.TellCredit{SubscriberID: subscriber}
+	given(t).then(ask)
+	l := given(t, draft(1, 1000, 10), issue(1), credit(1, 1000))
+	l.then(ask)
+	l.do(credit(2, 300))
+	told := events.CreditLeft{SubscriberID: subscriber, OrgID: org, Credit: kes(300), Asked: true, At: now}
+	l.then(ask, told)
+	l.then(ask, told)
+	l.stands(0, 300)
 }
 
 // Dunning and renewal read from any event what is due, and since when, after the append that it is part of.

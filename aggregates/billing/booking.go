@@ -175,6 +175,16 @@ func (b *booking) reopen(reason string) {
 	}
 }
 
+// decideTellCredit tells the credit to whoever waits for it; without any it gives no event.
+func decideTellCredit(s Account, now time.Time) []events.AccountEvent {
+	if !s.Exists() || !s.Credit().Positive() {
+		return nil
+	}
+	return []events.AccountEvent{events.CreditLeft{
+		SubscriberID: s.SubscriberID, OrgID: s.OrgID, Credit: s.Credit(), Asked: true, At: now,
+	}}
+}
+
 // tellCredit records the account's credit after a decision, when it is above zero.
 func (b *booking) tellCredit() {
 	if credit := b.s.Credit(); credit.Positive() {

@@ -191,10 +191,10 @@ func TestLife_WhatDoesNotFitTheStateIsRefused(t *testing.T) {
 	s.When(paid(id.New[id.Invoice](), now)).ThenNothing()
 }
 
-func TestCancelPeriod_OfARunningSubscriptionIsNoEnd(t *testing.T) {
+func TestCancelPeriod_OneThatNobodyPaidNeverBegan(t *testing.T) {
 	t.Parallel()
 	s := prepaid(t).When(cancel(id.New[id.Invoice]())).ThenNothing()
 	s.When(cancel(first)).Then(events.PeriodCancelled{
-		SubscriptionID: subscription, SubscriberID: subscriber, InvoiceID: first, Ordinal: 1, At: now,
+		SubscriptionID: subscription, SubscriberID: subscriber, InvoiceID: first, Ordinal: 1, NeverBegan: true, At: now,
 	})
 }

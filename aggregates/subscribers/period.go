@@ -18,7 +18,7 @@ const (
 	PeriodDue       PeriodState = "due"
 	PeriodPaid      PeriodState = "paid"
 	PeriodWithdrawn PeriodState = "withdrawn" // its payment was taken back; it is due again
-	PeriodCancelled PeriodState = "cancelled" // its invoice was voided or credited whole
+	PeriodCancelled PeriodState = "cancelled" // its invoice was voided, credited whole or written off
 )
 
 // Span is the half-open time [From, To), in UTC. The zero value is no time.

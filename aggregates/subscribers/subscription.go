@@ -49,6 +49,8 @@ type Subscription struct {
 	Username     personal.Text // personal: the closing event carries it sealed, outside the opening
 	State        SubscriptionState
 	PausedAt     time.Time // start of the present pause; zero = not paused
+	// EndedAt is when service ended, on the subscription's own clock; zero = not ended, or ended before it was kept.
+	EndedAt time.Time
 	// Base, Periods and Gaps are the facts from which the paid time follows; see Course.
 	Base    Base
 	Periods []Period // by ordinal
@@ -93,7 +95,7 @@ func evolveSubscription(s Subscription, e events.SubscriptionEvent) Subscription
 		s.Gaps = withGap(s.Gaps, Span{s.PausedAt, e.At})
 		s.State, s.PausedAt = Active, time.Time{}
 	case events.SubscriptionEnded:
-		s.State = Ended
+		s.State, s.EndedAt = Ended, s.running(e.At)
 	case events.SubscriptionPeriodClosed:
 		return reopened(e)
 	}

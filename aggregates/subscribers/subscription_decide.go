@@ -1,6 +1,7 @@
 package subscribers
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -123,7 +124,7 @@ func decideExtend(
 		return nil, err
 	}
 	p, before := s.Periods[at], s.Course()
-	if s.State == Ended && p.neverBegan() {
+	if s.State == Ended && s.neverServed(at, now) {
 		return []events.SubscriptionEvent{cancelled(s, at, now)}, nil
 	}
 	paid := events.SubscriptionExtended{
@@ -195,11 +196,35 @@ func (s Subscription) stopped(before Course, left []Period, now time.Time) time.
 // withdrawn reports whether the payment of the period was taken back.
 func (p Period) withdrawn() bool { return p.State == PeriodWithdrawn }
 
-// neverBegan reports whether the period is prepaid and was never paid.
-func (p Period) neverBegan() bool { return p.Mode == events.Prepaid && p.State == PeriodDue }
+// neverServed reports whether the period at an index is prepaid and waits for money, and no time of it was ever given:
+// it was never paid, or its payment was taken back before its time came. Time that was given belongs to the paid
+// periods first, and then to the withdrawn ones in their order.
+func (s Subscription) neverServed(at int, now time.Time) bool {
+	p := s.Periods[at]
+	if p.Mode != events.Prepaid || p.State != PeriodWithdrawn {
+		return p.Mode == events.Prepaid && p.State == PeriodDue
+	}
+	over := s.running(now)
+	if s.State == Ended {
+		over = earliest(over, cmp.Or(s.EndedAt, over))
+	}
+	if !s.UnservedSince.IsZero() {
+		over = earliest(over, latest(s.UnservedSince, s.PaidUntil()))
+	}
+	asPaid := s
+	asPaid.Periods = slices.Clone(s.Periods)
+	for i := range at {
+		if asPaid.Periods[i].withdrawn() {
+			asPaid.Periods[i].State = PeriodPaid
+		}
+	}
+	reached := asPaid.PaidUntil()
+	asPaid.Periods[at].State = PeriodPaid
+	return !latest(reached, asPaid.Course().Places[at].From).Before(over)
+}
 
 // decideWithdraw takes the time of a paid period back; the periods that stay paid keep their full length. A period that
-// is not paid gives no event.
+// is not paid gives no event. When the subscription ended before the period began, the period is cancelled as well.
 func decideWithdraw(s Subscription, c commands.WithdrawPeriod, now time.Time) ([]events.SubscriptionEvent, error) {
 	at, err := s.wanted(c.InvoiceID)
 	if err != nil || at < 0 || s.Periods[at].State != PeriodPaid {
@@ -213,7 +238,11 @@ func decideWithdraw(s Subscription, c commands.WithdrawPeriod, now time.Time) ([
 	after := next.Course()
 	withdrawn.PaidUntil, withdrawn.Moved = after.PaidUntil, moved(s.Periods, before, after, -1)
 	withdrawn.UnservedSince = s.stopped(before, next.Periods, now)
-	return []events.SubscriptionEvent{withdrawn}, nil
+	made := []events.SubscriptionEvent{withdrawn}
+	if next = evolveSubscription(s, withdrawn); s.State == Ended && next.neverServed(at, now) {
+		made = append(made, cancelled(next, at, now))
+	}
+	return made, nil
 }
 
 // decideCancel drops a period whatever it was, so that a credit note and a reversed payment end alike in either order.
@@ -230,7 +259,7 @@ func cancelled(s Subscription, at int, now time.Time) events.PeriodCancelled {
 	p := s.Periods[at]
 	event := events.PeriodCancelled{
 		SubscriptionID: s.ID, SubscriberID: s.SubscriberID, InvoiceID: p.InvoiceID, Ordinal: p.Ordinal,
-		NeverBegan: s.State == Ended && p.neverBegan(), At: now,
+		NeverBegan: s.neverServed(at, now), At: now,
 	}
 	before, next := s.Course(), evolveSubscription(s, event)
 	after := next.Course()
@@ -271,8 +300,8 @@ func decideResume(s Subscription, c commands.ResumeSubscription, now time.Time) 
 	return nil, failure.NewConflict("subscription_not_paused", "Only a paused subscription can be resumed.")
 }
 
-// decideEnd ends the subscription. A prepaid period that waits for its first payment is cancelled, because paying it
-// would give no service. One whose payment was withdrawn stays due: its service was given.
+// decideEnd ends the subscription. A prepaid period that never began is cancelled, because paying it would give no
+// service. One whose payment was withdrawn after its service had begun stays due.
 func decideEnd(s Subscription, c commands.EndSubscription, now time.Time) []events.SubscriptionEvent {
 	if s.State == Ended {
 		return nil
@@ -281,8 +310,8 @@ func decideEnd(s Subscription, c commands.EndSubscription, now time.Time) []even
 		SubscriptionID: s.ID, SubscriberID: s.SubscriberID, Reason: personal.Of(c.Reason), At: now,
 	}}
 	s = evolveSubscription(s, made[0])
-	for at, p := range s.Periods {
-		if p.neverBegan() {
+	for at := range s.Periods {
+		if s.neverServed(at, now) {
 			event := cancelled(s, at, now)
 			s = evolveSubscription(s, event)
 			made = append(made, event)

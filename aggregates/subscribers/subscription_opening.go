@@ -33,6 +33,7 @@ type subscriptionOpening struct {
 	StartsAt      time.Time         `json:"startsAt"`
 	State         SubscriptionState `json:"state"`
 	PausedAt      time.Time         `json:"pausedAt,omitzero"`
+	EndedAt       time.Time         `json:"endedAt,omitzero"`
 	Base          openingBase       `json:"base,omitzero"`
 	Periods       []openingPeriod   `json:"periods,omitempty"`
 	Gaps          []openingSpan     `json:"gaps,omitempty"`
@@ -77,7 +78,7 @@ func closeSubscription(s Subscription) events.SubscriptionEvent {
 	o := subscriptionOpening{
 		Form: openingForm, ID: s.ID, Owner: s.Owner, SubscriberID: s.SubscriberID, PlanVersion: s.PlanVersion,
 		Terms: s.Terms, Timezone: s.Timezone, StartsAt: s.StartsAt, State: s.State, PausedAt: s.PausedAt,
-		Base: openingBase(s.Base), UnservedSince: s.UnservedSince, Latest: s.Latest,
+		EndedAt: s.EndedAt, Base: openingBase(s.Base), UnservedSince: s.UnservedSince, Latest: s.Latest,
 	}
 	for _, p := range s.Periods {
 		o.Periods = append(o.Periods, s.closePeriod(p))
@@ -127,7 +128,7 @@ func reopened(e events.SubscriptionPeriodClosed) Subscription {
 	s := Subscription{
 		ID: o.ID, Owner: o.Owner, SubscriberID: o.SubscriberID, PlanVersion: o.PlanVersion, Terms: o.Terms,
 		Timezone: o.Timezone, StartsAt: o.StartsAt, Username: e.Username, State: o.State, PausedAt: o.PausedAt,
-		Base: Base(o.Base), UnservedSince: o.UnservedSince, Latest: o.Latest,
+		EndedAt: o.EndedAt, Base: Base(o.Base), UnservedSince: o.UnservedSince, Latest: o.Latest,
 	}
 	for _, p := range o.Periods {
 		read := Period{

@@ -17,7 +17,7 @@ func billingUpcasters() []Upcaster {
 	}
 	for _, name := range []string{
 		"InvoiceIssued", "InvoiceVoided", "ReceiptCredited", "InvoicePaid", "InvoiceCancelled", "CreditNoteIssued",
-		"ReceiptWithdrawn", "InvoiceReopened",
+		"ReceiptWithdrawn", "InvoiceReopened", "CreditLeft",
 	} {
 		list = append(list, Upcaster{From: "billing." + name + ".v1", To: "billing." + name + ".v2", Up: unchanged})
 	}

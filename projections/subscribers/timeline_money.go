@@ -64,6 +64,9 @@ func ofAccount(e events.AccountEvent) happening {
 func ofCredit(e events.AccountEvent) happening {
 	switch v := e.(type) {
 	case events.CreditLeft:
+		if v.Asked { // nothing happened
+			return happening{}
+		}
 		return happening{
 			subscriber: v.SubscriberID, summary: v.Credit.String() + " lies on the account.", causeType: "subscriber",
 			cause: id.Any(v.SubscriberID),

@@ -12,17 +12,28 @@ import (
 )
 
 // PeriodInvoices is a bus for processes. It makes a DraftInvoice of each DraftPeriodInvoice, with the organization's
-// present settings; other commands pass unchanged. Safe for concurrent use.
+// present settings, and adds the prefix of the credit note that may take the place of a VoidInvoice with ReleaseMoney;
+// other commands pass unchanged. Safe for concurrent use.
 type PeriodInvoices struct{ *bus.Bus }
 
 // Execute fails as the bus does, and with organization_not_found.
 func (u PeriodInvoices) Execute(ctx context.Context, cmd commands.Command, meta commands.Meta) (bus.Result, error) {
-	if period, ok := cmd.(commands.DraftPeriodInvoice); ok {
-		draft, err := u.draft(ctx, period)
+	switch c := cmd.(type) {
+	case commands.DraftPeriodInvoice:
+		draft, err := u.draft(ctx, c)
 		if err != nil {
 			return bus.Result{}, err
 		}
 		cmd = draft
+	case commands.VoidInvoice:
+		if c.ReleaseMoney {
+			settings, err := usecases.BillingSettings(ctx, u.Bus, meta.OrgID)
+			if err != nil {
+				return bus.Result{}, err
+			}
+			c.NotePrefix = settings.InvoicePrefix + creditNoteSuffix
+			cmd = c
+		}
 	}
 	return u.Bus.Execute(ctx, cmd, meta)
 }

@@ -97,3 +97,28 @@ func TestPeriodInvoices_UnknownOrganizationIsRefusedAndOtherCommandsPass(t *test
 	_, err = k.Bus.Execute(t.Context(), k.period(calendar.Month, time.Time{}, time.Time{}), coretest.Operator(k.acme))
 	coretest.Refused(t, "a period without settings", err, "settings_missing")
 }
+
+func TestPeriodInvoices_AnInvoiceThatCannotBeVoidedIsCredited(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	p := k.period(calendar.Month, time.Time{}, time.Time{})
+	k.draftOf(t, p)
+	execute := func(c commands.Command) {
+		t.Helper()
+		if _, err := (billingcases.PeriodInvoices{Bus: k.Bus}).Execute(t.Context(), c,
+			coretest.Operator(k.acme)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	execute(commands.IssueInvoice{SubscriberID: k.amina, InvoiceID: p.InvoiceID, Number: "ACME-0001"})
+	execute(commands.DraftCreditNote{
+		SubscriberID: k.amina, CreditNoteID: id.New[id.Receipt](), InvoiceID: p.InvoiceID,
+		Amount: money.Major(200, money.KES), Reason: "outage", Prefix: "ACME-CN",
+	})
+	execute(commands.VoidInvoice{SubscriberID: k.amina, InvoiceID: p.InvoiceID, Reason: "ended", ReleaseMoney: true})
+	log := k.log(t)
+	rest, ok := log[len(log)-1].Event.(events.CreditNoteDrafted)
+	if !ok || rest.Amount != money.Major(1300, money.KES) || rest.Prefix != "ACME-CN" {
+		t.Errorf("the last event is %+v", log[len(log)-1].Event)
+	}
+}

@@ -17,6 +17,7 @@ type account struct {
 	credit   int64           // of all receipts and credit notes
 	invoices map[id.Invoice]*invoice
 	lots     map[id.Receipt]*lot
+	since    time.Time // of the latest event
 
 	command  id.Command   // of the append that is being read
 	told     events.Books // what its events told; unknown when they told nothing
@@ -38,6 +39,9 @@ type invoice struct {
 	mistold      string    // the first event that told another amount due; "" = none
 	since        time.Time // of the latest event about it
 }
+
+// settled reports whether nobody is asked for the invoice any more.
+func (i *invoice) settled() bool { return i.paid || i.voided || i.cancelled || i.wroteOff }
 
 // owed reports whether the invoice counts for the balance.
 func (i *invoice) owed() bool { return i.issued && !i.voided }
@@ -90,7 +94,7 @@ func (b *Books) takeAccount(e events.Envelope, v events.AccountEvent) {
 	if told := booksOf(v); told.Known() {
 		a.told = told
 	}
-	a.state = billing.Accounts().Evolve(a.state, v)
+	a.state, a.since = billing.Accounts().Evolve(a.state, v), e.Meta.At
 	if _, closed := v.(events.AccountPeriodClosed); closed {
 		a.endPeriod()
 	}

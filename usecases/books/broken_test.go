@@ -358,12 +358,37 @@ func brokenPeriods() []broken {
 				}
 				return append(log, gone)
 			}},
+	}
+}
+
+// brokenServices have faults between a subscription and its customer's money.
+func brokenServices() []broken {
+	return []broken{
 		{"a period that was never invoiced", bookscases.PeriodWithoutInvoice, func(w *world) []events.Envelope {
 			return edited(w, all[events.PeriodDue], func(e *events.PeriodDue) { e.InvoiceID = id.New[id.Invoice]() })
 		}},
 		{"an invoice for no period", bookscases.InvoiceWithoutPeriod, func(w *world) []events.Envelope {
 			return streamDropped(w, all[events.PeriodDue])
 		}},
+		{"a payment that renews nothing", bookscases.CreditWithoutService, func(w *world) []events.Envelope {
+			w.pass(90)
+			w.pay(w.amina, 2000)
+			return dropped(w, all[events.SubscriptionEnded])
+		}},
+		{"an ended subscription whose next month is still due", bookscases.DebtWithoutService,
+			func(w *world) []events.Envelope {
+				var last id.Invoice
+				for _, e := range w.log {
+					if due, ok := e.Event.(events.PeriodDue); ok {
+						last = due.InvoiceID
+					}
+				}
+				return without(w.log, func(e events.Envelope) bool {
+					cancelled, isCancelled := e.Event.(events.PeriodCancelled)
+					voided, isVoided := e.Event.(events.InvoiceVoided)
+					return isCancelled && cancelled.InvoiceID == last || isVoided && voided.InvoiceID == last
+				})
+			}},
 		{"an invoice on another account", bookscases.InvoiceOfOtherCustomer, func(w *world) []events.Envelope {
 			return edited(w, all[events.SubscriptionCreated],
 				func(e *events.SubscriptionCreated) { e.SubscriberID = w.brian })
@@ -422,7 +447,7 @@ func TestBooks_EachBrokenBookIsFound(t *testing.T) {
 	t.Parallel()
 	shown := map[bookscases.Code]bool{}
 	for _, c := range slices.Concat(brokenAccounts(), brokenInvoices(), brokenReceipts(), brokenPlaces(),
-		brokenCounts(), brokenPrompts(), brokenPeriods(), brokenNumbers()) {
+		brokenCounts(), brokenPrompts(), brokenPeriods(), brokenServices(), brokenNumbers()) {
 		shown[c.code] = true
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -48,6 +48,8 @@ const (
 	PeriodStateDiffers     Code = "period_state_differs"
 	PeriodWithoutInvoice   Code = "period_without_invoice"
 	InvoiceWithoutPeriod   Code = "invoice_without_period"
+	CreditWithoutService   Code = "credit_without_service"
+	DebtWithoutService     Code = "debt_without_service"
 	NumberGap              Code = "number_gap"
 	NumberRepeated         Code = "number_repeated"
 	NumberWithoutDocument  Code = "number_without_document"
@@ -93,6 +95,8 @@ func meanings() []meaning {
 		{PeriodStateDiffers, "A period and its invoice disagree about whether it is paid."},
 		{PeriodWithoutInvoice, "A period is due and has no invoice."},
 		{InvoiceWithoutPeriod, "An invoice is for a period that its subscription does not have."},
+		{CreditWithoutService, "A subscription without service has no open period although the credit covers one."},
+		{DebtWithoutService, "Money is due for a period that never began because its subscription ended."},
 		{InvoiceOfOtherCustomer, "An invoice for a period is on another account than the subscriber's."},
 		{NumberGap, "A series of numbers has a gap."},
 		{NumberRepeated, "A number was granted twice, or is on two documents."},

@@ -194,6 +194,13 @@ func (w *world) follow(e events.Event) {
 		if !e.SubscriptionID.IsZero() {
 			w.subs.do(commands.CancelPeriod{SubscriptionID: e.SubscriptionID, InvoiceID: e.InvoiceID})
 		}
+	case events.PeriodCancelled:
+		if e.NeverBegan {
+			w.accounts.do(commands.VoidInvoice{
+				SubscriberID: e.SubscriberID, InvoiceID: e.InvoiceID, Reason: "x", ReleaseMoney: true,
+				NotePrefix: "ACME-CN",
+			})
+		}
 	default:
 		w.followMoney(e)
 	}

@@ -68,8 +68,8 @@ func (w *world) months() {
 	w.month()
 }
 
-// laterMonths are two that are voided: one before it is paid, one afterwards, with its money. In between the streams
-// are closed.
+// laterMonths are two that are voided: one before it is paid, one afterwards, whose money pays the next. In between the
+// streams are closed.
 func (w *world) laterMonths() {
 	w.pass(1)
 	w.month()
@@ -84,6 +84,7 @@ func (w *world) laterMonths() {
 	w.accounts.do(commands.VoidInvoice{
 		SubscriberID: w.amina, InvoiceID: commands.PeriodInvoice(w.sub, 6), Reason: "twice", ReleaseMoney: true,
 	})
+	w.month()
 }
 
 // losses is an invoice of which a part is given back and a part is paid. The rest is lost, and recovered by money that

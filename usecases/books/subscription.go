@@ -17,6 +17,8 @@ type subscription struct {
 	periods    map[id.Invoice]*period
 	paidUntil  time.Time // as the latest event told it
 	paused     time.Time // start of the present pause; zero = none
+	ended      time.Time // zero = not ended
+	since      time.Time // of the latest event
 	gaps       []span    // pauses, and time that was not served for want of a payment
 	// old is set by an event that was recorded before events told the place of every period. What it told cannot be
 	// compared.
@@ -48,6 +50,7 @@ func (b *Books) takeSubscription(e events.Envelope, v events.SubscriptionEvent) 
 		return
 	}
 	s.state = subscribers.Subscriptions().Evolve(s.state, v)
+	s.since = e.Meta.At
 	switch v := v.(type) {
 	case events.PeriodDue:
 		s.became(v.InvoiceID, v.Ordinal, subscribers.PeriodDue, e.Meta.At).unit = v.Terms.Period
@@ -61,6 +64,8 @@ func (b *Books) takeSubscription(e events.Envelope, v events.SubscriptionEvent) 
 	case events.PeriodCancelled:
 		s.became(v.InvoiceID, v.Ordinal, subscribers.PeriodCancelled, e.Meta.At)
 		s.tell(v.PaidUntil, v.Moved)
+	case events.SubscriptionEnded:
+		s.ended = v.At
 	case events.SubscriptionPaused:
 		s.paused = v.At
 	case events.SubscriptionResumed:

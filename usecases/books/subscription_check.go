@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
+	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
@@ -16,6 +17,7 @@ func (b *Books) checkSubscriptions(f *findings) {
 		for invoice, p := range s.periods {
 			b.checkPeriod(f, s, p, invoice, on)
 		}
+		b.checkService(f, s, on)
 	}
 	for subscriber, a := range b.accounts {
 		for of, inv := range a.invoices {
@@ -72,7 +74,7 @@ func (b *Books) checkPeriod(f *findings, s *subscription, p *period, of id.Invoi
 	if !f.old(p.since) || !f.old(inv.since) {
 		return
 	}
-	over := inv.voided || inv.cancelled
+	over := inv.voided || inv.cancelled || inv.wroteOff
 	agree := false
 	switch p.state {
 	case subscribers.PeriodCancelled:
@@ -83,8 +85,41 @@ func (b *Books) checkPeriod(f *findings, s *subscription, p *period, of id.Invoi
 		agree = !inv.paid && !over
 	}
 	if !agree {
-		f.add(PeriodStateDiffers, fmt.Sprintf("the period is %s; of the invoice: paid %t, voided %t, credited whole %t",
-			p.state, inv.paid, inv.voided, inv.cancelled), on, about("invoice", of))
+		f.add(PeriodStateDiffers, fmt.Sprintf(
+			"the period is %s; of the invoice: paid %t, voided %t, credited whole %t, written off %t", p.state,
+			inv.paid,
+			inv.voided, inv.cancelled, inv.wroteOff), on, about("invoice", of))
+	}
+}
+
+// checkService compares a prepaid subscription with its customer's money: credit renews it, and what it never gave is
+// not owed.
+func (b *Books) checkService(f *findings, s *subscription, on About) {
+	a := b.accounts[s.subscriber]
+	if a == nil || s.state.Terms.Mode != events.Prepaid || s.old {
+		return
+	}
+	price, open := s.state.Terms.Price.Minor, 0
+	for of, p := range s.periods {
+		inv := a.invoices[of]
+		if inv == nil {
+			continue
+		}
+		price = max(price, inv.total) // the price without tax is smaller
+		if p.state != subscribers.PeriodDue && p.state != subscribers.PeriodWithdrawn {
+			continue
+		}
+		open++
+		began := !p.place.from.IsZero() && p.place.from.Before(s.ended)
+		if !s.ended.IsZero() && !began && f.old(p.since) && f.old(inv.since) && f.old(s.ended) && !inv.settled() {
+			f.add(DebtWithoutService, fmt.Sprintf("%s is due, and the subscription ended at %s", p.place,
+				instant(s.ended)), on, about("invoice", of))
+		}
+	}
+	idle := s.ended.IsZero() && s.paused.IsZero() && open == 0 && f.old(s.since) && f.old(s.paidUntil)
+	if idle && price > 0 && a.credit >= price && f.old(a.since) && a.state.Currency == s.state.Terms.Price.Currency {
+		f.add(CreditWithoutService, fmt.Sprintf("paid until %s, the credit is %d and a period %d",
+			instant(s.paidUntil), a.credit, price), on, about("account", s.subscriber))
 	}
 }
 

@@ -4,8 +4,9 @@
 //	PeriodDue ──► (invoicing, payment) ──► InvoicePaid ──► ExtendSubscription ──► timer "renew:<id>" ──► MakePeriodDue
 //	                                        CreditLeft covers the price and nothing is open ──────► MakePeriodDue
 //	                                        InvoiceReopened ──► WithdrawPeriod
-//	                                        InvoiceVoided, InvoiceCancelled ──► CancelPeriod
-//	PeriodCancelled because the subscription ended first ──► VoidInvoice, money on it becomes credit
+//	                                        InvoiceVoided, InvoiceCancelled, InvoiceWrittenOff ──► CancelPeriod
+//	PeriodCancelled that never began ──► VoidInvoice, money on it becomes credit
+//	a subscription without service and invoice ──► TellCredit ──► CreditLeft covers the price ──► MakePeriodDue
 //	a command is refused ──► timer "again" ──► the command again, until it is accepted
 //
 // One instance serves all subscriptions of a subscriber, because credit belongs to the account and not to one of them.
@@ -68,6 +69,7 @@ func Process() processmanagers.Process[State] {
 			processmanagers.On(func(e events.InvoiceReopened) string { return e.SubscriberID.String() }),
 			processmanagers.On(func(e events.InvoiceVoided) string { return e.SubscriberID.String() }),
 			processmanagers.On(func(e events.InvoiceCancelled) string { return e.SubscriberID.String() }),
+			processmanagers.On(func(e events.InvoiceWrittenOff) string { return e.SubscriberID.String() }),
 			processmanagers.On(func(e events.CreditLeft) string { return e.SubscriberID.String() }),
 			processmanagers.On(func(e events.InvoiceDrafted) string { return e.SubscriberID.String() }),
 		},
@@ -81,14 +83,6 @@ func Evolve(s State, in processmanagers.Input) State {
 		return s.repeating(in)
 	}
 	switch e := in.Event.Event.(type) {
-	case events.InvoicePaid:
-		return s.overtaken(e.InvoiceID, false)
-	case events.InvoiceReopened:
-		return s.overtaken(e.InvoiceID, false)
-	case events.InvoiceVoided:
-		return s.overtaken(e.InvoiceID, true)
-	case events.InvoiceCancelled:
-		return s.overtaken(e.InvoiceID, true)
 	case events.SubscriptionCreated:
 		return s.with(e.SubscriptionID, Subscription{
 			Mode: e.Terms.Mode, Price: e.Terms.Price, Period: e.Terms.Period, NextFrom: e.StartsAt,
@@ -132,6 +126,23 @@ func Evolve(s State, in processmanagers.Input) State {
 				sub.NextFrom = e.NextFrom
 			}
 		})
+	}
+	return s.ofInvoice(in.Event.Event)
+}
+
+// ofInvoice follows what became of an invoice.
+func (s State) ofInvoice(e events.Event) State {
+	switch e := e.(type) {
+	case events.InvoicePaid:
+		return s.overtaken(e.InvoiceID, false)
+	case events.InvoiceReopened:
+		return s.overtaken(e.InvoiceID, false)
+	case events.InvoiceWrittenOff:
+		return s.overtaken(e.InvoiceID, false)
+	case events.InvoiceVoided:
+		return s.overtaken(e.InvoiceID, true)
+	case events.InvoiceCancelled:
+		return s.overtaken(e.InvoiceID, true)
 	}
 	return s
 }
@@ -209,22 +220,24 @@ func (s State) event(in processmanagers.Input, now time.Time) processmanagers.Ou
 		return cancel(e.SubscriptionID, e.InvoiceID)
 	case events.InvoiceCancelled:
 		return cancel(e.SubscriptionID, e.InvoiceID)
+	case events.InvoiceWrittenOff:
+		return cancel(e.SubscriptionID, e.InvoiceID)
 	case events.InvoiceDrafted:
 		return s.drafted(e.InvoiceID)
 	case events.CreditLeft:
-		return s.renewFromCredit(e)
+		return s.renewFromCredit(e, now)
 	case events.SubscriptionCreated:
 		return after.arm(e.SubscriptionID)
 	case events.PeriodDue:
 		return after.arm(e.SubscriptionID)
 	case events.PeriodCancelled:
-		return after.cancelled(e)
+		return after.askForCredit(after.cancelled(e), e.SubscriberID, now)
 	case events.SubscriptionExtended:
-		return after.arm(e.SubscriptionID)
+		return after.askForCredit(after.arm(e.SubscriptionID), e.SubscriberID, now)
 	case events.PeriodWithdrawn:
 		return after.arm(e.SubscriptionID)
 	case events.SubscriptionResumed:
-		return after.arm(e.SubscriptionID)
+		return after.askForCredit(after.arm(e.SubscriptionID), e.SubscriberID, now)
 	case events.SubscriptionPaused:
 		return disarm(e.SubscriptionID)
 	case events.SubscriptionEnded:
@@ -234,13 +247,14 @@ func (s State) event(in processmanagers.Input, now time.Time) processmanagers.Ou
 }
 
 // renewFromCredit makes one period due: that of the subscription that expires first among those whose whole price the
-// credit covers. A smaller credit stays on the account (docs/rules/subscribers.md#prepaid).
-func (s State) renewFromCredit(e events.CreditLeft) processmanagers.Output {
+// credit covers. Credit that was asked for goes to a subscription that waits for it, and to no other. A smaller credit
+// stays on the account (docs/rules/subscribers.md#prepaid).
+func (s State) renewFromCredit(e events.CreditLeft, now time.Time) processmanagers.Output {
 	var best id.Subscription
 	for _, candidate := range slices.SortedFunc(maps.Keys(s.Subscriptions), byText) {
 		sub := s.Subscriptions[candidate]
-		payable := sub.Mode == events.Prepaid && !sub.Resting && len(sub.Open) == 0 && sub.Price.Positive() &&
-			sub.Price.Currency == e.Credit.Currency && max(sub.Price.Minor, sub.Gross.Minor) <= e.Credit.Minor
+		payable := sub.renewable() && sub.Price.Currency == e.Credit.Currency &&
+			max(sub.Price.Minor, sub.Gross.Minor) <= e.Credit.Minor && (!e.Asked || sub.expires(now))
 		if payable && (best.IsZero() || sub.PaidUntil.Before(s.Subscriptions[best].PaidUntil)) {
 			best = candidate
 		}
@@ -249,6 +263,31 @@ func (s State) renewFromCredit(e events.CreditLeft) processmanagers.Output {
 		return processmanagers.Output{}
 	}
 	return command(commands.MakePeriodDue{SubscriptionID: best})
+}
+
+// renewable reports whether a period could be made due: none is, and the price is paid ahead.
+func (s Subscription) renewable() bool {
+	return s.Mode == events.Prepaid && !s.Resting && len(s.Open) == 0 && s.Price.Positive()
+}
+
+// expires reports whether the subscription is without service, or so near its end that the next period should be due.
+func (s Subscription) expires(now time.Time) bool {
+	return !s.PaidUntil.After(now.Add(lead[s.Period]))
+}
+
+// askForCredit adds the question for the account's credit when a subscription without service could be renewed from it.
+// Credit that came while nothing could be renewed, or that another subscription was renewed from first, is told only
+// when somebody asks.
+func (s State) askForCredit(
+	out processmanagers.Output, subscriber id.Subscriber, now time.Time,
+) processmanagers.Output {
+	for _, sub := range s.Subscriptions {
+		if sub.renewable() && sub.expires(now) {
+			out.Commands = append(out.Commands, commands.TellCredit{SubscriberID: subscriber})
+			return out
+		}
+	}
+	return out
 }
 
 // byText orders ids, so that a replay over a map decides the same.
@@ -287,7 +326,7 @@ func (s State) arm(subscription id.Subscription) processmanagers.Output {
 
 // cancelled arms the timer after a period was dropped. It does not arm a prepaid timer that would come due at once: the
 // same invoice, which was not wanted, would be made again. Credit on the account still makes one (renewFromCredit). The
-// invoice of a period that never began because the subscription ended is voided, and money on it becomes credit.
+// invoice of a period that never began is voided, unless it is already, and money on it becomes credit.
 func (s State) cancelled(e events.PeriodCancelled) processmanagers.Output {
 	out := s.arm(e.SubscriptionID)
 	if s.Subscriptions[e.SubscriptionID].Mode == events.Prepaid && !out.Timers[0].At.After(e.At) {

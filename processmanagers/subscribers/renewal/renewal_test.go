@@ -312,8 +312,8 @@ func TestProcess_EveryHandledEventHasTheSubscriberAsItsKey(t *testing.T) {
 		events.PeriodWithdrawn{SubscriberID: who}, events.SubscriptionPaused{SubscriberID: who},
 		events.SubscriptionResumed{SubscriberID: who}, events.SubscriptionEnded{SubscriberID: who},
 		events.InvoicePaid{SubscriberID: who}, events.InvoiceReopened{SubscriberID: who},
-		events.InvoiceVoided{SubscriberID: who}, events.InvoiceCancelled{SubscriberID: who}, credit(1),
-		events.InvoiceDrafted{SubscriberID: who})
+		events.InvoiceVoided{SubscriberID: who}, events.InvoiceCancelled{SubscriberID: who},
+		events.InvoiceWrittenOff{SubscriberID: who}, credit(1), events.InvoiceDrafted{SubscriberID: who})
 }
 
 func TestProcess_SubscribersAndTheirCreditStayApart(t *testing.T) {
@@ -347,7 +347,10 @@ func TestWithdrawn_TheInvoiceIsOpenAgainAndPaidTimeEndsEarlier(t *testing.T) {
 	s.When(credit(5000)).ThenNothing()
 	s.When(events.PeriodCancelled{
 		SubscriptionID: line, SubscriberID: who, InvoiceID: inv1, Ordinal: 0, At: start.AddDate(0, -2, 0),
-	}).Then(arms(line, earlier.Add(-72*time.Hour))) // without an ordinal it tells no paid time
+	}).Then(processmanagers.Output{ // without an ordinal it tells no paid time
+		Commands: []commands.Command{commands.TellCredit{SubscriberID: who}},
+		Timers:   []processmanagers.Timer{{Name: "renew:" + line.String(), At: earlier.Add(-72 * time.Hour)}},
+	})
 }
 
 func TestRefused_NothingElseIsForgotten(t *testing.T) {
@@ -391,4 +394,61 @@ func TestTimer_ANewPrepaidSubscriptionAndALatePostpaidOne(t *testing.T) {
 	s.When(events.PeriodCancelled{
 		SubscriptionID: line, SubscriberID: who, InvoiceID: inv1, Ordinal: 1, At: start.AddDate(0, 0, 9),
 	}).Then(arms(line, start)) // postpaid periods go on although one was dropped
+}
+
+// asks is an output with the question for the account's credit.
+func asks(out processmanagers.Output) processmanagers.Output {
+	out.Commands = append(out.Commands, commands.TellCredit{SubscriberID: who})
+	return out
+}
+
+// asked is the answer to it, in whole shillings.
+func asked(major int64) events.Event {
+	return events.CreditLeft{SubscriberID: who, Credit: kes(major), Asked: true}
+}
+
+func TestCredit_IsAskedForWhenASubscriptionLosesItsPeriod(t *testing.T) {
+	t.Parallel()
+	s := after(t, prepaid(line), due(line, inv1))
+	s.When(credit(1500)).ThenNothing() // the payment came before the news that its invoice is gone
+	s = s.When(events.PeriodCancelled{
+		SubscriptionID: line, SubscriberID: who, InvoiceID: inv1, Ordinal: 1, At: start,
+	}).Then(asks(arms(line, time.Time{})))
+	s.When(asked(1499)).ThenNothing()
+	s.When(asked(1500)).Then(does(commands.MakePeriodDue{SubscriptionID: line}))
+}
+
+func TestCredit_IsAskedForAfterAPause(t *testing.T) {
+	t.Parallel()
+	s := after(t, prepaid(line), due(line, inv1), extended(line, inv1, until),
+		events.SubscriptionPaused{SubscriptionID: line, SubscriberID: who})
+	gone := events.PeriodCancelled{SubscriptionID: line, SubscriberID: who, InvoiceID: inv1, Ordinal: 1, At: start}
+	s = s.When(gone).Then(arms(line, time.Time{}))
+	s.When(events.SubscriptionResumed{SubscriptionID: line, SubscriberID: who, At: start}).
+		Then(asks(arms(line, time.Time{})))
+}
+
+func TestCredit_IsAskedForUntilEverySubscriptionThatItCoversIsRenewed(t *testing.T) {
+	t.Parallel()
+	s := after(t, prepaid(line), prepaid(line2)).When(credit(3000)).
+		Then(does(commands.MakePeriodDue{SubscriptionID: line2})) // equal ones in the order of their ids
+	s = s.When(due(line2, inv2)).Then(arms(line2, time.Time{}))
+	s = s.When(extended(line2, inv2, until)).Then(asks(arms(line2, until.Add(-72*time.Hour))))
+	s = s.When(asked(1500)).Then(does(commands.MakePeriodDue{SubscriptionID: line}))
+	s = s.When(due(line, inv1)).Then(arms(line, time.Time{}))
+	s = s.When(extended(line, inv1, until)).Then(arms(line, until.Add(-72*time.Hour)))
+	s.When(asked(1500)).ThenNothing() // both have service: money paid ahead is used period by period
+}
+
+func TestWrittenOff_ThePeriodEndsAndAPaymentBuysTheNextOne(t *testing.T) {
+	t.Parallel()
+	s := after(t, prepaid(line), due(line, inv1)).
+		When(events.InvoiceWrittenOff{SubscriptionID: line, SubscriberID: who, InvoiceID: inv1}).
+		Then(does(commands.CancelPeriod{SubscriptionID: line, InvoiceID: inv1}))
+	out := s.When(neverBegan(line, inv1)).Output()
+	if len(out.Commands) != 2 || out.Commands[0] != void(inv1) {
+		t.Errorf("money on it stays: %+v", out)
+	}
+	s.Given(neverBegan(line, inv1)).When(credit(1500)).Then(does(commands.MakePeriodDue{SubscriptionID: line}))
+	s.When(events.InvoiceWrittenOff{SubscriberID: who, InvoiceID: inv2}).ThenNothing()
 }
