@@ -94,12 +94,12 @@ func checkDetails(f *failure.Faults, d events.SubscriberDetails) {
 	}
 	f.Check(len(d.Address.Reveal()) <= 500, "address", "must have at most 500 bytes")
 	f.Check(len(d.Notes.Reveal()) <= 5000, "notes", "must have at most 5000 bytes")
-	f.Check(len(d.ExternalRef) <= 100, "externalRef", "must have at most 100 bytes")
+	f.Check(len(d.ExternalRef.Reveal()) <= 100, "externalRef", "must have at most 100 bytes")
 	f.Check(len(d.Tags) <= 50, "tags", "must be at most 50")
 	for _, t := range d.Tags {
 		f.Check(tagForm.MatchString(t.Reveal()), "tags", "must each have 1 to 50 letters, digits, spaces or . _ : / -")
 	}
-	if l := d.Location; l != nil {
+	if l := d.Place(); l != nil {
 		f.Check(l.Latitude >= -90 && l.Latitude <= 90, "location", "latitude must be from -90 to 90")
 		f.Check(l.Longitude >= -180 && l.Longitude <= 180, "location", "longitude must be from -180 to 180")
 	}

@@ -1,6 +1,8 @@
 package events
 
 import (
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -20,8 +22,17 @@ type SubscriberEvent interface {
 
 // Location is the place of the service: degrees, WGS 84.
 type Location struct {
-	Latitude  float64 `json:"latitude"`
-	Longitude float64 `json:"longitude"`
+	Latitude  float64
+	Longitude float64
+}
+
+// Text is the place as events have it: latitude and longitude, such as "-1.28 36.82". It is empty for nil.
+func (l *Location) Text() personal.Text {
+	if l == nil {
+		return personal.Text{}
+	}
+	return personal.Of(strconv.FormatFloat(l.Latitude, 'f', -1, 64) + " " +
+		strconv.FormatFloat(l.Longitude, 'f', -1, 64))
 }
 
 // SubscriberDetails are the facts about a customer that an operator may correct. The subject of the personal fields is
@@ -32,10 +43,23 @@ type SubscriberDetails struct {
 	Phone       personal.Text   `json:"phone"` // E.164
 	Email       personal.Text   `json:"email"` // lower case
 	Address     personal.Text   `json:"address"`
-	Location    *Location       `json:"location,omitempty"`
+	Location    personal.Text   `json:"location"` // see Location.Text
 	Tags        []personal.Text `json:"tags,omitempty"`
 	Notes       personal.Text   `json:"notes"`
-	ExternalRef string          `json:"externalRef,omitempty"`
+	ExternalRef personal.Text   `json:"externalRef"` // the customer in another system, which can find the person
+}
+
+// Place is the location, nil when there is none, when it cannot be read or when the customer was forgotten.
+func (d SubscriberDetails) Place() *Location {
+	latitude, longitude, _ := strings.Cut(d.Location.Reveal(), " ")
+	var l Location
+	var faults [2]error
+	l.Latitude, faults[0] = strconv.ParseFloat(latitude, 64)
+	l.Longitude, faults[1] = strconv.ParseFloat(longitude, 64)
+	if faults[0] != nil || faults[1] != nil {
+		return nil
+	}
+	return &l
 }
 
 // SubscriberRegistered records a new customer and the account number for payments.
@@ -73,9 +97,9 @@ type SubscriberForgotten struct {
 	Reason       string        `json:"reason"`
 }
 
-func (SubscriberRegistered) EventType() string { return "subscribers.SubscriberRegistered.v2" }
+func (SubscriberRegistered) EventType() string { return "subscribers.SubscriberRegistered.v3" }
 func (SubscriberDetailsCorrected) EventType() string {
-	return "subscribers.SubscriberDetailsCorrected.v2"
+	return "subscribers.SubscriberDetailsCorrected.v3"
 }
 func (SubscriberBlocked) EventType() string         { return "subscribers.SubscriberBlocked.v2" }
 func (SubscriberUnblocked) EventType() string       { return "subscribers.SubscriberUnblocked.v2" }

@@ -115,8 +115,8 @@ func TestSubscriber_EveryDetailThatDiffersIsCorrected(t *testing.T) {
 		"address":    func(d *events.SubscriberDetails) { d.Address = personal.Of("Moi Avenue 1") },
 		"notes":      func(d *events.SubscriberDetails) { d.Notes = personal.Of("has a dog") },
 		"tags":       func(d *events.SubscriberDetails) { d.Tags = []personal.Text{personal.Of("east")} },
-		"reference":  func(d *events.SubscriberDetails) { d.ExternalRef = "crm-1" },
-		"place":      func(d *events.SubscriberDetails) { d.Location = &events.Location{} },
+		"reference":  func(d *events.SubscriberDetails) { d.ExternalRef = personal.Of("crm-1") },
+		"place":      func(d *events.SubscriberDetails) { d.Location = new(events.Location).Text() },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

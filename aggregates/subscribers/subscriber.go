@@ -2,7 +2,6 @@
 package subscribers
 
 import (
-	"reflect"
 	"slices"
 	"time"
 
@@ -124,11 +123,11 @@ func sameDetails(a, b events.SubscriberDetails) bool {
 	for _, pair := range [][2]interface{ Reveal() string }{
 		{a.FirstName, b.FirstName}, {a.LastName, b.LastName}, {a.Phone, b.Phone},
 		{a.Email, b.Email}, {a.Address, b.Address}, {a.Notes, b.Notes},
+		{a.Location, b.Location}, {a.ExternalRef, b.ExternalRef},
 	} {
 		if pair[0].Reveal() != pair[1].Reveal() {
 			return false
 		}
 	}
-	sameTags := slices.EqualFunc(a.Tags, b.Tags, personal.Text.Equal)
-	return sameTags && a.ExternalRef == b.ExternalRef && reflect.DeepEqual(a.Location, b.Location)
+	return slices.EqualFunc(a.Tags, b.Tags, personal.Text.Equal)
 }

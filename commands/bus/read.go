@@ -13,6 +13,7 @@ type reader[S any] struct {
 	read    func(ctx context.Context, target id.Any) (state S, revision uint64, err error)
 	owner   func(state S) id.Organization
 	hidden  func(state S) bool
+	acted   func(ctx context.Context, target id.Any, command id.Command) (bool, error)
 	missing func() error
 }
 
@@ -39,12 +40,26 @@ func LoadUnchecked[S any, I ~[16]byte](ctx context.Context, b *Bus, target I) (S
 	return state, revision, err
 }
 
+// Acted reports whether a command with an id has acted on the aggregate with the state S, so that a use case of several
+// steps finds at a repeat how far the first try came. A command that changed nothing has not acted.
+func Acted[S any, I ~[16]byte](ctx context.Context, b *Bus, target I, command id.Command) (bool, error) {
+	r, err := readerOf[S](b, id.Any(target))
+	if err != nil {
+		return false, err
+	}
+	acted, err := r.acted(ctx, id.Any(target), command)
+	if err != nil {
+		return false, fmt.Errorf("look for command %s in %s: %w", command, target, err)
+	}
+	return acted, nil
+}
+
 // load reads with the reader that is registered for the state; its error names the state's type.
 func load[S any](ctx context.Context, b *Bus, target id.Any) (reader[S], S, uint64, error) {
 	var none S
-	r, ok := b.states[reflect.TypeFor[S]()].(reader[S])
-	if !ok {
-		return reader[S]{}, none, 0, fmt.Errorf("load %s: no aggregate with state %T is registered", target, none)
+	r, err := readerOf[S](b, target)
+	if err != nil {
+		return reader[S]{}, none, 0, err
 	}
 	state, revision, err := r.read(ctx, target)
 	if err != nil {
@@ -53,10 +68,27 @@ func load[S any](ctx context.Context, b *Bus, target id.Any) (reader[S], S, uint
 	return r, state, revision, nil
 }
 
+// readerOf is the reader that is registered for a state.
+func readerOf[S any](b *Bus, target id.Any) (reader[S], error) {
+	r, ok := b.states[reflect.TypeFor[S]()].(reader[S])
+	if !ok {
+		var none S
+		return reader[S]{}, fmt.Errorf("load %s: no aggregate with state %T is registered", target, none)
+	}
+	return r, nil
+}
+
 // read returns the state of an aggregate and the revision of its last event.
 func (h *handler[S, C, E]) read(ctx context.Context, target id.Any) (S, uint64, error) {
 	at, err := h.load(ctx, target)
 	return at.state, at.result(false).Revision, err
+}
+
+// acted reports whether a command has acted on an aggregate.
+func (h *handler[S, C, E]) acted(ctx context.Context, target id.Any, command id.Command) (bool, error) {
+	at, err := h.load(ctx, target)
+	_, acted := at.acted(command)
+	return acted, err
 }
 
 // hidden reports whether the aggregate has ended.

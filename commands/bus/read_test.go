@@ -38,3 +38,22 @@ func TestLoadOwned_AnAbsentAForeignAndAGoneOneAreTheSame(t *testing.T) {
 		t.Errorf("unchecked: %+v %v", state, err)
 	}
 }
+
+func TestActed_FindsTheCommandsOfOneStream(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, bus.Config{})
+	one, other := w.opened("alpha"), w.opened("beta")
+	meta := w.meta()
+	for range 2 { // before and after
+		acted, err := bus.Acted[counter](t.Context(), w.one, one, meta.CommandID)
+		elsewhere, otherErr := bus.Acted[counter](t.Context(), w.one, other, meta.CommandID)
+		if err != nil || otherErr != nil || elsewhere {
+			t.Errorf("%v, %v, in another stream %v", err, otherErr, elsewhere)
+		}
+		if acted {
+			return
+		}
+		w.must(w.one, add{ID: one, Step: 2}, meta)
+	}
+	t.Error("a command that acted is not found")
+}

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 )
 
@@ -25,6 +26,8 @@ func remarkUpcasters() []Upcaster {
 		list = append(list, Upcaster{
 			From: "subscribers." + name + ".v1", To: "subscribers." + name + ".v2",
 			Up: bare("details", "tags", eachElement),
+		}, Upcaster{
+			From: "subscribers." + name + ".v2", To: "subscribers." + name + ".v3", Up: withPlaceAndReference,
 		})
 	}
 	for name, version := range map[string]int{
@@ -40,6 +43,36 @@ func remarkUpcasters() []Upcaster {
 		})
 	}
 	return list
+}
+
+// withPlaceAndReference makes personal texts of the place of the service and of the customer's name in another system.
+func withPlaceAndReference(data json.RawMessage) (json.RawMessage, error) {
+	fields, details := map[string]json.RawMessage{}, map[string]json.RawMessage{}
+	if err := json.Unmarshal(data, &fields); err != nil {
+		return nil, fmt.Errorf("read fields: %w", err)
+	}
+	if err := json.Unmarshal(fields["details"], &details); err != nil {
+		return nil, fmt.Errorf("read details: %w", err)
+	}
+	var place *struct{ Latitude, Longitude float64 }
+	if at := details["location"]; at != nil {
+		if err := json.Unmarshal(at, &place); err != nil {
+			return nil, fmt.Errorf("read location: %w", err)
+		}
+	}
+	delete(details, "location")
+	if place != nil {
+		l := events.Location{Latitude: place.Latitude, Longitude: place.Longitude}
+		details["location"] = personal.BareForm(l.Text().Reveal())
+	}
+	var err error
+	if fields["details"], err = json.Marshal(details); err != nil {
+		return nil, err
+	}
+	if data, err = json.Marshal(fields); err != nil {
+		return nil, err
+	}
+	return bare("details", "externalRef")(data)
 }
 
 // eachElement is the step of a path that goes to all elements of a list.

@@ -163,3 +163,48 @@ func TestRemarks_RecordedPlainlyReadAsErasedOnceThePersonIsForgotten(t *testing.
 		}
 	}
 }
+
+func TestDetails_PlaceAndReferenceRecordedPlainlyReadAsErasedOnceThePersonIsForgotten(t *testing.T) {
+	t.Parallel()
+	keys, subscriber := NewMemoryKeys(), id.New[id.Subscriber]()
+	codec := New(keys)
+	data := `{"subscriberId":"` + subscriber.String() +
+		`","details":{"location":{"latitude":-1.28,"longitude":36.82},"externalRef":"` + marker + `"}}`
+	var page []Recorded
+	for _, name := range []string{
+		"SubscriberRegistered.v1", "SubscriberRegistered.v2", "SubscriberDetailsCorrected.v2",
+	} {
+		page = append(page, Recorded{Encoded: Encoded{
+			ID: id.New[id.Event](), Type: "subscribers." + name, Data: []byte(data), Metadata: []byte(`{}`),
+		}})
+	}
+	if _, err := keys.EnsureKeys(t.Context(), []uuid.UUID{subscriber.UUID()}); err != nil {
+		t.Fatal(err)
+	}
+	for _, forgotten := range []bool{false, true} {
+		if forgotten {
+			keys.Destroy(subscriber.UUID())
+		}
+		found, err := codec.Decode(t.Context(), page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range found {
+			var d events.SubscriberDetails
+			switch v := e.Event.(type) {
+			case events.SubscriberRegistered:
+				d = v.Details
+			case events.SubscriberDetailsCorrected:
+				d = v.Details
+			}
+			place := d.Place()
+			if forgotten && (place != nil || d.ExternalRef.Reveal() != "") {
+				t.Errorf("%s still has %v and %q", e.Type, place, d.ExternalRef.Reveal())
+			}
+			if !forgotten && (place == nil || *place != (events.Location{Latitude: -1.28, Longitude: 36.82}) ||
+				d.ExternalRef.Reveal() != marker) {
+				t.Errorf("%s lost a text: %v, %q", e.Type, place, d.ExternalRef.Reveal())
+			}
+		}
+	}
+}

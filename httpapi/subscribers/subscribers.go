@@ -149,7 +149,8 @@ func (a Subscribers) create(ctx context.Context, c *httpapi.Call) error {
 	subscriber, done, err := a.Cases.Register(ctx, c.Asked(), events.SubscriberDetails{
 		FirstName: personal.Of(in.FirstName), LastName: personal.Of(in.LastName), Phone: personal.Of(in.Phone),
 		Email: personal.Of(in.Email), Address: personal.Of(in.Address), Notes: personal.Of(in.Notes),
-		Location: in.Location.event(), Tags: personal.OfAll(in.Tags), ExternalRef: in.ExternalRef,
+		Location: in.Location.event().Text(), Tags: personal.OfAll(in.Tags),
+		ExternalRef: personal.Of(in.ExternalRef),
 	})
 	if err != nil {
 		return err
@@ -224,7 +225,7 @@ func (p subscriberPatch) correction(subscriber id.Subscriber, nulls map[string]b
 		SubscriberID: subscriber, FirstName: text("firstName", p.FirstName), LastName: text("lastName", p.LastName),
 		Phone: text("phone", p.Phone), Email: text("email", p.Email), Address: text("address", p.Address),
 		Notes: text("notes", p.Notes), Location: p.Location.event(), NoLocation: nulls["location"],
-		ExternalRef: httpapi.Emptied(p.ExternalRef, nulls["externalRef"]),
+		ExternalRef: text("externalRef", p.ExternalRef),
 	}
 	if p.Tags != nil {
 		in.Tags = new(personal.OfAll(*p.Tags))

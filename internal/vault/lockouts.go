@@ -27,8 +27,8 @@ type Try struct {
 }
 
 // An attempt is counted before its password is checked, so that parallel guesses cannot pass uncounted. The fifth sets
-// the lock at once; if its password is right, Succeed removes the lock. A counter without attempts for LockoutTime
-// begins again from 0.
+// the lock at once; if its password is right, Succeed or TakeBack removes the lock. A counter without attempts for
+// LockoutTime begins again from 0.
 const (
 	tryLockoutSQL = `
 insert into {schema}.lockouts as l (key, tries, last_at, locked_until) values ($1, 1, $2, null)
@@ -37,12 +37,14 @@ on conflict (key) do update set (tries, last_at, locked_until) = (
 	       case when n > $3 then l.locked_until when n = $3 then $4::timestamptz end
 	from (select case when l.last_at <= $5 or l.locked_until <= $2 then 1 else least(l.tries, $3) + 1 end as n) as c)
 returning tries, coalesce(locked_until, $2)`
+	takeBackLockoutSQL = `
+update {schema}.lockouts set tries = greatest(least(tries, $2) - 1, 0), locked_until = null where key = $1`
 	succeedLockoutSQL = `delete from {schema}.lockouts where key = $1`
 	purgeLockoutsSQL  = `delete from {schema}.lockouts where last_at <= $1`
 )
 
-// Try counts one attempt and reports whether its password may be checked. Call Succeed when the password was right;
-// a wrong one needs no call.
+// Try counts one attempt and reports whether its password may be checked. Call Succeed when somebody enters with it, or
+// TakeBack when the password was right and opens nothing here; a wrong one needs no call.
 func (l *Lockouts) Try(ctx context.Context, email string) (Try, error) {
 	now := l.core.now()
 	var tries int
@@ -58,7 +60,17 @@ func (l *Lockouts) Try(ctx context.Context, email string) (Try, error) {
 	return Try{Until: until.UTC()}, nil
 }
 
-// Succeed resets the counter after a right password.
+// TakeBack removes one attempt that was allowed, and a lock that it or one after it has set. Wrong passwords of before
+// stay counted.
+func (l *Lockouts) TakeBack(ctx context.Context, email string) error {
+	_, err := l.core.db.Owner.Exec(ctx, l.core.sql(takeBackLockoutSQL), l.keyOf(email), LockoutTries)
+	if err != nil {
+		return fmt.Errorf("take back sign-in attempt: %w", err)
+	}
+	return nil
+}
+
+// Succeed resets the counter after somebody entered.
 func (l *Lockouts) Succeed(ctx context.Context, email string) error {
 	if _, err := l.core.db.Owner.Exec(ctx, l.core.sql(succeedLockoutSQL), l.keyOf(email)); err != nil {
 		return fmt.Errorf("reset sign-in attempts: %w", err)

@@ -58,15 +58,11 @@ values (@id, @user, @org, @started_at, @used_at, @expires_at)`
 	findSessionSQL = `
 select ` + sessionColumns + `, s.revoked_at is not null as revoked
 from {schema}.sessions s join {schema}.refresh_tokens t on t.session_id = s.id where t.hash = $1`
-	tokenStateSQL     = `select used_at is not null, expires_at <= $2 from {schema}.refresh_tokens where hash = $1`
-	useTokenSQL       = `update {schema}.refresh_tokens set used_at = $2 where hash = $1`
-	extendSessionSQL  = `update {schema}.sessions set used_at = $2, expires_at = $3 where id = $1`
-	revokeSessionSQL  = `update {schema}.sessions set revoked_at = $2 where id = $1 and revoked_at is null`
-	revokeSessionsSQL = `
-update {schema}.sessions s set revoked_at = $3
-where s.user_id = $1 and s.id is distinct from $2 and s.revoked_at is null and s.expires_at > $3 returning ` +
-		sessionColumns
-	listSessionsSQL = `
+	tokenStateSQL    = `select used_at is not null, expires_at <= $2 from {schema}.refresh_tokens where hash = $1`
+	useTokenSQL      = `update {schema}.refresh_tokens set used_at = $2 where hash = $1`
+	extendSessionSQL = `update {schema}.sessions set used_at = $2, expires_at = $3 where id = $1`
+	revokeSessionSQL = `update {schema}.sessions set revoked_at = $2 where id = $1 and revoked_at is null`
+	listSessionsSQL  = `
 select ` + sessionColumns + ` from {schema}.sessions s
 where s.user_id = $1 and s.revoked_at is null and s.expires_at > $2 order by s.started_at desc, s.id`
 	purgeSessionsSQL = `delete from {schema}.sessions where expires_at <= $1`
@@ -159,16 +155,6 @@ func (r *RefreshTokens) RevokeSession(ctx context.Context, session id.Session) e
 		return fmt.Errorf("revoke session %s: %w", session, err)
 	}
 	return nil
-}
-
-// RevokeUser ends all sessions of a user except one (the zero id excepts none) and returns those that it ended.
-func (r *RefreshTokens) RevokeUser(ctx context.Context, user id.User, except id.Session) ([]Session, error) {
-	rows, _ := r.core.db.Owner.Query(ctx, r.core.sql(revokeSessionsSQL), user, except, r.core.now())
-	ended, err := pgx.CollectRows(rows, pgx.RowToStructByPos[Session])
-	if err != nil {
-		return nil, fmt.Errorf("revoke sessions of user %s: %w", user, err)
-	}
-	return ended, nil
 }
 
 // List gives a user's open sessions, the newest first.

@@ -278,10 +278,10 @@ func (o *outbox) execute(ctx context.Context, cmd commands.Command, commandID uu
 		return err
 	}
 	defer leave()
-	if err := d.r.slots.enter(ctx, cause.OrgID); err != nil {
+	if err := d.r.slots.Enter(ctx, cause.OrgID); err != nil {
 		return err
 	}
-	defer d.r.slots.leave(cause.OrgID)
+	defer d.r.slots.Leave(cause.OrgID)
 	ctx, cancel := context.WithTimeout(ctx, executeLimit)
 	defer cancel()
 	_, err = d.r.cfg.Bus.Execute(ctx, cmd, commands.Meta{

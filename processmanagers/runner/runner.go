@@ -14,6 +14,7 @@ import (
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/eventstore/feed"
 	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/fair"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
@@ -65,7 +66,7 @@ type Runner struct {
 	logger    *slog.Logger
 	processes []*process
 	byName    map[string]*process
-	slots     *slots        // one for each input or command in progress
+	slots     *fair.Slots   // one for each input or command in progress
 	asked     chan struct{} // wakes the leader when a retry was asked for here
 	loops     *loop.Group
 }
@@ -79,7 +80,7 @@ func New(cfg Config) *Runner {
 		cfg.Concurrency = 8
 	}
 	return &Runner{
-		cfg: cfg, logger: cfg.Logger, byName: map[string]*process{}, slots: newSlots(cfg.Concurrency),
+		cfg: cfg, logger: cfg.Logger, byName: map[string]*process{}, slots: fair.NewSlots(cfg.Concurrency),
 		asked: make(chan struct{}, 1), loops: loop.New(cfg.Logger),
 	}
 }

@@ -101,10 +101,10 @@ func poisonOf(err error) *poison {
 
 // try is one attempt of take. It returns the poison of an input that cannot be taken.
 func (d *round) try(ctx context.Context, in input) error {
-	if err := d.r.slots.enter(ctx, in.cause.OrgID); err != nil {
+	if err := d.r.slots.Enter(ctx, in.cause.OrgID); err != nil {
 		return err
 	}
-	defer d.r.slots.leave(in.cause.OrgID)
+	defer d.r.slots.Leave(in.cause.OrgID)
 	var did taken
 	err := postgres.Transaction(ctx, d.r.cfg.DB.Owner, func(tx pgx.Tx) (err error) {
 		did, err = d.takeIn(ctx, tx, in)

@@ -80,6 +80,13 @@ func (q UsersQuery) AtHost(ctx context.Context, org id.Organization, email strin
 		order by home = $2 desc, registered_at limit 1`, email, org)
 }
 
+// RegisteredBy finds the user that an organization has registered under an address, nil when there is none. It looks at
+// nobody else's users.
+func (q UsersQuery) RegisteredBy(ctx context.Context, org id.Organization, email string) (*UserRow, error) {
+	return q.one(ctx, `select `+userColumns+` from {schema}.users where email = $1 and email <> '' and home = $2
+		order by registered_at limit 1`, email, org)
+}
+
 // OfAddress lists all users of an address on the platform: an administrator of the platform first, then the user that
 // stands for the proven person, then the others by age. Answers to an organization must not show it.
 func (q UsersQuery) OfAddress(ctx context.Context, email string) ([]UserRow, error) {

@@ -82,7 +82,7 @@ func aminas() []events.Event {
 		events.SubscriberDetailsCorrected{
 			SubscriberID: amina, Details: events.SubscriberDetails{FirstName: text("Amina"), LastName: text("O'Tieno"),
 				Phone: text("+254733000111"), Email: text("Amina@Mail.test"), Tags: personal.OfAll([]string{"north"}),
-				Location: &events.Location{Latitude: -1, Longitude: 36}},
+				Location: (&events.Location{Latitude: -1, Longitude: 36}).Text()},
 		},
 	}
 }

@@ -102,13 +102,13 @@ where subscriber_id = @subscriber`
 // writeDetails replaces the columns that an operator may correct, and the terms and tags that find the subscriber.
 func writeDetails(w *runner.Writes, subscriber id.Subscriber, d events.SubscriberDetails, revision int64) {
 	var latitude, longitude *float64
-	if d.Location != nil {
-		latitude, longitude = &d.Location.Latitude, &d.Location.Longitude
+	if place := d.Place(); place != nil {
+		latitude, longitude = &place.Latitude, &place.Longitude
 	}
 	w.Exec(detailsSQL, pgx.NamedArgs{
 		"subscriber": subscriber, "first_name": d.FirstName.Reveal(), "last_name": d.LastName.Reveal(),
 		"phone": d.Phone.Reveal(), "email": d.Email.Reveal(), "address": d.Address.Reveal(), "notes": d.Notes.Reveal(),
-		"latitude": latitude, "longitude": longitude, "tags": tagsOf(d), "external_ref": d.ExternalRef,
+		"latitude": latitude, "longitude": longitude, "tags": tagsOf(d), "external_ref": d.ExternalRef.Reveal(),
 		"revision": revision,
 	})
 	w.Exec(`delete from {schema}.terms t using {schema}.subscribers s

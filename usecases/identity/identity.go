@@ -41,7 +41,8 @@ type Cases struct {
 func New(cfg Config) Cases {
 	sessions := Sessions{Bus: cfg.Bus, Refresh: cfg.Vault.RefreshTokens, DirectoryShows: cfg.DirectoryShows}
 	staff := Staff{
-		Registrations: Registrations{Bus: cfg.Bus, Passwords: cfg.Vault.Passwords}, Sessions: sessions,
+		Registrations: Registrations{Bus: cfg.Bus, Passwords: cfg.Vault.Passwords}, Users: cfg.Users,
+		Sessions: sessions,
 	}
 	signIns := SignIns{
 		Sessions: sessions, Users: cfg.Users, Directory: cfg.Directory, Head: cfg.Head,

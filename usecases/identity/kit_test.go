@@ -130,9 +130,9 @@ func (k *kit) member(user id.User, org id.Organization) (identity.Membership, bo
 // has reports whether a password is the user's.
 func (k *kit) has(user id.User, password secrets.Text) bool {
 	k.t.Helper()
-	right, err := k.Vault.Passwords.Verify(k.t.Context(), user, password)
+	right, err := k.Vault.Passwords.Verify(k.t.Context(), id.Organization{}, user, password)
 	k.must(err)
-	return right
+	return right.Right()
 }
 
 // signIn opens a session with the chosen password.

@@ -70,10 +70,11 @@ func (p OwnPassword) Change(ctx context.Context, asked usecases.Asked, in NewPas
 		return bus.Result{}, cmp.Or(err, usecases.ErrSignIn())
 	}
 	key := lockKey(user.Home, user.Email)
-	if err := p.prove(ctx, key, user.PasswordOf(), in.Current); err != nil {
+	proven, err := p.prove(ctx, asked.Org(), key, *user, in.Current)
+	if err != nil {
 		return bus.Result{}, err
 	}
-	hash, err := p.Passwords.Hash(ctx, in.New)
+	hash, err := p.Passwords.Hash(ctx, asked.Org(), in.New)
 	if err != nil {
 		return bus.Result{}, err
 	}
@@ -83,7 +84,11 @@ func (p OwnPassword) Change(ctx context.Context, asked usecases.Asked, in NewPas
 	if err != nil {
 		return bus.Result{}, err
 	}
-	if err := p.Passwords.Replace(ctx, user.PasswordOf(), hash); err != nil {
+	exchanged, err := p.Passwords.Exchange(ctx, proven, hash)
+	if err == nil && !exchanged {
+		err = errWrongPassword()
+	}
+	if err != nil {
 		return bus.Result{}, err
 	}
 	users, err := p.persons(ctx, *user)
@@ -104,17 +109,24 @@ func (p OwnPassword) persons(ctx context.Context, user identityviews.UserRow) ([
 	return p.Users.OfPerson(ctx, user.Person)
 }
 
-// prove checks the present password. Fails: account_locked, wrong_password, sign_in_busy.
-func (p OwnPassword) prove(ctx context.Context, key string, user id.User, password secrets.Text) error {
+// prove checks the present password of a user, at the host of org. Fails: account_locked, wrong_password, sign_in_busy.
+func (p OwnPassword) prove(
+	ctx context.Context, org id.Organization, key string, user identityviews.UserRow, password secrets.Text,
+) (vault.Verified, error) {
 	if err := countTry(ctx, p.Lockouts, key); err != nil {
-		return err
+		return vault.Verified{}, err
 	}
-	right, err := p.Passwords.Verify(ctx, user, password)
+	proven, err := p.Passwords.Verify(ctx, org, user.PasswordOf(), password)
 	if err != nil {
-		return err
+		return vault.Verified{}, err
 	}
-	if !right {
-		return failure.NewInvalid("wrong_password", "currentPassword is wrong")
+	if !proven.Right() {
+		return vault.Verified{}, errWrongPassword()
 	}
-	return p.Lockouts.Succeed(ctx, key)
+	return proven, p.Lockouts.Succeed(ctx, key)
+}
+
+// errWrongPassword is the failure of a present password that is wrong, or that was replaced meanwhile.
+func errWrongPassword() error {
+	return failure.NewInvalid("wrong_password", "currentPassword is wrong")
 }

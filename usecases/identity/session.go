@@ -22,14 +22,12 @@ type Sessions struct {
 	DirectoryShows *runner.Memory
 }
 
-// End ends a session everywhere. First its refresh tokens are revoked, so that the session cannot be renewed if the
-// program stops then. Next its end is recorded. Last, End waits until the directory refuses its access tokens. To end
-// an ended session succeeds. The reason is one of those of events.SessionEnded. When nobody is signed in, the actor of
-// the event is the process sessions. Fails: session_not_found.
+// End ends a session everywhere. First its end is recorded: from then on it cannot be renewed, because Renew asks the
+// directory. Next its refresh tokens are revoked. So a session whose end is not recorded is still listed as open, and a
+// repeat after a stop finds it. Last, End waits until the directory refuses its access tokens. To end an ended session
+// succeeds. The reason is one of those of events.SessionEnded. When nobody is signed in, the actor of the event is the
+// process sessions. Fails: session_not_found.
 func (s Sessions) End(ctx context.Context, asked usecases.Asked, session vault.Session, reason string) error {
-	if err := s.Refresh.RevokeSession(ctx, session.ID); err != nil {
-		return err
-	}
 	meta := asked.Step("end " + session.ID.String())
 	meta.OrgID = session.OrgID
 	meta.Reason = reason
@@ -39,6 +37,9 @@ func (s Sessions) End(ctx context.Context, asked usecases.Asked, session vault.S
 	end := commands.EndSession{SessionID: session.ID, UserID: session.UserID, Reason: reason}
 	done, err := s.Bus.Execute(ctx, end, meta)
 	if err != nil {
+		return err
+	}
+	if err := s.Refresh.RevokeSession(ctx, session.ID); err != nil {
 		return err
 	}
 	return s.DirectoryShows.WaitFor(ctx, done.Position)
@@ -59,20 +60,23 @@ func (s Sessions) Revoke(ctx context.Context, asked usecases.Asked, user id.User
 	return commands.ErrNoSession()
 }
 
-// endUsers revokes the sessions of users, then ends each; the session except stays open. All are revoked before the
-// first is ended, so that none can be renewed meanwhile.
+// endUsers ends the open sessions of users; the session except stays open.
 func (s Sessions) endUsers(
 	ctx context.Context, asked usecases.Asked, users []identityviews.UserRow, except id.Session, reason string,
 ) error {
-	var open []vault.Session
+	var ending []vault.Session
 	for _, user := range users {
-		list, err := s.Refresh.RevokeUser(ctx, user.ID, except)
+		open, err := s.Refresh.List(ctx, user.ID)
 		if err != nil {
 			return err
 		}
-		open = append(open, list...)
+		for _, session := range open {
+			if session.ID != except {
+				ending = append(ending, session)
+			}
+		}
 	}
-	return s.endAll(ctx, asked, open, reason)
+	return s.endAll(ctx, asked, ending, reason)
 }
 
 // endAll ends sessions one after another and stops at the first failure; a repeat ends those that are left.

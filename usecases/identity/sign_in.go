@@ -1,6 +1,7 @@
 package identitycases
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -50,10 +51,12 @@ type SignedIn struct {
 // an organization's host the address is that of its own user, or of a proven person who is a member; whatever else is
 // registered under the address does not exist there (docs/rules/identity.md#proven-addresses).
 //
-// The try is counted first, so that several guesses at the same moment all count. An unknown address and a person who
+// The try is counted first, so that several guesses at the same moment all count. Only somebody who enters resets the
+// count; the right password of a user who enters elsewhere takes back its own try. An unknown address and a person who
 // is no member cost the same work as a member, a hash included, so that neither failure nor time shows which it was.
 // After the password, the right to enter is checked. Then the session is recorded, SignIn waits for the directory, and
-// the refresh token is made last: a stop before that leaves a session that cannot be used. A repeat opens another
+// the refresh token is made: a stop before that leaves a session that cannot be used. Last, SignIn looks whether the
+// password still stands, so that a session cannot outlive one that was changed meanwhile. A repeat opens another
 // session.
 //
 // The read model only finds the users of an address, once it shows the whole log. The log says who is a member, and
@@ -66,17 +69,28 @@ func (s SignIns) SignIn(ctx context.Context, asked usecases.Asked, in Credential
 	if err := countTry(ctx, s.Lockouts, key); err != nil {
 		return SignedIn{}, err
 	}
-	user, role, err := s.proven(ctx, asked, email, in.Password)
-	if failure.KindOf(err) == failure.Unauthenticated {
-		return SignedIn{}, err // it must look like a wrong password, at the next tries too
+	user, role, proven, err := s.proven(ctx, asked, email, in.Password)
+	if failure.KindOf(err) == failure.Denied {
+		return SignedIn{}, errors.Join(err, s.Lockouts.TakeBack(ctx, key))
 	}
-	if err == nil || failure.KindOf(err) == failure.Denied {
-		err = errors.Join(err, s.Lockouts.Succeed(ctx, key))
+	if err != nil {
+		return SignedIn{}, err // who may not enter an organization looks like a wrong password, at the next tries too
+	}
+	if err := s.Lockouts.Succeed(ctx, key); err != nil {
+		return SignedIn{}, err
+	}
+	entered, err := s.open(ctx, asked, user, role)
+	if err != nil {
+		return SignedIn{}, err
+	}
+	stands, err := s.Passwords.Stands(ctx, proven)
+	if err == nil && !stands {
+		err = cmp.Or(s.Sessions.End(ctx, asked, entered.Session, "password_changed"), errWrongLogin())
 	}
 	if err != nil {
 		return SignedIn{}, err
 	}
-	return s.open(ctx, asked, user, role)
+	return entered, nil
 }
 
 // proven gives the user of an address whose password is right, and the role at the host. All reads come before a
@@ -84,11 +98,11 @@ func (s SignIns) SignIn(ctx context.Context, asked usecases.Asked, in Credential
 // sign_in_busy.
 func (s SignIns) proven(
 	ctx context.Context, asked usecases.Asked, email string, password secrets.Text,
-) (identityviews.UserRow, events.Role, error) {
+) (identityviews.UserRow, events.Role, vault.Verified, error) {
 	var none identityviews.UserRow
-	users, least, err := s.candidates(ctx, asked.Org(), email)
+	users, checks, err := s.candidates(ctx, asked.Org(), email)
 	if err != nil {
-		return none, "", err
+		return none, "", vault.Verified{}, err
 	}
 	var first identityviews.UserRow // the only one who may enter
 	if len(users) > 0 {
@@ -97,50 +111,61 @@ func (s SignIns) proven(
 	// Unchecked, because an administrator of the platform belongs to no organization. Nobody has no rights.
 	state, _, err := bus.LoadUnchecked[identity.User](ctx, s.Sessions.Bus, first.ID)
 	if err != nil {
-		return none, "", err
+		return none, "", vault.Verified{}, err
 	}
-	right := make([]bool, max(least, len(users)))
-	for i := range right {
+	tried := make([]vault.Verified, checks)
+	for i := range tried {
 		var owner id.User
 		if i < len(users) {
 			owner = users[i].PasswordOf()
 		}
-		if right[i], err = s.Passwords.Verify(ctx, owner, password); err != nil {
-			return none, "", err
+		if tried[i], err = s.Passwords.Verify(ctx, asked.Org(), owner, password); err != nil {
+			return none, "", vault.Verified{}, err
 		}
 	}
 	switch {
-	case right[0]:
+	case tried[0].Right():
 		role, err := s.mayEnter(ctx, asked, state)
-		return first, role, err
-	case slices.Contains(right, true):
-		return none, "", errSuperAdminOnly()
+		return first, role, tried[0], err
+	case slices.ContainsFunc(tried, vault.Verified.Right):
+		return none, "", vault.Verified{}, errSuperAdminOnly()
 	}
-	return none, "", errWrongLogin()
+	return none, "", vault.Verified{}, errWrongLogin()
 }
 
-// rootChecks is the number of passwords that a sign-in at the root host compares at least. There everybody with a right
-// password is told to go to the own host, and several organizations can have users of one address, each with a password
-// of its own: time must not show how many there are.
+// rootChecks is the number of passwords that a sign-in at the root host compares. There everybody with a right password
+// is told to go to the own host, and several organizations can have users of one address, each with a password of its
+// own: time must not show how many there are, so those of the newer ones are not compared.
 const rootChecks = 3
 
-// candidates gives the users whose password an address can prove at a host, the one who may enter first, and the number
-// of passwords to compare at least. The read model shows the whole log before it is asked.
+// candidates gives the users whose password an address can prove at a host, each password once, the user who may enter
+// first, and the number of passwords to compare. The address of an administrator of the platform is that person's alone
+// at the root host: what organizations have registered under it does not exist there, or whoever registers it could
+// guess the platform's password. The read model shows the whole log before it is asked.
 func (s SignIns) candidates(
 	ctx context.Context, org id.Organization, email string,
-) (users []identityviews.UserRow, least int, err error) {
+) (users []identityviews.UserRow, checks int, err error) {
 	if err := s.catchUp(ctx); err != nil {
 		return nil, 0, err
 	}
-	if org.IsZero() {
-		users, err = s.Users.OfAddress(ctx, email)
-		return users, rootChecks, err
+	if !org.IsZero() {
+		user, err := s.Users.AtHost(ctx, org, email)
+		if user != nil {
+			users = []identityviews.UserRow{*user}
+		}
+		return users, 1, err
 	}
-	user, err := s.Users.AtHost(ctx, org, email)
-	if user != nil {
-		users = []identityviews.UserRow{*user}
+	all, err := s.Users.OfAddress(ctx, email)
+	if len(all) > 0 && all[0].SuperAdmin {
+		all = all[:1]
 	}
-	return users, 1, err
+	for _, user := range all {
+		same := func(u identityviews.UserRow) bool { return u.PasswordOf() == user.PasswordOf() }
+		if len(users) < rootChecks && !slices.ContainsFunc(users, same) {
+			users = append(users, user)
+		}
+	}
+	return users, rootChecks, err
 }
 
 // catchUp waits until the read model of users shows the whole log. After 2 s it goes on with an older state.

@@ -26,6 +26,15 @@ func (k *kit) root() {
 	k.shown(done)
 }
 
+// joined adds a person to an organization, with the temporary password.
+func (k *kit) joined(org id.Organization, email string) id.User {
+	k.t.Helper()
+	user, done, err := k.Staff.Add(k.t.Context(), asked(org, email), newcomer(email))
+	k.must(err)
+	k.shown(done)
+	return user
+}
+
 // session is a session as the log has it.
 func (k *kit) session(org id.Organization, session id.Session) identity.Session {
 	k.t.Helper()
@@ -122,11 +131,54 @@ func TestSignIn_AtTheRootHostEveryRightPasswordIsToldToGoHome(t *testing.T) {
 		code     string
 	}{
 		{"olga@other.test", chosen, "super_admin_only"}, {"olga@other.test", temporary, "super_admin_only"},
-		{"olga@other.test", "neither", "wrong_credentials"}, {"root@platform.test", temporary, "super_admin_only"},
+		{"olga@other.test", "neither", "wrong_credentials"}, {"root@platform.test", temporary, "wrong_credentials"},
 		{"root@platform.test", chosen, ""},
 	} {
 		_, err := k.SignIns.SignIn(t.Context(), public(id.Organization{}), credentials(c.email, c.password))
 		k.fails(err, c.code)
+	}
+}
+
+// The administrator of an organization registers the address of the platform's administrator, or of anybody else, with
+// a password that is known then.
+func TestSignIn_AnotherRecordsPasswordDoesNotResetTheGuessesAtTheRootHost(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	k.root()
+	k.joined(k.acme, "root@platform.test")
+	k.joined(k.acme, "olga@other.test")
+	for email, own := range map[string]string{
+		"root@platform.test": "wrong_credentials", "olga@other.test": "super_admin_only",
+	} {
+		for range 4 {
+			_, err := k.SignIns.SignIn(t.Context(), public(id.Organization{}), credentials(email, "a guess"))
+			k.fails(err, "wrong_credentials")
+		}
+		_, err := k.SignIns.SignIn(t.Context(), public(id.Organization{}), credentials(email, temporary))
+		k.fails(err, own)
+		_, err = k.SignIns.SignIn(t.Context(), public(id.Organization{}), credentials(email, "a guess"))
+		if own == "super_admin_only" { // its own try was taken back
+			k.fails(err, "wrong_credentials")
+		}
+		_, err = k.SignIns.SignIn(t.Context(), public(id.Organization{}), credentials(email, chosen))
+		k.fails(err, "account_locked")
+	}
+}
+
+// The password is replaced between its comparison and the end of the sign-in, which is when the tokens are stored.
+func TestSignIn_ASessionDoesNotOutliveAPasswordThatWasReplacedMeanwhile(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	schema := k.DB.Namespace.Schema("vault")
+	_, err := k.DB.Owner.Exec(t.Context(), `create function `+schema+`.replace() returns trigger language plpgsql as
+		$$ begin update `+schema+`.passwords set hash = ''; return new; end $$;
+		create trigger replace before insert on `+schema+`.sessions for each row execute function `+schema+`.replace()`)
+	k.must(err)
+	_, err = k.SignIns.SignIn(t.Context(), public(k.acme), credentials("ada@acme.test", chosen))
+	k.fails(err, "wrong_credentials")
+	open, err := k.Vault.RefreshTokens.List(t.Context(), k.ada)
+	if err != nil || len(open) > 0 {
+		t.Errorf("open sessions: %v, %v", open, err)
 	}
 }
 

@@ -2,6 +2,7 @@ package identitycases
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/lastmile-isp/lastmile/aggregates/identity"
@@ -13,6 +14,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 	"github.com/lastmile-isp/lastmile/internal/vault"
+	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/usecases"
 )
 
@@ -43,20 +45,20 @@ func (r Registrations) AddSuperAdmin(ctx context.Context, asked usecases.Asked, 
 	if err := failure.JoinFaults(command.Validate(), faults.Err()); err != nil {
 		return bus.Result{}, err
 	}
-	return r.register(ctx, command, in.Password, asked.Meta)
+	return r.register(ctx, asked, command, in.Password)
 }
 
 // register makes a user with a password. The command decides first, so that a refused one writes no password, and the
 // password is added only to a user without one. A repeat after a stop in between adds it: it has the same command id,
 // which no other password can have.
 func (r Registrations) register(
-	ctx context.Context, command commands.RegisterUser, password secrets.Text, meta commands.Meta,
+	ctx context.Context, asked usecases.Asked, command commands.RegisterUser, password secrets.Text,
 ) (bus.Result, error) {
-	hash, err := r.Passwords.Hash(ctx, password)
+	hash, err := r.Passwords.Hash(ctx, asked.Org(), password)
 	if err != nil {
 		return bus.Result{}, err
 	}
-	done, err := r.Bus.Execute(ctx, command, meta)
+	done, err := r.Bus.Execute(ctx, command, asked.Meta)
 	if err != nil {
 		return bus.Result{}, err
 	}
@@ -66,6 +68,7 @@ func (r Registrations) register(
 // Staff adds people to organizations and ends their access. Safe for concurrent use.
 type Staff struct {
 	Registrations Registrations
+	Users         identityviews.UsersQuery
 	Sessions      Sessions
 }
 
@@ -108,9 +111,9 @@ func newUserID(asked usecases.Asked, kind string) id.User {
 }
 
 // Add adds a person to the organization of asked, as a new user with the temporary password, and gives the user's id.
-// Nothing is looked up: an address that other organizations or the platform know gets a user of its own here, so that
-// neither answer nor time nor id shows that it is known (docs/rules/identity.md#proven-addresses). A repeat under the
-// same key finds the user that the first try registered, and leaves the password as it is.
+// Nothing of anybody else's is looked up: an address that other organizations or the platform know gets a user of its
+// own here, so that neither answer nor time nor id shows that it is known (docs/rules/identity.md#proven-addresses). A
+// repeat under the same key finds the user that the first try registered, and leaves the password as it is.
 //
 // Fails: invalid_input, already_member, sign_in_busy.
 func (s Staff) Add(ctx context.Context, asked usecases.Asked, in NewMember) (id.User, bus.Result, error) {
@@ -118,8 +121,27 @@ func (s Staff) Add(ctx context.Context, asked usecases.Asked, in NewMember) (id.
 		return id.User{}, bus.Result{}, err
 	}
 	command := in.registration(newUserID(asked, "user"), asked.Org())
+	if err := s.mayRegister(ctx, command); err != nil {
+		return id.User{}, bus.Result{}, err
+	}
 	done, err := s.add(ctx, asked, command, in.TemporaryPassword)
 	return command.UserID, done, err
+}
+
+// mayRegister refuses an address under which the organization has registered another user, before a hash is computed.
+// The organization knows its own users, so the short time shows nothing. The claim of the address decides; this check
+// only spares the work, so it asks the log about what the read model shows. Fails: already_member.
+func (s Staff) mayRegister(ctx context.Context, r commands.RegisterUser) error {
+	row, err := s.Users.RegisteredBy(ctx, r.OrgID, r.Email.Reveal())
+	if err != nil || row == nil || row.ID == r.UserID { // the same user: a repeat
+		return err
+	}
+	// Unchecked, because a user of before records were kept apart can belong to several organizations.
+	state, _, err := bus.LoadUnchecked[identity.User](ctx, s.Sessions.Bus, row.ID)
+	if err != nil || state.Home != r.OrgID || !state.Email.Equal(r.Email) {
+		return err
+	}
+	return failure.NewConflict("already_member", "This user belongs to the organization already.")
 }
 
 // add registers a user, and counts an administrator.
@@ -127,28 +149,72 @@ func (s Staff) add(
 	ctx context.Context, asked usecases.Asked, r commands.RegisterUser, password secrets.Text,
 ) (bus.Result, error) {
 	asked.Meta.OrgID = r.OrgID
-	done, err := s.Registrations.register(ctx, r, password, asked.Step("user"))
+	first := asked
+	first.Meta = asked.Step("user")
+	done, err := s.Registrations.register(ctx, first, r, password)
 	if err != nil {
 		return bus.Result{}, err
 	}
-	seated, err := s.seat(ctx, asked, r.UserID)
-	done.Position = max(done.Position, seated.Position)
-	return done, err
+	return s.settled(ctx, asked, r.UserID, done)
 }
 
-// seat counts a user of asked's organization who is an administrator at this moment, and does nothing for others.
-func (s Staff) seat(ctx context.Context, asked usecases.Asked, user id.User) (bus.Result, error) {
-	// Unchecked, because a user of before records were kept apart can belong to several organizations.
-	state, _, err := bus.LoadUnchecked[identity.User](ctx, s.Sessions.Bus, user)
-	if err != nil {
-		return bus.Result{}, err
+// settled counts a user of asked's organization who is an administrator at this moment, and stops to count anybody
+// else. It comes behind every change and every refused one, which has perhaps released the seat before. A change that
+// comes between the look and the count is seen by the second look, or settles the count itself when it comes still
+// later. done is the outcome of the change, and gets the position of the last write.
+func (s Staff) settled(
+	ctx context.Context, asked usecases.Asked, user id.User, done bus.Result,
+) (bus.Result, error) {
+	for _, word := range []string{"", " again"} {
+		// Unchecked, because a user of before records were kept apart can belong to several organizations.
+		state, _, err := bus.LoadUnchecked[identity.User](ctx, s.Sessions.Bus, user)
+		if err != nil {
+			return bus.Result{}, err
+		}
+		var settle commands.Command = commands.ReleaseAdministrator{OrgID: asked.Org(), UserID: user}
+		step := "left " + user.String() + word
+		m, known := state.MemberAt(asked.Org())
+		if known && !m.Disabled && !m.Pending && m.Role == events.RoleAdmin {
+			settle = commands.SeatAdministrator{OrgID: asked.Org(), UserID: user}
+			step = "seat " + user.String() + word
+		}
+		counted, err := s.Sessions.Bus.Execute(ctx, settle, asked.Step(step))
+		if failure.CodeOf(err) == "last_administrator" {
+			return bus.Result{}, errors.Join(err, s.restore(ctx, asked, user, m))
+		}
+		if err != nil {
+			return bus.Result{}, err
+		}
+		done.Position = max(done.Position, counted.Position)
+		if !counted.Changed {
+			break
+		}
 	}
-	member, known := state.MemberAt(asked.Org())
-	if !known || member.Disabled || member.Pending || member.Role != events.RoleAdmin {
-		return bus.Result{}, nil
+	return done, nil
+}
+
+// restore makes a member an able administrator again: the organization counts nobody else, because three changes at
+// once have crossed.
+func (s Staff) restore(ctx context.Context, asked usecases.Asked, user id.User, m identity.Membership) error {
+	var err error
+	if m.Disabled {
+		enable := commands.EnableMember{UserID: user, OrgID: asked.Org()}
+		_, err = s.Sessions.Bus.Execute(ctx, enable, asked.Step("restore access"))
 	}
-	seat := commands.SeatAdministrator{OrgID: asked.Org(), UserID: user}
-	return s.Sessions.Bus.Execute(ctx, seat, asked.Step("seat "+user.String()))
+	if err == nil && m.Role != events.RoleAdmin {
+		role := events.RoleAdmin
+		correct := commands.CorrectUser{UserID: user, OrgID: asked.Org(), Role: &role}
+		_, err = s.Sessions.Bus.Execute(ctx, correct, asked.Step("restore role"))
+	}
+	return err
+}
+
+// refused settles the count after a change that failed, and gives its failure. It ends also when the caller has gone.
+func (s Staff) refused(ctx context.Context, asked usecases.Asked, user id.User, cause error) error {
+	if _, err := s.settled(context.WithoutCancel(ctx), asked, user, bus.Result{}); err != nil {
+		return errors.Join(cause, err)
+	}
+	return cause
 }
 
 // unseat stops to count an administrator who is about to lose the role or the access. It comes before the loss, so that
@@ -159,24 +225,27 @@ func (s Staff) unseat(ctx context.Context, asked usecases.Asked, user id.User) e
 	return err
 }
 
-// Correct changes name, phone and role of a member. An administrator who gets another role stops to count first. Fails:
-// invalid_input, user_not_found, details_of_person, own_role, last_administrator.
+// Correct changes name, phone and role of a member. An administrator who gets another role stops to count first, and
+// counts again when the change is refused. Fails: invalid_input, user_not_found, details_of_person, own_role,
+// last_administrator.
 func (s Staff) Correct(ctx context.Context, asked usecases.Asked, c commands.CorrectUser) (bus.Result, error) {
 	if err := c.Validate(); err != nil {
 		return bus.Result{}, err
 	}
-	if c.Role != nil && *c.Role != events.RoleAdmin && c.By != c.UserID { // for oneself it is refused as own_role
+	leaves := c.Role != nil && *c.Role != events.RoleAdmin && c.By != c.UserID // for oneself it is refused as own_role
+	if leaves {
 		if err := s.unseat(ctx, asked, c.UserID); err != nil {
 			return bus.Result{}, err
 		}
 	}
 	done, err := s.Sessions.Bus.Execute(ctx, c, asked.Meta)
+	if err != nil && leaves {
+		return bus.Result{}, s.refused(ctx, asked, c.UserID, err)
+	}
 	if err != nil || c.Role == nil {
 		return done, err
 	}
-	seated, err := s.seat(ctx, asked, c.UserID)
-	done.Position = max(done.Position, seated.Position)
-	return done, err
+	return s.settled(ctx, asked, c.UserID, done)
 }
 
 // Enable gives a member access again. Fails: user_not_found.
@@ -185,15 +254,14 @@ func (s Staff) Enable(ctx context.Context, asked usecases.Asked, user id.User) (
 	if err != nil {
 		return bus.Result{}, err
 	}
-	seated, err := s.seat(ctx, asked, user)
-	done.Position = max(done.Position, seated.Position)
-	return done, err
+	return s.settled(ctx, asked, user, done)
 }
 
 // Disable ends a user's access to an organization at once. The membership is disabled first, so that a stop in between
 // lets nobody sign in; then the sessions at this organization end, and those at others stay open. When Disable returns,
-// no request of the person passes at this organization. A repeat ends the sessions that are left. An empty reason is
-// replaced by a general one. Fails: user_not_found, own_account, last_administrator.
+// no request of the person passes at this organization. A repeat ends the sessions that are left. An administrator
+// stops to count first, and counts again when the request is refused. An empty reason is replaced by a general one.
+// Fails: user_not_found, own_account, last_administrator.
 func (s Staff) Disable(ctx context.Context, asked usecases.Asked, c commands.DisableMember) (bus.Result, error) {
 	if c.Reason == "" {
 		c.Reason = "disabled by an administrator"
@@ -207,7 +275,7 @@ func (s Staff) Disable(ctx context.Context, asked usecases.Asked, c commands.Dis
 	meta.Reason = c.Reason
 	done, err := s.Sessions.Bus.Execute(ctx, c, meta)
 	if err != nil {
-		return bus.Result{}, err
+		return bus.Result{}, s.refused(ctx, asked, c.UserID, err)
 	}
 	open, err := s.Sessions.Refresh.List(ctx, c.UserID)
 	if err != nil {
@@ -222,5 +290,8 @@ func (s Staff) Disable(ctx context.Context, asked usecases.Asked, c commands.Dis
 	if err := s.Sessions.endAll(ctx, asked, here, "disabled"); err != nil {
 		return bus.Result{}, err
 	}
-	return done, s.Sessions.DirectoryShows.WaitFor(ctx, done.Position)
+	if err := s.Sessions.DirectoryShows.WaitFor(ctx, done.Position); err != nil {
+		return bus.Result{}, err
+	}
+	return s.settled(ctx, asked, c.UserID, done)
 }

@@ -65,7 +65,7 @@ func amina() events.SubscriberDetails {
 		Email: personal.Of("Amina@Mail.test"), Address: personal.Of("Plot 4 "), Tags: personal.OfAll([]string{
 			"vip", " vip", "estate 4",
 		}),
-		Location: &events.Location{Latitude: -1.28, Longitude: 36.82}, ExternalRef: " A-1 ",
+		Location: (&events.Location{Latitude: -1.28, Longitude: 36.82}).Text(), ExternalRef: personal.Of(" A-1 "),
 	}
 }
 

@@ -82,7 +82,7 @@ type CorrectInput struct {
 	Location     *events.Location
 	NoLocation   bool // removes the place
 	Tags         *[]personal.Text
-	ExternalRef  *string
+	ExternalRef  *personal.Text
 }
 
 // Correct changes the details that are given, and brings them into one form as Register does. Two corrections of
@@ -110,14 +110,12 @@ func (in CorrectInput) onto(d events.SubscriberDetails) events.SubscriberDetails
 	set(&d.Email, in.Email, commands.NormalizeEmail)
 	set(&d.Address, in.Address, asWritten)
 	set(&d.Notes, in.Notes, asWritten)
+	set(&d.ExternalRef, in.ExternalRef, strings.TrimSpace)
 	if in.Location != nil || in.NoLocation {
-		d.Location = in.Location
+		d.Location = in.Location.Text()
 	}
 	if in.Tags != nil {
 		d.Tags = normalTags(*in.Tags)
-	}
-	if in.ExternalRef != nil {
-		d.ExternalRef = strings.TrimSpace(*in.ExternalRef)
 	}
 	return d
 }
@@ -129,7 +127,7 @@ func asWritten(text string) string { return text }
 func normalDetails(d events.SubscriberDetails) events.SubscriberDetails {
 	return CorrectInput{
 		FirstName: &d.FirstName, LastName: &d.LastName, Phone: &d.Phone, Email: &d.Email, Address: &d.Address,
-		Notes: &d.Notes, Location: d.Location, Tags: &d.Tags, ExternalRef: &d.ExternalRef,
+		Notes: &d.Notes, Location: d.Place(), Tags: &d.Tags, ExternalRef: &d.ExternalRef,
 	}.onto(events.SubscriberDetails{})
 }
 

@@ -30,7 +30,7 @@ func TestRegister_BringsDetailsIntoOneFormUnderANumber(t *testing.T) {
 		FirstName: personal.Of("Amina"), LastName: personal.Of("Otieno"), Phone: personal.Of("+254712345678"),
 		Email: personal.Of("amina@mail.test"), Address: personal.Of("Plot 4 "),
 		Tags:     personal.OfAll([]string{"vip", "estate 4"}),
-		Location: &events.Location{Latitude: -1.28, Longitude: 36.82}, ExternalRef: "A-1",
+		Location: (&events.Location{Latitude: -1.28, Longitude: 36.82}).Text(), ExternalRef: personal.Of("A-1"),
 	}
 	if diff := cmp.Diff(want, s.Details); diff != "" {
 		t.Errorf("details (-want +got):\n%s", diff)
@@ -124,10 +124,9 @@ func TestCorrect_ChangesWhatIsGiven(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
 	who := k.register(t)
-	none := ""
 	in := subscriberscases.CorrectInput{
 		SubscriberID: who, Phone: text("0722000000"), Email: text(""), NoLocation: true,
-		Tags: new(personal.OfAll([]string{" new "})), ExternalRef: &none,
+		Tags: new(personal.OfAll([]string{" new "})), ExternalRef: text(""),
 	}
 	asked := coretest.Keyed(k.acme)
 	first, err := k.subscribers.Correct(t.Context(), asked, in)
@@ -150,7 +149,7 @@ func TestCorrect_ChangesWhatIsGiven(t *testing.T) {
 		subscriberscases.CorrectInput{SubscriberID: who, Location: &place}); err != nil {
 		t.Fatal(err)
 	}
-	if got := load[subscribers.Subscriber](t, k, who).Details.Location; got == nil || *got != place {
+	if got := load[subscribers.Subscriber](t, k, who).Details.Place(); got == nil || *got != place {
 		t.Errorf("place %v", got)
 	}
 }
