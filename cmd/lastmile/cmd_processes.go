@@ -40,6 +40,7 @@ func withProcesses(ctx context.Context, p program, do func(r *processrunner.Runn
 		return err
 	}
 	r := processrunner.New(processrunner.Config{DB: s.db, Clock: clock.System(), Logger: l.logger})
+	r.Register(processes()...)
 	if err := r.Prepare(ctx); err != nil {
 		return err
 	}
@@ -76,8 +77,8 @@ func (c processRetry) Run(ctx context.Context, p program) error {
 		if err := r.Retry(ctx, c.Process, c.Key); err != nil {
 			return err
 		}
-		_, err := fmt.Fprintln(p.out, "asked for; the program that drives the processes tries it within seconds: "+
-			"see lastmile processes list")
+		_, err := fmt.Fprintln(p.out, "asked for; the program that drives the processes tries it within seconds, or "+
+			"when it starts: see lastmile processes list")
 		return err
 	})
 }

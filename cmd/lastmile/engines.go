@@ -23,6 +23,7 @@ type engines struct {
 	views       *runner.Views
 	directory   *identityviews.Directory
 	shows       *runner.Memory // fills the directory from the log
+	access      *identityviews.Access
 	jobs        *jobrunner.Runner
 	processes   *processrunner.Runner
 }
@@ -67,6 +68,7 @@ func startEngines(
 	if err := l.startBeside(ctx, "directory", stopEngines, e.shows); err != nil {
 		return nil, err
 	}
+	e.access = identityviews.NewAccess(e.shows)
 	e.jobs = jobrunner.New(jobrunner.Config{
 		DB: s.db, Clock: c, Gate: gate, Logger: l.logger, InsertOnly: !roles.has(roleJobs), Sole: s.sole(roles),
 	})
@@ -100,3 +102,6 @@ func (e *engines) WaitFor(ctx context.Context, projection string, position uint6
 	}
 	return e.views.WaitFor(ctx, projection, position)
 }
+
+// shown gives the state of all read models, also of the directory in memory.
+func (e *engines) shown() []runner.Status { return append(e.projections.Status(), e.shows.Status()) }

@@ -26,7 +26,7 @@ func (a *App) serve(ctx context.Context, areas [][]httpapi.Route) error {
 	a.metrics.MustRegister(httpapi.BreakerMetrics(a.breakerStates),
 		paymentsapi.ReceiptMetrics(paymentsviews.ReceiptsQuery{Views: a.engines.views}, a.clock),
 		paymentsapi.PromptMetrics(paymentsviews.PaymentsQuery{Views: a.engines.views}, a.clock))
-	for _, c := range httpapi.ProjectionMetrics(a.engines.projections.Status) {
+	for _, c := range httpapi.ProjectionMetrics(a.engines.shown) {
 		a.metrics.MustRegister(c)
 	}
 	if a.listener == nil {
@@ -51,8 +51,9 @@ func (a *App) serve(ctx context.Context, areas [][]httpapi.Route) error {
 			User: a.cfg.RateLimitUser, Login: a.cfg.RateLimitLogin, Webhook: a.cfg.RateLimitWebhook,
 		},
 
-		Organizations: identityapi.OrganizationDirectory{Directory: a.engines.directory}, Authenticator: tokens,
-		Idempotency: a.storage.vault.Idempotency, Limiter: limiter, Visibility: a.engines,
+		Organizations: identityapi.OrganizationDirectory{Directory: a.engines.directory, Access: a.engines.access},
+		Authenticator: tokens,
+		Idempotency:   a.storage.vault.Idempotency, Limiter: limiter, Visibility: a.engines,
 		Storage:  a.storage.writes,
 		Refusals: refusals, Metrics: a.metrics, Clock: a.clock, Logger: a.logger,
 	}, areas...)
@@ -101,7 +102,7 @@ func (a *App) checks() []httpapi.Check {
 		{Name: "eventstore", Probe: a.storage.store.Ping},
 		{
 			Name:  identityviews.DirectoryName,
-			Probe: func(context.Context) error { return down(a.engines.shows.Fault()) },
+			Probe: func(context.Context) error { return down(a.engines.access.Fault()) },
 		},
 		{Name: "jobs", Probe: a.probeJobs},
 	}

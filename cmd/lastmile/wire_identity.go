@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates/identity"
@@ -42,14 +41,17 @@ func (a *App) identityCases() identitycases.Cases {
 	e := a.engines
 	return identitycases.New(identitycases.Config{
 		Bus: e.bus, Vault: a.storage.vault, Users: identityviews.UsersQuery{Views: e.views}, Directory: e.directory,
-		DirectoryShows: e.shows, Head: a.storage.store.Head,
+		DirectoryShows: e.shows, Access: e.access, Head: a.storage.store.Head,
 		PrefixOpen: billingviews.PrefixesQuery{Views: e.views, Head: a.storage.store.Head}.Open,
 	})
 }
 
 // tokens makes the part that issues and checks access tokens.
 func (a *App) tokens() identityapi.Tokens {
-	return identityapi.Tokens{Key: signingKey(a.cfg, a.storage.vault), Directory: a.engines.directory, Clock: a.clock}
+	return identityapi.Tokens{
+		Key: signingKey(a.cfg, a.storage.vault), Directory: a.engines.directory, Access: a.engines.access,
+		Clock: a.clock,
+	}
 }
 
 // settledPrefixes is how often invoice prefixes of before are given up whose invoices are all settled.
@@ -59,8 +61,9 @@ const settledPrefixes = 24 * time.Hour
 // endpoints of organizations, users and signing in.
 func (a *App) wireIdentity(ctx context.Context) ([][]httpapi.Route, error) {
 	e, cases := a.engines, a.identityCases()
-	if err := cases.Upgrade.Run(ctx); err != nil {
-		return nil, fmt.Errorf("upgrade users and organizations: %w", err)
+	upgrade := newIdentityUpgrade(cases.Upgrade, e.access, a.logger)
+	if err := a.life.startBeside(ctx, "upgrade of users", stopEngines, upgrade); err != nil {
+		return nil, err
 	}
 	jobrunner.AddWorker(e.jobs,
 		func(ctx context.Context, _ commands.ReleaseSettledPrefixes, _ jobs.Cause) error {

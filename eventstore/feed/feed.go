@@ -164,9 +164,9 @@ func (f *Feed) End(ctx context.Context) (uint64, error) {
 	return end, nil
 }
 
-// covers fails with a LogShorterError when the log ends before a position. A consumer may be ahead of this feed, so the
-// log itself is asked.
-func (f *Feed) covers(ctx context.Context, after uint64) error {
+// Covers fails with a LogShorterError when the log ends before a position. A consumer may be ahead of this feed, so the
+// log itself is asked then. Every read calls it; a consumer that acts before it reads calls it first.
+func (f *Feed) Covers(ctx context.Context, after uint64) error {
 	if after <= f.Head() {
 		return nil
 	}
@@ -183,6 +183,7 @@ func (f *Feed) covers(ctx context.Context, after uint64) error {
 // Page is a part of the log for one consumer: the wanted events after From, up to UpTo.
 type Page struct {
 	Events []*events.Envelope // in order; shared with other consumers, so read-only
+	Sizes  []int              // of Events, as they are stored, in bytes; nil when they are not known
 	// From is the requested position. UpTo is the position up to which the log was searched: no wanted event is
 	// missing.
 	From, UpTo uint64
@@ -194,7 +195,7 @@ type Page struct {
 // page is empty, with UpTo = after, when the log has nothing after the position. It fails with a LogShorterError when
 // the log ends before the position.
 func (f *Feed) Read(ctx context.Context, after uint64, want Wanted, limit int) (Page, error) {
-	if err := f.covers(ctx, after); err != nil {
+	if err := f.Covers(ctx, after); err != nil {
 		return Page{}, err
 	}
 	if page, ok := f.Recent(after, want, limit); ok {
@@ -228,7 +229,7 @@ func (f *Feed) Recent(after uint64, want Wanted, limit int) (Page, bool) {
 	}
 	page := Page{From: after, UpTo: max(after, f.position), Live: true}
 	first := sort.Search(len(f.recent), func(i int) bool { return f.recent[i].Position > after })
-	for _, e := range f.recent[first:] {
+	for i, e := range f.recent[first:] {
 		if !want.Takes(e) {
 			continue
 		}
@@ -236,7 +237,7 @@ func (f *Feed) Recent(after uint64, want Wanted, limit int) (Page, bool) {
 			page.UpTo, page.Live = page.Events[limit-1].Position, false
 			break
 		}
-		page.Events = append(page.Events, e)
+		page.Events, page.Sizes = append(page.Events, e), append(page.Sizes, f.sizes[first+i])
 	}
 	return page, true
 }

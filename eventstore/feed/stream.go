@@ -125,7 +125,7 @@ func (f *Feed) stream(ctx context.Context, after uint64, want Wanted, limit int,
 		}
 		page.UpTo = max(page.UpTo, item.Position)
 		if item.Event != nil && want.Takes(item.Event) {
-			page.Events = append(page.Events, item.Event)
+			page.Events, page.Sizes = append(page.Events, item.Event), append(page.Sizes, item.Size)
 			bytes += item.Size
 		} else {
 			skipped++

@@ -40,6 +40,7 @@ type claims struct {
 type Tokens struct {
 	Key       []byte // at least 32 bytes; the same on every replica
 	Directory *identityviews.Directory
+	Access    *identityviews.Access // asked before Directory
 	Clock     clock.Clock
 }
 
@@ -61,7 +62,8 @@ func (t Tokens) Issue(user id.User, role events.Role, session vault.Session) (st
 }
 
 // Authenticate checks a token and asks the directory what its user may do at this moment
-// (docs/rules/identity.md#access-ends-at-once). The present role counts, whatever the token says.
+// (docs/rules/identity.md#access-ends-at-once). The present role counts, whatever the token says. Fails:
+// unauthenticated, access_unknown.
 func (t Tokens) Authenticate(_ context.Context, token string) (httpapi.Caller, error) {
 	var c claims
 	_, err := jwt.ParseWithClaims(token, &c, func(*jwt.Token) (any, error) { return t.Key, nil },
@@ -75,6 +77,9 @@ func (t Tokens) Authenticate(_ context.Context, token string) (httpapi.Caller, e
 	if err != nil || c.SessionID.IsZero() {
 		return httpapi.Caller{}, usecases.ErrSignIn()
 	}
+	if err := t.Access.Check(); err != nil {
+		return httpapi.Caller{}, err
+	}
 	standing, known := t.Directory.Standing(user, c.OrgID, c.SessionID)
 	if !known {
 		return httpapi.Caller{}, usecases.ErrSignIn()
@@ -86,10 +91,16 @@ func (t Tokens) Authenticate(_ context.Context, token string) (httpapi.Caller, e
 }
 
 // OrganizationDirectory is httpapi.Organizations over the directory in memory.
-type OrganizationDirectory struct{ Directory *identityviews.Directory }
+type OrganizationDirectory struct {
+	Directory *identityviews.Directory
+	Access    *identityviews.Access // asked before Directory
+}
 
-// OrganizationBySlug finds a tenant by the first label of its host. It never fails.
+// OrganizationBySlug finds a tenant by the first label of its host. Fails: access_unknown.
 func (d OrganizationDirectory) OrganizationBySlug(_ context.Context, slug string) (httpapi.Organization, bool, error) {
+	if err := d.Access.Check(); err != nil {
+		return httpapi.Organization{}, false, err
+	}
 	t, found := d.Directory.BySlug(slug)
 	return httpapi.Organization{ID: t.ID, Slug: t.Slug, Name: t.Name, Suspended: t.Suspended}, found, nil
 }

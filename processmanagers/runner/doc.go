@@ -32,15 +32,17 @@
 //   - Refusal: a command that fails for good becomes an input of the instance. One whose failure may pass is tried
 //     again: without end while a part of the installation is away, else 20 times. Then it stops until [Runner.Retry].
 //   - Poison: an input for which Decide or Evolve fails or panics stops its instance alone, visibly. Events of the
-//     instance are held in order. An event that cannot be read stops the process, because it may be for any instance.
+//     instance are held in order, and its commands go on. An event that cannot be read stops the process, because it
+//     may be for any instance.
+//   - Lost events: a process whose checkpoint lies beyond the end of the log does nothing at all, visibly, until a
+//     person lets it go on.
 //   - History: a process that is new in an installation takes the events from before its first start, and their
 //     commands and jobs are suppressed. Otherwise customers would receive last year's messages again.
 //
 // # Limits
 //
 // An effect outside of the log is a job, never part of a process. A timer fires when the Config's clock has reached its
-// time. When that clock is moved by hand, the runner notices within 30 seconds, or at once after [Runner.Wake]. A
-// rebuild needs all programs that drive processes to be stopped.
+// time, also when that clock jumps. A rebuild needs all programs that drive processes to be stopped.
 //
 // # Read on
 //

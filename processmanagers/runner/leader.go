@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -111,8 +113,10 @@ func (r *Runner) lead(ctx context.Context, lock *postgres.Lock) error {
 	return err
 }
 
-// passRequests gives the processes the retries that people have asked for.
+// passRequests gives the processes the retries that people have asked for, and deletes those for processes that this
+// version of the program does not have. A version that has them tries everything that has stopped when it starts.
 func (r *Runner) passRequests(ctx context.Context) error {
+	unknown := false
 	rows, err := r.cfg.DB.Owner.Query(ctx, r.sql(`select process, key from {schema}.requests limit 1000`))
 	if err != nil {
 		return err
@@ -121,8 +125,15 @@ func (r *Runner) passRequests(ctx context.Context) error {
 	_, err = pgx.ForEachRow(rows, []any{&process, &key}, func() error {
 		if p := r.byName[process]; p != nil {
 			p.ask(key)
+		} else {
+			unknown = true
 		}
 		return nil
 	})
+	if err != nil || !unknown {
+		return err
+	}
+	_, err = r.cfg.DB.Owner.Exec(ctx, r.sql(`delete from {schema}.requests where process <> all ($1)`),
+		slices.Collect(maps.Keys(r.byName)))
 	return err
 }

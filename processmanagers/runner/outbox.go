@@ -97,13 +97,13 @@ func (o *outbox) kick(key string, org id.Organization) {
 	o.ready.push(org, key, lane{key: key, org: org, pause: &loop.Backoff{Min: firstRetry, Max: longRetry}})
 }
 
-// selectKeysSQL finds the instances that have commands to execute. The first command of an instance that has stopped
-// may be one whose refusal the instance cannot take.
+// selectKeysSQL finds the instances that have commands to execute, also those that have stopped themselves. It leaves
+// out those whose oldest command has stopped or is held, because the later ones wait behind it.
 const selectKeysSQL = `
-select distinct on (c.key) c.key, coalesce(c.cause->>'orgId', '') from {schema}.commands c
-where c.process = $1 and c.stopped_at is null and not exists (
-	select from {schema}.instances i where i.process = c.process and i.key = c.key and i.error <> '')
-order by c.key, c.seq`
+select key, org from (
+	select distinct on (key) key, coalesce(cause->>'orgId', '') as org, stopped_at is null and not held as free
+	from {schema}.commands where process = $1 order by key, seq) oldest
+where free`
 
 // sweep searches for instances with commands, among them those that an earlier program stored.
 func (o *outbox) sweep(ctx context.Context) error {
@@ -219,16 +219,16 @@ type storedCommand struct {
 	Body     []byte
 	Cause    []byte
 	Attempts int
-	Stopped  bool
+	Waits    bool // it has stopped, or is held
 }
 
 // selectCommandSQL reads the oldest command of an instance.
 const selectCommandSQL = `
-select id, name, body, cause, attempts, stopped_at is not null as stopped from {schema}.commands
+select id, name, body, cause, attempts, stopped_at is not null or held as waits from {schema}.commands
 where process = $1 and key = $2 order by seq limit 1`
 
 // next executes an instance's oldest command and deletes its row. It returns false when there is none, or when the
-// oldest has stopped. After an error the same command is executed again.
+// oldest waits for a retry. After an error the same command is executed again.
 func (o *outbox) next(ctx context.Context, key string) (bool, error) {
 	d := o.round
 	rows, err := d.r.cfg.DB.Owner.Query(ctx, d.r.sql(selectCommandSQL), d.name, key)
@@ -237,7 +237,7 @@ func (o *outbox) next(ctx context.Context, key string) (bool, error) {
 	}
 	row, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[storedCommand])
 	switch {
-	case errors.Is(err, pgx.ErrNoRows), err == nil && row.Stopped:
+	case errors.Is(err, pgx.ErrNoRows), err == nil && row.Waits:
 		return false, nil
 	case err != nil:
 		return false, passingAlways(err)
@@ -344,7 +344,8 @@ func (o *outbox) stop(ctx context.Context, key string, row storedCommand, why er
 	return nil
 }
 
-// refused gives a refusal to the instance as an input and deletes the command's row in the same transaction.
+// refused gives a refusal to the instance as an input and deletes the command's row in the same transaction. When the
+// instance has stopped, the row is marked instead, before the instance can go on.
 func (o *outbox) refused(
 	ctx context.Context, key string, cmd commands.Command, row storedCommand, cause jobs.Cause, why error,
 ) error {
@@ -356,7 +357,7 @@ func (o *outbox) refused(
 	if err := turn.wait(ctx); err != nil {
 		return err
 	}
-	return d.take(ctx, input{
+	err := d.take(ctx, input{
 		Input: processmanagers.Input{
 			Refusal: &processmanagers.Refusal{
 				Command: row.Name, Code: failure.CodeOf(why), Target: cmd.Target(), Asked: cmd,
@@ -368,6 +369,14 @@ func (o *outbox) refused(
 			return tag.RowsAffected() == 1, err
 		},
 	})
+	if !errors.Is(err, errHeld) {
+		return err
+	}
+	if _, err := d.r.cfg.DB.Owner.Exec(ctx, d.r.sql(`update {schema}.commands set held = true where id = $1`),
+		row.ID); err != nil {
+		return passingAlways(err)
+	}
+	return errHeld
 }
 
 // passingAlways marks the error of a plain query as one to repeat: repeating a read does no harm.

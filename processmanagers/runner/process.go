@@ -144,12 +144,9 @@ type round struct {
 
 // run drives the process until a part fails or ctx ends, and stops all parts before it returns.
 func (p *process) run(ctx context.Context, t *term) error {
-	var checkpoint, liveFrom uint64
-	err := p.r.cfg.DB.Owner.QueryRow(ctx,
-		p.r.sql(`update {schema}.processes set error = '' where name = $1 returning checkpoint, live_from`), p.name).
-		Scan(&checkpoint, &liveFrom)
+	checkpoint, liveFrom, err := p.load(ctx)
 	if err != nil {
-		return fmt.Errorf("load process %s: %w", p.name, err)
+		return err
 	}
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
@@ -171,6 +168,42 @@ func (p *process) run(ctx context.Context, t *term) error {
 	<-ctx.Done()
 	d.loops.Stop()
 	return context.Cause(ctx)
+}
+
+// loadSQL reads a process for a round. A request for the whole process is a person's word to go on after the log has
+// lost events.
+const loadSQL = `
+update {schema}.processes set error = '', log_end = case when not exists (
+	select from {schema}.requests where process = $1 and key = '') then log_end end
+where name = $1 returning checkpoint, live_from, log_end`
+
+// lostSQL notes that the log ends before the checkpoint. It deletes the request, which has been tried.
+const lostSQL = `
+with tried as (delete from {schema}.requests where process = $1 and key = '')
+update {schema}.processes set log_end = $2 where name = $1`
+
+// load reads the positions of the process. It fails when the log ends before the checkpoint, or once did. Then no timer
+// and no stored command may act either, because they follow from events that the log has lost.
+func (p *process) load(ctx context.Context) (checkpoint, liveFrom uint64, err error) {
+	var logEnd *uint64
+	db := p.r.cfg.DB.Owner
+	err = db.QueryRow(ctx, p.r.sql(loadSQL), p.name).Scan(&checkpoint, &liveFrom, &logEnd)
+	if err != nil {
+		return 0, 0, fmt.Errorf("load process %s: %w", p.name, err)
+	}
+	if logEnd != nil {
+		return 0, 0, &poison{error: &feed.LogShorterError{After: checkpoint, Head: *logEnd}}
+	}
+	err = p.r.cfg.Feed.Covers(ctx, checkpoint)
+	var shorter *feed.LogShorterError
+	if errors.As(err, &shorter) {
+		//nolint:gosec // positions fit
+		if _, err := db.Exec(ctx, p.r.sql(lostSQL), p.name, int64(shorter.Head)); err != nil {
+			return 0, 0, fmt.Errorf("load process %s: %w", p.name, err)
+		}
+		return 0, 0, &poison{error: err}
+	}
+	return checkpoint, liveFrom, err
 }
 
 // part runs a part of the round, whose end ends the round.

@@ -13,7 +13,8 @@ var rebuildSQL = []string{
 	`update {schema}.instances set state = null, ended = true, error = '', stopped_at = null,
 		quiet = greatest(quiet, last_position), last_position = 0 where process = $1`,
 	`delete from {schema}.timers where process = $1`,
-	`update {schema}.processes set live_from = greatest(live_from, checkpoint), checkpoint = 0, error = ''
+	`update {schema}.processes set live_from = greatest(live_from, checkpoint), checkpoint = 0, error = '',
+		log_end = null
 	where name = $1`,
 }
 

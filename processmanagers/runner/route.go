@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync/atomic"
 	"time"
 
 	"github.com/ThreeDotsLabs/watermill"
@@ -19,10 +20,6 @@ import (
 
 // pageLimit is how many events are read from the feed at a time; as many are with the router at the same time.
 const pageLimit = 256
-
-// aheadLimit is how many events beyond those wait in memory for the turn of their organization. A burst of one
-// organization up to this size delays no other one. Events of history, whose outputs are suppressed, do not wait there.
-const aheadLimit = 65536
 
 // topic is the name of the subscription in Watermill; every process subscribes to the whole log.
 const topic = "$all"
@@ -72,6 +69,7 @@ type delivery struct {
 	after uint64 // position of the log from which a reader finds the event
 	turn  *turn
 	mark  *mark
+	cost  int // of the memory that the process holds
 }
 
 // deliveryKey is the key of the delivery in a message's context.
@@ -103,16 +101,17 @@ func (d *round) inputOf(e *events.Envelope, key string, after uint64) input {
 // their turns; the events of an instance keep the order of the log.
 type source struct {
 	*round
-	after  uint64
-	queue  *fairQueue[*delivery]
-	ahead  chan struct{} // one element for each event in the queue
-	window chan struct{} // one element for each event with the router
+	after   uint64
+	queue   *fairQueue[*delivery]
+	waiting atomic.Int64  // events in the queue
+	hold    *hold         // memory of the events that are not taken yet
+	window  chan struct{} // one element for each event with the router
 }
 
 // newSource makes a source that begins after a position.
 func newSource(d *round, after uint64) *source {
 	return &source{
-		round: d, after: after, queue: newFairQueue[*delivery](pageLimit), ahead: make(chan struct{}, aheadLimit),
+		round: d, after: after, queue: newFairQueue[*delivery](pageLimit), hold: &hold{of: d.r.ahead},
 		window: make(chan struct{}, pageLimit),
 	}
 }
@@ -127,6 +126,7 @@ func (s *source) Subscribe(ctx context.Context, _ string) (<-chan *message.Messa
 	})
 	go func() {
 		defer close(out)
+		defer s.hold.end()
 		for {
 			v, done, ok := s.queue.pop(ctx)
 			if !ok || !s.send(ctx, out, v, done) {
@@ -194,7 +194,7 @@ func (s *source) finish(ctx context.Context) {
 // that cannot be decoded, or whose type this version of the program does not know, is poison: nothing after it is read,
 // and the checkpoint does not pass it.
 func (s *source) pass(ctx context.Context, page feed.Page) error {
-	for _, e := range page.Events {
+	for i, e := range page.Events {
 		if e.Position <= s.after {
 			continue
 		}
@@ -205,7 +205,13 @@ func (s *source) pass(ctx context.Context, page feed.Page) error {
 			}
 		}
 		if key != "" {
-			s.queueEvent(ctx, e, key)
+			size := 0
+			if page.Sizes != nil {
+				size = page.Sizes[i]
+			}
+			if err := s.queueEvent(ctx, e, key, cost(size)); err != nil {
+				return err
+			}
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -217,26 +223,27 @@ func (s *source) pass(ctx context.Context, page feed.Page) error {
 	return nil
 }
 
-// queueEvent queues an event for its instance. It waits while too many events are waiting.
-func (s *source) queueEvent(ctx context.Context, e *events.Envelope, key string) {
-	select {
-	case s.ahead <- struct{}{}:
-	case <-ctx.Done():
-		return
+// queueEvent queues an event for its instance. It waits while there is no memory for its cost. An event that was not
+// queued is an error, so that it is not passed over.
+func (s *source) queueEvent(ctx context.Context, e *events.Envelope, key string, cost int) error {
+	if err := s.hold.take(ctx, cost); err != nil {
+		return err
 	}
-	v := &delivery{event: e, key: key, after: s.after, mark: s.track.begin(e.Position)}
+	v := &delivery{event: e, key: key, after: s.after, mark: s.track.begin(e.Position), cost: cost}
+	s.waiting.Add(1)
 	s.queue.push(e.Meta.OrgID, key, v)
 	if e.Position <= s.liveFrom {
-		for len(s.ahead) > pageLimit && loop.Sleep(ctx, time.Millisecond) { // history fills no memory
+		for s.waiting.Load() > pageLimit && loop.Sleep(ctx, time.Millisecond) { // history fills no memory
 			continue
 		}
 	}
+	return nil
 }
 
 // send sends one event as a message, and calls done when it was taken. It waits while pageLimit events are with the
 // router, and returns false when ctx ends.
 func (s *source) send(ctx context.Context, out chan<- *message.Message, v *delivery, done func()) bool {
-	<-s.ahead
+	s.waiting.Add(-1)
 	select {
 	case s.window <- struct{}{}:
 	case <-ctx.Done():
@@ -260,6 +267,7 @@ func (s *source) send(ctx context.Context, out chan<- *message.Message, v *deliv
 		case <-ctx.Done():
 		}
 		v.turn.leave()
+		s.hold.give(v.cost)
 		done()
 	}()
 	return true

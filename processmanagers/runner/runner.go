@@ -67,6 +67,7 @@ type Runner struct {
 	processes []*process
 	byName    map[string]*process
 	slots     *fair.Slots   // one for each input or command in progress
+	ahead     *budget       // of what all processes have read ahead
 	asked     chan struct{} // wakes the leader when a retry was asked for here
 	loops     *loop.Group
 }
@@ -81,7 +82,7 @@ func New(cfg Config) *Runner {
 	}
 	return &Runner{
 		cfg: cfg, logger: cfg.Logger, byName: map[string]*process{}, slots: fair.NewSlots(cfg.Concurrency),
-		asked: make(chan struct{}, 1), loops: loop.New(cfg.Logger),
+		ahead: &budget{}, asked: make(chan struct{}, 1), loops: loop.New(cfg.Logger),
 	}
 }
 

@@ -1,6 +1,7 @@
 package processrunner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -106,33 +107,42 @@ func (p *process) ask(key string) {
 
 // takeRequests tries stopped instances and commands again when that was asked for, until ctx ends.
 func (d *round) takeRequests(ctx context.Context) error {
+	pause := loop.Backoff{Min: time.Second, Max: 15 * time.Second}
 	for {
 		d.mu.Lock()
 		asks := d.asks
 		d.asks = map[string]bool{}
 		d.mu.Unlock()
+		failed := false
 		for key := range asks {
 			if err := d.retryAll(ctx, key); err != nil && ctx.Err() == nil {
 				if errors.Is(err, errFenced) {
 					return err
 				}
-				d.r.logger.WarnContext(ctx, "retry of a process failed", "process", d.name, "key", key, "error", err)
-				loop.Sleep(ctx, time.Second)
+				d.r.logger.WarnContext(ctx, "retry of a process failed", "process", d.name, "key", key, "error", err,
+					"retry_in", pause.Pause())
 				d.note(key)
+				failed = true
 			}
 		}
+		if failed {
+			pause.Wait(ctx)
+			continue
+		}
+		pause.Reset()
 		if !loop.Wait(ctx, d.asked) {
 			return ctx.Err()
 		}
 	}
 }
 
-// releaseCommandsSQL gives stopped commands new attempts and returns the instances that they belong to.
+// releaseCommandsSQL gives stopped commands new attempts, and lets held ones be refused again.
 const releaseCommandsSQL = `
-update {schema}.commands set attempts = 0, error = '', stopped_at = null
-where process = $1 and ($2 = '' or key = $2) and stopped_at is not null`
+update {schema}.commands set attempts = 0, error = '', stopped_at = null, held = false
+where process = $1 and ($2 = '' or key = $2) and (stopped_at is not null or held)`
 
-// retryAll does what a request asks for and deletes it, for one instance or with "" for all.
+// retryAll does what a request asks for and deletes it, for one instance or with "" for all. An instance that fails
+// keeps no other one from going on, and no stopped command; the request stays then.
 func (d *round) retryAll(ctx context.Context, key string) error {
 	keys := []string{key}
 	if key == "" {
@@ -144,13 +154,16 @@ func (d *round) retryAll(ctx context.Context, key string) error {
 			return err
 		}
 	}
+	var failed error // the first one
 	for _, k := range keys {
-		if err := d.resume(ctx, k); err != nil {
+		err := d.resume(ctx, k)
+		if errors.Is(err, errFenced) || ctx.Err() != nil {
 			return err
 		}
+		failed = cmp.Or(failed, err)
 	}
 	_, err := d.r.cfg.DB.Owner.Exec(ctx, d.r.sql(releaseCommandsSQL), d.name, key)
-	if err == nil {
+	if err = cmp.Or(failed, err); err == nil {
 		_, err = d.r.cfg.DB.Owner.Exec(ctx, d.r.sql(`delete from {schema}.requests where process = $1 and key = $2`),
 			d.name, key)
 	}
@@ -183,9 +196,17 @@ func (d *round) resume(ctx context.Context, key string) error {
 	}
 }
 
-// resumeEvent takes one held event. goesOn is false when the event stopped the instance again.
+// resumeEvent takes one held event. goesOn is false when the event stopped the instance again, or cannot be read: then
+// the instance stays stopped, for that reason.
 func (d *round) resumeEvent(ctx context.Context, key string, position, after uint64) (goesOn bool, err error) {
 	e, err := d.eventAt(ctx, position, after)
+	var unread *poison
+	if errors.As(err, &unread) {
+		d.r.logger.ErrorContext(ctx, "process instance stopped", "process", d.name, "key", key, "position", position,
+			"error", err)
+		_, err = d.r.cfg.DB.Owner.Exec(ctx, d.r.sql(stopInstanceSQL), d.name, key, shown(unread), d.r.cfg.Clock.Now())
+		return false, err
+	}
 	if err != nil {
 		return false, fmt.Errorf("event of instance %s: %w", key, err)
 	}
@@ -198,25 +219,31 @@ func (d *round) resumeEvent(ctx context.Context, key string, position, after uin
 	return err == nil, err
 }
 
-// eventAt reads one event of the log, searching from an earlier position on.
+// eventAt reads one event of the log, searching from an earlier position on. It is poison when the log has no readable
+// event there.
 func (d *round) eventAt(ctx context.Context, position, after uint64) (*events.Envelope, error) {
 	for after < position {
 		page, err := d.r.cfg.Feed.Read(ctx, after, d.want, pageLimit)
+		var shorter *feed.LogShorterError
+		if errors.As(err, &shorter) {
+			return nil, &poison{error: err}
+		}
 		if err != nil {
 			return nil, err
 		}
 		for _, e := range page.Events {
-			if u, unread := e.Event.(feed.Undecodable); unread && e.Position <= position {
-				return nil, u.Cause
+			if e.Position != position {
+				continue
 			}
-			if e.Position == position {
-				return e, nil
+			if u, unread := e.Event.(feed.Undecodable); unread {
+				return nil, &poison{error: fmt.Errorf("%s at position %d: %w", e.Type, position, u.Cause)}
 			}
+			return e, nil
 		}
 		if page.UpTo <= after {
 			break
 		}
 		after = page.UpTo
 	}
-	return nil, fmt.Errorf("the log has no event at position %d", position)
+	return nil, &poison{error: fmt.Errorf("the log has no event at position %d", position)}
 }

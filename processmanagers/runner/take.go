@@ -9,11 +9,9 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/loop"
@@ -258,7 +256,7 @@ func (d *round) write(
 	upserts := b.Len() // the statement that must change a row
 	d.queueTimers(b, in, cause, next)
 	if !in.suppressed {
-		if err := d.queueCommands(b, in, cause, next.Output.Commands); err != nil {
+		if err := d.queueCommands(ctx, tx, b, in, cause, next.Output.Commands); err != nil {
 			return err
 		}
 	}
@@ -331,20 +329,4 @@ func storable(document []byte) []byte {
 		return document
 	}
 	return bytes.ReplaceAll(document, []byte(`\u0000`), []byte(`\ufffd`))
-}
-
-// queueCommands stores commands for the outbox. Their ids derive from the input, so a repeated input adds none.
-func (d *round) queueCommands(b *pgx.Batch, in input, cause []byte, list []commands.Command) error {
-	for i, cmd := range list {
-		name, body, err := d.r.cfg.Bus.EncodeStored(cmd)
-		if err != nil {
-			return &poison{error: err}
-		}
-		commandID := id.Derive[id.Command]("process-command", d.name, in.id, strconv.Itoa(i))
-		b.Queue(d.r.sql(insertCommandSQL), pgx.NamedArgs{
-			"id": uuid.UUID(commandID), "process": d.name, "key": in.key, "name": name,
-			"body": storable(body), "cause": cause,
-		})
-	}
-	return nil
 }

@@ -3,6 +3,9 @@ package processrunner
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -72,16 +75,17 @@ func (r *Runner) Counts(ctx context.Context) ([]Count, error) {
 func (r *Runner) Prepare(ctx context.Context) error { return r.migrate(ctx) }
 
 // Retry makes a stopped instance, or with an empty key everything of a process that has stopped, try its input again:
-// in whichever program drives the processes, or in the next one that does. It fails for a process that is unknown.
+// in whichever program drives the processes, or in the next one that does. It fails for a process that is not
+// registered, such as one that this version of the program does not have any more: nobody would take the request.
 func (r *Runner) Retry(ctx context.Context, process, key string) error {
-	tag, err := r.cfg.DB.Owner.Exec(ctx, r.sql(`
-		insert into {schema}.requests (process, key) select name, $2 from {schema}.processes where name = $1
-		on conflict (process, key) do update set key = excluded.key`), process, key)
+	if r.byName[process] == nil {
+		return fmt.Errorf("this version of the program has no process %q; it has %s", process,
+			strings.Join(slices.Sorted(maps.Keys(r.byName)), ", "))
+	}
+	_, err := r.cfg.DB.Owner.Exec(ctx,
+		r.sql(`insert into {schema}.requests (process, key) values ($1, $2) on conflict do nothing`), process, key)
 	if err != nil {
 		return fmt.Errorf("ask for a retry of %s: %w", process, err)
-	}
-	if tag.RowsAffected() == 0 {
-		return fmt.Errorf("there is no process %q", process)
 	}
 	loop.Wake(r.asked)
 	return nil

@@ -46,11 +46,14 @@ func (r *Runner) build(ctx context.Context, e *entry, fresh bool) error {
 			err = r.fill(ctx, e, g)
 		}
 		var bad *poison
+		var shorter *feed.LogShorterError
 		switch {
 		case err == nil:
 			return nil
 		case ctx.Err() != nil:
 			return ctx.Err()
+		case errors.As(err, &shorter):
+			fresh = true // what was filled is not the log any more
 		case errors.As(err, &bad):
 			_, _ = r.cfg.DB.Owner.Exec(ctx,
 				r.sql(`update {schema}.projection_versions set error = $3 where name = $1 and generation = $2`), e.name,
@@ -126,13 +129,14 @@ func (r *Runner) replay(ctx context.Context, p Projection, want feed.Wanted, g *
 }
 
 // takeOver makes new tables the active ones. It first brings them up to the position of the old tables, so that readers
-// never see an older position.
+// never see an older position, unless the log itself ends before that position.
 func (r *Runner) takeOver(ctx context.Context, e *entry, g *generation) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	old := e.active // nil: tables of another version, which this program does not read
-	for old != nil && g.Position < old.Position {
-		page, err := r.cfg.Feed.Read(ctx, g.Position, e.want, batchLimit)
+	r.checkEnd(ctx, old)
+	for old != nil && old.LogEnd == nil && g.Position < old.Position {
+		page, err := r.cfg.Feed.Next(ctx, g.Position, e.want, batchLimit)
 		if err != nil {
 			return err
 		}

@@ -30,7 +30,9 @@
 //   - Outage: while the log or the database is away, the projection waits; afterwards it continues where it stopped.
 //   - Poison: an event that Apply refuses, or whose statement can never succeed, stops this projection alone. [Status]
 //     has the reason. No event is skipped, also none that a newer version of the program has written. Repair the
-//     code and start again, or call [Runner.Retry].
+//     code and start again, or call [Runner.Retry]. A [Memory] stops in the same way and tries again by itself.
+//   - Lost events: tables that show more than the log has stop too, also when the log has grown again since. Only new
+//     tables go on.
 //   - Rebuild: a higher Version, or [Runner.Rebuild], fills a new schema while the old one is read, and switches in one
 //     transaction when it has caught up. [Runner.Verify] replays into a scratch schema and compares.
 //   - Tenants: the tables in TenantTables are under row-level security. [Views.Tenant] sees one organization's rows,

@@ -2,11 +2,13 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/lastmile-isp/lastmile/eventstore/feed"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 )
 
@@ -27,6 +29,7 @@ type generation struct {
 	State      string
 	Position   uint64 // all events up to here were considered; ahead of saved when none of them was wanted
 	Error      string
+	LogEnd     *uint64  // where the log was found to end before Position; nil = never
 	Types      []string // of the events that it was filled with, sorted; nil = all, or not known
 
 	saved  uint64     // the checkpoint in the database
@@ -36,12 +39,37 @@ type generation struct {
 
 // generationsSQL selects all sets of tables.
 const generationsSQL = `
-select name, generation, version, schema, state, position, error, types from {schema}.projection_versions
+select name, generation, version, schema, state, position, error, log_end, types from {schema}.projection_versions
 order by name, generation`
 
 // sql replaces {schema} by the schema of the engine's own tables, not of a projection's.
 func (r *Runner) sql(text string) string {
 	return strings.ReplaceAll(text, schemaMark, r.cfg.DB.Namespace.Schema("runner"))
+}
+
+// lost notes that the log ends before what the tables show, when that is the error.
+func (g *generation) lost(err error) {
+	var shorter *feed.LogShorterError
+	if errors.As(err, &shorter) {
+		g.LogEnd, g.Error = &shorter.Head, shorter.Error()
+	}
+}
+
+// astray fails for tables that once showed more than the log had. The log may have grown again since, with other events
+// in the positions in between, so only new tables can go on.
+func (g *generation) astray() error {
+	if g.LogEnd == nil {
+		return nil
+	}
+	return &feed.LogShorterError{After: g.Position, Head: *g.LogEnd}
+}
+
+// checkEnd asks whether the log reaches to the position of tables, before anything is shown of them; nil has no tables.
+// While the log is away it is not known, and the next read finds out.
+func (r *Runner) checkEnd(ctx context.Context, g *generation) {
+	if g != nil && g.LogEnd == nil {
+		g.lost(r.cfg.Feed.Covers(ctx, g.Position))
+	}
 }
 
 // querier reads rows; a pool, a connection and a transaction all fit.
@@ -152,6 +180,7 @@ func (r *Runner) ensureActive(ctx context.Context) error {
 			e.progress.none(s)
 			continue
 		}
+		r.checkEnd(ctx, s.own)
 		e.progress.follow(s.own, s.own.Position, r.cfg.Feed.Head())
 	}
 	return nil

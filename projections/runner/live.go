@@ -55,14 +55,13 @@ func (t *term) drive(ctx context.Context, e *entry) {
 		if err == nil {
 			began, err = t.live(ctx, e)
 		}
-		var bad *poison
 		switch {
 		case ctx.Err() != nil:
 			return
-		case errors.As(err, &bad) && t.gone(ctx, e):
+		case final(err) && t.gone(ctx, e):
 			err = nil // the tables were dropped, because a newer version has replaced them
-		case errors.As(err, &bad):
-			t.halt(ctx, e, bad)
+		case final(err):
+			t.halt(ctx, e, err)
 			pause.Reset()
 			continue
 		case began:
@@ -75,6 +74,14 @@ func (t *term) drive(ctx context.Context, e *entry) {
 			pause.Pause())
 		pause.Wait(ctx)
 	}
+}
+
+// final reports whether an error stops a projection: an event that it cannot apply, or a log that ends before what the
+// tables show.
+func final(err error) bool {
+	var bad *poison
+	var shorter *feed.LogShorterError
+	return errors.As(err, &bad) || errors.As(err, &shorter)
 }
 
 // gone reports that the tables which this program fills do not exist any more.
@@ -102,6 +109,7 @@ func (t *term) resume(ctx context.Context, e *entry) error {
 	if err != nil {
 		return err
 	}
+	t.checkEnd(ctx, s.own)
 	e.active = s.own
 	if s.own == nil {
 		e.progress.none(s)
@@ -117,18 +125,18 @@ func (t *term) resume(ctx context.Context, e *entry) error {
 // live applies new events, page by page, until an error. began reports that at least one page was applied.
 func (r *Runner) live(ctx context.Context, e *entry) (began bool, err error) {
 	for {
-		e.mu.Lock()
-		var position uint64
-		waits := e.active == nil
-		if !waits {
-			position = e.active.Position
+		position, waits, err := e.begin()
+		if err != nil {
+			return began, err
 		}
-		e.mu.Unlock()
 		if waits { // for tables that this code can fill
 			if !loop.WaitFor(ctx, e.retry, unknownPauseMax) {
 				return began, ctx.Err()
 			}
 			return true, nil
+		}
+		if err := r.cfg.Feed.Covers(ctx, position); err != nil { // before anything is said to be shown
+			return began, err
 		}
 		for page, err := range r.cfg.Feed.Stream(ctx, position, e.want, batchLimit) {
 			if err == nil {
@@ -149,6 +157,17 @@ func (r *Runner) live(ctx context.Context, e *entry) (began bool, err error) {
 		}
 		began = true
 	}
+}
+
+// begin returns the position of the active tables, and fails when the log has ended before it. waits is set when there
+// are no tables.
+func (e *entry) begin() (position uint64, waits bool, err error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.active == nil {
+		return 0, true, nil
+	}
+	return e.active.Position, false, e.active.astray()
 }
 
 // showLive publishes that the tables show the whole log, also when no event has come since they were loaded.
@@ -177,23 +196,36 @@ func (r *Runner) take(ctx context.Context, e *entry, page feed.Page) error {
 	return err
 }
 
-// halt logs, stores and publishes a poisonous event, then waits for a retry, for new tables or for the end of ctx. At
-// an event of a newer version it ends the term, so that a program of that version can lead.
-func (t *term) halt(ctx context.Context, e *entry, bad *poison) {
-	t.logger.ErrorContext(ctx, "projection stopped", "projection", e.name, "position", bad.event.Position,
-		"event_type", bad.event.Type, "event_id", bad.event.ID, "error", bad.cause)
+// haltSQL stores why a projection has stopped, and where the log ended if that is the reason.
+const haltSQL = `
+update {schema}.projection_versions set error = $3, log_end = coalesce($4, log_end)
+where name = $1 and generation = $2`
+
+// halt logs, stores and publishes why a projection stops, then waits for a retry, for new tables or for the end of ctx.
+// At an event of a newer version it ends the term, so that a program of that version can lead.
+func (t *term) halt(ctx context.Context, e *entry, why error) {
+	facts := []any{"projection", e.name, "error", why}
+	var bad *poison
+	if errors.As(why, &bad) {
+		facts = []any{
+			"projection", e.name, "position", bad.event.Position, "event_type", bad.event.Type, "event_id",
+			bad.event.ID, "error", bad.cause,
+		}
+	}
+	t.logger.ErrorContext(ctx, "projection stopped", facts...)
 	e.mu.Lock()
-	number := 0
+	number, logEnd := 0, (*uint64)(nil)
 	if e.active != nil {
-		number = e.active.Generation
+		e.active.lost(why)
+		number, logEnd = e.active.Generation, e.active.LogEnd
 	}
 	e.mu.Unlock()
-	_, _ = t.cfg.DB.Owner.Exec(ctx,
-		t.sql(`update {schema}.projection_versions set error = $3 where name = $1 and generation = $2`), e.name, number,
-		bad.Error())
-	e.progress.stop(bad) // last, so that a reader who sees it here finds it in the table too
-	if u, ok := bad.event.Event.(feed.Undecodable); ok && u.Unknown {
-		t.end(errUnknown)
+	_, _ = t.cfg.DB.Owner.Exec(ctx, t.sql(haltSQL), e.name, number, why.Error(), logEnd)
+	e.progress.stop(why, logEnd != nil) // last, so that a reader who sees it here finds it in the table too
+	if bad != nil {
+		if u, ok := bad.event.Event.(feed.Undecodable); ok && u.Unknown {
+			t.end(errUnknown)
+		}
 	}
 	loop.Wait(ctx, e.retry)
 }

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -26,9 +27,10 @@ type Memory struct {
 	feed   *feed.Feed
 	logger *slog.Logger
 	loops  *loop.Group
+	after  uint64 // position of the last event taken, or of a whole page; only run uses it
 
 	mu       sync.Mutex
-	position uint64
+	position uint64 // everything up to here is shown
 	live     bool
 	fault    string
 	changed  chan struct{} // closed and replaced at each advance
@@ -39,26 +41,24 @@ func NewMemory(model MemoryModel, from *feed.Feed, logger *slog.Logger) *Memory 
 	return &Memory{model: model, feed: from, logger: logger, loops: loop.New(logger), changed: make(chan struct{})}
 }
 
-// Start begins to fill the model and returns when the model has reached the end of the log, because its answers would
-// be wrong before (internal/loop has the contract).
+// Start begins to fill the model. It returns when the model has reached the end of the log, because its answers would
+// be wrong before, or when the model has stopped at an event: then Fault says so, and the rest of the program goes on
+// without it (internal/loop has the contract).
 func (m *Memory) Start(ctx context.Context) error {
 	return m.loops.Start(ctx, func(ctx context.Context) error {
 		m.loops.Go("model in memory", m.run)
-		return m.caughtUp(ctx)
+		return m.settled(ctx)
 	})
 }
 
-// caughtUp waits until the model has once reached the end of the log. It fails when the model has stopped or ctx has
-// ended before.
-func (m *Memory) caughtUp(ctx context.Context) error {
+// settled waits until the model has once reached the end of the log, or has stopped. It fails when ctx has ended
+// before.
+func (m *Memory) settled(ctx context.Context) error {
 	for {
 		m.mu.Lock()
-		live, fault, changed := m.live, m.fault, m.changed
+		settled, changed := m.live || m.fault != "", m.changed
 		m.mu.Unlock()
-		switch {
-		case fault != "":
-			return fmt.Errorf("fill %s: %s", m.model.Name(), fault)
-		case live:
+		if settled {
 			return nil
 		}
 		if !loop.Wait(ctx, changed) {
@@ -71,17 +71,22 @@ func (m *Memory) caughtUp(ctx context.Context) error {
 func (m *Memory) Stop() { m.loops.Stop() }
 
 // run takes page after page until ctx ends. It waits while the log cannot be read. An event that cannot be decoded or
-// applied stops the model, with a log line and a Fault.
+// applied stops the model, with a log line and a Fault; it is tried again with growing pauses, because a read costs
+// little and no person could ask every program for it. A log that has lost events which the model has taken stops the
+// model until the program starts again: an empty model is the only right one then.
 func (m *Memory) run(ctx context.Context) {
 	want, pause := feed.Want(m.model.Handles()), loop.Backoff{Min: minBackoff, Max: maxBackoff}
-	m.mu.Lock()
-	position := m.position
-	m.mu.Unlock()
 	for ctx.Err() == nil {
-		if position >= m.feed.Head() { // the log is empty, or ends here: there is nothing to wait for
-			m.advance(position, true, "")
+		if m.Fault() == "" && m.after >= m.feed.Head() { // the log ends here, or is empty: nothing is to be waited for
+			m.advance(m.after, true, "")
 		}
-		page, err := m.feed.Next(ctx, position, want, batchLimit)
+		page, err := m.feed.Next(ctx, m.after, want, batchLimit)
+		var shorter *feed.LogShorterError
+		if errors.As(err, &shorter) {
+			m.logger.ErrorContext(ctx, "model in memory stopped", "projection", m.model.Name(), "error", err)
+			m.advance(m.after, false, shorter.Error())
+			return
+		}
 		if err != nil {
 			if ctx.Err() == nil {
 				m.logger.WarnContext(ctx, "model in memory interrupted", "projection", m.model.Name(), "error", err)
@@ -89,23 +94,41 @@ func (m *Memory) run(ctx context.Context) {
 			}
 			continue
 		}
-		pause.Reset()
-		for _, e := range page.Events {
-			if !m.take(ctx, e) {
-				return
-			}
+		taken, whole := m.takeAll(ctx, page.Events)
+		if taken > 0 {
+			m.after = page.Events[taken-1].Position
+			pause.Reset()
 		}
-		position = page.UpTo
-		m.advance(position, page.Live, "")
+		if !whole {
+			pause.Wait(ctx)
+			continue
+		}
+		pause.Reset()
+		if m.Fault() != "" {
+			m.logger.InfoContext(ctx, "model in memory goes on", "projection", m.model.Name(), "position", m.after)
+		}
+		m.after = page.UpTo
+		m.advance(m.after, page.Live, "")
 	}
 }
 
-// take applies one event. It returns false when the event stopped the model.
+// takeAll applies events in order. It returns the number of those before the one that stopped the model; whole reports
+// that there was none.
+func (m *Memory) takeAll(ctx context.Context, list []*events.Envelope) (taken int, whole bool) {
+	for i, e := range list {
+		if !m.take(ctx, e) {
+			return i, false
+		}
+	}
+	return len(list), true
+}
+
+// take applies one event. It returns false when the event stopped the model. Only the first try at it is logged.
 func (m *Memory) take(ctx context.Context, e *events.Envelope) bool {
 	bad, unread := e.Event.(feed.Undecodable)
-	fault, err := "read", bad.Cause
+	what, err := "read", bad.Cause
 	if !unread {
-		fault, err = "applied", loop.Try(func() error {
+		what, err = "applied", loop.Try(func() error {
 			m.model.Apply(*e)
 			return nil
 		})
@@ -113,9 +136,12 @@ func (m *Memory) take(ctx context.Context, e *events.Envelope) bool {
 			return true
 		}
 	}
-	m.logger.ErrorContext(ctx, "model in memory stopped", "projection", m.model.Name(), "position", e.Position, "error",
-		err, "stack", loop.StackOf(err))
-	m.advance(e.Position-1, false, fmt.Sprintf("event at %d cannot be %s", e.Position, fault))
+	fault := fmt.Sprintf("event at %d cannot be %s", e.Position, what)
+	if m.Fault() != fault {
+		m.logger.ErrorContext(ctx, "model in memory stopped", "projection", m.model.Name(), "position", e.Position,
+			"error", err, "stack", loop.StackOf(err))
+		m.advance(e.Position-1, false, fault)
+	}
 	return false
 }
 
@@ -128,7 +154,24 @@ func (m *Memory) advance(position uint64, live bool, fault string) {
 	m.changed = make(chan struct{})
 }
 
-// Fault is the reason for which the model stopped; empty while it runs.
+// Status is the state of the model in the form of a projection's.
+func (m *Memory) Status() Status {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := Status{
+		Name: m.model.Name(), State: StateBehind, Position: m.position, Head: max(m.feed.Head(), m.position),
+		Error: m.fault, CaughtUp: m.live,
+	}
+	switch {
+	case m.fault != "":
+		s.State = StateStopped
+	case m.live:
+		s.State = StateLive
+	}
+	return s
+}
+
+// Fault is the reason for which the model has stopped; empty while it runs.
 func (m *Memory) Fault() string {
 	m.mu.Lock()
 	defer m.mu.Unlock()

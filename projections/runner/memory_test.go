@@ -98,9 +98,34 @@ func TestMemory_AnUnreadableEventStopsItVisibly(t *testing.T) {
 	if m.Fault() == "" || model.sum.Load() != 1 {
 		t.Errorf("fault %q, sum %d: nothing may be skipped", m.Fault(), model.sum.Load())
 	}
-	again, _ := memory(t, log)
-	if err := again.Start(t.Context()); err == nil {
-		t.Error("it starts in front of an event that it cannot read")
+}
+
+func TestMemory_InFrontOfAnUnreadableEventTheStartReturnsAndTheModelGoesOnOnceItCanBeRead(t *testing.T) {
+	t.Parallel()
+	log := feedtest.New()
+	log.Append(events.Metadata{OrgID: orgA}, sold{"tea", 1})
+	bad := log.Append(events.Metadata{OrgID: orgA}, feed.Undecodable{
+		Type: "test.Sold.v9", Cause: errors.New("unknown type"), Unknown: true,
+	})
+	last := log.Append(events.Metadata{OrgID: orgA}, sold{"tea", 1})
+	m, model := memory(t, log)
+	if err := m.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if s := m.Status(); m.Fault() == "" || s.State != runner.StateStopped || s.Error == "" || model.sum.Load() != 1 {
+		t.Errorf("%+v, sum %d: nothing may be skipped", s, model.sum.Load())
+	}
+	log.Learn(bad, sold{"tea", 5})
+	deadline, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	for m.Fault() != "" && deadline.Err() == nil {
+		_ = m.WaitFor(deadline, last)
+	}
+	if err := m.WaitFor(deadline, last); err != nil || model.sum.Load() != 7 {
+		t.Errorf("%v, sum %d: each event counts once", err, model.sum.Load())
+	}
+	if s := m.Status(); s.State != runner.StateLive || s.Error != "" {
+		t.Errorf("%+v", s)
 	}
 }
 

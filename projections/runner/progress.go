@@ -25,8 +25,12 @@ type shown struct {
 	state      State
 	fault      string
 	caughtUp   bool // has once shown the whole log
+	astray     bool // the tables show events that the log has lost, so the position says nothing
 	rebuild    *Progress
 }
+
+// shows reports whether everything up to a position is shown.
+func (s shown) shows(position uint64) bool { return s.position >= position && !s.astray }
 
 // look returns the present state.
 func (p *progress) look() shown {
@@ -60,7 +64,7 @@ func (p *progress) update(change func(*shown)) {
 func (p *progress) advance(g *generation, state State) {
 	p.update(func(s *shown) {
 		s.schema, s.version, s.generation, s.position, s.rows = g.Schema, g.Version, g.Generation, g.Position, g.saved
-		s.state, s.fault, s.caughtUp = state, "", s.caughtUp || state == StateLive
+		s.state, s.fault, s.caughtUp, s.astray = state, "", s.caughtUp || state == StateLive, g.LogEnd != nil
 	})
 }
 
@@ -80,7 +84,7 @@ func (p *progress) none(of sets) {
 	}
 	p.update(func(s *shown) {
 		s.schema, s.version, s.generation, s.position, s.rows = "", 0, 0, 0, 0
-		s.state, s.fault, s.caughtUp = state, fault, false
+		s.state, s.fault, s.caughtUp, s.astray = state, fault, false, false
 	})
 }
 
@@ -88,7 +92,7 @@ func (p *progress) none(of sets) {
 func (p *progress) follow(g *generation, position, head uint64) {
 	now := p.look()
 	if now.generation == g.Generation && now.position >= position && now.state == StateFollowing &&
-		now.fault == g.Error && now.caughtUp {
+		now.fault == g.Error && (now.caughtUp || now.astray) {
 		return
 	}
 	p.update(func(s *shown) {
@@ -96,13 +100,15 @@ func (p *progress) follow(g *generation, position, head uint64) {
 			position = max(position, s.position)
 		}
 		s.schema, s.version, s.generation, s.position, s.rows = g.Schema, g.Version, g.Generation, position, g.Position
-		s.state, s.fault, s.caughtUp = StateFollowing, g.Error, s.caughtUp || position >= head
+		s.astray = g.LogEnd != nil
+		s.state, s.fault, s.caughtUp = StateFollowing, g.Error, s.caughtUp || position >= head && !s.astray
 	})
 }
 
-// stop publishes the error of an event that could not be applied; position and schema stay.
-func (p *progress) stop(err error) {
-	p.update(func(s *shown) { s.state, s.fault = StateStopped, err.Error() })
+// stop publishes the error that has stopped the projection; position and schema stay. astray is set when the log has
+// lost events that the tables show.
+func (p *progress) stop(err error, astray bool) {
+	p.update(func(s *shown) { s.state, s.fault, s.astray = StateStopped, err.Error(), astray })
 }
 
 // building publishes the progress of new tables; nil when none are being built any more.
@@ -126,10 +132,10 @@ func (p *progress) written(ctx context.Context, since shown) bool {
 func (p *progress) wait(ctx context.Context, position uint64) error {
 	for {
 		s, changed := p.watch()
-		if s.position >= position {
+		if s.shows(position) {
 			return nil
 		}
-		if s.fault != "" || s.state == StateBuilding || s.state == StateOutdated {
+		if s.fault != "" || s.astray || s.state == StateBuilding || s.state == StateOutdated {
 			return ErrBehind
 		}
 		if !loop.Wait(ctx, changed) {

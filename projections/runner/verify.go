@@ -58,7 +58,7 @@ type tableSum struct {
 
 // Verify replays a projection into scratch tables up to the position of the active ones and compares the rows. The
 // projections go on working meanwhile. Call Prepare and start the feed before it. It fails when there are no
-// tables of the code's version.
+// tables of the code's version. Tables that show more than the log has are reported as stopped, and not compared.
 func (r *Runner) Verify(ctx context.Context, name string) (Report, error) {
 	e := r.byName[name]
 	if e == nil {
@@ -72,6 +72,10 @@ func (r *Runner) Verify(ctx context.Context, name string) (Report, error) {
 	active, want, err := r.sumActive(ctx, e)
 	if err != nil {
 		return Report{}, fmt.Errorf("verify %s: %w", name, err)
+	}
+	r.checkEnd(ctx, active)
+	if err := active.astray(); err != nil { // there is nothing to compare with
+		return Report{Name: name, Position: active.Position, Head: r.cfg.Feed.Head(), Stopped: err.Error()}, nil
 	}
 	got, err := r.sumReplayed(ctx, e, active.Position)
 	if err != nil {

@@ -67,7 +67,7 @@ func (v *Views) Platform(ctx context.Context, queue func(*postgres.Reads)) error
 // when the projection has stopped.
 func (v *Views) WaitFor(ctx context.Context, projection string, position uint64) error {
 	e := v.entry(projection)
-	if e.progress.look().position >= position {
+	if e.progress.look().shows(position) {
 		return nil
 	}
 	wait, cancel := context.WithTimeout(ctx, maxWait)

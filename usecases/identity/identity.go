@@ -21,6 +21,7 @@ type Config struct {
 	// Directory decides at every request who may enter; DirectoryShows waits until it has a position of the log.
 	Directory      *identityviews.Directory
 	DirectoryShows *runner.Memory
+	Access         *identityviews.Access                     // whether the directory may be asked
 	Head           func(ctx context.Context) (uint64, error) // gives the newest position of the log
 	// PrefixOpen reports whether an invoice with a prefix of an organization still waits for money, or for its number.
 	PrefixOpen func(ctx context.Context, org id.Organization, prefix string) (bool, error)
@@ -45,7 +46,7 @@ func New(cfg Config) Cases {
 		Sessions: sessions,
 	}
 	signIns := SignIns{
-		Sessions: sessions, Users: cfg.Users, Directory: cfg.Directory, Head: cfg.Head,
+		Sessions: sessions, Users: cfg.Users, Directory: cfg.Directory, Access: cfg.Access, Head: cfg.Head,
 		Passwords: cfg.Vault.Passwords, Lockouts: cfg.Vault.Lockouts,
 	}
 	return Cases{

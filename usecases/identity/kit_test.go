@@ -61,8 +61,10 @@ func newKitOf(t *testing.T, cost vault.Argon2) *kit {
 	k.users = identityviews.UsersQuery{Views: k.Show(t, identityviews.Organizations{}, identityviews.Users{})}
 	shows := runner.NewMemory(k.directory, k.Feed(t), storetest.Quiet())
 	coretest.Start(t, "directory", shows)
+	access := identityviews.NewAccess(shows)
+	access.Open()
 	k.Cases = identitycases.New(identitycases.Config{
-		Bus: k.Bus, Vault: k.Vault, Users: k.users, Directory: k.directory, DirectoryShows: shows,
+		Access: access, Bus: k.Bus, Vault: k.Vault, Users: k.users, Directory: k.directory, DirectoryShows: shows,
 		Head: k.Store.Head, PrefixOpen: func(_ context.Context, _ id.Organization, prefix string) (bool, error) {
 			return k.open[prefix], nil
 		},

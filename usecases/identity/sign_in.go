@@ -26,6 +26,7 @@ type SignIns struct {
 	Sessions  Sessions
 	Users     identityviews.UsersQuery
 	Directory *identityviews.Directory
+	Access    *identityviews.Access // asked before Directory
 	// Head gives the newest position of the log. A sign-in reads up to it, so that it sees a user whom another program
 	// registered a moment ago.
 	Head      func(ctx context.Context) (uint64, error)
@@ -62,8 +63,11 @@ type SignedIn struct {
 // The read model only finds the users of an address, once it shows the whole log. The log says who is a member, and
 // the directory refuses the tokens of a person whose access has ended since.
 //
-// Fails: account_locked, wrong_credentials, super_admin_only, sign_in_busy.
+// Fails: access_unknown, account_locked, wrong_credentials, super_admin_only, sign_in_busy.
 func (s SignIns) SignIn(ctx context.Context, asked usecases.Asked, in Credentials) (SignedIn, error) {
+	if err := s.Access.Check(); err != nil {
+		return SignedIn{}, err
+	}
 	email := commands.NormalizeEmail(in.Email.Reveal())
 	key := lockKey(asked.Org(), email)
 	if err := countTry(ctx, s.Lockouts, key); err != nil {
@@ -247,9 +251,12 @@ type Renewed struct {
 // session ends, and that is recorded (docs/rules/identity.md#token-lifetimes). A repeat after a lost answer is such a
 // second use, too.
 //
-// Fails: refresh_token_invalid, refresh_token_reused; unauthenticated when the user has no access here, with the token
-// left valid.
+// Fails: access_unknown, refresh_token_invalid, refresh_token_reused; unauthenticated when the user has no access here,
+// with the token left valid.
 func (s SignIns) Renew(ctx context.Context, asked usecases.Asked, token secrets.Text) (Renewed, error) {
+	if err := s.Access.Check(); err != nil {
+		return Renewed{}, err
+	}
 	session, err := s.Sessions.Refresh.Lookup(ctx, token)
 	if err != nil {
 		return Renewed{}, err

@@ -106,14 +106,17 @@ func (k *Kit) serve(t *testing.T) {
 	people, owned := subscribersviews.SubscribersQuery{Views: k.views},
 		subscribersviews.SubscriptionsQuery{Views: k.views}
 	orgs := identityviews.OrganizationsQuery{Views: k.views}
-	tokens := identityapi.Tokens{Key: k.Key, Directory: directory, Clock: k.Clock}
+	access := identityviews.NewAccess(k.shows)
+	access.Open()
+	tokens := identityapi.Tokens{Key: k.Key, Directory: directory, Access: access, Clock: k.Clock}
 	cases := identitycases.New(identitycases.Config{
-		Bus: k.Core.Bus, Vault: k.Vault, Users: users, Directory: directory,
+		Bus: k.Core.Bus, Vault: k.Vault, Users: users, Directory: directory, Access: access,
 		DirectoryShows: k.shows, Head: k.Core.Store.Head, PrefixOpen: noInvoices,
 	})
 	k.Kit = apitest.New(t, func(c *httpapi.Config) {
-		c.Organizations, c.Authenticator, c.Visibility = identityapi.OrganizationDirectory{Directory: directory},
-			tokens, k
+		c.Organizations, c.Authenticator, c.Visibility = identityapi.OrganizationDirectory{
+			Directory: directory, Access: access,
+		}, tokens, k
 		c.Idempotency, c.Clock, c.Refusals = k.Vault.Idempotency, k.Clock, httpapi.BusRefusals{Bus: k.Core.Bus}
 	},
 		identityapi.Auth{SignIns: cases.SignIns, Password: cases.OwnPassword, Users: users, Tokens: tokens}.Routes(),

@@ -1,0 +1,88 @@
+package runner_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/lastmile-isp/lastmile/projections/runner"
+)
+
+// beyond moves the stored checkpoints to positions that the log does not have, as a log that was restored to an older
+// state than its readers leaves them.
+func (b *bench) beyond(t *testing.T, by int) {
+	t.Helper()
+	if _, err := b.db.Owner.Exec(t.Context(), `update `+b.db.Namespace.Schema("runner")+
+		`.projection_versions set position = position + $1`, by); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// astray reports that a projection has stopped for good.
+func astray(s runner.Status) bool {
+	return s.State == runner.StateStopped && s.Error != "" && !s.CaughtUp
+}
+
+// TestLive_ALogThatEndsBeforeTheCheckpointStopsTheReadModelVisibly: what it shows is not the log, and it would never
+// show what the log gets at the positions in between. Also after the log has grown beyond the checkpoint only new
+// tables go on.
+func TestLive_ALogThatEndsBeforeTheCheckpointStopsTheReadModelVisibly(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	r := b.start(t, sales{})
+	want(t, r, "sales", b.sell("router", 3), sold{"router", 3})
+	r.Stop()
+	b.beyond(t, 1000)
+
+	again := b.start(t, sales{})
+	last := b.sell("router", 4)
+	until(t, again, "stopped", astray)
+	follower := b.open(t, true, sales{})
+	if err := follower.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(follower.Stop)
+	until(t, follower, "stopped", astray)
+	for _, one := range []*runner.Runner{again, follower} {
+		if err := one.Views().WaitFor(t.Context(), "sales", last); !errors.Is(err, runner.ErrBehind) {
+			t.Errorf("the wait for %d: %v; %s", last, err, describe(one))
+		}
+	}
+	again.Stop()
+
+	last = b.sell("router", 200) // the positions of lost events have others now
+	third := b.start(t, sales{})
+	until(t, third, "stopped", astray)
+	if err := third.Retry(t.Context(), "sales"); err != nil {
+		t.Fatal(err)
+	}
+	if err := third.Views().WaitFor(t.Context(), "sales", last); !errors.Is(err, runner.ErrBehind) {
+		t.Errorf("the wait for %d: %v; %s", last, err, describe(third))
+	}
+	if report, err := third.Verify(t.Context(), "sales"); err != nil || report.Stopped == "" || report.Equal() {
+		t.Errorf("%+v, %v", report, err)
+	}
+	if err := third.Rebuild(t.Context(), "sales", nil); err != nil {
+		t.Fatal(err)
+	}
+	until(t, third, "live", func(s runner.Status) bool { return s.State == runner.StateLive })
+	want(t, third, "sales", last, sold{"router", 207})
+}
+
+// TestRebuild_OfAReadModelBeyondTheEndOfTheLogEnds: there is no position of the old tables to come up to.
+func TestRebuild_OfAReadModelBeyondTheEndOfTheLogEnds(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	r := b.start(t, sales{})
+	last := b.sell("router", 3)
+	want(t, r, "sales", last, sold{"router", 3})
+	r.Stop()
+	b.beyond(t, 1000)
+	alone := b.open(t, false, sales{})
+	if err := alone.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := alone.Rebuild(t.Context(), "sales", nil); err != nil {
+		t.Fatal(err)
+	}
+	want(t, b.start(t, sales{}), "sales", last, sold{"router", 3})
+}
