@@ -140,17 +140,23 @@ type CreditReceipt struct {
 	// Move is the number of earlier reattributions: 0 when matched, 1 at the first reattribution. It distinguishes
 	// money that returns to an account from a repeated command.
 	Move int
+	// MatchedAt is when the receipt was matched or moved to this account. It proves to an account that has forgotten
+	// old receipts that this one is not among them. Zero proves nothing.
+	MatchedAt time.Time
 }
 
 // WithdrawReceipt takes credited money or a part of it back: the unused part first, then what it paid last. The
 // invoices that it paid are due again (docs/rules/money.md#mistakes). Fails: receipt_not_found, receipt_archived,
-// withdrawal_too_large, currency_mismatch.
+// receipt_refunded, receipt_partly_withdrawn, withdrawal_too_large, currency_mismatch.
 type WithdrawReceipt struct {
 	SubscriberID id.Subscriber
 	ReceiptID    id.Receipt
 	WithdrawalID id.Withdrawal // of a part; a repeat with the same id takes nothing
 	Amount       money.Amount  // zero: all that is left
-	Reason       string
+	// Whole refuses unless the account still has all of the receipt: another account is to get it, and must not get
+	// what a refund or an earlier withdrawal took.
+	Whole  bool
+	Reason string
 }
 
 // SetCreditAside takes unused money of a receipt out of the credit, because it is to be refunded. A known refund id

@@ -179,6 +179,13 @@ type AbsorbReceipt struct {
 // receipt_not_found.
 type MarkUnclaimed struct{ ReceiptID id.Receipt }
 
+// MarkStalled reports that the money of a receipt is not where the receipt says, so that its process tries again. The
+// longer it stays so, the rarer it is recorded, down to once a day. Fails: receipt_not_found.
+type MarkStalled struct {
+	ReceiptID id.Receipt
+	HeldBy    id.Subscriber // whose account has the money; zero = none has it
+}
+
 // AssignReceipt gives unmatched money on a platform shortcode to an organization. Fails: receipt_not_found,
 // receipt_matched, receipt_assigned, receipt_being_matched, receipt_reversed.
 type AssignReceipt struct {
@@ -219,6 +226,7 @@ func (HoldReceipt) CommandName() string        { return "payments.HoldReceipt" }
 func (ClaimProvisional) CommandName() string   { return "payments.ClaimProvisional" }
 func (AbsorbReceipt) CommandName() string      { return "payments.AbsorbReceipt" }
 func (MarkUnclaimed) CommandName() string      { return "payments.MarkUnclaimed" }
+func (MarkStalled) CommandName() string        { return "payments.MarkStalled" }
 func (AssignReceipt) CommandName() string      { return "payments.AssignReceipt" }
 func (AttributeReceipt) CommandName() string   { return "payments.AttributeReceipt" }
 func (ReverseReceipt) CommandName() string     { return "payments.ReverseReceipt" }
@@ -231,6 +239,7 @@ func (c HoldReceipt) Target() Target        { return At(ReceiptCategory, c.Recei
 func (c ClaimProvisional) Target() Target   { return At(ReceiptCategory, c.ReceiptID) }
 func (c AbsorbReceipt) Target() Target      { return At(ReceiptCategory, c.ReceiptID) }
 func (c MarkUnclaimed) Target() Target      { return At(ReceiptCategory, c.ReceiptID) }
+func (c MarkStalled) Target() Target        { return At(ReceiptCategory, c.ReceiptID) }
 func (c AssignReceipt) Target() Target      { return At(ReceiptCategory, c.ReceiptID) }
 func (c AttributeReceipt) Target() Target   { return At(ReceiptCategory, c.ReceiptID) }
 func (c ReverseReceipt) Target() Target     { return At(ReceiptCategory, c.ReceiptID) }
@@ -290,6 +299,13 @@ func (c MarkUnclaimed) Validate() error {
 }
 
 // Validate checks form.
+func (c MarkStalled) Validate() error {
+	var f failure.Faults
+	f.Check(!c.ReceiptID.IsZero(), "receiptId", "is required")
+	return f.Err()
+}
+
+// Validate checks form.
 func (c AssignReceipt) Validate() error {
 	var f failure.Faults
 	f.Check(!c.ReceiptID.IsZero(), "receiptId", "is required")
@@ -338,6 +354,7 @@ func (HoldReceipt) receiptCommand()        {}
 func (ClaimProvisional) receiptCommand()   {}
 func (AbsorbReceipt) receiptCommand()      {}
 func (MarkUnclaimed) receiptCommand()      {}
+func (MarkStalled) receiptCommand()        {}
 func (AssignReceipt) receiptCommand()      {}
 func (AttributeReceipt) receiptCommand()   {}
 func (ReverseReceipt) receiptCommand()     {}

@@ -76,7 +76,7 @@ type ReceiptDisputed struct {
 	At        time.Time       `json:"at"`
 }
 
-// ReceiptMatched records the subscriber that the money belongs to.
+// ReceiptMatched records the subscriber that the money belongs to. Version 1 had no Confirms.
 type ReceiptMatched struct {
 	ReceiptID     id.Receipt      `json:"receiptId"`
 	OrgID         id.Organization `json:"orgId"`
@@ -91,6 +91,9 @@ type ReceiptMatched struct {
 	// "prompt", "invoice_number", "account_number", "phone", "username", "operator", "cash"
 	By string    `json:"by"`
 	At time.Time `json:"at"`
+	// Confirms is true when the money was this subscriber's already, and a person settled a dispute about it: nothing
+	// is to be credited.
+	Confirms bool `json:"confirms,omitempty"`
 }
 
 // ReceiptHeld records that the money waits in suspense: it is on no account, and a person decides.
@@ -133,6 +136,24 @@ type ReceiptUnclaimed struct {
 	At        time.Time  `json:"at"`
 }
 
+// ReceiptStalled records that the money of a receipt was for a while not where the receipt says, and that its process
+// tries again. It has all that the process needs for that.
+type ReceiptStalled struct {
+	ReceiptID id.Receipt      `json:"receiptId"`
+	OrgID     id.Organization `json:"orgId"`
+	// SubscriberID has the account that should have the money; null = no account should.
+	SubscriberID  id.Subscriber `json:"subscriberId"`
+	HeldBy        id.Subscriber `json:"heldBy"`    // whose account has the money instead; null = none has it
+	InvoiceID     id.Invoice    `json:"invoiceId"` // paid first; null = pay the invoices by due date
+	ReceiptNumber string        `json:"receiptNumber"`
+	Channel       string        `json:"channel"`
+	Amount        money.Amount  `json:"amount"`
+	PaidAt        time.Time     `json:"paidAt"`
+	Move          int           `json:"move"`  // number of earlier reattributions
+	Since         time.Time     `json:"since"` // when the receipt came to where it says that it is
+	At            time.Time     `json:"at"`
+}
+
 // ReceiptAssigned records that unmatched money on a platform shortcode was given to an organization.
 type ReceiptAssigned struct {
 	ReceiptID id.Receipt      `json:"receiptId"`
@@ -170,11 +191,12 @@ type ReceiptReattributed struct {
 func (ReceiptRecorded) EventType() string     { return "payments.ReceiptRecorded.v2" }
 func (ReceiptSighted) EventType() string      { return "payments.ReceiptSighted.v1" }
 func (ReceiptDisputed) EventType() string     { return "payments.ReceiptDisputed.v2" }
-func (ReceiptMatched) EventType() string      { return "payments.ReceiptMatched.v1" }
+func (ReceiptMatched) EventType() string      { return "payments.ReceiptMatched.v2" }
 func (ReceiptHeld) EventType() string         { return "payments.ReceiptHeld.v1" }
 func (ReceiptClaimed) EventType() string      { return "payments.ReceiptClaimed.v1" }
 func (ReceiptAbsorbed) EventType() string     { return "payments.ReceiptAbsorbed.v1" }
 func (ReceiptUnclaimed) EventType() string    { return "payments.ReceiptUnclaimed.v1" }
+func (ReceiptStalled) EventType() string      { return "payments.ReceiptStalled.v1" }
 func (ReceiptAssigned) EventType() string     { return "payments.ReceiptAssigned.v1" }
 func (ReceiptReversed) EventType() string     { return "payments.ReceiptReversed.v2" }
 func (ReceiptReattributed) EventType() string { return "payments.ReceiptReattributed.v3" }
@@ -187,6 +209,7 @@ func (ReceiptHeld) receiptEvent()         {}
 func (ReceiptClaimed) receiptEvent()      {}
 func (ReceiptAbsorbed) receiptEvent()     {}
 func (ReceiptUnclaimed) receiptEvent()    {}
+func (ReceiptStalled) receiptEvent()      {}
 func (ReceiptAssigned) receiptEvent()     {}
 func (ReceiptReversed) receiptEvent()     {}
 func (ReceiptReattributed) receiptEvent() {}

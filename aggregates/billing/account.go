@@ -50,8 +50,10 @@ type Account struct {
 	Prompts  map[id.Payment]Prompt // open payment prompts
 	// Archived invoices and receipts: only the id is known, the oldest first. The list is never changed in place.
 	Archived []id.Any
-	Issued   int // number of invoices issued so far
-	Credited int // number of receipts and credit notes so far
+	// ArchivedUntil is when the newest of the receipts was booked whose id is, or was, in Archived; zero = none yet.
+	ArchivedUntil time.Time
+	Issued        int // number of invoices issued so far
+	Credited      int // number of receipts and credit notes so far
 }
 
 // Invoice has the part of an invoice that decisions need; its lines are in the events only.
@@ -86,6 +88,7 @@ type Receipt struct {
 	WriteOff    bool       // a debt that was given up: never credit
 	Home        id.Invoice // of a credit note, its own invoice; zero in openings that do not have it yet
 	Withdrawn   bool       // nothing is left to withdraw
+	BookedAt    time.Time  // of received money; zero in openings that do not have it yet
 	Move        int        // how often the money was moved between accounts; see commands.CreditReceipt
 }
 

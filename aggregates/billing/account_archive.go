@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -17,6 +18,13 @@ const (
 	rememberedInvoices = 200
 	rememberedIDs      = 4_000
 )
+
+// mayHaveForgotten reports whether a receipt that the account does not know can be one that it has booked long ago, and
+// whose id it has dropped since. A receipt that was matched to the account after everything that it archived was booked
+// is not: money is booked after its match.
+func (s Account) mayHaveForgotten(matchedAt time.Time) bool {
+	return len(s.Archived) >= rememberedIDs && !matchedAt.After(s.ArchivedUntil)
+}
 
 // isArchived reports whether the account keeps only the id of an invoice or receipt.
 func isArchived[I ~[16]byte](s Account, of I) bool {
@@ -36,6 +44,9 @@ func (s Account) archive() Account {
 		if i < len(s.Receipts)-rememberedReceipts && s.usedUp(r) {
 			delete(receipts, receipt)
 			old = append(old, id.As[id.Any](receipt))
+			if r.BookedAt.After(s.ArchivedUntil) {
+				s.ArchivedUntil = r.BookedAt
+			}
 			continue
 		}
 		for _, a := range r.Allocations {

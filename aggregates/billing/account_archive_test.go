@@ -2,11 +2,13 @@ package billing_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates/billing"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 )
 
@@ -108,6 +110,79 @@ func TestArchive_OldVoidedDocumentsAreForgottenInTheOrderOfTheirNumbers(t *testi
 	}
 	l.then(issue(100)) // still known: no second document
 	l.then(draft(100, 100, 1))
+}
+
+// An account remembers a bounded number of ids. What it does not know any more is neither credited again nor moved
+// while its money stays; money that is matched after all of that is credited as ever.
+func TestArchive_AForgottenReceiptIsNeitherCreditedAgainNorMoved(t *testing.T) {
+	t.Parallel()
+	s, at := billing.Account{}, now
+	try := func(c commands.AccountCommand) ([]events.AccountEvent, error) {
+		made, err := billing.Accounts().Decide(s, c, at)
+		for _, e := range made {
+			s = billing.Accounts().Evolve(s, e)
+		}
+		return made, err
+	}
+	matched := func(n int, at time.Time) commands.CreditReceipt {
+		c := credit(n, 1000)
+		c.MatchedAt = at
+		return c
+	}
+	for n := range 2300 {
+		at = at.Add(time.Hour)
+		for _, c := range []commands.AccountCommand{draft(n, 1000, 1), issue(n), matched(n, at)} {
+			if _, err := try(c); err != nil {
+				t.Fatal(n, err)
+			}
+		}
+		if n%50 == 49 {
+			s = billing.Accounts().Evolve(billing.Account{}, billing.Accounts().Close(s))
+		}
+	}
+	for n, what := range map[int]string{3: "forgotten", 1500: "archived"} {
+		if err := s.MayWithdraw(receiptID(n)); failure.CodeOf(err) != "receipt_archived" {
+			t.Errorf("a receipt that is %s may be moved: %v", what, err)
+		}
+		if _, err := try(withdraw(n)); failure.CodeOf(err) != "receipt_archived" {
+			t.Errorf("a receipt that is %s is withdrawn: %v", what, err)
+		}
+	}
+	again := matched(3, now.Add(4*time.Hour))
+	for _, told := range []time.Time{again.MatchedAt, {}} {
+		again.MatchedAt = told
+		if made, err := try(again); failure.CodeOf(err) != "receipt_archived" || len(made) > 0 {
+			t.Errorf("a forgotten receipt is credited again: %d events, %v", len(made), err)
+		}
+	}
+	if made, err := try(matched(1500, now.Add(1501*time.Hour))); err != nil || len(made) > 0 {
+		t.Errorf("an archived receipt is credited again: %d events, %v", len(made), err)
+	}
+	late := matched(9001, at.Add(-time.Minute)) // matched before the newest receipt was booked
+	if made, err := try(late); err != nil || len(made) == 0 {
+		t.Errorf("a late credit: %d events, %v", len(made), err)
+	}
+}
+
+// Openings of before do not tell when the archived receipts were booked: the next credit is later than all of them.
+func TestArchive_AnOpeningOfBeforeLearnsWhenItsReceiptsWereBooked(t *testing.T) {
+	t.Parallel()
+	old := billing.Account{SubscriberID: subscriber, OrgID: org, Currency: money.KES}
+	for n := range 4000 {
+		old.Archived = append(old.Archived, id.As[id.Any](receiptID(n)))
+	}
+	l := given(t)
+	l.Given(billing.Accounts().Close(old))
+	l.kinds(func() commands.CreditReceipt {
+		c := credit(9001, 100)
+		c.MatchedAt = now.Add(-time.Second)
+		return c
+	}(), events.ReceiptCredited{}, events.CreditLeft{})
+	l.closed()
+	l.fails(credit(9002, 100), failure.Conflict, "receipt_archived")
+	if until := l.State().ArchivedUntil; !until.Equal(now) {
+		t.Errorf("archived until %s", until)
+	}
 }
 
 func TestAccount_ArchivedMoneyIsStillCreditedOnce(t *testing.T) {

@@ -66,8 +66,12 @@ func evolveAccount(s Account, e events.AccountEvent) Account {
 func evolveMoney(s Account, e events.AccountEvent) Account {
 	switch e := e.(type) {
 	case events.ReceiptCredited:
+		if len(s.Archived) > 0 && s.ArchivedUntil.IsZero() { // of an opening that does not have the instant yet
+			s.ArchivedUntil = e.At
+		}
 		return s.withMoney(e.ReceiptID, Receipt{
 			Number: e.Number, Amount: e.Amount, Move: e.Move, Withdrawals: s.Receipts[e.ReceiptID].Withdrawals,
+			BookedAt: e.At,
 		})
 	case events.CreditNoteDrafted:
 		inv, _ := s.invoice(e.InvoiceID)

@@ -12,12 +12,13 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/personal"
 )
 
-// decideCreditReceipt credits each receipt id once (docs/rules/money.md#receipts-once). A withdrawn receipt returns to
+// decideCreditReceipt credits each receipt id once (docs/rules/money.md#credited-once). A withdrawn receipt returns to
 // this account only with a higher Move.
 func decideCreditReceipt(s Account, c commands.CreditReceipt, now time.Time) ([]events.AccountEvent, error) {
 	old, known := s.Receipts[c.ReceiptID]
 	switch {
-	case isArchived(s, c.ReceiptID) && c.Move > 0:
+	case isArchived(s, c.ReceiptID) && c.Move > 0, !known && !isArchived(s, c.ReceiptID) &&
+		s.mayHaveForgotten(c.MatchedAt):
 		return nil, receiptArchived()
 	case isArchived(s, c.ReceiptID), known && (!old.Withdrawn || c.Move < old.Move):
 		return nil, nil
@@ -53,10 +54,12 @@ func (r Receipt) left() money.Amount {
 func decideWithdrawReceipt(s Account, c commands.WithdrawReceipt, now time.Time) ([]events.AccountEvent, error) {
 	r, known := s.Receipts[c.ReceiptID]
 	switch {
-	case isArchived(s, c.ReceiptID):
+	case isArchived(s, c.ReceiptID), !known && s.mayHaveForgotten(time.Time{}):
 		return nil, receiptArchived()
 	case !known || r.CreditNote || r.WriteOff:
 		return nil, commands.ErrNoReceipt()
+	case c.Whole && s.MayWithdraw(c.ReceiptID) != nil:
+		return nil, s.MayWithdraw(c.ReceiptID)
 	case !c.WithdrawalID.IsZero() && slices.Contains(r.Withdrawals, c.WithdrawalID):
 		return nil, nil
 	case !c.Amount.IsZero() && c.Amount.Currency != s.Currency:
@@ -108,19 +111,26 @@ func (b *booking) withdraw(c commands.WithdrawReceipt, amount money.Amount) {
 	}
 }
 
-// MayWithdraw gives the failure that withdrawing the whole receipt would have, nil for a receipt that is not on the
+// Holds reports whether the account is the place of a receipt's money: it has credited it and not given it back as a
+// whole. Parts that were taken have left the receipt for good. It is false for an archived receipt.
+func (s Account) Holds(receipt id.Receipt) bool {
+	r, known := s.Receipts[receipt]
+	return known && (!r.Withdrawn || len(r.Withdrawals) > 0)
+}
+
+// MayWithdraw gives the failure that withdrawing the whole receipt would have, nil for a receipt that never was on the
 // account. It is called before the receipt itself is corrected, so that a correction that the account refuses never
-// begins.
+// begins. An account that has forgotten receipts refuses each that it does not know: its money may be spent here.
 func (s Account) MayWithdraw(receipt id.Receipt) error {
-	r := s.Receipts[receipt]
+	r, known := s.Receipts[receipt]
 	switch {
-	case isArchived(s, receipt):
+	case isArchived(s, receipt), !known && s.mayHaveForgotten(time.Time{}):
 		return receiptArchived()
 	case slices.ContainsFunc(r.Allocations, func(a Allocation) bool {
 		return a.Target.Kind == events.ForRefund && a.Amount.Positive()
 	}):
 		return failure.NewConflict("receipt_refunded", "Money of the receipt was refunded, or is being refunded.")
-	case r.Taken.Positive() && !r.Withdrawn:
+	case r.Taken.Positive() && (!r.Withdrawn || len(r.Withdrawals) > 0):
 		return failure.NewConflict("receipt_partly_withdrawn", "A part of the receipt was taken back already.")
 	}
 	return nil

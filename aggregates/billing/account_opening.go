@@ -28,6 +28,7 @@ type accountOpening struct {
 	Notes        map[id.Receipt]openingNote    `json:"notes,omitempty"`
 	Prompts      map[id.Payment]openingPrompt  `json:"prompts,omitempty"`
 	Archived     []byte                        `json:"archived,omitempty"` // ids of 16 bytes, oldest first
+	ArchivedTo   time.Time                     `json:"archivedUntil,omitzero"`
 	Issued       int                           `json:"issued,omitempty"`
 	Credited     int                           `json:"credited,omitempty"`
 }
@@ -64,6 +65,7 @@ type openingReceipt struct {
 	Home        id.Invoice          `json:"home,omitzero"`
 	Withdrawn   bool                `json:"withdrawn,omitempty"`
 	Move        int                 `json:"move,omitempty"`
+	BookedAt    time.Time           `json:"bookedAt,omitzero"`
 }
 
 // openingAllocation is the durable form of Allocation; Amount is in minor units. ID is that of the target, whatever its
@@ -94,7 +96,7 @@ func closeAccount(s Account) events.AccountEvent {
 	opening, err := json.Marshal(accountOpening{
 		SubscriberID: s.SubscriberID, OrgID: s.OrgID, Currency: s.Currency, Voided: s.Voided, Lots: s.Lots,
 		Issued:   s.Issued,
-		Credited: s.Credited, Archived: closeArchive(s.Archived),
+		Credited: s.Credited, Archived: closeArchive(s.Archived), ArchivedTo: s.ArchivedUntil,
 		Invoices: mapped(s.Invoices, closeInvoice), Settled: mapped(s.Settled, closeInvoice),
 		Receipts: mapped(s.Receipts, closeReceipt),
 		Notes: mapped(s.Notes, func(n Note) openingNote {
@@ -137,7 +139,7 @@ func openingAccount(opening []byte) Account {
 	return Account{
 		SubscriberID: o.SubscriberID, OrgID: o.OrgID, Currency: o.Currency, Voided: o.Voided, Lots: o.Lots,
 		Issued:   o.Issued,
-		Credited: o.Credited, Archived: openArchive(o.Archived),
+		Credited: o.Credited, Archived: openArchive(o.Archived), ArchivedUntil: o.ArchivedTo,
 		Invoices: mapped(o.Invoices, invoice), Settled: mapped(o.Settled, invoice),
 		Receipts: mapped(o.Receipts, func(r openingReceipt) Receipt { return openReceipt(r, amount) }),
 		Notes: mapped(o.Notes, func(n openingNote) Note {
@@ -164,7 +166,7 @@ func closeReceipt(r Receipt) openingReceipt {
 	o := openingReceipt{
 		Number: r.Number, Amount: r.Amount.Minor, Unused: r.Unused.Minor, Taken: r.Taken.Minor,
 		Withdrawals: r.Withdrawals, Seq: r.Seq, CreditNote: r.CreditNote, WriteOff: r.WriteOff, Home: r.Home,
-		Withdrawn: r.Withdrawn, Move: r.Move,
+		Withdrawn: r.Withdrawn, Move: r.Move, BookedAt: r.BookedAt,
 	}
 	for _, a := range r.Allocations {
 		out := openingAllocation{ID: a.Target.ID, Kind: a.Target.Kind, Amount: a.Amount.Minor, Done: a.Done}
@@ -181,7 +183,7 @@ func openReceipt(o openingReceipt, amount func(minor int64) money.Amount) Receip
 	r := Receipt{
 		Number: o.Number, Amount: amount(o.Amount), Unused: amount(o.Unused), Taken: amount(o.Taken),
 		Withdrawals: o.Withdrawals, Seq: o.Seq, CreditNote: o.CreditNote, WriteOff: o.WriteOff, Home: o.Home,
-		Withdrawn: o.Withdrawn, Move: o.Move,
+		Withdrawn: o.Withdrawn, Move: o.Move, BookedAt: o.BookedAt,
 	}
 	for _, a := range o.Allocations {
 		kind := cmp.Or(a.Kind, events.ForInvoice)

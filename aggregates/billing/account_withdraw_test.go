@@ -80,9 +80,32 @@ func TestWithdrawReceipt_ZeroTakesAllThatIsLeft(t *testing.T) {
 	if r := l.State().Receipts[receiptID(1)]; r.Taken != kes(1000) || !r.Withdrawn || len(r.Allocations) != 0 {
 		t.Errorf("the receipt is %+v", r)
 	}
-	if err := l.State().MayWithdraw(receiptID(1)); err != nil {
-		t.Error(err)
+	if err := l.State().MayWithdraw(receiptID(1)); failure.CodeOf(err) != "receipt_partly_withdrawn" {
+		t.Errorf("moving what left in parts would move %v", err)
 	}
+}
+
+// Another account is to get what a whole withdrawal takes: it takes all of the receipt, or nothing.
+func TestWithdrawReceipt_AMoveTakesAllOrNothing(t *testing.T) {
+	t.Parallel()
+	moved := withdraw(1)
+	moved.Whole = true
+	l := given(t, draft(1, 400, 10), issue(1), credit(1, 1000))
+	l.kinds(moved, events.ReceiptWithdrawn{}, events.AllocationWithdrawn{}, events.InvoiceReopened{})
+	l.then(moved) // a repeat
+	given(t, credit(1, 1000), withdrawPart(1, 1, 400)).fails(moved, failure.Conflict, "receipt_partly_withdrawn")
+	parts := given(t, credit(1, 1000), withdrawPart(1, 1, 400), withdrawPart(1, 2, 600))
+	parts.fails(moved, failure.Conflict, "receipt_partly_withdrawn")
+	if err := parts.State().MayWithdraw(receiptID(1)); failure.CodeOf(err) != "receipt_partly_withdrawn" {
+		t.Errorf("all of it left in parts, and the receipt may move: %v", err)
+	}
+	refund := given(t, credit(1, 1000), setAside(1, 1, 300))
+	refund.fails(moved, failure.Conflict, "receipt_refunded")
+	refund.do(returned(1)) // it failed: all of the money is there again
+	refund.kinds(moved, events.ReceiptWithdrawn{})
+	refund.stands(0, 0)
+	paid := given(t, credit(1, 1000), setAside(1, 1, 300), paidOut(1))
+	paid.fails(moved, failure.Conflict, "receipt_refunded")
 }
 
 func TestWithdrawReceipt_PartInAnotherCurrencyIsRefused(t *testing.T) {

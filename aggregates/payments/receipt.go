@@ -20,7 +20,8 @@ func Receipts() aggregates.Definition[Receipt, commands.ReceiptCommand, events.R
 		Owner:  ownerReceipt,
 		Commands: []commands.ReceiptCommand{
 			commands.RecordReceipt{}, commands.RecordCash{}, commands.MatchReceipt{}, commands.HoldReceipt{},
-			commands.ClaimProvisional{}, commands.AbsorbReceipt{}, commands.MarkUnclaimed{}, commands.AssignReceipt{},
+			commands.ClaimProvisional{}, commands.AbsorbReceipt{}, commands.MarkUnclaimed{}, commands.MarkStalled{},
+			commands.AssignReceipt{},
 			commands.AttributeReceipt{}, commands.ReverseReceipt{}, commands.ReattributeReceipt{},
 		},
 	}
@@ -53,6 +54,8 @@ type Receipt struct {
 	ClaimedBy   id.Receipt // the real receipt of a provisional one
 	Standing    Standing
 	Environment string        // of the provider; "" for receipts whose id does not contain it
+	Since       time.Time     // when it came to its standing, or to its account
+	StalledAt   time.Time     // the latest stall since then; zero = none
 	Disputed    bool          // two sightings contradict each other, and nobody has decided yet
 	Unclaimed   bool          // the alarm about a provisional receipt without a real one was raised
 	Subscriber  id.Subscriber // whose account has the credit; zero = none
@@ -111,31 +114,51 @@ func evolveReceipt(s Receipt, e events.ReceiptEvent) Receipt {
 			s.Payment = e.PaymentID
 		}
 	case events.ReceiptDisputed:
-		s.Disputed, s.Contradictions = true, maps.Clone(s.Contradictions)
+		// Nobody can decide about money that was taken back or that another receipt carries: there is no dispute.
+		s.Disputed = s.Standing != StandingReversed && s.Standing != StandingAbsorbed
+		s.Contradictions = maps.Clone(s.Contradictions)
 		if s.Contradictions == nil {
 			s.Contradictions = map[contradiction]bool{}
 		}
 		s.Contradictions[contradiction{e.Shortcode, e.Amount.Minor, e.PaymentID}] = true
 	case events.ReceiptMatched:
-		s.Standing, s.Org, s.Subscriber, s.Disputed = StandingMatched, e.OrgID, e.SubscriberID, false
-		s.Invoice = e.InvoiceID
-		if s.Payment.IsZero() {
-			s.Payment = e.PaymentID
-		}
+		return s.evolveMatched(e)
 	case events.ReceiptHeld:
 		s.Standing, s.Subscriber = StandingHeld, id.Subscriber{}
+		s.Since, s.StalledAt = e.At, time.Time{}
 	case events.ReceiptClaimed:
 		s.ClaimedBy = e.ClaimedBy
 	case events.ReceiptAbsorbed:
-		s.Standing, s.Org, s.Subscriber = StandingAbsorbed, e.OrgID, id.Subscriber{}
+		s.Standing, s.Org, s.Subscriber, s.Disputed = StandingAbsorbed, e.OrgID, id.Subscriber{}, false
+		s.Since, s.StalledAt = e.At, time.Time{}
 	case events.ReceiptUnclaimed:
 		s.Unclaimed = true
+	case events.ReceiptStalled:
+		s.StalledAt = e.At
 	case events.ReceiptAssigned:
 		s.Org = e.OrgID
 	case events.ReceiptReversed:
 		s.Standing, s.Subscriber, s.Disputed = StandingReversed, id.Subscriber{}, false
+		s.Since, s.StalledAt = e.At, time.Time{}
 	case events.ReceiptReattributed:
 		s.Subscriber, s.Invoice, s.Disputed, s.Moves = e.To, id.Invoice{}, false, e.Move
+		s.Since, s.StalledAt = e.At, time.Time{}
+	}
+	return s
+}
+
+// evolveMatched gives the money to an account, or settles a dispute about money that is there already.
+func (s Receipt) evolveMatched(e events.ReceiptMatched) Receipt {
+	if !e.Confirms {
+		s.Since, s.StalledAt = e.At, time.Time{}
+	}
+	s.Standing, s.Org, s.Subscriber, s.Disputed = StandingMatched, e.OrgID, e.SubscriberID, false
+	s.Invoice = e.InvoiceID
+	if s.Payment.IsZero() {
+		s.Payment = e.PaymentID
+	}
+	if e.Channel != "" {
+		s.Channel = e.Channel
 	}
 	return s
 }
@@ -164,6 +187,8 @@ func decideReceipt(s Receipt, c commands.ReceiptCommand, now time.Time) ([]event
 		return decideAbsorbReceipt(s, c, now)
 	case commands.MarkUnclaimed:
 		return decideMarkUnclaimed(s, now)
+	case commands.MarkStalled:
+		return decideMarkStalled(s, c, now)
 	case commands.AssignReceipt:
 		return decideAssignReceipt(s, c, now)
 	case commands.AttributeReceipt:
@@ -176,8 +201,8 @@ func decideReceipt(s Receipt, c commands.ReceiptCommand, now time.Time) ([]event
 	return nil, nil
 }
 
-// decideRecordReceipt creates the receipt at the first sighting, and afterwards records a new sighting, or a dispute
-// when two sightings contradict each other (docs/rules/money.md#contradictions).
+// decideRecordReceipt creates the receipt at the first sighting, and afterwards records a new sighting, or what a
+// contradicting one says (docs/rules/money.md#contradictions). That is a dispute unless the money has left for good.
 func decideRecordReceipt(s Receipt, c commands.RecordReceipt, now time.Time) ([]events.ReceiptEvent, error) {
 	if s.Standing == StandingNone {
 		return firstSighting(c, now), nil

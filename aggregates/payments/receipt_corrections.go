@@ -48,6 +48,26 @@ func decideMarkUnclaimed(s Receipt, now time.Time) ([]events.ReceiptEvent, error
 	return []events.ReceiptEvent{events.ReceiptUnclaimed{ReceiptID: s.ID, At: now}}, nil
 }
 
+// maxStall is how often at least a stall of the same money is recorded again.
+const maxStall = 24 * time.Hour
+
+// decideMarkStalled records that the money is not where the receipt says. Between two stalls passes as long as the
+// money was astray until the first of them, a day at most, so that the stream stays short.
+func decideMarkStalled(s Receipt, c commands.MarkStalled, now time.Time) ([]events.ReceiptEvent, error) {
+	pause := min(maxStall, s.StalledAt.Sub(s.Since))
+	switch {
+	case s.Standing == StandingRecorded, s.Subscriber.IsZero() && c.HeldBy.IsZero():
+		return nil, nil
+	case s.Subscriber == c.HeldBy, !s.StalledAt.IsZero() && now.Before(s.StalledAt.Add(pause)):
+		return nil, nil
+	}
+	return []events.ReceiptEvent{events.ReceiptStalled{
+		ReceiptID: s.ID, OrgID: s.Org, SubscriberID: s.Subscriber, HeldBy: c.HeldBy, InvoiceID: s.Invoice,
+		ReceiptNumber: s.Number, Channel: s.Channel, Amount: s.Amount, PaidAt: s.PaidAt, Move: s.Moves, Since: s.Since,
+		At: now,
+	}}, nil
+}
+
 // decideAssignReceipt gives money without an owner to an organization (docs/rules/money.md#money-without-an-owner).
 func decideAssignReceipt(s Receipt, c commands.AssignReceipt, now time.Time) ([]events.ReceiptEvent, error) {
 	switch {
@@ -80,10 +100,12 @@ func decideAttributeReceipt(s Receipt, c commands.AttributeReceipt, now time.Tim
 	case s.Standing == StandingAbsorbed:
 		return nil, receiptAbsorbed()
 	}
-	return []events.ReceiptEvent{s.matched(commands.MatchReceipt{
+	matched := s.matched(commands.MatchReceipt{
 		ReceiptID: s.ID, OrgID: s.Org, SubscriberID: c.SubscriberID, InvoiceID: c.InvoiceID, PaymentID: s.Payment,
 		By: commands.MatchedByOperator,
-	}, now)}, nil
+	}, now)
+	matched.Confirms = s.Standing == StandingMatched
+	return []events.ReceiptEvent{matched}, nil
 }
 
 // receiptAbsorbed refuses to correct a receipt whose money another receipt carries.

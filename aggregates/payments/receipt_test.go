@@ -35,6 +35,13 @@ func matchedTo(s id.Subscriber, by string, move int) events.ReceiptMatched {
 	}
 }
 
+// confirmed is the event by which a person leaves disputed money with its subscriber.
+func confirmed(s id.Subscriber, move int) events.ReceiptMatched {
+	e := matchedTo(s, "operator", move)
+	e.Confirms = true
+	return e
+}
+
 // held is the event that puts the money into suspense.
 func held(reason string) events.ReceiptHeld {
 	return events.ReceiptHeld{ReceiptID: realReceipt, Reason: reason, At: now}
@@ -101,7 +108,7 @@ func TestDisputedReceipt_WaitsInSuspenseForAPerson(t *testing.T) {
 			receipt(t).given(recorded, matchedTo(sub, "phone", 0)).when(second).then(disputed).
 				when(second).thenNothing().
 				when(commands.AttributeReceipt{ReceiptID: realReceipt, OrgID: org,
-								SubscriberID: sub}).then(matchedTo(sub, "operator", 0)).
+								SubscriberID: sub}).then(confirmed(sub, 0)).
 				when(second).thenNothing(). // a repeated message is no new dispute, also after a person decided
 				when(commands.AttributeReceipt{ReceiptID: realReceipt, OrgID: org, SubscriberID: sub}).thenNothing()
 		})

@@ -75,8 +75,8 @@ func payments() []events.Event {
 		events.PromptChecked{}, events.PromptCheckRequested{}, events.PaymentSucceeded{}, events.ProvisionalClaimed{},
 		events.ProvisionalSuperseded{}, events.PaymentCancelled{}, events.PaymentFailed{}, events.PaymentExpired{},
 		events.ReceiptRecorded{}, events.ReceiptSighted{}, events.ReceiptDisputed{}, events.ReceiptMatched{},
-		events.ReceiptHeld{}, events.ReceiptAbsorbed{}, events.ReceiptUnclaimed{}, events.ReceiptAssigned{},
-		events.ReceiptClaimed{}, events.ReceiptReversed{}, events.ReceiptReattributed{},
+		events.ReceiptHeld{}, events.ReceiptAbsorbed{}, events.ReceiptUnclaimed{}, events.ReceiptStalled{},
+		events.ReceiptAssigned{}, events.ReceiptClaimed{}, events.ReceiptReversed{}, events.ReceiptReattributed{},
 	}
 }
 

@@ -117,11 +117,11 @@ var layers = []layer{
 			"jobs/runner", "aggregates/network/...",
 		},
 	},
-	{ // whether a sighting contradicts the receipt is decided by the receipt's pure rules
+	{ // the pure rules say whether a sighting contradicts its receipt, and which account has the money
 		folders: []string{"jobs/payments"}, never: kits,
 		own: []string{
 			"internal/...", "events", "commands", "commands/bus", "gateways/...", "projections/...", "jobs",
-			"jobs/runner", "aggregates/payments",
+			"jobs/runner", "aggregates/payments", "aggregates/billing",
 		},
 	},
 	{

@@ -62,7 +62,8 @@ func (k *kit) receipt(t *testing.T, r id.Receipt) payments.Receipt {
 // receipts counts the receipts that the log has, of any number.
 func (k *kit) receipts(t *testing.T) (n int) {
 	t.Helper()
-	rows, err := paymentsviews.ReceiptsQuery{Views: k.views}.Unplaced(t.Context(), k.clock.Now().Add(time.Hour), 100)
+	rows, err := paymentsviews.ReceiptsQuery{Views: k.views}.Unplaced(t.Context(), k.clock.Now().Add(time.Hour),
+		id.Receipt{}, 100)
 	if err != nil {
 		t.Fatal(err)
 	}

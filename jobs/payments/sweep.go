@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/lastmile-isp/lastmile/aggregates/payments"
+	"github.com/lastmile-isp/lastmile/aggregates/billing"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -23,52 +23,67 @@ const (
 // take notice.
 const SweepAfter = 15 * time.Minute
 
-// SweepMoney finds what was forgotten on its way: receipts whose payer nobody searches for, matched receipts that no
-// account has credited, and prompts that should have ended. It sets each going again; the alarms count them until they
+// SweepMoney finds what was forgotten on its way: receipts whose payer nobody searches for, money that is not where its
+// receipt says, and prompts that should have ended. It sets each going again; the alarms count them until they
 // have moved (docs/rules/money.md#alarms). One that fails does not keep the others from being taken.
 func (w *Workers) SweepMoney(ctx context.Context, _ commands.SweepMoney, cause jobs.Cause) error {
 	before := w.cfg.Clock.Now().Add(-SweepAfter)
-	receipts, err := w.receipts.Unplaced(ctx, before, sweepPage)
-	if err != nil {
-		return err
-	}
-	prompts, err := w.payments.Overdue(ctx, before, sweepPage)
-	if err != nil {
-		return err
-	}
-	var faults []error
-	for _, r := range receipts {
-		w.cfg.Logger.WarnContext(ctx, "money without a place", "receipt_id", r.ID, "state", r.State)
-		faults = append(faults, w.place(ctx, cause, r))
-	}
-	for _, p := range prompts {
-		w.cfg.Logger.WarnContext(ctx, "prompt without an end", "payment_id", p.ID, "stage", p.Stage)
-		faults = append(faults, w.finish(ctx, cause, p))
-	}
-	return errors.Join(faults...)
+	return errors.Join(w.sweepReceipts(ctx, before, cause), w.sweepPrompts(ctx, before, cause))
 }
 
-// place searches the payer of a receipt again, or has its account credit it. Money that the account refuses waits in
-// suspense.
+// sweepReceipts takes all receipts that are not in their place, page by page.
+func (w *Workers) sweepReceipts(ctx context.Context, before time.Time, cause jobs.Cause) error {
+	var faults []error
+	for after := (id.Receipt{}); ctx.Err() == nil; {
+		page, err := w.receipts.Unplaced(ctx, before, after, sweepPage)
+		faults = append(faults, err)
+		for _, r := range page {
+			w.cfg.Logger.WarnContext(ctx, "money without a place", "receipt_id", r.ID, "state", r.State)
+			faults = append(faults, w.place(ctx, cause, r))
+			after = r.ID
+		}
+		if len(page) < sweepPage {
+			break
+		}
+	}
+	return errors.Join(append(faults, ctx.Err())...)
+}
+
+// sweepPrompts takes all prompts that should have ended, page by page.
+func (w *Workers) sweepPrompts(ctx context.Context, before time.Time, cause jobs.Cause) error {
+	var faults []error
+	for after := (paymentsviews.OverdueKey{}); ctx.Err() == nil; {
+		page, err := w.payments.Overdue(ctx, before, after, sweepPage)
+		faults = append(faults, err)
+		for _, p := range page {
+			w.cfg.Logger.WarnContext(ctx, "prompt without an end", "payment_id", p.ID, "stage", p.Stage)
+			faults = append(faults, w.finish(ctx, cause, p))
+			after = paymentsviews.OverdueKey{ExpiresAt: *p.ExpiresAt, ID: p.ID}
+		}
+		if len(page) < sweepPage {
+			break
+		}
+	}
+	return errors.Join(append(faults, ctx.Err())...)
+}
+
+// place searches the payer of a receipt again, or has its process book it again. It books nothing itself: only the
+// process knows which booking of the receipt is under way, and money must leave one account before another gets it.
 func (w *Workers) place(ctx context.Context, cause jobs.Cause, r paymentsviews.ReceiptRow) error {
 	if r.State == "recorded" {
 		return w.again(ctx, commands.FindPayer{ReceiptID: r.ID}, id.Any(r.ID))
 	}
-	receipt, _, err := bus.LoadUnchecked[payments.Receipt](ctx, w.cfg.Bus, r.ID)
-	if err != nil || receipt.Standing != payments.StandingMatched {
-		return err
+	heldBy := r.CreditedTo
+	if !heldBy.IsZero() { // the read model may be behind the log
+		account, _, err := bus.LoadUnchecked[billing.Account](ctx, w.cfg.Bus, heldBy)
+		if err != nil {
+			return err
+		}
+		if _, known := account.Receipts[r.ID]; known && !account.Holds(r.ID) {
+			heldBy = id.Subscriber{}
+		}
 	}
-	cause = swept(cause, id.Any(r.ID))
-	err = w.reportAsPlatform(ctx, cause, commands.CreditReceipt{
-		SubscriberID: receipt.Subscriber, OrgID: receipt.Org, ReceiptID: receipt.ID, InvoiceID: receipt.Invoice,
-		Number: receipt.Number, Channel: r.Channel, Amount: receipt.Amount, PaidAt: receipt.PaidAt, Move: receipt.Moves,
-	})
-	if refused(err) {
-		err = w.reportAsPlatform(ctx, cause, commands.HoldReceipt{
-			ReceiptID: receipt.ID, Reason: commands.HeldNotCredited, SubscriberID: receipt.Subscriber,
-		})
-	}
-	return err
+	return w.reportAsPlatform(ctx, swept(cause, id.Any(r.ID)), commands.MarkStalled{ReceiptID: r.ID, HeldBy: heldBy})
 }
 
 // finish ends a prompt that was asked about since it should have ended, and asks about any other.

@@ -1,14 +1,15 @@
 package paymentsjobs_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates/billing"
-	"github.com/lastmile-isp/lastmile/aggregates/payments"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/coretest"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
@@ -65,30 +66,83 @@ func TestSweep_MoneyWhosePayerNobodySearchesIsNotForgotten(t *testing.T) {
 	k.until(t, commands.ReceiptCategory, id.Any(r), "payments.ReceiptHeld.v1")
 }
 
-func TestSweep_MatchedMoneyThatNoAccountHasIsCreditedOrHeld(t *testing.T) {
+// stalls lists the stalls of a receipt in the log.
+func (k *kit) stalls(t *testing.T, r id.Receipt) (list []events.ReceiptStalled) {
+	t.Helper()
+	past, err := k.Store.Read(t.Context(), commands.ReceiptCategory+"-"+r.String(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range past {
+		if stalled, ok := e.Event.(events.ReceiptStalled); ok {
+			list = append(list, stalled)
+		}
+	}
+	return list
+}
+
+// credited has an account credit a receipt.
+func (k *kit) credited(t *testing.T, s id.Subscriber, r id.Receipt) {
+	t.Helper()
+	k.execute(t, commands.CreditReceipt{
+		SubscriberID: s, OrgID: k.org, ReceiptID: r, Number: "D", Channel: commands.ChannelPaybill,
+		Amount: money.Major(1500, money.KES), PaidAt: k.clock.Now(),
+	})
+}
+
+func TestSweep_MoneyThatIsNotInItsPlaceIsGivenToItsProcessAgain(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
 	k.queued(t)
-	dollars := id.New[id.Subscriber]()
-	k.execute(t, commands.CreditReceipt{
-		SubscriberID: dollars, OrgID: k.org, ReceiptID: id.New[id.Receipt](), Number: "D",
-		Channel: commands.ChannelCash, Amount: money.Major(1, "USD"), PaidAt: k.clock.Now(),
-	})
+	other := id.New[id.Subscriber]()
 	ids := map[string]id.Receipt{}
-	for number, s := range map[string]id.Subscriber{"SJK4X7Q2P1": k.sub, "SJK4X7Q2P2": dollars} {
+	for _, number := range []string{"SJK4X7Q2P1", "SJK4X7Q2P2", "SJK4X7Q2P3"} {
 		k.confirmed(t, paid(number, shortcode, "x", 1500))
 		ids[number] = commands.ReceiptID(commands.EnvironmentSandbox, number)
-		k.execute(t, commands.MatchReceipt{ReceiptID: ids[number], OrgID: k.org, SubscriberID: s, By: "phone"})
+		k.execute(t, commands.MatchReceipt{ReceiptID: ids[number], OrgID: k.org, SubscriberID: k.sub, By: "phone"})
 	}
-	for range 2 { // a second run finds nothing more to do
+	lost, kept, placed := ids["SJK4X7Q2P1"], ids["SJK4X7Q2P2"], ids["SJK4X7Q2P3"]
+	k.credited(t, k.sub, placed)
+	k.credited(t, k.sub, kept)
+	k.execute(t, commands.ReattributeReceipt{ReceiptID: kept, OrgID: k.org, SubscriberID: other, Reason: "x"})
+	for range 2 {
 		k.sweep(t)
 	}
-	account, _, err := bus.LoadUnchecked[billing.Account](t.Context(), k.Bus, k.sub)
-	if err != nil || account.Credit() != money.Major(1500, money.KES) {
-		t.Errorf("credit %v, %v", account.Credit(), err)
+	if list := k.stalls(t, lost); len(list) == 0 || list[0].SubscriberID != k.sub || !list[0].HeldBy.IsZero() {
+		t.Errorf("money that no account has: %+v", list)
 	}
-	if r := k.receipt(t, ids["SJK4X7Q2P2"]); r.Standing != payments.StandingHeld {
-		t.Errorf("money that its account refuses: %+v", r)
+	if list := k.stalls(t, kept); len(list) == 0 || list[0].SubscriberID != other || list[0].HeldBy != k.sub {
+		t.Errorf("money that its account keeps: %+v", list)
+	}
+	if list := k.stalls(t, placed); len(list) > 0 {
+		t.Errorf("money in its place: %+v", list)
+	}
+	account, _, err := bus.LoadUnchecked[billing.Account](t.Context(), k.Bus, k.sub)
+	if err != nil || account.Credit() != money.Major(3000, money.KES) {
+		t.Errorf("the sweep booked money by itself: %+v, %v", account, err)
+	}
+}
+
+// What nobody can place does not keep the sweep from the rest.
+func TestSweep_TakesMoreThanOnePage(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	k.queued(t)
+	const many = 205
+	for n := range many {
+		reference := fmt.Sprint("slip ", n)
+		k.Run(t, commands.Meta{
+			CommandID: id.New[id.Command](), Actor: events.Actor{Kind: events.ActorProcess, ID: "test"},
+		}, commands.RecordCash{
+			ReceiptID: commands.CashReceiptID(k.org, reference), OrgID: k.org, SubscriberID: k.sub,
+			Amount: money.Major(1, money.KES), Reference: reference,
+		})
+	}
+	k.sweep(t)
+	for n := range many {
+		if len(k.stalls(t, commands.CashReceiptID(k.org, fmt.Sprint("slip ", n)))) != 1 {
+			t.Fatalf("receipt %d was not taken", n)
+		}
 	}
 }
 

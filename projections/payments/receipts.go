@@ -29,7 +29,7 @@ var receiptsDDL string
 func (Receipts) Name() string { return ReceiptsName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Receipts) Version() int { return 3 }
+func (Receipts) Version() int { return 4 }
 
 // DDL creates the tables of receipts.sql.
 func (Receipts) DDL() string { return receiptsDDL }
@@ -43,6 +43,7 @@ func (Receipts) Handles() []string {
 		events.ReceiptRecorded{}.EventType(), events.ReceiptSighted{}.EventType(), events.ReceiptDisputed{}.EventType(),
 		events.ReceiptMatched{}.EventType(), events.ReceiptHeld{}.EventType(), events.ReceiptClaimed{}.EventType(),
 		events.ReceiptAbsorbed{}.EventType(), events.ReceiptUnclaimed{}.EventType(),
+		events.ReceiptStalled{}.EventType(),
 		events.ReceiptAssigned{}.EventType(), events.ReceiptReversed{}.EventType(),
 		events.ReceiptReattributed{}.EventType(), events.ReceiptCredited{}.EventType(),
 		events.ReceiptWithdrawn{}.EventType(), events.InvoiceAllocated{}.EventType(),
@@ -87,28 +88,33 @@ func (Receipts) Apply(w *runner.Writes, e events.Envelope) error {
 	case events.ReceiptMatched:
 		change(v.ReceiptID, `state = case when @by = 'operator' then 'attributed' else 'matched' end, matched_by = @by,
 			org_id = @org, subscriber_id = @subscriber, payment_id = coalesce(payment_id, @payment), channel = @channel,
-			reason = '', disputed = false, moved_at = @at`, pgx.NamedArgs{
-			"by": v.By, "org": v.OrgID, "subscriber": v.SubscriberID, "payment": v.PaymentID, "channel": v.Channel,
-			"at": v.At,
+			reason = '', disputed = false,
+			moved_at = case when @confirms then moved_at else @at end`, pgx.NamedArgs{
+			"confirms": v.Confirms, "by": v.By, "org": v.OrgID, "subscriber": v.SubscriberID,
+			"payment": v.PaymentID, "channel": v.Channel, "at": v.At,
 		})
 	case events.ReceiptHeld:
-		change(v.ReceiptID, `state = 'suspense', reason = @reason, subscriber_id = null`,
-			pgx.NamedArgs{"reason": v.Reason})
+		change(v.ReceiptID, `state = 'suspense', reason = @reason, subscriber_id = null, moved_at = @at`,
+			pgx.NamedArgs{"reason": v.Reason, "at": v.At})
 	case events.ReceiptClaimed:
 		change(v.ReceiptID, `receipt_number = @number, related_receipt_id = @by, unclaimed = false`,
 			pgx.NamedArgs{"number": v.ReceiptNumber, "by": v.ClaimedBy})
 	case events.ReceiptAbsorbed:
 		change(v.ReceiptID, `state = 'absorbed', reason = '', disputed = false, org_id = @org,
-			subscriber_id = @subscriber, payment_id = @payment, related_receipt_id = @related`, pgx.NamedArgs{
-			"org": v.OrgID, "subscriber": v.SubscriberID, "payment": v.PaymentID, "related": v.ProvisionalReceiptID,
-		})
+			subscriber_id = @subscriber, payment_id = @payment, related_receipt_id = @related, moved_at = @at`,
+			pgx.NamedArgs{
+				"at": v.At, "org": v.OrgID, "subscriber": v.SubscriberID, "payment": v.PaymentID,
+				"related": v.ProvisionalReceiptID,
+			})
 	case events.ReceiptUnclaimed:
 		change(v.ReceiptID, `unclaimed = true`, nil)
+	case events.ReceiptStalled:
+		change(v.ReceiptID, `moved_at = moved_at`, nil) // only the revision is new
 	case events.ReceiptAssigned:
 		change(v.ReceiptID, `org_id = @org`, pgx.NamedArgs{"org": v.OrgID})
 	case events.ReceiptReversed:
-		change(v.ReceiptID, `state = 'reversed', reason = @reason, disputed = false`,
-			pgx.NamedArgs{"reason": v.Reason.Reveal()})
+		change(v.ReceiptID, `state = 'reversed', reason = @reason, disputed = false, moved_at = @at`,
+			pgx.NamedArgs{"reason": v.Reason.Reveal(), "at": v.At})
 	case events.ReceiptReattributed:
 		change(v.ReceiptID, `state = 'attributed', matched_by = 'operator', reason = @reason, disputed = false,
 			subscriber_id = @to, reason_of = @from, moved_at = @at`,
@@ -120,7 +126,7 @@ func (Receipts) Apply(w *runner.Writes, e events.Envelope) error {
 }
 
 // applyDispute queues a contradiction. The receipt's organization sees what the message said only when that was about
-// its own money.
+// its own money. Money that was taken back, or that another receipt carries, stays where it is: nobody has to decide.
 func applyDispute(change func(id.Receipt, string, pgx.NamedArgs), v events.ReceiptDisputed) error {
 	told := Sighting{Kind: v.Sighting, At: v.At, Verified: true, Disputes: true}
 	hidden, err := written(told)
@@ -129,7 +135,9 @@ func applyDispute(change func(id.Receipt, string, pgx.NamedArgs), v events.Recei
 	}
 	told.AmountMinor, told.Shortcode = &v.Amount.Minor, v.Shortcode
 	seen, err := written(told)
-	change(v.ReceiptID, `disputed = true, state = 'suspense', reason = 'disputed', sightings = sightings ||
+	change(v.ReceiptID, `disputed = state not in ('reversed', 'absorbed'),
+		state = case when state in ('reversed', 'absorbed') then state else 'suspense' end,
+		reason = case when state in ('reversed', 'absorbed') then reason else 'disputed' end, sightings = sightings ||
 		case when org_id = @org or @org::uuid is null and shortcode = @shortcode
 			then @seen::jsonb else @hidden::jsonb end`,
 		pgx.NamedArgs{"org": v.OrgID, "shortcode": v.Shortcode, "seen": seen, "hidden": hidden})
@@ -190,6 +198,9 @@ on conflict (position) do nothing`
 	case events.ReceiptCredited:
 		w.Exec(`update {schema}.receipts set credited_to = $2 where receipt_id = $1`, v.ReceiptID, v.SubscriberID)
 	case events.ReceiptWithdrawn:
+		if !v.WithdrawalID.IsZero() {
+			return // a part: the account remains the place of the receipt
+		}
 		w.Exec(`update {schema}.receipts set credited_to = null where receipt_id = $1 and credited_to = $2`,
 			v.ReceiptID, v.SubscriberID)
 	case events.InvoiceAllocated:

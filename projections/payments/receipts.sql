@@ -29,7 +29,7 @@ create table {schema}.receipts (
   subscriber_id uuid,
   matched_by text not null default '',
   related_receipt_id uuid,
-  moved_at timestamptz, -- when it was last matched or moved to an account
+  moved_at timestamptz, -- when it came to where it is: to an account, into suspense, or away
   credited_to uuid, -- the subscriber whose account has it
   sightings jsonb not null,
   recorded_at timestamptz not null,
@@ -42,7 +42,8 @@ create index receipts_suspense on {schema}.receipts (recorded_at desc, receipt_i
 create index receipts_attention on {schema}.receipts (receipt_id) where state = 'suspense' or disputed or unclaimed;
 create index receipts_related on {schema}.receipts (related_receipt_id) where related_receipt_id is not null;
 create index receipts_unplaced on {schema}.receipts (receipt_id)
-  where state = 'recorded' or state in ('matched', 'allocated', 'attributed') and credited_to is distinct from subscriber_id;
+  where state = 'recorded' or credited_to is distinct from
+    case when state in ('reversed', 'absorbed') then null else subscriber_id end;
 create index receipts_forget_reason on {schema}.receipts (reason_of) where reason_of is not null;
 create index receipts_forget on {schema}.receipts (subscriber_id) where subscriber_id is not null;
 

@@ -43,10 +43,11 @@ type ReceiptRow struct {
 	SubscriberID      id.Subscriber `db:"subscriber_id"`
 	MatchedBy         string        `db:"matched_by"`
 	// links a provisional receipt and its real one, both ways
-	RelatedID  id.Receipt `db:"related_receipt_id"`
-	Sightings  []Sighting `db:"sightings"`
-	RecordedAt time.Time  `db:"recorded_at"`
-	Revision   int64      `db:"revision"`
+	RelatedID  id.Receipt    `db:"related_receipt_id"`
+	Sightings  []Sighting    `db:"sightings"`
+	RecordedAt time.Time     `db:"recorded_at"`
+	CreditedTo id.Subscriber `db:"credited_to"` // whose account has the money; zero = none
+	Revision   int64         `db:"revision"`
 }
 
 // ReceiptStates are the values of State. "suspense" waits for a person; it also covers credited money that another
@@ -106,7 +107,7 @@ const receiptColumns = `receipt_id, org_id, provider, environment, receipt_numbe
 		from {schema}.receipts other, jsonb_array_elements(other.sightings) with ordinality s (seen, at)
 		where other.related_receipt_id = receipts.receipt_id and other.state = 'absorbed'
 			and receipts.state <> 'absorbed'), '[]') as sightings,
-	recorded_at, revision`
+	recorded_at, credited_to, revision`
 
 // SQL of single receipts and their allocations; an allocation that was withdrawn in full is left out.
 const (
@@ -203,13 +204,14 @@ type Attention struct {
 	Suspense  int64 `db:"suspense"`  // money without a known payer, or disputed
 	Disputed  int64 `db:"disputed"`  // two messages contradict each other
 	Unclaimed int64 `db:"unclaimed"` // provisional for more than 48 hours
-	Unplaced  int64 `db:"unplaced"`  // for some time neither credited nor in suspense nor absorbed
+	Unplaced  int64 `db:"unplaced"`  // for some time not searched to the end, or not where the receipt says
 }
 
-// unplaced selects the receipts that were recorded or moved before $1 and whose money has no place: nobody has searched
-// its payer to the end, or the account has not credited it.
-const unplaced = `(state = 'recorded' and recorded_at < $1 or state in ('matched', 'allocated', 'attributed')
-	and credited_to is distinct from subscriber_id and moved_at < $1)`
+// unplaced selects the receipts that were recorded or moved before $1 and whose money is not in its place: nobody has
+// searched its payer to the end, its account has not credited it, or an account has it that should not.
+const unplaced = `(state = 'recorded' and recorded_at < $1 or credited_to is distinct from
+	case when state in ('reversed', 'absorbed') then null else subscriber_id end
+	and state <> 'recorded' and moved_at < $1)`
 
 // Statements over receipts that need somebody; they read only the partial indexes of those.
 const (
@@ -219,7 +221,8 @@ select count(*) filter (where state = 'suspense') as suspense, count(*) filter (
 	(select count(*) from {schema}.receipts where ` + unplaced + `) as unplaced
 from {schema}.receipts where state = 'suspense' or disputed or unclaimed`
 	unplacedSQL = `
-select ` + receiptColumns + ` from {schema}.receipts where ` + unplaced + ` order by receipt_id limit $2`
+select ` + receiptColumns + ` from {schema}.receipts where ` + unplaced + ` and ($2::uuid is null or receipt_id > $2)
+order by receipt_id limit $3`
 )
 
 // Attention counts over all organizations, for metrics and alarms. Money without a place counts once it is older than
@@ -232,13 +235,15 @@ func (q ReceiptsQuery) Attention(ctx context.Context, before time.Time) (Attenti
 	return a, err
 }
 
-// Unplaced lists up to max receipts of all organizations that were without a place before the given time: for the
-// sweep.
-func (q ReceiptsQuery) Unplaced(ctx context.Context, before time.Time, max int) ([]ReceiptRow, error) {
+// Unplaced lists up to max receipts of all organizations that were not in their place before the given time, by id from
+// the one after a given one: for the sweep.
+func (q ReceiptsQuery) Unplaced(
+	ctx context.Context, before time.Time, after id.Receipt, max int,
+) ([]ReceiptRow, error) {
 	var rows []ReceiptRow
 	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
 		postgres.Collect(r, &rows, pgx.RowToStructByName[ReceiptRow], q.Views.SQL(ReceiptsName, unplacedSQL), before,
-			max)
+			after, max)
 	})
 	return rows, err
 }

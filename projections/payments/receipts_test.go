@@ -127,7 +127,7 @@ func TestUnplacedMoney_IsWhatNoAccountNorPersonHas(t *testing.T) {
 		Add("account-amina", events.ReceiptWithdrawn{SubscriberID: amina, ReceiptID: receipt("moved"), At: began})
 	q := paymentsviews.ReceiptsQuery{Views: told(t, story)}
 	var got []string
-	rows, err := q.Unplaced(t.Context(), began.Add(time.Second), 10)
+	rows, err := q.Unplaced(t.Context(), began.Add(time.Second), id.Receipt{}, 10)
 	for _, r := range rows {
 		got = append(got, r.ReceiptNumber)
 	}
@@ -154,7 +154,7 @@ func TestPrompts_OfUncertainEndAreCounted(t *testing.T) {
 		if diff := cmp.Diff(want, got); err != nil || diff != "" {
 			t.Error(err, diff)
 		}
-		rows, err := q.Overdue(t.Context(), at, 10)
+		rows, err := q.Overdue(t.Context(), at, paymentsviews.OverdueKey{}, 10)
 		if err != nil || int64(len(rows)) != want.NoVerdict {
 			t.Errorf("overdue %v, %v", rows, err)
 		}

@@ -190,7 +190,7 @@ func ofReceipt(e events.ReceiptEvent) []happening {
 				"A payment of "+v.Amount.String()+" that another account had was moved here."),
 		}
 	case events.ReceiptRecorded, events.ReceiptSighted, events.ReceiptDisputed, events.ReceiptHeld,
-		events.ReceiptUnclaimed, events.ReceiptAssigned:
+		events.ReceiptUnclaimed, events.ReceiptStalled, events.ReceiptAssigned:
 	}
 	return nil
 }

@@ -248,6 +248,21 @@ func brokenCounts() []broken {
 		}},
 		{"money on an invoice that was never issued", bookscases.InvoiceDueDiffers,
 			func(w *world) []events.Envelope { return dropped(w, all[events.InvoiceIssued]) }},
+		{"a refund out of money that has moved away", bookscases.ReceiptExceeded, func(w *world) []events.Envelope {
+			log := slices.Clone(w.log)
+			back := log[where(w, log, all[events.ReceiptReattributed])]
+			moved, _ := back.Event.(events.ReceiptReattributed)
+			back.Stream = commands.AccountCategory + "-" + moved.From.String()
+			back.Meta.AggregateID, back.Meta.CommandID = id.As[id.Any](moved.From), id.New[id.Command]()
+			back.Event = events.CreditSetAside{SubscriberID: moved.From, ReceiptID: moved.ReceiptID, Amount: kes(1)}
+			return append(log, back)
+		}},
+		{"parts of a receipt that was moved as a whole", bookscases.ReceiptExceeded,
+			func(w *world) []events.Envelope {
+				moved, _ := w.log[where(w, w.log, all[events.ReceiptReattributed])].Event.(events.ReceiptReattributed)
+				return edited(w, as(func(e events.ReceiptWithdrawn) id.Receipt { return e.ReceiptID }, moved.ReceiptID),
+					func(e *events.ReceiptWithdrawn) { e.WithdrawalID = id.New[id.Withdrawal]() })
+			}},
 		{"a write-off over more than the debt", bookscases.ReceiptOverspent, func(w *world) []events.Envelope {
 			return edited(w, all[events.DebtWrittenOff], func(e *events.DebtWrittenOff) { e.Amount = kes(401) })
 		}},

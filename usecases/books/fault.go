@@ -26,6 +26,7 @@ const (
 // The codes of faults in receipts and prompts.
 const (
 	ReceiptCreditedTwice   Code = "receipt_credited_twice"
+	ReceiptExceeded        Code = "receipt_exceeded"
 	ReceiptMisplaced       Code = "receipt_misplaced"
 	ReceiptAmountDiffers   Code = "receipt_amount_differs"
 	ReceiptLost            Code = "receipt_lost"
@@ -77,6 +78,7 @@ func meanings() []meaning {
 		{InvoiceDueDiffers, "What is due on an invoice is not its total less money, credit notes and write-offs."},
 		{InvoiceStateDiffers, "An invoice counts as paid while money is due on it, or the other way round."},
 		{ReceiptCreditedTwice, "The money of one receipt was credited more than once."},
+		{ReceiptExceeded, "More of a receipt is on accounts, refunded or withdrawn in parts than it has."},
 		{ReceiptMisplaced, "An account has money of a receipt whose place is elsewhere."},
 		{ReceiptAmountDiffers, "An account credited another amount than the receipt has."},
 		{ReceiptLost, "The account gave a receipt back, but the receipt is still the account's."},

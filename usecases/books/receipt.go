@@ -38,8 +38,9 @@ type receipt struct {
 	standing   standing
 	subscriber id.Subscriber // whose money it is, while it is matched
 	moves      int
-	payment    id.Payment // by which it was matched or absorbed; zero = none
-	since      time.Time  // when it came to where it is
+	places     []id.Subscriber // to whom it was given, by the number of earlier moves
+	payment    id.Payment      // by which it was matched or absorbed; zero = none
+	since      time.Time       // when it came to where it is
 }
 
 // takeReceipt enters an event of a receipt that belongs to the organization, or to nobody yet.
@@ -69,13 +70,17 @@ func (b *Books) takeReceipt(e events.Envelope, v events.ReceiptEvent) {
 func (r *receipt) take(at time.Time, e events.ReceiptEvent) {
 	switch e := e.(type) {
 	case events.ReceiptMatched:
-		r.org, r.standing, r.subscriber, r.moves, r.since = e.OrgID, matched, e.SubscriberID, e.Move, at
-		r.payment = id.Payment{}
+		if !e.Confirms {
+			r.since = at
+		}
+		r.org, r.standing, r.payment = e.OrgID, matched, id.Payment{}
+		r.give(e.SubscriberID, e.Move)
 		if e.By == commands.MatchedByPrompt {
 			r.payment = e.PaymentID
 		}
 	case events.ReceiptReattributed:
-		r.org, r.standing, r.subscriber, r.moves, r.since = e.OrgID, matched, e.To, e.Move, at
+		r.org, r.standing, r.since = e.OrgID, matched, at
+		r.give(e.To, e.Move)
 	case events.ReceiptHeld:
 		r.standing, r.subscriber, r.payment, r.since = held, id.Subscriber{}, id.Payment{}, at
 	case events.ReceiptAssigned:
@@ -89,11 +94,27 @@ func (r *receipt) take(at time.Time, e events.ReceiptEvent) {
 	}
 }
 
+// give notes to whom the receipt was given at a move.
+func (r *receipt) give(to id.Subscriber, move int) {
+	for len(r.places) <= move {
+		r.places = append(r.places, id.Subscriber{})
+	}
+	r.subscriber, r.moves, r.places[move] = to, move, to
+}
+
+// placed reports whether an account has the money by a move at which the receipt was given to it. The account may have
+// kept it over later moves, when it did not give it up until the receipt was moved back.
+func (r *receipt) placed(h *holding) bool {
+	kept := h.move < len(r.places) && r.places[h.move] == h.subscriber && !h.whole
+	return h.move == r.moves || kept
+}
+
 // holding is the money of a receipt on one account, in minor units.
 type holding struct {
 	subscriber id.Subscriber
 	amount     int64
 	left       int64 // what the account still has, less what is for refunds
+	gone       int64 // what left the receipt there for good, in parts, or waits there for refunds
 	whole      bool  // the rest was taken back, because the receipt itself left
 	twice      bool  // credited again while the account still had the money
 	move       int
@@ -108,17 +129,20 @@ func (b *Books) takeHolding(at time.Time, subscriber id.Subscriber, e events.Acc
 		again := !h.since.IsZero() && (h.left > 0 || e.Move <= h.move)
 		*h = holding{
 			subscriber: subscriber, amount: e.Amount.Minor, left: e.Amount.Minor, move: e.Move, since: at,
-			twice: h.twice || again,
+			twice: h.twice || again, gone: h.gone,
 		}
 	case events.ReceiptWithdrawn:
 		h := b.holding(e.ReceiptID, subscriber)
 		h.left, h.whole, h.since = h.left-e.Amount.Minor, h.whole || e.WithdrawalID.IsZero(), at
+		if !e.WithdrawalID.IsZero() {
+			h.gone += e.Amount.Minor
+		}
 	case events.CreditSetAside:
 		h := b.holding(e.ReceiptID, subscriber)
-		h.left, h.since = h.left-e.Amount.Minor, at
+		h.left, h.gone, h.since = h.left-e.Amount.Minor, h.gone+e.Amount.Minor, at
 	case events.SetAsideReturned:
 		h := b.holding(e.ReceiptID, subscriber)
-		h.left, h.since = h.left+e.Amount.Minor, at
+		h.left, h.gone, h.since = h.left+e.Amount.Minor, h.gone-e.Amount.Minor, at
 	default: // the other events say nothing about this
 	}
 }
@@ -152,8 +176,23 @@ func (b *Books) checkReceipts(f *findings) {
 	}
 }
 
+// checkSum looks whether all accounts together have, refunded and gave away no more of a receipt than it has.
+func (b *Books) checkSum(f *findings, of id.Receipt, list []*holding) {
+	on := []About{about("receipt", of)}
+	var have, gone int64
+	for _, h := range list {
+		have, gone = have+max(h.left, 0), gone+h.gone
+		on = append(on, about("account", h.subscriber))
+	}
+	if r := b.receipts[of]; r != nil && have+gone > r.amount.Minor {
+		f.add(ReceiptExceeded, fmt.Sprintf("accounts have %d, refunds and withdrawn parts are %d, the receipt has %d",
+			have, gone, r.amount.Minor), on...)
+	}
+}
+
 // checkHoldings looks at the accounts that have money of one receipt.
 func (b *Books) checkHoldings(f *findings, of id.Receipt, list []*holding) {
+	b.checkSum(f, of, list)
 	r := b.receipts[of]
 	var having []About
 	var latest time.Time
@@ -207,7 +246,7 @@ func (b *Books) checkPlace(f *findings, of id.Receipt, list []*holding) {
 		at := slices.IndexFunc(list, func(h *holding) bool { return h.subscriber == r.subscriber })
 		switch {
 		case !f.old(r.since):
-		case at < 0 || list[at].move != r.moves:
+		case at < 0 || !r.placed(list[at]):
 			f.add(ReceiptWaitsForCredit, fmt.Sprintf("matched at %s", r.since.Format(time.RFC3339)), on,
 				about("account", r.subscriber))
 		case list[at].whole && list[at].left <= 0:

@@ -24,8 +24,33 @@ type CashInput struct {
 	Reference    string          // number in the cash book, unique in the organization; case is ignored
 }
 
-// receiptShape matches the provider's receipt numbers. Source: docs/rules/money.md#cash.
-var receiptShape = regexp.MustCompile(`^[A-Z0-9]{10}$`)
+// receiptLength is the length of the provider's receipt numbers, which are capitals and digits.
+const receiptLength = 10
+
+// partShape finds the parts of a reference, between spaces and signs.
+var partShape = regexp.MustCompile(`[A-Z0-9]+`)
+
+// looksLikeReceipt reports whether a reference is, or has in it, what can be a receipt number of mobile money. The
+// whole text is one by its length alone. Within a longer text only what has both letters and digits is one, and when it
+// is written with gaps, only if a part of it has both: "BOOK 17 2026" is not. Source: docs/rules/money.md#cash.
+func looksLikeReceipt(reference string) bool {
+	reference = strings.ToUpper(strings.TrimSpace(reference))
+	parts := partShape.FindAllString(reference, -1)
+	if len(reference) == receiptLength && len(parts) == 1 && parts[0] == reference {
+		return true
+	}
+	for from := range parts {
+		length, mixed := 0, false
+		for _, part := range parts[from:] {
+			length += len(part)
+			mixed = mixed || strings.ContainsAny(part, "0123456789") && strings.Trim(part, "0123456789") != ""
+			if length == receiptLength && mixed {
+				return true
+			}
+		}
+	}
+	return false
+}
 
 // maxReference bounds CashInput.Reference, in bytes.
 const maxReference = 100
@@ -48,7 +73,7 @@ func (r Receipts) RecordCash(ctx context.Context, asked usecases.Asked, in CashI
 	if err := faults.Err(); err != nil {
 		return Booked{}, err
 	}
-	if receiptShape.MatchString(strings.ToUpper(reference)) {
+	if looksLikeReceipt(reference) {
 		return Booked{}, failure.NewConflict("looks_like_mobile_money",
 			"This is a receipt number of mobile money, which is recorded by itself. Please give that of the cash book.")
 	}

@@ -95,6 +95,25 @@ func TestRecordCash_Refusals(t *testing.T) {
 		_, err := k.receipts.RecordCash(t.Context(), coretest.Keyed(k.org), c.in)
 		coretest.Refused(t, name, err, c.code)
 	}
+	cash := func(reference, code string) {
+		t.Helper()
+		_, err := k.receipts.RecordCash(t.Context(), coretest.Keyed(k.org), paymentscases.CashInput{
+			SubscriberID: k.amina, Amount: "1", Reference: reference,
+		})
+		coretest.Refused(t, reference, err, code)
+	}
+	for _, of := range []string{
+		"MPESA SJK4H7L2MN", "SJK4H7L2MN.", "sjk4 h7l2 mn", "mpesa:sjk4-h7l2-mn", "SJK4H7L2MN/254712345678",
+		"0712345678", "SJKAHBLCMN", "Code SJK4H7L2 MN of Jane",
+	} {
+		cash(of, "looks_like_mobile_money")
+	}
+	for _, of := range []string{
+		"tel 0712345678", "INV 2026 0042", "BOOK 17 2026", "cashreceipt", "From Wilberforce", "ACME-00042", "RB-7",
+		"SJK4H7L2MN1", "072-345-6789",
+	} {
+		cash(of, "")
+	}
 	failed := atOnce(4, func(int) error {
 		_, err := k.receipts.RecordCash(t.Context(), coretest.Keyed(k.org), paymentscases.CashInput{
 			SubscriberID: k.amina, Amount: "1", Reference: "B",
@@ -218,11 +237,26 @@ func TestReattribute_AtOnceEachMoveLeavesTheAccountThatHasTheMoney(t *testing.T)
 
 func TestCorrections_MoneyThatTheAccountHasArchivedStays(t *testing.T) {
 	t.Parallel()
+	archived := func(r id.Receipt) []id.Any { return []id.Any{id.Any(r)} }
+	t.Run("archived", func(t *testing.T) { t.Parallel(); archivedMoneyStays(t, archived) })
+	t.Run("forgotten", func(t *testing.T) {
+		t.Parallel()
+		archivedMoneyStays(t, func(id.Receipt) (newer []id.Any) {
+			for range 4000 {
+				newer = append(newer, id.New[id.Any]())
+			}
+			return newer
+		})
+	})
+}
+
+// archivedMoneyStays corrects a receipt whose account keeps these ids of archived receipts, not what it paid.
+func archivedMoneyStays(t *testing.T, ids func(id.Receipt) []id.Any) {
 	k := newKit(t)
 	receipt := k.held(t, "SJK4X7Q2A0", k.org)
 	k.run(t, commands.AttributeReceipt{ReceiptID: receipt, OrgID: k.org, SubscriberID: k.amina})
 	closing := billing.Accounts().Close(billing.Account{
-		SubscriberID: k.amina, OrgID: k.org, Currency: money.KES, Archived: []id.Any{id.Any(receipt)},
+		SubscriberID: k.amina, OrgID: k.org, Currency: money.KES, Archived: ids(receipt),
 	})
 	_, err := k.Store.Append(t.Context(), commands.AccountCategory+"-"+k.amina.String(), eventstore.NoStream,
 		[]eventstore.New{{Event: closing, Meta: events.Metadata{

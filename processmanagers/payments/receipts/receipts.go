@@ -9,7 +9,10 @@
 //	         └─ unknown ──► job FindPayer ──► one of the above
 //	matched, reattributed: wait for the credit; refused by the account ──► HoldReceipt (suspense)
 //	provisional: timer unclaimed, 48 h ──► MarkUnclaimed (alarm)
-//	reversed ──► WithdrawReceipt        reattributed ──► WithdrawReceipt + CreditReceipt
+//	reversed, absorbed ──► WithdrawReceipt ──► withdrawn
+//	reattributed ──► WithdrawReceipt ┬─► withdrawn, or it never was there ──► CreditReceipt
+//	                                 └─► refused: the money stays where it is
+//	stalled: what was asked last is asked again
 //	attributed or reattributed by hand, attempt known ──► SettlePayment: a success if the account is the attempt's
 package receipts
 
@@ -44,6 +47,13 @@ type State struct {
 	Provisional bool       `json:"provisional,omitempty"`
 	// Subscriber has the account that was asked to credit the money and has not done so yet; zero = none was asked.
 	Subscriber id.Subscriber `json:"subscriberId"`
+	// Leaving has the account that was asked to give the money back and has not done so yet; zero = none was asked.
+	// Until then nothing is credited anywhere.
+	Leaving id.Subscriber `json:"leaving,omitzero"`
+	// Refused is true when Leaving has refused: the money is there, and nothing is under way.
+	Refused bool `json:"refused,omitempty"`
+	// Next is credited once Leaving has given the money back; nil = then no account gets it.
+	Next *commands.CreditReceipt `json:"next,omitempty"`
 	// Claim is used when the provisional receipt refuses to be claimed; nil until this receipt claims one.
 	Claim *Claim `json:"claim,omitempty"`
 	Over  bool   `json:"over,omitempty"`
@@ -72,14 +82,16 @@ func Process() processmanagers.Process[State] {
 			processmanagers.On(func(e events.ReceiptUnclaimed) string { return e.ReceiptID.String() }),
 			processmanagers.On(func(e events.ReceiptReversed) string { return e.ReceiptID.String() }),
 			processmanagers.On(func(e events.ReceiptReattributed) string { return e.ReceiptID.String() }),
-			processmanagers.On(func(e events.ReceiptCredited) string { return e.ReceiptID.String() }),
+			processmanagers.On(func(e events.ReceiptStalled) string { return e.ReceiptID.String() }),
+			processmanagers.Follow(func(e events.ReceiptCredited) string { return e.ReceiptID.String() }),
+			processmanagers.Follow(func(e events.ReceiptWithdrawn) string { return e.ReceiptID.String() }),
 			processmanagers.On(func(e events.PaymentSucceeded) string { return e.ReceiptID.String() }),
 			processmanagers.On(func(e events.ProvisionalClaimed) string { return e.ReceiptID.String() }),
 			processmanagers.On(func(e events.ProvisionalSuperseded) string { return e.ProvisionalReceiptID.String() }),
 		},
 		Decide: Decide,
 		Evolve: Evolve,
-		Ended:  func(s State) bool { return s.Over || s.ReceiptID.IsZero() },
+		Ended:  func(s State) bool { return (s.Over || s.ReceiptID.IsZero()) && s.Leaving.IsZero() },
 	}
 }
 
@@ -89,37 +101,35 @@ func Evolve(s State, in processmanagers.Input) State {
 	if in.Timeout != nil {
 		s.Over = s.Over || in.Timeout.Name == timerUnclaimed || !s.Provisional
 	}
+	if in.Refusal != nil {
+		s, _ = afterRefusal(s, *in.Refusal, time.Time{})
+	}
 	if in.Event == nil {
 		return s
 	}
 	switch e := in.Event.Event.(type) {
 	case events.ReceiptRecorded:
 		return State{ReceiptID: e.ReceiptID, Provisional: e.Provisional}
-	case events.ReceiptMatched:
-		s.ReceiptID, s.Subscriber, s.Over = e.ReceiptID, e.SubscriberID, false
-	case events.ReceiptReattributed:
-		s.ReceiptID, s.Subscriber, s.Over = e.ReceiptID, e.To, false
-	case events.ReceiptCredited:
-		if e.SubscriberID == s.Subscriber {
-			s.Subscriber, s.Over = id.Subscriber{}, !s.Provisional
-		}
 	case events.ProvisionalClaimed:
 		s.ReceiptID, s.Over = e.ReceiptID, false
 		s.Claim = &Claim{
 			OrgID: e.OrgID, SubscriberID: e.SubscriberID, InvoiceID: e.InvoiceID, PaymentID: e.PaymentID,
 			ProvisionalReceiptID: e.ProvisionalReceiptID,
 		}
-	case events.ReceiptAbsorbed, events.ReceiptUnclaimed, events.ReceiptReversed:
+	case events.ReceiptUnclaimed:
 		s.Over = true
+	default:
+		s, _ = book(s, e)
 	}
 	return s
 }
 
 // Decide returns the next step on the way of the money. A sighting without new facts has none.
-func Decide(s State, in processmanagers.Input, _ time.Time) (processmanagers.Output, error) {
+func Decide(s State, in processmanagers.Input, now time.Time) (processmanagers.Output, error) {
 	switch {
 	case in.Refusal != nil:
-		return onRefusal(s, *in.Refusal), nil
+		_, out := afterRefusal(s, *in.Refusal, now)
+		return out, nil
 	case in.Timeout != nil && in.Timeout.Name == timerUnclaimed:
 		return do(commands.MarkUnclaimed{ReceiptID: s.ReceiptID}), nil
 	case in.Timeout != nil:
@@ -150,51 +160,9 @@ func Decide(s State, in processmanagers.Input, _ time.Time) (processmanagers.Out
 			CarriedBy: e.ReceiptID,
 		}), nil
 	default:
-		return onBooked(e), nil
+		_, out := book(s, e)
+		return out, nil
 	}
-}
-
-// onBooked returns the bookings that follow from events on the receipt: credits and withdrawals on accounts.
-func onBooked(e events.Event) processmanagers.Output {
-	switch e := e.(type) {
-	case events.ReceiptMatched:
-		out := awaitCredit(e.At, commands.CreditReceipt{
-			SubscriberID: e.SubscriberID, OrgID: e.OrgID, ReceiptID: e.ReceiptID, InvoiceID: e.InvoiceID,
-			Number: e.ReceiptNumber, Channel: e.Channel, Amount: e.Amount, PaidAt: e.PaidAt, Move: e.Move,
-		})
-		if e.By == commands.MatchedByOperator && !e.PaymentID.IsZero() {
-			out.Commands = append(out.Commands,
-				byHand(e.PaymentID, e.ReceiptID, e.ReceiptNumber, e.Amount, e.SubscriberID))
-		}
-		return out
-	case events.ReceiptAbsorbed:
-		if !e.CreditedTo.IsZero() {
-			return do(commands.WithdrawReceipt{
-				SubscriberID: e.CreditedTo, ReceiptID: e.ReceiptID, Reason: "credited by another receipt",
-			})
-		}
-	case events.ReceiptReversed:
-		if !e.SubscriberID.IsZero() {
-			return do(commands.WithdrawReceipt{
-				SubscriberID: e.SubscriberID, ReceiptID: e.ReceiptID, Reason: "the payment was reversed",
-			})
-		}
-	case events.ReceiptReattributed:
-		out := awaitCredit(
-			e.At, commands.WithdrawReceipt{
-				SubscriberID: e.From, ReceiptID: e.ReceiptID, Reason: "the payment is another subscriber's",
-			},
-			commands.CreditReceipt{
-				SubscriberID: e.To, OrgID: e.OrgID, ReceiptID: e.ReceiptID, Number: e.ReceiptNumber, Channel: e.Channel,
-				Amount: e.Amount, PaidAt: e.PaidAt, Move: e.Move,
-			},
-		)
-		if !e.PaymentID.IsZero() {
-			out.Commands = append(out.Commands, byHand(e.PaymentID, e.ReceiptID, e.ReceiptNumber, e.Amount, e.To))
-		}
-		return out
-	}
-	return processmanagers.Output{}
 }
 
 // byHand tells an attempt on whose account a person put its money. The attempt succeeds when that is its own account. A
@@ -206,13 +174,6 @@ func byHand(
 		PaymentID: attempt, ReceiptID: receipt, ReceiptNumber: number, Amount: amount, By: commands.ByOperator,
 		Provisional: number == "", SubscriberID: account,
 	}
-}
-
-// awaitCredit returns bookings of which the last one is a credit, and bounds the wait for that.
-func awaitCredit(at time.Time, bookings ...commands.Command) processmanagers.Output {
-	out := do(bookings...)
-	out.Timers = []processmanagers.Timer{{Name: timerCredited, At: at.Add(creditPatience)}}
-	return out
 }
 
 // onRecorded leads new money to its attempt, or asks for the search of its payer. Cash needs neither: the command
@@ -253,31 +214,6 @@ func by(sighting string) string {
 		return commands.ByC2B
 	}
 	return commands.ByCallback
-}
-
-// onRefusal finds another place for the money: suspense when the attempt or the account refused it, a credit of its own
-// when the provisional receipt refused the claim.
-func onRefusal(s State, r processmanagers.Refusal) processmanagers.Output {
-	switch r.Command {
-	case commands.SettlePayment{}.CommandName():
-		if !s.ReceiptID.IsZero() {
-			return do(commands.HoldReceipt{ReceiptID: s.ReceiptID, Reason: commands.HeldConflictingPrompt})
-		}
-	case commands.CreditReceipt{}.CommandName():
-		if account := id.As[id.Subscriber](r.Target.ID); !s.ReceiptID.IsZero() && account == s.Subscriber {
-			return do(commands.HoldReceipt{
-				ReceiptID: s.ReceiptID, Reason: commands.HeldNotCredited, SubscriberID: account,
-			})
-		}
-	case commands.ClaimProvisional{}.CommandName():
-		if c := s.Claim; c != nil {
-			return do(commands.MatchReceipt{
-				ReceiptID: s.ReceiptID, OrgID: c.OrgID, SubscriberID: c.SubscriberID, InvoiceID: c.InvoiceID,
-				PaymentID: c.PaymentID, By: commands.MatchedByPrompt,
-			})
-		}
-	}
-	return processmanagers.Output{}
 }
 
 // do returns an output of commands without jobs and timers.

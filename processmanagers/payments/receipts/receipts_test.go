@@ -102,7 +102,7 @@ func TestCreditOnce_MatchedMoneyGoesToOneAccount(t *testing.T) {
 	}
 	waits := after(t, byPaybill).When(matched).Then(credits(commands.CreditReceipt{
 		SubscriberID: sub, OrgID: org, ReceiptID: realMoney, InvoiceID: invoice, Number: "SJK4X7Q2P1", Channel: "c2b",
-		Amount: amount, PaidAt: now,
+		Amount: amount, PaidAt: now, MatchedAt: now,
 	})).ThenGoesOn()
 	waits.When(events.ReceiptCredited{SubscriberID: sub, ReceiptID: realMoney}).ThenNothing().ThenEnded()
 	waits.When(events.ReceiptCredited{SubscriberID: sub2, ReceiptID: realMoney}).ThenNothing().ThenGoesOn()
@@ -187,18 +187,6 @@ func TestMistakes_MoveMoneyBetweenAccounts(t *testing.T) {
 	after(t).When(events.ReceiptAbsorbed{ReceiptID: realMoney, CreditedTo: sub}).Then(does(commands.WithdrawReceipt{
 		SubscriberID: sub, ReceiptID: realMoney, Reason: "credited by another receipt",
 	}))
-	after(t).When(events.ReceiptReattributed{
-		ReceiptID: realMoney, OrgID: org, From: sub, To: sub2, ReceiptNumber: "SJK4X7Q2P1", Channel: "c2b",
-		Amount: amount, PaidAt: now, Move: 1, Reason: personal.Of("typing error"), At: now,
-	}).Then(credits(
-		commands.WithdrawReceipt{
-			SubscriberID: sub, ReceiptID: realMoney, Reason: "the payment is another subscriber's",
-		},
-		commands.CreditReceipt{
-			SubscriberID: sub2, OrgID: org, ReceiptID: realMoney, Number: "SJK4X7Q2P1", Channel: "c2b", Amount: amount,
-			PaidAt: now, Move: 1,
-		},
-	))
 }
 
 func TestAttributedMoney_OfAnAttemptIsToldToTheAttempt(t *testing.T) {
@@ -215,7 +203,7 @@ func TestAttributedMoney_OfAnAttemptIsToldToTheAttempt(t *testing.T) {
 	}
 	credit := commands.CreditReceipt{
 		SubscriberID: sub, OrgID: org, ReceiptID: realMoney, Number: "SJK4X7Q2P1", Channel: "stk", Amount: amount,
-		PaidAt: now,
+		PaidAt: now, MatchedAt: now,
 	}
 	after(t, byCallback).When(matched).Then(credits(credit, settles(realMoney, "SJK4X7Q2P1", sub)))
 	byRule := matched
@@ -230,32 +218,15 @@ func TestAttributedMoney_OfAnAttemptIsToldToTheAttempt(t *testing.T) {
 	after(t).When(events.ReceiptReattributed{
 		ReceiptID: realMoney, OrgID: org, From: sub, To: sub2, PaymentID: attempt, ReceiptNumber: "SJK4X7Q2P1",
 		Channel: "stk", Amount: amount, PaidAt: now, Move: 1, Reason: personal.Of("typing error"), At: now,
-	}).Then(credits(
+	}).Then(does(
 		commands.WithdrawReceipt{
-			SubscriberID: sub, ReceiptID: realMoney, Reason: "the payment is another subscriber's",
-		},
-		commands.CreditReceipt{
-			SubscriberID: sub2, OrgID: org, ReceiptID: realMoney, Number: "SJK4X7Q2P1", Channel: "stk", Amount: amount,
-			PaidAt: now, Move: 1,
+			SubscriberID: sub, ReceiptID: realMoney, Whole: true, Reason: "the payment is another subscriber's",
 		},
 		settles(realMoney, "SJK4X7Q2P1", sub2),
 	))
-}
-
-func TestMovedMoney_WaitsForItsCreditOnTheOtherAccount(t *testing.T) {
-	t.Parallel()
-	moved := events.ReceiptReattributed{ReceiptID: realMoney, OrgID: org, From: sub, To: sub2, Amount: amount, Move: 2,
-		Reason: personal.Of("typing error"), At: now}
-	waits := after(t).Given(moved)
-	waits.WhenRefused(commands.CreditReceipt{SubscriberID: sub2}, "receipt_archived").
-		Then(does(commands.HoldReceipt{ReceiptID: realMoney, Reason: "not_credited", SubscriberID: sub2}))
-	waits.When(events.ReceiptCredited{SubscriberID: sub2, ReceiptID: realMoney}).ThenNothing().ThenEnded()
-	again := events.ReceiptMatched{
-		ReceiptID: realMoney, OrgID: org, SubscriberID: sub, Amount: amount, Move: 2, At: now,
-	}
-	after(t).When(again).Then(credits(commands.CreditReceipt{
-		SubscriberID: sub, OrgID: org, ReceiptID: realMoney, Amount: amount, Move: 2,
-	}))
+	confirmed := matched
+	confirmed.Confirms = true
+	after(t).When(confirmed).Then(does(settles(realMoney, "SJK4X7Q2P1", sub))).ThenEnded() // its account has the money
 }
 
 func TestReceipt_OfAPaybillSaysWhereItsVerdictIsFrom(t *testing.T) {
@@ -299,5 +270,6 @@ func TestProcess_EveryHandledEventBelongsToTheReceipt(t *testing.T) {
 		events.ReceiptAbsorbed{ReceiptID: realMoney}, events.ReceiptUnclaimed{ReceiptID: realMoney},
 		events.ReceiptReversed{ReceiptID: realMoney}, events.ReceiptReattributed{ReceiptID: realMoney},
 		events.PaymentSucceeded{ReceiptID: realMoney}, events.ReceiptCredited{ReceiptID: realMoney},
+		events.ReceiptStalled{ReceiptID: realMoney}, events.ReceiptWithdrawn{ReceiptID: realMoney},
 		events.ProvisionalSuperseded{ReceiptID: provisional, ProvisionalReceiptID: realMoney})
 }
