@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
+	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/usecases/books"
 )
 
@@ -21,7 +23,7 @@ const (
 	// booksHour is the hour of the organization's local time from which its books of the day before are checked.
 	booksHour = 3
 	// booksEvery is the time between two looks at which organizations are due, by the clock that can be moved. The
-	// first look follows so long after the start: then every organization is due, so that the metric is known again.
+	// first look follows so long after the start.
 	booksEvery = 15 * time.Minute
 	// secondLook is the time, by the machine's clock, after which faults are looked at again before they count. After
 	// the clock was moved, everything is late for a moment.
@@ -30,33 +32,36 @@ const (
 	booksPatience = time.Hour
 )
 
-// codeUnchecked stands in the metric for organizations whose books could not be checked.
+// codeUnchecked stands in the metric for organizations without a result of their latest night.
 const codeUnchecked = "not_checked"
 
 // booksFaultsDesc is the metric that alarms on.
 var booksFaultsDesc = prometheus.NewDesc("lastmile_books_faults",
-	"Faults that the nightly check of the books has found, by code; not_checked counts organizations.",
+	"Faults that the latest check of each organization's books has found, by code; not_checked counts organizations "+
+		"whose books were not checked since their latest night began.",
 	[]string{"code"}, nil)
 
-// nightlyBooks checks the books of every organization once in each of its nights. Of several programs only one does
-// it, until it ends. It changes nothing in the books.
+// nightlyBooks checks the books of every organization once in each of its nights, those first that were tried longest
+// ago. Of several programs only one does it, until it ends. It changes nothing in the books. What it has found outlives
+// the program.
 type nightlyBooks struct {
 	doctor bookscases.Doctor
 	clock  clock.Clock
 	db     *postgres.DB
+	kept   *vault.BookChecks
 	logger *slog.Logger
 	loops  *loop.Group
 	again  time.Duration // secondLook, but for tests
 
 	mu      sync.Mutex
-	leading bool                               // this program checks, and no other one does
-	checked map[id.Organization]calendar.Date  // the latest night whose check is done; only run uses it
-	results map[id.Organization]map[string]int // faults by code
+	leading bool                // this program checks, and no other one does
+	tenants []bookscases.Tenant // with the platform; nil before the first look
+	checks  map[id.Organization]vault.BookCheck
 }
 
 // startNightlyBooks starts the check of the books and shows its metric.
 func (a *App) startNightlyBooks(ctx context.Context) error {
-	n := newNightlyBooks(newDoctor(a.storage, a.clock), a.clock, a.storage.db, a.logger)
+	n := newNightlyBooks(newDoctor(a.storage, a.clock), a.clock, a.storage, a.logger)
 	if err := a.metrics.Register(n); err != nil {
 		return err
 	}
@@ -64,12 +69,10 @@ func (a *App) startNightlyBooks(ctx context.Context) error {
 }
 
 // newNightlyBooks makes the check without starting it.
-func newNightlyBooks(
-	doctor bookscases.Doctor, c clock.Clock, db *postgres.DB, logger *slog.Logger,
-) *nightlyBooks {
+func newNightlyBooks(doctor bookscases.Doctor, c clock.Clock, s *storage, logger *slog.Logger) *nightlyBooks {
 	return &nightlyBooks{
-		doctor: doctor, clock: c, db: db, logger: logger, loops: loop.New(logger), again: secondLook,
-		checked: map[id.Organization]calendar.Date{}, results: map[id.Organization]map[string]int{},
+		doctor: doctor, clock: c, db: s.db, kept: s.vault.BookChecks, logger: logger, loops: loop.New(logger),
+		again: secondLook, checks: map[id.Organization]vault.BookCheck{},
 	}
 }
 
@@ -96,7 +99,7 @@ func (n *nightlyBooks) run(ctx context.Context) {
 		if lock == nil {
 			lock, _, _ = n.db.TryLock(ctx, "nightly books") // tried again in the next round
 		}
-		n.leads(lock != nil)
+		n.leads(ctx, lock != nil)
 		if !loop.SleepUntil(ctx, n.clock, n.clock.Now().Add(booksEvery)) {
 			return
 		}
@@ -113,13 +116,22 @@ func (n *nightlyBooks) follow(lock *postgres.Lock) {
 	}
 }
 
-// leads notes whether this program checks the books. One that stops to check them forgets what it has found.
-func (n *nightlyBooks) leads(leads bool) {
+// leads notes whether this program checks the books. One that begins to shows what was found before; one that stops
+// forgets it.
+func (n *nightlyBooks) leads(ctx context.Context, leads bool) {
+	checks := map[id.Organization]vault.BookCheck{}
+	if leads {
+		var err error
+		if checks, err = n.kept.Load(ctx); err != nil {
+			n.logger.WarnContext(ctx, "checks of books were not loaded", "error", err)
+			return // tried again in the next round
+		}
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	n.checks = checks
 	if n.leading = leads; !leads {
-		clear(n.results)
-		clear(n.checked)
+		n.tenants = nil
 	}
 }
 
@@ -127,23 +139,32 @@ func (n *nightlyBooks) leads(leads bool) {
 func (n *nightlyBooks) round(ctx context.Context) {
 	tenants, err := n.doctor.Tenants(ctx)
 	if err != nil {
-		n.note(ctx, bookscases.Tenant{Slug: platformBooks}, bookscases.Report{}, err)
+		n.notChecked(ctx, bookscases.Tenant{Slug: platformBooks}, err)
 		return
 	}
-	for _, t := range append(tenants, bookscases.Tenant{Slug: platformBooks, Zone: time.UTC}) {
-		night := nightOf(n.clock.Now(), t.Zone)
-		if ctx.Err() != nil || n.checked[t.ID] == night {
-			continue
-		}
-		report, err := n.check(ctx, t.ID)
+	tenants = append(tenants, bookscases.Tenant{Slug: platformBooks, Zone: time.UTC})
+	n.mu.Lock()
+	n.tenants = tenants
+	due := slices.DeleteFunc(slices.Clone(tenants), n.isChecked)
+	slices.SortStableFunc(due, func(a, b bookscases.Tenant) int {
+		return n.checks[a.ID].TriedAt.Compare(n.checks[b.ID].TriedAt)
+	})
+	n.mu.Unlock()
+	for _, t := range due {
 		if ctx.Err() != nil {
 			return
 		}
-		n.note(ctx, t, report, err)
-		if err == nil {
-			n.checked[t.ID] = night
+		if err := n.check(ctx, t); err != nil && ctx.Err() == nil {
+			n.notChecked(ctx, t, err)
 		}
 	}
+}
+
+// isChecked reports whether the books of an organization were checked since its latest night began. The caller holds
+// the lock.
+func (n *nightlyBooks) isChecked(t bookscases.Tenant) bool {
+	at := n.checks[t.ID].CheckedAt
+	return !at.IsZero() && nightOf(at, t.Zone) == nightOf(n.clock.Now(), t.Zone)
 }
 
 // nightOf is the local date whose night the instant belongs to: it changes at booksHour.
@@ -151,9 +172,36 @@ func nightOf(now time.Time, zone *time.Location) calendar.Date {
 	return calendar.On(now.Add(-booksHour*time.Hour), zone)
 }
 
-// check checks the books of one organization. Faults count when a second look shows faults, too; those of the second
-// look are reported.
-func (n *nightlyBooks) check(ctx context.Context, org id.Organization) (bookscases.Report, error) {
+// check checks the books of one organization and keeps the result. That it was tried is kept before: an organization
+// whose check ends the program, or its patience, is behind the others the next time.
+func (n *nightlyBooks) check(ctx context.Context, t bookscases.Tenant) error {
+	at := n.clock.Now()
+	if err := n.kept.Try(ctx, t.ID, at); err != nil {
+		return err
+	}
+	report, err := n.look(ctx, t.ID)
+	if err != nil {
+		return err
+	}
+	counts := map[string]int{}
+	for _, f := range report.Faults { // each has a line, so that the log tells what to look at
+		counts[string(f.Code)]++
+		n.logger.ErrorContext(ctx, "fault in the books", "org_id", t.ID, "code", string(f.Code), "fault", f.String())
+	}
+	if err := n.kept.Keep(ctx, t.ID, at, counts); err != nil {
+		return err
+	}
+	n.logger.InfoContext(ctx, "books checked", "org_id", t.ID, "slug", t.Slug, "faults", len(report.Faults),
+		"nobodys_receipts", len(report.Unowned))
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.checks[t.ID] = vault.BookCheck{TriedAt: at, CheckedAt: at, Faults: counts}
+	return nil
+}
+
+// look reads the books of one organization. Faults count when a second look shows faults, too; those of the second look
+// are reported.
+func (n *nightlyBooks) look(ctx context.Context, org id.Organization) (bookscases.Report, error) {
 	ctx, cancel := context.WithTimeout(ctx, booksPatience)
 	defer cancel()
 	report, err := n.doctor.Books(ctx, org)
@@ -163,46 +211,38 @@ func (n *nightlyBooks) check(ctx context.Context, org id.Organization) (bookscas
 	return n.doctor.Books(ctx, org)
 }
 
-// note keeps the result for the metric and logs it. Every fault has a line, so that the log tells what to look at.
-func (n *nightlyBooks) note(ctx context.Context, t bookscases.Tenant, report bookscases.Report, err error) {
-	counts := map[string]int{}
-	for _, f := range report.Faults {
-		counts[string(f.Code)]++
-		n.logger.ErrorContext(ctx, "fault in the books", "org_id", t.ID, "code", string(f.Code), "fault", f.String())
-	}
-	if err != nil {
-		counts[codeUnchecked] = 1
-		n.logger.ErrorContext(ctx, "books not checked", "org_id", t.ID, "slug", t.Slug, "error", err.Error())
-	} else {
-		n.logger.InfoContext(ctx, "books checked", "org_id", t.ID, "slug", t.Slug, "faults", len(report.Faults),
-			"nobodys_receipts", len(report.Unowned))
-	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.results[t.ID] = counts
+// notChecked logs why books were not checked. The metric counts them without that.
+func (n *nightlyBooks) notChecked(ctx context.Context, t bookscases.Tenant, err error) {
+	n.logger.ErrorContext(ctx, "books not checked", "org_id", t.ID, "slug", t.Slug, "error", err.Error())
 }
 
 // Describe implements prometheus.Collector.
 func (n *nightlyBooks) Describe(to chan<- *prometheus.Desc) { to <- booksFaultsDesc }
 
-// Collect implements prometheus.Collector. A program that does not check shows nothing, and before the first check only
-// that nothing was checked, because a 0 would look like health.
+// Collect implements prometheus.Collector. A program that does not check shows nothing. One that has not looked yet
+// which organizations there are shows that something is not checked, because a 0 would look like health; so would zeros
+// of the other codes before the first check.
 func (n *nightlyBooks) Collect(to chan<- prometheus.Metric) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if !n.leading {
 		return
 	}
-	sums := map[string]int{codeUnchecked: 1}
-	if len(n.results) > 0 {
-		sums[codeUnchecked] = 0
-		for _, code := range bookscases.Codes() {
-			sums[string(code)] = 0
+	sums := map[string]int{codeUnchecked: 0}
+	if n.tenants == nil {
+		sums[codeUnchecked] = 1
+	}
+	for _, t := range n.tenants {
+		if !n.isChecked(t) {
+			sums[codeUnchecked]++
 		}
 	}
-	for _, counts := range n.results {
-		for code, count := range counts {
-			sums[code] += count
+	for _, c := range n.checks {
+		if c.CheckedAt.IsZero() {
+			continue
+		}
+		for _, code := range bookscases.Codes() {
+			sums[string(code)] += c.Faults[string(code)]
 		}
 	}
 	for code, sum := range sums {

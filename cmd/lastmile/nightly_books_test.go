@@ -14,23 +14,32 @@ import (
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/coretest"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
+	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/usecases/books"
 )
 
 // nights is a nightly check over a log in memory, which counts how often the books of organizations are read.
 type nights struct {
 	*nightlyBooks
-	clock *clock.Manual
-	log   []events.Envelope
-	fails error
-	reads int
-	text  bytes.Buffer
+	storage *storage
+	clock   *clock.Manual
+	log     []events.Envelope
+	fails   error
+	stop    context.CancelFunc // called by the reading number stopAt, as when the program is stopped in it
+	stopAt  int
+	reads   int
+	text    bytes.Buffer
 }
 
 // newNights makes one with an organization in Nairobi and one in New York, at noon in UTC.
-func newNights() *nights {
+func newNights(t *testing.T) *nights {
+	t.Helper()
 	n := &nights{clock: clock.NewManual(time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC))}
+	db := pgtest.New(t)
+	n.storage = &storage{db: db, vault: coretest.OpenVault(t, vault.Config{DB: db, Clock: n.clock})}
 	for slug, zone := range map[string]string{"acme": "Africa/Nairobi", "apple": "America/New_York"} {
 		org := id.New[id.Organization]()
 		n.log = append(n.log, events.Envelope{
@@ -41,20 +50,29 @@ func newNights() *nights {
 			Meta: events.Metadata{AggregateID: id.As[id.Any](org), OrgID: org},
 		})
 	}
+	n.restart(t)
+	return n
+}
+
+// restart replaces the check by that of a program which starts now.
+func (n *nights) restart(t *testing.T) {
+	t.Helper()
 	doctor := bookscases.Doctor{
 		Clock: n.clock, Patience: bookscases.Patience, Read: n.read,
 		Claims: func(kind, value string) uuid.UUID { return uuid.NewSHA1(uuid.NameSpaceURL, []byte(kind+value)) },
 	}
-	n.nightlyBooks = newNightlyBooks(doctor, n.clock, nil, slog.New(slog.NewJSONHandler(&n.text, nil)))
+	n.nightlyBooks = newNightlyBooks(doctor, n.clock, n.storage, slog.New(slog.NewJSONHandler(&n.text, nil)))
 	n.again = 0
-	n.leads(true)
-	return n
+	n.leads(t.Context(), true)
 }
 
 // read gives the log. A reading of whole books wants unique values, and may fail.
-func (n *nights) read(_ context.Context, wants func(events.Event) bool, take func(events.Envelope)) error {
+func (n *nights) read(ctx context.Context, wants func(events.Event) bool, take func(events.Envelope)) error {
 	if wants(events.ClaimTaken{}) {
-		n.reads++
+		if n.reads++; n.reads == n.stopAt {
+			n.stop()
+			return ctx.Err()
+		}
 		if n.fails != nil {
 			return n.fails
 		}
@@ -89,7 +107,7 @@ func (n *nights) metric(t *testing.T, code string) float64 {
 // TestNightlyBooks_AreCheckedOnceInEachLocalNight: all at first, then each from three o'clock of its own time.
 func TestNightlyBooks_AreCheckedOnceInEachLocalNight(t *testing.T) {
 	t.Parallel()
-	n := newNights()
+	n := newNights(t)
 	if got := n.metric(t, codeUnchecked); got != 1 {
 		t.Errorf("before the first check %v count as unchecked, want 1", got)
 	}
@@ -130,7 +148,7 @@ func TestNightlyBooks_AreCheckedOnceInEachLocalNight(t *testing.T) {
 // TestNightlyBooks_ThatCannotBeCheckedAreAnAlarmAndTriedAgain: the metric counts them, and the next round tries again.
 func TestNightlyBooks_ThatCannotBeCheckedAreAnAlarmAndTriedAgain(t *testing.T) {
 	t.Parallel()
-	n := newNights()
+	n := newNights(t)
 	n.fails = errors.New("no log")
 	n.round(t.Context())
 	if got := n.metric(t, codeUnchecked); got != 3 {
@@ -141,8 +159,64 @@ func TestNightlyBooks_ThatCannotBeCheckedAreAnAlarmAndTriedAgain(t *testing.T) {
 	if got := n.metric(t, codeUnchecked); got != 0 {
 		t.Errorf("%v unchecked after the log answers again, want 0", got)
 	}
-	n.leads(false)
+	n.leads(t.Context(), false)
 	if got := n.metric(t, codeUnchecked); got != -1 {
 		t.Errorf("a program that does not check shows %v", got)
+	}
+}
+
+// TestNightlyBooks_AnOrganizationWhoseTurnHasNotComeCountsAsNotChecked: each check reads the whole log, so the last
+// turn comes hours after the first.
+func TestNightlyBooks_AnOrganizationWhoseTurnHasNotComeCountsAsNotChecked(t *testing.T) {
+	t.Parallel()
+	n := newNights(t)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	n.stop, n.stopAt = stop, 3 // the first one has faults and is read twice
+	n.round(ctx)
+	if got := n.metric(t, codeUnchecked); got != 2 {
+		t.Errorf("one of two organizations and the platform was checked, and not_checked is %v", got)
+	}
+	if got := n.metric(t, string(bookscases.ClaimMissing)); got != 2 {
+		t.Errorf("%v missing claims are shown, want those of the one that was checked", got)
+	}
+	n.round(t.Context())
+	if got := n.metric(t, codeUnchecked); got != 0 {
+		t.Errorf("%v unchecked after all turns", got)
+	}
+	n.clock.Set(time.Date(2026, 3, 3, 0, 0, 0, 0, time.UTC)) // 3 o'clock in Nairobi
+	if got := n.metric(t, codeUnchecked); got != 1 {
+		t.Errorf("%v unchecked when the next night has begun for one, want 1", got)
+	}
+	if got := n.metric(t, string(bookscases.ClaimMissing)); got != 4 {
+		t.Errorf("%v missing claims are shown, want those of the night before", got)
+	}
+}
+
+// TestNightlyBooks_ARestartNeitherForgetsFaultsNorBeginsFromTheFirst: a program that is stopped in the second check
+// each time comes to the last organization all the same.
+func TestNightlyBooks_ARestartNeitherForgetsFaultsNorBeginsFromTheFirst(t *testing.T) {
+	t.Parallel()
+	n := newNights(t)
+	n.round(t.Context())
+	for day, want := range []float64{2, 1, 0} {
+		n.clock.Advance(time.Minute)
+		if day == 0 {
+			n.clock.Advance(24 * time.Hour)
+		}
+		n.restart(t)
+		if got := n.metric(t, string(bookscases.ClaimMissing)); got != 4 {
+			t.Errorf("after a restart %v missing claims are shown", got)
+		}
+		if got := n.metric(t, codeUnchecked); got != 1 {
+			t.Errorf("before its first look a program shows %v unchecked, want 1", got)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		n.reads, n.stop, n.stopAt = 0, stop, 3
+		n.round(ctx)
+		if got := n.metric(t, codeUnchecked); got != want {
+			t.Errorf("after restart %d: %v unchecked, want %v", day, got, want)
+		}
 	}
 }

@@ -135,10 +135,13 @@ func (a *App) scriptSettings() networkjobs.ScriptSettings {
 	return s
 }
 
-// forgetRouter drops connections, breaker and polls of a router that was decommissioned.
+// forgetRouter drops connections, breaker, polls and memory of a router that was decommissioned.
 func (a *App) forgetRouter(gateway *routeros.Gateway, polls *networkjobs.Polls, device id.Device) {
 	gateway.Forget(device.String())
 	a.breakers.Forget(routeros.BreakerKind, device.String())
+	if w := a.routers.Load(); w != nil {
+		w.Forget(device)
+	}
 	if err := polls.Forget(context.Background(), device); err != nil {
 		a.logger.Warn("polls of a deleted router stay", "device_id", device, "error", err)
 	}

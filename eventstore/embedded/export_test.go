@@ -3,6 +3,9 @@ package embedded
 // LockKey lets tests take the lock of a running node.
 var LockKey = lockKey
 
+// MigrationName is how the session of a migration is called in pg_stat_activity.
+const MigrationName = migrationName
+
 // Queued is the number of writes that wait for the sequencer of a node.
 func Queued(n *Node) int { return len(n.sequencer.queue) }
 

@@ -16,6 +16,10 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
+// migrationName is the name that a session has in pg_stat_activity while it runs a step, so that a node which waits for
+// the lock can tell why.
+const migrationName = "lastmile event store migration"
+
 // migrate brings the schema up to date. The caller's session must hold the node's advisory lock, so that no other node
 // migrates at the same time.
 func migrate(ctx context.Context, conn *pgx.Conn, schema string, log *slog.Logger) error {
@@ -56,7 +60,8 @@ func migrateStep(ctx context.Context, conn *pgx.Conn, quotedSchema, name string,
 	}
 	return pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 		// A limit that is meant for ordinary statements must not end a step: it may copy the whole log.
-		session := `set local statement_timeout = 0; set local search_path to ` + quotedSchema
+		session := `set local statement_timeout = 0; set local application_name = '` + migrationName +
+			`'; set local search_path to ` + quotedSchema
 		if _, err := tx.Exec(ctx, session); err != nil {
 			return err
 		}

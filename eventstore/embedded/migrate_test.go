@@ -2,10 +2,13 @@ package embedded_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"math"
 	"os"
+	"os/exec"
 	"testing"
+	"time"
 
 	"github.com/EventStore/EventStore-Client-Go/v4/esdb"
 	"github.com/google/go-cmp/cmp"
@@ -14,6 +17,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/eventstore/contract"
 	"github.com/lastmile-isp/lastmile/eventstore/embedded"
+	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
 )
 
 // oldEvent is a row of a log from before streams had numbers.
@@ -129,5 +133,62 @@ func TestMigration_StartsAgainAfterAnInterruption(t *testing.T) {
 	client := contract.Connect(t, start(t, cfg).URL())
 	if r := mustAppend(t, client, "a", esdb.Revision(0), oneEvent()); r.CommitPosition != 3 {
 		t.Errorf("the log goes on at %d", r.CommitPosition)
+	}
+}
+
+// TestMigration_EndsWithItsNode: the database does not go on copying the log for a program that was killed, and does
+// not keep its lock from the next start.
+func TestMigration_EndsWithItsNode(t *testing.T) {
+	t.Parallel()
+	cfg := testConfig(t)
+	oldLog(t, cfg, []oldEvent{{"a", 0, uuid.New(), "one", []byte(`1`)}})
+	table, err := cfg.Pool.Begin(t.Context()) // the step cannot go on
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = table.Rollback(context.Background()) }()
+	if _, err := table.Exec(t.Context(), `lock table `+cfg.Schema+`.events in access share mode`); err != nil {
+		t.Fatal(err)
+	}
+	node := exec.Command(os.Args[0], cfg.Schema, "127.0.0.1:0")
+	node.Env = append(os.Environ(), childVariable+"="+pgtest.URL(t))
+	input, err := node.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = input.Close() }()
+	if err := node.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	for running := false; !running; {
+		if err := cfg.Pool.QueryRow(ctx, `select exists (select from pg_locks l join pg_stat_activity a using (pid)
+			where not l.granted and l.relation = $1::regclass and a.application_name = $2)`,
+			cfg.Schema+".events", embedded.MigrationName).Scan(&running); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := node.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = node.Wait()
+	next, err := cfg.Pool.Acquire(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer next.Release()
+	if _, err := next.Exec(ctx, `select pg_advisory_lock($1)`, embedded.LockKey(cfg.Schema)); err != nil {
+		t.Fatalf("the lock of the killed node is not freed: %v", err)
+	}
+	if _, err := next.Exec(ctx, `select pg_advisory_unlock($1)`, embedded.LockKey(cfg.Schema)); err != nil {
+		t.Fatal(err)
+	}
+	if err := table.Rollback(ctx); err != nil {
+		t.Fatal(err)
+	}
+	client := contract.Connect(t, start(t, cfg).URL())
+	if r := mustAppend(t, client, "a", esdb.Revision(0), oneEvent()); r.NextExpectedVersion != 1 {
+		t.Errorf("the stream goes on at %d", r.NextExpectedVersion)
 	}
 }

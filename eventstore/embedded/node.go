@@ -78,6 +78,7 @@ func (n *Node) open(ctx context.Context) error {
 	opener := &sessions{
 		config: n.config.Pool.Config().ConnConfig, queries: q, schema: n.config.Schema, lock: lockKey(n.config.Schema),
 		holder: n.instance, url: n.URL(), now: n.config.Clock.Now, log: n.config.Logger, silence: holderSilence,
+		patience: lockPatience,
 	}
 	first, err := opener.start(ctx)
 	if err != nil {

@@ -39,7 +39,9 @@ type sessions struct {
 	now     func() time.Time
 	log     *slog.Logger
 	silence time.Duration // see holderSilence
-	lastPID uint32        // backend of the last session; it may run on after a broken connection
+	// patience is lockPatience, but for tests.
+	patience time.Duration
+	lastPID  uint32 // backend of the last session; it may run on after a broken connection
 }
 
 // holderSilence is the time after which the server ends a writing session that sends nothing. A working node sends a
@@ -53,6 +55,12 @@ const watchHolder = `select set_config(s.name, v.value, false)
 	from (values ('idle_session_timeout', $1::bigint::text), ('tcp_user_timeout', $1::bigint::text),
 		('tcp_keepalives_idle', '10'), ('tcp_keepalives_interval', '5'), ('tcp_keepalives_count', '3')) v (name, value)
 	join pg_settings s using (name)`
+
+// watchClient lets the server end a statement of a node that was killed, instead of running it to its end: the copying
+// of the log in a migration may take hours, and keeps the lock. PostgreSQL has it since version 14, and refuses it on
+// systems that cannot look at the connection of a running statement.
+const watchClient = `select set_config(name, '1s', false)
+	from pg_settings where name = 'client_connection_check_interval'`
 
 // lockKey derives the advisory lock's key from the schema, because several nodes of tests share one database.
 func lockKey(schema string) int64 {
@@ -82,6 +90,10 @@ func (s *sessions) connect(ctx context.Context) (*pgx.Conn, error) {
 		_ = conn.Close(ctx)
 		return nil, fmt.Errorf("limit the silence of the session: %w", err)
 	}
+	if _, err := conn.Exec(ctx, watchClient); err != nil && !definite(conn, err) {
+		_ = conn.Close(ctx)
+		return nil, fmt.Errorf("let the server watch the client: %w", err)
+	}
 	s.lastPID = conn.PgConn().PID()
 	return conn, nil
 }
@@ -107,27 +119,10 @@ func (s *sessions) start(ctx context.Context) (*session, error) {
 	return &session{conn: conn, epoch: epoch}, nil
 }
 
-// lockMigrateClaim waits up to lockPatience for the lock, migrates the schema and records this node as the holder.
+// lockMigrateClaim waits for the lock, migrates the schema and records this node as the holder.
 func (s *sessions) lockMigrateClaim(ctx context.Context, conn *pgx.Conn) (epoch int64, err error) {
-	giveUp := time.NewTimer(lockPatience)
-	defer giveUp.Stop()
-	retry := time.NewTicker(50 * time.Millisecond)
-	defer retry.Stop()
-	for {
-		taken, err := s.tryLock(ctx, conn)
-		if err != nil {
-			return 0, fmt.Errorf("lock the log: %w", err)
-		}
-		if taken {
-			break
-		}
-		select {
-		case <-retry.C:
-		case <-giveUp.C:
-			return 0, s.occupied(ctx, conn)
-		case <-ctx.Done():
-			return 0, ctx.Err()
-		}
+	if err := s.waitForLock(ctx, conn); err != nil {
+		return 0, err
 	}
 	if err := migrate(ctx, conn, s.schema, s.log); err != nil {
 		return 0, err
@@ -136,6 +131,56 @@ func (s *sessions) lockMigrateClaim(ctx context.Context, conn *pgx.Conn) (epoch 
 		return 0, fmt.Errorf("claim the log: %w", err)
 	}
 	return epoch, nil
+}
+
+// waitForLock takes the lock. It waits as long as the holder migrates the log, and otherwise up to the patience.
+func (s *sessions) waitForLock(ctx context.Context, conn *pgx.Conn) error {
+	told := false
+	giveUp := time.NewTimer(s.patience)
+	defer giveUp.Stop()
+	retry := time.NewTicker(50 * time.Millisecond)
+	defer retry.Stop()
+	for {
+		taken, err := s.tryLock(ctx, conn)
+		if err != nil {
+			return fmt.Errorf("lock the log: %w", err)
+		}
+		if taken {
+			return nil
+		}
+		select {
+		case <-retry.C:
+		case <-giveUp.C:
+			pid, err := s.migrating(ctx, conn)
+			if err != nil {
+				return err
+			}
+			if pid == 0 {
+				return s.occupied(ctx, conn)
+			}
+			if !told {
+				s.log.WarnContext(ctx, "a migration of the log is still running in the database, waiting for its end",
+					"schema", s.schema, "pid", pid)
+				told = true
+			}
+			giveUp.Reset(s.patience)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// migrating gives the backend that holds the lock and runs a step of the migration; 0 for none. Its node may have been
+// killed, or it lives and will serve the log afterwards.
+func (s *sessions) migrating(ctx context.Context, conn *pgx.Conn) (pid int32, err error) {
+	err = conn.QueryRow(ctx, `select coalesce(max(a.pid), 0) from pg_locks l join pg_stat_activity a using (pid)
+		where l.locktype = 'advisory' and l.objsubid = 1 and l.granted
+			and (l.classid::bigint << 32) | l.objid::bigint = $1 and a.application_name = $2`,
+		s.lock, migrationName).Scan(&pid)
+	if err != nil {
+		return 0, fmt.Errorf("look for a migration of the log: %w", err)
+	}
+	return pid, nil
 }
 
 // occupied builds the error that another node serves the log, with the address of that node.

@@ -2,6 +2,8 @@ package embedded
 
 import (
 	"context"
+	"log/slog"
+	"strings"
 	"testing"
 	"time"
 
@@ -81,7 +83,7 @@ func TestSession_TheServerLooksForTheNodeBelowTCP(t *testing.T) {
 	conn := testSession(t, s)
 	for name, want := range map[string]string{
 		"idle_session_timeout": "30s", "tcp_user_timeout": "30000", "tcp_keepalives_idle": "10",
-		"tcp_keepalives_interval": "5", "tcp_keepalives_count": "3",
+		"tcp_keepalives_interval": "5", "tcp_keepalives_count": "3", "client_connection_check_interval": "1s",
 	} {
 		var got string
 		if err := conn.QueryRow(t.Context(), `show `+name).Scan(&got); err != nil || got != want {
@@ -113,5 +115,56 @@ func TestSession_AServerThatMayNotWriteIsNotTaken(t *testing.T) {
 	if conn, err := s.connect(t.Context()); err == nil {
 		_ = conn.Close(t.Context())
 		t.Error("a node would write to a read-only server")
+	}
+}
+
+// told signals each line of a log.
+type told struct {
+	slog.Handler
+	lines chan string
+}
+
+func (told) Enabled(context.Context, slog.Level) bool { return true }
+
+// Handle passes the text of a line on.
+func (h told) Handle(_ context.Context, line slog.Record) error {
+	h.lines <- line.Message
+	return nil
+}
+
+// TestSession_WaitsForTheHolderThatMigratesAndNamesAnyOther: to stop "another node" would be wrong advice while the
+// database copies the log for a node that was killed.
+func TestSession_WaitsForTheHolderThatMigratesAndNamesAnyOther(t *testing.T) {
+	t.Parallel()
+	lines := make(chan string, 10)
+	s := testSessions(t)
+	s.lock, s.patience, s.schema, s.log = lockKey(t.Name()), 100*time.Millisecond, "unmade",
+		slog.New(told{lines: lines})
+	s.queries = newQueries(s.schema)
+	holder, next := testSession(t, testSessions(t)), testSession(t, s)
+	if _, err := holder.Exec(t.Context(), `select pg_advisory_lock($1)`, s.lock); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.waitForLock(t.Context(), next); err == nil || !strings.Contains(err.Error(), "another node holds") {
+		t.Errorf("beside a node that serves: %v", err)
+	}
+	if _, err := holder.Exec(t.Context(), `set application_name = '`+migrationName+`'`); err != nil {
+		t.Fatal(err)
+	}
+	taken := make(chan error, 1)
+	go func() { taken <- s.waitForLock(t.Context(), next) }()
+	select {
+	case err := <-taken:
+		t.Fatalf("beside a migration: %v", err)
+	case line := <-lines:
+		if !strings.Contains(line, "a migration of the log is still running in the database") {
+			t.Errorf("the log says %q", line)
+		}
+	}
+	if _, err := holder.Exec(t.Context(), `select pg_advisory_unlock($1)`, s.lock); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-taken; err != nil {
+		t.Errorf("after the migration: %v", err)
 	}
 }

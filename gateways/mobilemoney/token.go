@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"sync"
 	"time"
@@ -96,9 +97,7 @@ func (t *TokenCache) Token(ctx context.Context, c Credentials) (string, error) {
 		}
 		token, err := t.fetch(context.WithoutCancel(ctx), c)
 		if err == nil {
-			t.mu.Lock()
-			t.tokens[id] = cachedToken{value: token, until: t.clock.Now().Add(TokenLife)}
-			t.mu.Unlock()
+			t.keep(id, token)
 		}
 		return token, err
 	})
@@ -109,6 +108,15 @@ func (t *TokenCache) Token(ctx context.Context, c Credentials) (string, error) {
 		token, _ := landed.Val.(string)
 		return token, landed.Err
 	}
+}
+
+// keep stores a new token of a set, and drops those of all sets that are too old, among them sets that were replaced.
+func (t *TokenCache) keep(id [sha256.Size]byte, token string) {
+	now := t.clock.Now()
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	maps.DeleteFunc(t.tokens, func(_ [sha256.Size]byte, old cachedToken) bool { return !now.Before(old.until) })
+	t.tokens[id] = cachedToken{value: token, until: now.Add(TokenLife)}
 }
 
 // Drop forgets the token stale; a newer token stays.

@@ -1,6 +1,7 @@
 // Package vault keeps what is neither event nor read model (docs/rules/engine.md#vault): keys, passwords, sessions,
-// credentials, counters, idempotency marks and the raw inbox of provider callbacks. It lives in a schema of its own,
-// which only the owner may touch. Secrets are sealed under the platform key and bound to their row.
+// credentials, counters, idempotency marks, results of nightly checks and the raw inbox of provider callbacks. It lives
+// in a schema of its own, which only the owner may touch. Secrets are sealed under the platform key and bound to their
+// row.
 package vault
 
 import (
@@ -50,6 +51,7 @@ type Vault struct {
 	Inbox           *Inbox
 	CallbackSecrets *CallbackSecrets
 	ClockAhead      *ClockAhead
+	BookChecks      *BookChecks
 
 	core *core
 }
@@ -99,6 +101,7 @@ func Open(ctx context.Context, cfg Config) (*Vault, error) {
 		Inbox:           &Inbox{c},
 		CallbackSecrets: &CallbackSecrets{c},
 		ClockAhead:      &ClockAhead{c},
+		BookChecks:      &BookChecks{c},
 		core:            c,
 	}, nil
 }

@@ -66,6 +66,12 @@ func (w *Workers) OwnerOf(device string) string {
 	return ""
 }
 
+// Forget removes what this program remembers of a device that was decommissioned.
+func (w *Workers) Forget(device id.Device) {
+	w.owners.Delete(device.String())
+	w.looked.Delete(device)
+}
+
 // address gives the address and port to dial: the tunnel address, or outside production the management address that an
 // operator gave instead.
 func (w *Workers) address(row networkviews.DeviceRow) (netip.Addr, uint16, error) {

@@ -26,7 +26,8 @@ const (
 	inboxWorkers = 8
 	inboxPage    = 4
 	sweepEvery   = time.Second
-	awayPauseMax = 15 * time.Second // between two looks while the inbox cannot be read
+	awayPauseMax = 15 * time.Second      // between two looks while the inbox cannot be read
+	storeRetry   = 50 * time.Millisecond // before the result of a callback is stored again, and doubled each time
 	firstRetry   = time.Second
 	lastRetry    = 5 * time.Minute
 	handleLimit  = vault.InboxLease / (inboxPage + 1) // of one callback: a whole page fits into the time of its lease
@@ -108,6 +109,8 @@ func (w *Workers) HandleDue(ctx context.Context, more func()) (int, error) {
 		return 0, err
 	}
 	defer leave()
+	leased, cancel := context.WithTimeout(ctx, vault.InboxLease)
+	defer cancel()
 	taken, err := w.cfg.Inbox.Take(ctx, inboxPage)
 	if err != nil {
 		return 0, err
@@ -116,7 +119,7 @@ func (w *Workers) HandleDue(ctx context.Context, more func()) (int, error) {
 		more()
 	}
 	for _, t := range taken {
-		w.handle(ctx, t)
+		w.handle(leased, t)
 	}
 	return len(taken), nil
 }
@@ -137,36 +140,56 @@ const (
 )
 
 // handle handles one callback and stores the result. A callback is tried until it is done, refused or given up; a
-// repeat is harmless, because each command acts once.
-func (w *Workers) handle(ctx context.Context, t vault.TakenCallback) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), handleLimit)
+// repeat is harmless, because each command acts once. leased ends with the lease, or when the program stops.
+func (w *Workers) handle(leased context.Context, t vault.TakenCallback) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(leased), handleLimit)
 	defer cancel()
 	var end ending
 	err := loop.Try(func() (err error) {
 		end, err = w.read(ctx, t)
 		return err
 	})
+	inbox := w.cfg.Inbox
 	switch {
 	case loop.StackOf(err) != "":
 		w.cfg.Logger.ErrorContext(ctx, "callback panicked", "callback_id", t.ID, "kind", t.Kind, "error", err, "stack",
 			loop.StackOf(err))
-		err = w.cfg.Inbox.Fail(ctx, t, "panicked", panicRetry)
-	case err == nil && end.wait > 0:
-		err = w.cfg.Inbox.Fail(ctx, t, end.cause, end.wait)
-	case err == nil && end.cause != "":
-		err = w.cfg.Inbox.GiveUp(ctx, t, end.cause)
+		end = ending{wait: panicRetry, cause: "panicked"}
 	case err == nil:
-		err = w.cfg.Inbox.Done(ctx, t)
 	case refused(err):
 		w.cfg.Logger.ErrorContext(ctx, "command of a callback was refused", "callback_id", t.ID, "kind", t.Kind,
 			"error", err)
-		err = w.cfg.Inbox.GiveUp(ctx, t, causeOf(err))
+		end = ending{cause: causeOf(err)}
 	default:
 		w.cfg.Logger.WarnContext(ctx, "callback will be tried again", "callback_id", t.ID, "kind", t.Kind, "error", err)
-		err = w.cfg.Inbox.Fail(ctx, t, causeOf(err), backoff(t.Attempts))
+		end = ending{wait: backoff(t.Attempts), cause: causeOf(err)}
 	}
-	if err != nil {
-		w.cfg.Logger.WarnContext(ctx, "result of a callback was not stored", "callback_id", t.ID, "error", err)
+	w.store(leased, t, func(ctx context.Context) error {
+		switch {
+		case end.wait > 0:
+			return inbox.Fail(ctx, t, end.cause, end.wait)
+		case end.cause != "":
+			return inbox.GiveUp(ctx, t, end.cause)
+		}
+		return inbox.Done(ctx, t)
+	})
+}
+
+// store stores the result of a callback, and repeats that while the database does not take it: otherwise the callback
+// would wait for the end of its lease.
+func (w *Workers) store(leased context.Context, t vault.TakenCallback, result func(context.Context) error) {
+	pause := loop.Backoff{Min: storeRetry, Max: sweepEvery}
+	for {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(leased), handleLimit)
+		err := result(ctx)
+		cancel()
+		if err == nil {
+			return
+		}
+		w.cfg.Logger.WarnContext(leased, "result of a callback was not stored", "callback_id", t.ID, "error", err)
+		if refused(err) || !pause.Wait(leased) { // another worker has the lease, or its time is over
+			return
+		}
 	}
 }
 

@@ -41,3 +41,27 @@ func TestInbox_ACallbackThatPanicsWaitsAloneAndTheOthersAreHandled(t *testing.T)
 		t.Errorf("pending %+v, %v", list, err)
 	}
 }
+
+// TestInbox_TheResultOfAHandledCallbackIsStoredAsSoonAsTheDatabaseTakesIt: without a repeat, what the database refused
+// in the moment of its restart waits for the end of the lease, a minute later.
+func TestInbox_TheResultOfAHandledCallbackIsStoredAsSoonAsTheDatabaseTakesIt(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	schema := k.DB.Namespace.Schema("vault")
+	if _, err := k.DB.Owner.Exec(t.Context(), `create sequence `+schema+`.refusals;
+		create function `+schema+`.refuse() returns trigger language plpgsql as $$ begin
+			if nextval('`+schema+`.refusals') <= 3 then raise exception 'the database restarts'; end if;
+			return new;
+		end $$;
+		create trigger refuse before update on `+schema+`.callbacks
+			for each row when (new.lease is null) execute function `+schema+`.refuse()`); err != nil {
+		t.Fatal(err)
+	}
+	k.stored(t, vault.Callback{Kind: paymentsjobs.CallbackMalformed, Body: []byte("?")})
+	if n, err := k.workers.HandleDue(t.Context(), nil); n != 1 || err != nil {
+		t.Fatalf("%d handled, %v", n, err)
+	}
+	if list, err := k.Vault.Inbox.Pending(t.Context(), 10); err != nil || len(list) != 0 {
+		t.Errorf("pending %+v, %v", list, err)
+	}
+}

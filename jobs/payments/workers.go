@@ -66,8 +66,9 @@ func (w *Workers) Register(r *jobrunner.Runner) {
 		Queue: "prompts", Timeout: 30 * time.Second, MaxAttempts: 20,
 		Backoff: jobrunner.Doubling(time.Second, time.Minute),
 	})
+	// Apart from the prompts: one that waits behind queries for two minutes is not sent any more.
 	jobrunner.AddWorker(r, w.QueryPrompt, jobrunner.Options{
-		Queue: "prompts", Timeout: 30 * time.Second, MaxAttempts: 5,
+		Queue: "prompt_queries", Timeout: 30 * time.Second, MaxAttempts: 5,
 	})
 	jobrunner.AddWorker(r, w.FindPayer, jobrunner.Options{
 		Queue: "receipts", Timeout: 20 * time.Second, MaxAttempts: findAttempts,

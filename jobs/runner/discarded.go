@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -46,6 +45,7 @@ type discardedRow struct {
 	Metadata []byte
 	Attempt  int
 	Code     string
+	Tries    int // reports of it that failed
 }
 
 // How discarded jobs are searched. River keeps their rows for a day at least.
@@ -55,12 +55,22 @@ const (
 	discardedLimit = 30 * time.Second // of one report
 )
 
-// Statements on discarded jobs. A reported one is marked in its metadata.
+// discardedPause is the wait after a report that failed so many times, so that it does not hold up the others.
+func discardedPause(tries int) time.Duration { return Doubling(discardedRound, 10*time.Minute)(tries) }
+
+// Statements on discarded jobs. The metadata says which ones are reported, and how often and until when others wait
+// after a report that failed. Those that were never tried come first.
 const (
 	selectDiscardedSQL = `
-select id, kind, args, metadata, attempt::int, coalesce(errors[array_upper(errors, 1)]->>'error', '') as code
+select id, kind, args, metadata, attempt::int, coalesce(errors[array_upper(errors, 1)]->>'error', '') as code,
+	coalesce((metadata->>'report_tries')::int, 0) as tries
 from {schema}.river_job
-where state in ('discarded', 'cancelled') and kind = any($1) and not metadata ? 'reported' order by id limit $2`
+where state in ('discarded', 'cancelled') and kind = any($1) and not metadata ? 'reported'
+	and coalesce((metadata->>'report_after')::timestamptz <= $3, true)
+order by metadata ? 'report_after', id limit $2`
+	postponeReportSQL = `
+update {schema}.river_job
+set metadata = metadata || jsonb_build_object('report_tries', $2::int, 'report_after', $3::timestamptz) where id = $1`
 	markReportedSQL = `
 update {schema}.river_job set metadata = metadata || '{"reported": true}' where id = $1`
 )
@@ -80,13 +90,14 @@ func (r *Runner) reportDiscarded(ctx context.Context) {
 	})
 }
 
-// reportAll reports one page of discarded jobs. The rest follows in the next round.
+// reportAll reports one page of discarded jobs. The rest follows in the next round, those whose report fails with
+// growing pauses.
 func (r *Runner) reportAll(ctx context.Context) error {
 	kinds := make([]string, 0, len(r.discarded))
 	for kind := range r.discarded {
 		kinds = append(kinds, kind)
 	}
-	rows, err := r.cfg.DB.Owner.Query(ctx, r.sql(selectDiscardedSQL), kinds, discardedPage)
+	rows, err := r.cfg.DB.Owner.Query(ctx, r.sql(selectDiscardedSQL), kinds, discardedPage, r.cfg.Clock.Now())
 	if err != nil {
 		return err
 	}
@@ -103,6 +114,10 @@ func (r *Runner) reportAll(ctx context.Context) error {
 		if err != nil {
 			r.logger.ErrorContext(ctx, "end of a job was not reported", "job", row.Kind, "row", row.ID, "error", err,
 				"stack", loop.StackOf(err))
+			again := r.cfg.Clock.Now().Add(discardedPause(row.Tries + 1))
+			if _, err := r.cfg.DB.Owner.Exec(ctx, r.sql(postponeReportSQL), row.ID, row.Tries+1, again); err != nil {
+				return err
+			}
 			continue
 		}
 		r.logger.ErrorContext(ctx, "job discarded", "job", row.Kind, "row", row.ID, "code", row.Code)
@@ -112,6 +127,3 @@ func (r *Runner) reportAll(ctx context.Context) error {
 	}
 	return nil
 }
-
-// sql replaces {schema} by the schema of the queue's tables.
-func (r *Runner) sql(text string) string { return strings.ReplaceAll(text, "{schema}", r.schema()) }

@@ -32,8 +32,10 @@
 //     for jumps beside running jobs.
 //   - Periodic work: one run in each period over all programs, and one for all periods in which none was running.
 //   - Race: a job is given to one worker at a time. Different jobs run side by side and in no order.
-//   - Fairness: one organization has three quarters of a queue's places at most, and all devices whose last call failed
-//     or was slow a quarter ([commands.OnDevice]). A job without a place comes again after a second.
+//   - Fairness: the next job is one of the organization with the fewest running jobs; one organization has three
+//     quarters of a queue's places at most. Its other jobs are not touched meanwhile, however many they are. All
+//     devices whose last call failed or was slow have a quarter ([commands.OnDevice]); a job whose device has no place
+//     comes again after a second, or later when many wait for the device.
 //   - Outage: while the database is away no job runs. Jobs that ran when it went away run again like those of a
 //     program that was killed.
 //

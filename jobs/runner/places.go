@@ -7,13 +7,21 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// How the places of a queue are shared. A job that finds no place for its organization or its device comes again after
-// busyPause, without using up an attempt, and lets another one in.
+// How the places of a queue are shared. A job that finds no place for its device comes again after busyPause, without
+// using up an attempt, and lets another one in; so does one that was taken just before its organization had its share.
 const (
 	deviceShare = 2               // jobs of one device at the same time
 	slow        = 5 * time.Second // an attempt that took longer makes its device one that is in trouble
 	busyPause   = time.Second
-	shutPause   = 50 * time.Millisecond // of a job that met the shut gate
+	// Jobs that wait for the places of one device, or of all devices in trouble, come again at a rate of about
+	// comeAgain each second together, because each time is a writing; each of them after busyPause + longestSpread at
+	// most.
+	comeAgain     = 32
+	longestSpread = 30 * time.Second
+	// troubledMost is how many devices in trouble are remembered. Beyond it all are forgotten, also those that exist no
+	// more, and each is known again after its next attempt.
+	troubledMost = 10_000
+	shutPause    = 50 * time.Millisecond // of a job that met the shut gate
 )
 
 // places counts the running jobs of one queue, so that neither one organization nor devices that do not answer take the
@@ -26,12 +34,17 @@ type places struct {
 	ofDevice  map[id.Device]int
 	troubled  map[id.Device]bool // its last attempt failed or was slow
 	inTrouble int                // running jobs of such devices
+	// How often jobs found no place since the device, or all devices in trouble, had no running job.
+	refused        map[id.Device]int
+	refusedTrouble int
+	cut            bool // fewer jobs were taken than had room, and no place was given back since
 }
 
 // newPlaces makes the places of a queue with a number of workers.
 func newPlaces(size int) *places {
 	return &places{
 		size: size, ofOrg: map[id.Organization]int{}, ofDevice: map[id.Device]int{}, troubled: map[id.Device]bool{},
+		refused: map[id.Device]int{},
 	}
 }
 
@@ -43,16 +56,21 @@ type seat struct {
 }
 
 // enter takes a place: an organization has at most three quarters of them, a device deviceShare, and all devices in
-// trouble together a quarter. ok is false when there is none.
-func (p *places) enter(org id.Organization, device id.Device) (s seat, ok bool) {
+// trouble together a quarter. When there is none, spread is above zero: the job should come again after busyPause, at
+// an instant of its own within that time.
+func (p *places) enter(org id.Organization, device id.Device) (s seat, spread time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	s = seat{org, device, !device.IsZero() && p.troubled[device]}
 	switch {
-	case p.ofOrg[org] >= p.size-p.size/4,
-		!device.IsZero() && p.ofDevice[device] >= deviceShare,
-		s.trouble && p.inTrouble >= max(1, p.size/4):
-		return seat{}, false
+	case p.ofOrg[org] >= p.share():
+		return seat{}, busyPause
+	case !device.IsZero() && p.ofDevice[device] >= deviceShare:
+		p.refused[device]++
+		return seat{}, spreadOf(p.refused[device])
+	case s.trouble && p.inTrouble >= max(1, p.size/4):
+		p.refusedTrouble++
+		return seat{}, spreadOf(p.refusedTrouble)
 	}
 	p.ofOrg[org]++
 	if !device.IsZero() {
@@ -61,31 +79,65 @@ func (p *places) enter(org id.Organization, device id.Device) (s seat, ok bool) 
 	if s.trouble {
 		p.inTrouble++
 	}
-	return s, true
+	return s, 0
 }
 
-// leave gives a place back. known is false when the attempt says nothing about the device; well reports otherwise that
-// the device answered soon.
-func (p *places) leave(s seat, known, well bool) {
+// spreadOf is the time over which jobs are spread that found no place so many times.
+func spreadOf(refused int) time.Duration {
+	return min(max(time.Duration(refused)*time.Second/comeAgain, busyPause), longestSpread)
+}
+
+// share is the number of places that one organization has at most.
+func (p *places) share() int { return p.size - p.size/4 }
+
+// taken lists the organizations with running jobs as texts, beside it how many each has, and the share of each.
+func (p *places) taken() (orgs []string, running []int, share int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	for org, count := range p.ofOrg {
+		orgs, running = append(orgs, org.String()), append(running, count)
+	}
+	return orgs, running, p.share()
+}
+
+// took notes how many jobs were taken of those that had room. Fewer may mean that an organization's share was the
+// limit.
+func (p *places) took(count, room int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.cut = p.cut || count > 0 && count < room
+}
+
+// leave gives a place back. again reports that jobs may wait for it, once after each took. known is false when the
+// attempt says nothing about the device; well reports otherwise that the device answered soon.
+func (p *places) leave(s seat, known, well bool) (again bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	again, p.cut = p.cut, false
 	if p.ofOrg[s.org]--; p.ofOrg[s.org] == 0 {
 		delete(p.ofOrg, s.org)
 	}
 	if s.trouble {
-		p.inTrouble--
+		if p.inTrouble--; p.inTrouble == 0 {
+			p.refusedTrouble = 0
+		}
 	}
 	if s.device.IsZero() {
-		return
+		return again
 	}
 	if p.ofDevice[s.device]--; p.ofDevice[s.device] == 0 {
 		delete(p.ofDevice, s.device)
+		delete(p.refused, s.device)
 	}
 	switch {
 	case !known:
 	case well:
 		delete(p.troubled, s.device)
 	default:
+		if len(p.troubled) >= troubledMost {
+			clear(p.troubled)
+		}
 		p.troubled[s.device] = true
 	}
+	return again
 }

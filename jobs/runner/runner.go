@@ -125,7 +125,7 @@ func (r *Runner) begin(ctx context.Context) error {
 	if working {
 		cfg.Queues = r.queues()
 	}
-	client, err := river.NewClient(riverpgxv5.New(r.cfg.DB.Owner), cfg)
+	client, err := river.NewClient(turnsDriver{riverpgxv5.New(r.cfg.DB.Owner), r}, cfg)
 	if err != nil {
 		return fmt.Errorf("open job queue: %w", err)
 	}
@@ -194,7 +194,10 @@ func (r *Runner) migrate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	_, err = migrator.Migrate(ctx, rivermigrate.DirectionUp, nil)
+	if _, err := migrator.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
+		return err
+	}
+	_, err = r.cfg.DB.Owner.Exec(ctx, r.sql(turnsIndexSQL))
 	return err
 }
 

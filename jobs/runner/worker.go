@@ -67,7 +67,7 @@ func AddWorker[T commands.Job](r *Runner, work Work[T], opts Options) {
 	}
 	err := river.AddWorkerSafely(r.workers, &worker[T]{
 		work: work, opts: opts, places: r.places[opts.Queue], clock: r.cfg.Clock, gate: r.cfg.Gate,
-		logger: r.logger.With("job", kind),
+		logger: r.logger.With("job", kind), freed: func(ctx context.Context) { r.lookAgain(ctx, opts.Queue) },
 	})
 	if err != nil {
 		r.faults = append(r.faults, fmt.Errorf("register job %s: %w", kind, err))
@@ -109,6 +109,7 @@ type worker[T commands.Job] struct {
 	clock  clock.Clock
 	gate   *clock.Gate
 	logger *slog.Logger
+	freed  func(context.Context) // called when a place was given back for which jobs may wait
 }
 
 // Timeout bounds one attempt; the default is already applied.
@@ -145,7 +146,8 @@ func (w *worker[T]) Work(ctx context.Context, job *river.Job[stored[T]]) error {
 }
 
 // seated makes the attempt when the queue has a place for the organization and the device of the job, and snoozes
-// otherwise. Jobs that wait come back at different instants. While the clock is moved no job has a place.
+// otherwise; jobs of an organization that has its share are not even taken (turnsExecutor). Jobs that wait come back at
+// different instants. While the clock is moved no job has a place.
 func (w *worker[T]) seated(ctx context.Context, args T, cause jobs.Cause) error {
 	leave, ok := w.gate.TryEnter()
 	if !ok {
@@ -156,17 +158,18 @@ func (w *worker[T]) seated(ctx context.Context, args T, cause jobs.Cause) error 
 	if about, ok := any(args).(commands.OnDevice); ok {
 		device = about.Device()
 	}
-	s, ok := w.places.enter(cause.OrgID, device)
-	if !ok {
-		spread := time.Duration(cause.JobID.UUID()[15]) * busyPause / 256
-		return Snooze(busyPause + spread)
+	s, spread := w.places.enter(cause.OrgID, device)
+	if spread > 0 {
+		return Snooze(busyPause + spread*time.Duration(cause.JobID.UUID()[15])/256)
 	}
 	machine := clock.System()
 	began := machine.Now()
 	err := w.attempt(ctx, args, cause)
 	took := machine.Now().Sub(began)
 	var snooze *river.JobSnoozeError
-	w.places.leave(s, !errors.As(err, &snooze) || took > slow, err == nil && took <= slow)
+	if w.places.leave(s, !errors.As(err, &snooze) || took > slow, err == nil && took <= slow) {
+		w.freed(ctx)
+	}
 	return err
 }
 
