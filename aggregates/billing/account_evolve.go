@@ -136,7 +136,7 @@ func (s Account) withWithdrawal(e events.ReceiptWithdrawn) Account {
 	r := s.Receipts[e.ReceiptID]
 	r.Taken = r.Taken.Add(e.Amount)
 	r.Unused = r.Unused.Sub(e.FromCredit)
-	if e.Left.IsZero() {
+	if e.Left.IsZero() && (e.WithdrawalID.IsZero() || r.Taken == r.Amount) { // the rest may wait for a refund
 		r.Withdrawn, r.Unused = true, money.Of(0, r.Amount.Currency)
 	}
 	if !e.WithdrawalID.IsZero() {

@@ -217,3 +217,14 @@ func TestWriteOff_ARecoveryIsTakenBackUnderItsOwnAllocation(t *testing.T) {
 		t.Errorf("recovered by allocation %v, taken back from %v", made, undone)
 	}
 }
+
+func TestRefund_ThatFailsAfterAPartWasWithdrawnIsCreditAgain(t *testing.T) {
+	t.Parallel()
+	l := given(t, credit(1, 1000), setAside(1, 1, 600), withdrawPart(1, 1, 400))
+	l.stands(0, 0)
+	l.kinds(returned(1), events.SetAsideReturned{}, events.CreditLeft{})
+	l.stands(0, 600)
+	l.kinds(withdrawPart(1, 2, 600), events.ReceiptWithdrawn{})
+	l.stands(0, 0)
+	l.then(withdraw(1))
+}

@@ -102,3 +102,18 @@ func TestEnd_InAPauseServiceEndedWithItsBeginning(t *testing.T) {
 		t.Errorf("dropped %v", got)
 	}
 }
+
+// The third month was paid in May, after a month without service, and began anew. What the first two months gave is
+// owed whatever came after them.
+func TestWithdraw_WhatWasServedBeforeABreakIsOwed(t *testing.T) {
+	t.Parallel()
+	s := twoMonths(t)
+	s.At(noon(3, 30)).When(due).ThenEvents()
+	s.At(noon(5, 1)).When(paid(third, noon(5, 1))).ThenEvents()
+	s.At(noon(5, 12)).When(end).ThenEvents()
+	for _, invoice := range []id.Invoice{second, first} {
+		if got := dropped(s.When(withdraw(invoice)).ThenEvents()); len(got) > 0 {
+			t.Errorf("dropped %v", got)
+		}
+	}
+}

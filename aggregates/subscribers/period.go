@@ -29,6 +29,9 @@ type Span struct {
 // IsZero reports whether the value is no time.
 func (s Span) IsZero() bool { return s.From.IsZero() && s.To.IsZero() }
 
+// until is the length of the part before an instant; zero when the span ends before it begins.
+func (s Span) until(at time.Time) time.Duration { return max(0, earliest(s.To, at).Sub(s.From)) }
+
 // Period is one period of a subscription as a fact. Where it lies is computed by course.
 type Period struct {
 	Ordinal   int // 1 for the first

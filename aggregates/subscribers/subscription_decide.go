@@ -218,9 +218,24 @@ func (s Subscription) neverServed(at int, now time.Time) bool {
 			asPaid.Periods[i].State = PeriodPaid
 		}
 	}
-	reached := asPaid.PaidUntil()
+	before := asPaid.given(over)
 	asPaid.Periods[at].State = PeriodPaid
-	return !latest(reached, asPaid.Course().Places[at].From).Before(over)
+	return asPaid.given(over) <= before
+}
+
+// given is how much time the paid periods gave up to an instant, without the gaps.
+func (s Subscription) given(until time.Time) time.Duration {
+	var sum time.Duration
+	for i, place := range s.Course().Places {
+		if s.Periods[i].State != PeriodPaid {
+			continue
+		}
+		sum += place.until(until)
+		for _, g := range s.Gaps {
+			sum -= Span{latest(g.From, place.From), earliest(g.To, place.To)}.until(until)
+		}
+	}
+	return sum
 }
 
 // decideWithdraw takes the time of a paid period back; the periods that stay paid keep their full length. A period that

@@ -111,6 +111,26 @@ func TestTimeline_StoryEndsInTheseRowsWithoutAnyPerson(t *testing.T) {
 	}
 }
 
+// A process asks for the credit, perhaps often; nothing happens to the subscriber's money.
+func TestTimeline_CreditThatWasAskedForHasNoRow(t *testing.T) {
+	t.Parallel()
+	db := pgtest.New(t)
+	tables, err := runner.NewScratch(t.Context(), db, subscribersviews.Timeline{}, "asked")
+	if err != nil {
+		t.Fatal(err)
+	}
+	left := events.CreditLeft{SubscriberID: amina, OrgID: acme, Credit: kes(500)}
+	asked := left
+	asked.Asked = true
+	story := projectiontest.NewStory(acme, began).Add("account-1", left, asked)
+	if err := tables.Apply(t.Context(), story.Events()); err != nil {
+		t.Fatal(err)
+	}
+	if dump := projectiontest.Dump(t, db, tables.Schema()); strings.Count(dump, "billing.CreditLeft") != 1 {
+		t.Errorf("one row was to be added:\n%s", dump)
+	}
+}
+
 // Every event with a subscriber's id has a row, except those listed here with the reason.
 func TestTimeline_TellsEveryEventThatNamesASubscriber(t *testing.T) {
 	t.Parallel()

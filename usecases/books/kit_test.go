@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"pgregory.net/rapid"
 
 	"github.com/lastmile-isp/lastmile/aggregates"
 	"github.com/lastmile-isp/lastmile/aggregates/billing"
@@ -22,9 +23,11 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases/books"
 )
 
-// world is a log in memory that the real rules write. It follows up on events as the processes do, at once.
+// world is a log in memory that the real rules write. In a story it follows up on events as the processes do, at once;
+// in a simulation the processes themselves hear of them.
 type world struct {
-	t         *testing.T
+	t         rapid.TB
+	heard     func(events.Envelope) // each event that is written; nil when nobody listens
 	now       time.Time
 	log       []events.Envelope
 	revisions map[string]uint64
@@ -55,28 +58,44 @@ func under[S any, C commands.Command, E events.Event](w *world, def aggregates.D
 	return &rules[S, C, E]{w, def, map[id.Any]S{}}
 }
 
-// newWorld makes an organization with two subscribers, of whom Amina has a subscription.
-func newWorld(t *testing.T) *world {
-	t.Helper()
+// emptyWorld has rules and no events, and nobody in it.
+func emptyWorld(t rapid.TB) *world {
 	w := &world{
 		t: t, now: time.Date(2026, 1, 31, 9, 0, 0, 0, time.UTC), revisions: map[string]uint64{},
-		org: id.New[id.Organization](), amina: id.New[id.Subscriber](), brian: id.New[id.Subscriber](),
-		sub: id.New[id.Subscription](), after: map[string]int64{},
+		after: map[string]int64{},
 	}
 	w.orgs, w.people = under(w, identity.Organizations()), under(w, subscribers.Subscribers())
 	w.subs, w.accounts = under(w, subscribers.Subscriptions()), under(w, billing.Accounts())
 	w.series, w.receipts = under(w, billing.NumberSeries()), under(w, payments.Receipts())
 	w.prompts = under(w, payments.Payments())
+	return w
+}
+
+// newWorld makes an organization with two subscribers, of whom Amina has a subscription.
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := emptyWorld(t)
+	w.org, w.sub = id.New[id.Organization](), id.New[id.Subscription]()
+	w.amina, w.brian = id.New[id.Subscriber](), id.New[id.Subscriber]()
 	w.orgs.do(coretest.NewOrganization(w.org, "acme"))
 	w.people.do(coretest.NewSubscriber(w.amina, w.org, 1))
 	w.people.do(coretest.NewSubscriber(w.brian, w.org, 2))
-	w.subs.do(commands.CreateSubscription{
-		SubscriptionID: w.sub, OrgID: w.org, SubscriberID: w.amina, PlanID: id.New[id.Plan](), PlanVersion: 1,
-		Timezone: "Africa/Nairobi", Username: personal.Of("amina"), Terms: events.PlanTerms{
-			Name: "Home", Kind: "pppoe", Price: kes(1000), Mode: events.Prepaid, Period: calendar.Month,
-		},
-	})
+	amina := w.subscription(w.sub, w.amina, events.Prepaid, calendar.Month)
+	amina.Username = personal.Of("amina")
+	w.subs.do(amina)
 	return w
+}
+
+// subscription is a new subscription for 1,000, with its id as username.
+func (w *world) subscription(
+	of id.Subscription, who id.Subscriber, mode events.BillingMode, unit calendar.Period,
+) commands.CreateSubscription {
+	return commands.CreateSubscription{
+		SubscriptionID: of, OrgID: w.org, SubscriberID: who, PlanID: id.Derive[id.Plan]("home"), PlanVersion: 1,
+		Timezone: "Africa/Nairobi", Username: personal.Of(of.String()), Terms: events.PlanTerms{
+			Name: "Home", Kind: "pppoe", Price: kes(1000), Mode: mode, Period: unit,
+		},
+	}
 }
 
 // kes is an amount of whole shillings.
@@ -87,16 +106,24 @@ func key(kind, value string) uuid.UUID {
 	return uuid.NewSHA1(uuid.NameSpaceURL, []byte(kind+" "+value))
 }
 
-// do decides a command and records the events, with the claims around them, and what follows from them.
+// try decides a command and records the events, with the claims around them.
+func (r *rules[S, C, E]) try(c C) ([]E, error) {
+	of := c.Target().ID
+	list, err := r.def.Decide(r.states[of], c, r.w.now)
+	if err != nil {
+		return nil, err
+	}
+	r.record(of, list)
+	return list, nil
+}
+
+// do is try with what follows from the events. The test fails when the command is refused.
 func (r *rules[S, C, E]) do(c C) []E {
 	r.w.t.Helper()
-	of := c.Target().ID
-	before := r.states[of]
-	list, err := r.def.Decide(before, c, r.w.now)
+	list, err := r.try(c)
 	if err != nil {
 		r.w.t.Fatalf("%s: %v", c.CommandName(), err)
 	}
-	r.record(of, list)
 	for _, e := range list {
 		r.w.follow(e)
 	}
@@ -142,11 +169,15 @@ func (w *world) claim(
 // write adds one event to the log.
 func (w *world) write(stream string, e events.Event, meta events.Metadata) {
 	meta.EventID = id.New[id.Event]()
-	w.log = append(w.log, events.Envelope{
+	written := events.Envelope{
 		ID: meta.EventID, Stream: stream, Revision: w.revisions[stream], Position: uint64(len(w.log) + 1),
 		Type: e.EventType(), Event: e, Meta: meta,
-	})
+	}
+	w.log = append(w.log, written)
 	w.revisions[stream]++
+	if w.heard != nil {
+		w.heard(written)
+	}
 }
 
 // closePeriod closes the period of a stream, as the bus does with a full one.
@@ -156,12 +187,9 @@ func (r *rules[S, C, E]) closePeriod(of id.Any) { r.record(of, []E{r.def.Close(r
 func (w *world) follow(e events.Event) {
 	switch e := e.(type) {
 	case events.PeriodDue:
-		w.accounts.do(commands.DraftInvoice{
-			SubscriberID: e.SubscriberID, OrgID: w.org, InvoiceID: e.InvoiceID, SubscriptionID: e.SubscriptionID,
-			Lines:    []commands.LineInput{{Description: "Month", Quantity: "1", UnitPrice: e.Terms.Price}},
-			Currency: money.KES, Prefix: "ACME", DueOn: calendar.On(e.DueAt, time.UTC),
-			Tax: events.TaxRule{Inclusive: true},
-		})
+		draft := w.draft(e.InvoiceID, e.SubscriberID, e.Terms.Price, e.DueAt)
+		draft.SubscriptionID = e.SubscriptionID
+		w.accounts.do(draft)
 	case events.InvoiceDrafted:
 		w.grant(commands.InvoiceDocument, "ACME", id.As[id.Any](e.InvoiceID), e.SubscriberID)
 	case events.CreditNoteDrafted:
@@ -206,14 +234,28 @@ func (w *world) follow(e events.Event) {
 	}
 }
 
+// draft is an invoice of one line.
+func (w *world) draft(of id.Invoice, who id.Subscriber, price money.Amount, dueAt time.Time) commands.DraftInvoice {
+	return commands.DraftInvoice{
+		SubscriberID: who, OrgID: w.org, InvoiceID: of,
+		Lines:    []commands.LineInput{{Description: "Month or cable", Quantity: "1", UnitPrice: price}},
+		Currency: money.KES, Prefix: "ACME", DueOn: calendar.On(dueAt, time.UTC), Tax: events.TaxRule{Inclusive: true},
+	}
+}
+
 // grant grants the next number of a series.
-func (w *world) grant(document, prefix string, of id.Any, subscriber id.Subscriber) {
+func (w *world) grant(document, prefix string, of id.Any, who id.Subscriber) {
+	w.series.do(w.next(document, prefix, commands.NumberedDocument{DocumentID: of, SubscriberID: who}))
+}
+
+// next takes the next number of a series, for one document.
+func (w *world) next(document, prefix string, to commands.NumberedDocument) commands.GrantNumbers {
 	after := w.after[prefix]
 	w.after[prefix]++
-	w.series.do(commands.GrantNumbers{
-		SeriesID: id.Derive[id.Series]("series", prefix), OrgID: w.org, Document: document, Prefix: prefix,
-		After: after, Documents: []commands.NumberedDocument{{DocumentID: of, SubscriberID: subscriber}},
-	})
+	return commands.GrantNumbers{
+		SeriesID: commands.SeriesOf(w.org, document, prefix), OrgID: w.org, Document: document, Prefix: prefix,
+		After: after, Documents: []commands.NumberedDocument{to},
+	}
 }
 
 // followMoney does what processes do after an event about a receipt or a prompt.
@@ -328,11 +370,7 @@ func (w *world) settledByHand(payment id.Payment, units int64) {
 // bill drafts and issues a manual invoice.
 func (w *world) bill(subscriber id.Subscriber, units int64) id.Invoice {
 	invoice := id.New[id.Invoice]()
-	w.accounts.do(commands.DraftInvoice{
-		SubscriberID: subscriber, OrgID: w.org, InvoiceID: invoice,
-		Lines:    []commands.LineInput{{Description: "Cable", Quantity: "1", UnitPrice: kes(units)}},
-		Currency: money.KES, Prefix: "ACME", DueOn: calendar.On(w.now, time.UTC), Tax: events.TaxRule{Inclusive: true},
-	})
+	w.accounts.do(w.draft(invoice, subscriber, kes(units), w.now))
 	return invoice
 }
 

@@ -33,6 +33,7 @@ type period struct {
 	state subscribers.PeriodState
 	unit  calendar.Period
 	place span      // as told; zero when it takes no time
+	given span      // the latest place that is not zero: the time that it gave until its payment was taken back
 	since time.Time // of the latest event about it
 }
 
@@ -55,7 +56,7 @@ func (b *Books) takeSubscription(e events.Envelope, v events.SubscriptionEvent) 
 	case events.PeriodDue:
 		s.became(v.InvoiceID, v.Ordinal, subscribers.PeriodDue, e.Meta.At).unit = v.Terms.Period
 	case events.SubscriptionExtended:
-		s.became(v.InvoiceID, v.Ordinal, subscribers.PeriodPaid, e.Meta.At).place = span{v.From, v.To}
+		s.became(v.InvoiceID, v.Ordinal, subscribers.PeriodPaid, e.Meta.At).move(span{v.From, v.To})
 		s.gaps = append(s.gaps, span{v.UnservedFrom, v.UnservedTo})
 		s.tell(v.PaidUntil, v.Moved)
 	case events.PeriodWithdrawn:
@@ -93,8 +94,15 @@ func (s *subscription) tell(paidUntil time.Time, moved []events.PeriodPlace) {
 	s.paidUntil = paidUntil
 	for _, m := range moved {
 		if p := s.periods[m.InvoiceID]; p != nil {
-			p.place = span{m.From, m.To}
+			p.move(span{m.From, m.To})
 		}
+	}
+}
+
+// move notes the new place of a period.
+func (p *period) move(to span) {
+	if p.place = to; !to.from.IsZero() {
+		p.given = to
 	}
 }
 

@@ -110,9 +110,9 @@ func (b *Books) checkService(f *findings, s *subscription, on About) {
 			continue
 		}
 		open++
-		began := !p.place.from.IsZero() && p.place.from.Before(s.ended)
+		began := !p.given.from.IsZero() && p.given.from.Before(s.ended)
 		if !s.ended.IsZero() && !began && f.old(p.since) && f.old(inv.since) && f.old(s.ended) && !inv.settled() {
-			f.add(DebtWithoutService, fmt.Sprintf("%s is due, and the subscription ended at %s", p.place,
+			f.add(DebtWithoutService, fmt.Sprintf("%s is due, and the subscription ended at %s", p.given,
 				instant(s.ended)), on, about("invoice", of))
 		}
 	}

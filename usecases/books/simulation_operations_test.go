@@ -1,0 +1,214 @@
+package bookscases_test
+
+import (
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
+
+// operation is something that a customer or a clerk does.
+type operation struct {
+	name   string
+	weight int // how often, compared with the others
+	// command gives their wish; nil when nothing can be wished now. The subscriber and the units of money are drawn,
+	// and so is anything else.
+	command func(s *simulation, who id.Subscriber, units int64) commands.Command
+}
+
+// operations lists all that can happen to the money of two subscribers.
+func operations() []operation {
+	return []operation{
+		{"cash", 3, cashIn},
+		{"reverse a receipt", 1, reverse},
+		{"move a receipt to another account", 1, reattribute},
+		{"withdraw a part of a receipt", 1, withdrawPart},
+		{"credit note", 2, creditNote},
+		{"void an invoice", 1, void},
+		{"manual invoice", 1, manualInvoice},
+		{"refund", 1, setAside},
+		{"end a refund", 1, endRefund},
+		{"write off a debt", 1, writeOff},
+		{"pause", 1, pause},
+		{"resume", 2, resume},
+		{"end a subscription", 1, end},
+		{"close a stream", 2, closeStream},
+	}
+}
+
+// weighted has each operation as often as its weight says.
+func weighted(list []operation) []operation {
+	var all []operation
+	for _, o := range list {
+		for range o.weight {
+			all = append(all, o)
+		}
+	}
+	return all
+}
+
+// operate does one operation that chance chooses. A refusal is a possible answer.
+func (s *simulation) operate(all []operation) {
+	o := all[rapid.IntRange(0, len(all)-1).Draw(s.draw, "operation")]
+	who := s.who[rapid.IntRange(0, 1).Draw(s.draw, "who")]
+	units := rapid.SampledFrom([]int64{200, 500, 1000, 1000, 1000, 1500, 3000}).Draw(s.draw, "units")
+	s.note("at %s: %s", s.now.Format(time.DateTime), o.name)
+	if c := o.command(s, who, units); c != nil {
+		_ = s.execute(c)
+	}
+}
+
+// newest is how many of the latest things an operation chooses from: older ones are seldom touched.
+const newest = 6
+
+// pick chooses one of the newest. It is false when there is none.
+func pick[T any](s *simulation, list []T, label string) (T, bool) {
+	if len(list) == 0 {
+		var none T
+		return none, false
+	}
+	return list[rapid.IntRange(max(0, len(list)-newest), len(list)-1).Draw(s.draw, label)], true
+}
+
+// one is true once in n times.
+func (s *simulation) one(n int, label string) bool {
+	return rapid.IntRange(1, n).Draw(s.draw, label) == n
+}
+
+// cashIn is money, sometimes with the invoice that it is for.
+func cashIn(s *simulation, who id.Subscriber, units int64) commands.Command {
+	c := s.cash(who, units)
+	if s.one(4, "named") {
+		c.InvoiceID, _ = pick(s, s.invoices, "invoice")
+	}
+	return c
+}
+
+// mayLeave chooses a receipt that its account can give up, as paymentscases.Receipts asks before a correction. It is
+// false when there is none.
+func (s *simulation) mayLeave() (id.Receipt, bool) {
+	receipt, found := pick(s, s.payments, "receipt")
+	if !found {
+		return id.Receipt{}, false
+	}
+	return receipt, s.account(s.receipt(receipt).Subscriber).MayWithdraw(receipt) == nil
+}
+
+// reverse takes a receipt back.
+func reverse(s *simulation, _ id.Subscriber, _ int64) commands.Command {
+	if receipt, ok := s.mayLeave(); ok {
+		return commands.ReverseReceipt{ReceiptID: receipt, OrgID: s.org, Reason: "returned"}
+	}
+	return nil
+}
+
+// reattribute moves a receipt to an account, which can be the one that has it.
+func reattribute(s *simulation, who id.Subscriber, _ int64) commands.Command {
+	if receipt, ok := s.mayLeave(); ok {
+		return commands.ReattributeReceipt{ReceiptID: receipt, OrgID: s.org, SubscriberID: who, Reason: "wrong account"}
+	}
+	return nil
+}
+
+// withdrawPart takes a part of a receipt back.
+func withdrawPart(s *simulation, who id.Subscriber, units int64) commands.Command {
+	receipt, ok := pick(s, s.payments, "receipt")
+	if !ok {
+		return nil
+	}
+	return commands.WithdrawReceipt{
+		SubscriberID: who, ReceiptID: receipt, WithdrawalID: made[id.Withdrawal](s), Amount: kes(units / 2),
+		Reason: "too much",
+	}
+}
+
+// setAside begins a refund of the unused money of a receipt, or of a part of it.
+func setAside(s *simulation, who id.Subscriber, units int64) commands.Command {
+	receipt, ok := pick(s, s.payments, "receipt")
+	if !ok {
+		return nil
+	}
+	c := commands.SetCreditAside{
+		SubscriberID: who, RefundID: made[id.Refund](s), ReceiptID: receipt, Reason: "asked for",
+	}
+	if s.one(2, "part") {
+		c.Amount = kes(units / 2)
+	}
+	return c
+}
+
+// endRefund pays a refund out, or finds that it failed.
+func endRefund(s *simulation, who id.Subscriber, _ int64) commands.Command {
+	refund, found := pick(s, s.setAside, "refund")
+	switch {
+	case !found:
+		return nil
+	case s.one(2, "paid out"):
+		return commands.PayOutSetAside{SubscriberID: who, RefundID: refund}
+	}
+	return commands.ReturnSetAside{SubscriberID: who, RefundID: refund, Reason: "no such phone"}
+}
+
+// writeOff gives up all that a subscriber owes.
+func writeOff(s *simulation, who id.Subscriber, _ int64) commands.Command {
+	return commands.WriteOffDebt{SubscriberID: who, WriteOffID: made[id.Receipt](s), Reason: "gone away"}
+}
+
+// creditNote gives an invoice back, whole or in part.
+func creditNote(s *simulation, who id.Subscriber, units int64) commands.Command {
+	invoice, found := pick(s, s.invoices, "invoice")
+	switch {
+	case !found:
+		return nil
+	case s.one(2, "part"):
+		return s.givesBack(who, invoice, units)
+	}
+	return s.givesBack(who, invoice, 0)
+}
+
+// void is the mistake of a clerk that is undone.
+func void(s *simulation, who id.Subscriber, _ int64) commands.Command {
+	if invoice, found := pick(s, s.invoices, "invoice"); found {
+		return commands.VoidInvoice{SubscriberID: who, InvoiceID: invoice, Reason: "mistake"}
+	}
+	return nil
+}
+
+// manualInvoice is for something that is no period.
+func manualInvoice(s *simulation, who id.Subscriber, units int64) commands.Command {
+	return s.draft(made[id.Invoice](s), who, kes(units), s.now)
+}
+
+// pause stops a subscription.
+func pause(s *simulation, _ id.Subscriber, _ int64) commands.Command {
+	of, _ := pick(s, s.subscriptions, "subscription")
+	return commands.PauseSubscription{SubscriptionID: of, Reason: "holiday"}
+}
+
+// resume goes on with a subscription.
+func resume(s *simulation, _ id.Subscriber, _ int64) commands.Command {
+	of, _ := pick(s, s.subscriptions, "subscription")
+	return commands.ResumeSubscription{SubscriptionID: of, Reason: "back"}
+}
+
+// end ends a subscription. That is rare, since little happens afterwards.
+func end(s *simulation, _ id.Subscriber, _ int64) commands.Command {
+	if of, _ := pick(s, s.subscriptions, "subscription"); s.one(2, "end") {
+		return commands.EndSubscription{SubscriptionID: of, Reason: "moved away"}
+	}
+	return nil
+}
+
+// closeStream closes the period of a stream, as the bus does with a full one.
+func closeStream(s *simulation, who id.Subscriber, _ int64) commands.Command {
+	of, _ := pick(s, s.subscriptions, "subscription")
+	switch {
+	case s.one(2, "subscription's"):
+		s.subs.closePeriod(id.As[id.Any](of))
+	case s.account(who).Exists():
+		s.accounts.closePeriod(id.As[id.Any](who))
+	}
+	return nil
+}
