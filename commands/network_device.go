@@ -94,15 +94,17 @@ type MarkDeviceRecovered struct{ DeviceID id.Device }
 
 // ShowBootstrap records that the caller is about to be given the bootstrap script. Fails: device_not_found.
 type ShowBootstrap struct {
-	DeviceID id.Device
-	Version  int // of the script
+	DeviceID  id.Device
+	Version   int       // of the script
+	RadiusRef id.Secret // of the RADIUS secret in it
 }
 
 // ReportBootstrap reports the version of the bootstrap script on the router. Fails: device_not_found, bad_version.
 type ReportBootstrap struct {
-	DeviceID id.Device
-	Version  int
-	By       string
+	DeviceID  id.Device
+	Version   int
+	By        string
+	RadiusRef id.Secret // of the RADIUS secret in the script; zero = not known
 }
 
 // RequestReboot asks for a reboot; RunID identifies the attempt. Fails: device_not_found, reboot_in_progress.

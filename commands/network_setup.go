@@ -21,6 +21,13 @@ type ReportSetupDrift struct {
 	Resources []events.DriftedResource
 }
 
+// ReportDriftCheck reports the end of a check of a router and its services: Error says why it could not be made, ""
+// that it was. Fails: device_not_found.
+type ReportDriftCheck struct {
+	DeviceID id.Device
+	Error    string
+}
+
 // ReconcileSetup brings the setup of a router in line: RADIUS client, accounting, services and firewall.
 type ReconcileSetup struct {
 	DeviceID id.Device `json:"deviceId"`
@@ -32,9 +39,13 @@ func (ReconcileSetup) Kind() string { return "network_reconcile_setup" }
 
 func (ReportSetupApplied) CommandName() string { return "network.ReportSetupApplied" }
 func (ReportSetupDrift) CommandName() string   { return "network.ReportSetupDrift" }
+func (ReportDriftCheck) CommandName() string   { return "network.ReportDriftCheck" }
 
 func (c ReportSetupApplied) Target() Target { return At(DeviceCategory, c.DeviceID) }
 func (c ReportSetupDrift) Target() Target   { return At(DeviceCategory, c.DeviceID) }
+func (c ReportDriftCheck) Target() Target   { return At(DeviceCategory, c.DeviceID) }
+
+func (c ReportDriftCheck) Validate() error { return deviceNamed(c.DeviceID) }
 
 // Validate checks form.
 func (c ReportSetupApplied) Validate() error {
@@ -54,6 +65,7 @@ func (c ReportSetupDrift) Validate() error {
 
 func (ReportSetupApplied) deviceCommand() {}
 func (ReportSetupDrift) deviceCommand()   {}
+func (ReportDriftCheck) deviceCommand()   {}
 
 // ErrSetupConfirmation is the failure of an unconfirmed repair of a router's setup that could cut the platform off, or
 // after which the platform's RADIUS server is asked about customers whom another server is asked about now. menus are
@@ -62,7 +74,7 @@ func ErrSetupConfirmation(menus []string) error {
 	return failure.NewConflict("setup_confirmation_required",
 		"This writes to services or firewall of the router, through which the platform reaches it, or puts the "+
 			"platform's RADIUS client before another one, whose customers are refused then. Repeat it with "+
-			"confirm=true: services and firewall are restored by the router itself after three minutes when it is not "+
+			"confirm=true: services and firewall are restored by the router itself after a few minutes when it is not "+
 			"reached any more.").
 		With("menus", menus)
 }

@@ -98,15 +98,19 @@ type DeviceBootstrapReported struct {
 	DeviceID id.Device `json:"deviceId"`
 	Version  int       `json:"version"`
 	By       string    `json:"by"` // "report" (the script called the platform) or "router" (the platform read it)
-	At       time.Time `json:"at"`
+	// of the RADIUS secret that the script has brought; zero = not known: the platform read only the script's version,
+	// or the event is older than version 2
+	RadiusRef id.Secret `json:"radiusRef"`
+	At        time.Time `json:"at"`
 }
 
 // DeviceBootstrapShown records that somebody was given the bootstrap script, which has the router's tunnel, RADIUS and
 // API secrets. The envelope says who.
 type DeviceBootstrapShown struct {
-	DeviceID id.Device `json:"deviceId"`
-	Version  int       `json:"version"` // of the script
-	At       time.Time `json:"at"`
+	DeviceID  id.Device `json:"deviceId"`
+	Version   int       `json:"version"`   // of the script
+	RadiusRef id.Secret `json:"radiusRef"` // of the RADIUS secret in it; zero in events older than version 2
+	At        time.Time `json:"at"`
 }
 
 // DeviceRebootRequested records that an operator wants a reboot. RunID identifies the attempt.
@@ -167,8 +171,8 @@ func (DeviceCredentialsReplaced) EventType() string { return "network.DeviceCred
 func (DeviceTransportLearned) EventType() string    { return "network.DeviceTransportLearned.v1" }
 func (DeviceUnreachable) EventType() string         { return "network.DeviceUnreachable.v1" }
 func (DeviceRecovered) EventType() string           { return "network.DeviceRecovered.v1" }
-func (DeviceBootstrapReported) EventType() string   { return "network.DeviceBootstrapReported.v1" }
-func (DeviceBootstrapShown) EventType() string      { return "network.DeviceBootstrapShown.v1" }
+func (DeviceBootstrapReported) EventType() string   { return "network.DeviceBootstrapReported.v2" }
+func (DeviceBootstrapShown) EventType() string      { return "network.DeviceBootstrapShown.v2" }
 func (DeviceRebootRequested) EventType() string     { return "network.DeviceRebootRequested.v1" }
 func (DeviceRebootStarted) EventType() string       { return "network.DeviceRebootStarted.v1" }
 func (DeviceRebootAccepted) EventType() string      { return "network.DeviceRebootAccepted.v1" }

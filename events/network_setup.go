@@ -32,10 +32,29 @@ type DeviceSetupCleared struct {
 	At       time.Time `json:"at"`
 }
 
+// DeviceDriftUnchecked records that a router could not be compared with what it should have, although it answers. There
+// is one event until a check succeeds: see DeviceDriftChecked.
+type DeviceDriftUnchecked struct {
+	DeviceID id.Device `json:"deviceId"`
+	Error    string    `json:"error"` // the router's words, or why it was not read, in a sentence
+	At       time.Time `json:"at"`
+}
+
+// DeviceDriftChecked records the first check that succeeded after DeviceDriftUnchecked.
+type DeviceDriftChecked struct {
+	DeviceID id.Device `json:"deviceId"`
+	At       time.Time `json:"at"`
+}
+
 func (DeviceSetupApplied) EventType() string { return "network.DeviceSetupApplied.v1" }
 func (DeviceSetupDrifted) EventType() string { return "network.DeviceSetupDrifted.v1" }
 func (DeviceSetupCleared) EventType() string { return "network.DeviceSetupCleared.v1" }
 
-func (DeviceSetupApplied) deviceEvent() {}
-func (DeviceSetupDrifted) deviceEvent() {}
-func (DeviceSetupCleared) deviceEvent() {}
+func (DeviceDriftUnchecked) EventType() string { return "network.DeviceDriftUnchecked.v1" }
+func (DeviceDriftChecked) EventType() string   { return "network.DeviceDriftChecked.v1" }
+
+func (DeviceSetupApplied) deviceEvent()   {}
+func (DeviceSetupDrifted) deviceEvent()   {}
+func (DeviceSetupCleared) deviceEvent()   {}
+func (DeviceDriftUnchecked) deviceEvent() {}
+func (DeviceDriftChecked) deviceEvent()   {}

@@ -26,6 +26,7 @@ func Devices() aggregates.Definition[Device, commands.DeviceCommand, events.Devi
 			commands.LearnDeviceTransport{}, commands.MarkDeviceUnreachable{}, commands.MarkDeviceRecovered{},
 			commands.ReportBootstrap{}, commands.RequestReboot{}, commands.BeginReboot{}, commands.AcceptReboot{},
 			commands.ConfirmReboot{}, commands.FailReboot{}, commands.ReportSetupApplied{}, commands.ReportSetupDrift{},
+			commands.ReportDriftCheck{},
 			commands.DecommissionDevice{},
 		},
 	}
@@ -49,6 +50,8 @@ type Device struct {
 	Unreachable    bool
 	Bootstrap      int // version of the bootstrap script on the router; 0 = not known
 	Setup          DeviceSetup
+	Shown          []id.Secret // RADIUS secrets in scripts that were shown, the newest last; at most maxShown
+	DriftUnchecked bool        // the latest check for drift could not be made
 	Reboot         Reboot
 	Decommissioned bool
 }
@@ -120,7 +123,8 @@ func evolveDevice(s Device, e events.DeviceEvent) Device {
 		*s.ref(e.Kind) = e.Ref
 	case events.DeviceTransportLearned:
 		s.Transport = e.Transport
-	case events.DeviceBootstrapShown: // only the audit log and the history tell it
+	case events.DeviceBootstrapShown:
+		s.Shown = showing(s.Shown, e.RadiusRef)
 	case events.DeviceUnreachable:
 		s.Unreachable = true
 	case events.DeviceRecovered:
@@ -128,7 +132,8 @@ func evolveDevice(s Device, e events.DeviceEvent) Device {
 	case events.DeviceBootstrapReported:
 		s.Bootstrap = e.Version
 		return evolveSetup(s, e)
-	case events.DeviceSetupApplied, events.DeviceSetupDrifted, events.DeviceSetupCleared:
+	case events.DeviceSetupApplied, events.DeviceSetupDrifted, events.DeviceSetupCleared, events.DeviceDriftUnchecked,
+		events.DeviceDriftChecked:
 		return evolveSetup(s, e)
 	case events.DeviceRebootRequested:
 		s.Reboot = Reboot{RunID: e.RunID, RequestedAt: e.At}
@@ -181,7 +186,9 @@ func decideDevice(s Device, c commands.DeviceCommand, now time.Time) ([]events.D
 	switch c := c.(type) {
 	case commands.RegisterDevice:
 	case commands.ShowBootstrap:
-		return only[events.DeviceEvent](events.DeviceBootstrapShown{DeviceID: s.ID, Version: c.Version, At: now})
+		return only[events.DeviceEvent](events.DeviceBootstrapShown{
+			DeviceID: s.ID, Version: c.Version, RadiusRef: c.RadiusRef, At: now,
+		})
 	case commands.CorrectDevice:
 		if c.Details != s.Details {
 			return only[events.DeviceEvent](events.DeviceDetailsCorrected{DeviceID: s.ID, Details: c.Details, At: now})
@@ -203,18 +210,12 @@ func decideDevice(s Device, c commands.DeviceCommand, now time.Time) ([]events.D
 			return only[events.DeviceEvent](events.DeviceRecovered{DeviceID: s.ID, At: now})
 		}
 	case commands.ReportBootstrap:
-		// a script that ran again may have brought another RADIUS secret
-		again := c.By == commands.BootstrapByReport && s.Setup.RadiusGiven != s.RadiusRef
-		if s.Bootstrap != c.Version || again {
-			return only[events.DeviceEvent](events.DeviceBootstrapReported{
-				DeviceID: s.ID, Version: c.Version, By: c.By, At: now,
-			})
-		}
+		return decideBootstrap(s, c, now)
 	case commands.DecommissionDevice:
 		if !s.Decommissioned {
 			return only[events.DeviceEvent](events.DeviceDecommissioned{DeviceID: s.ID, OrgID: s.Org, At: now})
 		}
-	case commands.ReportSetupApplied, commands.ReportSetupDrift:
+	case commands.ReportSetupApplied, commands.ReportSetupDrift, commands.ReportDriftCheck:
 		return decideSetup(s, c, now)
 	case commands.RequestReboot, commands.BeginReboot, commands.AcceptReboot, commands.ConfirmReboot,
 		commands.FailReboot:
@@ -288,7 +289,8 @@ func decideReboot(s Device, c commands.DeviceCommand, now time.Time) ([]events.D
 	case commands.RegisterDevice, commands.CorrectDevice, commands.ReplaceDeviceCredentials, commands.ShowBootstrap,
 		commands.LearnDeviceTransport,
 		commands.MarkDeviceUnreachable, commands.MarkDeviceRecovered, commands.ReportBootstrap,
-		commands.ReportSetupApplied, commands.ReportSetupDrift, commands.DecommissionDevice:
+		commands.ReportSetupApplied, commands.ReportSetupDrift, commands.ReportDriftCheck,
+		commands.DecommissionDevice:
 	}
 	return nil, nil
 }

@@ -1,6 +1,7 @@
 package network
 
 import (
+	"slices"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/commands"
@@ -15,17 +16,34 @@ type DeviceSetup struct {
 	DriftSince  time.Time // first time of the present difference, UTC
 }
 
-// evolveSetup applies one recorded event about the setup. The script gives a router the secret of its time.
+// maxShown bounds the RADIUS secrets of shown scripts that are kept.
+const maxShown = 10
+
+// showing adds the RADIUS secret of a script that is shown to a copy of the list.
+func showing(list []id.Secret, ref id.Secret) []id.Secret {
+	if ref.IsZero() || slices.Contains(list, ref) {
+		return list
+	}
+	list = append(slices.Clone(list), ref)
+	return list[max(0, len(list)-maxShown):]
+}
+
+// evolveSetup applies one recorded event about the setup. A script gives a router the secret that was valid when it was
+// shown.
 func evolveSetup(s Device, e events.DeviceEvent) Device {
 	switch e := e.(type) {
 	case events.DeviceBootstrapReported:
-		s.Setup = DeviceSetup{RadiusGiven: s.RadiusRef}
+		s.Setup = DeviceSetup{RadiusGiven: e.RadiusRef}
 	case events.DeviceSetupApplied:
 		s.Setup = DeviceSetup{RadiusGiven: e.RadiusRef}
 	case events.DeviceSetupDrifted:
 		s.Setup.DriftHash, s.Setup.DriftSince = e.Hash, e.FirstSeenAt
 	case events.DeviceSetupCleared:
 		s.Setup.DriftHash, s.Setup.DriftSince = "", time.Time{}
+	case events.DeviceDriftUnchecked:
+		s.DriftUnchecked = true
+	case events.DeviceDriftChecked:
+		s.DriftUnchecked = false
 	default: // other events are applied by evolveDevice, whose switch is complete
 	}
 	return s
@@ -43,6 +61,13 @@ func decideSetup(s Device, c commands.DeviceCommand, now time.Time) ([]events.De
 		})
 	case commands.ReportSetupDrift:
 		return decideSetupDrift(s, c, now)
+	case commands.ReportDriftCheck:
+		switch {
+		case c.Error != "" && !s.DriftUnchecked:
+			return only[events.DeviceEvent](events.DeviceDriftUnchecked{DeviceID: s.ID, Error: c.Error, At: now})
+		case c.Error == "" && s.DriftUnchecked:
+			return only[events.DeviceEvent](events.DeviceDriftChecked{DeviceID: s.ID, At: now})
+		}
 	default: // other commands are decided by decideDevice, whose switch is complete
 	}
 	return nil, nil
@@ -62,5 +87,21 @@ func decideSetupDrift(s Device, c commands.ReportSetupDrift, now time.Time) ([]e
 	}
 	return only[events.DeviceEvent](events.DeviceSetupDrifted{
 		DeviceID: s.ID, OrgID: s.Org, FirstSeenAt: since, Hash: c.Hash, Resources: c.Resources, At: now,
+	})
+}
+
+// decideBootstrap records a new version of the script on the router, and a script that ran again and may have brought
+// another RADIUS secret. A secret that no script was shown with is not known.
+func decideBootstrap(s Device, c commands.ReportBootstrap, now time.Time) ([]events.DeviceEvent, error) {
+	brought := c.RadiusRef
+	if c.By != commands.BootstrapByReport || !slices.Contains(s.Shown, brought) {
+		brought = id.Secret{}
+	}
+	again := c.By == commands.BootstrapByReport && s.Setup.RadiusGiven != brought
+	if s.Bootstrap == c.Version && !again {
+		return nil, nil
+	}
+	return only[events.DeviceEvent](events.DeviceBootstrapReported{
+		DeviceID: s.ID, Version: c.Version, By: c.By, RadiusRef: brought, At: now,
 	})
 }

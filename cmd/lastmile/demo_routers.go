@@ -7,8 +7,10 @@ import (
 	"net/http"
 	"net/netip"
 	"slices"
+	"strings"
 
 	"github.com/lastmile-isp/lastmile/gateways/routeros"
+	"github.com/lastmile-isp/lastmile/httpapi/network"
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/simulators/router"
 )
@@ -143,10 +145,19 @@ func (s *demoSeed) plugRouters(ctx context.Context, sim *router.Simulator) error
 // pasteScript gets a router's bootstrap script and runs it on the simulated router, as an engineer would.
 func (s *demoSeed) pasteScript(ctx context.Context, path string, r *router.Router) error {
 	script, err := s.admin.text(ctx, path+"/bootstrap-script")
-	if err == nil {
-		r.Paste(script)
+	if err != nil {
+		return err
 	}
+	r.Paste(script)
+	_, err = s.admin.call(ctx, http.MethodPost, reportOf(script), "", nil)
 	return err
+}
+
+// reportOf gives the path at which a bootstrap script reports, because simulated routers have no /tool fetch.
+func reportOf(script string) string {
+	_, after, _ := strings.Cut(script, networkapi.BootstrapPath)
+	path, _, _ := strings.Cut(after, " ")
+	return networkapi.BootstrapPath + strings.TrimRight(path, `\"`)
 }
 
 // connectCustomers makes customers sign in on the router. Services without sessions are passed over.

@@ -30,6 +30,7 @@ func TestBootstrap_PastedTwiceBringsTheRouterUp(t *testing.T) {
 				t.Fatalf("%s: %v", r.Name(), faults)
 			}
 		}
+		k.must(k.admin, "POST", reportOf(script), nil)
 		clients := r.Snapshot(false)["radius"]
 		if len(clients) != 1 || !slices.ContainsFunc(clients,
 			func(c router.Item) bool { return c["secret"] == secret }) {

@@ -8,6 +8,7 @@ import (
 	"github.com/lastmile-isp/lastmile/gateways/breaker"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/httpapi/identity"
+	"github.com/lastmile-isp/lastmile/httpapi/network"
 	"github.com/lastmile-isp/lastmile/httpapi/payments"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/null"
@@ -16,6 +17,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/processmanagers/runner"
 	"github.com/lastmile-isp/lastmile/projections/identity"
+	"github.com/lastmile-isp/lastmile/projections/network"
 	"github.com/lastmile-isp/lastmile/projections/payments"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
@@ -24,6 +26,7 @@ import (
 // metrics only.
 func (a *App) serve(ctx context.Context, areas [][]httpapi.Route) error {
 	a.metrics.MustRegister(httpapi.BreakerMetrics(a.breakerStates),
+		networkapi.RouterMetrics(networkviews.DevicesQuery{Views: a.engines.views}),
 		paymentsapi.ReceiptMetrics(paymentsviews.ReceiptsQuery{Views: a.engines.views}, a.clock),
 		paymentsapi.PromptMetrics(paymentsviews.PaymentsQuery{Views: a.engines.views}, a.clock))
 	for _, c := range httpapi.ProjectionMetrics(a.engines.shown) {

@@ -102,7 +102,9 @@ func (a *App) startRounds(ctx context.Context) error {
 type liveRouters struct{ *networkjobs.Workers }
 
 // BootstrapScript makes the script; the actor of meta is recorded when it needs new credentials.
-func (l liveRouters) BootstrapScript(ctx context.Context, device id.Device, meta commands.Meta) (string, error) {
+func (l liveRouters) BootstrapScript(
+	ctx context.Context, device id.Device, meta commands.Meta,
+) (script string, radius id.Secret, err error) {
 	return l.Workers.BootstrapScript(ctx, device, jobs.Cause{
 		OrgID: meta.OrgID, Actor: meta.Actor, CorrelationID: meta.CorrelationID, JobID: id.Any(meta.CommandID),
 	})

@@ -9,7 +9,7 @@ import (
 
 // upcasters convert old versions to present ones; each area lists its own.
 var upcasters = slices.Concat(auditUpcasters(), billingUpcasters(), paymentsUpcasters(), subscribersUpcasters(),
-	remarkUpcasters())
+	remarkUpcasters(), networkUpcasters())
 
 // unchanged is the conversion to a version that only has further fields, which are absent in old events.
 func unchanged(data json.RawMessage) (json.RawMessage, error) { return data, nil }
@@ -95,6 +95,7 @@ func network() []events.Event {
 		events.ServiceSubnetLeft{}, events.ServiceSubnetsKept{}, events.ServiceSubnetsRetired{},
 		events.ServiceRemovalRequested{}, events.ServiceRemoved{}, events.ServicePeriodClosed{},
 		events.DeviceSetupApplied{}, events.DeviceSetupDrifted{}, events.DeviceSetupCleared{},
+		events.DeviceDriftUnchecked{}, events.DeviceDriftChecked{},
 		events.ReconcileRequested{}, events.ReconcileStarted{}, events.ReconcilePlanned{}, events.RouterWritten{},
 		events.RouterWriteRefused{}, events.ReconcileFinished{}, events.ReconcilePeriodClosed{},
 		events.AddressesAllocated{}, events.AddressesSettled{}, events.AddressesReleased{},

@@ -68,12 +68,22 @@ func newLink(g *Gateway, t Target) *link {
 	}
 }
 
-// retire closes idle connections; calls under way end by themselves.
+// retire closes idle connections, now and after each call: who still holds the device keeps none open, of which a
+// router takes few.
 func (l *link) retire() {
 	l.mu.Lock()
 	l.retired = true
-	all := l.spoken
-	l.spoken = map[Speech]protocol{}
+	l.mu.Unlock()
+	l.tidy()
+}
+
+// tidy closes the idle connections of a retired link.
+func (l *link) tidy() {
+	l.mu.Lock()
+	var all []protocol
+	if l.retired {
+		all = slices.Collect(maps.Values(l.spoken))
+	}
 	l.mu.Unlock()
 	for _, p := range all {
 		p.close()
@@ -195,6 +205,7 @@ func (l *link) call(ctx context.Context, r request, needsID bool) ([]Item, error
 		if ctx.Err() != nil { // a free slot and an ended context at the same time
 			return breaker.Unsent(lost(false, ctx.Err()))
 		}
+		defer l.tidy()
 		var err error
 		items, err = l.exchange(ctx, r)
 		var refusal *Refusal
@@ -305,9 +316,7 @@ func (l *link) speak(p place) protocol {
 		} else {
 			way = newAPI(l, p)
 		}
-		if !l.retired {
-			l.spoken[p.speech] = way
-		}
+		l.spoken[p.speech] = way
 	}
 	return way
 }

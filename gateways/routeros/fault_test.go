@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/netip"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -188,6 +189,28 @@ func TestForget_TheNextCallNeedsANewConnection(t *testing.T) {
 			t.Errorf("%s: the former connection was used again", service)
 		}
 	}
+}
+
+// A router takes few connections: who still holds a forgotten device opens one for each call and keeps none.
+func TestForget_WhoStillHoldsTheDeviceKeepsNoConnection(t *testing.T) {
+	t.Parallel()
+	bothWays(t, func(t *testing.T, k *kit) {
+		held := k.device()
+		k.gateway.Forget(k.target.ID)
+		for range 5 {
+			if _, err := held.Print(t.Context(), "system/resource", routeros.Query{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		for k.router.Connections() > 0 { // the router notices the end of a connection a moment later
+			if ctx.Err() != nil {
+				t.Fatalf("%d connections are open", k.router.Connections())
+			}
+			runtime.Gosched()
+		}
+	})
 }
 
 func TestDeadline_EndsEveryCall(t *testing.T) {

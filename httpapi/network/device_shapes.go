@@ -68,6 +68,7 @@ type deviceResponse struct {
 	Error             *string         `json:"error"`
 	Bootstrap         bootstrapShape  `json:"bootstrap"`
 	SetupDrift        *driftShape     `json:"setupDrift" doc:"of the setup; null = as desired, or never compared"`
+	DriftUnchecked    *uncheckedShape `json:"driftUnchecked" doc:"why it cannot be compared; null = it can"`
 	Reboot            *rebootShape    `json:"reboot" doc:"the newest one"`
 	CreatedAt         time.Time       `json:"createdAt"`
 }
@@ -87,6 +88,12 @@ type bootstrapShape struct {
 	Newest     int        `json:"newest"`
 	UpToDate   bool       `json:"upToDate"`
 	ReportedAt *time.Time `json:"reportedAt"`
+}
+
+// uncheckedShape tells since when a router could not be compared with what it should have, and why.
+type uncheckedShape struct {
+	Since time.Time `json:"since"`
+	Error string    `json:"error"`
 }
 
 // rebootShape is the state of a reboot; the uptime is known once it is confirmed.
@@ -117,6 +124,10 @@ func (a API) showDevice(r networkviews.DeviceRow) deviceResponse {
 	}
 	if d := r.SetupDrift; d != nil {
 		out.SetupDrift = &driftShape{FirstSeenAt: d.FirstSeenAt, Hash: d.Hash, Resources: showDrift(d.Resources)}
+	}
+	if u := r.DriftUnchecked; u != nil {
+		shape := uncheckedShape(*u)
+		out.DriftUnchecked = &shape
 	}
 	if b := r.Reboot; b != nil {
 		out.Reboot = &rebootShape{Stage: b.Stage, Message: null.Of(b.Message), At: b.At}

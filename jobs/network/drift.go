@@ -2,10 +2,12 @@ package networkjobs
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
 	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/gateways/routeros"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/jobs"
 	"github.com/lastmile-isp/lastmile/projections/network"
@@ -17,16 +19,34 @@ const maxDrifted = 100
 
 // CheckDrift compares a router with all its services, and with its setup, and writes nothing to it. The number of reads
 // of an unchanged router does not depend on its services, and an unchanged difference is reported once. A new
-// difference is read again under the router's lock: a run in progress is not drift.
+// difference is read again under the router's lock, because a run in progress is not drift; only the part that differs
+// is. A router that answers and cannot be compared is told, too.
 func (w *Workers) CheckDrift(ctx context.Context, args commands.CheckDrift, cause jobs.Cause) error {
-	found, err := w.newDrift(ctx, args.DeviceID)
-	if err != nil || len(found) == 0 {
+	row, err := w.devices.Any(ctx, args.DeviceID)
+	if err != nil || row == nil {
 		return err
 	}
+	r, err := w.openRow(ctx, *row)
+	if err != nil {
+		return nil //nolint:nilerr // the fleet poll shows it
+	}
+	found, err := w.newDrift(ctx, r, parts{services: true, setup: true})
+	if err != nil {
+		return w.unchecked(ctx, r, err)
+	}
+	w.checked(ctx, r)
+	if len(found) == 0 {
+		return nil
+	}
 	return w.exclusively(ctx, args.DeviceID, func(ctx context.Context) error {
-		found, err := w.newDrift(ctx, args.DeviceID)
-		if err != nil {
+		row, err := w.devices.Any(ctx, args.DeviceID)
+		if err != nil || row == nil {
 			return err
+		}
+		r.row = *row
+		found, err := w.newDrift(ctx, r, partsOf(found))
+		if err != nil {
+			return w.unchecked(ctx, r, err)
 		}
 		for _, report := range found {
 			use := report.Target().ID.String()
@@ -38,29 +58,61 @@ func (w *Workers) CheckDrift(ctx context.Context, args commands.CheckDrift, caus
 	})
 }
 
-// newDrift reads a router and gives the reports of its services, and of its setup, whose difference is not the recorded
-// one. For a router that is not reached it gives none: the breaker and the fleet poll show that.
-func (w *Workers) newDrift(ctx context.Context, device id.Device) ([]commands.Command, error) {
-	row, err := w.devices.Any(ctx, device)
-	if err != nil || row == nil {
-		return nil, err
+// parts are the parts of a router that are compared.
+type parts struct{ services, setup bool }
+
+// partsOf gives the parts that reports are about.
+func partsOf(found []commands.Command) parts {
+	var p parts
+	for _, report := range found {
+		_, is := report.(commands.ReportSetupDrift)
+		p.setup, p.services = p.setup || is, p.services || !is
 	}
-	r, err := w.openRow(ctx, *row)
-	if err != nil {
-		return nil, nil //nolint:nilerr // the fleet poll shows it
+	return p
+}
+
+// newDrift reads parts of a router and gives the reports of those services, and of the setup, whose difference is not
+// the recorded one.
+func (w *Workers) newDrift(ctx context.Context, r router, p parts) (found []commands.Command, err error) {
+	if p.services {
+		if found, err = w.serviceDrift(ctx, r); err != nil {
+			return nil, err
+		}
 	}
-	found, err := w.serviceDrift(ctx, r)
-	if err == nil {
-		var setup *commands.ReportSetupDrift
-		if setup, err = w.setupDrift(ctx, r); setup != nil {
+	if p.setup {
+		setup, err := w.setupDrift(ctx, r)
+		if err != nil {
+			return nil, err
+		}
+		if setup != nil {
 			found = append(found, *setup)
 		}
 	}
-	if err != nil {
-		w.cfg.Logger.InfoContext(ctx, "drift was not checked", "device_id", row.ID, "error", err)
-		return nil, nil
-	}
 	return found, nil
+}
+
+// unchecked records that a router answers and could not be compared. One that the breaker keeps away is shown as
+// unreachable already. An error of our own is given back.
+func (w *Workers) unchecked(ctx context.Context, r router, failed error) error {
+	var why *stopped
+	message := "The router answers too slowly to be compared."
+	switch err := stop(ctx, commands.OperationRead, failed); {
+	case errors.As(err, &why):
+		message = ended(why.message)
+	case !errors.Is(err, context.DeadlineExceeded):
+		return err
+	}
+	if r.row.DriftUnchecked == nil && w.cfg.Breakers.Ready(routeros.BreakerKind, r.row.ID.String()) == nil {
+		w.note(ctx, r.row.OrgID, commands.ReportDriftCheck{DeviceID: r.row.ID, Error: message})
+	}
+	return nil
+}
+
+// checked records that a router can be compared again.
+func (w *Workers) checked(ctx context.Context, r router) {
+	if r.row.DriftUnchecked != nil {
+		w.note(ctx, r.row.OrgID, commands.ReportDriftCheck{DeviceID: r.row.ID})
+	}
 }
 
 // serviceDrift gives the reports of those services of a router whose difference is not the recorded one.

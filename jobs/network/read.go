@@ -20,8 +20,19 @@ func (r router) read(ctx context.Context, menus []string) (routerplan.Snapshot, 
 	return snapshot, r.refresh(ctx, snapshot, menus)
 }
 
+// permitted reads menus like read, and leaves those out that the API user may not read.
+func (r router) permitted(ctx context.Context, menus []string) (routerplan.Snapshot, error) {
+	snapshot := routerplan.Snapshot{}
+	return snapshot, r.fetch(ctx, snapshot, menus, routeros.IsDenied)
+}
+
 // refresh reads menus of a snapshot again. The first error ends the reading and names its menu.
 func (r router) refresh(ctx context.Context, into routerplan.Snapshot, menus []string) error {
+	return r.fetch(ctx, into, menus, func(error) bool { return false })
+}
+
+// fetch reads menus into a snapshot, and leaves those out whose error is let pass.
+func (r router) fetch(ctx context.Context, into routerplan.Snapshot, menus []string, pass func(error) bool) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var (
@@ -38,9 +49,10 @@ func (r router) refresh(ctx context.Context, into routerplan.Snapshot, menus []s
 					items, err = nil, nil // a package that this router does not have: nothing is there
 				}
 				mu.Lock()
-				if err == nil {
+				switch {
+				case err == nil:
 					into[menu] = rowsOf(items)
-				} else if first == nil {
+				case !pass(err) && first == nil:
 					first = &at{path: menu, err: err}
 					cancel()
 				}

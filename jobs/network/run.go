@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates/network"
 	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
@@ -35,6 +36,8 @@ type run struct {
 	over    bool                 // it ended in an earlier attempt
 	clashes map[string]bool      // additions that the router refused as duplicates
 	blocked map[id.Service]error // services that do not work though they are written, with the reason
+	guard   guard
+	pace    time.Duration // of one call, as measured last; zero = not measured
 }
 
 // stopped ends a run early. It is recorded with the run and shown to operators.

@@ -47,15 +47,25 @@ type ScriptSettings struct {
 }
 
 // BootstrapScript makes the script of a router, with its secrets in clear text. For a router without API credentials it
-// first stores new ones, which the script then creates on the router. Fails: device_not_found.
-func (w *Workers) BootstrapScript(ctx context.Context, device id.Device, by jobs.Cause) (string, error) {
+// first stores new ones, which the script then creates on the router. radius refers to the RADIUS secret in the script;
+// the script's report names it, because another one may be valid when the script runs. Fails: device_not_found.
+func (w *Workers) BootstrapScript(
+	ctx context.Context, device id.Device, by jobs.Cause,
+) (text string, radius id.Secret, err error) {
 	row, err := w.devices.Any(ctx, device)
 	if err != nil {
-		return "", err
+		return "", radius, err
 	}
 	if row == nil {
-		return "", commands.ErrNoDevice()
+		return "", radius, commands.ErrNoDevice()
 	}
+	text, err = w.scriptOf(ctx, *row, by)
+	return text, row.RadiusRef, err
+}
+
+// scriptOf is BootstrapScript for a router whose row was read.
+func (w *Workers) scriptOf(ctx context.Context, row networkviews.DeviceRow, by jobs.Cause) (string, error) {
+	var err error
 	s := w.cfg.Script
 	script := routerplan.BootstrapConfig{
 		Concentrator: s.Concentrator, SSTPPort: s.ConcentratorPort, TunnelUser: row.TunnelUser,
@@ -68,19 +78,19 @@ func (w *Workers) BootstrapScript(ctx context.Context, device id.Device, by jobs
 	if script.RadiusSecret, err = w.secret(ctx, row.RadiusRef); err != nil {
 		return "", err
 	}
-	user, err := w.apiUser(ctx, *row, by)
+	user, err := w.apiUser(ctx, row, by)
 	if err != nil {
 		return "", err
 	}
 	script.APIUser, script.APIPassword = user.User, user.Password
 	if s.ReportURL != "" {
 		token, err := w.cfg.Tokens.Issue(ctx, vault.CallbackOwner{
-			Kind: TokenBootstrap, Ref: device.UUID(), OrgID: row.OrgID,
+			Kind: TokenBootstrap, Ref: row.ID.UUID(), OrgID: row.OrgID,
 		})
 		if err != nil {
 			return "", err
 		}
-		script.ReportURL = strings.TrimRight(s.ReportURL, "/") + "/" + token.Reveal()
+		script.ReportURL = strings.TrimRight(s.ReportURL, "/") + "/" + token.Reveal() + "." + row.RadiusRef.String()
 	}
 	return routerplan.Bootstrap(script)
 }
@@ -128,9 +138,12 @@ func (w *Workers) apiUser(
 // reportsPerHour bounds the reports of scripts for one router, since whoever has read the script knows the address.
 const reportsPerHour = 30
 
-// ReportBootstrap records the report of a script that ran on a router; the token in the address names the router.
+// ReportBootstrap records the report of a script that ran on a router. The token in the address names the router; a
+// reference after it, behind a full stop, names the RADIUS secret in the script, which older scripts do not tell.
 // Fails: callback_token_unknown, bad_version, rate_limited.
 func (w *Workers) ReportBootstrap(ctx context.Context, token string, version int) error {
+	token, brought, _ := strings.Cut(token, ".")
+	radius, _ := id.Parse[id.Secret](brought) // zero when it is not told
 	owner, err := w.cfg.Tokens.Lookup(ctx, secrets.Text(token))
 	if err != nil {
 		return err
@@ -148,7 +161,7 @@ func (w *Workers) ReportBootstrap(ctx context.Context, token string, version int
 		return failure.NewLimited("rate_limited", "Too many requests. Please wait.", max(wait, time.Second))
 	}
 	done, err := w.report(ctx, cause, "", commands.ReportBootstrap{
-		DeviceID: device, Version: version, By: commands.BootstrapByReport,
+		DeviceID: device, Version: version, By: commands.BootstrapByReport, RadiusRef: radius,
 	})
 	if err == nil {
 		w.Soon(device, done.Position)

@@ -2,21 +2,18 @@ package networkjobs
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
-	"github.com/lastmile-isp/lastmile/gateways/routeros"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/jobs"
 	"github.com/lastmile-isp/lastmile/projections/network"
 )
 
 // ReconcileSetup brings the setup of a router in line: RADIUS client, accounting, incoming requests, services and
-// firewall. Writes that could cut the platform's own way arm a rollback on the router first, which is disarmed only
-// after the router was reached again over a new connection.
+// firewall.
 func (w *Workers) ReconcileSetup(ctx context.Context, args commands.ReconcileSetup, cause jobs.Cause) error {
 	if err := w.shown(ctx, args.Position); err != nil {
 		return err
@@ -42,18 +39,21 @@ func (d deviceWork) setup(ctx context.Context, u *run) error {
 	if err != nil {
 		return stop(ctx, commands.OperationRead, err)
 	}
-	compare := comparison{menus: routerplan.SetupMenus(), compare: func(now routerplan.Snapshot) routerplan.Diff {
-		return routerplan.CompareSetup(now, want, version)
-	}}
+	report := commands.ReportSetupApplied{DeviceID: u.r.row.ID, RunID: u.id, RadiusRef: u.r.row.RadiusGiven}
+	with := func(want routerplan.Setup) comparison {
+		return comparison{menus: routerplan.SetupMenus(), compare: func(now routerplan.Snapshot) routerplan.Diff {
+			if _, read := now[routerplan.MenuRadius]; read { // else its secret is not written
+				report.RadiusRef = u.r.row.RadiusRef
+			}
+			return routerplan.CompareSetup(now, want, version)
+		}}
+	}
 	given := want
-	given.SecretStale = false // as soon as it is written: the router hides it
-	written := comparison{menus: compare.menus, compare: func(now routerplan.Snapshot) routerplan.Diff {
-		return routerplan.CompareSetup(now, given, version)
-	}}
-	if err := u.safely(ctx, compare, written); err != nil {
+	given.SecretStale = false // as soon as its write was answered: the router hides it
+	written := with(given)
+	if err := u.safely(ctx, with(want), written); err != nil {
 		return err
 	}
-	report := commands.ReportSetupApplied{DeviceID: u.r.row.ID, RunID: u.id, RadiusRef: u.r.row.RadiusRef}
 	if err := u.command(ctx, report); err != nil && !gone(err) {
 		return err
 	}
@@ -83,104 +83,6 @@ func (u *run) remains(ctx context.Context, c comparison) error {
 	return err
 }
 
-// safely makes the first round of writes of a comparison under a rollback when they could cut the way to the router,
-// and then converges on after. The rollback stays armed when the router is not reached afterwards.
-func (u *run) safely(ctx context.Context, first, after comparison) error {
-	steps, err := u.guarded(ctx, first)
-	if err != nil {
-		return err
-	}
-	risky := len(routerplan.Risky(steps)) > 0
-	if len(steps) > 0 {
-		if _, err := u.writeAll(ctx, steps); err != nil {
-			return u.unsafe(ctx, risky, err)
-		}
-	}
-	u.r.Device = u.w.again(u.r)
-	snapshot, err := u.r.permitted(ctx, union(after.menus, []string{routerplan.MenuScheduler}))
-	if err != nil {
-		return u.unsafe(ctx, risky, stop(ctx, commands.OperationVerify, err))
-	}
-	if err := u.converge(ctx, snapshot, after); err != nil {
-		return u.unsafe(ctx, risky, err)
-	}
-	return u.disarm(ctx)
-}
-
-// guarded gives the writes of a comparison; when they could cut the way to the router, the one that arms the rollback
-// comes first. A rollback that an earlier run left is removed before, over a new connection: it would undo later what
-// is compared now.
-func (u *run) guarded(ctx context.Context, c comparison) ([]routerplan.Step, error) {
-	for range maxRounds {
-		snapshot, err := u.r.permitted(ctx, union(c.menus, []string{routerplan.MenuScheduler}))
-		if err != nil {
-			return nil, stop(ctx, commands.OperationRead, err)
-		}
-		left, steps := routerplan.Disarm(snapshot), c.compare(snapshot).Plan()
-		if len(left) == 0 && len(routerplan.Risky(steps)) > 0 {
-			steps = append([]routerplan.Step{routerplan.Arm(snapshot, steps)}, steps...)
-		}
-		if err := u.settle(ctx, slices.Concat(left, steps)); err != nil || len(left) == 0 {
-			return steps, err
-		}
-		u.r.Device = u.w.again(u.r)
-		if _, err := u.writeAll(ctx, left); err != nil {
-			return nil, err
-		}
-	}
-	return nil, &stopped{outcome: events.ReconcileUnstable, path: routerplan.MenuScheduler,
-		operation: commands.OperationVerify, message: "The rollback of an earlier run cannot be removed."}
-}
-
-// unsafe ends a run in the middle. The rollback of a router that still answers is removed, because what was written is
-// known; one that does not answer keeps it and restores itself.
-func (u *run) unsafe(ctx context.Context, risky bool, err error) error {
-	var why *stopped
-	if !risky || !errors.As(err, &why) {
-		return err
-	}
-	if why.outcome == events.ReconcileUnreachable {
-		why.message += " It restores its former setup by itself within three minutes."
-		return err
-	}
-	u.r.Device = u.w.again(u.r)
-	if left := u.disarm(ctx); left != nil {
-		u.w.cfg.Logger.WarnContext(ctx, "rollback stays armed", "device_id", u.r.row.ID, "error", left)
-	}
-	return err
-}
-
-// disarm removes the rollback from the router.
-func (u *run) disarm(ctx context.Context) error {
-	snapshot, err := u.r.read(ctx, []string{routerplan.MenuScheduler})
-	if err != nil {
-		return stop(ctx, commands.OperationVerify, err)
-	}
-	if steps := routerplan.Disarm(snapshot); len(steps) > 0 {
-		_, err = u.writeAll(ctx, steps)
-	}
-	return err
-}
-
-// again gives the device of a router with new connections: kept ones would not show that the way is cut.
-func (w *Workers) again(r router) *routeros.Device {
-	target := r.Target()
-	w.cfg.Gateway.Forget(target.ID)
-	return w.cfg.Gateway.Device(target)
-}
-
-// permitted reads menus like read, and leaves those out that the API user may not read.
-func (r router) permitted(ctx context.Context, menus []string) (routerplan.Snapshot, error) {
-	snapshot := routerplan.Snapshot{}
-	for _, menu := range menus {
-		err := r.refresh(ctx, snapshot, []string{menu})
-		if err != nil && !routeros.IsDenied(err) {
-			return nil, err
-		}
-	}
-	return snapshot, nil
-}
-
 // setupOf gives the desired setup of a router, with its secrets.
 func (w *Workers) setupOf(ctx context.Context, row networkviews.DeviceRow) (routerplan.Setup, error) {
 	want := routerplan.Setup{
@@ -188,7 +90,7 @@ func (w *Workers) setupOf(ctx context.Context, row networkviews.DeviceRow) (rout
 		Tunnel: routerplan.TunnelLink{
 			Concentrator: w.cfg.Script.Concentrator, Port: w.cfg.Script.ConcentratorPort, User: row.TunnelUser,
 		},
-		SecretStale: !row.RadiusGiven.IsZero() && row.RadiusGiven != row.RadiusRef,
+		SecretStale: row.RadiusGiven != row.RadiusRef,
 	}
 	user, err := w.credentials(ctx, row.APIRef)
 	if err != nil {

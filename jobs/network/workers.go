@@ -79,10 +79,15 @@ func New(cfg Config) *Workers {
 	}
 }
 
+// slowRouter bounds an attempt of a job that reads a router as a whole, about 25 menus, and writes to it: a router that
+// polls accept, with up to pollPatience for an answer, gets done. A router that does not answer ends the attempt at its
+// first call.
+const slowRouter = 5 * time.Minute
+
 // Register adds the workers to the queue. Each job may be repeated after a crash at any step.
 func (w *Workers) Register(r *jobrunner.Runner) {
 	patient := jobrunner.Options{
-		Queue: "routers", Timeout: 30 * time.Second, MaxAttempts: 1000,
+		Queue: "routers", Timeout: slowRouter, MaxAttempts: 1000,
 		Backoff: jobrunner.Doubling(time.Second, time.Minute),
 	}
 	jobrunner.AddWorker(r, w.ApplyService, patient)
@@ -108,7 +113,7 @@ func (w *Workers) Register(r *jobrunner.Runner) {
 	jobrunner.AddWorker(r, w.ProbeDevice, jobrunner.Options{
 		Queue: "routers", Timeout: 30 * time.Second, MaxAttempts: 3,
 	})
-	jobrunner.AddWorker(r, w.CheckDrift, jobrunner.Options{Queue: "drift", Timeout: 30 * time.Second, MaxAttempts: 1})
+	jobrunner.AddWorker(r, w.CheckDrift, jobrunner.Options{Queue: "drift", Timeout: slowRouter, MaxAttempts: 1})
 }
 
 // platformActor is the actor of commands that no person caused.

@@ -34,7 +34,14 @@ func (u *run) writeAll(ctx context.Context, steps []routerplan.Step) (again []st
 // or the router has changed, so that only a new reading shows its state.
 func (u *run) write(ctx context.Context, steps []routerplan.Step) (again []string, err error) {
 	for i, s := range steps {
+		if u.unguarded(s) {
+			u.pending = nil // not sent: the next round arms the rollback again
+			return nil, nil
+		}
 		err := u.send(ctx, s)
+		if s.Risky() && (err == nil || mayHaveApplied(err)) {
+			u.guard.touched = true
+		}
 		switch {
 		case err == nil:
 		case s.Operation == commands.OperationRemove && routeros.IsMissing(err):

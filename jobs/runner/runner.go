@@ -18,10 +18,12 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 )
 
-// Limits of a job (docs/rules/engine.md#jobs): an attempt whose program was killed runs again after rescueAfter.
+// Limits of a job (docs/rules/engine.md#jobs). An attempt whose program was killed runs again rescueMargin after the
+// limit of its kind: after rescueAfter with the usual limit.
 const (
-	maxTimeout  = 30 * time.Second
-	rescueAfter = 90 * time.Second
+	usualTimeout = 30 * time.Second
+	rescueMargin = time.Minute
+	rescueAfter  = usualTimeout + rescueMargin
 )
 
 // How soon a new job begins. Usually the insert's notification starts it; River also polls the queue, because it sends
@@ -112,7 +114,7 @@ func (r *Runner) begin(ctx context.Context) error {
 		Schema:               r.schema(),
 		Workers:              r.workers,
 		Logger:               newQuiet(r.logger),
-		JobTimeout:           maxTimeout,
+		JobTimeout:           usualTimeout,
 		RescueStuckJobsAfter: rescueAfter,
 		FetchCooldown:        fetchCooldown,
 		FetchPollInterval:    fetchPoll,

@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
@@ -275,6 +276,29 @@ func TestJob_IsCancelledAfterItsTimeout(t *testing.T) {
 		t.Fatal(err)
 	}
 	eventually(t, db, `state = 'discarded' and errors::text like '%timeout%'`)
+}
+
+// A kind may need minutes. Its attempt has them, and River takes it for dead only later.
+func TestJob_OfASlowKindHasTheTimeOfItsKind(t *testing.T) {
+	t.Parallel()
+	limits := make(chan time.Time, 1)
+	d := newDesk(func(ctx context.Context, _ attempt) error {
+		limit, _ := ctx.Deadline()
+		limits <- limit
+		return nil
+	})
+	db := pgtest.New(t)
+	began := clock.System().Now()
+	r := start(t, db, d, jobrunner.Options{Timeout: 5 * time.Minute, MaxAttempts: 1}, nil)
+	if err := r.Insert(t.Context(), call{1}, id.New[id.Any](), cause, 0); err != nil {
+		t.Fatal(err)
+	}
+	if limit := <-limits; limit.Sub(began) < 5*time.Minute {
+		t.Errorf("the attempt ends after %v", limit.Sub(began))
+	}
+	if dead := jobrunner.DeadAfterForTest(5 * time.Minute); dead != 6*time.Minute {
+		t.Errorf("taken for dead after %v", dead)
+	}
 }
 
 func TestStop_TakesNoLongerThanFiveSeconds(t *testing.T) {

@@ -21,7 +21,7 @@ import (
 // Options sets how often and how long a kind of job is tried. The zero value has usable defaults.
 type Options struct {
 	Queue       string        // "" = "default"
-	Timeout     time.Duration // of one attempt; zero and more than 30 s mean 30 s
+	Timeout     time.Duration // of one attempt; zero means 30 s
 	MaxAttempts int           // zero means 10
 	// Backoff gives the wait after the attempt of this number, from 1; nil = Doubling(1 s, 10 min).
 	Backoff func(attempt int) time.Duration
@@ -52,8 +52,8 @@ func AddWorker[T commands.Job](r *Runner, work Work[T], opts Options) {
 	if opts.Queue == "" {
 		opts.Queue = river.QueueDefault
 	}
-	if opts.Timeout <= 0 || opts.Timeout > maxTimeout {
-		opts.Timeout = maxTimeout
+	if opts.Timeout <= 0 {
+		opts.Timeout = usualTimeout
 	}
 	if opts.MaxAttempts == 0 {
 		opts.MaxAttempts = 10
@@ -112,8 +112,11 @@ type worker[T commands.Job] struct {
 	freed  func(context.Context) // called when a place was given back for which jobs may wait
 }
 
-// Timeout bounds one attempt; the default is already applied.
-func (w *worker[T]) Timeout(*river.Job[stored[T]]) time.Duration { return w.opts.Timeout }
+// Timeout is the age at which River takes an attempt for one whose program was killed. An attempt that is alive ends
+// before, at the limit of its kind: see attempt.
+func (w *worker[T]) Timeout(*river.Job[stored[T]]) time.Duration {
+	return w.opts.Timeout + rescueMargin
+}
 
 // NextRetry adds the back-off, at least 20 ms, to the time, which River's is too. For a time in the past River would
 // apply its own policy.
@@ -173,8 +176,11 @@ func (w *worker[T]) seated(ctx context.Context, args T, cause jobs.Cause) error 
 	return err
 }
 
-// attempt calls the work. A panic becomes the failure job_panicked; its stack goes to the log.
+// attempt calls the work within the limit of its kind. A panic becomes the failure job_panicked; its stack goes to the
+// log.
 func (w *worker[T]) attempt(ctx context.Context, args T, cause jobs.Cause) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, w.opts.Timeout)
+	defer cancel()
 	defer func() {
 		if v := recover(); v != nil {
 			w.logger.ErrorContext(ctx, "job panicked", "job_id", cause.JobID, "panic", fmt.Sprint(v), "stack",

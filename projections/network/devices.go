@@ -28,7 +28,7 @@ var devicesDDL string
 func (Devices) Name() string { return DevicesName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Devices) Version() int { return 2 }
+func (Devices) Version() int { return 3 }
 
 // DDL creates the tables of devices.sql.
 func (Devices) DDL() string { return devicesDDL }
@@ -47,7 +47,8 @@ func (Devices) Handles() []string {
 		events.DeviceRebootStarted{}.EventType(), events.DeviceRebootAccepted{}.EventType(),
 		events.DeviceRebootConfirmed{}.EventType(), events.DeviceRebootFailed{}.EventType(),
 		events.DeviceSetupApplied{}.EventType(), events.DeviceSetupDrifted{}.EventType(),
-		events.DeviceSetupCleared{}.EventType(), events.DeviceDecommissioned{}.EventType(),
+		events.DeviceSetupCleared{}.EventType(), events.DeviceDriftUnchecked{}.EventType(),
+		events.DeviceDriftChecked{}.EventType(), events.DeviceDecommissioned{}.EventType(),
 		events.DevicePeriodClosed{}.EventType(),
 	}
 }
@@ -109,8 +110,8 @@ func (Devices) Apply(w *runner.Writes, e events.Envelope) error {
 		d.set(v.DeviceID, `unreachable_since = null, unreachable_error = ''`, nil)
 	case events.DeviceBootstrapReported:
 		d.set(v.DeviceID, `bootstrap_version = @version::int, bootstrap_at = @at::timestamptz,
-			radius_given = radius_ref, setup_drift = null`,
-			pgx.NamedArgs{"version": v.Version, "at": v.At})
+			radius_given = @ref::uuid, setup_drift = null`,
+			pgx.NamedArgs{"version": v.Version, "at": v.At, "ref": v.RadiusRef})
 	case events.DeviceDecommissioned:
 		d.set(v.DeviceID, `removed_at = @at::timestamptz`, pgx.NamedArgs{"at": v.At})
 	case events.DeviceBootstrapShown:
@@ -169,6 +170,11 @@ func (d deviceWrites) setup(e events.Event) {
 		})
 	case events.DeviceSetupCleared:
 		d.set(v.DeviceID, `setup_drift = null`, nil)
+	case events.DeviceDriftUnchecked:
+		d.set(v.DeviceID, `drift_unchecked = @unchecked::jsonb`,
+			pgx.NamedArgs{"unchecked": asJSON(Unchecked{Since: v.At, Error: v.Error})})
+	case events.DeviceDriftChecked:
+		d.set(v.DeviceID, `drift_unchecked = null`, nil)
 	}
 }
 

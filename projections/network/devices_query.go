@@ -22,6 +22,12 @@ type Reboot struct {
 	At            time.Time `json:"at"`
 }
 
+// Unchecked says that a router which answers could not be compared with what it should have.
+type Unchecked struct {
+	Since time.Time `json:"since"`
+	Error string    `json:"error"` // of the first check that failed
+}
+
 // DeviceRow is one router. Fields that end in Ref refer to secrets in the vault; zero means none.
 type DeviceRow struct {
 	ID               id.Device               `db:"device_id"`
@@ -40,6 +46,7 @@ type DeviceRow struct {
 	BootstrapAt      *time.Time              `db:"bootstrap_at"`
 	RadiusGiven      id.Secret               `db:"radius_given"`
 	SetupDrift       *Drift                  `db:"setup_drift"`
+	DriftUnchecked   *Unchecked              `db:"drift_unchecked"`
 	Reboot           *Reboot                 `db:"reboot"`
 	CreatedAt        time.Time               `db:"created_at"`
 	Revision         int64                   `db:"revision"`
@@ -60,7 +67,7 @@ type DevicesQuery struct{ Views *runner.Views }
 // deviceSelect fits DeviceRow and leaves decommissioned routers out; a condition follows.
 const deviceSelect = `select device_id, org_id, details, tunnel_address, tunnel_user, api_ref, radius_ref, tunnel_ref,
 	report_ref, transport, unreachable_since, unreachable_error, bootstrap_version, bootstrap_at,
-	radius_given, setup_drift, reboot, created_at, revision
+	radius_given, setup_drift, drift_unchecked, reboot, created_at, revision
 	from {schema}.devices where removed_at is null and `
 
 // Get returns one router of an organization, nil when it has none with this id or the router is decommissioned.
@@ -103,4 +110,14 @@ func (q DevicesQuery) Every(ctx context.Context) ([]DeviceRow, error) {
 			q.Views.SQL(DevicesName, deviceSelect+`true order by device_id`))
 	})
 	return rows, err
+}
+
+// Unchecked counts the routers of all organizations that answer and could not be compared.
+func (q DevicesQuery) Unchecked(ctx context.Context) (int, error) {
+	var n int
+	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
+		postgres.CollectOne(r, &n, pgx.RowTo[int], q.Views.SQL(DevicesName, `select count(*)::int from {schema}.devices
+			where removed_at is null and drift_unchecked is not null`))
+	})
+	return n, err
 }

@@ -53,7 +53,8 @@ func (History) Handles() []string {
 		events.RouterWritten{}.EventType(), events.RouterWriteRefused{}.EventType(),
 		events.ReconcileFinished{}.EventType(),
 		events.DeviceSetupApplied{}.EventType(), events.DeviceSetupDrifted{}.EventType(),
-		events.DeviceSetupCleared{}.EventType(),
+		events.DeviceSetupCleared{}.EventType(), events.DeviceDriftUnchecked{}.EventType(),
+		events.DeviceDriftChecked{}.EventType(),
 		events.DeviceUnreachable{}.EventType(), events.DeviceRecovered{}.EventType(),
 		events.DeviceBootstrapReported{}.EventType(), events.DeviceBootstrapShown{}.EventType(),
 		events.DeviceRebootRequested{}.EventType(),
@@ -191,6 +192,10 @@ func tellRouter(e events.Event) (kind, summary string) {
 		return "setup_drift_detected", fmt.Sprintf("the setup of the router differs in %d places", len(v.Resources))
 	case events.DeviceSetupCleared:
 		return "setup_drift_cleared", "the setup of the router no longer differs"
+	case events.DeviceDriftUnchecked:
+		return "drift_unchecked", "the router could not be compared: " + v.Error
+	case events.DeviceDriftChecked:
+		return "drift_checked", "the router is compared again"
 	case events.DeviceUnreachable:
 		return "unreachable", v.Error
 	case events.DeviceRecovered:

@@ -95,7 +95,9 @@ func networkStory() *projectiontest.Story {
 		events.DeviceDetailsCorrected{DeviceID: tower, Details: corrected, At: began},
 		events.DeviceUnreachable{DeviceID: tower, Error: "no answer", At: began},
 		events.DeviceRecovered{DeviceID: tower, At: began},
-		events.DeviceBootstrapReported{DeviceID: tower, Version: 2, By: "report", At: began},
+		events.DeviceBootstrapReported{DeviceID: tower, Version: 2, By: "report", RadiusRef: keys, At: began},
+		events.DeviceDriftUnchecked{DeviceID: tower, Error: "too slow", At: began},
+		events.DeviceDriftChecked{DeviceID: tower, At: began},
 		events.DeviceRebootRequested{DeviceID: tower, RunID: run, At: began},
 		events.DeviceRebootStarted{DeviceID: tower, RunID: run, At: began},
 		events.DeviceRebootAccepted{DeviceID: tower, RunID: run, At: began},
@@ -106,6 +108,7 @@ func networkStory() *projectiontest.Story {
 		events.DeviceTransportLearned{DeviceID: lodge, Transport: transport, At: began},
 		events.DeviceDetailsCorrected{DeviceID: lodge, Details: moved, At: began},
 		events.DeviceRebootRequested{DeviceID: lodge, RunID: run, At: began},
+		events.DeviceDriftUnchecked{DeviceID: lodge, Error: "too slow", At: began},
 		events.DeviceRebootFailed{DeviceID: lodge, RunID: run, Message: "not enough permissions (9)", At: began},
 		events.DeviceUnreachable{DeviceID: lodge, Error: "gone", At: began},
 		events.DeviceDecommissioned{DeviceID: lodge, OrgID: acme, At: began})

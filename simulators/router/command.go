@@ -88,12 +88,17 @@ func (r *Router) permit(m *menu, c call) *Trap {
 	if !c.who.may(need) || !reads(c.command) && r.faults.DenyWrites && c.who != nil {
 		return noPermission()
 	}
-	for _, forbidden := range r.cfg.DeviceMode {
-		if !reads(c.command) && (m.path == forbidden || strings.HasPrefix(m.path, forbidden+"/")) {
-			return noMode()
-		}
+	if !reads(c.command) && c.command != "remove" && r.forbids(m.path) {
+		return noMode()
 	}
 	return nil
+}
+
+// forbids reports whether the device mode forbids a menu. The lock is held.
+func (r *Router) forbids(path string) bool {
+	return slices.ContainsFunc(r.mode, func(menu string) bool {
+		return path == menu || strings.HasPrefix(path, menu+"/")
+	})
 }
 
 // shown gives a row as print shows it: with computed state, without secrets for a caller who lacks the policy

@@ -121,3 +121,11 @@ func (r *Router) SetSeenFrom(ip netip.Addr) {
 	defer r.mu.Unlock()
 	r.seenFrom = ip
 }
+
+// SetDeviceMode sets the menus that the device mode forbids, as a person at the router does. What is there already
+// stays and becomes inactive. Source: docs/facts/routeros.md#permissions.
+func (r *Router) SetDeviceMode(forbidden ...string) {
+	r.lock()
+	defer r.mu.Unlock()
+	r.mode = forbidden
+}

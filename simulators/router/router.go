@@ -23,7 +23,7 @@ type RouterConfig struct {
 	// Remote makes Dial find the router only while one of its SSTP clients runs, as it is with a router in the field.
 	// Otherwise Dial reaches it also over a cable of its own, which no firewall rule filters.
 	Remote bool
-	// DeviceMode lists menus that the device mode forbids, such as "ip/hotspot".
+	// DeviceMode lists menus that the device mode forbids, such as "ip/hotspot"; SetDeviceMode changes it.
 	DeviceMode []string
 }
 
@@ -54,6 +54,7 @@ type Router struct {
 	writes    uint64 // applied over a protocol
 	memory    uint64
 	seenFrom  netip.Addr // the address of loopback clients for address filters
+	mode      []string   // menus that the device mode forbids
 	off       bool
 	woken     chan struct{}      // closed when the power comes back
 	due       map[*row]time.Time // next runs of system/scheduler
@@ -84,7 +85,8 @@ func newRouter(sim *Simulator, cfg RouterConfig, seed uint64) (*Router, error) {
 	r := &Router{
 		sim: sim, cfg: cfg, version: v, menus: sim.menus[v], seed: seed, memory: 1 << 30, tables: map[string]*table{},
 		traffic: map[*row]*flow{}, unplugged: map[string]bool{}, booted: sim.clock.Now(),
-		seenFrom: netip.MustParseAddr("10.99.0.1"), woken: make(chan struct{}), due: map[*row]time.Time{},
+		seenFrom: netip.MustParseAddr("10.99.0.1"), mode: cfg.DeviceMode, woken: make(chan struct{}),
+		due: map[*row]time.Time{},
 	}
 	r.factory()
 	return r, nil

@@ -23,7 +23,7 @@ func (r *Router) lock() {
 
 // tick runs what is due in system/scheduler, in order of time. The lock is held.
 func (r *Router) tick() {
-	if r.off || r.ticking || len(r.due) == 0 {
+	if r.off || r.ticking || len(r.due) == 0 || r.forbids(menuScheduler) {
 		return
 	}
 	r.ticking = true
@@ -195,6 +195,20 @@ func startDate(r *Router, prop, value string) (string, *Trap) {
 	return "", badValue(prop)
 }
 
+// menuScheduler has the scheduled scripts.
+const menuScheduler = "system/scheduler"
+
+// showEntry adds when an entry runs next. An entry that the device mode has stopped is inactive and says why.
+func showEntry(r *Router, w *row, out Item) {
+	if at, ok := r.due[w]; ok {
+		out["next-run"] = r.version.date(at)
+	}
+	if r.forbids(menuScheduler) {
+		delete(out, "next-run")
+		out["inactive"], out[".about"] = "true", "inactivated, not allowed by device-mode"
+	}
+}
+
 // scheduleMenus has scheduled and stored scripts, and the clock.
 func scheduleMenus() []menu {
 	return []menu{
@@ -207,11 +221,7 @@ func scheduleMenus() []menu {
 				text("on-event", blank), {name: "policy", check: grantable}, onByDefault,
 			},
 			state: []string{"owner", "run-count", "next-run"},
-			show: func(r *Router, w *row, out Item) {
-				if at, ok := r.due[w]; ok {
-					out["next-run"] = r.version.date(at)
-				}
-			},
+			show: showEntry,
 			added: func(r *Router, w *row) *Trap {
 				own(r, w)
 				day, hour, _ := strings.Cut(r.version.date(r.now()), " ")

@@ -1,10 +1,13 @@
 package router_test
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"io"
 	"net"
+	"net/http"
+	"net/netip"
 	"strings"
 	"syscall"
 	"testing"
@@ -362,5 +365,80 @@ func TestRefusals_AsRoutersGiveThem(t *testing.T) {
 	old.do("ip/dhcp-server", "add", router.Item{"name": "d", "interface": "ether5"})
 	if d := old.only("ip/dhcp-server", "name", "d"); d["disabled"] != "true" {
 		t.Errorf("6.49 adds a DHCP server enabled: %v", d)
+	}
+}
+
+// A connection that is open goes on when its service is shut for the address that it comes from; a new one is ended
+// before an answer.
+func TestService_ShutForNewConnectionsGoesOnOverTheKeptOnes(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, "7.16")
+	k.SetSeenFrom(netip.MustParseAddr("172.16.0.5"))
+	ask := func(conn net.Conn) int {
+		request := "GET /rest/system/identity HTTP/1.1\r\nHost: r\r\n" +
+			"Authorization: Basic YWRtaW46c2VjcmV0\r\n\r\n" // admin:secret
+		if _, err := io.WriteString(conn, request); err != nil {
+			return 0
+		}
+		answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil {
+			return 0
+		}
+		defer answer.Body.Close()
+		_, _ = io.Copy(io.Discard, answer.Body)
+		return answer.StatusCode
+	}
+	kept := k.dial()
+	defer kept.Close()
+	if got := ask(kept); got != http.StatusOK {
+		t.Fatalf("before: %d", got)
+	}
+	k.do("ip/service", "set", router.Item{"numbers": "www", "address": "10.99.0.0/16"})
+	fresh := k.dial()
+	defer fresh.Close()
+	if got := ask(fresh); got != 0 {
+		t.Errorf("a new connection is answered %d", got)
+	}
+	if got := ask(kept); got != http.StatusOK {
+		t.Errorf("the kept connection is answered %d", got)
+	}
+}
+
+// dial opens a connection to www over the tunnel's address.
+func (k *kit) dial() net.Conn {
+	k.t.Helper()
+	conn, err := k.sim.Dial(k.t.Context(), "tcp", "10.99.0.2:80")
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	return conn
+}
+
+// A device mode that forbids the scheduler refuses new entries; those that are there become inactive, say so, do not
+// run, and can be removed.
+func TestDeviceMode_StopsTheSchedulerAndKeepsItsEntries(t *testing.T) {
+	t.Parallel()
+	for _, version := range versions {
+		k := newKit(t, version)
+		entry := router.Item{"name": "e", "interval": "1m", "on-event": `/ip pool add name=ran ranges=10.0.0.1`}
+		k.do("system/scheduler", "add", entry)
+		k.SetDeviceMode("system/scheduler")
+		k.refused("system/scheduler", "add", router.Item{"name": "f"}, "not allowed by device-mode")
+		row := k.only("system/scheduler", "name", "e")
+		if row["inactive"] != "true" || !strings.Contains(row[".about"], "device-mode") || row["next-run"] != "" {
+			t.Errorf("%s: %v", version, row)
+		}
+		k.clock.Advance(2 * time.Minute)
+		for _, pool := range k.Snapshot(false)["ip/pool"] {
+			if pool["name"] == "ran" {
+				t.Errorf("%s: the entry ran", version)
+			}
+		}
+		k.do("system/scheduler", "remove", router.Item{".id": row[".id"]})
+		k.SetDeviceMode()
+		k.do("system/scheduler", "add", entry)
+		if row := k.only("system/scheduler", "name", "e"); row["inactive"] != "" || row["next-run"] == "" {
+			t.Errorf("%s, allowed again: %v", version, row)
+		}
 	}
 }

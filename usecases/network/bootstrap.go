@@ -24,12 +24,12 @@ func (d Devices) ShowBootstrap(ctx context.Context, asked usecases.Asked, device
 	if !ok {
 		return "", failure.NewLimited("rate_limited", "Too many requests. Please wait.", max(wait, time.Second))
 	}
-	script, err := d.Script(ctx, device, asked.Meta)
+	script, radius, err := d.Script(ctx, device, asked.Meta)
 	if err != nil {
 		return "", err
 	}
 	_, err = d.Bus.Execute(ctx, commands.ShowBootstrap{
-		DeviceID: device, Version: commands.BootstrapVersion,
+		DeviceID: device, Version: commands.BootstrapVersion, RadiusRef: radius,
 	}, asked.Meta)
 	if err != nil {
 		return "", err

@@ -28,7 +28,7 @@ type Devices struct {
 	Forget func(device id.Device)
 	// Script makes a router's bootstrap script, with its secrets. A router without API credentials gets some by a
 	// command with the caller's meta.
-	Script func(ctx context.Context, device id.Device, meta commands.Meta) (string, error)
+	Script func(ctx context.Context, device id.Device, meta commands.Meta) (script string, radius id.Secret, err error)
 	// Limiter counts how often the script of a router is shown.
 	Limiter vault.Limiter
 	// ManagementAddresses allows other addresses than the tunnel's; it is for use outside production only.

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/lastmile-isp/lastmile/aggregates/network"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
@@ -154,7 +156,7 @@ func TestChangeDevice_AdoptsDetailsAndCredentials(t *testing.T) {
 	if _, err := k.devices.Change(t.Context(), stale, device, in); failure.KindOf(err) != failure.Stale {
 		t.Errorf("a failed If-Match: %v", err)
 	}
-	if now := k.device(device); now != before {
+	if now := k.device(device); !cmp.Equal(now, before) {
 		t.Errorf("a failed If-Match changed %+v to %+v", before, now)
 	}
 
@@ -238,7 +240,7 @@ func TestChangeDevice_RefusesBadInputAndStrangers(t *testing.T) {
 	foreign := coretest.Keyed(id.New[id.Organization]())
 	_, err = k.devices.Change(t.Context(), foreign, device, networkcases.DeviceChange{})
 	coretest.Refused(t, "another organization", err, "device_not_found")
-	if now := k.device(device); now != before {
+	if now := k.device(device); !cmp.Equal(now, before) {
 		t.Errorf("%+v became %+v", before, now)
 	}
 	same := before.Details.ManagementAddress

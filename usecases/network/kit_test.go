@@ -61,7 +61,9 @@ func newKit(t *testing.T) *kit {
 	bus.Register(k.Bus, network.Runs())
 	k.devices = networkcases.Devices{
 		Bus: k.Bus, Secrets: k.Vault.Secrets, Limiter: k.Vault.Limits, ManagementAddresses: true,
-		Script: func(context.Context, id.Device, commands.Meta) (string, error) { return "the script", nil },
+		Script: func(context.Context, id.Device, commands.Meta) (string, id.Secret, error) {
+			return "the script", id.Secret{}, nil
+		},
 		Soon: func(device id.Device, _ uint64) {
 			k.mu.Lock()
 			defer k.mu.Unlock()
@@ -167,6 +169,7 @@ type plant struct {
 	services networkcases.Services
 	runs     networkcases.Runs
 	workers  *networkjobs.Workers
+	wire     wire
 }
 
 // newPlant starts a plant; it stops with the test.
@@ -211,7 +214,7 @@ func (p *plant) work(sim *router.Simulator) *networkjobs.Workers {
 	t.Helper()
 	breakers := breaker.New(breaker.Config{Clock: p.clock})
 	gateway, err := routeros.New(routeros.Config{
-		Guard: breakers, Policy: routeros.Anywhere, Dial: sim.Dial, Clock: p.clock,
+		Guard: breakers, Policy: routeros.Anywhere, Dial: p.wire.dialer(sim), Clock: p.clock,
 	})
 	if err != nil {
 		t.Fatalf("gateway: %v", err)

@@ -2,6 +2,7 @@ package networkcases_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/lastmile-isp/lastmile/commands"
@@ -42,15 +43,12 @@ func TestRepairSetup_MustBeConfirmedAndArmsARollback(t *testing.T) {
 	if left := now["system/scheduler"]; len(left) > 0 {
 		t.Errorf("the rollback stays armed: %v", left)
 	}
-	var first, last string
-	for _, name := range p.writes(done.Run) {
-		if first == "" {
-			first = name
-		}
-		last = name
-	}
-	if first != "add system/scheduler" || last != "remove system/scheduler" {
-		t.Errorf("the writes are %v", p.writes(done.Run))
+	writes := p.writes(done.Run)
+	armed, risky := slices.Index(writes, "add system/scheduler"), slices.IndexFunc(writes, func(w string) bool {
+		return strings.HasSuffix(w, "ip/service") || strings.HasSuffix(w, "ip/firewall/filter")
+	})
+	if armed < 0 || risky < armed || writes[len(writes)-1] != "remove system/scheduler" {
+		t.Errorf("the writes are %v", writes)
 	}
 	if again, err := p.runs.RepairSetup(t.Context(), p.asked(), p.device, false); err != nil ||
 		again.Ended == nil || again.Ended.Writes != 0 {

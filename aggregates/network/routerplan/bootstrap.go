@@ -202,10 +202,13 @@ func (s *script) tunnel(c BootstrapConfig) {
 // customers away without a question, so that the script only tells it.
 func (s *script) radius(c BootstrapConfig) {
 	s.put("# 2. RADIUS.")
-	s.ensure("/radius", `comment="`+bootstrapComment+`"`, fmt.Sprintf(
+	mine := `comment="` + bootstrapComment + `"`
+	// an operator may have written another comment
+	s.put(`:if ([:len [/radius find where %s]] = 0) do={ /radius set [find where address=%s service~"ppp"] %s }`, mine,
+		c.RadiusHost, mine)
+	s.ensure("/radius", mine, fmt.Sprintf(
 		`service=ppp,hotspot address=%s secret=%s authentication-port=1812 accounting-port=1813 timeout=3s disabled=no`,
-		c.RadiusHost, quoted(c.RadiusSecret)),
-		`comment="`+bootstrapComment+`"`)
+		c.RadiusHost, quoted(c.RadiusSecret)), mine)
 	s.put(`:local asked [:pick [/radius find where disabled=no] 0]`)
 	s.put(`:if ([/radius get $asked comment] != "%s") do={ :put "%s" }`, bootstrapComment,
 		"Another RADIUS client is asked before the platform's: see the difference of this router's setup.")

@@ -378,36 +378,6 @@ func TestService_IsTranslatedBesidesARuleWithAnyCondition(t *testing.T) {
 	}
 }
 
-func TestRollback_RestoresFlagsAsARouterReadsThem(t *testing.T) {
-	t.Parallel()
-	step := routerplan.Step{
-		Path: routerplan.MenuIPService, Operation: "set", ID: "*1", Name: "api",
-		Before: map[string]string{"disabled": "true", "port": "8728", "place": "x"},
-	}
-	other := step
-	other.Path = routerplan.MenuPool
-	s := routerplan.Snapshot{routerplan.MenuIPService: {{"name": "api"}}}
-	armed := routerplan.Arm(s, []routerplan.Step{step, other})
-	script := armed.Values["on-event"]
-	if !strings.Contains(script, `/ip service set [find where name="api"] disabled="yes" port="8728" }`) ||
-		strings.Contains(script, "pool") || strings.Contains(script, "place=") {
-		t.Errorf("restored by\n%s", script)
-	}
-	if armed.After["name"] != routerplan.RollbackName || armed.After["interval"] != routerplan.RollbackAfter {
-		t.Errorf("told as %v", armed.After)
-	}
-	s[routerplan.MenuIPService] = append(s[routerplan.MenuIPService], routerplan.Row{"name": "api", "dynamic": "true"})
-	if script := routerplan.Arm(s, []routerplan.Step{step}).Values["on-event"]; !strings.Contains(script,
-		`[find where name="api" dynamic=no]`) {
-		t.Errorf("a service with dynamic rows is restored by\n%s", script)
-	}
-	s[routerplan.MenuScheduler] = []routerplan.Row{{".id": "*7", "name": routerplan.RollbackName}, {"name": "mine"}}
-	steps := routerplan.Disarm(s)
-	if len(steps) != 1 || steps[0].ID != "*7" || steps[0].Before["name"] != routerplan.RollbackName {
-		t.Errorf("disarmed by %+v", steps)
-	}
-}
-
 func TestBinding_EachFaultIsToldForItsOwnReason(t *testing.T) {
 	t.Parallel()
 	me, other := testService(1, events.ServiceHotspot, "ether5", 0), testService(2, events.ServiceHotspot, "ether6", 0)

@@ -13,6 +13,8 @@ type menu struct {
 	key    []string // properties that distinguish several resources of one service; nil = a service has one
 	byName bool     // resources may lack a comment: their deterministic name is the tag
 	named  func(resourceNames) string
+	// via recognises a resource that has lost its name by what it refers to; nil = by the name alone
+	via func(Row, resourceNames) bool
 	// matchers that narrow a resource: one that is present and not desired makes it a different resource
 	foreign []string
 	// rows of a former subnet stay while devices have leases in it
@@ -38,7 +40,10 @@ var menus = []menu{
 		path: MenuHotspotProfile, name: propertyName, byName: true,
 		named: func(n resourceNames) string { return n.hotspotProfile },
 	},
-	{path: MenuHotspot, name: propertyName, byName: true, named: func(n resourceNames) string { return n.hotspot }},
+	{
+		path: MenuHotspot, name: propertyName, byName: true, named: func(n resourceNames) string { return n.hotspot },
+		via: ofProfile,
+	},
 	{
 		path: MenuWalledGarden, name: propertyDstHost, key: []string{propertyDstHost},
 		foreign: []string{"dst-port", "path", "method", "src-address", "dst-address"},
@@ -71,6 +76,10 @@ func names(service id.Service) resourceNames {
 		hotspot: "hs-svc-" + slug,
 	}
 }
+
+// ofProfile reports whether a hotspot is a service's by its profile: an operator may rename the hotspot, which has no
+// comment.
+func ofProfile(r Row, n resourceNames) bool { return r["profile"] == n.hotspotProfile }
 
 // rankOf is the place of a menu in the order of creation, -1 for a menu without resources of services.
 func rankOf(path string) int {
@@ -119,9 +128,10 @@ func ownersOf(s Snapshot, services []Service, former []id.Service) owners {
 	return o
 }
 
-// ownerOf finds the service of a row, by its comment or by the exact name of one of the service's rows. In menus with
-// comments the name counts only for services that are compared: what is no service's any more is recognised by its
-// comment there. ours: the row belongs to the platform. orphan: it belongs to none of the compared services.
+// ownerOf finds the service of a row, by its comment, by the exact name of one of the service's rows, or by what the
+// row refers to. In menus with comments the name counts only for services that are compared: what is no service's any
+// more is recognised by its comment there. ours: the row belongs to the platform. orphan: it belongs to none of the
+// compared services.
 func (m menu) ownerOf(r Row, o owners) (owner id.Service, ours, orphan bool) {
 	if tag, tagged := taggedService(r[propertyComment]); tagged {
 		_, known := o.known[tag]
@@ -132,13 +142,13 @@ func (m menu) ownerOf(r Row, o owners) (owner id.Service, ours, orphan bool) {
 		return id.Service{}, false, false
 	}
 	for service, n := range o.known {
-		if m.named(n) == name {
+		if m.named(n) == name || m.via != nil && m.via(r, n) {
 			return service, true, false
 		}
 	}
 	if m.byName {
 		for service, n := range o.others {
-			if m.named(n) == name {
+			if m.named(n) == name || m.via != nil && m.via(r, n) {
 				return service, true, true
 			}
 		}

@@ -3,11 +3,26 @@ package routerplan
 import (
 	"net/netip"
 	"slices"
+	"strings"
 )
 
-// translated reports whether a rule of the operator's translates the addresses of a service's customers already: for
-// all sources or for those of the subnet, whatever the way out. A rule with other conditions does not count, because it
-// may leave a part of the traffic out.
+// Properties of a NAT rule that name its way out; "!" before a value means every other one.
+const (
+	propertyOut     = "out-interface"
+	propertyOutList = "out-interface-list"
+)
+
+// natHarmless lists properties of a NAT rule, besides those that are harmless in every firewall rule, with which it
+// still translates all that the customers send to the internet. The two with a value are harmless with that value only:
+// the default configuration of routers has the first.
+var natHarmless = map[string]string{
+	"to-addresses": "", "same-not-by-dst": "", "randomise-ports": "", propertySrcAddress: "", propertyOut: "",
+	propertyOutList: "", "ipsec-policy": "out,none", "dst-address-type": "!local",
+}
+
+// translated reports whether a rule of the operator's translates the addresses of a service's customers on their way to
+// the internet already: for all sources or for those of the subnet, and towards an uplink or anywhere. A rule with any
+// other condition does not count, because it may leave a part of the traffic out.
 func translated(s Snapshot, service Service) bool {
 	return slices.ContainsFunc(s.static(MenuNAT), func(r Row) bool {
 		_, ours := taggedService(r[propertyComment])
@@ -17,16 +32,31 @@ func translated(s Snapshot, service Service) bool {
 		case !slices.Contains([]string{"masquerade", "src-nat", "same"}, r[propertyAction]):
 			return false
 		}
-		for _, condition := range []string{
-			"protocol", "dst-port", "src-port", "src-address-list", "dst-address", "dst-address-list", "in-interface",
-			"in-interface-list", "packet-mark", "connection-mark", "routing-mark", "time",
-		} {
-			if r[condition] != "" {
+		for property, value := range r {
+			only, known := natHarmless[property]
+			if value != "" && !slices.Contains(harmless, property) && (!known || only != "" && only != value) {
 				return false
 			}
 		}
-		return r[propertySrcAddress] == "" || covers(r[propertySrcAddress], service.Addressing.Subnet)
+		return leavesByUplink(s, r) &&
+			(r[propertySrcAddress] == "" || covers(r[propertySrcAddress], service.Addressing.Subnet))
 	})
+}
+
+// leavesByUplink reports whether a NAT rule is for an uplink of the router, or for all ways out. The interface list WAN
+// has the uplinks, also when nobody is in it.
+func leavesByUplink(s Snapshot, rule Row) bool {
+	uplinks := map[string]bool{}
+	for _, u := range uplinksOf(s) {
+		uplinks[u.name] = true
+	}
+	isUplink := func(name string) bool { return uplinks[name] }
+	if out, other := strings.CutPrefix(rule[propertyOut], "!"); out != "" && isUplink(out) == other {
+		return false
+	}
+	list, other := strings.CutPrefix(rule[propertyOutList], "!")
+	has := list == wanList || slices.ContainsFunc(listMembers(s, list), isUplink)
+	return list == "" || has != other
 }
 
 // covers reports whether a subnet lies in another one; a text that is no subnet covers nothing.

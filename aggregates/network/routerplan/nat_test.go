@@ -79,3 +79,56 @@ func TestService_AddressesAreTranslatedOnceAndNotTowardsTheTunnel(t *testing.T) 
 		}
 	}
 }
+
+// A rule for another way out, or for a part of the traffic, leaves the customers without the internet: hairpin NAT, a
+// VPN, a rule for one device. An exit counts as an uplink by the same signs as for reserved interfaces.
+func TestService_ARuleForAnotherExitDoesNotTranslateTheCustomers(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		conditions routerplan.Row
+		counts     bool
+	}{
+		"no exit":                {nil, true},
+		"the uplink":             {routerplan.Row{"out-interface": "ether1"}, true},
+		"the list WAN":           {routerplan.Row{"out-interface-list": "WAN"}, true},
+		"a list with the uplink": {routerplan.Row{"out-interface-list": "outside"}, true},
+		"all but the LAN":        {routerplan.Row{"out-interface-list": "!LAN"}, true},
+		"all but the bridge":     {routerplan.Row{"out-interface": "!bridge-lan"}, true},
+		"the default one": {
+			routerplan.Row{"out-interface-list": "WAN", "ipsec-policy": "out,none", "log": "no", "packets": "7"}, true,
+		},
+		"not for itself":        {routerplan.Row{"dst-address-type": "!local"}, true},
+		"a VPN":                 {routerplan.Row{"out-interface": "wireguard1"}, false},
+		"the LAN":               {routerplan.Row{"out-interface": "bridge-lan"}, false},
+		"the list LAN":          {routerplan.Row{"out-interface-list": "LAN"}, false},
+		"all but the uplink":    {routerplan.Row{"out-interface": "!ether1"}, false},
+		"all but WAN":           {routerplan.Row{"out-interface-list": "!WAN"}, false},
+		"a tunnel with address": {routerplan.Row{"out-interface": "l2tp-hq", "to-addresses": "10.0.0.2"}, false},
+		"one device":            {routerplan.Row{"src-mac-address": "AA:BB:CC:00:11:22"}, false},
+		"for itself":            {routerplan.Row{"dst-address-type": "local"}, false},
+		"in IPsec":              {routerplan.Row{"ipsec-policy": "out,ipsec"}, false},
+		"what nobody knows":     {routerplan.Row{"new-matcher": "x"}, false},
+	} {
+		rule := routerplan.Row{".id": "*1", "chain": "srcnat", "action": "masquerade"}
+		for property, value := range c.conditions {
+			rule[property] = value
+		}
+		s := routerplan.Snapshot{
+			routerplan.MenuNAT: {rule}, routerplan.MenuInterface: {{"name": "ether1"}, {"name": "bridge-lan"}},
+			routerplan.MenuRoute: {{
+				"dst-address": "0.0.0.0/0", "gateway": "203.0.113.1", "immediate-gw": "203.0.113.1%ether1",
+			}},
+			routerplan.MenuInterfaceList: {{"name": "LAN"}, {"name": "outside"}},
+			routerplan.MenuListMember: {
+				{"list": "LAN", "interface": "bridge-lan"}, {"list": "outside", "interface": "ether1"},
+			},
+		}
+		missing := false
+		for _, x := range routerplan.CompareService(s, working(events.ServicePPPoE), modern).Differences {
+			missing = missing || x.Path == routerplan.MenuNAT
+		}
+		if missing == c.counts {
+			t.Errorf("%s: counts %v", name, !missing)
+		}
+	}
+}

@@ -82,11 +82,11 @@ func uplinksOf(s Snapshot) []uplink {
 	return found
 }
 
-// lowerOf maps each interface to those that carry it: a VLAN and a PPPoE client to their interface, a bond to its
-// ports.
+// lowerOf maps each interface to those that carry it: a VLAN, a MACVLAN, a VRRP or MACsec interface and a PPPoE client
+// to their interface, a bond to its ports.
 func lowerOf(s Snapshot) map[string][]string {
 	below := map[string][]string{}
-	for _, menu := range []string{MenuVlan, MenuPPPoEClient} {
+	for _, menu := range []string{MenuVlan, MenuMACVLAN, MenuVRRP, MenuMACsec, MenuPPPoEClient} {
 		for _, r := range s[menu] {
 			below[r[propertyName]] = append(below[r[propertyName]], r[propertyInterface])
 		}

@@ -1,6 +1,7 @@
 package routerplan_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -215,5 +216,25 @@ func TestOccupied_IsWhatTheRouterUsesForOtherThings(t *testing.T) {
 		"10.50.1.8/31", "10.50.4.0/30", "255.255.255.254/31",
 	}, routerplan.Occupied(house())); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestReserved_ThePortUnderAnUplinkOfAnyKind(t *testing.T) {
+	t.Parallel()
+	for _, menu := range []string{
+		routerplan.MenuVlan, routerplan.MenuMACVLAN, routerplan.MenuVRRP, routerplan.MenuMACsec,
+		routerplan.MenuPPPoEClient,
+	} {
+		s := routerplan.Snapshot{
+			routerplan.MenuInterface:  {{"name": "ether1", "type": "ether"}, {"name": "upper"}},
+			menu:                      {{"name": "upper", "interface": "ether1"}},
+			routerplan.MenuDHCPClient: {{"interface": "upper"}},
+		}
+		if got := routerplan.Reserved(s)["ether1"]; got != "carries the uplink upper" {
+			t.Errorf("under %s ether1 is %q", menu, got)
+		}
+		if !slices.Contains(routerplan.InterfaceMenus(), menu) {
+			t.Errorf("%s is not read", menu)
+		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
 // drawnRows reads rows of one menu from a text: a row on each line, its properties as name=value, separated by tabs.
@@ -103,9 +104,10 @@ func FuzzSnapshot(f *testing.F) {
 				t.Error("the same router gives another difference")
 			}
 		}
-		setup := routerplan.CompareSetup(s, setupOf(), modern)
-		routerplan.Arm(s, setup.Plan())
-		routerplan.Disarm(s)
+		routerplan.CompareSetup(s, setupOf(), modern).Plan()
+		run := id.New[id.Run]()
+		routerplan.Armed(s, run, routerplan.Arm(s, run, 0).Name)
+		routerplan.Disarm(s, run, "")
 	})
 }
 

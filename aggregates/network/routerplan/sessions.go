@@ -40,11 +40,17 @@ func pppoeSessions(s Snapshot, service id.Service) []Row {
 	return found
 }
 
-// hotspotSessions lists the signed-in customers of the service's hotspot.
+// hotspotSessions lists the signed-in customers of the service's hotspot, whatever name an operator gave it.
 func hotspotSessions(s Snapshot, service id.Service) []Row {
+	servers := []string{names(service).hotspot}
+	for _, r := range s[MenuHotspot] {
+		if ofProfile(r, names(service)) {
+			servers = append(servers, r[propertyName])
+		}
+	}
 	var found []Row
 	for _, r := range s[MenuHotspotActive] {
-		if r[propertyServer] == names(service).hotspot {
+		if slices.Contains(servers, r[propertyServer]) {
 			found = append(found, r)
 		}
 	}

@@ -26,8 +26,8 @@ const (
 type Setup struct {
 	Firewall     Firewall
 	RadiusSecret string
-	// SecretStale says that the router was given another RADIUS secret last. Most routers hide the secret, so that a
-	// reading cannot show it.
+	// SecretStale says that the router was given another RADIUS secret last, or that nobody knows which one. Most
+	// routers hide the secret, so that a reading cannot show it.
 	SecretStale bool
 	APIUser     string
 	APIPort     int
@@ -55,7 +55,7 @@ func CompareSetup(s Snapshot, want Setup, v Version) Diff {
 		}), single(s, MenuRadiusIncoming, map[string]string{
 			"accept": "yes", "port": strconv.Itoa(want.Firewall.CoAPort),
 		}), apiUser(s, want, v), ipServices(s, want, v))
-	first := asked(s)
+	first := asked(s, want.Firewall.RadiusHost)
 	for _, x := range d.Differences {
 		if x.Path == MenuRadius && x.want != nil {
 			d.steps = append(d.steps, radiusSteps(x, first)...)
@@ -195,11 +195,12 @@ func lacksCertificate(s Snapshot, access ServiceAccess, row Row) bool {
 func (s Step) ownsSetup(row Row) bool {
 	switch s.Path {
 	case MenuRadius:
-		return row[propertyComment] == bootstrapComment
+		was, changes := s.Before[propertyComment]
+		return row[propertyComment] == bootstrapComment || changes && row[propertyComment] == was
 	case MenuIPService:
 		return row[propertyName] == s.Name
 	case MenuScheduler:
-		return row[propertyName] == RollbackName
+		return row[propertyName] == s.Name && strings.HasPrefix(s.Name, RollbackName)
 	}
 	return false
 }

@@ -179,3 +179,41 @@ func TestSetup_TheTunnelIsToldAndNotWritten(t *testing.T) {
 		}
 	}
 }
+
+// The operator wrote another comment at the platform's RADIUS client: it is found by its address, and gets its comment
+// back, from the repair and from the script. There are never two.
+func TestSetup_ARADIUSClientWithAnotherCommentIsFoundByItsAddress(t *testing.T) {
+	t.Parallel()
+	for _, version := range releases {
+		for name, repair := range map[string]func(r *router.Router, d routerplan.Diff){
+			"repair": func(r *router.Router, d routerplan.Diff) { write(t, r, d.Plan()) },
+			"script": func(r *router.Router, _ routerplan.Diff) {
+				text, err := routerplan.Bootstrap(bootstrapConfig())
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, faults := r.Paste(text); len(faults) > 0 {
+					t.Fatal(faults)
+				}
+			},
+		} {
+			r, v := bootstrapped(t, version, manual()), routerplan.ParseVersion(version)
+			menus := []string{routerplan.MenuRadius}
+			client := read(t, r, menus)[routerplan.MenuRadius][0]
+			if _, err := r.Do("radius", "set",
+				router.Item{".id": client[".id"], "comment": "ISP billing"}); err != nil {
+				t.Fatal(err)
+			}
+			d := routerplan.CompareSetup(read(t, r, menus), setupOf(), v)
+			if told := d.Resources(); len(told) != 1 || told[0].Kind != "changed" ||
+				told[0].Actual["comment"] != "ISP billing" || len(told[0].Expected) != 1 {
+				t.Errorf("%s: told is %+v", version, told)
+			}
+			repair(r, d)
+			after := read(t, r, menus)[routerplan.MenuRadius]
+			if len(after) != 1 || after[0]["comment"] != "Platform" || after[0][".id"] != client[".id"] {
+				t.Errorf("%s: after the %s %v", version, name, after)
+			}
+		}
+	}
+}

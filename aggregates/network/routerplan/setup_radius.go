@@ -37,12 +37,7 @@ func radiusClient(s Snapshot, want Setup) []Difference {
 	}
 	m := menu{path: MenuRadius, name: propertyComment, key: []string{propertyComment}}
 	r := Resource{Path: MenuRadius, Name: bootstrapComment, Values: values}
-	var ours []Row
-	for _, row := range rows {
-		if row[propertyComment] == bootstrapComment {
-			ours = append(ours, row)
-		}
-	}
+	ours := platformClients(rows, want.Firewall.RadiusHost)
 	if len(ours) == 0 {
 		values["secret"] = want.RadiusSecret
 		return []Difference{{Path: m.path, Kind: KindMissing, Name: r.Name, Expected: values, want: &r}}
@@ -54,10 +49,10 @@ func radiusClient(s Snapshot, want Setup) []Difference {
 	}
 	var found []Difference
 	x, differs := m.changed(r, ours[0])
-	if shown := ours[0]["secret"]; want.SecretStale || !hidden(shown) && shown != want.RadiusSecret {
+	if shown := ours[0]["secret"]; hidden(shown) && want.SecretStale || !hidden(shown) && shown != want.RadiusSecret {
 		x.Expected["secret"], x.Actual["secret"], differs = want.RadiusSecret, shown, true
 	}
-	if before := asked(s); before != nil {
+	if before := asked(s, want.Firewall.RadiusHost); before != nil {
 		x.Expected[propertyPlace], x.Actual[propertyPlace] = placeFirst, "after "+before[propertyAddress]
 		differs = true
 	}
@@ -71,23 +66,44 @@ func radiusClient(s Snapshot, want Setup) []Difference {
 	return found
 }
 
+// platformClients lists the RADIUS clients that the script made, by their comment. When no client has it, the first one
+// with the platform's address that serves its users counts: an operator may have written another comment.
+func platformClients(rows []Row, host string) []Row {
+	found := slices.DeleteFunc(slices.Clone(rows), func(r Row) bool { return r[propertyComment] != bootstrapComment })
+	if len(found) > 0 {
+		return found
+	}
+	for _, row := range rows {
+		if row[propertyAddress] == host && !isTrue(row[propertyDynamic]) && servesUs(row) {
+			return []Row{row}
+		}
+	}
+	return nil
+}
+
+// servesUs reports whether a RADIUS client is for a service whose users the platform knows.
+func servesUs(row Row) bool {
+	return slices.ContainsFunc(splitList(row["service"]), func(one string) bool {
+		return slices.Contains(radiusServices, strings.TrimSpace(one))
+	})
+}
+
 // hidden reports whether a router hides a secret from the API user.
 func hidden(secret string) bool { return strings.Trim(secret, "*") == "" }
 
 // asked is the operator's RADIUS client that a router asks about the platform's users before the platform's own, or
 // instead of it where that is missing; nil = none. A client with a called-id is for other servers than those of
 // services.
-func asked(s Snapshot) Row {
+func asked(s Snapshot, host string) Row {
+	ours := platformClients(s[MenuRadius], host)
 	for _, row := range s.static(MenuRadius) {
 		switch {
-		case row[propertyComment] == bootstrapComment:
+		case len(ours) > 0 && row[propertyID] == ours[0][propertyID]:
 			return nil
 		case isTrue(row[propertyDisabled]) || row["called-id"] != "":
 			continue
 		}
-		if slices.ContainsFunc(splitList(row["service"]), func(one string) bool {
-			return slices.Contains(radiusServices, strings.TrimSpace(one))
-		}) {
+		if servesUs(row) {
 			return row
 		}
 	}

@@ -128,6 +128,7 @@ func TestMenus_AreReadAsFarAsTheyAreNeeded(t *testing.T) {
 	}
 	want := []string{
 		routerplan.MenuPPPActive, routerplan.MenuPPPoESession, routerplan.MenuPPPoEServer, routerplan.MenuHotspotActive,
+		routerplan.MenuHotspot,
 	}
 	if diff := cmp.Diff(want, routerplan.SessionMenus()); diff != "" {
 		t.Error(diff)

@@ -23,6 +23,9 @@ const (
 	MenuListMember      = "interface/list/member"
 	MenuBonding         = "interface/bonding"
 	MenuPPPoEClient     = "interface/pppoe-client"
+	MenuMACVLAN         = "interface/macvlan"
+	MenuVRRP            = "interface/vrrp"
+	MenuMACsec          = "interface/macsec"
 	MenuPPPoESession    = "interface/pppoe-server" // without "/server": one row for each session, with server and user
 	MenuVlan            = "interface/vlan"
 	MenuAddress         = "ip/address"
@@ -64,7 +67,7 @@ func ServiceMenus() []string {
 	for _, m := range menus {
 		all = append(all, m.path)
 	}
-	return all
+	return append(all, MenuDHCPClient, MenuRoute, MenuInterfaceList, MenuListMember) // the uplinks: see translated
 }
 
 // Narrow gives the condition with which a menu is read; nil = the whole menu. Of the routes only the default ones are
@@ -87,7 +90,7 @@ func FirewallMenus() []string { return []string{MenuFirewallFilter} }
 func InterfaceMenus() []string {
 	return []string{
 		MenuInterface, MenuBridge, MenuBridgePort, MenuInterfaceList, MenuListMember, MenuVlan, MenuBonding,
-		MenuPPPoEClient, MenuDHCPClient, MenuRoute, MenuAddress,
+		MenuMACVLAN, MenuVRRP, MenuMACsec, MenuPPPoEClient, MenuDHCPClient, MenuRoute, MenuAddress,
 	}
 }
 
@@ -103,7 +106,7 @@ func CheckMenus() []string { return append(BindingMenus(), MenuDHCPNetwork, Menu
 
 // SessionMenus lists the menus to read before Sessions and CompareRemoval.
 func SessionMenus() []string {
-	return []string{MenuPPPActive, MenuPPPoESession, MenuPPPoEServer, MenuHotspotActive}
+	return []string{MenuPPPActive, MenuPPPoESession, MenuPPPoEServer, MenuHotspotActive, MenuHotspot}
 }
 
 // ServiceTag begins the comment of every resource of a service.

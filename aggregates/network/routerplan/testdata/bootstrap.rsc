@@ -24,6 +24,7 @@
 :for i from=1 to=15 do={ :if (!$up) do={ :set up [/interface sstp-client get [find where name="platform-tunnel"] running]; :if (!$up) do={ :delay 2s } } }
 :if (!$up) do={ :put "The tunnel is not up yet; the rest is set up all the same." }
 # 2. RADIUS.
+:if ([:len [/radius find where comment="Platform"]] = 0) do={ /radius set [find where address=10.99.0.1 service~"ppp"] comment="Platform" }
 :if ([:len [/radius find where comment="Platform"]] = 0) do={ /radius add comment="Platform" service=ppp,hotspot address=10.99.0.1 secret="radiusSecret1" authentication-port=1812 accounting-port=1813 timeout=3s disabled=no } else={ /radius set [find where comment="Platform"] service=ppp,hotspot address=10.99.0.1 secret="radiusSecret1" authentication-port=1812 accounting-port=1813 timeout=3s disabled=no }
 :local asked [:pick [/radius find where disabled=no] 0]
 :if ([/radius get $asked comment] != "Platform") do={ :put "Another RADIUS client is asked before the platform's: see the difference of this router's setup." }

@@ -1,0 +1,253 @@
+package networkjobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/gateways/routeros"
+)
+
+// guard is the rollback on the router under which a run makes the writes that could cut the platform off. The zero
+// value is none.
+type guard struct {
+	name    string        // of the entry in the router's scheduler; "" = none was ever there
+	until   time.Time     // no such write is sent afterwards: the rest of the time is for reading back
+	after   time.Duration // whole minutes after which the router restores itself
+	touched bool          // such a write was sent
+	ending  bool          // its removal was sent
+}
+
+// longestRollback bounds the time after which a slow router restores itself.
+const longestRollback = 15 * time.Minute
+
+// safely brings a router in line by writes that could cut the way to it. Each round begins with a reading over a new
+// connection, because a kept one goes on when the way is cut. What is risky is written only while the router has a
+// rollback that was read back. The rollback is removed when nothing differs any more, and the run is over when the
+// router shows that it is gone and that nothing was taken back. first is compared until its writes were answered, then
+// after. Source: docs/rules/network.md#rollback.
+func (u *run) safely(ctx context.Context, first, after comparison) error {
+	c := first
+	for range 2 * maxRounds {
+		snapshot, err := u.anew(ctx, c.menus)
+		if err != nil {
+			return u.unsafe(ctx, stop(ctx, commands.OperationRead, err))
+		}
+		diff := c.compare(snapshot)
+		steps := diff.Plan()
+		if err := u.settle(ctx, slices.Concat(steps, routerplan.Unwritten(snapshot))); err != nil {
+			return err
+		}
+		left := routerplan.LeftRollbacks(snapshot, u.id)
+		var answered, over bool
+		switch {
+		case len(left) > 0: // it would undo later what is compared now
+			_, err = u.writeAll(ctx, left)
+		case len(steps) > 0:
+			if answered, err = u.guarded(ctx, snapshot, steps); answered {
+				c = after
+			}
+		default:
+			over, err = u.disarmed(ctx, snapshot, c)
+		}
+		if err != nil {
+			return u.unsafe(ctx, err)
+		}
+		if over {
+			u.note(diff.Faults())
+			return nil
+		}
+	}
+	return u.unsafe(ctx, &stopped{outcome: events.ReconcileUnstable, operation: commands.OperationVerify,
+		message: "The router still differs after several writes. Something else is changing it."})
+}
+
+// anew reads menus, and what is needed for the rollback, over a new connection. It measures how fast the router
+// answers, and finds the rollback of an earlier attempt.
+func (u *run) anew(ctx context.Context, menus []string) (routerplan.Snapshot, error) {
+	u.r.Device = u.w.again(u.r)
+	menus = union(menus, []string{routerplan.MenuScheduler})
+	began := u.w.cfg.Clock.Now()
+	snapshot, err := u.r.permitted(ctx, menus)
+	if err != nil {
+		return nil, err
+	}
+	u.pace = u.w.cfg.Clock.Now().Sub(began) * readers / time.Duration(len(menus))
+	own := routerplan.Rollbacks(snapshot, u.id)
+	if u.guard.name == "" && len(own) > 0 {
+		after, _ := routerplan.ParseDuration(own[0]["interval"])
+		u.guard = guard{name: own[0]["name"], after: after, touched: true}
+	}
+	return snapshot, nil
+}
+
+// guarded makes the writes of one round: first those without a risk, then the rollback, then the others. answered
+// reports whether the router has answered all of the first ones.
+func (u *run) guarded(
+	ctx context.Context, snapshot routerplan.Snapshot, steps []routerplan.Step,
+) (answered bool, err error) {
+	risky := routerplan.Risky(steps)
+	calm := slices.DeleteFunc(slices.Clone(steps), routerplan.Step.Risky)
+	if len(calm) > 0 {
+		again, err := u.writeAll(ctx, calm)
+		if err != nil || again == nil {
+			return false, err
+		}
+	}
+	if len(risky) == 0 {
+		return true, nil
+	}
+	armed, err := u.arm(ctx, snapshot, len(risky))
+	if err != nil || !armed {
+		return true, err
+	}
+	_, err = u.writeAll(ctx, risky)
+	return true, err
+}
+
+// arm gives the router a rollback and reads it back. A rollback that the run has already is replaced by one that
+// restores the same and counts from now. armed is false when the request was lost: the next round tries again.
+func (u *run) arm(ctx context.Context, snapshot routerplan.Snapshot, writes int) (armed bool, err error) {
+	own := routerplan.Rollbacks(snapshot, u.id)
+	if len(own) > 1 { // both names are taken: the end of a renewal was lost
+		_, err := u.writeAll(ctx, routerplan.Disarm(snapshot, u.id, own[0]["name"]))
+		return false, err
+	}
+	after := u.enough(writes)
+	began := u.w.cfg.Clock.Now()
+	step := routerplan.Arm(snapshot, u.id, after)
+	if _, err := u.writeAll(ctx, []routerplan.Step{step}); err != nil {
+		return false, err
+	}
+	if err := u.r.refresh(ctx, snapshot, []string{routerplan.MenuScheduler, routerplan.MenuClock}); err != nil {
+		return false, stop(ctx, commands.OperationVerify, err)
+	}
+	fault, missing := routerplan.Armed(snapshot, u.id, step.Name)
+	former := routerplan.Disarm(snapshot, u.id, step.Name)
+	switch {
+	case missing:
+		return false, nil
+	case fault != "":
+		dead := slices.DeleteFunc(routerplan.Disarm(snapshot, u.id, ""), func(x routerplan.Step) bool {
+			return x.Name != step.Name
+		})
+		if _, err := u.writeAll(ctx, dead); err != nil {
+			return false, err
+		}
+		return false, &stopped{outcome: events.ReconcileRefused, path: routerplan.MenuScheduler,
+			operation: commands.OperationVerify, message: fault}
+	}
+	u.guard.name, u.guard.after, u.guard.until = step.Name, after, began.Add(after*2/3)
+	if len(former) == 0 {
+		return true, nil
+	}
+	again, err := u.writeAll(ctx, former)
+	return again != nil, err
+}
+
+// enough is the time, in whole minutes, in which a number of writes is certainly made and read back at the router's
+// pace.
+func (u *run) enough(writes int) time.Duration {
+	calls := 2*writes + len(routerplan.SetupMenus()) + 4
+	needed := (2*u.pace*time.Duration(calls) + time.Minute - 1).Truncate(time.Minute)
+	return min(max(needed, routerplan.RollbackAfter), longestRollback)
+}
+
+// disarmed removes the rollback after a reading that shows no difference. over reports whether it is gone, or was never
+// there, and the router still does not differ: one that was gone before its removal has taken the writes back.
+func (u *run) disarmed(ctx context.Context, snapshot routerplan.Snapshot, c comparison) (over bool, err error) {
+	steps := routerplan.Disarm(snapshot, u.id, "")
+	if len(steps) == 0 {
+		return true, nil
+	}
+	u.guard.ending = true
+	if _, err := u.writeAll(ctx, steps); err != nil {
+		return false, err
+	}
+	menus := []string{routerplan.MenuScheduler}
+	for _, menu := range c.menus {
+		if (routerplan.Step{Path: menu}).Risky() && snapshot[menu] != nil {
+			menus = union(menus, []string{menu})
+		}
+	}
+	if err := u.r.refresh(ctx, snapshot, menus); err != nil {
+		return false, stop(ctx, commands.OperationVerify, err)
+	}
+	gone := len(routerplan.Rollbacks(snapshot, u.id)) == 0
+	return gone && len(c.compare(snapshot).Plan()) == 0, nil
+}
+
+// unsafe ends a run in the middle. A router to which nothing risky was written loses its rollback. Any other one keeps
+// it, restores itself, and the message says so: half of the writes may be what cuts the way.
+func (u *run) unsafe(ctx context.Context, err error) error {
+	var why *stopped
+	if u.guard.name == "" || !errors.As(err, &why) {
+		return err
+	}
+	if why.outcome != events.ReconcileUnreachable && !u.guard.touched {
+		left := u.release(ctx)
+		if left == nil {
+			return err
+		}
+		u.w.cfg.Logger.WarnContext(ctx, "rollback stays armed", "device_id", u.r.row.ID, "error", left)
+	}
+	minutes := fmt.Sprint(int(u.guard.after / time.Minute))
+	if u.guard.after == routerplan.RollbackAfter {
+		minutes = "three"
+	}
+	verb := "restores"
+	if u.guard.ending {
+		verb = "may restore"
+	}
+	why.message = fmt.Sprintf("%s The router %s its former setup by itself within %s minutes.",
+		ended(why.message), verb, minutes)
+	return err
+}
+
+// ended gives a text a full stop when it has no end.
+func ended(text string) string {
+	text = strings.TrimSpace(text)
+	if text == "" || strings.ContainsAny(text[len(text)-1:], ".!?") {
+		return text
+	}
+	return text + "."
+}
+
+// errRollbackStays answers when a rollback is still there after several removals.
+var errRollbackStays = errors.New("the rollback is still on the router")
+
+// release removes the rollback of a router to which nothing risky was written, until a reading shows that it is gone.
+func (u *run) release(ctx context.Context) error {
+	for range maxRounds {
+		snapshot, err := u.anew(ctx, nil)
+		if err != nil {
+			return err
+		}
+		steps := routerplan.Disarm(snapshot, u.id, "")
+		if len(steps) == 0 {
+			return nil
+		}
+		if _, err := u.writeAll(ctx, steps); err != nil {
+			return err
+		}
+	}
+	return errRollbackStays
+}
+
+// unguarded reports whether a step must not be sent: it is risky, and the router would not restore itself, or too soon.
+func (u *run) unguarded(s routerplan.Step) bool {
+	return s.Risky() && !u.w.cfg.Clock.Now().Before(u.guard.until)
+}
+
+// again gives the device of a router with new connections.
+func (w *Workers) again(r router) *routeros.Device {
+	target := r.Target()
+	w.cfg.Gateway.Forget(target.ID)
+	return w.cfg.Gateway.Device(target)
+}

@@ -1,0 +1,82 @@
+package networkcases_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/jobs"
+	"github.com/lastmile-isp/lastmile/projections/network"
+	"github.com/lastmile-isp/lastmile/simulators/router"
+)
+
+// unchecked checks the router for drift, and gives why it could not be compared; nil when it was.
+func (p *plant) unchecked() *networkviews.Unchecked {
+	p.t.Helper()
+	if err := p.workers.CheckDrift(p.t.Context(), commands.CheckDrift{DeviceID: p.device}, jobs.Cause{
+		OrgID: p.org, JobID: id.New[id.Any](),
+	}); err != nil {
+		p.t.Fatal(err)
+	}
+	recorded, err := p.Store.Read(p.t.Context(), commands.DeviceCategory+"-"+p.device.String(), 0)
+	if err == nil {
+		err = p.views.WaitFor(p.t.Context(), networkviews.DevicesName, recorded[len(recorded)-1].Position)
+	}
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	row, err := p.runs.Devices.Get(p.t.Context(), p.org, p.device)
+	if err != nil || row == nil {
+		p.t.Fatalf("%+v, %v", row, err)
+	}
+	return row.DriftUnchecked
+}
+
+// A router that answers polls and cannot be compared is not silently left out: its row says so until a check succeeds.
+func TestDrift_ARouterThatCannotBeComparedIsTold(t *testing.T) {
+	t.Parallel()
+	p := newPlant(t)
+	p.active("ether5")
+	if got := p.unchecked(); got != nil {
+		t.Errorf("at the start: %+v", got)
+	}
+	p.router.SetFaults(router.Faults{Unauthorized: true})
+	want := "The router does not accept the API user name or password."
+	for range 2 {
+		if got := p.unchecked(); got == nil || got.Error != want || !got.Since.Equal(p.firstTold(want)) {
+			t.Errorf("without a login: %+v", got)
+		}
+	}
+	query := networkviews.DevicesQuery{Views: p.views}
+	if n, err := query.Unchecked(t.Context()); n != 1 || err != nil {
+		t.Errorf("counted: %d, %v", n, err)
+	}
+	p.router.SetFaults(router.Faults{})
+	if got := p.unchecked(); got != nil {
+		t.Errorf("compared again: %+v", got)
+	}
+	if n, err := query.Unchecked(t.Context()); n != 0 || err != nil {
+		t.Errorf("counted: %d, %v", n, err)
+	}
+}
+
+// firstTold gives the time of the only event with an error of a check.
+func (p *plant) firstTold(message string) time.Time {
+	p.t.Helper()
+	recorded, err := p.Store.Read(p.t.Context(), commands.DeviceCategory+"-"+p.device.String(), 0)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	var at []time.Time
+	for _, e := range recorded {
+		if v, is := e.Event.(events.DeviceDriftUnchecked); is && v.Error == message {
+			at = append(at, v.At)
+		}
+	}
+	if len(at) != 1 {
+		p.t.Fatalf("told %d times", len(at))
+	}
+	return at[0]
+}
