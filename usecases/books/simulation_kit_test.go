@@ -27,6 +27,7 @@ type simulation struct {
 	draw          *rapid.T
 	who           []id.Subscriber // Amina and Brian
 	workers       []worker
+	moving        *instances // of the process that brings receipts to accounts
 	subscriptions []id.Subscription
 	invoices      []id.Invoice // all that were drafted, of both subscribers
 	payments      []id.Receipt
@@ -51,9 +52,10 @@ func newSimulation(t *rapid.T) *simulation {
 	}
 	s.org, s.amina, s.brian = made[id.Organization](s), made[id.Subscriber](s), made[id.Subscriber](s)
 	s.who = []id.Subscriber{s.amina, s.brian}
+	s.moving = newInstances(s, receipts.Process())
 	s.workers = []worker{
 		newInstances(s, renewal.Process()), newInstances(s, invoicing.Process()),
-		newInstances(s, invoicing.DocumentProcess()), newInstances(s, receipts.Process()), &numberer{s: s},
+		newInstances(s, invoicing.DocumentProcess()), s.moving, &numberer{s: s},
 	}
 	s.heard = s.hear
 	return s

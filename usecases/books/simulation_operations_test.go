@@ -112,10 +112,11 @@ func reattribute(s *simulation, who id.Subscriber, _ int64) commands.Command {
 	return nil
 }
 
-// withdrawPart takes a part of a receipt back.
+// withdrawPart takes a part of a receipt back that is not on its way to or from an account. A part that left while the
+// whole is under way would stop the move, which is told and left to a person.
 func withdrawPart(s *simulation, who id.Subscriber, units int64) commands.Command {
 	receipt, ok := pick(s, s.payments, "receipt")
-	if !ok {
+	if !ok || s.moving.busy(receipt.String()) {
 		return nil
 	}
 	return commands.WithdrawReceipt{

@@ -134,6 +134,12 @@ func (p *instances) first() (first alarm, found bool) {
 	return first, found
 }
 
+// busy reports whether an instance has inputs or commands that wait.
+func (p *instances) busy(key string) bool {
+	i := p.each[key]
+	return i != nil && len(i.inputs)+len(i.commands) > 0
+}
+
 // numberer grants a number to each drafted document, in the order of the drafts.
 type numberer struct {
 	s     *simulation

@@ -167,3 +167,30 @@ func TestBooks_MoneyInNobodysHandsIsListedForThePlatform(t *testing.T) {
 		t.Errorf("of the platform: %s", f)
 	}
 }
+
+// TestBooks_DebtForAServedPeriodThatWasTakenBackIsNoFault: a month that was paid and used, whose payment was taken
+// back, stays due when the subscription ends (docs/rules/subscribers.md#pause-and-end), and nobody is told to void it.
+func TestBooks_DebtForAServedPeriodThatWasTakenBackIsNoFault(t *testing.T) {
+	t.Parallel()
+	for name, endFirst := range map[string]bool{"taken back, then ended": false, "ended, then taken back": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t)
+			receipt := w.pay(w.amina, 1000)
+			w.pass(20)
+			reverse := commands.ReverseReceipt{ReceiptID: receipt, OrgID: w.org, Reason: "bounced"}
+			end := commands.EndSubscription{SubscriptionID: w.sub, Reason: "moved"}
+			if endFirst {
+				w.subs.do(end)
+				w.receipts.do(reverse)
+			} else {
+				w.receipts.do(reverse)
+				w.subs.do(end)
+			}
+			w.now = w.now.Add(24 * time.Hour)
+			for _, f := range w.faults(w.log) {
+				t.Errorf("%s", f)
+			}
+		})
+	}
+}
