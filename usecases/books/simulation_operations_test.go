@@ -125,10 +125,11 @@ func withdrawPart(s *simulation, who id.Subscriber, units int64) commands.Comman
 	}
 }
 
-// setAside begins a refund of the unused money of a receipt, or of a part of it.
+// setAside begins a refund of the unused money of a receipt, or of a part of it. The receipt is not on its way, since
+// money that waits for a refund holds a move up, until a person ends one of the two.
 func setAside(s *simulation, who id.Subscriber, units int64) commands.Command {
 	receipt, ok := pick(s, s.payments, "receipt")
-	if !ok {
+	if !ok || s.moving.busy(receipt.String()) {
 		return nil
 	}
 	c := commands.SetCreditAside{
