@@ -42,11 +42,14 @@ func (d *round) queueCommands(
 }
 
 // waitsSQL compares commands with the newest ones of an instance that wait, one by one from the last. Had something
-// else been asked for meanwhile, a repeat would not be the same.
+// else been asked for meanwhile, a repeat would not be the same. The oldest does not count: it may have acted already,
+// when its answer or the deletion of its row was lost, and its repeat will do nothing.
 const waitsSQL = `
 with newest as (
 	select name, body, $5 + 1 - row_number() over (order by seq desc) as n from {schema}.commands
-	where process = $1 and key = $2 order by seq desc limit $5)
+	where process = $1 and key = $2
+		and seq > (select min(seq) from {schema}.commands where process = $1 and key = $2)
+	order by seq desc limit $5)
 select bool_and(coalesce(w.name = a.name and w.body = a.body::jsonb, false))
 from unnest($3::text[], $4::text[]) with ordinality a (name, body, n) left join newest w using (n)`
 

@@ -159,7 +159,8 @@ func (d *round) fire(ctx context.Context, t dueTimer) error {
 	return d.take(ctx, input{
 		Input: processmanagers.Input{Timeout: &processmanagers.Timeout{Name: t.Name, Due: due}},
 		key:   t.Key, cause: cause,
-		id: fmt.Sprintf("timer\x00%s\x00%s\x00%d", t.Key, t.Name, due.UnixMicro()),
+		// Of two timers for the same instant each acts: they were set by different events.
+		id: fmt.Sprintf("timer\x00%s\x00%s\x00%d\x00%s", t.Key, t.Name, due.UnixMicro(), cause.CausationID),
 		claim: func(ctx context.Context, tx pgx.Tx) (bool, error) {
 			tag, err := tx.Exec(ctx, d.r.sql(deleteDueTimerSQL), d.name, t.Key, t.Name, t.DueAt)
 			return tag.RowsAffected() == 1, err
