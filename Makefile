@@ -12,11 +12,13 @@ STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.6.1
 SUMTYPE := github.com/alecthomas/go-check-sumtype/cmd/go-check-sumtype@v0.3.1
 
 # Packages whose tests also run under the race detector: engines and everything with goroutines of its own.
-CORE := ./internal/... ./eventstore/... ./commands/bus/... ./projections/runner/... ./processmanagers/runner/...
+CORE := ./internal/... ./eventstore/... ./commands/bus/... ./projections/runner/... ./processmanagers/runner/... \
+	./jobs/...
 
 # Packages of pure rules, whose tests must notice nearly every change; MIN is the least share of them, in percent.
 RULES := ./aggregates/... ./internal/money ./internal/calendar ./internal/secrets ./gateways/mobilemoney \
-	./processmanagers/billing/... ./processmanagers/network/... ./processmanagers/payments/... \
+	./processmanagers/billing/... ./processmanagers/identity/... ./processmanagers/network/... \
+	./processmanagers/payments/... \
 	./processmanagers/subscribers/... ./projections/access/entitlement
 MIN ?= 90
 

@@ -123,6 +123,12 @@ type ExpirePayment struct{ PaymentID id.Payment }
 // PromptLifetime is the longest time that an attempt stays open. Source: docs/rules/payments.md#verdicts.
 const PromptLifetime = 24 * time.Hour
 
+// ReceiptPatience is how long after a prompt its money may come: so long a provisional receipt waits for the real one,
+// a callback for its attempt, and an account reference names one attempt alone. Sources:
+// docs/rules/money.md#provisional-receipts, docs/rules/money.md#unknown-prompts,
+// docs/rules/payments.md#account-reference.
+const ReceiptPatience = 48 * time.Hour
+
 // PromptPatience is how long a prompt may wait to be sent: the customer has turned away by then. Source:
 // docs/rules/payments.md#in-doubt.
 const PromptPatience = 2 * time.Minute

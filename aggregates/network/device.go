@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"hash/fnv"
 	"net/netip"
-	"strings"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates"
@@ -97,13 +96,6 @@ func TunnelCandidate(device id.Device, try int) string {
 	b := commands.TunnelPlan.Addr().As4()
 	binary.BigEndian.PutUint16(b[2:], uint16(first+n)) //nolint:gosec // below 65536
 	return netip.AddrFrom4(b).String()
-}
-
-// TunnelUser is the name of a router's SSTP client. It uses the last part of the id, which is random; the first part is
-// a time.
-func TunnelUser(device id.Device) string {
-	text := device.String()
-	return "nas-" + text[strings.LastIndexByte(text, '-')+1:]
 }
 
 // evolveDevice applies one recorded event. A changed port or address makes the transport unknown again.

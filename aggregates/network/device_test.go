@@ -163,14 +163,6 @@ func TestRegisterDevice_FormIsChecked(t *testing.T) {
 	}
 }
 
-func TestTunnelUser_StandsInAScriptAsItIs(t *testing.T) {
-	t.Parallel()
-	if got := network.TunnelUser(
-		id.Must[id.Device]("0195a000-0000-7000-8000-00000000abcd")); got != "nas-00000000abcd" {
-		t.Errorf("user %q", got)
-	}
-}
-
 func TestBootstrap_OnlyVersionsThatExistAreBelieved(t *testing.T) {
 	t.Parallel()
 	for version, exists := range map[int]bool{

@@ -16,7 +16,7 @@ import (
 type keyCommands struct {
 	Rotate   keysRotate   `cmd:"" help:"Seal what is under a previous key anew under PLATFORM_ENCRYPTION_KEY."`
 	Erasures keysErasures `cmd:"" help:"List the ids of erased persons, one on each line."`
-	Erase    keysErase    `cmd:"" help:"Destroy the keys of the ids in a file, after a restore."`
+	Erase    keysErase    `cmd:"" help:"Forget the persons whose ids are in a file, or again after a restore."`
 }
 
 // keysRotate is `lastmile keys rotate`; it needs PLATFORM_ENCRYPTION_KEYS_PREVIOUS.

@@ -81,10 +81,11 @@ func TestDevClock_AMoveWaitsForRunningRequests(t *testing.T) {
 		out, _ := k.root.call(t.Context(), "POST", "/dev/clock", "", map[string]any{"advance": "1m"})
 		moved <- out
 	}()
+	k.isShut(&k.app.gates.requests)
 	select {
 	case early := <-moved:
 		t.Fatalf("the clock was moved during a request: %v", early)
-	case <-time.After(100 * time.Millisecond):
+	default:
 	}
 	if k.app.clock.Now().Sub(before) >= time.Minute {
 		t.Error("a running request sees the new time")
@@ -93,4 +94,16 @@ func TestDevClock_AMoveWaitsForRunningRequests(t *testing.T) {
 	if now := timeOf(t, <-moved); now.Sub(before) < time.Minute {
 		t.Errorf("the clock is at %v after the request", now)
 	}
+}
+
+// isShut waits until a move of the clock has shut a gate. While somebody is inside, the move cannot go on from there.
+func (k *kit) isShut(gate *clock.Gate) {
+	k.t.Helper()
+	k.eventually("a shut gate", func(context.Context) (bool, error) {
+		leave, open := gate.TryEnter()
+		if open {
+			leave()
+		}
+		return !open, nil
+	})
 }

@@ -2,14 +2,12 @@ package main
 
 import (
 	"os"
-	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/alecthomas/kong"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lastmile-isp/lastmile/simulators/provider"
@@ -79,29 +77,7 @@ func shownMetrics(page []byte) []string {
 // TestOperations_CommandsExist parses every command line of the program in the operators' manual.
 func TestOperations_CommandsExist(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile(operationsFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	list := filepath.Join(t.TempDir(), "erasures.txt")
-	if err := os.WriteFile(list, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	quoted := regexp.MustCompile(`'[^']*'`)
-	found := regexp.MustCompile("(?m)bin/lastmile( [^\n`#>]*)").FindAllStringSubmatch(string(text), -1)
-	if len(found) < 10 {
-		t.Fatalf("found %d commands", len(found))
-	}
-	for _, m := range found {
-		line := strings.ReplaceAll(quoted.ReplaceAllString(m[1], "quoted"), "erasures.txt", list)
-		parser, err := kong.New(&cli{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := parser.Parse(strings.Fields(line)); err != nil {
-			t.Errorf("lastmile%s: %v", m[1], err)
-		}
-	}
+	checkCommandLines(t, operationsFile, "(?m)bin/lastmile( [^\n`#>]*)", 10)
 }
 
 // TestOperations_SimulatorIsDescribed compares the tables of behaviours and faults with the simulator.

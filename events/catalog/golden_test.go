@@ -53,6 +53,17 @@ func TestGolden_EveryTypeReadsWhatWasRecorded(t *testing.T) {
 	}
 }
 
+// TestUpcasters_EachReadsARecordedForm wants a file for the old form that an upcaster reads: without one nobody would
+// notice that it reads something else than what was recorded.
+func TestUpcasters_EachReadsARecordedForm(t *testing.T) {
+	t.Parallel()
+	for from := range standard.upcasts {
+		if _, err := os.Stat(filepath.Join(goldenDir, from+".json")); err != nil {
+			t.Errorf("no event was recorded in the form that an upcaster reads: %v", err)
+		}
+	}
+}
+
 // readGolden reads the file of a type; with -update it writes one that is missing, whichever test comes first.
 func readGolden(t *testing.T, name string) []byte {
 	t.Helper()

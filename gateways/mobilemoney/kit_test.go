@@ -96,7 +96,7 @@ func (k *kit) connect(address string, timeout time.Duration) {
 		k.t.Fatal(err)
 	}
 	k.endpoint = endpoint
-	k.Client = mobilemoney.New(endpoint, mobilemoney.NewTokenCache(endpoint.FetchToken, k.clock))
+	k.Client = mobilemoney.New(endpoint, &oneToken{fetch: endpoint.FetchToken})
 }
 
 // faults sets the simulator's faults; c2bAlso stays on.
@@ -162,4 +162,31 @@ func (k *kit) received(path string) [][]byte {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.bodies[path]
+}
+
+// oneToken is a TokenSource that keeps the last token of one credential set until it is dropped; the program's is the
+// vault's. Safe for concurrent use.
+type oneToken struct {
+	fetch func(context.Context, mobilemoney.Credentials) (string, error)
+	mu    sync.Mutex
+	last  string
+}
+
+// Token implements mobilemoney.TokenSource; other callers wait for a fetch.
+func (o *oneToken) Token(ctx context.Context, c mobilemoney.Credentials) (token string, err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.last == "" {
+		o.last, err = o.fetch(ctx, c)
+	}
+	return o.last, err
+}
+
+// Drop implements mobilemoney.TokenSource.
+func (o *oneToken) Drop(_ context.Context, _ mobilemoney.Credentials, stale string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.last == stale {
+		o.last = ""
+	}
 }

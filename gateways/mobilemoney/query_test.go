@@ -1,18 +1,14 @@
 package mobilemoney_test
 
 import (
-	"context"
 	"errors"
 	"io"
 	"net/http"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/lastmile-isp/lastmile/gateways/mobilemoney"
-	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/simulators/provider"
 )
@@ -162,79 +158,6 @@ func TestToken_WrongCredentialsAreRefused(t *testing.T) {
 	}
 	if err := k.Ready(); err != nil {
 		t.Errorf("breaker: %v", err)
-	}
-}
-
-// counting issues tokens, counts them and can hold a fetch.
-type counting struct {
-	issued atomic.Int32
-	hold   chan struct{} // fetches wait for it when set
-	begun  chan struct{}
-}
-
-// fetch issues the tokens A, B, … and waits for hold when it is set.
-func (c *counting) fetch(context.Context, mobilemoney.Credentials) (string, error) {
-	n := c.issued.Add(1)
-	if c.hold != nil {
-		c.begun <- struct{}{}
-		<-c.hold
-	}
-	return string(rune('A' + n - 1)), nil
-}
-
-func TestTokenCache_ReusedFor290Seconds(t *testing.T) {
-	t.Parallel()
-	now := clock.NewManual(start)
-	issuer := &counting{}
-	cache := mobilemoney.NewTokenCache(issuer.fetch, now)
-	expect := func(c mobilemoney.Credentials, want string) {
-		t.Helper()
-		if got, err := cache.Token(t.Context(), c); got != want || err != nil {
-			t.Errorf("token %q, want %q; %v", got, want, err)
-		}
-	}
-	other := creds
-	other.ConsumerSecret = "changed"
-	expect(creds, "A")
-	now.Advance(290*time.Second - 1)
-	expect(creds, "A")
-	expect(other, "B")
-	now.Advance(1)
-	expect(creds, "C")
-	cache.Drop(t.Context(), creds, "A") // an old token: the newer one stays
-	expect(creds, "C")
-	cache.Drop(t.Context(), creds, "C")
-	expect(creds, "D")
-	expect(other, "B")
-}
-
-func TestTokenCache_SingleFlightOutlivesItsFirstCaller(t *testing.T) {
-	t.Parallel()
-	issuer := &counting{hold: make(chan struct{}), begun: make(chan struct{}, 1)}
-	cache := mobilemoney.NewTokenCache(issuer.fetch, clock.NewManual(start))
-	first, leave := context.WithCancel(t.Context())
-	left := make(chan error, 1)
-	go func() {
-		_, err := cache.Token(first, creds)
-		left <- err
-	}()
-	<-issuer.begun
-	var wait sync.WaitGroup
-	for range 16 {
-		wait.Go(func() {
-			if got, err := cache.Token(t.Context(), creds); got != "A" || err != nil {
-				t.Errorf("token %q, %v", got, err)
-			}
-		})
-	}
-	leave()
-	if err := <-left; !errors.Is(err, context.Canceled) {
-		t.Errorf("first caller: %v", err)
-	}
-	close(issuer.hold)
-	wait.Wait()
-	if got := issuer.issued.Load(); got != 1 {
-		t.Errorf("%d tokens were fetched", got)
 	}
 }
 

@@ -1,6 +1,7 @@
 package routeros_test
 
 import (
+	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -194,7 +195,8 @@ func TestContract_PolicyAndPasswordAreTold(t *testing.T) {
 			t.Errorf("user without the policy: %v", err)
 		}
 		k.target.Credentials.Password = "wrong"
-		if _, err := k.device().Print(t.Context(), "system/resource", routeros.Query{}); !routeros.IsUnauthorised(err) {
+		if _, err := k.device().Print(t.Context(), "system/resource",
+			routeros.Query{}); !errors.Is(err, routeros.ErrUnauthorised) {
 			t.Errorf("wrong password: %v", err)
 		}
 	})

@@ -65,9 +65,6 @@ func RefusalOf(err error) *Refusal {
 // IsMissing reports whether the item was not on the router.
 func IsMissing(err error) bool { return errors.Is(err, ErrMissing) }
 
-// IsUnauthorised reports whether the router refused name or password.
-func IsUnauthorised(err error) bool { return errors.Is(err, ErrUnauthorised) }
-
 // IsDuplicate reports whether the router refused because it has such an item already.
 func IsDuplicate(err error) bool {
 	r := RefusalOf(err)
@@ -86,16 +83,6 @@ func IsDenied(err error) bool {
 	r := RefusalOf(err)
 	return r != nil && strings.HasPrefix(r.Message, "not enough permissions")
 }
-
-// IsDeviceMode reports whether the router's device mode forbids the request: only a person at the router can change the
-// mode.
-func IsDeviceMode(err error) bool {
-	r := RefusalOf(err)
-	return r != nil && strings.Contains(r.Message, "not allowed by device-mode")
-}
-
-// IsUnreachable reports whether the router did not answer, or its breaker is open.
-func IsUnreachable(err error) bool { return failure.KindOf(err) == failure.Unavailable }
 
 // MayHaveApplied reports whether a write that failed may have been applied: read back before it is repeated.
 func MayHaveApplied(err error) bool {

@@ -77,7 +77,7 @@ func TestLostReply_SaysThatTheWriteMayHaveBeenApplied(t *testing.T) {
 		k.print("system/resource", routeros.Query{})
 		k.router.SetFaults(router.Faults{LoseReplyAfterWrites: router.After(0)})
 		_, err := k.device().Add(t.Context(), "ip/pool", props{"name": "p", "ranges": "10.0.0.1"})
-		if !routeros.MayHaveApplied(err) || !routeros.IsUnreachable(err) ||
+		if !routeros.MayHaveApplied(err) || !isUnreachable(err) ||
 			failure.CodeOf(err) != "device_unreachable" {
 			t.Errorf("lost reply: %v", err)
 		}
@@ -97,7 +97,7 @@ func TestDroppedConnection_IsNeverRepeated(t *testing.T) {
 		k.router.SetFaults(router.Faults{DropAfterWrites: router.After(1)})
 		k.add("ip/pool", props{"name": "p1", "ranges": "10.0.0.1"})
 		if _, err := k.device().Add(t.Context(), "ip/pool",
-			props{"name": "p2", "ranges": "10.0.0.1"}); !routeros.IsUnreachable(err) {
+			props{"name": "p2", "ranges": "10.0.0.1"}); !isUnreachable(err) {
 			t.Errorf("dropped: %v", err)
 		}
 		k.router.SetFaults(router.Faults{})
@@ -142,7 +142,7 @@ func TestUnreachable_OpensTheBreakerAndRefusalsDoNot(t *testing.T) {
 		k.router.SetFaults(router.Faults{Refuse: true})
 		for range 5 {
 			_, err := k.device().Print(t.Context(), "system/resource", routeros.Query{})
-			if !routeros.IsUnreachable(err) || routeros.MayHaveApplied(err) {
+			if !isUnreachable(err) || routeros.MayHaveApplied(err) {
 				t.Fatalf("unplugged: %v", err)
 			}
 		}
@@ -157,7 +157,8 @@ func TestUnreachable_OpensTheBreakerAndRefusalsDoNot(t *testing.T) {
 		k.gateway.Forget("device-1")
 		for range 6 {
 			if _, err := k.device().Print(t.Context(), "system/resource",
-				routeros.Query{}); !routeros.IsUnauthorised(err) || failure.CodeOf(err) != "router_unauthorised" {
+				routeros.Query{}); !errors.Is(err, routeros.ErrUnauthorised) ||
+				failure.CodeOf(err) != "router_unauthorised" {
 				t.Fatalf("wrong credentials: %v", err)
 			}
 		}
@@ -220,7 +221,7 @@ func TestDeadline_EndsEveryCall(t *testing.T) {
 		k.router.SetFaults(router.Faults{Hang: true})
 		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 		defer cancel()
-		if _, err := k.device().Print(ctx, "system/resource", routeros.Query{}); !routeros.IsUnreachable(err) {
+		if _, err := k.device().Print(ctx, "system/resource", routeros.Query{}); !isUnreachable(err) {
 			t.Errorf("hanging: %v", err)
 		}
 		k.router.SetFaults(router.Faults{})
@@ -381,7 +382,7 @@ func TestOnlyWay_RefusingConnectionsIsUnreachableWithItsReason(t *testing.T) {
 		}
 		_, err := k.device().Print(t.Context(), "system/resource", routeros.Query{})
 		var lost *routeros.Lost
-		if !routeros.IsUnreachable(err) || !errors.As(err, &lost) || lost.Sent || lost.Cause == nil {
+		if !isUnreachable(err) || !errors.As(err, &lost) || lost.Sent || lost.Cause == nil {
 			t.Errorf("port %d: %v", port, err)
 		}
 	}
@@ -419,7 +420,7 @@ func TestUnplugged_IsToldAsUnreachable(t *testing.T) {
 	k.router.SetPower(false)
 	_, err := k.device().Print(t.Context(), "interface", routeros.Query{})
 	var lost *routeros.Lost
-	if !routeros.IsUnreachable(err) || !errors.As(err, &lost) || strings.Contains(lost.Error(), "speak") ||
+	if !isUnreachable(err) || !errors.As(err, &lost) || strings.Contains(lost.Error(), "speak") ||
 		!strings.HasPrefix(lost.Error(), "router not reached") {
 		t.Errorf("%v: %v", err, lost)
 	}

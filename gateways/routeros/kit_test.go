@@ -12,6 +12,7 @@ import (
 	"github.com/lastmile-isp/lastmile/gateways/breaker"
 	"github.com/lastmile-isp/lastmile/gateways/routeros"
 	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/simulators/router"
 )
 
@@ -63,7 +64,7 @@ func newKitWith(t *testing.T, rc router.RouterConfig, port uint16, cfg routeros.
 	k.breakers = breaker.New(breaker.Config{Clock: k.clock})
 	cfg.Guard, cfg.Dial, cfg.Clock = k.breakers, sim.Dial, k.clock
 	if cfg.Policy == nil {
-		cfg.Policy = routeros.Outside()
+		cfg.Policy = routeros.Within(netip.MustParsePrefix("10.99.0.0/16"))
 	}
 	if k.gateway, err = routeros.New(cfg); err != nil {
 		t.Fatal(err)
@@ -117,3 +118,6 @@ func (k *kit) print(menu string, q routeros.Query) []routeros.Item {
 	}
 	return items
 }
+
+// isUnreachable reports whether the router did not answer, or its breaker is open.
+func isUnreachable(err error) bool { return failure.KindOf(err) == failure.Unavailable }

@@ -64,25 +64,12 @@ type Policy func(netip.Addr) error
 // errForbidden answers a call to an address that the policy refuses; nothing was sent.
 var errForbidden = errors.New("address is not one of a router")
 
-// Outside is the policy of production: it refuses this machine, link-local and multicast addresses, and the platform's
-// own ranges.
-func Outside(platform ...netip.Prefix) Policy {
-	return func(ip netip.Addr) error {
-		ip = ip.Unmap()
-		own := slices.ContainsFunc(platform, func(p netip.Prefix) bool { return p.Contains(ip) })
-		if !ip.IsValid() || ip.Zone() != "" || ip.IsLoopback() || ip.IsUnspecified() || ip.IsLinkLocalUnicast() ||
-			ip.IsMulticast() || own ||
-			ip == netip.AddrFrom4([4]byte{255, 255, 255, 255}) {
-			return fmt.Errorf("%s: %w", ip, errForbidden)
-		}
-		return nil
-	}
-}
-
-// Within allows only some ranges, such as the tunnel's.
+// Within is the policy of production: it allows only addresses in some ranges, the tunnel's. An IPv4 address in IPv6
+// form counts as itself; one with a zone is refused, because it names an interface of this machine.
 func Within(ranges ...netip.Prefix) Policy {
 	return func(ip netip.Addr) error {
-		if !slices.ContainsFunc(ranges, func(p netip.Prefix) bool { return p.Contains(ip.Unmap()) }) {
+		in := func(p netip.Prefix) bool { return p.Contains(ip.Unmap()) }
+		if ip.Zone() != "" || !slices.ContainsFunc(ranges, in) {
 			return fmt.Errorf("%s: %w", ip, errForbidden)
 		}
 		return nil

@@ -111,23 +111,24 @@ func TestCredentials_NeverShowThePassword(t *testing.T) {
 	}
 }
 
-func TestPolicy_ProductionNeverReachesOurOwn(t *testing.T) {
+func TestWithin_AllowsItsRangesAlone(t *testing.T) {
 	t.Parallel()
-	policy := Outside(netip.MustParsePrefix("10.1.0.0/16"))
+	policy := Within(netip.MustParsePrefix("10.99.0.0/16"), netip.MustParsePrefix("fd00:99::/64"))
 	for ip, ok := range map[string]bool{
-		"10.99.0.2": true, "203.0.113.9": true, "127.0.0.1": false, "::1": false, "169.254.1.1": false,
-		"fe80::1": false, "0.0.0.0": false, "10.1.2.3": false, "::ffff:127.0.0.1": false, "::ffff:10.1.2.3": false,
-		"224.0.0.1": false, "255.255.255.255": false,
+		"10.99.0.0": true, "10.99.255.255": true, "::ffff:10.99.0.2": true, "fd00:99::2": true,
+		"10.98.255.255": false, "10.100.0.0": false, "203.0.113.9": false, "10.1.2.3": false, "fd00:98::2": false,
+		"127.0.0.1": false, "::1": false, "::ffff:127.0.0.1": false, "169.254.1.1": false, "fe80::1": false,
+		"fd00:99::2%eth0": false, "0.0.0.0": false, "::": false, "224.0.0.1": false, "255.255.255.255": false,
 	} {
 		if err := policy(netip.MustParseAddr(ip)); (err == nil) != ok || err != nil && !errors.Is(err, errForbidden) {
 			t.Errorf("%s: %v", ip, err)
 		}
 	}
-	if err := Within(netip.MustParsePrefix("10.99.0.0/16"))(netip.MustParseAddr("203.0.113.9")); err == nil {
-		t.Error("outside the tunnel")
+	if err := policy(netip.Addr{}); !errors.Is(err, errForbidden) {
+		t.Errorf("no address: %v", err)
 	}
-	if err := policy(netip.Addr{}); err == nil {
-		t.Error("no address")
+	if err := Within()(netip.MustParseAddr("10.99.0.2")); !errors.Is(err, errForbidden) {
+		t.Errorf("no range: %v", err)
 	}
 }
 

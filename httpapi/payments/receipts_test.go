@@ -321,7 +321,7 @@ func TestMoney_IsInTheBooksWhenItsWriteIsAnswered(t *testing.T) {
 	statement := billingviews.StatementQuery{Views: k.Views}
 	balance := func() int64 {
 		t.Helper()
-		rows, err := statement.Balances(t.Context(), k.Org, k.Amina)
+		rows, err := statement.Lines(t.Context(), k.Org, k.Amina, billingviews.StatementKey{}, 1)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -58,7 +58,7 @@ type (
 	Shortcode    = Of[shortcode]
 	Secret       = Of[secret]  // a row of the vault
 	Device       = Of[device]  // a router (NAS)
-	Service      = Of[service] // a customer's service on a router; made by Random: names use its first digits
+	Service      = Of[service] // a service on a router; never made by New, because names use its first digits
 	Run          = Of[run]     // one run of writes to a router, or one reboot
 	Command      = Of[command]
 	Event        = Of[event]
@@ -71,9 +71,6 @@ var space = uuid.MustParse("6f1d3c52-0f0b-5c59-9d38-7a2f3ed1c3a4")
 
 // New makes a UUIDv7: later ids sort after earlier ones. It panics when the machine has no random numbers.
 func New[I ~[16]byte]() I { return I(uuid.Must(uuid.NewV7())) }
-
-// Random makes a UUIDv4, for ids whose first digits must differ: ids made by New within a minute begin alike.
-func Random[I ~[16]byte]() I { return I(uuid.New()) }
 
 // Derive makes a UUIDv5 of the kind and the parts. The parts may hold any text; lists that differ give different ids.
 func Derive[I ~[16]byte](kind string, parts ...string) I {

@@ -137,20 +137,12 @@ func (u *run) skipped() error {
 func (u *run) settle(ctx context.Context, steps []routerplan.Step) error {
 	pending := u.pending
 	u.pending = nil
-	for _, p := range pending {
-		if slices.ContainsFunc(steps, func(s routerplan.Step) bool { return sameWrite(s.Audit(), p) }) {
-			continue // not applied, or undone: the plan has it again
-		}
+	for _, p := range routerplan.Lost(pending, steps) {
 		if err := u.command(ctx, commands.RecordWrite{RunID: u.id, Step: p, Found: true}); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// sameWrite reports whether two steps do the same to the same resource; values before the write are not compared.
-func sameWrite(a, b events.RouterStep) bool {
-	return a.Path == b.Path && a.Operation == b.Operation && a.Name == b.Name
 }
 
 // announce records the writes before they are sent (ReconcilePlanned).

@@ -76,9 +76,6 @@ func promptReceipt(
 	}
 }
 
-// foreignPatience is how long a prompt's callback waits for its attempt to become known.
-const foreignPatience = 48 * time.Hour
-
 // unknownPrompt lets a callback wait that names no attempt of ours. It may have come before the answer to its prompt;
 // but any merchant of the provider can have callbacks sent here, from the provider's own addresses, so it is never
 // money by itself (docs/rules/money.md#unknown-prompts). The tries get rarer as it grows older, and the last one ends
@@ -88,8 +85,8 @@ func (w *Workers) unknownPrompt(ctx context.Context, t vault.TakenCallback, mone
 	switch {
 	case age < answerPatience:
 		return ending{wait: min(backoff(t.Attempts), 5*time.Second), cause: causeEarly}
-	case age < foreignPatience:
-		return ending{wait: min(age, foreignPatience-age), cause: CauseUnknownPrompt}
+	case age < commands.ReceiptPatience:
+		return ending{wait: min(age, commands.ReceiptPatience-age), cause: CauseUnknownPrompt}
 	case !money:
 		return ending{}
 	}
@@ -164,7 +161,7 @@ func (w *Workers) unverifiedConfirmation(ctx context.Context, t vault.TakenCallb
 	w.cfg.Logger.WarnContext(ctx, "unverified paybill payment", "callback_id", t.ID)
 	attempts, err := w.payments.ByReference(ctx, c.BillRef)
 	for _, p := range attempts {
-		old := w.cfg.Clock.Now().Sub(p.InitiatedAt) > foreignPatience
+		old := w.cfg.Clock.Now().Sub(p.InitiatedAt) > commands.ReceiptPatience
 		if err != nil || old || p.Shortcode != c.ShortCode || p.Amount() != c.Amount {
 			continue
 		}

@@ -45,7 +45,7 @@ type StatementKey struct {
 // Key makes the next page begin after this line.
 func (r StatementRow) Key() StatementKey { return StatementKey{Position: r.Position} }
 
-// StatementQuery reads statements and balances of one organization's subscribers.
+// StatementQuery reads statements of one organization's subscribers.
 type StatementQuery struct{ Views *runner.Views }
 
 // Lines returns up to max lines of a subscriber after a key, newest first.
@@ -81,37 +81,4 @@ func (q StatementQuery) Since(
 		return 0, err
 	}
 	return uint64(*position), nil //nolint:gosec // positions are not negative
-}
-
-// BalanceRow is the balance of one subscriber, in minor units.
-type BalanceRow struct {
-	SubscriberID id.Subscriber  `db:"subscriber_id"`
-	Currency     money.Currency `db:"currency"`
-	BalanceMinor int64          `db:"balance_minor"`
-}
-
-// Balance is the amount owed after credit; negative when money lies on the account.
-func (r BalanceRow) Balance() money.Amount { return money.Of(r.BalanceMinor, r.Currency) }
-
-// Credit is the money that lies on the account; zero when the subscriber owes something.
-func (r BalanceRow) Credit() money.Amount { return money.Of(max(0, -r.BalanceMinor), r.Currency) }
-
-// Balances returns the present balances. Subscribers without any line are missing in the result.
-func (q StatementQuery) Balances(
-	ctx context.Context, org id.Organization, subscribers ...id.Subscriber,
-) ([]BalanceRow, error) {
-	ids := make([]string, len(subscribers))
-	for i, s := range subscribers {
-		ids[i] = s.String()
-	}
-	var rows []BalanceRow
-	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
-		postgres.Collect(r, &rows, pgx.RowToStructByName[BalanceRow], q.Views.SQL(StatementName, `
-			select s.id as subscriber_id, l.currency, l.balance_minor
-			from unnest($1::uuid[]) as s (id) cross join lateral (
-				select currency, balance_minor from {schema}.statement_lines
-				where subscriber_id = s.id order by position desc limit 1
-			) l`), ids)
-	})
-	return rows, err
 }

@@ -9,7 +9,7 @@ import (
 // docs/rules/money.md#provisional-receipts.
 const (
 	claimBefore = time.Minute    // before the start, since the provider's clock differs from ours
-	claimAfter  = 48 * time.Hour // after the start
+	claimAfter  = 48 * time.Hour // after the start: commands.ReceiptPatience, which read models do not import
 )
 
 // sameTill reports whether a receipt is money of the environment and the organization of an attempt: another

@@ -3,7 +3,6 @@ package paymentscases
 import (
 	"context"
 	"crypto/rand"
-	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates/billing"
 	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
@@ -14,10 +13,10 @@ import (
 )
 
 // Form of an account reference (docs/rules/payments.md#account-reference). referenceWindow with a limit of one call
-// makes the limiter refuse a reference for two windows, which are 48 hours.
+// makes the limiter refuse a reference for two windows, which are commands.ReceiptPatience.
 const (
 	maxAccountReference = 12
-	referenceWindow     = 24 * time.Hour
+	referenceWindow     = commands.ReceiptPatience / 2
 	shortSuffix         = 2
 	longSuffix          = 3
 	suffixTries         = 8

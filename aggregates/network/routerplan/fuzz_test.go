@@ -1,7 +1,10 @@
 package routerplan_test
 
 import (
+	"fmt"
+	"strconv"
 	"testing"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
 )
@@ -29,5 +32,37 @@ func FuzzCanonical(f *testing.F) {
 			routerplan.MenuRoute: {{"gateway": value, "immediate-gw": value, "gateway-status": value}},
 		},
 			testService(1, "", "", 0).ID, testService(1, "", value, 1).Binding)
+	})
+}
+
+// FuzzParseDuration checks that a duration of a router is never negative, and is the same after it is written in
+// seconds.
+func FuzzParseDuration(f *testing.F) {
+	for _, text := range []string{"1w2d3h4m5s", "500ms", "00:05:00", "1d02:03:04", "never", "", "300", "15251w"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		d, ok := routerplan.ParseDuration(text)
+		if !ok || d >= 1<<31*time.Second {
+			return
+		}
+		seconds := d.Truncate(time.Second)
+		again, ok := routerplan.ParseDuration(strconv.FormatInt(int64(seconds/time.Second), 10))
+		if d < 0 || !ok || again != seconds {
+			t.Fatalf("%q is %v, read again %v, %t", text, d, again, ok)
+		}
+	})
+}
+
+// FuzzParseVersion checks that a version that was read is read alike after it is written.
+func FuzzParseVersion(f *testing.F) {
+	for _, text := range []string{"7.16 (stable)", "6.49.10", "7.20beta4", ".", "7.-1", " 7.1"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		v := routerplan.ParseVersion(text)
+		if again := routerplan.ParseVersion(fmt.Sprintf("%d.%d", v.Major, v.Minor)); again != v {
+			t.Fatalf("%q is %v, read again %v", text, v, again)
+		}
 	})
 }

@@ -1,7 +1,6 @@
 package routerplan
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/lastmile-isp/lastmile/commands"
@@ -34,15 +33,12 @@ func (s Step) Audit() events.RouterStep {
 }
 
 // Lost finds writes whose answer was lost: announced before an interruption, not recorded, and no longer needed after
-// the router was read again. They are recorded as found, so that the audit log has every write.
+// the router was read again. They are recorded as found, so that the audit log has every write. A write that the plan
+// has again was not applied, or was undone, also when it would now write other values.
 func Lost(announced []events.RouterStep, plan []Step) []events.RouterStep {
-	var needed []events.RouterStep
-	for _, s := range plan {
-		needed = append(needed, s.Audit())
-	}
 	return slices.DeleteFunc(slices.Clone(announced), func(a events.RouterStep) bool {
-		return slices.ContainsFunc(needed, func(n events.RouterStep) bool {
-			return n.Path == a.Path && n.Operation == a.Operation && n.Name == a.Name && maps.Equal(n.After, a.After)
+		return slices.ContainsFunc(plan, func(s Step) bool {
+			return s.Path == a.Path && s.Operation == a.Operation && s.Name == a.Name
 		})
 	})
 }

@@ -37,10 +37,6 @@ const (
 // the sweep of receipts, not by this process.
 const creditPatience = 24 * time.Hour
 
-// claimWindow is how long a provisional receipt waits for its real one. Source:
-// docs/rules/money.md#provisional-receipts.
-const claimWindow = 48 * time.Hour
-
 // State is the part of one receipt's history that the next step depends on.
 type State struct {
 	ReceiptID   id.Receipt `json:"receiptId"`
@@ -192,7 +188,7 @@ func onRecorded(e events.ReceiptRecorded, position uint64) processmanagers.Outpu
 		By: by(e.Sighting), Provisional: e.Provisional,
 	})
 	if e.Provisional {
-		out.Timers = []processmanagers.Timer{{Name: timerUnclaimed, At: e.RecordedAt.Add(claimWindow)}}
+		out.Timers = []processmanagers.Timer{{Name: timerUnclaimed, At: e.RecordedAt.Add(commands.ReceiptPatience)}}
 	}
 	return out
 }
