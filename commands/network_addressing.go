@@ -21,6 +21,17 @@ var (
 // minManagementBits is the prefix length of the largest subnet of a management service: it is claimed block by block.
 const minManagementBits = 16
 
+// Bounds on management subnets, so that no organization takes what all share. Both count only what a service does not
+// hold already. Source: docs/rules/network.md#address-plans.
+const (
+	// SharedManagementBits is the prefix length of the largest subnet that a service may have within ManagementPlan.
+	SharedManagementBits = 22
+	// SharedManagementBlocks is how many of the 256 blocks of /24 in ManagementPlan an organization may have.
+	SharedManagementBlocks = 32
+	// OwnManagementBlocks is how many blocks of /24 outside ManagementPlan an organization may have.
+	OwnManagementBlocks = 1024
+)
+
 // AddressingCommand is a command to the address plan of an organization.
 //
 //sumtype:decl
@@ -31,8 +42,8 @@ type AddressingCommand interface {
 
 // AllocateAddresses takes a subnet for a service, and its place on the router. Read the result from the state
 // (bus.LoadOwned). Empty fields of Wanted are completed. A service that holds another allocation keeps both until
-// SettleAddresses. Fails: subnet_overlaps, addresses_exhausted, management_subnet_taken, interface_in_use,
-// device_closed, service_slug_taken (choose another id).
+// SettleAddresses. Fails: subnet_overlaps, addresses_exhausted, management_subnet_taken, management_subnet_too_large,
+// management_quota_reached, interface_in_use, device_closed, service_slug_taken (choose another id).
 type AllocateAddresses struct {
 	OrgID     id.Organization
 	ServiceID id.Service

@@ -8,13 +8,13 @@ import (
 )
 
 // ReportFormerSubnets reports what a reading of the router says about the former subnets of a service: whether devices
-// still have leases of one. Fails: service_not_found.
+// still have leases or sessions with addresses of one. Fails: service_not_found.
 type ReportFormerSubnets struct {
 	ServiceID id.Service
 	RunID     id.Run
-	Leased    bool
-	Longest   time.Duration // remaining time of the longest lease; 0 = not known, or none
-	Due       bool          // the reading was asked for because the leases should have run out
+	Used      bool
+	Again     time.Duration // time after which to look again, such as the longest lease's; 0 = not known
+	Due       bool          // the reading was asked for because nobody should use them any more
 }
 
 func (ReportFormerSubnets) CommandName() string { return "network.ReportFormerSubnets" }
@@ -25,7 +25,7 @@ func (c ReportFormerSubnets) Validate() error {
 	var f failure.Faults
 	f.Check(!c.ServiceID.IsZero(), "serviceId", "is required")
 	f.Check(!c.RunID.IsZero(), "runId", "is required")
-	f.Check(c.Longest >= 0, "longest", "must not be negative")
+	f.Check(c.Again >= 0, "again", "must not be negative")
 	return f.Err()
 }
 

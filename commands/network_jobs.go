@@ -10,7 +10,7 @@ type ApplyService struct {
 	// the wanted desired state; a newer one may be applied and reported instead
 	Generation int    `json:"generation"`
 	Position   uint64 `json:"position"` // of the event that asks for it; read models must have reached it
-	// LeasesOver says that the leases of former subnets should have run out: what the router has of them is reported.
+	// LeasesOver says that nobody should use the former subnets any more: who still does is reported.
 	LeasesOver bool `json:"leasesOver,omitempty"`
 }
 

@@ -6,16 +6,16 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// FormerSubnet is a subnet that a service no longer has while devices may still have addresses of it. Its gateway stays
-// on the router beside the new one until Until at least.
+// FormerSubnet is a subnet that a service no longer has while devices may still have addresses of it, from leases or
+// sessions. Its gateway stays on the router beside the new one, and nobody else gets it, until Until at least.
 type FormerSubnet struct {
 	Subnet  string    `json:"subnet"`
 	Gateway string    `json:"gateway"`
 	Until   time.Time `json:"until"` // UTC
 }
 
-// ServiceSubnetLeft records that a service with leases has another subnet: the former one stays on the router until
-// the leases have run out.
+// ServiceSubnetLeft records that a service has another subnet: the former one is held until no lease and no session has
+// an address of it.
 type ServiceSubnetLeft struct {
 	ServiceID id.Service   `json:"serviceId"`
 	DeviceID  id.Device    `json:"deviceId"`
@@ -23,7 +23,7 @@ type ServiceSubnetLeft struct {
 	At        time.Time    `json:"at"`
 }
 
-// ServiceSubnetsKept records that devices still had leases of former subnets when these should have run out: the
+// ServiceSubnetsKept records that devices still had addresses of former subnets when nobody should have had one: the
 // subnets stay, and are looked at again at Until.
 type ServiceSubnetsKept struct {
 	ServiceID id.Service `json:"serviceId"`

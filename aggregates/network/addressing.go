@@ -65,43 +65,6 @@ func (s Addressing) Of(service id.Service) (Allocation, bool) {
 	return Allocation{}, false
 }
 
-// claimsAddressing claims the subnets of management services, in blocks of /24, on the whole platform: the CPE server
-// reaches the devices of all organizations, so that no two may have the same address.
-func claimsAddressing(s Addressing) []commands.Claim {
-	var claims []commands.Claim
-	for _, h := range s.Held {
-		subnet, err := netip.ParsePrefix(h.Addressing.Subnet)
-		if err != nil || h.Binding.Type != events.ServiceCPEManagement {
-			continue
-		}
-		for _, block := range blocksOf(subnet) {
-			if !slices.ContainsFunc(claims, func(c commands.Claim) bool { return c.Value == block }) {
-				claims = append(claims, commands.Claim{
-					Kind: "management_subnet", Value: block, Code: "management_subnet_taken",
-					Message: "Another organization has management addresses in this subnet. Please give another one.",
-				})
-			}
-		}
-	}
-	return claims
-}
-
-// blocksOf lists the blocks of /24 that a subnet is in or that it has. A subnet wider than /16, which no command takes,
-// counts as its first /16.
-func blocksOf(subnet netip.Prefix) []string {
-	count := 1
-	if subnet.Bits() < subnetBits {
-		count = 1 << (subnetBits - max(subnet.Bits(), 16))
-	}
-	block := netip.PrefixFrom(subnet.Addr(), subnetBits).Masked()
-	var blocks []string
-	for range count {
-		blocks = append(blocks, block.String())
-		block = netip.PrefixFrom(commands.Broadcast(block).Next(), subnetBits)
-	}
-	return blocks
-}
-
 // evolveAddressing applies one recorded event. An allocation that is recorded again moves to the end of Held.
 func evolveAddressing(s Addressing, e events.AddressingEvent) Addressing {
 	switch e := e.(type) {
@@ -194,6 +157,9 @@ func decideAllocate(s Addressing, c commands.AllocateAddresses, now time.Time) (
 	} else if subnet := netip.MustParsePrefix(wanted.Subnet); slices.ContainsFunc(taken, subnet.Overlaps) {
 		return nil, failure.NewInvalid("subnet_overlaps",
 			"subnet overlaps one that is in use on the organization's routers")
+	}
+	if err := s.mayManage(c, wanted.Subnet); err != nil {
+		return nil, err
 	}
 	return only[events.AddressingEvent](events.AddressesAllocated{
 		OrgID: c.OrgID, ServiceID: c.ServiceID, DeviceID: c.DeviceID, Binding: c.Binding, Addressing: wanted, At: now,

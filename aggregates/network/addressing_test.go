@@ -331,3 +331,58 @@ func TestAddressing_ManagementSubnetsAreClaimedOnThePlatform(t *testing.T) {
 		t.Errorf("parts of one block: %v, %v", a, b)
 	}
 }
+
+// management asks for a subnet for a management service on a port of its own; "" for the first free one.
+func management(n int, subnet string) commands.AllocateAddresses {
+	name := fmt.Sprint("management", n)
+	return commands.AllocateAddresses{
+		OrgID: org, ServiceID: id.Derive[id.Service]("test", name), DeviceID: id.Derive[id.Device]("test", name),
+		Binding: events.ServiceBinding{Type: events.ServiceCPEManagement, ParentInterface: "ether5"},
+		Wanted:  events.ServiceAddressing{Subnet: subnet},
+	}
+}
+
+// heldBy is the event by which a management service gets a subnet.
+func heldBy(n int, subnet string) events.AddressesAllocated {
+	c := management(n, subnet)
+	return allocated(c.ServiceID, c.DeviceID, c.Binding, commands.CompleteAddressing(c.Wanted))
+}
+
+// One management plan serves all organizations: none takes it all, with one service or with many.
+func TestAddressing_NoOrganizationTakesTheWholeManagementPlan(t *testing.T) {
+	t.Parallel()
+	s := decidertest.For(t, plans, now)
+	for _, wide := range []string{"10.20.0.0/16", "10.20.0.0/21", "10.20.248.0/21"} {
+		s.When(management(1, wide)).ThenFails("management_subnet_too_large")
+	}
+	s.When(management(1, "172.20.0.0/16")).Then(heldBy(1, "172.20.0.0/16")).
+		When(management(2, "10.20.4.0/22")).Then(heldBy(2, "10.20.4.0/22"))
+	var full []events.AddressingEvent
+	for n := range commands.SharedManagementBlocks {
+		full = append(full, heldBy(n, fmt.Sprintf("10.20.%d.0/24", n)))
+	}
+	s = decidertest.For(t, plans, now).Given(full...)
+	s.When(management(100, "")).ThenFails("management_quota_reached").
+		When(management(100, "10.20.200.0/22")).ThenFails("management_quota_reached").
+		When(management(100, "172.20.0.0/24")).Then(heldBy(100, "172.20.0.0/24")).
+		When(management(3, "10.20.3.0/24")).ThenNothing()
+	release := commands.ReleaseAddresses{OrgID: org, ServiceID: management(3, "").ServiceID}
+	s.When(release).Then(events.AddressesReleased{OrgID: org, ServiceID: release.ServiceID, At: now}).
+		When(management(101, "")).Then(heldBy(101, "10.20.3.0/24"))
+	s = decidertest.For(t, plans, now)
+	for n := range 4 {
+		s = s.Given(heldBy(n, fmt.Sprintf("172.%d.0.0/16", 20+n)))
+	}
+	s.When(management(9, "172.24.0.0/24")).ThenFails("management_quota_reached").
+		When(management(9, "")).Then(heldBy(9, "10.20.0.0/24"))
+}
+
+// A service that got a wider subnet before there was a bound keeps it through later changes.
+func TestAddressing_AManagementSubnetFromBeforeTheBoundIsKept(t *testing.T) {
+	t.Parallel()
+	c := management(1, "10.20.0.0/16")
+	moved := c
+	moved.Binding.VlanID = 9
+	decidertest.For(t, plans, now).Given(heldBy(1, "10.20.0.0/16")).When(c).ThenNothing().
+		When(moved).Then(allocated(c.ServiceID, c.DeviceID, moved.Binding, commands.CompleteAddressing(c.Wanted)))
+}

@@ -47,7 +47,8 @@ type Device struct {
 	ReportRef      id.Secret
 	Transport      events.DeviceTransport // Protocol "" = not known yet
 	Unreachable    bool
-	Bootstrap      int // version of the bootstrap script on the router; 0 = not known
+	Bootstrap      int  // version of the bootstrap script on the router; 0 = not known
+	Rotated        bool // the tunnel's password was replaced after the newest report of a script
 	Setup          DeviceSetup
 	Shown          []id.Secret // RADIUS secrets in scripts that were shown, the newest last; at most maxShown
 	DriftUnchecked bool        // the latest check for drift could not be made
@@ -113,6 +114,7 @@ func evolveDevice(s Device, e events.DeviceEvent) Device {
 		s.Details = e.Details
 	case events.DeviceCredentialsReplaced:
 		*s.ref(e.Kind) = e.Ref
+		s.Rotated = s.Rotated || e.Kind == events.CredentialTunnel
 	case events.DeviceTransportLearned:
 		s.Transport = e.Transport
 	case events.DeviceBootstrapShown:

@@ -8,15 +8,15 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 )
 
-// Bounds of the time after which former subnets that still have leases are looked at again.
+// Bounds of the time after which former subnets that are still in use are looked at again.
 const (
 	lookAgainMin = 5 * time.Minute
 	lookAgainMax = 24 * time.Hour
 )
 
-// leasesOf is the time after a change of the subnet in which devices may still have their former address; 0 for a
-// service without leases.
-func leasesOf(t events.ServiceType) time.Duration {
+// usedFor is the time after a change of the subnet in which devices may still have their former address. A session of
+// PPPoE keeps its address as long as it lasts, which nobody knows: the time is that of the next look.
+func usedFor(t events.ServiceType) time.Duration {
 	switch t {
 	case events.ServiceHotspot:
 		return time.Hour + 10*time.Minute
@@ -24,7 +24,7 @@ func leasesOf(t events.ServiceType) time.Duration {
 		return 25 * time.Hour
 	case events.ServicePPPoE:
 	}
-	return 0
+	return time.Hour
 }
 
 // evolveFormer follows the former subnets of a service. Other events are applied by evolveService, whose switch is
@@ -49,27 +49,26 @@ func evolveFormer(s Service, e events.ServiceEvent) Service {
 	return s
 }
 
-// leaving gives the event that the present subnet is left for another one; none for a service without leases.
+// leaving gives the event that the present subnet is left for another one.
 func (s Service) leaving(to events.ServiceAddressing, now time.Time) []events.ServiceEvent {
-	wait := leasesOf(s.Binding.Type)
-	if wait == 0 || s.Addressing.Subnet == to.Subnet {
+	if s.Addressing.Subnet == to.Subnet {
 		return nil
 	}
 	return []events.ServiceEvent{events.ServiceSubnetLeft{
 		ServiceID: s.ID, DeviceID: s.Device, At: now, Former: events.FormerSubnet{
-			Subnet: s.Addressing.Subnet, Gateway: s.Addressing.Gateway, Until: now.Add(wait),
+			Subnet: s.Addressing.Subnet, Gateway: s.Addressing.Gateway, Until: now.Add(usedFor(s.Binding.Type)),
 		},
 	}}
 }
 
-// decideReportFormer records that the former subnets are gone, once. While devices have leases it records until when
-// they stay, if they should have been gone by now: an operator may have made the leases longer.
+// decideReportFormer records that the former subnets are gone, once. While devices use them it records until when
+// they stay, if they should have been gone by now: an operator may have made the leases longer, and sessions last.
 func decideReportFormer(s Service, c commands.ReportFormerSubnets, now time.Time) ([]events.ServiceEvent, error) {
 	over := !slices.ContainsFunc(s.Former, func(f events.FormerSubnet) bool { return f.Until.After(now) })
 	switch {
 	case len(s.Former) == 0 && !c.Due, s.Open != "":
 		return nil, nil
-	case !c.Leased:
+	case !c.Used:
 		return only[events.ServiceEvent](events.ServiceSubnetsRetired{
 			ServiceID: s.ID, DeviceID: s.Device, RunID: c.RunID, At: now,
 		})
@@ -78,6 +77,6 @@ func decideReportFormer(s Service, c commands.ReportFormerSubnets, now time.Time
 	}
 	return only[events.ServiceEvent](events.ServiceSubnetsKept{
 		ServiceID: s.ID, DeviceID: s.Device, RunID: c.RunID, At: now,
-		Until: now.Add(min(max(c.Longest, lookAgainMin), lookAgainMax)),
+		Until: now.Add(min(max(c.Again, lookAgainMin), lookAgainMax)),
 	})
 }

@@ -19,6 +19,13 @@ func left(subnet string) events.ServiceSubnetLeft {
 	return events.ServiceSubnetLeft{ServiceID: service, DeviceID: device, Former: former, At: now}
 }
 
+// leftBySessions records that the first subnet of a PPPoE service was left for another one.
+func leftBySessions() events.ServiceSubnetLeft {
+	e := left(plan.Subnet)
+	e.Former.Until = now.Add(time.Hour)
+	return e
+}
+
 // moved records that a hotspot has other addresses.
 func moved(to events.ServiceAddressing, generation int) events.ServiceAddressingChanged {
 	return events.ServiceAddressingChanged{
@@ -28,7 +35,7 @@ func moved(to events.ServiceAddressing, generation int) events.ServiceAddressing
 
 // leases is a report about the former subnets; due says that it was asked for at their time.
 func leases(leased bool, longest time.Duration, due bool) commands.ReportFormerSubnets {
-	return commands.ReportFormerSubnets{ServiceID: service, RunID: run, Leased: leased, Longest: longest, Due: due}
+	return commands.ReportFormerSubnets{ServiceID: service, RunID: run, Used: leased, Again: longest, Due: due}
 }
 
 func TestFormerSubnet_StaysUntilNoDeviceHasALease(t *testing.T) {

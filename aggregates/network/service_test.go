@@ -152,7 +152,7 @@ func TestServiceChange_OfTheBindingMustBeConfirmed(t *testing.T) {
 func TestServiceChange_ConfirmedButOfAddressesOnlyKeepsSessions(t *testing.T) {
 	t.Parallel()
 	active(t).When(commands.ConfirmNasServiceChange{ServiceID: service, Binding: pppoe, Addressing: plan2}).
-		Then(events.ServiceAddressingChanged{
+		Then(leftBySessions(), events.ServiceAddressingChanged{
 			ServiceID: service, DeviceID: device, Addressing: plan2, Generation: 2, At: now,
 		})
 }
@@ -162,7 +162,7 @@ func TestServiceChange_DuringTearDownIsAppliedAfterIt(t *testing.T) {
 	s := active(t).Given(events.ServiceRecreationConfirmed{ServiceID: service, DeviceID: device, From: pppoe, To: vlan,
 		Addressing: plan, Generation: 2, At: now}).
 		When(commands.ChangeNasService{ServiceID: service, Binding: vlan, Addressing: plan2}).
-		Then(events.ServiceAddressingChanged{
+		Then(leftBySessions(), events.ServiceAddressingChanged{
 			ServiceID: service, DeviceID: device, Addressing: plan2, Generation: 3, At: now,
 		})
 	if s.State().Open != events.PhaseTeardown {

@@ -88,6 +88,8 @@ type Config struct {
 	// RouterNAT is "auto" or "off": whether a router translates the addresses of a service's customers where no rule of
 	// the operator's does (docs/rules/network.md#working-services).
 	RouterNAT string `env:"ROUTER_NAT" envDefault:"auto"`
+	// RoutersPerOrganization bounds the routers of one organization (docs/rules/network.md#address-plans).
+	RoutersPerOrganization int `env:"ROUTERS_PER_ORGANIZATION" envDefault:"4000"`
 
 	ACSNBIURL      string       `env:"ACS_NBI_URL"`
 	ACSFSURL       string       `env:"ACS_FS_URL"`

@@ -208,8 +208,9 @@ func (k *kit) strangers() (other, support apiClient) {
 func callsOf(device, service string) []string {
 	return []string{
 		"GET " + device, "PATCH " + device, "DELETE " + device, "POST " + device + "/ping",
-		"GET " + device + "/bootstrap-script", "GET " + device + "/interfaces", "GET " + device + "/sessions",
-		"GET " + device + "/leases", "GET " + device + "/queues", "GET " + device + "/resource",
+		"POST " + device + "/rotate-secrets", "GET " + device + "/bootstrap-script", "GET " + device + "/interfaces",
+		"GET " + device + "/sessions", "GET " + device + "/leases", "GET " + device + "/queues",
+		"GET " + device + "/resource",
 		"POST " + device + "/reboot", "POST " + device + "/reconcile", "GET " + device + "/drift",
 		"GET " + device + "/services", "GET " + device + "/history", "GET " + device + "/firewall",
 		"POST " + device + "/firewall/reconcile", "GET " + device + "/polls", "GET " + service, "PATCH " + service,

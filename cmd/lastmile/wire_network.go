@@ -81,9 +81,14 @@ func (a *App) networkAPI(
 		Bus: b, Devices: devices, Services: services, History: history,
 		DeviceCases: networkcases.Devices{
 			Bus: b, Secrets: a.storage.vault.Secrets, Soon: workers.Soon,
-			Forget:              func(device id.Device) { a.forgetRouter(gateway, polls, device) },
-			Script:              liveRouters{workers}.BootstrapScript,
+			Forget: func(device id.Device) { a.forgetRouter(gateway, polls, device) },
+			Script: liveRouters{workers}.BootstrapScript,
+			RevokeReports: func(ctx context.Context, device id.Device) error {
+				return a.storage.vault.CallbackSecrets.Revoke(ctx, networkjobs.TokenBootstrap, device.UUID())
+			},
 			Limiter:             a.storage.vault.Limits,
+			Count:               devices.Count,
+			PerOrganization:     a.cfg.RoutersPerOrganization,
 			ManagementAddresses: !a.cfg.Production(),
 		},
 		ServiceCases: networkcases.Services{Bus: b, Services: services, Routers: workers},

@@ -86,7 +86,7 @@ type transportShape struct {
 type bootstrapShape struct {
 	Version    int        `json:"version" doc:"0: none was reported"`
 	Newest     int        `json:"newest"`
-	UpToDate   bool       `json:"upToDate"`
+	UpToDate   bool       `json:"upToDate" doc:"false: paste the script; it is newer, or has other secrets"`
 	ReportedAt *time.Time `json:"reportedAt"`
 }
 
@@ -113,8 +113,8 @@ func (a API) showDevice(r networkviews.DeviceRow) deviceResponse {
 		ManagementAddress: null.Of(r.Details.ManagementAddress), UnreachableSince: r.UnreachableSince,
 		Error: null.Of(r.UnreachableError),
 		Bootstrap: bootstrapShape{
-			Version: r.BootstrapVersion, Newest: a.BootstrapVersion, UpToDate: r.BootstrapVersion >= a.BootstrapVersion,
-			ReportedAt: r.BootstrapAt,
+			Version: r.BootstrapVersion, Newest: a.BootstrapVersion, ReportedAt: r.BootstrapAt,
+			UpToDate: r.BootstrapVersion >= a.BootstrapVersion && !r.Rotated,
 		},
 		CreatedAt: r.CreatedAt,
 	}

@@ -73,6 +73,11 @@ func (a API) Routes() []httpapi.Route {
 			Method: "DELETE", Path: "/nas/devices/:id", Summary: "Delete a router that has no services", Status: 204,
 			Handle: a.deleteDevice,
 		},
+		{
+			Method: "POST", Path: "/nas/devices/:id/rotate-secrets",
+			Summary:  "Give a router new secrets of its tunnel and of its script's report; it needs the new script",
+			Response: deviceResponse{}, Handle: a.rotateSecrets,
+		},
 	}
 	routes = append(routes, a.liveRoutes()...)
 	routes = append(routes, a.serviceRoutes()...)
@@ -139,6 +144,19 @@ func (a API) changeDevice(ctx context.Context, c *httpapi.Call) error {
 		return err
 	}
 	done, err := a.DeviceCases.Change(ctx, c.Asked(), device, in.input())
+	if err != nil {
+		return err
+	}
+	return httpapi.SendOne(ctx, c, 200, a.oneDevice(), device, done)
+}
+
+// rotateSecrets answers with the router, whose script is no longer up to date.
+func (a API) rotateSecrets(ctx context.Context, c *httpapi.Call) error {
+	device, err := a.device(ctx, c)
+	if err != nil {
+		return err
+	}
+	done, err := a.DeviceCases.RotateSecrets(ctx, c.Asked(), device)
 	if err != nil {
 		return err
 	}

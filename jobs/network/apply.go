@@ -70,7 +70,7 @@ type serviceWork struct {
 	run   id.Run
 	phase string
 	cause jobs.Cause
-	due   bool // only rows of former subnets are looked at: their leases should have run out
+	due   bool // only rows of former subnets are looked at: nobody should use them any more
 
 	former *commands.ReportFormerSubnets // what was read of former subnets; nil = nothing to report
 }
@@ -151,7 +151,9 @@ func (s *serviceWork) apply(ctx context.Context, u *run) error {
 		return routerplan.CompareService(now, s.w.wanted(s.row), version)
 	}})
 	if err == nil {
-		s.former = formerOf(snapshot, s.row, s.run, false)
+		s.former, err = u.formerOf(ctx, snapshot, s.row, false)
+	}
+	if err == nil {
 		err = u.skipped()
 	}
 	var why *stopped

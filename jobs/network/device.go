@@ -139,7 +139,11 @@ func (d deviceWork) reportApplied(
 				ServiceID: row.ID, RunID: u.id, Generation: row.Generation,
 			})
 		}
-		if former := formerOf(s, row, u.id, false); former != nil {
+		former, err := u.formerOf(ctx, s, row, false)
+		if err != nil {
+			return err
+		}
+		if former != nil {
 			reports = append(reports, *former)
 		}
 		for _, report := range reports {

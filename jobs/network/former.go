@@ -5,11 +5,10 @@ import (
 
 	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
 	"github.com/lastmile-isp/lastmile/commands"
-	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/projections/network"
 )
 
-// retire removes what a router has of the former subnets of a service, as far as no device has a lease there. Nothing
+// retire removes what a router has of the former subnets of a service, as far as no device uses them. Nothing
 // else is written: drift is repaired by a person's decision.
 func (s *serviceWork) retire(ctx context.Context, u *run) error {
 	version, err := u.r.version(ctx)
@@ -24,16 +23,25 @@ func (s *serviceWork) retire(ctx context.Context, u *run) error {
 	err = u.converge(ctx, snapshot, comparison{menus: menus, compare: func(now routerplan.Snapshot) routerplan.Diff {
 		return routerplan.CompareService(now, s.w.wanted(s.row), version).Retiring()
 	}})
-	s.former = formerOf(snapshot, s.row, s.run, true)
+	if err != nil {
+		return err
+	}
+	s.former, err = u.formerOf(ctx, snapshot, s.row, true)
 	return err
 }
 
 // formerOf gives the report about former subnets of a service, after the router was brought in line; nil when it had
-// none and nobody asked.
-func formerOf(s routerplan.Snapshot, row networkviews.ServiceRow, run id.Run, due bool) *commands.ReportFormerSubnets {
+// none and nobody asked. It reads again who uses which address: a device may have got one of the former subnet after
+// the first reading and before the write.
+func (u *run) formerOf(
+	ctx context.Context, s routerplan.Snapshot, row networkviews.ServiceRow, due bool,
+) (*commands.ReportFormerSubnets, error) {
 	if len(row.Former) == 0 && !due {
-		return nil
+		return nil, nil
 	}
-	left, longest := routerplan.Former(s, row.ID)
-	return &commands.ReportFormerSubnets{ServiceID: row.ID, RunID: run, Leased: left, Longest: longest, Due: due}
+	if err := u.r.refresh(ctx, s, routerplan.UseMenus()); err != nil {
+		return nil, stop(ctx, commands.OperationRead, err)
+	}
+	used, again := routerplan.Former(s, u.w.wanted(row), row.Former)
+	return &commands.ReportFormerSubnets{ServiceID: row.ID, RunID: u.id, Used: used, Again: again, Due: due}, nil
 }

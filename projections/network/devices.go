@@ -28,7 +28,7 @@ var devicesDDL string
 func (Devices) Name() string { return DevicesName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Devices) Version() int { return 3 }
+func (Devices) Version() int { return 4 }
 
 // DDL creates the tables of devices.sql.
 func (Devices) DDL() string { return devicesDDL }
@@ -99,7 +99,8 @@ func (Devices) Apply(w *runner.Writes, e events.Envelope) error {
 		if !known {
 			return fmt.Errorf("credentials of kind %q", v.Kind)
 		}
-		d.set(v.DeviceID, column+` = @ref::uuid`, pgx.NamedArgs{"ref": v.Ref})
+		d.set(v.DeviceID, column+` = @ref::uuid, rotated = rotated or @tunnel::boolean`,
+			pgx.NamedArgs{"ref": v.Ref, "tunnel": v.Kind == events.CredentialTunnel})
 	case events.DeviceTransportLearned:
 		d.set(v.DeviceID, `transport = @transport::jsonb, transport_at = @at::timestamptz`,
 			pgx.NamedArgs{"transport": asJSON(v.Transport), "at": v.At})
@@ -110,8 +111,8 @@ func (Devices) Apply(w *runner.Writes, e events.Envelope) error {
 		d.set(v.DeviceID, `unreachable_since = null, unreachable_error = ''`, nil)
 	case events.DeviceBootstrapReported:
 		d.set(v.DeviceID, `bootstrap_version = @version::int, bootstrap_at = @at::timestamptz,
-			radius_given = @ref::uuid, setup_drift = null`,
-			pgx.NamedArgs{"version": v.Version, "at": v.At, "ref": v.RadiusRef})
+			radius_given = @ref::uuid, setup_drift = null, rotated = rotated and not @reported::boolean`,
+			pgx.NamedArgs{"version": v.Version, "at": v.At, "ref": v.RadiusRef, "reported": v.By == "report"})
 	case events.DeviceDecommissioned:
 		d.set(v.DeviceID, `removed_at = @at::timestamptz`, pgx.NamedArgs{"at": v.At})
 	case events.DeviceBootstrapShown:

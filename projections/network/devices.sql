@@ -15,6 +15,7 @@ create table {schema}.devices (
   unreachable_error text not null default '',
   bootstrap_version int not null default 0, -- 0: none reported yet
   bootstrap_at timestamptz,
+  rotated boolean not null default false, -- the tunnel's password was replaced after the newest report of a script
   radius_given uuid, -- reference of the RADIUS secret that the router was given last; null = not known
   setup_drift jsonb, -- the present difference of the setup; null = none
   drift_unchecked jsonb, -- since when, and why, it could not be compared; null = compared, or never tried

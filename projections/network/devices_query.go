@@ -44,6 +44,7 @@ type DeviceRow struct {
 	UnreachableError string                  `db:"unreachable_error"`
 	BootstrapVersion int                     `db:"bootstrap_version"`
 	BootstrapAt      *time.Time              `db:"bootstrap_at"`
+	Rotated          bool                    `db:"rotated"` // the router needs the script for its tunnel's new password
 	RadiusGiven      id.Secret               `db:"radius_given"`
 	SetupDrift       *Drift                  `db:"setup_drift"`
 	DriftUnchecked   *Unchecked              `db:"drift_unchecked"`
@@ -67,7 +68,7 @@ type DevicesQuery struct{ Views *runner.Views }
 // deviceSelect fits DeviceRow and leaves decommissioned routers out; a condition follows.
 const deviceSelect = `select device_id, org_id, details, tunnel_address, tunnel_user, api_ref, radius_ref, tunnel_ref,
 	report_ref, transport, unreachable_since, unreachable_error, bootstrap_version, bootstrap_at,
-	radius_given, setup_drift, drift_unchecked, reboot, created_at, revision
+	rotated, radius_given, setup_drift, drift_unchecked, reboot, created_at, revision
 	from {schema}.devices where removed_at is null and `
 
 // Get returns one router of an organization, nil when it has none with this id or the router is decommissioned.
@@ -110,6 +111,16 @@ func (q DevicesQuery) Every(ctx context.Context) ([]DeviceRow, error) {
 			q.Views.SQL(DevicesName, deviceSelect+`true order by device_id`))
 	})
 	return rows, err
+}
+
+// Count counts the routers of an organization, without decommissioned ones.
+func (q DevicesQuery) Count(ctx context.Context, org id.Organization) (int, error) {
+	var n int
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.CollectOne(r, &n, pgx.RowTo[int], q.Views.SQL(DevicesName, `select count(*)::int from {schema}.devices
+			where removed_at is null and org_id = $1`), org)
+	})
+	return n, err
 }
 
 // Unchecked counts the routers of all organizations that answer and could not be compared.

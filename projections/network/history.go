@@ -31,7 +31,7 @@ var historyDDL string
 func (History) Name() string { return HistoryName }
 
 // Version must grow with every change to the tables or to Apply.
-func (History) Version() int { return 3 }
+func (History) Version() int { return 4 }
 
 // DDL creates the tables of history.sql.
 func (History) DDL() string { return historyDDL }
@@ -57,6 +57,7 @@ func (History) Handles() []string {
 		events.DeviceDriftChecked{}.EventType(),
 		events.DeviceUnreachable{}.EventType(), events.DeviceRecovered{}.EventType(),
 		events.DeviceBootstrapReported{}.EventType(), events.DeviceBootstrapShown{}.EventType(),
+		events.DeviceCredentialsReplaced{}.EventType(),
 		events.DeviceRebootRequested{}.EventType(),
 		events.DeviceRebootConfirmed{}.EventType(), events.DeviceRebootFailed{}.EventType(),
 	}
@@ -163,10 +164,10 @@ func tell(e events.Event) (kind, summary string) {
 func tellFormer(e events.Event) (kind, summary string) {
 	switch v := e.(type) {
 	case events.ServiceSubnetLeft:
-		return "subnet_left", fmt.Sprintf("the gateway of %s stays until devices have no addresses of it",
+		return "subnet_left", fmt.Sprintf("%s is held until no device has an address of it",
 			v.Former.Subnet)
 	case events.ServiceSubnetsKept:
-		return "subnets_kept", "devices still have addresses of former subnets, whose gateways stay"
+		return "subnets_kept", "devices still have addresses of former subnets, which are held"
 	case events.ServiceSubnetsRetired:
 		return "subnets_retired", "the router has no former subnets any more"
 	}
@@ -202,6 +203,11 @@ func tellRouter(e events.Event) (kind, summary string) {
 		return "recovered", "the router answers again"
 	case events.DeviceBootstrapReported:
 		return "bootstrap_reported", fmt.Sprintf("bootstrap script of version %d is in place", v.Version)
+	case events.DeviceCredentialsReplaced:
+		if v.Kind == events.CredentialTunnel {
+			return "secrets_rotated", "the tunnel has a new password: the router needs the new bootstrap script"
+		}
+		return "credentials_replaced", fmt.Sprintf("other %s credentials are in use", v.Kind)
 	case events.DeviceBootstrapShown:
 		return "bootstrap_shown", "the bootstrap script with its secrets was shown"
 	case events.DeviceRebootRequested:

@@ -29,8 +29,14 @@ type Devices struct {
 	// Script makes a router's bootstrap script, with its secrets. A router without API credentials gets some by a
 	// command with the caller's meta.
 	Script func(ctx context.Context, device id.Device, meta commands.Meta) (script string, radius id.Secret, err error)
+	// RevokeReports makes the address unknown at which the scripts of a router report; the next script has another one.
+	RevokeReports func(ctx context.Context, device id.Device) error
 	// Limiter counts how often the script of a router is shown.
 	Limiter vault.Limiter
+	// Count gives how many routers an organization has. It may lag behind by a moment.
+	Count func(ctx context.Context, org id.Organization) (int, error)
+	// PerOrganization is how many routers an organization may have: all share the addresses of the tunnel.
+	PerOrganization int
 	// ManagementAddresses allows other addresses than the tunnel's; it is for use outside production only.
 	ManagementAddresses bool
 }
@@ -58,7 +64,7 @@ func (in RegisterInput) details() events.DeviceDetails {
 
 // Register stores the secrets in the vault, then registers the router under the first free tunnel address, and has it
 // polled. A crash in between leaves secrets to which no router refers. A repeat under the same key finds the router and
-// keeps the secrets that it has. Fails: invalid_input, tunnel_addresses_exhausted.
+// keeps the secrets that it has. Fails: invalid_input, router_quota_reached, tunnel_addresses_exhausted.
 func (d Devices) Register(ctx context.Context, asked usecases.Asked, in RegisterInput) (id.Device, bus.Result, error) {
 	device := usecases.NewID[id.Device](asked, "device")
 	command := commands.RegisterDevice{
@@ -88,12 +94,31 @@ func (d Devices) Register(ctx context.Context, asked usecases.Asked, in Register
 	return device, done, err
 }
 
+// room refuses one more router for an organization that has all that it may have. Routers that are registered at the
+// same moment may go over the bound by their number, which leaves enough for everybody else. Fails:
+// router_quota_reached.
+func (d Devices) room(ctx context.Context, org id.Organization) error {
+	has, err := d.Count(ctx, org)
+	if err != nil {
+		return err
+	}
+	if has >= d.PerOrganization {
+		return failure.NewConflict("router_quota_reached", "Your organization has as many routers as it may have. "+
+			"Delete routers that are no longer used, or ask the platform's operator for more.")
+	}
+	return nil
+}
+
 // keepFirst stores the secrets of a router that is about to be registered, unless the first try has registered it.
+// Fails: router_quota_reached.
 func (d Devices) keepFirst(ctx context.Context, command commands.RegisterDevice, given credentials) error {
 	// Unchecked, because no other organization can have an id that was made for this use case. When the router exists,
 	// the first try registered it, and its tunnel secret may be in a script already.
 	known, _, err := bus.LoadUnchecked[network.Device](ctx, d.Bus, command.DeviceID)
 	if err != nil || !known.ID.IsZero() {
+		return err
+	}
+	if err := d.room(ctx, command.OrgID); err != nil {
 		return err
 	}
 	if !command.APIRef.IsZero() {
@@ -230,5 +255,5 @@ func (d Devices) drop(ctx context.Context, state network.Device) error {
 		}
 	}
 	d.Forget(state.ID)
-	return nil
+	return d.RevokeReports(ctx, state.ID)
 }

@@ -70,6 +70,56 @@ func TestChangeOfSubnet_TheFormerOneStaysWhileALeaseLasts(t *testing.T) {
 	}
 }
 
+// A session keeps its address as long as it lasts, and keeps being translated. Until the last one has ended nobody else
+// is given the subnet.
+func TestChangeOfSubnet_TheFormerOneStaysWhileSessionsHaveAddressesOfIt(t *testing.T) {
+	t.Parallel()
+	for kind, active := range map[events.ServiceType]string{
+		events.ServicePPPoE: "ppp/active", events.ServiceHotspot: "ip/hotspot/active",
+	} {
+		t.Run(string(kind), func(t *testing.T) {
+			t.Parallel()
+			p := newPlant(t)
+			service := p.serving(kind, "10.60.0.0/24")
+			server := map[events.ServiceType]string{events.ServicePPPoE: "pppoe-svc-", events.ServiceHotspot: "hs-svc-"}
+			session, err := p.router.Connect(router.Session{
+				Kind: string(kind), User: "ann", Server: server[kind] + service.String()[:8],
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			began := p.clock.Now()
+			p.move(service, "10.61.0.0/24")
+			held := func(row networkviews.ServiceRow) bool {
+				return len(row.Former) == 1 && row.Former[0].Subnet == "10.60.0.0/24" &&
+					row.Former[0].Until.After(p.clock.Now())
+			}
+			p.until("the subnet to be held", held, service)
+			for range 2 { // looked at again, and again
+				p.clock.Advance(75 * time.Minute)
+				p.until("the subnet to be held longer", held, service)
+			}
+			if row := p.row(service); row.Former[0].Until.After(p.clock.Now().Add(61 * time.Minute)) {
+				t.Errorf("after %s it is looked at again at %s", p.clock.Now().Sub(began), row.Former[0].Until)
+			}
+			_, _, err = p.services.Create(t.Context(), p.asked(), networkcases.CreateInput{
+				Device: p.device, Type: events.ServicePPPoE, ParentInterface: "ether5",
+				Addressing: events.ServiceAddressing{Subnet: "10.60.0.0/24"},
+			})
+			coretest.Refused(t, "the former subnet for another service", err, "subnet_overlaps")
+
+			if _, err := p.router.Do(active, "remove", router.Item{".id": session}); err != nil {
+				t.Fatal(err)
+			}
+			p.clock.Advance(75 * time.Minute)
+			p.until("the subnet to be retired", func(row networkviews.ServiceRow) bool {
+				return len(row.Former) == 0
+			}, service)
+			p.free()
+		})
+	}
+}
+
 // Without a lease in it, a former subnet is free at once.
 func TestChangeOfSubnet_WithoutALeaseTheFormerOneIsFreeAtOnce(t *testing.T) {
 	t.Parallel()
@@ -84,10 +134,13 @@ func TestChangeOfSubnet_WithoutALeaseTheFormerOneIsFreeAtOnce(t *testing.T) {
 }
 
 // hotspot makes a hotspot with a subnet on ether4 and waits until the router has it.
-func (p *plant) hotspot(subnet string) id.Service {
+func (p *plant) hotspot(subnet string) id.Service { return p.serving(events.ServiceHotspot, subnet) }
+
+// serving makes a service of a type with a subnet on ether4 and waits until the router has it.
+func (p *plant) serving(kind events.ServiceType, subnet string) id.Service {
 	p.t.Helper()
 	service, _, err := p.services.Create(p.t.Context(), p.asked(), networkcases.CreateInput{
-		Device: p.device, Type: events.ServiceHotspot, ParentInterface: "ether4",
+		Device: p.device, Type: kind, ParentInterface: "ether4",
 		Addressing: events.ServiceAddressing{Subnet: subnet},
 	})
 	if err != nil {

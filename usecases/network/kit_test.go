@@ -61,6 +61,10 @@ func newKit(t *testing.T) *kit {
 	bus.Register(k.Bus, network.Runs())
 	k.devices = networkcases.Devices{
 		Bus: k.Bus, Secrets: k.Vault.Secrets, Limiter: k.Vault.Limits, ManagementAddresses: true,
+		RevokeReports: func(ctx context.Context, device id.Device) error {
+			return k.Vault.CallbackSecrets.Revoke(ctx, networkjobs.TokenBootstrap, device.UUID())
+		},
+		PerOrganization: 1000, Count: func(context.Context, id.Organization) (int, error) { return 0, nil },
 		Script: func(context.Context, id.Device, commands.Meta) (string, id.Secret, error) {
 			return "the script", id.Secret{}, nil
 		},

@@ -6,7 +6,6 @@ import (
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
-	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/projections/network"
 	"github.com/lastmile-isp/lastmile/usecases"
@@ -55,8 +54,8 @@ func (s Services) waitForChange(
 // settle gives back the addresses that a service held before, so that the next request finds them free. The process
 // provisioning does the same a moment later, so a failure here is ignored.
 func (s Services) settle(ctx context.Context, asked usecases.Asked, r networkviews.ServiceRow) {
-	if r.Open != "" || r.RemovedAt == nil && r.Binding.Type != events.ServicePPPoE {
-		return // the leases of a former subnet may still last: the process knows
+	if r.Open != "" || r.RemovedAt == nil && len(r.Former) > 0 {
+		return // devices may still use a former subnet: the process knows
 	}
 	var command commands.Command = commands.SettleAddresses{
 		OrgID: r.OrgID, ServiceID: r.ID, Binding: r.Binding, Subnet: r.Addressing.Subnet,

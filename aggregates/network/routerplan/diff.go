@@ -187,7 +187,7 @@ func (m menu) compare(s Snapshot, service id.Service, wanted []Resource, live []
 		found = append(found, surplus(m, KindExtra, service, row))
 	}
 	for _, row := range former {
-		if x, differs := m.former(s, service, row); differs {
+		if x, differs := m.former(s, service, row, wanted[0]); differs {
 			found = append(found, x)
 		}
 	}

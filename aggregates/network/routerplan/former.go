@@ -6,22 +6,28 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// formerNote stands behind the tag of a row of a former subnet, which stays while devices have leases in it.
+// formerNote stands behind the tag of a row of a former subnet, which stays while the subnet is in use.
 const formerNote = " former"
 
+// sessionAgain is the time after which a former subnet with sessions in it is looked at again: a session does not say
+// when it ends.
+const sessionAgain = time.Hour
+
 // split takes the rows of former subnets out of the rows that a service has in a menu. Devices keep their addresses
-// until their leases run out, and need the former gateway for that time: while one has a lease there, the row stays,
-// with a note in its comment.
+// until their leases or sessions end. For that time they need the former gateway and the translation of their
+// addresses: the row stays, with a note in its comment.
 func (m menu) split(s Snapshot, service id.Service, wanted []Resource, live []Row) (present, former []Row) {
-	if !m.leased || len(wanted) == 0 {
+	if m.subnet == "" || len(wanted) == 0 {
 		return live, nil
 	}
+	now := wanted[0].Values[m.subnet]
 	for _, row := range live {
-		used := isFormer(row, service) || leasedIn(s[MenuDHCPLease], row[propertyAddress])
-		if used && !SameValue(propertyAddress, row[propertyAddress], wanted[0].Values[propertyAddress]) {
+		used := isFormer(row, service) || inUse(s, row[m.subnet], now)
+		if used && !SameValue(m.subnet, row[m.subnet], now) {
 			former = append(former, row)
 		} else {
 			present = append(present, row)
@@ -35,13 +41,13 @@ func isFormer(row Row, service id.Service) bool {
 	return row[propertyComment] == ServiceComment(service)+formerNote
 }
 
-// former compares a row of a subnet that the service no longer has. Without a reading of the leases the row is as it
-// should be.
-func (m menu) former(s Snapshot, service id.Service, row Row) (Difference, bool) {
-	if leases, read := s[MenuDHCPLease]; read && !leasedIn(leases, row[propertyAddress]) {
+// former compares a row of a subnet that the service no longer has; present is the row of its present subnet. Without a
+// reading of the leases the row is as it should be.
+func (m menu) former(s Snapshot, service id.Service, row Row, present Resource) (Difference, bool) {
+	if _, read := s[MenuDHCPLease]; read && !inUse(s, row[m.subnet], present.Values[m.subnet]) {
 		return surplus(m, KindExtra, service, row), true
 	}
-	want := Resource{Path: m.path, Name: row[propertyAddress], Service: service, Values: map[string]string{
+	want := Resource{Path: m.path, Name: row[m.subnet], Service: service, Values: map[string]string{
 		propertyComment: ServiceComment(service) + formerNote,
 	}}
 	x, differs := m.changed(want, row)
@@ -49,7 +55,7 @@ func (m menu) former(s Snapshot, service id.Service, row Row) (Difference, bool)
 	return x, differs
 }
 
-// Retiring is the part of a difference that removes rows of former subnets in which no device has a lease.
+// Retiring is the part of a difference that removes rows of former subnets that nobody uses.
 func (d Diff) Retiring() Diff {
 	var part Diff
 	for _, x := range d.Differences {
@@ -61,35 +67,81 @@ func (d Diff) Retiring() Diff {
 	return part
 }
 
-// Former tells what a router has of the former subnets of a service: whether any is left, and the remaining time of the
-// longest lease in one; 0 when no lease says its end. The snapshot must have ApplyMenus.
-func Former(s Snapshot, service id.Service) (left bool, longest time.Duration) {
-	for _, path := range []string{MenuAddress, MenuDHCPNetwork} {
-		for _, row := range s.static(path) {
-			if !isFormer(row, service) {
-				continue
-			}
-			left = true
-			for _, l := range s[MenuDHCPLease] {
-				if ends, ok := ParseDuration(l["expires-after"]); ok && leasedIn([]Row{l}, row[propertyAddress]) {
-					longest = max(longest, ends)
-				}
+// Former tells how the former subnets of a service are used: whether the router has a row of one, or a device a lease
+// or a session with an address in one, and the time after which to look again; 0 when that is not known. left has the
+// subnets that the service was recorded to have left. The snapshot must have ApplyMenus, the last of them (UseMenus)
+// read after the service was written: until then devices get addresses of the former subnet.
+func Former(s Snapshot, service Service, left []events.FormerSubnet) (used bool, again time.Duration) {
+	present := service.Addressing.Subnet
+	subnets := make([]string, 0, len(left))
+	for _, f := range left {
+		subnets = append(subnets, f.Subnet)
+		used = used || inUse(s, f.Subnet, present)
+	}
+	for _, m := range menus {
+		for _, row := range s.static(m.path) {
+			if m.subnet != "" && isFormer(row, service.ID) {
+				used, subnets = true, append(subnets, row[m.subnet])
 			}
 		}
 	}
-	return left, longest
+	for _, subnet := range subnets {
+		for _, l := range s[MenuDHCPLease] {
+			if ends, ok := ParseDuration(l["expires-after"]); ok && leasedIn([]Row{l}, subnet, present) {
+				again = max(again, ends)
+			}
+		}
+		if sessionIn(s, subnet, present) {
+			again = max(again, sessionAgain)
+		}
+	}
+	return used, again
 }
 
-// leasedIn reports whether a device has an address of the subnet.
-func leasedIn(leases []Row, subnet string) bool {
-	prefix, err := netip.ParsePrefix(subnet)
-	return err == nil && slices.ContainsFunc(leases, func(l Row) bool {
+// inUse reports whether a device has a lease or a session with an address that only the former subnet has. Both subnets
+// may be written as an address with a prefix.
+func inUse(s Snapshot, former, present string) bool {
+	return leasedIn(s[MenuDHCPLease], former, present) || sessionIn(s, former, present)
+}
+
+// leasedIn reports whether a device has a lease of an address that only the former subnet has.
+func leasedIn(leases []Row, former, present string) bool {
+	return slices.ContainsFunc(leases, func(l Row) bool {
 		for _, property := range []string{"active-address", propertyAddress} {
-			address, err := netip.ParseAddr(strings.TrimSpace(l[property]))
-			if err == nil && prefix.Masked().Contains(address) {
-				return l["status"] != "waiting"
+			if within(former, l[property]) {
+				return l["status"] != "waiting" && leftBehind(l[property], former, present)
 			}
 		}
 		return false
 	})
+}
+
+// sessionIn reports whether a customer is online with an address that only the former subnet has, at whatever server of
+// the router.
+func sessionIn(s Snapshot, former, present string) bool {
+	has := func(r Row) bool { return leftBehind(r[propertyAddress], former, present) }
+	return slices.ContainsFunc(s[MenuPPPActive], has) || slices.ContainsFunc(s[MenuHotspotActive], has)
+}
+
+// leftBehind reports whether an address is in the former subnet and, when the present one overlaps it, not in that.
+// When both are the same subnet with another gateway, all of its addresses count.
+func leftBehind(address, former, present string) bool {
+	same := maskedPrefix(former) == maskedPrefix(present)
+	return within(former, address) && (same || !within(present, address))
+}
+
+// maskedPrefix is the subnet of an address with a prefix; "" for a text that is none.
+func maskedPrefix(text string) string {
+	prefix, err := netip.ParsePrefix(text)
+	if err != nil {
+		return ""
+	}
+	return prefix.Masked().String()
+}
+
+// within reports whether an address lies in a subnet; false when one of them is none.
+func within(subnet, address string) bool {
+	prefix, err := netip.ParsePrefix(subnet)
+	ip, err2 := netip.ParseAddr(strings.TrimSpace(address))
+	return err == nil && err2 == nil && prefix.Masked().Contains(ip)
 }

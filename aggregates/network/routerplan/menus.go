@@ -17,8 +17,9 @@ type menu struct {
 	via func(Row, resourceNames) bool
 	// matchers that narrow a resource: one that is present and not desired makes it a different resource
 	foreign []string
-	// rows of a former subnet stay while devices have leases in it
-	leased bool
+	// property with a row's subnet, in a menu where the row of a former subnet stays while it is in use; "" = no such
+	// menu
+	subnet string
 }
 
 // menus are in the order of creation, so that a resource comes after those that it refers to; removal goes the other
@@ -27,7 +28,7 @@ var menus = []menu{
 	{path: MenuBridge, name: propertyName},
 	{path: MenuBridgePort, name: propertyInterface},
 	{path: MenuVlan, name: propertyName, named: func(n resourceNames) string { return n.vlan }},
-	{path: MenuAddress, name: propertyAddress, leased: true},
+	{path: MenuAddress, name: propertyAddress, subnet: propertyAddress},
 	{path: MenuPool, name: propertyName, named: func(n resourceNames) string { return n.pool }},
 	{
 		path: MenuPPPProfile, name: propertyName, byName: true,
@@ -35,7 +36,7 @@ var menus = []menu{
 	},
 	{path: MenuPPPoEServer, name: propertyServiceName, named: func(n resourceNames) string { return n.pppoe }},
 	{path: MenuDHCPServer, name: propertyName, named: func(n resourceNames) string { return n.dhcp }},
-	{path: MenuDHCPNetwork, name: propertyAddress, leased: true},
+	{path: MenuDHCPNetwork, name: propertyAddress, subnet: propertyAddress},
 	{
 		path: MenuHotspotProfile, name: propertyName, byName: true,
 		named: func(n resourceNames) string { return n.hotspotProfile },
@@ -53,7 +54,7 @@ var menus = []menu{
 		foreign: []string{"dst-port", "protocol", "src-address", "dst-address-list", "src-address-list"},
 	},
 	{
-		path: MenuNAT, name: propertySrcAddress,
+		path: MenuNAT, name: propertySrcAddress, subnet: propertySrcAddress,
 		foreign: []string{
 			"dst-port", "protocol", "src-address-list", "dst-address-list", "out-interface", "out-interface-list",
 			"in-interface", "to-addresses",

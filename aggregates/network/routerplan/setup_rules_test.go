@@ -122,7 +122,8 @@ func TestMenus_AreReadAsFarAsTheyAreNeeded(t *testing.T) {
 	if got := routerplan.Narrow(routerplan.MenuPool); got != nil {
 		t.Errorf("of the pools %v is read", got)
 	}
-	if diff := cmp.Diff(append(routerplan.ServiceMenus(), routerplan.MenuDHCPLease),
+	if diff := cmp.Diff(append(routerplan.ServiceMenus(), routerplan.MenuDHCPLease,
+		routerplan.MenuPPPActive, routerplan.MenuHotspotActive),
 		routerplan.ApplyMenus()); diff != "" {
 		t.Error(diff)
 	}

@@ -79,9 +79,12 @@ func Narrow(menu string) map[string]string {
 	return nil
 }
 
-// ApplyMenus lists the menus to read before services are written: with the leases, it is known which rows of a former
-// subnet are still needed.
-func ApplyMenus() []string { return append(ServiceMenus(), MenuDHCPLease) }
+// UseMenus lists the menus that say which customers' addresses are in use.
+func UseMenus() []string { return []string{MenuDHCPLease, MenuPPPActive, MenuHotspotActive} }
+
+// ApplyMenus lists the menus to read before services are written: with the addresses in use, it is known which rows of
+// a former subnet are still needed.
+func ApplyMenus() []string { return append(ServiceMenus(), UseMenus()...) }
 
 // FirewallMenus lists the menus to read before CompareFirewall.
 func FirewallMenus() []string { return []string{MenuFirewallFilter} }

@@ -121,12 +121,17 @@ tcp=127.0.0.1:2001
 }
 
 // AccelFirewall writes the rules of nftables that belong to accel-ppp. A router reaches RADIUS at the platform's
-// address and nothing else: no other service of the machine, no other router, no network behind it.
+// address and nothing else: no other service of the machine, no other router, no network behind it. Its packets have
+// its own address, the one to which the way back leads through its tunnel: no router sends RADIUS as another one.
 func AccelFirewall() string {
 	return fmt.Sprintf(`# Management tunnel of Lastmile. Written by "lastmile tunnel config"; load it with nft -f.
 table inet lastmile_tunnel
 delete table inet lastmile_tunnel
 table inet lastmile_tunnel {
+	chain source {
+		type filter hook prerouting priority -300; policy accept;
+		iifname "%[1]s*" fib saddr . iif oif missing drop
+	}
 	chain input {
 		type filter hook input priority -10; policy accept;
 		iifname "%[1]s*" ip saddr != %[2]s drop
@@ -200,14 +205,14 @@ func concentratorRules(platform netip.Addr) (filter, nat []Resource) {
 		return r
 	}
 	const in, out = "in-interface-list", "out-interface-list"
-	at := platform.String()
+	at, plan := platform.String(), commands.TunnelPlan.String()
 	filter = []Resource{
 		rule("ping", "chain", "input", "action", "accept", in, tunnelServer, "protocol", "icmp"),
 		rule("input-drop", "chain", "input", "action", "drop", in, tunnelServer),
-		rule("answers", "chain", "forward", "action", "accept", in, tunnelServer, "dst-address", at, "connection-state",
-			"established,related"),
-		rule("radius", "chain", "forward", "action", "accept", in, tunnelServer, "dst-address", at, "protocol", "udp",
-			"dst-port", "1812,1813"),
+		rule("answers", "chain", "forward", "action", "accept", in, tunnelServer, propertySrcAddress, plan,
+			"dst-address", at, "connection-state", "established,related"),
+		rule("radius", "chain", "forward", "action", "accept", in, tunnelServer, propertySrcAddress, plan,
+			"dst-address", at, "protocol", "udp", "dst-port", "1812,1813"),
 		rule("from-tunnels-drop", "chain", "forward", "action", "drop", in, tunnelServer),
 		rule("platform", "chain", "forward", "action", "accept", out, tunnelServer, "src-address", at),
 		rule("to-tunnels-drop", "chain", "forward", "action", "drop", out, tunnelServer),

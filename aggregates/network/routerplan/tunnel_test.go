@@ -48,6 +48,28 @@ func TestConcentrator_RulesNameTheInterfacesThatTheConfigurationMakes(t *testing
 	}
 }
 
+// RADIUS knows a router by its tunnel address: a packet counts only when the way back to its source leads through the
+// tunnel that it came from.
+func TestConcentrator_ARouterCannotSendAsAnotherOne(t *testing.T) {
+	t.Parallel()
+	rules := routerplan.AccelFirewall()
+	chain := regexp.MustCompile(`(?s)chain source \{(.*?)\}`).FindStringSubmatch(rules)
+	if chain == nil || !strings.Contains(chain[1], "hook prerouting") ||
+		!strings.Contains(chain[1], `iifname "lmtun*" fib saddr . iif oif missing drop`) {
+		t.Errorf("sources are not checked: %s", rules)
+	}
+	script, err := routerplan.RouterConcentrator(concentrator())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range strings.Split(script, "\n") {
+		if strings.Contains(line, `"lastmile-tunnel:radius"`) && strings.Contains(line, "filter add") &&
+			!strings.Contains(line, "src-address=10.99.0.0/16") {
+			t.Errorf("any source is let through: %s", line)
+		}
+	}
+}
+
 // TestConcentrator_OnARouterIsolatesAndRunsTwice on all releases: the rules stand first and in order, tunnels are in
 // the list that the rules name, and RADIUS reaches the platform.
 func TestConcentrator_OnARouterIsolatesAndRunsTwice(t *testing.T) {

@@ -9,8 +9,8 @@
 //	failed, not refused ──► timer retry: 30 s, 1, 5, 15 min, then every 15 min ──► the same job again
 //	failed, refused ──► nothing until a person asks
 //	a job without report for 5 min (timer retry) ──► the same job again
-//	another subnet, of a service with leases ──► the former one stays until they ran out (timer leases) ──► job
-//	  ApplyService, which removes it ──► retired ──► SettleAddresses; while devices have leases: kept (timer leases)
+//	another subnet ──► the former one stays until nobody should use it (timer leases) ──► job ApplyService, which
+//	  removes it ──► retired ──► SettleAddresses; while leases or sessions have addresses of it: kept (timer leases)
 //	allocated, but no service or change recorded in 5 min (timer abandoned): a crash in between ──► addresses go back
 package provisioning
 
@@ -23,8 +23,8 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers"
 )
 
-// Names of the timers; each service has one of each. The last one comes due when the leases of a former subnet have
-// run out.
+// Names of the timers; each service has one of each. The last one comes due when nobody should use a former subnet any
+// more.
 const (
 	timerRetry     = "retry"
 	timerAbandoned = "abandoned"
@@ -53,7 +53,7 @@ type State struct {
 	Open       string                   `json:"open,omitempty"`   // phase of the unfinished work, "" = none
 	Tries      int                      `json:"tries,omitempty"`  // failed tries of the open work
 	Settle     bool                     `json:"settle,omitempty"` // a former subnet must be given back
-	Leases     bool                     `json:"leases,omitempty"` // devices may have leases in a former subnet
+	Leases     bool                     `json:"leases,omitempty"` // devices may have addresses of a former subnet
 	Over       bool                     `json:"over,omitempty"`
 }
 
@@ -237,8 +237,8 @@ func applied(s State, e events.ServiceApplied) processmanagers.Output {
 	return out
 }
 
-// leasesOver has the router looked at: what is left of former subnets is removed from it unless devices still have
-// leases there. Work that is open does the same at its end. Without a report it is asked again.
+// leasesOver has the router looked at: what is left of former subnets is removed from it unless devices still use
+// them. Work that is open does the same at its end. Without a report it is asked again.
 func leasesOver(s State, due, now time.Time) processmanagers.Output {
 	if !s.Leases {
 		return processmanagers.Output{}

@@ -1,0 +1,59 @@
+package networkcases_test
+
+import (
+	"testing"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/coretest"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/projections/network"
+)
+
+// One service of one organization names the whole management plan of the platform: it is refused, and others go on
+// getting subnets.
+func TestCreate_NobodyTakesTheWholeManagementPlan(t *testing.T) {
+	t.Parallel()
+	p := newPlant(t)
+	mole := id.New[id.Organization]()
+	_, err := p.Bus.Execute(t.Context(), commands.AllocateAddresses{
+		OrgID: mole, ServiceID: id.New[id.Service](), DeviceID: id.New[id.Device](),
+		Wanted:  events.ServiceAddressing{Subnet: "10.20.0.0/16"},
+		Binding: events.ServiceBinding{Type: events.ServiceCPEManagement, ParentInterface: "ether2"},
+	}, coretest.Keyed(mole).Meta)
+	coretest.Refused(t, "the whole plan", err, "management_subnet_too_large")
+	in := p.pppoe("ether4")
+	in.Type = events.ServiceCPEManagement
+	if _, _, err := p.services.Create(t.Context(), p.asked(), in); err != nil {
+		t.Errorf("another organization's first management service: %v", err)
+	}
+}
+
+// The tunnel has 65,533 addresses for all: one organization gets a part of them, and a repeat is no new router.
+func TestRegister_AnOrganizationHasABoundedNumberOfRouters(t *testing.T) {
+	t.Parallel()
+	p := newPlant(t)
+	p.devices.PerOrganization, p.devices.Count = 2, networkviews.DevicesQuery{Views: p.views}.Count
+	second := p.asked()
+	device, done, err := p.devices.Register(t.Context(), second, input())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.shows(networkviews.DevicesName, done)
+	if again, _, err := p.devices.Register(t.Context(), second, input()); err != nil || again != device {
+		t.Errorf("a repeat: %v", err)
+	}
+	_, _, err = p.devices.Register(t.Context(), p.asked(), input())
+	coretest.Refused(t, "the third router", err, "router_quota_reached")
+	if _, _, err := p.devices.Register(t.Context(), coretest.Keyed(id.New[id.Organization]()), input()); err != nil {
+		t.Errorf("another organization's router: %v", err)
+	}
+	gone, err := p.devices.Decommission(t.Context(), p.asked(), device)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.shows(networkviews.DevicesName, gone)
+	if _, _, err := p.devices.Register(t.Context(), p.asked(), input()); err != nil {
+		t.Errorf("after one was deleted: %v", err)
+	}
+}
