@@ -34,8 +34,8 @@ func periods() processmanagers.Process[trip] {
 }
 
 // TestTimer_TheNextStepIsNotLostWhileTheRowOfTheOneBeforeWaitsForItsRepeat: a command acted, but its answer (or the
-// deletion of its row) was lost, so that its row waits for its repeat. Its event arms the timer anew; what that asks for
-// is a new step, which the repeat, having the old id, does not make.
+// deletion of its row) was lost, so that its row waits for its repeat. Its event arms the timer anew; what that asks
+// for is a new step, which the repeat, having the old id, does not make.
 func TestTimer_TheNextStepIsNotLostWhileTheRowOfTheOneBeforeWaitsForItsRepeat(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

@@ -137,7 +137,8 @@ func TestTimer_AddsNoCommandThatWaitsAlready(t *testing.T) {
 		}
 	}
 	taken(t, r, "nagging", b.happen("p1", "please"))
-	fire(5, 2) // the oldest may have acted already, so the one behind it is needed
+	// the oldest may have acted already, so the one behind it is needed
+	fire(5, 2)
 	taken(t, r, "nagging", b.happen("p1", "slowly")) // something else in between: then a repeat is not the same
 	fire(5, 4)
 	b.office.setAnswer(nil)
