@@ -49,6 +49,7 @@ const (
 	PeriodStateDiffers     Code = "period_state_differs"
 	PeriodWithoutInvoice   Code = "period_without_invoice"
 	InvoiceWithoutPeriod   Code = "invoice_without_period"
+	PeriodMissing          Code = "period_missing"
 	CreditWithoutService   Code = "credit_without_service"
 	DebtWithoutService     Code = "debt_without_service"
 	NumberGap              Code = "number_gap"
@@ -97,6 +98,7 @@ func meanings() []meaning {
 		{PeriodStateDiffers, "A period and its invoice disagree about whether it is paid."},
 		{PeriodWithoutInvoice, "A period is due and has no invoice."},
 		{InvoiceWithoutPeriod, "An invoice is for a period that its subscription does not have."},
+		{PeriodMissing, "The last period of a postpaid subscription is over, and the next one is not due."},
 		{CreditWithoutService, "A subscription without service has no open period although the credit covers one."},
 		{DebtWithoutService, "Money is due for a period that never began because its subscription ended."},
 		{InvoiceOfOtherCustomer, "An invoice for a period is on another account than the subscriber's."},

@@ -18,6 +18,7 @@ func (b *Books) checkSubscriptions(f *findings) {
 			b.checkPeriod(f, s, p, invoice, on)
 		}
 		b.checkService(f, s, on)
+		s.checkNext(f, on)
 	}
 	for subscriber, a := range b.accounts {
 		for of, inv := range a.invoices {
@@ -120,6 +121,18 @@ func (b *Books) checkService(f *findings, s *subscription, on About) {
 	if idle && price > 0 && a.credit >= price && f.old(a.since) && a.state.Currency == s.state.Terms.Price.Currency {
 		f.add(CreditWithoutService, fmt.Sprintf("paid until %s, the credit is %d and a period %d",
 			instant(s.paidUntil), a.credit, price), on, about("account", s.subscriber))
+	}
+}
+
+// checkNext looks for the period in which a postpaid subscription gives service now.
+func (s *subscription) checkNext(f *findings, on About) {
+	end := s.state.Course().End
+	if end.IsZero() {
+		end = s.state.StartsAt
+	}
+	running := s.state.Terms.Mode == events.Postpaid && s.ended.IsZero() && s.paused.IsZero()
+	if running && f.old(end) && f.old(s.since) {
+		f.add(PeriodMissing, "no period is due from "+instant(end)+" on", on)
 	}
 }
 
