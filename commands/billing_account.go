@@ -107,7 +107,7 @@ type VoidInvoice struct {
 type TellCredit struct{ SubscriberID id.Subscriber }
 
 // DraftCreditNote reserves a part of an invoice for a credit note. Fails: invoice_not_found, invoice_not_issued,
-// invoice_archived, credit_note_too_large, currency_mismatch.
+// invoice_archived, credit_note_too_large, invoice_given_back, currency_mismatch.
 type DraftCreditNote struct {
 	SubscriberID id.Subscriber
 	CreditNoteID id.Receipt
@@ -194,7 +194,7 @@ type WriteOffDebt struct {
 }
 
 // ReservePrompt refuses a second open prompt of the same amount. Fails: payment_in_progress, invoice_not_found,
-// invoice_not_payable, currency_mismatch.
+// invoice_not_issued, invoice_not_payable, currency_mismatch.
 type ReservePrompt struct {
 	SubscriberID id.Subscriber
 	OrgID        id.Organization

@@ -176,6 +176,46 @@ var signInCases = map[string]requestCase{
 	},
 }
 
+func TestUnknownParameter_IsRefusedAndNotIgnored(t *testing.T) {
+	t.Parallel()
+	k := apitest.New(t, nil, apitest.NewParcels().Routes())
+	for name, tc := range map[string]struct {
+		r apitest.Request
+		w apitest.Want
+	}{
+		"its own": {
+			apitest.Request{Path: "/parcels?kind=box&limit=5", As: apitest.Support}, apitest.Is(200, ""),
+		},
+		"misspelt":        {apitest.Request{Path: "/parcels?knd=box", As: apitest.Support}, apitest.Is(400, unknown)},
+		"names are exact": {apitest.Request{Path: "/parcels?Kind=box", As: apitest.Support}, apitest.Is(400, unknown)},
+		"without a value": {apitest.Request{Path: "/parcels?all", As: apitest.Support}, apitest.Is(400, unknown)},
+		"not a text":      {apitest.Request{Path: "/parcels?%ff=1", As: apitest.Support}, apitest.Is(400, unknown)},
+		"of one resource": {
+			apitest.Request{Path: apitest.AParcel + "?limit=1", As: apitest.Admin}, apitest.Is(400, unknown),
+		},
+		"of a write": {
+			apitest.Request{Method: "DELETE", Path: apitest.AParcel + "?x=1", As: apitest.Admin},
+			apitest.Is(400, unknown),
+		},
+		"role comes first": {
+			apitest.Request{Path: "/parcels?x=1", As: apitest.Subscriber}, apitest.Is(403, "role_required"),
+		},
+		"a public address": {apitest.Request{Method: "POST", Path: "/auth/knock?from=mail"}, apitest.Is(200, "")},
+		"a callback": {
+			apitest.Request{Method: "POST", Path: "/webhooks/parcels/t?attempt=2"}, apitest.Is(200, ""),
+		},
+	} {
+		apitest.Sends(t, k, name, tc.r, tc.w)
+	}
+	got := k.Do(t, apitest.Request{Path: "/parcels?knd=box", As: apitest.Support})
+	if text := string(got.Body); !strings.Contains(text, `knd`) || !strings.Contains(text, "kind, limit, cursor") {
+		t.Errorf("told %s", text)
+	}
+}
+
+// unknown is the code of a query parameter that the address does not take.
+const unknown = "unknown_parameter"
+
 func TestSignIn_TenantRoleAndPassword(t *testing.T) {
 	t.Parallel()
 	k := apitest.New(t, nil, apitest.NewParcels().Routes())

@@ -1,6 +1,8 @@
 package httpapi
 
 import (
+	"cmp"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -14,6 +16,39 @@ import (
 
 // maxFilter bounds a query parameter, in bytes.
 const maxFilter = 200
+
+// Parameters lists the names of the query parameters that the route takes, in the order of the OpenAPI document.
+func (r *Route) Parameters() []string {
+	var names []string
+	for _, p := range r.Query {
+		names = append(names, p.Name)
+	}
+	if r.Row != nil {
+		names = append(names, "limit", "cursor")
+	}
+	return names
+}
+
+// checkParameters refuses a query parameter that the route does not take: a misspelt filter would otherwise be answered
+// with the list of everything, as if all of it matched. Addresses that need no sign-in take any parameter, because
+// providers, health checks and links in messages add their own. Fails: unknown_parameter.
+func (c *Call) checkParameters() error {
+	if c.route.Access.role() == "" {
+		return nil
+	}
+	allowed := c.route.Parameters()
+	for _, name := range slices.Sorted(maps.Keys(c.Request.URL.Query())) {
+		if slices.Contains(allowed, name) {
+			continue
+		}
+		if len(name) > maxFilter || !utf8.ValidString(name) {
+			name = "of this name"
+		}
+		return failure.NewMalformed("unknown_parameter", "There is no parameter %q here. Allowed: %s.", name,
+			cmp.Or(strings.Join(allowed, ", "), "none"))
+	}
+	return nil
+}
 
 // Filters reads query parameters and collects their faults; call Err at the end.
 type Filters struct {
@@ -95,6 +130,24 @@ func (f *Filters) Instant(name string) time.Time {
 	if date, err := calendar.ParseDate(text); err == nil {
 		return date.Start(time.UTC)
 	}
+	return f.instant(name, text)
+}
+
+// End is like Instant, but a date means its end, which is the first moment of the next one: from D to D is the whole
+// day D, as in reports.
+func (f *Filters) End(name string) time.Time {
+	text := f.Text(name)
+	if text == "" {
+		return time.Time{}
+	}
+	if date, err := calendar.ParseDate(text); err == nil {
+		return date.AddDays(1).Start(time.UTC)
+	}
+	return f.instant(name, text)
+}
+
+// instant is a text in RFC 3339.
+func (f *Filters) instant(name, text string) time.Time {
 	at, err := time.Parse(time.RFC3339, text)
 	if err != nil {
 		f.faults.Add(name, "must be a time in RFC 3339, or a date")

@@ -38,6 +38,15 @@ func asked(t *testing.T, what string, err error) {
 	}
 }
 
+func TestFilters_ADateAsTheEndMeansItsWholeDay(t *testing.T) {
+	t.Parallel()
+	f := fuzzCall(t, "GET", "/things", "from=2026-03-02&to=2026-03-02&at=2026-03-02T09:00:00Z").Filters()
+	if from, to, at := f.Instant("from"), f.End("to"), f.End("at"); to.Sub(from) != 24*time.Hour ||
+		at != time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC) || !f.End("none").IsZero() || f.Err() != nil {
+		t.Errorf("from %s to %s, at %s, %v", from, to, at, f.Err())
+	}
+}
+
 // FuzzQuery checks that every query string gives values in their range, or a failure of the client's.
 func FuzzQuery(f *testing.F) {
 	for _, seed := range []string{

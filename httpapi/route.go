@@ -54,7 +54,8 @@ func (a Access) role() events.Role {
 	return events.Role(a)
 }
 
-// Param is a query parameter, for the OpenAPI document. Lists get limit and cursor without naming them.
+// Param is a query parameter. A request with another one is refused, see checkParameters. Lists get limit and cursor
+// without naming them.
 type Param struct {
 	Name string
 	Type string   // "string", "integer", "boolean", "uuid", "date", "date-time"

@@ -141,6 +141,9 @@ func (s *Server) run(ctx context.Context, c *Call) error {
 	if err := s.admit(ctx, c); err != nil {
 		return err
 	}
+	if err := c.checkParameters(); err != nil {
+		return err
+	}
 	if err := c.readBody(); err != nil {
 		return err
 	}

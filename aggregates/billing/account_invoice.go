@@ -158,7 +158,8 @@ func (s Account) mayVoid(c commands.VoidInvoice) error {
 	}
 	switch {
 	case inv.Noted.Positive():
-		return failure.NewConflict("invoice_has_credit_note", "A credit note was made for the invoice.")
+		return failure.NewConflict("invoice_has_credit_note",
+			"A credit note was made for the invoice. Give the rest of it back by another credit note.")
 	case inv.WrittenOff.Positive():
 		return failure.NewConflict("invoice_written_off", "A part of the invoice was written off.")
 	case c.ReleaseMoney && inv.Due.Add(found) != inv.Total:
@@ -189,7 +190,7 @@ func decideDraftCreditNote(s Account, c commands.DraftCreditNote, now time.Time)
 	case drafted || known:
 		return nil, nil
 	case inv.Seq == 0:
-		return nil, failure.NewConflict("invoice_not_issued", "The invoice is not issued yet. Void it instead.")
+		return nil, invoiceNotIssued()
 	case !c.Amount.IsZero() && c.Amount.Currency != s.Currency:
 		return nil, currencyMismatch(s.Currency)
 	}
@@ -198,7 +199,11 @@ func decideDraftCreditNote(s Account, c commands.DraftCreditNote, now time.Time)
 	if amount.IsZero() {
 		amount = left
 	}
-	if !left.Positive() || amount.Cmp(left) > 0 {
+	if !left.Positive() {
+		return nil, failure.NewConflict("invoice_given_back",
+			"The invoice was given back or written off whole. Nothing of it is left.")
+	}
+	if amount.Cmp(left) > 0 {
 		return nil, failure.NewConflict("credit_note_too_large", "Only %s of the invoice can still be given back.",
 			left.String())
 	}
@@ -206,6 +211,12 @@ func decideDraftCreditNote(s Account, c commands.DraftCreditNote, now time.Time)
 		SubscriberID: s.SubscriberID, OrgID: s.OrgID, CreditNoteID: c.CreditNoteID, InvoiceID: c.InvoiceID,
 		Amount: amount, Reason: personal.Of(c.Reason), Prefix: c.Prefix, DraftedAt: now,
 	}}, nil
+}
+
+// invoiceNotIssued refuses a draft: its number comes in a moment.
+func invoiceNotIssued() error {
+	return failure.NewConflict("invoice_not_issued",
+		"The invoice is not issued yet. Try again in a moment, or void it when it should not be issued at all.")
 }
 
 // decideIssueCreditNote pays the note's own invoice with the note, in the place of receipts where needed: their money

@@ -6,6 +6,7 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
 // decideReservePrompt allows one open prompt for each subscriber and amount (docs/rules/payments.md#one-open-prompt).
@@ -13,13 +14,8 @@ func decideReservePrompt(s Account, c commands.ReservePrompt, now time.Time) ([]
 	if _, open := s.Prompts[c.PaymentID]; open {
 		return nil, nil
 	}
-	if !c.InvoiceID.IsZero() {
-		if !s.knows(c.InvoiceID) {
-			return nil, commands.ErrNoInvoice()
-		}
-		if inv, open := s.Invoices[c.InvoiceID]; !open || inv.Seq == 0 {
-			return nil, failure.NewConflict("invoice_not_payable", "Nothing is due on the invoice.")
-		}
+	if err := s.MayPay(c.InvoiceID); err != nil {
+		return nil, err
 	}
 	for _, p := range s.Prompts {
 		if p.Amount == c.Amount {
@@ -36,6 +32,24 @@ func decideReservePrompt(s Account, c commands.ReservePrompt, now time.Time) ([]
 		At: now,
 	})
 	return b.events(), nil
+}
+
+// MayPay gives the failure of money that names an invoice to be paid first: the account must have it, and something
+// must be due on it. It is nil for the zero id, which names none. Fails: invoice_not_found, invoice_not_issued,
+// invoice_not_payable.
+func (s Account) MayPay(invoice id.Invoice) error {
+	inv, open := s.Invoices[invoice]
+	switch {
+	case invoice.IsZero():
+		return nil
+	case !s.knows(invoice):
+		return commands.ErrNoInvoice()
+	case !open:
+		return failure.NewConflict("invoice_not_payable", "Nothing is due on the invoice.")
+	case inv.Seq == 0:
+		return invoiceNotIssued()
+	}
+	return nil
 }
 
 // decideReleasePrompt gives no event for a prompt that is not open.

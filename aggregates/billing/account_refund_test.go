@@ -161,7 +161,7 @@ func TestWriteOff_AndCreditNotesNeverExceedTheInvoice(t *testing.T) {
 	l := given(t, draft(1, 1000, 20), issue(1), note(1, 1, 600))
 	l.fails(writeOff(1, 401), failure.Invalid, "write_off_too_large")
 	l.do(writeOff(1, 400))
-	l.fails(note(2, 1, 1), failure.Conflict, "credit_note_too_large")
+	l.fails(note(2, 1, 1), failure.Conflict, "invoice_given_back")
 	l.kinds(issueNote(1), events.CreditNoteIssued{}, events.InvoiceAllocated{}, events.InvoiceWrittenOff{})
 	l.stands(0, 0)
 }

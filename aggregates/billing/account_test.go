@@ -292,7 +292,7 @@ func TestReservePrompt_NamedInvoiceMustBePayable(t *testing.T) {
 	}
 	l := given(t, draft(1, 1000, 10), issue(1), draft(2, 500, 10), draft(3, 100, 9), issue(3), credit(1, 100))
 	l.fails(reserve(invoiceID(8)), failure.NotFound, "invoice_not_found")
-	l.fails(reserve(invoiceID(2)), failure.Conflict, "invoice_not_payable") // a draft
+	l.fails(reserve(invoiceID(2)), failure.Conflict, "invoice_not_issued")
 	l.fails(reserve(invoiceID(3)), failure.Conflict, "invoice_not_payable") // paid
 	l.kinds(reserve(invoiceID(1)), events.PromptReserved{})
 }

@@ -146,7 +146,7 @@ func TestCreditNote_NotesNeverExceedTheirInvoice(t *testing.T) {
 	l.do(note(1, 1, 600)) // counts at once, before it has its number
 	l.fails(note(2, 1, 401), failure.Conflict, "credit_note_too_large")
 	l.do(note(2, 1, 0))
-	l.fails(note(3, 1, 0), failure.Conflict, "credit_note_too_large")
+	l.fails(note(3, 1, 0), failure.Conflict, "invoice_given_back")
 	l.fails(commands.VoidInvoice{SubscriberID: subscriber, InvoiceID: invoiceID(1), Reason: "typo"},
 		failure.Conflict, "invoice_has_credit_note")
 }

@@ -263,7 +263,8 @@ func (s Receipt) Elsewhere(c commands.RecordReceipt) bool {
 func decideRecordCash(s Receipt, c commands.RecordCash, now time.Time) ([]events.ReceiptEvent, error) {
 	if s.Standing != StandingNone {
 		return nil, failure.NewConflict("reference_used",
-			"A payment with this reference is recorded already. Use another reference.")
+			"A payment with this reference is recorded already. If it is the same money, nothing is to be done; "+
+				"other money needs a reference of its own.")
 	}
 	return []events.ReceiptEvent{
 		events.ReceiptRecorded{
@@ -308,15 +309,15 @@ func (s Receipt) matched(c commands.MatchReceipt, now time.Time) events.ReceiptM
 	}
 }
 
-// receiptMatched refuses commands for money that is not on an account.
+// receiptMatched refuses commands for money that is on an account already.
 func receiptMatched() error {
 	return failure.NewConflict("receipt_matched",
 		"This money is on a subscriber's account already. Reattribute it instead.")
 }
 
-// receiptReversed refuses commands for money that was not reversed.
+// receiptReversed refuses commands for money that was taken back: nothing can be done with it any more.
 func receiptReversed() error {
-	return failure.NewConflict("receipt_reversed", "This receipt was reversed.")
+	return failure.NewConflict("receipt_reversed", "This receipt was reversed, which is final.")
 }
 
 // decideHoldReceipt puts a recorded receipt into suspense, or a matched one that its account has refused. In any other

@@ -86,11 +86,16 @@ func decideAssignReceipt(s Receipt, c commands.AssignReceipt, now time.Time) ([]
 }
 
 // decideAttributeReceipt puts money in suspense on an account. For disputed money, the account that already carries it
-// confirms it. Money without an organization, or of another one, is not found.
+// confirms it. Money without an organization, or of another one, is not found. A repeat that names another invoice than
+// the first is refused, since the money does not move from invoice to invoice.
 func decideAttributeReceipt(s Receipt, c commands.AttributeReceipt, now time.Time) ([]events.ReceiptEvent, error) {
 	switch {
 	case s.Org != c.OrgID:
 		return nil, commands.ErrNoReceipt()
+	case s.Standing == StandingMatched && s.Subscriber == c.SubscriberID && c.InvoiceID != s.Invoice &&
+		!(s.Disputed && c.InvoiceID.IsZero()):
+		return nil, failure.NewConflict("receipt_attributed",
+			"This money is on this subscriber's account already, and was not given to this invoice first.")
 	case s.Standing == StandingMatched && s.Subscriber == c.SubscriberID && !s.Disputed:
 		return nil, nil
 	case s.Standing == StandingMatched && s.Subscriber != c.SubscriberID:
@@ -138,6 +143,8 @@ func decideReattributeReceipt(s Receipt, c commands.ReattributeReceipt, now time
 		return nil, commands.ErrNoReceipt()
 	case s.Standing == StandingAbsorbed:
 		return nil, receiptAbsorbed()
+	case s.Standing == StandingReversed:
+		return nil, receiptReversed()
 	case s.Standing != StandingMatched:
 		return nil, failure.NewConflict("receipt_not_matched",
 			"This money is not on an account yet. Attribute it instead.")

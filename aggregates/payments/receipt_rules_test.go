@@ -31,7 +31,7 @@ func TestAttribute_OnlyMoneyInSuspenseIsGivenAway(t *testing.T) {
 	own.OrgID = org
 	receipt(t).given(own, matchedTo(sub, "phone", 0)).
 		when(toSub2).thenFails("receipt_matched").
-		when(toSub).thenNothing()
+		when(commands.AttributeReceipt{ReceiptID: realReceipt, OrgID: org, SubscriberID: sub}).thenNothing()
 	receipt(t).given(own, wasReversed).when(toSub).thenFails("receipt_reversed")
 	receipt(t).given(own, wasAbsorbed).when(toSub).thenFails("receipt_absorbed")
 	receipt(t).given(own, held("no_match")).when(commands.AttributeReceipt{
@@ -44,6 +44,26 @@ func TestAttribute_PaysTheInvoiceThatWasNamed(t *testing.T) {
 	own, want := recorded, matchedTo(sub, "operator", 0)
 	own.OrgID, want.InvoiceID = org, invoice
 	receipt(t).given(own, held("no_match")).when(toSub).then(want)
+}
+
+// A repeat that names another invoice would move nothing, so it must not be answered as if it had.
+func TestAttribute_ARepeatWithAnotherInvoiceIsRefused(t *testing.T) {
+	t.Parallel()
+	own, first := recorded, matchedTo(sub, "operator", 0)
+	own.OrgID, first.InvoiceID = org, invoice
+	another := commands.AttributeReceipt{ReceiptID: realReceipt, OrgID: org, SubscriberID: sub}
+	receipt(t).given(own, held("no_match")).when(toSub).then(first).
+		when(toSub).thenNothing().
+		when(another).thenFails("receipt_attributed")
+	another.InvoiceID = id.Must[id.Invoice]("0195a000-0000-7000-8000-000000000099")
+	receipt(t).given(own, first).when(another).thenFails("receipt_attributed")
+	receipt(t).given(own, matchedTo(sub, "phone", 0)).when(another).thenFails("receipt_attributed")
+	disputed := events.ReceiptDisputed{ReceiptID: realReceipt, Amount: kes(9999), At: now}
+	confirmed := first
+	confirmed.InvoiceID, confirmed.Confirms = id.Invoice{}, true
+	receipt(t).given(own, first, disputed).when(another).thenFails("receipt_attributed")
+	another.InvoiceID = id.Invoice{} // names none: the money stays where it is
+	receipt(t).given(own, first, disputed).when(another).then(confirmed)
 }
 
 func TestMatch_MoneyOfAnotherSubscriberStaysThere(t *testing.T) {

@@ -182,7 +182,7 @@ func TestMistakes_ReverseAndReattribute(t *testing.T) {
 		when(commands.ReattributeReceipt{ReceiptID: realReceipt, OrgID: org, SubscriberID: sub,
 			Reason: "typing error"}).then(back).
 		when(reverse).then(reversed).when(reverse).thenNothing().
-		when(move).thenFails("receipt_not_matched").
+		when(move).thenFails("receipt_reversed").
 		when(match(sub)).thenFails("receipt_reversed")
 }
 

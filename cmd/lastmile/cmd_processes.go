@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"text/tabwriter"
 	"time"
@@ -71,13 +72,21 @@ func (c processList) Run(ctx context.Context, p program) error {
 	})
 }
 
-// Run leaves a request, which the running program, or the next one, takes within a second.
+// Run leaves a request, which the running program, or the next one, takes within a second. It fails when nothing of
+// that name has stopped: a key that is mistyped would otherwise look as if it had been mended.
 func (c processRetry) Run(ctx context.Context, p program) error {
 	return withProcesses(ctx, p, func(r *processrunner.Runner) error {
+		stopped, err := r.Stopped(ctx, c.Process, c.Key)
+		switch {
+		case err != nil:
+			return err
+		case !stopped:
+			return errors.New("nothing has stopped under this name: see lastmile processes list")
+		}
 		if err := r.Retry(ctx, c.Process, c.Key); err != nil {
 			return err
 		}
-		_, err := fmt.Fprintln(p.out, "asked for; the program that drives the processes tries it within seconds, or "+
+		_, err = fmt.Fprintln(p.out, "asked for; the program that drives the processes tries it within seconds, or "+
 			"when it starts: see lastmile processes list")
 		return err
 	})

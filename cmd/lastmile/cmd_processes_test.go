@@ -27,6 +27,11 @@ func TestProcessCommands_ShowWhatHasStoppedAndTryItAgain(t *testing.T) {
 		return strings.Contains(k.command("processes", "list"), "nothing has stopped"), nil
 	})
 	var out, errs logBuffer
+	mistyped := program{environ: k.environ, out: &out, err: &errs}
+	if code := mistyped.run(t.Context(), []string{"processes", "retry", "receipts", "xyz"}); code != exitFailed ||
+		!strings.Contains(errs.String(), "nothing has stopped") {
+		t.Errorf("code %d: %s", code, errs.String())
+	}
 	p := program{environ: k.environ, out: &out, err: &errs}
 	if code := p.run(t.Context(), []string{"processes", "retry", "nobody"}); code != exitFailed ||
 		!strings.Contains(errs.String(), `no process "nobody"`) {

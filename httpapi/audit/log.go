@@ -63,7 +63,7 @@ func (a Log) Routes() []httpapi.Route {
 		{Name: "action", Type: "string"},
 		{Name: "target", Type: "string", Doc: "type, id, or type:id"},
 		{Name: "from", Type: "date-time", Doc: "at or after; a date means its beginning in UTC"},
-		{Name: "to", Type: "date-time", Doc: "before"}}
+		{Name: "to", Type: "date-time", Doc: "before; a date means its end in UTC"}}
 	route := httpapi.Route{
 		Method: http.MethodGet, Path: "/audit-log", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSupport,
 		Query: query, Row: auditEntry{}, Summary: "Who did what, when, from where and with what outcome, newest first",
@@ -78,7 +78,7 @@ func (a Log) Routes() []httpapi.Route {
 func (a Log) list(ctx context.Context, c *httpapi.Call) error {
 	f := c.Filters()
 	filter := auditviews.Filter{
-		Actor: f.Text("actor"), Action: f.Text("action"), From: f.Instant("from"), To: f.Instant("to"),
+		Actor: f.Text("actor"), Action: f.Text("action"), From: f.Instant("from"), To: f.End("to"),
 	}
 	filter.TargetType, filter.TargetID = auditTargetFilter(f)
 	if err := f.Err(); err != nil {

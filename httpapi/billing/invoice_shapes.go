@@ -30,7 +30,7 @@ type invoiceResponse struct {
 	IssuedAt       *time.Time            `json:"issuedAt"`
 	DueDate        *string               `json:"dueDate"` // YYYY-MM-DD of the organization
 	Overdue        bool                  `json:"overdue"`
-	PeriodFrom     *time.Time            `json:"periodFrom"` // null when it begins with the payment
+	PeriodFrom     *time.Time            `json:"periodFrom"` // null for one that begins with its payment, until that
 	PeriodTo       *time.Time            `json:"periodTo"`
 	Lines          []invoiceLineResponse `json:"lines"`
 	Taxes          []taxResponse         `json:"taxes"`
@@ -41,7 +41,7 @@ type invoiceResponse struct {
 // invoiceDetailResponse is an invoice with the money that pays it and its credit notes.
 type invoiceDetailResponse struct {
 	invoiceResponse
-	Allocations []allocationResponse `json:"allocations"`
+	Allocations []allocationResponse `json:"allocations" doc:"the payments; they sum to paid"`
 	CreditNotes []creditNoteResponse `json:"creditNotes"`
 }
 
@@ -62,9 +62,9 @@ type taxResponse struct {
 	Amount httpapi.Number `json:"amount"`
 }
 
-// allocationResponse is money that pays an invoice.
+// allocationResponse is the money of one receipt that pays an invoice.
 type allocationResponse struct {
-	ReceiptID id.Receipt     `json:"receiptId"` // a credit note's id for a credit note
+	ReceiptID id.Receipt     `json:"receiptId"`
 	Amount    httpapi.Number `json:"amount"`
 	At        time.Time      `json:"at"`
 }
@@ -109,7 +109,7 @@ func showInvoiceDetail(d billingviews.InvoiceDetail, today calendar.Date) invoic
 	}
 	for i, a := range d.Allocations {
 		out.Allocations[i] = allocationResponse{
-			ReceiptID: a.SourceID, Amount: money.Of(a.AmountMinor, d.Currency).Number(), At: a.At,
+			ReceiptID: a.ReceiptID, Amount: money.Of(a.AmountMinor, d.Currency).Number(), At: a.At,
 		}
 	}
 	for i, n := range d.CreditNotes {

@@ -29,6 +29,7 @@ type Invoices struct {
 func (a Invoices) Routes() []httpapi.Route {
 	filters := []httpapi.Param{
 		{Name: "subscriberId", Type: "uuid"}, {Name: "state", Type: "string", Enum: billingviews.InvoiceStates},
+		{Name: "number", Type: "string", Doc: "the whole number, in any case of letters"},
 		{Name: "overdue", Type: "boolean", Doc: "something is due since before today"},
 	}
 	return []httpapi.Route{
@@ -139,7 +140,7 @@ func (a Invoices) read(ctx context.Context, org id.Organization, invoice id.Invo
 func (a Invoices) list(ctx context.Context, c *httpapi.Call) error {
 	f := c.Filters()
 	filter := billingviews.InvoiceFilter{SubscriberID: httpapi.FilterID[id.Subscriber](f, "subscriberId"),
-		State: f.OneOf("state", billingviews.InvoiceStates...), Overdue: f.Bool("overdue")}
+		State: f.OneOf("state", billingviews.InvoiceStates...), Overdue: f.Bool("overdue"), Number: f.Text("number")}
 	if err := f.Err(); err != nil {
 		return err
 	}

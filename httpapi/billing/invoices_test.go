@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/httpapi/apitest"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -42,7 +44,8 @@ type invoiceBody struct {
 		Amount json.Number `json:"amount"`
 	} `json:"taxes"`
 	Allocations []struct {
-		Amount json.Number `json:"amount"`
+		ReceiptID id.Receipt  `json:"receiptId"`
+		Amount    json.Number `json:"amount"`
 	} `json:"allocations"`
 	CreditNotes []struct {
 		Number string      `json:"number"`
@@ -254,6 +257,43 @@ func TestInvoices_CreditNote(t *testing.T) {
 	} {
 		if a := note(body); a.Code() != want {
 			t.Errorf("%s: %d %s, want %s", body, a.Status, a.Body, want)
+		}
+	}
+}
+
+// A credit note covers a part of an invoice, but it is no money and no receipt.
+func TestInvoices_AllocationsArePaymentsAndSumToPaid(t *testing.T) {
+	t.Parallel()
+	k := newBillingKit(t, true)
+	made := k.invoice(t, 1000)
+	k.pay(t, 60000)
+	a := k.Do(t, apitest.Request{
+		Method: "POST", Path: "/invoices/" + made.ID + "/credit-note", As: apitest.Admin,
+		Body: `{"amount": 500, "reason": "outage"}`,
+	})
+	if a.Status != 201 {
+		t.Fatalf("credit note: %d %s", a.Status, a.Body)
+	}
+	now := k.get(t, made.ID)
+	if now.Paid != "600.00" || now.Noted != "500.00" || now.Due != "400.00" || len(now.CreditNotes) != 1 ||
+		len(now.Allocations) != 1 || now.Allocations[0].Amount != now.Paid {
+		t.Errorf("invoice %+v", now)
+	}
+}
+
+// A clerk finds an invoice by the number on the paper, however it is typed.
+func TestInvoices_AreFoundByTheirNumber(t *testing.T) {
+	t.Parallel()
+	k := newBillingKit(t, true)
+	made := k.invoice(t, 1000)
+	k.invoice(t, 1000)
+	typed := url.QueryEscape(" " + strings.ToLower(made.Number) + " ")
+	for query, want := range map[string]int{typed: 1, made.Number: 1, "ISP0-9999": 0, "ISP0": 0} {
+		a := k.Do(t, apitest.Request{Method: "GET", Path: "/invoices?number=" + query, As: apitest.Support})
+		var got httpapi.Envelope[invoiceBody]
+		a.Into(t, &got)
+		if a.Status != 200 || len(got.Data) != want || want == 1 && got.Data[0].ID != made.ID {
+			t.Errorf("%s: %d %s", query, a.Status, a.Body)
 		}
 	}
 }

@@ -29,6 +29,7 @@ type Payments struct {
 func (a Payments) Routes() []httpapi.Route {
 	filters := []httpapi.Param{
 		{Name: "subscriberId", Type: "uuid"}, {Name: "status", Type: "string", Enum: paymentStatuses},
+		receiptNumber,
 	}
 	return []httpapi.Route{
 		{
@@ -57,6 +58,11 @@ func (a Payments) Routes() []httpapi.Route {
 	}
 }
 
+// receiptNumber finds money by the number that a customer names.
+var receiptNumber = httpapi.Param{
+	Name: "receiptNumber", Type: "string", Doc: "the whole number, in any case of letters",
+}
+
 // paymentStatuses are the values of status: docs/rules/payments.md#outside-statuses.
 var paymentStatuses = []string{
 	paymentsviews.StatusPending, paymentsviews.StatusSuccess, paymentsviews.StatusCancelled, paymentsviews.StatusFailed,
@@ -65,7 +71,7 @@ var paymentStatuses = []string{
 // paymentResponse is one payment as lists and reads show it: docs/rules/payments.md#payment-endpoints.
 type paymentResponse struct {
 	ID                id.Payment     `json:"id"`
-	SubscriberID      id.Subscriber  `json:"subscriberId"`
+	SubscriberID      id.Subscriber  `json:"subscriberId" doc:"whose account has the money"`
 	InvoiceID         *id.Invoice    `json:"invoiceId"`
 	Amount            httpapi.Number `json:"amount"`
 	Currency          money.Currency `json:"currency"`
@@ -84,7 +90,7 @@ type paymentResponse struct {
 // showPayment writes the amount in major units, and null for what is not known.
 func showPayment(r paymentsviews.PaymentRow) paymentResponse {
 	return paymentResponse{
-		ID: r.ID, SubscriberID: r.SubscriberID, InvoiceID: null.Of(r.InvoiceID), Amount: r.Amount().Number(),
+		ID: r.ID, SubscriberID: r.HeldBy, InvoiceID: null.Of(r.Pays()), Amount: r.Amount().Number(),
 		Currency: r.Currency, Status: r.Status(), Gateway: r.Gateway, ReceiptID: null.Of(r.ReceiptID),
 		ReceiptNumber: r.ReceiptNumber, Reason: null.Of(r.Reason()), Message: null.Of(r.Message),
 		CheckoutRequestID: r.CheckoutRequestID, InitiatedAt: r.InitiatedAt, SettledAt: r.SettledAt, Attempts: r.Checks,
@@ -140,7 +146,7 @@ func (a Payments) one(c *httpapi.Call) httpapi.One[id.Payment, paymentsviews.Pay
 				return nil, err
 			}
 			row, err := a.Payments.Get(ctx, org, p)
-			if err != nil || row == nil || !within(scope, row.SubscriberID) {
+			if err != nil || row == nil || !within(scope, row.HeldBy) {
 				return nil, err
 			}
 			return row, nil
@@ -152,6 +158,7 @@ func (a Payments) one(c *httpapi.Call) httpapi.One[id.Payment, paymentsviews.Pay
 func (a Payments) list(ctx context.Context, c *httpapi.Call) error {
 	f := c.Filters()
 	subscriber, status := httpapi.FilterID[id.Subscriber](f, "subscriberId"), f.OneOf("status", paymentStatuses...)
+	number := f.Text(receiptNumber.Name)
 	if err := f.Err(); err != nil {
 		return err
 	}
@@ -168,7 +175,7 @@ func (a Payments) list(ctx context.Context, c *httpapi.Call) error {
 			}
 			scope = []id.Subscriber{subscriber}
 		}
-		filter := paymentsviews.PaymentFilter{SubscriberIDs: scope, Status: status}
+		filter := paymentsviews.PaymentFilter{SubscriberIDs: scope, Status: status, ReceiptNumber: number}
 		return a.Payments.List(ctx, c.Org.ID, filter, after, max)
 	})
 }

@@ -33,7 +33,7 @@ func (a Receipts) Routes() []httpapi.Route {
 		{
 			Method: "GET", Path: "/receipts", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSupport,
 			Summary: "List receipts", Row: receiptDetailResponse{},
-			Query: []httpapi.Param{state, {Name: "subscriberId", Type: "uuid"}}, Handle: a.list,
+			Query: []httpapi.Param{state, {Name: "subscriberId", Type: "uuid"}, receiptNumber}, Handle: a.list,
 		},
 		{
 			Method: "GET", Path: "/receipts", Hosts: httpapi.OnRoot, Access: httpapi.AccessSuperAdmin,
@@ -95,6 +95,7 @@ type receiptResponse struct {
 	Provisional      bool             `json:"provisional" doc:"known by a status query only"`
 	Unclaimed        bool             `json:"unclaimed" doc:"provisional for more than 48 hours: an alarm"`
 	SubscriberID     *id.Subscriber   `json:"subscriberId"`
+	CreditedTo       *id.Subscriber   `json:"creditedTo" doc:"whose account has the money, also while it is disputed"`
 	PaymentID        *id.Payment      `json:"paymentId"`
 	MatchedBy        *string          `json:"matchedBy"`
 	RelatedReceiptID *id.Receipt      `json:"relatedReceiptId" doc:"the other of provisional and real one"`
@@ -145,7 +146,7 @@ func showReceipt(r paymentsviews.ReceiptRow) receiptResponse {
 		Contradicts: null.Of(r.Contradicts), Shortcode: null.Of(r.Shortcode), State: r.State, Reason: null.Of(r.Reason),
 		Disputed: r.Disputed, Provisional: r.Provisional, Unclaimed: r.Unclaimed, SubscriberID: null.Of(r.SubscriberID),
 		PaymentID: null.Of(r.PaymentID), MatchedBy: null.Of(r.MatchedBy), RelatedReceiptID: null.Of(r.RelatedID),
-		RecordedAt: r.RecordedAt,
+		CreditedTo: null.Of(r.CreditedTo), RecordedAt: r.RecordedAt,
 	}
 }
 
@@ -181,7 +182,9 @@ func (a Receipts) one() httpapi.One[id.Receipt, receiptDetail, receiptDetailResp
 // list answers with a page of the organization's receipts, newest first.
 func (a Receipts) list(ctx context.Context, c *httpapi.Call) error {
 	f := c.Filters()
-	filter := paymentsviews.ReceiptFilter{State: f.OneOf("state", paymentsviews.ReceiptStates...)}
+	filter := paymentsviews.ReceiptFilter{
+		State: f.OneOf("state", paymentsviews.ReceiptStates...), ReceiptNumber: f.Text(receiptNumber.Name),
+	}
 	if s := httpapi.FilterID[id.Subscriber](f, "subscriberId"); !s.IsZero() {
 		filter.SubscriberIDs = []id.Subscriber{s}
 	}

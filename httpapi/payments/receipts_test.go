@@ -24,6 +24,7 @@ type shownReceipt struct {
 	Amount       float64 `json:"amount"`
 	Disputed     bool    `json:"disputed"`
 	SubscriberID *string `json:"subscriberId"`
+	CreditedTo   *string `json:"creditedTo"`
 	MatchedBy    *string `json:"matchedBy"`
 	Sightings    []struct {
 		Kind     string `json:"kind"`
@@ -192,76 +193,6 @@ func TestCash_ReferenceIsUniqueAndNoMobileMoney(t *testing.T) {
 	if sum, n := k.Account(t, k.Amina).Credited,
 		len(k.receipts(t, apitest.Acme, apitest.Support, "?state=matched")); sum != 1 || n != 1 {
 		t.Errorf("%d credited, %d shown", sum, n)
-	}
-}
-
-func TestDisputedReceipt_IsAnAlarmInTheSuspenseInbox(t *testing.T) {
-	t.Parallel()
-	k := newMoneyKit(t, moneytest.Options{})
-	account := commands.AccountNumber(1_000_000)
-	k.Post(t, apitest.Unknown, "", bareConfirmation,
-		confirmationBody("SJK4X7Q2P1", moneytest.PlatformShortcode, account, "100.00"), 200)
-	k.Quiet(t)
-	k.Post(t, apitest.Unknown, "", bareConfirmation,
-		confirmationBody("SJK4X7Q2P1", moneytest.PlatformShortcode, account, "99999.00"), 200)
-	k.Quiet(t)
-	k.expectCredited(t, 100, 1)
-	list := k.receipts(t, apitest.Acme, apitest.Admin, "?state=suspense")
-	if len(list) != 1 || !list[0].Disputed || list[0].Amount != 100 {
-		t.Fatalf("suspense %+v", list)
-	}
-}
-
-func TestAttribute_MoneyOfAnAttemptSettlesItOnItsOwnAccountOnly(t *testing.T) {
-	t.Parallel()
-	k := newMoneyKit(t, moneytest.Options{})
-	k.Neighbour(t)
-	k.behave(t, "silent", provider.Faults{})
-	p := k.prompt(t, 1500)
-	k.Quiet(t)
-	k.Post(t, apitest.Unknown, "", barePrompt, `{"Body":{"stkCallback":{"MerchantRequestID":"m","CheckoutRequestID":"`+
-		*p.CheckoutRequestID+`","ResultCode":0,"ResultDesc":"ok","CallbackMetadata":{"Item":[
-			{"Name":"Amount","Value":1000},{"Name":"MpesaReceiptNumber","Value":"SJK4X7Q2P9"}]}}}}`, 200)
-	k.Quiet(t)
-	receipt := "/receipts/" + commands.ReceiptID(commands.EnvironmentSandbox, "SJK4X7Q2P9").String()
-	suspense := k.receipts(t, apitest.Acme, apitest.Admin, "?state=suspense")
-	if len(suspense) != 1 || suspense[0].Amount != 1000 {
-		t.Fatalf("suspense %+v", suspense)
-	}
-	for n, step := range []struct {
-		action string
-		to     any
-		status string
-		reason string
-		shows  float64
-		amina  int64
-	}{
-		{"/attribute", k.Chege, "PENDING", "", 1500, 0}, // the neighbour's money says nothing about the attempt
-		{"/reattribute", k.Amina, "SUCCESS", "", 1000, 1000},
-		{"/reattribute", k.Chege, "SUCCESS", "reattributed", 1000, 0},
-		{"/reattribute", k.Amina, "SUCCESS", "", 1000, 1000},
-		{"/reverse", nil, "SUCCESS", "reversed", 1000, 0},
-	} {
-		body := map[string]any{"reason": "typing error", "subscriberId": step.to}
-		switch step.action {
-		case "/attribute":
-			delete(body, "reason")
-		case "/reverse":
-			delete(body, "subscriberId")
-		}
-		k.Post(t, apitest.Acme, apitest.Admin, receipt+step.action, body, 200)
-		k.Quiet(t)
-		shown := k.payment(t, p.PaymentID)
-		reason := ""
-		if shown.Reason != nil {
-			reason = *shown.Reason
-		}
-		if shown.Status != step.status || reason != step.reason || shown.Amount != step.shows {
-			t.Errorf("step %d: payment %+v, reason %q", n, shown, reason)
-		}
-		if sum, _ := k.Credited(t, k.Amina); sum != step.amina {
-			t.Errorf("step %d: Amina has %d", n, sum)
-		}
 	}
 }
 

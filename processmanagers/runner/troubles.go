@@ -74,13 +74,36 @@ func (r *Runner) Counts(ctx context.Context) ([]Count, error) {
 // Prepare creates the engine's own tables, for a program that only lists or retries. Start does so, too.
 func (r *Runner) Prepare(ctx context.Context) error { return r.migrate(ctx) }
 
+// Stopped reports whether an instance of a process has stopped, or with an empty key anything of the process. It fails
+// for a process that is not registered, and works without Start.
+func (r *Runner) Stopped(ctx context.Context, process, key string) (bool, error) {
+	if err := r.registered(process); err != nil {
+		return false, err
+	}
+	var stopped bool
+	err := r.cfg.DB.Owner.QueryRow(ctx, r.sql(`select exists (select from (`+troublesSQL+`) t
+		where t.process = $2 and ($3 = '' or t.key = $3))`), nil, process, key).Scan(&stopped)
+	if err != nil {
+		return false, fmt.Errorf("look for what has stopped of %s: %w", process, err)
+	}
+	return stopped, nil
+}
+
+// registered refuses the name of a process that this version of the program does not have.
+func (r *Runner) registered(process string) error {
+	if r.byName[process] == nil {
+		return fmt.Errorf("this version of the program has no process %q; it has %s", process,
+			strings.Join(slices.Sorted(maps.Keys(r.byName)), ", "))
+	}
+	return nil
+}
+
 // Retry makes a stopped instance, or with an empty key everything of a process that has stopped, try its input again:
 // in whichever program drives the processes, or in the next one that does. It fails for a process that is not
 // registered, such as one that this version of the program does not have any more: nobody would take the request.
 func (r *Runner) Retry(ctx context.Context, process, key string) error {
-	if r.byName[process] == nil {
-		return fmt.Errorf("this version of the program has no process %q; it has %s", process,
-			strings.Join(slices.Sorted(maps.Keys(r.byName)), ", "))
+	if err := r.registered(process); err != nil {
+		return err
 	}
 	_, err := r.cfg.DB.Owner.Exec(ctx,
 		r.sql(`insert into {schema}.requests (process, key) values ($1, $2) on conflict do nothing`), process, key)

@@ -33,7 +33,7 @@ var logDDL string
 func (Log) Name() string { return LogName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Log) Version() int { return 5 }
+func (Log) Version() int { return 6 }
 
 // Handles returns nil: the log wants every event.
 func (Log) Handles() []string { return nil }
@@ -114,6 +114,10 @@ func (Log) Apply(w *runner.Writes, e events.Envelope) error {
 		row.ended(v.Outcome)
 	case events.ServiceApplyFailed:
 		row.ended(outcomeOf(v))
+	case events.InvoiceVoided:
+		row.targetType, row.targetID = "invoice", id.Any(v.InvoiceID)
+	case events.CreditNoteDrafted:
+		row.targetType, row.targetID = "invoice", id.Any(v.InvoiceID)
 	}
 	w.Exec(entrySQL, row.arguments(e, e.Meta.Actor))
 	keepActor(w, e.Meta.OrgID, e.Meta.Actor)

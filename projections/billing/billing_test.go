@@ -171,7 +171,7 @@ func TestInvoices_GetShowsWhatBecameOfIt(t *testing.T) {
 	for _, a := range d.Allocations {
 		sum += a.AmountMinor
 	}
-	if len(d.Allocations) != 2 || sum != d.PaidMinor+d.CreditedMinor || len(d.CreditNotes) != 1 ||
+	if len(d.Allocations) != 1 || sum != d.PaidMinor || len(d.CreditNotes) != 1 ||
 		d.CreditNotes[0].Number != "ACME-CN-0001" {
 		t.Errorf("allocations %+v, credit notes %+v", d.Allocations, d.CreditNotes)
 	}
@@ -228,7 +228,7 @@ func TestStatement_RunningBalanceAndCauses(t *testing.T) {
 		"invoice | Invoice ACME-0002 | 50.00 | 0.00 | 810.00 | invoice",
 		"invoice_voided | Invoice ACME-0002 voided: typo | -50.00 | 0.00 | 760.00 | invoice",
 		"payment | Payment QGH0000002 by phone prompt | 0.00 | 600.00 | 160.00 | receipt",
-		"credit_note | Credit note ACME-CN-0001: outage | -200.00 | 0.00 | -40.00 | credit_note",
+		"credit_note | Credit note ACME-CN-0001 for invoice ACME-0001: outage | -200.00 | 0.00 | -40.00 | credit_note",
 		"payment_withdrawn | Payment QGH0000001 withdrawn: reversed | 0.00 | -400.00 | 360.00 | receipt",
 		"invoice | Invoice ACME-0005 | 0.00 | 0.00 | 360.00 | invoice",
 	}

@@ -32,7 +32,7 @@ var invoicesDDL string
 func (Invoices) Name() string { return InvoicesName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Invoices) Version() int { return 3 }
+func (Invoices) Version() int { return 4 }
 
 // DDL creates the tables of invoices.sql.
 func (Invoices) DDL() string { return invoicesDDL }
@@ -51,6 +51,8 @@ func (Invoices) Handles() []string {
 		events.CreditNoteIssued{}.EventType(), events.CreditNoteVoided{}.EventType(),
 		events.DebtWrittenOff{}.EventType(), events.WriteOffRecovered{}.EventType(),
 		events.RecoveryWithdrawn{}.EventType(), events.SubscriberForgotten{}.EventType(),
+		events.SubscriptionExtended{}.EventType(), events.PeriodWithdrawn{}.EventType(),
+		events.PeriodCancelled{}.EventType(), events.SubscriptionResumed{}.EventType(),
 	}
 }
 
@@ -59,11 +61,14 @@ const (
 	draftSQL = `
 insert into {schema}.invoices
 	(invoice_id, org_id, subscriber_id, subscription_id, state, currency, total_minor, due_on, period_from, period_to,
-	lines, taxes, drafted_at)
+	placed_later, lines, taxes, drafted_at)
 values
 	(@invoice, @org, @subscriber, @subscription, 'draft', @currency, @total, @due_on::date, @period_from, @period_to,
-	@lines, @taxes, @drafted_at)
+	@period_from::timestamptz is null and @subscription::uuid is not null, @lines, @taxes, @drafted_at)
 on conflict (invoice_id) do nothing`
+	// A period that begins with its payment has a place once it is paid, and none while its payment is withdrawn.
+	placeSQL = `
+update {schema}.invoices set period_from = $2, period_to = $3 where invoice_id = $1 and placed_later`
 	issueSQL = `
 update {schema}.invoices set number = $2, issued_at = $3, due_minor = total_minor, paid_minor = 0,
 	credited_minor = 0, written_off_minor = 0,
@@ -165,8 +170,31 @@ func (Invoices) Apply(w *runner.Writes, e events.Envelope) error {
 		w.Exec(recoveredSQL, v.InvoiceID)
 	default:
 		applyNote(w, e)
+		applyPlaces(w, e.Event)
 	}
 	return nil
+}
+
+// applyPlaces queues where periods lie since an event of their subscription. A withdrawn or cancelled period has no
+// place unless the event gives it one.
+func applyPlaces(w *runner.Writes, e events.Event) {
+	var moved []events.PeriodPlace
+	switch v := e.(type) {
+	case events.SubscriptionExtended:
+		moved = append(moved, events.PeriodPlace{InvoiceID: v.InvoiceID, From: v.From, To: v.To})
+		moved = append(moved, v.Moved...)
+	case events.PeriodWithdrawn:
+		moved = append(moved, events.PeriodPlace{InvoiceID: v.InvoiceID})
+		moved = append(moved, v.Moved...)
+	case events.PeriodCancelled:
+		moved = append(moved, events.PeriodPlace{InvoiceID: v.InvoiceID})
+		moved = append(moved, v.Moved...)
+	case events.SubscriptionResumed:
+		moved = v.Moved
+	}
+	for _, p := range moved {
+		w.Exec(placeSQL, p.InvoiceID, null.Time(p.From), null.Time(p.To))
+	}
 }
 
 // covering is one change of what covers an invoice; the amount is negative when something was taken from it. kind is ""

@@ -4,6 +4,7 @@ create table {schema}.invoices (
   subscriber_id uuid not null,
   subscription_id uuid,
   number text not null default '',
+  number_key text generated always as (upper(number)) stored, -- as typed numbers are compared with it
   state text not null,
   currency text not null,
   -- total = paid by receipts + covered by credit notes + written off + due, once it is issued
@@ -17,6 +18,7 @@ create table {schema}.invoices (
   due_on date,
   period_from timestamptz,
   period_to timestamptz,
+  placed_later boolean not null default false, -- the period begins with its payment
   lines jsonb not null, -- the descriptions are personal
   taxes jsonb not null,
   reason text not null default '', -- personal
@@ -27,6 +29,7 @@ create table {schema}.invoices (
 create index invoices_newest on {schema}.invoices (org_id, drafted_at desc, invoice_id desc);
 create index invoices_subscriber on {schema}.invoices (org_id, subscriber_id, drafted_at desc, invoice_id desc);
 create index invoices_state on {schema}.invoices (org_id, state, drafted_at desc, invoice_id desc);
+create index invoices_number on {schema}.invoices (org_id, number_key);
 create index invoices_due on {schema}.invoices (org_id, due_on) where due_minor > 0;
 
 -- What covers an invoice. One row for each event that gave money or took it, negative when it took: the sum for each

@@ -68,9 +68,9 @@ func (r InvoiceRow) Overdue(today calendar.Date) bool {
 	return r.DueMinor > 0 && r.DueOn != "" && r.DueOn < today.String()
 }
 
-// AllocationRow is the part of an invoice that one source covers, in minor units of the invoice's currency.
+// AllocationRow is the money of one receipt that pays an invoice, in minor units of the invoice's currency.
 type AllocationRow struct {
-	SourceID    id.Receipt `db:"source_id"` // a receipt, a credit note or a write-off
+	ReceiptID   id.Receipt `db:"source_id"`
 	AmountMinor int64      `db:"amount_minor"`
 	At          time.Time  `db:"at"` // of its first money
 }
@@ -94,7 +94,7 @@ func (r CreditNoteRow) Amount() money.Amount { return money.Of(r.AmountMinor, r.
 // InvoiceDetail is an invoice with the money that paid it and the credit notes on it.
 type InvoiceDetail struct {
 	InvoiceRow
-	Allocations []AllocationRow // oldest first
+	Allocations []AllocationRow // oldest first; they sum to Paid
 	CreditNotes []CreditNoteRow // oldest first
 }
 
@@ -111,6 +111,7 @@ func (r InvoiceRow) Key() InvoiceKey { return InvoiceKey{DraftedAt: r.DraftedAt,
 type InvoiceFilter struct {
 	SubscriberID id.Subscriber
 	State        string
+	Number       string // in any case of letters
 	Overdue      *bool
 	Today        calendar.Date // the organization's date; required with Overdue
 }
@@ -136,7 +137,7 @@ func (q InvoicesQuery) Get(ctx context.Context, org id.Organization, invoice id.
 		postgres.Collect(r, &d.Allocations, pgx.RowToStructByName[AllocationRow],
 			q.Views.SQL(InvoicesName,
 				`select source_id, sum(amount_minor)::bigint as amount_minor, min(at) as at
-				from {schema}.allocations where invoice_id = $1 and kind <> 'recovery'
+				from {schema}.allocations where invoice_id = $1 and kind = 'receipt'
 				group by source_id having sum(amount_minor) > 0 order by min(position)`),
 			invoice)
 		postgres.Collect(r, &d.CreditNotes, pgx.RowToStructByName[CreditNoteRow],
@@ -206,6 +207,9 @@ func invoiceListSQL(org id.Organization, f InvoiceFilter, after InvoiceKey, max 
 	}
 	if f.State != "" {
 		where = append(where, `i.state = `+arg(f.State))
+	}
+	if f.Number != "" {
+		where = append(where, `i.number_key = upper(`+arg(f.Number)+`)`)
 	}
 	if f.Overdue != nil {
 		overdue := `i.due_minor > 0 and i.due_on < ` + arg(f.Today.String()) + `::date`

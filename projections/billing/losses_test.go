@@ -114,7 +114,7 @@ func TestInvoices_CreditedAndWrittenOffOnesAreNotPaid(t *testing.T) {
 		for _, a := range d.Allocations {
 			sum += a.AmountMinor
 		}
-		if sum != d.TotalMinor {
+		if sum != d.PaidMinor {
 			t.Errorf("allocations of invoice %d are %+v", n, d.Allocations)
 		}
 	}

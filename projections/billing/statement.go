@@ -30,7 +30,7 @@ var statementDDL string
 func (Statement) Name() string { return StatementName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Statement) Version() int { return 3 }
+func (Statement) Version() int { return 4 }
 
 // DDL creates the tables of statement.sql.
 func (Statement) DDL() string { return statementDDL }
@@ -49,12 +49,16 @@ func (Statement) Handles() []string {
 	}
 }
 
-// lineSQL inserts a line. Its balance is the balance of the subscriber's line before it plus its own amounts.
+// lineSQL inserts a line. A line about an invoice names it as the line of its issue does. The balance is that of the
+// subscriber's line before it plus its own amounts.
 const lineSQL = `
 insert into {schema}.statement_lines
 	(subscriber_id, position, org_id, at, kind, description, remark, currency, debit_minor, credit_minor, balance_minor,
 	cause_type, cause_id)
-select @subscriber, @position, @org, @at, @kind, @description, @remark, @currency, @debit::bigint, @credit::bigint,
+select @subscriber, @position, @org, @at, @kind, @description || coalesce((
+		select ' for ' || replace(description, 'Invoice', 'invoice') from {schema}.statement_lines
+		where subscriber_id = @subscriber and kind = 'invoice' and cause_id = @about::uuid
+	), ''), @remark, @currency, @debit::bigint, @credit::bigint,
 	@debit::bigint - @credit::bigint + coalesce((
 		select balance_minor from {schema}.statement_lines
 		where subscriber_id = @subscriber and position < @position order by position desc limit 1
@@ -72,6 +76,7 @@ type line struct {
 	debit, credit money.Amount
 	causeType     string
 	cause         id.Any
+	about         id.Invoice // which the description names; zero = none
 }
 
 // Apply queues one line for each event that changes a balance; voiding a draft has none.
@@ -105,7 +110,7 @@ func (Statement) Apply(w *runner.Writes, e events.Envelope) error {
 		write(w, e, line{
 			subscriber: v.SubscriberID, org: v.OrgID, kind: "credit_note",
 			description: "Credit note " + v.Number, remark: v.Reason, debit: v.Amount.Neg(), causeType: "credit_note",
-			cause: id.As[id.Any](v.CreditNoteID),
+			cause: id.As[id.Any](v.CreditNoteID), about: v.InvoiceID,
 		})
 	case events.CreditSetAside:
 		write(w, e, line{
@@ -158,7 +163,7 @@ func write(w *runner.Writes, e events.Envelope, l line) {
 	w.Exec(lineSQL, pgx.NamedArgs{
 		"subscriber": l.subscriber, "position": int64(e.Position), "org": l.org, "at": e.Meta.At, "kind": l.kind,
 		"description": l.description, "remark": remarkOf(l.remark), "currency": string(c), "debit": l.debit.Minor,
-		"credit": l.credit.Minor, "cause_type": l.causeType, "cause": l.cause,
+		"credit": l.credit.Minor, "cause_type": l.causeType, "cause": l.cause, "about": l.about,
 	})
 }
 

@@ -20,7 +20,9 @@ const (
 	GatewayCash   = "cash"
 )
 
-// Payments lists prompt attempts, and each receipt of cash as a payment that succeeded at once.
+// Payments lists prompt attempts, and each receipt of cash as a payment that succeeded at once. The list follows the
+// money: a payment is on the list of the subscriber whose account has it
+// (docs/rules/payments.md#money-that-left-again).
 type Payments struct{}
 
 // paymentsDDL is compiled in from payments.sql.
@@ -32,7 +34,7 @@ var paymentsDDL string
 func (Payments) Name() string { return PaymentsName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Payments) Version() int { return 4 }
+func (Payments) Version() int { return 5 }
 
 // DDL creates the tables of payments.sql.
 func (Payments) DDL() string { return paymentsDDL }
@@ -57,11 +59,13 @@ func (Payments) Handles() []string {
 const (
 	initiateSQL = `
 insert into {schema}.payments
-	(payment_id, org_id, subscriber_id, invoice_id, gateway, amount_minor, currency, phone, direct, environment,
-	shortcode, credentials_ref, account_reference, reference_key, stage, initiated_at, expires_at, revision)
+	(payment_id, org_id, subscriber_id, held_by, invoice_id, gateway, amount_minor, currency, phone, direct,
+	environment, shortcode, credentials_ref, account_reference, reference_key, stage, initiated_at, expires_at,
+	revision)
 values
-	(@payment, @org, @subscriber, @invoice, @gateway, @amount, @currency, @phone, @direct, @environment,
-	@shortcode, @credentials, @reference, @reference_key, 'created', @initiated_at, @expires_at, @revision)
+	(@payment, @org, @subscriber, @subscriber, @invoice, @gateway, @amount, @currency, @phone, @direct,
+	@environment, @shortcode, @credentials, @reference, @reference_key, 'created', @initiated_at, @expires_at,
+	@revision)
 on conflict (payment_id) do nothing`
 	sentSQL = `
 update {schema}.payments set stage = 'sent', revision = $2 where payment_id = $1 and revision < $2`
@@ -75,11 +79,15 @@ update {schema}.payments set stage = 'in_doubt', revision = $2 where payment_id 
 	checkedSQL = `
 update {schema}.payments set checks = checks + 1, checked_at = $2, revision = $3
 where payment_id = $1 and revision < $3`
+	// The money may have left the account before the attempt hears of its success.
 	succeededSQL = `
-update {schema}.payments set
+update {schema}.payments p set
 	stage = 'succeeded', amount_minor = @amount, receipt_id = @receipt,
 	receipt_number = nullif(@number, ''), provisional = @provisional,
-	code = '', message = '', told_by = @by, settled_at = @at, revision = @revision
+	held_by = coalesce((select m.held_by from {schema}.moved m where m.receipt_id = @receipt), p.held_by),
+	taken_back = exists (select from {schema}.moved m where m.receipt_id = @receipt and m.taken_back),
+	code = '', told_by = @by, settled_at = @at, revision = @revision,
+	message = coalesce((select m.reason from {schema}.moved m where m.receipt_id = @receipt), '')
 where payment_id = @payment and revision < @revision`
 	claimedSQL = `
 update {schema}.payments set receipt_number = $2, provisional = false, revision = $3
@@ -143,24 +151,35 @@ func (Payments) Apply(w *runner.Writes, e events.Envelope) error {
 const (
 	cashSQL = `
 insert into {schema}.payments
-	(payment_id, org_id, subscriber_id, invoice_id, gateway, amount_minor, currency, stage, receipt_id, receipt_number,
-	initiated_at, settled_at, revision)
+	(payment_id, org_id, subscriber_id, held_by, invoice_id, gateway, amount_minor, currency, stage, receipt_id,
+	receipt_number, initiated_at, settled_at, revision)
 values
-	(@payment, @org, @subscriber, @invoice, @gateway, @amount, @currency, 'succeeded', @payment, @number,
+	(@payment, @org, @subscriber, @subscriber, @invoice, @gateway, @amount, @currency, 'succeeded', @payment, @number,
 	@paid_at, @paid_at, 0)
 on conflict (payment_id) do nothing`
-	cashMovedSQL = `
-update {schema}.payments set subscriber_id = $2, invoice_id = null where payment_id = $1 and gateway = 'cash'`
-	cashReversedSQL = `
-update {schema}.payments set stage = 'failed', code = 'reversed', message = $2
-where payment_id = $1 and gateway = 'cash'`
 	movedSQL = `
-insert into {schema}.moved (receipt_id, org_id, subscriber_id) values ($1, $2, $3)
-on conflict (receipt_id) do update set subscriber_id = excluded.subscriber_id`
+insert into {schema}.moved (receipt_id, org_id, held_by) values ($1, $2, $3)
+on conflict (receipt_id) do update set held_by = excluded.held_by`
+	goneSQL = `
+insert into {schema}.moved (receipt_id, org_id, taken_back, reason) values ($1, $2, true, $3)
+on conflict (receipt_id) do update set taken_back = true, reason = excluded.reason`
+	heldSQL = `
+update {schema}.payments set held_by = $2, taken_back = false, message = ''
+where receipt_id = $1 and stage = 'succeeded'`
+	takenBackSQL = `
+update {schema}.payments set taken_back = true, message = $2 where receipt_id = $1 and stage = 'succeeded'`
+	// Somebody's reason may be about either of the subscribers between whom money was moved.
+	forgetReasonsSQL = `
+with gone as (
+	update {schema}.payments set message = ''
+	where (subscriber_id = $1 or held_by = $1) and message <> '' and (gateway = 'cash' or taken_back)
+	returning receipt_id
+)
+update {schema}.moved set reason = '' where receipt_id in (select receipt_id from gone)`
 )
 
-// applyCash keeps the payments that are receipts of cash; such a payment has the id of its receipt. It also keeps where
-// money was moved to, and erases phones.
+// applyCash keeps the payments that are receipts of cash; such a payment has the id of its receipt. For every payment
+// it keeps where the money was moved to, and it erases phones and reasons.
 func applyCash(w *runner.Writes, e events.Event) {
 	switch v := e.(type) {
 	case events.ReceiptMatched:
@@ -171,18 +190,19 @@ func applyCash(w *runner.Writes, e events.Event) {
 				"number": v.ReceiptNumber, "paid_at": v.PaidAt,
 			})
 		}
-		w.Exec(`update {schema}.moved set subscriber_id = $2 where receipt_id = $1`, v.ReceiptID, v.SubscriberID)
+		w.Exec(`update {schema}.moved set held_by = $2, taken_back = false, reason = ''
+			where receipt_id = $1`, v.ReceiptID, v.SubscriberID)
+		w.Exec(heldSQL, v.ReceiptID, v.SubscriberID)
 	case events.ReceiptReattributed:
-		w.Exec(cashMovedSQL, v.ReceiptID, v.To)
 		w.Exec(movedSQL, v.ReceiptID, v.OrgID, v.To)
+		w.Exec(heldSQL, v.ReceiptID, v.To)
 	case events.ReceiptReversed:
-		w.Exec(cashReversedSQL, v.ReceiptID, v.Reason.Reveal())
 		if !v.OrgID.IsZero() { // otherwise it was never an organization's
-			w.Exec(movedSQL, v.ReceiptID, v.OrgID, nil)
+			w.Exec(goneSQL, v.ReceiptID, v.OrgID, v.Reason.Reveal())
+			w.Exec(takenBackSQL, v.ReceiptID, v.Reason.Reveal())
 		}
 	case events.SubscriberForgotten:
-		w.Exec(`update {schema}.payments set phone = null,
-				message = case when gateway = 'cash' then '' else message end
-			where subscriber_id = $1`, v.SubscriberID)
+		w.Exec(`update {schema}.payments set phone = null where subscriber_id = $1`, v.SubscriberID)
+		w.Exec(forgetReasonsSQL, v.SubscriberID)
 	}
 }

@@ -1,7 +1,9 @@
 create table {schema}.payments (
   payment_id uuid primary key,
   org_id uuid not null,
-  subscriber_id uuid not null,
+  subscriber_id uuid not null, -- who was asked, or who brought the cash
+  held_by uuid not null, -- whose account has the money, or had it last; the same one until a person moves it
+  taken_back boolean not null default false,
   invoice_id uuid,
   gateway text not null,
   amount_minor bigint not null,
@@ -19,9 +21,10 @@ create table {schema}.payments (
   customer_message text,
   receipt_id uuid,
   receipt_number text,
+  number_key text generated always as (upper(receipt_number)) stored, -- as typed numbers are compared with it
   provisional boolean not null default false,
   code text not null default '',
-  message text not null default '',
+  message text not null default '', -- personal when the money was taken back: the reason
   told_by text not null default '',
   checks int not null default 0,
   checked_at timestamptz,
@@ -35,13 +38,17 @@ create table {schema}.payments (
 create table {schema}.moved (
   receipt_id uuid primary key,
   org_id uuid not null,
-  subscriber_id uuid -- whose account has the money; null = it was taken back
+  held_by uuid, -- to whose account it was moved last; null = it is where it came first
+  taken_back boolean not null default false,
+  reason text not null default '' -- personal: why it was taken back
 );
 
 create index payments_newest on {schema}.payments (org_id, initiated_at desc, payment_id desc);
-create index payments_subscriber on {schema}.payments (org_id, subscriber_id, initiated_at desc, payment_id desc);
+create index payments_subscriber on {schema}.payments (org_id, held_by, initiated_at desc, payment_id desc);
 create index payments_checkout on {schema}.payments (checkout_request_id) where checkout_request_id is not null;
 create index payments_reference on {schema}.payments (reference_key, initiated_at desc) where reference_key <> '';
 create index payments_open on {schema}.payments (expires_at) where stage in ('created', 'sent', 'awaiting', 'in_doubt');
 create index payments_receipt on {schema}.payments (receipt_id) where receipt_id is not null;
 create index payments_forget on {schema}.payments (subscriber_id);
+create index payments_forget_held on {schema}.payments (held_by);
+create index payments_number on {schema}.payments (org_id, number_key) where number_key is not null;

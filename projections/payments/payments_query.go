@@ -28,7 +28,8 @@ func revealed(t personal.Text) *string {
 type PaymentRow struct {
 	ID                id.Payment      `db:"payment_id"`
 	OrgID             id.Organization `db:"org_id"`
-	SubscriberID      id.Subscriber   `db:"subscriber_id"`
+	SubscriberID      id.Subscriber   `db:"subscriber_id"` // who was asked, or who brought the cash
+	HeldBy            id.Subscriber   `db:"held_by"`       // whose account has the money, or had it last
 	InvoiceID         id.Invoice      `db:"invoice_id"`
 	Gateway           string          `db:"gateway"`
 	AmountMinor       int64           `db:"amount_minor"` // minor units
@@ -52,9 +53,8 @@ type PaymentRow struct {
 	InitiatedAt       time.Time       `db:"initiated_at"`
 	ExpiresAt         *time.Time      `db:"expires_at"`
 	SettledAt         *time.Time      `db:"settled_at"`
+	TakenBack         bool            `db:"taken_back"` // a success whose money a person took back
 	Revision          int64           `db:"revision"`
-	// Moved tells what a person did with the money of a success: "reversed", "reattributed" to another account, or "".
-	Moved string `db:"moved"`
 }
 
 // Amount is the amount that the prompt asked for, or the cash received.
@@ -68,23 +68,25 @@ const (
 	StatusFailed    = "FAILED"
 )
 
-// stagesOf lists the stages that the API shows as each status. Source: docs/rules/payments.md#outside-statuses.
-var stagesOf = map[string][]string{
-	StatusPending:   {"created", "sent", "awaiting", "in_doubt"},
-	StatusSuccess:   {"succeeded"},
-	StatusCancelled: {"cancelled"},
-	StatusFailed:    {"failed", "expired"},
+// statusSQL has the condition on a row that the API shows as each status. Source:
+// docs/rules/payments.md#outside-statuses.
+var statusSQL = map[string]string{
+	StatusPending:   `stage in ('created', 'sent', 'awaiting', 'in_doubt')`,
+	StatusSuccess:   `stage = 'succeeded' and not taken_back`,
+	StatusCancelled: `stage = 'cancelled'`,
+	StatusFailed:    `(stage in ('failed', 'expired') or taken_back)`,
 }
 
-// Status is the stage in the words of the API; every open stage is PENDING.
+// Status is the stage in the words of the API; every open stage is PENDING. Money that was taken back is no success any
+// more.
 func (r PaymentRow) Status() string {
-	switch r.Stage {
-	case "succeeded":
-		return StatusSuccess
-	case "cancelled":
-		return StatusCancelled
-	case "failed", "expired":
+	switch {
+	case r.TakenBack, r.Stage == "failed", r.Stage == "expired":
 		return StatusFailed
+	case r.Stage == "succeeded":
+		return StatusSuccess
+	case r.Stage == "cancelled":
+		return StatusCancelled
 	}
 	return StatusPending
 }
@@ -94,7 +96,7 @@ func (r PaymentRow) Status() string {
 var reasons = map[string]string{
 	"1": "insufficient_funds", "17": "internal_failure", "1001": "customer_busy", "1032": "cancelled_by_customer",
 	"2001": "wrong_pin", "2028": "product_not_permitted", "8006": "pin_locked", "9999": "not_delivered",
-	"not_sent": "not_sent", "prompt_too_late": "not_sent", "reversed": "reversed",
+	"not_sent": "not_sent", "prompt_too_late": "not_sent",
 	"provider_unavailable": "provider_unavailable",
 }
 
@@ -104,14 +106,26 @@ func (r PaymentRow) Reason() string {
 	switch {
 	case r.Stage == "expired":
 		return "expired"
+	case r.TakenBack:
+		return "reversed"
+	case r.Stage == "succeeded" && r.HeldBy != r.SubscriberID:
+		return "reattributed"
 	case r.Stage == "succeeded":
-		return r.Moved
+		return ""
 	case r.Stage != "failed" && r.Stage != "cancelled":
 		return ""
 	case reasons[r.Code] != "":
 		return reasons[r.Code]
 	}
 	return "provider_refused"
+}
+
+// Pays is the invoice for which the money was asked; zero for none, and while another account has the money.
+func (r PaymentRow) Pays() id.Invoice {
+	if r.HeldBy != r.SubscriberID {
+		return id.Invoice{}
+	}
+	return r.InvoiceID
 }
 
 // PaymentKey is a row's place in the list, newest first. The zero value starts at the newest row.
@@ -126,21 +140,19 @@ func (r PaymentRow) Key() PaymentKey { return PaymentKey{InitiatedAt: r.Initiate
 // PaymentFilter narrows a list. A zero field does not restrict it, but a list of no subscribers finds nothing unless it
 // is nil.
 type PaymentFilter struct {
-	SubscriberIDs []id.Subscriber
+	SubscriberIDs []id.Subscriber // whose accounts have the money, or are asked for it
 	Status        string
+	ReceiptNumber string // in any case of letters
 }
 
 // PaymentsQuery serves payments to their organization, and attempts to jobs and callbacks.
 type PaymentsQuery struct{ Views *runner.Views }
 
 // paymentColumns fit PaymentRow.
-const paymentColumns = `payment_id, org_id, subscriber_id, invoice_id, gateway, amount_minor, currency, phone, direct,
-	environment, shortcode, credentials_ref, account_reference, stage, checkout_request_id, customer_message,
+const paymentColumns = `payment_id, org_id, subscriber_id, held_by, invoice_id, gateway, amount_minor, currency, phone,
+	direct, environment, shortcode, credentials_ref, account_reference, stage, checkout_request_id, customer_message,
 	receipt_id, receipt_number, provisional, code, message, checks, checked_at, initiated_at, expires_at,
-	settled_at, revision, coalesce((
-		select case when m.subscriber_id is null then 'reversed'
-			when m.subscriber_id <> payments.subscriber_id then 'reattributed' end
-		from {schema}.moved m where m.receipt_id = payments.receipt_id), '') as moved`
+	settled_at, taken_back, revision`
 
 // Get returns one payment of an organization, nil when it has none with this id.
 func (q PaymentsQuery) Get(ctx context.Context, org id.Organization, payment id.Payment) (*PaymentRow, error) {
@@ -168,10 +180,13 @@ func (q PaymentsQuery) List(
 			arg(after.ID)))
 	}
 	if f.SubscriberIDs != nil {
-		where = append(where, `subscriber_id = any(`+arg(texts(f.SubscriberIDs))+`::uuid[])`)
+		where = append(where, `held_by = any(`+arg(texts(f.SubscriberIDs))+`::uuid[])`)
 	}
 	if f.Status != "" {
-		where = append(where, `stage = any(`+arg(stagesOf[f.Status])+`)`)
+		where = append(where, statusSQL[f.Status])
+	}
+	if f.ReceiptNumber != "" {
+		where = append(where, `number_key = upper(`+arg(f.ReceiptNumber)+`)`)
 	}
 	sql := `select ` + paymentColumns + ` from {schema}.payments where ` + strings.Join(where, " and ") +
 		` order by initiated_at desc, payment_id desc limit $2`

@@ -216,7 +216,9 @@ func TestPayments_OutsideStatusesAndFilters(t *testing.T) {
 	}
 }
 
-func TestPayments_SayThatTheMoneyOfASuccessMovedAway(t *testing.T) {
+// A list of successes sums to the money that accounts have, whatever a person did with it, and each customer's list to
+// the money of that customer.
+func TestPayments_TheListFollowsTheMoney(t *testing.T) {
 	t.Parallel()
 	move := func(to id.Subscriber, move int) events.Event {
 		return events.ReceiptReattributed{
@@ -231,16 +233,17 @@ func TestPayments_SayThatTheMoneyOfASuccessMovedAway(t *testing.T) {
 	gone := events.ReceiptReversed{ReceiptID: receipt("R1"), OrgID: acme, Reason: personal.Of("x"), At: began}
 	nobodys := events.ReceiptReversed{ReceiptID: receipt("R1"), Reason: personal.Of("x"), At: began}
 	for name, c := range map[string]struct {
-		receipt []events.Event
-		reason  string
+		receipt        []events.Event
+		status, reason string
+		whose          id.Subscriber
 	}{
-		"stays":              {nil, ""},
-		"to another":         {[]events.Event{move(brian, 1)}, "reattributed"},
-		"there and back":     {[]events.Event{move(brian, 1), move(amina, 2)}, ""},
-		"taken back":         {[]events.Event{gone}, "reversed"},
-		"moved, then taken":  {[]events.Event{move(brian, 1), gone}, "reversed"},
-		"matched once again": {[]events.Event{move(brian, 1), matched("R1", "operator", "c2b")}, ""},
-		"of nobody":          {[]events.Event{nobodys}, ""},
+		"stays":              {nil, "SUCCESS", "", amina},
+		"to another":         {[]events.Event{move(brian, 1)}, "SUCCESS", "reattributed", brian},
+		"there and back":     {[]events.Event{move(brian, 1), move(amina, 2)}, "SUCCESS", "", amina},
+		"taken back":         {[]events.Event{gone}, "FAILED", "reversed", amina},
+		"moved, then taken":  {[]events.Event{move(brian, 1), gone}, "FAILED", "reversed", brian},
+		"matched once again": {[]events.Event{move(brian, 1), matched("R1", "operator", "c2b")}, "SUCCESS", "", amina},
+		"of nobody":          {[]events.Event{nobodys}, "SUCCESS", "", amina},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -253,8 +256,15 @@ func TestPayments_SayThatTheMoneyOfASuccessMovedAway(t *testing.T) {
 				if late {
 					s.Add("payment-early", success)
 				}
-				row, err := paymentsviews.PaymentsQuery{Views: told(t, s)}.Get(t.Context(), acme, payment("early"))
-				if err != nil || row.Status() != "SUCCESS" || row.Reason() != c.reason || row.Amount() != kes(1000) {
+				q := paymentsviews.PaymentsQuery{Views: told(t, s)}
+				rows, err := q.List(t.Context(), acme, paymentsviews.PaymentFilter{
+					SubscriberIDs: []id.Subscriber{c.whose}, Status: c.status, ReceiptNumber: "r1",
+				}, paymentsviews.PaymentKey{}, 10)
+				if err != nil || len(rows) != 1 {
+					t.Fatalf("late %v: %+v, %v", late, rows, err)
+				}
+				if row := rows[0]; row.Status() != c.status || row.Reason() != c.reason || row.Amount() != kes(1000) ||
+					(c.status == "FAILED") != (row.Message == "x") {
 					t.Errorf("late %v: %+v, %v", late, row, err)
 				}
 			}

@@ -6,6 +6,7 @@ create table {schema}.receipts (
   provider text not null,
   environment text not null,
   receipt_number text not null,
+  number_key text generated always as (upper(receipt_number)) stored, -- as typed numbers are compared with it
   channel text not null,
   shortcode text not null,
   amount_minor bigint not null,
@@ -38,6 +39,7 @@ create table {schema}.receipts (
 create index receipts_newest on {schema}.receipts (org_id, recorded_at desc, receipt_id desc);
 create index receipts_state on {schema}.receipts (org_id, state, recorded_at desc, receipt_id desc);
 create index receipts_subscriber on {schema}.receipts (org_id, subscriber_id, recorded_at desc, receipt_id desc);
+create index receipts_number on {schema}.receipts (org_id, number_key);
 create index receipts_suspense on {schema}.receipts (recorded_at desc, receipt_id desc) where org_id is null;
 create index receipts_attention on {schema}.receipts (receipt_id) where state = 'suspense' or disputed or unclaimed;
 create index receipts_related on {schema}.receipts (related_receipt_id) where related_receipt_id is not null;

@@ -94,6 +94,7 @@ func (r ReceiptRow) Key() ReceiptKey { return ReceiptKey{RecordedAt: r.RecordedA
 type ReceiptFilter struct {
 	State         string
 	SubscriberIDs []id.Subscriber
+	ReceiptNumber string // in any case of letters
 }
 
 // ReceiptsQuery serves receipts to their organization, and to the platform those without an owner.
@@ -194,6 +195,9 @@ func receiptListSQL(owner string, args []any, f ReceiptFilter, after ReceiptKey)
 	}
 	if f.SubscriberIDs != nil {
 		where = append(where, `subscriber_id = any(`+arg(texts(f.SubscriberIDs))+`::uuid[])`)
+	}
+	if f.ReceiptNumber != "" {
+		where = append(where, `number_key = upper(`+arg(f.ReceiptNumber)+`)`)
 	}
 	return `select ` + receiptColumns + ` from {schema}.receipts where ` + strings.Join(where, " and ") +
 		` order by recorded_at desc, receipt_id desc limit $1`, args

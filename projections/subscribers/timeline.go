@@ -14,7 +14,8 @@ import (
 // TimelineName keys the projection's checkpoint and schemas, so it never changes.
 const TimelineName = "subscribers_timeline"
 
-// Timeline has one row for each event that carries the subscriber's id, and two when money moves between subscribers.
+// Timeline has one row for each event that carries the subscriber's id, and two when money moves between subscribers. A
+// contradiction about money has a row for the subscriber whose account has the money.
 // Ends of stream periods are bookkeeping and have no row; a granted number has none either, because the document that
 // gets it has one.
 type Timeline struct{}
@@ -28,13 +29,13 @@ var timelineDDL string
 func (Timeline) Name() string { return TimelineName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Timeline) Version() int { return 3 }
+func (Timeline) Version() int { return 4 }
 
 // DDL creates the tables of timeline.sql.
 func (Timeline) DDL() string { return timelineDDL }
 
 // TenantTables are under row-level security.
-func (Timeline) TenantTables() []string { return []string{"timeline"} }
+func (Timeline) TenantTables() []string { return []string{"timeline", "numbers"} }
 
 // timelineEvents have a row in the timeline; other events of the same streams have none.
 var timelineEvents = []events.Event{
@@ -59,19 +60,43 @@ func (Timeline) Handles() []string {
 	for i, e := range timelineEvents {
 		names[i] = e.EventType()
 	}
-	return names
+	return append(names, events.ReceiptDisputed{}.EventType())
 }
+
+// anInvoice and atFirst stand for an invoice in a summary, within a sentence and at its beginning. They become "invoice
+// ACME-0001", or "an invoice" as long as it has no number.
+const (
+	anInvoice = "{invoice}"
+	atFirst   = "{Invoice}"
+)
 
 // SQL of Apply. An event that the provider or a process caused may have no organization in its metadata; the row then
 // takes the organization of the subscriber's first row.
 const (
 	happenedSQL = `insert into {schema}.timeline (subscriber_id, position, org_id, at, type, summary, actor_kind,
 			actor_id, actor_role, reason, cause_type, cause_id)
-		select @subscriber::uuid, @position::bigint, o.org_id, @at, @type, @summary, @actor_kind, @actor_id,
-			@actor_role, @reason, @cause_type, @cause
+		select @subscriber::uuid, @position::bigint, o.org_id, @at, @type, case when @invoice::uuid is null
+				then @summary::text
+				else replace(replace(@summary, '` + anInvoice + `', coalesce('invoice ' || n.number, 'an invoice')),
+					'` + atFirst + `', coalesce('Invoice ' || n.number, 'An invoice')) end,
+			@actor_kind, @actor_id, @actor_role, @reason, @cause_type, @cause
 		from (select coalesce(@org::uuid, (select org_id from {schema}.timeline where subscriber_id = @subscriber::uuid
 			and position < @position::bigint order by position limit 1)) as org_id) o
+		left join {schema}.numbers n on n.invoice_id = @invoice::uuid
 		where o.org_id is not null on conflict (subscriber_id, position) do nothing`
+	numberSQL = `insert into {schema}.numbers (invoice_id, org_id, number) values ($1, $2, $3)
+		on conflict (invoice_id) do nothing`
+	// The money of a receipt is on the account that credited it last, unless the receipt has left it since.
+	disputedSQL = `insert into {schema}.timeline (subscriber_id, position, org_id, at, type, summary, actor_kind,
+			actor_id, actor_role, reason, cause_type, cause_id)
+		select c.subscriber_id, @position::bigint, c.org_id, @at, @type, @summary, @actor_kind, @actor_id,
+			@actor_role, '', 'receipt', c.cause_id
+		from (select * from {schema}.timeline where cause_id = @receipt::uuid and cause_type = 'receipt'
+			and type = 'billing.ReceiptCredited' and position < @position::bigint order by position desc limit 1) c
+		where not exists (select from {schema}.timeline gone where gone.cause_id = @receipt::uuid
+			and gone.cause_type = 'receipt' and gone.position > c.position and gone.position < @position::bigint
+			and gone.type in ('payments.ReceiptReversed', 'payments.ReceiptReattributed', 'payments.ReceiptAbsorbed'))
+		on conflict (subscriber_id, position) do nothing`
 	// Both subscribers of money that moved have the same reason, so forgetting one erases it with both.
 	forgetReasonsSQL = `update {schema}.timeline set reason = '' where reason <> '' and position <= $2
 		and cause_id in (select cause_id from {schema}.timeline where subscriber_id = $1)`
@@ -84,6 +109,7 @@ type happening struct {
 	reason     string // "" = the reason of the command
 	causeType  string
 	cause      id.Any
+	invoice    id.Invoice // that the summary names by a placeholder; zero = none
 }
 
 // Apply queues one row for each subscriber that the event concerns. Forgetting a subscriber also erases the reasons of
@@ -94,8 +120,19 @@ func (Timeline) Apply(w *runner.Writes, e events.Envelope) error {
 			tell(w, e, h)
 		}
 	}
-	if v, ok := e.Event.(events.SubscriberForgotten); ok {
+	switch v := e.Event.(type) {
+	case events.SubscriberForgotten:
 		w.Exec(forgetReasonsSQL, v.SubscriberID, int64(e.Position)) //nolint:gosec // positions fit
+	case events.InvoiceIssued:
+		w.Exec(numberSQL, v.InvoiceID, v.OrgID, v.Number)
+	case events.ReceiptDisputed:
+		w.Exec(disputedSQL, pgx.NamedArgs{
+			"receipt": v.ReceiptID, "position": int64(e.Position), //nolint:gosec // positions fit
+			"at": e.Meta.At, "type": unversioned(e.Type), "actor_kind": string(e.Meta.Actor.Kind),
+			"actor_id": e.Meta.Actor.ID, "actor_role": e.Meta.Actor.Role,
+			"summary": "Another report contradicts a payment on this account, where the money stays until " +
+				"a person has decided.",
+		})
 	}
 	return nil
 }
@@ -110,7 +147,7 @@ func tell(w *runner.Writes, e events.Envelope, h happening) {
 		"subscriber": h.subscriber, "position": int64(e.Position), //nolint:gosec // positions fit
 		"org": m.OrgID, "at": m.At, "type": unversioned(e.Type), "summary": h.summary, "reason": h.reason,
 		"actor_kind": string(m.Actor.Kind), "actor_id": m.Actor.ID, "actor_role": m.Actor.Role,
-		"cause_type": h.causeType, "cause": h.cause,
+		"cause_type": h.causeType, "cause": h.cause, "invoice": h.invoice,
 	})
 }
 

@@ -16,4 +16,12 @@ create table {schema}.timeline (
   cause_id uuid not null,
   primary key (subscriber_id, position)
 );
+create index timeline_receipts on {schema}.timeline (cause_id, position) where cause_type = 'receipt';
+
+-- The numbers of issued invoices, for the summaries of later rows.
+create table {schema}.numbers (
+  invoice_id uuid primary key,
+  org_id uuid not null,
+  number text not null
+);
 create index timeline_reasons on {schema}.timeline (cause_id) where reason <> '';

@@ -7,7 +7,9 @@ import (
 
 // ofInvoice is a happening with an invoice as its cause.
 func ofInvoice(s id.Subscriber, invoice id.Invoice, reason, summary string) happening {
-	return happening{subscriber: s, summary: summary, reason: reason, causeType: "invoice", cause: id.Any(invoice)}
+	return happening{
+		subscriber: s, summary: summary, reason: reason, causeType: "invoice", cause: id.Any(invoice), invoice: invoice,
+	}
 }
 
 // ofMoney is a happening with a receipt as its cause. Summaries leave receipt numbers out: with a number the provider
@@ -38,17 +40,17 @@ func ofAccount(e events.AccountEvent) happening {
 		return ofInvoice(v.SubscriberID, v.InvoiceID, v.Reason.Reveal(), numbered("Invoice", v.Number)+" was voided.")
 	case events.InvoiceAllocated:
 		return ofInvoice(v.SubscriberID, v.InvoiceID, "",
-			v.Amount.String()+" went to an invoice, "+v.Due.String()+" of it is due.")
+			v.Amount.String()+" went to "+anInvoice+", "+v.Due.String()+" of it is due.")
 	case events.InvoicePaid:
-		return ofInvoice(v.SubscriberID, v.InvoiceID, "", "An invoice was paid in full.")
+		return ofInvoice(v.SubscriberID, v.InvoiceID, "", atFirst+" was paid in full.")
 	case events.InvoiceCancelled:
-		return ofInvoice(v.SubscriberID, v.InvoiceID, "", "An invoice was given back whole.")
+		return ofInvoice(v.SubscriberID, v.InvoiceID, "", atFirst+" was given back whole.")
 	case events.AllocationWithdrawn:
 		return ofInvoice(v.SubscriberID, v.InvoiceID, "",
-			v.Amount.String()+" was taken from an invoice, "+v.Due.String()+" of it is due.")
+			v.Amount.String()+" was taken from "+anInvoice+", "+v.Due.String()+" of it is due.")
 	case events.InvoiceReopened:
 		return ofInvoice(v.SubscriberID, v.InvoiceID, v.Reason.Reveal(),
-			"A paid invoice is due again: "+v.Due.String()+".")
+			atFirst+" was paid and is due again: "+v.Due.String()+".")
 	case events.ReceiptCredited:
 		return ofMoney(v.SubscriberID, v.ReceiptID, "",
 			"A payment of "+v.Amount.String()+channelWords(v.Channel)+" was credited.")
@@ -73,10 +75,11 @@ func ofCredit(e events.AccountEvent) happening {
 		}
 	case events.CreditNoteDrafted:
 		return ofNote(v.SubscriberID, v.CreditNoteID, v.Reason.Reveal(),
-			"A credit note of "+v.Amount.String()+" was drafted.")
+			"A credit note of "+v.Amount.String()+" for "+anInvoice+" was drafted.").about(v.InvoiceID)
 	case events.CreditNoteIssued:
 		return ofNote(v.SubscriberID, v.CreditNoteID, v.Reason.Reveal(),
-			numbered("Credit note", v.Number)+" of "+v.Amount.String()+" was issued.")
+			numbered("Credit note", v.Number)+" of "+v.Amount.String()+" for "+anInvoice+" was issued.").
+			about(v.InvoiceID)
 	case events.PromptReserved:
 		return ofPrompt(v.SubscriberID, v.PaymentID, "", "A payment prompt of "+v.Amount.String()+" was opened.")
 	case events.PromptReleased:
@@ -106,13 +109,13 @@ func ofLoss(e events.AccountEvent) happening {
 		}
 	case events.InvoiceWrittenOff:
 		return ofInvoice(v.SubscriberID, v.InvoiceID, "",
-			"Nothing is due on an invoice any more: "+v.Amount.String()+" of it were written off.")
+			"Nothing is due on "+anInvoice+" any more: "+v.Amount.String()+" of it were written off.")
 	case events.WriteOffRecovered:
 		return ofInvoice(v.SubscriberID, v.InvoiceID, "",
-			v.Amount.String()+" came for an invoice that was written off.")
+			v.Amount.String()+" came for "+anInvoice+", which was written off.")
 	case events.RecoveryWithdrawn:
 		return ofInvoice(v.SubscriberID, v.InvoiceID, "",
-			v.Amount.String()+" were taken from an invoice that was written off.")
+			v.Amount.String()+" were taken from "+anInvoice+", which was written off.")
 	case events.AccountPeriodClosed: // bookkeeping, no row
 	case events.AccountOpened, events.InvoiceDrafted, events.InvoiceIssued, events.InvoiceVoided,
 		events.InvoiceAllocated, events.InvoicePaid, events.InvoiceCancelled, events.AllocationWithdrawn,
@@ -130,6 +133,12 @@ func ofNote(s id.Subscriber, note id.Receipt, reason, summary string) happening 
 	return happening{
 		subscriber: s, summary: summary, reason: reason, causeType: "credit_note", cause: id.Any(note),
 	}
+}
+
+// about adds the invoice that the summary names.
+func (h happening) about(invoice id.Invoice) happening {
+	h.invoice = invoice
+	return h
 }
 
 // ofPayment describes a prompt on the subscriber's phone. Events between the start and the verdict carry no subscriber

@@ -131,6 +131,51 @@ func TestTimeline_CreditThatWasAskedForHasNoRow(t *testing.T) {
 	}
 }
 
+// A contradiction names no subscriber, but whoever asks about the account must see that its money is in question.
+func TestTimeline_TellsTheAccountWhoseMoneyIsDisputed(t *testing.T) {
+	t.Parallel()
+	receipt := id.Derive[id.Receipt]("test", "disputed")
+	credited := func(s id.Subscriber) events.Event {
+		return events.ReceiptCredited{
+			SubscriberID: s, OrgID: acme, ReceiptID: receipt, Channel: "c2b", Amount: kes(500),
+		}
+	}
+	disputed := events.ReceiptDisputed{ReceiptID: receipt, Sighting: "c2b", Amount: kes(99900), Shortcode: "600100"}
+	moved := events.ReceiptReattributed{ReceiptID: receipt, OrgID: acme, From: amina, To: omar, Amount: kes(500)}
+	for name, c := range map[string]struct {
+		before []events.Event
+		whose  id.Subscriber
+	}{
+		"on an account":    {[]events.Event{credited(amina)}, amina},
+		"moved to another": {[]events.Event{credited(amina), moved, credited(omar)}, omar},
+		"on the way":       {[]events.Event{credited(amina), moved}, id.Subscriber{}},
+		"nobody's":         {nil, id.Subscriber{}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db := pgtest.New(t)
+			tables, err := runner.NewScratch(t.Context(), db, subscribersviews.Timeline{}, "disputed")
+			if err != nil {
+				t.Fatal(err)
+			}
+			story := projectiontest.NewStory(acme, began).Add("account-1", c.before...).Add("receipt-1", disputed)
+			if err := tables.Apply(t.Context(), story.Events()); err != nil {
+				t.Fatal(err)
+			}
+			told := ""
+			for _, line := range strings.Split(projectiontest.Dump(t, db, tables.Schema()), "\n") {
+				if strings.Contains(line, "payments.ReceiptDisputed") {
+					told += line
+				}
+			}
+			if c.whose.IsZero() != (told == "") || told != "" && !strings.Contains(told, c.whose.String()) ||
+				strings.Contains(told, "999") {
+				t.Errorf("told %q", told)
+			}
+		})
+	}
+}
+
 // Every event with a subscriber's id has a row, except those listed here with the reason.
 func TestTimeline_TellsEveryEventThatNamesASubscriber(t *testing.T) {
 	t.Parallel()

@@ -45,7 +45,7 @@ func TestDraftCreditNote_GivesAPartOrTheRestBack(t *testing.T) {
 		t.Errorf("drafted %+v because of %q", last.Event, last.Meta.Why())
 	}
 	_, err = k.notes.Draft(t.Context(), coretest.Ask(k.acme), in)
-	coretest.Refused(t, "nothing is left", err, "credit_note_too_large")
+	coretest.Refused(t, "nothing is left", err, "invoice_given_back")
 }
 
 func TestDraftCreditNote_Refusals(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/lastmile-isp/lastmile/aggregates/payments"
 	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
@@ -57,8 +58,9 @@ const maxReference = 100
 
 // RecordCash records money taken by hand for a subscriber. A reference that looks like a receipt of mobile money is
 // refused: that money is recorded without help, and would be credited twice. The reference identifies the money, so two
-// records at once, or a repeat, are recorded once. Fails: subscriber_not_found, invalid_input, looks_like_mobile_money,
-// reference_used.
+// records at once, or a repeat, are recorded once. An invoice that is named must be the subscriber's, with something
+// due on it. Fails: subscriber_not_found, invalid_input, looks_like_mobile_money, invoice_not_found,
+// invoice_not_issued, invoice_not_payable, reference_used.
 func (r Receipts) RecordCash(ctx context.Context, asked usecases.Asked, in CashInput) (Booked, error) {
 	subscriber, _, err := bus.LoadOwned[subscribers.Subscriber](ctx, r.Bus, asked.Org(), in.SubscriberID)
 	if err != nil {
@@ -67,7 +69,7 @@ func (r Receipts) RecordCash(ctx context.Context, asked usecases.Asked, in CashI
 	reference := strings.TrimSpace(in.Reference)
 	var faults failure.Faults
 	amount := in.Amount.In(subscriber.Currency, "amount", &faults)
-	faults.Check(amount.Positive(), "amount", "must be above zero")
+	faults.Check(len(faults) > 0 || amount.Positive(), "amount", "must be above zero")
 	faults.Check(reference != "" && len(reference) <= maxReference, "reference", "must have 1 to %d bytes",
 		maxReference)
 	if err := faults.Err(); err != nil {
@@ -78,6 +80,15 @@ func (r Receipts) RecordCash(ctx context.Context, asked usecases.Asked, in CashI
 			"This is a receipt number of mobile money, which is recorded by itself. Please give that of the cash book.")
 	}
 	receipt := commands.CashReceiptID(asked.Org(), reference)
+	known, _, err := bus.LoadUnchecked[payments.Receipt](ctx, r.Bus, receipt)
+	if err != nil {
+		return Booked{}, err
+	}
+	if known.Standing == payments.StandingNone { // otherwise it is a repeat, which may have paid the invoice itself
+		if err := r.mayPay(ctx, asked.Org(), in.SubscriberID, in.InvoiceID); err != nil {
+			return Booked{}, err
+		}
+	}
 	done, err := r.Bus.Execute(ctx, commands.RecordCash{
 		ReceiptID: receipt, OrgID: asked.Org(), SubscriberID: in.SubscriberID, InvoiceID: in.InvoiceID, Amount: amount,
 		Reference: reference,

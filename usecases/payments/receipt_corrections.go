@@ -35,8 +35,10 @@ type ReverseInput struct {
 }
 
 // Attribute gives money in suspense to a subscriber, with all that follows from a matched payment. The account must be
-// kept in the money's currency. A repeat changes nothing more. Fails: invalid_input, subscriber_not_found,
-// receipt_not_found, currency_mismatch, receipt_matched, receipt_reversed, receipt_absorbed.
+// kept in the money's currency, and must have the invoice that is named, with something due on it. A repeat changes
+// nothing more; one that names another invoice is refused. Fails: invalid_input, subscriber_not_found,
+// receipt_not_found, invoice_not_found, invoice_not_issued, invoice_not_payable, currency_mismatch, receipt_matched,
+// receipt_attributed, receipt_reversed, receipt_absorbed.
 func (r Receipts) Attribute(ctx context.Context, asked usecases.Asked, in AttributeInput) (Booked, error) {
 	command := commands.AttributeReceipt{
 		ReceiptID: in.ReceiptID, OrgID: asked.Org(), SubscriberID: in.SubscriberID, InvoiceID: in.InvoiceID,
@@ -49,7 +51,15 @@ func (r Receipts) Attribute(ctx context.Context, asked usecases.Asked, in Attrib
 		return Booked{}, err
 	}
 	done, err := usecases.Amend(ctx, r.Bus, asked, in.ReceiptID,
-		func(present payments.Receipt) (commands.Command, error) { return command, accepts(to, present) })
+		func(present payments.Receipt) (commands.Command, error) {
+			if err := accepts(to, present); err != nil {
+				return nil, err
+			}
+			if present.Standing != payments.StandingHeld { // the receipt itself compares a repeat, and refuses
+				return command, nil
+			}
+			return command, r.mayPay(ctx, asked.Org(), in.SubscriberID, in.InvoiceID)
+		})
 	if err != nil {
 		return Booked{}, err
 	}
@@ -81,7 +91,7 @@ func (r Receipts) Reverse(ctx context.Context, asked usecases.Asked, in ReverseI
 // Reattribute moves a payment to another subscriber (docs/rules/money.md#mistakes). The account that has it is asked
 // first whether it can give the money up, as in Reverse, and the other account must be kept in the money's currency; a
 // process then moves it. A repeat changes nothing more. Fails: invalid_input, subscriber_not_found, receipt_not_found,
-// receipt_archived, period_archived, currency_mismatch, receipt_not_matched, receipt_absorbed.
+// receipt_archived, period_archived, currency_mismatch, receipt_not_matched, receipt_reversed, receipt_absorbed.
 func (r Receipts) Reattribute(ctx context.Context, asked usecases.Asked, in ReattributeInput) (Booked, error) {
 	command := commands.ReattributeReceipt{
 		ReceiptID: in.ReceiptID, OrgID: asked.Org(), SubscriberID: in.SubscriberID, Reason: in.Reason,
@@ -128,6 +138,25 @@ func (r Receipts) leaves(ctx context.Context, present payments.Receipt) error {
 		return err
 	}
 	return usecases.PeriodsMayChange(ctx, r.Bus, present.Org, account.PeriodsReopened(present.ID))
+}
+
+// mayPay refuses money that names an invoice which the subscriber does not have, or on which nothing is due. Otherwise
+// the money would become credit, and nobody would notice that the invoice was mistaken. Fails: invoice_not_found,
+// invoice_not_issued, invoice_not_payable.
+func (r Receipts) mayPay(
+	ctx context.Context, org id.Organization, subscriber id.Subscriber, invoice id.Invoice,
+) error {
+	if invoice.IsZero() {
+		return nil
+	}
+	account, _, err := bus.LoadOwned[billing.Account](ctx, r.Bus, org, subscriber)
+	if failure.KindOf(err) == failure.NotFound {
+		return commands.ErrNoInvoice()
+	}
+	if err != nil {
+		return err
+	}
+	return account.MayPay(invoice)
 }
 
 // accepts refuses money in another currency than the account's, which never changes. Fails: currency_mismatch.

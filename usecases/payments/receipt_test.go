@@ -1,6 +1,7 @@
 package paymentscases_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -188,7 +189,7 @@ func TestReverse_TakesTheMoneyFromWhereItIs(t *testing.T) {
 	_, err = k.receipts.Reattribute(t.Context(), coretest.Keyed(k.org), paymentscases.ReattributeInput{
 		ReceiptID: receipt, SubscriberID: k.chege, Reason: "too late",
 	})
-	coretest.Refused(t, "reversed money", err, "receipt_not_matched")
+	coretest.Refused(t, "reversed money", err, "receipt_reversed")
 }
 
 func TestReattribute_AtOnceEachMoveLeavesTheAccountThatHasTheMoney(t *testing.T) {
@@ -329,6 +330,64 @@ func TestBooks_WaitUntilTheStatementShowsTheReceipt(t *testing.T) {
 	if err := (paymentscases.Books{}).Await(t.Context(), paymentscases.Booked{}); err != nil {
 		t.Errorf("nothing to wait for: %v", err)
 	}
+}
+
+// A mistaken invoice is told before the money is anywhere: afterwards it would be credit, and nobody would look for it.
+func TestNamedInvoice_MustBeTheSubscribersAndDue(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	invoices := map[id.Subscriber]id.Invoice{k.amina: id.New[id.Invoice](), k.chege: id.New[id.Invoice]()}
+	draft := func(s id.Subscriber, invoice id.Invoice) {
+		k.run(t, commands.DraftInvoice{
+			SubscriberID: s, OrgID: k.org, InvoiceID: invoice, Currency: money.KES, Prefix: "ACME",
+			Lines: []commands.LineInput{{Description: "Home", Quantity: "1", UnitPrice: money.Major(100, money.KES)}},
+			DueOn: calendar.On(k.clock.Now(), time.UTC),
+		})
+	}
+	n := 0
+	for s, invoice := range invoices {
+		draft(s, invoice)
+		n++
+		k.run(t, commands.IssueInvoice{SubscriberID: s, InvoiceID: invoice, Number: fmt.Sprintf("ACME-000%d", n)})
+	}
+	waiting := id.New[id.Invoice]()
+	draft(k.amina, waiting)
+	receipt := k.held(t, "SJK4X7Q2A0", k.org)
+	attribute := func(invoice id.Invoice) error {
+		_, err := k.receipts.Attribute(t.Context(), coretest.Keyed(k.org), paymentscases.AttributeInput{
+			ReceiptID: receipt, SubscriberID: k.amina, InvoiceID: invoice,
+		})
+		return err
+	}
+	cash := func(invoice id.Invoice) error {
+		_, err := k.receipts.RecordCash(t.Context(), coretest.Keyed(k.org), paymentscases.CashInput{
+			SubscriberID: k.amina, InvoiceID: invoice, Amount: "100", Reference: "Book 17",
+		})
+		return err
+	}
+	for name, give := range map[string]func(id.Invoice) error{"attribute": attribute, "cash": cash} {
+		coretest.Refused(t, name+": a neighbour's", give(invoices[k.chege]), "invoice_not_found")
+		coretest.Refused(t, name+": nobody's", give(id.New[id.Invoice]()), "invoice_not_found")
+		coretest.Refused(t, name+": without a number", give(waiting), "invoice_not_issued")
+	}
+	if r := k.receipt(t, receipt); r.Standing != payments.StandingHeld {
+		t.Errorf("the refused attribution left %+v", r)
+	}
+	for range 2 { // the repeat finds the invoice paid, by this money
+		if err := attribute(invoices[k.amina]); err != nil {
+			t.Errorf("her own: %v", err)
+		}
+		k.run(t, commands.CreditReceipt{
+			SubscriberID: k.amina, OrgID: k.org, ReceiptID: receipt, InvoiceID: invoices[k.amina],
+			Amount: money.Major(100, money.KES), Number: "SJK4X7Q2A0", Channel: commands.ChannelPaybill,
+			PaidAt: k.clock.Now(),
+		})
+	}
+	coretest.Refused(t, "cash on a paid one", cash(invoices[k.amina]), "invoice_not_payable")
+	if err := cash(id.Invoice{}); err != nil {
+		t.Errorf("cash for no invoice: %v", err)
+	}
+	coretest.Refused(t, "the same cash again", cash(invoices[k.amina]), "reference_used")
 }
 
 func TestCorrections_MoneyOfAnArchivedPeriodStaysWhereItIs(t *testing.T) {

@@ -1,0 +1,57 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lastmile-isp/lastmile/httpapi"
+)
+
+// parametersOf lists the addresses that take more query parameters than the limit and cursor of a list. Every other
+// parameter, and every one at another address, is refused with unknown_parameter, so that a name which disappears from
+// this list takes a filter away from whoever uses it.
+var parametersOf = map[string][]string{
+	"GET /audit-log":                        {"actor", "action", "target", "from", "to"},
+	"GET /invoices":                         {"subscriberId", "state", "number", "overdue"},
+	"GET /outbox":                           {"after"},
+	"GET /payments":                         {"subscriberId", "status", "receiptNumber"},
+	"GET /receipts":                         {"state", "subscriberId", "receiptNumber"},
+	"GET /receipts on the root host":        {"state"},
+	"GET /reports/collections":              {"from", "to"},
+	"GET /subscribers":                      {"q", "status", "tag"},
+	"GET /subscriptions":                    {"subscriberId", "state"},
+	"PATCH /nas/services/:id":               {"confirm"},
+	"DELETE /nas/services/:id":              {"confirm", "abandon"},
+	"POST /nas/devices/:id/setup/reconcile": {"confirm"},
+	"GET /audit-log on the root host":       {"actor", "action", "target", "from", "to"},
+}
+
+func TestEveryEndpoint_TakesTheseParameters(t *testing.T) {
+	t.Parallel()
+	k := newKit(t).start()
+	server, ok := (*k.app.door.inside.Load()).(*httpapi.Server)
+	if !ok {
+		t.Fatal("the door leads elsewhere")
+	}
+	got := map[string][]string{}
+	for _, r := range server.Routes() {
+		name := r.Method + " " + r.Path
+		if r.Hosts == httpapi.OnRoot {
+			name += " on the root host"
+		}
+		names := r.Parameters()
+		if n := len(names); r.Row != nil {
+			if n < 2 || names[n-2] != "limit" || names[n-1] != "cursor" {
+				t.Errorf("the list %s takes %v", name, names)
+			}
+			names = names[:n-2]
+		}
+		if len(names) > 0 {
+			got[name] = names
+		}
+	}
+	if diff := cmp.Diff(parametersOf, got); diff != "" {
+		t.Errorf("parameters (-want +got):\n%s", diff)
+	}
+}
