@@ -5,3 +5,9 @@ package commands
 type ReleaseSettledPrefixes struct{}
 
 func (ReleaseSettledPrefixes) Kind() string { return "identity_release_settled_prefixes" }
+
+// RecordSessionEnds records the ends of sessions that the vault has revoked and whose event a stop or a failure cut
+// off. Periodic.
+type RecordSessionEnds struct{}
+
+func (RecordSessionEnds) Kind() string { return "identity_record_session_ends" }

@@ -203,7 +203,8 @@ func (a address) String() string {
 	return u.Redacted()
 }
 
-// networks is a list of addresses or CIDR ranges, separated by commas; a single address is a range of one.
+// networks is a list of addresses or CIDR ranges, separated by commas; a single address is a range of one. An IPv4
+// address written as IPv6 (::ffff:192.0.2.7) is the IPv4 address, as it is for the addresses of requests.
 type networks []netip.Prefix
 
 // UnmarshalText reads a list such as "10.0.0.0/8, 192.0.2.7"; blanks around the commas are allowed.
@@ -215,12 +216,16 @@ func (n *networks) UnmarshalText(text []byte) error {
 			continue
 		}
 		if addr, err := netip.ParseAddr(part); err == nil {
+			addr = addr.Unmap()
 			list = append(list, netip.PrefixFrom(addr, addr.BitLen()))
 			continue
 		}
 		prefix, err := netip.ParsePrefix(part)
 		if err != nil {
 			return fmt.Errorf("%q is neither an address nor a range such as 10.0.0.0/8", part)
+		}
+		if prefix.Addr().Is4In6() {
+			return fmt.Errorf("%q is a range of IPv4 written as IPv6: write it such as 10.0.0.0/8", part)
 		}
 		list = append(list, prefix.Masked())
 	}

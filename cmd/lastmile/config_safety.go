@@ -2,11 +2,15 @@ package main
 
 import (
 	"encoding/base64"
-	"net"
+	"encoding/hex"
 	"net/netip"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/lastmile-isp/lastmile/eventstore"
+	"github.com/lastmile-isp/lastmile/internal/secrets"
 )
 
 // The widest ranges that production accepts among trusted proxies and allowed addresses, in bits: more is not a set of
@@ -26,16 +30,18 @@ func (c Config) checkSafety(f *faults) {
 		}
 	}
 	key, err := base64.StdEncoding.DecodeString(strings.TrimSpace(c.EncryptionKey.Reveal()))
-	f.check(err != nil || len(key) == 0 || !guessable(key) && !printable(key), "PLATFORM_ENCRYPTION_KEY",
-		"is not random; make one with: openssl rand -base64 32")
-	signing := c.JWTSigningKey.Reveal() // a short one is a fault of its own
-	f.check(len(signing) < minSigningKey || !guessable([]byte(signing)), "JWT_SIGNING_KEY",
-		"is not random; make one with: openssl rand -base64 32")
+	f.check(err != nil || len(key) != secrets.KeySize || randomText(c.EncryptionKey.Reveal()),
+		"PLATFORM_ENCRYPTION_KEY", notRandom) // another size is a fault of its own, and so is a short signing key
+	signing := c.JWTSigningKey.Reveal()
+	f.check(len(signing) < minSigningKey || randomText(signing), "JWT_SIGNING_KEY", notRandom)
 	f.check(c.DatabaseURL == "" || guardedDatabase(string(c.DatabaseURL)), "DATABASE_URL",
 		"a database on another machine needs TLS: sslmode=verify-full, verify-ca or require")
 	f.check(c.EventStoreURL == "" || guardedEventStore(string(c.EventStoreURL)), "EVENTSTORE_URL",
-		"an event store on another machine needs TLS: leave out tls=false")
+		"an event store on another machine needs TLS and its certificate checked: leave out tls and tlsVerifyCert")
 }
+
+// notRandom is the fault of a key that somebody can guess.
+const notRandom = "is not 32 random bytes; make one with: openssl rand -base64 32"
 
 // tooWide reports whether a range is wider than production accepts.
 func tooWide(n netip.Prefix) bool {
@@ -43,6 +49,44 @@ func tooWide(n netip.Prefix) bool {
 		return n.Bits() < widestIPv4
 	}
 	return n.Bits() < widestIPv6
+}
+
+// randomText reports whether a text is at least 32 random bytes in hexadecimal digits or in base64.
+func randomText(text string) bool {
+	text = strings.TrimSpace(text)
+	if key, err := hex.DecodeString(text); err == nil {
+		return random(key)
+	}
+	key, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(text, "="))
+	return err == nil && random(key) && !wordy(text)
+}
+
+// random reports whether a key has the size and the look of 32 random bytes or more.
+func random(key []byte) bool {
+	return len(key) >= secrets.KeySize && !guessable(key) && !printable(key)
+}
+
+// wordy reports whether a text in base64 is made of words, which decode to bytes that look random. In words most
+// letters follow one of the same case; of random bytes, two characters in three follow one of another class.
+func wordy(text string) bool {
+	class := func(c byte) int {
+		switch {
+		case c >= 'a' && c <= 'z':
+			return 0
+		case c >= 'A' && c <= 'Z':
+			return 1
+		case c >= '0' && c <= '9':
+			return 2
+		}
+		return 3
+	}
+	changes := 0
+	for i := 1; i < len(text); i++ {
+		if class(text[i]) != class(text[i-1]) {
+			changes++
+		}
+	}
+	return 3*changes < len(text)
 }
 
 // guessable reports whether a key repeats few bytes, or follows a simple step. Of random bytes neither happens: 32 of
@@ -90,24 +134,10 @@ func guardedDatabase(url string) bool {
 	return guarded
 }
 
-// guardedEventStore reports whether a connection string uses TLS, which is its default, or names this machine only.
+// guardedEventStore reports whether a connection string names this machine only, or uses TLS and checks the certificate
+// of the server. A string that the client cannot read leads nowhere: the start reports it.
 func guardedEventStore(url string) bool {
-	_, rest, _ := strings.Cut(strings.ToLower(url), "://")
-	rest, query, _ := strings.Cut(rest, "?")
-	if !strings.Contains("&"+query+"&", "&tls=false&") {
-		return true
-	}
-	if at := strings.LastIndex(rest, "@"); at >= 0 {
-		rest = rest[at+1:]
-	}
-	for server := range strings.SplitSeq(strings.TrimSuffix(rest, "/"), ",") {
-		host, _, err := net.SplitHostPort(server)
-		if err != nil {
-			host = server
-		}
-		if !onThisMachine(host) {
-			return false
-		}
-	}
-	return true
+	servers, guarded, err := eventstore.ReadAddress(url)
+	return err != nil || guarded ||
+		!slices.ContainsFunc(servers, func(host string) bool { return !onThisMachine(host) })
 }

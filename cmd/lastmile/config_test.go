@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"fmt"
 	"strings"
 	"testing"
@@ -79,15 +80,25 @@ type unsafe struct {
 	want   []string
 }
 
-// openDoors are keys that can be guessed, too many trusted machines, and connections that others can read.
-func openDoors() []unsafe {
+// keys are some that can be guessed, and some that cannot.
+func keys() []unsafe {
 	return []unsafe{
 		{"a word as signing key", []string{"JWT_SIGNING_KEY=" + strings.Repeat("k", 32)}, []string{"JWT_SIGNING_KEY"}},
 		{
 			"a word twice as signing key", []string{"JWT_SIGNING_KEY=0123456789abcdef0123456789abcdef"},
 			[]string{"JWT_SIGNING_KEY"},
 		},
-		{"hexadecimal signing key", []string{"JWT_SIGNING_KEY=8b1f3c9d02e7a645f0d1b2c39e8a7764"}, nil},
+		{"hexadecimal signing key", []string{"JWT_SIGNING_KEY=" + hex.EncodeToString(looksRandom("hex"))}, nil},
+		{"signing key without padding", []string{"JWT_SIGNING_KEY=" + strings.TrimRight(signing32, "=")}, nil},
+		{"half a signing key", []string{"JWT_SIGNING_KEY=8b1f3c9d02e7a645f0d1b2c39e8a7764"}, signingKeyFault},
+		{"a sentence", []string{"JWT_SIGNING_KEY=correct horse battery staple, for our tokens"}, signingKeyFault},
+		{"words", []string{"JWT_SIGNING_KEY=correcthorsebatterystapleforthetokensOfLast2026"}, signingKeyFault},
+		{"words in base64", []string{
+			"JWT_SIGNING_KEY=" + encoded([]byte("correct horse battery staple, for our tokens")),
+		}, signingKeyFault},
+		{"words as platform key", []string{
+			"PLATFORM_ENCRYPTION_KEY=correcthorsebatterystapleforlastmilesvaulte=",
+		}, platformKey},
 		{"key of zeros", []string{"PLATFORM_ENCRYPTION_KEY=" + encoded(make([]byte, 32))}, platformKey},
 		{"key of one byte", []string{"PLATFORM_ENCRYPTION_KEY=" + encoded(bytes.Repeat([]byte{3}, 32))}, platformKey},
 		{"key that counts", []string{"PLATFORM_ENCRYPTION_KEY=" + encoded(counting())}, platformKey},
@@ -96,10 +107,17 @@ func openDoors() []unsafe {
 				"PLATFORM_ENCRYPTION_KEY=" + encoded([]byte("correct horse battery staple 123")),
 			}, platformKey,
 		},
+	}
+}
+
+// openDoors are too many trusted machines, and connections that others can read.
+func openDoors() []unsafe {
+	return []unsafe{
 		{
 			"trusted everybody", []string{"TRUSTED_PROXIES=0.0.0.0/0, 10.0.0.0/8, ::/0, 2001:db8::/31"},
 			[]string{"TRUSTED_PROXIES", "TRUSTED_PROXIES", "TRUSTED_PROXIES", "TRUSTED_PROXIES"},
 		},
+		{"trusted IPv4 as IPv6", []string{"TRUSTED_PROXIES=::ffff:10.0.0.0/104"}, []string{"TRUSTED_PROXIES"}},
 		{"trusted networks", []string{"TRUSTED_PROXIES=10.1.0.0/16, 2001:db8::/32, 127.0.0.1"}, nil},
 		{"callbacks from half the world", []string{"PAYMENT_ALLOWED_IPS=0.0.0.0/1"}, []string{"PAYMENT_ALLOWED_IPS"}},
 		{
@@ -124,6 +142,9 @@ func openDoors() []unsafe {
 			"one of two event stores in the clear",
 			[]string{"EVENTSTORE_URL=esdb://127.0.0.1:2113,es.example:2113?Tls=FALSE"}, []string{"EVENTSTORE_URL"},
 		},
+		{"an event store of any certificate", []string{
+			"EVENTSTORE_URL=esdb://a:b@es.example:2113?tls=true&tlsVerifyCert=false",
+		}, []string{"EVENTSTORE_URL"}},
 		{"event store on this machine", []string{"EVENTSTORE_URL=esdb://127.0.0.1:2113?tls=false"}, nil},
 		{"payments of no environment", []string{"PAYMENT_ENV="}, []string{"PAYMENT_ENV"}},
 		{"a clock that moves", []string{"DEV_CLOCK=true", "EVENTSTORE_URL="}, []string{"DEV_CLOCK"}},
@@ -132,7 +153,7 @@ func openDoors() []unsafe {
 
 func TestConfig_ProductionRefusesWhatIsUnsafe(t *testing.T) {
 	t.Parallel()
-	for _, c := range append(openDoors(), []unsafe{
+	for _, c := range append(append(keys(), openDoors()...), []unsafe{
 		{"sound", nil, nil},
 		{
 			"no keys", []string{"PLATFORM_ENCRYPTION_KEY=", "JWT_SIGNING_KEY="}, []string{
@@ -164,8 +185,11 @@ func TestConfig_ProductionRefusesWhatIsUnsafe(t *testing.T) {
 	}
 }
 
-// platformKey is the fault of a platform key.
-var platformKey = []string{"PLATFORM_ENCRYPTION_KEY"}
+// platformKey is the fault of a platform key, and signingKeyFault that of the other.
+var (
+	platformKey     = []string{"PLATFORM_ENCRYPTION_KEY"}
+	signingKeyFault = []string{"JWT_SIGNING_KEY"}
+)
 
 // encoded writes a key as a variable has it.
 func encoded(key []byte) string { return base64.StdEncoding.EncodeToString(key) }

@@ -42,7 +42,7 @@ func (a *App) identityCases() identitycases.Cases {
 	return identitycases.New(identitycases.Config{
 		Bus: e.bus, Vault: a.storage.vault, Users: identityviews.UsersQuery{Views: e.views}, Directory: e.directory,
 		DirectoryShows: e.shows, Access: e.access, Head: a.storage.store.Head,
-		PrefixOpen: billingviews.PrefixesQuery{Views: e.views, Head: a.storage.store.Head}.Open,
+		PrefixOpen: billingviews.PrefixesQuery{Views: e.views, Head: a.storage.store.Head}.Open, Logger: a.logger,
 	})
 }
 
@@ -54,11 +54,15 @@ func (a *App) tokens() identityapi.Tokens {
 	}
 }
 
-// settledPrefixes is how often invoice prefixes of before are given up whose invoices are all settled.
-const settledPrefixes = 24 * time.Hour
+// How often invoice prefixes of before are given up whose invoices are all settled, and how often the ends of sessions
+// are recorded that a stop has left unrecorded: until then their access tokens pass, for as long as they live.
+const (
+	settledPrefixes = 24 * time.Hour
+	sessionEnds     = time.Minute
+)
 
-// wireIdentity brings what older versions recorded under the present rules, registers the daily work, and makes the
-// endpoints of organizations, users and signing in.
+// wireIdentity brings what older versions recorded under the present rules, registers the repeated work, and makes
+// the endpoints of organizations, users and signing in.
 func (a *App) wireIdentity(ctx context.Context) ([][]httpapi.Route, error) {
 	e, cases := a.engines, a.identityCases()
 	upgrade := newIdentityUpgrade(cases.Upgrade, e.access, a.logger)
@@ -70,6 +74,11 @@ func (a *App) wireIdentity(ctx context.Context) ([][]httpapi.Route, error) {
 			return cases.Settings.ReleaseSettled(ctx, a.clock.Now())
 		}, jobrunner.Options{})
 	jobrunner.Every(e.jobs, settledPrefixes, commands.ReleaseSettledPrefixes{})
+	jobrunner.AddWorker(e.jobs,
+		func(ctx context.Context, _ commands.RecordSessionEnds, _ jobs.Cause) error {
+			return cases.Sessions.RecordEnds(ctx, a.clock.Now())
+		}, jobrunner.Options{})
+	jobrunner.Every(e.jobs, sessionEnds, commands.RecordSessionEnds{})
 	organizations, users := identityviews.OrganizationsQuery{Views: e.views}, identityviews.UsersQuery{Views: e.views}
 	return [][]httpapi.Route{
 		identityapi.Auth{

@@ -58,12 +58,12 @@ func on(store *storetest.Kit, c clock.Clock, claims func(kind, value string) uui
 	}
 }
 
-// SetPassword gives a user a password, in place of one that the user may have.
+// SetPassword gives a user a password, in place of one that the user may have. Sessions go on.
 func SetPassword(t testing.TB, v *vault.Vault, user id.User, password secrets.Text) {
 	t.Helper()
 	hash, err := v.Passwords.Hash(t.Context(), id.Organization{}, password)
 	if err == nil {
-		err = v.Passwords.Replace(t.Context(), user, hash)
+		err = v.Passwords.Replace(t.Context(), user, hash, vault.Revocation{})
 	}
 	if err != nil {
 		t.Fatalf("set password: %v", err)

@@ -142,9 +142,10 @@ func (p *Passwords) Add(ctx context.Context, user id.User, hash PasswordHash) er
 	return err
 }
 
-// Replace stores a password in place of the one before, which the user has lost.
-func (p *Passwords) Replace(ctx context.Context, user id.User, hash PasswordHash) error {
-	_, err := p.store(ctx, replacePasswordSQL, user, hash.row, nil)
+// Replace stores a password in place of the one before, which the user has lost, and revokes sessions that the one
+// before may have opened: both or neither.
+func (p *Passwords) Replace(ctx context.Context, user id.User, hash PasswordHash, end Revocation) error {
+	_, err := p.storeAndRevoke(ctx, replacePasswordSQL, Verified{user: user}, hash.row, end)
 	return err
 }
 
@@ -154,10 +155,45 @@ func (p *Passwords) Fill(ctx context.Context, user id.User, hash PasswordHash) e
 	return err
 }
 
-// Exchange stores a password in place of the one that was verified. It reports false, and stores nothing, when another
-// one has come in between.
-func (p *Passwords) Exchange(ctx context.Context, proven Verified, hash PasswordHash) (bool, error) {
-	return p.store(ctx, exchangePasswordSQL, proven.user, hash.row, proven.hash)
+// Exchange stores a password in place of the one that was verified, and revokes sessions that the one before may have
+// opened: both or neither. It reports false, and changes nothing, when another password has come in between.
+func (p *Passwords) Exchange(
+	ctx context.Context, proven Verified, hash PasswordHash, end Revocation,
+) (bool, error) {
+	return p.storeAndRevoke(ctx, exchangePasswordSQL, proven, hash.row, end)
+}
+
+// storeAndRevoke writes a hash like store, and where that changes a row it revokes sessions in the same transaction.
+func (p *Passwords) storeAndRevoke(
+	ctx context.Context, sql string, old Verified, row passwordRow, end Revocation,
+) (changed bool, err error) {
+	err = p.lasting(ctx, func(ctx context.Context, tx pgx.Tx) error {
+		done, err := tx.Exec(ctx, p.core.sql(sql), p.arguments(old.user, row, old.hash))
+		if changed = done.RowsAffected() > 0; err != nil || !changed {
+			return err
+		}
+		_, err = p.core.revoke(ctx, tx, end)
+		return err
+	})
+	if err != nil {
+		return false, fmt.Errorf("store password: %w", err)
+	}
+	return changed, nil
+}
+
+// lasting runs a transaction that ends also when the caller has gone: the command that the password belongs to has
+// acted.
+func (p *Passwords) lasting(ctx context.Context, do func(ctx context.Context, tx pgx.Tx) error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeWait)
+	defer cancel()
+	return pgx.BeginFunc(ctx, p.core.db.Owner, func(tx pgx.Tx) error { return do(ctx, tx) })
+}
+
+// arguments are those of the statements that store a hash; old is the hash before, for statements that ask for it.
+func (p *Passwords) arguments(user id.User, row passwordRow, old []byte) pgx.NamedArgs {
+	args := row.named(user)
+	args["at"], args["old"] = p.core.now(), old
+	return args
 }
 
 // store writes a hash and reports whether it changed a row; old is the hash before, for statements that ask for it. It
@@ -165,11 +201,9 @@ func (p *Passwords) Exchange(ctx context.Context, proven Verified, hash Password
 func (p *Passwords) store(
 	ctx context.Context, sql string, user id.User, row passwordRow, old []byte,
 ) (changed bool, err error) {
-	args := row.named(user)
-	args["at"], args["old"] = p.core.now(), old
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeWait)
 	defer cancel()
-	done, err := p.core.db.Owner.Exec(ctx, p.core.sql(sql), args)
+	done, err := p.core.db.Owner.Exec(ctx, p.core.sql(sql), p.arguments(user, row, old))
 	if err != nil {
 		return false, fmt.Errorf("store password: %w", err)
 	}
@@ -212,16 +246,17 @@ func (p *Passwords) Stands(ctx context.Context, proven Verified) (bool, error) {
 	return stands, nil
 }
 
-// Void makes the passwords of users worthless, and keeps the place of each, so that Add fills none of them. It ends
-// also when the caller has gone.
-func (p *Passwords) Void(ctx context.Context, users []id.User) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeWait)
-	defer cancel()
-	list := make([]string, len(users))
-	for i, user := range users {
-		list[i] = user.String()
-	}
-	if _, err := p.core.db.Owner.Exec(ctx, p.core.sql(voidPasswordsSQL), list, p.core.now()); err != nil {
+// Void makes the passwords of users worthless, and keeps the place of each, so that Add fills none of them. In the same
+// transaction it revokes sessions. It ends also when the caller has gone.
+func (p *Passwords) Void(ctx context.Context, users []id.User, end Revocation) error {
+	err := p.lasting(ctx, func(ctx context.Context, tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, p.core.sql(voidPasswordsSQL), texts(users), p.core.now()); err != nil {
+			return err
+		}
+		_, err := p.core.revoke(ctx, tx, end)
+		return err
+	})
+	if err != nil {
 		return fmt.Errorf("void passwords: %w", err)
 	}
 	return nil

@@ -61,8 +61,9 @@ from {schema}.sessions s join {schema}.refresh_tokens t on t.session_id = s.id w
 	tokenStateSQL    = `select used_at is not null, expires_at <= $2 from {schema}.refresh_tokens where hash = $1`
 	useTokenSQL      = `update {schema}.refresh_tokens set used_at = $2 where hash = $1`
 	extendSessionSQL = `update {schema}.sessions set used_at = $2, expires_at = $3 where id = $1`
-	revokeSessionSQL = `update {schema}.sessions set revoked_at = $2 where id = $1 and revoked_at is null`
-	listSessionsSQL  = `
+	reuseSessionSQL  = `
+update {schema}.sessions set revoked_at = $2, end_reason = 'refresh_token_reused' where id = $1`
+	listSessionsSQL = `
 select ` + sessionColumns + ` from {schema}.sessions s
 where s.user_id = $1 and s.revoked_at is null and s.expires_at > $2 order by s.started_at desc, s.id`
 	purgeSessionsSQL = `delete from {schema}.sessions where expires_at <= $1`
@@ -118,7 +119,7 @@ func (r *RefreshTokens) rotate(
 		return "", Session{}, nil, err
 	}
 	if used {
-		_, err := tx.Exec(ctx, r.core.sql(revokeSessionSQL), session.ID, now)
+		_, err := tx.Exec(ctx, r.core.sql(reuseSessionSQL), session.ID, now)
 		return "", session, ErrReused, err
 	}
 	if expired {
@@ -149,14 +150,6 @@ func (r *RefreshTokens) Lookup(ctx context.Context, token secrets.Text) (Session
 	return session, nil
 }
 
-// RevokeSession ends a session and makes its tokens invalid. An ended session is no error.
-func (r *RefreshTokens) RevokeSession(ctx context.Context, session id.Session) error {
-	if _, err := r.core.db.Owner.Exec(ctx, r.core.sql(revokeSessionSQL), session, r.core.now()); err != nil {
-		return fmt.Errorf("revoke session %s: %w", session, err)
-	}
-	return nil
-}
-
 // List gives a user's open sessions, the newest first.
 func (r *RefreshTokens) List(ctx context.Context, user id.User) ([]Session, error) {
 	rows, _ := r.core.db.Owner.Query(ctx, r.core.sql(listSessionsSQL), user, r.core.now())
@@ -175,7 +168,7 @@ func (r *RefreshTokens) Purge(ctx context.Context) error {
 	return nil
 }
 
-// queryer lets find run on a pool or inside a transaction.
+// queryer lets a query run on a pool or inside a transaction.
 type queryer interface {
 	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
 }

@@ -17,7 +17,7 @@ import (
 // replace gives a user a password in place of the one before.
 func (k *kit) replace(t *testing.T, user id.User, word secrets.Text) {
 	t.Helper()
-	if err := k.Passwords.Replace(t.Context(), user, k.hash(t, word)); err != nil {
+	if err := k.Passwords.Replace(t.Context(), user, k.hash(t, word), vault.Revocation{}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -26,6 +26,12 @@ func (k *kit) replace(t *testing.T, user id.User, word secrets.Text) {
 func (k *kit) hash(t *testing.T, word secrets.Text) vault.PasswordHash {
 	t.Helper()
 	return must[vault.PasswordHash](t)(k.Passwords.Hash(t.Context(), id.Organization{}, word))
+}
+
+// exchange replaces a verified password, and reports whether it was still the user's.
+func (k *kit) exchange(t *testing.T, proven vault.Verified, word secrets.Text) bool {
+	t.Helper()
+	return must[bool](t)(k.Passwords.Exchange(t.Context(), proven, k.hash(t, word), vault.Revocation{}))
 }
 
 // right reports whether a password is the user's.
@@ -61,7 +67,7 @@ func TestPasswords_AVoidOneIsNobodysUntilItIsFilled(t *testing.T) {
 	k.replace(t, had, "first one")
 	k.replace(t, other, "first one")
 	for range 2 {
-		if err := k.Passwords.Void(t.Context(), []id.User{had, none}); err != nil {
+		if err := k.Passwords.Void(t.Context(), []id.User{had, none}, vault.Revocation{}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -93,11 +99,11 @@ func TestPasswords_AreExchangedOnlyForTheOneThatWasVerified(t *testing.T) {
 	k.replace(t, user, "first one")
 	proven := must[vault.Verified](t)(k.Passwords.Verify(t.Context(), id.Organization{}, user, "first one"))
 	if !must[bool](t)(k.Passwords.Stands(t.Context(), proven)) ||
-		!must[bool](t)(k.Passwords.Exchange(t.Context(), proven, k.hash(t, "second one"))) {
+		!k.exchange(t, proven, "second one") {
 		t.Error("the verified password is not exchanged")
 	}
 	if must[bool](t)(k.Passwords.Stands(t.Context(), proven)) ||
-		must[bool](t)(k.Passwords.Exchange(t.Context(), proven, k.hash(t, "third one"))) {
+		k.exchange(t, proven, "third one") {
 		t.Error("a password that came later is exchanged")
 	}
 	if !k.right(t, user, "second one") {
@@ -360,12 +366,8 @@ func TestRefreshTokens_RevocationAndList(t *testing.T) {
 	if d := cmp.Diff([]vault.Session{c, b, a}, must[[]vault.Session](t)(k.RefreshTokens.List(ctx, user))); d != "" {
 		t.Errorf("list (-want +got)\n%s", d)
 	}
-	if err := k.RefreshTokens.RevokeSession(ctx, b.ID); err != nil {
-		t.Fatal(err)
-	}
-	if err := k.RefreshTokens.RevokeSession(ctx, a.ID); err != nil {
-		t.Fatal(err)
-	}
+	k.revoke(t, vault.Revocation{Users: []id.User{user}, Only: b.ID})
+	k.revoke(t, vault.Revocation{Users: []id.User{user}, Except: c.ID})
 	if _, err := k.RefreshTokens.Lookup(ctx, tokenA); !errors.Is(err, vault.ErrTokenInvalid) {
 		t.Errorf("a revoked session is found: %v", err)
 	}

@@ -36,7 +36,7 @@ type directoryUser struct {
 	superAdmin         bool
 	mustChangePassword bool
 	home               id.Organization // that registered the user
-	apart              bool            // the address is unique within home only
+	apart              bool            // the address is unique within home only; without it nobody enters
 	proven             bool
 	memberships        map[id.Organization]directoryMembership
 }
@@ -197,7 +197,8 @@ type Standing struct {
 }
 
 // Standing returns a user's rights in an organization; a zero organization is the root host. It returns false when the
-// user has no rights there or the session has ended. A super_admin has rights everywhere.
+// user has no rights there or the session has ended. A super_admin has rights everywhere. A user of before records were
+// kept apart, whom the upgrade could not keep apart, has none.
 func (d *Directory) Standing(user id.User, org id.Organization, session id.Session) (Standing, bool) {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
@@ -212,7 +213,7 @@ func (d *Directory) Standing(user id.User, org id.Organization, session id.Sessi
 		return Standing{Role: events.RoleSuperAdmin, MustChangePassword: u.mustChangePassword}, true
 	}
 	m, member := u.memberships[org]
-	if !member || org.IsZero() || !u.enters(org, m) {
+	if !member || org.IsZero() || !u.apart || !u.enters(org, m) {
 		return Standing{}, false
 	}
 	return Standing{Role: m.role, MustChangePassword: u.mustChangePassword}, true

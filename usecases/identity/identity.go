@@ -5,6 +5,7 @@ package identitycases
 
 import (
 	"context"
+	"log/slog"
 
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -25,6 +26,7 @@ type Config struct {
 	Head           func(ctx context.Context) (uint64, error) // gives the newest position of the log
 	// PrefixOpen reports whether an invoice with a prefix of an organization still waits for money, or for its number.
 	PrefixOpen func(ctx context.Context, org id.Organization, prefix string) (bool, error)
+	Logger     *slog.Logger
 }
 
 // Cases has the use cases of the area, ready for use.
@@ -36,6 +38,7 @@ type Cases struct {
 	Settings      Settings
 	Persons       Persons
 	Upgrade       Upgrade
+	Sessions      Sessions
 }
 
 // New makes the use cases, each with the dependencies that it needs.
@@ -59,9 +62,10 @@ func New(cfg Config) Cases {
 			Bus: cfg.Bus, Organizations: identityviews.OrganizationsQuery{Views: cfg.Users.Views},
 			PrefixOpen: cfg.PrefixOpen,
 		},
-		Persons: Persons{SignIns: signIns, Passwords: cfg.Vault.Passwords},
+		Persons: Persons{SignIns: signIns, Passwords: cfg.Vault.Passwords}, Sessions: sessions,
 		Upgrade: Upgrade{
 			Bus: cfg.Bus, Directory: cfg.Directory, DirectoryShows: cfg.DirectoryShows, Head: cfg.Head,
+			Logger: cfg.Logger,
 		},
 	}
 }

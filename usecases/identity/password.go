@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 
+	"github.com/lastmile-isp/lastmile/aggregates/identity"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/internal/failure"
@@ -56,9 +57,11 @@ func (in NewPassword) Validate() error {
 
 // Change replaces the password and ends every other session of the user, at all hosts where a proven person has one.
 // The present password is proven first; wrong ones count like those of a sign-in, so that a stolen session cannot be
-// used to guess. The new one is hashed, the change is recorded, the vault replaces the password, and the other sessions
-// end. So no password changes without an event. After a stop in between, the password of before is valid and a repeat
-// does all of it. When Change returns, requests of the other sessions are refused and those of this one pass.
+// used to guess. The new one is hashed, the change is recorded, and the vault replaces the password and revokes the
+// other sessions, both or neither. So no password changes without an event, and no other session outlives it. Last, the
+// ends of those sessions are recorded. After a stop a repeat under the same command id does the rest, whichever of the
+// two passwords is valid then. When Change returns, requests of the other sessions are refused and those of this one
+// pass.
 //
 // Fails: invalid_input, unauthenticated, account_locked, wrong_password, sign_in_busy.
 func (p OwnPassword) Change(ctx context.Context, asked usecases.Asked, in NewPassword) (bus.Result, error) {
@@ -69,59 +72,97 @@ func (p OwnPassword) Change(ctx context.Context, asked usecases.Asked, in NewPas
 	if err != nil || user == nil {
 		return bus.Result{}, cmp.Or(err, usecases.ErrSignIn())
 	}
-	key := lockKey(user.Home, user.Email)
-	proven, err := p.prove(ctx, asked.Org(), key, *user, in.Current)
+	others, err := p.others(ctx, *user, in.Session)
 	if err != nil {
 		return bus.Result{}, err
 	}
-	hash, err := p.Passwords.Hash(ctx, asked.Org(), in.New)
-	if err != nil {
-		return bus.Result{}, err
-	}
+	org := asked.Org()
 	asked.Meta.OrgID = user.Home
-	record := commands.RecordPasswordChange{UserID: user.ID}
-	done, err := p.Sessions.Bus.Execute(ctx, record, asked.Step("password"))
+	meta := asked.Step("password")
+	proven, err := p.prove(ctx, org, meta.CommandID, *user, in)
 	if err != nil {
 		return bus.Result{}, err
 	}
-	exchanged, err := p.Passwords.Exchange(ctx, proven, hash)
-	if err == nil && !exchanged {
-		err = errWrongPassword()
+	var hash vault.PasswordHash
+	if !proven.replaced {
+		if hash, err = p.Passwords.Hash(ctx, org, in.New); err != nil {
+			return bus.Result{}, err
+		}
 	}
+	done, err := p.Sessions.Bus.Execute(ctx, commands.RecordPasswordChange{UserID: user.ID}, meta)
 	if err != nil {
 		return bus.Result{}, err
 	}
-	users, err := p.persons(ctx, *user)
-	if err != nil {
-		return bus.Result{}, err
+	if !proven.replaced {
+		exchanged, err := p.Passwords.Exchange(ctx, proven.Verified, hash, others)
+		if err == nil && !exchanged {
+			err = errWrongPassword()
+		}
+		if err != nil {
+			return bus.Result{}, err
+		}
 	}
-	if err := p.Sessions.endUsers(ctx, asked, users, in.Session, "password_changed"); err != nil {
+	if err := p.Sessions.endAll(ctx, asked, others); err != nil {
 		return bus.Result{}, err
 	}
 	return done, p.Sessions.DirectoryShows.WaitFor(ctx, done.Position)
 }
 
-// persons lists the users who share a password with this one, which is among them.
-func (p OwnPassword) persons(ctx context.Context, user identityviews.UserRow) ([]identityviews.UserRow, error) {
-	if user.Person.IsZero() {
-		return []identityviews.UserRow{user}, nil
+// others names the sessions that a change of the password ends: all but one of everybody who shares the password.
+func (p OwnPassword) others(
+	ctx context.Context, user identityviews.UserRow, except id.Session,
+) (vault.Revocation, error) {
+	users := []identityviews.UserRow{user}
+	if !user.Person.IsZero() {
+		var err error
+		if users, err = p.Users.OfPerson(ctx, user.Person); err != nil {
+			return vault.Revocation{}, err
+		}
 	}
-	return p.Users.OfPerson(ctx, user.Person)
+	return vault.Revocation{Users: idsOf(users), Except: except, Reason: "password_changed"}, nil
 }
 
-// prove checks the present password of a user, at the host of org. Fails: account_locked, wrong_password, sign_in_busy.
-func (p OwnPassword) prove(
-	ctx context.Context, org id.Organization, key string, user identityviews.UserRow, password secrets.Text,
-) (vault.Verified, error) {
-	if err := countTry(ctx, p.Lockouts, key); err != nil {
-		return vault.Verified{}, err
+// idsOf lists users as the vault and the log name them, in the same order.
+func idsOf(users []identityviews.UserRow) []id.User {
+	ids := make([]id.User, len(users))
+	for i, user := range users {
+		ids[i] = user.ID
 	}
-	proven, err := p.Passwords.Verify(ctx, org, user.PasswordOf(), password)
-	if err != nil {
-		return vault.Verified{}, err
+	return ids
+}
+
+// provenPassword is a password that somebody has shown to be the user's.
+type provenPassword struct {
+	vault.Verified
+	replaced bool // it is the new one: a first try of the same change has stored it
+}
+
+// prove checks the present password of a user, at the host of org; for a repeat of a change that has been recorded
+// under the command's id, the new one does as well. Fails: account_locked, wrong_password, sign_in_busy.
+func (p OwnPassword) prove(
+	ctx context.Context, org id.Organization, change id.Command, user identityviews.UserRow, in NewPassword,
+) (provenPassword, error) {
+	key := lockKey(user.Home, user.Email)
+	if err := countTry(ctx, p.Lockouts, key); err != nil {
+		return provenPassword{}, err
+	}
+	var proven provenPassword
+	var err error
+	if proven.Verified, err = p.Passwords.Verify(ctx, org, user.PasswordOf(), in.Current); err != nil {
+		return provenPassword{}, err
 	}
 	if !proven.Right() {
-		return vault.Verified{}, errWrongPassword()
+		if proven.replaced, err = bus.Acted[identity.User](ctx, p.Sessions.Bus, user.ID, change); err != nil {
+			return provenPassword{}, err
+		}
+	}
+	if proven.replaced {
+		if proven.Verified, err = p.Passwords.Verify(ctx, org, user.PasswordOf(), in.New); err != nil {
+			return provenPassword{}, err
+		}
+	}
+	if !proven.Right() {
+		return provenPassword{}, errWrongPassword()
 	}
 	return proven, p.Lockouts.Succeed(ctx, key)
 }

@@ -34,11 +34,15 @@ func TestChangePassword_EndsEveryOtherSession(t *testing.T) {
 	k.fails(err, "refresh_token_invalid")
 	_, err = k.SignIns.Renew(t.Context(), public(k.other), in.Refresh)
 	k.must(err)
-	// after a lost answer the new password is valid, and the repeat proves the old one
+	// after a lost answer the new password is valid: a repeat finds the work done, another request proves the old one
 	_, err = k.OwnPassword.Change(t.Context(), asked(k.other, "change"), change(in, chosen, another))
+	k.must(err)
+	_, err = k.OwnPassword.Change(t.Context(), asked(k.other, "change once more"), change(in, chosen, another))
+	k.fails(err, "wrong_password")
+	_, err = k.OwnPassword.Change(t.Context(), asked(k.other, "change"), change(in, chosen, "a guess at random"))
 	k.fails(err, "wrong_password")
 	if !k.has(k.olga, another) {
-		t.Error("the repeat changed the password")
+		t.Error("a repeat changed the password")
 	}
 }
 

@@ -106,16 +106,11 @@ func (p Persons) mayProve(ctx context.Context, users []identityviews.UserRow, pe
 
 // steps lists all steps of a proof, in their order.
 func (p Persons) steps(asked usecases.Asked, users []identityviews.UserRow, hash vault.PasswordHash) []step {
-	person, sessions := users[0].ID, p.SignIns.Sessions
-	ids := make([]id.User, len(users))
-	for i, user := range users {
-		ids[i] = user.ID
-	}
+	person, sessions, ids := users[0].ID, p.SignIns.Sessions, idsOf(users)
+	all := vault.Revocation{Users: ids, Reason: "password_changed"}
 	list := []step{
-		func(ctx context.Context) error { return p.Passwords.Void(ctx, ids) },
-		func(ctx context.Context) error {
-			return sessions.endUsers(ctx, asked, users, id.Session{}, "password_changed")
-		},
+		func(ctx context.Context) error { return p.Passwords.Void(ctx, ids, all) },
+		func(ctx context.Context) error { return sessions.endAll(ctx, asked, all) },
 	}
 	for _, user := range ids { // the person first, whose claim decides between two proofs at once
 		list = append(list, func(ctx context.Context) error {
@@ -129,7 +124,9 @@ func (p Persons) steps(asked usecases.Asked, users []identityviews.UserRow, hash
 			_, err := sessions.Bus.Execute(ctx, commands.RecordPasswordChange{UserID: person}, asked.Step("password"))
 			return err
 		},
-		func(ctx context.Context) error { return p.Passwords.Replace(ctx, person, hash) },
+		func(ctx context.Context) error { return p.Passwords.Replace(ctx, person, hash, all) },
+		// Whoever entered with the password of another proof that ran at the same time.
+		func(ctx context.Context) error { return sessions.endAll(ctx, asked, all) },
 	)
 }
 

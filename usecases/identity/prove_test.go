@@ -177,3 +177,23 @@ func TestUpgrade_TheProofOpensAnOlderMembership(t *testing.T) {
 		t.Errorf("%+v", in)
 	}
 }
+
+func TestUpgrade_OneUserWhoCannotBeUpgradedLocksNobodyElseOut(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	nia := k.added(k.acme, "nia@acme.test", events.RoleSupport)
+	twin := k.older("nia@acme.test", k.acme, k.other) // registered by a program of before that ran during the update
+	fine := k.older("old@acme.test", k.acme, k.other)
+	for range 2 { // at the next start the same
+		k.must(k.Upgrade.Run(t.Context()))
+	}
+	if in := k.signIn(k.acme, "nia@acme.test"); in.User.ID != nia || !k.stands(in, k.acme) {
+		t.Errorf("%+v", in)
+	}
+	if in := k.signIn(k.acme, "old@acme.test"); in.User.ID != fine || !k.stands(in, k.acme) {
+		t.Errorf("%+v", in)
+	}
+	if _, known := k.directory.Standing(twin, k.acme, id.Session{}); known {
+		t.Error("who could not be upgraded has access")
+	}
+}

@@ -196,7 +196,7 @@ func (s SignIns) mayEnter(ctx context.Context, asked usecases.Asked, user identi
 		return events.RoleSuperAdmin, nil
 	}
 	member, known := user.MemberAt(asked.Org())
-	if !known || user.SuperAdmin || user.Forgotten || member.Disabled {
+	if !known || user.SuperAdmin || user.Forgotten || !user.Apart || member.Disabled {
 		return "", errWrongLogin()
 	}
 	if !member.Pending {
@@ -247,9 +247,9 @@ type Renewed struct {
 }
 
 // Renew uses up a refresh token and gives the next one. It checks the user's access first, so that a token which is
-// used at a wrong host stays valid for its own. A token that was used before shows that somebody has a copy: its whole
-// session ends, and that is recorded (docs/rules/identity.md#token-lifetimes). A repeat after a lost answer is such a
-// second use, too.
+// used at a wrong host stays valid for its own, and asks the log whether the session has ended. A token that was used
+// before shows that somebody has a copy: its whole session ends, and that is recorded
+// (docs/rules/identity.md#token-lifetimes). A repeat after a lost answer is such a second use, too.
 //
 // Fails: access_unknown, refresh_token_invalid, refresh_token_reused; unauthenticated when the user has no access here,
 // with the token left valid.
@@ -265,6 +265,9 @@ func (s SignIns) Renew(ctx context.Context, asked usecases.Asked, token secrets.
 	if !known || session.OrgID != asked.Org() && standing.Role != events.RoleSuperAdmin {
 		return Renewed{}, usecases.ErrSignIn()
 	}
+	if err := s.goesOn(ctx, session); err != nil {
+		return Renewed{}, err
+	}
 	next, session, err := s.Sessions.Refresh.Rotate(ctx, token)
 	if errors.Is(err, vault.ErrReused) {
 		if endErr := s.Sessions.End(ctx, asked, session, "refresh_token_reused"); endErr != nil {
@@ -275,6 +278,21 @@ func (s SignIns) Renew(ctx context.Context, asked usecases.Asked, token secrets.
 		return Renewed{}, err
 	}
 	return Renewed{Session: session, Role: standing.Role, Refresh: next}, nil
+}
+
+// goesOn asks the log whether a session has ended, since the directory forgets that after some minutes. The vault is
+// then told, which a program of before did last. Fails: refresh_token_invalid.
+func (s SignIns) goesOn(ctx context.Context, session vault.Session) error {
+	// the token proves whose it is
+	state, _, err := bus.LoadUnchecked[identity.Session](ctx, s.Sessions.Bus, session.ID)
+	if err != nil || !state.Ended {
+		return err
+	}
+	_, err = s.Sessions.Refresh.Revoke(ctx, vault.Revocation{Users: []id.User{session.UserID}, Only: session.ID})
+	if err == nil {
+		err = s.Sessions.Refresh.EndRecorded(ctx, session.ID)
+	}
+	return cmp.Or(err, error(vault.ErrTokenInvalid))
 }
 
 // errWrongLogin is the same failure for a wrong password, an unknown e-mail address and a person who is no member here.

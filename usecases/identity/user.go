@@ -198,8 +198,7 @@ func (s Staff) settled(
 func (s Staff) restore(ctx context.Context, asked usecases.Asked, user id.User, m identity.Membership) error {
 	var err error
 	if m.Disabled {
-		enable := commands.EnableMember{UserID: user, OrgID: asked.Org()}
-		_, err = s.Sessions.Bus.Execute(ctx, enable, asked.Step("restore access"))
+		_, err = s.enable(ctx, asked, user, asked.Step("restore access"))
 	}
 	if err == nil && m.Role != events.RoleAdmin {
 		role := events.RoleAdmin
@@ -248,20 +247,43 @@ func (s Staff) Correct(ctx context.Context, asked usecases.Asked, c commands.Cor
 	return s.settled(ctx, asked, c.UserID, done)
 }
 
-// Enable gives a member access again. Fails: user_not_found.
+// Enable gives a member access again, and no session of before: those that a disabling which was cut off has left end
+// first. Fails: user_not_found.
 func (s Staff) Enable(ctx context.Context, asked usecases.Asked, user id.User) (bus.Result, error) {
-	done, err := s.Sessions.Bus.Execute(ctx, commands.EnableMember{UserID: user, OrgID: asked.Org()}, asked.Meta)
+	done, err := s.enable(ctx, asked, user, asked.Meta)
 	if err != nil {
 		return bus.Result{}, err
 	}
 	return s.settled(ctx, asked, user, done)
 }
 
+// enable enables a member of asked's organization. The sessions of one who has access go on.
+func (s Staff) enable(
+	ctx context.Context, asked usecases.Asked, user id.User, meta commands.Meta,
+) (bus.Result, error) {
+	// Unchecked, because a user of before records were kept apart can belong to several organizations.
+	state, _, err := bus.LoadUnchecked[identity.User](ctx, s.Sessions.Bus, user)
+	if err != nil {
+		return bus.Result{}, err
+	}
+	if m, known := state.MemberAt(asked.Org()); known && m.Disabled {
+		if err := s.Sessions.endAll(ctx, asked, disabling(user, asked.Org())); err != nil {
+			return bus.Result{}, err
+		}
+	}
+	return s.Sessions.Bus.Execute(ctx, commands.EnableMember{UserID: user, OrgID: asked.Org()}, meta)
+}
+
+// disabling names the sessions that end with a membership.
+func disabling(user id.User, org id.Organization) vault.Revocation {
+	return vault.Revocation{Users: []id.User{user}, Org: org, Reason: "disabled"}
+}
+
 // Disable ends a user's access to an organization at once. The membership is disabled first, so that a stop in between
-// lets nobody sign in; then the sessions at this organization end, and those at others stay open. When Disable returns,
-// no request of the person passes at this organization. A repeat ends the sessions that are left. An administrator
-// stops to count first, and counts again when the request is refused. An empty reason is replaced by a general one.
-// Fails: user_not_found, own_account, last_administrator.
+// lets nobody sign in; then the sessions at this organization end together, and those at others stay open. When Disable
+// returns, no request of the person passes at this organization. A repeat ends what is left, and so does Enable. An
+// administrator stops to count first, and counts again when the request is refused. An empty reason is replaced by a
+// general one. Fails: user_not_found, own_account, last_administrator.
 func (s Staff) Disable(ctx context.Context, asked usecases.Asked, c commands.DisableMember) (bus.Result, error) {
 	if c.Reason == "" {
 		c.Reason = "disabled by an administrator"
@@ -277,17 +299,7 @@ func (s Staff) Disable(ctx context.Context, asked usecases.Asked, c commands.Dis
 	if err != nil {
 		return bus.Result{}, s.refused(ctx, asked, c.UserID, err)
 	}
-	open, err := s.Sessions.Refresh.List(ctx, c.UserID)
-	if err != nil {
-		return bus.Result{}, err
-	}
-	here := open[:0]
-	for _, session := range open {
-		if session.OrgID == c.OrgID {
-			here = append(here, session)
-		}
-	}
-	if err := s.Sessions.endAll(ctx, asked, here, "disabled"); err != nil {
+	if err := s.Sessions.endAll(ctx, asked, disabling(c.UserID, c.OrgID)); err != nil {
 		return bus.Result{}, err
 	}
 	if err := s.Sessions.DirectoryShows.WaitFor(ctx, done.Position); err != nil {

@@ -306,7 +306,7 @@ func TestDisable_ARepeatEndsTheSessionsThatAStopLeft(t *testing.T) {
 	disable := commands.DisableMember{UserID: one.User.ID, OrgID: k.acme, By: k.ada, Reason: "left"}
 	_, err = k.Bus.Execute(t.Context(), disable, ask.Meta) // the first try stops here
 	k.must(err)
-	k.must(k.Vault.RefreshTokens.RevokeSession(t.Context(), one.Session.ID))
+	k.revoked(one.User.ID, one.Session.ID, "disabled")
 	_, err = k.Staff.Disable(t.Context(), ask, disable)
 	k.must(err)
 	_, err = k.SignIns.Renew(t.Context(), public(k.acme), two.Refresh)

@@ -180,7 +180,7 @@ func (p Prompts) reserve(ctx context.Context, asked usecases.Asked, command comm
 	if err != nil || !reserved.Changed {
 		return err // nil: a first try that was cut off has reserved it
 	}
-	over := p.count(ctx, command.OrgID, command.Phone)
+	over := p.count(ctx, command.OrgID, command.Environment, command.Phone)
 	if over == nil {
 		return nil
 	}
@@ -192,12 +192,13 @@ func (p Prompts) reserve(ctx context.Context, asked usecases.Asked, command comm
 }
 
 // count counts one prompt of a phone: against what the organization may ask of it, and against what all organizations
-// together may, so that a phone which several know is not pestered. A refused prompt counts against neither: otherwise
+// together may in an environment of the provider, so that a phone which several know is not pestered, and tries in the
+// sandbox take no real customer's prompts. A refused prompt counts against neither: otherwise
 // an organization could use up everybody's prompts with prompts that no phone gets. Fails: too_many_prompts.
-func (p Prompts) count(ctx context.Context, org id.Organization, phone personal.Text) error {
+func (p Prompts) count(ctx context.Context, org id.Organization, environment string, phone personal.Text) error {
 	ok, wait, err := p.Limiter.AllowAll(ctx, promptWindow,
 		vault.Quota{Key: "prompt:" + org.String() + ":" + phone.Reveal(), Limit: p.Limit},
-		vault.Quota{Key: "prompt:" + phone.Reveal(), Limit: 2 * p.Limit})
+		vault.Quota{Key: "prompt:" + environment + ":" + phone.Reveal(), Limit: 2 * p.Limit})
 	if err != nil {
 		return err
 	}

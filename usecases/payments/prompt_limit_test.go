@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/internal/coretest"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -106,4 +107,14 @@ func TestPromptLimit_WhatTheAccountRefusesDoesNotCount(t *testing.T) {
 		}
 	}
 	a.asked(a.org, a.amina, 2)
+}
+
+func TestPromptLimit_TriesInTheSandboxTakeNoRealPrompts(t *testing.T) {
+	t.Parallel()
+	a := &askers{kit: newKit(t), t: t}
+	org, customer := a.third()
+	a.asked(a.org, a.amina, 3)
+	a.asked(a.other, a.brian, 3) // the sandbox has used up what all organizations may ask there
+	a.prompts.Platform.Environment = commands.EnvironmentProduction
+	a.asked(org, customer, 3)
 }

@@ -111,7 +111,7 @@ func (k *Kit) serve(t *testing.T) {
 	tokens := identityapi.Tokens{Key: k.Key, Directory: directory, Access: access, Clock: k.Clock}
 	cases := identitycases.New(identitycases.Config{
 		Bus: k.Core.Bus, Vault: k.Vault, Users: users, Directory: directory, Access: access,
-		DirectoryShows: k.shows, Head: k.Core.Store.Head, PrefixOpen: noInvoices,
+		DirectoryShows: k.shows, Head: k.Core.Store.Head, PrefixOpen: noInvoices, Logger: storetest.Quiet(),
 	})
 	k.Kit = apitest.New(t, func(c *httpapi.Config) {
 		c.Organizations, c.Authenticator, c.Visibility = identityapi.OrganizationDirectory{
