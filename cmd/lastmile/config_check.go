@@ -88,8 +88,7 @@ func (c Config) checkKeys(f *faults) {
 // (docs/rules/engine.md#node-in-production).
 func (c Config) checkEventStore(f *faults) {
 	if c.EventStoreURL != "" {
-		f.check(hasScheme(string(c.EventStoreURL), "esdb", "esdb+discover", "kurrentdb", "kurrentdb+discover"),
-			"EVENTSTORE_URL", "must be esdb://...")
+		f.check(hasScheme(string(c.EventStoreURL), "esdb", "esdb+discover"), "EVENTSTORE_URL", "must be esdb://...")
 		return
 	}
 	f.check(validAddr(c.EventStoreAddr), "EVENTSTORE_ADDR", "must be host:port")
