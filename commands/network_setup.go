@@ -21,6 +21,19 @@ type ReportSetupDrift struct {
 	Resources []events.DriftedResource
 }
 
+// ScriptOnly reports whether a difference of a router's setup can be repaired by the bootstrap script alone: those of
+// the API user and its group, the tunnel and a certificate.
+func ScriptOnly(r events.DriftedResource) bool {
+	switch r.Path {
+	case "user", "user/group", "interface/sstp-client":
+		return true
+	case "ip/service":
+		_, is := r.Expected["certificate"]
+		return is
+	}
+	return false
+}
+
 // ReportDriftCheck reports the end of a check of a router and its services: Error says why it could not be made, ""
 // that it was. Fails: device_not_found.
 type ReportDriftCheck struct {

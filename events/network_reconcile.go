@@ -33,7 +33,7 @@ type ReconcileOutcome string
 
 // The outcomes.
 const (
-	ReconcileDone        ReconcileOutcome = "done"        // read again and as desired
+	ReconcileDone        ReconcileOutcome = "done"        // read again and as desired, but for what its message names
 	ReconcileRefused     ReconcileOutcome = "refused"     // the router refused a write
 	ReconcileUnreachable ReconcileOutcome = "unreachable" // the router did not answer
 	// read again and still different: another program or person is writing too

@@ -22,7 +22,8 @@ func TestMetrics_ShowMoneyThatWaits(t *testing.T) {
 		`lastmile_receipts_attention{why="unclaimed"} 0`, `lastmile_process_stopped{process="receipts"} 0`,
 		`lastmile_process_retrying{process="renewal"} 0`, `lastmile_jobs{state="discarded"} 0`,
 		`lastmile_books_faults{code="not_checked"} 1`, "lastmile_callbacks_waiting 0", "lastmile_routers_unchecked 0",
-		`lastmile_projection_stopped{projection="audit_log"} 0`,
+		`lastmile_projection_stopped{projection="audit_log"} 0`, `lastmile_routers_drifted{part="setup"} 0`,
+		`lastmile_routers_drifted{part="services"} 0`,
 	}
 	var page []byte
 	k.eventually("metrics", func(ctx context.Context) (bool, error) {

@@ -108,13 +108,14 @@ func (k *kit) tellsTheTunnel(r *router.Router, device string) {
 		}
 	}
 	profile("default")
-	no := k.errorOf(k.admin, "POST", "/nas/devices/"+device+"/setup/reconcile", nil)
-	if no.Status != 502 || no.Code != "router_refused" || !strings.Contains(no.Body, "run the bootstrap script") {
-		k.t.Errorf("%s: the repair of a tunnel: %v", r.Name(), no)
+	done := k.must(k.admin, "POST", "/nas/devices/"+device+"/setup/reconcile", nil)
+	if done.text("outcome") != "done" || !strings.Contains(done.text("message"), "run the bootstrap script") {
+		k.t.Errorf("%s: the repair of a tunnel: %v", r.Name(), done)
 	}
 	k.eventually("the tunnel to be told", func(ctx context.Context) (bool, error) {
 		d, err := k.admin.call(ctx, "GET", "/nas/devices/"+device, "", nil)
-		return d["setupDrift"] != nil, err
+		b, _ := d["bootstrap"].(map[string]any)
+		return d["setupDrift"] != nil && b["upToDate"] == false, err
 	})
 	profile("platform-tunnel")
 	k.must(k.admin, "POST", "/nas/devices/"+device+"/setup/reconcile", nil)

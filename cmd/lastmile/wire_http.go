@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/gateways/breaker"
@@ -26,10 +27,10 @@ import (
 // metrics only.
 func (a *App) serve(ctx context.Context, areas [][]httpapi.Route) error {
 	a.metrics.MustRegister(httpapi.BreakerMetrics(a.breakerStates),
-		networkapi.RouterMetrics(networkviews.DevicesQuery{Views: a.engines.views}),
 		paymentsapi.ReceiptMetrics(paymentsviews.ReceiptsQuery{Views: a.engines.views}, a.clock),
 		paymentsapi.PromptMetrics(paymentsviews.PaymentsQuery{Views: a.engines.views}, a.clock))
-	for _, c := range httpapi.ProjectionMetrics(a.engines.shown) {
+	for _, c := range slices.Concat(httpapi.ProjectionMetrics(a.engines.shown), networkapi.RouterMetrics(
+		networkviews.DevicesQuery{Views: a.engines.views}, networkviews.ServicesQuery{Views: a.engines.views})) {
 		a.metrics.MustRegister(c)
 	}
 	if a.listener == nil {

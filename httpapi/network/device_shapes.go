@@ -1,8 +1,10 @@
 package networkapi
 
 import (
+	"slices"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
@@ -86,7 +88,7 @@ type transportShape struct {
 type bootstrapShape struct {
 	Version    int        `json:"version" doc:"0: none was reported"`
 	Newest     int        `json:"newest"`
-	UpToDate   bool       `json:"upToDate" doc:"false: paste the script; it is newer, or has other secrets"`
+	UpToDate   bool       `json:"upToDate" doc:"false: paste the script; see docs/routers.md"`
 	ReportedAt *time.Time `json:"reportedAt"`
 }
 
@@ -104,6 +106,14 @@ type rebootShape struct {
 	At            time.Time `json:"at"`
 }
 
+// scriptDue reports whether a router needs the script although it has one of the newest version: its tunnel has another
+// password since, nobody knows which RADIUS secret it was given, as with a script of an older program, or something
+// differs that only the script can repair.
+func scriptDue(r networkviews.DeviceRow) bool {
+	return r.Rotated || r.RadiusGiven.IsZero() ||
+		r.SetupDrift != nil && slices.ContainsFunc(r.SetupDrift.Resources, commands.ScriptOnly)
+}
+
 // showDevice writes null for what is not known yet.
 func (a API) showDevice(r networkviews.DeviceRow) deviceResponse {
 	out := deviceResponse{
@@ -114,7 +124,7 @@ func (a API) showDevice(r networkviews.DeviceRow) deviceResponse {
 		Error: null.Of(r.UnreachableError),
 		Bootstrap: bootstrapShape{
 			Version: r.BootstrapVersion, Newest: a.BootstrapVersion, ReportedAt: r.BootstrapAt,
-			UpToDate: r.BootstrapVersion >= a.BootstrapVersion && !r.Rotated,
+			UpToDate: r.BootstrapVersion >= a.BootstrapVersion && !scriptDue(r),
 		},
 		CreatedAt: r.CreatedAt,
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/usecases/network"
 )
 
@@ -16,6 +17,8 @@ type runResponse struct {
 	Kind    string `json:"kind" enum:"device,firewall,setup"`
 	Outcome string `json:"outcome" enum:"done"`
 	Writes  int    `json:"writes"`
+	// Message says what no write could repair.
+	Message *string `json:"message" doc:"what is left for a person; null = nothing"`
 }
 
 // sendAccepted answers 202 with the id of work that goes on after the answer.
@@ -76,7 +79,9 @@ func sendRun(c *httpapi.Call, run networkcases.Reconciled, err error) error {
 		return sendAccepted(c, run.Run)
 	}
 	r := *run.Ended
-	return c.Send(200, runResponse{ID: r.ID, Kind: r.Kind, Outcome: r.Outcome, Writes: r.Writes})
+	return c.Send(200, runResponse{
+		ID: r.ID, Kind: r.Kind, Outcome: r.Outcome, Writes: r.Writes, Message: null.Of(r.Message),
+	})
 }
 
 // reboot answers once the router has accepted the reboot, before it is back.

@@ -17,8 +17,9 @@ import (
 // guard is the rollback on the router under which a run makes the writes that could cut the platform off. The zero
 // value is none.
 type guard struct {
-	name    string        // of the entry in the router's scheduler; "" = none was ever there
-	until   time.Time     // no such write is sent afterwards: the rest of the time is for reading back
+	name    string        // of the entry in the router's scheduler; "" = none was ever sent
+	script  string        // what its entries restore: the router before the first write of the run; "" = not known yet
+	until   time.Time     // no such write is sent afterwards, to leave time for reading back; zero = not read back
 	after   time.Duration // whole minutes after which the router restores itself
 	touched bool          // such a write was sent
 	ending  bool          // its removal was sent
@@ -81,8 +82,12 @@ func (u *run) anew(ctx context.Context, menus []string) (routerplan.Snapshot, er
 	u.pace = u.w.cfg.Clock.Now().Sub(began) * readers / time.Duration(len(menus))
 	own := routerplan.Rollbacks(snapshot, u.id)
 	if u.guard.name == "" && len(own) > 0 {
-		after, _ := routerplan.ParseDuration(own[0]["interval"])
-		u.guard = guard{name: own[0]["name"], after: after, touched: true}
+		u.guard = guard{
+			name: own[0]["name"], script: own[0]["on-event"], after: routerplan.RollbackAfter, touched: true,
+		}
+		for _, timed := range routerplan.Timed(snapshot, u.id) {
+			u.guard.after, _ = routerplan.ParseDuration(timed["interval"])
+		}
 	}
 	return snapshot, nil
 }
@@ -114,36 +119,32 @@ func (u *run) guarded(
 // arm gives the router a rollback and reads it back. A rollback that the run has already is replaced by one that
 // restores the same and counts from now. armed is false when the request was lost: the next round tries again.
 func (u *run) arm(ctx context.Context, snapshot routerplan.Snapshot, writes int) (armed bool, err error) {
-	own := routerplan.Rollbacks(snapshot, u.id)
-	if len(own) > 1 { // both names are taken: the end of a renewal was lost
-		_, err := u.writeAll(ctx, routerplan.Disarm(snapshot, u.id, own[0]["name"]))
+	if own := routerplan.Timed(snapshot, u.id); len(own) > 1 { // both names are taken: the end of a renewal was lost
+		_, err := u.writeAll(ctx, routerplan.Renewed(snapshot, u.id, own[0]["name"]))
 		return false, err
 	}
 	after := u.enough(writes)
 	began := u.w.cfg.Clock.Now()
-	step := routerplan.Arm(snapshot, u.id, after)
-	if _, err := u.writeAll(ctx, []routerplan.Step{step}); err != nil {
+	steps := u.restoring(routerplan.Arm(snapshot, u.id, after))
+	name := steps[0].Name
+	if u.guard.name == "" {
+		u.guard.name, u.guard.after = name, after
+	}
+	if again, err := u.writeAll(ctx, steps); err != nil || again == nil {
 		return false, err
 	}
-	if err := u.r.refresh(ctx, snapshot, []string{routerplan.MenuScheduler, routerplan.MenuClock}); err != nil {
+	if err := u.r.refresh(ctx, snapshot, rollbackMenus()); err != nil {
 		return false, stop(ctx, commands.OperationVerify, err)
 	}
-	fault, missing := routerplan.Armed(snapshot, u.id, step.Name)
-	former := routerplan.Disarm(snapshot, u.id, step.Name)
+	fault, missing := routerplan.Armed(snapshot, u.id, name)
 	switch {
 	case missing:
 		return false, nil
 	case fault != "":
-		dead := slices.DeleteFunc(routerplan.Disarm(snapshot, u.id, ""), func(x routerplan.Step) bool {
-			return x.Name != step.Name
-		})
-		if _, err := u.writeAll(ctx, dead); err != nil {
-			return false, err
-		}
-		return false, &stopped{outcome: events.ReconcileRefused, path: routerplan.MenuScheduler,
-			operation: commands.OperationVerify, message: fault}
+		return false, u.dead(ctx, snapshot, steps, fault)
 	}
-	u.guard.name, u.guard.after, u.guard.until = step.Name, after, began.Add(after*2/3)
+	u.guard.name, u.guard.after, u.guard.until = name, after, began.Add(after*2/3)
+	former := routerplan.Renewed(snapshot, u.id, name)
 	if len(former) == 0 {
 		return true, nil
 	}
@@ -151,10 +152,37 @@ func (u *run) arm(ctx context.Context, snapshot routerplan.Snapshot, writes int)
 	return again != nil, err
 }
 
+// rollbackMenus lists the menus that show whether a router will restore itself.
+func rollbackMenus() []string { return []string{routerplan.MenuScheduler, routerplan.MenuClock} }
+
+// restoring makes new entries restore the router as it was before the first write of the run, also when the former ones
+// are gone: then they have fired, or somebody removed them.
+func (u *run) restoring(steps []routerplan.Step) []routerplan.Step {
+	if u.guard.script == "" {
+		u.guard.script = steps[0].Values["on-event"]
+	}
+	for _, step := range steps {
+		step.Values["on-event"] = u.guard.script
+	}
+	return steps
+}
+
+// dead removes entries that the router will not run, and ends the run with the reason.
+func (u *run) dead(ctx context.Context, s routerplan.Snapshot, added []routerplan.Step, fault string) error {
+	removals := slices.DeleteFunc(routerplan.Disarm(s, u.id), func(x routerplan.Step) bool {
+		return !slices.ContainsFunc(added, func(a routerplan.Step) bool { return a.Name == x.Name })
+	})
+	if _, err := u.writeAll(ctx, removals); err != nil {
+		return err
+	}
+	return &stopped{outcome: events.ReconcileRefused, path: routerplan.MenuScheduler,
+		operation: commands.OperationVerify, message: fault}
+}
+
 // enough is the time, in whole minutes, in which a number of writes is certainly made and read back at the router's
-// pace.
+// pace. Before each one the row and the rollback are read.
 func (u *run) enough(writes int) time.Duration {
-	calls := 2*writes + len(routerplan.SetupMenus()) + 4
+	calls := 4*writes + len(routerplan.SetupMenus()) + 4
 	needed := (2*u.pace*time.Duration(calls) + time.Minute - 1).Truncate(time.Minute)
 	return min(max(needed, routerplan.RollbackAfter), longestRollback)
 }
@@ -162,7 +190,7 @@ func (u *run) enough(writes int) time.Duration {
 // disarmed removes the rollback after a reading that shows no difference. over reports whether it is gone, or was never
 // there, and the router still does not differ: one that was gone before its removal has taken the writes back.
 func (u *run) disarmed(ctx context.Context, snapshot routerplan.Snapshot, c comparison) (over bool, err error) {
-	steps := routerplan.Disarm(snapshot, u.id, "")
+	steps := routerplan.Disarm(snapshot, u.id)
 	if len(steps) == 0 {
 		return true, nil
 	}
@@ -189,6 +217,9 @@ func (u *run) unsafe(ctx context.Context, err error) error {
 	var why *stopped
 	if u.guard.name == "" || !errors.As(err, &why) {
 		return err
+	}
+	if why.outcome == events.ReconcileUnreachable && u.guard.until.IsZero() && !u.guard.touched {
+		return err // the router may have an entry, and nothing that it would restore
 	}
 	if why.outcome != events.ReconcileUnreachable && !u.guard.touched {
 		left := u.release(ctx)
@@ -229,7 +260,7 @@ func (u *run) release(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		steps := routerplan.Disarm(snapshot, u.id, "")
+		steps := routerplan.Disarm(snapshot, u.id)
 		if len(steps) == 0 {
 			return nil
 		}
@@ -240,9 +271,22 @@ func (u *run) release(ctx context.Context) error {
 	return errRollbackStays
 }
 
-// unguarded reports whether a step must not be sent: it is risky, and the router would not restore itself, or too soon.
-func (u *run) unguarded(s routerplan.Step) bool {
-	return s.Risky() && !u.w.cfg.Clock.Now().Before(u.guard.until)
+// guarding reports whether a step may be sent: it is not risky, or the router has just shown that it will restore
+// itself, and late enough. The platform's clock alone does not say so: a rollback counts by the router's clock, which
+// may jump, and anybody may remove it.
+func (u *run) guarding(ctx context.Context, s routerplan.Step) (bool, error) {
+	if !s.Risky() {
+		return true, nil
+	}
+	if !u.w.cfg.Clock.Now().Before(u.guard.until) {
+		return false, nil
+	}
+	now := routerplan.Snapshot{}
+	if err := u.r.refresh(ctx, now, rollbackMenus()); err != nil {
+		return false, stop(ctx, commands.OperationVerify, err)
+	}
+	fault, missing := routerplan.Armed(now, u.id, u.guard.name)
+	return fault == "" && !missing, nil
 }
 
 // again gives the device of a router with new connections.

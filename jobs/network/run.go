@@ -201,7 +201,8 @@ func messageOf(err error) string {
 	return f.Message
 }
 
-// finish ends the run; a nil why means that nothing differs any more.
+// finish ends the run; a nil why means that nothing differs any more, and one with the outcome done that no write could
+// repair the rest.
 func (u *run) finish(ctx context.Context, why *stopped) error {
 	done := commands.FinishReconcile{RunID: u.id, Outcome: events.ReconcileDone}
 	if why != nil {

@@ -2,6 +2,7 @@ package networkjobs
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
@@ -57,13 +58,26 @@ func (d deviceWork) setup(ctx context.Context, u *run) error {
 	if err := u.command(ctx, report); err != nil && !gone(err) {
 		return err
 	}
-	why := u.skipped()
-	if why != nil {
-		if err := u.remains(ctx, written); err != nil {
-			return err
-		}
+	rest := u.rest()
+	if rest == nil {
+		return nil
 	}
-	return why
+	if err := u.remains(ctx, written); err != nil {
+		return err
+	}
+	return rest
+}
+
+// rest ends a repair of the setup that has written all it may, with what only the bootstrap script can repair; nil =
+// nothing is left. Such a run is done, because the router refused nothing and a repeat would not do more.
+func (u *run) rest() error {
+	var why *stopped
+	if !errors.As(u.skipped(), &why) {
+		return nil
+	}
+	return &stopped{
+		outcome: events.ReconcileDone, path: why.path, operation: why.operation, message: why.message,
+	}
 }
 
 // remains records what differs after a repair because no write could repair it, so that it stays told.

@@ -34,9 +34,9 @@ func (u *run) writeAll(ctx context.Context, steps []routerplan.Step) (again []st
 // or the router has changed, so that only a new reading shows its state.
 func (u *run) write(ctx context.Context, steps []routerplan.Step) (again []string, err error) {
 	for i, s := range steps {
-		if u.unguarded(s) {
+		if may, err := u.guarding(ctx, s); err != nil || !may {
 			u.pending = nil // not sent: the next round arms the rollback again
-			return nil, nil
+			return nil, err
 		}
 		err := u.send(ctx, s)
 		if s.Risky() && (err == nil || mayHaveApplied(err)) {

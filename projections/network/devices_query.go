@@ -123,6 +123,16 @@ func (q DevicesQuery) Count(ctx context.Context, org id.Organization) (int, erro
 	return n, err
 }
 
+// SetupDrifted counts the routers of all organizations whose setup differs from the desired one.
+func (q DevicesQuery) SetupDrifted(ctx context.Context) (int, error) {
+	var n int
+	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
+		postgres.CollectOne(r, &n, pgx.RowTo[int], q.Views.SQL(DevicesName, `select count(*)::int from {schema}.devices
+			where removed_at is null and setup_drift is not null`))
+	})
+	return n, err
+}
+
 // Unchecked counts the routers of all organizations that answer and could not be compared.
 func (q DevicesQuery) Unchecked(ctx context.Context) (int, error) {
 	var n int

@@ -151,3 +151,13 @@ func (q ServicesQuery) Any(ctx context.Context, service id.Service) (*ServiceRow
 	})
 	return row, err
 }
+
+// DriftedRouters counts the routers of all organizations with a service that differs from what was applied.
+func (q ServicesQuery) DriftedRouters(ctx context.Context) (int, error) {
+	var n int
+	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
+		postgres.CollectOne(r, &n, pgx.RowTo[int], q.Views.SQL(ServicesName, `select count(distinct device_id)::int
+			from {schema}.services where removed_at is null and drift is not null`))
+	})
+	return n, err
+}

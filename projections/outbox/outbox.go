@@ -26,6 +26,9 @@ const Name = "outbox"
 // DriftDetected is the type of the message about a service whose router differs from the applied state.
 const DriftDetected = "nas.service.drift_detected"
 
+// SetupDriftDetected is the type of the message about a router whose setup differs from the desired one.
+const SetupDriftDetected = "nas.device.setup_drift_detected"
+
 // Outbox turns events into messages for the outside.
 type Outbox struct{}
 
@@ -38,7 +41,7 @@ var ddl string
 func (Outbox) Name() string { return Name }
 
 // Version must grow with every change to the tables or to Apply.
-func (Outbox) Version() int { return 1 }
+func (Outbox) Version() int { return 2 }
 
 // DDL creates the tables of outbox.sql.
 func (Outbox) DDL() string { return ddl }
@@ -47,7 +50,9 @@ func (Outbox) DDL() string { return ddl }
 func (Outbox) TenantTables() []string { return []string{"messages"} }
 
 // Handles lists the events that change the tables.
-func (Outbox) Handles() []string { return []string{events.ServiceDriftDetected{}.EventType()} }
+func (Outbox) Handles() []string {
+	return []string{events.ServiceDriftDetected{}.EventType(), events.DeviceSetupDrifted{}.EventType()}
+}
 
 // driftData is the JSON payload of DriftDetected, part of the public contract.
 type driftData struct {
@@ -58,17 +63,34 @@ type driftData struct {
 	Hash        string                   `json:"hash"`
 }
 
+// setupDriftData is the JSON payload of SetupDriftDetected, part of the public contract. No secret is in it.
+type setupDriftData struct {
+	DeviceID    id.Device                `json:"deviceId"`
+	FirstSeenAt time.Time                `json:"firstSeenAt"`
+	Resources   []events.DriftedResource `json:"resources"`
+	Hash        string                   `json:"hash"`
+}
+
 // Apply publishes a message for an event that has a meaning outside the platform.
 func (Outbox) Apply(w *runner.Writes, e events.Envelope) error {
-	v, ok := e.Event.(events.ServiceDriftDetected)
-	if !ok {
-		return nil
+	switch v := e.Event.(type) {
+	case events.ServiceDriftDetected:
+		return publish(w, e, v.OrgID, DriftDetected,
+			driftData{v.ServiceID, v.DeviceID, v.FirstSeenAt, v.Resources, v.Hash})
+	case events.DeviceSetupDrifted:
+		return publish(w, e, v.OrgID, SetupDriftDetected,
+			setupDriftData{v.DeviceID, v.FirstSeenAt, v.Resources, v.Hash})
 	}
-	msg, err := newMessage(e, v.OrgID, driftData{v.ServiceID, v.DeviceID, v.FirstSeenAt, v.Resources, v.Hash})
+	return nil
+}
+
+// publish queues the message of an event for an organization.
+func publish(w *runner.Writes, e events.Envelope, org id.Organization, topic string, data any) error {
+	msg, err := newMessage(e, org, data)
 	if err != nil {
 		return err
 	}
-	return table{w}.Publish(DriftDetected, msg)
+	return table{w}.Publish(topic, msg)
 }
 
 // Metadata of a message, from which Publish fills the columns.

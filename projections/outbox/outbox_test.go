@@ -25,6 +25,13 @@ func TestOutbox_Story(t *testing.T) {
 		}
 	}
 	story := projectiontest.NewStory(acme, began).Add("nasservice-homes", drift("one"),
-		events.ServiceDriftCleared{ServiceID: service, DeviceID: device, At: began}, drift("two"))
+		events.ServiceDriftCleared{ServiceID: service, DeviceID: device, At: began}, drift("two")).
+		Add("nasdevice-tower", events.DeviceSetupDrifted{
+			DeviceID: device, OrgID: acme, FirstSeenAt: began, Hash: "three", At: began,
+			Resources: []events.DriftedResource{{
+				Path: "radius", Kind: "changed", Name: "Platform", Expected: map[string]string{"timeout": "3s"},
+				Actual: map[string]string{"timeout": "1s"},
+			}},
+		}, events.DeviceSetupCleared{DeviceID: device, At: began})
 	projectiontest.Check(t, outbox.Outbox{}, story)
 }

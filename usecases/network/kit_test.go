@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates/network"
 	"github.com/lastmile-isp/lastmile/commands"
@@ -191,6 +192,7 @@ func newPlant(t *testing.T) *plant {
 	}
 	t.Cleanup(func() { _ = sim.Stop(context.Background()) })
 	p.router = sim.Router("tower")
+	p.clock.Advance(time.Minute) // what a router does at its boot is over
 	if err := p.router.UseRADIUS(); err != nil {
 		t.Fatal(err)
 	}

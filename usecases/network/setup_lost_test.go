@@ -25,7 +25,7 @@ func TestRepairSetup_ARouterThatIsLostRestoresItselfAndTheNextRepairStartsClean(
 		!strings.Contains(lost.Ended.Message, "restores its former setup by itself within three minutes") {
 		t.Fatalf("the run ended as %+v", lost.Ended)
 	}
-	if armed := p.router.Snapshot(false)["system/scheduler"]; len(armed) != 1 ||
+	if armed := p.router.Snapshot(false)["system/scheduler"]; len(armed) != 2 ||
 		armed[0]["name"] != routerplan.RollbackName {
 		t.Errorf("in the scheduler is %v", armed)
 	}
@@ -87,7 +87,10 @@ func TestRepairSetup_ARollbackThatWasLeftIsRemovedFirst(t *testing.T) {
 	if done, err = p.runs.RepairSetup(t.Context(), p.asked(), p.device, true); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"remove system/scheduler", "add system/scheduler", "set ip/service", "remove system/scheduler"}
+	want := []string{
+		"remove system/scheduler", "add system/scheduler", "add system/scheduler", "set ip/service",
+		"remove system/scheduler", "remove system/scheduler",
+	}
 	if writes := p.writes(done.Run); !slices.Equal(writes, want) {
 		t.Errorf("the writes are %v", writes)
 	}

@@ -209,9 +209,14 @@ func (s *script) radius(c BootstrapConfig) {
 	s.ensure("/radius", mine, fmt.Sprintf(
 		`service=ppp,hotspot address=%s secret=%s authentication-port=1812 accounting-port=1813 timeout=3s disabled=no`,
 		c.RadiusHost, quoted(c.RadiusSecret)), mine)
-	s.put(`:local asked [:pick [/radius find where disabled=no] 0]`)
-	s.put(`:if ([/radius get $asked comment] != "%s") do={ :put "%s" }`, bootstrapComment,
+	// as asked: a client of other services, or with a called-id, is not asked about the platform's customers
+	s.put(`:local first true`)
+	s.put(`:foreach one in=[/radius find where disabled=no service~"ppp|hotspot"] do={`)
+	s.put(`:if ($first and [:len [/radius get $one called-id]] = 0) do={`)
+	s.put(`:set first false`)
+	s.put(`:if ([/radius get $one comment] != "%s") do={ :put "%s" }`, bootstrapComment,
 		"Another RADIUS client is asked before the platform's: see the difference of this router's setup.")
+	s.put(`} }`)
 	s.put("/ppp aaa set use-radius=yes accounting=yes interim-update=5m")
 	s.put("/radius incoming set accept=yes port=%d", c.CoAPort)
 }

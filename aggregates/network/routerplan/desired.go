@@ -18,7 +18,8 @@ type Service struct {
 	WalledGarden events.WalledGarden
 	// DNS lists the name servers that customers are told; empty = the router itself for DHCP, and none for PPPoE.
 	DNS []string
-	// Masquerade makes the router translate the customers' addresses where no rule of the operator's does.
+	// Masquerade makes the router translate the customers' addresses when they are private and no rule of the
+	// operator's does.
 	Masquerade bool
 	// Shared says that another organization had management addresses in the subnet first.
 	Shared bool
@@ -138,9 +139,9 @@ func (d *desire) pppoe(v Version) {
 	}, true)
 }
 
-// masquerade translates the customers' addresses on their way out. What goes to the tunnel keeps its address.
+// masquerade translates private addresses of customers on their way out. What goes to the tunnel keeps its address.
 func (d *desire) masquerade() {
-	if !d.service.Masquerade {
+	if !d.service.Masquerade || !private(d.service.Addressing.Subnet) {
 		return
 	}
 	d.add(MenuNAT, map[string]string{

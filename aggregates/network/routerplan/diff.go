@@ -151,7 +151,7 @@ func compare(s Snapshot, services []Service, v Version, device *owners) Diff {
 				return r.Service != service.ID ||
 					m.path == MenuNAT && len(live[service.ID]) == 0 && translated(s, service)
 			})
-			d.Differences = append(d.Differences, m.compare(s, service.ID, mine, live[service.ID])...)
+			d.Differences = append(d.Differences, m.compare(s, service, mine, live[service.ID])...)
 		}
 	}
 	for _, service := range services {
@@ -163,9 +163,10 @@ func compare(s Snapshot, services []Service, v Version, device *owners) Diff {
 }
 
 // compare pairs the rows that one service should have in a menu with the rows that it has.
-func (m menu) compare(s Snapshot, service id.Service, wanted []Resource, live []Row) []Difference {
+func (m menu) compare(s Snapshot, of Service, wanted []Resource, live []Row) []Difference {
 	var found []Difference
-	live, former := m.split(s, service, wanted, live)
+	service, present := of.ID, m.present(of, wanted)
+	live, former := m.split(s, service, present, live)
 	pairs, rest := m.pair(wanted, live)
 	for i, want := range wanted {
 		row := pairs[i]
@@ -187,7 +188,7 @@ func (m menu) compare(s Snapshot, service id.Service, wanted []Resource, live []
 		found = append(found, surplus(m, KindExtra, service, row))
 	}
 	for _, row := range former {
-		if x, differs := m.former(s, service, row, wanted[0]); differs {
+		if x, differs := m.former(s, service, row, present); differs {
 			found = append(found, x)
 		}
 	}

@@ -17,14 +17,26 @@ const formerNote = " former"
 // when it ends.
 const sessionAgain = time.Hour
 
+// present is the subnet of a service's row in a menu, in the form of that row; "" = the service keeps no former rows
+// there. A service with public addresses has no row for translation, and its former private addresses still need
+// theirs.
+func (m menu) present(service Service, wanted []Resource) string {
+	switch {
+	case len(wanted) > 0:
+		return wanted[0].Values[m.subnet]
+	case m.path == MenuNAT && service.Masquerade:
+		return service.Addressing.Subnet
+	}
+	return ""
+}
+
 // split takes the rows of former subnets out of the rows that a service has in a menu. Devices keep their addresses
 // until their leases or sessions end. For that time they need the former gateway and the translation of their
 // addresses: the row stays, with a note in its comment.
-func (m menu) split(s Snapshot, service id.Service, wanted []Resource, live []Row) (present, former []Row) {
-	if m.subnet == "" || len(wanted) == 0 {
+func (m menu) split(s Snapshot, service id.Service, now string, live []Row) (present, former []Row) {
+	if m.subnet == "" || now == "" {
 		return live, nil
 	}
-	now := wanted[0].Values[m.subnet]
 	for _, row := range live {
 		used := isFormer(row, service) || inUse(s, row[m.subnet], now)
 		if used && !SameValue(m.subnet, row[m.subnet], now) {
@@ -41,10 +53,10 @@ func isFormer(row Row, service id.Service) bool {
 	return row[propertyComment] == ServiceComment(service)+formerNote
 }
 
-// former compares a row of a subnet that the service no longer has; present is the row of its present subnet. Without a
-// reading of the leases the row is as it should be.
-func (m menu) former(s Snapshot, service id.Service, row Row, present Resource) (Difference, bool) {
-	if _, read := s[MenuDHCPLease]; read && !inUse(s, row[m.subnet], present.Values[m.subnet]) {
+// former compares a row of a subnet that the service no longer has; present is its present subnet. Without a reading of
+// the leases the row is as it should be.
+func (m menu) former(s Snapshot, service id.Service, row Row, present string) (Difference, bool) {
+	if _, read := s[MenuDHCPLease]; read && !inUse(s, row[m.subnet], present) {
 		return surplus(m, KindExtra, service, row), true
 	}
 	want := Resource{Path: m.path, Name: row[m.subnet], Service: service, Values: map[string]string{

@@ -20,6 +20,15 @@ var natHarmless = map[string]string{
 	propertyOutList: "", "ipsec-policy": "out,none", "dst-address-type": "!local",
 }
 
+// privatePlans are the addresses that nobody routes in the internet: RFC 1918, and RFC 6598 for providers.
+var privatePlans = []string{"10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10"}
+
+// private reports whether all addresses of a subnet need a translation on their way to the internet. An organization
+// pays for public addresses so that its customers are reached by them. A text that is no subnet is not private.
+func private(subnet string) bool {
+	return slices.ContainsFunc(privatePlans, func(plan string) bool { return covers(plan, subnet) })
+}
+
 // translated reports whether a rule of the operator's translates the addresses of a service's customers on their way to
 // the internet already: for all sources or for those of the subnet, and towards an uplink or anywhere. A rule with any
 // other condition does not count, because it may leave a part of the traffic out.

@@ -1,6 +1,7 @@
 package routerplan_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
@@ -130,5 +131,71 @@ func TestService_ARuleForAnotherExitDoesNotTranslateTheCustomers(t *testing.T) {
 		if missing == c.counts {
 			t.Errorf("%s: counts %v", name, !missing)
 		}
+	}
+}
+
+// An organization with public addresses for its customers hides none of them: it may translate the private ones only.
+func TestService_PublicAddressesAreNeverTranslated(t *testing.T) {
+	t.Parallel()
+	for subnet, hidden := range map[string]bool{
+		"10.50.1.0/24": true, "172.31.255.0/24": true, "192.168.0.0/16": true, "100.64.0.0/22": true,
+		"198.51.100.0/24": false, "172.32.0.0/24": false, "100.128.0.0/24": false, "8.0.0.0/6": false, "": false,
+	} {
+		for _, kind := range []events.ServiceType{events.ServicePPPoE, events.ServiceHotspot} {
+			s := working(kind)
+			s.Addressing.Subnet = subnet
+			snapshot := routerplan.Snapshot{routerplan.MenuNAT: {{
+				".id": "*1", "chain": "srcnat", "action": "masquerade", "src-address": "10.60.0.0/16",
+			}}}
+			found := false
+			for _, x := range routerplan.CompareService(snapshot, s, modern).Plan() {
+				found = found || x.Path == routerplan.MenuNAT
+			}
+			if found != hidden {
+				t.Errorf("%s %q: translated %v", kind, subnet, found)
+			}
+		}
+	}
+}
+
+// A service that gets public addresses loses its rule, but the private ones that customers still have keep theirs. A
+// rule for the public ones, which an older version has written, goes.
+func TestService_ThatGetsPublicAddressesKeepsTheTranslationOfTheFormerOnes(t *testing.T) {
+	t.Parallel()
+	s := working(events.ServicePPPoE)
+	rule := func(row, subnet string) routerplan.Row {
+		return routerplan.Row{
+			".id": row, "chain": "srcnat", "action": "masquerade", "src-address": subnet,
+			"dst-address": "!10.99.0.0/16", "disabled": "false", "comment": routerplan.ServiceComment(s.ID),
+		}
+	}
+	snapshot := routerplan.Snapshot{
+		routerplan.MenuDHCPLease: {}, routerplan.MenuPPPActive: {{"name": "mary", "address": s.Addressing.PoolStart}},
+		routerplan.MenuNAT: {rule("*1", s.Addressing.Subnet), rule("*2", "198.51.100.0/24")},
+	}
+	s.Addressing = events.ServiceAddressing{
+		Subnet: "198.51.100.0/24", Gateway: "198.51.100.1", PoolStart: "198.51.100.2", PoolEnd: "198.51.100.254",
+	}
+	writes := func() (found []string) {
+		for _, x := range routerplan.CompareService(snapshot, s, modern).Plan() {
+			if x.Path == routerplan.MenuNAT {
+				found = append(found, x.Operation+" "+x.ID+" "+x.Values["comment"])
+			}
+		}
+		slices.Sort(found)
+		return found
+	}
+	note := routerplan.ServiceComment(s.ID) + " former"
+	if got := writes(); !slices.Equal(got, []string{"remove *2 ", "set *1 " + note}) {
+		t.Errorf("with a customer online the writes are %q", got)
+	}
+	snapshot[routerplan.MenuNAT] = []routerplan.Row{rule("*1", "10.50.1.0/24")}
+	snapshot[routerplan.MenuNAT][0]["comment"] = note
+	if got := writes(); len(got) > 0 {
+		t.Errorf("the former rule is written: %q", got)
+	}
+	snapshot[routerplan.MenuPPPActive] = nil
+	if got := writes(); !slices.Equal(got, []string{"remove *1 "}) {
+		t.Errorf("with nobody online the writes are %q", got)
 	}
 }

@@ -13,8 +13,18 @@ import (
 // RollbackName begins the names of the entries in a router's scheduler that restore what a run is about to change.
 const RollbackName = "platform-rollback"
 
-// spareRollback is the name of an entry that takes over from another one of the same run.
-const spareRollback = RollbackName + "-2"
+// spareRollback is the name of an entry that takes over from another one of the same run; bootRollback is the name of
+// the one that restores after a boot.
+const (
+	spareRollback = RollbackName + "-2"
+	bootRollback  = RollbackName + "-boot"
+)
+
+// rollbackNames lists the names of all entries of runs.
+var rollbackNames = []string{RollbackName, spareRollback, bootRollback}
+
+// atBoot is the start of an entry that runs when the router has booted.
+const atBoot = "startup"
 
 // RollbackAfter is the shortest time after which an entry restores. A slow router gets more: see Arm.
 const RollbackAfter = 3 * time.Minute
@@ -36,57 +46,94 @@ func (s Step) Risky() bool {
 // rollbackComment is the comment of a run's entries, so that a later attempt of the run finds them.
 func rollbackComment(run id.Run) string { return bootstrapComment + " run " + run.String() }
 
-// Rollbacks lists the entries of a run: one, or two after a renewal whose end was lost.
+// Rollbacks lists the entries of a run: one that counts from its adding, or two after a renewal whose end was lost, and
+// one for a boot.
 func Rollbacks(s Snapshot, run id.Run) []Row {
 	return slices.DeleteFunc(s.entries(), func(r Row) bool { return r[propertyComment] != rollbackComment(run) })
 }
 
-// entries lists all entries of runs.
-func (s Snapshot) entries() []Row {
-	return slices.DeleteFunc(slices.Clone(s[MenuScheduler]), func(r Row) bool {
-		return r[propertyName] != RollbackName && r[propertyName] != spareRollback
-	})
+// Timed lists the entries of a run without the one for a boot.
+func Timed(s Snapshot, run id.Run) []Row {
+	return slices.DeleteFunc(Rollbacks(s, run), func(r Row) bool { return r[propertyName] == bootRollback })
 }
 
-// Arm gives the step that adds an entry, which makes the router restore itself after the given time, rounded up to
-// minutes and RollbackAfter at least, unless Disarm comes first. s is the router before the first step of the run. When
-// the run has an entry already, the new one restores the same and counts from now: the router of s is changed by then.
-// The entry restores all services and rules that any round of the run may write.
-func Arm(s Snapshot, run id.Run, after time.Duration) Step {
-	name, script := RollbackName, rollback(s)
+// entries lists all entries of runs. An entry of the operator's with such a name has another comment.
+func (s Snapshot) entries() []Row {
+	return slices.DeleteFunc(slices.Clone(s[MenuScheduler]), func(r Row) bool { return !isRollback(r) })
+}
+
+// isRollback reports whether an entry of the scheduler is one of a run, by its name and its comment. Older versions
+// wrote comments without the run.
+func isRollback(r Row) bool {
+	comment := r[propertyComment]
+	return slices.Contains(rollbackNames, r[propertyName]) &&
+		(comment == bootstrapComment || strings.HasPrefix(comment, bootstrapComment+" run "))
+}
+
+// Arm gives the steps that add the entries of a run, unless Disarm comes first: the first one makes the router restore
+// itself after the given time, rounded up to minutes and RollbackAfter at least. The second one does so after a boot,
+// because the first one counts by a clock that a boot may set back: most routers have no battery for it. s is the
+// router before the first step of the run. When the run has entries already, the new ones restore the same and count
+// from now: the router of s is changed by then. They restore all services and rules that any round of the run may
+// write.
+func Arm(s Snapshot, run id.Run, after time.Duration) []Step {
+	name, script, booting := RollbackName, rollback(s, run), false
 	for _, row := range Rollbacks(s, run) {
 		script = row["on-event"]
-		if row[propertyName] == RollbackName {
+		switch row[propertyName] {
+		case RollbackName:
 			name = spareRollback
+		case bootRollback:
+			booting = true
 		}
 	}
 	minutes := (max(after, RollbackAfter) + time.Minute - 1) / time.Minute
-	values := map[string]string{
-		propertyName: name, "interval": fmt.Sprintf("%dm", minutes), "on-event": script,
-		propertyComment: rollbackComment(run), "policy": "read,write",
+	steps := []Step{entry(name, run, script, map[string]string{"interval": fmt.Sprintf("%dm", minutes)})}
+	if !booting {
+		steps = append(steps, entry(bootRollback, run, script, map[string]string{
+			propertyStart: atBoot, "interval": "0s",
+		}))
 	}
-	return Step{
-		Path: MenuScheduler, Operation: commands.OperationAdd, Name: name, Values: values,
-		After: map[string]string{propertyName: name, "interval": values["interval"]},
-	}
+	return steps
 }
 
-// Armed says why an entry will not restore the router, as a sentence; "" when it will. missing is set when there is no
-// such entry. The snapshot has MenuScheduler and MenuClock.
-func Armed(s Snapshot, run id.Run, name string) (fault string, missing bool) {
-	rows := slices.DeleteFunc(Rollbacks(s, run), func(r Row) bool { return r[propertyName] != name })
-	if len(rows) == 0 {
-		return "The router has no entry in its scheduler that would restore it.", true
+// propertyStart is the property of an entry of the scheduler that has its time of day, or atBoot.
+const propertyStart = "start-time"
+
+// entry gives the step that adds an entry which runs the script at the given times.
+func entry(name string, run id.Run, script string, times map[string]string) Step {
+	values := map[string]string{
+		propertyName: name, "on-event": script, propertyComment: rollbackComment(run), "policy": "read,write",
 	}
-	row := rows[0]
-	about := row[".about"]
-	switch {
-	case isTrue(row[propertyDisabled]), isTrue(row["inactive"]), about != "", row["next-run"] == "", late(s, row):
-		fault = "The router does not run its scheduler, so that it could not restore itself"
-		if about != "" {
-			fault += " (" + about + ")"
+	told := map[string]string{propertyName: name}
+	for property, value := range times {
+		values[property], told[property] = value, value
+	}
+	return Step{Path: MenuScheduler, Operation: commands.OperationAdd, Name: name, Values: values, After: told}
+}
+
+// Armed says why the entries of a run will not restore the router, as a sentence; "" when they will. name is the one
+// that counts from its adding. missing is set when it, or the one for a boot, is not there. The snapshot has
+// MenuScheduler and MenuClock.
+func Armed(s Snapshot, run id.Run, name string) (fault string, missing bool) {
+	for _, wanted := range []string{name, bootRollback} {
+		rows := slices.DeleteFunc(Rollbacks(s, run), func(r Row) bool { return r[propertyName] != wanted })
+		if len(rows) == 0 {
+			return "The router has no entry in its scheduler that would restore it.", true
 		}
-		return fault + ". Nothing was written that could cut the platform off.", false
+		row := rows[0]
+		about := row[".about"]
+		ahead := row["next-run"] != "" && !late(s, row)
+		if wanted == bootRollback {
+			ahead = row[propertyStart] == atBoot
+		}
+		if isTrue(row[propertyDisabled]) || isTrue(row["inactive"]) || about != "" || !ahead {
+			fault = "The router does not run its scheduler, so that it could not restore itself"
+			if about != "" {
+				fault += " (" + about + ")"
+			}
+			return fault + ". Nothing was written that could cut the platform off.", false
+		}
 	}
 	return "", false
 }
@@ -112,9 +159,25 @@ func dateOf(text string) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-// Disarm gives the steps that remove the entries of a run, except the one with the name keep.
-func Disarm(s Snapshot, run id.Run, keep string) []Step {
-	return removals(slices.DeleteFunc(Rollbacks(s, run), func(r Row) bool { return r[propertyName] == keep }))
+// Disarm gives the steps that remove the entries of a run. The one for a boot goes first: what would be left of an
+// interrupted removal restores the router soon, and not at a boot long afterwards.
+func Disarm(s Snapshot, run id.Run) []Step {
+	rows := Rollbacks(s, run)
+	slices.SortStableFunc(rows, func(a, b Row) int { return place(a) - place(b) })
+	return removals(rows)
+}
+
+// place is the place of an entry among those that are removed: the one for a boot is the first.
+func place(r Row) int {
+	if r[propertyName] == bootRollback {
+		return 0
+	}
+	return 1
+}
+
+// Renewed gives the steps that remove the entries that another one of the same run, keep, has taken over from.
+func Renewed(s Snapshot, run id.Run, keep string) []Step {
+	return removals(slices.DeleteFunc(Timed(s, run), func(r Row) bool { return r[propertyName] == keep }))
 }
 
 // LeftRollbacks gives the steps that remove the entries of other runs, which ended without removing them.
@@ -130,7 +193,7 @@ func removals(entries []Row) []Step {
 	for _, row := range entries {
 		steps = append(steps, Step{
 			Path: MenuScheduler, Operation: commands.OperationRemove, ID: row[propertyID], Name: row[propertyName],
-			Before: map[string]string{propertyName: row[propertyName]},
+			Before: map[string]string{propertyName: row[propertyName], propertyComment: row[propertyComment]},
 		})
 	}
 	return steps
@@ -141,7 +204,7 @@ func removals(entries []Row) []Step {
 func Unwritten(s Snapshot) []Step {
 	present := removals(s.entries())
 	steps := slices.Clone(present)
-	for _, name := range []string{RollbackName, spareRollback} {
+	for _, name := range rollbackNames {
 		if !slices.ContainsFunc(present, func(x Step) bool { return x.Name == name }) {
 			steps = append(steps, Step{Path: MenuScheduler, Operation: commands.OperationAdd, Name: name})
 		}
@@ -153,9 +216,9 @@ func Unwritten(s Snapshot) []Step {
 var restored = []string{"www", "www-ssl", "api", "api-ssl"}
 
 // rollback writes the script that brings back what a repair may change: the platform's services and firewall rules as
-// they were read. Each line stands alone, so that one that fails stops no other, and the script removes all entries at
-// the end.
-func rollback(s Snapshot) string {
+// they were read. Each line stands alone, so that one that fails stops no other, and the script removes all entries of
+// the run at the end.
+func rollback(s Snapshot, run id.Run) string {
 	var b strings.Builder
 	line := func(format string, args ...any) {
 		fmt.Fprintf(&b, ":do { "+format+" } on-error={}\n", args...)
@@ -173,7 +236,9 @@ func rollback(s Snapshot) string {
 	if _, read := s[MenuFirewallFilter]; read {
 		line("%s", restoreRules(s))
 	}
-	line(`/system scheduler remove [find where name~"^%s"]`, RollbackName)
+	for _, name := range rollbackNames {
+		line("/system scheduler remove [find where name=%s comment=%s]", quoted(name), quoted(rollbackComment(run)))
+	}
 	return b.String()
 }
 

@@ -1,12 +1,14 @@
 package routerplan_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/simulators/router"
 )
 
 func TestRollback_RestoresFlagsAsARouterReadsThem(t *testing.T) {
@@ -20,7 +22,7 @@ func TestRollback_RestoresFlagsAsARouterReadsThem(t *testing.T) {
 		},
 		routerplan.MenuPool: {{"name": "pool"}},
 	}
-	armed := routerplan.Arm(s, run, 0)
+	armed := routerplan.Arm(s, run, 0)[0]
 	script := armed.Values["on-event"]
 	if !strings.Contains(script,
 		`/ip service set [find where name="api"] address="10.0.0.0/8" disabled="yes" port="8728" }`) ||
@@ -30,11 +32,11 @@ func TestRollback_RestoresFlagsAsARouterReadsThem(t *testing.T) {
 	if armed.After["name"] != routerplan.RollbackName || armed.After["interval"] != "3m" {
 		t.Errorf("told as %v", armed.After)
 	}
-	if slow := routerplan.Arm(s, run, 3*time.Minute+time.Second); slow.Values["interval"] != "4m" {
+	if slow := routerplan.Arm(s, run, 3*time.Minute+time.Second)[0]; slow.Values["interval"] != "4m" {
 		t.Errorf("a slow router gets %s", slow.Values["interval"])
 	}
 	s[routerplan.MenuIPService] = append(s[routerplan.MenuIPService], routerplan.Row{"name": "api", "dynamic": "true"})
-	if script := routerplan.Arm(s, run, 0).Values["on-event"]; !strings.Contains(script,
+	if script := routerplan.Arm(s, run, 0)[0].Values["on-event"]; !strings.Contains(script,
 		`[find where name="api" dynamic=no]`) {
 		t.Errorf("a service with dynamic rows is restored by\n%s", script)
 	}
@@ -44,33 +46,54 @@ func TestRollback_RestoresFlagsAsARouterReadsThem(t *testing.T) {
 func TestRollback_TheEntriesOfARunAreKeptByItsLaterAttempts(t *testing.T) {
 	t.Parallel()
 	run := id.New[id.Run]()
-	first := routerplan.Row(routerplan.Arm(routerplan.Snapshot{
+	armed := routerplan.Arm(routerplan.Snapshot{
 		routerplan.MenuIPService: {{"name": "www", "port": "80"}},
-	}, run, 0).Values)
-	first[".id"] = "*1"
+	}, run, 0)
+	if len(armed) != 2 || armed[1].Values["start-time"] != "startup" || armed[1].Values["interval"] != "0s" ||
+		armed[1].Values["on-event"] != armed[0].Values["on-event"] {
+		t.Fatalf("armed is %+v", armed)
+	}
+	first, boot := routerplan.Row(armed[0].Values), routerplan.Row(armed[1].Values)
+	first[".id"], boot[".id"] = "*1", "*2"
 	s := routerplan.Snapshot{
 		routerplan.MenuIPService: {{"name": "www", "port": "8080"}},
 		routerplan.MenuScheduler: {
-			first, {".id": "*7", "name": "platform-rollback-2", "comment": "Platform"}, {"name": "mine"},
+			first, boot, {".id": "*7", "name": "platform-rollback-2", "comment": "Platform"}, {"name": "mine"},
+			{".id": "*8", "name": "platform-rollback", "comment": "of the operator"},
+			{".id": "*9", "name": "platform-rollback-mine", "comment": "Platform"},
 		},
 	}
 	again := routerplan.Arm(s, run, 0)
-	if again.Name != "platform-rollback-2" || again.Values["on-event"] != first["on-event"] {
-		t.Errorf("the next attempt arms %+v", again.Values)
+	if len(again) != 1 || again[0].Name != "platform-rollback-2" || again[0].Values["on-event"] != first["on-event"] {
+		t.Errorf("the next attempt arms %+v", again)
 	}
-	for name, steps := range map[string][]routerplan.Step{
-		"*1": routerplan.Disarm(s, run, ""), "*7": routerplan.LeftRollbacks(s, run),
+	for name, c := range map[string]struct {
+		steps []routerplan.Step
+		ids   []string
+	}{
+		"the end":         {routerplan.Disarm(s, run), []string{"*2", "*1"}},
+		"of other runs":   {routerplan.LeftRollbacks(s, run), []string{"*7"}},
+		"a renewal":       {routerplan.Renewed(s, run, "platform-rollback-2"), []string{"*1"}},
+		"the same":        {routerplan.Renewed(s, run, first["name"]), nil},
+		"for another run": {routerplan.Disarm(s, id.New[id.Run]()), nil},
 	} {
-		if len(steps) != 1 || steps[0].ID != name || steps[0].Before["name"] != steps[0].Name {
-			t.Errorf("%s is removed by %+v", name, steps)
+		var ids []string
+		for _, step := range c.steps {
+			ids = append(ids, step.ID)
+			if !step.Still(rowOf(s[routerplan.MenuScheduler], step.ID)) {
+				t.Errorf("%s: %+v is not taken for its row", name, step)
+			}
+		}
+		if !slices.Equal(ids, c.ids) {
+			t.Errorf("%s removes %v", name, ids)
 		}
 	}
-	if steps := routerplan.Disarm(s, run, first["name"]); len(steps) > 0 {
-		t.Errorf("the entry that is kept is removed by %+v", steps)
-	}
-	if steps := routerplan.Disarm(s, id.New[id.Run](), ""); len(steps) > 0 {
-		t.Errorf("another run removes %+v", steps)
-	}
+}
+
+// rowOf is the row with an id.
+func rowOf(rows []routerplan.Row, number string) routerplan.Row {
+	at := slices.IndexFunc(rows, func(r routerplan.Row) bool { return r[".id"] == number })
+	return rows[at]
 }
 
 func TestRollback_CountsOnlyWhenTheRouterWillRunIt(t *testing.T) {
@@ -94,18 +117,80 @@ func TestRollback_CountsOnlyWhenTheRouterWillRunIt(t *testing.T) {
 			"(not allowed by device-mode)"},
 		"of another run": {routerplan.Row{"comment": "Platform"}, "2026-11-20 06:01:00", true, "no entry"},
 	} {
-		step := routerplan.Arm(routerplan.Snapshot{}, run, 0)
-		row := routerplan.Row(step.Values)
+		steps := routerplan.Arm(routerplan.Snapshot{}, run, 0)
+		row, boot := routerplan.Row(steps[0].Values), routerplan.Row(steps[1].Values)
 		row["next-run"] = "2026-11-20 06:03:00"
 		for property, value := range c.change {
 			row[property] = value
 		}
 		date, hour, _ := strings.Cut(c.now, " ")
 		fault, missing := routerplan.Armed(routerplan.Snapshot{
-			routerplan.MenuScheduler: {row}, routerplan.MenuClock: {{"date": date, "time": hour}},
-		}, run, step.Name)
+			routerplan.MenuScheduler: {row, boot}, routerplan.MenuClock: {{"date": date, "time": hour}},
+		}, run, steps[0].Name)
 		if missing != c.missing || (fault == "") != (c.fault == "") || !strings.Contains(fault, c.fault) {
 			t.Errorf("%s: %q, missing %v", name, fault, missing)
+		}
+	}
+	steps := routerplan.Arm(routerplan.Snapshot{}, run, 0)
+	timed, boot := routerplan.Row(steps[0].Values), routerplan.Row(steps[1].Values)
+	timed["next-run"] = "2026-11-20 06:03:00"
+	for name, entries := range map[string][]routerplan.Row{
+		"without the one for a boot": {timed}, "without the one that counts": {boot},
+	} {
+		s := routerplan.Snapshot{routerplan.MenuScheduler: entries}
+		if _, missing := routerplan.Armed(s, run, steps[0].Name); !missing {
+			t.Errorf("%s nothing is missing", name)
+		}
+	}
+	boot["start-time"] = "09:00:00"
+	s := routerplan.Snapshot{routerplan.MenuScheduler: {timed, boot}}
+	if fault, _ := routerplan.Armed(s, run, steps[0].Name); !strings.Contains(fault, dead) {
+		t.Errorf("an entry that does not start at a boot counts: %q", fault)
+	}
+}
+
+// Most routers have no battery for their clock: after a boot it is behind, and the way to a time server may be what was
+// cut. The router restores itself all the same.
+func TestRollback_RestoresAfterABootWithAClockThatIsBehind(t *testing.T) {
+	t.Parallel()
+	for name, back := range map[string]time.Time{
+		"as it was": {}, "of yesterday": time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC),
+		"from 1970": time.Date(1970, 1, 2, 0, 0, 0, 0, time.UTC),
+	} {
+		now := manual()
+		r := bootstrapped(t, "7.16", now)
+		now.Advance(time.Minute)
+		run := id.New[id.Run]()
+		steps := routerplan.Arm(read(t, r, append(routerplan.SetupMenus(), routerplan.MenuClock)), run, 0)
+		write(t, r, steps)
+		for _, entry := range []router.Item{
+			{"name": "platform-rollback-mine", "interval": "1d", "comment": steps[0].Values["comment"]},
+			{"name": "platform-rollback-2", "interval": "1d", "comment": "of the operator"},
+		} {
+			if _, err := r.Do("system/scheduler", "add", entry); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s := read(t, r, []string{routerplan.MenuScheduler, routerplan.MenuClock})
+		if fault, missing := routerplan.Armed(s, run, routerplan.RollbackName); fault != "" || missing {
+			t.Fatalf("%s: %q, missing %v", name, fault, missing)
+		}
+		if _, err := r.Do("ip/service", "set", router.Item{"numbers": "www", "address": "192.0.2.0/24"}); err != nil {
+			t.Fatal(err)
+		}
+		if !back.IsZero() {
+			now.Set(back)
+		}
+		r.Reboot()
+		now.Advance(time.Minute)
+		after := read(t, r, []string{routerplan.MenuIPService, routerplan.MenuScheduler})
+		for _, row := range after[routerplan.MenuIPService] {
+			if row["name"] == "www" && row["address"] != "10.99.0.0/16" {
+				t.Errorf("%s: after the boot www is for %q", name, row["address"])
+			}
+		}
+		if left := after[routerplan.MenuScheduler]; len(left) != 2 {
+			t.Errorf("%s: of the entries are left %v", name, left)
 		}
 	}
 }

@@ -106,8 +106,8 @@ func FuzzSnapshot(f *testing.F) {
 		}
 		routerplan.CompareSetup(s, setupOf(), modern).Plan()
 		run := id.New[id.Run]()
-		routerplan.Armed(s, run, routerplan.Arm(s, run, 0).Name)
-		routerplan.Disarm(s, run, "")
+		routerplan.Armed(s, run, routerplan.Arm(s, run, 0)[0].Name)
+		routerplan.Disarm(s, run)
 	})
 }
 

@@ -200,7 +200,7 @@ func (s Step) ownsSetup(row Row) bool {
 	case MenuIPService:
 		return row[propertyName] == s.Name
 	case MenuScheduler:
-		return row[propertyName] == s.Name && strings.HasPrefix(s.Name, RollbackName)
+		return row[propertyName] == s.Name && isRollback(row)
 	}
 	return false
 }

@@ -217,3 +217,38 @@ func TestSetup_ARADIUSClientWithAnotherCommentIsFoundByItsAddress(t *testing.T) 
 		}
 	}
 }
+
+// The script warns as the comparison does: not of a client that is never asked about the platform's customers.
+func TestBootstrap_WarnsOnlyOfAClientThatIsAskedAboutTheCustomers(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		client router.Item
+		asked  bool
+	}{
+		"logins only":    {router.Item{"service": "login,wireless"}, false},
+		"another server": {router.Item{"service": "ppp", "called-id": "office"}, false},
+		"disabled":       {router.Item{"service": "ppp", "disabled": "yes"}, false},
+		"PPPoE":          {router.Item{"service": "login,ppp"}, true},
+		"hotspot":        {router.Item{"service": "hotspot"}, true},
+	} {
+		for _, version := range releases {
+			r := bootstrapped(t, version, manual())
+			first := read(t, r, []string{routerplan.MenuRadius})[routerplan.MenuRadius][0]
+			c.client["address"], c.client["secret"], c.client["place-before"] = "192.0.2.9", "x", first[".id"]
+			if _, err := r.Do("radius", "add", c.client); err != nil {
+				t.Fatal(err)
+			}
+			d := routerplan.CompareSetup(read(t, r, routerplan.SetupMenus()), setupOf(),
+				routerplan.ParseVersion(version))
+			script, err := routerplan.Bootstrap(bootstrapConfig())
+			if err != nil {
+				t.Fatal(err)
+			}
+			out, err := r.Script(script)
+			warned := strings.Contains(out, "Another RADIUS client")
+			if err != nil || warned != c.asked || d.InSync() == c.asked {
+				t.Errorf("%s, %s: warned %v, in sync %v, %v", name, version, warned, d.InSync(), err)
+			}
+		}
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
+	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/simulators/router"
@@ -120,6 +121,11 @@ func TestSetup_WhatOnlyTheScriptCanRepairHasNoWrite(t *testing.T) {
 	if len(d.Plan()) > 0 || len(d.Differences) != 3 || len(d.Faults()) == 0 {
 		t.Errorf("%+v, plan %v", d.Resources(), shown(d.Plan()))
 	}
+	for _, x := range d.Resources() {
+		if !commands.ScriptOnly(x) {
+			t.Errorf("%+v can be repaired by more than the script", x)
+		}
+	}
 	s[routerplan.MenuUser][0]["group"] = "full" // a login of the operator's
 	if d := routerplan.CompareSetup(s, want, modern); len(d.Differences) != 1 {
 		t.Errorf("%+v", d.Resources())
@@ -146,11 +152,11 @@ func TestRollback_TheRouterRestoresItselfUnlessItIsDisarmed(t *testing.T) {
 				t.Fatalf("%s: of %v risky are %v", version, shown(plan), shown(risky))
 			}
 			run := id.New[id.Run]()
-			write(t, r, append([]routerplan.Step{routerplan.Arm(before, run, 0)}, plan...))
+			write(t, r, append(routerplan.Arm(before, run, 0), plan...))
 			if disarmed {
 				armed := read(t, r, []string{routerplan.MenuScheduler})
-				steps := routerplan.Disarm(armed, run, "")
-				if len(steps) != 1 || !steps[0].Still(armed[routerplan.MenuScheduler][0]) {
+				steps := routerplan.Disarm(armed, run)
+				if len(steps) != 2 || !steps[1].Still(armed[routerplan.MenuScheduler][0]) {
 					t.Fatalf("%s: disarm %v", version, shown(steps))
 				}
 				write(t, r, steps)

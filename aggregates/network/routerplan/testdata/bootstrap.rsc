@@ -26,8 +26,12 @@
 # 2. RADIUS.
 :if ([:len [/radius find where comment="Platform"]] = 0) do={ /radius set [find where address=10.99.0.1 service~"ppp"] comment="Platform" }
 :if ([:len [/radius find where comment="Platform"]] = 0) do={ /radius add comment="Platform" service=ppp,hotspot address=10.99.0.1 secret="radiusSecret1" authentication-port=1812 accounting-port=1813 timeout=3s disabled=no } else={ /radius set [find where comment="Platform"] service=ppp,hotspot address=10.99.0.1 secret="radiusSecret1" authentication-port=1812 accounting-port=1813 timeout=3s disabled=no }
-:local asked [:pick [/radius find where disabled=no] 0]
-:if ([/radius get $asked comment] != "Platform") do={ :put "Another RADIUS client is asked before the platform's: see the difference of this router's setup." }
+:local first true
+:foreach one in=[/radius find where disabled=no service~"ppp|hotspot"] do={
+:if ($first and [:len [/radius get $one called-id]] = 0) do={
+:set first false
+:if ([/radius get $one comment] != "Platform") do={ :put "Another RADIUS client is asked before the platform's: see the difference of this router's setup." }
+} }
 /ppp aaa set use-radius=yes accounting=yes interim-update=5m
 /radius incoming set accept=yes port=3799
 # 3. API user and services, restricted to the tunnel.

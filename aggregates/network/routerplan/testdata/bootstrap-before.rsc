@@ -1,0 +1,47 @@
+# Lastmile bootstrap, version 2. Safe to run again. It restricts the service www to the tunnel:
+# afterwards that service no longer answers on the LAN; winbox and ssh do.
+{
+:local ver [/system resource get version]
+:local major [:tonum [:pick $ver 0 [:find $ver "."]]]
+# 1. Management tunnel: everything else goes through it.
+:if ([:len [/ppp profile find where name="platform-tunnel"]] = 0) do={ /ppp profile add name="platform-tunnel" use-encryption=yes use-compression=no change-tcp-mss=yes only-one=yes } else={ /ppp profile set [find where name="platform-tunnel"] use-encryption=yes use-compression=no change-tcp-mss=yes only-one=yes }
+:if ([:len [/interface sstp-client find where name="platform-tunnel"]] = 0) do={ /interface sstp-client add name="platform-tunnel" connect-to=vpn.example.net user="nas-1a2b3c4d" password="tunnelSecret1" profile=platform-tunnel add-default-route=no verify-server-certificate=no disabled=no } else={ /interface sstp-client set [find where name="platform-tunnel"] user="nas-1a2b3c4d" password="tunnelSecret1" profile=platform-tunnel add-default-route=no verify-server-certificate=no disabled=no }
+:if ($major < 7) do={
+/interface sstp-client set [find where name="platform-tunnel"] connect-to="vpn.example.net:4443"
+} else={
+/interface sstp-client set [find where name="platform-tunnel"] connect-to=vpn.example.net
+:do { :local cmd [:parse "/interface sstp-client set [find where name=\"platform-tunnel\"] port=4443"]; $cmd } on-error={ :put "skipped on this router" }
+}
+:local up false
+:for i from=1 to=15 do={ :if (!$up) do={ :set up [/interface sstp-client get [find where name="platform-tunnel"] running]; :if (!$up) do={ :delay 2s } } }
+:if (!$up) do={ :put "The tunnel is not up yet; the rest is set up all the same." }
+# 2. RADIUS.
+:if ([:len [/radius find where comment="Platform"]] = 0) do={ /radius add comment="Platform" service=ppp,hotspot address=10.99.0.1 secret="radiusSecret1" authentication-port=1812 accounting-port=1813 timeout=3s disabled=no } else={ /radius set [find where comment="Platform"] service=ppp,hotspot address=10.99.0.1 secret="radiusSecret1" authentication-port=1812 accounting-port=1813 timeout=3s disabled=no }
+/ppp aaa set use-radius=yes accounting=yes interim-update=5m
+/radius incoming set accept=yes port=3799
+# 3. API user, restricted to the tunnel.
+:if ([:len [/user group find where name="platform-api"]] = 0) do={ /user group add name="platform-api" policy=read,write,api,!ftp,!reboot,!policy,!test,!password,!sniff,!sensitive,!romon } else={ /user group set [find where name="platform-api"] policy=read,write,api,!ftp,!reboot,!policy,!test,!password,!sniff,!sensitive,!romon }
+:if ($major >= 7) do={
+:do { :local cmd [:parse "/user group set [find where name=\"platform-api\"] policy=read,write,api,!ftp,!reboot,!policy,!test,!password,!sniff,!sensitive,!romon,rest-api"]; $cmd } on-error={ :put "skipped on this router" }
+}
+:if ([:len [/user find where name="platform"]] = 0) do={ /user add name="platform" group=platform-api password="apiPassword1" disabled=no } else={
+:if ([:len [/user find where name="platform" group="platform-api"]] = 0) do={ :put "The user exists and is not the platform's: it stays as it is." } else={
+/user set [find where name="platform"] password="apiPassword1" disabled=no
+} }
+/ip service set www address=10.99.0.0/16 disabled=no
+:if ($major < 7) do={ /ip service set api address=10.99.0.0/16 disabled=no }
+# 4. Firewall: the tunnel rule first. Rules of others are not touched.
+:local old [/ip firewall filter find where comment~"^Platform-fw:"]
+:local ids $old
+:set ids [/ip firewall filter find where dynamic=no]
+:if ([:len $ids] > 0) do={ /ip firewall filter add chain=forward action=accept in-interface=platform-tunnel src-address=10.99.0.0/16 comment="Platform-fw:tunnel-forward" place-before=($ids->0) } else={ /ip firewall filter add chain=forward action=accept in-interface=platform-tunnel src-address=10.99.0.0/16 comment="Platform-fw:tunnel-forward" }
+:set ids [/ip firewall filter find where dynamic=no]
+:if ([:len $ids] > 0) do={ /ip firewall filter add chain=input action=accept in-interface=platform-tunnel src-address=10.99.0.1 protocol=udp dst-port=3799 comment="Platform-fw:radius-incoming" place-before=($ids->0) } else={ /ip firewall filter add chain=input action=accept in-interface=platform-tunnel src-address=10.99.0.1 protocol=udp dst-port=3799 comment="Platform-fw:radius-incoming" }
+:set ids [/ip firewall filter find where dynamic=no]
+:if ([:len $ids] > 0) do={ /ip firewall filter add chain=input action=accept in-interface=platform-tunnel src-address=10.99.0.0/16 comment="Platform-fw:tunnel" place-before=($ids->0) } else={ /ip firewall filter add chain=input action=accept in-interface=platform-tunnel src-address=10.99.0.0/16 comment="Platform-fw:tunnel" }
+:foreach rule in=$old do={ /ip firewall filter remove $rule }
+# 5. Report the version.
+/interface sstp-client set [find where name="platform-tunnel"] comment="Platform BOOTSTRAP_VERSION=2"
+:do { :local cmd [:parse "/tool fetch url=\"https://isp.example.net/webhooks/bootstrap/TOKEN/2\" http-method=post http-data=\"\" check-certificate=no keep-result=no"]; $cmd } on-error={ :put "skipped on this router" }
+:put "BOOTSTRAP_VERSION=2 done"
+}
