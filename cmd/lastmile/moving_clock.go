@@ -15,7 +15,7 @@ import (
 )
 
 // movePatience bounds the wait for running requests and jobs before the clock is moved. It is longer than the longest
-// request and the usual job.
+// request and the usual job. Jobs that may take longer, such as those on slow routers, make way.
 const movePatience = 40 * time.Second
 
 // gates keep work out while the clock is moved: requests first, because one that runs may wait for a job. Callbacks and
@@ -60,8 +60,8 @@ type mover struct {
 	mu    sync.Mutex
 }
 
-// move waits for running requests and jobs, keeps the new time, and then wakes everything that waits for an instant.
-// The job queue rests meanwhile. Fails: clock_busy.
+// move waits for running requests and jobs, of which slow ones make way, keeps the new time, and then wakes everything
+// that waits for an instant. The job queue rests meanwhile. Fails: clock_busy.
 func (m *mover) move(ctx context.Context, to time.Time) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

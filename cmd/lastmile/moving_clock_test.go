@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/simulators/router"
 )
 
 // programTime asks the program for its time.
@@ -105,5 +106,38 @@ func (k *kit) isShut(gate *clock.Gate) {
 			leave()
 		}
 		return !open, nil
+	})
+}
+
+// A slow router, which may need five minutes for a check, does not keep the clock from being moved. Its check makes way
+// and is made afterwards.
+func TestDevClock_JobsOnASlowRouterMakeWay(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, "DEV_CLOCK=true", "DRIFT_CHECK_INTERVAL=1s").withRouters("7.16").start().signIn()
+	r := k.register(0)
+	k.service(r, map[string]any{"type": "pppoe", "parentInterface": "ether5"})
+	checks := func(condition string) (n int) {
+		if err := k.app.storage.db.Owner.QueryRow(t.Context(), `select count(*) from `+
+			k.app.storage.db.Namespace.Schema("river")+`.river_job where kind = 'network_check_drift' and `+
+			condition).Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	r.SetFaults(router.Faults{LatencyMs: 4000})
+	k.eventually("a check to be slow", func(context.Context) (bool, error) {
+		return checks(`state = 'running' and attempted_at < now() - interval '2 seconds'`) > 0, nil
+	})
+	before := k.app.clock.Now()
+	now := timeOf(t, k.must(k.root, "POST", "/dev/clock", map[string]any{"advance": "1h"}))
+	if now.Sub(before) < time.Hour {
+		t.Errorf("moved from %v to %v", before, now)
+	}
+	if n := checks(`metadata ? 'snoozes'`); n == 0 {
+		t.Error("no check made way")
+	}
+	r.SetFaults(router.Faults{})
+	k.eventually("the check to be made", func(context.Context) (bool, error) {
+		return checks(`metadata ? 'snoozes' and state = 'completed'`) > 0, nil
 	})
 }

@@ -12,6 +12,7 @@ type Gate struct {
 	inside  int
 	shut    chan struct{} // closed when the gate opens again; nil while it is open
 	emptied chan struct{} // closed when nobody is inside of the shut gate
+	closing chan struct{} // closed at the next shutting; nil while nobody asked for it
 }
 
 // Enter waits while the gate is shut. The caller must call leave once, when its work is done. It fails when ctx ends
@@ -49,6 +50,23 @@ func (g *Gate) TryEnter() (leave func(), ok bool) {
 	}
 	g.inside++
 	return g.leave, true
+}
+
+// Closing gives a channel that is closed when the gate is shut, for work inside that can make way. That of a nil gate
+// is never closed.
+func (g *Gate) Closing() <-chan struct{} {
+	if g == nil {
+		return nil
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closing == nil {
+		g.closing = make(chan struct{})
+		if g.shut != nil {
+			close(g.closing)
+		}
+	}
+	return g.closing
 }
 
 // leave counts one less inside.
@@ -92,6 +110,9 @@ func (g *Gate) close(ctx context.Context) error {
 		shut := g.shut
 		if shut == nil {
 			g.shut = make(chan struct{})
+			if g.closing != nil {
+				close(g.closing)
+			}
 			g.mu.Unlock()
 			return nil
 		}
@@ -109,5 +130,5 @@ func (g *Gate) open() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	close(g.shut)
-	g.shut, g.emptied = nil, nil
+	g.shut, g.emptied, g.closing = nil, nil, nil
 }

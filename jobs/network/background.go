@@ -3,6 +3,7 @@ package networkjobs
 import (
 	"context"
 	"hash/fnv"
+	"slices"
 	"sync"
 	"time"
 
@@ -136,7 +137,7 @@ func (b *Background) run(ctx context.Context) {
 			lock.Unlock()
 		}
 	}()
-	r := rounds{Background: b, polls: loop.Within(ctx, b.w.cfg.Logger)}
+	r := rounds{Background: b, overdue: map[id.Device]id.Any{}, polls: loop.Within(ctx, b.w.cfg.Logger)}
 	defer r.polls.Stop()
 	_ = loop.Every(ctx, leadEvery, nil, func(ctx context.Context) error {
 		if lock != nil && lock.Ping(ctx) != nil {
@@ -158,9 +159,10 @@ type rounds struct {
 	*Background
 	polled  time.Time
 	purged  time.Time
-	checked time.Time   // drift checks due up to this instant are enqueued
-	polling sync.Mutex  // held by the poll that is under way
-	polls   *loop.Group // ends with the leadership
+	checked time.Time            // drift checks due up to this instant are enqueued
+	overdue map[id.Device]id.Any // checks that still waited when the next one of their router was due
+	polling sync.Mutex           // held by the poll that is under way
+	polls   *loop.Group          // ends with the leadership
 }
 
 // look begins the rounds that are due: the fleet poll in a goroutine of its own, the others at once.
@@ -189,7 +191,17 @@ func (r *rounds) look(ctx context.Context) {
 	}
 }
 
-// enqueueDrift enqueues the checks that became due since its last call. Unreachable routers are left out.
+// A check that waits is told when a second one after it is due: one interval later at least, also when the clock was
+// moved in between. overdueLeast bounds the wait from below where the interval is short.
+const (
+	overdueLeast   = time.Minute
+	overdueMessage = "The router was not compared for a whole interval: its check still waits for its turn, because " +
+		"checks of slow routers take too long."
+)
+
+// enqueueDrift enqueues the checks that became due since its last call. Unreachable routers are left out. So are those
+// whose check waits still: more checks would pile up without end where routers need more time than the interval has.
+// The one that waits keeps its turn, and that the router was not compared for an interval is told.
 func (r *rounds) enqueueDrift(ctx context.Context, now time.Time) error {
 	every := r.w.cfg.DriftEvery
 	if r.checked.IsZero() || now.Sub(r.checked) > every {
@@ -200,11 +212,27 @@ func (r *rounds) enqueueDrift(ctx context.Context, now time.Time) error {
 	if err != nil {
 		return err
 	}
+	waiting, err := jobrunner.Waiting[commands.CheckDrift](ctx, r.queue)
+	if err != nil {
+		return err
+	}
+	waits := map[id.Device]jobrunner.Waits[commands.CheckDrift]{}
+	for _, check := range slices.Backward(waiting) { // the oldest of a router last
+		waits[check.Args.DeviceID] = check
+	}
 	for _, row := range rows {
 		due := DriftDue(row.ID, now, every)
 		if !due.After(r.checked) || due.Before(row.CreatedAt) || row.UnreachableSince != nil {
 			continue
 		}
+		if check, found := waits[row.ID]; found {
+			if r.overdue[row.ID] == check.ID && now.Sub(check.Since) >= overdueLeast {
+				r.w.tellUnchecked(ctx, row, overdueMessage)
+			}
+			r.overdue[row.ID] = check.ID
+			continue
+		}
+		delete(r.overdue, row.ID)
 		name := id.Derive[id.Any]("drift-check", row.ID.String(), due.UTC().Format(time.RFC3339Nano))
 		if err := r.queue.Insert(ctx, commands.CheckDrift{DeviceID: row.ID}, name,
 			jobs.Cause{OrgID: row.OrgID, Actor: platformActor}, 0); err != nil {

@@ -102,10 +102,15 @@ func (w *Workers) unchecked(ctx context.Context, r router, failed error) error {
 	case !errors.Is(err, context.DeadlineExceeded):
 		return err
 	}
-	if r.row.DriftUnchecked == nil && w.cfg.Breakers.Ready(routeros.BreakerKind, r.row.ID.String()) == nil {
-		w.note(ctx, r.row.OrgID, commands.ReportDriftCheck{DeviceID: r.row.ID, Error: message})
-	}
+	w.tellUnchecked(ctx, r.row, message)
 	return nil
+}
+
+// tellUnchecked records why a router that answers was not compared, unless that is known already.
+func (w *Workers) tellUnchecked(ctx context.Context, row networkviews.DeviceRow, why string) {
+	if row.DriftUnchecked == nil && w.cfg.Breakers.Ready(routeros.BreakerKind, row.ID.String()) == nil {
+		w.note(ctx, row.OrgID, commands.ReportDriftCheck{DeviceID: row.ID, Error: why})
+	}
 }
 
 // checked records that a router can be compared again.

@@ -32,7 +32,8 @@ type run struct {
 	id      id.Run
 	cause   jobs.Cause
 	pending []events.RouterStep  // announced and not recorded
-	count   int                  // commands of this attempt
+	turn    id.Any               // this execution of the job
+	count   int                  // commands of this turn
 	over    bool                 // it ended in an earlier attempt
 	clashes map[string]bool      // additions that the router refused as duplicates
 	blocked map[id.Service]error // services that do not work though they are written, with the reason
@@ -58,7 +59,10 @@ func (s *stopped) refused() bool { return s.outcome == events.ReconcileRefused }
 
 // begin starts a run, or continues one whose program died with the writes that it had announced.
 func (w *Workers) begin(ctx context.Context, r router, cause jobs.Cause, start commands.StartReconcile) (*run, error) {
-	u := &run{w: w, r: r, id: start.RunID, cause: cause, blocked: map[id.Service]error{}, clashes: map[string]bool{}}
+	u := &run{
+		w: w, r: r, id: start.RunID, cause: cause, turn: id.New[id.Any](), blocked: map[id.Service]error{},
+		clashes: map[string]bool{},
+	}
 	start.OrgID, start.DeviceID, start.By = r.row.OrgID, r.row.ID, actorOf(cause)
 	if _, err := w.report(ctx, cause, start.RunID.String(), start); err != nil {
 		if u.over = failure.CodeOf(err) == "run_finished"; u.over {
@@ -71,11 +75,11 @@ func (w *Workers) begin(ctx context.Context, r router, cause jobs.Cause, start c
 	return u, err
 }
 
-// command executes a command of the run. Each attempt of the job has command ids of its own: a write that is sent
-// again, because another editor undid it, is recorded again.
+// command executes a command of the run. Each execution of the job has command ids of its own, also one that repeats an
+// attempt after a move of the clock: a write that is sent again is recorded again.
 func (u *run) command(ctx context.Context, cmd commands.Command) error {
 	u.count++
-	_, err := u.w.report(ctx, u.cause, fmt.Sprintf("%s %d %d", u.id, u.cause.Attempt, u.count), cmd)
+	_, err := u.w.report(ctx, u.cause, fmt.Sprintf("%s %s %d", u.id, u.turn, u.count), cmd)
 	return err
 }
 

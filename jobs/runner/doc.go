@@ -27,15 +27,17 @@
 //   - Repeat: a second job with the same id is not enqueued, also after the first has ended and while its row is kept.
 //   - Crash: a job whose program was killed runs again after 90 seconds, or at once when a program starts that works
 //     the queue alone (Config.Sole). So each job is worked at least once, and its outcome command acts once.
-//   - Time: an attempt's context ends after Options.Timeout, 30 seconds at most. Delays, retries and periods follow
+//   - Time: an attempt's context ends after Options.Timeout, usually 30 seconds. Delays, retries and periods follow
 //     Config.Clock. When it jumps, what fell due begins at once in the order of its instants; [Runner.Pause] is needed
-//     for jumps beside running jobs.
+//     for jumps beside running jobs. An attempt of a kind that may take longer than usual makes way for a jump: it is
+//     cancelled soon after Config.Gate was shut, and the job begins again afterwards.
 //   - Periodic work: one run in each period over all programs, and one for all periods in which none was running.
 //   - Race: a job is given to one worker at a time. Different jobs run side by side and in no order.
 //   - Fairness: the next job is one of the organization with the fewest running jobs; one organization has three
-//     quarters of a queue's places at most. Its other jobs are not touched meanwhile, however many they are. All
-//     devices whose last call failed or was slow have a quarter ([commands.OnDevice]); a job whose device has no place
-//     comes again after a second, or later when many wait for the device.
+//     quarters of a queue's places at most. Its other jobs are not touched meanwhile, however many they are.
+//     Devices whose last call failed or was slow have a quarter together ([commands.OnDevice]). An organization
+//     that has no running job of such a device gets one place beyond the quarter, up to half of all. A job
+//     whose device has no place comes again after a second, or later when many wait for the device.
 //   - Outage: while the database is away no job runs. Jobs that ran when it went away run again like those of a
 //     program that was killed.
 //

@@ -13,9 +13,9 @@ const (
 	deviceShare = 2               // jobs of one device at the same time
 	slow        = 5 * time.Second // an attempt that took longer makes its device one that is in trouble
 	busyPause   = time.Second
-	// Jobs that wait for the places of one device, or of all devices in trouble, come again at a rate of about
-	// comeAgain each second together, because each time is a writing; each of them after busyPause + longestSpread at
-	// most.
+	// Jobs that wait for the places of one device, or of an organization's devices in trouble, come again at a rate of
+	// about comeAgain each second together, because each time is a writing; each of them after busyPause +
+	// longestSpread at most.
 	comeAgain     = 32
 	longestSpread = 30 * time.Second
 	// troubledMost is how many devices in trouble are remembered. Beyond it all are forgotten, also those that exist no
@@ -33,10 +33,10 @@ type places struct {
 	ofOrg     map[id.Organization]int
 	ofDevice  map[id.Device]int
 	troubled  map[id.Device]bool // its last attempt failed or was slow
-	inTrouble int                // running jobs of such devices
-	// How often jobs found no place since the device, or all devices in trouble, had no running job.
+	inTrouble trouble            // running jobs of such devices
+	// How often jobs found no place since the device, or the organization's devices in trouble, had no running job.
 	refused        map[id.Device]int
-	refusedTrouble int
+	refusedTrouble map[id.Organization]int
 	cut            bool // fewer jobs were taken than had room, and no place was given back since
 }
 
@@ -44,8 +44,25 @@ type places struct {
 func newPlaces(size int) *places {
 	return &places{
 		size: size, ofOrg: map[id.Organization]int{}, ofDevice: map[id.Device]int{}, troubled: map[id.Device]bool{},
-		refused: map[id.Device]int{},
+		inTrouble: trouble{ofOrg: map[id.Organization]int{}}, refused: map[id.Device]int{},
+		refusedTrouble: map[id.Organization]int{},
 	}
+}
+
+// trouble counts the running jobs of devices in trouble.
+type trouble struct {
+	all   int
+	ofOrg map[id.Organization]int // the sum of them is all
+}
+
+// full reports whether an organization must wait with a further job, in a queue with so many places. All have a quarter
+// of them together. Beyond it an organization without such a job gets one place, until half of all places are taken: so
+// the slow devices of one organization, each of which may need minutes, do not keep away those of another.
+func (t trouble) full(org id.Organization, size int) bool {
+	if t.ofOrg[org] == 0 {
+		return t.all >= max(1, size/2)
+	}
+	return t.all >= max(1, size/4)
 }
 
 // seat is the place of one running job.
@@ -55,8 +72,8 @@ type seat struct {
 	trouble bool      // the device was in trouble when the job began
 }
 
-// enter takes a place: an organization has at most three quarters of them, a device deviceShare, and all devices in
-// trouble together a quarter. When there is none, spread is above zero: the job should come again after busyPause, at
+// enter takes a place: an organization has at most three quarters of them, a device deviceShare, and devices in trouble
+// those that trouble leaves. When there is none, spread is above zero: the job should come again after busyPause, at
 // an instant of its own within that time.
 func (p *places) enter(org id.Organization, device id.Device) (s seat, spread time.Duration) {
 	p.mu.Lock()
@@ -68,16 +85,17 @@ func (p *places) enter(org id.Organization, device id.Device) (s seat, spread ti
 	case !device.IsZero() && p.ofDevice[device] >= deviceShare:
 		p.refused[device]++
 		return seat{}, spreadOf(p.refused[device])
-	case s.trouble && p.inTrouble >= max(1, p.size/4):
-		p.refusedTrouble++
-		return seat{}, spreadOf(p.refusedTrouble)
+	case s.trouble && p.inTrouble.full(org, p.size):
+		p.refusedTrouble[org]++
+		return seat{}, spreadOf(p.refusedTrouble[org])
 	}
 	p.ofOrg[org]++
 	if !device.IsZero() {
 		p.ofDevice[device]++
 	}
 	if s.trouble {
-		p.inTrouble++
+		p.inTrouble.all++
+		p.inTrouble.ofOrg[org]++
 	}
 	return s, 0
 }
@@ -118,9 +136,7 @@ func (p *places) leave(s seat, known, well bool) (again bool) {
 		delete(p.ofOrg, s.org)
 	}
 	if s.trouble {
-		if p.inTrouble--; p.inTrouble == 0 {
-			p.refusedTrouble = 0
-		}
+		p.leaveTrouble(s.org)
 	}
 	if s.device.IsZero() {
 		return again
@@ -140,4 +156,16 @@ func (p *places) leave(s seat, known, well bool) (again bool) {
 		p.troubled[s.device] = true
 	}
 	return again
+}
+
+// leaveTrouble counts one running job less of an organization's devices in trouble.
+func (p *places) leaveTrouble(org id.Organization) {
+	p.inTrouble.all--
+	if p.inTrouble.ofOrg[org]--; p.inTrouble.ofOrg[org] == 0 {
+		delete(p.inTrouble.ofOrg, org)
+		delete(p.refusedTrouble, org)
+	}
+	if p.inTrouble.all == 0 {
+		clear(p.refusedTrouble) // also of organizations that never got in
+	}
 }

@@ -71,3 +71,50 @@ func TestPlaces_JobsThatWaitForADeviceComeAgainTheLaterTheMoreTheyAre(t *testing
 		t.Errorf("%d devices are remembered", len(p.refused))
 	}
 }
+
+// TestDeadRouters_OfOneOrganizationLeaveAPlaceToTheSlowOnesOfAnother: jobs on slow routers may take five minutes each.
+// Another organization's router that once needed six seconds does not wait behind them, nor is its job spread over the
+// time of theirs. Devices that answer keep half of the places, however many organizations have slow ones.
+func TestDeadRouters_OfOneOrganizationLeaveAPlaceToTheSlowOnesOfAnother(t *testing.T) {
+	t.Parallel()
+	p, big := newPlaces(16), id.New[id.Organization]()
+	slow := func(name string) id.Device {
+		device := id.Derive[id.Device]("router", name)
+		p.troubled[device] = true
+		return device
+	}
+	var seats []seat
+	for n := range 1000 {
+		if s, spread := p.enter(big, slow(strconv.Itoa(n))); spread == 0 {
+			seats = append(seats, s)
+		}
+	}
+	if len(seats) != 4 {
+		t.Errorf("one organization alone has %d places, want a quarter", len(seats))
+	}
+	for n := range 4 {
+		org := id.New[id.Organization]()
+		s, spread := p.enter(org, slow("first "+strconv.Itoa(n)))
+		if spread > 0 {
+			t.Fatalf("organization %d beside the first has no place", n)
+		}
+		seats = append(seats, s)
+		if _, spread := p.enter(org, slow("second "+strconv.Itoa(n))); spread != busyPause {
+			t.Errorf("a second job of organization %d: spread over %v", n, spread)
+		}
+	}
+	if _, spread := p.enter(id.New[id.Organization](), slow("late")); spread == 0 {
+		t.Error("slow devices have more than half of the places")
+	}
+	for n := range 8 {
+		if _, spread := p.enter(id.New[id.Organization](), id.Derive[id.Device]("well", strconv.Itoa(n))); spread > 0 {
+			t.Error("a device that answers has no place")
+		}
+	}
+	for _, s := range seats {
+		p.leave(s, true, false)
+	}
+	if p.inTrouble.all+len(p.inTrouble.ofOrg)+len(p.refusedTrouble) != 0 {
+		t.Errorf("left behind: %+v, %v", p.inTrouble, p.refusedTrouble)
+	}
+}

@@ -10,7 +10,8 @@ import (
 )
 
 // riverClock gives River the product's time, also for what it writes to its tables. Without it River uses the times of
-// the machine and of the database, which are right as long as nobody moves the product's clock.
+// the machine and of the database, which are right as long as nobody moves the product's clock. River's rescuer does
+// not use it: see JobGetStuck. Nor does its removal of ended jobs, a day after their ends by the machine's time.
 type riverClock struct{ clock.Clock }
 
 // NowOrNil is Now: the database's own time is never used.
@@ -48,8 +49,9 @@ func (r *Runner) releaseDue(ctx context.Context) {
 	}
 }
 
-// Pause stops the workers so that the clock can be moved. River must not run meanwhile: after a jump it would take each
-// job that runs, or has just ended, for one whose program died, and would run it again. Shut the gate first, so that
+// Pause stops the workers so that the clock can be moved, and waits until the ends of all jobs are recorded. River must
+// not run meanwhile: by the product's time a job that runs over a jump, or whose end is not recorded yet, is as old as
+// one whose program died, and would run again (see JobGetStuck). Shut the gate first, so that
 // nothing runs. The caller must call resume afterwards, also when Pause failed; jobs that fell due begin then, in the
 // order of their instants. Jobs can be enqueued all the time. One caller at a time.
 func (r *Runner) Pause(ctx context.Context) (resume func(context.Context), err error) {

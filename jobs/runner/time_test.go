@@ -138,6 +138,58 @@ func TestPause_AJumpRunsNothingTwice(t *testing.T) {
 	}
 }
 
+// TestGate_JobsThatMayTakeMinutesMakeWay: a job on a slow router would otherwise keep the clock from being moved. It
+// begins again afterwards and has lost no attempt. One of a usual kind, and one that succeeds meanwhile, may end.
+func TestGate_JobsThatMayTakeMinutesMakeWay(t *testing.T) {
+	t.Parallel()
+	db, c := pgtest.New(t), clock.NewMovable(clock.System(), 0)
+	var gate clock.Gate
+	began, again := make(chan struct{}), make(chan jobs.Cause, 1)
+	d := newDesk(func(ctx context.Context, a attempt) error {
+		select {
+		case began <- struct{}{}:
+		default:
+			again <- a.Cause
+			return nil
+		}
+		<-ctx.Done()
+		if a.Args.Number == 1 {
+			return nil // it had come to its end
+		}
+		return ctx.Err()
+	})
+	r := jobrunner.New(jobrunner.Config{DB: db, Workers: 2, Clock: c, Gate: &gate})
+	jobrunner.AddWorker(r, d.work, jobrunner.Options{Timeout: 5 * time.Minute, MaxAttempts: 1})
+	if err := r.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.Stop)
+	for n := range 2 {
+		enqueue(t, r, n, 0)
+		<-began
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Second)
+	defer cancel()
+	open, err := gate.Shut(ctx)
+	if err != nil {
+		t.Fatalf("slow jobs do not make way: %v", err)
+	}
+	resume, err := r.Pause(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Advance(time.Hour)
+	open()
+	resume(t.Context())
+	if got := <-again; got.Attempt != 1 || !got.Last {
+		t.Errorf("began again as %+v", got)
+	}
+	eventually(t, db, `state = 'completed' and args->'args'->>'Number' = '0'`)
+	if n := countJobs(t, db, `state = 'completed' and args->'args'->>'Number' = '1'`); n != 1 {
+		t.Error("a job that had succeeded was not recorded")
+	}
+}
+
 // TestPause_AfterStopStartsNothing: a move that is under way while the program stops must not start the queue again.
 func TestPause_AfterStopStartsNothing(t *testing.T) {
 	t.Parallel()
@@ -194,6 +246,39 @@ func run(t *testing.T, db *postgres.DB, ids ...<-chan id.Any) id.Any {
 		}
 	}
 	return jobID
+}
+
+// TestRescue_FollowsTheProductsTime: the queue has two jobs that other programs began. One began ten minutes ago by the
+// product's time, so that its program is dead; the other one began just now. The machine's time says something else.
+func TestRescue_FollowsTheProductsTime(t *testing.T) {
+	t.Parallel()
+	for name, ahead := range map[string]time.Duration{
+		"ahead of the machine": 2 * time.Hour, "behind it": -15 * time.Minute,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db, c := pgtest.New(t), clock.NewManual(clock.System().Now().Add(ahead))
+			other := jobrunner.New(jobrunner.Config{DB: db, Clock: c, InsertOnly: true})
+			jobrunner.AddWorker(other, newDesk(nil).work, fast)
+			if err := other.Start(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(other.Stop)
+			enqueue(t, other, 1, 0)
+			enqueue(t, other, 2, 0)
+			if _, err := db.Owner.Exec(t.Context(), `update `+db.Namespace.Schema("river")+`.river_job set
+				state = 'running', attempt = 1, attempted_by = '{other}',
+				attempted_at = case args->'args'->>'Number' when '1' then $1::timestamptz else $2 end`,
+				c.Now().Add(-10*time.Minute), c.Now()); err != nil {
+				t.Fatal(err)
+			}
+			startAt(t, db, c, newDesk(nil), fast)
+			eventually(t, db, `state <> 'running'`)
+			if countJobs(t, db, `state <> 'running' and args->'args'->>'Number' = '2'`) > 0 {
+				t.Error("a job that another program is at work on was taken for an abandoned one")
+			}
+		})
+	}
 }
 
 // midHour is the middle of the machine's present hour. The queue tidies ended jobs away by the machine's time, so that

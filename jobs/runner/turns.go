@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river/riverdriver"
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivertype"
 )
 
 // orgSQL is the organization of a job as text, "" for work of the platform. River keeps the cause in the metadata.
@@ -19,9 +20,10 @@ const turnsIndexSQL = `
 create index if not exists river_job_turns on {schema}.river_job
 	(queue, (` + orgSQL + `), priority, scheduled_at, id) where state = 'available'`
 
-// takeTurnsSQL takes due jobs of a queue and gives their ids: the next ones of the organization that has the fewest
+// takeTurnsSQL takes due jobs of a queue and gives their rows: the next ones of the organization that has the fewest
 // running jobs, then of the others. An organization gets no more than its share. What is written to the row equals
 // River's own statement, JobGetAvailable. River's time is that of the database as long as nobody moves the clock.
+// Taking and reading are one statement: a job that is taken and not read would be running with nobody at work on it.
 const takeTurnsSQL = `
 with recursive owners (org) as (
 	(select ` + orgSQL + ` from {schema}.river_job where state = 'available' and queue = @queue order by 1 limit 1)
@@ -48,7 +50,10 @@ with recursive owners (org) as (
 update {schema}.river_job as job set
 	state = 'running', attempt = attempt + 1, attempted_at = coalesce(@now::timestamptz, now()),
 	attempted_by = (array_append(attempted_by, @client::text))[greatest(1, cardinality(attempted_by) + 2 - @tries):]
-from taken where job.id = taken.id returning job.id`
+from taken where job.id = taken.id
+returning job.id, job.args, job.attempt, job.attempted_at, job.attempted_by, job.created_at,
+	coalesce(to_jsonb(job.errors), '[]'), job.finalized_at, job.kind, job.max_attempts, job.metadata, job.priority,
+	job.queue, job.scheduled_at, job.state::text, job.tags, job.unique_key`
 
 // turnsDriver is River's driver, except that its queues take jobs by takeTurnsSQL. River itself takes the oldest jobs,
 // so that everybody would wait behind the burst of one organization.
@@ -68,8 +73,8 @@ type turnsExecutor struct {
 	runner *Runner
 }
 
-// JobGetAvailable takes up to MaxToLock jobs in turn. When the connection breaks after they were taken, they run again
-// like those of a program that was killed.
+// JobGetAvailable takes up to MaxToLock jobs in turn. When the connection breaks before their rows have come, they run
+// again like those of a program that was killed.
 func (e turnsExecutor) JobGetAvailable(
 	ctx context.Context, p *riverdriver.JobGetAvailableParams,
 ) (*riverdriver.JobGetAvailableResult, error) {
@@ -82,13 +87,24 @@ func (e turnsExecutor) JobGetAvailable(
 	if err != nil {
 		return nil, err
 	}
-	ids, err := pgx.CollectRows(rows, pgx.RowTo[int64])
-	if err != nil || len(ids) == 0 {
-		return &riverdriver.JobGetAvailableResult{}, err
+	list, err := pgx.CollectRows(rows, takenJob)
+	if err != nil {
+		return nil, err
 	}
-	queue.took(len(ids), p.MaxToLock)
-	list, err := e.JobGetByIDMany(ctx, &riverdriver.JobGetByIDManyParams{ID: ids, Schema: p.Schema})
-	return &riverdriver.JobGetAvailableResult{Jobs: list}, err
+	queue.took(len(list), p.MaxToLock)
+	return &riverdriver.JobGetAvailableResult{Jobs: list}, nil
+}
+
+// takenJob reads a row of takeTurnsSQL. UniqueStates is left out: it is for inserting only.
+func takenJob(row pgx.CollectableRow) (*rivertype.JobRow, error) {
+	var j rivertype.JobRow
+	var failed []byte
+	if err := row.Scan(&j.ID, &j.EncodedArgs, &j.Attempt, &j.AttemptedAt, &j.AttemptedBy, &j.CreatedAt, &failed,
+		&j.FinalizedAt, &j.Kind, &j.MaxAttempts, &j.Metadata, &j.Priority, &j.Queue, &j.ScheduledAt, &j.State, &j.Tags,
+		&j.UniqueKey); err != nil {
+		return nil, err
+	}
+	return &j, riverdriver.UnmarshalAttemptErrors(failed, &j.Errors)
 }
 
 // lookAgain makes River look for jobs of a queue at once, by the notification that an insert sends. Jobs beyond an

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"sync"
 	"time"
 
 	"github.com/riverqueue/river"
@@ -15,14 +16,17 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/jobs"
 )
 
 // Options sets how often and how long a kind of job is tried. The zero value has usable defaults.
 type Options struct {
-	Queue       string        // "" = "default"
-	Timeout     time.Duration // of one attempt; zero means 30 s
-	MaxAttempts int           // zero means 10
+	Queue string // "" = "default"
+	// Timeout is the limit of one attempt; zero means 30 s. An attempt of a kind with a longer limit makes way when the
+	// clock is moved: it is cancelled, and the job begins again afterwards with the same number of attempt.
+	Timeout     time.Duration
+	MaxAttempts int // zero means 10
 	// Backoff gives the wait after the attempt of this number, from 1; nil = Doubling(1 s, 10 min).
 	Backoff func(attempt int) time.Duration
 }
@@ -167,11 +171,41 @@ func (w *worker[T]) seated(ctx context.Context, args T, cause jobs.Cause) error 
 	}
 	machine := clock.System()
 	began := machine.Now()
-	err := w.attempt(ctx, args, cause)
+	err := w.makingWay(ctx, args, cause)
 	took := machine.Now().Sub(began)
 	var snooze *river.JobSnoozeError
 	if w.places.leave(s, !errors.As(err, &snooze) || took > slow, err == nil && took <= slow) {
 		w.freed(ctx)
+	}
+	return err
+}
+
+// makeWayAfter is how long an attempt that can make way may go on after the gate was shut. Most end by themselves in
+// it.
+const makeWayAfter = time.Second
+
+// errMadeWay is the reason for which the context of an attempt ended that made way.
+var errMadeWay = errors.New("the clock is moved")
+
+// makingWay is attempt, which ends soon after the gate was shut if its kind may take longer than a move of the clock
+// can wait. The job comes again when the gate is open, unless the attempt has succeeded or was given up.
+func (w *worker[T]) makingWay(ctx context.Context, args T, cause jobs.Cause) error {
+	if w.gate == nil || w.opts.Timeout <= usualTimeout {
+		return w.attempt(ctx, args, cause)
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	var watch sync.WaitGroup
+	defer watch.Wait()
+	defer cancel(nil)
+	watch.Go(func() {
+		if loop.Wait(ctx, w.gate.Closing()) && loop.Sleep(ctx, makeWayAfter) {
+			cancel(errMadeWay)
+		}
+	})
+	err := w.attempt(ctx, args, cause)
+	var final *givenUp
+	if err != nil && !errors.As(err, &final) && errors.Is(context.Cause(ctx), errMadeWay) {
+		return Snooze(shutPause)
 	}
 	return err
 }

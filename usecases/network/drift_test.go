@@ -6,8 +6,12 @@ import (
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/coretest"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
 	"github.com/lastmile-isp/lastmile/jobs"
+	"github.com/lastmile-isp/lastmile/jobs/network"
+	"github.com/lastmile-isp/lastmile/jobs/runner"
 	"github.com/lastmile-isp/lastmile/projections/network"
 	"github.com/lastmile-isp/lastmile/simulators/router"
 )
@@ -59,6 +63,50 @@ func TestDrift_ARouterThatCannotBeComparedIsTold(t *testing.T) {
 	}
 	if n, err := query.Unchecked(t.Context()); n != 0 || err != nil {
 		t.Errorf("counted: %d, %v", n, err)
+	}
+}
+
+// TestDrift_ChecksThatWaitDoNotPileUpAndAreTold: where routers need more time than the interval has, a router has one
+// waiting check, however many intervals pass. That it was not compared is told until its turn comes.
+func TestDrift_ChecksThatWaitDoNotPileUpAndAreTold(t *testing.T) {
+	t.Parallel()
+	p := newPlant(t)
+	p.active("ether5")
+	// its checks only wait
+	queue := jobrunner.New(jobrunner.Config{DB: pgtest.New(t), InsertOnly: true, Clock: p.clock})
+	p.workers.Register(queue)
+	coretest.Start(t, "waiting jobs", queue)
+	coretest.Start(t, "rounds", networkjobs.NewBackground(p.workers, queue, true))
+	waiting := func() int {
+		list, err := jobrunner.Waiting[commands.CheckDrift](t.Context(), queue)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(list)
+	}
+	told := func() int {
+		n, err := networkviews.DevicesQuery{Views: p.views}.Unchecked(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	p.clock.Advance(15 * time.Minute)
+	for waiting() == 0 {
+		<-time.After(10 * time.Millisecond)
+	}
+	if told() != 0 {
+		t.Error("a check that is due is told as one that was not made")
+	}
+	for told() == 0 {
+		p.clock.Advance(15 * time.Minute)
+		<-time.After(100 * time.Millisecond)
+	}
+	if n := waiting(); n != 1 {
+		t.Errorf("%d checks wait for one router", n)
+	}
+	if got := p.unchecked(); got != nil {
+		t.Errorf("compared after all, and still %+v", got)
 	}
 }
 

@@ -235,6 +235,7 @@ func (p *plant) work(sim *router.Simulator) *networkjobs.Workers {
 		Limiter: p.Vault.Limits,
 		Gateway: gateway, Breakers: breakers, Polls: polls, Clock: p.clock, Logger: storetest.Quiet(),
 		Overrides: true, Script: networkjobs.ScriptSettings{RadiusHost: "10.99.0.1"},
+		PollEvery: time.Minute, DriftEvery: 15 * time.Minute, PollsKept: time.Hour,
 	})
 	queue := jobrunner.New(jobrunner.Config{DB: p.DB, Sole: true})
 	workers.Register(queue)

@@ -1,0 +1,50 @@
+package jobrunner
+
+import (
+	"context"
+	"time"
+
+	"github.com/riverqueue/river/riverdriver"
+	"github.com/riverqueue/river/rivertype"
+
+	"github.com/lastmile-isp/lastmile/internal/clock"
+)
+
+// River's rescuer, which gives the running jobs of a dead program to others, reckons by the machine's time, also when
+// it has a clock of ours. The instants in its table are the product's. So its two statements are translated while the
+// clock can be moved. In both directions nothing is rescued too early: while the clock is moved no job runs (Pause).
+
+// JobGetStuck gives the jobs that began before a horizon, with the instants that a machine clock would have given them.
+func (e turnsExecutor) JobGetStuck(
+	ctx context.Context, p *riverdriver.JobGetStuckParams,
+) ([]*rivertype.JobRow, error) {
+	ahead := e.runner.ahead()
+	translated := *p
+	translated.StuckHorizon = p.StuckHorizon.Add(ahead)
+	list, err := e.Executor.JobGetStuck(ctx, &translated)
+	for _, job := range list {
+		if job.AttemptedAt != nil {
+			began := job.AttemptedAt.Add(-ahead)
+			job.AttemptedAt = &began
+		}
+	}
+	return list, err
+}
+
+// JobRescueMany rescues those of the jobs that still run since before a horizon.
+func (e turnsExecutor) JobRescueMany(
+	ctx context.Context, p *riverdriver.JobRescueManyParams,
+) (*struct{}, error) {
+	translated := *p
+	translated.StuckHorizon = p.StuckHorizon.Add(e.runner.ahead())
+	return e.Executor.JobRescueMany(ctx, &translated)
+}
+
+// ahead is the product's time less the machine's. It is 0 when the clock cannot be moved, and negative only for clocks
+// of tests.
+func (r *Runner) ahead() time.Duration {
+	if !jumps(r.cfg.Clock) {
+		return 0
+	}
+	return r.cfg.Clock.Now().Sub(clock.System().Now())
+}
