@@ -39,6 +39,8 @@ type Definition[S any, C commands.Command, E events.Event] struct {
 	// Close makes the last event of a full period. Evolve turns that event into the first state of the next period. nil
 	// = the stream always stays short and is never closed.
 	Close func(S) E
+	// ClosedAt completes a reopened state with the instant at which its period was closed; nil = nothing needs it.
+	ClosedAt func(S, time.Time) S
 }
 
 // Reopen makes the first state of a period from the event that closed the period before. It fails for an opening that

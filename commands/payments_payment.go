@@ -104,7 +104,7 @@ type RecordVerdict struct {
 }
 
 // SettlePayment reports the receipt that pays the attempt. With ByOperator a person put the money of the attempt on an
-// account: it is never refused, and changes nothing when the account is another one than the attempt's. Fails:
+// account: it is never refused, and makes an attempt a success only on the attempt's own account. Fails:
 // payment_not_found, payment_settled, amount_mismatch.
 type SettlePayment struct {
 	PaymentID     id.Payment

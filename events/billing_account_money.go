@@ -101,7 +101,8 @@ type WriteOffRecovered struct {
 	After        Books           `json:"after"`
 }
 
-// RecoveryWithdrawn undoes a recovery or a part of it, because its receipt is taken back: the loss stands again.
+// RecoveryWithdrawn undoes a recovery or a part of it: the loss stands again. The money leaves with its receipt, which
+// is taken back, or becomes credit, because recoveries of the invoice are waived.
 type RecoveryWithdrawn struct {
 	SubscriberID id.Subscriber   `json:"subscriberId"`
 	OrgID        id.Organization `json:"orgId"`
@@ -110,8 +111,17 @@ type RecoveryWithdrawn struct {
 	Number       string          `json:"number"` // of the invoice
 	ReceiptID    id.Receipt      `json:"receiptId"`
 	Amount       money.Amount    `json:"amount"`
+	ToCredit     bool            `json:"toCredit,omitempty"`
 	At           time.Time       `json:"at"`
 	After        Books           `json:"after"`
+}
+
+// RecoveryWaived records that money recovers no loss on a written-off invoice any more, because the invoice is for a
+// period that never began: nobody owes anything for it, and money that names it is credit.
+type RecoveryWaived struct {
+	SubscriberID id.Subscriber `json:"subscriberId"`
+	InvoiceID    id.Invoice    `json:"invoiceId"`
+	At           time.Time     `json:"at"`
 }
 
 // CreditNoteVoided records that a granted number has no credit note: the note has another number, or there is no such
@@ -132,6 +142,7 @@ func (DebtWrittenOff) EventType() string    { return "billing.DebtWrittenOff.v2"
 func (InvoiceWrittenOff) EventType() string { return "billing.InvoiceWrittenOff.v1" }
 func (WriteOffRecovered) EventType() string { return "billing.WriteOffRecovered.v1" }
 func (RecoveryWithdrawn) EventType() string { return "billing.RecoveryWithdrawn.v1" }
+func (RecoveryWaived) EventType() string    { return "billing.RecoveryWaived.v1" }
 func (CreditNoteVoided) EventType() string  { return "billing.CreditNoteVoided.v1" }
 
 func (CreditSetAside) accountEvent()    {}
@@ -141,6 +152,7 @@ func (DebtWrittenOff) accountEvent()    {}
 func (InvoiceWrittenOff) accountEvent() {}
 func (WriteOffRecovered) accountEvent() {}
 func (RecoveryWithdrawn) accountEvent() {}
+func (RecoveryWaived) accountEvent()    {}
 func (CreditNoteVoided) accountEvent()  {}
 
 func (e CreditSetAside) PersonalSubject() uuid.UUID   { return e.SubscriberID.UUID() }

@@ -66,7 +66,8 @@ type PromptChecked struct {
 	At        time.Time  `json:"at"`
 }
 
-// PaymentSucceeded records that the customer paid. Nothing changes this verdict later.
+// PaymentSucceeded records that the customer paid. Nothing changes this verdict later. It is recorded again when a
+// person put the real receipt of a provisional success on an account: the success is by that receipt from then on.
 type PaymentSucceeded struct {
 	PaymentID     id.Payment      `json:"paymentId"`
 	OrgID         id.Organization `json:"orgId"`
@@ -103,6 +104,19 @@ type ProvisionalSuperseded struct {
 	ReceiptID            id.Receipt      `json:"receiptId"` // the real receipt, which carries the credit
 	ProvisionalReceiptID id.Receipt      `json:"provisionalReceiptId"`
 	At                   time.Time       `json:"at"`
+}
+
+// PaymentPaidElsewhere records that a person put the money of an attempt on another account than the attempt's. The
+// attempt itself stays as it was; a success that a status query reports later is this money and is not credited again.
+type PaymentPaidElsewhere struct {
+	PaymentID     id.Payment      `json:"paymentId"`
+	OrgID         id.Organization `json:"orgId"`
+	SubscriberID  id.Subscriber   `json:"subscriberId"` // of the attempt
+	ReceiptID     id.Receipt      `json:"receiptId"`
+	ReceiptNumber string          `json:"receiptNumber"`
+	Amount        money.Amount    `json:"amount"` // of the receipt, which may differ from the attempt's
+	PaidTo        id.Subscriber   `json:"paidTo"` // whose account has the money
+	At            time.Time       `json:"at"`
 }
 
 // PromptCheckRequested records that the provider must be asked now, because of a person or an unverified callback.
@@ -147,6 +161,7 @@ func (PromptChecked) EventType() string         { return "payments.PromptChecked
 func (PaymentSucceeded) EventType() string      { return "payments.PaymentSucceeded.v1" }
 func (ProvisionalClaimed) EventType() string    { return "payments.ProvisionalClaimed.v1" }
 func (ProvisionalSuperseded) EventType() string { return "payments.ProvisionalSuperseded.v1" }
+func (PaymentPaidElsewhere) EventType() string  { return "payments.PaymentPaidElsewhere.v1" }
 func (PromptCheckRequested) EventType() string  { return "payments.PromptCheckRequested.v1" }
 func (PaymentCancelled) EventType() string      { return "payments.PaymentCancelled.v1" }
 func (PaymentFailed) EventType() string         { return "payments.PaymentFailed.v1" }
@@ -160,6 +175,7 @@ func (PromptChecked) paymentEvent()         {}
 func (PaymentSucceeded) paymentEvent()      {}
 func (ProvisionalClaimed) paymentEvent()    {}
 func (ProvisionalSuperseded) paymentEvent() {}
+func (PaymentPaidElsewhere) paymentEvent()  {}
 func (PromptCheckRequested) paymentEvent()  {}
 func (PaymentCancelled) paymentEvent()      {}
 func (PaymentFailed) paymentEvent()         {}

@@ -23,7 +23,7 @@ func Accounts() aggregates.Definition[Account, commands.AccountCommand, events.A
 	return aggregates.Definition[Account, commands.AccountCommand, events.AccountEvent]{
 		Category: commands.AccountCategory, Missing: commands.ErrNoAccount, Evolve: evolveAccount,
 		Decide: decideAccount,
-		Owner:  ownerAccount, Close: closeAccount,
+		Owner:  ownerAccount, Close: closeAccount, ClosedAt: closedAt,
 		Commands: []commands.AccountCommand{
 			commands.DraftInvoice{}, commands.DraftPeriodInvoice{}, commands.IssueInvoice{}, commands.VoidInvoice{},
 			commands.DraftCreditNote{}, commands.IssueCreditNote{}, commands.CreditReceipt{},
@@ -72,6 +72,7 @@ type Invoice struct {
 	Noted          money.Amount // sum of its credit notes, drafted ones included
 	WrittenOff     money.Amount // sum of the write-offs on it
 	Recovered      money.Amount // the part of WrittenOff that later money covers
+	Waived         bool         // its period never began: money that names it recovers nothing
 }
 
 // Receipt is money that was booked on the account, and what it is for. Number is the provider's receipt number, or the

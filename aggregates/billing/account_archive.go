@@ -26,6 +26,15 @@ func (s Account) mayHaveForgotten(matchedAt time.Time) bool {
 	return len(s.Archived) >= rememberedIDs && !matchedAt.After(s.ArchivedUntil)
 }
 
+// closedAt completes an opening of before, which does not tell when its archived receipts were booked: all of them were
+// before the period was closed.
+func closedAt(s Account, at time.Time) Account {
+	if len(s.Archived) > 0 && s.ArchivedUntil.IsZero() {
+		s.ArchivedUntil = at
+	}
+	return s
+}
+
 // isArchived reports whether the account keeps only the id of an invoice or receipt.
 func isArchived[I ~[16]byte](s Account, of I) bool {
 	return slices.Contains(s.Archived, id.As[id.Any](of))

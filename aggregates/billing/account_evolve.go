@@ -44,6 +44,10 @@ func evolveAccount(s Account, e events.AccountEvent) Account {
 		inv, _ := s.invoice(e.InvoiceID)
 		inv.WroteOff = true
 		return s.withInvoice(e.InvoiceID, inv)
+	case events.RecoveryWaived:
+		inv, _ := s.invoice(e.InvoiceID)
+		inv.Waived = true
+		return s.withInvoice(e.InvoiceID, inv)
 	case events.CreditLeft:
 		// The credit follows from Lots.
 	case events.CreditNoteVoided:
@@ -66,9 +70,6 @@ func evolveAccount(s Account, e events.AccountEvent) Account {
 func evolveMoney(s Account, e events.AccountEvent) Account {
 	switch e := e.(type) {
 	case events.ReceiptCredited:
-		if len(s.Archived) > 0 && s.ArchivedUntil.IsZero() { // of an opening that does not have the instant yet
-			s.ArchivedUntil = e.At
-		}
 		return s.withMoney(e.ReceiptID, Receipt{
 			Number: e.Number, Amount: e.Amount, Move: e.Move, Withdrawals: s.Receipts[e.ReceiptID].Withdrawals,
 			BookedAt: e.At,
@@ -108,7 +109,10 @@ func evolveMoney(s Account, e events.AccountEvent) Account {
 	case events.WriteOffRecovered:
 		return s.moved(e.ReceiptID, toLoss(e.InvoiceID), e.Amount).withRecovered(e.InvoiceID, e.Amount)
 	case events.RecoveryWithdrawn:
-		s = s.moved(e.ReceiptID, toLoss(e.InvoiceID), e.Amount.Neg()).leaving(e.ReceiptID, e.Amount)
+		s = s.moved(e.ReceiptID, toLoss(e.InvoiceID), e.Amount.Neg())
+		if !e.ToCredit {
+			s = s.leaving(e.ReceiptID, e.Amount)
+		}
 		return s.withRecovered(e.InvoiceID, e.Amount.Neg())
 	default: // other events are applied by evolveAccount, whose switch is complete
 	}

@@ -137,15 +137,19 @@ func decideVoidInvoice(s Account, c commands.VoidInvoice, now time.Time) ([]even
 }
 
 // giveBackRest drafts a credit note over all that no credit note nor write-off covers, so that its money becomes
-// credit. Without such a rest, and when it was drafted before, it gives no event.
+// credit, and ends recoveries on what was written off. Without such a rest, and when all was done before, it gives no
+// event.
 func giveBackRest(s Account, c commands.VoidInvoice, now time.Time) ([]events.AccountEvent, error) {
-	if inv, _ := s.invoice(c.InvoiceID); !inv.Total.Sub(inv.Noted).Sub(inv.WrittenOff).Positive() {
-		return nil, nil
+	b := booking{s: s, now: now}
+	b.waiveRecovery(c.InvoiceID)
+	if inv, _ := b.s.invoice(c.InvoiceID); !inv.Total.Sub(inv.Noted).Sub(inv.WrittenOff).Positive() {
+		return b.events(), nil
 	}
-	return decideDraftCreditNote(s, commands.DraftCreditNote{
+	drafted, err := decideDraftCreditNote(b.s, commands.DraftCreditNote{
 		SubscriberID: c.SubscriberID, CreditNoteID: id.Derive[id.Receipt]("rest", c.InvoiceID.String()),
 		InvoiceID: c.InvoiceID, Reason: c.Reason, Prefix: c.NotePrefix,
 	}, now)
+	return append(b.events(), drafted...), err
 }
 
 // mayVoid refuses to void an invoice with a credit note or a write-off, and one with money unless that is released. The

@@ -103,7 +103,7 @@ func (b *booking) withdraw(c commands.WithdrawReceipt, amount money.Amount) {
 		case events.ForInvoice:
 			b.free(a.Target.invoice(), c.ReceiptID, part, false)
 		case events.ForWriteOff:
-			b.unrecover(id.As[id.Invoice](a.Target.ID), c.ReceiptID, part)
+			b.unrecover(id.As[id.Invoice](a.Target.ID), c.ReceiptID, part, false)
 		default: // money for a refund stays
 			continue
 		}

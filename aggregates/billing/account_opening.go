@@ -49,6 +49,7 @@ type openingInvoice struct {
 	Noted          int64           `json:"noted,omitempty"`
 	WrittenOff     int64           `json:"writtenOff,omitempty"`
 	Recovered      int64           `json:"recovered,omitempty"`
+	Waived         bool            `json:"waived,omitempty"`
 }
 
 // openingReceipt is the durable form of Receipt. Names of fields never change.
@@ -133,7 +134,7 @@ func openingAccount(opening []byte) Account {
 			SubscriptionID: i.SubscriptionID, PeriodFrom: i.PeriodFrom, PeriodTo: i.PeriodTo, Number: i.Number,
 			Total: amount(i.Total), Due: amount(i.Due), DueOn: i.DueOn, Seq: i.Seq, Paid: i.Paid,
 			Cancelled: i.Cancelled, WroteOff: i.WroteOff, Noted: amount(i.Noted), WrittenOff: amount(i.WrittenOff),
-			Recovered: amount(i.Recovered),
+			Recovered: amount(i.Recovered), Waived: i.Waived,
 		}
 	}
 	return Account{
@@ -157,7 +158,7 @@ func closeInvoice(i Invoice) openingInvoice {
 		SubscriptionID: i.SubscriptionID, PeriodFrom: i.PeriodFrom, PeriodTo: i.PeriodTo, Number: i.Number,
 		Total: i.Total.Minor, Due: i.Due.Minor, DueOn: i.DueOn, Seq: i.Seq, Paid: i.Paid,
 		Cancelled: i.Cancelled, WroteOff: i.WroteOff, Noted: i.Noted.Minor, WrittenOff: i.WrittenOff.Minor,
-		Recovered: i.Recovered.Minor,
+		Recovered: i.Recovered.Minor, Waived: i.Waived,
 	}
 }
 

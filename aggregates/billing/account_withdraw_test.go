@@ -161,13 +161,13 @@ func TestVoidInvoice_OfAPeriodThatNeverBeganIsCreditedWhereItCannotBeVoided(t *t
 	t.Parallel()
 	c := void(1)
 	c.NotePrefix = "ACME-CN"
-	rest := func(l *ledger, minor int64) commands.IssueCreditNote {
+	rest := func(l *ledger, minor int64, waived int) commands.IssueCreditNote {
 		t.Helper()
 		made := l.do(c)
-		if len(made) != 1 {
+		if len(made) != 1+waived {
 			t.Fatalf("made %+v", made)
 		}
-		drafted, ok := made[0].(events.CreditNoteDrafted)
+		drafted, ok := made[waived].(events.CreditNoteDrafted)
 		if !ok || drafted.Amount != kes(minor) || drafted.Prefix != "ACME-CN" || drafted.InvoiceID != invoiceID(1) {
 			t.Fatalf("made %+v", made)
 		}
@@ -177,14 +177,33 @@ func TestVoidInvoice_OfAPeriodThatNeverBeganIsCreditedWhereItCannotBeVoided(t *t
 		}
 	}
 	noted := given(t, draft(1, 1000, 10), issue(1), credit(1, 600), note(1, 1, 200), issueNote(1))
-	noted.do(rest(noted, 800))
+	noted.do(rest(noted, 800, 0))
 	noted.stands(0, 600)
 	noted.then(c)
 	lost := given(t, draft(1, 1000, 10), issue(1), credit(1, 600), writeOff(1, 0))
-	lost.do(rest(lost, 600))
+	lost.do(rest(lost, 600, 1))
 	lost.stands(0, 600)
 	whole := given(t, draft(1, 1000, 10), issue(1), note(1, 1, 1000))
 	whole.then(c) // the note is on its way
+}
+
+func TestVoidInvoice_OfAWrittenOffPeriodThatNeverBeganMakesRecoveriesCredit(t *testing.T) {
+	t.Parallel()
+	named := func(n int) commands.CreditReceipt {
+		c := credit(n, 700)
+		c.InvoiceID = invoiceID(1)
+		return c
+	}
+	l := given(t, draft(1, 1000, 10), issue(1), writeOff(1, 0), named(1))
+	l.stands(0, 0) // a loss that money recovers
+	l.kinds(void(1), events.RecoveryWaived{}, events.RecoveryWithdrawn{}, events.CreditLeft{})
+	l.stands(0, 700)
+	l.then(void(1))
+	l.closed()
+	l.do(named(2))
+	l.stands(0, 1400)
+	l.do(withdraw(1))
+	l.stands(0, 700)
 }
 
 func TestTellCredit_IsAnsweredWhenThereIsAny(t *testing.T) {

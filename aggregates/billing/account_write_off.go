@@ -57,11 +57,12 @@ func decideWriteOffDebt(s Account, c commands.WriteOffDebt, now time.Time) ([]ev
 	return b.events(), nil
 }
 
-// recover lets money that names a written-off invoice cover the loss. Money that does not name it is the customer's.
+// recover lets money that names a written-off invoice cover the loss. Money that does not name it is the customer's,
+// and so is money that names an invoice whose period never began.
 func (b *booking) recover(invoice id.Invoice, receipt id.Receipt) {
 	inv, _ := b.s.invoice(invoice)
 	amount := inv.WrittenOff.Sub(inv.Recovered).Min(b.s.Receipts[receipt].Unused)
-	if !amount.Positive() {
+	if !amount.Positive() || inv.Waived {
 		return
 	}
 	b.record(events.WriteOffRecovered{
@@ -70,11 +71,31 @@ func (b *booking) recover(invoice id.Invoice, receipt id.Receipt) {
 	})
 }
 
-// unrecover takes money of a withdrawn receipt from a written-off invoice: the loss stands again.
-func (b *booking) unrecover(invoice id.Invoice, receipt id.Receipt, amount money.Amount) {
+// waiveRecovery ends recoveries on a written-off invoice whose period never began. Money that recovered its loss before
+// becomes credit. Without a write-off, and when it was waived before, it records nothing.
+func (b *booking) waiveRecovery(invoice id.Invoice) {
+	inv, _ := b.s.invoice(invoice)
+	if !inv.WrittenOff.Positive() || inv.Waived {
+		return
+	}
+	b.record(events.RecoveryWaived{SubscriberID: b.s.SubscriberID, InvoiceID: invoice, At: b.now})
+	released := b.s.payers(toLoss(invoice))
+	for _, receipt := range released {
+		b.unrecover(invoice, receipt, b.s.Receipts[receipt].to(toLoss(invoice)).Amount, true)
+	}
+	if len(released) > 0 {
+		b.spend(id.Invoice{}, id.Receipt{})
+		b.tellCredit()
+	}
+}
+
+// unrecover takes money of a receipt from a written-off invoice: the loss stands again. The money becomes credit, or
+// leaves with the receipt.
+func (b *booking) unrecover(invoice id.Invoice, receipt id.Receipt, amount money.Amount, toCredit bool) {
 	inv, _ := b.s.invoice(invoice)
 	b.record(events.RecoveryWithdrawn{
 		SubscriberID: b.s.SubscriberID, OrgID: b.s.OrgID, AllocationID: toLoss(invoice).allocationOf(receipt),
-		InvoiceID: invoice, Number: inv.Number, ReceiptID: receipt, Amount: amount, At: b.now,
+		InvoiceID: invoice, Number: inv.Number, ReceiptID: receipt, Amount: amount, ToCredit: toCredit,
+		At: b.now,
 	})
 }

@@ -58,6 +58,14 @@ type Payment struct {
 	Receipt           id.Receipt // zero until the attempt succeeds
 	Provisional       bool       // Receipt is a provisional one that no real receipt has claimed yet
 	Credited          id.Receipt // the receipt that carries the credit: the provisional one, also after it was claimed
+	Elsewhere         Elsewhere  // its money, while it has no success; the zero value = nobody put it anywhere
+}
+
+// Elsewhere is the real receipt of an attempt whose money a person put on another account than the attempt's.
+type Elsewhere struct {
+	Receipt id.Receipt
+	Number  string
+	Amount  money.Amount
 }
 
 // open reports whether the attempt has no verdict yet.
@@ -91,6 +99,8 @@ func evolvePayment(s Payment, e events.PaymentEvent) Payment {
 	case events.ProvisionalClaimed:
 		s.Receipt, s.Provisional = e.ReceiptID, false
 	case events.ProvisionalSuperseded:
+	case events.PaymentPaidElsewhere:
+		s.Elsewhere = Elsewhere{Receipt: e.ReceiptID, Number: e.ReceiptNumber, Amount: e.Amount}
 	case events.PaymentCancelled:
 		s.Stage = StageCancelled
 	case events.PaymentFailed:
@@ -261,10 +271,13 @@ func decideSettlePayment(s Payment, c commands.SettlePayment, now time.Time) ([]
 	case s.Stage == StageSucceeded && (c.ReceiptID == s.Receipt || c.ReceiptID == s.Credited):
 		return nil, nil
 	case s.Stage == StageSucceeded && c.Provisional:
-		return []events.PaymentEvent{events.ProvisionalSuperseded{
-			PaymentID: s.ID, OrgID: s.Org, SubscriberID: s.Subscriber, ReceiptID: s.Credited,
-			ProvisionalReceiptID: c.ReceiptID, At: now,
-		}}, nil
+		return s.superseded(s.Credited, c.ReceiptID, now), nil
+	case c.Provisional && !s.Elsewhere.Receipt.IsZero():
+		known := commands.SettlePayment{
+			ReceiptID: s.Elsewhere.Receipt, ReceiptNumber: s.Elsewhere.Number, By: commands.ByOperator,
+		}
+		return append(s.succeeded(known, s.Elsewhere.Amount, now),
+			s.superseded(s.Elsewhere.Receipt, c.ReceiptID, now)...), nil
 	case s.Stage == StageSucceeded && !s.Provisional:
 		return nil, failure.NewConflict("payment_settled", "This payment has another receipt already.")
 	case c.Amount.Cmp(s.Amount) != 0:
@@ -279,15 +292,34 @@ func decideSettlePayment(s Payment, c commands.SettlePayment, now time.Time) ([]
 	return s.succeeded(c, s.Amount, now), nil
 }
 
-// decideSettleByHand makes the attempt a success when a person put its money on its own account: its money came,
-// whatever became of the attempt before, and also when it is another amount than was asked for. Money on another
-// account says nothing about this attempt, and a success keeps the receipt that it has
-// (docs/rules/payments.md#settled-by-hand).
+// decideSettleByHand follows a person who put the attempt's money on an account. On the attempt's own account it makes
+// the attempt a success: its money came, whatever became of the attempt before, and also when it is another amount than
+// was asked for. A success that only a provisional receipt carries is carried by the real one from then on, on
+// whichever account it is. Money on another account is remembered until the attempt succeeds, so that it is not
+// credited again. Any other success keeps the receipt that it has (docs/rules/payments.md#settled-by-hand).
 func decideSettleByHand(s Payment, c commands.SettlePayment, now time.Time) []events.PaymentEvent {
-	if s.Stage == StageSucceeded || c.SubscriberID != s.Subscriber {
+	switch {
+	case s.Stage == StageSucceeded && s.Provisional && !c.Provisional:
+		return append(s.succeeded(c, c.Amount, now), s.superseded(c.ReceiptID, s.Receipt, now)...)
+	case s.Stage == StageSucceeded:
+		return nil
+	case c.SubscriberID == s.Subscriber:
+		return s.succeeded(c, c.Amount, now)
+	case c.Provisional || c.ReceiptID == s.Elsewhere.Receipt:
 		return nil
 	}
-	return s.succeeded(c, c.Amount, now)
+	return []events.PaymentEvent{events.PaymentPaidElsewhere{
+		PaymentID: s.ID, OrgID: s.Org, SubscriberID: s.Subscriber, ReceiptID: c.ReceiptID,
+		ReceiptNumber: c.ReceiptNumber, Amount: c.Amount, PaidTo: c.SubscriberID, At: now,
+	}}
+}
+
+// superseded makes the event that a provisional receipt is the same money as another one, which carries the credit.
+func (s Payment) superseded(carrier, provisional id.Receipt, now time.Time) []events.PaymentEvent {
+	return []events.PaymentEvent{events.ProvisionalSuperseded{
+		PaymentID: s.ID, OrgID: s.Org, SubscriberID: s.Subscriber, ReceiptID: carrier,
+		ProvisionalReceiptID: provisional, At: now,
+	}}
 }
 
 // succeeded makes the event of the attempt's success by a receipt over an amount.

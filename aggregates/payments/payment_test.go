@@ -200,17 +200,31 @@ func TestSettleByHand_MoneyOnTheAttemptsOwnAccountIsItsSuccess(t *testing.T) {
 	}
 	came := succeeded(realReceipt, "SJK4X7Q2P1", "operator", false)
 	came.Amount = kes(1000)
+	elsewhere := events.PaymentPaidElsewhere{
+		PaymentID: attempt, OrgID: org, SubscriberID: sub, ReceiptID: realReceipt, ReceiptNumber: "SJK4X7Q2P1",
+		Amount: kes(1000), PaidTo: sub2, At: now,
+	}
+	superseded := events.ProvisionalSuperseded{
+		PaymentID: attempt, OrgID: org, SubscriberID: sub, ReceiptID: realReceipt,
+		ProvisionalReceiptID: provisional, At: now,
+	}
 	for name, before := range map[string][]events.PaymentEvent{
 		"created": {initiated}, "open": {initiated, submitting, accepted}, "in doubt": {initiated, submitting, doubted},
 		"failed": {initiated, failed}, "cancelled": {initiated, cancelled}, "expired": {initiated, expired},
 	} {
 		t.Log(name)
-		payment(t).given(before...).when(byHand(sub2, 1000)).then(). // another account's money is not this attempt's
-										when(byHand(sub, 1000)).then(came).when(byHand(sub, 1000)).then()
+		payment(t).given(before...).when(byHand(sub2, 1000)).then(elsewhere).when(byHand(sub2, 1000)).then().
+			when(byHand(sub, 1000)).then(came).when(byHand(sub, 1000)).then()
+		payment(t).given(before...).when(byHand(sub2, 1000)).then(elsewhere).
+			when(settle(provisional, "", "query")).then(came, superseded).
+			when(settle(provisional, "", "query")).then(superseded) // only an absorbed receipt is told again
 	}
-	for _, provisionally := range []bool{false, true} { // a success keeps its receipt, and nothing is refused
-		payment(t).given(initiated, succeeded(otherReceipt, "SJK4X7Q2P2", "callback", provisionally)).
-			when(byHand(sub, 1500)).then()
+	for _, account := range []id.Subscriber{sub, sub2} {
+		payment(t).given(initiated, succeeded(otherReceipt, "SJK4X7Q2P2", "callback", false)).
+			when(byHand(account, 1500)).then() // another real receipt keeps the success, and nothing is refused
+		payment(t).given(initiated, succeeded(provisional, "", "query", true)).
+			when(byHand(account, 1000)).then(came, superseded).
+			when(byHand(account, 1000)).then().when(settle(realReceipt, "SJK4X7Q2P1", "callback")).thenNothing()
 	}
 	if byHand(id.Subscriber{}, 1).Validate() == nil || byHand(sub, 1).Validate() != nil {
 		t.Error("an act by hand needs the account")

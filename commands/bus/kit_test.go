@@ -22,9 +22,10 @@ import (
 // counter is the aggregate of these tests. It uses the events of the account: it is opened, counts, and may claim names
 // that are unique on the platform.
 type counter struct {
-	Owner id.Organization
-	Sum   int64
-	Names []string
+	Closed time.Time `json:"-"` // when the period before was closed; zero = never
+	Owner  id.Organization
+	Sum    int64
+	Names  []string
 }
 
 // counterCommand is the sealed interface of the counter's commands.
@@ -106,6 +107,7 @@ func counters() aggregates.Definition[counter, counterCommand, events.AccountEve
 			}
 			return events.AccountPeriodClosed{Opening: opening}
 		},
+		ClosedAt: func(s counter, at time.Time) counter { s.Closed = at; return s },
 	}
 }
 
@@ -250,5 +252,6 @@ func (w *world) state(target id.Subscriber) counter {
 	if err != nil {
 		w.t.Fatalf("load: %v", err)
 	}
+	s.Closed = time.Time{} // follows from the length of the period, which most tests leave open
 	return s
 }

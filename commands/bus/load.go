@@ -186,7 +186,7 @@ func (h *handler[S, C, E]) fold(at entry[S], page []events.Envelope) (entry[S], 
 				e.Type, h.def.Category)
 		}
 		if h.closing != "" && e.Type == h.closing {
-			state, err := h.def.Reopen(fact)
+			state, err := h.reopen(fact, e.Meta.At)
 			if err != nil {
 				return at, fmt.Errorf("stream %s revision %d: %w", e.Stream, e.Revision, err)
 			}
@@ -195,6 +195,15 @@ func (h *handler[S, C, E]) fold(at entry[S], page []events.Envelope) (entry[S], 
 		at = at.with(h.def.Evolve(at.state, fact), e.Meta.CommandID, eventstore.At(e.Revision), e.Position)
 	}
 	return at, nil
+}
+
+// reopen makes the first state of a period from the event that closed the period before, at an instant.
+func (h *handler[S, C, E]) reopen(closing E, at time.Time) (S, error) {
+	state, err := h.def.Reopen(closing)
+	if err != nil || h.def.ClosedAt == nil {
+		return state, err
+	}
+	return h.def.ClosedAt(state, at), nil
 }
 
 // maxClosing is the largest closing event, in bytes of JSON. The log takes 1 MiB in one append, and 64 KiB of it are
@@ -223,7 +232,7 @@ func (h *handler[S, C, E]) closeIfFull(
 			"bytes", len(text))
 		return at, nil
 	}
-	state, err := h.def.Reopen(closing)
+	state, err := h.reopen(closing, now)
 	if err != nil {
 		h.bus.cfg.Logger.ErrorContext(ctx, "full stream not closed because its state could not be read again", "stream",
 			at.stream, "error", err)

@@ -1,6 +1,7 @@
 package bus_test
 
 import (
+	"encoding/json"
 	"math"
 	"strings"
 	"testing"
@@ -242,4 +243,17 @@ func applyModel(
 	}
 	model[c] = s
 	return ""
+}
+
+func TestPeriods_AReopenedStateLearnsWhenItsPeriodWasClosed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, bus.Config{})
+	opening, err := json.Marshal(counter{Owner: w.org})
+	if err != nil {
+		t.Fatal(err)
+	}
+	state, _, err := bus.LoadUnchecked[counter](t.Context(), w.two, w.closedFirst(string(opening)))
+	if err != nil || !state.Closed.Equal(start) {
+		t.Errorf("closed at %s, %v", state.Closed, err)
+	}
 }

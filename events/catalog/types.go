@@ -63,6 +63,7 @@ func billing() []events.Event {
 		events.AllocationWithdrawn{}, events.InvoiceReopened{}, events.PromptReserved{}, events.PromptReleased{},
 		events.AccountPeriodClosed{}, events.CreditSetAside{}, events.SetAsideReturned{}, events.SetAsidePaidOut{},
 		events.DebtWrittenOff{}, events.InvoiceWrittenOff{}, events.WriteOffRecovered{}, events.RecoveryWithdrawn{},
+		events.RecoveryWaived{},
 		events.CreditNoteVoided{}, events.NumberGranted{}, events.NumberingPeriodClosed{},
 	}
 }
@@ -73,7 +74,8 @@ func payments() []events.Event {
 		events.GatewayConfigured{}, events.GatewayRegistered{}, events.GatewayRegistrationFailed{},
 		events.PaymentInitiated{}, events.PromptSubmitting{}, events.PromptAccepted{}, events.PromptInDoubt{},
 		events.PromptChecked{}, events.PromptCheckRequested{}, events.PaymentSucceeded{}, events.ProvisionalClaimed{},
-		events.ProvisionalSuperseded{}, events.PaymentCancelled{}, events.PaymentFailed{}, events.PaymentExpired{},
+		events.ProvisionalSuperseded{}, events.PaymentPaidElsewhere{}, events.PaymentCancelled{},
+		events.PaymentFailed{}, events.PaymentExpired{},
 		events.ReceiptRecorded{}, events.ReceiptSighted{}, events.ReceiptDisputed{}, events.ReceiptMatched{},
 		events.ReceiptHeld{}, events.ReceiptAbsorbed{}, events.ReceiptUnclaimed{}, events.ReceiptStalled{},
 		events.ReceiptAssigned{}, events.ReceiptClaimed{}, events.ReceiptReversed{}, events.ReceiptReattributed{},

@@ -22,7 +22,7 @@ var matchingDDL string
 func (Matching) Name() string { return MatchingName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Matching) Version() int { return 2 }
+func (Matching) Version() int { return 3 }
 
 // DDL creates the tables of matching.sql.
 func (Matching) DDL() string { return matchingDDL }
@@ -34,6 +34,7 @@ func (Matching) TenantTables() []string { return nil }
 func (Matching) Handles() []string {
 	return []string{
 		events.OrganizationCreated{}.EventType(), events.BillingSettingsAdopted{}.EventType(),
+		events.InvoicePrefixReleased{}.EventType(),
 		events.SubscriberRegistered{}.EventType(), events.SubscriberDetailsCorrected{}.EventType(),
 		events.SubscriberForgotten{}.EventType(), events.SubscriptionCreated{}.EventType(),
 		events.InvoiceIssued{}.EventType(), events.InvoiceVoided{}.EventType(),
@@ -48,6 +49,9 @@ func (Matching) Apply(w *runner.Writes, e events.Envelope) error {
 		prefix(w, v.OrgID.String(), v.Billing.InvoicePrefix)
 	case events.BillingSettingsAdopted:
 		prefix(w, v.OrgID.String(), v.Billing.InvoicePrefix)
+	case events.InvoicePrefixReleased: // the next owner of the prefix gives out the same numbers
+		w.Exec(`delete from {schema}.invoices where org_id = $1 and number_key like $2 || '-%'`, v.OrgID,
+			referenceKey(v.Prefix))
 	case events.SubscriberRegistered:
 		w.Exec(`insert into {schema}.payers (subscriber_id, org_id, account_number, currency, phone)
 			values ($1, $2, $3, $4, nullif($5, '')) on conflict (subscriber_id) do nothing`, v.SubscriberID, v.OrgID,

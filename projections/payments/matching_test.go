@@ -120,6 +120,35 @@ func TestMatching_PrefixesThatContinueEachOtherWithDigitsStayApart(t *testing.T)
 	}
 }
 
+// A late payer of the former owner's invoice waits in suspense until the next owner gives its number out.
+func TestMatching_AReleasedPrefixIsItsNextOwnersAlone(t *testing.T) {
+	t.Parallel()
+	issued := func(name string, s id.Subscriber, org id.Organization, number string) events.InvoiceIssued {
+		return events.InvoiceIssued{
+			SubscriberID: s, OrgID: org, InvoiceID: id.Derive[id.Invoice]("test", name), Number: number, Total: kes(10),
+		}
+	}
+	story := payersStory().
+		Add("account-chege", issued("old", chege, other, "OLD-0001"), issued("kept", chege, other, "OLD1-0002"),
+			events.InvoicePaid{SubscriberID: chege, OrgID: other, InvoiceID: id.Derive[id.Invoice]("test", "old")}).
+		Add("account-brian", issued("another's", brian, acme, "OLD-0009")).
+		Add("organization-other", events.InvoicePrefixReleased{OrgID: other, Prefix: "OLD"}).
+		Add("account-chege", events.InvoiceReopened{
+			SubscriberID: chege, OrgID: other, InvoiceID: id.Derive[id.Invoice]("test", "old"), Due: kes(10),
+		})
+	checkMatches(t, paymentsviews.MatchingQuery{Views: told(t, story)}, map[string]match{
+		"nobody has the number":         {id.Organization{}, "OLD-0001", "", id.Subscriber{}, "", false},
+		"on its own paybill":            {other, "OLD-0001", "", id.Subscriber{}, "", false},
+		"another prefix that continues": {id.Organization{}, "OLD1-0002", "", chege, "invoice_number", false},
+		"another organization's":        {id.Organization{}, "OLD-0009", "", brian, "invoice_number", false},
+	})
+	story.Add("account-amina", issued("new", amina, acme, "OLD-0001"))
+	checkMatches(t, paymentsviews.MatchingQuery{Views: told(t, story)}, map[string]match{
+		"the next owner's customer": {id.Organization{}, "OLD-0001", "", amina, "invoice_number", false},
+		"more than the phone says":  {id.Organization{}, "OLD-0001", "254733333333", amina, "invoice_number", false},
+	})
+}
+
 func TestMatching_TheCallbacksInvoiceNumberComesFirst(t *testing.T) {
 	t.Parallel()
 	q := paymentsviews.MatchingQuery{Views: told(t, numbered())}

@@ -34,7 +34,7 @@ var paymentsDDL string
 func (Payments) Name() string { return PaymentsName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Payments) Version() int { return 5 }
+func (Payments) Version() int { return 6 }
 
 // DDL creates the tables of payments.sql.
 func (Payments) DDL() string { return paymentsDDL }
@@ -189,6 +189,9 @@ func applyCash(w *runner.Writes, e events.Event) {
 				"gateway": GatewayCash, "amount": v.Amount.Minor, "currency": v.Amount.Currency,
 				"number": v.ReceiptNumber, "paid_at": v.PaidAt,
 			})
+		}
+		if v.By == "operator" && !v.PaymentID.IsZero() { // perhaps on another account than that of its prompt
+			w.Exec(movedSQL, v.ReceiptID, v.OrgID, v.SubscriberID)
 		}
 		w.Exec(`update {schema}.moved set held_by = $2, taken_back = false, reason = ''
 			where receipt_id = $1`, v.ReceiptID, v.SubscriberID)

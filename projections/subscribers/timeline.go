@@ -29,7 +29,7 @@ var timelineDDL string
 func (Timeline) Name() string { return TimelineName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Timeline) Version() int { return 4 }
+func (Timeline) Version() int { return 5 }
 
 // DDL creates the tables of timeline.sql.
 func (Timeline) DDL() string { return timelineDDL }
@@ -48,8 +48,10 @@ var timelineEvents = []events.Event{
 	events.CreditNoteDrafted{}, events.CreditNoteIssued{}, events.ReceiptWithdrawn{}, events.AllocationWithdrawn{},
 	events.InvoiceReopened{}, events.CreditSetAside{}, events.SetAsideReturned{}, events.SetAsidePaidOut{},
 	events.DebtWrittenOff{}, events.InvoiceWrittenOff{}, events.WriteOffRecovered{}, events.RecoveryWithdrawn{},
+	events.RecoveryWaived{},
 	events.CreditNoteVoided{}, events.PromptReserved{}, events.PromptReleased{}, events.PaymentInitiated{},
-	events.PaymentSucceeded{}, events.ProvisionalClaimed{}, events.ProvisionalSuperseded{}, events.PaymentCancelled{},
+	events.PaymentSucceeded{}, events.ProvisionalClaimed{}, events.ProvisionalSuperseded{},
+	events.PaymentPaidElsewhere{}, events.PaymentCancelled{},
 	events.PaymentFailed{}, events.PaymentExpired{}, events.ReceiptMatched{}, events.ReceiptClaimed{},
 	events.ReceiptAbsorbed{}, events.ReceiptReversed{}, events.ReceiptReattributed{},
 }

@@ -116,6 +116,9 @@ func ofLoss(e events.AccountEvent) happening {
 	case events.RecoveryWithdrawn:
 		return ofInvoice(v.SubscriberID, v.InvoiceID, "",
 			v.Amount.String()+" were taken from "+anInvoice+", which was written off.")
+	case events.RecoveryWaived:
+		return ofInvoice(v.SubscriberID, v.InvoiceID, "",
+			"The period of "+anInvoice+" that was written off never began: nobody owes anything for it.")
 	case events.AccountPeriodClosed: // bookkeeping, no row
 	case events.AccountOpened, events.InvoiceDrafted, events.InvoiceIssued, events.InvoiceVoided,
 		events.InvoiceAllocated, events.InvoicePaid, events.InvoiceCancelled, events.AllocationWithdrawn,
@@ -154,6 +157,9 @@ func ofPayment(e events.PaymentEvent) happening {
 		return ofPrompt(v.SubscriberID, v.PaymentID, "", "The receipt of a paid phone prompt arrived.")
 	case events.ProvisionalSuperseded:
 		return ofPrompt(v.SubscriberID, v.PaymentID, "", "A paid phone prompt was found to be known already.")
+	case events.PaymentPaidElsewhere:
+		return ofPrompt(v.SubscriberID, v.PaymentID, "",
+			"The money of a phone prompt, "+v.Amount.String()+", was put on another account.")
 	case events.PaymentCancelled:
 		return ofPrompt(v.SubscriberID, v.PaymentID, "", "A phone prompt was refused by the customer.")
 	case events.PaymentFailed:

@@ -27,6 +27,7 @@ type Books struct {
 	carried       map[id.Receipt][]burden    // what receipts should carry for absorbed ones, by the carrier
 	known         map[id.Receipt][]knowledge // which prompts know a receipt
 	prompts       map[id.Payment]*prompt
+	attempts      map[id.Receipt]*attemptMoney
 	reserved      map[id.Payment]reservation
 	subscriptions map[id.Subscription]*subscription
 	series        map[id.Series]*series
@@ -42,8 +43,9 @@ func New(org id.Organization, part Part, key func(kind, value string) uuid.UUID)
 		org: org, part: part, ours: map[id.Subscriber]bool{}, accounts: map[id.Subscriber]*account{},
 		receipts: map[id.Receipt]*receipt{}, holdings: map[id.Receipt][]*holding{},
 		carried: map[id.Receipt][]burden{}, known: map[id.Receipt][]knowledge{}, prompts: map[id.Payment]*prompt{},
-		reserved: map[id.Payment]reservation{}, subscriptions: map[id.Subscription]*subscription{},
-		series: map[id.Series]*series{}, grants: map[string]grant{}, documents: map[string][]document{},
+		attempts: map[id.Receipt]*attemptMoney{}, reserved: map[id.Payment]reservation{},
+		subscriptions: map[id.Subscription]*subscription{},
+		series:        map[id.Series]*series{}, grants: map[string]grant{}, documents: map[string][]document{},
 		claims: newClaims(org, part, key),
 	}
 }
@@ -84,6 +86,7 @@ func (b *Books) Faults(now time.Time, patience time.Duration) []Fault {
 	}
 	b.checkReceipts(found)
 	b.checkPrompts(found)
+	b.checkAttempts(found)
 	b.checkSubscriptions(found)
 	b.checkNumbers(found)
 	b.claims.check(found)

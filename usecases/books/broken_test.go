@@ -304,6 +304,7 @@ func brokenPrompts() []broken {
 			func(w *world) []events.Envelope { return streamDropped(w, all[events.PaymentSucceeded]) }},
 		{"an absorbed receipt that its prompt does not know", bookscases.ReceiptUnknownToPrompt,
 			func(w *world) []events.Envelope { return dropped(w, all[events.ProvisionalClaimed]) }},
+		{"a provisional receipt beside its real one", bookscases.PaymentCreditedTwice, bothMatched},
 		{"a reservation that outlives its prompt", bookscases.ReservationStale, func(w *world) []events.Envelope {
 			return dropped(w, all[events.PromptReleased])
 		}},

@@ -26,6 +26,7 @@ const (
 // The codes of faults in receipts and prompts.
 const (
 	ReceiptCreditedTwice   Code = "receipt_credited_twice"
+	PaymentCreditedTwice   Code = "payment_credited_twice"
 	ReceiptExceeded        Code = "receipt_exceeded"
 	ReceiptMisplaced       Code = "receipt_misplaced"
 	ReceiptAmountDiffers   Code = "receipt_amount_differs"
@@ -79,6 +80,7 @@ func meanings() []meaning {
 		{InvoiceDueDiffers, "What is due on an invoice is not its total less money, credit notes and write-offs."},
 		{InvoiceStateDiffers, "An invoice counts as paid while money is due on it, or the other way round."},
 		{ReceiptCreditedTwice, "The money of one receipt was credited more than once."},
+		{PaymentCreditedTwice, "The money of one prompt is on accounts by its provisional and by its real receipt."},
 		{ReceiptExceeded, "More of a receipt is on accounts, refunded or withdrawn in parts than it has."},
 		{ReceiptMisplaced, "An account has money of a receipt whose place is elsewhere."},
 		{ReceiptAmountDiffers, "An account credited another amount than the receipt has."},

@@ -26,6 +26,9 @@ type lanes struct {
 	inputs map[string][]processmanagers.Input
 	asked  map[string][]commands.Command
 	read   int // length of the log that the process has read
+	// search looks for the payer of a receipt as the job does; nil = nobody searches.
+	search func(id.Receipt)
+	jobs   []id.Receipt // receipts whose payer is to be searched for
 }
 
 // newLanes begins without any receipt.
@@ -45,7 +48,11 @@ func (l *lanes) try(c commands.Command) error {
 		err = decided(l.accounts, c)
 	case commands.ReceiptCommand:
 		err = decided(l.receipts, c)
-	default: // the process tells attempts, too; there are none here
+	case commands.PaymentCommand:
+		if len(l.prompts.states) > 0 { // most stories have no attempts
+			err = decided(l.prompts, c)
+		}
+	default: // the process asks for no others
 	}
 	for ; l.read < len(l.log); l.read++ {
 		e := l.log[l.read]
@@ -78,10 +85,17 @@ func (l *lanes) waiting() []string {
 	return keys
 }
 
-// run has instances take inputs or carry out commands, n times at most, or until they rest when n is below zero.
+// run has instances take inputs or carry out commands, and jobs search, n times at most, or until they rest when n is
+// below zero.
 func (l *lanes) run(n int) {
 	for ; n != 0; n-- {
 		keys := l.waiting()
+		if len(l.jobs) > 0 && (len(keys) == 0 || l.rand.IntN(3) == 0) {
+			of := l.jobs[0]
+			l.jobs = l.jobs[1:]
+			l.search(of)
+			continue
+		}
 		if len(keys) == 0 {
 			return
 		}
@@ -118,6 +132,11 @@ func (l *lanes) take(key string, in processmanagers.Input) {
 		l.states[key] = after
 	}
 	l.asked[key] = append(l.asked[key], out.Commands...)
+	for _, j := range out.Jobs {
+		if find, ok := j.(commands.FindPayer); ok && l.search != nil {
+			l.jobs = append(l.jobs, find.ReceiptID)
+		}
+	}
 }
 
 // account has the money of a subscriber, as the rules decided so far.

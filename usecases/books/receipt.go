@@ -40,6 +40,7 @@ type receipt struct {
 	moves      int
 	places     []id.Subscriber // to whom it was given, by the number of earlier moves
 	payment    id.Payment      // by which it was matched or absorbed; zero = none
+	byHand     bool            // a person put it on an account
 	since      time.Time       // when it came to where it is
 }
 
@@ -47,6 +48,7 @@ type receipt struct {
 func (b *Books) takeReceipt(e events.Envelope, v events.ReceiptEvent) {
 	of := id.As[id.Receipt](e.Meta.AggregateID)
 	b.takeBurden(of, v)
+	b.takeAttemptMoney(of, e.Meta.At, v)
 	if !b.part.has(e.Meta.AggregateID) {
 		return
 	}
@@ -75,6 +77,7 @@ func (r *receipt) take(at time.Time, e events.ReceiptEvent) {
 		}
 		r.org, r.standing, r.payment = e.OrgID, matched, id.Payment{}
 		r.give(e.SubscriberID, e.Move)
+		r.byHand = r.byHand || e.By == commands.MatchedByOperator
 		if e.By == commands.MatchedByPrompt {
 			r.payment = e.PaymentID
 		}
@@ -272,7 +275,7 @@ func (b *Books) takeBurden(of id.Receipt, v events.ReceiptEvent) {
 }
 
 // checkCarrier looks whether a receipt that should carry the money of absorbed ones exists, carries money itself, and
-// is of the same amount.
+// is of the same amount. A receipt that a person put on an account may be over another amount than its prompt.
 func (b *Books) checkCarrier(f *findings, of id.Receipt, list []burden) {
 	carrier := b.receipts[of]
 	for _, absorbs := range list {
@@ -282,7 +285,7 @@ func (b *Books) checkCarrier(f *findings, of id.Receipt, list []burden) {
 			f.add(CarrierMissing, "there is no such receipt", on...)
 		case carrier.standing == absorbed:
 			f.add(CarrierMissing, "the other receipt carries no money either", on...)
-		case carrier.amount != absorbs.amount:
+		case carrier.amount != absorbs.amount && !carrier.byHand:
 			f.add(CarrierMissing, fmt.Sprintf("amounts %d and %d", absorbs.amount.Minor, carrier.amount.Minor), on...)
 		}
 	}

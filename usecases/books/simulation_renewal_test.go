@@ -136,3 +136,33 @@ func TestRenewal_WhatWasServedIsOwedAlsoAfterTheEnd(t *testing.T) {
 		}
 	})
 }
+
+// A clerk writes off the first invoice of a subscription, which was never served. The customer pays it by its number.
+func TestWriteOff_OfAPeriodThatNeverBeganTakesNoMoney(t *testing.T) {
+	t.Parallel()
+	inAnyOrder(t, 1, func(s *simulation) {
+		s.must(commands.WriteOffDebt{SubscriberID: s.amina, WriteOffID: made[id.Receipt](s), Reason: "gone away"})
+		named := s.cash(s.amina, 1000)
+		named.InvoiceID = s.invoices[0]
+		s.must(named)
+		s.elapse(days(2))
+		s.serves(s.subscriptions[0])
+		s.has(0)
+	})
+}
+
+// A clerk writes off a half of it, and the customer pays the whole.
+func TestWriteOff_OfAHalfOfAPeriodThatNeverBeganTakesNoMoney(t *testing.T) {
+	t.Parallel()
+	inAnyOrder(t, 1, func(s *simulation) {
+		s.must(commands.WriteOffDebt{
+			SubscriberID: s.amina, WriteOffID: made[id.Receipt](s), Amount: kes(500), Reason: "poor service",
+		})
+		named := s.cash(s.amina, 1000)
+		named.InvoiceID = s.invoices[0]
+		s.must(named)
+		s.elapse(days(2))
+		s.serves(s.subscriptions[0])
+		s.has(0)
+	})
+}

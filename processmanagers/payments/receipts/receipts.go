@@ -13,7 +13,8 @@
 //	reattributed ──► WithdrawReceipt ┬─► withdrawn, or it never was there ──► CreditReceipt
 //	                                 └─► refused: the money stays where it is
 //	stalled: what was asked last is asked again
-//	attributed or reattributed by hand, attempt known ──► SettlePayment: a success if the account is the attempt's
+//	attributed or reattributed by hand, attempt known ──► SettlePayment: a success if the account is the attempt's;
+//	                                 a provisional receipt of the attempt is superseded whichever account it is
 package receipts
 
 import (
