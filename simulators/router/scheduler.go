@@ -221,7 +221,7 @@ func scheduleMenus() []menu {
 				text("on-event", blank), {name: "policy", check: grantable}, onByDefault,
 			},
 			state: []string{"owner", "run-count", "next-run"},
-			show: showEntry,
+			show:  showEntry,
 			added: func(r *Router, w *row) *Trap {
 				own(r, w)
 				day, hour, _ := strings.Cut(r.version.date(r.now()), " ")
