@@ -83,7 +83,7 @@ func newKit(t testing.TB, settings ...string) *kit {
 	}, settings...)
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Logf("end of the service's log:\n%s", k.log.last(40))
+			t.Logf("end of the service's log:\n%s", k.log.last(12))
 		}
 	})
 	return k

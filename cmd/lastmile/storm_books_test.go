@@ -95,17 +95,31 @@ func (a *comparison) check() {
 	}
 }
 
-// quiet waits until the log has not grown for two seconds.
+// quiet waits until nothing is left to do and the log has not grown for two seconds, in which loops that a move of the
+// clock has woken enqueue their jobs.
 func (a *comparison) quiet() {
 	a.t.Helper()
 	was, since := a.next, time.Now()
 	a.eventually("quiet", func(ctx context.Context) (bool, error) {
-		err := a.read(ctx)
-		if a.next != was {
+		left, err := a.unfinished(ctx)
+		err = errors.Join(err, a.read(ctx))
+		if a.next != was || left > 0 {
 			was, since = a.next, time.Now()
 		}
-		return err == nil && time.Since(since) > 2*time.Second, err
+		return err == nil && time.Since(since) > 2*time.Second, errors.Join(err, fmt.Errorf("%d unfinished", left))
 	})
+}
+
+// unfinished counts what the program has to do now: due and running jobs, and commands and due timers of processes.
+func (a *comparison) unfinished(ctx context.Context) (left int, err error) {
+	db, now := a.app.storage.db, a.app.clock.Now()
+	jobs, processes := db.Namespace.Schema("river"), db.Namespace.Schema("processes")
+	err = db.Owner.QueryRow(ctx, `select
+		(select count(*) from `+jobs+`.river_job where state = 'running'
+			or state in ('available', 'scheduled', 'retryable') and scheduled_at <= $1) +
+		(select count(*) from `+processes+`.commands where stopped_at is null) +
+		(select count(*) from `+processes+`.timers where due_at <= $1)`, now).Scan(&left)
+	return left, err
 }
 
 // read takes what is new in the log.
