@@ -140,7 +140,7 @@ func (s *serviceWork) apply(ctx context.Context, u *run) error {
 		return stop(ctx, commands.OperationRead, err)
 	}
 	menus := routerplan.ApplyMenus()
-	snapshot, err := u.r.read(ctx, union(menus, routerplan.BindingMenus()))
+	snapshot, err := u.r.survey(ctx, union(menus, routerplan.BindingMenus(s.row.Binding)))
 	if err != nil {
 		return stop(ctx, commands.OperationRead, err)
 	}

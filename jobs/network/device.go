@@ -86,7 +86,7 @@ func (d deviceWork) services(ctx context.Context, u *run) error {
 		return stop(ctx, commands.OperationRead, err)
 	}
 	menus := routerplan.ApplyMenus()
-	snapshot, err := u.r.read(ctx, union(menus, routerplan.BindingMenus()))
+	snapshot, err := u.r.survey(ctx, union(menus, placeMenus(rows)))
 	if err != nil {
 		return stop(ctx, commands.OperationRead, err)
 	}
@@ -109,19 +109,6 @@ func (d deviceWork) services(ctx context.Context, u *run) error {
 		return err
 	}
 	return u.skipped()
-}
-
-// checkBindings checks the places of all services that are to stay. Fails: reserved_interface, invalid_input.
-func checkBindings(s routerplan.Snapshot, rows []networkviews.ServiceRow) error {
-	for _, row := range rows {
-		if leaving(row) {
-			continue
-		}
-		if err := routerplan.CheckBinding(s, row.ID, row.Binding); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // reportApplied reports each service that is in line now and was not known to be, and what is left of former subnets.

@@ -2,11 +2,9 @@ package networkjobs
 
 import (
 	"context"
-	"slices"
 
 	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
 	"github.com/lastmile-isp/lastmile/commands"
-	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/gateways/routeros"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -67,7 +65,7 @@ func (w *Workers) Resource(ctx context.Context, device id.Device) (networkviews.
 // Interfaces reads the interfaces that a service can be placed on, in groups, with the reason why one is reserved.
 func (w *Workers) Interfaces(ctx context.Context, device id.Device) ([]networkviews.LiveInterfaces, error) {
 	return ask(ctx, w, device, func(ctx context.Context, r router) ([]networkviews.LiveInterfaces, error) {
-		snapshot, err := r.read(ctx, routerplan.InterfaceMenus())
+		snapshot, err := r.survey(ctx, routerplan.InterfaceMenus())
 		if err != nil {
 			return nil, err
 		}
@@ -173,42 +171,6 @@ func list[T any](
 		}
 		return out, err
 	})
-}
-
-// Placement checks that a service may use its interface, and gives the subnets in use on the router, sorted. service is
-// left out of the check, so that it does not collide with itself.
-func (w *Workers) Placement(
-	ctx context.Context, device id.Device, service id.Service, b events.ServiceBinding,
-) ([]string, error) {
-	return ask(ctx, w, device, func(ctx context.Context, r router) ([]string, error) {
-		snapshot, err := r.read(ctx, routerplan.CheckMenus())
-		if err != nil {
-			return nil, err
-		}
-		if err := routerplan.CheckBinding(snapshot, service, b); err != nil {
-			return nil, err
-		}
-		occupied := routerplan.Occupied(snapshot)
-		slices.Sort(occupied)
-		return slices.Compact(occupied), nil
-	})
-}
-
-// Placements checks the places of all services of a router that are to stay, with one reading. Fails:
-// reserved_interface, invalid_input.
-func (w *Workers) Placements(ctx context.Context, device id.Device) error {
-	rows, err := w.services.OfDevice(ctx, device)
-	if err != nil {
-		return err
-	}
-	_, err = ask(ctx, w, device, func(ctx context.Context, r router) (struct{}, error) {
-		snapshot, err := r.read(ctx, routerplan.BindingMenus())
-		if err == nil {
-			err = checkBindings(snapshot, rows)
-		}
-		return struct{}{}, err
-	})
-	return err
 }
 
 // AffectedSessions counts the customers that are online through a service.

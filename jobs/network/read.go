@@ -20,6 +20,18 @@ func (r router) read(ctx context.Context, menus []string) (routerplan.Snapshot, 
 	return snapshot, r.refresh(ctx, snapshot, menus)
 }
 
+// survey reads what is needed to check places: InterfaceMenus and others. A menu of interfaces of one type costs no
+// round trip when the list of all interfaces, read just before, has none of that type.
+func (r router) survey(ctx context.Context, menus []string) (routerplan.Snapshot, error) {
+	first, second := routerplan.Stages(menus)
+	snapshot, err := r.read(ctx, first)
+	if err != nil {
+		return snapshot, err
+	}
+	second = slices.DeleteFunc(second, func(menu string) bool { return routerplan.Vacant(snapshot, menu) })
+	return snapshot, r.refresh(ctx, snapshot, second)
+}
+
 // permitted reads menus like read, and leaves those out that the API user may not read.
 func (r router) permitted(ctx context.Context, menus []string) (routerplan.Snapshot, error) {
 	snapshot := routerplan.Snapshot{}

@@ -150,16 +150,29 @@ func (p *plant) serving(kind events.ServiceType, subnet string) id.Service {
 	return service
 }
 
-// move gives a service another subnet and waits until the router has it.
+// move gives a service another subnet and waits until the router has it and all reports about that are made.
 func (p *plant) move(service id.Service, subnet string) {
 	p.t.Helper()
-	if _, err := p.services.Change(p.t.Context(), p.asked(), service,
-		networkcases.ServiceChange{Subnet: &subnet}); err != nil {
+	done, err := p.services.Change(p.t.Context(), p.asked(), service, networkcases.ServiceChange{Subnet: &subnet})
+	if err != nil {
 		p.t.Fatal(err)
+	}
+	ended, err := usecases.Await(p.t.Context(), p.views, networkviews.HistoryName, 20*time.Second,
+		func(ctx context.Context) (bool, error) { return p.endedAfter(ctx, service, done.Position) })
+	if err != nil || !ended {
+		p.t.Fatalf("waited for the end of the run: %v", err)
 	}
 	p.until("the change to be applied", func(row networkviews.ServiceRow) bool {
 		return row.Open == "" && row.Addressing.Subnet == subnet
 	}, service)
+}
+
+// endedAfter reports whether a run for a service ended after a position of the log.
+func (p *plant) endedAfter(ctx context.Context, service id.Service, position uint64) (bool, error) {
+	rows, err := p.runs.History.OfService(ctx, p.org, service, networkviews.HistoryKey{}, 100)
+	return slices.ContainsFunc(rows, func(row networkviews.HistoryRow) bool {
+		return row.Kind == "reconcile_finished" && uint64(row.Position) > position //nolint:gosec // not negative
+	}), err
 }
 
 // addresses lists the router's addresses of a service, with the note of a former one, in order.

@@ -20,10 +20,10 @@ import (
 type Routers interface {
 	// Resource reads the load. Here only the fact counts that the router answers.
 	Resource(ctx context.Context, device id.Device) (networkviews.LiveResource, error)
-	// Placement fails when a service may not be there: 400 reserved_interface, or 422 naming the field. It gives the
-	// subnets that the router uses for something of its own, in CIDR form.
-	Placement(ctx context.Context, device id.Device, service id.Service,
-		b events.ServiceBinding) (occupied []string, err error)
+	// Placement fails when a service may not be there: 400 reserved_interface, or 422 naming the field.
+	Placement(ctx context.Context, device id.Device, service id.Service, b events.ServiceBinding) error
+	// Occupied is Placement, and gives the subnets that the router uses for something of its own, in CIDR form.
+	Occupied(ctx context.Context, device id.Device, service id.Service, b events.ServiceBinding) ([]string, error)
 	// Placements is Placement for all services of a router, with one reading.
 	Placements(ctx context.Context, device id.Device) error
 	// SetupRisks lists the menus of those writes of a repair of the setup that must be confirmed: those that could cut

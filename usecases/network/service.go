@@ -46,7 +46,7 @@ func (s Services) Create(ctx context.Context, asked usecases.Asked, in CreateInp
 	if err := checkForm(&binding, in.VlanID, in.Addressing, in.WalledGarden); err != nil {
 		return service, bus.Result{}, err
 	}
-	occupied, err := s.Routers.Placement(ctx, in.Device, service, binding)
+	occupied, err := s.Routers.Occupied(ctx, in.Device, service, binding)
 	if err != nil {
 		return service, bus.Result{}, err
 	}
@@ -139,7 +139,7 @@ func (s Services) change(
 	if err := checkForm(&to, nil, wanted, garden); err != nil {
 		return nil, err
 	}
-	occupied, err := s.Routers.Placement(ctx, present.Device, present.ID, to)
+	occupied, err := s.Routers.Occupied(ctx, present.Device, present.ID, to)
 	if err != nil {
 		return nil, err
 	}
@@ -292,7 +292,7 @@ func (s Services) Reconcile(
 		return nil, err
 	}
 	if !state.Removing() { // a removal needs no place on the router
-		if _, err := s.Routers.Placement(ctx, state.Device, service, state.Binding); err != nil {
+		if err := s.Routers.Placement(ctx, state.Device, service, state.Binding); err != nil {
 			return nil, err
 		}
 	}

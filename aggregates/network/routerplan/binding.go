@@ -10,7 +10,7 @@ import (
 
 // CheckBinding checks whether a service can be placed where it wants, on the router as it is now. A reserved interface
 // is Malformed (400) reserved_interface; any other fault is Invalid (422) and names the field. An interface without a
-// link is no fault: its cable may come later. The snapshot must have BindingMenus.
+// link is no fault: its cable may come later. The snapshot must have BindingMenus of the binding.
 func CheckBinding(s Snapshot, service id.Service, b events.ServiceBinding) error {
 	if reason, is := Reserved(s)[b.ParentInterface]; is {
 		return failure.NewMalformed("reserved_interface", "Interface %s is reserved: %s.", b.ParentInterface, reason)
@@ -25,7 +25,7 @@ func CheckBinding(s Snapshot, service id.Service, b events.ServiceBinding) error
 			f.Add("vlanId", "%d exists on %s already, as %s", b.VlanID, b.ParentInterface, r[propertyName])
 		}
 	}
-	if b.VlanID == 0 && b.Type != events.ServicePPPoE {
+	if needsServers(b) {
 		checkServers(&f, s, service, b)
 	}
 	return f.Err()
@@ -54,6 +54,12 @@ func checkParent(f *failure.Faults, s Snapshot, service id.Service, parent strin
 	case warning != "" && warning != warningNoLink:
 		f.Add("parentInterface", "%s %s", parent, warning)
 	}
+}
+
+// needsServers reports whether a service has a DHCP server or a hotspot on its parent interface itself. With a VLAN
+// they are on the service's own VLAN, where nobody else has one; a PPPoE service has neither.
+func needsServers(b events.ServiceBinding) bool {
+	return b.VlanID == 0 && b.Type != events.ServicePPPoE
 }
 
 // checkServers adds a fault for a DHCP server, DHCP relay or hotspot of somebody else on the interface: a router has

@@ -238,3 +238,50 @@ func TestReserved_ThePortUnderAnUplinkOfAnyKind(t *testing.T) {
 		}
 	}
 }
+
+func TestReserved_ReadsUplinkMenusWhereATypeIsNotKnown(t *testing.T) {
+	t.Parallel()
+	plain := []routerplan.Row{{"name": "ether1", "type": "ether"}, {"name": "bridge", "type": "bridge"}}
+	first, uplinks := routerplan.Stages(routerplan.InterfaceMenus())
+	if len(uplinks) != 6 || !slices.Contains(first, routerplan.MenuInterface) ||
+		len(first)+len(uplinks) != len(routerplan.InterfaceMenus()) {
+		t.Fatalf("first %v, then %v", first, uplinks)
+	}
+	for name, c := range map[string]struct {
+		more routerplan.Row
+		read []string
+	}{
+		"ports and bridges alone": {plain[0], nil},
+		"a VLAN":                  {routerplan.Row{"type": "vlan"}, []string{routerplan.MenuVlan}},
+		"a bond":                  {routerplan.Row{"type": "bond"}, []string{routerplan.MenuBonding}},
+		"a disabled PPPoE client": {
+			routerplan.Row{"type": "pppoe-out", "disabled": "true"}, []string{routerplan.MenuPPPoEClient},
+		},
+		"a VRRP interface":        {routerplan.Row{"type": "vrrp"}, []string{routerplan.MenuVRRP}},
+		"a MACVLAN":               {routerplan.Row{"type": "macvlan"}, []string{routerplan.MenuMACVLAN}},
+		"a MACsec interface":      {routerplan.Row{"type": "macsec"}, []string{routerplan.MenuMACsec}},
+		"a type of a new release": {routerplan.Row{"type": "vxlan"}, uplinks},
+		"no type":                 {routerplan.Row{"name": "ether9"}, uplinks},
+	} {
+		s := routerplan.Snapshot{routerplan.MenuInterface: append(slices.Clone(plain), c.more)}
+		var read []string
+		for _, menu := range uplinks {
+			if !routerplan.Vacant(s, menu) {
+				read = append(read, menu)
+			}
+		}
+		if !slices.Equal(read, c.read) {
+			t.Errorf("with %s are read %v", name, read)
+		}
+	}
+	for name, s := range map[string]routerplan.Snapshot{
+		"not read": {}, "empty": {routerplan.MenuInterface: {}},
+	} {
+		if routerplan.Vacant(s, routerplan.MenuVlan) {
+			t.Errorf("with the interfaces %s no VLANs are read", name)
+		}
+	}
+	if routerplan.Vacant(routerplan.Snapshot{routerplan.MenuInterface: plain}, routerplan.MenuPool) {
+		t.Error("a menu without interfaces is taken for empty")
+	}
+}

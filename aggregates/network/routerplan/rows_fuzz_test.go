@@ -27,8 +27,8 @@ func drawnRows(text string) []routerplan.Row {
 func everywhere(text string) routerplan.Snapshot {
 	s := routerplan.Snapshot{}
 	for _, menus := range [][]string{
-		routerplan.CheckMenus(), routerplan.ApplyMenus(), routerplan.SessionMenus(), routerplan.SetupMenus(),
-		routerplan.FirewallMenus(),
+		routerplan.CheckMenus(events.ServiceBinding{Type: events.ServiceHotspot}), routerplan.ApplyMenus(),
+		routerplan.SessionMenus(), routerplan.SetupMenus(), routerplan.FirewallMenus(),
 	} {
 		for _, menu := range menus {
 			s[menu] = drawnRows(text)

@@ -143,7 +143,8 @@ func TestServices_ConvergeOnAllReleasesAndLeaveNothing(t *testing.T) {
 			testService(3, events.ServiceCPEManagement, "ether4", 200),
 		}
 		for _, s := range services {
-			if err := routerplan.CheckBinding(read(t, r, routerplan.CheckMenus()), s.ID, s.Binding); err != nil {
+			if err := routerplan.CheckBinding(read(t, r, routerplan.CheckMenus(s.Binding)), s.ID,
+				s.Binding); err != nil {
 				t.Errorf("%s: %v", version, err)
 			}
 		}

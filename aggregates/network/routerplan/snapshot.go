@@ -1,8 +1,10 @@
 package routerplan
 
 import (
+	"slices"
 	"strings"
 
+	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
@@ -89,7 +91,8 @@ func ApplyMenus() []string { return append(ServiceMenus(), UseMenus()...) }
 // FirewallMenus lists the menus to read before CompareFirewall.
 func FirewallMenus() []string { return []string{MenuFirewallFilter} }
 
-// InterfaceMenus lists the menus to read before Reserved and Picker.
+// InterfaceMenus lists the menus to read before Reserved and Picker, some of them only where Vacant does not say that
+// they are empty.
 func InterfaceMenus() []string {
 	return []string{
 		MenuInterface, MenuBridge, MenuBridgePort, MenuInterfaceList, MenuListMember, MenuVlan, MenuBonding,
@@ -97,15 +100,20 @@ func InterfaceMenus() []string {
 	}
 }
 
-// BindingMenus lists the menus to read before CheckBinding: InterfaceMenus and those of the servers that can be on an
-// interface already.
-func BindingMenus() []string {
+// BindingMenus lists the menus to read before CheckBinding with one of the bindings: InterfaceMenus, and where a
+// service needs servers of its own on the interface, the menus of those that can be there already.
+func BindingMenus(bindings ...events.ServiceBinding) []string {
+	if !slices.ContainsFunc(bindings, needsServers) {
+		return InterfaceMenus()
+	}
 	return append(InterfaceMenus(), MenuDHCPServer, MenuDHCPRelay, MenuHotspot)
 }
 
 // CheckMenus lists the menus to read before a service is created or changed: BindingMenus and those that Occupied
 // needs.
-func CheckMenus() []string { return append(BindingMenus(), MenuDHCPNetwork, MenuPool) }
+func CheckMenus(b events.ServiceBinding) []string {
+	return append(BindingMenus(b), MenuDHCPNetwork, MenuPool)
+}
 
 // SessionMenus lists the menus to read before Sessions and CompareRemoval.
 func SessionMenus() []string {
