@@ -293,8 +293,8 @@ func (a *comparison) rightPlace(tx provider.Transaction, at place) error {
 		}
 	}
 	org := at.of.org
-	if a.voided[m.invoice] && at.name == inSuspense {
-		m.person, m.perhaps = nil, true // a voided invoice names nobody any more
+	if held := at.of.reason != "" && at.of.moved; a.voided[m.invoice] && (at.name == inSuspense || held) {
+		m.person, m.perhaps = nil, true // a voided invoice names nobody any more: a person decides
 	}
 	if !at.who.IsZero() && a.owners[at.who] != org {
 		return fmt.Errorf("is on an account of another organization than the receipt's %s", org)
