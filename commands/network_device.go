@@ -33,6 +33,8 @@ const BootstrapVersion = 2
 const (
 	BootstrapByReport = "report" // the script called the platform
 	BootstrapByRouter = "router" // the platform read it from the router
+	// BootstrapByMark: the platform read it from the router, with the mark of the present password of the tunnel
+	BootstrapByMark = "mark"
 )
 
 // TunnelPlan is the range of the routers' tunnel addresses. Source: docs/rules/network.md#address-plans.
@@ -105,6 +107,7 @@ type ReportBootstrap struct {
 	Version   int
 	By        string
 	RadiusRef id.Secret // of the RADIUS secret in the script; zero = not known
+	TunnelRef id.Secret // by BootstrapByMark: of the tunnel's password in the script
 }
 
 // RequestReboot asks for a reboot; RunID identifies the attempt. Fails: device_not_found, reboot_in_progress.

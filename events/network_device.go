@@ -97,7 +97,9 @@ type DeviceRecovered struct {
 type DeviceBootstrapReported struct {
 	DeviceID id.Device `json:"deviceId"`
 	Version  int       `json:"version"`
-	By       string    `json:"by"` // "report" (the script called the platform) or "router" (the platform read it)
+	// "report" (the script called the platform), "router" (the platform read it), or "mark" (the platform read it with
+	// the mark of the tunnel's present password)
+	By string `json:"by"`
 	// of the RADIUS secret that the script has brought; zero = not known: the platform read only the script's version,
 	// or the event is older than version 2
 	RadiusRef id.Secret `json:"radiusRef"`

@@ -48,7 +48,7 @@ type Device struct {
 	Transport      events.DeviceTransport // Protocol "" = not known yet
 	Unreachable    bool
 	Bootstrap      int  // version of the bootstrap script on the router; 0 = not known
-	Rotated        bool // the tunnel's password was replaced after the newest report of a script
+	Rotated        bool // the tunnel's password was replaced after the newest script that is known to have it
 	Setup          DeviceSetup
 	Shown          []id.Secret // RADIUS secrets in scripts that were shown, the newest last; at most maxShown
 	DriftUnchecked bool        // the latest check for drift could not be made

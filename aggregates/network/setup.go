@@ -34,7 +34,7 @@ func evolveSetup(s Device, e events.DeviceEvent) Device {
 	switch e := e.(type) {
 	case events.DeviceBootstrapReported:
 		s.Setup = DeviceSetup{RadiusGiven: e.RadiusRef}
-		s.Rotated = s.Rotated && e.By != commands.BootstrapByReport
+		s.Rotated = s.Rotated && e.By == commands.BootstrapByRouter
 	case events.DeviceSetupApplied:
 		s.Setup = DeviceSetup{RadiusGiven: e.RadiusRef}
 	case events.DeviceSetupDrifted:
@@ -92,13 +92,18 @@ func decideSetupDrift(s Device, c commands.ReportSetupDrift, now time.Time) ([]e
 }
 
 // decideBootstrap records a new version of the script on the router, and a script that ran again and may have brought
-// another RADIUS secret or another password of the tunnel. A secret that no script was shown with is not known.
+// another RADIUS secret or another password of the tunnel. A secret that no script was shown with is not known. A mark
+// of a password that was replaced meanwhile says nothing.
 func decideBootstrap(s Device, c commands.ReportBootstrap, now time.Time) ([]events.DeviceEvent, error) {
+	if c.By == commands.BootstrapByMark && c.TunnelRef != s.TunnelRef {
+		return nil, nil
+	}
 	brought := c.RadiusRef
-	if c.By != commands.BootstrapByReport || !slices.Contains(s.Shown, brought) {
+	if c.By == commands.BootstrapByRouter || !slices.Contains(s.Shown, brought) {
 		brought = id.Secret{}
 	}
-	again := c.By == commands.BootstrapByReport && (s.Setup.RadiusGiven != brought || s.Rotated)
+	again := s.Rotated && c.By != commands.BootstrapByRouter ||
+		c.By == commands.BootstrapByReport && s.Setup.RadiusGiven != brought
 	if s.Bootstrap == c.Version && !again {
 		return nil, nil
 	}

@@ -68,6 +68,11 @@ func TestSetup_AScriptBringsTheRadiusSecretOfItsShowing(t *testing.T) {
 	replaced := commands.ReplaceDeviceCredentials{
 		DeviceID: device, Kind: events.CredentialRadius, From: secret, Ref: secret2,
 	}
+	marked := func(ref id.Secret) commands.ReportBootstrap {
+		report := ran(commands.BootstrapByMark, ref)
+		report.TunnelRef = registered.TunnelRef
+		return report
+	}
 	for name, c := range map[string]struct {
 		commands []commands.DeviceCommand
 		given    id.Secret
@@ -85,6 +90,12 @@ func TestSetup_AScriptBringsTheRadiusSecretOfItsShowing(t *testing.T) {
 		"a version that the platform read": {[]commands.DeviceCommand{
 			shown(secret), ran(commands.BootstrapByRouter, id.Secret{}),
 		}, id.Secret{}},
+		"a version that the platform read with the marks": {[]commands.DeviceCommand{
+			shown(secret), marked(secret),
+		}, secret},
+		"marks with a secret that no script has": {[]commands.DeviceCommand{
+			shown(secret), marked(secret2),
+		}, id.Secret{}},
 		"a secret that no script has": {[]commands.DeviceCommand{
 			shown(secret), replaced, ran(commands.BootstrapByReport, secret2),
 		}, id.Secret{}},
@@ -101,6 +112,37 @@ func TestSetup_AScriptBringsTheRadiusSecretOfItsShowing(t *testing.T) {
 		}
 		survives(t, s)
 	}
+}
+
+// A script is known to have the tunnel's present password by its report, or by the mark of that password; a mark of one
+// that was replaced meanwhile says nothing.
+func TestSetup_AMarkOfTheTunnelsPasswordCountsUntilItIsReplaced(t *testing.T) {
+	t.Parallel()
+	rotated := func(from, to id.Secret) commands.ReplaceDeviceCredentials {
+		return commands.ReplaceDeviceCredentials{DeviceID: device, Kind: events.CredentialTunnel, From: from, Ref: to}
+	}
+	ran := func(by string, ref id.Secret) commands.ReportBootstrap {
+		return commands.ReportBootstrap{DeviceID: device, Version: 2, By: by, TunnelRef: ref}
+	}
+	third := id.New[id.Secret]()
+	s := decidertest.For(t, devices, now).Given(registered)
+	s.When(ran(commands.BootstrapByMark, secret2)).ThenNothing()
+	s.When(rotated(registered.TunnelRef, secret2)).ThenEvents()
+	s.When(ran(commands.BootstrapByMark, registered.TunnelRef)).ThenNothing()
+	s.When(ran(commands.BootstrapByRouter, id.Secret{})).ThenEvents()
+	if !s.State().Rotated {
+		t.Error("a version alone counts")
+	}
+	s.When(ran(commands.BootstrapByMark, secret2)).Then(events.DeviceBootstrapReported{
+		DeviceID: device, Version: 2, By: commands.BootstrapByMark, At: now,
+	})
+	if s.State().Rotated {
+		t.Error("the mark does not count")
+	}
+	s.When(ran(commands.BootstrapByMark, secret2)).ThenNothing()
+	s.When(rotated(secret2, third)).ThenEvents()
+	s.When(ran(commands.BootstrapByMark, secret2)).ThenNothing()
+	survives(t, s)
 }
 
 // That a router cannot be compared is recorded once, and so is the end of it.

@@ -120,7 +120,7 @@ func (u *run) guarded(
 // restores the same and counts from now. armed is false when the request was lost: the next round tries again.
 func (u *run) arm(ctx context.Context, snapshot routerplan.Snapshot, writes int) (armed bool, err error) {
 	if own := routerplan.Timed(snapshot, u.id); len(own) > 1 { // both names are taken: the end of a renewal was lost
-		_, err := u.writeAll(ctx, routerplan.Renewed(snapshot, u.id, own[0]["name"]))
+		_, err := u.writeAll(ctx, routerplan.Renewed(snapshot, u.id, own[len(own)-1]["name"]))
 		return false, err
 	}
 	after := u.enough(writes)
@@ -136,7 +136,7 @@ func (u *run) arm(ctx context.Context, snapshot routerplan.Snapshot, writes int)
 	if err := u.r.refresh(ctx, snapshot, rollbackMenus()); err != nil {
 		return false, stop(ctx, commands.OperationVerify, err)
 	}
-	fault, missing := routerplan.Armed(snapshot, u.id, name)
+	fault, missing := routerplan.Armed(snapshot, u.id, name, after)
 	switch {
 	case missing:
 		return false, nil
@@ -273,7 +273,8 @@ func (u *run) release(ctx context.Context) error {
 
 // guarding reports whether a step may be sent: it is not risky, or the router has just shown that it will restore
 // itself, and late enough. The platform's clock alone does not say so: a rollback counts by the router's clock, which
-// may jump, and anybody may remove it.
+// may jump, and anybody may remove it. When the router has none that counts, it is given another one at once, over the
+// connection that is still open: the writes so far may have cut the way for every other one.
 func (u *run) guarding(ctx context.Context, s routerplan.Step) (bool, error) {
 	if !s.Risky() {
 		return true, nil
@@ -285,8 +286,12 @@ func (u *run) guarding(ctx context.Context, s routerplan.Step) (bool, error) {
 	if err := u.r.refresh(ctx, now, rollbackMenus()); err != nil {
 		return false, stop(ctx, commands.OperationVerify, err)
 	}
-	fault, missing := routerplan.Armed(now, u.id, u.guard.name)
-	return fault == "" && !missing, nil
+	fault, missing := routerplan.Armed(now, u.id, u.guard.name, u.guard.after)
+	if fault == "" && !missing {
+		return true, nil
+	}
+	_, err := u.arm(ctx, now, 1)
+	return false, err
 }
 
 // again gives the device of a router with new connections.

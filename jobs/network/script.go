@@ -70,7 +70,7 @@ func (w *Workers) scriptOf(ctx context.Context, row networkviews.DeviceRow, by j
 	script := routerplan.BootstrapConfig{
 		Concentrator: s.Concentrator, SSTPPort: s.ConcentratorPort, TunnelUser: row.TunnelUser,
 		RadiusHost: s.RadiusHost, CoAPort: row.Details.CoAPort, APIPort: row.Details.APIPort,
-		AllowReboot: s.AllowReboot,
+		AllowReboot: s.AllowReboot, TunnelRef: row.TunnelRef, RadiusRef: row.RadiusRef,
 	}
 	if script.TunnelSecret, err = w.secret(ctx, row.TunnelRef); err != nil {
 		return "", err
@@ -169,18 +169,27 @@ func (w *Workers) ReportBootstrap(ctx context.Context, token string, version int
 	return err
 }
 
-// learnBootstrap reads the script's version from the router itself, until the router has the newest script.
+// learnBootstrap reads the script's version from the router itself, until the router has the newest script, and the
+// marks of the script's secrets, until it has the one with the tunnel's present password. A router may be unable to
+// report: its device mode forbids that.
 func (w *Workers) learnBootstrap(ctx context.Context, r router) {
-	if r.row.BootstrapVersion >= BootstrapVersion {
+	if r.row.BootstrapVersion >= BootstrapVersion && !r.row.Rotated {
 		return
 	}
 	snapshot, err := r.read(ctx, []string{routerplan.MenuInterface})
 	if err != nil {
 		return // the next poll looks again
 	}
-	if version := routerplan.BootstrapOf(snapshot); version > r.row.BootstrapVersion {
-		w.note(ctx, r.row.OrgID, commands.ReportBootstrap{
-			DeviceID: r.row.ID, Version: version, By: commands.BootstrapByRouter,
-		})
+	ran := routerplan.BootstrapOf(snapshot)
+	report := commands.ReportBootstrap{DeviceID: r.row.ID, Version: ran.Version, By: commands.BootstrapByRouter}
+	marked := ran.Tunnel == routerplan.Mark(r.row.TunnelRef)
+	if marked {
+		report.By, report.TunnelRef = commands.BootstrapByMark, r.row.TunnelRef
+		if ran.Radius == routerplan.Mark(r.row.RadiusRef) {
+			report.RadiusRef = r.row.RadiusRef
+		}
+	}
+	if ran.Version > r.row.BootstrapVersion || marked && r.row.Rotated {
+		w.note(ctx, r.row.OrgID, report)
 	}
 }

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/lastmile-isp/lastmile/aggregates/network"
 	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
 	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/jobs"
@@ -41,6 +43,7 @@ func (d deviceWork) setup(ctx context.Context, u *run) error {
 		return stop(ctx, commands.OperationRead, err)
 	}
 	report := commands.ReportSetupApplied{DeviceID: u.r.row.ID, RunID: u.id, RadiusRef: u.r.row.RadiusGiven}
+	want.Running = []id.Run{u.id} // those of others are removed before anything is compared
 	with := func(want routerplan.Setup) comparison {
 		return comparison{menus: routerplan.SetupMenus(), compare: func(now routerplan.Snapshot) routerplan.Diff {
 			if _, read := now[routerplan.MenuRadius]; read { // else its secret is not written
@@ -104,7 +107,7 @@ func (w *Workers) setupOf(ctx context.Context, row networkviews.DeviceRow) (rout
 		Tunnel: routerplan.TunnelLink{
 			Concentrator: w.cfg.Script.Concentrator, Port: w.cfg.Script.ConcentratorPort, User: row.TunnelUser,
 		},
-		SecretStale: row.RadiusGiven != row.RadiusRef,
+		TunnelAddress: row.TunnelAddress, SecretStale: row.RadiusGiven != row.RadiusRef,
 	}
 	user, err := w.credentials(ctx, row.APIRef)
 	if err != nil {
@@ -129,7 +132,25 @@ func (w *Workers) compareSetup(ctx context.Context, r router) (routerplan.Diff, 
 	if err != nil {
 		return routerplan.Diff{}, err
 	}
+	if want.Running, err = w.running(ctx, r, snapshot); err != nil {
+		return routerplan.Diff{}, err
+	}
 	return routerplan.CompareSetup(snapshot, want, version), nil
+}
+
+// running lists those runs in progress on a router, also between two attempts, that have a rollback there.
+func (w *Workers) running(ctx context.Context, r router, s routerplan.Snapshot) ([]id.Run, error) {
+	var list []id.Run
+	for _, run := range routerplan.RollbackRuns(s) {
+		state, _, err := bus.LoadUnchecked[network.Run](ctx, w.cfg.Bus, run)
+		if err != nil {
+			return nil, err
+		}
+		if state.Device == r.row.ID && !state.Finished {
+			list = append(list, run)
+		}
+	}
+	return list, nil
 }
 
 // SetupDrift compares the setup of a router with the desired one, at once and without recording anything.

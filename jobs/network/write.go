@@ -35,8 +35,7 @@ func (u *run) writeAll(ctx context.Context, steps []routerplan.Step) (again []st
 func (u *run) write(ctx context.Context, steps []routerplan.Step) (again []string, err error) {
 	for i, s := range steps {
 		if may, err := u.guarding(ctx, s); err != nil || !may {
-			u.pending = nil // not sent: the next round arms the rollback again
-			return nil, err
+			return nil, err // not sent: the next round arms the rollback again
 		}
 		err := u.send(ctx, s)
 		if s.Risky() && (err == nil || mayHaveApplied(err)) {

@@ -112,7 +112,7 @@ func (Devices) Apply(w *runner.Writes, e events.Envelope) error {
 	case events.DeviceBootstrapReported:
 		d.set(v.DeviceID, `bootstrap_version = @version::int, bootstrap_at = @at::timestamptz,
 			radius_given = @ref::uuid, setup_drift = null, rotated = rotated and not @reported::boolean`,
-			pgx.NamedArgs{"version": v.Version, "at": v.At, "ref": v.RadiusRef, "reported": v.By == "report"})
+			pgx.NamedArgs{"version": v.Version, "at": v.At, "ref": v.RadiusRef, "reported": v.By != "router"})
 	case events.DeviceDecommissioned:
 		d.set(v.DeviceID, `removed_at = @at::timestamptz`, pgx.NamedArgs{"at": v.At})
 	case events.DeviceBootstrapShown:

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/netip"
+	"time"
 )
 
 // Summary is a router in the form of GET /sim/routers.
@@ -108,6 +109,12 @@ func (s *Simulator) controlHardware(mux *http.ServeMux) {
 	}) (any, error) {
 		r.SetPower(body.On)
 		return r.Summary(), nil
+	}))
+	mux.HandleFunc("POST /sim/routers/{name}/clock", control(s, func(r *Router, _ *http.Request, body struct {
+		Seconds int64 `json:"seconds"` // added to the router's clock; negative = back
+	}) (any, error) {
+		r.StepClock(time.Duration(body.Seconds) * time.Second)
+		return body, nil
 	}))
 	mux.HandleFunc("PUT /sim/routers/{name}/links/{interface}",
 		control(s, func(r *Router, req *http.Request, body struct {

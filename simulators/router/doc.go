@@ -16,6 +16,7 @@
 //	PUT    /sim/routers/{name}/faults                Faults; {} ends them
 //	POST   /sim/routers/{name}/reboot
 //	PUT    /sim/routers/{name}/power                 {"on": false}
+//	POST   /sim/routers/{name}/clock                 {"seconds": -3600}: a step of the router's own clock
 //	PUT    /sim/routers/{name}/links/{interface}     {"up": false}
 //	PUT    /sim/routers/{name}/traffic/{interface}   {"rxBytes", "txBytes", "rxRate", "txRate"}
 //	PUT    /sim/routers/{name}/seen-from             {"address"}: the client's address for address filters

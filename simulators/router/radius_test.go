@@ -48,3 +48,34 @@ func TestRADIUS_TheFirstClientOfTheServiceIsAsked(t *testing.T) {
 		}
 	}
 }
+
+// The platform's server, which is in the tunnel, answers requests over UDP from the router's address there, and no
+// router asks a client that is for the backup of accounting about users.
+func TestRADIUS_AClientThatTheServerCannotAnswerIsSilent(t *testing.T) {
+	t.Parallel()
+	for _, version := range versions {
+		k := newKit(t, version).withRADIUS()
+		k.do("interface/pppoe-server/server", "add", router.Item{
+			"service-name": "pppoe1", "interface": "ether5", "disabled": "no", "default-profile": "default",
+		})
+		client := k.do("radius", "print", nil)[0]
+		for property, values := range map[string]map[string]bool{
+			"src-address": {"192.168.88.1": false, "10.99.0.2": true, "0.0.0.0": true},
+			"protocol":    {"radsec": false, "udp": true}, "accounting-backup": {"yes": false, "no": true},
+		} {
+			for value, online := range values {
+				k.do("radius", "set", router.Item{".id": client[".id"], property: value})
+				_, err := k.Connect(router.Session{
+					Kind: "pppoe", User: "jane", Server: "pppoe1", Address: "10.50.0.9", RADIUS: client["address"],
+				})
+				k.Disconnect("jane")
+				if (err == nil) != online {
+					t.Errorf("%s: %s=%s: %v", version, property, value, err)
+				}
+				k.do("radius", "set", router.Item{
+					".id": client[".id"], "src-address": "0.0.0.0", "protocol": "udp", "accounting-backup": "no",
+				})
+			}
+		}
+	}
+}

@@ -48,8 +48,9 @@ type Router struct {
 	traffic   map[*row]*flow
 	unplugged map[string]bool
 	booted    time.Time
-	boots     uint64 // restarts so far; a digit of session ids
-	sessions  uint64 // PPP and hotspot sessions since the start
+	skew      time.Duration // of the router's clock: what steps of it have added
+	boots     uint64        // restarts so far; a digit of session ids
+	sessions  uint64        // PPP and hotspot sessions since the start
 	macs      uint64
 	writes    uint64 // applied over a protocol
 	memory    uint64
@@ -95,8 +96,11 @@ func newRouter(sim *Simulator, cfg RouterConfig, seed uint64) (*Router, error) {
 // Name gives the router's name in the simulator, which is not its identity.
 func (r *Router) Name() string { return r.cfg.Name }
 
-// now gives the simulator's time.
+// now gives the simulator's time, by which uptimes and leases count.
 func (r *Router) now() time.Time { return r.sim.clock.Now() }
+
+// wall gives the time of the router's own clock, by which its scheduler counts. The lock is held.
+func (r *Router) wall() time.Time { return r.now().Add(r.skew) }
 
 // uptime gives the time since the last boot. The lock is held.
 func (r *Router) uptime() time.Duration { return r.now().Sub(r.booted) }

@@ -13,8 +13,8 @@ const maxRuns = 1000
 // startupDelay is the time from a boot to the runs of entries with start-time=startup.
 const startupDelay = 3 * time.Second
 
-// lock takes the lock, ends the leases that are over and runs the scheduled scripts that are due by the simulator's
-// clock: so every caller finds the router as it is at this moment.
+// lock takes the lock, ends the leases that are over and runs the scheduled scripts that are due by the router's clock:
+// so every caller finds the router as it is at this moment.
 func (r *Router) lock() {
 	r.mu.Lock()
 	r.expireLeases()
@@ -35,7 +35,7 @@ func (r *Router) tick() {
 		}
 		after := r.due[w]
 		if runs >= maxRuns {
-			after = r.now()
+			after = r.wall()
 		}
 		r.schedule(w, after)
 		w.props["run-count"] = count(w.props["run-count"])
@@ -48,7 +48,7 @@ func (r *Router) nextDue() *row {
 	var first *row
 	for _, w := range r.tableOf("system/scheduler").rows {
 		at, ok := r.due[w]
-		if ok && !at.After(r.now()) && (first == nil || at.Before(r.due[first])) {
+		if ok && !at.After(r.wall()) && (first == nil || at.Before(r.due[first])) {
 			first = w
 		}
 	}
@@ -59,6 +59,15 @@ func (r *Router) nextDue() *row {
 func count(text string) string {
 	n, _ := strconv.Atoi(text)
 	return strconv.Itoa(n + 1)
+}
+
+// StepClock moves the router's own clock, as a time server or a person does. A next run keeps its date and time: after
+// a step back it comes later by the step, after one ahead it may be due at once.
+func (r *Router) StepClock(by time.Duration) {
+	r.lock()
+	defer r.mu.Unlock()
+	r.skew += by
+	r.tick()
 }
 
 // maxNested bounds stored scripts that run stored scripts.
@@ -79,7 +88,7 @@ func (r *Router) runStored(source, owner, policy string) {
 	}
 	if w := r.byName("system/script", strings.TrimSpace(source)); w != nil {
 		source = w.props["source"]
-		w.props["run-count"], w.props["last-started"] = count(w.props["run-count"]), r.version.date(r.now())
+		w.props["run-count"], w.props["last-started"] = count(w.props["run-count"]), r.version.date(r.wall())
 	}
 	m := &machine{r: r, who: who, inside: true, globals: map[string]any{}}
 	if err := m.text(source); err != nil {
@@ -95,7 +104,7 @@ func (r *Router) schedule(w *row, after time.Time) {
 		return
 	}
 	every, _ := parseSpan(w.props["interval"])
-	at := r.booted.Add(startupDelay)
+	at := r.booted.Add(r.skew + startupDelay)
 	if w.props["start-time"] != "startup" {
 		at = r.startOf(w)
 	} else if every > 0 {
@@ -117,13 +126,13 @@ func (r *Router) startOf(w *row) time.Time {
 			return at
 		}
 	}
-	return r.now()
+	return r.wall()
 }
 
 // rescheduleAll computes the next runs after a boot: what was missed while the router was off is not made up for.
 func (r *Router) rescheduleAll() {
 	for _, w := range r.tableOf("system/scheduler").rows {
-		r.schedule(w, r.now())
+		r.schedule(w, r.wall())
 	}
 }
 
@@ -224,17 +233,17 @@ func scheduleMenus() []menu {
 			show:  showEntry,
 			added: func(r *Router, w *row) *Trap {
 				own(r, w)
-				day, hour, _ := strings.Cut(r.version.date(r.now()), " ")
+				day, hour, _ := strings.Cut(r.version.date(r.wall()), " ")
 				if w.props["start-date"] == "" {
 					w.props["start-date"] = day
 				}
 				if w.props["start-time"] == "" {
 					w.props["start-time"] = hour
 				}
-				r.schedule(w, r.now())
+				r.schedule(w, r.wall())
 				return nil
 			},
-			changed: func(r *Router, w *row, _ Item) { r.schedule(w, r.now()) },
+			changed: func(r *Router, w *row, _ Item) { r.schedule(w, r.wall()) },
 		},
 		{
 			path: "system/script", named: true, comment: true, unique: []string{"name"},
@@ -255,7 +264,7 @@ func scheduleMenus() []menu {
 			path: "system/clock", single: true, props: []prop{yes("time-zone-autodetect")},
 			state: []string{"date", "time", "time-zone-name"},
 			show: func(r *Router, _ *row, out Item) {
-				out["date"], out["time"], _ = strings.Cut(r.version.date(r.now()), " ")
+				out["date"], out["time"], _ = strings.Cut(r.version.date(r.wall()), " ")
 				out["time-zone-name"] = "UTC"
 			},
 		},

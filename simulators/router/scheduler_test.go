@@ -1,6 +1,7 @@
 package router_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -109,6 +110,28 @@ func TestScheduler_RepeatsStartsAtBootAndMissesWhatPassesWithoutPower(t *testing
 	runs(map[string]string{"every": "3", "boot": "2", "once": "0"})
 	k.clock.Advance(24 * 365 * time.Hour) // bounded
 	runs(map[string]string{"boot": "2"})
+}
+
+// A next run keeps its date: after a step back of the router's clock it is as much later, after one ahead it is due.
+func TestScheduler_CountsByTheRoutersOwnClock(t *testing.T) {
+	t.Parallel()
+	for _, version := range versions {
+		k := newKit(t, version)
+		k.do("system/scheduler", "add", router.Item{"name": "a", "interval": "3m"})
+		next := k.only("system/scheduler", "name", "a")["next-run"]
+		k.StepClock(-365 * 24 * time.Hour)
+		k.clock.Advance(time.Hour)
+		if item := k.only("system/scheduler", "name", "a"); item["run-count"] != "0" || item["next-run"] != next {
+			t.Errorf("%s: after a step back: %v, before %s", version, item, next)
+		}
+		if date := k.do("system/clock", "print", nil)[0]["date"]; !strings.Contains(date, "2025") {
+			t.Errorf("%s: the clock shows %s", version, date)
+		}
+		k.StepClock(365 * 24 * time.Hour)
+		if item := k.only("system/scheduler", "name", "a"); item["run-count"] != "20" {
+			t.Errorf("%s: after a step ahead: %v", version, item)
+		}
+	}
 }
 
 func TestScheduler_HasNoMoreRightsThanItsAuthor(t *testing.T) {

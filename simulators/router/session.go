@@ -113,6 +113,7 @@ func (r *Router) authorized(service string, s Session) error {
 		switch at := w.props["address"]; {
 		case w.props["disabled"] == "true" || !slices.Contains(splitList(w.props["service"]), service):
 		case called != "" && called != s.Server:
+		case w.props["accounting-backup"] == "true" || !r.heard(w): // silence
 		case s.RADIUS != "" && s.RADIUS != at:
 			return fmt.Errorf("the RADIUS server %s does not know user %s", at, s.User)
 		default:
@@ -120,6 +121,21 @@ func (r *Router) authorized(service string, s Session) error {
 		}
 	}
 	return fmt.Errorf("nobody checks user %s: no RADIUS client for %s", s.User, service)
+}
+
+// inTunnel is the network of the routers' tunnels, where the platform's RADIUS server is.
+var inTunnel = netip.MustParsePrefix("10.99.0.0/16")
+
+// heard reports whether the server of a RADIUS client understands the requests and knows from whom they are. The
+// platform's server has UDP only, and knows routers by their address in the tunnel, which a router chooses by itself
+// unless the client has another one. Servers of operators know them all.
+func (r *Router) heard(client *row) bool {
+	if at, err := netip.ParseAddr(client.props["address"]); err != nil || !inTunnel.Contains(at) {
+		return true
+	}
+	from := client.props["src-address"]
+	return client.props["protocol"] == "udp" &&
+		(from == "" || from == "0.0.0.0" || !r.cfg.Tunnel.IsValid() || from == r.cfg.Tunnel.String())
 }
 
 // secretOf finds the local secret of a PPP user, which counts before RADIUS; nil when there is none. It fails when

@@ -120,3 +120,35 @@ func (p *plant) www() router.Item {
 	}
 	return all[at]
 }
+
+// A run loses its router and says so, and a technician pastes the script at once. The rollback of the lost run takes
+// nothing of the script's work back.
+func TestBootstrap_PastedAtALostRouterKeepsItsWork(t *testing.T) {
+	t.Parallel()
+	p := newPlant(t)
+	p.withTunnel()
+	p.router.SetSeenFrom(netip.MustParseAddr("192.0.2.1"))
+	_, err := p.runs.RepairSetup(t.Context(), p.asked(), p.device, true)
+	coretest.Refused(t, "a router that is lost", err, "device_unreachable")
+	if len(p.scheduled()) != 2 {
+		t.Fatalf("the scheduler has %v", p.scheduled())
+	}
+	script, err := routerplan.Bootstrap(routerplan.BootstrapConfig{
+		Concentrator: "vpn.example.net", SSTPPort: 443, TunnelUser: "nas-1", TunnelSecret: "tunnelSecret1",
+		RadiusHost: "10.99.0.1", RadiusSecret: "radius-secret", CoAPort: 3799, APIUser: "platform", APIPassword: "pw",
+		APIPort: 80,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, faults := p.router.Paste(script); len(faults) > 0 {
+		t.Fatalf("%v: %s", faults, out)
+	}
+	if rules := len(p.router.Snapshot(false)["ip/firewall/filter"]); rules < 5 || p.www()["address"] == "" {
+		t.Fatalf("after the script there are %d rules, www is %v", rules, p.www())
+	}
+	p.stays()
+	p.router.Reboot()
+	p.clock.Advance(time.Minute)
+	p.stays()
+}

@@ -1,6 +1,8 @@
 package routerplan
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"net/netip"
 	"net/url"
@@ -12,17 +14,21 @@ import (
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
 // BootstrapVersion is the version of the script that Bootstrap writes. Source: docs/rules/network.md#bootstrap-script.
 const BootstrapVersion = commands.BootstrapVersion
 
 // Names that the script gives to what it makes outside the firewall. bootstrapComment is the comment, bootstrapGroup
-// the user group; versionMark stands before the script's version in a comment.
+// the user group; versionMark stands before the script's version in a comment, tunnelMark and radiusMark before the
+// marks of the secrets that the script has.
 const (
 	bootstrapComment = "Platform"
 	bootstrapGroup   = "platform-api"
 	versionMark      = "BOOTSTRAP_VERSION="
+	tunnelMark       = "TUNNEL="
+	radiusMark       = "RADIUS="
 )
 
 // BootstrapConfig has the values of one router's script. Secrets and the API user may have all characters except
@@ -32,8 +38,10 @@ type BootstrapConfig struct {
 	SSTPPort     int
 	TunnelUser   string
 	TunnelSecret string
-	RadiusHost   string // the platform's address inside the tunnel
+	TunnelRef    id.Secret // of TunnelSecret
+	RadiusHost   string    // the platform's address inside the tunnel
 	RadiusSecret string
+	RadiusRef    id.Secret // of RadiusSecret
 	CoAPort      int
 	APIUser      string
 	APIPassword  string
@@ -125,10 +133,10 @@ func serviceOf(port int) string {
 // time, so that its failure stops nothing else.
 //
 // At the end it reports its version in two ways. It sets the comment of the tunnel interface to "Platform
-// BOOTSTRAP_VERSION=2", which the platform reads with the interfaces as soon as the tunnel is up; that needs only the
-// policy read (BootstrapOf). And it posts to ReportURL, with the version as the last part of the path, so that the
-// platform knows at once: /tool fetch runs with the rights of the person who pastes the script, not of the API user.
-// Where device-mode forbids the fetch, the comment remains.
+// BOOTSTRAP_VERSION=2" with the marks of its secrets (Mark), which the platform reads with the interfaces as soon as
+// the tunnel is up; that needs only the policy read (BootstrapOf). And it posts to ReportURL, with the version as the
+// last part of the path, so that the platform knows at once: /tool fetch runs with the rights of the person who pastes
+// the script, not of the API user. Where device-mode forbids the fetch, the comment remains.
 func Bootstrap(c BootstrapConfig) (string, error) {
 	if err := c.Validate(); err != nil {
 		return "", err
@@ -139,6 +147,7 @@ func Bootstrap(c BootstrapConfig) (string, error) {
 	b.put("# %s no longer answer on the LAN; winbox and ssh do.", restrictedServices(c.APIPort))
 	b.put("{")
 	b.version()
+	b.endRollbacks()
 	b.tunnel(c)
 	b.radius(c)
 	b.access(c)
@@ -171,6 +180,17 @@ func (s *script) ensure(menu, find, values, onlyNew string) {
 func (s *script) late(command string) {
 	s.put(`:do { :local cmd [:parse "%s"]; $cmd } on-error={ :put "skipped on this router" }`,
 		strings.ReplaceAll(command, `"`, `\"`))
+}
+
+// endRollbacks removes the entries of runs from the scheduler, the one for a boot first: each would restore an older
+// state than the one that the script writes. They are those of isRollback.
+func (s *script) endRollbacks() {
+	s.put("# 0. Rollbacks of repairs: they would undo this script.")
+	for _, name := range []string{bootRollback, RollbackName, spareRollback} {
+		s.put(`:do { /system scheduler remove [find where name="%s" and (comment="%s" or comment~"^%s ")] } on-error={`,
+			name, bootstrapComment, runComment)
+		s.put(`:put "The scheduler of this router cannot be written." }`)
+	}
 }
 
 // tunnel makes the SSTP client with its own profile, and waits at most 30 seconds until it runs.
@@ -207,8 +227,10 @@ func (s *script) radius(c BootstrapConfig) {
 	s.put(`:if ([:len [/radius find where %s]] = 0) do={ /radius set [find where address=%s service~"ppp"] %s }`, mine,
 		c.RadiusHost, mine)
 	s.ensure("/radius", mine, fmt.Sprintf(
-		`service=ppp,hotspot address=%s secret=%s authentication-port=1812 accounting-port=1813 timeout=3s disabled=no`,
+		`service=ppp,hotspot address=%s secret=%s authentication-port=1812 accounting-port=1813 timeout=3s disabled=no`+
+			` src-address=0.0.0.0 accounting-backup=no called-id="" domain="" realm=""`,
 		c.RadiusHost, quoted(c.RadiusSecret)), mine)
+	s.late(`/radius set [find where ` + mine + `] protocol=udp`)
 	// as asked: a client of other services, or with a called-id, is not asked about the platform's customers
 	s.put(`:local first true`)
 	s.put(`:foreach one in=[/radius find where disabled=no service~"ppp|hotspot"] do={`)
@@ -219,6 +241,9 @@ func (s *script) radius(c BootstrapConfig) {
 	s.put(`} }`)
 	s.put("/ppp aaa set use-radius=yes accounting=yes interim-update=5m")
 	s.put("/radius incoming set accept=yes port=%d", c.CoAPort)
+	s.put(`:if ($major >= 7) do={`)
+	s.late("/radius incoming set vrf=main")
+	s.put(`}`)
 }
 
 // firewall makes the platform's rules.
@@ -258,11 +283,12 @@ func words(rule Resource) string {
 	return strings.Join(list, " ")
 }
 
-// report writes the version into the comment of the tunnel interface, and posts it to the platform.
+// report writes the version and the marks of the secrets into the comment of the tunnel interface, and posts the
+// version to the platform.
 func (s *script) report(c BootstrapConfig) {
 	s.put("# 5. Report the version.")
-	s.put(`/interface sstp-client set [find where name="%s"] comment="%s %s%d"`, TunnelInterface, bootstrapComment,
-		versionMark, BootstrapVersion)
+	s.put(`/interface sstp-client set [find where name="%s"] comment="%s %s%d %s%s %s%s"`, TunnelInterface,
+		bootstrapComment, versionMark, BootstrapVersion, tunnelMark, Mark(c.TunnelRef), radiusMark, Mark(c.RadiusRef))
 	if c.ReportURL != "" {
 		s.late(fmt.Sprintf(`/tool fetch url="%s/%d" http-method=post http-data="" check-certificate=no keep-result=no`,
 			c.ReportURL, BootstrapVersion))
@@ -270,16 +296,36 @@ func (s *script) report(c BootstrapConfig) {
 	s.put(`:put "%s%d done"`, versionMark, BootstrapVersion)
 }
 
-// BootstrapOf reads the version of the script on a router from the menu interface; 0 without the script, and for a
-// version that does not exist, since anybody at the router can write a comment.
-func BootstrapOf(s Snapshot) int {
+// Mark is a short text by which the platform knows which secret a script has. It comes from the secret's reference
+// alone: nobody can guess the secret by it.
+func Mark(ref id.Secret) string {
+	sum := sha256.Sum256([]byte("script " + ref.String()))
+	return hex.EncodeToString(sum[:4])
+}
+
+// Bootstrapped says which script ran on a router last.
+type Bootstrapped struct {
+	Version int    // 0 = none
+	Tunnel  string // Mark of the tunnel's password in it; "" in scripts of older programs
+	Radius  string // Mark of the RADIUS secret in it; "" in scripts of older programs
+}
+
+// BootstrapOf reads from the menu interface which script ran on a router. A version that does not exist is none, since
+// anybody at the router can write a comment.
+func BootstrapOf(s Snapshot) Bootstrapped {
 	for _, r := range s[MenuInterface] {
-		_, after, found := strings.Cut(r[propertyComment], versionMark)
-		text, _, _ := strings.Cut(after, " ")
-		if version, err := strconv.Atoi(text); r[propertyName] == TunnelInterface && found && err == nil &&
-			version > 0 && version <= BootstrapVersion {
-			return version
+		if r[propertyName] != TunnelInterface {
+			continue
+		}
+		after := func(mark string) string {
+			_, rest, _ := strings.Cut(r[propertyComment], mark)
+			text, _, _ := strings.Cut(rest, " ")
+			return text
+		}
+		version, err := strconv.Atoi(after(versionMark))
+		if err == nil && version > 0 && version <= BootstrapVersion {
+			return Bootstrapped{Version: version, Tunnel: after(tunnelMark), Radius: after(radiusMark)}
 		}
 	}
-	return 0
+	return Bootstrapped{}
 }

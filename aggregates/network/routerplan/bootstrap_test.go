@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
+	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
 // update rewrites the golden files: go test -update.
@@ -20,6 +21,7 @@ func bootstrapConfig() routerplan.BootstrapConfig {
 	return routerplan.BootstrapConfig{
 		Concentrator: "vpn.example.net", SSTPPort: 4443, TunnelUser: "nas-1a2b3c4d", TunnelSecret: "tunnelSecret1",
 		RadiusHost: "10.99.0.1", RadiusSecret: "radiusSecret1", CoAPort: 3799, APIUser: "platform",
+		TunnelRef: id.Derive[id.Secret]("test", "tunnel"), RadiusRef: id.Derive[id.Secret]("test", "radius"),
 		APIPassword: "apiPassword1", APIPort: 80, ReportURL: "https://isp.example.net/webhooks/bootstrap/TOKEN",
 	}
 }
@@ -106,7 +108,7 @@ func TestBootstrap_KeepsTheOrderTunnelRadiusUserServiceFirewallReport(t *testing
 		"/ppp profile add name=\"platform-tunnel\"", "/interface sstp-client add name=\"platform-tunnel\"", "running",
 		"/radius add", "interim-update=5m", "/radius incoming set accept=yes port=3799",
 		"policy=read,write,api,!ftp,!reboot,!policy,!test,!password,!sniff,!sensitive,!romon", "rest-api", "/user add",
-		"/ip service set www address=10.99.0.0/16", "Platform-fw:", "comment=\"Platform BOOTSTRAP_VERSION=2\"",
+		"/ip service set www address=10.99.0.0/16", "Platform-fw:", "comment=\"Platform BOOTSTRAP_VERSION=2 TUNNEL=",
 		"/tool fetch", "BOOTSTRAP_VERSION=2 done",
 	} {
 		next := strings.Index(got[at:], part)
@@ -157,8 +159,42 @@ func TestBootstrapOf_ReadsTheVersionFromTheTunnelInterface(t *testing.T) {
 				{"name": "ether1", "comment": "BOOTSTRAP_VERSION=9"}, {"name": "platform-tunnel", "comment": comment},
 			},
 		}
-		if got := routerplan.BootstrapOf(s); got != want {
+		if got := routerplan.BootstrapOf(s).Version; got != want {
 			t.Errorf("%q gives %d", comment, got)
+		}
+	}
+}
+
+// The marks tell one reference from another, and nothing about a secret: not even its reference can be read in them.
+func TestBootstrap_MarksItsSecretsByTheirReferences(t *testing.T) {
+	t.Parallel()
+	c := bootstrapConfig()
+	before, err := routerplan.Bootstrap(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mark := routerplan.Mark(c.TunnelRef)
+	if len(mark) != 8 || strings.Contains(c.TunnelRef.String(), mark) || mark == routerplan.Mark(c.RadiusRef) {
+		t.Errorf("the mark is %q", mark)
+	}
+	c.TunnelSecret, c.RadiusSecret = "anotherSecret1", "anotherSecret2"
+	after, _ := routerplan.Bootstrap(c)
+	line := func(script string) string {
+		_, rest, _ := strings.Cut(script, "comment=\"Platform BOOTSTRAP_VERSION=")
+		text, _, _ := strings.Cut(rest, "\"")
+		return text
+	}
+	if line(before) != "2 TUNNEL="+mark+" RADIUS="+routerplan.Mark(c.RadiusRef) || line(after) != line(before) {
+		t.Errorf("the comments are %q and %q", line(before), line(after))
+	}
+	for comment, want := range map[string]routerplan.Bootstrapped{
+		"Platform BOOTSTRAP_VERSION=2":                   {Version: 2},
+		"Platform BOOTSTRAP_VERSION=2 TUNNEL=a RADIUS=b": {Version: 2, Tunnel: "a", Radius: "b"},
+		"TUNNEL=a RADIUS=b":                              {},
+	} {
+		s := routerplan.Snapshot{routerplan.MenuInterface: {{"name": "platform-tunnel", "comment": comment}}}
+		if got := routerplan.BootstrapOf(s); got != want {
+			t.Errorf("%q gives %+v", comment, got)
 		}
 	}
 }

@@ -43,8 +43,11 @@ func (s Step) Risky() bool {
 	return slices.Contains([]string{MenuIPService, MenuUser, MenuFirewallFilter, MenuSSTPClient}, s.Path)
 }
 
+// runComment begins the comment of a run's entries; a space and the run follow.
+const runComment = bootstrapComment + " run"
+
 // rollbackComment is the comment of a run's entries, so that a later attempt of the run finds them.
-func rollbackComment(run id.Run) string { return bootstrapComment + " run " + run.String() }
+func rollbackComment(run id.Run) string { return runComment + " " + run.String() }
 
 // Rollbacks lists the entries of a run: one that counts from its adding, or two after a renewal whose end was lost, and
 // one for a boot.
@@ -67,7 +70,7 @@ func (s Snapshot) entries() []Row {
 func isRollback(r Row) bool {
 	comment := r[propertyComment]
 	return slices.Contains(rollbackNames, r[propertyName]) &&
-		(comment == bootstrapComment || strings.HasPrefix(comment, bootstrapComment+" run "))
+		(comment == bootstrapComment || strings.HasPrefix(comment, runComment+" "))
 }
 
 // Arm gives the steps that add the entries of a run, unless Disarm comes first: the first one makes the router restore
@@ -113,9 +116,10 @@ func entry(name string, run id.Run, script string, times map[string]string) Step
 }
 
 // Armed says why the entries of a run will not restore the router, as a sentence; "" when they will. name is the one
-// that counts from its adding. missing is set when it, or the one for a boot, is not there. The snapshot has
-// MenuScheduler and MenuClock.
-func Armed(s Snapshot, run id.Run, name string) (fault string, missing bool) {
+// that counts from its adding, and must restore within the given time. missing is set when another entry may help:
+// this one, or the one for a boot, is not there, or this one comes too late, because the router's clock went back after
+// its adding. The snapshot has MenuScheduler and MenuClock.
+func Armed(s Snapshot, run id.Run, name string, within time.Duration) (fault string, missing bool) {
 	for _, wanted := range []string{name, bootRollback} {
 		rows := slices.DeleteFunc(Rollbacks(s, run), func(r Row) bool { return r[propertyName] != wanted })
 		if len(rows) == 0 {
@@ -123,9 +127,10 @@ func Armed(s Snapshot, run id.Run, name string) (fault string, missing bool) {
 		}
 		row := rows[0]
 		about := row[".about"]
-		ahead := row["next-run"] != "" && !late(s, row)
+		left, known := remaining(s, row)
+		ahead := row["next-run"] != "" && (!known || left > 0)
 		if wanted == bootRollback {
-			ahead = row[propertyStart] == atBoot
+			ahead, known = row[propertyStart] == atBoot, false
 		}
 		if isTrue(row[propertyDisabled]) || isTrue(row["inactive"]) || about != "" || !ahead {
 			fault = "The router does not run its scheduler, so that it could not restore itself"
@@ -134,19 +139,25 @@ func Armed(s Snapshot, run id.Run, name string) (fault string, missing bool) {
 			}
 			return fault + ". Nothing was written that could cut the platform off.", false
 		}
+		if known && left > within+clockSlack {
+			return "The router would restore itself too late, because its clock was set back.", true
+		}
 	}
 	return "", false
 }
 
-// late reports whether the next run of an entry is not ahead by the router's own clock. A time in another form counts
-// as ahead.
-func late(s Snapshot, entry Row) bool {
+// clockSlack is by how much the next run of an entry may be too far ahead: routers round to seconds, and time servers
+// make small corrections.
+const clockSlack = 10 * time.Second
+
+// remaining is the time until the next run of an entry by the router's own clock; false for times in another form.
+func remaining(s Snapshot, entry Row) (left time.Duration, known bool) {
 	if len(s[MenuClock]) == 0 {
-		return false
+		return 0, false
 	}
 	now, known := dateOf(s[MenuClock][0]["date"] + " " + s[MenuClock][0]["time"])
 	next, readable := dateOf(entry["next-run"])
-	return known && readable && !next.After(now)
+	return next.Sub(now), known && readable
 }
 
 // dateOf reads a date with a time in the form of any release.
@@ -161,11 +172,7 @@ func dateOf(text string) (time.Time, bool) {
 
 // Disarm gives the steps that remove the entries of a run. The one for a boot goes first: what would be left of an
 // interrupted removal restores the router soon, and not at a boot long afterwards.
-func Disarm(s Snapshot, run id.Run) []Step {
-	rows := Rollbacks(s, run)
-	slices.SortStableFunc(rows, func(a, b Row) int { return place(a) - place(b) })
-	return removals(rows)
-}
+func Disarm(s Snapshot, run id.Run) []Step { return removals(Rollbacks(s, run)) }
 
 // place is the place of an entry among those that are removed: the one for a boot is the first.
 func place(r Row) int {
@@ -180,15 +187,42 @@ func Renewed(s Snapshot, run id.Run, keep string) []Step {
 	return removals(slices.DeleteFunc(Timed(s, run), func(r Row) bool { return r[propertyName] == keep }))
 }
 
-// LeftRollbacks gives the steps that remove the entries of other runs, which ended without removing them.
-func LeftRollbacks(s Snapshot, run id.Run) []Step {
-	return removals(slices.DeleteFunc(s.entries(), func(r Row) bool {
-		return r[propertyComment] == rollbackComment(run)
-	}))
+// LeftRollbacks gives the steps that remove the entries of other runs than the given ones, which ended without removing
+// them.
+func LeftRollbacks(s Snapshot, running ...id.Run) []Step { return removals(s.left(running)) }
+
+// left lists the entries of other runs than the given ones.
+func (s Snapshot) left(running []id.Run) []Row {
+	return slices.DeleteFunc(s.entries(), func(r Row) bool {
+		return slices.ContainsFunc(running, func(run id.Run) bool { return r[propertyComment] == rollbackComment(run) })
+	})
 }
 
-// removals gives one step for each entry, which takes it off the router.
+// RollbackRuns lists the runs that have entries on a router. Entries of older versions name none.
+func RollbackRuns(s Snapshot) []id.Run {
+	var runs []id.Run
+	for _, row := range s.entries() {
+		name := strings.TrimPrefix(row[propertyComment], runComment+" ")
+		if run, err := id.Parse[id.Run](name); err == nil && !slices.Contains(runs, run) {
+			runs = append(runs, run)
+		}
+	}
+	return runs
+}
+
+// leftRollbacks tells the entries of runs that have ended: each would restore an old state, the one for a boot even
+// months later. Only what no run of an entry changes is told, so that the difference stays the same.
+func leftRollbacks(s Snapshot, running []id.Run) []Difference {
+	var found []Difference
+	for _, step := range LeftRollbacks(s, running...) {
+		found = append(found, Difference{Path: step.Path, Kind: KindExtra, Name: step.Name, Actual: step.Before})
+	}
+	return found
+}
+
+// removals gives one step for each entry, which takes it off the router. Those for a boot go first.
 func removals(entries []Row) []Step {
+	slices.SortStableFunc(entries, func(a, b Row) int { return place(a) - place(b) })
 	var steps []Step
 	for _, row := range entries {
 		steps = append(steps, Step{

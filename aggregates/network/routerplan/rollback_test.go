@@ -113,6 +113,13 @@ func TestRollback_CountsOnlyWhenTheRouterWillRunIt(t *testing.T) {
 		"inactive":                {routerplan.Row{"inactive": "true"}, "2026-11-20 06:01:00", false, dead},
 		"never":                   {routerplan.Row{"next-run": ""}, "2026-11-20 06:01:00", false, dead},
 		"late":                    {nil, "2026-11-20 06:03:00", false, dead},
+		"rounded up": {
+			routerplan.Row{"next-run": "2026-11-20 06:04:02"}, "2026-11-20 06:01:00", false, "",
+		},
+		"after a clock that was set back": {nil, "2025-11-20 06:01:00", true, "too late"},
+		"after the end of summer time":    {nil, "2026-11-20 05:01:00", true, "too late"},
+		"with a longer interval": {routerplan.Row{"interval": "1d", "next-run": "2026-11-21 06:00:00"},
+			"2026-11-20 06:01:00", true, "too late"},
 		"told as inactive": {routerplan.Row{".about": "not allowed by device-mode"}, "2026-11-20 06:01:00", false,
 			"(not allowed by device-mode)"},
 		"of another run": {routerplan.Row{"comment": "Platform"}, "2026-11-20 06:01:00", true, "no entry"},
@@ -126,7 +133,7 @@ func TestRollback_CountsOnlyWhenTheRouterWillRunIt(t *testing.T) {
 		date, hour, _ := strings.Cut(c.now, " ")
 		fault, missing := routerplan.Armed(routerplan.Snapshot{
 			routerplan.MenuScheduler: {row, boot}, routerplan.MenuClock: {{"date": date, "time": hour}},
-		}, run, steps[0].Name)
+		}, run, steps[0].Name, routerplan.RollbackAfter)
 		if missing != c.missing || (fault == "") != (c.fault == "") || !strings.Contains(fault, c.fault) {
 			t.Errorf("%s: %q, missing %v", name, fault, missing)
 		}
@@ -138,14 +145,42 @@ func TestRollback_CountsOnlyWhenTheRouterWillRunIt(t *testing.T) {
 		"without the one for a boot": {timed}, "without the one that counts": {boot},
 	} {
 		s := routerplan.Snapshot{routerplan.MenuScheduler: entries}
-		if _, missing := routerplan.Armed(s, run, steps[0].Name); !missing {
+		if _, missing := routerplan.Armed(s, run, steps[0].Name, routerplan.RollbackAfter); !missing {
 			t.Errorf("%s nothing is missing", name)
 		}
 	}
 	boot["start-time"] = "09:00:00"
 	s := routerplan.Snapshot{routerplan.MenuScheduler: {timed, boot}}
-	if fault, _ := routerplan.Armed(s, run, steps[0].Name); !strings.Contains(fault, dead) {
+	if fault, _ := routerplan.Armed(s, run, steps[0].Name, routerplan.RollbackAfter); !strings.Contains(fault, dead) {
 		t.Errorf("an entry that does not start at a boot counts: %q", fault)
+	}
+}
+
+// A router's clock may go back while the entries are there, without a boot: the first one would restore in a year then,
+// and counts as missing, so that a new one is added.
+func TestRollback_AfterTheClockWasSetBackTheEntryCountsAsMissing(t *testing.T) {
+	t.Parallel()
+	for _, version := range releases {
+		r := bootstrapped(t, version, manual())
+		menus := []string{routerplan.MenuScheduler, routerplan.MenuClock}
+		run := id.New[id.Run]()
+		write(t, r, routerplan.Arm(read(t, r, menus), run, 0))
+		missing := func(name string) bool {
+			_, gone := routerplan.Armed(read(t, r, menus), run, name, routerplan.RollbackAfter)
+			return gone
+		}
+		r.StepClock(-2 * time.Second)
+		if missing(routerplan.RollbackName) {
+			t.Errorf("%s: a small correction of the clock counts", version)
+		}
+		r.StepClock(-365 * 24 * time.Hour)
+		if !missing(routerplan.RollbackName) {
+			t.Errorf("%s: a rollback that comes in a year counts as armed", version)
+		}
+		write(t, r, routerplan.Arm(read(t, r, menus), run, 0))
+		if missing("platform-rollback-2") {
+			t.Errorf("%s: the new entry does not count", version)
+		}
 	}
 }
 
@@ -172,7 +207,8 @@ func TestRollback_RestoresAfterABootWithAClockThatIsBehind(t *testing.T) {
 			}
 		}
 		s := read(t, r, []string{routerplan.MenuScheduler, routerplan.MenuClock})
-		if fault, missing := routerplan.Armed(s, run, routerplan.RollbackName); fault != "" || missing {
+		if fault, missing := routerplan.Armed(s, run, routerplan.RollbackName, routerplan.RollbackAfter); fault != "" ||
+			missing {
 			t.Fatalf("%s: %q, missing %v", name, fault, missing)
 		}
 		if _, err := r.Do("ip/service", "set", router.Item{"numbers": "www", "address": "192.0.2.0/24"}); err != nil {
@@ -192,5 +228,61 @@ func TestRollback_RestoresAfterABootWithAClockThatIsBehind(t *testing.T) {
 		if left := after[routerplan.MenuScheduler]; len(left) != 2 {
 			t.Errorf("%s: of the entries are left %v", name, left)
 		}
+	}
+}
+
+// The script ends the rollbacks before it changes anything: what a run would restore is older than what the script
+// writes. Entries of the operator stay, and a router that forbids its scheduler gets the rest all the same.
+func TestBootstrap_EndsTheRollbacksOfRunsFirst(t *testing.T) {
+	t.Parallel()
+	script, err := routerplan.Bootstrap(bootstrapConfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, version := range releases {
+		r := bootstrapped(t, version, manual())
+		entries := func() (names []string) {
+			for _, row := range read(t, r, []string{routerplan.MenuScheduler})[routerplan.MenuScheduler] {
+				names = append(names, row["name"])
+			}
+			return names
+		}
+		write(t, r, routerplan.Arm(read(t, r, routerplan.SetupMenus()), id.New[id.Run](), 0))
+		for _, entry := range []router.Item{
+			{"name": "platform-rollback-2", "comment": "Platform"},
+			{"name": "platform-rollback-mine", "comment": "Platform"}, {"name": "mine", "comment": "Platform run 1"},
+		} {
+			if _, err := r.Do("system/scheduler", "add", entry); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if out, faults := r.Paste(script); len(faults) > 0 {
+			t.Fatalf("%s: %v: %s", version, faults, out)
+		}
+		if left := entries(); !slices.Equal(left, []string{"platform-rollback-mine", "mine"}) {
+			t.Errorf("%s: left is %v", version, left)
+		}
+		for _, comment := range []string{"Platforms", "of the operator", "my Platform run 1"} {
+			if _, err := r.Do("system/scheduler", "add", router.Item{
+				"name": routerplan.RollbackName, "comment": comment,
+			}); err != nil {
+				t.Fatal(err)
+			}
+			if _, faults := r.Paste(script); len(faults) > 0 || !slices.Contains(entries(), routerplan.RollbackName) {
+				t.Errorf("%s: an entry with the comment %q: %v, left is %v", version, comment, faults, entries())
+			}
+			if _, err := r.Do("system/scheduler", "remove",
+				router.Item{"numbers": routerplan.RollbackName}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r.SetDeviceMode("system/scheduler")
+		if out, faults := r.Paste(script); len(faults) > 0 || !strings.HasSuffix(out, "done\n") {
+			t.Errorf("%s: without a scheduler: %v: %s", version, faults, out)
+		}
+	}
+	removed, changed := strings.Index(script, "/system scheduler remove"), strings.Index(script, "/ppp profile")
+	if removed < 0 || removed > changed {
+		t.Errorf("the rollbacks are removed at %d, the first change is at %d", removed, changed)
 	}
 }

@@ -70,6 +70,7 @@ func FuzzInterfaces(f *testing.F) {
 		}
 		routerplan.Occupied(s)
 		routerplan.BootstrapOf(s)
+		routerplan.RollbackRuns(s)
 	})
 }
 
@@ -106,7 +107,7 @@ func FuzzSnapshot(f *testing.F) {
 		}
 		routerplan.CompareSetup(s, setupOf(), modern).Plan()
 		run := id.New[id.Run]()
-		routerplan.Armed(s, run, routerplan.Arm(s, run, 0)[0].Name)
+		routerplan.Armed(s, run, routerplan.Arm(s, run, 0)[0].Name, routerplan.RollbackAfter)
 		routerplan.Disarm(s, run)
 	})
 }

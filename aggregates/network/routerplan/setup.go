@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
 // Menus of a router's own setup: what the bootstrap script makes and no service has.
@@ -32,7 +33,11 @@ type Setup struct {
 	APIUser     string
 	APIPort     int
 	Tunnel      TunnelLink
-	AllowReboot bool // the API user's group has the policy reboot
+	// TunnelAddress is the router's own address in the tunnel, by which the RADIUS server knows it; "" = not known.
+	TunnelAddress string
+	AllowReboot   bool // the API user's group has the policy reboot
+	// Running lists the runs in progress on the router, whose rollbacks are no difference.
+	Running []id.Run
 }
 
 // SetupMenus lists the menus to read before CompareSetup. A menu that the API user may not read is left out of the
@@ -45,16 +50,15 @@ func SetupMenus() []string {
 }
 
 // CompareSetup compares a router with its desired setup: RADIUS client and its place, accounting, incoming requests,
-// API user and group, services, certificate, tunnel and firewall. What only the bootstrap script can repair has no
-// step: an API user may not change users, and a write to the tunnel would break the connection that it comes through.
+// API user and group, services, certificate, tunnel, firewall, and rollbacks that ended runs have left. What only the
+// bootstrap script can repair has no step: an API user may not change users, and a write to the tunnel would break the
+// connection that it comes through.
 func CompareSetup(s Snapshot, want Setup, v Version) Diff {
 	var d Diff
 	d.Differences = slices.Concat(radiusClient(s, want), tunnelClient(s, want.Tunnel, v),
 		single(s, MenuPPPAAA, map[string]string{
 			"use-radius": "yes", "accounting": "yes", "interim-update": "5m",
-		}), single(s, MenuRadiusIncoming, map[string]string{
-			"accept": "yes", "port": strconv.Itoa(want.Firewall.CoAPort),
-		}), apiUser(s, want, v), ipServices(s, want, v))
+		}), single(s, MenuRadiusIncoming, incoming(s, want)), apiUser(s, want, v), ipServices(s, want, v))
 	first := asked(s, want.Firewall.RadiusHost)
 	for _, x := range d.Differences {
 		if x.Path == MenuRadius && x.want != nil {
@@ -68,6 +72,8 @@ func CompareSetup(s Snapshot, want Setup, v Version) Diff {
 		d.Differences = append(d.Differences, rules.Differences...)
 		d.steps = append(d.steps, rules.steps...)
 	}
+	d.Differences = append(d.Differences, leftRollbacks(s, want.Running)...)
+	d.steps = append(d.steps, LeftRollbacks(s, want.Running...)...)
 	return d
 }
 
@@ -82,6 +88,16 @@ func setupSteps(x Difference) []Step {
 		return []Step{addition(x)}
 	}
 	return []Step{change(x)}
+}
+
+// incoming gives the values with which a router takes requests of the platform. They come in the main routing table,
+// where the tunnel is; older releases have no other.
+func incoming(s Snapshot, want Setup) map[string]string {
+	values := map[string]string{"accept": "yes", "port": strconv.Itoa(want.Firewall.CoAPort)}
+	if rows := s[MenuRadiusIncoming]; len(rows) > 0 && rows[0]["vrf"] != "" {
+		values["vrf"] = "main"
+	}
+	return values
 }
 
 // single compares a menu of one row.

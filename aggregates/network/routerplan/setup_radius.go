@@ -1,6 +1,7 @@
 package routerplan
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -17,9 +18,28 @@ const (
 // radiusServices are the services whose users the platform's RADIUS server knows.
 var radiusServices = []string{"ppp", "hotspot"}
 
-// narrowing lists properties with which a RADIUS client serves a part of the users only, or under another name. The
-// platform's client has none of them.
-var narrowing = []string{"called-id", "domain", "realm"}
+// narrowing gives the values that the platform's RADIUS client must have of those properties with which it would serve
+// a part of the users only, or none: under another name, from an address that the server does not know, in a protocol
+// that the server does not have, or as a second one for accounting. It has only properties whose present value is
+// another one; an absent property is as good as its default.
+func narrowing(row Row, tunnel string) map[string]string {
+	values := map[string]string{}
+	for _, property := range []string{"called-id", "domain", "realm"} {
+		if row[property] != "" {
+			values[property] = ""
+		}
+	}
+	if !slices.Contains([]string{"", "0.0.0.0", "::", tunnel}, row[propertySrcAddress]) {
+		values[propertySrcAddress] = "0.0.0.0"
+	}
+	if row["protocol"] != "" {
+		values["protocol"] = "udp"
+	}
+	if isTrue(row["accounting-backup"]) {
+		values["accounting-backup"] = "no"
+	}
+	return values
+}
 
 // radiusClient compares the RADIUS client that the script made, and its place; other clients are the operator's and
 // stay as they are. A router asks the first client that serves a user, and the next one only when that one is silent:
@@ -42,11 +62,7 @@ func radiusClient(s Snapshot, want Setup) []Difference {
 		values["secret"] = want.RadiusSecret
 		return []Difference{{Path: m.path, Kind: KindMissing, Name: r.Name, Expected: values, want: &r}}
 	}
-	for _, property := range narrowing {
-		if ours[0][property] != "" {
-			values[property] = ""
-		}
-	}
+	maps.Copy(values, narrowing(ours[0], want.TunnelAddress))
 	var found []Difference
 	x, differs := m.changed(r, ours[0])
 	if shown := ours[0]["secret"]; hidden(shown) && want.SecretStale || !hidden(shown) && shown != want.RadiusSecret {

@@ -1,12 +1,14 @@
 package routerplan_test
 
 import (
+	"maps"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/simulators/router"
 )
 
 // A menu that the API user may not read is not in the reading, and is not compared.
@@ -152,5 +154,94 @@ func TestHash_DiffersWithEveryDifference(t *testing.T) {
 			t.Errorf("%s has the hash of %s", name, other)
 		}
 		seen[hash] = name
+	}
+}
+
+// With some properties the platform's RADIUS client serves nobody, or some users only: requests from an address that
+// the server does not know, or in another protocol, are not answered. They are told and repaired, by the repair and by
+// the script.
+func TestSetup_ARadiusClientThatServesNobodyIsToldAndRepaired(t *testing.T) {
+	t.Parallel()
+	for _, version := range releases {
+		r, v := bootstrapped(t, version, manual()), routerplan.ParseVersion(version)
+		compare := func() routerplan.Diff {
+			want := setupOf()
+			want.TunnelAddress = "10.99.0.2"
+			return routerplan.CompareSetup(read(t, r, routerplan.SetupMenus()), want, v)
+		}
+		script, err := routerplan.Bootstrap(bootstrapConfig())
+		if err != nil {
+			t.Fatal(err)
+		}
+		client := read(t, r, []string{routerplan.MenuRadius})[routerplan.MenuRadius][0]
+		set := func(property, value string) {
+			t.Helper()
+			if _, err := r.Do("radius", "set", router.Item{".id": client[".id"], property: value}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for property, value := range map[string]string{
+			"src-address": "192.168.88.1", "protocol": "radsec", "accounting-backup": "yes", "called-id": "hotspot1",
+			"domain": "example.net", "realm": "example.net",
+		} {
+			set(property, value)
+			d := compare()
+			if told := d.Resources(); len(told) != 1 || len(told[0].Expected) != 1 || told[0].Actual[property] == "" {
+				t.Errorf("%s: %s=%s is told as %+v", version, property, value, told)
+			}
+			write(t, r, d.Plan())
+			if d := compare(); !d.InSync() {
+				t.Errorf("%s: %s after the repair: %+v", version, property, d.Resources())
+			}
+			set(property, value)
+			if out, faults := r.Paste(script); len(faults) > 0 {
+				t.Fatalf("%s: %v: %s", version, faults, out)
+			}
+			if d := compare(); !d.InSync() {
+				t.Errorf("%s: %s after the script: %+v", version, property, d.Resources())
+			}
+		}
+		set("src-address", "10.99.0.2")
+		if d := compare(); !d.InSync() {
+			t.Errorf("%s: the router's own address in the tunnel: %+v", version, d.Resources())
+		}
+	}
+}
+
+// A release that does not know a property of the client shows none, which is as good as its default.
+func TestSetup_ARadiusClientWithoutAPropertyIsAsWithItsDefault(t *testing.T) {
+	t.Parallel()
+	client := routerplan.Row{
+		".id": "*1", "service": "ppp,hotspot", "address": "10.99.0.1", "authentication-port": "1812",
+		"accounting-port": "1813", "timeout": "3s", "comment": "Platform", "secret": "*****",
+	}
+	for property, values := range map[string]map[string]bool{
+		"src-address":       {"": true, "0.0.0.0": true, "::": true, "10.99.0.2": true, "10.99.0.3": false},
+		"protocol":          {"": true, "udp": true, "radsec": false},
+		"accounting-backup": {"": true, "no": true, "false": true, "true": false},
+	} {
+		for value, fine := range values {
+			row := maps.Clone(client)
+			row[property] = value
+			want := setupOf()
+			want.TunnelAddress = "10.99.0.2"
+			s := routerplan.Snapshot{routerplan.MenuRadius: {row}}
+			if d := routerplan.CompareSetup(s, want, modern); d.InSync() != fine {
+				t.Errorf("%s=%q: %+v", property, value, d.Resources())
+			}
+		}
+	}
+}
+
+// Requests of the platform come through the tunnel, in the main routing table.
+func TestSetup_IncomingRequestsInAnotherRoutingTableAreTold(t *testing.T) {
+	t.Parallel()
+	for vrf, fine := range map[string]bool{"": true, "main": true, "customers": false} {
+		row := routerplan.Row{".id": "*0", "accept": "true", "port": "3799", "vrf": vrf}
+		s := routerplan.Snapshot{routerplan.MenuRadiusIncoming: {row}}
+		d := routerplan.CompareSetup(s, setupOf(), modern)
+		if d.InSync() != fine || !fine && d.Plan()[0].Values["vrf"] != "main" {
+			t.Errorf("vrf=%q: %+v", vrf, d.Resources())
+		}
 	}
 }

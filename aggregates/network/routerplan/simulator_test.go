@@ -104,9 +104,11 @@ func TestBootstrap_RunsOnAllReleasesAndTwice(t *testing.T) {
 			if d := routerplan.CompareFirewall(read(t, r, routerplan.FirewallMenus()), fw); !d.InSync() {
 				t.Errorf("%s, run %d: firewall %+v", version, run, d.Resources())
 			}
-			if got := routerplan.BootstrapOf(read(t, r,
-				routerplan.InterfaceMenus())); got != routerplan.BootstrapVersion {
-				t.Errorf("%s, run %d: reads version %d", version, run, got)
+			if got := routerplan.BootstrapOf(read(t, r, routerplan.InterfaceMenus())); got != (routerplan.Bootstrapped{
+				Version: routerplan.BootstrapVersion, Tunnel: routerplan.Mark(bootstrapConfig().TunnelRef),
+				Radius: routerplan.Mark(bootstrapConfig().RadiusRef),
+			}) {
+				t.Errorf("%s, run %d: reads %+v", version, run, got)
 			}
 			if diff := cmp.Diff(before, foreignRules(t, r)); diff != "" {
 				t.Errorf("%s, run %d: rules of others\n%s", version, run, diff)

@@ -11,6 +11,13 @@
 :if ([:typeof [:find "0123456789" $c]] != "num") do={ :set digits false }
 :if ($digits) do={ :set minor ($minor * 10 + [:tonum $c]) }
 }
+# 0. Rollbacks of repairs: they would undo this script.
+:do { /system scheduler remove [find where name="platform-rollback-boot" and (comment="Platform" or comment~"^Platform run ")] } on-error={
+:put "The scheduler of this router cannot be written." }
+:do { /system scheduler remove [find where name="platform-rollback" and (comment="Platform" or comment~"^Platform run ")] } on-error={
+:put "The scheduler of this router cannot be written." }
+:do { /system scheduler remove [find where name="platform-rollback-2" and (comment="Platform" or comment~"^Platform run ")] } on-error={
+:put "The scheduler of this router cannot be written." }
 # 1. Management tunnel: everything else goes through it.
 :if ([:len [/ppp profile find where name="platform-tunnel"]] = 0) do={ /ppp profile add name="platform-tunnel" use-encryption=yes use-compression=no change-tcp-mss=yes only-one=yes } else={ /ppp profile set [find where name="platform-tunnel"] use-encryption=yes use-compression=no change-tcp-mss=yes only-one=yes }
 :if ([:len [/interface sstp-client find where name="platform-tunnel"]] = 0) do={ /interface sstp-client add name="platform-tunnel" connect-to=vpn.example.net verify-server-certificate=no user="nas-1a2b3c4d" password="tunnelSecret1" profile=platform-tunnel add-default-route=no disabled=no } else={ /interface sstp-client set [find where name="platform-tunnel"] user="nas-1a2b3c4d" password="tunnelSecret1" profile=platform-tunnel add-default-route=no disabled=no }
@@ -25,7 +32,8 @@
 :if (!$up) do={ :put "The tunnel is not up yet; the rest is set up all the same." }
 # 2. RADIUS.
 :if ([:len [/radius find where comment="Platform"]] = 0) do={ /radius set [find where address=10.99.0.1 service~"ppp"] comment="Platform" }
-:if ([:len [/radius find where comment="Platform"]] = 0) do={ /radius add comment="Platform" service=ppp,hotspot address=10.99.0.1 secret="radiusSecret1" authentication-port=1812 accounting-port=1813 timeout=3s disabled=no } else={ /radius set [find where comment="Platform"] service=ppp,hotspot address=10.99.0.1 secret="radiusSecret1" authentication-port=1812 accounting-port=1813 timeout=3s disabled=no }
+:if ([:len [/radius find where comment="Platform"]] = 0) do={ /radius add comment="Platform" service=ppp,hotspot address=10.99.0.1 secret="radiusSecret1" authentication-port=1812 accounting-port=1813 timeout=3s disabled=no src-address=0.0.0.0 accounting-backup=no called-id="" domain="" realm="" } else={ /radius set [find where comment="Platform"] service=ppp,hotspot address=10.99.0.1 secret="radiusSecret1" authentication-port=1812 accounting-port=1813 timeout=3s disabled=no src-address=0.0.0.0 accounting-backup=no called-id="" domain="" realm="" }
+:do { :local cmd [:parse "/radius set [find where comment=\"Platform\"] protocol=udp"]; $cmd } on-error={ :put "skipped on this router" }
 :local first true
 :foreach one in=[/radius find where disabled=no service~"ppp|hotspot"] do={
 :if ($first and [:len [/radius get $one called-id]] = 0) do={
@@ -34,6 +42,9 @@
 } }
 /ppp aaa set use-radius=yes accounting=yes interim-update=5m
 /radius incoming set accept=yes port=3799
+:if ($major >= 7) do={
+:do { :local cmd [:parse "/radius incoming set vrf=main"]; $cmd } on-error={ :put "skipped on this router" }
+}
 # 3. API user and services, restricted to the tunnel.
 :if ([:len [/user group find where name="platform-api"]] = 0) do={ /user group add name="platform-api" policy=read,write,api,!ftp,!reboot,!policy,!test,!password,!sniff,!sensitive,!romon } else={ /user group set [find where name="platform-api"] policy=read,write,api,!ftp,!reboot,!policy,!test,!password,!sniff,!sensitive,!romon }
 :if ($major >= 7) do={
@@ -66,7 +77,7 @@
 :foreach rule in=$old do={ /ip firewall filter remove $rule }
 }
 # 5. Report the version.
-/interface sstp-client set [find where name="platform-tunnel"] comment="Platform BOOTSTRAP_VERSION=2"
+/interface sstp-client set [find where name="platform-tunnel"] comment="Platform BOOTSTRAP_VERSION=2 TUNNEL=0d016329 RADIUS=e22b8e6a"
 :do { :local cmd [:parse "/tool fetch url=\"https://isp.example.net/webhooks/bootstrap/TOKEN/2\" http-method=post http-data=\"\" check-certificate=no keep-result=no"]; $cmd } on-error={ :put "skipped on this router" }
 :put "BOOTSTRAP_VERSION=2 done"
 }
