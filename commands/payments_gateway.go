@@ -71,6 +71,7 @@ type FailGatewayRegistration struct {
 	Shortcode      string
 	CredentialsRef id.Secret
 	Error          string
+	Lasting        bool // another try helps only after a person has changed something
 }
 
 // shortcodeShape is a paybill or till number: 5 to 7 digits.

@@ -31,6 +31,10 @@ type RegisterShortcode struct {
 // start of the program.
 type RegisterPlatform struct{}
 
+// RefreshAddresses registers the C2B addresses of active direct shortcodes of which the provider does not have the
+// present addresses. Periodic; the first run is at the start of the program.
+type RefreshAddresses struct{}
+
 // SweepMoney looks for receipts whose money has no place and for prompts without a verdict, and sets the work about
 // them going again. Periodic.
 type SweepMoney struct{}
@@ -40,4 +44,5 @@ func (QueryPrompt) Kind() string       { return "payments_query_prompt" }
 func (FindPayer) Kind() string         { return "payments_find_payer" }
 func (RegisterShortcode) Kind() string { return "payments_register_shortcode" }
 func (RegisterPlatform) Kind() string  { return "payments_register_platform" }
+func (RefreshAddresses) Kind() string  { return "payments_refresh_addresses" }
 func (SweepMoney) Kind() string        { return "payments_sweep_money" }

@@ -35,18 +35,20 @@ type GatewayRegistered struct {
 	At             time.Time       `json:"at"`
 }
 
-// GatewayRegistrationFailed records why the shortcode is not active, with the provider's error text.
+// GatewayRegistrationFailed records why the shortcode is not active, with the provider's error text. Without Lasting
+// the registration is tried again by itself; so were all failures before v2.
 type GatewayRegistrationFailed struct {
 	OrgID          id.Organization `json:"orgId"`
 	Shortcode      string          `json:"shortcode"`
 	CredentialsRef id.Secret       `json:"credentialsRef"`
 	Error          string          `json:"error"`
+	Lasting        bool            `json:"lasting"` // tried again only when the settings are saved again
 	At             time.Time       `json:"at"`
 }
 
 func (GatewayConfigured) EventType() string         { return "payments.GatewayConfigured.v1" }
 func (GatewayRegistered) EventType() string         { return "payments.GatewayRegistered.v1" }
-func (GatewayRegistrationFailed) EventType() string { return "payments.GatewayRegistrationFailed.v1" }
+func (GatewayRegistrationFailed) EventType() string { return "payments.GatewayRegistrationFailed.v2" }
 func (GatewayConfigured) gatewayEvent()             {}
 func (GatewayRegistered) gatewayEvent()             {}
 func (GatewayRegistrationFailed) gatewayEvent()     {}

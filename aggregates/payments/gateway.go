@@ -138,6 +138,7 @@ func decideFailRegistration(
 		return nil, nil
 	}
 	return []events.GatewayEvent{events.GatewayRegistrationFailed{
-		OrgID: s.Org, Shortcode: s.Shortcode, CredentialsRef: s.Credentials, Error: c.Error, At: now,
+		OrgID: s.Org, Shortcode: s.Shortcode, CredentialsRef: s.Credentials, Error: c.Error, Lasting: c.Lasting,
+		At: now,
 	}}, nil
 }

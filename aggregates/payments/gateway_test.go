@@ -171,6 +171,15 @@ func TestRegistration_AFailureWithFormerSettingsIsIgnored(t *testing.T) {
 	gateway(t).when(fails).thenFails("gateway_not_found")
 }
 
+func TestRegistration_ALastingFailureIsTriedAgainBySavingTheSameSettings(t *testing.T) {
+	t.Parallel()
+	gateway(t).given(configured).when(commands.FailGatewayRegistration{
+		OrgID: org, Environment: "sandbox", Shortcode: "600777", CredentialsRef: keys, Error: "taken", Lasting: true,
+	}).then(events.GatewayRegistrationFailed{
+		OrgID: org, Shortcode: "600777", CredentialsRef: keys, Error: "taken", Lasting: true, At: now,
+	}).when(configure).then(configured)
+}
+
 func TestGateway_BelongsToItsOrganization(t *testing.T) {
 	t.Parallel()
 	if got := payments.Gateways().Owner(gateway(t).given(configured).state); got != org {

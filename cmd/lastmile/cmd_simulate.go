@@ -20,6 +20,8 @@ type simulateCommands struct {
 type simulateProvider struct {
 	Addr string `default:"127.0.0.1:8090" help:"Listen address; port 0 picks a free one."`
 	Seed uint64 `default:"1" help:"Ids, receipt numbers and faults follow from it."`
+	// Sandbox is the provider's sandbox, which takes the addresses of a shortcode as often as they are registered.
+	Sandbox bool `help:"Paybill addresses may be registered again, as in the provider's sandbox."`
 }
 
 // Run simulates the provider until a signal. It is refused in production.
@@ -33,7 +35,9 @@ func (c simulateProvider) Run(ctx context.Context, p program) error {
 	}
 	l := newLifecycle(p.logger(cfg))
 	defer l.stop()
-	sim := provider.New(provider.Config{Addr: c.Addr, Seed: c.Seed, Clock: clock.System(), Logger: l.logger})
+	sim := provider.New(provider.Config{
+		Addr: c.Addr, Seed: c.Seed, Clock: clock.System(), Logger: l.logger, Sandbox: c.Sandbox,
+	})
 	if err := sim.Start(context.WithoutCancel(ctx)); err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/gateways/mobilemoney"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 )
@@ -122,6 +123,9 @@ func (c Config) checkPayments(f *faults) {
 		"must be https://... in production")
 	f.check(c.PaymentCallbackURL == "" || hasScheme(c.PaymentCallbackURL, "http", "https"), "PAYMENT_CALLBACK_URL",
 		"must be http://... or https://...")
+	word := mobilemoney.ForbiddenWord(c.PaymentCallbackURL)
+	f.check(word == "" || c.GatewayMode != gatewayLive, "PAYMENT_CALLBACK_URL",
+		"must not have %q in it, not even inside another word: the provider refuses such addresses", word)
 	given := 0
 	for _, set := range []bool{
 		c.PaymentConsumerKey != "", !c.PaymentConsumerSecret.IsZero(), c.PaymentShortcode != "",

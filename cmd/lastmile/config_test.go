@@ -167,6 +167,11 @@ func TestConfig_ProductionRefusesWhatIsUnsafe(t *testing.T) {
 			"callbacks in the clear", []string{"PAYMENT_CALLBACK_URL=http://isp.example/x"},
 			[]string{"PAYMENT_CALLBACK_URL"},
 		},
+		{
+			"callbacks at an address that the provider refuses",
+			[]string{"PAYMENT_CALLBACK_URL=https://Executive.example/webhooks/mobile-money/stk"},
+			[]string{"PAYMENT_CALLBACK_URL"},
+		},
 		{"simulator", []string{"GATEWAY_MODE=test"}, []string{"GATEWAY_MODE"}},
 		{"node of its own on loopback", []string{"EVENTSTORE_URL="}, nil},
 		{

@@ -68,7 +68,7 @@ func newKit(t testing.TB, settings ...string) *kit {
 	t.Helper()
 	db := pgtest.New(t)
 	bank := clock.NewMovable(clock.System(), 0)
-	sim := provider.New(provider.Config{Seed: 7, Clock: bank})
+	sim := provider.New(provider.Config{Seed: 7, Clock: bank, Sandbox: true})
 	if err := sim.Start(context.Background()); err != nil {
 		t.Fatalf("start provider: %v", err)
 	}

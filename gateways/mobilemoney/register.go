@@ -2,7 +2,11 @@ package mobilemoney
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 
@@ -27,8 +31,36 @@ type registerBody struct {
 	ValidationURL   string
 }
 
-// RegisterURLs registers the addresses for the paybill payments of the credentials' shortcode. Repeating it is
-// harmless. Fails: failure.Refused with the provider's words, failure.Unavailable, failure.Invalid.
+// Fingerprint names the addresses without revealing the secret in them.
+func (u URLs) Fingerprint() string {
+	sum := sha256.Sum256([]byte(u.Confirmation + "\x00" + u.Validation))
+	return hex.EncodeToString(sum[:])
+}
+
+// CodeRegistered is the code of the failure when the provider has addresses of the shortcode already. It does not say
+// which ones, and in production it keeps them until somebody deletes them in its portal.
+const CodeRegistered = "callback_addresses_registered"
+
+// errUnsent marks a registration of which no byte reached the provider.
+var errUnsent = errors.New("not sent")
+
+// NothingRegistered reports whether a failed registration certainly changed nothing at the provider: it was not sent,
+// or the provider refused it. A lost answer and an internal error of the provider leave it open.
+func NothingRegistered(err error) bool {
+	var refusal *Refusal
+	switch {
+	case errors.Is(err, errUnsent), failure.KindOf(err) == failure.Invalid:
+		return true
+	case errors.As(err, &refusal):
+		return refusal.Status < http.StatusInternalServerError && failure.CodeOf(err) != CodeRegistered
+	}
+	return false
+}
+
+// RegisterURLs registers the addresses for the paybill payments of the credentials' shortcode. Production takes them
+// once for a shortcode, the sandbox as often as it is asked. The provider checks the token first, so the answer
+// CodeRegistered proves the credentials, too. Fails: CodeRegistered, failure.Refused with the provider's words,
+// failure.Unavailable, failure.Invalid; [NothingRegistered] says what a failure means.
 func (c *Client) RegisterURLs(ctx context.Context, creds Credentials, urls URLs) error {
 	if err := creds.check(); err != nil {
 		return err
@@ -48,7 +80,15 @@ func (c *Client) RegisterURLs(ctx context.Context, creds Credentials, urls URLs)
 	}
 	res := c.authorised(ctx, "register_urls", pathRegister, creds, body)
 	var reply struct{ ResponseCode, ResponseDescription text }
-	if res.err != nil || res.refusal() != nil || json.Unmarshal(res.body, &reply) != nil || reply.ResponseCode == "" {
+	if res.err != nil && !res.sent {
+		return unavailable(fmt.Errorf("register c2b addresses: %w: %w", errUnsent, res.err))
+	}
+	unreadable := json.Unmarshal(res.body, &reply) != nil
+	if refusal := res.alreadyRegistered(string(reply.ResponseDescription)); refusal != nil {
+		return &failure.Error{Kind: failure.Refused, Code: CodeRegistered, Cause: refusal,
+			Message: "The payment provider has callback addresses of this shortcode already."}
+	}
+	if res.err != nil || res.refusal() != nil || unreadable || reply.ResponseCode == "" {
 		return res.failed("register c2b addresses")
 	}
 	// "0", or "00000000" on some shortcodes
@@ -59,4 +99,18 @@ func (c *Client) RegisterURLs(ctx context.Context, creds Credentials, urls URLs)
 		return &failure.Error{Kind: failure.Refused, Code: "provider_refused", Message: refusal.Message, Cause: refusal}
 	}
 	return nil
+}
+
+// alreadyRegistered gives the refusal of a second registration, nil for another answer. The provider has two forms of
+// it, an error and a description without a code; its error code is that of other internal errors too, so the words
+// decide. Source: docs/facts/mobile-money.md#c2b-registration.
+func (r result) alreadyRegistered(description string) *Refusal {
+	refusal := r.refusal()
+	if refusal == nil {
+		refusal = &Refusal{Status: r.status, Message: description}
+	}
+	if r.err != nil || !strings.Contains(strings.ToLower(refusal.Message), "already registered") {
+		return nil
+	}
+	return refusal
 }

@@ -149,6 +149,7 @@ func TestFormerShortcode_ItsOldTokenReachesNobodysCustomers(t *testing.T) {
 	k.configure(t, apitest.Acme, apitest.Admin, direct("600777", "right"), 200)
 	old := k.paybillAddress(t, k.Org, commands.EnvironmentSandbox, "600777")
 	k.configure(t, apitest.Acme, apitest.Admin, map[string]any{"mode": "centralized"}, 200)
+	k.Sim.DeleteURLs("600777")
 	k.configure(t, apitest.Other, apitest.OtherAdmin, direct("600777", "right"), 200)
 	for n, account := range []string{commands.AccountNumber(1_000_000), commands.AccountNumber(1_000_001)} {
 		body := confirmationBody(fmt.Sprintf("SJK4X7Q2P%d", n), "600777", account, "5000")

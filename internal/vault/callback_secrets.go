@@ -14,7 +14,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 )
 
-// maxToken is a length in bytes that no token of ours reaches. A longer one is refused before it is hashed.
+// maxToken is the length in bytes of the longest token of ours. A longer one is refused before it is hashed.
 const maxToken = 64
 
 // PromptSecretsKept is how long the token of a payment attempt is known. The attempt has ended long before; a later
@@ -52,7 +52,7 @@ returning sealed`
 
 // Issue gives the token of an owner and makes it on the first call. A repeated call gives the same token.
 func (s *CallbackSecrets) Issue(ctx context.Context, owner CallbackOwner) (secrets.Text, error) {
-	token := newToken()
+	token := newAddressToken()
 	sealed := s.core.ring.Seal(secrets.Sealing, []byte(token.Reveal()), callbackSecretPlace(owner.Kind, owner.Ref))
 	err := s.core.db.Owner.QueryRow(ctx, s.core.sql(issueCallbackSecretSQL), pgx.NamedArgs{
 		"hash": hashToken(token), "kind": owner.Kind, "ref": owner.Ref, "org": owner.OrgID,

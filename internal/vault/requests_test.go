@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -316,7 +317,7 @@ func TestCallbackSecrets_OneTokenPerOwner(t *testing.T) {
 	owner := vault.CallbackOwner{Kind: "stk", Ref: uuid.New(), OrgID: id.New[id.Organization](), Shortcode: "174379"}
 	platform := vault.CallbackOwner{Kind: "c2b", Ref: owner.Ref, Shortcode: "600000"}
 	token := must[secrets.Text](t)(k.CallbackSecrets.Issue(ctx, owner))
-	if again := must[secrets.Text](t)(k.CallbackSecrets.Issue(ctx, owner)); again != token || len(token) != 43 {
+	if again := must[secrets.Text](t)(k.CallbackSecrets.Issue(ctx, owner)); again != token || len(token) != 64 {
 		t.Errorf("second token differs, or has %d characters", len(token))
 	}
 	other := must[secrets.Text](t)(k.CallbackSecrets.Issue(ctx, platform))
@@ -331,6 +332,53 @@ func TestCallbackSecrets_OneTokenPerOwner(t *testing.T) {
 	for _, bad := range []secrets.Text{token, "", "x", token + token} {
 		_, err := k.CallbackSecrets.Lookup(ctx, bad)
 		wantCode(t, err, "callback_token_unknown")
+	}
+}
+
+func TestCallbackSecrets_TokensInAddressesCannotFormAForbiddenWord(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	for range 50 {
+		token := must[secrets.Text](t)(k.CallbackSecrets.Issue(t.Context(), vault.CallbackOwner{
+			Kind: "stk", Ref: uuid.New(), Shortcode: "174379",
+		}))
+		if rest := strings.Trim(token.Reveal(), "0123456789abcdef"); rest != "" {
+			t.Fatalf("the provider may refuse an address with %q", rest)
+		}
+	}
+}
+
+func TestCallbackSecrets_WhatIsKnownOfTheirRegistrationStaysWithTheToken(t *testing.T) {
+	t.Parallel()
+	k, ctx := open(t), t.Context()
+	owner := vault.CallbackOwner{Kind: "c2b", Ref: uuid.New(), Shortcode: "600000"}
+	note := func(r vault.Registration) error {
+		return k.CallbackSecrets.NoteRegistration(ctx, owner.Kind, owner.Ref, r)
+	}
+	tried := vault.Registration{State: vault.AddressesTried, Addresses: "aa"}
+	if err := note(tried); err == nil {
+		t.Error("noted without a token")
+	}
+	must[secrets.Text](t)(k.CallbackSecrets.Issue(ctx, owner))
+	known := func() vault.Registration {
+		return must[vault.Registration](t)(k.CallbackSecrets.Registration(ctx, owner.Kind, owner.Ref))
+	}
+	if known() != (vault.Registration{}) {
+		t.Errorf("at first %+v", known())
+	}
+	for _, state := range []string{vault.AddressesTried, vault.AddressesRegistered} {
+		if err := note(vault.Registration{State: state, Addresses: "aa"}); err != nil || known().State != state {
+			t.Fatalf("%+v, %v", known(), err)
+		}
+		if must[bool](t)(k.CallbackSecrets.RevokeUnused(ctx, owner.Kind, owner.Ref)) {
+			t.Errorf("a token of addresses that are %s was revoked", state)
+		}
+	}
+	if err := note(vault.Registration{}); err != nil {
+		t.Fatal(err)
+	}
+	if !must[bool](t)(k.CallbackSecrets.RevokeUnused(ctx, owner.Kind, owner.Ref)) || known() != (vault.Registration{}) {
+		t.Errorf("an unused token stays, or what was known of it: %+v", known())
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -172,6 +173,15 @@ func newToken() secrets.Text {
 	b := make([]byte, 32)
 	_, _ = rand.Read(b) // never fails
 	return secrets.Text(base64.RawURLEncoding.EncodeToString(b))
+}
+
+// newAddressToken makes a token of 256 random bits for an address that the payment provider or a router calls. It has
+// hexadecimal digits only, because the provider refuses addresses in which certain words occur
+// (docs/facts/mobile-money.md#forbidden-words), and these digits cannot form one.
+func newAddressToken() secrets.Text {
+	b := make([]byte, 32)
+	_, _ = rand.Read(b) // never fails
+	return secrets.Text(hex.EncodeToString(b))
 }
 
 // hashToken gives the SHA-256 under which a random token is stored. It needs no key, since 256 bits cannot be guessed.

@@ -54,9 +54,7 @@ func (a Addresses) OfPaybill(
 	if err != nil || base.Host == "" {
 		return mobilemoney.URLs{}, fmt.Errorf("callback address is not a URL")
 	}
-	token, err := a.Tokens.Issue(ctx, vault.CallbackOwner{
-		Kind: TokenPaybill, Ref: shortcodeOf(org, environment, shortcode).UUID(), OrgID: org, Shortcode: shortcode,
-	})
+	token, err := a.Tokens.Issue(ctx, paybillOwner(org, environment, shortcode))
 	if err != nil {
 		return mobilemoney.URLs{}, err
 	}
@@ -65,4 +63,11 @@ func (a Addresses) OfPaybill(
 		Confirmation: root + confirmationPath + "/" + token.Reveal(),
 		Validation:   root + validationPath + "/" + token.Reveal(),
 	}, nil
+}
+
+// paybillOwner is the owner of the token in the addresses of a shortcode.
+func paybillOwner(org id.Organization, environment, shortcode string) vault.CallbackOwner {
+	return vault.CallbackOwner{
+		Kind: TokenPaybill, Ref: shortcodeOf(org, environment, shortcode).UUID(), OrgID: org, Shortcode: shortcode,
+	}
 }

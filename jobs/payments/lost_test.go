@@ -72,7 +72,7 @@ func TestLost_ARegistrationIsReportedAsFailedOnce(t *testing.T) {
 		}
 	}
 	list := k.history(t, commands.GatewayCategory, id.Any(k.org))
-	failed := slices.DeleteFunc(list, func(e string) bool { return e != "payments.GatewayRegistrationFailed.v1" })
+	failed := slices.DeleteFunc(list, func(e string) bool { return e != "payments.GatewayRegistrationFailed.v2" })
 	if len(failed) != 1 {
 		t.Errorf("%d failures", len(failed))
 	}

@@ -2,10 +2,11 @@ package paymentsjobs
 
 import (
 	"context"
+	"errors"
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/internal/failure"
-	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/jobs"
 	"github.com/lastmile-isp/lastmile/projections/payments"
 )
@@ -26,13 +27,13 @@ func (w *Workers) RegisterShortcode(ctx context.Context, args commands.RegisterS
 	}
 	err = w.free(ctx, *g)
 	if err == nil {
-		err = w.register(ctx, args.OrgID, args.CredentialsRef, g.Shortcode, g.Environment)
+		err = w.register(ctx, directRegistrant(*g))
 	}
 	if err != nil {
 		w.cfg.Logger.WarnContext(ctx, "shortcode is not registered", "org_id", args.OrgID, "error", err)
 		_, err := w.report(ctx, cause, commands.FailGatewayRegistration{
 			OrgID: args.OrgID, Environment: g.Environment, Shortcode: g.Shortcode, CredentialsRef: args.CredentialsRef,
-			Error: messageOf(err),
+			Error: messageOf(err), Lasting: lasting(err),
 		})
 		return err
 	}
@@ -70,29 +71,46 @@ func (w *Workers) free(ctx context.Context, g paymentsviews.GatewayRow) error {
 	return err
 }
 
-// RegisterPlatform registers the addresses of the shared paybill (docs/rules/payments.md#callback-endpoints).
+// RegisterPlatform registers the addresses of the shared paybill (docs/rules/payments.md#callback-endpoints). What only
+// a person can mend is told in the log, and not tried again before the next run.
 func (w *Workers) RegisterPlatform(ctx context.Context, _ commands.RegisterPlatform, _ jobs.Cause) error {
 	if w.cfg.Access.Platform.ShortCode == "" {
 		return nil
 	}
-	return w.register(ctx, id.Organization{}, id.Secret{}, w.cfg.Access.Platform.ShortCode, w.cfg.Access.Environment)
+	err := w.register(ctx, registrant{
+		shortcode: w.cfg.Access.Platform.ShortCode, environment: w.cfg.Access.Environment,
+	})
+	if lasting(err) {
+		w.cfg.Logger.ErrorContext(ctx, "platform shortcode is not registered",
+			"shortcode", w.cfg.Access.Platform.ShortCode, "environment", w.cfg.Access.Environment, "error", err)
+		return nil
+	}
+	return err
 }
 
-// register calls the provider for a shortcode; org and ref are zero for the platform's.
-func (w *Workers) register(
-	ctx context.Context, org id.Organization, ref id.Secret, shortcode, environment string,
-) error {
-	creds, err := w.cfg.Access.Credentials(ctx, ref, shortcode)
+// RefreshAddresses registers the addresses of those active direct shortcodes of which the provider does not have the
+// present addresses, because the address of the platform has changed. The shortcodes stay active: prompts do not depend
+// on it. A refusal is told in the log, and tried again by the next run.
+func (w *Workers) RefreshAddresses(ctx context.Context, _ commands.RefreshAddresses, _ jobs.Cause) error {
+	list, err := w.gateways.Active(ctx)
 	if err != nil {
 		return err
 	}
-	provider, err := w.cfg.Access.Provider(environment)
-	if err != nil {
-		return err
+	var later []error
+	for _, g := range list {
+		r := directRegistrant(g)
+		urls, known, err := w.have(ctx, r)
+		if err == nil && (known.State != vault.AddressesRegistered || known.Addresses != urls.Fingerprint()) {
+			err = w.register(ctx, r)
+		}
+		if err == nil {
+			continue
+		}
+		w.cfg.Logger.ErrorContext(ctx, "callback addresses of a shortcode are not registered", "org_id", g.OrgID,
+			"shortcode", g.Shortcode, "environment", g.Environment, "error", err)
+		if failure.KindOf(err) == failure.Internal || failure.CodeOf(err) == "provider_unavailable" {
+			later = append(later, err)
+		}
 	}
-	urls, err := w.cfg.Addresses.OfPaybill(ctx, org, environment, shortcode)
-	if err != nil {
-		return err
-	}
-	return provider.RegisterURLs(ctx, creds, urls)
+	return errors.Join(later...)
 }

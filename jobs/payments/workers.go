@@ -51,9 +51,9 @@ func New(cfg Config) *Workers {
 	}
 }
 
-// platformRegistration is how often the addresses of the shared paybill are registered again; the first time is at
-// start.
-const platformRegistration = 24 * time.Hour
+// addressRegistration is how often the addresses of the shared paybill are registered again, and those of direct
+// shortcodes compared; the first time is at start.
+const addressRegistration = 24 * time.Hour
 
 // findAttempts lets the search of a payer be tried for years, at the pace of its back-off: money is never forgotten
 // because a read model stood still for a weekend. It is the largest number that the queue can store, less a reserve.
@@ -87,8 +87,12 @@ func (w *Workers) Register(r *jobrunner.Runner) {
 		Timeout: 30 * time.Second, MaxAttempts: 100, Backoff: jobrunner.Doubling(5*time.Second, 10*time.Minute),
 	})
 	if w.cfg.Access.Platform.ShortCode != "" {
-		jobrunner.EveryAndAtStart(r, platformRegistration, commands.RegisterPlatform{})
+		jobrunner.EveryAndAtStart(r, addressRegistration, commands.RegisterPlatform{})
 	}
+	jobrunner.AddWorker(r, w.RefreshAddresses, jobrunner.Options{
+		Timeout: 5 * time.Minute, MaxAttempts: 100, Backoff: jobrunner.Doubling(time.Minute, time.Hour),
+	})
+	jobrunner.EveryAndAtStart(r, addressRegistration, commands.RefreshAddresses{})
 }
 
 // report executes an outcome command on behalf of the actor who caused the job. A cancelled job still reports: the

@@ -118,16 +118,29 @@ type ShortcodeRow struct {
 // GatewaysQuery serves settings to the organization, and owners of shortcodes to callbacks.
 type GatewaysQuery struct{ Views *runner.Views }
 
+// selectGatewaySQL reads a GatewayRow; a condition follows.
+const selectGatewaySQL = `
+select org_id, direct, environment, shortcode, credentials_ref, reject_unknown_accounts, registered, error, revision
+from {schema}.gateways `
+
 // Get returns an organization's settings, nil when it never made any.
 func (q GatewaysQuery) Get(ctx context.Context, org id.Organization) (*GatewayRow, error) {
 	var row *GatewayRow
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
-		postgres.CollectMaybe(r, &row, pgx.RowToStructByName[GatewayRow], q.Views.SQL(GatewaysName, `
-			select org_id, direct, environment, shortcode, credentials_ref, reject_unknown_accounts, registered, error,
-				revision
-			from {schema}.gateways where org_id = $1`), org)
+		postgres.CollectMaybe(r, &row, pgx.RowToStructByName[GatewayRow],
+			q.Views.SQL(GatewaysName, selectGatewaySQL+`where org_id = $1`), org)
 	})
 	return row, err
+}
+
+// Active lists the settings of all organizations that take money on a shortcode of their own.
+func (q GatewaysQuery) Active(ctx context.Context) ([]GatewayRow, error) {
+	var rows []GatewayRow
+	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
+		postgres.Collect(r, &rows, pgx.RowToStructByName[GatewayRow],
+			q.Views.SQL(GatewaysName, selectGatewaySQL+`where direct and registered order by org_id`))
+	})
+	return rows, err
 }
 
 // Shortcodes lists the owners of a direct shortcode: one for each environment, production first; none when no

@@ -17,38 +17,94 @@ type registerRequest struct {
 	ValidationURL   text
 }
 
-// registerURLs stores the C2B addresses of a shortcode; a later call replaces them.
+// registeredCode is the code of a second registration, and forbiddenCode that of an address with a forbidden word.
+// Source: docs/facts/mobile-money.md#c2b-registration, docs/facts/mobile-money.md#forbidden-words.
+const (
+	registeredCode = "500.003.1001"
+	forbiddenCode  = "400.003.02"
+)
+
+// forbiddenWord gives the first word in an address for which the provider refuses it, "" when there is none.
+func forbiddenWord(address string) string {
+	address = strings.ToLower(address)
+	for _, word := range []string{"mpesa", "m-pesa", "safaricom", "exe", "cmd", "sql", "query"} {
+		if strings.Contains(address, word) {
+			return word
+		}
+	}
+	return ""
+}
+
+// registerURLs stores the C2B addresses of a shortcode. A later call is refused, as in production, unless the simulator
+// is a sandbox.
 func (s *Simulator) registerURLs(w http.ResponseWriter, r *http.Request) {
 	q, ok := decode[registerRequest](s, w, r)
 	if !ok {
 		return
 	}
-	fault := ""
-	switch {
-	case q.ShortCode == "" || !s.mayUse(r, string(q.ShortCode)):
-		fault = "Invalid ShortCode"
-	case q.ResponseType != "Completed" && q.ResponseType != "Cancelled":
-		fault = "Invalid ResponseType"
-	case !loopbackURL(string(q.ConfirmationURL)):
-		fault = "Invalid ConfirmationURL"
-	case !loopbackURL(string(q.ValidationURL)):
-		fault = "Invalid ValidationURL"
-	}
-	if fault != "" {
-		s.refuse(w, http.StatusBadRequest, badRequestCode, "Bad Request - "+fault)
+	if code, fault := s.registrationFault(r, q); fault != "" {
+		s.refuse(w, http.StatusBadRequest, code, "Bad Request - "+fault)
 		return
 	}
 	s.mu.Lock()
-	s.book.urls[string(q.ShortCode)] = registration{
-		confirmation: string(q.ConfirmationURL), validation: string(q.ValidationURL),
-		cancelled: q.ResponseType == "Cancelled",
+	faults := s.book.faults
+	_, has := s.book.urls[string(q.ShortCode)]
+	taken := has && !s.cfg.Sandbox
+	if !taken {
+		s.book.urls[string(q.ShortCode)] = registration{
+			confirmation: string(q.ConfirmationURL), validation: string(q.ValidationURL),
+			cancelled: q.ResponseType == "Cancelled",
+		}
 	}
 	conversation := s.book.id("oc-")
+	lost := s.book.happens(faults.LoseRegistration, "lose registration "+conversation)
 	s.mu.Unlock()
+	switch {
+	case lost:
+		panic(http.ErrAbortHandler) // drops the connection: the addresses may be registered, and nobody learns it
+	case taken && faults.PlainRegistered:
+		answer(w, http.StatusOK, map[string]string{
+			"ConversationID": "", "OriginatorCoversationID": "",
+			"ResponseDescription": "Validation and Confirmation URLs are already registered",
+		})
+		return
+	case taken:
+		s.refuse(w, http.StatusInternalServerError, registeredCode, "Urls are already registered.")
+		return
+	}
 	s.log.Info("c2b addresses registered", "short_code", string(q.ShortCode))
 	answer(w, http.StatusOK, map[string]string{ // the provider misspells the key
 		"OriginatorCoversationID": conversation, "ResponseCode": acceptedCode, "ResponseDescription": "Success",
 	})
+}
+
+// registrationFault names the first wrong field of a registration, in the provider's words, with the error code; both
+// are "" when all are right.
+func (s *Simulator) registrationFault(r *http.Request, q registerRequest) (code, fault string) {
+	switch {
+	case q.ShortCode == "" || !s.mayUse(r, string(q.ShortCode)):
+		return badRequestCode, "Invalid ShortCode"
+	case q.ResponseType != "Completed" && q.ResponseType != "Cancelled":
+		return badRequestCode, "Invalid ResponseType"
+	case !loopbackURL(string(q.ConfirmationURL)):
+		return badRequestCode, "Invalid ConfirmationURL"
+	case !loopbackURL(string(q.ValidationURL)):
+		return badRequestCode, "Invalid ValidationURL"
+	}
+	if word := cmp.Or(forbiddenWord(string(q.ConfirmationURL)), forbiddenWord(string(q.ValidationURL))); word != "" {
+		return forbiddenCode, "URL has the word " + word
+	}
+	return "", ""
+}
+
+// DeleteURLs deletes the C2B addresses of a shortcode, as its owner does in the provider's portal. It reports whether
+// there were any.
+func (s *Simulator) DeleteURLs(shortCode string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	_, has := s.book.urls[shortCode]
+	delete(s.book.urls, shortCode)
+	return has
 }
 
 // Paybill is a payment that a customer starts on their own phone.

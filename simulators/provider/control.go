@@ -39,6 +39,13 @@ func (s *Simulator) routeControl(mux *http.ServeMux) {
 	mux.HandleFunc("POST /sim/paybill", control(Paybill{}, func(r *http.Request, p Paybill) (any, error) {
 		return s.Pay(r.Context(), p)
 	}))
+	mux.HandleFunc("DELETE /sim/urls/{shortCode}", func(w http.ResponseWriter, r *http.Request) {
+		if !s.DeleteURLs(r.PathValue("shortCode")) {
+			answer(w, http.StatusNotFound, map[string]string{"error": "this shortcode has no addresses"})
+			return
+		}
+		answer(w, http.StatusOK, struct{}{})
+	})
 	mux.HandleFunc("GET /sim/transactions", show(func() any { return s.Transactions() }))
 	mux.HandleFunc("GET /sim/prompts", show(func() any { return s.Prompts() }))
 	mux.HandleFunc("GET /sim/callbacks", show(func() any { return s.Deliveries() }))

@@ -212,6 +212,7 @@ func TestPaybill_RejectedOrUnreachableValidation(t *testing.T) {
 	if len(k.Transactions()) != 0 {
 		t.Error("money moved")
 	}
+	k.must(http.StatusOK, http.MethodDelete, "/sim/urls/"+shortCode, nil)
 	k.register("Completed")
 	if got := k.must(http.StatusOK, http.MethodPost, "/sim/paybill", pay); got["state"] != "completed" {
 		t.Errorf("unreachable, completed: %v", got)
@@ -245,6 +246,50 @@ func TestRegister_RefusesBadRequests(t *testing.T) {
 			t.Errorf("%s: %d %v", name, status, answer)
 		}
 	}
+}
+
+func TestRegister_IsTakenOnceAsInProductionAndAgainInTheSandbox(t *testing.T) {
+	t.Parallel()
+	body := func(k *kit, path string) map[string]any {
+		return map[string]any{"ShortCode": shortCode, "ResponseType": "Completed", "ConfirmationURL": k.hook.URL + path,
+			"ValidationURL": k.hook.URL + "/validation"}
+	}
+	k := newKit(t, provider.Config{})
+	k.register("Completed")
+	status, answer, _ := k.do(http.MethodPost, "/c2b/v2/registerurl", k.token, body(k, "/confirmation"))
+	if status != http.StatusInternalServerError || answer["errorCode"] != "500.003.1001" ||
+		answer["errorMessage"] != "Urls are already registered." {
+		t.Errorf("a second time: %d %v", status, answer)
+	}
+	if err := k.SetFaults(provider.Faults{PlainRegistered: true}); err != nil {
+		t.Fatal(err)
+	}
+	answer = k.must(http.StatusOK, http.MethodPost, "/c2b/v2/registerurl", body(k, "/confirmation"))
+	if _, coded := answer["ResponseCode"]; coded || answer["errorCode"] != nil {
+		t.Errorf("the older form: %v", answer)
+	}
+	if !k.DeleteURLs(shortCode) || k.DeleteURLs(shortCode) {
+		t.Error("deleted never, or twice")
+	}
+	k.register("Completed")
+	sandbox := newKit(t, provider.Config{Sandbox: true})
+	sandbox.register("Completed")
+	sandbox.register("Completed")
+}
+
+func TestAddresses_WithAForbiddenWordAreRefused(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, provider.Config{})
+	for _, path := range []string{"/pay-EXEcutive", "/M-Pesa", "/mPESA", "/safariCom", "/cmd", "/my-sql", "/query"} {
+		status, answer, _ := k.do(http.MethodPost, "/c2b/v2/registerurl", k.token, map[string]any{
+			"ShortCode": shortCode, "ResponseType": "Completed", "ConfirmationURL": k.hook.URL + "/c",
+			"ValidationURL": k.hook.URL + path,
+		})
+		if status != http.StatusBadRequest || answer["errorCode"] != "400.003.02" {
+			t.Errorf("%s: %d %v", path, status, answer)
+		}
+	}
+	k.register("Completed")
 }
 
 func TestTransactionStatus_ResultIsPosted(t *testing.T) {

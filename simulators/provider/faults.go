@@ -33,6 +33,11 @@ type Faults struct {
 	LateCallbacksMs int `json:"lateCallbacksMs"`
 	// LoseResponse is the probability that the connection drops after a prompt was accepted, before the answer.
 	LoseResponse float64 `json:"loseResponse"`
+	// LoseRegistration is the probability that the connection drops after a registration of addresses, before the
+	// answer.
+	LoseRegistration float64 `json:"loseRegistration"`
+	// PlainRegistered answers a second registration in the older form: 200 with a description and no code.
+	PlainRegistered bool `json:"plainRegistered"`
 	// Down drops every connection without an answer; requests are not executed.
 	Down bool `json:"down"`
 	// C2BAlso sends a C2B confirmation for a paid prompt too, where addresses are registered. On by default.
@@ -48,6 +53,7 @@ func defaultFaults() Faults { return Faults{C2BAlso: true} }
 func (s *Simulator) SetFaults(f Faults) error {
 	for name, p := range map[string]float64{
 		"dropCallbacks": f.DropCallbacks, "errorRate": f.ErrorRate, "loseResponse": f.LoseResponse,
+		"loseRegistration": f.LoseRegistration,
 	} {
 		if p < 0 || p > 1 {
 			return fmt.Errorf("%s must be from 0 to 1", name)

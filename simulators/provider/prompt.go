@@ -62,7 +62,7 @@ func (q promptRequest) fault() string {
 		return "Invalid PhoneNumber"
 	case q.PartyB == "":
 		return "Invalid PartyB"
-	case !loopbackURL(string(q.CallBackURL)):
+	case !loopbackURL(string(q.CallBackURL)) || forbiddenWord(string(q.CallBackURL)) != "":
 		return "Invalid CallBackURL"
 	case q.AccountReference == "" || len(q.AccountReference) > maxReference:
 		return "Invalid AccountReference"

@@ -32,6 +32,9 @@ type Config struct {
 	Seed   uint64
 	Clock  clock.Clock  // stamps receipts and ages tokens; delays are real time. The machine's when nil
 	Logger *slog.Logger // silent when nil
+	// Sandbox takes the addresses of a shortcode as often as they are registered, as the provider's sandbox does.
+	// Otherwise they are taken once, as in production, until DeleteURLs.
+	Sandbox bool
 	// CallbackDelay is the time that a payer takes to answer a prompt when the phone has no delay of its own.
 	CallbackDelay time.Duration
 	// NoAnswerDelay is the time until an unanswered prompt expires, when the phone has no delay of its own.

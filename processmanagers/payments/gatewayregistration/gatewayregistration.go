@@ -3,7 +3,7 @@
 //
 //	configured (direct) ──► job RegisterShortcode ─┬─► registered (active)
 //	                             ▲                 └─► failed ──► timer retry: 1, 5, 15 min, then hourly for a day
-//	                             └─────────────────────────────────────┘
+//	                             └─────────────────────────────────────┘   (a lasting failure: only new settings)
 //	no report of the job within 30 min (timer retry) ──► job RegisterShortcode again, then hourly
 package gatewayregistration
 
@@ -33,7 +33,8 @@ const (
 	unreported = time.Hour
 )
 
-// State is the present configuration of one organization. Tries counts failed registrations of it.
+// State is the present configuration of one organization. Tries counts failed registrations of it; a lasting failure
+// makes it maxTries.
 type State struct {
 	OrgID       id.Organization `json:"orgId"`
 	Direct      bool            `json:"direct,omitempty"`
@@ -81,13 +82,16 @@ func Evolve(s State, in processmanagers.Input) State {
 	case events.GatewayRegistrationFailed:
 		if e.CredentialsRef == s.Credentials {
 			s.Tries++
+			if e.Lasting {
+				s.Tries = maxTries
+			}
 		}
 	}
 	return s
 }
 
-// Decide asks for a registration when direct settings change, after each failure until maxTries, and when a job was
-// lost without a report.
+// Decide asks for a registration when direct settings change, after each failure until maxTries unless it is lasting,
+// and when a job was lost without a report.
 func Decide(s State, in processmanagers.Input, now time.Time) (processmanagers.Output, error) {
 	switch {
 	case in.Timeout != nil:
@@ -113,7 +117,7 @@ func Decide(s State, in processmanagers.Input, now time.Time) (processmanagers.O
 			out.Timers = []processmanagers.Timer{{Name: timerRetry, At: e.At.Add(lostAfter)}}
 		}
 	case events.GatewayRegistrationFailed:
-		if e.CredentialsRef == s.Credentials && s.Tries+1 < maxTries {
+		if e.CredentialsRef == s.Credentials && !e.Lasting && s.Tries+1 < maxTries {
 			out.Timers = []processmanagers.Timer{{Name: timerRetry, At: e.At.Add(waits[min(s.Tries, len(waits)-1)])}}
 		}
 	}

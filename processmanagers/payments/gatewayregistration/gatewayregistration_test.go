@@ -111,6 +111,16 @@ func TestFailedRegistration_IsGivenUpAfterTwentySevenTries(t *testing.T) {
 	s.Given(failed).When(failed).Then(retry(time.Time{}))
 }
 
+func TestLastingFailure_IsNotTriedAgainBeforeTheSettingsAreSavedAgain(t *testing.T) {
+	t.Parallel()
+	lasting := failed
+	lasting.Lasting = true
+	s := after(t, configured).When(lasting).Then(retry(time.Time{}))
+	s.When(failed).Then(retry(time.Time{})) // a late report of an earlier job
+	s.When(configured).Then(retry(now.Add(30*time.Minute), job(processtest.Position)...)).
+		When(failed).Then(retry(now.Add(time.Minute)))
+}
+
 func TestProcess_EveryHandledEventBelongsToTheOrganization(t *testing.T) {
 	t.Parallel()
 	processtest.CheckKeys(t, gatewayregistration.Process(), org.String(), configured, registered, failed)
