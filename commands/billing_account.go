@@ -194,7 +194,7 @@ type WriteOffDebt struct {
 }
 
 // ReservePrompt refuses a second open prompt of the same amount. Fails: payment_in_progress, invoice_not_found,
-// invoice_not_issued, invoice_not_payable, currency_mismatch.
+// invoice_not_issued, invoice_not_payable, amount_above_loss, currency_mismatch.
 type ReservePrompt struct {
 	SubscriberID id.Subscriber
 	OrgID        id.Organization

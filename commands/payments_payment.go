@@ -28,7 +28,7 @@ const (
 	ByC2B      = "c2b"
 	ByProvider = "provider" // refused at once
 	ByPlatform = "platform" // never sent
-	ByOperator = "operator" // a person gave the money to the account of the attempt
+	ByOperator = "operator" // the money is on an account already, where mostly a person has put it
 )
 
 // PaymentCommand is a command to one prompt attempt.
@@ -103,9 +103,9 @@ type RecordVerdict struct {
 	By                string // ByCallback or ByQuery
 }
 
-// SettlePayment reports the receipt that pays the attempt. With ByOperator a person put the money of the attempt on an
-// account: it is never refused, and makes an attempt a success only on the attempt's own account. Fails:
-// payment_not_found, payment_settled, amount_mismatch.
+// SettlePayment reports the receipt that pays the attempt. With ByOperator the money is on an account already, where a
+// person put it, or the matching rules before the attempt was known: it is never refused, and makes an attempt a
+// success only on the attempt's own account. Fails: payment_not_found, payment_settled, amount_mismatch.
 type SettlePayment struct {
 	PaymentID     id.Payment
 	ReceiptID     id.Receipt

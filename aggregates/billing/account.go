@@ -233,6 +233,13 @@ func (s Account) invoice(invoice id.Invoice) (Invoice, bool) {
 	return inv, ok
 }
 
+// NumberOf is the number of an issued invoice, also of a settled one; "" for a draft, and for a voided, archived or
+// unknown one.
+func (s Account) NumberOf(invoice id.Invoice) string {
+	inv, _ := s.invoice(invoice)
+	return inv.Number
+}
+
 // knows reports whether the invoice id was used before; voided and archived invoices count.
 func (s Account) knows(invoice id.Invoice) bool {
 	_, voided := s.Voided[invoice]

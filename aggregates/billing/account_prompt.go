@@ -7,6 +7,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
 )
 
 // decideReservePrompt allows one open prompt for each subscriber and amount (docs/rules/payments.md#one-open-prompt).
@@ -14,7 +15,7 @@ func decideReservePrompt(s Account, c commands.ReservePrompt, now time.Time) ([]
 	if _, open := s.Prompts[c.PaymentID]; open {
 		return nil, nil
 	}
-	if err := s.MayPay(c.InvoiceID); err != nil {
+	if err := s.mayAsk(c.InvoiceID, c.Amount); err != nil {
 		return nil, err
 	}
 	for _, p := range s.Prompts {
@@ -35,8 +36,8 @@ func decideReservePrompt(s Account, c commands.ReservePrompt, now time.Time) ([]
 }
 
 // MayPay gives the failure of money that names an invoice to be paid first: the account must have it, and something
-// must be due on it. It is nil for the zero id, which names none. Fails: invoice_not_found, invoice_not_issued,
-// invoice_not_payable.
+// must be due on it, or lost by a write-off that the money recovers. It is nil for the zero id, which names none.
+// Fails: invoice_not_found, invoice_not_issued, invoice_not_payable.
 func (s Account) MayPay(invoice id.Invoice) error {
 	inv, open := s.Invoices[invoice]
 	switch {
@@ -44,10 +45,25 @@ func (s Account) MayPay(invoice id.Invoice) error {
 		return nil
 	case !s.knows(invoice):
 		return commands.ErrNoInvoice()
-	case !open:
+	case !open && !s.lost(invoice).Positive():
 		return failure.NewConflict("invoice_not_payable", "Nothing is due on the invoice.")
-	case inv.Seq == 0:
+	case open && inv.Seq == 0:
 		return invoiceNotIssued()
+	}
+	return nil
+}
+
+// mayAsk gives the failure of a prompt that names an invoice. Of a debt that was written off whole, a phone is asked
+// for no more than what is lost, in whole units: nothing is due any more for which the rest could be meant. Fails:
+// those of MayPay, amount_above_loss.
+func (s Account) mayAsk(invoice id.Invoice, amount money.Amount) error {
+	if err := s.MayPay(invoice); err != nil {
+		return err
+	}
+	_, settled := s.Settled[invoice]
+	if lost := s.lost(invoice); settled && amount.Currency == s.Currency && amount.Cmp(lost.CeilMajor()) > 0 {
+		return failure.NewConflict("amount_above_loss",
+			"The invoice was written off, and only %s of it can still be paid.", lost.String())
 	}
 	return nil
 }

@@ -192,6 +192,47 @@ func TestWriteOff_LaterMoneyForTheInvoiceRecoversIt(t *testing.T) {
 	l.stands(50, 0)
 }
 
+// A customer who wants to pay a debt that was given up may do so, and be asked for it on the phone.
+func TestWriteOff_MoneyMayNameTheInvoiceUntilTheLossIsRecovered(t *testing.T) {
+	t.Parallel()
+	ask := func(minor int64) commands.ReservePrompt {
+		return commands.ReservePrompt{
+			SubscriberID: subscriber, OrgID: org, PaymentID: paymentID(1), InvoiceID: invoiceID(1), Amount: kes(minor),
+		}
+	}
+	named := func(n int, minor int64) commands.CreditReceipt {
+		c := credit(n, minor)
+		c.InvoiceID = invoiceID(1)
+		return c
+	}
+	l := given(t, draft(1, 1050, 20), issue(1), writeOff(1, 0))
+	if err := l.State().MayPay(invoiceID(1)); err != nil {
+		t.Errorf("a written-off invoice: %v", err)
+	}
+	if got := l.State().NumberOf(invoiceID(1)); got != number(1) {
+		t.Errorf("its number is %q", got)
+	}
+	l.fails(ask(1200), failure.Conflict, "amount_above_loss")
+	l.kinds(ask(1100), events.PromptReserved{}) // in whole shillings
+	l.do(commands.ReleasePrompt{SubscriberID: subscriber, PaymentID: paymentID(1)})
+	l.do(named(1, 850))
+	l.fails(ask(300), failure.Conflict, "amount_above_loss")
+	l.kinds(ask(200), events.PromptReserved{})
+	l.do(commands.ReleasePrompt{SubscriberID: subscriber, PaymentID: paymentID(1)})
+	l.closed()
+	if err := l.State().MayPay(invoiceID(1)); err != nil {
+		t.Errorf("a part of it is recovered: %v", err)
+	}
+	l.do(named(2, 200))
+	l.fails(ask(100), failure.Conflict, "invoice_not_payable")
+
+	half := given(t, draft(1, 1000, 20), issue(1), writeOff(1, 400))
+	half.kinds(ask(900), events.PromptReserved{}) // a part is due
+
+	waived := given(t, draft(1, 1000, 20), issue(1), writeOff(1, 0), void(1))
+	waived.fails(ask(100), failure.Conflict, "invoice_not_payable")
+}
+
 func TestWriteOff_ALossIsNotRefunded(t *testing.T) {
 	t.Parallel()
 	refund := setAside(1, 1, 100)

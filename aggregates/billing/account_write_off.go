@@ -21,6 +21,16 @@ func (s Account) givenUp(invoice id.Invoice) money.Amount {
 	return inv.Due.Sub(drafted.Min(inv.Due))
 }
 
+// lost is the written-off part of an invoice that money can still recover: nothing of an invoice whose period never
+// began.
+func (s Account) lost(invoice id.Invoice) money.Amount {
+	inv, found := s.invoice(invoice)
+	if !found || inv.Waived {
+		return money.Of(0, s.Currency)
+	}
+	return inv.WrittenOff.Sub(inv.Recovered)
+}
+
 // decideWriteOffDebt gives up what is due, by due date.
 func decideWriteOffDebt(s Account, c commands.WriteOffDebt, now time.Time) ([]events.AccountEvent, error) {
 	_, known := s.Receipts[c.WriteOffID]
@@ -61,8 +71,8 @@ func decideWriteOffDebt(s Account, c commands.WriteOffDebt, now time.Time) ([]ev
 // and so is money that names an invoice whose period never began.
 func (b *booking) recover(invoice id.Invoice, receipt id.Receipt) {
 	inv, _ := b.s.invoice(invoice)
-	amount := inv.WrittenOff.Sub(inv.Recovered).Min(b.s.Receipts[receipt].Unused)
-	if !amount.Positive() || inv.Waived {
+	amount := b.s.lost(invoice).Min(b.s.Receipts[receipt].Unused)
+	if !amount.Positive() {
 		return
 	}
 	b.record(events.WriteOffRecovered{

@@ -292,7 +292,8 @@ func decideSettlePayment(s Payment, c commands.SettlePayment, now time.Time) ([]
 	return s.succeeded(c, s.Amount, now), nil
 }
 
-// decideSettleByHand follows a person who put the attempt's money on an account. On the attempt's own account it makes
+// decideSettleByHand follows a person who put the attempt's money on an account, or the matching rules that did so
+// before the attempt was known. On the attempt's own account it makes
 // the attempt a success: its money came, whatever became of the attempt before, and also when it is another amount than
 // was asked for. A success that only a provisional receipt carries is carried by the real one from then on, on
 // whichever account it is. Money on another account is remembered until the attempt succeeds, so that it is not

@@ -62,6 +62,8 @@ type Receipt struct {
 	Invoice     id.Invoice    // that the match named, to be paid first; zero = the oldest due
 	Moves       int           // number of reattributions
 	Seen        map[sighting]bool
+	// Disputing has the attempt that the first contradicting report of each organization named.
+	Disputing map[id.Organization]id.Payment
 	// Contradictions has every contradiction that was ever recorded, also after a person has decided about it.
 	Contradictions map[contradiction]bool
 }
@@ -94,6 +96,29 @@ func (s Receipt) seen(
 	return all
 }
 
+// disputing returns a copy of the attempts that contradicting reports named, with that of one more report.
+func (s Receipt) disputing(e events.ReceiptDisputed) map[id.Organization]id.Payment {
+	if _, named := s.Disputing[e.OrgID]; named || e.PaymentID.IsZero() {
+		return s.Disputing
+	}
+	all := maps.Clone(s.Disputing)
+	if all == nil {
+		all = map[id.Organization]id.Payment{}
+	}
+	all[e.OrgID] = e.PaymentID
+	return all
+}
+
+// attempt is the attempt whose money this is, for a person who decides about it: also one that only a contradicting
+// report of the receipt's own organization named. Another organization's report says nothing about this money, and has
+// a receipt of its own. Zero = unknown.
+func (s Receipt) attempt() id.Payment {
+	if s.Payment.IsZero() {
+		return s.Disputing[s.Org]
+	}
+	return s.Payment
+}
+
 // ownerReceipt is the organization that the money belongs to; assigning and matching set it
 // (docs/rules/money.md#receipt-owner).
 func ownerReceipt(s Receipt) id.Organization { return s.Org }
@@ -121,6 +146,7 @@ func evolveReceipt(s Receipt, e events.ReceiptEvent) Receipt {
 			s.Contradictions = map[contradiction]bool{}
 		}
 		s.Contradictions[contradiction{e.Shortcode, e.Amount.Minor, e.PaymentID}] = true
+		s.Disputing = s.disputing(e)
 	case events.ReceiptMatched:
 		return s.evolveMatched(e)
 	case events.ReceiptHeld:

@@ -87,29 +87,34 @@ func decideAssignReceipt(s Receipt, c commands.AssignReceipt, now time.Time) ([]
 
 // decideAttributeReceipt puts money in suspense on an account. For disputed money, the account that already carries it
 // confirms it. Money without an organization, or of another one, is not found. A repeat that names another invoice than
-// the first is refused, since the money does not move from invoice to invoice.
+// the first is refused, since the money does not move from invoice to invoice; one that names none asks for nothing
+// that does not stand already.
 func decideAttributeReceipt(s Receipt, c commands.AttributeReceipt, now time.Time) ([]events.ReceiptEvent, error) {
+	confirms := s.Standing == StandingMatched && s.Subscriber == c.SubscriberID
 	switch {
 	case s.Org != c.OrgID:
 		return nil, commands.ErrNoReceipt()
-	case s.Standing == StandingMatched && s.Subscriber == c.SubscriberID && c.InvoiceID != s.Invoice &&
-		!(s.Disputed && c.InvoiceID.IsZero()):
+	case confirms && !c.InvoiceID.IsZero() && c.InvoiceID != s.Invoice:
 		return nil, failure.NewConflict("receipt_attributed",
 			"This money is on this subscriber's account already, and was not given to this invoice first.")
-	case s.Standing == StandingMatched && s.Subscriber == c.SubscriberID && !s.Disputed:
+	case confirms && !s.Disputed:
 		return nil, nil
-	case s.Standing == StandingMatched && s.Subscriber != c.SubscriberID:
+	case s.Standing == StandingMatched && !confirms:
 		return nil, receiptMatched()
 	case s.Standing == StandingReversed:
 		return nil, receiptReversed()
 	case s.Standing == StandingAbsorbed:
 		return nil, receiptAbsorbed()
 	}
-	matched := s.matched(commands.MatchReceipt{
-		ReceiptID: s.ID, OrgID: s.Org, SubscriberID: c.SubscriberID, InvoiceID: c.InvoiceID, PaymentID: s.Payment,
+	match := commands.MatchReceipt{
+		ReceiptID: s.ID, OrgID: s.Org, SubscriberID: c.SubscriberID, InvoiceID: c.InvoiceID, PaymentID: s.attempt(),
 		By: commands.MatchedByOperator,
-	}, now)
-	matched.Confirms = s.Standing == StandingMatched
+	}
+	if confirms {
+		match.InvoiceID = s.Invoice
+	}
+	matched := s.matched(match, now)
+	matched.Confirms = confirms
 	return []events.ReceiptEvent{matched}, nil
 }
 
@@ -152,7 +157,7 @@ func decideReattributeReceipt(s Receipt, c commands.ReattributeReceipt, now time
 		return nil, nil
 	}
 	return []events.ReceiptEvent{events.ReceiptReattributed{
-		ReceiptID: s.ID, OrgID: s.Org, From: s.Subscriber, To: c.SubscriberID, PaymentID: s.Payment,
+		ReceiptID: s.ID, OrgID: s.Org, From: s.Subscriber, To: c.SubscriberID, PaymentID: s.attempt(),
 		ReceiptNumber: s.Number, Channel: s.Channel, Amount: s.Amount, PaidAt: s.PaidAt, Move: s.Moves + 1,
 		Reason: personal.Of(c.Reason), At: now,
 	}}, nil

@@ -54,15 +54,19 @@ func TestAttribute_ARepeatWithAnotherInvoiceIsRefused(t *testing.T) {
 	another := commands.AttributeReceipt{ReceiptID: realReceipt, OrgID: org, SubscriberID: sub}
 	receipt(t).given(own, held("no_match")).when(toSub).then(first).
 		when(toSub).thenNothing().
-		when(another).thenFails("receipt_attributed")
+		when(another).thenNothing() // names none: the money stays where it is
 	another.InvoiceID = id.Must[id.Invoice]("0195a000-0000-7000-8000-000000000099")
 	receipt(t).given(own, first).when(another).thenFails("receipt_attributed")
 	receipt(t).given(own, matchedTo(sub, "phone", 0)).when(another).thenFails("receipt_attributed")
+	byNumber := matchedTo(sub, "invoice_number", 0)
+	byNumber.InvoiceID = invoice
+	receipt(t).given(own, byNumber).
+		when(commands.AttributeReceipt{ReceiptID: realReceipt, OrgID: org, SubscriberID: sub}).thenNothing()
 	disputed := events.ReceiptDisputed{ReceiptID: realReceipt, Amount: kes(9999), At: now}
 	confirmed := first
-	confirmed.InvoiceID, confirmed.Confirms = id.Invoice{}, true
+	confirmed.Confirms = true
 	receipt(t).given(own, first, disputed).when(another).thenFails("receipt_attributed")
-	another.InvoiceID = id.Invoice{} // names none: the money stays where it is
+	another.InvoiceID = id.Invoice{}
 	receipt(t).given(own, first, disputed).when(another).then(confirmed)
 }
 

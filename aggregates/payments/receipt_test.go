@@ -126,6 +126,46 @@ func TestDisputedReceipt_AnotherAttemptOfTheSameMoney(t *testing.T) {
 		when(foreign).thenNothing()
 }
 
+// The attempt that a contradicting report names is the receipt's when the report is about money of its organization.
+func TestDisputedReceipt_TellsTheAttemptOfItsOwnOrganization(t *testing.T) {
+	t.Parallel()
+	theirs := id.Must[id.Payment]("0195a000-0000-7000-8000-000000000032")
+	told := func(of id.Organization, p id.Payment) events.ReceiptDisputed {
+		return events.ReceiptDisputed{
+			ReceiptID: realReceipt, OrgID: of, PaymentID: p, Sighting: "stk_callback", Amount: kes(9), At: now,
+		}
+	}
+	assigned := events.ReceiptAssigned{ReceiptID: realReceipt, OrgID: org, At: now}
+	attribute := commands.AttributeReceipt{ReceiptID: realReceipt, OrgID: org, SubscriberID: sub}
+	for name, c := range map[string]struct {
+		past []events.ReceiptEvent
+		want id.Payment
+	}{
+		"its organization's": {
+			[]events.ReceiptEvent{recorded, assigned, told(org, attempt), held("disputed")}, attempt,
+		},
+		"another organization's": {
+			[]events.ReceiptEvent{recorded, assigned, told(other, theirs), held("disputed")}, id.Payment{},
+		},
+		"of both, before it was assigned": {
+			[]events.ReceiptEvent{recorded, told(other, theirs), told(org, attempt), held("disputed"), assigned},
+			attempt,
+		},
+		"the first one of its organization": {
+			[]events.ReceiptEvent{recorded, assigned, told(org, attempt), told(org, theirs)}, attempt,
+		},
+	} {
+		s := receipt(t).given(c.past...).when(attribute)
+		if matched, ok := s.made[0].(events.ReceiptMatched); s.err != nil || !ok || matched.PaymentID != c.want {
+			t.Errorf("%s: %v, %v", name, s.made, s.err)
+		}
+		s.when(commands.ReattributeReceipt{ReceiptID: realReceipt, OrgID: org, SubscriberID: sub2, Reason: "x"})
+		if moved, ok := s.made[0].(events.ReceiptReattributed); s.err != nil || !ok || moved.PaymentID != c.want {
+			t.Errorf("%s, moved: %v, %v", name, s.made, s.err)
+		}
+	}
+}
+
 func TestSharedPaybill_UnmatchedMoneyIsNobodysUntilAssigned(t *testing.T) {
 	t.Parallel()
 	attribute := commands.AttributeReceipt{ReceiptID: realReceipt, OrgID: org, SubscriberID: sub}

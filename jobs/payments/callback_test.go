@@ -281,3 +281,45 @@ func TestCallback_ThatCannotBecomeMoneyIsAnAlarm(t *testing.T) {
 		t.Errorf("%d wait, %d alarms, %v", waiting, alarms, err)
 	}
 }
+
+// The attempt asked for another amount, and its own report came after the money was matched by what was typed.
+func TestFindPayer_MoneyThatWasMatchedFirstIsThatOfItsPromptToo(t *testing.T) {
+	t.Parallel()
+	for name, own := range map[string]bool{"on its own account": true, "on another account": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := newKit(t)
+			attempt, _ := k.initiate(t, "PONE")
+			k.confirmed(t, paid("SJK4X7Q2P1", shortcode, "10000008", 1600))
+			r := commands.ReceiptID(commands.EnvironmentSandbox, "SJK4X7Q2P1")
+			account, want := k.sub, "payments.PaymentSucceeded.v1"
+			if !own {
+				account, want = id.New[id.Subscriber](), "payments.PaymentPaidElsewhere.v1"
+			}
+			k.execute(t, commands.MatchReceipt{
+				ReceiptID: r, OrgID: k.org, SubscriberID: account, By: "account_number",
+			})
+			done := k.execute(t, commands.RecordReceipt{
+				ReceiptID: r, OrgID: k.org, Provider: commands.ProviderMobileMoney,
+				Environment: commands.EnvironmentSandbox, ReceiptNumber: "SJK4X7Q2P1", Channel: commands.ChannelPrompt,
+				Shortcode: shortcode, Amount: money.Major(1600, money.KES), PaidAt: k.clock.Now(), PaymentID: attempt,
+				Sighting: commands.SightingCallback,
+			})
+			cause := newCause()
+			for range 2 {
+				err := k.workers.FindPayer(t.Context(), commands.FindPayer{ReceiptID: r, Position: done.Position},
+					cause)
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			got := k.history(t, commands.PaymentCategory, id.Any(attempt))
+			if got[len(got)-1] != want || len(got) != 2 {
+				t.Errorf("got %v, want %s last", got, want)
+			}
+			if left := k.receipt(t, r); left.Standing != payments.StandingMatched || left.Subscriber != account {
+				t.Errorf("the money is %+v", left)
+			}
+		})
+	}
+}

@@ -54,17 +54,26 @@ func (w *Workers) FindPayer(ctx context.Context, args commands.FindPayer, cause 
 }
 
 // settle gives the money to its attempt. When the attempt refuses the money, a person decides: the money goes to
-// suspense.
+// suspense. Money that was put on an account before the attempt was known stays there, and the attempt learns of it, so
+// that a success found by a status query is not credited beside it.
 func (w *Workers) settle(ctx context.Context, cause jobs.Cause, r paymentsviews.ReceiptRow, attempt id.Payment) error {
 	by := commands.ByC2B
 	if r.Channel == commands.ChannelPrompt {
 		by = commands.ByCallback
 	}
-	err := w.reportAsPlatform(ctx, cause, commands.SettlePayment{
+	settle := commands.SettlePayment{
 		PaymentID: attempt, ReceiptID: r.ID, ReceiptNumber: r.ReceiptNumber, Amount: r.Amount(), By: by,
 		Provisional: r.Provisional,
-	})
-	if refused(err) {
+	}
+	err := w.reportAsPlatform(ctx, cause, settle)
+	switch {
+	case refused(err) && r.OnAccount():
+		settle.By, settle.SubscriberID = commands.ByOperator, r.SubscriberID
+		meta := cause.Meta(settle.CommandName() + " where it is")
+		meta.OrgID, meta.Actor = id.Organization{}, platformActor
+		_, err = w.execute(ctx, settle, meta)
+		return err
+	case refused(err):
 		return w.hold(ctx, cause, r.ID, commands.HeldConflictingPrompt)
 	}
 	return err

@@ -22,7 +22,7 @@ var matchingDDL string
 func (Matching) Name() string { return MatchingName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Matching) Version() int { return 3 }
+func (Matching) Version() int { return 4 }
 
 // DDL creates the tables of matching.sql.
 func (Matching) DDL() string { return matchingDDL }
@@ -50,8 +50,8 @@ func (Matching) Apply(w *runner.Writes, e events.Envelope) error {
 	case events.BillingSettingsAdopted:
 		prefix(w, v.OrgID.String(), v.Billing.InvoicePrefix)
 	case events.InvoicePrefixReleased: // the next owner of the prefix gives out the same numbers
-		w.Exec(`delete from {schema}.invoices where org_id = $1 and number_key like $2 || '-%'`, v.OrgID,
-			referenceKey(v.Prefix))
+		w.Exec(`update {schema}.invoices set released = true where org_id = $1 and number_key like $2 || '-%'`,
+			v.OrgID, referenceKey(v.Prefix))
 	case events.SubscriberRegistered:
 		w.Exec(`insert into {schema}.payers (subscriber_id, org_id, account_number, currency, phone)
 			values ($1, $2, $3, $4, nullif($5, '')) on conflict (subscriber_id) do nothing`, v.SubscriberID, v.OrgID,
@@ -79,8 +79,10 @@ func (Matching) Apply(w *runner.Writes, e events.Envelope) error {
 	return nil
 }
 
-// prefix queues the present invoice prefix of an organization, which replaces the one before.
+// prefix queues the present invoice prefix of an organization. The ones before are kept for ever: payments still name
+// them, also after another organization has taken them.
 func prefix(w *runner.Writes, org, text string) {
-	w.Exec(`insert into {schema}.prefixes (org_id, prefix) values ($1, $2)
-		on conflict (org_id) do update set prefix = excluded.prefix`, org, referenceKey(text))
+	w.Exec(`update {schema}.prefixes set present = false where org_id = $1`, org)
+	w.Exec(`insert into {schema}.prefixes (org_id, prefix, present) values ($1, $2, true)
+		on conflict (org_id, prefix) do update set present = true`, org, referenceKey(text))
 }

@@ -1,7 +1,10 @@
 -- Read by the platform role only: it finds payers across organizations.
+-- The invoice prefixes that an organization has, or had at any time. Another one may have a released prefix now.
 create table {schema}.prefixes (
-  org_id uuid primary key,
-  prefix text not null
+  org_id uuid not null,
+  prefix text not null,
+  present boolean not null, -- its invoices get it now
+  primary key (org_id, prefix)
 );
 create index prefixes_prefix on {schema}.prefixes (prefix);
 
@@ -20,7 +23,8 @@ create table {schema}.invoices (
   org_id uuid not null,
   subscriber_id uuid not null,
   number text not null,
-  number_key text not null -- in capitals, with its dash: ACME-10007 and ACME1-0007 are two invoices
+  number_key text not null, -- in capitals, with its dash: ACME-10007 and ACME1-0007 are two invoices
+  released boolean not null default false -- the organization gave its prefix up: the number leads to nobody
 );
 create index invoices_key on {schema}.invoices (number_key text_pattern_ops);
 create index invoices_subscriber on {schema}.invoices (subscriber_id);

@@ -2,30 +2,35 @@ with mine as not materialized (
   select subscriber_id, org_id, account_number, phone from {schema}.payers
   where currency = @currency and (@org::uuid is null or org_id = @org::uuid)
 ),
+-- A released number gives way to the one that the next owner of its prefix gave out.
+numbered as not materialized (
+  select i.* from {schema}.invoices i where not i.released or not exists (
+    select from {schema}.invoices n where n.number_key = i.number_key and not n.released)
+),
 named as (
-  select 0 as rank, 'invoice_number' as by, i.org_id, i.subscriber_id, i.invoice_id
-  from {schema}.invoices i where i.number_key = any(@given::text[])
+  select 0 as rank, 'invoice_number' as by, i.org_id, i.subscriber_id, i.invoice_id, i.released
+  from numbered i where i.number_key = any(@given::text[])
   union all
-  select 1, 'invoice_number', i.org_id, i.subscriber_id, i.invoice_id
-  from {schema}.invoices i where i.number_key = any(@numbers::text[])
+  select 1, 'invoice_number', i.org_id, i.subscriber_id, i.invoice_id, i.released
+  from numbered i where i.number_key = any(@numbers::text[])
   union all
-  select 2, 'account_number', m.org_id, m.subscriber_id, null
+  select 2, 'account_number', m.org_id, m.subscriber_id, null, false
   from mine m where m.account_number = @account::text
   union all
-  select 3, 'prefixed_account', m.org_id, m.subscriber_id, null
+  select 3, 'prefixed_account', m.org_id, m.subscriber_id, null, false
   from unnest(@prefixes::text[], @accounts::text[]) u (prefix, account)
-  join {schema}.prefixes p on p.prefix = u.prefix
+  join {schema}.prefixes p on p.prefix = u.prefix and p.present
   join mine m on m.org_id = p.org_id and m.account_number = u.account
   union all
-  select 4, 'phone', m.org_id, m.subscriber_id, null from mine m where m.phone = nullif(@phone::text, '')
+  select 4, 'phone', m.org_id, m.subscriber_id, null, false from mine m where m.phone = nullif(@phone::text, '')
   union all
-  select 5, 'username', u.org_id, u.subscriber_id, null from {schema}.usernames u where u.username = nullif(@username::text, '')
+  select 5, 'username', u.org_id, u.subscriber_id, null, false from {schema}.usernames u where u.username = nullif(@username::text, '')
   union all
-  select 6, 'payer_phone', m.org_id, m.subscriber_id, null from mine m where m.phone = nullif(@payer::text, '')
+  select 6, 'payer_phone', m.org_id, m.subscriber_id, null, false from mine m where m.phone = nullif(@payer::text, '')
     and not exists (select from {schema}.prefixes p
-      where p.prefix = any(@prefixes::text[]) and (@org::uuid is null or p.org_id = @org::uuid))
+      where p.prefix = any(@naming::text[]) and (@org::uuid is null or p.org_id = @org::uuid))
 )
-select distinct n.rank, n.by, n.org_id, n.subscriber_id, n.invoice_id, m.account_number
+select distinct n.rank, n.by, n.org_id, n.subscriber_id, n.invoice_id, n.released, m.account_number
 from named n join mine m on m.subscriber_id = n.subscriber_id
 order by n.rank, n.subscriber_id, n.invoice_id
 limit 20

@@ -43,8 +43,8 @@ func TestMatching_LooksOneSubscriberUpAmongMany(t *testing.T) {
 	for _, of := range []id.Organization{{}, org} {
 		rows, err := db.Owner.Query(t.Context(), "explain "+sql(string(find)), pgx.NamedArgs{
 			"org": of, "currency": "KES", "account": "00001234", "numbers": []string{"ACME-0007"}, "given": []string{},
-			"prefixes": []string{"ACME", "ACM"}, "accounts": []string{"10000008", "00001234"}, "phone": "254700000009",
-			"username": "00001234", "payer": "254700000001",
+			"prefixes": []string{"ACME", "ACM"}, "accounts": []string{"10000008", "00001234"},
+			"naming": []string{"ACME", "ACM"}, "phone": "254700000009", "username": "00001234", "payer": "254700000001",
 		})
 		if err != nil {
 			t.Fatal(err)

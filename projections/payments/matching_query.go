@@ -54,16 +54,18 @@ var matchSQL string
 //go:embed matching_suggest.sql
 var suggestSQL string
 
-// candidate is a payer with the rank of the rule that found it; rank 1 is tried first.
+// candidate is a payer with the rank of the rule that found it; the lowest rank is tried first.
 type candidate struct {
 	Payer
-	Rank int `db:"rank"`
+	Rank     int  `db:"rank"`
+	Released bool `db:"released"` // an invoice whose organization gave its prefix up: its payer cannot be known
 }
 
 // Find applies the rules in order. The first rule with a result decides, and the result must be a single payer. The
 // payer's own phone is the last rule: the typed reference says more than the phone that paid. So the phone decides
-// nothing when the reference has the form of an account number, or of an invoice number with the prefix of an
-// organization, and nobody has that number: then a person decides. A reference longer than maxReference is ignored.
+// nothing when the reference has the form of an account number, or of an invoice number with a prefix that an
+// organization has or had, and nobody has that number: then a person decides. A reference longer than maxReference is
+// ignored.
 func (q MatchingQuery) Find(ctx context.Context, ref Reference) (Found, error) {
 	if len(ref.BillRef) > maxReference {
 		ref.BillRef = ""
@@ -72,12 +74,14 @@ func (q MatchingQuery) Find(ctx context.Context, ref Reference) (Found, error) {
 	if typed.misspelt(ref.BillRef) {
 		payer = ""
 	}
+	given := readReference(ref.InvoiceNumber)
 	prefixes, accounts := typed.prefixes()
+	naming, _ := given.prefixes()
 	var all []candidate
 	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
 		postgres.Collect(r, &all, pgx.RowToStructByName[candidate], q.Views.SQL(MatchingName, matchSQL), pgx.NamedArgs{
 			"org": ref.OrgID, "currency": ref.Currency, "account": typed.account, "numbers": typed.numbers(),
-			"given": readReference(ref.InvoiceNumber).numbers(), "prefixes": prefixes, "accounts": accounts,
+			"given": given.numbers(), "prefixes": prefixes, "accounts": accounts, "naming": append(naming, prefixes...),
 			"phone": phoneKey(ref.BillRef), "username": usernameKey(ref.BillRef), "payer": payer,
 		})
 	})
@@ -87,7 +91,8 @@ func (q MatchingQuery) Find(ctx context.Context, ref Reference) (Found, error) {
 	return decide(all), nil
 }
 
-// decide returns the candidate of the best rule, or Ambiguous when that rule found several.
+// decide returns the candidate of the best rule, or Ambiguous when that rule found several. A released invoice ends the
+// search without a payer.
 func decide(all []candidate) Found {
 	if len(all) == 0 {
 		return Found{}
@@ -102,6 +107,9 @@ func decide(all []candidate) Found {
 		if c.Rank == best.Rank && (c.SubscriberID != best.SubscriberID || c.InvoiceID != best.InvoiceID) {
 			return Found{Ambiguous: true}
 		}
+	}
+	if best.Released {
+		return Found{}
 	}
 	return Found{Payer: &best.Payer}
 }

@@ -130,23 +130,70 @@ func TestMatching_AReleasedPrefixIsItsNextOwnersAlone(t *testing.T) {
 	}
 	story := payersStory().
 		Add("account-chege", issued("old", chege, other, "OLD-0001"), issued("kept", chege, other, "OLD1-0002"),
+			issued("long", chege, other, "OLD-10002"),
 			events.InvoicePaid{SubscriberID: chege, OrgID: other, InvoiceID: id.Derive[id.Invoice]("test", "old")}).
 		Add("account-brian", issued("another's", brian, acme, "OLD-0009")).
-		Add("organization-other", events.InvoicePrefixReleased{OrgID: other, Prefix: "OLD"}).
+		Add("organization-other",
+			events.BillingSettingsAdopted{OrgID: other, Billing: events.BillingSettings{InvoicePrefix: "OLD"}},
+			events.BillingSettingsAdopted{OrgID: other, Billing: events.BillingSettings{InvoicePrefix: "NEW"}},
+			events.InvoicePrefixReleased{OrgID: other, Prefix: "OLD"}).
 		Add("account-chege", events.InvoiceReopened{
 			SubscriberID: chege, OrgID: other, InvoiceID: id.Derive[id.Invoice]("test", "old"), Due: kes(10),
 		})
+	const aminas, brians = "254712345678", "254733333333"
 	checkMatches(t, paymentsviews.MatchingQuery{Views: told(t, story)}, map[string]match{
-		"nobody has the number":         {id.Organization{}, "OLD-0001", "", id.Subscriber{}, "", false},
-		"on its own paybill":            {other, "OLD-0001", "", id.Subscriber{}, "", false},
-		"another prefix that continues": {id.Organization{}, "OLD1-0002", "", chege, "invoice_number", false},
-		"another organization's":        {id.Organization{}, "OLD-0009", "", brian, "invoice_number", false},
+		"nobody has the number":         {id.Organization{}, "OLD-0001", aminas, id.Subscriber{}, "", false},
+		"nobody ever had it":            {id.Organization{}, "OLD-0002", aminas, id.Subscriber{}, "", false},
+		"on its own paybill":            {other, "OLD-0001", brians, id.Subscriber{}, "", false},
+		"another's own paybill":         {acme, "OLD-0001", aminas, amina, "payer_phone", false},
+		"another prefix that continues": {id.Organization{}, "OLD1-0002", aminas, chege, "invoice_number", false},
+		"another organization's":        {id.Organization{}, "OLD-0009", aminas, brian, "invoice_number", false},
+		"without its dash, two numbers": {id.Organization{}, "OLD10002", aminas, id.Subscriber{}, "", true},
 	})
+	lists, err := paymentsviews.MatchingQuery{Views: told(t, story)}.Suggest(t.Context(),
+		paymentsviews.Reference{OrgID: other, BillRef: "OLD-0001", Currency: money.KES})
+	if err != nil || len(lists[0]) != 1 || lists[0][0].SubscriberID != chege {
+		t.Errorf("suggestions %v, %v", lists, err)
+	}
 	story.Add("account-amina", issued("new", amina, acme, "OLD-0001"))
 	checkMatches(t, paymentsviews.MatchingQuery{Views: told(t, story)}, map[string]match{
 		"the next owner's customer": {id.Organization{}, "OLD-0001", "", amina, "invoice_number", false},
-		"more than the phone says":  {id.Organization{}, "OLD-0001", "254733333333", amina, "invoice_number", false},
+		"more than the phone says":  {id.Organization{}, "OLD-0001", brians, amina, "invoice_number", false},
 	})
+}
+
+// A number of a prefix that an organization has left, and still holds or has released, is not the phone owner's.
+func TestMatching_APrefixOfAnyTimeSaysMoreThanThePhone(t *testing.T) {
+	t.Parallel()
+	adopted := func(prefix string) events.BillingSettingsAdopted {
+		return events.BillingSettingsAdopted{OrgID: other, Billing: events.BillingSettings{InvoicePrefix: prefix}}
+	}
+	const aminas = "254712345678"
+	story := payersStory().Add("organization-other", adopted("OLD"), adopted("NEW"))
+	cases := map[string]match{
+		"a prefix that was left":         {id.Organization{}, "OLD-0002", aminas, id.Subscriber{}, "", false},
+		"its organization's own paybill": {other, "OLD-0002", "254733333333", id.Subscriber{}, "", false},
+		"another's own paybill":          {acme, "OLD-0002", aminas, amina, "payer_phone", false},
+		"the first prefix":               {id.Organization{}, "AC-0002", aminas, id.Subscriber{}, "", false},
+		"with an account number":         {id.Organization{}, "OLD 10000024", aminas, id.Subscriber{}, "", false},
+		"the present prefix":             {id.Organization{}, "NEW 10000024", aminas, chege, "prefixed_account", false},
+	}
+	checkMatches(t, paymentsviews.MatchingQuery{Views: told(t, story)}, cases)
+	story.Add("organization-other", events.InvoicePrefixReleased{OrgID: other, Prefix: "OLD"})
+	checkMatches(t, paymentsviews.MatchingQuery{Views: told(t, story)}, cases)
+
+	story.Add("organization-other", adopted("OLD"))
+	q := paymentsviews.MatchingQuery{Views: told(t, story)}
+	checkMatches(t, q, map[string]match{
+		"taken again": {id.Organization{}, "OLD 10000024", aminas, chege, "prefixed_account", false},
+		"left again":  {id.Organization{}, "NEW 10000024", aminas, id.Subscriber{}, "", false},
+	})
+	found, err := q.Find(t.Context(), paymentsviews.Reference{
+		BillRef: "rent", InvoiceNumber: "NEW-0002", Phone: aminas, Currency: money.KES,
+	})
+	if err != nil || found.Payer != nil {
+		t.Errorf("an invoice number in the callback that nobody has: %v, %v", found.Payer, err)
+	}
 }
 
 func TestMatching_TheCallbacksInvoiceNumberComesFirst(t *testing.T) {

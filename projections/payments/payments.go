@@ -34,7 +34,7 @@ var paymentsDDL string
 func (Payments) Name() string { return PaymentsName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Payments) Version() int { return 6 }
+func (Payments) Version() int { return 7 }
 
 // DDL creates the tables of payments.sql.
 func (Payments) DDL() string { return paymentsDDL }
@@ -49,7 +49,8 @@ func (Payments) Handles() []string {
 		events.PromptAccepted{}.EventType(), events.PromptInDoubt{}.EventType(), events.PromptChecked{}.EventType(),
 		events.PaymentSucceeded{}.EventType(), events.ProvisionalClaimed{}.EventType(),
 		events.PaymentCancelled{}.EventType(), events.PaymentFailed{}.EventType(), events.PaymentExpired{}.EventType(),
-		events.ReceiptMatched{}.EventType(), events.ReceiptReattributed{}.EventType(),
+		events.PaymentPaidElsewhere{}.EventType(),
+		events.ReceiptMatched{}.EventType(), events.ReceiptHeld{}.EventType(), events.ReceiptReattributed{}.EventType(),
 		events.ReceiptReversed{}.EventType(), events.SubscriberForgotten{}.EventType(),
 	}
 }
@@ -86,6 +87,7 @@ update {schema}.payments p set
 	receipt_number = nullif(@number, ''), provisional = @provisional,
 	held_by = coalesce((select m.held_by from {schema}.moved m where m.receipt_id = @receipt), p.held_by),
 	taken_back = exists (select from {schema}.moved m where m.receipt_id = @receipt and m.taken_back),
+	refused = exists (select from {schema}.moved m where m.receipt_id = @receipt and m.refused),
 	code = '', told_by = @by, settled_at = @at, revision = @revision,
 	message = coalesce((select m.reason from {schema}.moved m where m.receipt_id = @receipt), '')
 where payment_id = @payment and revision < @revision`
@@ -98,7 +100,8 @@ update {schema}.payments set
 where payment_id = @payment and revision < @revision`
 )
 
-// Apply queues the statements for one event. Events of receipts and subscribers go to applyCash.
+// Apply queues the statements for one event. Events of receipts and subscribers, and of money that
+// was put elsewhere, go to applyCash.
 func (Payments) Apply(w *runner.Writes, e events.Envelope) error {
 	revision := int64(e.Revision) //nolint:gosec // revisions fit
 	switch v := e.Event.(type) {
@@ -163,8 +166,13 @@ on conflict (receipt_id) do update set held_by = excluded.held_by`
 	goneSQL = `
 insert into {schema}.moved (receipt_id, org_id, taken_back, reason) values ($1, $2, true, $3)
 on conflict (receipt_id) do update set taken_back = true, reason = excluded.reason`
+	// A real receipt is credited by itself once its provisional one was taken back.
+	carriedSQL = `
+update {schema}.payments set
+	receipt_id = @receipt, receipt_number = nullif(@number, ''), provisional = false, amount_minor = @amount
+where payment_id = @payment and receipt_id <> @receipt and taken_back and stage = 'succeeded'`
 	heldSQL = `
-update {schema}.payments set held_by = $2, taken_back = false, message = ''
+update {schema}.payments set held_by = $2, taken_back = false, refused = false, message = ''
 where receipt_id = $1 and stage = 'succeeded'`
 	takenBackSQL = `
 update {schema}.payments set taken_back = true, message = $2 where receipt_id = $1 and stage = 'succeeded'`
@@ -183,19 +191,16 @@ update {schema}.moved set reason = '' where receipt_id in (select receipt_id fro
 func applyCash(w *runner.Writes, e events.Event) {
 	switch v := e.(type) {
 	case events.ReceiptMatched:
-		if v.Channel == "cash" {
-			w.Exec(cashSQL, pgx.NamedArgs{
-				"payment": v.ReceiptID, "org": v.OrgID, "subscriber": v.SubscriberID, "invoice": v.InvoiceID,
-				"gateway": GatewayCash, "amount": v.Amount.Minor, "currency": v.Amount.Currency,
-				"number": v.ReceiptNumber, "paid_at": v.PaidAt,
-			})
+		applyMatched(w, v)
+	case events.ReceiptHeld:
+		if v.Reason == "not_credited" {
+			w.Exec(`update {schema}.moved set refused = true where receipt_id = $1`, v.ReceiptID)
+			w.Exec(`update {schema}.payments set refused = true where receipt_id = $1 and stage = 'succeeded'`,
+				v.ReceiptID)
 		}
-		if v.By == "operator" && !v.PaymentID.IsZero() { // perhaps on another account than that of its prompt
-			w.Exec(movedSQL, v.ReceiptID, v.OrgID, v.SubscriberID)
-		}
-		w.Exec(`update {schema}.moved set held_by = $2, taken_back = false, reason = ''
-			where receipt_id = $1`, v.ReceiptID, v.SubscriberID)
-		w.Exec(heldSQL, v.ReceiptID, v.SubscriberID)
+	case events.PaymentPaidElsewhere: // the attempt may succeed later, by this receipt
+		w.Exec(`insert into {schema}.moved (receipt_id, org_id, held_by) values ($1, $2, $3)
+			on conflict (receipt_id) do nothing`, v.ReceiptID, v.OrgID, v.PaidTo)
 	case events.ReceiptReattributed:
 		w.Exec(movedSQL, v.ReceiptID, v.OrgID, v.To)
 		w.Exec(heldSQL, v.ReceiptID, v.To)
@@ -208,4 +213,26 @@ func applyCash(w *runner.Writes, e events.Event) {
 		w.Exec(`update {schema}.payments set phone = null where subscriber_id = $1`, v.SubscriberID)
 		w.Exec(forgetReasonsSQL, v.SubscriberID)
 	}
+}
+
+// applyMatched adds a payment for cash, and notes whose account a receipt is given to.
+func applyMatched(w *runner.Writes, v events.ReceiptMatched) {
+	if v.Channel == "cash" {
+		w.Exec(cashSQL, pgx.NamedArgs{
+			"payment": v.ReceiptID, "org": v.OrgID, "subscriber": v.SubscriberID, "invoice": v.InvoiceID,
+			"gateway": GatewayCash, "amount": v.Amount.Minor, "currency": v.Amount.Currency,
+			"number": v.ReceiptNumber, "paid_at": v.PaidAt,
+		})
+	}
+	if !v.PaymentID.IsZero() {
+		w.Exec(carriedSQL, pgx.NamedArgs{
+			"payment": v.PaymentID, "receipt": v.ReceiptID, "number": v.ReceiptNumber, "amount": v.Amount.Minor,
+		})
+	}
+	if v.By == "operator" && !v.PaymentID.IsZero() { // perhaps on another account than that of its prompt
+		w.Exec(movedSQL, v.ReceiptID, v.OrgID, v.SubscriberID)
+	}
+	w.Exec(`update {schema}.moved set held_by = $2, taken_back = false, refused = false, reason = ''
+		where receipt_id = $1`, v.ReceiptID, v.SubscriberID)
+	w.Exec(heldSQL, v.ReceiptID, v.SubscriberID)
 }

@@ -4,6 +4,7 @@ create table {schema}.payments (
   subscriber_id uuid not null, -- who was asked, or who brought the cash
   held_by uuid not null, -- whose account has the money, or had it last; the same one until a person moves it
   taken_back boolean not null default false,
+  refused boolean not null default false, -- its account did not take the money, which waits in suspense
   invoice_id uuid,
   gateway text not null,
   amount_minor bigint not null,
@@ -34,12 +35,13 @@ create table {schema}.payments (
   revision bigint not null
 );
 
--- Where a person moved the money of a receipt, or that it was taken back. A prompt may succeed before or after that.
+-- Where the money of a receipt was put or moved to beside its prompt, or that it was taken back. A prompt may succeed before or after that.
 create table {schema}.moved (
   receipt_id uuid primary key,
   org_id uuid not null,
   held_by uuid, -- to whose account it was moved last; null = it is where it came first
   taken_back boolean not null default false,
+  refused boolean not null default false, -- the account did not take it
   reason text not null default '' -- personal: why it was taken back
 );
 

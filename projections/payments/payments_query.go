@@ -54,6 +54,7 @@ type PaymentRow struct {
 	ExpiresAt         *time.Time      `db:"expires_at"`
 	SettledAt         *time.Time      `db:"settled_at"`
 	TakenBack         bool            `db:"taken_back"` // a success whose money a person took back
+	Refused           bool            `db:"refused"`    // a success whose account did not take the money
 	Revision          int64           `db:"revision"`
 }
 
@@ -72,16 +73,16 @@ const (
 // docs/rules/payments.md#outside-statuses.
 var statusSQL = map[string]string{
 	StatusPending:   `stage in ('created', 'sent', 'awaiting', 'in_doubt')`,
-	StatusSuccess:   `stage = 'succeeded' and not taken_back`,
+	StatusSuccess:   `stage = 'succeeded' and not taken_back and not refused`,
 	StatusCancelled: `stage = 'cancelled'`,
-	StatusFailed:    `(stage in ('failed', 'expired') or taken_back)`,
+	StatusFailed:    `(stage in ('failed', 'expired') or taken_back or refused)`,
 }
 
-// Status is the stage in the words of the API; every open stage is PENDING. Money that was taken back is no success any
-// more.
+// Status is the stage in the words of the API; every open stage is PENDING. Money that was taken back, or
+// that its account refused, is no success any more.
 func (r PaymentRow) Status() string {
 	switch {
-	case r.TakenBack, r.Stage == "failed", r.Stage == "expired":
+	case r.TakenBack, r.Refused, r.Stage == "failed", r.Stage == "expired":
 		return StatusFailed
 	case r.Stage == "succeeded":
 		return StatusSuccess
@@ -101,13 +102,15 @@ var reasons = map[string]string{
 }
 
 // Reason is a machine-readable word for an attempt that ended without money, or whose money a person took back or moved
-// to another account; "" for others. A code without a word is "provider_refused".
+// to another account, or whose account refused it; "" for others. A code without a word is "provider_refused".
 func (r PaymentRow) Reason() string {
 	switch {
 	case r.Stage == "expired":
 		return "expired"
 	case r.TakenBack:
 		return "reversed"
+	case r.Refused:
+		return "not_credited"
 	case r.Stage == "succeeded" && r.HeldBy != r.SubscriberID:
 		return "reattributed"
 	case r.Stage == "succeeded":
@@ -152,7 +155,7 @@ type PaymentsQuery struct{ Views *runner.Views }
 const paymentColumns = `payment_id, org_id, subscriber_id, held_by, invoice_id, gateway, amount_minor, currency, phone,
 	direct, environment, shortcode, credentials_ref, account_reference, stage, checkout_request_id, customer_message,
 	receipt_id, receipt_number, provisional, code, message, checks, checked_at, initiated_at, expires_at,
-	settled_at, taken_back, revision`
+	settled_at, taken_back, refused, revision`
 
 // Get returns one payment of an organization, nil when it has none with this id.
 func (q PaymentsQuery) Get(ctx context.Context, org id.Organization, payment id.Payment) (*PaymentRow, error) {

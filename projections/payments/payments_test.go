@@ -231,6 +231,10 @@ func TestPayments_TheListFollowsTheMoney(t *testing.T) {
 		At: began,
 	}
 	gone := events.ReceiptReversed{ReceiptID: receipt("R1"), OrgID: acme, Reason: personal.Of("x"), At: began}
+	refused := events.ReceiptHeld{ReceiptID: receipt("R1"), Reason: "not_credited", At: began}
+	waits := events.ReceiptHeld{ReceiptID: receipt("R1"), Reason: "no_match", At: began}
+	byHand := matched("R1", "operator", "c2b")
+	byHand.PaymentID = payment("early")
 	nobodys := events.ReceiptReversed{ReceiptID: receipt("R1"), Reason: personal.Of("x"), At: began}
 	for name, c := range map[string]struct {
 		receipt        []events.Event
@@ -244,31 +248,118 @@ func TestPayments_TheListFollowsTheMoney(t *testing.T) {
 		"moved, then taken":  {[]events.Event{move(brian, 1), gone}, "FAILED", "reversed", brian},
 		"matched once again": {[]events.Event{move(brian, 1), matched("R1", "operator", "c2b")}, "SUCCESS", "", amina},
 		"of nobody":          {[]events.Event{nobodys}, "SUCCESS", "", amina},
+		"refused by its account": {
+			[]events.Event{byHand, refused}, "FAILED", "not_credited", amina,
+		},
+		"refused, then matched again": {
+			[]events.Event{byHand, refused, byHand}, "SUCCESS", "", amina,
+		},
+		"refused, then taken back": {
+			[]events.Event{byHand, refused, gone}, "FAILED", "reversed", amina,
+		},
+		"waits in suspense first": {[]events.Event{waits, byHand}, "SUCCESS", "", amina},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for _, late := range []bool{false, true} { // the news of the success may come after the move
-				s := projectiontest.NewStory(acme, began).Add("payment-early", initiated("early"))
+				story := projectiontest.NewStory(acme, began).Add("payment-early", initiated("early"))
 				if !late {
-					s.Add("payment-early", success)
+					story.Add("payment-early", success)
 				}
-				s.Add("receipt-R1", c.receipt...)
+				story.Add("receipt-R1", c.receipt...)
 				if late {
-					s.Add("payment-early", success)
+					story.Add("payment-early", success)
 				}
-				q := paymentsviews.PaymentsQuery{Views: told(t, s)}
-				rows, err := q.List(t.Context(), acme, paymentsviews.PaymentFilter{
-					SubscriberIDs: []id.Subscriber{c.whose}, Status: c.status, ReceiptNumber: "r1",
-				}, paymentsviews.PaymentKey{}, 10)
-				if err != nil || len(rows) != 1 {
-					t.Fatalf("late %v: %+v, %v", late, rows, err)
-				}
-				if row := rows[0]; row.Status() != c.status || row.Reason() != c.reason || row.Amount() != kes(1000) ||
-					(c.status == "FAILED") != (row.Message == "x") {
-					t.Errorf("late %v: %+v, %v", late, row, err)
-				}
+				checkListed(t, story, c.whose, c.status, c.reason)
 			}
 		})
+	}
+}
+
+// checkListed expects one payment of 1,000 shillings on the list of a subscriber.
+func checkListed(t *testing.T, s *projectiontest.Story, whose id.Subscriber, status, reason string) {
+	t.Helper()
+	q := paymentsviews.PaymentsQuery{Views: told(t, s)}
+	rows, err := q.List(t.Context(), acme, paymentsviews.PaymentFilter{
+		SubscriberIDs: []id.Subscriber{whose}, Status: status, ReceiptNumber: "r1",
+	}, paymentsviews.PaymentKey{}, 10)
+	if err != nil || len(rows) != 1 {
+		t.Fatalf("%+v, %v", rows, err)
+	}
+	if row := rows[0]; row.Status() != status || row.Reason() != reason || row.Amount() != kes(1000) ||
+		(reason == "reversed") != (row.Message == "x") {
+		t.Errorf("%+v", row)
+	}
+}
+
+// The money was matched to another account before its attempt was known, and the attempt succeeds by it later.
+func TestPayments_MoneyThatIsElsewhereIsOnTheListOfWhoHasIt(t *testing.T) {
+	t.Parallel()
+	story := projectiontest.NewStory(acme, began).Add("payment-early", initiated("early"),
+		events.PaymentPaidElsewhere{
+			PaymentID: payment("early"), OrgID: acme, SubscriberID: amina, ReceiptID: receipt("R1"), PaidTo: brian,
+			At: began,
+		}, events.PaymentSucceeded{
+			PaymentID: payment("early"), Amount: kes(1000), ReceiptID: receipt("R1"), ReceiptNumber: "R1",
+			By: "operator", At: began,
+		})
+	row, err := paymentsviews.PaymentsQuery{Views: told(t, story)}.Get(t.Context(), acme, payment("early"))
+	if err != nil || row == nil || row.HeldBy != brian || row.Reason() != "reattributed" {
+		t.Errorf("%+v, %v", row, err)
+	}
+}
+
+// The provisional receipt of a status query was reversed, so the real one is credited by itself.
+func TestPayments_ARealReceiptAfterAReversedProvisionalOneIsASuccess(t *testing.T) {
+	t.Parallel()
+	real := matched("R2", "prompt", "stk")
+	real.PaymentID = payment("query")
+	provisional := matched("P", "prompt", "stk")
+	provisional.PaymentID = payment("query")
+	story := projectiontest.NewStory(acme, began).
+		Add("payment-query", initiated("query"), events.PaymentSucceeded{
+			PaymentID: payment("query"), Amount: kes(1500), ReceiptID: receipt("P"), Provisional: true, By: "query",
+			At: began,
+		}).
+		Add("receipt-P", provisional,
+			events.ReceiptReversed{ReceiptID: receipt("P"), OrgID: acme, Reason: personal.Of("x"), At: began}).
+		Add("payment-query", events.ProvisionalClaimed{
+			PaymentID: payment("query"), ReceiptID: receipt("R2"), ReceiptNumber: "R2",
+			ProvisionalReceiptID: receipt("P"), At: began,
+		})
+	check := func(want string, carrier id.Receipt) {
+		t.Helper()
+		row, err := paymentsviews.PaymentsQuery{Views: told(t, story)}.Get(t.Context(), acme, payment("query"))
+		if err != nil || row == nil || row.Status() != want || row.ReceiptID != carrier || row.HeldBy != amina {
+			t.Errorf("want %s, have %+v, %v", want, row, err)
+		}
+	}
+	check("FAILED", receipt("P"))
+	story.Add("receipt-R2", real)
+	check("SUCCESS", receipt("R2"))
+	story.Add("receipt-R2", events.ReceiptReversed{ReceiptID: receipt("R2"), OrgID: acme, Reason: personal.Of("y"),
+		At: began})
+	check("FAILED", receipt("R2"))
+}
+
+func TestCash_ThatItsAccountRefusesIsNoSuccess(t *testing.T) {
+	t.Parallel()
+	story := projectiontest.NewStory(acme, began).Add("receipt-CASH", matched("CASH", "cash", "cash"),
+		events.ReceiptHeld{ReceiptID: receipt("CASH"), Reason: "not_credited", At: began})
+	status := func() (status, reason string) {
+		row, err := paymentsviews.PaymentsQuery{Views: told(t, story)}.Get(t.Context(), acme,
+			id.As[id.Payment](receipt("CASH")))
+		if err != nil || row == nil {
+			t.Fatal(row, err)
+		}
+		return row.Status(), row.Reason()
+	}
+	if s, reason := status(); s != "FAILED" || reason != "not_credited" {
+		t.Errorf("refused cash is %s, %s", s, reason)
+	}
+	story.Add("receipt-CASH", matched("CASH", "operator", "cash"))
+	if s, reason := status(); s != "SUCCESS" || reason != "" {
+		t.Errorf("cash that a person attributed again is %s, %s", s, reason)
 	}
 }
 

@@ -29,7 +29,7 @@ var receiptsDDL string
 func (Receipts) Name() string { return ReceiptsName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Receipts) Version() int { return 5 }
+func (Receipts) Version() int { return 6 }
 
 // DDL creates the tables of receipts.sql.
 func (Receipts) DDL() string { return receiptsDDL }
@@ -116,17 +116,25 @@ func (Receipts) Apply(w *runner.Writes, e events.Envelope) error {
 		change(v.ReceiptID, `state = 'reversed', reason = @reason, disputed = false, moved_at = @at`,
 			pgx.NamedArgs{"reason": v.Reason.Reveal(), "at": v.At})
 	case events.ReceiptReattributed:
-		change(v.ReceiptID, `state = 'attributed', matched_by = 'operator', reason = @reason, disputed = false,
-			subscriber_id = @to, reason_of = @from, moved_at = @at`,
-			pgx.NamedArgs{"reason": v.Reason.Reveal(), "from": v.From, "to": v.To, "at": v.At})
+		applyMove(change, v)
 	default:
 		applyAllocation(w, e)
 	}
 	return nil
 }
 
-// applyDispute queues a contradiction. The receipt's organization sees what the message said only when that was about
-// its own money. Money that was taken back, or that another receipt carries, stays where it is: nobody has to decide.
+// applyMove queues a move to another account by a person, who may be the first to say which attempt's money it is.
+func applyMove(change func(id.Receipt, string, pgx.NamedArgs), v events.ReceiptReattributed) {
+	change(v.ReceiptID, `state = 'attributed', matched_by = 'operator', reason = @reason, disputed = false,
+		subscriber_id = @to, reason_of = @from, moved_at = @at, payment_id = coalesce(payment_id, @payment)`,
+		pgx.NamedArgs{
+			"reason": v.Reason.Reveal(), "from": v.From, "to": v.To, "at": v.At, "payment": v.PaymentID,
+		})
+}
+
+// applyDispute queues a contradiction. The receipt's organization sees what the message said, and of which attempt it
+// spoke, only when that was about its own money. Money that was taken back, or that another receipt carries, stays
+// where it is: nobody has to decide.
 func applyDispute(change func(id.Receipt, string, pgx.NamedArgs), v events.ReceiptDisputed) error {
 	told := Sighting{Kind: v.Sighting, At: v.At, Verified: true, Disputes: true}
 	hidden, err := written(told)
@@ -135,12 +143,15 @@ func applyDispute(change func(id.Receipt, string, pgx.NamedArgs), v events.Recei
 	}
 	told.AmountMinor, told.Shortcode = &v.Amount.Minor, v.Shortcode
 	seen, err := written(told)
-	change(v.ReceiptID, `disputed = state not in ('reversed', 'absorbed'),
+	change(v.ReceiptID, `payment_id = case when org_id = @org then coalesce(payment_id, @payment) else payment_id end,
+		disputed = state not in ('reversed', 'absorbed'),
 		state = case when state in ('reversed', 'absorbed') then state else 'suspense' end,
 		reason = case when state in ('reversed', 'absorbed') then reason else 'disputed' end, sightings = sightings ||
 		case when org_id = @org or @org::uuid is null and shortcode = @shortcode
 			then @seen::jsonb else @hidden::jsonb end`,
-		pgx.NamedArgs{"org": v.OrgID, "shortcode": v.Shortcode, "seen": seen, "hidden": hidden})
+		pgx.NamedArgs{
+			"org": v.OrgID, "payment": v.PaymentID, "shortcode": v.Shortcode, "seen": seen, "hidden": hidden,
+		})
 	return err
 }
 

@@ -57,6 +57,11 @@ var ReceiptStates = []string{"recorded", "matched", "allocated", "suspense", "at
 // Amount is the whole amount received, also after parts of it were allocated.
 func (r ReceiptRow) Amount() money.Amount { return money.Of(r.AmountMinor, r.Currency) }
 
+// OnAccount reports whether the money was given to SubscriberID, and nobody disputes or took it back.
+func (r ReceiptRow) OnAccount() bool {
+	return r.State == "matched" || r.State == "allocated" || r.State == "attributed"
+}
+
 // Reference collects the parts that can name the payer, for matching.
 func (r ReceiptRow) Reference() Reference {
 	ref := Reference{OrgID: r.OrgID, Currency: r.Currency}

@@ -160,3 +160,28 @@ func TestPrompts_OfUncertainEndAreCounted(t *testing.T) {
 		}
 	}
 }
+
+func TestReceipts_ShowTheAttemptThatAReportOfTheirOrganizationNamed(t *testing.T) {
+	t.Parallel()
+	disputed := func(name string, of id.Organization) events.ReceiptDisputed {
+		return events.ReceiptDisputed{
+			ReceiptID: receipt(name), OrgID: of, PaymentID: payment("named"), Sighting: "stk_callback",
+			Amount: kes(9), Shortcode: "600100", At: began,
+		}
+	}
+	story := projectiontest.NewStory(acme, began).
+		Add("receipt-own", recorded("own"), matched("own", "phone", "c2b"), disputed("own", acme)).
+		Add("receipt-foreign", recorded("foreign"), matched("foreign", "phone", "c2b"), disputed("foreign", other)).
+		Add("receipt-moved", recorded("moved"), matched("moved", "phone", "c2b"), events.ReceiptReattributed{
+			ReceiptID: receipt("moved"), OrgID: acme, From: amina, To: brian, PaymentID: payment("named"),
+			Amount: kes(1500), Move: 1, At: began,
+		})
+	q := paymentsviews.ReceiptsQuery{Views: told(t, story)}
+	for name, want := range map[string]id.Payment{
+		"own": payment("named"), "foreign": {}, "moved": payment("named"),
+	} {
+		if r, err := q.Any(t.Context(), receipt(name)); err != nil || r == nil || r.PaymentID != want {
+			t.Errorf("%s: %+v, %v", name, r, err)
+		}
+	}
+}

@@ -26,12 +26,17 @@ func (b *Books) takeAttemptMoney(of id.Receipt, at time.Time, v events.ReceiptEv
 		b.nameAttempt(of, v.PaymentID, v.Provisional, at)
 	case events.ReceiptSighted:
 		b.nameAttempt(of, v.PaymentID, false, at)
+	case events.ReceiptDisputed:
+		if v.OrgID == b.org { // what another organization's report says is not about this money
+			b.nameAttempt(of, v.PaymentID, false, at)
+		}
 	case events.ReceiptMatched:
 		b.nameAttempt(of, v.PaymentID, false, at)
 		if m := b.attempts[of]; m != nil && !v.Confirms {
 			m.placed, m.since = v.OrgID == b.org, at
 		}
 	case events.ReceiptReattributed:
+		b.nameAttempt(of, v.PaymentID, false, at)
 		if m := b.attempts[of]; m != nil {
 			m.placed, m.since = v.OrgID == b.org, at
 		}

@@ -40,7 +40,7 @@ type receipt struct {
 	moves      int
 	places     []id.Subscriber // to whom it was given, by the number of earlier moves
 	payment    id.Payment      // by which it was matched or absorbed; zero = none
-	byHand     bool            // a person put it on an account
+	unasked    bool            // it came to an account otherwise than as the amount that its prompt asked for
 	since      time.Time       // when it came to where it is
 }
 
@@ -77,7 +77,7 @@ func (r *receipt) take(at time.Time, e events.ReceiptEvent) {
 		}
 		r.org, r.standing, r.payment = e.OrgID, matched, id.Payment{}
 		r.give(e.SubscriberID, e.Move)
-		r.byHand = r.byHand || e.By == commands.MatchedByOperator
+		r.unasked = r.unasked || e.By != commands.MatchedByPrompt
 		if e.By == commands.MatchedByPrompt {
 			r.payment = e.PaymentID
 		}
@@ -275,7 +275,8 @@ func (b *Books) takeBurden(of id.Receipt, v events.ReceiptEvent) {
 }
 
 // checkCarrier looks whether a receipt that should carry the money of absorbed ones exists, carries money itself, and
-// is of the same amount. A receipt that a person put on an account may be over another amount than its prompt.
+// is of the same amount. A receipt that a person or the matching rules put on an account may be over another amount
+// than its prompt.
 func (b *Books) checkCarrier(f *findings, of id.Receipt, list []burden) {
 	carrier := b.receipts[of]
 	for _, absorbs := range list {
@@ -285,7 +286,7 @@ func (b *Books) checkCarrier(f *findings, of id.Receipt, list []burden) {
 			f.add(CarrierMissing, "there is no such receipt", on...)
 		case carrier.standing == absorbed:
 			f.add(CarrierMissing, "the other receipt carries no money either", on...)
-		case carrier.amount != absorbs.amount && !carrier.byHand:
+		case carrier.amount != absorbs.amount && !carrier.unasked:
 			f.add(CarrierMissing, fmt.Sprintf("amounts %d and %d", absorbs.amount.Minor, carrier.amount.Minor), on...)
 		}
 	}

@@ -33,7 +33,7 @@ func (p Prompts) reference(ctx context.Context, s subscribers.Subscriber, invoic
 	if err != nil && failure.KindOf(err) != failure.NotFound {
 		return "", err
 	}
-	number := account.Invoices[invoice].Number
+	number := account.NumberOf(invoice)
 	if number == "" || len(number) > maxAccountReference {
 		return s.AccountNumber, nil
 	}

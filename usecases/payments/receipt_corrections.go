@@ -35,10 +35,10 @@ type ReverseInput struct {
 }
 
 // Attribute gives money in suspense to a subscriber, with all that follows from a matched payment. The account must be
-// kept in the money's currency, and must have the invoice that is named, with something due on it. A repeat changes
-// nothing more; one that names another invoice is refused. Fails: invalid_input, subscriber_not_found,
-// receipt_not_found, invoice_not_found, invoice_not_issued, invoice_not_payable, currency_mismatch, receipt_matched,
-// receipt_attributed, receipt_reversed, receipt_absorbed.
+// kept in the money's currency, and must have the invoice that is named, with something due on it, or lost by a
+// write-off. A repeat changes nothing more; one that names another invoice is refused. Fails: invalid_input,
+// subscriber_not_found, receipt_not_found, invoice_not_found, invoice_not_issued, invoice_not_payable,
+// currency_mismatch, receipt_matched, receipt_attributed, receipt_reversed, receipt_absorbed.
 func (r Receipts) Attribute(ctx context.Context, asked usecases.Asked, in AttributeInput) (Booked, error) {
 	command := commands.AttributeReceipt{
 		ReceiptID: in.ReceiptID, OrgID: asked.Org(), SubscriberID: in.SubscriberID, InvoiceID: in.InvoiceID,
@@ -55,10 +55,10 @@ func (r Receipts) Attribute(ctx context.Context, asked usecases.Asked, in Attrib
 			if err := accepts(to, present); err != nil {
 				return nil, err
 			}
-			if present.Standing != payments.StandingHeld { // the receipt itself compares a repeat, and refuses
-				return command, nil
+			if present.Standing == payments.StandingRecorded || present.Standing == payments.StandingHeld {
+				return command, r.mayPay(ctx, asked.Org(), in.SubscriberID, in.InvoiceID)
 			}
-			return command, r.mayPay(ctx, asked.Org(), in.SubscriberID, in.InvoiceID)
+			return command, nil // the receipt itself compares a repeat, and refuses
 		})
 	if err != nil {
 		return Booked{}, err
@@ -140,9 +140,9 @@ func (r Receipts) leaves(ctx context.Context, present payments.Receipt) error {
 	return usecases.PeriodsMayChange(ctx, r.Bus, present.Org, account.PeriodsReopened(present.ID))
 }
 
-// mayPay refuses money that names an invoice which the subscriber does not have, or on which nothing is due. Otherwise
-// the money would become credit, and nobody would notice that the invoice was mistaken. Fails: invoice_not_found,
-// invoice_not_issued, invoice_not_payable.
+// mayPay refuses money that names an invoice which the subscriber does not have, or on which nothing is due nor lost by
+// a write-off. Otherwise the money would become credit, and nobody would notice that the invoice was mistaken. Fails:
+// invoice_not_found, invoice_not_issued, invoice_not_payable.
 func (r Receipts) mayPay(
 	ctx context.Context, org id.Organization, subscriber id.Subscriber, invoice id.Invoice,
 ) error {
