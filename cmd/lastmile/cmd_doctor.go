@@ -12,6 +12,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events/catalog"
 	"github.com/lastmile-isp/lastmile/eventstore"
 	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/usecases/books"
 )
@@ -41,30 +42,33 @@ func (e uncheckedError) Error() string { return "the books could not be checked:
 func newDoctor(s *storage, c clock.Clock) bookscases.Doctor {
 	return bookscases.Doctor{
 		Read: readLog(s.store), Claims: s.vault.ClaimKey, Clock: c, Patience: bookscases.Patience,
+		AtOnce: bookscases.AtOnce,
 	}
 }
 
-// readLog reads the events that wants accepts by one subscription, whose server leaves the others out, until it has
-// caught up. Memory holds a page of events at a time.
+// readLog reads the events after a position that wants accepts by one subscription, whose server leaves the others out,
+// until it has caught up. Memory holds a page of events at a time.
 func readLog(store *eventstore.Store) func(
-	context.Context, func(events.Event) bool, func(events.Envelope),
-) error {
-	return func(ctx context.Context, wants func(events.Event) bool, take func(events.Envelope)) error {
+	context.Context, uint64, func(events.Event) bool, func(events.Envelope),
+) (uint64, error) {
+	return func(
+		ctx context.Context, after uint64, wants func(events.Event) bool, take func(events.Envelope),
+	) (uint64, error) {
 		var types []string
 		for _, e := range catalog.Events() {
 			if wants(e) {
 				types = append(types, e.EventType())
 			}
 		}
-		sub := store.Subscribe(ctx, 0, types)
+		sub := store.Subscribe(ctx, after, types)
 		defer sub.Close()
 		for {
 			item, err := sub.Next(ctx)
 			switch {
 			case err != nil:
-				return err
+				return 0, err
 			case item.CaughtUp:
-				return nil
+				return item.Position, nil
 			case item.Event != nil:
 				take(*item.Event)
 			}
@@ -101,9 +105,9 @@ func (c doctorBooks) Run(ctx context.Context, p program) error {
 	return nil
 }
 
-// examine checks one organization, or all and the platform, one after the other.
+// examine checks one organization, or all and the platform. It goes on when the books of one cannot be folded.
 func (c doctorBooks) examine(ctx context.Context, out io.Writer, doctor bookscases.Doctor) (faulty bool, err error) {
-	tenants, err := doctor.Tenants(ctx)
+	tenants, err := doctor.Tenants(ctx, &bookscases.Register{})
 	if err != nil {
 		return false, err
 	}
@@ -115,17 +119,35 @@ func (c doctorBooks) examine(ctx context.Context, out io.Writer, doctor bookscas
 	if len(tenants) == 0 {
 		return false, fmt.Errorf("there is no organization %q", c.Org)
 	}
-	for _, t := range tenants {
-		report, err := doctor.Books(ctx, t.ID)
-		if err == nil {
-			err = tellReport(out, t.Slug, report)
+	var unfolded error
+	err = doctor.Check(ctx, orgsOf(tenants), func(r bookscases.Report) error {
+		if r.Err != nil {
+			unfolded = errors.Join(unfolded, r.Err)
+			return nil
 		}
-		if err != nil {
-			return false, err
-		}
-		faulty = faulty || len(report.Faults) > 0
+		faulty = faulty || len(r.Faults) > 0
+		return tellReport(out, slugOf(tenants, r.Org), r)
+	})
+	return faulty, errors.Join(err, unfolded)
+}
+
+// orgsOf lists the ids of organizations.
+func orgsOf(tenants []bookscases.Tenant) []id.Organization {
+	list := make([]id.Organization, len(tenants))
+	for i, t := range tenants {
+		list[i] = t.ID
 	}
-	return faulty, nil
+	return list
+}
+
+// slugOf is the slug of an organization in a list; the platform's when it is not there.
+func slugOf(tenants []bookscases.Tenant, org id.Organization) string {
+	for _, t := range tenants {
+		if t.ID == org {
+			return t.Slug
+		}
+	}
+	return platformBooks
 }
 
 // platformBooks stands for the platform itself where an organization has its slug.

@@ -12,6 +12,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/eventstore"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/usecases/books"
 )
 
 // soundBooks waits until the books of every organization and of the platform have no fault, with patience for nothing:
@@ -21,23 +22,19 @@ func (k *kit) soundBooks() {
 	doctor := newDoctor(k.app.storage, k.app.clock)
 	doctor.Patience = 0
 	k.eventually("books without a fault", func(ctx context.Context) (bool, error) {
-		tenants, err := doctor.Tenants(ctx)
+		tenants, err := doctor.Tenants(ctx, &bookscases.Register{})
 		if err != nil {
 			return false, err
 		}
-		list := []id.Organization{{}}
-		for _, t := range tenants {
-			list = append(list, t.ID)
-		}
 		var faults []error
-		for _, org := range list {
-			report, err := doctor.Books(ctx, org)
-			if err != nil {
-				return false, err
-			}
-			for _, f := range report.Faults {
+		err = doctor.Check(ctx, append(orgsOf(tenants), id.Organization{}), func(r bookscases.Report) error {
+			for _, f := range r.Faults {
 				faults = append(faults, errors.New(f.String()))
 			}
+			return r.Err
+		})
+		if err != nil {
+			return false, err
 		}
 		return len(faults) == 0, errors.Join(faults...)
 	})

@@ -28,7 +28,8 @@ const (
 	// secondLook is the time, by the machine's clock, after which faults are looked at again before they count. After
 	// the clock was moved, everything is late for a moment.
 	secondLook = time.Minute
-	// booksPatience bounds one check, so that a log that does not answer does not keep the other organizations waiting.
+	// booksPatience bounds one reading for some organizations, so that a log that does not answer does not keep the
+	// others waiting.
 	booksPatience = time.Hour
 )
 
@@ -41,9 +42,9 @@ var booksFaultsDesc = prometheus.NewDesc("lastmile_books_faults",
 		"whose books were not checked since their latest night began.",
 	[]string{"code"}, nil)
 
-// nightlyBooks checks the books of every organization once in each of its nights, those first that were tried longest
-// ago. Of several programs only one does it, until it ends. It changes nothing in the books. What it has found outlives
-// the program.
+// nightlyBooks checks the books of every organization once in each of its nights, those whose night has come together,
+// and those first that were tried longest ago. Of several programs only one does it, until it ends. It changes nothing
+// in the books. What it has found outlives the program.
 type nightlyBooks struct {
 	doctor bookscases.Doctor
 	clock  clock.Clock
@@ -52,6 +53,8 @@ type nightlyBooks struct {
 	logger *slog.Logger
 	loops  *loop.Group
 	again  time.Duration // secondLook, but for tests
+
+	register bookscases.Register // only the loop uses it
 
 	mu      sync.Mutex
 	leading bool                // this program checks, and no other one does
@@ -135,14 +138,28 @@ func (n *nightlyBooks) leads(ctx context.Context, leads bool) {
 	}
 }
 
-// round checks every organization whose night has come, one after the other, and the platform by UTC.
+// round checks every organization whose night has come, and the platform by UTC. Those whose books are in memory
+// together are checked together; what was found is kept after each reading.
 func (n *nightlyBooks) round(ctx context.Context) {
-	tenants, err := n.doctor.Tenants(ctx)
+	tenants, err := n.doctor.Tenants(ctx, &n.register)
 	if err != nil {
-		n.notChecked(ctx, bookscases.Tenant{Slug: platformBooks}, err)
+		n.notChecked(ctx, err, id.Organization{})
 		return
 	}
-	tenants = append(tenants, bookscases.Tenant{Slug: platformBooks, Zone: time.UTC})
+	readings, err := n.due(ctx, append(tenants, bookscases.Tenant{Slug: platformBooks, Zone: time.UTC}))
+	if err != nil {
+		return
+	}
+	for _, r := range readings {
+		if ctx.Err() != nil {
+			return
+		}
+		n.check(ctx, r)
+	}
+}
+
+// due shares out the organizations whose night has come, those first that were tried longest ago.
+func (n *nightlyBooks) due(ctx context.Context, tenants []bookscases.Tenant) ([]bookscases.Reading, error) {
 	n.mu.Lock()
 	n.tenants = tenants
 	due := slices.DeleteFunc(slices.Clone(tenants), n.isChecked)
@@ -150,14 +167,17 @@ func (n *nightlyBooks) round(ctx context.Context) {
 		return n.checks[a.ID].TriedAt.Compare(n.checks[b.ID].TriedAt)
 	})
 	n.mu.Unlock()
-	for _, t := range due {
-		if ctx.Err() != nil {
-			return
-		}
-		if err := n.check(ctx, t); err != nil && ctx.Err() == nil {
-			n.notChecked(ctx, t, err)
-		}
+	if len(due) == 0 {
+		return nil, nil
 	}
+	ctx, cancel := context.WithTimeout(ctx, booksPatience)
+	defer cancel()
+	list := orgsOf(due)
+	readings, err := n.doctor.Readings(ctx, list)
+	if err != nil {
+		n.notChecked(ctx, err, list...)
+	}
+	return readings, err
 }
 
 // isChecked reports whether the books of an organization were checked since its latest night began. The caller holds
@@ -172,48 +192,90 @@ func nightOf(now time.Time, zone *time.Location) calendar.Date {
 	return calendar.On(now.Add(-booksHour*time.Hour), zone)
 }
 
-// check checks the books of one organization and keeps the result. That it was tried is kept before: an organization
-// whose check ends the program, or its patience, is behind the others the next time.
-func (n *nightlyBooks) check(ctx context.Context, t bookscases.Tenant) error {
+// check checks the books of the organizations of a reading and keeps the results. That they were tried is kept before:
+// organizations whose check ends the program, or its patience, are behind the others the next time. Faults count when a
+// second look shows faults, too; those of the second look are kept.
+func (n *nightlyBooks) check(ctx context.Context, r bookscases.Reading) {
 	at := n.clock.Now()
-	if err := n.kept.Try(ctx, t.ID, at); err != nil {
-		return err
+	for _, org := range r.Orgs {
+		if err := n.kept.Try(ctx, org, at); err != nil {
+			n.notChecked(ctx, err, r.Orgs...)
+			return
+		}
+		n.note(org, func(c *vault.BookCheck) { c.TriedAt = at })
 	}
-	report, err := n.look(ctx, t.ID)
+	faulty := n.look(ctx, r, at, false)
+	if len(faulty) > 0 && loop.Sleep(ctx, n.again) {
+		n.look(ctx, r.Of(faulty), at, true)
+	}
+}
+
+// look reads the books of organizations and keeps the results. Those with faults are left out and listed, unless the
+// look is the last one.
+func (n *nightlyBooks) look(ctx context.Context, r bookscases.Reading, at time.Time, last bool) []id.Organization {
+	patient, cancel := context.WithTimeout(ctx, booksPatience)
+	defer cancel()
+	reports, err := n.doctor.Books(patient, r)
 	if err != nil {
-		return err
+		n.notChecked(ctx, err, r.Orgs...)
 	}
+	var faulty []id.Organization
+	for _, report := range reports {
+		err := report.Err
+		switch {
+		case err == nil && len(report.Faults) > 0 && !last:
+			faulty = append(faulty, report.Org)
+		case err == nil:
+			err = n.keep(ctx, report, at)
+		}
+		if err != nil {
+			n.notChecked(ctx, err, report.Org)
+		}
+	}
+	return faulty
+}
+
+// keep stores the result of a check that began at an instant.
+func (n *nightlyBooks) keep(ctx context.Context, report bookscases.Report, at time.Time) error {
 	counts := map[string]int{}
 	for _, f := range report.Faults { // each has a line, so that the log tells what to look at
 		counts[string(f.Code)]++
-		n.logger.ErrorContext(ctx, "fault in the books", "org_id", t.ID, "code", string(f.Code), "fault", f.String())
+		n.logger.ErrorContext(ctx, "fault in the books", "org_id", report.Org, "code", string(f.Code), "fault",
+			f.String())
 	}
-	if err := n.kept.Keep(ctx, t.ID, at, counts); err != nil {
+	if err := n.kept.Keep(ctx, report.Org, at, counts); err != nil {
 		return err
 	}
-	n.logger.InfoContext(ctx, "books checked", "org_id", t.ID, "slug", t.Slug, "faults", len(report.Faults),
-		"nobodys_receipts", len(report.Unowned))
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.checks[t.ID] = vault.BookCheck{TriedAt: at, CheckedAt: at, Faults: counts}
+	n.logger.InfoContext(ctx, "books checked", "org_id", report.Org, "slug", n.slug(report.Org), "faults",
+		len(report.Faults), "nobodys_receipts", len(report.Unowned))
+	n.note(report.Org, func(c *vault.BookCheck) { c.CheckedAt, c.Faults = at, counts })
 	return nil
 }
 
-// look reads the books of one organization. Faults count when a second look shows faults, too; those of the second look
-// are reported.
-func (n *nightlyBooks) look(ctx context.Context, org id.Organization) (bookscases.Report, error) {
-	ctx, cancel := context.WithTimeout(ctx, booksPatience)
-	defer cancel()
-	report, err := n.doctor.Books(ctx, org)
-	if err != nil || len(report.Faults) == 0 || !loop.Sleep(ctx, n.again) {
-		return report, err
-	}
-	return n.doctor.Books(ctx, org)
+// note changes what is known about the check of one organization.
+func (n *nightlyBooks) note(org id.Organization, change func(*vault.BookCheck)) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	c := n.checks[org]
+	change(&c)
+	n.checks[org] = c
 }
 
-// notChecked logs why books were not checked. The metric counts them without that.
-func (n *nightlyBooks) notChecked(ctx context.Context, t bookscases.Tenant, err error) {
-	n.logger.ErrorContext(ctx, "books not checked", "org_id", t.ID, "slug", t.Slug, "error", err.Error())
+// slug is that of an organization; the platform's stands for an unknown one.
+func (n *nightlyBooks) slug(org id.Organization) string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return slugOf(n.tenants, org)
+}
+
+// notChecked logs why the books of organizations were not checked. The metric counts them without that. A program that
+// is stopped says nothing: the next one checks them.
+func (n *nightlyBooks) notChecked(ctx context.Context, err error, orgs ...id.Organization) {
+	for _, org := range orgs {
+		if ctx.Err() == nil {
+			n.logger.ErrorContext(ctx, "books not checked", "org_id", org, "slug", n.slug(org), "error", err.Error())
+		}
+	}
 }
 
 // Describe implements prometheus.Collector.

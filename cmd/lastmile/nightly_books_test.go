@@ -21,9 +21,10 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases/books"
 )
 
-// nights is a nightly check over a log in memory, which counts how often the books of organizations are read.
+// nights is a nightly check over a log in memory, which counts how often books are read.
 type nights struct {
 	*nightlyBooks
+	atOnce  int // how many organizations are read together
 	storage *storage
 	clock   *clock.Manual
 	log     []events.Envelope
@@ -37,7 +38,7 @@ type nights struct {
 // newNights makes one with an organization in Nairobi and one in New York, at noon in UTC.
 func newNights(t *testing.T) *nights {
 	t.Helper()
-	n := &nights{clock: clock.NewManual(time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC))}
+	n := &nights{atOnce: bookscases.AtOnce, clock: clock.NewManual(time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC))}
 	db := pgtest.New(t)
 	n.storage = &storage{db: db, vault: coretest.OpenVault(t, vault.Config{DB: db, Clock: n.clock})}
 	for slug, zone := range map[string]string{"acme": "Africa/Nairobi", "apple": "America/New_York"} {
@@ -54,11 +55,18 @@ func newNights(t *testing.T) *nights {
 	return n
 }
 
+// oneByOne has each organization read on its own from the next start on, as if they were large.
+func (n *nights) oneByOne(t *testing.T) {
+	t.Helper()
+	n.atOnce = 1
+	n.restart(t)
+}
+
 // restart replaces the check by that of a program which starts now.
 func (n *nights) restart(t *testing.T) {
 	t.Helper()
 	doctor := bookscases.Doctor{
-		Clock: n.clock, Patience: bookscases.Patience, Read: n.read,
+		Clock: n.clock, Patience: bookscases.Patience, Read: n.read, AtOnce: n.atOnce,
 		Claims: func(kind, value string) uuid.UUID { return uuid.NewSHA1(uuid.NameSpaceURL, []byte(kind+value)) },
 	}
 	n.nightlyBooks = newNightlyBooks(doctor, n.clock, n.storage, slog.New(slog.NewJSONHandler(&n.text, nil)))
@@ -66,23 +74,25 @@ func (n *nights) restart(t *testing.T) {
 	n.leads(t.Context(), true)
 }
 
-// read gives the log. A reading of whole books wants unique values, and may fail.
-func (n *nights) read(ctx context.Context, wants func(events.Event) bool, take func(events.Envelope)) error {
-	if wants(events.ClaimTaken{}) {
+// read gives the log. A reading of whole books wants numbers, and may fail.
+func (n *nights) read(
+	ctx context.Context, after uint64, wants func(events.Event) bool, take func(events.Envelope),
+) (uint64, error) {
+	if wants(events.NumberGranted{}) {
 		if n.reads++; n.reads == n.stopAt {
 			n.stop()
-			return ctx.Err()
+			return 0, ctx.Err()
 		}
 		if n.fails != nil {
-			return n.fails
+			return 0, n.fails
 		}
 	}
-	for _, e := range n.log {
+	for _, e := range n.log[after:] {
 		if wants(e.Event) {
 			take(e)
 		}
 	}
-	return nil
+	return uint64(len(n.log)), nil
 }
 
 // metric is the value of one code; -1 when it is not shown.
@@ -113,16 +123,16 @@ func TestNightlyBooks_AreCheckedOnceInEachLocalNight(t *testing.T) {
 	}
 	for _, step := range []struct {
 		at    string
-		reads int // organizations with faults are read twice; the platform has none
+		reads int // those with faults are read twice; the platform has none
 	}{
-		{"2026-03-02T12:00:00Z", 5}, // all, and the platform
-		{"2026-03-02T23:59:00Z", 5},
-		{"2026-03-03T00:00:00Z", 7},  // 3 o'clock in Nairobi
-		{"2026-03-03T03:00:00Z", 8},  // of the platform, by UTC
-		{"2026-03-03T07:59:00Z", 8},  // still night in New York
-		{"2026-03-03T08:00:00Z", 10}, // 3 o'clock there
-		{"2026-03-03T20:00:00Z", 10},
-		{"2026-03-09T20:00:00Z", 15}, // after a move of the clock: once each
+		{"2026-03-02T12:00:00Z", 2}, // all and the platform together
+		{"2026-03-02T23:59:00Z", 2},
+		{"2026-03-03T00:00:00Z", 4}, // 3 o'clock in Nairobi
+		{"2026-03-03T03:00:00Z", 5}, // of the platform, by UTC
+		{"2026-03-03T07:59:00Z", 5}, // still night in New York
+		{"2026-03-03T08:00:00Z", 7}, // 3 o'clock there
+		{"2026-03-03T20:00:00Z", 7},
+		{"2026-03-09T20:00:00Z", 9}, // after a move of the clock: once each
 	} {
 		at, err := time.Parse(time.RFC3339, step.at)
 		if err != nil {
@@ -165,11 +175,33 @@ func TestNightlyBooks_ThatCannotBeCheckedAreAnAlarmAndTriedAgain(t *testing.T) {
 	}
 }
 
-// TestNightlyBooks_AnOrganizationWhoseTurnHasNotComeCountsAsNotChecked: each check reads the whole log, so the last
-// turn comes hours after the first.
+// TestNightlyBooks_WhatWasFoundIsKeptWhenTheProgramIsStoppedInTheSecondLook: the platform has no fault and needs none.
+func TestNightlyBooks_WhatWasFoundIsKeptWhenTheProgramIsStoppedInTheSecondLook(t *testing.T) {
+	t.Parallel()
+	n := newNights(t)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	n.stop, n.stopAt = stop, 2
+	n.round(ctx)
+	if got := n.metric(t, codeUnchecked); got != 2 {
+		t.Errorf("%v unchecked, want the two organizations with faults", got)
+	}
+	if text := n.text.String(); strings.Contains(text, "books not checked") {
+		t.Errorf("a program that is stopped complains: %s", text)
+	}
+	n.restart(t)
+	n.round(t.Context())
+	if got := n.metric(t, codeUnchecked); got != 0 || n.reads != 4 {
+		t.Errorf("%v unchecked after %d readings, want 0 after two more", got, n.reads)
+	}
+}
+
+// TestNightlyBooks_AnOrganizationWhoseTurnHasNotComeCountsAsNotChecked: each reading is of the whole log, so the last
+// turn of large organizations comes hours after the first.
 func TestNightlyBooks_AnOrganizationWhoseTurnHasNotComeCountsAsNotChecked(t *testing.T) {
 	t.Parallel()
 	n := newNights(t)
+	n.oneByOne(t)
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	n.stop, n.stopAt = stop, 3 // the first one has faults and is read twice
@@ -198,6 +230,7 @@ func TestNightlyBooks_AnOrganizationWhoseTurnHasNotComeCountsAsNotChecked(t *tes
 func TestNightlyBooks_ARestartNeitherForgetsFaultsNorBeginsFromTheFirst(t *testing.T) {
 	t.Parallel()
 	n := newNights(t)
+	n.oneByOne(t)
 	n.round(t.Context())
 	for day, want := range []float64{2, 1, 0} {
 		n.clock.Advance(time.Minute)

@@ -94,8 +94,11 @@ func (b *Books) takeAccount(e events.Envelope, v events.AccountEvent) {
 	if told := booksOf(v); told.Known() {
 		a.told = told
 	}
-	a.state, a.since = billing.Accounts().Evolve(a.state, v), e.Meta.At
-	if _, closed := v.(events.AccountPeriodClosed); closed {
+	var err error
+	a.since = e.Meta.At
+	if a.state, err = b.foldAccount.next(a.state, e, v); err != nil {
+		b.cannotRead(e, err)
+	} else if _, closed := v.(events.AccountPeriodClosed); closed {
 		a.endPeriod()
 	}
 	a.takeInvoice(e.Meta.At, v)

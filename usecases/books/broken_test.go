@@ -107,6 +107,14 @@ func brokenAccounts() []broken {
 					e.Opening = bytes.Replace(e.Opening, []byte(`"lots"`), []byte(`"lost"`), 1)
 				})
 		}},
+		{"a closing without the state", bookscases.StreamUnreadable, func(w *world) []events.Envelope {
+			return edited(w, all[events.AccountPeriodClosed],
+				func(e *events.AccountPeriodClosed) { e.Opening = []byte(`{}`) })
+		}},
+		{"a closing that is no JSON", bookscases.StreamUnreadable, func(w *world) []events.Envelope {
+			return edited(w, all[events.SubscriptionPeriodClosed],
+				func(e *events.SubscriptionPeriodClosed) { e.Opening = []byte(`lost`) })
+		}},
 		{"an event that tells too much due", bookscases.BooksToldWrong, func(w *world) []events.Envelope {
 			return edited(w, as(func(e events.InvoiceIssued) int64 { return e.After.Due.Minor }, 70000),
 				func(e *events.InvoiceIssued) { e.After.Due = kes(701) })

@@ -36,7 +36,7 @@ func TestClaims_OfEveryCategoryAreChecked(t *testing.T) {
 			t.Fatalf("%s has no definition", file)
 		}
 		if name := filepath.Base(filepath.Dir(file)) + "." + string(m[1]) + "()"; !strings.Contains(string(checked),
-			"kindOf(org, "+name) {
+			"kindOf("+name) {
 			t.Errorf("the unique values of %s are not checked", name)
 		}
 	}

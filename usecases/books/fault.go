@@ -21,6 +21,7 @@ const (
 	ReceiptOverspent    Code = "receipt_overspent"
 	InvoiceDueDiffers   Code = "invoice_due_differs"
 	InvoiceStateDiffers Code = "invoice_state_differs"
+	StreamUnreadable    Code = "stream_unreadable"
 )
 
 // The codes of faults in receipts and prompts.
@@ -79,6 +80,7 @@ func meanings() []meaning {
 		{ReceiptOverspent, "More of a receipt, credit note or write-off was used than it has."},
 		{InvoiceDueDiffers, "What is due on an invoice is not its total less money, credit notes and write-offs."},
 		{InvoiceStateDiffers, "An invoice counts as paid while money is due on it, or the other way round."},
+		{StreamUnreadable, "A closed stream passed on a state that the program cannot read."},
 		{ReceiptCreditedTwice, "The money of one receipt was credited more than once."},
 		{PaymentCreditedTwice, "The money of one prompt is on accounts by its provisional and by its real receipt."},
 		{ReceiptExceeded, "More of a receipt is on accounts, refunded or withdrawn in parts than it has."},

@@ -381,21 +381,51 @@ func (w *world) faults(log []events.Envelope) []bookscases.Fault {
 
 // partFaults is faults of three parts of the books, one after the other.
 func (w *world) partFaults(log []events.Envelope) (all []bookscases.Fault) {
+	w.t.Helper()
 	for at := range 3 {
-		b := bookscases.New(w.org, bookscases.Part{At: at, Of: 3}, key)
-		for _, e := range log {
-			b.Take(e)
-		}
-		all = append(all, b.Faults(w.now.Add(72*time.Hour), time.Hour)...)
+		b := books{w.t, bookscases.NewGroup(bookscases.Part{At: at, Of: 3}, key, w.org), w.org}
+		all = append(all, b.read(log).Faults(w.now.Add(72*time.Hour), time.Hour)...)
 	}
 	return all
 }
 
+// books are those of one organization, alone in their group.
+type books struct {
+	t rapid.TB
+	*bookscases.Group
+	org id.Organization
+}
+
 // books enters a log.
-func (w *world) books(org id.Organization, log []events.Envelope) *bookscases.Books {
-	b := bookscases.New(org, bookscases.Part{}, key)
+func (w *world) books(org id.Organization, log []events.Envelope) books {
+	return books{w.t, bookscases.NewGroup(bookscases.Part{}, key, org), org}.read(log)
+}
+
+// read enters a log as a doctor does.
+func (b books) read(log []events.Envelope) books {
 	for _, e := range log {
 		b.Take(e)
 	}
+	if b.Unreserved() {
+		for _, e := range log {
+			b.LookUp(e)
+		}
+	}
 	return b
+}
+
+// report fails the test when the books cannot be folded.
+func (b books) report(now time.Time, patience time.Duration) bookscases.Report {
+	b.t.Helper()
+	report := b.Report(b.org, now, patience)
+	if report.Err != nil {
+		b.t.Fatal(report.Err)
+	}
+	return report
+}
+
+// Faults are those of the report.
+func (b books) Faults(now time.Time, patience time.Duration) []bookscases.Fault {
+	b.t.Helper()
+	return b.report(now, patience).Faults
 }

@@ -116,7 +116,7 @@ func (b *Books) checkPrompts(f *findings) {
 
 // checkKnowledge looks at the receipt by which prompts succeeded.
 func (b *Books) checkKnowledge(f *findings, receipt id.Receipt, list []knowledge) {
-	r := b.receipts[receipt]
+	r := b.receipt(receipt)
 	for _, k := range list {
 		on := []About{about("payment", k.payment), about("receipt", receipt)}
 		switch {

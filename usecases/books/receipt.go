@@ -44,7 +44,14 @@ type receipt struct {
 	since      time.Time       // when it came to where it is
 }
 
-// takeReceipt enters an event of a receipt that belongs to the organization, or to nobody yet.
+// newReceipt makes a receipt from its first event.
+func newReceipt(e events.ReceiptRecorded, at time.Time) *receipt {
+	return &receipt{
+		org: e.OrgID, number: e.ReceiptNumber, shortcode: e.Shortcode, amount: e.Amount, since: at,
+	}
+}
+
+// takeReceipt enters an event of a receipt that belongs to the organization now.
 func (b *Books) takeReceipt(e events.Envelope, v events.ReceiptEvent) {
 	of := id.As[id.Receipt](e.Meta.AggregateID)
 	b.takeBurden(of, v)
@@ -53,10 +60,7 @@ func (b *Books) takeReceipt(e events.Envelope, v events.ReceiptEvent) {
 		return
 	}
 	if first, ok := v.(events.ReceiptRecorded); ok {
-		b.receipts[of] = &receipt{
-			org: first.OrgID, number: first.ReceiptNumber, shortcode: first.Shortcode, amount: first.Amount,
-			since: e.Meta.At,
-		}
+		b.receipts[of] = newReceipt(first, e.Meta.At)
 	}
 	r := b.receipts[of]
 	if r == nil {
@@ -187,7 +191,7 @@ func (b *Books) checkSum(f *findings, of id.Receipt, list []*holding) {
 		have, gone = have+max(h.left, 0), gone+h.gone
 		on = append(on, about("account", h.subscriber))
 	}
-	if r := b.receipts[of]; r != nil && have+gone > r.amount.Minor {
+	if r := b.receipt(of); r != nil && have+gone > r.amount.Minor {
 		f.add(ReceiptExceeded, fmt.Sprintf("accounts have %d, refunds and withdrawn parts are %d, the receipt has %d",
 			have, gone, r.amount.Minor), on...)
 	}
@@ -196,7 +200,7 @@ func (b *Books) checkSum(f *findings, of id.Receipt, list []*holding) {
 // checkHoldings looks at the accounts that have money of one receipt.
 func (b *Books) checkHoldings(f *findings, of id.Receipt, list []*holding) {
 	b.checkSum(f, of, list)
-	r := b.receipts[of]
+	r := b.receipt(of)
 	var having []About
 	var latest time.Time
 	for _, h := range list {
@@ -278,7 +282,7 @@ func (b *Books) takeBurden(of id.Receipt, v events.ReceiptEvent) {
 // is of the same amount. A receipt that a person or the matching rules put on an account may be over another amount
 // than its prompt.
 func (b *Books) checkCarrier(f *findings, of id.Receipt, list []burden) {
-	carrier := b.receipts[of]
+	carrier := b.receipt(of)
 	for _, absorbs := range list {
 		on := []About{about("receipt", absorbs.of), about("receipt", of)}
 		switch {

@@ -133,7 +133,7 @@ func TestBooks_OfAStoryWithEveryCorrectionHaveNoFault(t *testing.T) {
 	for _, f := range w.partFaults(w.log) {
 		t.Errorf("in parts: %s", f)
 	}
-	b := bookscases.New(w.org, bookscases.Part{}, key)
+	b := w.books(w.org, nil)
 	for i, e := range w.log {
 		b.Take(e)
 		if i+1 < len(w.log) && w.log[i+1].Meta.CommandID == e.Meta.CommandID {
@@ -160,7 +160,7 @@ func TestBooks_MoneyInNobodysHandsIsListedForThePlatform(t *testing.T) {
 	t.Parallel()
 	w := story(t)
 	platform := w.books(id.Organization{}, w.log)
-	if list := platform.Unowned(); len(list) != 1 || list[0].Amount != kes(80) || list[0].Waits {
+	if list := platform.report(w.now, 0).Unowned; len(list) != 1 || list[0].Amount != kes(80) || list[0].Waits {
 		t.Errorf("nobody's money: %+v", list)
 	}
 	for _, f := range platform.Faults(w.now, 0) {

@@ -50,7 +50,7 @@ func (b *Books) takeSubscription(e events.Envelope, v events.SubscriptionEvent) 
 	if s == nil {
 		return
 	}
-	s.state = subscribers.Subscriptions().Evolve(s.state, v)
+	s.state, _ = b.foldSubscription.next(s.state, e, v) // the claims note a stream that cannot be read
 	s.since = e.Meta.At
 	switch v := v.(type) {
 	case events.PeriodDue:
