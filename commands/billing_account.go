@@ -107,7 +107,7 @@ type VoidInvoice struct {
 type TellCredit struct{ SubscriberID id.Subscriber }
 
 // DraftCreditNote reserves a part of an invoice for a credit note. Fails: invoice_not_found, invoice_not_issued,
-// invoice_archived, credit_note_too_large, invoice_given_back, currency_mismatch.
+// invoice_archived, invoice_voided, credit_note_too_large, invoice_given_back, currency_mismatch.
 type DraftCreditNote struct {
 	SubscriberID id.Subscriber
 	CreditNoteID id.Receipt

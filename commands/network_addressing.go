@@ -18,7 +18,8 @@ var (
 	ManagementPlan = netip.MustParsePrefix("10.20.0.0/16")
 )
 
-// minManagementBits is the prefix length of the largest subnet of a management service: it is claimed block by block.
+// minManagementBits is the prefix length of the largest subnet that a management service may have had: it is claimed
+// block by block. What a service did not have before must be smaller.
 const minManagementBits = 16
 
 // Bounds on management subnets, so that no organization takes what all share. Both count only what a service does not
@@ -28,8 +29,11 @@ const (
 	SharedManagementBits = 22
 	// SharedManagementBlocks is how many of the 256 blocks of /24 in ManagementPlan an organization may have.
 	SharedManagementBlocks = 32
-	// OwnManagementBlocks is how many blocks of /24 outside ManagementPlan an organization may have.
-	OwnManagementBlocks = 1024
+	// OwnManagementBits is the prefix length of the largest subnet that a service may have outside ManagementPlan.
+	OwnManagementBits = 20
+	// OwnManagementBlocks is how many blocks of /24 outside ManagementPlan an organization may have: half of
+	// 192.168.0.0/16, which others use as well.
+	OwnManagementBlocks = 128
 )
 
 // AddressingCommand is a command to the address plan of an organization.

@@ -88,10 +88,19 @@ func ProvisionalReceiptID(checkoutRequestID string) id.Receipt {
 	return id.Derive[id.Receipt](ProviderProvisional, checkoutRequestID)
 }
 
-// CashReceiptID identifies cash by the reference in the organization's cash book (docs/rules/money.md#cash). "rb-7" and
-// "RB-7" are the same entry.
+// CashReceiptID identifies cash by the reference in the organization's cash book (docs/rules/money.md#cash). "rb 7",
+// "RB 7" and "RB  7" are the same entry.
 func CashReceiptID(org id.Organization, reference string) id.Receipt {
-	return id.Derive[id.Receipt](ProviderCash, org.String(), strings.ToUpper(reference))
+	return LegacyCashReceiptID(org, CashReference(reference))
+}
+
+// CashReference is a reference as it is kept: one space between its words, and none around them.
+func CashReference(typed string) string { return strings.Join(strings.Fields(typed), " ") }
+
+// LegacyCashReceiptID is the id of cash that was recorded while spaces within a reference still made a difference. New
+// cash never gets it, unless it is the same; whoever records cash looks first whether the receipt exists under it.
+func LegacyCashReceiptID(org id.Organization, reference string) id.Receipt {
+	return id.Derive[id.Receipt](ProviderCash, org.String(), strings.ToUpper(strings.TrimSpace(reference)))
 }
 
 // ReceiptCommand is a command to one receipt. Its id is derived from the identity of the money, so that the same money

@@ -91,8 +91,8 @@ type ReceiptMatched struct {
 	// "prompt", "invoice_number", "account_number", "phone", "username", "operator", "cash"
 	By string    `json:"by"`
 	At time.Time `json:"at"`
-	// Confirms is true when the money was this subscriber's already, and a person settled a dispute about it: nothing
-	// is to be credited.
+	// Confirms is true when the money was this subscriber's already, and a person settled a dispute about it or said
+	// that the money of a provisional receipt exists: nothing is to be credited.
 	Confirms bool `json:"confirms,omitempty"`
 }
 

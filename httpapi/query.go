@@ -121,27 +121,28 @@ func (f *Filters) Date(name string) calendar.Date {
 	return date
 }
 
-// Instant is a parameter in RFC 3339, or a date, which means its first moment in UTC; the zero time when absent.
-func (f *Filters) Instant(name string) time.Time {
+// Instant is a parameter in RFC 3339, or a date, which means its first moment in a zone; the zero time when absent. The
+// result is UTC.
+func (f *Filters) Instant(name string, zone *time.Location) time.Time {
 	text := f.Text(name)
 	if text == "" {
 		return time.Time{}
 	}
 	if date, err := calendar.ParseDate(text); err == nil {
-		return date.Start(time.UTC)
+		return date.Start(zone).UTC()
 	}
 	return f.instant(name, text)
 }
 
 // End is like Instant, but a date means its end, which is the first moment of the next one: from D to D is the whole
 // day D, as in reports.
-func (f *Filters) End(name string) time.Time {
+func (f *Filters) End(name string, zone *time.Location) time.Time {
 	text := f.Text(name)
 	if text == "" {
 		return time.Time{}
 	}
 	if date, err := calendar.ParseDate(text); err == nil {
-		return date.AddDays(1).Start(time.UTC)
+		return date.AddDays(1).Start(zone).UTC()
 	}
 	return f.instant(name, text)
 }

@@ -24,13 +24,19 @@ func Zone(s events.BillingSettings) (*time.Location, error) {
 	return zone, nil
 }
 
-// Today is the date that an instant has in the organization's zone. Fails: organization_not_found.
-func Today(ctx context.Context, b *bus.Bus, org id.Organization, now time.Time) (calendar.Date, error) {
+// ZoneOf is the time zone in which an organization's days begin and end, as the log has it. Fails:
+// organization_not_found.
+func ZoneOf(ctx context.Context, b *bus.Bus, org id.Organization) (*time.Location, error) {
 	settings, err := BillingSettings(ctx, b, org)
 	if err != nil {
-		return calendar.Date{}, err
+		return nil, err
 	}
-	zone, err := Zone(settings)
+	return Zone(settings)
+}
+
+// Today is the date that an instant has in the organization's zone. Fails: organization_not_found.
+func Today(ctx context.Context, b *bus.Bus, org id.Organization, now time.Time) (calendar.Date, error) {
+	zone, err := ZoneOf(ctx, b, org)
 	if err != nil {
 		return calendar.Date{}, err
 	}

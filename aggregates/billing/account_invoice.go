@@ -165,7 +165,8 @@ func (s Account) mayVoid(c commands.VoidInvoice) error {
 		return failure.NewConflict("invoice_has_credit_note",
 			"A credit note was made for the invoice. Give the rest of it back by another credit note.")
 	case inv.WrittenOff.Positive():
-		return failure.NewConflict("invoice_written_off", "A part of the invoice was written off.")
+		return failure.NewConflict("invoice_written_off",
+			"A part of the invoice was written off. Give the rest of it back by a credit note.")
 	case c.ReleaseMoney && inv.Due.Add(found) != inv.Total:
 		return invoiceArchived()
 	case c.ReleaseMoney:
@@ -183,12 +184,15 @@ func (s Account) mayVoid(c commands.VoidInvoice) error {
 // of zero means all that is left.
 func decideDraftCreditNote(s Account, c commands.DraftCreditNote, now time.Time) ([]events.AccountEvent, error) {
 	inv, found := s.invoice(c.InvoiceID)
+	_, voided := s.Voided[c.InvoiceID]
 	_, drafted := s.Notes[c.CreditNoteID]
 	_, known := s.Receipts[c.CreditNoteID]
 	known = known || isArchived(s, c.CreditNoteID)
 	switch {
 	case isArchived(s, c.InvoiceID) && !known:
 		return nil, invoiceArchived()
+	case voided && !known:
+		return nil, failure.NewConflict("invoice_voided", "The invoice was voided. Nothing of it can be given back.")
 	case !found && !known:
 		return nil, commands.ErrNoInvoice()
 	case drafted || known:

@@ -42,6 +42,17 @@ func TestCreditNote_ReducesItsInvoiceFirst(t *testing.T) {
 	l.stands(1200, 0)
 }
 
+// A list shows the voided invoice, so a clerk is not told that there is none.
+func TestCreditNote_OfAVoidedInvoiceIsRefusedAsVoided(t *testing.T) {
+	t.Parallel()
+	l := given(t, draft(1, 1000, 20), issue(1), draft(2, 1000, 20))
+	for n := 1; n <= 2; n++ { // an issued one and a draft
+		l.do(commands.VoidInvoice{SubscriberID: subscriber, InvoiceID: invoiceID(n), Reason: "typo"})
+		l.fails(note(n, n, 100), failure.Conflict, "invoice_voided")
+	}
+	l.fails(note(3, 3, 100), failure.NotFound, "invoice_not_found")
+}
+
 func TestCreditNote_OfAPaidInvoiceIsCredit(t *testing.T) {
 	t.Parallel()
 	l := given(t, draft(1, 1000, 20), issue(1), credit(1, 1000), note(1, 1, 0))

@@ -355,7 +355,7 @@ func TestAddressing_NoOrganizationTakesTheWholeManagementPlan(t *testing.T) {
 	for _, wide := range []string{"10.20.0.0/16", "10.20.0.0/21", "10.20.248.0/21"} {
 		s.When(management(1, wide)).ThenFails("management_subnet_too_large")
 	}
-	s.When(management(1, "172.20.0.0/16")).Then(heldBy(1, "172.20.0.0/16")).
+	s.When(management(1, "172.20.0.0/20")).Then(heldBy(1, "172.20.0.0/20")).
 		When(management(2, "10.20.4.0/22")).Then(heldBy(2, "10.20.4.0/22"))
 	var full []events.AddressingEvent
 	for n := range commands.SharedManagementBlocks {
@@ -369,12 +369,22 @@ func TestAddressing_NoOrganizationTakesTheWholeManagementPlan(t *testing.T) {
 	release := commands.ReleaseAddresses{OrgID: org, ServiceID: management(3, "").ServiceID}
 	s.When(release).Then(events.AddressesReleased{OrgID: org, ServiceID: release.ServiceID, At: now}).
 		When(management(101, "")).Then(heldBy(101, "10.20.3.0/24"))
-	s = decidertest.For(t, plans, now)
-	for n := range 4 {
-		s = s.Given(heldBy(n, fmt.Sprintf("172.%d.0.0/16", 20+n)))
+}
+
+// Ranges such as 192.168.0.0/16 are in use at every provider: who takes one whole keeps all others from it.
+func TestAddressing_NoOrganizationTakesAWholePrivateRange(t *testing.T) {
+	t.Parallel()
+	s := decidertest.For(t, plans, now)
+	for _, wide := range []string{"192.168.0.0/16", "172.20.0.0/19"} {
+		s.When(management(1, wide)).ThenFails("management_subnet_too_large")
 	}
-	s.When(management(9, "172.24.0.0/24")).ThenFails("management_quota_reached").
-		When(management(9, "")).Then(heldBy(9, "10.20.0.0/24"))
+	var full []events.AddressingEvent
+	for n := range commands.OwnManagementBlocks / 16 {
+		full = append(full, heldBy(n, fmt.Sprintf("192.168.%d.0/20", 16*n)))
+	}
+	s.Given(full...).When(management(90, "172.24.0.0/24")).ThenFails("management_quota_reached").
+		When(management(90, "192.168.240.0/24")).ThenFails("management_quota_reached").
+		When(management(90, "")).Then(heldBy(90, "10.20.0.0/24"))
 }
 
 // A service that got a wider subnet before there was a bound keeps it through later changes.
@@ -385,4 +395,11 @@ func TestAddressing_AManagementSubnetFromBeforeTheBoundIsKept(t *testing.T) {
 	moved.Binding.VlanID = 9
 	decidertest.For(t, plans, now).Given(heldBy(1, "10.20.0.0/16")).When(c).ThenNothing().
 		When(moved).Then(allocated(c.ServiceID, c.DeviceID, moved.Binding, commands.CompleteAddressing(c.Wanted)))
+	c = management(1, "192.168.0.0/16")
+	moved = c
+	moved.Binding.VlanID = 9
+	s := decidertest.For(t, plans, now).Given(heldBy(1, "192.168.0.0/16"), heldBy(2, "172.20.0.0/16"))
+	s.When(c).ThenNothing().
+		When(moved).Then(allocated(c.ServiceID, c.DeviceID, moved.Binding, commands.CompleteAddressing(c.Wanted))).
+		When(management(3, "172.30.0.0/24")).ThenFails("management_quota_reached")
 }

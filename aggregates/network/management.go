@@ -91,6 +91,11 @@ func (s Addressing) mayManage(c commands.AllocateAddresses, wanted string) error
 		return failure.NewInvalid("management_subnet_too_large", fmt.Sprintf(
 			"subnet must be a /%d or smaller in %s, which all organizations share; give a smaller one, or one outside",
 			commands.SharedManagementBits, plan))
+	case subnet.Bits() < commands.OwnManagementBits:
+		return failure.NewInvalid("management_subnet_too_large", fmt.Sprintf(
+			"subnet must be a /%d or smaller: no other organization can have management addresses in it; give a "+
+				"smaller "+
+				"one, and further services further ones", commands.OwnManagementBits))
 	case shared > max(sharedBefore, commands.SharedManagementBlocks),
 		own > max(ownBefore, commands.OwnManagementBlocks):
 		return failure.NewConflict("management_quota_reached", "Your organization has as many management subnets in "+

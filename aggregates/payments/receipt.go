@@ -58,6 +58,7 @@ type Receipt struct {
 	StalledAt   time.Time     // the latest stall since then; zero = none
 	Disputed    bool          // two sightings contradict each other, and nobody has decided yet
 	Unclaimed   bool          // the alarm about a provisional receipt without a real one was raised
+	Confirmed   bool          // a person has said whose money this is, so that it needs no real receipt
 	Subscriber  id.Subscriber // whose account has the credit; zero = none
 	Invoice     id.Invoice    // that the match named, to be paid first; zero = the oldest due
 	Moves       int           // number of reattributions
@@ -179,7 +180,7 @@ func (s Receipt) evolveMatched(e events.ReceiptMatched) Receipt {
 		s.Since, s.StalledAt = e.At, time.Time{}
 	}
 	s.Standing, s.Org, s.Subscriber, s.Disputed = StandingMatched, e.OrgID, e.SubscriberID, false
-	s.Invoice = e.InvoiceID
+	s.Invoice, s.Confirmed = e.InvoiceID, s.Confirmed || e.By == commands.MatchedByOperator
 	if s.Payment.IsZero() {
 		s.Payment = e.PaymentID
 	}

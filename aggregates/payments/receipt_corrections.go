@@ -40,9 +40,10 @@ func decideAbsorbReceipt(s Receipt, c commands.AbsorbReceipt, now time.Time) ([]
 	}}, nil
 }
 
-// decideMarkUnclaimed raises the alarm once, and only while the provisional credit stands.
+// decideMarkUnclaimed raises the alarm once, and only while the provisional credit stands and no person has said that
+// the money exists.
 func decideMarkUnclaimed(s Receipt, now time.Time) ([]events.ReceiptEvent, error) {
-	if !s.Provisional || s.Standing != StandingMatched || !s.ClaimedBy.IsZero() || s.Unclaimed {
+	if !s.Provisional || s.Standing != StandingMatched || !s.ClaimedBy.IsZero() || s.Unclaimed || s.Confirmed {
 		return nil, nil
 	}
 	return []events.ReceiptEvent{events.ReceiptUnclaimed{ReceiptID: s.ID, At: now}}, nil
@@ -85,10 +86,16 @@ func decideAssignReceipt(s Receipt, c commands.AssignReceipt, now time.Time) ([]
 	return []events.ReceiptEvent{events.ReceiptAssigned{ReceiptID: s.ID, OrgID: c.OrgID, At: now}}, nil
 }
 
-// decideAttributeReceipt puts money in suspense on an account. For disputed money, the account that already carries it
-// confirms it. Money without an organization, or of another one, is not found. A repeat that names another invoice than
-// the first is refused, since the money does not move from invoice to invoice; one that names none asks for nothing
-// that does not stand already.
+// needsPerson reports whether an alarm about money on an account waits for a person: two messages contradict each
+// other, or the real receipt of a provisional one did not come.
+func (s Receipt) needsPerson() bool {
+	return s.Disputed || s.Unclaimed && s.ClaimedBy.IsZero() && !s.Confirmed
+}
+
+// decideAttributeReceipt puts money in suspense on an account. Disputed and unclaimed money is confirmed by naming the
+// account that already carries it. Money without an organization, or of another one, is not found. A repeat that names
+// another invoice than the first is refused, since the money does not move from invoice to invoice; one that names none
+// asks for nothing that does not stand already.
 func decideAttributeReceipt(s Receipt, c commands.AttributeReceipt, now time.Time) ([]events.ReceiptEvent, error) {
 	confirms := s.Standing == StandingMatched && s.Subscriber == c.SubscriberID
 	switch {
@@ -97,7 +104,7 @@ func decideAttributeReceipt(s Receipt, c commands.AttributeReceipt, now time.Tim
 	case confirms && !c.InvoiceID.IsZero() && c.InvoiceID != s.Invoice:
 		return nil, failure.NewConflict("receipt_attributed",
 			"This money is on this subscriber's account already, and was not given to this invoice first.")
-	case confirms && !s.Disputed:
+	case confirms && !s.needsPerson():
 		return nil, nil
 	case s.Standing == StandingMatched && !confirms:
 		return nil, receiptMatched()

@@ -254,6 +254,35 @@ func TestProvisionalReceipt_IsClaimedOnceAndAlarmsOtherwise(t *testing.T) {
 		when(claim).thenFails("receipt_reversed")
 }
 
+// An operator who found the money at the provider says so by naming the account that has it. That is asked for once,
+// and takes nothing from a real receipt that comes later.
+func TestUnclaimedMoney_IsConfirmedByAttributingItToItsAccount(t *testing.T) {
+	t.Parallel()
+	temporary := recorded
+	temporary.ReceiptID, temporary.OrgID, temporary.ReceiptNumber = provisional, org, ""
+	temporary.PaymentID, temporary.Provisional = attempt, true
+	credited := matchedTo(sub, "prompt", 0)
+	credited.ReceiptID, credited.ReceiptNumber, credited.PaymentID = provisional, "", attempt
+	credited.InvoiceID = invoice
+	alarm := events.ReceiptUnclaimed{ReceiptID: provisional, At: now}
+	confirm := commands.AttributeReceipt{ReceiptID: provisional, OrgID: org, SubscriberID: sub}
+	word := credited
+	word.By, word.Confirms = "operator", true
+	toOther := confirm
+	toOther.SubscriberID = sub2
+	receipt(t).given(temporary, credited, alarm).when(toOther).thenFails("receipt_matched").
+		when(confirm).then(word).when(confirm).thenNothing().
+		when(commands.MarkUnclaimed{ReceiptID: provisional}).thenNothing().
+		when(commands.ClaimProvisional{ReceiptID: provisional, ClaimedBy: realReceipt, ReceiptNumber: "SJK4X7Q2P1"}).
+		then(events.ReceiptClaimed{
+			ReceiptID: provisional, OrgID: org, SubscriberID: sub, PaymentID: attempt, ClaimedBy: realReceipt,
+			ReceiptNumber: "SJK4X7Q2P1", At: now,
+		})
+	late := events.ReceiptClaimed{ReceiptID: provisional, ClaimedBy: realReceipt, ReceiptNumber: "SJK4X7Q2P1"}
+	receipt(t).given(temporary, credited, alarm, late).when(confirm).thenNothing()
+	receipt(t).given(temporary, credited).when(confirm).thenNothing()
+}
+
 func TestAbsorbedReceipt_GivesBackWhatItWasCreditedToo(t *testing.T) {
 	t.Parallel()
 	absorb := commands.AbsorbReceipt{

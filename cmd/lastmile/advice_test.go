@@ -1,6 +1,8 @@
 package main
 
 import (
+	"maps"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -28,8 +30,36 @@ func advice(t *testing.T, file string) string {
 	return strings.Join(strings.Fields(string(text)), " ")
 }
 
+// routersFile and readmeFile are pages with calls for people, relative to this package.
+const (
+	routersFile = "../../docs/routers.md"
+	readmeFile  = "../../README.md"
+)
+
+// namedCall finds a call in a sentence: its method, path and query.
+var namedCall = regexp.MustCompile("`(GET|POST|PUT|PATCH|DELETE) (/[a-z:/-]*)(\\?[^`]*)?`")
+
+// typedCall finds the address of a call in a command line: its path, in which a variable of the shell stands for an id,
+// and its query.
+var typedCall = regexp.MustCompile(
+	`(?:\$LASTMILE|http://[a-z.]*localhost:8080)(/[A-Za-z$/-]*)(\?[^"' ]*)?["' ]`)
+
+// variable is an id in the path of a command line.
+var variable = regexp.MustCompile(`\$[A-Z]+`)
+
+// parametersIn lists the names in the query of a call.
+func parametersIn(t *testing.T, query string) []string {
+	t.Helper()
+	values, err := url.ParseQuery(strings.TrimPrefix(query, "?"))
+	if err != nil {
+		t.Errorf("%s: %v", query, err)
+	}
+	return slices.Sorted(maps.Keys(values))
+}
+
 // TestAdvice_NamesCallsThatExist compares the calls that the pages for operators name with the routes of the running
-// program. A person who looks for a cure must not find a call that is not there.
+// program, and their parameters. A person who looks for a cure must not find a call that is not there, or that is
+// refused for its parameter.
 func TestAdvice_NamesCallsThatExist(t *testing.T) {
 	t.Parallel()
 	k := newKit(t).start()
@@ -37,22 +67,40 @@ func TestAdvice_NamesCallsThatExist(t *testing.T) {
 	if !ok {
 		t.Fatal("the door leads elsewhere")
 	}
-	calls := []string{"GET /metrics"} // before the table of routes
-	for _, r := range slices.Concat(server.Routes(), devapi.Clock{}.Routes()) {
-		calls = append(calls, r.Method+" "+r.Path)
-	}
-	named := regexp.MustCompile("`(GET|POST|PUT|PATCH|DELETE) (/[a-z:/-]*)(?:\\?[^`]*)?`")
-	for file, least := range map[string]int{booksFile: 20, operationsFile: 5} {
-		found := named.FindAllStringSubmatch(advice(t, file), -1)
-		if len(found) < least {
-			t.Errorf("%s: found %d calls", file, len(found))
+	calls := []httpapi.Route{{Method: "GET", Path: "/metrics"}} // before the table of routes
+	calls = append(calls, slices.Concat(server.Routes(), devapi.Clock{}.Routes())...)
+	parameter := regexp.MustCompile(`:[a-zA-Z]+`)
+	for file, least := range map[string][2]int{ // calls in sentences, and in command lines
+		booksFile: {20, 0}, operationsFile: {5, 10}, routersFile: {10, 0}, readmeFile: {0, 5},
+	} {
+		page := advice(t, file)
+		named, typed := namedCall.FindAllStringSubmatch(page, -1), typedCall.FindAllStringSubmatch(page, -1)
+		if len(named) < least[0] || len(typed) < least[1] {
+			t.Errorf("%s: found %d calls and %d command lines", file, len(named), len(typed))
 		}
-		for _, m := range found {
-			if call := m[1] + " " + m[2]; !slices.Contains(calls, call) {
-				t.Errorf("%s names %s, which does not exist", file, call)
+		for _, m := range named {
+			wanted := parametersIn(t, m[3])
+			if !slices.ContainsFunc(calls, func(r httpapi.Route) bool {
+				return r.Method == m[1] && r.Path == m[2] && takes(r, wanted)
+			}) {
+				t.Errorf("%s names %s, which does not exist", file, m[0])
+			}
+		}
+		for _, m := range typed {
+			wanted := parametersIn(t, m[2])
+			if !slices.ContainsFunc(calls, func(r httpapi.Route) bool {
+				return parameter.ReplaceAllString(r.Path, "$$ID") == variable.ReplaceAllString(m[1], "$$ID") &&
+					takes(r, wanted)
+			}) {
+				t.Errorf("%s calls %s, which does not exist", file, m[0])
 			}
 		}
 	}
+}
+
+// takes reports whether a route has all these parameters.
+func takes(r httpapi.Route, parameters []string) bool {
+	return !slices.ContainsFunc(parameters, func(name string) bool { return !slices.Contains(r.Parameters(), name) })
 }
 
 // TestAdvice_HasACureForEachKindOfUniqueValue compares the table of cures with the claims in the source.

@@ -23,7 +23,7 @@ const remark = "her husband Otieno pays late"
 func remarked(org id.Organization, who id.Subscriber) *projectiontest.Story {
 	text, amount := personal.Of(remark), money.Major(100, money.KES)
 	line, invoice, second := id.New[id.Subscription](), id.New[id.Invoice](), id.New[id.Invoice]()
-	money1, money2, note := id.New[id.Receipt](), id.New[id.Receipt](), id.New[id.Receipt]()
+	money1, note := id.New[id.Receipt](), id.New[id.Receipt]()
 	lines := []events.InvoiceLine{{Description: text, Quantity: "1", UnitPrice: amount, Net: amount, Gross: amount}}
 	s := projectiontest.NewStory(org, time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)).With(func(m *events.Metadata) {
 		m.Actor = events.Actor{Kind: events.ActorUser, ID: id.New[id.User]().String(), Role: "admin"}
@@ -63,19 +63,29 @@ func remarked(org id.Organization, who id.Subscriber) *projectiontest.Story {
 			Reason: text,
 		},
 		events.DebtWrittenOff{SubscriberID: who, OrgID: org, WriteOffID: note, Amount: amount, Reason: text})
-	for n, r := range []id.Receipt{money1, money2} {
-		stream := "receipt-" + string(rune('a'+n))
-		s.Add(stream, events.ReceiptRecorded{
-			ReceiptID: r, OrgID: org, Amount: amount, Channel: "cash",
-		}, events.ReceiptMatched{ReceiptID: r, OrgID: org, SubscriberID: who, Amount: amount, Channel: "cash"})
-	}
-	s.Add("receipt-a", events.ReceiptReversed{
-		ReceiptID: money1, OrgID: org, SubscriberID: who, Amount: amount, Reason: text,
-	})
-	s.Add("receipt-b", events.ReceiptReattributed{
-		ReceiptID: money2, OrgID: org, From: who, To: id.New[id.Subscriber](), Amount: amount, Reason: text,
-	})
+	remarkedMoney(s, org, who, money1)
 	return s
+}
+
+// remarkedMoney adds receipts with the remark: cash, whose reason the account has as well, and money of a paybill were
+// reversed, and other cash was moved away.
+func remarkedMoney(s *projectiontest.Story, org id.Organization, who id.Subscriber, cash id.Receipt) {
+	text, amount, moved, paybill := personal.Of(remark), money.Major(100, money.KES), id.New[id.Receipt](),
+		id.New[id.Receipt]()
+	for n, r := range []id.Receipt{cash, moved, paybill} {
+		channel := []string{"cash", "cash", "c2b"}[n]
+		s.Add("receipt-"+r.String(), events.ReceiptRecorded{
+			ReceiptID: r, OrgID: org, Amount: amount, Channel: channel,
+		}, events.ReceiptMatched{ReceiptID: r, OrgID: org, SubscriberID: who, Amount: amount, Channel: channel})
+	}
+	for _, r := range []id.Receipt{cash, paybill} {
+		s.Add("receipt-"+r.String(), events.ReceiptReversed{
+			ReceiptID: r, OrgID: org, SubscriberID: who, Amount: amount, Reason: text,
+		})
+	}
+	s.Add("receipt-"+moved.String(), events.ReceiptReattributed{
+		ReceiptID: moved, OrgID: org, From: who, To: id.New[id.Subscriber](), Amount: amount, Reason: text,
+	})
 }
 
 func TestForgotten_NoTableKeepsWhatWasWrittenAboutThePerson(t *testing.T) {

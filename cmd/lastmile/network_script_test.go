@@ -45,6 +45,7 @@ func TestBootstrap_PastedTwiceBringsTheRouterUp(t *testing.T) {
 			b, _ := d["bootstrap"].(map[string]any)
 			return b["upToDate"] == true, err
 		})
+		k.listsWhetherUpToDate(device)
 		k.eventually("the script's showing to be in the audit log", func(ctx context.Context) (bool, error) {
 			log, err := k.admin.call(ctx, "GET",
 				"/audit-log?action=network.ShowBootstrap&target=device:"+device, "", nil)
@@ -123,4 +124,15 @@ func (k *kit) tellsTheTunnel(r *router.Router, device string) {
 		d, err := k.admin.call(ctx, "GET", "/nas/devices/"+device, "", nil)
 		return d["setupDrift"] == nil, err
 	})
+}
+
+// listsWhetherUpToDate checks that a router which has the newest script is on the one list and not on the other.
+func (k *kit) listsWhetherUpToDate(device string) {
+	k.t.Helper()
+	for wanted, listed := range map[string]bool{"true": true, "false": false} {
+		found := k.must(k.admin, "GET", "/nas/devices?upToDate="+wanted, nil).list("data")
+		if slices.ContainsFunc(found, func(d answer) bool { return d.text("id") == device }) != listed {
+			k.t.Errorf("%s: upToDate=%s lists %v", device, wanted, found)
+		}
+	}
 }

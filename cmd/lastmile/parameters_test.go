@@ -14,10 +14,11 @@ import (
 var parametersOf = map[string][]string{
 	"GET /audit-log":                        {"actor", "action", "target", "from", "to"},
 	"GET /invoices":                         {"subscriberId", "state", "number", "overdue"},
+	"GET /nas/devices":                      {"upToDate"},
 	"GET /outbox":                           {"after"},
 	"GET /payments":                         {"subscriberId", "status", "receiptNumber"},
-	"GET /receipts":                         {"state", "subscriberId", "receiptNumber"},
-	"GET /receipts on the root host":        {"state"},
+	"GET /receipts":                         {"state", "subscriberId", "receiptNumber", "unclaimed"},
+	"GET /receipts on the root host":        {"state", "receiptNumber"},
 	"GET /reports/collections":              {"from", "to"},
 	"GET /subscribers":                      {"q", "status", "tag"},
 	"GET /subscriptions":                    {"subscriberId", "state"},

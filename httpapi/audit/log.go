@@ -4,6 +4,7 @@ package auditapi
 import (
 	"context"
 	"net/http"
+	"regexp"
 	"strings"
 	"time"
 
@@ -14,7 +15,11 @@ import (
 )
 
 // Log serves /audit-log.
-type Log struct{ Log auditviews.LogQuery }
+type Log struct {
+	Log auditviews.LogQuery
+	// Zone is where the days of an organization begin and end; on the root host they are those of UTC.
+	Zone func(context.Context, id.Organization) (*time.Location, error)
+}
 
 // auditEntry is one entry of the audit log (docs/rules/audit.md#audit-entries).
 type auditEntry struct {
@@ -57,31 +62,45 @@ type auditDetail struct {
 	Message   string            `json:"message,omitempty" doc:"of a write that the router refused: its own words"`
 }
 
+// parameters are the filters of the log; days says whose days dates are.
+func parameters(days string) []httpapi.Param {
+	return []httpapi.Param{
+		{Name: "actor", Type: "string", Doc: "id of the user, or name of the process"},
+		{Name: "action", Type: "string", Doc: "a command, such as billing.VoidInvoice; router.write; " +
+			"of a refusal method and route, such as POST /receipts/:id/reverse"},
+		{
+			Name: "target", Type: "string",
+			Doc: "type, such as account, id, or type:id; not the number of an account or " +
+				"invoice",
+		},
+		{Name: "from", Type: "date-time", Doc: "at or after; a date means its beginning " + days},
+		{Name: "to", Type: "date-time", Doc: "before; a date means its end " + days},
+	}
+}
+
 // Routes lists the endpoints.
 func (a Log) Routes() []httpapi.Route {
-	query := []httpapi.Param{{Name: "actor", Type: "string", Doc: "id of the user, or name of the process"},
-		{Name: "action", Type: "string"},
-		{Name: "target", Type: "string", Doc: "type, id, or type:id"},
-		{Name: "from", Type: "date-time", Doc: "at or after; a date means its beginning in UTC"},
-		{Name: "to", Type: "date-time", Doc: "before; a date means its end in UTC"}}
 	route := httpapi.Route{
 		Method: http.MethodGet, Path: "/audit-log", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSupport,
-		Query: query, Row: auditEntry{}, Summary: "Who did what, when, from where and with what outcome, newest first",
-		Handle: a.list,
+		Query: parameters("in the organization's zone"), Row: auditEntry{},
+		Summary: "Who did what, when, from where and with what outcome, newest first", Handle: a.list,
 	}
 	platform := route
-	platform.Hosts, platform.Access = httpapi.OnRoot, httpapi.AccessSuperAdmin
+	platform.Hosts, platform.Access, platform.Query = httpapi.OnRoot, httpapi.AccessSuperAdmin, parameters("in UTC")
 	return []httpapi.Route{route, platform}
 }
 
 // list answers with the entries of the host's organization, newest first; on the root host with those of all.
 func (a Log) list(ctx context.Context, c *httpapi.Call) error {
-	f := c.Filters()
-	filter := auditviews.Filter{
-		Actor: f.Text("actor"), Action: f.Text("action"), From: f.Instant("from"), To: f.End("to"),
+	zone := time.UTC
+	if !c.Org.ID.IsZero() {
+		var err error
+		if zone, err = a.Zone(ctx, c.Org.ID); err != nil {
+			return err
+		}
 	}
-	filter.TargetType, filter.TargetID = auditTargetFilter(f)
-	if err := f.Err(); err != nil {
+	filter, err := auditFilter(c.Filters(), zone)
+	if err != nil {
 		return err
 	}
 	return httpapi.SendList(ctx, c, showAuditEntry, func(
@@ -94,6 +113,31 @@ func (a Log) list(ctx context.Context, c *httpapi.Call) error {
 	})
 }
 
+// Forms of what entries have. A text of another form is refused: an empty list would look as if nobody had acted.
+var (
+	actorShape  = regexp.MustCompile(`^[a-z][a-z0-9 _-]*$`) // of a process; users and API keys have ids
+	actionShape = regexp.MustCompile(`^([a-z]+\.[A-Za-z]+|[A-Z]+ /\S*)$`)
+	targetShape = regexp.MustCompile(`^[a-z][a-z_-]*$`) // the type
+)
+
+// auditFilter reads the filters of the log; a date is a day of the zone.
+func auditFilter(f *httpapi.Filters, zone *time.Location) (auditviews.Filter, error) {
+	filter := auditviews.Filter{
+		Actor: f.Text("actor"), Action: f.Text("action"), From: f.Instant("from", zone), To: f.End("to", zone),
+	}
+	if actor, err := id.Parse[id.Any](filter.Actor); err == nil {
+		filter.Actor = actor.String()
+	} else if filter.Actor != "" && !actorShape.MatchString(filter.Actor) {
+		f.Add("actor", "must be the id of a user, or the name of a process")
+	}
+	if filter.Action != "" && !actionShape.MatchString(filter.Action) {
+		f.Add("action", "must be a command such as billing.VoidInvoice, router.write, "+
+			"or method and route of a refusal such as POST /receipts/:id/reverse")
+	}
+	filter.TargetType, filter.TargetID = auditTargetFilter(f)
+	return filter, f.Err()
+}
+
 // auditTargetFilter reads the target: a type, an id, or type:id. Zero values mean any.
 func auditTargetFilter(f *httpapi.Filters) (kind string, target id.Any) {
 	text := f.Text("target")
@@ -104,12 +148,12 @@ func auditTargetFilter(f *httpapi.Filters) (kind string, target id.Any) {
 		return "", only
 	}
 	kind, rest, both := strings.Cut(text, ":")
-	if !both {
-		return kind, target
+	var err error
+	if both {
+		target, err = id.Parse[id.Any](rest)
 	}
-	target, err := id.Parse[id.Any](rest)
-	if err != nil {
-		f.Add("target", "must be a type, an id, or type:id")
+	if err != nil || !targetShape.MatchString(kind) {
+		f.Add("target", "must be a type such as account, an id, or type:id")
 	}
 	return kind, target
 }

@@ -1,6 +1,7 @@
 package auditapi_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -17,6 +18,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/coretest"
 	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/projections/audit"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
@@ -26,6 +28,12 @@ type auditStage struct {
 	*apitest.Kit
 	core  *coretest.Kit
 	views *runner.Views
+	days  *time.Location // nil = UTC
+}
+
+// zone gives every organization the days of the stage.
+func (s *auditStage) zone(context.Context, id.Organization) (*time.Location, error) {
+	return cmp.Or(s.days, time.UTC), nil
 }
 
 // newAuditStage starts log, projection and server, with the endpoints of the area p and of the audit log.
@@ -35,7 +43,7 @@ func newAuditStage(t *testing.T, p *apitest.Parcels) *auditStage {
 	s.views = s.core.Show(t, auditviews.Log{})
 	bus.Register(s.core.Bus, audit.Refusals())
 	s.Kit = apitest.New(t, func(cfg *httpapi.Config) { cfg.Refusals = httpapi.BusRefusals{Bus: s.core.Bus} },
-		p.Routes(), auditapi.Log{Log: auditviews.LogQuery{Views: s.views}}.Routes())
+		p.Routes(), auditapi.Log{Log: auditviews.LogQuery{Views: s.views}, Zone: s.zone}.Routes())
 	return s
 }
 
@@ -173,6 +181,52 @@ func TestAuditLog_FiltersPagesAndRights(t *testing.T) {
 		Path: "/audit-log", As: apitest.Admin, Host: apitest.Domain,
 	},
 		apitest.Is(401, "unauthenticated"))
+}
+
+// The days of the audit log are those of every other list. What was done now is on today's list where the organization
+// is, and on the root host on that of UTC.
+func TestAuditLog_DatesAreDaysOfTheOrganization(t *testing.T) {
+	t.Parallel()
+	p := apitest.NewParcels()
+	p.Refuse = failure.NewConflict("parcel_locked", "Locked.")
+	s := newAuditStage(t, p)
+	s.Do(t, apitest.Request{Method: "POST", Path: "/parcels", As: apitest.Admin, Body: apitest.Good})
+	at := s.log(t, apitest.Request{Path: "/audit-log", As: apitest.Admin}).Data[0].At
+	// A whole day from UTC, so that it is another date there at any time of the day.
+	for _, hours := range []int{-24, 24} {
+		s.days = time.FixedZone("far", hours*60*60)
+		there := at.In(s.days).Format(time.DateOnly)
+		for host, as := range map[string]string{apitest.Acme: apitest.Admin, apitest.Domain: apitest.Super} {
+			for date, n := range map[string]int{there: 1, at.Format(time.DateOnly): 0} {
+				if host == apitest.Domain {
+					n = 1 - n
+				}
+				got := s.log(t, apitest.Request{Path: "/audit-log?from=" + date + "&to=" + date, As: as, Host: host})
+				if len(got.Data) != n {
+					t.Errorf("%s, %d hours from UTC, on %s: %+v", host, hours, date, got.Data)
+				}
+			}
+		}
+	}
+}
+
+// An empty list would look as if nobody had acted.
+func TestAuditLog_AFormThatNoEntryHasIsRefused(t *testing.T) {
+	t.Parallel()
+	s := newAuditStage(t, apitest.NewParcels())
+	for _, query := range []string{
+		"action=VoidInvoice", "action=billing.", "action=billing%20VoidInvoice", "actor=admin@acme.example",
+		"actor=Amina", "target=DEMO-0001", "target=:" + id.New[id.Invoice]().String(), "target=invoice:DEMO-0001",
+	} {
+		apitest.Sends(t, s.Kit, query, apitest.Request{Path: "/audit-log?" + query, As: apitest.Admin},
+			apitest.Is(422, "invalid_input"))
+	}
+	for _, query := range []string{
+		"action=billing.VoidInvoice", "action=POST%20/receipts/:id/reverse", "action=router.write", "actor=receipts",
+		"actor=proof%20of%20an%20address", "actor=" + strings.ToUpper(id.New[id.User]().String()), "target=account",
+	} {
+		s.log(t, apitest.Request{Path: "/audit-log?" + query, As: apitest.Admin})
+	}
 }
 
 func TestAuditLog_RefusalThatCannotBeRecordedIsAnsweredAllTheSame(t *testing.T) {

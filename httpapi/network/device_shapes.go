@@ -124,7 +124,7 @@ func (a API) showDevice(r networkviews.DeviceRow) deviceResponse {
 		Error: null.Of(r.UnreachableError),
 		Bootstrap: bootstrapShape{
 			Version: r.BootstrapVersion, Newest: a.BootstrapVersion, ReportedAt: r.BootstrapAt,
-			UpToDate: r.BootstrapVersion >= a.BootstrapVersion && !scriptDue(r),
+			UpToDate: a.upToDate(r),
 		},
 		CreatedAt: r.CreatedAt,
 	}

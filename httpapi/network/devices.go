@@ -56,7 +56,12 @@ type Fleet interface {
 // Routes lists the endpoints of the network area.
 func (a API) Routes() []httpapi.Route {
 	routes := []httpapi.Route{
-		{Method: "GET", Path: "/nas/devices", Summary: "List routers", Row: deviceResponse{}, Handle: a.listDevices},
+		{
+			Method: "GET", Path: "/nas/devices", Summary: "List routers", Row: deviceResponse{}, Handle: a.listDevices,
+			Query: []httpapi.Param{
+				{Name: "upToDate", Type: "boolean", Doc: "false: those that need the bootstrap script"},
+			},
+		},
 		{
 			Method: "POST", Path: "/nas/devices", Summary: "Register a router", Request: deviceRequest{},
 			Response: deviceResponse{}, Status: 201, Handle: a.registerDevice,
@@ -108,10 +113,22 @@ func (a API) device(ctx context.Context, c *httpapi.Call) (id.Device, error) {
 
 // listDevices answers with a page of routers, newest first.
 func (a API) listDevices(ctx context.Context, c *httpapi.Call) error {
+	f := c.Filters()
+	wanted := f.Bool("upToDate")
+	if err := f.Err(); err != nil {
+		return err
+	}
+	var has func(networkviews.DeviceRow) bool
+	if wanted != nil {
+		has = func(r networkviews.DeviceRow) bool { return a.upToDate(r) == *wanted }
+	}
+	list := func(ctx context.Context, after networkviews.DeviceKey, max int) ([]networkviews.DeviceRow, error) {
+		return a.Devices.List(ctx, c.Org.ID, after, max)
+	}
 	return httpapi.SendList(ctx, c, a.showDevice, func(
 		ctx context.Context, after networkviews.DeviceKey, max int,
 	) ([]networkviews.DeviceRow, error) {
-		return a.Devices.List(ctx, c.Org.ID, after, max)
+		return chosen(ctx, after, max, list, has)
 	})
 }
 

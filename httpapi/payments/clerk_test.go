@@ -32,14 +32,16 @@ func TestMoney_IsFoundByTheNumberOfItsReceipt(t *testing.T) {
 	r := k.Paybill(t, moneytest.PlatformShortcode, "254712345678", commands.AccountNumber(1_000_000), 400)
 	k.Post(t, apitest.Acme, apitest.Admin, "/payments/cash",
 		map[string]any{"subscriberId": k.Amina, "amount": 100, "reference": "Book 17/3"}, 201)
+	k.Post(t, apitest.Acme, apitest.Admin, "/payments/cash",
+		map[string]any{"subscriberId": k.Amina, "amount": 100, "reference": "Book  17/3"}, 409)
 	k.Quiet(t)
 	for _, c := range []struct {
 		path, number string
 		found        int
 	}{
 		{"/receipts", r.ReceiptNumber, 1}, {"/receipts", " " + strings.ToLower(r.ReceiptNumber) + " ", 1},
-		{"/receipts", r.ReceiptNumber[:9], 0}, {"/receipts", "BOOK 17/3", 1}, {"/payments", "book 17/3", 1},
-		{"/payments", "book 17", 0},
+		{"/receipts", r.ReceiptNumber[:9], 0}, {"/receipts", "BOOK 17/3", 1}, {"/receipts", "book  17/3", 1},
+		{"/payments", "Book  17/3", 1}, {"/payments", "book 17/3", 1}, {"/payments", "book 17", 0},
 	} {
 		var page struct{ Data []shownReceipt }
 		a := k.Do(t, apitest.Request{
@@ -48,6 +50,25 @@ func TestMoney_IsFoundByTheNumberOfItsReceipt(t *testing.T) {
 		a.Into(t, &page)
 		if a.Status != http.StatusOK || len(page.Data) != c.found {
 			t.Errorf("%s %q: %d %s", c.path, c.number, a.Status, a.Body)
+		}
+	}
+}
+
+// The platform finds money without an owner by its number, as an organization finds its own money.
+func TestReceipts_ThePlatformFindsNobodysMoneyByItsNumber(t *testing.T) {
+	t.Parallel()
+	k := newMoneyKit(t, moneytest.Options{})
+	r := k.Paybill(t, moneytest.PlatformShortcode, "254799000001", "HOUSE 12", 400)
+	k.Paybill(t, moneytest.PlatformShortcode, "254799000001", "HOUSE 13", 400)
+	k.Quiet(t)
+	for number, found := range map[string]int{strings.ToLower(r.ReceiptNumber): 1, "AAAAAAAAAA": 0, "": 2} {
+		var page struct{ Data []shownReceipt }
+		a := k.Do(t, apitest.Request{
+			Host: apitest.Domain, Path: "/receipts?receiptNumber=" + number, As: apitest.Super,
+		})
+		a.Into(t, &page)
+		if a.Status != http.StatusOK || len(page.Data) != found {
+			t.Errorf("%q: %d %s", number, a.Status, a.Body)
 		}
 	}
 }

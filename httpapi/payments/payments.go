@@ -60,7 +60,8 @@ func (a Payments) Routes() []httpapi.Route {
 
 // receiptNumber finds money by the number that a customer names.
 var receiptNumber = httpapi.Param{
-	Name: "receiptNumber", Type: "string", Doc: "the whole number, in any case of letters",
+	Name: "receiptNumber", Type: "string",
+	Doc: "the whole number, in any case of letters and with any spaces between its words",
 }
 
 // paymentStatuses are the values of status: docs/rules/payments.md#outside-statuses.

@@ -29,16 +29,22 @@ func (a Receipts) Routes() []httpapi.Route {
 		Doc: "suspense is the inbox of money that nobody could be found for; absorbed ones are listed here alone, " +
 			"since the one that carries their money shows their sightings",
 	}
+	unclaimed := httpapi.Param{
+		Name: "unclaimed", Type: "boolean",
+		Doc: "true: provisional for more than 48 hours, and nobody has confirmed or reversed it",
+	}
 	return []httpapi.Route{
 		{
 			Method: "GET", Path: "/receipts", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSupport,
 			Summary: "List receipts", Row: receiptDetailResponse{},
-			Query: []httpapi.Param{state, {Name: "subscriberId", Type: "uuid"}, receiptNumber}, Handle: a.list,
+			Query:  []httpapi.Param{state, {Name: "subscriberId", Type: "uuid"}, receiptNumber, unclaimed},
+			Handle: a.list,
 		},
 		{
 			Method: "GET", Path: "/receipts", Hosts: httpapi.OnRoot, Access: httpapi.AccessSuperAdmin,
 			Summary: "List money of no organization", Row: receiptDetailResponse{},
-			Query: []httpapi.Param{{Name: "state", Type: "string", Enum: []string{"suspense"}}}, Handle: a.listUnowned,
+			Query:  []httpapi.Param{{Name: "state", Type: "string", Enum: []string{"suspense"}}, receiptNumber},
+			Handle: a.listUnowned,
 		},
 		{
 			Method: "GET", Path: "/receipts/:id", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSupport,
@@ -46,7 +52,7 @@ func (a Receipts) Routes() []httpapi.Route {
 		},
 		{
 			Method: "POST", Path: "/receipts/:id/attribute", Hosts: httpapi.OnOrganization, Access: httpapi.AccessAdmin,
-			Summary: "Give money in suspense to a subscriber", Request: attributeRequest{},
+			Summary: "Give money in suspense to a subscriber, or confirm whose it is", Request: attributeRequest{},
 			Response: receiptDetailResponse{}, Handle: a.attribute,
 		},
 		{
@@ -93,7 +99,7 @@ type receiptResponse struct {
 	Reason           *string          `json:"reason" doc:"why it is in suspense, or was reversed or moved"`
 	Disputed         bool             `json:"disputed" doc:"two reports contradict each other"`
 	Provisional      bool             `json:"provisional" doc:"known by a status query only"`
-	Unclaimed        bool             `json:"unclaimed" doc:"provisional for more than 48 hours: an alarm"`
+	Unclaimed        bool             `json:"unclaimed" doc:"an alarm: provisional for 48 hours, not confirmed"`
 	SubscriberID     *id.Subscriber   `json:"subscriberId"`
 	CreditedTo       *id.Subscriber   `json:"creditedTo" doc:"whose account has the money, also while it is disputed"`
 	PaymentID        *id.Payment      `json:"paymentId"`
@@ -184,6 +190,7 @@ func (a Receipts) list(ctx context.Context, c *httpapi.Call) error {
 	f := c.Filters()
 	filter := paymentsviews.ReceiptFilter{
 		State: f.OneOf("state", paymentsviews.ReceiptStates...), ReceiptNumber: f.Text(receiptNumber.Name),
+		Unclaimed: f.Bool("unclaimed"),
 	}
 	if s := httpapi.FilterID[id.Subscriber](f, "subscriberId"); !s.IsZero() {
 		filter.SubscriberIDs = []id.Subscriber{s}
@@ -206,11 +213,16 @@ func (a Receipts) list(ctx context.Context, c *httpapi.Call) error {
 func (a Receipts) listUnowned(ctx context.Context, c *httpapi.Call) error {
 	f := c.Filters()
 	f.OneOf("state", "suspense")
+	number := f.Text(receiptNumber.Name)
 	if err := f.Err(); err != nil {
 		return err
 	}
 	show := func(r paymentsviews.ReceiptRow) receiptDetailResponse { return showDetail(receiptDetail{row: r}) }
-	return httpapi.SendList(ctx, c, show, a.Receipts.Unowned)
+	return httpapi.SendList(ctx, c, show, func(
+		ctx context.Context, after paymentsviews.ReceiptKey, max int,
+	) ([]paymentsviews.ReceiptRow, error) {
+		return a.Receipts.Unowned(ctx, number, after, max)
+	})
 }
 
 // get answers with one receipt and its details.

@@ -53,7 +53,8 @@ func TestReceiptNumber_IsLookedUpAmongMany(t *testing.T) {
 		var plan []string
 		err := r.Views().Tenant(t.Context(), org, func(reads *postgres.Reads) {
 			postgres.Collect(reads, &plan, pgx.RowTo[string], r.Views().SQL(model, "explain select * from "+table+
-				" where org_id = $1 and number_key = upper($2) order by "+order+" limit 26"), org, "book 17")
+				" where org_id = $1 and number_key = upper(regexp_replace($2, '\\s+', ' ', 'g')) order by "+order+
+				" limit 26"), org, "book 17")
 		})
 		if text := strings.Join(plan, "\n"); err != nil || !strings.Contains(text, "_number on") {
 			t.Errorf("every row of the organization is read (%v):\n%s", err, text)

@@ -34,7 +34,7 @@ var paymentsDDL string
 func (Payments) Name() string { return PaymentsName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Payments) Version() int { return 7 }
+func (Payments) Version() int { return 8 }
 
 // DDL creates the tables of payments.sql.
 func (Payments) DDL() string { return paymentsDDL }
@@ -100,8 +100,8 @@ update {schema}.payments set
 where payment_id = @payment and revision < @revision`
 )
 
-// Apply queues the statements for one event. Events of receipts and subscribers, and of money that
-// was put elsewhere, go to applyCash.
+// Apply queues the statements for one event. Events of receipts, and of money that was put elsewhere, go to applyMoney,
+// those of subscribers to forgetSubscriber.
 func (Payments) Apply(w *runner.Writes, e events.Envelope) error {
 	revision := int64(e.Revision) //nolint:gosec // revisions fit
 	switch v := e.Event.(type) {
@@ -144,13 +144,15 @@ func (Payments) Apply(w *runner.Writes, e events.Envelope) error {
 			"stage": "expired", "payment": v.PaymentID, "code": "", "message": "", "by": "", "at": v.At,
 			"revision": revision,
 		})
+	case events.SubscriberForgotten:
+		forgetSubscriber(w, v)
 	default:
-		applyCash(w, e.Event)
+		applyMoney(w, e.Event)
 	}
 	return nil
 }
 
-// Statements of applyCash. They compare no revision: each sets fixed values.
+// Statements of applyMoney. They compare no revision: each sets fixed values.
 const (
 	cashSQL = `
 insert into {schema}.payments
@@ -164,8 +166,9 @@ on conflict (payment_id) do nothing`
 insert into {schema}.moved (receipt_id, org_id, held_by) values ($1, $2, $3)
 on conflict (receipt_id) do update set held_by = excluded.held_by`
 	goneSQL = `
-insert into {schema}.moved (receipt_id, org_id, taken_back, reason) values ($1, $2, true, $3)
-on conflict (receipt_id) do update set taken_back = true, reason = excluded.reason`
+insert into {schema}.moved (receipt_id, org_id, taken_back, taken_from, reason) values ($1, $2, true, $3, $4)
+on conflict (receipt_id) do update set
+	taken_back = true, taken_from = excluded.taken_from, reason = excluded.reason`
 	// A real receipt is credited by itself once its provisional one was taken back.
 	carriedSQL = `
 update {schema}.payments set
@@ -176,19 +179,11 @@ update {schema}.payments set held_by = $2, taken_back = false, refused = false, 
 where receipt_id = $1 and stage = 'succeeded'`
 	takenBackSQL = `
 update {schema}.payments set taken_back = true, message = $2 where receipt_id = $1 and stage = 'succeeded'`
-	// Somebody's reason may be about either of the subscribers between whom money was moved.
-	forgetReasonsSQL = `
-with gone as (
-	update {schema}.payments set message = ''
-	where (subscriber_id = $1 or held_by = $1) and message <> '' and (gateway = 'cash' or taken_back)
-	returning receipt_id
-)
-update {schema}.moved set reason = '' where receipt_id in (select receipt_id from gone)`
 )
 
-// applyCash keeps the payments that are receipts of cash; such a payment has the id of its receipt. For every payment
-// it keeps where the money was moved to, and it erases phones and reasons.
-func applyCash(w *runner.Writes, e events.Event) {
+// applyMoney follows the money of receipts: where a person moved it, and that it was taken back. Cash makes a payment
+// of its own, which has the id of its receipt.
+func applyMoney(w *runner.Writes, e events.Event) {
 	switch v := e.(type) {
 	case events.ReceiptMatched:
 		applyMatched(w, v)
@@ -206,13 +201,32 @@ func applyCash(w *runner.Writes, e events.Event) {
 		w.Exec(heldSQL, v.ReceiptID, v.To)
 	case events.ReceiptReversed:
 		if !v.OrgID.IsZero() { // otherwise it was never an organization's
-			w.Exec(goneSQL, v.ReceiptID, v.OrgID, v.Reason.Reveal())
+			w.Exec(goneSQL, v.ReceiptID, v.OrgID, v.SubscriberID, v.Reason.Reveal())
 			w.Exec(takenBackSQL, v.ReceiptID, v.Reason.Reveal())
 		}
-	case events.SubscriberForgotten:
-		w.Exec(`update {schema}.payments set phone = null where subscriber_id = $1`, v.SubscriberID)
-		w.Exec(forgetReasonsSQL, v.SubscriberID)
 	}
+}
+
+// Statements of forgetSubscriber. Somebody's reason may be about either of the subscribers between whom money was
+// moved. Money at a paybill has a row in moved alone.
+const (
+	forgetPhoneSQL   = `update {schema}.payments set phone = null where subscriber_id = $1`
+	forgetReasonsSQL = `
+with gone as (
+	update {schema}.payments set message = ''
+	where (subscriber_id = $1 or held_by = $1) and message <> '' and (gateway = 'cash' or taken_back)
+	returning receipt_id
+)
+update {schema}.moved set reason = '' where receipt_id in (select receipt_id from gone)`
+	forgetMovedSQL = `
+update {schema}.moved set reason = '' where (taken_from = $1 or held_by = $1) and reason <> ''`
+)
+
+// forgetSubscriber erases a person's phone and the reasons that may be about this person.
+func forgetSubscriber(w *runner.Writes, e events.SubscriberForgotten) {
+	w.Exec(forgetPhoneSQL, e.SubscriberID)
+	w.Exec(forgetReasonsSQL, e.SubscriberID)
+	w.Exec(forgetMovedSQL, e.SubscriberID)
 }
 
 // applyMatched adds a payment for cash, and notes whose account a receipt is given to.

@@ -22,7 +22,8 @@ create table {schema}.payments (
   customer_message text,
   receipt_id uuid,
   receipt_number text,
-  number_key text generated always as (upper(receipt_number)) stored, -- as typed numbers are compared with it
+  -- as typed numbers are compared with it
+  number_key text generated always as (upper(regexp_replace(receipt_number, '\s+', ' ', 'g'))) stored,
   provisional boolean not null default false,
   code text not null default '',
   message text not null default '', -- personal when the money was taken back: the reason
@@ -35,12 +36,14 @@ create table {schema}.payments (
   revision bigint not null
 );
 
--- Where the money of a receipt was put or moved to beside its prompt, or that it was taken back. A prompt may succeed before or after that.
+-- Where the money of a receipt was put or moved to beside its prompt, or that it was taken back. A prompt may succeed
+-- before or after that.
 create table {schema}.moved (
   receipt_id uuid primary key,
   org_id uuid not null,
   held_by uuid, -- to whose account it was moved last; null = it is where it came first
   taken_back boolean not null default false,
+  taken_from uuid, -- whose account had it when it was taken back; null = nobody's
   refused boolean not null default false, -- the account did not take it
   reason text not null default '' -- personal: why it was taken back
 );
@@ -53,4 +56,6 @@ create index payments_open on {schema}.payments (expires_at) where stage in ('cr
 create index payments_receipt on {schema}.payments (receipt_id) where receipt_id is not null;
 create index payments_forget on {schema}.payments (subscriber_id);
 create index payments_forget_held on {schema}.payments (held_by);
+create index moved_forget_from on {schema}.moved (taken_from) where reason <> '';
+create index moved_forget_held on {schema}.moved (held_by) where reason <> '';
 create index payments_number on {schema}.payments (org_id, number_key) where number_key is not null;

@@ -189,7 +189,7 @@ func (q PaymentsQuery) List(
 		where = append(where, statusSQL[f.Status])
 	}
 	if f.ReceiptNumber != "" {
-		where = append(where, `number_key = upper(`+arg(f.ReceiptNumber)+`)`)
+		where = append(where, numberKeySQL(arg(f.ReceiptNumber)))
 	}
 	sql := `select ` + paymentColumns + ` from {schema}.payments where ` + strings.Join(where, " and ") +
 		` order by initiated_at desc, payment_id desc limit $2`

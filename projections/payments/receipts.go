@@ -29,7 +29,7 @@ var receiptsDDL string
 func (Receipts) Name() string { return ReceiptsName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Receipts) Version() int { return 6 }
+func (Receipts) Version() int { return 7 }
 
 // DDL creates the tables of receipts.sql.
 func (Receipts) DDL() string { return receiptsDDL }
@@ -88,19 +88,20 @@ func (Receipts) Apply(w *runner.Writes, e events.Envelope) error {
 	case events.ReceiptMatched:
 		change(v.ReceiptID, `state = case when @by = 'operator' then 'attributed' else 'matched' end, matched_by = @by,
 			org_id = @org, subscriber_id = @subscriber, payment_id = coalesce(payment_id, @payment), channel = @channel,
-			reason = '', disputed = false,
+			reason = '', disputed = false, unclaimed = unclaimed and @by <> 'operator',
 			moved_at = case when @confirms then moved_at else @at end`, pgx.NamedArgs{
 			"confirms": v.Confirms, "by": v.By, "org": v.OrgID, "subscriber": v.SubscriberID,
 			"payment": v.PaymentID, "channel": v.Channel, "at": v.At,
 		})
 	case events.ReceiptHeld:
-		change(v.ReceiptID, `state = 'suspense', reason = @reason, subscriber_id = null, moved_at = @at`,
+		change(v.ReceiptID, `state = 'suspense', reason = @reason, reason_of = coalesce(subscriber_id, reason_of),
+			subscriber_id = null, moved_at = @at`,
 			pgx.NamedArgs{"reason": v.Reason, "at": v.At})
 	case events.ReceiptClaimed:
 		change(v.ReceiptID, `receipt_number = @number, related_receipt_id = @by, unclaimed = false`,
 			pgx.NamedArgs{"number": v.ReceiptNumber, "by": v.ClaimedBy})
 	case events.ReceiptAbsorbed:
-		change(v.ReceiptID, `state = 'absorbed', reason = '', disputed = false, org_id = @org,
+		change(v.ReceiptID, `state = 'absorbed', reason = '', disputed = false, unclaimed = false, org_id = @org,
 			subscriber_id = @subscriber, payment_id = @payment, related_receipt_id = @related, moved_at = @at`,
 			pgx.NamedArgs{
 				"at": v.At, "org": v.OrgID, "subscriber": v.SubscriberID, "payment": v.PaymentID,
@@ -113,7 +114,7 @@ func (Receipts) Apply(w *runner.Writes, e events.Envelope) error {
 	case events.ReceiptAssigned:
 		change(v.ReceiptID, `org_id = @org`, pgx.NamedArgs{"org": v.OrgID})
 	case events.ReceiptReversed:
-		change(v.ReceiptID, `state = 'reversed', reason = @reason, disputed = false, moved_at = @at`,
+		change(v.ReceiptID, `state = 'reversed', reason = @reason, disputed = false, unclaimed = false, moved_at = @at`,
 			pgx.NamedArgs{"reason": v.Reason.Reveal(), "at": v.At})
 	case events.ReceiptReattributed:
 		applyMove(change, v)

@@ -6,7 +6,8 @@ create table {schema}.receipts (
   provider text not null,
   environment text not null,
   receipt_number text not null,
-  number_key text generated always as (upper(receipt_number)) stored, -- as typed numbers are compared with it
+  -- as typed numbers are compared with it
+  number_key text generated always as (upper(regexp_replace(receipt_number, '\s+', ' ', 'g'))) stored,
   channel text not null,
   shortcode text not null,
   amount_minor bigint not null,
@@ -24,7 +25,7 @@ create table {schema}.receipts (
   provisional boolean not null,
   state text not null,
   reason text not null default '', -- personal, but for the codes of money in suspense
-  reason_of uuid, -- from whose account it was moved away: the reason is about this subscriber, too
+  reason_of uuid, -- from whose account it was moved away, or whose account refused it: the reason is about them, too
   disputed boolean not null default false,
   unclaimed boolean not null default false,
   subscriber_id uuid,
@@ -42,6 +43,7 @@ create index receipts_subscriber on {schema}.receipts (org_id, subscriber_id, re
 create index receipts_number on {schema}.receipts (org_id, number_key);
 create index receipts_suspense on {schema}.receipts (recorded_at desc, receipt_id desc) where org_id is null;
 create index receipts_attention on {schema}.receipts (receipt_id) where state = 'suspense' or disputed or unclaimed;
+create index receipts_unclaimed on {schema}.receipts (org_id, recorded_at desc, receipt_id desc) where unclaimed;
 create index receipts_related on {schema}.receipts (related_receipt_id) where related_receipt_id is not null;
 create index receipts_unplaced on {schema}.receipts (receipt_id)
   where state = 'recorded' or credited_to is distinct from

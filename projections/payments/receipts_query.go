@@ -99,7 +99,8 @@ func (r ReceiptRow) Key() ReceiptKey { return ReceiptKey{RecordedAt: r.RecordedA
 type ReceiptFilter struct {
 	State         string
 	SubscriberIDs []id.Subscriber
-	ReceiptNumber string // in any case of letters
+	ReceiptNumber string // in any case of letters, with any number of spaces between its words
+	Unclaimed     *bool
 }
 
 // ReceiptsQuery serves receipts to their organization, and to the platform those without an owner.
@@ -173,14 +174,22 @@ func (q ReceiptsQuery) List(
 	return rows, err
 }
 
-// Unowned returns up to max receipts in suspense that belong to no organization, newest first: for the root host.
-func (q ReceiptsQuery) Unowned(ctx context.Context, after ReceiptKey, max int) ([]ReceiptRow, error) {
-	sql, args := receiptListSQL(`org_id is null`, []any{max}, ReceiptFilter{State: "suspense"}, after)
+// Unowned returns up to max receipts in suspense that belong to no organization, newest first: for the root host. A
+// number narrows them as ReceiptFilter.ReceiptNumber does, and "" does not.
+func (q ReceiptsQuery) Unowned(ctx context.Context, number string, after ReceiptKey, max int) ([]ReceiptRow, error) {
+	filter := ReceiptFilter{State: "suspense", ReceiptNumber: number}
+	sql, args := receiptListSQL(`org_id is null`, []any{max}, filter, after)
 	var rows []ReceiptRow
 	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
 		postgres.Collect(r, &rows, pgx.RowToStructByName[ReceiptRow], q.Views.SQL(ReceiptsName, sql), args...)
 	})
 	return rows, err
+}
+
+// numberKeySQL is the condition that a row has the number of a parameter, as the generated column number_key writes it:
+// in capitals, with one space between its words.
+func numberKeySQL(parameter string) string {
+	return `number_key = upper(regexp_replace(` + parameter + `, '\s+', ' ', 'g'))`
 }
 
 // receiptListSQL builds the statement of a list. Every value is a parameter; the first one is the limit.
@@ -202,7 +211,10 @@ func receiptListSQL(owner string, args []any, f ReceiptFilter, after ReceiptKey)
 		where = append(where, `subscriber_id = any(`+arg(texts(f.SubscriberIDs))+`::uuid[])`)
 	}
 	if f.ReceiptNumber != "" {
-		where = append(where, `number_key = upper(`+arg(f.ReceiptNumber)+`)`)
+		where = append(where, numberKeySQL(arg(f.ReceiptNumber)))
+	}
+	if f.Unclaimed != nil {
+		where = append(where, map[bool]string{true: `unclaimed`, false: `not unclaimed`}[*f.Unclaimed])
 	}
 	return `select ` + receiptColumns + ` from {schema}.receipts where ` + strings.Join(where, " and ") +
 		` order by recorded_at desc, receipt_id desc limit $1`, args
@@ -212,7 +224,7 @@ func receiptListSQL(owner string, args []any, f ReceiptFilter, after ReceiptKey)
 type Attention struct {
 	Suspense  int64 `db:"suspense"`  // money without a known payer, or disputed
 	Disputed  int64 `db:"disputed"`  // two messages contradict each other
-	Unclaimed int64 `db:"unclaimed"` // provisional for more than 48 hours
+	Unclaimed int64 `db:"unclaimed"` // provisional for more than 48 hours, and no person has confirmed it
 	Unplaced  int64 `db:"unplaced"`  // for some time not searched to the end, or not where the receipt says
 }
 

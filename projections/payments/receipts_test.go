@@ -9,6 +9,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/projections/payments"
 	"github.com/lastmile-isp/lastmile/projections/runner/projectiontest"
 )
@@ -16,9 +17,15 @@ import (
 func TestReceipts_NobodysMoneyIsThePlatformsToSee(t *testing.T) {
 	t.Parallel()
 	q := paymentsviews.ReceiptsQuery{Views: told(t, paymentsStory())}
-	unowned, err := q.Unowned(t.Context(), paymentsviews.ReceiptKey{}, 100)
+	unowned, err := q.Unowned(t.Context(), "", paymentsviews.ReceiptKey{}, 100)
 	if err != nil || len(unowned) != 1 || unowned[0].ID != receipt("N") {
 		t.Errorf("unowned %v, %v", unowned, err)
+	}
+	for number, want := range map[string]int{"n": 1, "M": 0} {
+		found, err := q.Unowned(t.Context(), number, paymentsviews.ReceiptKey{}, 100)
+		if err != nil || len(found) != want {
+			t.Errorf("unowned of number %s: %v, %v", number, found, err)
+		}
 	}
 	if row, err := q.Get(t.Context(), acme, receipt("N")); err != nil || row != nil {
 		t.Errorf("an organization sees %v, %v", row, err)
@@ -159,6 +166,58 @@ func TestPrompts_OfUncertainEndAreCounted(t *testing.T) {
 			t.Errorf("overdue %v, %v", rows, err)
 		}
 	}
+}
+
+// The alarm ends by what docs/operations.md advises against it: the money is reversed, put into another receipt,
+// claimed, or confirmed by a person.
+func TestUnclaimed_TheAlarmEndsByItsCure(t *testing.T) {
+	t.Parallel()
+	story := projectiontest.NewStory(acme, began)
+	alarm := func(name string, end ...events.Event) {
+		provisional := recorded(name)
+		provisional.OrgID, provisional.ReceiptNumber, provisional.Provisional = acme, "", true
+		provisional.Channel, provisional.PaymentID = "stk", payment(name)
+		story.Add("receipt-"+name, append([]events.Event{
+			provisional, matched(name, "prompt", "stk"), events.ReceiptUnclaimed{ReceiptID: receipt(name), At: began},
+		}, end...)...)
+	}
+	alarm("open")
+	alarm("reversed", events.ReceiptReversed{
+		ReceiptID: receipt("reversed"), OrgID: acme, SubscriberID: amina, Amount: kes(1500),
+		Reason: personal.Of("the provider does not know it"), At: began,
+	})
+	alarm("absorbed", events.ReceiptAbsorbed{
+		ReceiptID: receipt("absorbed"), OrgID: acme, SubscriberID: amina, PaymentID: payment("absorbed"),
+		ProvisionalReceiptID: receipt("real"), Amount: kes(1500), At: began,
+	})
+	alarm("confirmed", confirmed("confirmed"))
+	alarm("claimed", events.ReceiptClaimed{
+		ReceiptID: receipt("claimed"), OrgID: acme, SubscriberID: amina, PaymentID: payment("claimed"),
+		ClaimedBy: receipt("real"), ReceiptNumber: "REAL", At: began,
+	})
+	q, yes, no := paymentsviews.ReceiptsQuery{Views: told(t, story)}, true, false
+	if count, err := q.Attention(t.Context(), began); err != nil || count.Unclaimed != 1 {
+		t.Errorf("attention %+v, %v", count, err)
+	}
+	for unclaimed, want := range map[*bool]int{&yes: 1, &no: 3, nil: 4} { // the absorbed one is not listed
+		list, err := q.List(t.Context(), acme, paymentsviews.ReceiptFilter{Unclaimed: unclaimed},
+			paymentsviews.ReceiptKey{}, 10)
+		if err != nil || len(list) != want || unclaimed == &yes && list[0].ID != receipt("open") {
+			t.Errorf("list %v, %v", list, err)
+		}
+	}
+	for _, name := range []string{"reversed", "absorbed", "confirmed", "claimed"} {
+		if row, err := q.Get(t.Context(), acme, receipt(name)); err != nil || row.Unclaimed {
+			t.Errorf("%s is still unclaimed, %v", name, err)
+		}
+	}
+}
+
+// confirmed is a person's word that the money of a receipt exists and is Amina's.
+func confirmed(name string) events.ReceiptMatched {
+	e := matched(name, "operator", "stk")
+	e.Confirms = true
+	return e
 }
 
 func TestReceipts_ShowTheAttemptThatAReportOfTheirOrganizationNamed(t *testing.T) {

@@ -32,8 +32,8 @@ type DraftCreditNoteInput struct {
 // Draft drafts a credit note for a part of an invoice. It is one command, in which the account decides how much is
 // left; a process numbers and issues the note, also after a crash. Under the same key a repeat gets the note of the
 // first try. A note over the whole of a period's invoice ends the period, so the subscription is asked first. Fails:
-// invoice_not_found, invoice_not_issued, invoice_archived, period_archived, credit_note_too_large, invoice_given_back,
-// organization_not_found, invalid_input.
+// invoice_not_found, invoice_not_issued, invoice_archived, invoice_voided, period_archived, credit_note_too_large,
+// invoice_given_back, organization_not_found, invalid_input.
 func (u CreditNotes) Draft(ctx context.Context, asked usecases.Asked, in DraftCreditNoteInput) (id.Receipt, error) {
 	account, _, err := bus.LoadOwned[billing.Account](ctx, u.Bus, asked.Org(), in.SubscriberID)
 	if errors.Is(err, commands.ErrNoAccount()) {

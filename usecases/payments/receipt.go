@@ -22,7 +22,8 @@ type CashInput struct {
 	SubscriberID id.Subscriber
 	InvoiceID    id.Invoice      // to be paid first; zero = the oldest due
 	Amount       usecases.Figure // in the currency of the subscriber's account
-	Reference    string          // number in the cash book, unique in the organization; case is ignored
+	// number in the cash book, unique in the organization; case and number of spaces do not matter
+	Reference string
 }
 
 // receiptLength is the length of the provider's receipt numbers, which are capitals and digits.
@@ -66,7 +67,7 @@ func (r Receipts) RecordCash(ctx context.Context, asked usecases.Asked, in CashI
 	if err != nil {
 		return Booked{}, err
 	}
-	reference := strings.TrimSpace(in.Reference)
+	reference := commands.CashReference(in.Reference)
 	var faults failure.Faults
 	amount := in.Amount.In(subscriber.Currency, "amount", &faults)
 	faults.Check(len(faults) > 0 || amount.Positive(), "amount", "must be above zero")
@@ -79,8 +80,7 @@ func (r Receipts) RecordCash(ctx context.Context, asked usecases.Asked, in CashI
 		return Booked{}, failure.NewConflict("looks_like_mobile_money",
 			"This is a receipt number of mobile money, which is recorded by itself. Please give that of the cash book.")
 	}
-	receipt := commands.CashReceiptID(asked.Org(), reference)
-	known, _, err := bus.LoadUnchecked[payments.Receipt](ctx, r.Bus, receipt)
+	receipt, known, err := r.cash(ctx, asked.Org(), in.Reference)
 	if err != nil {
 		return Booked{}, err
 	}
@@ -99,4 +99,18 @@ func (r Receipts) RecordCash(ctx context.Context, asked usecases.Asked, in CashI
 	return Booked{
 		OrgID: asked.Org(), ReceiptID: receipt, Accounts: []id.Subscriber{in.SubscriberID}, Done: done,
 	}, nil
+}
+
+// cash returns the receipt of a reference as it is now, and the id that it has or would get. Cash that was recorded
+// under its former id keeps that one.
+func (r Receipts) cash(ctx context.Context, org id.Organization, typed string) (id.Receipt, payments.Receipt, error) {
+	receipt, former := commands.CashReceiptID(org, typed), commands.LegacyCashReceiptID(org, typed)
+	if former != receipt {
+		known, _, err := bus.LoadUnchecked[payments.Receipt](ctx, r.Bus, former)
+		if err != nil || known.Standing != payments.StandingNone {
+			return former, known, err
+		}
+	}
+	known, _, err := bus.LoadUnchecked[payments.Receipt](ctx, r.Bus, receipt)
+	return receipt, known, err
 }

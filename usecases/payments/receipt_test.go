@@ -18,6 +18,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/projections/billing"
+	"github.com/lastmile-isp/lastmile/usecases"
 	"github.com/lastmile-isp/lastmile/usecases/payments"
 )
 
@@ -68,6 +69,65 @@ func TestRecordCash_IsMatchedToTheSubscriberOnce(t *testing.T) {
 		SubscriberID: k.brian, Amount: "1", Reference: "RB-7",
 	})
 	coretest.Refused(t, "another organization's cash book", err, "")
+}
+
+// One page of the cash book is one payment, however many spaces a clerk types, also where it was recorded when spaces
+// still made a difference.
+func TestRecordCash_AReferenceInOtherSpacesIsTheSameMoney(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	record := func(asked usecases.Asked, reference string) (paymentscases.Booked, error) {
+		return k.receipts.RecordCash(t.Context(), asked, paymentscases.CashInput{
+			SubscriberID: k.amina, Amount: "100", Reference: reference,
+		})
+	}
+	first, err := record(coretest.Keyed(k.org), " Book\t 17/3 ")
+	if err != nil || k.receipt(t, first.ReceiptID).Number != "Book 17/3" {
+		t.Fatalf("%+v, %v", first, err)
+	}
+	for _, again := range []string{"Book 17/3", "book  17/3", "Book\u00a017/3"} {
+		_, err = record(coretest.Keyed(k.org), again)
+		coretest.Refused(t, again, err, "reference_used")
+	}
+	const old = "Book  18/1"
+	asked, former := coretest.Keyed(k.org), commands.LegacyCashReceiptID(k.org, old)
+	k.Run(t, asked.Meta, commands.RecordCash{
+		ReceiptID: former, OrgID: k.org, SubscriberID: k.amina, Amount: money.Major(100, money.KES), Reference: old,
+	})
+	if again, err := record(asked, old); err != nil || again.ReceiptID != former {
+		t.Errorf("a repeat of what was recorded before: %+v, %v", again, err)
+	}
+	_, err = record(coretest.Keyed(k.org), old)
+	coretest.Refused(t, "the former reference", err, "reference_used")
+}
+
+// The account does not change: it has the money since the status query.
+func TestAttribute_ConfirmsUnclaimedMoneyForTheAccountThatHasIt(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	receipt, attempt := commands.ProvisionalReceiptID("ws_CO_1"), id.New[id.Payment]()
+	k.run(t, commands.RecordReceipt{
+		ReceiptID: receipt, OrgID: k.org, Provider: commands.ProviderProvisional, Channel: commands.ChannelPrompt,
+		Shortcode: platformShortcode, Amount: money.Major(100, money.KES), PaidAt: k.clock.Now(),
+		CheckoutRequestID: "ws_CO_1", PaymentID: attempt, Provisional: true, Sighting: commands.SightingQuery,
+	})
+	k.run(t, commands.MatchReceipt{
+		ReceiptID: receipt, OrgID: k.org, SubscriberID: k.amina, PaymentID: attempt, By: commands.MatchedByPrompt,
+	})
+	k.run(t, commands.MarkUnclaimed{ReceiptID: receipt})
+	confirm := func(who id.Subscriber) error {
+		_, err := k.receipts.Attribute(t.Context(), coretest.Keyed(k.org), paymentscases.AttributeInput{
+			ReceiptID: receipt, SubscriberID: who,
+		})
+		return err
+	}
+	coretest.Refused(t, "another account", confirm(k.chege), "receipt_matched")
+	coretest.Refused(t, "its account", confirm(k.amina), "")
+	coretest.Refused(t, "once more", confirm(k.amina), "")
+	said := recorded[events.ReceiptMatched](t, k, commands.ReceiptCategory, receipt.String())
+	if len(said) != 2 || !said[1].Confirms || said[1].SubscriberID != k.amina {
+		t.Errorf("recorded %+v", said)
+	}
 }
 
 func TestRecordCash_Refusals(t *testing.T) {

@@ -30,22 +30,22 @@ func (m menu) present(service Service, wanted []Resource) string {
 	return ""
 }
 
-// split takes the rows of former subnets out of the rows that a service has in a menu. Devices keep their addresses
-// until their leases or sessions end. For that time they need the former gateway and the translation of their
-// addresses: the row stays, with a note in its comment.
-func (m menu) split(s Snapshot, service id.Service, now string, live []Row) (present, former []Row) {
-	if m.subnet == "" || now == "" {
+// split takes the rows of former subnets out of the rows that a service has in a menu; present is its present subnet,
+// as method present gives it. Devices keep their addresses until their leases or sessions end. For that time they need
+// the former gateway and the translation of their addresses: the row stays, with a note in its comment.
+func (m menu) split(s Snapshot, service id.Service, present string, live []Row) (own, former []Row) {
+	if m.subnet == "" || present == "" {
 		return live, nil
 	}
 	for _, row := range live {
-		used := isFormer(row, service) || inUse(s, row[m.subnet], now)
-		if used && !SameValue(m.subnet, row[m.subnet], now) {
+		used := isFormer(row, service) || inUse(s, row[m.subnet], present)
+		if used && !SameValue(m.subnet, row[m.subnet], present) {
 			former = append(former, row)
 		} else {
-			present = append(present, row)
+			own = append(own, row)
 		}
 	}
-	return present, former
+	return own, former
 }
 
 // isFormer reports whether a row has the note of a former subnet.
