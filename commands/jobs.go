@@ -14,3 +14,12 @@ type OnDevice interface {
 	Job
 	Device() id.Device
 }
+
+// Asked is a job that may be asked for again while the one that was asked for before still waits for its turn: a
+// process cannot see the queue when no report came in time. The queue keeps one job of a kind and a request that waits
+// or runs. One that has ended, or whose row was lost, is no obstacle.
+type Asked interface {
+	Job
+	// Request names what is asked for. It holds ids only; "" is the job alone, whose id says which one it is.
+	Request() string
+}

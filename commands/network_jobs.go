@@ -1,6 +1,10 @@
 package commands
 
-import "github.com/lastmile-isp/lastmile/internal/id"
+import (
+	"fmt"
+
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
 
 // ApplyService brings a router into line with a service: read, compare, plan, write, read back.
 type ApplyService struct {
@@ -12,6 +16,9 @@ type ApplyService struct {
 	Position   uint64 `json:"position"` // of the event that asks for it; read models must have reached it
 	// LeasesOver says that nobody should use the former subnets any more: who still does is reported.
 	LeasesOver bool `json:"leasesOver,omitempty"`
+	// Anyway is set when a person asked: the router is read also when another job has done the work meanwhile.
+	Anyway bool   `json:"anyway,omitempty"`
+	Asked  string `json:"asked,omitempty"` // the request; a process that hears nothing asks for the same again
 }
 
 // RemoveService removes all resources of a service from a router.
@@ -22,6 +29,7 @@ type RemoveService struct {
 	Generation int        `json:"generation"`
 	Recreate   bool       `json:"recreate"` // true: ends with ReportTornDown, otherwise with ReportRemoved
 	Position   uint64     `json:"position"`
+	Asked      string     `json:"asked,omitempty"` // as in ApplyService
 }
 
 // CheckDrift compares a router with all its services and with the firewall rules, and writes nothing to it. Periodic.
@@ -95,3 +103,12 @@ func (j VerifyReboot) Device() id.Device { return j.DeviceID }
 
 // Device is the router that the job calls.
 func (j ProbeDevice) Device() id.Device { return j.DeviceID }
+
+// Request names the request of the process.
+func (j ApplyService) Request() string { return j.Asked }
+
+// Request names the request of the process.
+func (j RemoveService) Request() string { return j.Asked }
+
+// Request is the reading of one reboot's uptime; the last one says so.
+func (j VerifyReboot) Request() string { return fmt.Sprintf("%s %t", j.RunID, j.Final) }

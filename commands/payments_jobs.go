@@ -1,6 +1,10 @@
 package commands
 
-import "github.com/lastmile-isp/lastmile/internal/id"
+import (
+	"fmt"
+
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
 
 // SubmitPrompt sends the prompt of an attempt to the provider, once.
 type SubmitPrompt struct {
@@ -24,7 +28,8 @@ type FindPayer struct {
 type RegisterShortcode struct {
 	OrgID          id.Organization `json:"orgId"`
 	CredentialsRef id.Secret       `json:"credentialsRef"`
-	Position       uint64          `json:"position"` // of the settings; read models must have reached it
+	Position       uint64          `json:"position"`      // of the settings; read models must have reached it
+	Try            int             `json:"try,omitempty"` // how many have failed before
 }
 
 // RegisterPlatform registers the C2B addresses of the platform's shared shortcode. Periodic; the first run is at the
@@ -46,3 +51,14 @@ func (RegisterShortcode) Kind() string { return "payments_register_shortcode" }
 func (RegisterPlatform) Kind() string  { return "payments_register_platform" }
 func (RefreshAddresses) Kind() string  { return "payments_refresh_addresses" }
 func (SweepMoney) Kind() string        { return "payments_sweep_money" }
+
+// Request is the question about one prompt. Where the position matters, it is a question of its own.
+func (j QueryPrompt) Request() string { return fmt.Sprintf("%s %d", j.PaymentID, j.Position) }
+
+// Request is the search for one receipt's payer. Where the position matters, it is a search of its own.
+func (j FindPayer) Request() string { return fmt.Sprintf("%s %d", j.ReceiptID, j.Position) }
+
+// Request is one try with the same credentials. Where the position matters, it is one of its own.
+func (j RegisterShortcode) Request() string {
+	return fmt.Sprintf("%s %s %d %d", j.OrgID, j.CredentialsRef, j.Position, j.Try)
+}

@@ -3,6 +3,7 @@ package network
 import (
 	"fmt"
 	"net/netip"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
@@ -13,19 +14,29 @@ import (
 // reaches the devices of all organizations, so that no two may have the same address.
 func claimsAddressing(s Addressing) []commands.Claim {
 	var claims []commands.Claim
-	for _, block := range s.managementBlocks() {
-		claims = append(claims, commands.Claim{
-			Kind: "management_subnet", Value: block.String(), Code: "management_subnet_taken",
-			Message: "Another organization has management addresses in this subnet. Please give another one.",
-		})
+	for _, block := range s.ManagementBlocks() {
+		claims = append(claims, block.Claim())
 	}
 	return claims
 }
 
-// managementBlocks lists the blocks of /24 in which management services have addresses, in the order of allocation,
-// each once.
-func (s Addressing) managementBlocks() []netip.Prefix {
-	var blocks []netip.Prefix
+// ManagementBlock is a block of /24 in which an organization has addresses of management services.
+type ManagementBlock struct {
+	Prefix netip.Prefix
+	Since  time.Time // when its first present allocation was made
+}
+
+// Claim is the unique value that keeps the block from other organizations.
+func (b ManagementBlock) Claim() commands.Claim {
+	return commands.Claim{
+		Kind: "management_subnet", Value: b.Prefix.String(), Code: "management_subnet_taken",
+		Message: "Another organization has management addresses in this subnet. Please give another one.",
+	}
+}
+
+// ManagementBlocks lists the blocks of the plan's management services in the order of allocation, each once.
+func (s Addressing) ManagementBlocks() []ManagementBlock {
+	var blocks []ManagementBlock
 	seen := map[netip.Prefix]bool{}
 	for _, h := range s.Held {
 		subnet, err := netip.ParsePrefix(h.Addressing.Subnet)
@@ -35,7 +46,7 @@ func (s Addressing) managementBlocks() []netip.Prefix {
 		for _, block := range blocksOf(subnet) {
 			if !seen[block] {
 				seen[block] = true
-				blocks = append(blocks, block)
+				blocks = append(blocks, ManagementBlock{block, h.At})
 			}
 		}
 	}
@@ -81,7 +92,9 @@ func (s Addressing) mayManage(c commands.AllocateAddresses, wanted string) error
 			held[block] = true
 		}
 	}
-	count(s.managementBlocks())
+	for _, b := range s.ManagementBlocks() {
+		count([]netip.Prefix{b.Prefix})
+	}
 	sharedBefore, ownBefore := shared, own
 	count(blocksOf(subnet))
 	switch {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -16,6 +17,38 @@ type apiClient struct {
 	addr  string // of the listener
 	host  string
 	token string
+	again *credentials // nil = an expired token is refused
+}
+
+// credentials sign a client in again when its token has expired, as after a move of the clock. Copies of the client
+// share them. They are not safe for concurrent use.
+type credentials struct{ email, password, token string }
+
+// staying gives a client that signs in again when its token has expired.
+func (c apiClient) staying(email, password string) apiClient {
+	c.again = &credentials{email: email, password: password, token: c.token}
+	return c
+}
+
+// bearer is the present token; "" = not signed in.
+func (c apiClient) bearer() string {
+	if c.again != nil {
+		return c.again.token
+	}
+	return c.token
+}
+
+// expired reports whether a call was refused because the token has expired, and the client has signed in again.
+func (c apiClient) expired(ctx context.Context, err error) bool {
+	var no *apiError
+	if c.again == nil || !errors.As(err, &no) || no.Status != http.StatusUnauthorized {
+		return false
+	}
+	in, _, err := apiClient{addr: c.addr, host: c.host}.login(ctx, c.again.email, c.again.password)
+	if err == nil {
+		c.again.token = in.token
+	}
+	return err == nil
 }
 
 // answer is a decoded JSON object.
@@ -43,6 +76,15 @@ const httpPatience = 30 * time.Second
 // call sends a request. key is the Idempotency-Key, with which a repetition has no second effect; "" = none. A status
 // of 400 or more is an *apiError.
 func (c apiClient) call(ctx context.Context, method, path, key string, body any) (answer, error) {
+	out, err := c.send(ctx, method, path, key, body)
+	if c.expired(ctx, err) {
+		return c.send(ctx, method, path, key, body)
+	}
+	return out, err
+}
+
+// send is call without another sign-in.
+func (c apiClient) send(ctx context.Context, method, path, key string, body any) (answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, httpPatience)
 	defer cancel()
 	var in io.Reader
@@ -62,8 +104,8 @@ func (c apiClient) call(ctx context.Context, method, path, key string, body any)
 	if key != "" {
 		req.Header.Set("Idempotency-Key", key)
 	}
-	if c.token != "" {
-		req.Header.Set("Authorization", "Bearer "+c.token)
+	if token := c.bearer(); token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
 	}
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
@@ -86,6 +128,15 @@ func (c apiClient) call(ctx context.Context, method, path, key string, body any)
 
 // text gets an answer that is not JSON, such as a bootstrap script.
 func (c apiClient) text(ctx context.Context, path string) (string, error) {
+	out, err := c.get(ctx, path)
+	if c.expired(ctx, err) {
+		return c.get(ctx, path)
+	}
+	return out, err
+}
+
+// get is text without another sign-in.
+func (c apiClient) get(ctx context.Context, path string) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, httpPatience)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+c.addr+path, nil)
@@ -93,7 +144,7 @@ func (c apiClient) text(ctx context.Context, path string) (string, error) {
 		return "", err
 	}
 	req.Host = c.host
-	req.Header.Set("Authorization", "Bearer "+c.token)
+	req.Header.Set("Authorization", "Bearer "+c.bearer())
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return "", err

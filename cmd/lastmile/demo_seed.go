@@ -81,6 +81,7 @@ func (s *demoSeed) signIn(ctx context.Context) error {
 	s.sim = apiClient{addr: provider.Host, host: provider.Host}
 	return until(ctx, "sign in as super_admin", func(ctx context.Context) (ok bool, err error) {
 		s.root, _, err = s.client("").login(ctx, demoRootEmail, demoPassword.Reveal())
+		s.root = s.root.staying(demoRootEmail, demoPassword.Reveal())
 		return err == nil, err
 	})
 }
@@ -103,19 +104,18 @@ func (s *demoSeed) makeISP(ctx context.Context) error {
 }
 
 // ownPassword signs in with the temporary password and changes it. After an earlier start it signs in with the changed
-// one.
+// one. The clock may be moved while the data is made, so the client stays signed in.
 func (s *demoSeed) ownPassword(ctx context.Context, email string) (apiClient, error) {
 	c, must, err := s.client(demoSlug).login(ctx, email, demoTemporary.Reveal())
 	if err != nil {
 		c, _, err = s.client(demoSlug).login(ctx, email, demoPassword.Reveal())
-		return c, err
+		return c.staying(email, demoPassword.Reveal()), err
 	}
 	if must {
-		_, err = c.call(ctx, http.MethodPost, "/auth/password", "", map[string]string{
-			"currentPassword": demoTemporary.Reveal(), "newPassword": demoPassword.Reveal(),
-		})
+		_, err = c.staying(email, demoTemporary.Reveal()).call(ctx, http.MethodPost, "/auth/password", "",
+			map[string]string{"currentPassword": demoTemporary.Reveal(), "newPassword": demoPassword.Reveal()})
 	}
-	return c, err
+	return c.staying(email, demoPassword.Reveal()), err
 }
 
 // makeStaff adds a user with the role support.

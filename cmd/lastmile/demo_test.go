@@ -50,6 +50,30 @@ func TestDemo_SecondStartReusesTheData(t *testing.T) {
 	}
 }
 
+// A tester moves the clock as soon as the demo's address answers, while its data is still being made: the tokens of the
+// one who makes it expire, and it goes on.
+func TestDemo_WhoMakesTheDataStaysSignedInOverAMoveOfTheClock(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, "DEV_CLOCK=true").start().signIn()
+	in, _ := k.login("acme", testAdminEmail, testPassword)
+	maker := in.staying(testAdminEmail, testPassword)
+	copied := maker
+	k.must(k.root, "POST", "/dev/clock", map[string]any{"advance": "48h"})
+	k.refused(in, "GET /auth/me", nil, 401, "")
+	device := k.must(copied, "POST", "/nas/devices", map[string]any{
+		"name": "tower", "ipAddress": "203.0.113.20", "radiusSecret": "radius-secret", "apiUsername": "admin",
+		"apiPassword": "password-1",
+	}).text("id")
+	if token := maker.again.token; token == in.token || token != copied.again.token {
+		t.Error("each copy would sign in again at each call")
+	}
+	k.root, _ = k.login("", testRootEmail, testPassword)
+	k.must(k.root, "POST", "/dev/clock", map[string]any{"advance": "48h"})
+	if script, err := maker.text(t.Context(), "/nas/devices/"+device+"/bootstrap-script"); err != nil || script == "" {
+		t.Errorf("the script of a router: %v", err)
+	}
+}
+
 // demo runs `lastmile demo` until it is ready, calls look, and stops it. It gives the printed text.
 func (k *kit) demo(look func()) string {
 	k.t.Helper()

@@ -77,7 +77,7 @@ func (a *App) wireIdentity(ctx context.Context) ([][]httpapi.Route, error) {
 	jobrunner.AddWorker(e.jobs,
 		func(ctx context.Context, _ commands.RecordSessionEnds, _ jobs.Cause) error {
 			return cases.Sessions.RecordEnds(ctx, a.clock.Now())
-		}, jobrunner.Options{})
+		}, jobrunner.Options{Backoff: jobrunner.Doubling(time.Second, sessionEnds)})
 	jobrunner.Every(e.jobs, sessionEnds, commands.RecordSessionEnds{})
 	organizations, users := identityviews.OrganizationsQuery{Views: e.views}, identityviews.UsersQuery{Views: e.views}
 	return [][]httpapi.Route{

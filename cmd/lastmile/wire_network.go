@@ -98,9 +98,13 @@ func (a *App) networkAPI(
 	}
 }
 
-// startRounds begins fleet polls and drift checks. It is called when jobs can be enqueued.
+// startRounds begins fleet polls and drift checks, and the upgrade of what older versions recorded. It is called when
+// jobs can be enqueued.
 func (a *App) startRounds(ctx context.Context) error {
-	return a.life.startBeside(ctx, "router rounds", stopEngines, a.rounds)
+	if err := a.life.startBeside(ctx, "router rounds", stopEngines, a.rounds); err != nil || !a.roles.has(roleJobs) {
+		return err
+	}
+	return a.startNetworkUpgrade(ctx)
 }
 
 // liveRouters asks routers while a request waits.

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 
+	"github.com/lastmile-isp/lastmile/aggregates/network"
 	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
 	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -14,7 +16,8 @@ import (
 )
 
 // ApplyService brings a router in line with one service: it reads, checks the interface, compares, writes and reads
-// back. It may be repeated after a crash at any step, and writes only what differs.
+// back. It may be repeated after a crash at any step, and writes only what differs. When another job has done the work
+// meanwhile, the router is not called.
 func (w *Workers) ApplyService(ctx context.Context, args commands.ApplyService, cause jobs.Cause) error {
 	if err := w.shown(ctx, args.Position); err != nil {
 		return err
@@ -29,10 +32,21 @@ func (w *Workers) ApplyService(ctx context.Context, args commands.ApplyService, 
 		if work.due = args.LeasesOver && row.Open == ""; work.due {
 			do = work.retire
 		}
+		if row.Open == "" && !args.LeasesOver && !args.Anyway {
+			if begun, err := w.begun(ctx, args.RunID); err != nil || !begun {
+				return err
+			}
+		}
 		return work.do(ctx, commands.StartReconcile{
 			RunID: args.RunID, ServiceID: row.ID, Kind: events.ReconcileApply,
 		}, do)
 	})
+}
+
+// begun reports whether a run has begun and not ended: a program died after its report and before its end.
+func (w *Workers) begun(ctx context.Context, run id.Run) (bool, error) {
+	state, _, err := bus.LoadUnchecked[network.Run](ctx, w.cfg.Bus, run)
+	return err == nil && state.Started && !state.Finished, err
 }
 
 // RemoveService removes all resources of one service from a router: for ever, or before they are created again

@@ -25,6 +25,7 @@
 // # Guarantees
 //
 //   - Repeat: a second job with the same id is not enqueued, also after the first has ended and while its row is kept.
+//     Of jobs with the same request ([commands.Asked]) one waits or runs, whatever their ids.
 //   - Crash: a job whose program was killed runs again after 90 seconds, or at once when a program starts that works
 //     the queue alone (Config.Sole). So each job is worked at least once, and its outcome command acts once.
 //   - Time: an attempt's context ends after Options.Timeout, usually 30 seconds. Delays, retries and periods follow

@@ -20,7 +20,7 @@ import (
 var errNotStarted = errors.New("job queue is not started")
 
 // InsertTx enqueues a job in the caller's transaction. A second job with the same id is not enqueued, and that is no
-// error.
+// error. Neither is one with the same request (commands.Asked) as a job that waits or runs; there the id plays no part.
 func (r *Runner) InsertTx(ctx context.Context, tx pgx.Tx, job commands.Job, jobID id.Any, cause jobs.Cause) error {
 	if r.client == nil {
 		return errNotStarted
@@ -58,7 +58,7 @@ func (r *Runner) Insert(
 }
 
 // insertion gives a job in River's form. River rejects a second row with the same kind and id, whatever the state of
-// the first.
+// the first, or with the same kind and request while the first has not ended.
 func (r *Runner) insertion(job commands.Job, jobID id.Any, cause jobs.Cause) (river.JobArgs, *river.InsertOpts, error) {
 	opts, ok := r.kinds[job.Kind()]
 	if !ok {
@@ -72,10 +72,23 @@ func (r *Runner) insertion(job commands.Job, jobID id.Any, cause jobs.Cause) (ri
 	if err != nil {
 		return nil, nil, fmt.Errorf("enqueue %s: %w", job.Kind(), err)
 	}
-	return encoded{kind: job.Kind(), ID: jobID, Args: args}, &river.InsertOpts{
+	how := &river.InsertOpts{
 		Queue: opts.Queue, MaxAttempts: opts.MaxAttempts, Metadata: meta,
 		UniqueOpts: river.UniqueOpts{ByArgs: true, ByState: rivertype.JobStates()},
-	}, nil
+	}
+	if asked, ok := job.(commands.Asked); ok && asked.Request() != "" {
+		how.UniqueOpts.ByState = openStates()
+		return request{kind: job.Kind(), Request: asked.Request(), ID: jobID, Args: args}, how, nil
+	}
+	return encoded{kind: job.Kind(), ID: jobID, Args: args}, how, nil
+}
+
+// openStates are River's states of a job that waits or runs.
+func openStates() []rivertype.JobState {
+	return []rivertype.JobState{
+		rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRetryable,
+		rivertype.JobStateRunning, rivertype.JobStateScheduled,
+	}
 }
 
 // encoded is stored for a job whose Go type is not known here, only its kind. Its JSON equals that of stored.
@@ -87,3 +100,14 @@ type encoded struct {
 
 // Kind gives the kind of the job inside, which is River's key of the worker.
 func (e encoded) Kind() string { return e.kind }
+
+// request is encoded for a job of which one of its request may wait or run.
+type request struct {
+	kind    string
+	Request string          `json:"request" river:"unique"`
+	ID      id.Any          `json:"id"`
+	Args    json.RawMessage `json:"args"`
+}
+
+// Kind gives the kind of the job inside, which is River's key of the worker.
+func (r request) Kind() string { return r.kind }

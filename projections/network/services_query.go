@@ -108,6 +108,17 @@ func (q ServicesQuery) List(
 	return rows, err
 }
 
+// ManagementOrganizations lists the organizations that have management services: for the upgrade of older plans.
+func (q ServicesQuery) ManagementOrganizations(ctx context.Context) ([]id.Organization, error) {
+	var list []id.Organization
+	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
+		postgres.Collect(r, &list, pgx.RowTo[id.Organization],
+			q.Views.SQL(ServicesName, `select distinct org_id from {schema}.services
+			where binding->>'type' = 'cpe-management' and removed_at is null order by org_id`))
+	})
+	return list, err
+}
+
 // OfDevice returns the services of a router that are not removed, oldest first: for jobs.
 func (q ServicesQuery) OfDevice(ctx context.Context, device id.Device) ([]ServiceRow, error) {
 	var rows []ServiceRow

@@ -43,7 +43,9 @@ type Cases struct {
 
 // New makes the use cases, each with the dependencies that it needs.
 func New(cfg Config) Cases {
-	sessions := Sessions{Bus: cfg.Bus, Refresh: cfg.Vault.RefreshTokens, DirectoryShows: cfg.DirectoryShows}
+	sessions := Sessions{
+		Bus: cfg.Bus, Refresh: cfg.Vault.RefreshTokens, DirectoryShows: cfg.DirectoryShows, Logger: cfg.Logger,
+	}
 	staff := Staff{
 		Registrations: Registrations{Bus: cfg.Bus, Passwords: cfg.Vault.Passwords}, Users: cfg.Users,
 		Sessions: sessions,

@@ -2,8 +2,7 @@ package identitycases
 
 import (
 	"context"
-	"errors"
-	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/commands"
@@ -23,6 +22,7 @@ type Sessions struct {
 	// DirectoryShows waits until the directory has a position of the log. Every request asks the directory, so access
 	// begins and ends before the answer, not some time after it.
 	DirectoryShows *runner.Memory
+	Logger         *slog.Logger
 }
 
 // End ends a session everywhere. First the vault revokes it: from then on it cannot be renewed, whatever happens next.
@@ -98,24 +98,26 @@ func (s Sessions) recordOne(ctx context.Context, asked usecases.Asked, e vault.E
 
 // RecordEnds finishes what a stop or a failure cut off: it records the ends of sessions that were revoked an interval
 // ago or longer, so that it meets no request that is about to record them itself. A session that the log does not know
-// has no end to be recorded. It goes on behind a session that fails, and gives all failures.
+// has no end to be recorded. A session that fails is logged and concerns no other; the next call takes it up again.
 func (s Sessions) RecordEnds(ctx context.Context, now time.Time) error {
 	list, err := s.Refresh.Unrecorded(ctx, now.Add(-endsAfter), endsAtOnce)
 	if err != nil {
 		return err
 	}
-	var failed []error
 	for _, e := range list {
 		asked := usecases.Asked{Meta: commands.Meta{CommandID: id.New[id.Command](), Actor: sessionsProcess()}}
 		_, err := s.recordOne(ctx, asked, e)
 		if failure.KindOf(err) == failure.NotFound {
 			err = s.Refresh.EndRecorded(ctx, e.ID)
 		}
-		if err != nil {
-			failed = append(failed, fmt.Errorf("record the end of session %s: %w", e.ID, err))
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			s.Logger.ErrorContext(ctx, "the end of a session cannot be recorded", "session_id", e.ID, "error", err)
 		}
 	}
-	return errors.Join(failed...)
+	return nil
 }
 
 // How old a revocation is before RecordEnds takes it up, and how many it takes up in one call.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/eventstore"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/usecases/identity"
@@ -108,6 +109,33 @@ func TestRecordEnds_RecordsWhatAStopBehindTheVaultLeft(t *testing.T) {
 	left, err := k.Vault.RefreshTokens.Unrecorded(t.Context(), k.clock.Now(), 9)
 	if err != nil || len(left) != 0 {
 		t.Errorf("left are %+v, %v", left, err)
+	}
+}
+
+// One session whose stream cannot be read must not keep the job trying with ever longer pauses: the ends of the others
+// would be recorded later and later.
+func TestRecordEnds_OneThatCannotBeRecordedKeepsNoOtherWaiting(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	bad, good := k.signIn(k.acme, "ada@acme.test"), k.signIn(k.acme, "ada@acme.test")
+	k.revoked(k.ada, bad.Session.ID, "logout")
+	k.revoked(k.ada, good.Session.ID, "logout")
+	_, err := k.Store.Append(t.Context(), commands.At(commands.SessionCategory, bad.Session.ID).Stream(),
+		eventstore.At(0), []eventstore.New{{
+			Event: events.ClaimReleased{Kind: "no event of a session"},
+			Meta:  events.Metadata{EventID: id.New[id.Event](), CommandID: id.New[id.Command](), At: k.clock.Now()},
+		}})
+	k.must(err)
+	k.clock.Advance(time.Minute)
+	for range 2 {
+		k.must(k.Sessions.RecordEnds(t.Context(), k.clock.Now()))
+	}
+	left, err := k.Vault.RefreshTokens.Unrecorded(t.Context(), k.clock.Now(), 9)
+	if err != nil || len(left) != 1 || left[0].ID != bad.Session.ID {
+		t.Errorf("left are %+v, %v", left, err)
+	}
+	if !k.session(k.acme, good.Session.ID).Ended {
+		t.Error("the end of the other session is not recorded")
 	}
 }
 

@@ -35,21 +35,23 @@ func (d Devices) RotateSecrets(ctx context.Context, asked usecases.Asked, device
 	if err != nil {
 		return done, d.forgetRefused(ctx, device, err, ref)
 	}
-	if err := d.RevokeReports(ctx, device); err != nil {
-		return done, err
-	}
-	return done, d.forgetFormer(ctx, device, before.TunnelRef, ref)
-}
-
-// forgetFormer deletes those of some tunnel passwords that the router does not have now: the one that was replaced,
-// and one that was made for a repeat after which the password was replaced again.
-func (d Devices) forgetFormer(ctx context.Context, device id.Device, refs ...id.Secret) error {
 	now, _, err := bus.LoadUnchecked[network.Device](ctx, d.Bus, device)
 	if err != nil {
-		return err
+		return done, err
 	}
+	if now.TunnelRef == ref { // else this is a late repeat: the address belongs to the script of a newer rotation
+		if err := d.RevokeReports(ctx, device); err != nil {
+			return done, err
+		}
+	}
+	return done, d.forgetFormer(ctx, now.TunnelRef, before.TunnelRef, ref)
+}
+
+// forgetFormer deletes those of some tunnel passwords that are not the present one: the one that was replaced, and one
+// that was made for a repeat after which the password was replaced again.
+func (d Devices) forgetFormer(ctx context.Context, present id.Secret, refs ...id.Secret) error {
 	for _, ref := range refs {
-		if ref.IsZero() || ref == now.TunnelRef {
+		if ref.IsZero() || ref == present {
 			continue
 		}
 		if err := d.Secrets.Delete(ctx, ref); err != nil {

@@ -70,16 +70,30 @@ func TestRotateSecrets_AnOlderScriptIsWorthNothing(t *testing.T) {
 	}
 }
 
-// A repeat that comes after a second rotation leaves the password of the second one in use.
-func TestRotateSecrets_ALateRepeatLeavesTheNewestPassword(t *testing.T) {
+// A repeat that comes after a second rotation leaves the password of the second one in use, and the address at which
+// the script with it reports.
+func TestRotateSecrets_ALateRepeatLeavesTheNewestPasswordAndAddress(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
 	device := k.register()
 	first, second := k.asked(), k.asked()
-	for _, asked := range []usecases.Asked{first, second, first} {
+	rotate := func(asked usecases.Asked) {
+		t.Helper()
 		if _, err := k.devices.RotateSecrets(t.Context(), asked, device); err != nil {
 			t.Fatal(err)
 		}
+	}
+	rotate(first)
+	rotate(second)
+	token, err := k.Vault.CallbackSecrets.Issue(t.Context(), vault.CallbackOwner{
+		Kind: networkjobs.TokenBootstrap, Ref: device.UUID(), OrgID: k.org, // the new script is shown
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rotate(first)
+	if _, err := k.Vault.CallbackSecrets.Lookup(t.Context(), token); err != nil {
+		t.Errorf("the newest script cannot report: %v", err)
 	}
 	if _, has := k.secret(k.device(device).TunnelRef); !has {
 		t.Error("the password in use was deleted")

@@ -8,13 +8,14 @@
 //	reconcile requested ──► the job of the unfinished work
 //	failed, not refused ──► timer retry: 30 s, 1, 5, 15 min, then every 15 min ──► the same job again
 //	failed, refused ──► nothing until a person asks
-//	a job without report for 5 min (timer retry) ──► the same job again
+//	a job without report for 5 min (timer retry) ──► the same request again; a job of it that waits stays alone
 //	another subnet ──► the former one stays until nobody should use it (timer leases) ──► job ApplyService, which
 //	  removes it ──► retired ──► SettleAddresses; while leases or sessions have addresses of it: kept (timer leases)
 //	allocated, but no service or change recorded in 5 min (timer abandoned): a crash in between ──► addresses go back
 package provisioning
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/commands"
@@ -54,6 +55,7 @@ type State struct {
 	Tries      int                      `json:"tries,omitempty"`  // failed tries of the open work
 	Settle     bool                     `json:"settle,omitempty"` // a former subnet must be given back
 	Leases     bool                     `json:"leases,omitempty"` // devices may have addresses of a former subnet
+	Until      time.Time                `json:"until,omitzero"`   // so long they may, as reported last
 	Over       bool                     `json:"over,omitempty"`
 }
 
@@ -104,7 +106,9 @@ func Evolve(s State, in processmanagers.Input) State {
 		s.Addressing, s.Settle = e.Addressing, true
 		return s.changing(e.Generation)
 	case events.ServiceSubnetLeft:
-		s.Leases = true
+		s.Leases, s.Until = true, e.Former.Until
+	case events.ServiceSubnetsKept:
+		s.Until = e.Until
 	case events.ServiceSubnetsRetired:
 		s.Leases, s.Settle = false, s.Settle && s.Open != ""
 	case events.ServiceWalledGardenChanged:
@@ -168,7 +172,7 @@ func Decide(s State, in processmanagers.Input, now time.Time) (processmanagers.O
 		return processmanagers.Output{Timers: []processmanagers.Timer{{Name: timerAbandoned,
 			At: e.At.Add(abandonedAfter)}}}, nil
 	case events.ServiceReconcileRequested:
-		return next.ask(e.RunID, position, now), nil
+		return next.askFor(e, position, now), nil
 	case events.ServiceSubnetLeft:
 		return processmanagers.Output{Timers: []processmanagers.Timer{{Name: timerLeases, At: e.Former.Until}}}, nil
 	case events.ServiceSubnetsKept:
@@ -196,17 +200,38 @@ func (s State) run(cause string) id.Run {
 	return id.Derive[id.Run]("provisioning", s.ServiceID.String(), cause)
 }
 
-// ask returns the job of the open phase, with a timer that asks again when no report comes.
+// ask returns the job of the open phase, with a timer that asks again when no report comes. Asking again names the same
+// request until a try has failed, so that the queue keeps one job of it, however long that waits.
 func (s State) ask(run id.Run, position uint64, now time.Time) processmanagers.Output {
-	var job commands.Job = commands.ApplyService{
-		ServiceID: s.ServiceID, DeviceID: s.DeviceID, RunID: run, Generation: s.Generation, Position: position,
+	return s.waiting(s.job(run, position, fmt.Sprintf("%s %d %s %d", s.ServiceID, s.Generation, s.Open, s.Tries)), now)
+}
+
+// askFor is ask for a person, whose request is one of its own: the router is read for it in any case.
+func (s State) askFor(e events.ServiceReconcileRequested, position uint64, now time.Time) processmanagers.Output {
+	job := s.job(e.RunID, position, e.RunID.String())
+	if apply, ok := job.(commands.ApplyService); ok {
+		apply.Anyway = true
+		job = apply
 	}
+	return s.waiting(job, now)
+}
+
+// job is the job of the open phase.
+func (s State) job(run id.Run, position uint64, asked string) commands.Job {
 	if s.Open != events.PhaseApply {
-		job = commands.RemoveService{
+		return commands.RemoveService{
 			ServiceID: s.ServiceID, DeviceID: s.DeviceID, RunID: run, Generation: s.Generation,
-			Recreate: s.Open == events.PhaseTeardown, Position: position,
+			Recreate: s.Open == events.PhaseTeardown, Position: position, Asked: asked,
 		}
 	}
+	return commands.ApplyService{
+		ServiceID: s.ServiceID, DeviceID: s.DeviceID, RunID: run, Generation: s.Generation, Position: position,
+		Asked: asked,
+	}
+}
+
+// waiting is a job with the timer that asks again when it does not report.
+func (s State) waiting(job commands.Job, now time.Time) processmanagers.Output {
 	return processmanagers.Output{
 		Jobs: []commands.Job{job}, Timers: []processmanagers.Timer{{Name: timerRetry, At: now.Add(reportWithin)}},
 	}
@@ -248,6 +273,7 @@ func leasesOver(s State, due, now time.Time) processmanagers.Output {
 		out.Jobs = []commands.Job{commands.ApplyService{
 			ServiceID: s.ServiceID, DeviceID: s.DeviceID, RunID: s.run(due.UTC().Format(time.RFC3339Nano)),
 			Generation: s.Generation, LeasesOver: true,
+			Asked: fmt.Sprintf("%s leases %s", s.ServiceID, s.Until.UTC().Format(time.RFC3339Nano)),
 		}}
 	}
 	return out

@@ -1,6 +1,7 @@
 package provisioning_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -81,18 +82,28 @@ func retry(at time.Time) []processmanagers.Timer {
 	return []processmanagers.Timer{{Name: "retry", At: at}}
 }
 
-// apply is the job that applies a generation; position is 0 after a timer.
+// apply is the job that applies a generation, before a try has failed; position is 0 after a timer.
 func apply(run id.Run, generation int, position uint64) commands.ApplyService {
 	return commands.ApplyService{
 		ServiceID: service, DeviceID: device, RunID: run, Generation: generation, Position: position,
+		Asked: request(generation, events.PhaseApply),
 	}
+}
+
+// request names the request of a phase before a try has failed.
+func request(generation int, phase string) string {
+	return fmt.Sprintf("%s %d %s 0", service, generation, phase)
 }
 
 // remove is the job that removes the service, for good or to build it again; position is 0 after a timer.
 func remove(run id.Run, generation int, recreate bool, position uint64) commands.RemoveService {
+	phase := events.PhaseRemoval
+	if recreate {
+		phase = events.PhaseTeardown
+	}
 	return commands.RemoveService{
 		ServiceID: service, DeviceID: device, RunID: run, Generation: generation, Recreate: recreate,
-		Position: position,
+		Position: position, Asked: request(generation, phase),
 	}
 }
 
@@ -163,7 +174,7 @@ func TestSubnet_OfAServiceWithLeasesIsKeptUntilTheyRanOut(t *testing.T) {
 	s.When(applied(2)).Then(processmanagers.Output{Timers: retry(time.Time{})})
 	list := []events.Event{requested, applied(1), left(over), moved, applied(2)}
 	look := apply(id.Derive[id.Run]("provisioning", service.String(), over.UTC().Format(time.RFC3339Nano)), 2, 0)
-	look.LeasesOver = true
+	look.LeasesOver, look.Asked = true, service.String()+" leases "+over.Format(time.RFC3339Nano)
 	s = after(t, list...)
 	s.WhenDue("leases", over).Then(processmanagers.Output{
 		Jobs: []commands.Job{look}, Timers: leasesAt(now.Add(time.Hour)), // without a report it looks again
@@ -235,12 +246,60 @@ func TestFailure_OfAnUnreachableRouterIsTriedAgainAndARefusalIsNot(t *testing.T)
 	}
 	after(t, requested, failed(1, true)).When(again).Then(asks(commands.ApplyService{
 		ServiceID: service, DeviceID: device, RunID: asked, Generation: 1, Position: processtest.Position,
+		Anyway: true, Asked: asked.String(),
 	}))
 	again.Phase = events.PhaseTeardown
 	after(t, requested, recreation, failed(2, true)).When(again).Then(asks(commands.RemoveService{
 		ServiceID: service, DeviceID: device, RunID: asked, Generation: 1, Recreate: true,
-		Position: processtest.Position,
+		Position: processtest.Position, Asked: asked.String(),
 	}))
+}
+
+// While the routers' queue is full of slow ones, or no program works it, a service's job waits for longer than the
+// process waits for its report. What is asked for meanwhile is the same request, which the queue keeps once. A try that
+// failed is over, and a change asks for something else.
+func TestRetry_OfAJobThatWaitsIsTheSameRequest(t *testing.T) {
+	t.Parallel()
+	requests := func(list ...events.Event) map[string]int {
+		var state provisioning.State
+		seen := map[string]int{}
+		take := func(in processmanagers.Input) {
+			out, err := provisioning.Decide(state, in, now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			state = provisioning.Evolve(state, in)
+			for _, job := range out.Jobs {
+				seen[job.(commands.Asked).Request()]++
+			}
+		}
+		for _, e := range list {
+			take(processmanagers.Input{Event: &events.Envelope{ID: processtest.EventID(e), Position: 7, Event: e}})
+			for hour := range 12 {
+				for _, name := range []string{"retry", "leases"} {
+					due := now.Add(time.Duration(hour+1) * time.Hour)
+					take(processmanagers.Input{Timeout: &processmanagers.Timeout{Name: name, Due: due}})
+				}
+			}
+		}
+		return seen
+	}
+	for name, c := range map[string]struct {
+		story []events.Event
+		want  int
+	}{
+		"a new service":            {[]events.Event{requested}, 1},
+		"a failed try":             {[]events.Event{requested, failed(1, false)}, 2},
+		"a change":                 {[]events.Event{requested, moved}, 2},
+		"a re-creation":            {[]events.Event{requested, recreation, tornDown}, 3},
+		"a removal":                {[]events.Event{requested, removal}, 2},
+		"leases of former subnets": {[]events.Event{requested, applied(1), left(now)}, 2},
+		"leases that last longer":  {[]events.Event{requested, applied(1), left(now), kept}, 3},
+	} {
+		if got := requests(c.story...); len(got) != c.want {
+			t.Errorf("%s: asked for are %v, want %d requests", name, got, c.want)
+		}
+	}
 }
 
 func TestAllocation_WithoutAServiceGoesBack(t *testing.T) {

@@ -99,7 +99,9 @@ func Decide(s State, in processmanagers.Input, now time.Time) (processmanagers.O
 			return processmanagers.Output{}, nil
 		}
 		return processmanagers.Output{
-			Jobs:   []commands.Job{commands.RegisterShortcode{OrgID: s.OrgID, CredentialsRef: s.Credentials}},
+			Jobs: []commands.Job{
+				commands.RegisterShortcode{OrgID: s.OrgID, CredentialsRef: s.Credentials, Try: s.Tries},
+			},
 			Timers: []processmanagers.Timer{{Name: timerRetry, At: now.Add(unreported)}},
 		}, nil
 	case in.Event == nil:

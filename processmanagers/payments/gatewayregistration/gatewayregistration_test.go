@@ -60,7 +60,8 @@ func TestFailedRegistration_IsTriedAgainForADay(t *testing.T) {
 	for _, wait := range []time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour, time.Hour} {
 		s = s.When(failed).Then(retry(now.Add(wait)))
 	}
-	s = s.WhenDue("retry", now).Then(retry(now.Add(time.Hour), job(0)...))
+	sixth := commands.RegisterShortcode{OrgID: org, CredentialsRef: keys, Try: 5} // another request than the fifth
+	s = s.WhenDue("retry", now).Then(retry(now.Add(time.Hour), sixth))
 	for range 40 {
 		s = s.Given(failed)
 	}
