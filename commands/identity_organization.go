@@ -21,7 +21,8 @@ type OrganizationCommand interface {
 	organizationCommand()
 }
 
-// CreateOrganization creates a tenant. Fails: slug_taken, invoice_prefix_taken, organization_exists.
+// CreateOrganization creates a tenant. Fails: slug_taken, invoice_prefix_taken, invoice_prefix_reserved,
+// organization_exists.
 type CreateOrganization struct {
 	OrgID   id.Organization
 	Slug    string
@@ -36,7 +37,7 @@ type RenameOrganization struct {
 }
 
 // AdoptBillingSettings replaces all billing settings. Fails: organization_not_found, invoice_prefix_taken,
-// invoice_prefix_held, currency_fixed.
+// invoice_prefix_reserved, invoice_prefix_held, currency_fixed.
 type AdoptBillingSettings struct {
 	OrgID   id.Organization
 	Billing events.BillingSettings

@@ -148,6 +148,29 @@ func TestOrganization_HoldsOnePrefixAndThatOfBeforeWhileItIsOpen(t *testing.T) {
 	s.When(adopt("NET")).Then(events.BillingSettingsAdopted{OrgID: acme, Billing: billing("NET")}) // it is held still
 }
 
+func TestOrganization_ItsPrefixIsNoWordThatPeopleTypeWhenTheyPay(t *testing.T) {
+	t.Parallel()
+	adopt := func(prefix string) commands.AdoptBillingSettings {
+		return commands.AdoptBillingSettings{OrgID: acme, Billing: billing(prefix)}
+	}
+	s := organization(t).Given(created())
+	for _, word := range []string{"HOUSE", "WIFI", "ROOM", "RENT", "HOUSE2", "RM10", "JUNE"} {
+		s.When(adopt(word)).ThenFails("invoice_prefix_reserved")
+		organization(t).When(commands.CreateOrganization{
+			OrgID: acme, Slug: "acme", Name: "Acme", Billing: billing(word),
+		}).ThenFails("invoice_prefix_reserved")
+	}
+	s.When(adopt("HOUSES")).Then(events.BillingSettingsAdopted{OrgID: acme, Billing: billing("HOUSES")})
+
+	before := events.OrganizationCreated{ // before the word was reserved
+		OrgID: acme, Slug: "acme", Name: "Acme", Billing: billing("HOUSE"),
+	}
+	kept := billing("HOUSE")
+	kept.TaxPIN = "P051234567X"
+	organization(t).Given(before).When(commands.AdoptBillingSettings{OrgID: acme, Billing: kept}).
+		Then(events.BillingSettingsAdopted{OrgID: acme, Billing: kept})
+}
+
 func TestOrganization_TheLastAdministratorStays(t *testing.T) {
 	t.Parallel()
 	seat := func(u id.User) commands.SeatAdministrator {

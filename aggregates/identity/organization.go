@@ -137,12 +137,22 @@ func decideOrganization(
 	return nil, nil
 }
 
-// decideCreateOrganization refuses an id that is in use. The bus checks the slug with the claims.
+// errPrefixReserved refuses a word that customers of any organization type when they pay.
+func errPrefixReserved() error {
+	return failure.NewConflict("invoice_prefix_reserved",
+		"People type this word with a number when they pay. Choose another invoice prefix, such as one of your name.")
+}
+
+// decideCreateOrganization refuses an id that is in use, and a reserved invoice prefix. The bus checks the slug with
+// the claims.
 func decideCreateOrganization(
 	s Organization, c commands.CreateOrganization, now time.Time,
 ) ([]events.OrganizationEvent, error) {
 	if !s.ID.IsZero() {
 		return nil, failure.NewConflict("organization_exists", "This organization exists already.")
+	}
+	if commands.ReservedPrefix(c.Billing.InvoicePrefix) {
+		return nil, errPrefixReserved()
 	}
 	return []events.OrganizationEvent{events.OrganizationCreated{
 		OrgID: c.OrgID, Slug: c.Slug, Name: c.Name, Billing: c.Billing, CreatedAt: now,
@@ -177,8 +187,8 @@ func decideReleaseAdministrator(s Organization, c commands.ReleaseAdministrator)
 // open. Nobody can hoard prefixes by changing through them.
 const heldPrefixes = 2
 
-// decideAdoptBilling refuses another currency, because all accounts of the organization are kept in it, and a third
-// invoice prefix.
+// decideAdoptBilling refuses another currency, because all accounts of the organization are kept in it, a reserved
+// invoice prefix and a third one. An organization that has a prefix keeps it when the word is reserved later.
 func decideAdoptBilling(s Organization, c commands.AdoptBillingSettings) ([]events.OrganizationEvent, error) {
 	if c.Billing.Currency != s.Billing.Currency {
 		return nil, failure.NewConflict("currency_fixed", "The currency of an organization cannot be changed.")
@@ -186,7 +196,11 @@ func decideAdoptBilling(s Organization, c commands.AdoptBillingSettings) ([]even
 	if sameBilling(s.Billing, c.Billing) {
 		return nil, nil
 	}
-	if !slices.Contains(s.Prefixes, c.Billing.InvoicePrefix) && len(s.Prefixes) >= heldPrefixes {
+	held := slices.Contains(s.Prefixes, c.Billing.InvoicePrefix)
+	switch {
+	case !held && commands.ReservedPrefix(c.Billing.InvoicePrefix):
+		return nil, errPrefixReserved()
+	case !held && len(s.Prefixes) >= heldPrefixes:
 		return nil, failure.NewConflict("invoice_prefix_held",
 			"Invoices with the prefix of before are still open. The prefix can be changed again when they are settled.")
 	}

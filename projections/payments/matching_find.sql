@@ -24,13 +24,27 @@ named as (
   union all
   select 4, 'phone', m.org_id, m.subscriber_id, null, false from mine m where m.phone = nullif(@phone::text, '')
   union all
-  select 5, 'username', u.org_id, u.subscriber_id, null, false from {schema}.usernames u where u.username = nullif(@username::text, '')
+  -- On the shared paybill every organization chooses usernames for itself. One of the account number is ours.
+  select case when @org::uuid is not null then 5
+      when starts_with(u.username, m.account_number || '-') then 2
+      when @numeric::boolean then 8
+      when @separated::boolean and exists (select from {schema}.prefixes p where p.prefix = any(@prefixes::text[])) then 8
+      else 5 end, 'username', u.org_id, u.subscriber_id, null, false
+  from {schema}.usernames u join mine m on m.subscriber_id = u.subscriber_id
+  where u.username = nullif(@username::text, '')
   union all
-  select 6, 'payer_phone', m.org_id, m.subscriber_id, null, false from mine m where m.phone = nullif(@payer::text, '')
-    and not exists (select from {schema}.prefixes p
-      where p.prefix = any(@naming::text[]) and (@org::uuid is null or p.org_id = @org::uuid))
+  select case when @misspelt::boolean or exists (select from {schema}.prefixes p
+      where p.prefix = any(@naming::text[]) and (@org::uuid is null or p.org_id = @org::uuid)) then 7
+      else 6 end, 'payer_phone', m.org_id, m.subscriber_id, null, false
+  from mine m where m.phone = nullif(@payer::text, '')
+),
+-- Two of each rule and organization show that it is not the only one: no organization crowds another one's out.
+few as (
+  select distinct n.rank, n.by, n.org_id, n.subscriber_id, n.invoice_id, n.released, m.account_number,
+    dense_rank() over (partition by n.rank, n.org_id order by n.subscriber_id, n.invoice_id) as nth
+  from named n join mine m on m.subscriber_id = n.subscriber_id
 )
-select distinct n.rank, n.by, n.org_id, n.subscriber_id, n.invoice_id, n.released, m.account_number
-from named n join mine m on m.subscriber_id = n.subscriber_id
-order by n.rank, n.subscriber_id, n.invoice_id
+select rank, by, org_id, subscriber_id, invoice_id, released, account_number from few
+where nth <= 2
+order by rank, nth, org_id
 limit 20

@@ -45,6 +45,7 @@ func TestMatching_LooksOneSubscriberUpAmongMany(t *testing.T) {
 			"org": of, "currency": "KES", "account": "00001234", "numbers": []string{"ACME-0007"}, "given": []string{},
 			"prefixes": []string{"ACME", "ACM"}, "accounts": []string{"10000008", "00001234"},
 			"naming": []string{"ACME", "ACM"}, "phone": "254700000009", "username": "00001234", "payer": "254700000001",
+			"numeric": true, "misspelt": true, "separated": true,
 		})
 		if err != nil {
 			t.Fatal(err)

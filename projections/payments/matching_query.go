@@ -3,6 +3,7 @@ package paymentsviews
 import (
 	"context"
 	_ "embed"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
@@ -54,27 +55,31 @@ var matchSQL string
 //go:embed matching_suggest.sql
 var suggestSQL string
 
-// candidate is a payer with the rank of the rule that found it; the lowest rank is tried first.
+// candidate is a subscriber with the rank of the rule that found it; the lowest rank is tried first.
 type candidate struct {
 	Payer
 	Rank     int  `db:"rank"`
 	Released bool `db:"released"` // an invoice whose organization gave its prefix up: its payer cannot be known
 }
 
+// Ranks of matching_find.sql that decide knows by name.
+const (
+	rankTypedInvoice = 1
+	rankUsername     = 5
+	rankPayerPhone   = 6 // the last rule: candidates of higher ranks only speak against another organization's
+)
+
 // Find applies the rules in order. The first rule with a result decides, and the result must be a single payer. The
 // payer's own phone is the last rule: the typed reference says more than the phone that paid. So the phone decides
 // nothing when the reference has the form of an account number, or of an invoice number with a prefix that an
-// organization has or had, and nobody has that number: then a person decides. A reference longer than maxReference is
-// ignored.
+// organization has or had, and nobody has that number: then a person decides. On the shared paybill a person decides as
+// well when another organization's candidate speaks against what its neighbour chose (doubtful). A reference longer
+// than maxReference is ignored.
 func (q MatchingQuery) Find(ctx context.Context, ref Reference) (Found, error) {
 	if len(ref.BillRef) > maxReference {
 		ref.BillRef = ""
 	}
-	typed, payer := readReference(ref.BillRef), phoneKey(ref.Phone)
-	if typed.misspelt(ref.BillRef) {
-		payer = ""
-	}
-	given := readReference(ref.InvoiceNumber)
+	typed, given := readReference(ref.BillRef), readReference(ref.InvoiceNumber)
 	prefixes, accounts := typed.prefixes()
 	naming, _ := given.prefixes()
 	var all []candidate
@@ -82,18 +87,20 @@ func (q MatchingQuery) Find(ctx context.Context, ref Reference) (Found, error) {
 		postgres.Collect(r, &all, pgx.RowToStructByName[candidate], q.Views.SQL(MatchingName, matchSQL), pgx.NamedArgs{
 			"org": ref.OrgID, "currency": ref.Currency, "account": typed.account, "numbers": typed.numbers(),
 			"given": given.numbers(), "prefixes": prefixes, "accounts": accounts, "naming": append(naming, prefixes...),
-			"phone": phoneKey(ref.BillRef), "username": usernameKey(ref.BillRef), "payer": payer,
+			"phone": phoneKey(ref.BillRef), "username": usernameKey(ref.BillRef), "payer": phoneKey(ref.Phone),
+			"numeric": typed.numeric(), "misspelt": typed.misspelt(ref.BillRef), "separated": typed.separated,
 		})
 	})
 	if err != nil {
 		return Found{}, err
 	}
-	return decide(all), nil
+	return decide(all, ref.OrgID.IsZero(), typed.exact), nil
 }
 
-// decide returns the candidate of the best rule, or Ambiguous when that rule found several. A released invoice ends the
-// search without a payer.
-func decide(all []candidate) Found {
+// decide returns the candidate of the best rule, or Ambiguous when that rule found several, or when it is doubtful on
+// the shared paybill. A released invoice ends the search without a payer. An invoice number is exact when it was typed
+// as it is printed.
+func decide(all []candidate, shared, exact bool) Found {
 	if len(all) == 0 {
 		return Found{}
 	}
@@ -103,15 +110,49 @@ func decide(all []candidate) Found {
 			best = c
 		}
 	}
+	if best.Rank > rankPayerPhone {
+		return Found{}
+	}
 	for _, c := range all {
 		if c.Rank == best.Rank && (c.SubscriberID != best.SubscriberID || c.InvoiceID != best.InvoiceID) {
 			return Found{Ambiguous: true}
 		}
 	}
-	if best.Released {
+	switch {
+	case best.Released:
 		return Found{}
+	case shared && doubtful(best, exact, all):
+		return Found{Ambiguous: true}
 	}
 	return Found{Payer: &best.Payer}
+}
+
+// doubtful reports whether another organization's candidate speaks against the best one. Every organization chooses its
+// invoice prefix and its usernames, so it could choose what its neighbours' customers type: a username, and an invoice
+// number that was not typed as it is printed, must be nobody else's reference, and the payer's phone nobody else's
+// customer's. Against an exact invoice number speaks only a username of the same text at the organization whose
+// customer pays: without the phone, usernames could be chosen to hold up the neighbours' money.
+func doubtful(best candidate, exact bool, all []candidate) bool {
+	var against, names []candidate
+	for _, c := range all {
+		if c.OrgID != best.OrgID {
+			against = append(against, c)
+		}
+		if c.OrgID != best.OrgID && c.By == "username" {
+			names = append(names, c)
+		}
+	}
+	switch {
+	case best.Rank == rankUsername, best.Rank == rankTypedInvoice && !exact:
+		return len(against) > 0
+	case best.Rank == rankTypedInvoice:
+		return slices.ContainsFunc(names, func(name candidate) bool {
+			return slices.ContainsFunc(against, func(c candidate) bool {
+				return c.OrgID == name.OrgID && c.By == "payer_phone"
+			})
+		})
+	}
+	return false
 }
 
 // maxSuggestions is the largest number of candidates offered to a person for one receipt.

@@ -2,6 +2,7 @@ package paymentsviews
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -15,6 +16,9 @@ const (
 	maxPrefix = 6
 )
 
+// dashes are the characters that people take for a dash.
+const dashes = "-\u2010\u2011\u2012\u2013\u2014\u2212"
+
 // referenceKey reduces a typed reference to capitals A-Z, digits and single dashes. Spaces are dropped, because people
 // put them anywhere; every other separator counts as the dash between prefix and number, which they often replace.
 func referenceKey(text string) string {
@@ -23,7 +27,7 @@ func referenceKey(text string) string {
 		switch {
 		case r >= 'A' && r <= 'Z', r >= '0' && r <= '9':
 			b.WriteRune(r)
-		case strings.ContainsRune("-/_.:#\u2010\u2011\u2012\u2013\u2014\u2212", r) && b.Len() > 0 &&
+		case strings.ContainsRune(dashes+"/_.:#", r) && b.Len() > 0 &&
 			!strings.HasSuffix(b.String(), "-"):
 			b.WriteByte('-')
 		}
@@ -45,8 +49,10 @@ type parted struct{ prefix, digits string }
 // named has the meanings that a reference may have: several readings when the dash is missing, since prefixes may end
 // in digits ("ACME10007" is invoice 10007 of ACME, or invoice 0007 of ACME1).
 type named struct {
-	account string   // digits alone: an account number; "" when the text is none
-	parts   []parted // prefix and number of an invoice, or of an account
+	account   string   // digits alone: an account number; "" when the text is none
+	parts     []parted // prefix and number of an invoice, or of an account
+	separated bool     // a dash, or what counts as one, stands between prefix and number
+	exact     bool     // an invoice number as it is printed: with a dash, and with the zeros before its digits
 }
 
 // readReference gives the meanings that a typed text may have.
@@ -59,7 +65,9 @@ func readReference(text string) named {
 		return named{account: flat}
 	}
 	if prefix, number, dashed := strings.Cut(key, "-"); dashed {
-		return named{parts: partsOf(prefix, number)}
+		n := named{parts: partsOf(prefix, number), separated: true}
+		n.exact = strings.ContainsAny(text, dashes) && slices.Contains(n.numbers(), key)
+		return n
 	}
 	var n named
 	for at := minPrefix; at <= maxPrefix && at < len(key); at++ {
@@ -102,11 +110,14 @@ func (n named) prefixes() (prefixes, accounts []string) {
 // accountLength is the length of account numbers. Source: docs/rules/subscribers.md#account-number.
 const accountLength = 8
 
-// misspelt reports whether the text is an account number with at most one digit too many or too few. When nobody has
-// it, the payer meant an account that only a person can find: their own phone says less than what they typed.
-func (n named) misspelt(text string) bool {
-	return len(n.account) >= accountLength-1 && len(n.account) <= accountLength+1 && phoneKey(text) == ""
+// numeric reports whether the text has the digits of an account number, at most one too many or too few.
+func (n named) numeric() bool {
+	return len(n.account) >= accountLength-1 && len(n.account) <= accountLength+1
 }
+
+// misspelt reports whether the text is such a number and no phone. When nobody has it, the payer meant an account that
+// only a person can find: their own phone says less than what they typed.
+func (n named) misspelt(text string) bool { return n.numeric() && phoneKey(text) == "" }
 
 // nearAccounts lists the account numbers that one slip away from the typed digits: a wrong, missing or additional
 // digit, or two neighbours exchanged. Never nil.

@@ -113,15 +113,16 @@ func (o Organizations) underFreePrefix(
 	for try := 0; ; try++ {
 		create.Billing.InvoicePrefix = invoicePrefix(create.Slug, try)
 		done, err := o.Bus.Execute(ctx, create, asked.Meta)
-		if failure.CodeOf(err) != "invoice_prefix_taken" || try == maxPrefixTries {
+		taken := failure.CodeOf(err) == "invoice_prefix_taken" || failure.CodeOf(err) == "invoice_prefix_reserved"
+		if !taken || try == maxPrefixTries {
 			return done, err
 		}
 	}
 }
 
-// invoicePrefix makes 2 to 6 capitals or digits of a slug, not digits alone; a number makes a difference between slugs
-// that begin alike. The prefix is well formed for any slug, so that a bad slug is reported as such and not as a bad
-// prefix, which the caller did not give.
+// invoicePrefix makes 2 to 6 capitals or digits of a slug, not digits alone and not a reserved word, which get an N
+// before them; a number makes a difference between slugs that begin alike. The prefix is well formed for any slug, so
+// that a bad slug is reported as such and not as a bad prefix, which the caller did not give.
 func invoicePrefix(slug string, n int) string {
 	letters := strings.Map(func(r rune) rune {
 		if r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' {
@@ -129,7 +130,7 @@ func invoicePrefix(slug string, n int) string {
 		}
 		return -1
 	}, strings.ToUpper(slug))
-	if strings.Trim(letters[:min(4, len(letters))], "0123456789") == "" {
+	if strings.Trim(letters[:min(4, len(letters))], "0123456789") == "" || commands.ReservedPrefix(letters) {
 		letters = "N" + letters
 	}
 	for len(letters) < 2 {

@@ -158,3 +158,21 @@ func TestCreateOrganization_SlugsThatBeginAlikeAtOnce(t *testing.T) {
 		t.Errorf("%d organizations, want 3", made)
 	}
 }
+
+func TestCreateOrganization_ASlugOfAReservedWordGetsAnotherPrefix(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	for slug, want := range map[string]string{
+		"house": "NHOUSE", "rm": "NRM", "room-24": "NROOM2", "mpesa-x": "MPESAX",
+	} {
+		in := newOrganization(slug, slug+"@y.test")
+		made, err := k.Organizations.Create(t.Context(), asked(id.Organization{}, slug), in)
+		if err != nil {
+			t.Errorf("%s: %v", slug, err)
+			continue
+		}
+		if state, _ := k.state(made.ID); state.Billing.InvoicePrefix != want {
+			t.Errorf("%s has %s, want %s", slug, state.Billing.InvoicePrefix, want)
+		}
+	}
+}

@@ -62,8 +62,8 @@ type TaxComponent struct {
 // Before another invoice prefix is adopted, prefixes of before are given up whose invoices are all settled, as
 // ReleaseSettled does every day.
 //
-// Fails: organization_not_found, invalid_input, currency_fixed, invoice_prefix_taken, invoice_prefix_held,
-// stale_revision, concurrent_change.
+// Fails: organization_not_found, invalid_input, currency_fixed, invoice_prefix_taken, invoice_prefix_reserved,
+// invoice_prefix_held, stale_revision, concurrent_change.
 func (s Settings) Change(ctx context.Context, asked usecases.Asked, in SettingsChange) (bus.Result, error) {
 	rename := commands.RenameOrganization{OrgID: asked.Org()}
 	var badName error
