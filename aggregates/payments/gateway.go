@@ -99,12 +99,13 @@ func decideGateway(s Gateway, c commands.GatewayCommand, now time.Time) ([]event
 	return nil, nil
 }
 
-// decideConfigureGateway adopts settings. Equal settings give no event, except after a failed registration: then they
-// start another try.
+// decideConfigureGateway adopts settings. Equal settings give no event, except after a failed registration, when they
+// start another try, and for an active shortcode, when they have its addresses registered again: a person saves them
+// again after the former addresses were deleted (docs/rules/payments.md#registered-addresses).
 func decideConfigureGateway(s Gateway, c commands.ConfigureGateway, now time.Time) ([]events.GatewayEvent, error) {
 	same := s.sameAccess(c.Direct, c.Environment, c.Shortcode, c.CredentialsRef) &&
 		s.RejectUnkn == c.RejectUnknownAccounts
-	if !s.Org.IsZero() && same && s.Failed == "" {
+	if !s.Org.IsZero() && same && s.Failed == "" && !s.Active() {
 		return nil, nil
 	}
 	return []events.GatewayEvent{events.GatewayConfigured{

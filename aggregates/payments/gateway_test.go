@@ -134,7 +134,6 @@ func TestGateway_TakesItsSettingsWhole(t *testing.T) {
 	if !s.state.RejectUnkn || !s.state.Active() {
 		t.Errorf("state %+v", s.state)
 	}
-	s.when(refusing).thenNothing()
 	central := commands.ConfigureGateway{OrgID: org, Environment: "sandbox"}
 	if s.when(central); s.state.Active() || s.state.Registered {
 		t.Errorf("centralized: %+v", s.state)
@@ -205,4 +204,16 @@ func TestConfigureGateway_FormIsChecked(t *testing.T) {
 	if err := configure.Validate(); err != nil {
 		t.Error(err)
 	}
+}
+
+// The provider's portal is out of our sight: a person who deleted former addresses there saves the same settings again.
+func TestActiveShortcode_SavedAgainIsAnEvent(t *testing.T) {
+	t.Parallel()
+	s := gateway(t).given(configured, registered(keys)).when(configure).then(configured)
+	if !s.state.Active() {
+		t.Error("the same settings ended the registration")
+	}
+	central := commands.ConfigureGateway{OrgID: org, Environment: "sandbox"}
+	gateway(t).given(configured, registered(keys)).when(central).
+		then(events.GatewayConfigured{OrgID: org, Environment: "sandbox", At: now}).when(central).thenNothing()
 }

@@ -159,7 +159,8 @@ func evolveReceipt(s Receipt, e events.ReceiptEvent) Receipt {
 		s.Standing, s.Org, s.Subscriber, s.Disputed = StandingAbsorbed, e.OrgID, id.Subscriber{}, false
 		s.Since, s.StalledAt = e.At, time.Time{}
 	case events.ReceiptUnclaimed:
-		s.Unclaimed = true
+		// Older logs raise the alarm after a person's word, too: it waits for another one.
+		s.Unclaimed, s.Confirmed = true, false
 	case events.ReceiptStalled:
 		s.StalledAt = e.At
 	case events.ReceiptAssigned:

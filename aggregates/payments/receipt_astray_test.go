@@ -75,3 +75,19 @@ func TestStall_TellsWhereTheMoneyShouldBeAndWhereItIs(t *testing.T) {
 		Amount: kes(1500), PaidAt: now, Since: now, At: now, // a confirmed place is as old as before
 	})
 }
+
+// Older logs have the alarm also after a person's attribution. It is ended like every other one.
+func TestUnclaimedMoney_AnAlarmAfterAPersonsAttributionIsConfirmedAway(t *testing.T) {
+	t.Parallel()
+	temporary := recorded
+	temporary.ReceiptID, temporary.OrgID, temporary.ReceiptNumber = provisional, org, ""
+	temporary.PaymentID, temporary.Provisional = attempt, true
+	byHand := matchedTo(sub, "operator", 0)
+	byHand.ReceiptID, byHand.ReceiptNumber, byHand.PaymentID = provisional, "", attempt
+	word := byHand
+	word.Confirms = true
+	confirm := commands.AttributeReceipt{ReceiptID: provisional, OrgID: org, SubscriberID: sub}
+	receipt(t).given(temporary, byHand, events.ReceiptUnclaimed{ReceiptID: provisional, At: now}).
+		when(confirm).then(word).when(confirm).thenNothing().
+		when(commands.MarkUnclaimed{ReceiptID: provisional}).thenNothing()
+}

@@ -57,6 +57,16 @@ func NothingRegistered(err error) bool {
 	return false
 }
 
+// codeAddressRefused is the provider's code for an address that it does not take. Source:
+// docs/facts/mobile-money.md#forbidden-words.
+const codeAddressRefused = "400.003.02"
+
+// AddressRefused reports whether a registration failed because the provider does not take such an address.
+func AddressRefused(err error) bool {
+	var refusal *Refusal
+	return errors.As(err, &refusal) && refusal.Code == codeAddressRefused
+}
+
 // RegisterURLs registers the addresses for the paybill payments of the credentials' shortcode. Production takes them
 // once for a shortcode, the sandbox as often as it is asked. The provider checks the token first, so the answer
 // CodeRegistered proves the credentials, too. Fails: CodeRegistered, failure.Refused with the provider's words,

@@ -382,6 +382,36 @@ func TestCallbackSecrets_WhatIsKnownOfTheirRegistrationStaysWithTheToken(t *test
 	}
 }
 
+func TestCallbackSecrets_RegisteredAddressesTakeTheShortcodeFromItsFormerOwners(t *testing.T) {
+	t.Parallel()
+	k, ctx := open(t), t.Context()
+	var refs []uuid.UUID
+	for range 3 {
+		owner := vault.CallbackOwner{
+			Kind: "c2b", Ref: uuid.New(), OrgID: id.New[id.Organization](), Shortcode: "600000",
+		}
+		must[secrets.Text](t)(k.CallbackSecrets.Issue(ctx, owner))
+		refs = append(refs, owner.Ref)
+	}
+	had := vault.Registration{State: vault.AddressesRegistered, Addresses: "aa", Tried: "bb"}
+	for _, ref := range refs {
+		if err := k.CallbackSecrets.NoteRegistration(ctx, "c2b", ref, had); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if all := must[[]vault.CallbackOwner](t)(k.CallbackSecrets.Owners(ctx, "c2b", "600000")); len(all) != 3 {
+		t.Errorf("owners %+v", all)
+	}
+	if err := k.CallbackSecrets.NoteRegistration(ctx, "c2b", refs[0], had, refs[1]); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []vault.Registration{had, {State: vault.AddressesTaken}, had} {
+		if r := must[vault.Registration](t)(k.CallbackSecrets.Registration(ctx, "c2b", refs[i])); r != want {
+			t.Errorf("%d: %+v", i, r)
+		}
+	}
+}
+
 func TestPurge_RunsOverEmptyTables(t *testing.T) {
 	t.Parallel()
 	if err := open(t).Purge(t.Context()); err != nil {

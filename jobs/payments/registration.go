@@ -6,14 +6,13 @@ import (
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/internal/failure"
-	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/jobs"
 	"github.com/lastmile-isp/lastmile/projections/payments"
 )
 
 // RegisterShortcode activates an organization's own shortcode: it gets a token and registers the C2B addresses, both
 // with the organization's credentials (docs/rules/payments.md#direct-shortcode). A failure is reported as an outcome;
-// the process tries again.
+// the process tries again. A shortcode that is active gets its present addresses, and stays active when that fails.
 func (w *Workers) RegisterShortcode(ctx context.Context, args commands.RegisterShortcode, cause jobs.Cause) error {
 	if err := w.cfg.Views.WaitFor(ctx, paymentsviews.GatewaysName, args.Position); err != nil {
 		return err
@@ -28,6 +27,11 @@ func (w *Workers) RegisterShortcode(ctx context.Context, args commands.RegisterS
 	err = w.free(ctx, *g)
 	if err == nil {
 		err = w.register(ctx, directRegistrant(*g))
+	}
+	if err != nil && g.Active() {
+		w.cfg.Logger.ErrorContext(ctx, unrefreshed, "org_id", g.OrgID, "shortcode", g.Shortcode,
+			"environment", g.Environment, "error", err)
+		return transient(err)
 	}
 	if err != nil {
 		w.cfg.Logger.WarnContext(ctx, "shortcode is not registered", "org_id", args.OrgID, "error", err)
@@ -88,6 +92,9 @@ func (w *Workers) RegisterPlatform(ctx context.Context, _ commands.RegisterPlatf
 	return err
 }
 
+// unrefreshed is the log's text about an active shortcode of which the provider does not have the present addresses.
+const unrefreshed = "callback addresses of a shortcode are not registered"
+
 // RefreshAddresses registers the addresses of those active direct shortcodes of which the provider does not have the
 // present addresses, because the address of the platform has changed. The shortcodes stay active: prompts do not depend
 // on it. A refusal is told in the log, and tried again by the next run.
@@ -100,17 +107,23 @@ func (w *Workers) RefreshAddresses(ctx context.Context, _ commands.RefreshAddres
 	for _, g := range list {
 		r := directRegistrant(g)
 		urls, known, err := w.have(ctx, r)
-		if err == nil && (known.State != vault.AddressesRegistered || known.Addresses != urls.Fingerprint()) {
+		if err == nil && (known.Registration != registered(urls)) {
 			err = w.register(ctx, r)
 		}
 		if err == nil {
 			continue
 		}
-		w.cfg.Logger.ErrorContext(ctx, "callback addresses of a shortcode are not registered", "org_id", g.OrgID,
-			"shortcode", g.Shortcode, "environment", g.Environment, "error", err)
-		if failure.KindOf(err) == failure.Internal || failure.CodeOf(err) == "provider_unavailable" {
-			later = append(later, err)
-		}
+		w.cfg.Logger.ErrorContext(ctx, unrefreshed, "org_id", g.OrgID, "shortcode", g.Shortcode,
+			"environment", g.Environment, "error", err)
+		later = append(later, transient(err))
 	}
 	return errors.Join(later...)
+}
+
+// transient gives a failure that may be gone when its job runs again, and nil for a refusal.
+func transient(err error) error {
+	if failure.KindOf(err) == failure.Internal || failure.CodeOf(err) == "provider_unavailable" {
+		return err
+	}
+	return nil
 }

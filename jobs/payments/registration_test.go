@@ -1,22 +1,17 @@
 package paymentsjobs_test
 
 import (
-	"bytes"
-	"crypto/sha256"
 	"encoding/json"
 	"path"
 	"strings"
 	"sync"
 	"testing"
 
-	"github.com/google/uuid"
-
 	"github.com/lastmile-isp/lastmile/aggregates/payments"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/gateways/mobilemoney"
 	"github.com/lastmile-isp/lastmile/internal/id"
-	"github.com/lastmile-isp/lastmile/internal/secrets"
 	"github.com/lastmile-isp/lastmile/internal/storetest"
 	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/jobs"
@@ -230,26 +225,8 @@ func TestChangedCallbackAddress_IsToldAndRegisteredOnceTheFormerOneIsDeleted(t *
 	refresh() // what is registered is not registered again
 }
 
-// seedToken stores the token of the organization's shortcode as a former program made it.
-func (k *kit) seedToken(t *testing.T, token, state string) {
-	t.Helper()
-	owner := k.token(t, k.org, here, own)
-	ring, err := secrets.New(bytes.Repeat([]byte{7}, secrets.KeySize))
-	if err != nil {
-		t.Fatal(err)
-	}
-	sum := sha256.Sum256([]byte(token))
-	place := "callback_secrets " + owner.Kind + " " + uuid.UUID(owner.Ref).String()
-	if _, err := k.DB.Owner.Exec(t.Context(), "update "+k.DB.Namespace.Schema("vault")+
-		".callback_secrets set token_hash = $1, sealed = $2, registration = $3 where kind = $4 and ref = $5", sum[:],
-		ring.Seal(secrets.Sealing, []byte(token), []byte(place)), state, owner.Kind, owner.Ref); err != nil {
-		t.Fatal(err)
-	}
-}
-
 func TestTokenWithAForbiddenWord_IsReplacedUnlessTheProviderHasIt(t *testing.T) {
 	t.Parallel()
-	const wordy = "aSqLb0000000000000000000000000000000000000x"
 	for state, replaced := range map[string]bool{
 		vault.AddressesUntried: true, vault.AddressesUnrecorded: true, vault.AddressesTaken: true,
 		vault.AddressesRegistered: false,
@@ -258,7 +235,7 @@ func TestTokenWithAForbiddenWord_IsReplacedUnlessTheProviderHasIt(t *testing.T) 
 			t.Parallel()
 			k := newKit(t)
 			ref := k.settings(t)
-			k.seedToken(t, wordy, state)
+			k.seedToken(t, k.org, own, wordy, state)
 			g := k.tryShortcode(t, k.workers, ref)
 			urls, err := paymentsjobs.Addresses{Prompt: "http://127.0.0.1:9/stk", Tokens: k.Vault.CallbackSecrets}.
 				OfPaybill(t.Context(), k.org, here, own)
@@ -271,16 +248,23 @@ func TestTokenWithAForbiddenWord_IsReplacedUnlessTheProviderHasIt(t *testing.T) 
 
 func TestTokenOfBeforeTheRecord_CountsForWhomTheLogHasAsItsOwner(t *testing.T) {
 	t.Parallel()
-	for name, proven := range map[string]bool{"registered in the log": true, "never registered": false} {
+	for name, c := range map[string]struct {
+		proven bool
+		state  string
+	}{
+		"registered in the log":                          {true, vault.AddressesUnrecorded},
+		"registered by a former program after the start": {true, vault.AddressesUntried},
+		"never registered":                               {false, vault.AddressesUnrecorded},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			k := newKit(t)
-			if proven {
+			if c.proven {
 				k.direct(t, k.org, here, own)
 			}
 			k.takeElsewhere(t)
-			k.seedToken(t, "a0000000000000000000000000000000000000000x", vault.AddressesUnrecorded)
-			if g := k.tryShortcode(t, k.workers, k.settings(t)); g.Active() != proven {
+			k.seedToken(t, k.org, own, "a0000000000000000000000000000000000000000x", c.state)
+			if g := k.tryShortcode(t, k.workers, k.settings(t)); g.Active() != c.proven {
 				t.Errorf("%+v", g)
 			}
 		})

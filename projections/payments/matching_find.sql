@@ -2,10 +2,12 @@ with mine as not materialized (
   select subscriber_id, org_id, account_number, phone from {schema}.payers
   where currency = @currency and (@org::uuid is null or org_id = @org::uuid)
 ),
--- A released number gives way to the one that the next owner of its prefix gave out.
+-- A released number gives way to the one that the next owner of its prefix gave out. On an own paybill the next owner's
+-- number is no candidate, so it does not count there.
 numbered as not materialized (
   select i.* from {schema}.invoices i where not i.released or not exists (
-    select from {schema}.invoices n where n.number_key = i.number_key and not n.released)
+    select from {schema}.invoices n where n.number_key = i.number_key and not n.released
+      and (@org::uuid is null or n.org_id = @org::uuid))
 ),
 named as (
   select 0 as rank, 'invoice_number' as by, i.org_id, i.subscriber_id, i.invoice_id, i.released

@@ -120,3 +120,16 @@ func TestMatching_ACrowdHidesNoNeighbour(t *testing.T) {
 		"a username": {id.Organization{}, "amina.home", sharedPhone, id.Subscriber{}, "", true},
 	})
 }
+
+// Not printed so: the dash stands before the suffix, or at the end, and not between prefix and number.
+func TestMatching_OnlyTheDashBetweenPrefixAndNumberIsThePrintedOne(t *testing.T) {
+	t.Parallel()
+	q, shared, nobody := paymentsviews.MatchingQuery{Views: told(t, neighbours())}, id.Organization{}, id.Subscriber{}
+	checkMatches(t, q, map[string]match{
+		"slash, suffix":    {shared, "home/0099-QX", aminasPhone, nobody, "", true},
+		"hash, end":        {shared, "home #0099 -", aminasPhone, nobody, "", true},
+		"dot, then dash":   {shared, "home.-0099", aminasPhone, nobody, "", true},
+		"dash, then slash": {shared, "home-/0099", aminasPhone, nobody, "", true},
+		"two dashes":       {shared, "home--0099", aminasPhone, nobody, "", true},
+	})
+}

@@ -7,6 +7,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/projections/payments"
 	"github.com/lastmile-isp/lastmile/projections/runner/projectiontest"
 )
@@ -252,5 +253,32 @@ func TestMatching_ReadsWhatPeopleReallyType(t *testing.T) {
 		"prefix, wrong digit, own phone":     {shared, "ACME-10000007", "254712345678", id.Subscriber{}, "", false},
 		"invoice that nobody has, own phone": {shared, "ACME-0099", "254712345678", id.Subscriber{}, "", false},
 		"a house number is free text":        {shared, "ROOM 12", "254712345678", amina, "payer_phone", false},
+	})
+}
+
+// A number that was ever issued ends the search, also on the own paybill of who gave it up, when its next owner has
+// given the same number out.
+func TestMatching_AReleasedNumberStaysOneOnTheOwnPaybillOfWhoGaveItUp(t *testing.T) {
+	t.Parallel()
+	story := payersStory().
+		Add("account-chege", events.InvoiceIssued{
+			InvoiceID: id.Derive[id.Invoice]("test", "old"), SubscriberID: chege, OrgID: other, Number: "OLD-0001",
+		}).
+		Add("organization-other",
+			events.BillingSettingsAdopted{OrgID: other, Billing: events.BillingSettings{InvoicePrefix: "OLD"}},
+			events.BillingSettingsAdopted{OrgID: other, Billing: events.BillingSettings{InvoicePrefix: "NEW"}},
+			events.InvoicePrefixReleased{OrgID: other, Prefix: "OLD"}).
+		Add("subscription-x", events.SubscriptionCreated{
+			SubscriptionID: id.Derive[id.Subscription]("test", "x"), OrgID: other, SubscriberID: chege,
+			Username: personal.Of("old-0001"),
+		})
+	checkMatches(t, paymentsviews.MatchingQuery{Views: told(t, story)}, map[string]match{
+		"before the next owner's": {other, "OLD-0001", "", id.Subscriber{}, "", false},
+	})
+	story.Add("account-amina", events.InvoiceIssued{
+		InvoiceID: id.Derive[id.Invoice]("test", "new"), SubscriberID: amina, OrgID: acme, Number: "OLD-0001",
+	})
+	checkMatches(t, paymentsviews.MatchingQuery{Views: told(t, story)}, map[string]match{
+		"after it": {other, "OLD-0001", "", id.Subscriber{}, "", false},
 	})
 }

@@ -41,6 +41,7 @@ var (
 	suffixed = regexp.MustCompile(`^(.*[0-9])-?[A-Z]{2,3}$`)
 	digits   = regexp.MustCompile(`^[0-9]{1,12}$`)
 	letter   = regexp.MustCompile(`[A-Z]`)
+	printed  = regexp.MustCompile(`^[^A-Z0-9]*[A-Z0-9]+[` + dashes + `][0-9]`) // without spaces
 )
 
 // parted is one way to read a reference: an invoice prefix and the digits after it.
@@ -52,7 +53,7 @@ type named struct {
 	account   string   // digits alone: an account number; "" when the text is none
 	parts     []parted // prefix and number of an invoice, or of an account
 	separated bool     // a dash, or what counts as one, stands between prefix and number
-	exact     bool     // an invoice number as it is printed: with a dash, and with the zeros before its digits
+	exact     bool     // an invoice number as it is printed: one dash, and all zeros before its digits
 }
 
 // readReference gives the meanings that a typed text may have.
@@ -66,7 +67,7 @@ func readReference(text string) named {
 	}
 	if prefix, number, dashed := strings.Cut(key, "-"); dashed {
 		n := named{parts: partsOf(prefix, number), separated: true}
-		n.exact = strings.ContainsAny(text, dashes) && slices.Contains(n.numbers(), key)
+		n.exact = dashedAsPrinted(text) && slices.Contains(n.numbers(), key)
 		return n
 	}
 	var n named
@@ -74,6 +75,12 @@ func readReference(text string) named {
 		n.parts = append(n.parts, partsOf(key[:at], key[at:])...)
 	}
 	return n
+}
+
+// dashedAsPrinted reports whether a dash and no other character stands between the prefix and the first digit after it.
+// Spaces do not count.
+func dashedAsPrinted(text string) bool {
+	return printed.MatchString(strings.ToUpper(strings.Join(strings.Fields(text), "")))
 }
 
 // partsOf is one reading, or none when prefix or number have another form.

@@ -66,7 +66,7 @@ type Pending struct {
 //
 // Fails: subscriber_not_found, phone_not_yours, currency_not_supported, invalid_input, payment_gateway_missing,
 // payment_gateway_inactive, the failures of Ready, invoice_not_found, invoice_not_issued, invoice_not_payable,
-// amount_above_loss,// payment_in_progress, too_many_prompts (the reservation is then given back).
+// amount_above_loss, payment_in_progress, too_many_prompts (the reservation is then given back).
 func (p Prompts) Initiate(ctx context.Context, asked usecases.Asked, in PromptInput) (Pending, error) {
 	command, err := p.command(ctx, asked, in)
 	if err != nil {

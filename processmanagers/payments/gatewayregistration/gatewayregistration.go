@@ -4,6 +4,7 @@
 //	configured (direct) ──► job RegisterShortcode ─┬─► registered (active)
 //	                             ▲                 └─► failed ──► timer retry: 1, 5, 15 min, then hourly for a day
 //	                             └─────────────────────────────────────┘   (a lasting failure: only new settings)
+//	saved again while active ──► job RegisterShortcode, once
 //	no report of the job within 30 min (timer retry) ──► job RegisterShortcode again, then hourly
 package gatewayregistration
 
@@ -90,8 +91,9 @@ func Evolve(s State, in processmanagers.Input) State {
 	return s
 }
 
-// Decide asks for a registration when direct settings change, after each failure until maxTries unless it is lasting,
-// and when a job was lost without a report.
+// Decide asks for a registration when direct settings are saved, after each failure until maxTries unless it is
+// lasting, and when a job was lost without a report. An active shortcode gets its present addresses in this way, once:
+// the daily refresh asks next.
 func Decide(s State, in processmanagers.Input, now time.Time) (processmanagers.Output, error) {
 	switch {
 	case in.Timeout != nil:
@@ -110,12 +112,14 @@ func Decide(s State, in processmanagers.Input, now time.Time) (processmanagers.O
 	out := processmanagers.Output{Timers: []processmanagers.Timer{{Name: timerRetry}}}
 	switch e := in.Event.Event.(type) {
 	case events.GatewayConfigured:
-		if e.Direct && !(s.Registered && s.same(e)) {
+		if e.Direct {
 			out.Jobs = []commands.Job{
 				commands.RegisterShortcode{
 					OrgID: e.OrgID, CredentialsRef: e.CredentialsRef, Position: in.Event.Position,
 				},
 			}
+		}
+		if e.Direct && !(s.Registered && s.same(e)) {
 			out.Timers = []processmanagers.Timer{{Name: timerRetry, At: e.At.Add(lostAfter)}}
 		}
 	case events.GatewayRegistrationFailed:

@@ -46,12 +46,17 @@ func TestDirectShortcode_IsRegisteredWithItsOwnCredentials(t *testing.T) {
 	t.Parallel()
 	registers := retry(now.Add(30*time.Minute), job(processtest.Position)...)
 	after(t).When(configured).Then(registers)
-	// a setting that the provider does not see
-	after(t, configured, registered).When(configured).Then(retry(time.Time{}))
 	after(t).When(events.GatewayConfigured{OrgID: org}).Then(retry(time.Time{}))
 	changed := configured
 	changed.Shortcode = "600888"
 	after(t, configured, registered).When(changed).Then(registers)
+}
+
+// A person saves the same settings again when the provider has former addresses of an active shortcode no more.
+func TestActiveShortcode_SavedAgainGetsItsPresentAddressesOnce(t *testing.T) {
+	t.Parallel()
+	again := retry(time.Time{}, job(processtest.Position)...)
+	after(t, configured, registered).When(configured).Then(again).WhenDue("retry", now).ThenNothing()
 }
 
 func TestFailedRegistration_IsTriedAgainForADay(t *testing.T) {
@@ -84,7 +89,7 @@ func TestRegistration_StaysValidOnlyForTheSameAccess(t *testing.T) {
 	flag := configured
 	flag.RejectUnknownAccounts = true
 	// A second change of a setting that the provider does not see keeps it valid, too.
-	after(t, configured, registered, flag).When(configured).Then(retry(time.Time{}))
+	after(t, configured, registered, flag).When(configured).Then(retry(time.Time{}, job(processtest.Position)...))
 	after(t, configured, registered, flag).WhenDue("retry", now).ThenNothing()
 	live := configured
 	live.Environment = "production"
