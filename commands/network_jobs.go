@@ -15,10 +15,8 @@ type ApplyService struct {
 	Generation int    `json:"generation"`
 	Position   uint64 `json:"position"` // of the event that asks for it; read models must have reached it
 	// LeasesOver says that nobody should use the former subnets any more: who still does is reported.
-	LeasesOver bool `json:"leasesOver,omitempty"`
-	// Anyway is set when a person asked: the router is read also when another job has done the work meanwhile.
-	Anyway bool   `json:"anyway,omitempty"`
-	Asked  string `json:"asked,omitempty"` // the request; a process that hears nothing asks for the same again
+	LeasesOver bool   `json:"leasesOver,omitempty"`
+	Asked      string `json:"asked,omitempty"` // the request; a process that hears nothing asks for the same again
 }
 
 // RemoveService removes all resources of a service from a router.

@@ -24,17 +24,24 @@ func (w *Workers) ApplyService(ctx context.Context, args commands.ApplyService, 
 	}
 	return w.exclusively(ctx, args.DeviceID, func(ctx context.Context) error {
 		row, err := w.services.Any(ctx, args.ServiceID)
-		if err != nil || row == nil || row.RemovedAt != nil || leaving(*row) {
-			return err // RemoveService works on a service that is leaving
+		if err != nil {
+			return err
+		}
+		if row == nil || row.RemovedAt != nil || leaving(*row) { // RemoveService works on a service that is leaving
+			return w.idle(ctx, args.RunID, cause, false)
 		}
 		work := serviceWork{w: w, row: *row, run: args.RunID, phase: events.PhaseApply, cause: cause}
 		do := work.apply
 		if work.due = args.LeasesOver && row.Open == ""; work.due {
 			do = work.retire
 		}
-		if row.Open == "" && !args.LeasesOver && !args.Anyway {
-			if begun, err := w.begun(ctx, args.RunID); err != nil || !begun {
+		if row.Open == "" && !args.LeasesOver {
+			announced, err := w.announced(ctx, args.RunID)
+			if err != nil {
 				return err
+			}
+			if !announced {
+				return w.idle(ctx, args.RunID, cause, true)
 			}
 		}
 		return work.do(ctx, commands.StartReconcile{
@@ -43,10 +50,11 @@ func (w *Workers) ApplyService(ctx context.Context, args commands.ApplyService, 
 	})
 }
 
-// begun reports whether a run has begun and not ended: a program died after its report and before its end.
-func (w *Workers) begun(ctx context.Context, run id.Run) (bool, error) {
+// announced reports whether a run has announced writes of which it is not known whether they were made: only a reading
+// of the router accounts for them.
+func (w *Workers) announced(ctx context.Context, run id.Run) (bool, error) {
 	state, _, err := bus.LoadUnchecked[network.Run](ctx, w.cfg.Bus, run)
-	return err == nil && state.Started && !state.Finished, err
+	return len(state.Planned) > 0, err
 }
 
 // RemoveService removes all resources of one service from a router: for ever, or before they are created again
@@ -57,8 +65,11 @@ func (w *Workers) RemoveService(ctx context.Context, args commands.RemoveService
 	}
 	return w.exclusively(ctx, args.DeviceID, func(ctx context.Context) error {
 		row, err := w.services.Any(ctx, args.ServiceID)
-		if err != nil || row == nil || row.RemovedAt != nil || !leaving(*row) {
+		if err != nil {
 			return err
+		}
+		if row == nil || row.RemovedAt != nil || !leaving(*row) {
+			return w.idle(ctx, args.RunID, cause, row != nil)
 		}
 		work := serviceWork{w: w, row: *row, run: args.RunID, phase: row.Open, cause: cause}
 		kind := events.ReconcileRemove

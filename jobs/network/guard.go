@@ -22,7 +22,7 @@ type guard struct {
 	until   time.Time     // no such write is sent afterwards, to leave time for reading back; zero = not read back
 	after   time.Duration // whole minutes after which the router restores itself
 	touched bool          // such a write was sent
-	ending  bool          // its removal was sent
+	unsure  bool          // it may not restore: its removal was sent, or the router will not run it
 }
 
 // longestRollback bounds the time after which a slow router restores itself.
@@ -119,6 +119,9 @@ func (u *run) guarded(
 // arm gives the router a rollback and reads it back. A rollback that the run has already is replaced by one that
 // restores the same and counts from now. armed is false when the request was lost: the next round tries again.
 func (u *run) arm(ctx context.Context, snapshot routerplan.Snapshot, writes int) (armed bool, err error) {
+	if taken := routerplan.Unarmable(snapshot); taken != "" {
+		return false, u.unguarded(taken)
+	}
 	if own := routerplan.Timed(snapshot, u.id); len(own) > 1 { // both names are taken: the end of a renewal was lost
 		_, err := u.writeAll(ctx, routerplan.Renewed(snapshot, u.id, own[len(own)-1]["name"]))
 		return false, err
@@ -167,13 +170,22 @@ func (u *run) restoring(steps []routerplan.Step) []routerplan.Step {
 	return steps
 }
 
-// dead removes entries that the router will not run, and ends the run with the reason.
+// dead removes the entries that were added, which the router will not run, and ends the run with the reason.
 func (u *run) dead(ctx context.Context, s routerplan.Snapshot, added []routerplan.Step, fault string) error {
 	removals := slices.DeleteFunc(routerplan.Disarm(s, u.id), func(x routerplan.Step) bool {
 		return !slices.ContainsFunc(added, func(a routerplan.Step) bool { return a.Name == x.Name })
 	})
 	if _, err := u.writeAll(ctx, removals); err != nil {
 		return err
+	}
+	u.guard.unsure = true
+	return u.unguarded(fault)
+}
+
+// unguarded ends a run whose router cannot be given a rollback, with the reason.
+func (u *run) unguarded(fault string) error {
+	if !u.guard.touched {
+		fault += " Nothing was written that could cut the platform off."
 	}
 	return &stopped{outcome: events.ReconcileRefused, path: routerplan.MenuScheduler,
 		operation: commands.OperationVerify, message: fault}
@@ -194,7 +206,7 @@ func (u *run) disarmed(ctx context.Context, snapshot routerplan.Snapshot, c comp
 	if len(steps) == 0 {
 		return true, nil
 	}
-	u.guard.ending = true
+	u.guard.unsure = true
 	if _, err := u.writeAll(ctx, steps); err != nil {
 		return false, err
 	}
@@ -233,7 +245,7 @@ func (u *run) unsafe(ctx context.Context, err error) error {
 		minutes = "three"
 	}
 	verb := "restores"
-	if u.guard.ending {
+	if u.guard.unsure {
 		verb = "may restore"
 	}
 	why.message = fmt.Sprintf("%s The router %s its former setup by itself within %s minutes.",
@@ -274,7 +286,8 @@ func (u *run) release(ctx context.Context) error {
 // guarding reports whether a step may be sent: it is not risky, or the router has just shown that it will restore
 // itself, and late enough. The platform's clock alone does not say so: a rollback counts by the router's clock, which
 // may jump, and anybody may remove it. When the router has none that counts, it is given another one at once, over the
-// connection that is still open: the writes so far may have cut the way for every other one.
+// connection that is still open: the writes so far may have cut the way for every other one. When that fails after such
+// a write, the next round's reading shows first whether the router is still reached.
 func (u *run) guarding(ctx context.Context, s routerplan.Step) (bool, error) {
 	if !s.Risky() {
 		return true, nil
@@ -291,6 +304,10 @@ func (u *run) guarding(ctx context.Context, s routerplan.Step) (bool, error) {
 		return true, nil
 	}
 	_, err := u.arm(ctx, now, 1)
+	var why *stopped
+	if u.guard.touched && errors.As(err, &why) && why.refused() {
+		return false, nil
+	}
 	return false, err
 }
 

@@ -187,8 +187,9 @@ func (s *script) late(command string) {
 func (s *script) endRollbacks() {
 	s.put("# 0. Rollbacks of repairs: they would undo this script.")
 	for _, name := range []string{bootRollback, RollbackName, spareRollback} {
-		s.put(`:do { /system scheduler remove [find where name="%s" and (comment="%s" or comment~"^%s ")] } on-error={`,
-			name, bootstrapComment, runComment)
+		mine := fmt.Sprintf(`(comment="%s" or comment~"^%s " or on-event~"comment=.Platform.20run.20")`,
+			bootstrapComment, runComment)
+		s.put(`:do { /system scheduler remove [find where name="%s" and %s] } on-error={`, name, mine)
 		s.put(`:put "The scheduler of this router cannot be written." }`)
 	}
 }

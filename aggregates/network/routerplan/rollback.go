@@ -2,6 +2,7 @@ package routerplan
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -49,10 +50,27 @@ const runComment = bootstrapComment + " run"
 // rollbackComment is the comment of a run's entries, so that a later attempt of the run finds them.
 func rollbackComment(run id.Run) string { return runComment + " " + run.String() }
 
+// ownLine is in what an entry of a run does: it removes the entries of its run, which it names. So an entry is known
+// also when a person has written another comment.
+var ownLine = regexp.MustCompile(`comment="Platform\\20run\\20([0-9a-f-]{36})"`)
+
+// runOf is the run of an entry: the one that its script names, or else its comment; zero in entries of older versions.
+func runOf(r Row) id.Run {
+	name := strings.TrimPrefix(r[propertyComment], runComment+" ")
+	if found := ownLine.FindStringSubmatch(r["on-event"]); found != nil {
+		name = found[1]
+	}
+	run, err := id.Parse[id.Run](name)
+	if err != nil {
+		return id.Run{}
+	}
+	return run
+}
+
 // Rollbacks lists the entries of a run: one that counts from its adding, or two after a renewal whose end was lost, and
 // one for a boot.
 func Rollbacks(s Snapshot, run id.Run) []Row {
-	return slices.DeleteFunc(s.entries(), func(r Row) bool { return r[propertyComment] != rollbackComment(run) })
+	return slices.DeleteFunc(s.entries(), func(r Row) bool { return runOf(r) != run })
 }
 
 // Timed lists the entries of a run without the one for a boot.
@@ -60,17 +78,45 @@ func Timed(s Snapshot, run id.Run) []Row {
 	return slices.DeleteFunc(Rollbacks(s, run), func(r Row) bool { return r[propertyName] == bootRollback })
 }
 
-// entries lists all entries of runs. An entry of the operator's with such a name has another comment.
+// entries lists all entries of runs.
 func (s Snapshot) entries() []Row {
 	return slices.DeleteFunc(slices.Clone(s[MenuScheduler]), func(r Row) bool { return !isRollback(r) })
 }
 
-// isRollback reports whether an entry of the scheduler is one of a run, by its name and its comment. Older versions
-// wrote comments without the run.
+// isRollback reports whether an entry of the scheduler is one of a run: by its exact name, and by its comment or by
+// what it does. Older versions wrote comments without the run.
 func isRollback(r Row) bool {
 	comment := r[propertyComment]
-	return slices.Contains(rollbackNames, r[propertyName]) &&
-		(comment == bootstrapComment || strings.HasPrefix(comment, runComment+" "))
+	return slices.Contains(rollbackNames, r[propertyName]) && (comment == bootstrapComment ||
+		strings.HasPrefix(comment, runComment+" ") || ownLine.MatchString(r["on-event"]))
+}
+
+// nameTaken is the fault of an entry of somebody else with the name of a rollback.
+const nameTaken = "in the scheduler is not the platform's, and has a name that the platform's rollback needs: rename " +
+	"or remove it"
+
+// foreignRollbacks tells the entries of somebody else that have a name of a rollback. A router has each name once, so
+// that no rollback can be given beside them, and no write removes what is not the platform's.
+func foreignRollbacks(s Snapshot) []Difference {
+	var found []Difference
+	for _, row := range s[MenuScheduler] {
+		if slices.Contains(rollbackNames, row[propertyName]) && !isRollback(row) {
+			found = append(found, Difference{
+				Path: MenuScheduler, Kind: KindExtra, Name: row[propertyName], fault: nameTaken,
+				Actual: map[string]string{propertyName: row[propertyName], propertyComment: row[propertyComment]},
+			})
+		}
+	}
+	return found
+}
+
+// Unarmable says why a router cannot be given a rollback: an entry of somebody else has one of its names. It is a
+// sentence with the name; "" when nothing is in the way. The snapshot has MenuScheduler.
+func Unarmable(s Snapshot) string {
+	for _, f := range (Diff{Differences: foreignRollbacks(s)}).Faults() {
+		return f.Message
+	}
+	return ""
 }
 
 // Arm gives the steps that add the entries of a run, unless Disarm comes first: the first one makes the router restore
@@ -137,7 +183,7 @@ func Armed(s Snapshot, run id.Run, name string, within time.Duration) (fault str
 			if about != "" {
 				fault += " (" + about + ")"
 			}
-			return fault + ". Nothing was written that could cut the platform off.", false
+			return fault + ".", false
 		}
 		if known && left > within+clockSlack {
 			return "The router would restore itself too late, because its clock was set back.", true
@@ -194,7 +240,8 @@ func LeftRollbacks(s Snapshot, running ...id.Run) []Step { return removals(s.lef
 // left lists the entries of other runs than the given ones.
 func (s Snapshot) left(running []id.Run) []Row {
 	return slices.DeleteFunc(s.entries(), func(r Row) bool {
-		return slices.ContainsFunc(running, func(run id.Run) bool { return r[propertyComment] == rollbackComment(run) })
+		run := runOf(r)
+		return !run.IsZero() && slices.Contains(running, run)
 	})
 }
 
@@ -202,8 +249,7 @@ func (s Snapshot) left(running []id.Run) []Row {
 func RollbackRuns(s Snapshot) []id.Run {
 	var runs []id.Run
 	for _, row := range s.entries() {
-		name := strings.TrimPrefix(row[propertyComment], runComment+" ")
-		if run, err := id.Parse[id.Run](name); err == nil && !slices.Contains(runs, run) {
+		if run := runOf(row); !run.IsZero() && !slices.Contains(runs, run) {
 			runs = append(runs, run)
 		}
 	}
@@ -271,7 +317,8 @@ func rollback(s Snapshot, run id.Run) string {
 		line("%s", restoreRules(s))
 	}
 	for _, name := range rollbackNames {
-		line("/system scheduler remove [find where name=%s comment=%s]", quoted(name), quoted(rollbackComment(run)))
+		line("/system scheduler remove [find where name=%s and (comment=%s or on-event~%s)]", quoted(name),
+			quoted(rollbackComment(run)), quoted(run.String())) // a person may have written another comment
 	}
 	return b.String()
 }

@@ -122,7 +122,8 @@ func TestRollback_CountsOnlyWhenTheRouterWillRunIt(t *testing.T) {
 			"2026-11-20 06:01:00", true, "too late"},
 		"told as inactive": {routerplan.Row{".about": "not allowed by device-mode"}, "2026-11-20 06:01:00", false,
 			"(not allowed by device-mode)"},
-		"of another run": {routerplan.Row{"comment": "Platform"}, "2026-11-20 06:01:00", true, "no entry"},
+		"of another run": {routerplan.Row{"comment": "", "on-event": ""}, "2026-11-20 06:01:00", true, "no entry"},
+		"with a note":    {routerplan.Row{"comment": "mine"}, "2026-11-20 06:01:00", false, ""},
 	} {
 		steps := routerplan.Arm(routerplan.Snapshot{}, run, 0)
 		row, boot := routerplan.Row(steps[0].Values), routerplan.Row(steps[1].Values)
@@ -284,5 +285,29 @@ func TestBootstrap_EndsTheRollbacksOfRunsFirst(t *testing.T) {
 	removed, changed := strings.Index(script, "/system scheduler remove"), strings.Index(script, "/ppp profile")
 	if removed < 0 || removed > changed {
 		t.Errorf("the rollbacks are removed at %d, the first change is at %d", removed, changed)
+	}
+}
+
+// A person's note in the comment of an entry does not save it from the script: its own line still names its run.
+func TestBootstrap_EndsARollbackWithAnotherComment(t *testing.T) {
+	t.Parallel()
+	script, err := routerplan.Bootstrap(bootstrapConfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, version := range releases {
+		r := bootstrapped(t, version, manual())
+		write(t, r, routerplan.Arm(read(t, r, routerplan.SetupMenus()), id.New[id.Run](), 0))
+		for _, name := range []string{routerplan.RollbackName, routerplan.RollbackName + "-boot"} {
+			if _, err := r.Do("system/scheduler", "set", router.Item{"numbers": name, "comment": "mine"}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, faults := r.Paste(script); len(faults) > 0 {
+			t.Errorf("%s: %v", version, faults)
+		}
+		if left := read(t, r, []string{routerplan.MenuScheduler})[routerplan.MenuScheduler]; len(left) > 0 {
+			t.Errorf("%s: left is %v", version, left)
+		}
 	}
 }

@@ -50,8 +50,9 @@ func SetupMenus() []string {
 }
 
 // CompareSetup compares a router with its desired setup: RADIUS client and its place, accounting, incoming requests,
-// API user and group, services, certificate, tunnel, firewall, and rollbacks that ended runs have left. What only the
-// bootstrap script can repair has no step: an API user may not change users, and a write to the tunnel would break the
+// API user and group, services, certificate, tunnel, firewall, rollbacks that ended runs have left, and entries of
+// somebody else that have their names: those are for a person to rename. What only the bootstrap script can repair has
+// no step: an API user may not change users, and a write to the tunnel would break the
 // connection that it comes through.
 func CompareSetup(s Snapshot, want Setup, v Version) Diff {
 	var d Diff
@@ -72,7 +73,7 @@ func CompareSetup(s Snapshot, want Setup, v Version) Diff {
 		d.Differences = append(d.Differences, rules.Differences...)
 		d.steps = append(d.steps, rules.steps...)
 	}
-	d.Differences = append(d.Differences, leftRollbacks(s, want.Running)...)
+	d.Differences = slices.Concat(d.Differences, leftRollbacks(s, want.Running), foreignRollbacks(s))
 	d.steps = append(d.steps, LeftRollbacks(s, want.Running...)...)
 	return d
 }

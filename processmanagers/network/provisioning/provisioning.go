@@ -53,6 +53,7 @@ type State struct {
 	Generation int                      `json:"generation,omitempty"`
 	Open       string                   `json:"open,omitempty"`   // phase of the unfinished work, "" = none
 	Tries      int                      `json:"tries,omitempty"`  // failed tries of the open work
+	Person     id.Run                   `json:"person,omitzero"`  // see ask
 	Settle     bool                     `json:"settle,omitempty"` // a former subnet must be given back
 	Leases     bool                     `json:"leases,omitempty"` // devices may have addresses of a former subnet
 	Until      time.Time                `json:"until,omitzero"`   // so long they may, as reported last
@@ -119,6 +120,9 @@ func Evolve(s State, in processmanagers.Input) State {
 	case events.ServiceTornDown:
 		return s.asking(events.PhaseApply, e.Generation)
 	case events.ServiceReconcileRequested:
+		if s.Open == "" || s.Tries > 0 {
+			s.Person = e.RunID
+		}
 		return s.asking(e.Phase, e.Generation)
 	case events.ServiceRemovalRequested:
 		return s.asking(events.PhaseRemoval, e.Generation)
@@ -172,7 +176,7 @@ func Decide(s State, in processmanagers.Input, now time.Time) (processmanagers.O
 		return processmanagers.Output{Timers: []processmanagers.Timer{{Name: timerAbandoned,
 			At: e.At.Add(abandonedAfter)}}}, nil
 	case events.ServiceReconcileRequested:
-		return next.askFor(e, position, now), nil
+		return next.ask(e.RunID, position, now), nil
 	case events.ServiceSubnetLeft:
 		return processmanagers.Output{Timers: []processmanagers.Timer{{Name: timerLeases, At: e.Former.Until}}}, nil
 	case events.ServiceSubnetsKept:
@@ -201,19 +205,18 @@ func (s State) run(cause string) id.Run {
 }
 
 // ask returns the job of the open phase, with a timer that asks again when no report comes. Asking again names the same
-// request until a try has failed, so that the queue keeps one job of it, however long that waits.
+// request until a try has failed, so that the queue keeps one job of it, however long that waits. A person's request is
+// one of its own when nothing was open, or a try had failed: the former job may be about to end. Otherwise the job that
+// is open does it.
 func (s State) ask(run id.Run, position uint64, now time.Time) processmanagers.Output {
-	return s.waiting(s.job(run, position, fmt.Sprintf("%s %d %s %d", s.ServiceID, s.Generation, s.Open, s.Tries)), now)
-}
-
-// askFor is ask for a person, whose request is one of its own: the router is read for it in any case.
-func (s State) askFor(e events.ServiceReconcileRequested, position uint64, now time.Time) processmanagers.Output {
-	job := s.job(e.RunID, position, e.RunID.String())
-	if apply, ok := job.(commands.ApplyService); ok {
-		apply.Anyway = true
-		job = apply
+	request := fmt.Sprintf("%s %d %s %d", s.ServiceID, s.Generation, s.Open, s.Tries)
+	if !s.Person.IsZero() {
+		request += " " + s.Person.String()
 	}
-	return s.waiting(job, now)
+	return processmanagers.Output{
+		Jobs:   []commands.Job{s.job(run, position, request)},
+		Timers: []processmanagers.Timer{{Name: timerRetry, At: now.Add(reportWithin)}},
+	}
 }
 
 // job is the job of the open phase.
@@ -227,13 +230,6 @@ func (s State) job(run id.Run, position uint64, asked string) commands.Job {
 	return commands.ApplyService{
 		ServiceID: s.ServiceID, DeviceID: s.DeviceID, RunID: run, Generation: s.Generation, Position: position,
 		Asked: asked,
-	}
-}
-
-// waiting is a job with the timer that asks again when it does not report.
-func (s State) waiting(job commands.Job, now time.Time) processmanagers.Output {
-	return processmanagers.Output{
-		Jobs: []commands.Job{job}, Timers: []processmanagers.Timer{{Name: timerRetry, At: now.Add(reportWithin)}},
 	}
 }
 

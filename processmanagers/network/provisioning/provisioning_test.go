@@ -53,6 +53,14 @@ func failed(generation int, refused bool) events.ServiceApplyFailed {
 	}
 }
 
+// person is the request of a person to reconcile the service; each number is another request.
+func person(number int) events.ServiceReconcileRequested {
+	return events.ServiceReconcileRequested{
+		ServiceID: service, DeviceID: device, RunID: id.Derive[id.Run]("test", fmt.Sprint(number)),
+		Phase: events.PhaseApply, Generation: 1, At: now,
+	}
+}
+
 // dueAt is the instant at which the timers of these tests come due.
 var dueAt = now.Add(5 * time.Minute)
 
@@ -246,17 +254,18 @@ func TestFailure_OfAnUnreachableRouterIsTriedAgainAndARefusalIsNot(t *testing.T)
 	}
 	after(t, requested, failed(1, true)).When(again).Then(asks(commands.ApplyService{
 		ServiceID: service, DeviceID: device, RunID: asked, Generation: 1, Position: processtest.Position,
-		Anyway: true, Asked: asked.String(),
+		Asked: request(1, events.PhaseApply) + " " + asked.String(),
 	}))
 	again.Phase = events.PhaseTeardown
 	after(t, requested, recreation, failed(2, true)).When(again).Then(asks(commands.RemoveService{
 		ServiceID: service, DeviceID: device, RunID: asked, Generation: 1, Recreate: true,
-		Position: processtest.Position, Asked: asked.String(),
+		Position: processtest.Position, Asked: request(1, events.PhaseTeardown) + " " + asked.String(),
 	}))
 }
 
 // While the routers' queue is full of slow ones, or no program works it, a service's job waits for longer than the
-// process waits for its report. What is asked for meanwhile is the same request, which the queue keeps once. A try that
+// process waits for its report. What is asked for meanwhile, also by a person, is the same request, which the queue
+// keeps once. A try that
 // failed is over, and a change asks for something else.
 func TestRetry_OfAJobThatWaitsIsTheSameRequest(t *testing.T) {
 	t.Parallel()
@@ -288,11 +297,19 @@ func TestRetry_OfAJobThatWaitsIsTheSameRequest(t *testing.T) {
 		story []events.Event
 		want  int
 	}{
-		"a new service":            {[]events.Event{requested}, 1},
-		"a failed try":             {[]events.Event{requested, failed(1, false)}, 2},
-		"a change":                 {[]events.Event{requested, moved}, 2},
-		"a re-creation":            {[]events.Event{requested, recreation, tornDown}, 3},
-		"a removal":                {[]events.Event{requested, removal}, 2},
+		"a new service":                 {[]events.Event{requested}, 1},
+		"a failed try":                  {[]events.Event{requested, failed(1, false)}, 2},
+		"a change":                      {[]events.Event{requested, moved}, 2},
+		"a re-creation":                 {[]events.Event{requested, recreation, tornDown}, 3},
+		"a removal":                     {[]events.Event{requested, removal}, 2},
+		"a person, again and again":     {[]events.Event{requested, applied(1), person(1), person(2), person(3)}, 2},
+		"a person before the first job": {[]events.Event{requested, person(1), person(2)}, 1},
+		"a person after a failed try": {
+			[]events.Event{requested, failed(1, false), person(1), person(2)}, 3,
+		},
+		"a person after the last one's job": {
+			[]events.Event{requested, applied(1), person(1), applied(1), person(2)}, 3,
+		},
 		"leases of former subnets": {[]events.Event{requested, applied(1), left(now)}, 2},
 		"leases that last longer":  {[]events.Event{requested, applied(1), left(now), kept}, 3},
 	} {

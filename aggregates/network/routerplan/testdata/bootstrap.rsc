@@ -12,11 +12,11 @@
 :if ($digits) do={ :set minor ($minor * 10 + [:tonum $c]) }
 }
 # 0. Rollbacks of repairs: they would undo this script.
-:do { /system scheduler remove [find where name="platform-rollback-boot" and (comment="Platform" or comment~"^Platform run ")] } on-error={
+:do { /system scheduler remove [find where name="platform-rollback-boot" and (comment="Platform" or comment~"^Platform run " or on-event~"comment=.Platform.20run.20")] } on-error={
 :put "The scheduler of this router cannot be written." }
-:do { /system scheduler remove [find where name="platform-rollback" and (comment="Platform" or comment~"^Platform run ")] } on-error={
+:do { /system scheduler remove [find where name="platform-rollback" and (comment="Platform" or comment~"^Platform run " or on-event~"comment=.Platform.20run.20")] } on-error={
 :put "The scheduler of this router cannot be written." }
-:do { /system scheduler remove [find where name="platform-rollback-2" and (comment="Platform" or comment~"^Platform run ")] } on-error={
+:do { /system scheduler remove [find where name="platform-rollback-2" and (comment="Platform" or comment~"^Platform run " or on-event~"comment=.Platform.20run.20")] } on-error={
 :put "The scheduler of this router cannot be written." }
 # 1. Management tunnel: everything else goes through it.
 :if ([:len [/ppp profile find where name="platform-tunnel"]] = 0) do={ /ppp profile add name="platform-tunnel" use-encryption=yes use-compression=no change-tcp-mss=yes only-one=yes } else={ /ppp profile set [find where name="platform-tunnel"] use-encryption=yes use-compression=no change-tcp-mss=yes only-one=yes }
