@@ -19,11 +19,10 @@ import (
 // unchecked checks the router for drift, and gives why it could not be compared; nil when it was.
 func (p *plant) unchecked() *networkviews.Unchecked {
 	p.t.Helper()
-	if err := p.workers.CheckDrift(p.t.Context(), commands.CheckDrift{DeviceID: p.device}, jobs.Cause{
-		OrgID: p.org, JobID: id.New[id.Any](),
-	}); err != nil {
-		p.t.Fatal(err)
-	}
+	p.inTurn(func() error {
+		cause := jobs.Cause{OrgID: p.org, JobID: id.New[id.Any]()}
+		return p.workers.CheckDrift(p.t.Context(), commands.CheckDrift{DeviceID: p.device}, cause)
+	})
 	recorded, err := p.Store.Read(p.t.Context(), commands.DeviceCategory+"-"+p.device.String(), 0)
 	if err == nil {
 		err = p.views.WaitFor(p.t.Context(), networkviews.DevicesName, recorded[len(recorded)-1].Position)

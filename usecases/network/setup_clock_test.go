@@ -128,7 +128,8 @@ func TestSetupDrift_TellsTheRollbackThatAnEndedRunHasLeft(t *testing.T) {
 	})
 	job := commands.ReconcileSetup{DeviceID: p.device, RunID: id.New[id.Run]()}
 	cause := jobs.Cause{OrgID: p.org, JobID: id.New[id.Any](), Attempt: 1}
-	if err := p.workers.ReconcileSetup(ctx, job, cause); err == nil || len(p.scheduled()) != 2 {
+	err := turn(func() error { return p.workers.ReconcileSetup(ctx, job, cause) })
+	if err == nil || len(p.scheduled()) != 2 {
 		t.Fatalf("the attempt that dies: %v, the scheduler has %v", err, p.scheduled())
 	}
 	p.wire.watch(nil)
@@ -137,9 +138,7 @@ func TestSetupDrift_TellsTheRollbackThatAnEndedRunHasLeft(t *testing.T) {
 	}
 	p.router.SetSeenFrom(netip.MustParseAddr("192.0.2.1"))
 	cause.Attempt++
-	if err := p.workers.ReconcileSetup(t.Context(), job, cause); err != nil {
-		t.Fatal(err)
-	}
+	p.inTurn(func() error { return p.workers.ReconcileSetup(t.Context(), job, cause) })
 	p.router.StepClock(-year)
 	p.clock.Advance(10 * time.Minute) // past the pause of the breaker
 	p.router.SetSeenFrom(netip.MustParseAddr("10.99.0.1"))

@@ -265,7 +265,7 @@ func TestRepairSetup_ALaterAttemptKeepsWhatTheFirstOneWouldRestore(t *testing.T)
 				cancel()
 			}
 		})
-		return p.workers.ReconcileSetup(ctx, job, cause)
+		return turn(func() error { return p.workers.ReconcileSetup(ctx, job, cause) })
 	}
 	if err := attempt(2); err == nil || len(p.scheduled()) != 2 {
 		t.Fatalf("the first attempt: %v, the scheduler has %v", err, p.scheduled())
