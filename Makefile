@@ -13,7 +13,7 @@ SUMTYPE := github.com/alecthomas/go-check-sumtype/cmd/go-check-sumtype@v0.3.1
 
 # Packages whose tests also run under the race detector: engines and everything with goroutines of its own.
 CORE := ./internal/... ./eventstore/... ./commands/bus/... ./projections/runner/... ./processmanagers/runner/... \
-	./jobs/...
+	./jobs/... ./radius/...
 
 # Packages of pure rules, whose tests must notice nearly every change; MIN is the least share of them, in percent.
 RULES := ./aggregates/... ./internal/money ./internal/calendar ./internal/secrets ./gateways/mobilemoney \

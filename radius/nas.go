@@ -1,0 +1,152 @@
+package radius
+
+import (
+	"log/slog"
+	"net/netip"
+	"sync/atomic"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
+
+// NAS is a router that may ask, or another server that speaks RADIUS as a client. Values are not changed after they
+// were given to the server.
+type NAS struct {
+	ID     id.Device // stable: limits and kept answers go with it
+	Org    id.Organization
+	Name   string // for logs
+	Secret []byte // a NAS without a secret is left out
+
+	// Own are addresses that belong to this NAS alone, because the platform gave them to it. Who claims one of them too
+	// is ignored there. The first NAS of the list wins, should two own the same.
+	Own []netip.Addr
+	// Claimed are addresses that anybody may have claimed. There the secret decides, so an Access-Request needs a valid
+	// Message-Authenticator. Of several with the same secret the first of the list is taken, so the list begins with
+	// the oldest.
+	Claimed []netip.Addr
+	// RequireMessageAuthenticator refuses Access-Requests without one from own addresses too.
+	RequireMessageAuthenticator bool
+}
+
+// LogValue hides the secret.
+func (n *NAS) LogValue() slog.Value {
+	return slog.GroupValue(slog.String("device_id", n.ID.String()), slog.String("name", n.Name))
+}
+
+// client is a NAS with what is computed of its secret.
+type client struct {
+	*NAS
+
+	inner, outer [64]byte // the two keys of HMAC-MD5
+	state        *state
+}
+
+// state outlives changes of the NAS.
+type state struct {
+	rate    limiter
+	pending atomic.Int64 // accounting records that the sink has not acknowledged
+}
+
+// source is an address from which packets may come.
+type source struct {
+	clients []*client
+	own     bool     // one client, which owns the address
+	rate    *limiter // of all packets together, where there are several clients
+}
+
+// table is all that is known about routers. It is not changed after it was made.
+type table struct {
+	sources map[netip.Addr]*source
+	states  map[id.Device]*state
+}
+
+// newTable makes the table of a list; limits of those that were in the old table go on.
+func newTable(list []*NAS, old *table) *table {
+	t := &table{sources: map[netip.Addr]*source{}, states: map[id.Device]*state{}}
+	var clients []*client
+	for _, nas := range list {
+		if len(nas.Secret) == 0 {
+			continue
+		}
+		c := newClient(nas)
+		if c.state = t.states[nas.ID]; c.state == nil {
+			if c.state = old.states[nas.ID]; c.state == nil {
+				c.state = &state{}
+			}
+			t.states[nas.ID] = c.state
+		}
+		clients = append(clients, c)
+		for _, addr := range nas.Own {
+			if t.at(addr, old).own {
+				continue
+			}
+			*t.at(addr, old) = source{clients: []*client{c}, own: true, rate: t.at(addr, old).rate}
+		}
+	}
+	for _, c := range clients {
+		for _, addr := range c.Claimed {
+			if s := t.at(addr, old); !s.own {
+				s.clients = append(s.clients, c)
+			}
+		}
+	}
+	return t
+}
+
+// at is the source of an address, which is made when it is new.
+func (t *table) at(addr netip.Addr, old *table) *source {
+	addr = addr.Unmap()
+	s := t.sources[addr]
+	if s == nil {
+		s = &source{rate: &limiter{}}
+		if before := old.sources[addr]; before != nil {
+			s.rate = before.rate
+		}
+		t.sources[addr] = s
+	}
+	return s
+}
+
+// newClient computes the keys of HMAC-MD5 (RFC 2104) of the secret.
+func newClient(nas *NAS) *client {
+	c := &client{NAS: nas}
+	key := nas.Secret
+	if len(key) > len(c.inner) {
+		sum := newSigner().plain(key)
+		key = sum[:]
+	}
+	copy(c.inner[:], key)
+	copy(c.outer[:], key)
+	for i := range c.inner {
+		c.inner[i] ^= 0x36
+		c.outer[i] ^= 0x5c
+	}
+	return c
+}
+
+// limiter lets a number of packets a second through, and as many at once after a second of rest. The zero value is
+// ready. Safe for concurrent use.
+type limiter struct {
+	free atomic.Int64 // Unix time in nanoseconds at which the bucket is full again
+}
+
+// allow takes a place for one packet. 0 a second is no limit. A clock that was set back begins anew.
+func (l *limiter) allow(now time.Time, perSecond int) bool {
+	if perSecond <= 0 {
+		return true
+	}
+	at, each := now.UnixNano(), int64(time.Second)/int64(perSecond)
+	for {
+		free := l.free.Load()
+		next := max(free, at)
+		switch {
+		case next-at > 2*int64(time.Second): // never reached by packets alone
+			next = at
+		case next-at > int64(time.Second)-each:
+			return false
+		}
+		if l.free.CompareAndSwap(free, next+each) {
+			return true
+		}
+	}
+}

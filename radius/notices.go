@@ -1,0 +1,104 @@
+package radius
+
+import (
+	"context"
+	"log/slog"
+	"net/netip"
+	"sync"
+	"time"
+)
+
+// Bounds of what is remembered between two reports. What exceeds them is only counted.
+const (
+	maxStrangers   = 256 // unknown addresses
+	maxNotices     = 4096
+	maxLines       = 20 // log lines of one report
+	reportInterval = 10 * time.Second
+)
+
+// Notice tells support staff about packets of one kind from one address that were dropped or doubtful.
+type Notice struct {
+	Result Result // UnknownNAS, WrongSecret, Unproven, Malformed, OverLimit, SecretDoubtful, TooMuchPending, …
+	Source netip.Addr
+	NAS    *NAS // nil when it is not known which
+	Count  int
+	First  time.Time
+	Last   time.Time
+}
+
+// noticeKey tells notices apart.
+type noticeKey struct {
+	result Result
+	source netip.Addr
+	nas    *NAS
+}
+
+// notices adds packets up until the next report, so that a flood is one line. Safe for concurrent use.
+type notices struct {
+	logger *slog.Logger
+	hook   func([]Notice)
+
+	mu        sync.Mutex
+	list      map[noticeKey]*Notice
+	strangers int
+	more      int
+}
+
+// newNotices makes an empty collection.
+func newNotices(logger *slog.Logger, hook func([]Notice)) *notices {
+	return &notices{logger: logger, hook: hook, list: map[noticeKey]*Notice{}}
+}
+
+// add counts one packet.
+func (n *notices) add(k noticeKey, at time.Time) { n.first(k, at) }
+
+// first counts one packet and reports whether it is the first of its kind since the last report.
+func (n *notices) first(k noticeKey, at time.Time) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if found := n.list[k]; found != nil {
+		found.Count++
+		found.Last = at
+		return false
+	}
+	stranger := k.result == UnknownNAS
+	if len(n.list) >= maxNotices || stranger && n.strangers >= maxStrangers {
+		n.more++
+		return false
+	}
+	if stranger {
+		n.strangers++
+	}
+	n.list[k] = &Notice{Result: k.result, Source: k.source, NAS: k.nas, Count: 1, First: at, Last: at}
+	return true
+}
+
+// report logs what was added since the last report and gives it to the hook.
+func (n *notices) report(ctx context.Context) {
+	n.mu.Lock()
+	list, more := n.list, n.more
+	n.list, n.strangers, n.more = map[noticeKey]*Notice{}, 0, 0
+	n.mu.Unlock()
+	if len(list) == 0 {
+		return
+	}
+	all, lines := make([]Notice, 0, len(list)), 0
+	for _, notice := range list {
+		all = append(all, *notice)
+		if lines++; lines > maxLines {
+			more += notice.Count
+			continue
+		}
+		attributes := []any{"result", notice.Result.String(), "source", notice.Source, "packets", notice.Count}
+		if notice.NAS != nil {
+			attributes = append(attributes, "nas", notice.NAS)
+		}
+		n.logger.WarnContext(ctx, "radius packets in doubt", attributes...)
+	}
+	if more > 0 {
+		n.logger.WarnContext(ctx, "more radius packets in doubt", "packets", more)
+	}
+	if n.hook != nil {
+		n.hook(all)
+	}
+}
