@@ -6,7 +6,6 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
-	"github.com/lastmile-isp/lastmile/internal/money"
 )
 
 // PlanCategory begins the names of the streams of plans.
@@ -79,19 +78,6 @@ func (c ArchivePlan) Validate() error {
 		return nil
 	}
 	return requireReason(c.Reason)
-}
-
-// checkTerms checks a plan's terms field by field.
-func checkTerms(f *failure.Faults, t events.PlanTerms) {
-	checkName(f, t.Name)
-	f.Check(t.Kind == "pppoe" || t.Kind == "hotspot", "kind", "must be pppoe or hotspot")
-	f.Check(!t.Price.Negative(), "price", "must not be negative")
-	f.Check(t.Price.Cmp(money.Major(maxPrice, t.Price.Currency)) <= 0, "price", "must be at most %d", maxPrice)
-	f.Check(t.Mode == events.Prepaid || t.Mode == events.Postpaid, "billing.mode", "must be prepaid or postpaid")
-	f.Check(t.Period.Known(), "billing.period", "must be hour, day, week or month")
-	f.Check(t.Rates.Down > 0 && t.Rates.Down <= 100_000_000, "rates.down", "must be from 1 to 100000000 kbit/s")
-	f.Check(t.Rates.Up > 0 && t.Rates.Up <= 100_000_000, "rates.up", "must be from 1 to 100000000 kbit/s")
-	f.Check(t.Rates.Burst >= 0 && t.Rates.Burst <= 100_000_000, "rates.burst", "must be from 0 to 100000000 kbit/s")
 }
 
 // ErrNoPlan is the failure for a plan that does not exist or belongs to another organization.

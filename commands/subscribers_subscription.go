@@ -1,7 +1,6 @@
 package commands
 
 import (
-	"regexp"
 	"strconv"
 	"time"
 
@@ -23,7 +22,7 @@ type SubscriptionCommand interface {
 }
 
 // CreateSubscription gives a subscriber a plan. The caller must read plan and organization from the log. Fails:
-// username_taken, subscription_exists.
+// username_taken, static_ip_taken, static_ipv6_prefix_taken, subscription_exists.
 type CreateSubscription struct {
 	SubscriptionID id.Subscription
 	OrgID          id.Organization
@@ -35,6 +34,7 @@ type CreateSubscription struct {
 	StartsAt       time.Time // zero = now
 	Username       personal.Text
 	PasswordRef    id.Secret
+	Addresses      ServiceAddresses
 }
 
 // PeriodInvoice is the id of the invoice of a subscription's period. The ordinal is 1 for the first period. Periods
@@ -116,13 +116,11 @@ func (c PauseSubscription) Target() Target  { return At(SubscriptionCategory, c.
 func (c ResumeSubscription) Target() Target { return At(SubscriptionCategory, c.SubscriptionID) }
 func (c EndSubscription) Target() Target    { return At(SubscriptionCategory, c.SubscriptionID) }
 
-// usernameForm allows the characters that routers and RADIUS accept without quotes.
-var usernameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$`)
-
-// Validate checks the form of the username.
+// Validate checks the form of the username and of the addresses.
 func (c CreateSubscription) Validate() error {
 	var f failure.Faults
-	f.Check(usernameForm.MatchString(c.Username.Reveal()), "username", "must have 1 to 64 letters, digits or . _ @ -")
+	checkUsername(&f, c.Username)
+	checkAddresses(&f, c.Addresses)
 	return f.Err()
 }
 

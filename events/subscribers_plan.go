@@ -1,6 +1,8 @@
 package events
 
 import (
+	"reflect"
+
 	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
@@ -23,10 +25,12 @@ const (
 	Postpaid BillingMode = "postpaid"
 )
 
-// Rates are the speeds in kbit/s, from the customer's point of view. Burst is 0 without a burst.
+// Rates are the speeds in kbit/s, from the customer's point of view.
 type Rates struct {
-	Down  int64 `json:"down"`
-	Up    int64 `json:"up"`
+	Down int64 `json:"down"`
+	Up   int64 `json:"up"`
+	// Burst was recorded before bursts had directions, thresholds and a length. No router was ever given it:
+	// AccessTerms.Burst counts.
 	Burst int64 `json:"burst,omitempty"`
 }
 
@@ -40,6 +44,13 @@ type PlanTerms struct {
 	Period    calendar.Period `json:"period"`
 	AnchorDay int             `json:"anchorDay,omitempty"` // 1 to 28: billing day of monthly plans; 0 = the anniversary
 	Rates     Rates           `json:"rates"`
+	Access    AccessTerms     `json:"access,omitzero"`
+}
+
+// Equal reports whether two terms mean the same.
+func (t PlanTerms) Equal(u PlanTerms) bool {
+	t.Access, u.Access = t.Access.WithDefaults(), u.Access.WithDefaults()
+	return reflect.DeepEqual(t, u)
 }
 
 // PlanCreated records a new plan at version 1.

@@ -157,6 +157,10 @@ type SubscriptionPeriodClosed struct {
 	Opening        []byte          `json:"opening"` // JSON of the aggregate's state, personal fields excluded
 	Username       personal.Text   `json:"username"`
 	SubscriberID   id.Subscriber   `json:"subscriberId"`
+	// Addresses as in SubscriptionAddressesAssigned; empty = none, or recorded before there were any.
+	StaticIP         personal.Text   `json:"staticIp,omitzero"`
+	StaticIPv6Prefix personal.Text   `json:"staticIpv6Prefix,omitzero"`
+	MACAddresses     []personal.Text `json:"macAddresses,omitempty"`
 }
 
 func (SubscriptionCreated) EventType() string       { return "subscribers.SubscriptionCreated.v1" }

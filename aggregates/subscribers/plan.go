@@ -76,7 +76,7 @@ func decidePlan(s Plan, c commands.PlanCommand, _ time.Time) ([]events.PlanEvent
 		switch {
 		case s.Archived:
 			return nil, failure.NewConflict("plan_archived", "This plan is archived.")
-		case c.Terms == s.Terms:
+		case c.Terms.Equal(s.Terms):
 			return nil, nil
 		}
 		return []events.PlanEvent{events.PlanRevised{PlanID: s.ID, Version: s.Version + 1, Terms: c.Terms}}, nil

@@ -2,6 +2,7 @@ package subscribers_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates"
 	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
@@ -135,6 +136,42 @@ func TestNormalizeContactPhone_AsPeopleWriteIt(t *testing.T) {
 	} {
 		if got := commands.NormalizeContactPhone(text); got != want {
 			t.Errorf("%q became %q; want %q", text, got, want)
+		}
+	}
+}
+
+func TestPlan_OtherTermsOfAccessAreANewVersion(t *testing.T) {
+	t.Parallel()
+	night := terms(events.Prepaid)
+	night.Access = events.AccessTerms{SessionLimit: 2, Schedule: []events.ScheduleWindow{{
+		Days: []time.Weekday{time.Monday}, From: 0, To: 360, Speed: events.Speed{Down: 20_000, Up: 20_000},
+	}}}
+	s := decidertest.For(t, plans(), now).Given(events.PlanCreated{
+		PlanID: plan, OrgID: org, Code: "HOME10", Terms: terms(events.Prepaid),
+	})
+	explicit := terms(events.Prepaid)
+	explicit.Access = events.AccessTerms{}.WithDefaults()
+	s.When(commands.RevisePlan{PlanID: plan, Terms: explicit}).ThenNothing()
+	s.When(commands.RevisePlan{PlanID: plan, Terms: night}).Then(events.PlanRevised{
+		PlanID: plan, Version: 2, Terms: night,
+	})
+	s.When(commands.RevisePlan{PlanID: plan, Terms: night}).ThenNothing()
+}
+
+func TestSubscription_ItsInvoicesDoNotRepeatTheTermsOfAccess(t *testing.T) {
+	t.Parallel()
+	c := create(events.Prepaid)
+	c.Terms.Access = events.AccessTerms{SessionLimit: 2, Pool: "dhcp"}
+	for _, e := range decidertest.For(t, aggregate(), now).When(c).ThenEvents() {
+		switch e := e.(type) {
+		case events.SubscriptionCreated:
+			if !e.Terms.Equal(c.Terms) {
+				t.Errorf("made with %+v", e.Terms)
+			}
+		case events.PeriodDue:
+			if !e.Terms.Equal(terms(events.Prepaid)) {
+				t.Errorf("due with %+v", e.Terms)
+			}
 		}
 	}
 }

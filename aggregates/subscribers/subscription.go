@@ -20,7 +20,8 @@ func Subscriptions() aggregates.Definition[Subscription, commands.SubscriptionCo
 		Commands: []commands.SubscriptionCommand{
 			commands.CreateSubscription{}, commands.MakePeriodDue{}, commands.ExtendSubscription{},
 			commands.WithdrawPeriod{}, commands.CancelPeriod{}, commands.PauseSubscription{},
-			commands.ResumeSubscription{}, commands.EndSubscription{},
+			commands.ResumeSubscription{}, commands.EndSubscription{}, commands.AssignAddresses{},
+			commands.SetCredentials{}, commands.ShowCredentials{},
 		},
 	}
 }
@@ -47,8 +48,12 @@ type Subscription struct {
 	Timezone     string // IANA name; days and months of periods are in this zone
 	StartsAt     time.Time
 	Username     personal.Text // personal: the closing event carries it sealed, outside the opening
-	State        SubscriptionState
-	PausedAt     time.Time // start of the present pause; zero = not paused
+	PasswordRef  id.Secret     // of the present password
+	FormerRef    id.Secret     // of the password before it, which the vault need not have any more; zero = none
+	// Addresses are personal, as Username is.
+	Addresses commands.ServiceAddresses
+	State     SubscriptionState
+	PausedAt  time.Time // start of the present pause; zero = not paused
 	// EndedAt is when service ended, on the subscription's own clock; zero = not ended, or ended before it was kept.
 	EndedAt time.Time
 	// Base, Periods and Gaps are the facts from which the paid time follows; see Course.
@@ -67,8 +72,8 @@ func evolveSubscription(s Subscription, e events.SubscriptionEvent) Subscription
 	case events.SubscriptionCreated:
 		return Subscription{
 			ID: e.SubscriptionID, Owner: e.OrgID, SubscriberID: e.SubscriberID, PlanVersion: e.PlanVersion,
-			Terms: e.Terms, Timezone: e.Timezone, StartsAt: e.StartsAt, Username: e.Username, State: Pending,
-			Latest: e.CreatedAt,
+			Terms: e.Terms, Timezone: e.Timezone, StartsAt: e.StartsAt, Username: e.Username,
+			PasswordRef: e.PasswordRef, State: Pending, Latest: e.CreatedAt,
 		}
 	case events.PeriodDue:
 		return s.told(e.At).became(e.InvoiceID, e.Ordinal, func(p *Period) {
@@ -96,6 +101,18 @@ func evolveSubscription(s Subscription, e events.SubscriptionEvent) Subscription
 		s.State, s.PausedAt = Active, time.Time{}
 	case events.SubscriptionEnded:
 		s.State, s.EndedAt = Ended, s.running(e.At)
+	case events.SubscriptionAddressesAssigned:
+		s = s.told(e.At)
+		s.Addresses = commands.ServiceAddresses{
+			StaticIP: e.StaticIP, StaticIPv6Prefix: e.StaticIPv6Prefix, MACAddresses: e.MACAddresses,
+		}
+	case events.SubscriptionCredentialsSet:
+		s = s.told(e.At)
+		if s.Username = e.Username; e.PasswordRef != s.PasswordRef {
+			s.PasswordRef, s.FormerRef = e.PasswordRef, s.PasswordRef
+		}
+	case events.SubscriptionCredentialsShown:
+		return s.told(e.At)
 	case events.SubscriptionPeriodClosed:
 		return reopened(e)
 	}
@@ -195,13 +212,32 @@ func (s Subscription) zone() *time.Location {
 // ownerSubscription: a subscription belongs to one organization for ever.
 func ownerSubscription(s Subscription) id.Organization { return s.Owner }
 
-// claimsSubscription claims the network username within the organization, until the subscription ends.
+// claimsSubscription claims the network username and the static addresses within the organization, until the
+// subscription ends.
 func claimsSubscription(s Subscription) []commands.Claim {
-	if s.ID.IsZero() || s.State == Ended || s.Username.Reveal() == "" {
+	if s.ID.IsZero() || s.State == Ended {
 		return nil
 	}
-	return []commands.Claim{{
-		Kind: "username", Value: s.Owner.String() + "/" + s.Username.Reveal(),
-		Code: "username_taken", Message: "This username is in use. Choose another one.",
-	}}
+	var claims []commands.Claim
+	for _, c := range []commands.Claim{
+		{
+			Kind: "username", Value: s.Username.Reveal(), Code: "username_taken",
+			Message: "This username is in use. Choose another one.",
+		},
+		{
+			Kind: "static_ip", Value: s.Addresses.StaticIP.Reveal(), Code: "static_ip_taken",
+			Message: "This address belongs to another subscription. Choose another one.",
+		},
+		{
+			Kind: "static_ipv6_prefix", Value: s.Addresses.StaticIPv6Prefix.Reveal(),
+			Code:    "static_ipv6_prefix_taken",
+			Message: "This prefix belongs to another subscription. Choose another one.",
+		},
+	} {
+		if c.Value != "" {
+			c.Value = s.Owner.String() + "/" + c.Value
+			claims = append(claims, c)
+		}
+	}
+	return claims
 }

@@ -38,12 +38,21 @@ func decideSubscription(
 		return decideResume(s, c, now)
 	case commands.EndSubscription:
 		return decideEnd(s, c, now), nil
+	case commands.AssignAddresses:
+		return decideAddresses(s, c, now)
+	case commands.SetCredentials:
+		return decideCredentials(s, c, now)
+	case commands.ShowCredentials:
+		return []events.SubscriptionEvent{events.SubscriptionCredentialsShown{
+			SubscriptionID: s.ID, SubscriberID: s.SubscriberID, PasswordRef: c.PasswordRef, At: now,
+		}}, nil
 	}
 	return nil, nil
 }
 
-// decideCreate creates the subscription and its first due period. A prepaid period starts when it is paid. A postpaid
-// period starts at once, or on StartsAt, and is payable at its end; one that starts later becomes due on its day.
+// decideCreate creates the subscription with its addresses, and its first due period. A prepaid period starts when it
+// is paid. A postpaid period starts at once, or on StartsAt, and is payable at its end; one that starts later becomes
+// due on its day.
 func decideCreate(s Subscription, c commands.CreateSubscription, now time.Time) ([]events.SubscriptionEvent, error) {
 	if !s.ID.IsZero() {
 		return nil, failure.NewConflict("subscription_exists", "This subscription exists already.")
@@ -59,6 +68,9 @@ func decideCreate(s Subscription, c commands.CreateSubscription, now time.Time) 
 	}
 	made := []events.SubscriptionEvent{created}
 	s = evolveSubscription(s, created)
+	if !c.Addresses.IsZero() {
+		made = append(made, assigned(s, c.Addresses, now))
+	}
 	if c.Terms.Mode == events.Postpaid && starts.After(now) {
 		return made, nil
 	}
@@ -83,9 +95,11 @@ func decidePeriodDue(s Subscription, now time.Time) []events.SubscriptionEvent {
 // due makes the events of the next period; the first postpaid period also activates the subscription.
 func due(s Subscription, now time.Time) []events.SubscriptionEvent {
 	ordinal, course := s.lastOrdinal()+1, s.Course()
+	terms := s.Terms
+	terms.Access = events.AccessTerms{} // no invoice needs what only the network needs
 	period := events.PeriodDue{
 		SubscriptionID: s.ID, OrgID: s.Owner, SubscriberID: s.SubscriberID, InvoiceID: s.invoiceOf(ordinal),
-		Ordinal: ordinal, PlanName: s.Terms.Name, Terms: s.Terms, KeepsTime: true, At: now,
+		Ordinal: ordinal, PlanName: s.Terms.Name, Terms: terms, KeepsTime: true, At: now,
 	}
 	if s.Terms.Mode == events.Prepaid {
 		period.DueAt = latest(now, s.StartsAt, course.PaidUntil)

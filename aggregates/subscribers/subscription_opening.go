@@ -8,20 +8,22 @@ import (
 	"slices"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// Forms of openings. The one that is written now keeps the time of day of anniversaries; openings of the first form
-// have no number.
+// Forms of openings. Openings of the first form have no number.
 const (
-	openingForm     = 3
+	openingForm     = 4
 	openingTimeless = 2 // the last form that does not keep the time of day of anniversaries
+	openingUnkeyed  = 3 // the last form without the password's reference: it was still the first
 )
 
 // subscriptionOpening is the JSON form of Subscription that a closed stream period passes to the next. It is durable:
-// names never change, and the zero value of a new field must be harmless. The username travels outside, sealed.
+// names never change, and the zero value of a new field must be harmless. Username and addresses travel outside,
+// sealed.
 type subscriptionOpening struct {
 	Form          int               `json:"form"`
 	ID            id.Subscription   `json:"subscription"`
@@ -39,6 +41,8 @@ type subscriptionOpening struct {
 	Gaps          []openingSpan     `json:"gaps,omitempty"`
 	UnservedSince time.Time         `json:"unservedSince,omitzero"`
 	Latest        time.Time         `json:"latest,omitzero"`
+	PasswordRef   id.Secret         `json:"passwordRef,omitzero"`
+	FormerRef     id.Secret         `json:"formerRef,omitzero"`
 }
 
 // openingBase is the durable form of Base. Names of fields never change.
@@ -79,6 +83,7 @@ func closeSubscription(s Subscription) events.SubscriptionEvent {
 		Form: openingForm, ID: s.ID, Owner: s.Owner, SubscriberID: s.SubscriberID, PlanVersion: s.PlanVersion,
 		Terms: s.Terms, Timezone: s.Timezone, StartsAt: s.StartsAt, State: s.State, PausedAt: s.PausedAt,
 		EndedAt: s.EndedAt, Base: openingBase(s.Base), UnservedSince: s.UnservedSince, Latest: s.Latest,
+		PasswordRef: s.PasswordRef, FormerRef: s.FormerRef,
 	}
 	for _, p := range s.Periods {
 		o.Periods = append(o.Periods, s.closePeriod(p))
@@ -92,6 +97,8 @@ func closeSubscription(s Subscription) events.SubscriptionEvent {
 	}
 	return events.SubscriptionPeriodClosed{
 		SubscriptionID: s.ID, SubscriberID: s.SubscriberID, Opening: opening, Username: s.Username,
+		StaticIP: s.Addresses.StaticIP, StaticIPv6Prefix: s.Addresses.StaticIPv6Prefix,
+		MACAddresses: s.Addresses.MACAddresses,
 	}
 }
 
@@ -129,6 +136,13 @@ func reopened(e events.SubscriptionPeriodClosed) Subscription {
 		ID: o.ID, Owner: o.Owner, SubscriberID: o.SubscriberID, PlanVersion: o.PlanVersion, Terms: o.Terms,
 		Timezone: o.Timezone, StartsAt: o.StartsAt, Username: e.Username, State: o.State, PausedAt: o.PausedAt,
 		EndedAt: o.EndedAt, Base: Base(o.Base), UnservedSince: o.UnservedSince, Latest: o.Latest,
+		PasswordRef: o.PasswordRef, FormerRef: o.FormerRef,
+		Addresses: commands.ServiceAddresses{
+			StaticIP: e.StaticIP, StaticIPv6Prefix: e.StaticIPv6Prefix, MACAddresses: e.MACAddresses,
+		},
+	}
+	if o.Form <= openingUnkeyed {
+		s.PasswordRef = commands.FirstPassword(o.ID)
 	}
 	for _, p := range o.Periods {
 		read := Period{
@@ -178,6 +192,7 @@ func reopenedFirstForm(e events.SubscriptionPeriodClosed) Subscription {
 	s := Subscription{
 		ID: o.ID, Owner: o.Owner, SubscriberID: o.SubscriberID, PlanVersion: o.PlanVersion, Terms: o.Terms,
 		Timezone: o.Timezone, StartsAt: o.StartsAt, Username: e.Username, State: o.State, PausedAt: o.PausedAt,
+		PasswordRef: commands.FirstPassword(o.ID),
 	}
 	if o.Terms.Mode == events.Postpaid {
 		return s.withFirstPostpaid(o)

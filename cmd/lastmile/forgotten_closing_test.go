@@ -48,7 +48,10 @@ func newPerson(t *testing.T) (*person, *bus.Bus) {
 		commands.CreateSubscription{
 			SubscriptionID: p.subscription, OrgID: p.org, SubscriberID: p.who, PlanID: id.New[id.Plan](),
 			PlanVersion: 1, Timezone: "Africa/Nairobi", Username: personal.Of(remarkedName),
-			PasswordRef: id.New[id.Secret](),
+			PasswordRef: id.New[id.Secret](), Addresses: commands.ServiceAddresses{
+				StaticIP: personal.Of("203.0.113.9"), StaticIPv6Prefix: personal.Of("2001:db8:1:100::/56"),
+				MACAddresses: personal.OfAll([]string{"AA:BB:CC:DD:EE:FF"}),
+			},
 			Terms: events.PlanTerms{
 				Name: "Home", Kind: "pppoe", Price: money.Major(1500, money.KES), Mode: events.Prepaid,
 				Period: calendar.Month, Rates: events.Rates{Down: 10_000, Up: 5_000},
@@ -134,6 +137,7 @@ func TestForgotten_StreamsOfThePersonAreClosedAndOpenedWithoutWhatWasPersonal(t 
 			}
 			p.do(t, b, commands.PauseSubscription{SubscriptionID: p.subscription, Reason: remark})
 			for units := range lifePeriod {
+				p.do(t, b, commands.ShowCredentials{SubscriptionID: p.subscription})
 				p.do(t, b, commands.ReservePrompt{
 					SubscriberID: p.who, OrgID: p.org, PaymentID: id.New[id.Payment](),
 					Amount: money.Major(int64(units)+1, money.KES),
@@ -145,7 +149,9 @@ func TestForgotten_StreamsOfThePersonAreClosedAndOpenedWithoutWhatWasPersonal(t 
 			fresh := p.bus()
 			s, _, err := bus.LoadUnchecked[subscribers.Subscription](t.Context(), fresh, p.subscription)
 			if err != nil || s.State != subscribers.Paused || !s.PaidUntil().Equal(p.until) ||
-				s.Username.Reveal() != "" {
+				s.Username.Reveal() != "" || s.Addresses.StaticIP.Reveal() != "" ||
+				s.Addresses.StaticIPv6Prefix.Reveal() != "" ||
+				strings.Join(personal.RevealAll(s.Addresses.MACAddresses), "") != "" {
 				t.Errorf("subscription %+v, %v", s, err)
 			}
 			a, _, err := bus.LoadUnchecked[billing.Account](t.Context(), fresh, p.who)

@@ -49,8 +49,10 @@ func (a *App) wireSubscribers(context.Context) ([][]httpapi.Route, error) {
 			Cases: subscriberscases.Plans{Bus: e.bus}, Bus: e.bus, Plans: subscribersviews.PlansQuery{Views: e.views},
 		}.Routes(),
 		subscribersapi.Subscriptions{
-			Cases: subscriberscases.Subscriptions{Bus: e.bus, Secrets: a.storage.vault.Secrets, Clock: a.clock},
-			Bus:   e.bus, Subscriptions: subscribersviews.SubscriptionsQuery{Views: e.views}, Clock: a.clock,
+			Cases: subscriberscases.Subscriptions{
+				Bus: e.bus, Secrets: a.storage.vault.Secrets, Limiter: a.storage.vault.Limits, Clock: a.clock,
+			},
+			Bus: e.bus, Subscriptions: subscribersviews.SubscriptionsQuery{Views: e.views}, Clock: a.clock,
 			Invoices: billingviews.InvoicesQuery{Views: e.views},
 		}.Routes(),
 		subscribersapi.Timeline{

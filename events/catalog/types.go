@@ -48,6 +48,8 @@ func subscribers() []events.Event {
 		events.SubscriberRegistered{}, events.SubscriberDetailsCorrected{}, events.SubscriberBlocked{},
 		events.SubscriberUnblocked{}, events.SubscriberForgotten{},
 		events.PlanCreated{}, events.PlanRevised{}, events.PlanArchived{},
+		events.SubscriptionAddressesAssigned{}, events.SubscriptionCredentialsSet{},
+		events.SubscriptionCredentialsShown{},
 		events.SubscriptionCreated{}, events.PeriodDue{}, events.SubscriptionActivated{}, events.SubscriptionExtended{},
 		events.PeriodWithdrawn{}, events.PeriodCancelled{}, events.SubscriptionPaused{}, events.SubscriptionResumed{},
 		events.SubscriptionEnded{}, events.SubscriptionPeriodClosed{},

@@ -51,13 +51,6 @@ func (a Plans) Routes() []httpapi.Route {
 	}
 }
 
-// planRates are speeds in kbit/s.
-type planRates struct {
-	Down  int64 `json:"down"`
-	Up    int64 `json:"up"`
-	Burst int64 `json:"burst,omitempty"`
-}
-
 // planBilling says when a plan is paid, and how long one payment lasts.
 type planBilling struct {
 	Mode   string `json:"mode" enum:"prepaid,postpaid"`
@@ -74,6 +67,7 @@ type planRequest struct {
 	Currency string         `json:"currency,omitempty" doc:"the organization's; another is refused"`
 	Billing  planBilling    `json:"billing"`
 	Rates    planRates      `json:"rates"`
+	planAccess
 }
 
 // planPatch changes the fields that are given; code and currency never change.
@@ -82,22 +76,24 @@ type planPatch struct {
 	Kind    *string         `json:"kind,omitempty" enum:"pppoe,hotspot"`
 	Price   *httpapi.Amount `json:"price,omitempty"`
 	Billing *planBilling    `json:"billing,omitempty"`
-	Rates   *planRates      `json:"rates,omitempty"`
+	Rates   *planRates      `json:"rates,omitempty" doc:"replaces the present ones, burst included"`
+	planAccess
 }
 
 // planResponse is a plan as the API shows it (docs/rules/subscribers.md#plan-fields).
 type planResponse struct {
-	ID        id.Plan        `json:"id"`
-	Code      string         `json:"code"`
-	Name      string         `json:"name"`
-	Version   int            `json:"version"`
-	Kind      string         `json:"kind"`
-	Price     httpapi.Number `json:"price"`
-	Currency  money.Currency `json:"currency"`
-	Billing   planBilling    `json:"billing"`
-	Rates     planRates      `json:"rates"`
-	Archived  bool           `json:"archived"`
-	CreatedAt time.Time      `json:"createdAt"`
+	ID       id.Plan        `json:"id"`
+	Code     string         `json:"code"`
+	Name     string         `json:"name"`
+	Version  int            `json:"version"`
+	Kind     string         `json:"kind"`
+	Price    httpapi.Number `json:"price"`
+	Currency money.Currency `json:"currency"`
+	Billing  planBilling    `json:"billing"`
+	Rates    planRates      `json:"rates"`
+	planAccess
+	Archived  bool      `json:"archived"`
+	CreatedAt time.Time `json:"createdAt"`
 }
 
 // showPlan writes the terms of the newest version.
@@ -107,7 +103,8 @@ func showPlan(r subscribersviews.PlanRow) planResponse {
 		ID: r.ID, Code: r.Code, Name: t.Name, Version: r.Version, Kind: t.Kind, Price: t.Price.Number(),
 		Currency: t.Price.Currency,
 		Billing:  planBilling{Mode: string(t.Mode), Period: string(t.Period), Anchor: "anniversary"},
-		Rates:    planRates(t.Rates), Archived: r.Archived, CreatedAt: r.CreatedAt,
+		Rates:    showRates(t.Rates.Down, t.Rates.Up, t.Access.Burst), planAccess: showAccessTerms(t.Access),
+		Archived: r.Archived, CreatedAt: r.CreatedAt,
 	}
 }
 
@@ -120,7 +117,7 @@ func (a Plans) create(ctx context.Context, c *httpapi.Call) error {
 	plan, done, err := a.Cases.Create(ctx, c.Asked(), subscriberscases.CreatePlanInput{
 		Code: in.Code, Name: in.Name, Kind: in.Kind, Price: in.Price.Figure(), Currency: money.Currency(in.Currency),
 		Mode: events.BillingMode(in.Billing.Mode), Period: calendar.Period(in.Billing.Period),
-		Rates: events.Rates(in.Rates), Invalid: invalid,
+		Rates: events.Rates{Down: in.Rates.Down, Up: in.Rates.Up}, Access: in.change(&in.Rates), Invalid: invalid,
 	})
 	if err != nil {
 		return err
@@ -170,7 +167,10 @@ func (a Plans) change(ctx context.Context, c *httpapi.Call) error {
 // revision is the patch in the form of the use case.
 func (p planPatch) revision(plan id.Plan) subscriberscases.RevisePlanInput {
 	in := subscriberscases.RevisePlanInput{
-		PlanID: plan, Name: p.Name, Kind: p.Kind, Rates: (*events.Rates)(p.Rates),
+		PlanID: plan, Name: p.Name, Kind: p.Kind, Access: p.change(p.Rates),
+	}
+	if p.Rates != nil {
+		in.Rates = &events.Rates{Down: p.Rates.Down, Up: p.Rates.Up}
 	}
 	if p.Price != nil {
 		in.Price = new(p.Price.Figure())

@@ -11,6 +11,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 	"github.com/lastmile-isp/lastmile/projections/billing"
@@ -47,6 +48,21 @@ func (a Subscriptions) Routes() []httpapi.Route {
 			Summary: "Read a subscription", Response: subscriptionResponse{}, Handle: a.get,
 		},
 		{
+			Method: "PATCH", Path: "/subscriptions/:id", Hosts: httpapi.OnOrganization, Access: httpapi.AccessAdmin,
+			Summary: "Change the addresses of a subscription", Request: addressesPatch{},
+			Response: subscriptionResponse{}, Handle: a.change,
+		},
+		{
+			Method: "GET", Path: "/subscriptions/:id/credentials", Hosts: httpapi.OnOrganization,
+			Access: httpapi.AccessAdmin, Summary: "Show the login on the network; the audit log tells it",
+			Response: credentialsResponse{}, Handle: a.showCredentials,
+		},
+		{
+			Method: "POST", Path: "/subscriptions/:id/credentials", Hosts: httpapi.OnOrganization,
+			Access: httpapi.AccessAdmin, Summary: "Change the login on the network", Request: credentialsRequest{},
+			Response: credentialsResponse{}, Handle: a.setCredentials,
+		},
+		{
 			Method: "POST", Path: "/subscriptions/:id/pause", Hosts: httpapi.OnOrganization,
 			Access: httpapi.AccessAdmin, Summary: "Rest service and billing", Request: httpapi.ReasonRequest{},
 			Response: subscriptionResponse{}, Handle: a.pause,
@@ -73,7 +89,8 @@ type subscriptionRequest struct {
 	PlanID       id.Plan       `json:"planId"`
 	StartDate    calendar.Date `json:"startDate,omitzero" doc:"in the organization's time zone; today when absent"`
 	Username     string        `json:"username,omitempty" doc:"on the network; made of the account number when absent"`
-	Password     secrets.Text  `json:"password,omitempty" doc:"on the network, never shown; random when absent"`
+	Password     secrets.Text  `json:"password,omitempty" doc:"on the network; generated when absent"`
+	addressesRequest
 }
 
 // subscriptionResponse is a subscription with the terms that it was made with
@@ -96,6 +113,10 @@ type subscriptionResponse struct {
 	Dunning       string          `json:"dunning"`
 	Access        string          `json:"access"`
 	Username      *string         `json:"username"`
+	Password      *string         `json:"password,omitempty" doc:"only in the answer to a creation that generated it"`
+	StaticIP      *string         `json:"staticIp"`
+	StaticIPv6    *string         `json:"staticIpv6Prefix"`
+	MACAddresses  []string        `json:"macAddresses" doc:"the only equipment that may sign in; empty = any"`
 	OpenInvoiceID *id.Invoice     `json:"openInvoiceId"`
 	CreatedAt     time.Time       `json:"createdAt"`
 	// Periods are missing in lists.
@@ -127,26 +148,35 @@ func (a Subscriptions) show(r subscribersviews.SubscriptionRow) subscriptionResp
 		ID: r.ID, SubscriberID: r.SubscriberID, PlanID: r.PlanID, PlanVersion: r.PlanVersion, PlanName: t.Name,
 		Price: t.Price.Number(), Currency: t.Price.Currency,
 		Billing: planBilling{Mode: string(t.Mode), Period: string(t.Period), Anchor: "anniversary"},
-		Rates:   planRates(t.Rates), State: r.State, Reason: r.Reason, StartsAt: r.StartsAt, ActivatedAt: r.ActivatedAt,
+		Rates:   showRates(t.Rates.Down, t.Rates.Up, t.Access.Burst), State: r.State, Reason: r.Reason,
+		StartsAt: r.StartsAt, ActivatedAt: r.ActivatedAt,
 		PaidUntil: r.PaidUntil, Dunning: "none", Access: r.Access(a.Clock.Now()), Username: r.Username,
-		OpenInvoiceID: r.OpenInvoice, CreatedAt: r.CreatedAt, Periods: periods,
+		StaticIP: r.StaticIP, StaticIPv6: r.StaticIPv6, MACAddresses: r.MACAddresses, OpenInvoiceID: r.OpenInvoice,
+		CreatedAt: r.CreatedAt, Periods: periods,
 	}
 }
 
-// create gives a subscriber a plan.
+// create gives a subscriber a plan. The answer has a generated password, so no cache may keep it.
 func (a Subscriptions) create(ctx context.Context, c *httpapi.Call) error {
 	in, err := httpapi.Decode[subscriptionRequest](c)
 	if err != nil {
 		return err
 	}
-	subscription, done, err := a.Cases.Create(ctx, c.Asked(), subscriberscases.CreateSubscriptionInput{
+	made, err := a.Cases.Create(ctx, c.Asked(), subscriberscases.CreateSubscriptionInput{
 		SubscriberID: in.SubscriberID, PlanID: in.PlanID, StartDate: in.StartDate, Username: personal.Of(in.Username),
-		Password: in.Password,
+		Password: in.Password, Addresses: in.addresses(),
 	})
 	if err != nil {
 		return err
 	}
-	return httpapi.SendOne(ctx, c, 201, a.one(), subscription, done)
+	one := a.one()
+	one.Show = func(r subscribersviews.SubscriptionRow) subscriptionResponse {
+		out := a.show(r)
+		out.Password = null.Of(made.Generated.Reveal())
+		return out
+	}
+	c.Writer.Header().Set("Cache-Control", "no-store")
+	return httpapi.SendOne(ctx, c, 201, one, made.ID, made.Result)
 }
 
 // one describes how a subscription is read and shown.

@@ -22,7 +22,7 @@ var matchingDDL string
 func (Matching) Name() string { return MatchingName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Matching) Version() int { return 4 }
+func (Matching) Version() int { return 5 }
 
 // DDL creates the tables of matching.sql.
 func (Matching) DDL() string { return matchingDDL }
@@ -37,6 +37,7 @@ func (Matching) Handles() []string {
 		events.InvoicePrefixReleased{}.EventType(),
 		events.SubscriberRegistered{}.EventType(), events.SubscriberDetailsCorrected{}.EventType(),
 		events.SubscriberForgotten{}.EventType(), events.SubscriptionCreated{}.EventType(),
+		events.SubscriptionCredentialsSet{}.EventType(),
 		events.InvoiceIssued{}.EventType(), events.InvoiceVoided{}.EventType(),
 	}
 }
@@ -67,6 +68,9 @@ func (Matching) Apply(w *runner.Writes, e events.Envelope) error {
 		w.Exec(`insert into {schema}.usernames (subscription_id, org_id, subscriber_id, username)
 			values ($1, $2, $3, nullif($4, '')) on conflict (subscription_id) do nothing`, v.SubscriptionID, v.OrgID,
 			v.SubscriberID,
+			usernameKey(v.Username.Reveal()))
+	case events.SubscriptionCredentialsSet:
+		w.Exec(`update {schema}.usernames set username = nullif($2, '') where subscription_id = $1`, v.SubscriptionID,
 			usernameKey(v.Username.Reveal()))
 	case events.InvoiceIssued:
 		w.Exec(`insert into {schema}.invoices (invoice_id, org_id, subscriber_id, number, number_key)

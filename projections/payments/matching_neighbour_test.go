@@ -78,6 +78,19 @@ func TestMatching_ANeighboursPrefixOrUsernameTakesNobodysMoney(t *testing.T) {
 	})
 }
 
+func TestMatching_AChangedUsernameLeadsToItsCustomerAndTheFormerOneToNobody(t *testing.T) {
+	t.Parallel()
+	q := paymentsviews.MatchingQuery{Views: told(t, neighbours().Add("subscription-chege0",
+		events.SubscriptionCredentialsSet{
+			SubscriptionID: id.Derive[id.Subscription]("test", "wifi"), SubscriberID: chege,
+			Username: personal.Of("kilima"),
+		}))}
+	checkMatches(t, q, map[string]match{
+		"the new name":    {other, "kilima", "", chege, "username", false},
+		"the former name": {other, "wifi", "", id.Subscriber{}, "", false},
+	})
+}
+
 // What an organization chose leads to its customer as long as nothing speaks for a neighbour's.
 func TestMatching_AUsernameOfOneCustomerOnThePlatformMatches(t *testing.T) {
 	t.Parallel()

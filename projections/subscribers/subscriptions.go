@@ -9,6 +9,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/null"
+	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
@@ -28,7 +29,7 @@ var subscriptionsDDL string
 func (Subscriptions) Name() string { return SubscriptionsName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Subscriptions) Version() int { return 4 }
+func (Subscriptions) Version() int { return 5 }
 
 // DDL creates the tables of subscriptions.sql.
 func (Subscriptions) DDL() string { return subscriptionsDDL }
@@ -45,6 +46,8 @@ func (Subscriptions) Handles() []string {
 		events.SubscriptionActivated{}.EventType(), events.SubscriptionExtended{}.EventType(),
 		events.PeriodWithdrawn{}.EventType(), events.SubscriptionPaused{}.EventType(),
 		events.SubscriptionResumed{}.EventType(), events.SubscriptionEnded{}.EventType(),
+		events.SubscriptionAddressesAssigned{}.EventType(), events.SubscriptionCredentialsSet{}.EventType(),
+		events.SubscriptionCredentialsShown{}.EventType(),
 		events.SubscriberBlocked{}.EventType(), events.SubscriberUnblocked{}.EventType(),
 		events.SubscriberForgotten{}.EventType(),
 	}
@@ -55,10 +58,11 @@ func (Subscriptions) Handles() []string {
 const (
 	createSubscriptionSQL = `
 insert into {schema}.subscriptions
-	(subscription_id, org_id, subscriber_id, plan_id, plan_version, terms, state, starts_at, username, created_at,
-	state_since, revision)
+	(subscription_id, org_id, subscriber_id, plan_id, plan_version, terms, state, starts_at, username,
+	password_ref, created_at, state_since, revision)
 values
-	(@subscription, @org, @subscriber, @plan, @version, @terms, 'pending', @starts_at, @username, @at, @at, @revision)
+	(@subscription, @org, @subscriber, @plan, @version, @terms, 'pending', @starts_at, @username, @password, @at, @at,
+	@revision)
 on conflict (subscription_id) do nothing`
 	activatedSQL = `
 update {schema}.subscriptions set state = 'active', activated_at = $2, state_since = $2, revision = $3
@@ -72,6 +76,16 @@ where subscription_id = $1`
 	endedSQL = `
 update {schema}.subscriptions set state = 'ended', reason = $2, state_since = $3, revision = $4
 where subscription_id = $1`
+	assignedSQL = `
+update {schema}.subscriptions
+set static_ip = nullif($2, ''), static_ipv6_prefix = nullif($3, ''), mac_addresses = $4, revision = $5
+where subscription_id = $1`
+	credentialsSQL = `
+update {schema}.subscriptions set username = $2, password_ref = $3, revision = $4 where subscription_id = $1`
+	forgetSubscriptionsSQL = `
+update {schema}.subscriptions
+set username = null, static_ip = null, static_ipv6_prefix = null, mac_addresses = '{}', reason = ''
+where subscriber_id = $1`
 )
 
 // Apply queues the statements for one event; the same event again changes nothing.
@@ -79,15 +93,7 @@ func (Subscriptions) Apply(w *runner.Writes, e events.Envelope) error {
 	revision := int64(e.Revision)
 	switch v := e.Event.(type) {
 	case events.SubscriptionCreated:
-		terms, err := json.Marshal(v.Terms)
-		if err != nil {
-			return fmt.Errorf("marshal terms: %w", err)
-		}
-		w.Exec(createSubscriptionSQL, pgx.NamedArgs{
-			"subscription": v.SubscriptionID, "org": v.OrgID, "subscriber": v.SubscriberID, "plan": v.PlanID,
-			"version": v.PlanVersion, "terms": string(terms), "starts_at": v.StartsAt, "username": v.Username.Reveal(),
-			"at": v.CreatedAt, "revision": revision,
-		})
+		return applyCreated(w, v, revision)
 	case events.PeriodDue, events.PeriodCancelled, events.SubscriptionExtended, events.PeriodWithdrawn:
 		applyPeriod(w, v, revision)
 	case events.SubscriptionActivated:
@@ -99,15 +105,35 @@ func (Subscriptions) Apply(w *runner.Writes, e events.Envelope) error {
 		place(w, v.SubscriptionID, v.Moved)
 	case events.SubscriptionEnded:
 		w.Exec(endedSQL, v.SubscriptionID, v.Reason.Reveal(), v.At, revision)
+	case events.SubscriptionAddressesAssigned:
+		w.Exec(assignedSQL, v.SubscriptionID, v.StaticIP.Reveal(), v.StaticIPv6Prefix.Reveal(),
+			append([]string{}, personal.RevealAll(v.MACAddresses)...), revision)
+	case events.SubscriptionCredentialsSet:
+		w.Exec(credentialsSQL, v.SubscriptionID, v.Username.Reveal(), v.PasswordRef, revision)
+	case events.SubscriptionCredentialsShown:
+		w.Exec(`update {schema}.subscriptions set revision = $2 where subscription_id = $1`, v.SubscriptionID, revision)
 	case events.SubscriberBlocked:
 		w.Exec(`insert into {schema}.blocks (subscriber_id, org_id, reason, event_id, since) values ($1, $2, $3, $4, $5)
 			on conflict (subscriber_id) do nothing`, v.SubscriberID, e.Meta.OrgID, v.Reason.Reveal(), e.ID, e.Meta.At)
 	case events.SubscriberUnblocked:
 		w.Exec(`delete from {schema}.blocks where subscriber_id = $1`, v.SubscriberID)
 	case events.SubscriberForgotten:
-		w.Exec(`update {schema}.subscriptions set username = null, reason = '' where subscriber_id = $1`,
-			v.SubscriberID)
+		w.Exec(forgetSubscriptionsSQL, v.SubscriberID)
 		w.Exec(`update {schema}.blocks set reason = '' where subscriber_id = $1`, v.SubscriberID)
 	}
+	return nil
+}
+
+// applyCreated queues the row of a new subscription.
+func applyCreated(w *runner.Writes, v events.SubscriptionCreated, revision int64) error {
+	terms, err := json.Marshal(v.Terms)
+	if err != nil {
+		return fmt.Errorf("marshal terms: %w", err)
+	}
+	w.Exec(createSubscriptionSQL, pgx.NamedArgs{
+		"subscription": v.SubscriptionID, "org": v.OrgID, "subscriber": v.SubscriberID, "plan": v.PlanID,
+		"version": v.PlanVersion, "terms": string(terms), "starts_at": v.StartsAt, "username": v.Username.Reveal(),
+		"password": v.PasswordRef, "at": v.CreatedAt, "revision": revision,
+	})
 	return nil
 }

@@ -11,6 +11,10 @@ create table {schema}.subscriptions (
   activated_at timestamptz,
   paid_until timestamptz,
   username text,
+  password_ref uuid, -- the password itself is in the vault
+  static_ip text,
+  static_ipv6_prefix text,
+  mac_addresses text[] not null default '{}', -- the only equipment that may sign in; empty = any
   open_invoices uuid[] not null default '{}', -- oldest first
   created_at timestamptz not null,
   state_since timestamptz not null,

@@ -27,6 +27,10 @@ type SubscriptionRow struct {
 	ActivatedAt  *time.Time       `db:"activated_at"`
 	PaidUntil    *time.Time       `db:"paid_until"` // exclusive; nil before the first paid period
 	Username     *string          `db:"username"`
+	PasswordRef  *id.Secret       `db:"password_ref"`
+	StaticIP     *string          `db:"static_ip"`
+	StaticIPv6   *string          `db:"static_ipv6_prefix"`
+	MACAddresses []string         `db:"mac_addresses"` // the only equipment that may sign in; empty = any
 	OpenInvoice  *id.Invoice      `db:"open_invoice_id"`
 	CreatedAt    time.Time        `db:"created_at"`
 	StateSince   time.Time        `db:"state_since"`
@@ -72,8 +76,9 @@ type SubscriptionsQuery struct{ Views *runner.Views }
 
 // subscriptionSelect fits SubscriptionRow; the condition follows. The table subscriptions has the alias s.
 const subscriptionSelect = `select s.subscription_id, s.org_id, s.subscriber_id, s.plan_id, s.plan_version, s.terms,
-	s.state, s.reason, s.starts_at, s.activated_at, s.paid_until, s.username, s.open_invoices[1] as open_invoice_id,
-	s.created_at, s.state_since, s.revision,
+	s.state, s.reason, s.starts_at, s.activated_at, s.paid_until, s.username, s.password_ref, s.static_ip,
+	s.static_ipv6_prefix, s.mac_addresses, s.open_invoices[1] as open_invoice_id, s.created_at,
+	s.state_since, s.revision,
 	exists (select from {schema}.blocks b where b.subscriber_id = s.subscriber_id) as blocked
 	from {schema}.subscriptions s `
 

@@ -29,7 +29,7 @@ var timelineDDL string
 func (Timeline) Name() string { return TimelineName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Timeline) Version() int { return 5 }
+func (Timeline) Version() int { return 6 }
 
 // DDL creates the tables of timeline.sql.
 func (Timeline) DDL() string { return timelineDDL }
@@ -42,7 +42,9 @@ var timelineEvents = []events.Event{
 	events.SubscriberRegistered{}, events.SubscriberDetailsCorrected{}, events.SubscriberBlocked{},
 	events.SubscriberUnblocked{}, events.SubscriberForgotten{}, events.SubscriptionCreated{}, events.PeriodDue{},
 	events.SubscriptionActivated{}, events.SubscriptionExtended{}, events.PeriodWithdrawn{}, events.PeriodCancelled{},
-	events.SubscriptionPaused{}, events.SubscriptionResumed{}, events.SubscriptionEnded{}, events.AccountOpened{},
+	events.SubscriptionPaused{}, events.SubscriptionResumed{}, events.SubscriptionEnded{},
+	events.SubscriptionAddressesAssigned{}, events.SubscriptionCredentialsSet{},
+	events.SubscriptionCredentialsShown{}, events.AccountOpened{},
 	events.InvoiceDrafted{}, events.InvoiceIssued{}, events.InvoiceVoided{}, events.ReceiptCredited{},
 	events.InvoiceAllocated{}, events.InvoicePaid{}, events.InvoiceCancelled{}, events.CreditLeft{},
 	events.CreditNoteDrafted{}, events.CreditNoteIssued{}, events.ReceiptWithdrawn{}, events.AllocationWithdrawn{},
@@ -226,6 +228,12 @@ func ofSubscription(e events.SubscriptionEvent) happening {
 		return about(v.SubscriberID, v.SubscriptionID, v.Reason.Reveal(), "The subscription was resumed.")
 	case events.SubscriptionEnded:
 		return about(v.SubscriberID, v.SubscriptionID, v.Reason.Reveal(), "The subscription ended.")
+	case events.SubscriptionAddressesAssigned:
+		return about(v.SubscriberID, v.SubscriptionID, "", "The addresses of the subscription were assigned.")
+	case events.SubscriptionCredentialsSet:
+		return about(v.SubscriberID, v.SubscriptionID, "", "The login on the network was changed.")
+	case events.SubscriptionCredentialsShown:
+		return about(v.SubscriberID, v.SubscriptionID, "", "The login on the network was shown to somebody.")
 	case events.SubscriptionPeriodClosed: // bookkeeping, no row
 	}
 	return happening{}

@@ -228,7 +228,7 @@ func TestTimeline_PagesNewestFirstAndOfTheOwnOrganizationOnly(t *testing.T) {
 	}
 	q := subscribersviews.TimelineQuery{Views: r.Views()}
 	all, err := q.List(t.Context(), acme, amina, subscribersviews.TimelineKey{}, 100)
-	if err != nil || len(all) != 22 {
+	if err != nil || len(all) != 26 {
 		t.Fatalf("%d rows, %v", len(all), err)
 	}
 	if first := all[len(all)-1]; first.Type != "subscribers.SubscriberRegistered" || first.ActorKind != "user" ||

@@ -96,7 +96,9 @@ func users() owners {
 // program.
 func categories() map[string]owners {
 	subscriptions := kindOf(subscribers.Subscriptions(),
-		func(s subscribers.Subscription) bool { return s.Username.Erased() })
+		func(s subscribers.Subscription) bool {
+			return s.Username.Erased() || s.Addresses.StaticIP.Erased() || s.Addresses.StaticIPv6Prefix.Erased()
+		})
 	return map[string]owners{
 		identity.Organizations().Category:    kindOf(identity.Organizations(), nil),
 		network.Devices().Category:           kindOf(network.Devices(), nil),

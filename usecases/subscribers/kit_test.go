@@ -41,7 +41,9 @@ func newKit(t *testing.T) *kit {
 	bus.Register(k.Bus, subscribers.Plans())
 	bus.Register(k.Bus, subscribers.Subscriptions())
 	k.subscribers, k.plans = subscriberscases.Subscribers{Bus: k.Bus}, subscriberscases.Plans{Bus: k.Bus}
-	k.subscriptions = subscriberscases.Subscriptions{Bus: k.Bus, Secrets: k.Vault.Secrets, Clock: k.clock}
+	k.subscriptions = subscriberscases.Subscriptions{
+		Bus: k.Bus, Secrets: k.Vault.Secrets, Limiter: k.Vault.Limits, Clock: k.clock,
+	}
 	for slug, org := range map[string]id.Organization{"acme": k.acme, "other": k.other} {
 		k.Run(t, coretest.Operator(id.Organization{}), coretest.NewOrganization(org, slug))
 	}

@@ -31,6 +31,7 @@ type CreatePlanInput struct {
 	Mode     events.BillingMode
 	Period   calendar.Period
 	Rates    events.Rates
+	Access   AccessChange // what is nil is absent, or has its default
 	// Invalid has the faults that the caller found in the form; nil = none. They are reported together with those found
 	// here, each field once, and then no plan is made.
 	Invalid error
@@ -49,7 +50,7 @@ func (u Plans) Create(ctx context.Context, asked usecases.Asked, in CreatePlanIn
 	command := commands.CreatePlan{
 		PlanID: usecases.NewID[id.Plan](asked, "plan"), OrgID: asked.Org(), Code: in.Code, Terms: events.PlanTerms{
 			Name: strings.TrimSpace(in.Name), Kind: in.Kind, Price: in.Price.In(settings.Currency, "price", &faults),
-			Mode: in.Mode, Period: in.Period, Rates: in.Rates,
+			Mode: in.Mode, Period: in.Period, Rates: in.Rates, Access: in.Access.onto(events.AccessTerms{}, &faults),
 		},
 	}
 	if err := failure.JoinFaults(in.Invalid, faults.Err(), command.Validate()); err != nil {
@@ -68,6 +69,7 @@ type RevisePlanInput struct {
 	Mode   *events.BillingMode
 	Period *calendar.Period
 	Rates  *events.Rates
+	Access AccessChange
 }
 
 // Revise makes the next version of a plan; subscriptions keep theirs. Two changes of different terms at one moment both
@@ -91,5 +93,6 @@ func (in RevisePlanInput) onto(t events.PlanTerms) (events.PlanTerms, error) {
 	}
 	t.Kind, t.Mode = null.Or(in.Kind, t.Kind), null.Or(in.Mode, t.Mode)
 	t.Period, t.Rates = null.Or(in.Period, t.Period), null.Or(in.Rates, t.Rates)
+	t.Access = in.Access.onto(t.Access, &faults)
 	return t, faults.Err()
 }

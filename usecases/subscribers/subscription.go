@@ -2,12 +2,9 @@ package subscriberscases
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
-	"unicode"
 
 	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
 	"github.com/lastmile-isp/lastmile/commands"
@@ -27,6 +24,7 @@ import (
 type Subscriptions struct {
 	Bus     *bus.Bus
 	Secrets *vault.Secrets // holds the passwords on the network
+	Limiter vault.Limiter  // counts how often passwords are shown
 	Clock   clock.Clock
 }
 
@@ -34,9 +32,18 @@ type Subscriptions struct {
 type CreateSubscriptionInput struct {
 	SubscriberID id.Subscriber
 	PlanID       id.Plan
-	StartDate    calendar.Date // in the organization's zone; zero = now
-	Username     personal.Text // on the network; zero = made from the account number
-	Password     secrets.Text  // on the network, at most 128 bytes; zero = random
+	StartDate    calendar.Date             // in the organization's zone; zero = now
+	Username     personal.Text             // on the network; zero = made from the account number
+	Password     secrets.Text              // on the network, at most 128 bytes; zero = generated
+	Addresses    commands.ServiceAddresses // in any notation
+}
+
+// MadeSubscription is the answer of Create.
+type MadeSubscription struct {
+	bus.Result
+	ID id.Subscription
+	// Generated is the password when none was given; zero also for a repeat after which the password was changed.
+	Generated secrets.Text
 }
 
 // Create gives a subscriber a plan, whose terms are copied as the log has them at this moment: later versions of the
@@ -44,49 +51,53 @@ type CreateSubscriptionInput struct {
 //
 // First the password is stored in the vault, then one command makes the subscription. A username that was not given
 // gets a number behind it until a claim finds it free. A crash in between leaves a password to which nothing refers; a
-// repeat under the same key replaces it. Once the subscription is made, a repeat under its key gets it as it was made,
-// and leaves its password, even when the plan has changed. When the command is refused, the password is deleted again.
-// Fails: subscriber_not_found, plan_not_found, plan_archived, organization_not_found, invalid_input, username_taken.
+// repeat under the same key takes it. Once the subscription is made, a repeat under its key gets it as it was made,
+// with the same password, even when the plan has changed. When the command is refused, the password is deleted again.
+// Fails: subscriber_not_found, plan_not_found, plan_archived, organization_not_found, invalid_input, username_taken,
+// static_ip_taken, static_ipv6_prefix_taken.
 func (u Subscriptions) Create(
 	ctx context.Context, asked usecases.Asked, in CreateSubscriptionInput,
-) (id.Subscription, bus.Result, error) {
-	subscription := usecases.NewID[id.Subscription](asked, "subscription")
-	made, err := u.made(ctx, asked.Org(), subscription)
+) (MadeSubscription, error) {
+	out := MadeSubscription{ID: usecases.NewID[id.Subscription](asked, "subscription")}
+	made, err := u.made(ctx, asked.Org(), out.ID)
 	switch {
 	case err != nil:
-		return id.Subscription{}, bus.Result{}, err
+		return MadeSubscription{}, err
 	case !made.ID.IsZero(): // a command acts once: this one only reads the first result
-		done, err := u.Bus.Execute(ctx, commands.CreateSubscription{
-			SubscriptionID: subscription, OrgID: asked.Org(), Username: made.Username,
+		out.Result, err = u.Bus.Execute(ctx, commands.CreateSubscription{
+			SubscriptionID: out.ID, OrgID: asked.Org(), Username: made.Username,
 		}, asked.Meta)
-		return subscription, done, err
+		return u.withGenerated(ctx, out, in, made.PasswordRef, err)
 	}
-	command, err := u.command(ctx, asked.Org(), subscription, in)
+	command, err := u.command(ctx, asked.Org(), out.ID, in)
 	if err != nil {
-		return id.Subscription{}, bus.Result{}, err
+		return MadeSubscription{}, err
 	}
 	if err := failure.JoinFaults(command.Validate(), checkNetworkPassword(in.Password)); err != nil {
-		return id.Subscription{}, bus.Result{}, err
+		return MadeSubscription{}, err
 	}
-	if err := u.keepPassword(ctx, command, in.Password); err != nil {
-		return id.Subscription{}, bus.Result{}, err
+	if err := u.keepPassword(ctx, asked.Org(), command.PasswordRef, in.Password); err != nil {
+		return MadeSubscription{}, err
 	}
-	done, err := u.createUnderFreeName(ctx, asked, command, in.Username.IsZero())
+	out.Result, err = u.createUnderFreeName(ctx, asked, command, in.Username.IsZero())
 	if failure.KindOf(err) == failure.Conflict {
-		err = errors.Join(err, u.forgetPassword(ctx, command))
+		err = errors.Join(err, u.forgetUnused(ctx, asked.Org(), out.ID, command.PasswordRef))
 	}
-	return subscription, done, err
+	return u.withGenerated(ctx, out, in, command.PasswordRef, err)
 }
 
-// made is the subscription as the log has it, zero when it does not exist yet.
-func (u Subscriptions) made(
-	ctx context.Context, org id.Organization, subscription id.Subscription,
-) (subscribers.Subscription, error) {
-	state, _, err := bus.LoadOwned[subscribers.Subscription](ctx, u.Bus, org, subscription)
-	if errors.Is(err, commands.ErrNoSubscription()) {
-		return subscribers.Subscription{}, nil
+// withGenerated adds the password to the answer when it was generated and is still the one that the subscription was
+// made with. It passes err on.
+func (u Subscriptions) withGenerated(
+	ctx context.Context, out MadeSubscription, in CreateSubscriptionInput, present id.Secret, err error,
+) (MadeSubscription, error) {
+	if err != nil {
+		return MadeSubscription{}, err
 	}
-	return state, err
+	if in.Password.IsZero() && present == commands.FirstPassword(out.ID) {
+		out.Generated, err = u.password(ctx, present)
+	}
+	return out, err
 }
 
 // command makes the command from the subscriber, the plan and the settings, each read from the log.
@@ -120,7 +131,7 @@ func (u Subscriptions) command(
 	return commands.CreateSubscription{
 		SubscriptionID: subscription, OrgID: org, SubscriberID: in.SubscriberID, PlanID: in.PlanID,
 		PlanVersion: plan.Version, Terms: plan.Terms, Timezone: settings.Timezone, StartsAt: starts, Username: username,
-		PasswordRef: id.Derive[id.Secret]("network_password", subscription.String()),
+		PasswordRef: commands.FirstPassword(subscription), Addresses: commands.NormalAddresses(in.Addresses),
 	}, nil
 }
 
@@ -141,39 +152,6 @@ func startInstant(day calendar.Date, settings events.BillingSettings, now time.T
 		return time.Time{}, failure.NewInvalid("invalid_input", "startDate must be in the next five years")
 	}
 	return day.Start(zone), nil
-}
-
-// maxNetworkPassword is the length that RADIUS can carry, in bytes. Source: RFC 2865 5.2.
-const maxNetworkPassword = 128
-
-// checkNetworkPassword checks a password that was given. An empty one passes, since a random one replaces it. Fails:
-// invalid_input.
-func checkNetworkPassword(password secrets.Text) error {
-	var f failure.Faults
-	f.Check(len(password) <= maxNetworkPassword, "password", "must have at most %d bytes", maxNetworkPassword)
-	f.Check(!strings.ContainsFunc(password.Reveal(), unicode.IsControl), "password", "must not have control characters")
-	return f.Err()
-}
-
-// keepPassword stores the password in the vault, a random one when none is given.
-func (u Subscriptions) keepPassword(
-	ctx context.Context, command commands.CreateSubscription, password secrets.Text,
-) error {
-	if password.IsZero() {
-		password = secrets.Text(rand.Text())
-	}
-	secret := vault.Secret{Ref: command.PasswordRef, OrgID: command.OrgID, Purpose: "network_password"}
-	return u.Secrets.Put(ctx, secret, []byte(password.Reveal()))
-}
-
-// forgetPassword deletes the password of a refused subscription, unless the same request, sent twice at the same
-// moment, has made the subscription meanwhile.
-func (u Subscriptions) forgetPassword(ctx context.Context, command commands.CreateSubscription) error {
-	made, err := u.made(ctx, command.OrgID, command.SubscriptionID)
-	if err != nil || !made.ID.IsZero() {
-		return err
-	}
-	return u.Secrets.Delete(ctx, command.PasswordRef)
 }
 
 // maxDefaultNames bounds the search for a free username: a subscriber has few subscriptions.

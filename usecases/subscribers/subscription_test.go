@@ -38,11 +38,11 @@ func (k *kit) password(t *testing.T, s id.Subscription) string {
 // subscribe gives a subscriber a plan; a failure ends the test.
 func (k *kit) subscribe(t *testing.T, in subscriberscases.CreateSubscriptionInput) subscribers.Subscription {
 	t.Helper()
-	made, _, err := k.subscriptions.Create(t.Context(), coretest.Ask(k.acme), in)
+	made, err := k.subscriptions.Create(t.Context(), coretest.Ask(k.acme), in)
 	if err != nil {
 		t.Fatalf("create subscription: %v", err)
 	}
-	return load[subscribers.Subscription](t, k, made)
+	return load[subscribers.Subscription](t, k, made.ID)
 }
 
 func TestCreateSubscription_CopiesThePlanAndKeepsThePassword(t *testing.T) {
@@ -91,8 +91,9 @@ func TestCreateSubscription_TwoAtOnceGetDifferentNames(t *testing.T) {
 	k := newKit(t)
 	in := subscriberscases.CreateSubscriptionInput{SubscriberID: k.register(t), PlanID: k.plan(t, "home-10")}
 	made := make([]id.Subscription, 3)
-	for _, err := range coretest.AtOnce(len(made), func(n int) (err error) {
-		made[n], _, err = k.subscriptions.Create(t.Context(), coretest.Ask(k.acme), in)
+	for _, err := range coretest.AtOnce(len(made), func(n int) error {
+		one, err := k.subscriptions.Create(t.Context(), coretest.Ask(k.acme), in)
+		made[n] = one.ID
 		return err
 	}) {
 		if err != nil {
@@ -126,7 +127,7 @@ func TestCreateSubscription_StartsOnADayOfTheOrganization(t *testing.T) {
 	}
 	for _, day := range []calendar.Date{today.AddDays(-1), today.AddDays(usecases.MaxDaysAhead + 1)} {
 		in.StartDate = day
-		_, _, err := k.subscriptions.Create(t.Context(), coretest.Ask(k.acme), in)
+		_, err := k.subscriptions.Create(t.Context(), coretest.Ask(k.acme), in)
 		coretest.Faulty(t, day.String(), err, "startDate")
 	}
 }
@@ -139,7 +140,7 @@ func TestCreateSubscription_Refusals(t *testing.T) {
 		t.Helper()
 		changed := in
 		edit(&changed)
-		_, _, err := k.subscriptions.Create(t.Context(), asked, changed)
+		_, err := k.subscriptions.Create(t.Context(), asked, changed)
 		coretest.Refused(t, what, err, code)
 		if kept := k.password(t, usecases.NewID[id.Subscription](asked, "subscription")); kept != "" {
 			t.Errorf("%s: a password is left", what)
@@ -189,9 +190,9 @@ func TestCreateSubscription_ARepeatAfterACrashBeforeTheCommandWritesNoSecretOver
 	if err := k.Vault.Secrets.Put(t.Context(), left, []byte("first")); err != nil { // the first try stores it and stops
 		t.Fatal(err)
 	}
-	made, _, err := k.subscriptions.Create(t.Context(), asked, in)
-	if err != nil || k.password(t, made) != "first" {
-		t.Errorf("password %q, %v", k.password(t, made), err)
+	made, err := k.subscriptions.Create(t.Context(), asked, in)
+	if err != nil || k.password(t, made.ID) != "first" {
+		t.Errorf("password %q, %v", k.password(t, made.ID), err)
 	}
 }
 
@@ -203,22 +204,22 @@ func TestCreateSubscription_ARepeatAfterALostAnswerGetsItAsItWasMade(t *testing.
 		StartDate: calendar.Date{Year: 2026, Month: time.March, Day: 3},
 	}
 	asked := coretest.Keyed(k.acme)
-	made, first, err := k.subscriptions.Create(t.Context(), asked, in)
+	first, err := k.subscriptions.Create(t.Context(), asked, in)
 	if err != nil {
 		t.Fatal(err)
 	}
 	k.Run(t, coretest.Ask(k.acme).Meta, commands.ArchivePlan{PlanID: in.PlanID})
 	k.clock.Advance(48 * time.Hour)
 	in.Password = "second"
-	again, done, err := k.subscriptions.Create(t.Context(), asked, in)
-	if err != nil || again != made || done.Changed || done.Revision != first.Revision ||
-		done.Position != first.Position {
-		t.Errorf("made %v %+v, then %v %+v, %v", made, first, again, done, err)
+	again, err := k.subscriptions.Create(t.Context(), asked, in)
+	if err != nil || again.ID != first.ID || again.Changed || again.Revision != first.Revision ||
+		again.Position != first.Position {
+		t.Errorf("made %+v, then %+v, %v", first, again, err)
 	}
-	if got := k.password(t, made); got != "first" {
+	if got := k.password(t, first.ID); got != "first" {
 		t.Errorf("password %q", got)
 	}
-	if s := load[subscribers.Subscription](t, k, made); s.Terms.Mode != events.Prepaid ||
+	if s := load[subscribers.Subscription](t, k, first.ID); s.Terms.Mode != events.Prepaid ||
 		s.State != subscribers.Pending {
 		t.Errorf("subscription %+v", s)
 	}
@@ -232,7 +233,7 @@ func TestCreateSubscription_OneRequestTwiceAtOnceMakesOneWithItsPassword(t *test
 	}
 	asked := coretest.Keyed(k.acme)
 	for _, err := range coretest.AtOnce(3, func(int) error {
-		_, _, err := k.subscriptions.Create(t.Context(), asked, in)
+		_, err := k.subscriptions.Create(t.Context(), asked, in)
 		return err
 	}) {
 		if err != nil {

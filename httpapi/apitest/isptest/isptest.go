@@ -134,8 +134,10 @@ func (k *Kit) serve(t *testing.T) {
 			Plans: subscribersviews.PlansQuery{Views: k.views},
 		}.Routes(),
 		subscribersapi.Subscriptions{
-			Cases: subscriberscases.Subscriptions{Bus: k.Core.Bus, Secrets: k.Vault.Secrets, Clock: k.Clock},
-			Bus:   k.Core.Bus, Subscriptions: owned, Clock: k.Clock,
+			Cases: subscriberscases.Subscriptions{
+				Bus: k.Core.Bus, Secrets: k.Vault.Secrets, Limiter: k.Vault.Limits, Clock: k.Clock,
+			},
+			Bus: k.Core.Bus, Subscriptions: owned, Clock: k.Clock,
 		}.Routes(),
 	)
 }

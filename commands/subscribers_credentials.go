@@ -1,0 +1,174 @@
+package commands
+
+import (
+	"net/netip"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/personal"
+)
+
+// NetworkPasswordPurpose is the purpose under which the vault seals the passwords of subscriptions.
+const NetworkPasswordPurpose = "network_password"
+
+// FirstPassword is the reference of the password with which a subscription is made.
+func FirstPassword(subscription id.Subscription) id.Secret {
+	return id.Derive[id.Secret](NetworkPasswordPurpose, subscription.String())
+}
+
+// ServiceAddresses are the addresses that belong to a subscription, in the form in which events have them. The zero
+// value is none.
+type ServiceAddresses struct {
+	StaticIP         personal.Text
+	StaticIPv6Prefix personal.Text
+	MACAddresses     []personal.Text
+}
+
+// IsZero reports whether there is no address at all.
+func (a ServiceAddresses) IsZero() bool {
+	return a.StaticIP.IsZero() && a.StaticIPv6Prefix.IsZero() && len(a.MACAddresses) == 0
+}
+
+// AssignAddresses replaces all addresses of a subscription. Fails: subscription_not_found, subscription_ended,
+// static_ip_taken, static_ipv6_prefix_taken.
+type AssignAddresses struct {
+	SubscriptionID id.Subscription
+	Addresses      ServiceAddresses
+}
+
+// SetCredentials replaces username and password. The vault must have the password already. Fails:
+// subscription_not_found, subscription_ended, username_taken.
+type SetCredentials struct {
+	SubscriptionID id.Subscription
+	Username       personal.Text
+	PasswordRef    id.Secret
+}
+
+// ShowCredentials records that the caller is about to be given username and password. Fails: subscription_not_found.
+type ShowCredentials struct {
+	SubscriptionID id.Subscription
+	PasswordRef    id.Secret // zero = there is no password
+}
+
+func (AssignAddresses) CommandName() string { return "subscribers.AssignAddresses" }
+func (SetCredentials) CommandName() string  { return "subscribers.SetCredentials" }
+func (ShowCredentials) CommandName() string { return "subscribers.ShowCredentials" }
+
+func (AssignAddresses) subscriptionCommand() {}
+func (SetCredentials) subscriptionCommand()  {}
+func (ShowCredentials) subscriptionCommand() {}
+
+func (c AssignAddresses) Target() Target { return At(SubscriptionCategory, c.SubscriptionID) }
+func (c SetCredentials) Target() Target  { return At(SubscriptionCategory, c.SubscriptionID) }
+func (c ShowCredentials) Target() Target { return At(SubscriptionCategory, c.SubscriptionID) }
+
+// Validate checks the form of the addresses.
+func (c AssignAddresses) Validate() error {
+	var f failure.Faults
+	checkAddresses(&f, c.Addresses)
+	return f.Err()
+}
+
+// Validate checks the form of the username, and that a password is named.
+func (c SetCredentials) Validate() error {
+	var f failure.Faults
+	checkUsername(&f, c.Username)
+	f.Check(!c.PasswordRef.IsZero(), "password", "is required")
+	return f.Err()
+}
+
+func (ShowCredentials) Validate() error { return nil }
+
+// usernameForm allows the characters that routers and RADIUS accept without quotes.
+var usernameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$`)
+
+// checkUsername checks the form of a username.
+func checkUsername(f *failure.Faults, username personal.Text) {
+	f.Check(usernameForm.MatchString(username.Reveal()), "username", "must have 1 to 64 letters, digits or . _ @ -")
+}
+
+// Limits of addresses. A prefix is one that is usual for a household or a business, in bits.
+const (
+	maxMACs         = 16
+	shortestPrefix  = 40
+	longestPrefix   = 64
+	firstReservedIP = 240 // first byte of the addresses of class E and of the broadcast address
+)
+
+// checkAddresses checks addresses that NormalAddresses has read: what it could not read is as it was given.
+func checkAddresses(f *failure.Faults, a ServiceAddresses) {
+	ip := a.StaticIP.Reveal()
+	f.Check(ip == "" || usableIP(ip), "staticIp", "must be an IPv4 address that one customer can have")
+	prefix := a.StaticIPv6Prefix.Reveal()
+	f.Check(prefix == "" || usablePrefix(prefix), "staticIpv6Prefix",
+		"must be an IPv6 prefix of %d to %d bits, such as 2001:db8:1:100::/56", shortestPrefix, longestPrefix)
+	f.Check(len(a.MACAddresses) <= maxMACs, "macAddresses", "must have at most %d addresses", maxMACs)
+	f.Check(!slices.ContainsFunc(personal.RevealAll(a.MACAddresses), func(mac string) bool { return !macForm(mac) }),
+		"macAddresses", "must be addresses of equipment, such as AA:BB:CC:DD:EE:FF")
+}
+
+// usableIP reports whether a text is an IPv4 address in its usual form that equipment can have in some network.
+func usableIP(text string) bool {
+	ip, err := netip.ParseAddr(text)
+	return err == nil && ip.Is4() && ip.String() == text && ip.As4()[0] != 0 && ip.As4()[0] < firstReservedIP &&
+		!ip.IsLoopback() && !ip.IsMulticast() && !ip.IsLinkLocalUnicast()
+}
+
+// usablePrefix reports whether a text is an IPv6 prefix in its usual form that a customer can have.
+func usablePrefix(text string) bool {
+	prefix, err := netip.ParsePrefix(text)
+	return err == nil && prefix.Addr().Is6() && !prefix.Addr().Is4In6() && prefix.Addr().IsGlobalUnicast() &&
+		prefix.Bits() >= shortestPrefix && prefix.Bits() <= longestPrefix && prefix.Masked().String() == text
+}
+
+// macForm reports whether a text is a MAC address as NormalMAC writes it, of one piece of equipment: group addresses
+// and the empty address are none.
+func macForm(text string) bool {
+	digits := macDigits(text)
+	return digits != "" && text == NormalMAC(text) && strings.IndexByte("02468ACE", digits[1]) >= 0 &&
+		strings.Trim(digits, "0") != ""
+}
+
+// NormalMAC writes a MAC address of any usual notation as "AA:BB:CC:DD:EE:FF". What is no address stays as it is.
+func NormalMAC(text string) string {
+	digits := macDigits(text)
+	if digits == "" {
+		return text
+	}
+	pairs := make([]string, 6)
+	for i := range pairs {
+		pairs[i] = digits[2*i : 2*i+2]
+	}
+	return strings.Join(pairs, ":")
+}
+
+// macDigits are the twelve capital digits of a MAC address in any usual notation, "" for any other text.
+func macDigits(text string) string {
+	digits := strings.ToUpper(strings.NewReplacer(":", "", "-", "", ".", "").Replace(strings.TrimSpace(text)))
+	if len(digits) != 12 || strings.Trim(digits, "0123456789ABCDEF") != "" {
+		return ""
+	}
+	return digits
+}
+
+// NormalAddresses writes addresses as events have them: each MAC address once, and in the order in which they were
+// given. What cannot be read stays as it is, for the command to refuse.
+func NormalAddresses(a ServiceAddresses) ServiceAddresses {
+	a.StaticIP = personal.Of(strings.TrimSpace(a.StaticIP.Reveal()))
+	prefix := strings.TrimSpace(a.StaticIPv6Prefix.Reveal())
+	if read, err := netip.ParsePrefix(prefix); err == nil {
+		prefix = read.String()
+	}
+	a.StaticIPv6Prefix = personal.Of(prefix)
+	var macs []string
+	for _, mac := range personal.RevealAll(a.MACAddresses) {
+		if mac = NormalMAC(mac); !slices.Contains(macs, mac) {
+			macs = append(macs, mac)
+		}
+	}
+	a.MACAddresses = personal.OfAll(macs)
+	return a
+}

@@ -1,0 +1,115 @@
+package subscribersapi
+
+import (
+	"context"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/httpapi"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/null"
+	"github.com/lastmile-isp/lastmile/internal/personal"
+	"github.com/lastmile-isp/lastmile/internal/secrets"
+	"github.com/lastmile-isp/lastmile/usecases/subscribers"
+)
+
+// addressesRequest are the addresses in the body of POST /subscriptions (docs/rules/subscribers.md#addresses).
+type addressesRequest struct {
+	StaticIP     string   `json:"staticIp,omitempty" doc:"IPv4; one of no other subscription"`
+	StaticIPv6   string   `json:"staticIpv6Prefix,omitempty" doc:"such as 2001:db8:1:100::/56"`
+	MACAddresses []string `json:"macAddresses,omitempty" doc:"at most 16, in any notation; any equipment when absent"`
+}
+
+// addresses is the request in the form of the use case.
+func (r addressesRequest) addresses() commands.ServiceAddresses {
+	return commands.ServiceAddresses{
+		StaticIP: personal.Of(r.StaticIP), StaticIPv6Prefix: personal.Of(r.StaticIPv6),
+		MACAddresses: personal.OfAll(r.MACAddresses),
+	}
+}
+
+// addressesPatch is the body of PATCH /subscriptions/:id.
+type addressesPatch struct {
+	StaticIP     *string   `json:"staticIp,omitempty" doc:"empty = from a pool"`
+	StaticIPv6   *string   `json:"staticIpv6Prefix,omitempty" doc:"empty = from a pool"`
+	MACAddresses *[]string `json:"macAddresses,omitempty" doc:"replaces the present ones; empty = any equipment"`
+}
+
+// credentialsRequest is the body of POST /subscriptions/:id/credentials (docs/rules/subscribers.md#credentials).
+type credentialsRequest struct {
+	Username string       `json:"username,omitempty" doc:"stays when absent"`
+	Password secrets.Text `json:"password,omitempty" doc:"generated when username is absent too"`
+}
+
+// credentialsResponse is a login. The password is null when there is none, and after a change that did not generate it.
+type credentialsResponse struct {
+	Username *string `json:"username"`
+	Password *string `json:"password"`
+}
+
+// change changes the addresses that are given.
+func (a Subscriptions) change(ctx context.Context, c *httpapi.Call) error {
+	subscription, err := httpapi.PathID[id.Subscription](c, "id", commands.ErrNoSubscription)
+	if err != nil {
+		return err
+	}
+	in, err := httpapi.Decode[addressesPatch](c)
+	if err != nil {
+		return err
+	}
+	change := subscriberscases.AddressChange{SubscriptionID: subscription}
+	if in.StaticIP != nil {
+		change.StaticIP = new(personal.Of(*in.StaticIP))
+	}
+	if in.StaticIPv6 != nil {
+		change.StaticIPv6Prefix = new(personal.Of(*in.StaticIPv6))
+	}
+	if in.MACAddresses != nil {
+		change.MACAddresses = new(personal.OfAll(*in.MACAddresses))
+	}
+	done, err := a.Cases.ChangeAddresses(ctx, c.Asked(), change)
+	if err != nil {
+		return err
+	}
+	return httpapi.SendOne(ctx, c, 200, a.one(), subscription, done)
+}
+
+// showCredentials answers with the login, which the audit log then tells.
+func (a Subscriptions) showCredentials(ctx context.Context, c *httpapi.Call) error {
+	subscription, err := httpapi.PathID[id.Subscription](c, "id", commands.ErrNoSubscription)
+	if err != nil {
+		return err
+	}
+	shown, err := a.Cases.ShowCredentials(ctx, c.Asked(), subscription)
+	if err != nil {
+		return err
+	}
+	return sendCredentials(c, shown)
+}
+
+// setCredentials changes the login, and answers with a generated password.
+func (a Subscriptions) setCredentials(ctx context.Context, c *httpapi.Call) error {
+	subscription, err := httpapi.PathID[id.Subscription](c, "id", commands.ErrNoSubscription)
+	if err != nil {
+		return err
+	}
+	in, err := httpapi.Decode[credentialsRequest](c)
+	if err != nil {
+		return err
+	}
+	set, err := a.Cases.SetCredentials(ctx, c.Asked(), subscriberscases.SetCredentialsInput{
+		SubscriptionID: subscription, Username: personal.Of(in.Username), Password: in.Password,
+	})
+	if err != nil {
+		return err
+	}
+	return sendCredentials(c, set)
+}
+
+// sendCredentials answers with a login, which no cache may keep.
+func sendCredentials(c *httpapi.Call, login subscriberscases.Credentials) error {
+	c.Writer.Header().Set("Cache-Control", "no-store")
+	c.SetRevision(login.Revision)
+	return c.Send(200, credentialsResponse{
+		Username: null.Of(login.Username.Reveal()), Password: null.Of(login.Password.Reveal()),
+	})
+}

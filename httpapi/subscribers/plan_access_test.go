@@ -1,0 +1,95 @@
+package subscribersapi_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lastmile-isp/lastmile/httpapi/apitest/isptest"
+)
+
+// accessFields are all fields of a plan that only the network needs, as the API shows them.
+const accessFields = `{"sessionLimit": 2, "onLimit": "refuse", "pool": "dhcp_pool1",
+	"ipv6": {"pool": "v6", "delegatedPool": "pd"}, "dunningPolicy": "schools",
+	"cap": {"bytes": 50000000000, "period": "month", "then": "throttle", "throttle": {"down": 1000, "up": 500}},
+	"schedule": [{"days": ["saturday", "sunday"], "from": "22:00", "to": "06:00",
+		"rates": {"down": 20000, "up": 10000,
+			"burst": {"down": 30000, "up": 10000, "thresholdDown": 15000, "thresholdUp": 5000, "seconds": 8}}}],
+	"rates": {"down": 10000, "up": 5000,
+		"burst": {"down": 20000, "up": 5000, "thresholdDown": 8000, "thresholdUp": 4000, "seconds": 16}}}`
+
+// fieldsLike leaves out what an answer shows beside the fields that a test wants.
+func fieldsLike(t *testing.T, want map[string]any, body []byte) map[string]any {
+	t.Helper()
+	var all map[string]any
+	if err := json.Unmarshal(body, &all); err != nil {
+		t.Fatal(err)
+	}
+	for name := range all {
+		if _, ok := want[name]; !ok {
+			delete(all, name)
+		}
+	}
+	return all
+}
+
+func TestPlans_WhatTheNetworkNeedsIsShownAsItWasGivenAndCanBeRemoved(t *testing.T) {
+	t.Parallel()
+	k := newISPKit(t)
+	admin := k.Admin(t)
+	var want map[string]any
+	if err := json.Unmarshal([]byte(accessFields), &want); err != nil {
+		t.Fatal(err)
+	}
+	body := isptest.PlanBody("night", "prepaid", "month")
+	for name, value := range want {
+		body[name] = value
+	}
+	made := k.Want(t, 201, "", isptest.Post(admin, "/plans", body))
+	if diff := cmp.Diff(want, fieldsLike(t, want, made.Body)); diff != "" {
+		t.Errorf("made (-given +shown)\n%s", diff)
+	}
+	var p struct {
+		ID      string
+		Version int
+	}
+	made.Into(t, &p)
+	k.Want(t, 200, "", isptest.Patch(admin, "/plans/"+p.ID, map[string]any{"name": "Night"})).Into(t, &p)
+	k.Want(t, 200, "", isptest.Patch(admin, "/plans/"+p.ID, want)).Into(t, &p)
+	if p.Version != 2 {
+		t.Errorf("the same terms made version %d", p.Version)
+	}
+	removed := k.Want(t, 200, "", isptest.Patch(admin, "/plans/"+p.ID, map[string]any{
+		"pool": "", "ipv6": map[string]any{}, "cap": map[string]any{"bytes": 0}, "schedule": []any{},
+		"dunningPolicy": "", "rates": map[string]any{"down": 10000, "up": 5000}, "sessionLimit": 1,
+		"onLimit": "replace",
+	}))
+	left := map[string]any{
+		"sessionLimit": 1.0, "onLimit": "replace", "rates": map[string]any{"down": 10000.0, "up": 5000.0},
+	}
+	if diff := cmp.Diff(left, fieldsLike(t, want, removed.Body)); diff != "" {
+		t.Errorf("left (-want +shown)\n%s", diff)
+	}
+}
+
+func TestPlans_FaultsOfAccessTermsNameTheirFields(t *testing.T) {
+	t.Parallel()
+	k := newISPKit(t)
+	admin := k.Admin(t)
+	for field, value := range map[string]any{
+		"sessionLimit": 0, "onLimit": "wait", "pool": "a b", "ipv6": map[string]any{"pool": "ä"},
+		"cap": map[string]any{"bytes": 5, "period": "day"}, "dunningPolicy": "two words",
+		"schedule": []any{map[string]any{"days": []string{"someday"}, "from": "6:00", "to": "25:00",
+			"rates": map[string]any{"down": 1, "up": 1}}},
+		"rates": map[string]any{"down": 10, "up": 10, "burst": 20},
+	} {
+		body := isptest.PlanBody("x", "prepaid", "month")
+		body[field] = value
+		if a := k.Do(t, isptest.Post(admin, "/plans", body)); a.Status != 422 ||
+			!strings.Contains(string(a.Body), `"`+field) {
+			t.Errorf("%s: %d %s", field, a.Status, a.Body)
+		}
+	}
+}
