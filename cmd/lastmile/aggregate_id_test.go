@@ -89,6 +89,7 @@ func live(t *testing.T, kit *storetest.Kit, org id.Organization) (targets []comm
 	registerSubscribers(b)
 	registerBilling(b)
 	registerNetwork(b)
+	registerAccess(b)
 	actor := events.Actor{
 		Kind: events.ActorUser, ID: id.New[id.User]().String(), Role: string(events.RoleAdmin),
 	}

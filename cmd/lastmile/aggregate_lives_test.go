@@ -26,7 +26,22 @@ type life func(n int) commands.Command
 func lives(org id.Organization) []life {
 	return []life{
 		deviceLife(org), serviceLife(org), planLife(org), runLife(org), accountLife(org), seriesLife(org),
-		subscriptionLife(org),
+		subscriptionLife(org), dunningLife(org),
+	}
+}
+
+// dunningLife holds the dunning of a subscription and goes on in turn.
+func dunningLife(org id.Organization) life {
+	subject := events.DunningSubject{
+		SubscriptionID: id.New[id.Subscription](), OrgID: org, SubscriberID: id.New[id.Subscriber](),
+	}
+	return func(n int) commands.Command {
+		if n%2 == 1 {
+			return commands.LiftHold{Subject: subject}
+		}
+		return commands.PlaceHold{
+			Subject: subject, Until: clock.System().Now().AddDate(0, 0, 7), Reason: "in hospital",
+		}
 	}
 }
 

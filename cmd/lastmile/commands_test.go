@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lastmile-isp/lastmile/aggregates"
+	"github.com/lastmile-isp/lastmile/aggregates/access"
 	"github.com/lastmile-isp/lastmile/aggregates/audit"
 	"github.com/lastmile-isp/lastmile/aggregates/billing"
 	"github.com/lastmile-isp/lastmile/aggregates/identity"
@@ -53,6 +54,7 @@ func TestDefinitions_DecideTakesEveryListedCommand(t *testing.T) {
 		checkDefinition(t, payments.Gateways()), checkDefinition(t, network.Devices()),
 		checkDefinition(t, network.Services()), checkDefinition(t, network.AddressPlans()),
 		checkDefinition(t, network.Runs()), checkDefinition(t, audit.Refusals()),
+		checkDefinition(t, access.DunningPolicies()), checkDefinition(t, access.Dunnings()),
 		[]string{reflect.TypeFor[commands.ReleaseUnusedClaim]().Name()}, // the bus itself decides
 	)
 	slices.Sort(listed)

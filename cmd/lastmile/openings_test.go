@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lastmile-isp/lastmile/aggregates"
+	"github.com/lastmile-isp/lastmile/aggregates/access"
 	"github.com/lastmile-isp/lastmile/aggregates/audit"
 	"github.com/lastmile-isp/lastmile/aggregates/billing"
 	"github.com/lastmile-isp/lastmile/aggregates/identity"
@@ -36,13 +37,16 @@ func TestOpening_WithoutAStateIsNoAggregateThatDoesNotExist(t *testing.T) {
 		checkEmptyOpenings(t, payments.Gateways()), checkEmptyOpenings(t, network.Devices()),
 		checkEmptyOpenings(t, network.Services()), checkEmptyOpenings(t, network.AddressPlans()),
 		checkEmptyOpenings(t, network.Runs()), checkEmptyOpenings(t, audit.Refusals()),
+		checkEmptyOpenings(t, access.DunningPolicies()), checkEmptyOpenings(t, access.Dunnings()),
 	} {
 		if category != "" {
 			closing = append(closing, category)
 		}
 	}
 	slices.Sort(closing)
-	want := []string{"account", "addressing", "device", "nasservice", "numbering", "reconcile", "subscription"}
+	want := []string{
+		"account", "addressing", "device", "dunning", "nasservice", "numbering", "reconcile", "subscription",
+	}
 	if diff := cmp.Diff(want, closing); diff != "" {
 		t.Errorf("aggregates whose streams are closed (-want +have)\n%s", diff)
 	}

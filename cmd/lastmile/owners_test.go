@@ -1,10 +1,12 @@
 package main
 
 import (
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates"
+	"github.com/lastmile-isp/lastmile/aggregates/access"
 	"github.com/lastmile-isp/lastmile/aggregates/audit"
 	"github.com/lastmile-isp/lastmile/aggregates/billing"
 	"github.com/lastmile-isp/lastmile/aggregates/identity"
@@ -29,7 +31,7 @@ type steps = [2]commands.Command
 // ownedSteps gives the steps of one aggregate of each category, by category.
 func ownedSteps(org id.Organization) map[string]steps {
 	all := map[string]steps{}
-	for _, s := range append(peopleSteps(org), moneySteps(org)...) {
+	for _, s := range slices.Concat(peopleSteps(org), moneySteps(org), []steps{dunningPolicySteps(org)}) {
 		all[s[0].Target().Category] = s
 	}
 	for _, life := range lives(org) {
@@ -110,6 +112,14 @@ func moneySteps(org id.Organization) []steps {
 	}
 }
 
+// dunningPolicySteps set the dunning rules of an organization, and then others.
+func dunningPolicySteps(org id.Organization) steps {
+	first := commands.SetDunningPolicies{OrgID: org, Default: access.DefaultDunningPolicy(money.KES)}
+	second := first
+	second.Default.GraceDays++
+	return steps{first, second}
+}
+
 // checkOwned makes an aggregate for one organization, and then asks it for a change as another one: nothing may happen,
 // and the answer is that of an id that does not exist.
 func checkOwned[S any, C commands.Command, E events.Event](
@@ -165,5 +175,7 @@ func TestOwners_AnotherOrganizationsCommandFindsNothing(t *testing.T) {
 	checkOwned(t, k, network.Services(), org, s[commands.ServiceCategory])
 	checkOwned(t, k, network.AddressPlans(), org, s[commands.AddressingCategory])
 	checkOwned(t, k, network.Runs(), org, s[commands.ReconcileCategory])
+	checkOwned(t, k, access.DunningPolicies(), org, s[commands.DunningPolicyCategory])
+	checkOwned(t, k, access.Dunnings(), org, s[commands.DunningCategory])
 	checkOwned(t, k, audit.Refusals(), org, s[commands.RefusalCategory])
 }

@@ -253,9 +253,11 @@ func fillSample(v reflect.Value, path string) {
 		for i := range 2 {
 			fillSample(v.Index(i), fmt.Sprintf("%s[%d]", path, i))
 		}
-	case reflect.Map: // of texts
+	case reflect.Map: // by texts
 		v.Set(reflect.MakeMap(v.Type()))
-		v.SetMapIndex(reflect.ValueOf("name"), reflect.ValueOf(path))
+		value := reflect.New(v.Type().Elem()).Elem()
+		fillSample(value, path)
+		v.SetMapIndex(reflect.ValueOf("name").Convert(v.Type().Key()), value)
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
 		fillSample(v.Elem(), path)

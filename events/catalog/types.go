@@ -21,7 +21,7 @@ func Events() []events.Event { return all() }
 func all() []events.Event {
 	var list []events.Event
 	for _, area := range [][]events.Event{
-		identity(), subscribers(), billing(), payments(), network(), claims(), audit(),
+		identity(), subscribers(), billing(), payments(), network(), access(), claims(), audit(),
 	} {
 		list = append(list, area...)
 	}
@@ -104,6 +104,15 @@ func network() []events.Event {
 		events.RouterWriteRefused{}, events.ReconcileFinished{}, events.ReconcilePeriodClosed{},
 		events.AddressesAllocated{}, events.AddressesSettled{}, events.AddressesReleased{},
 		events.AddressingDeviceClosed{}, events.AddressingPeriodClosed{},
+	}
+}
+
+// access lists the events about who may use the network.
+func access() []events.Event {
+	return []events.Event{
+		events.DunningPoliciesSet{}, events.DunningBegan{}, events.DunningReminded{}, events.WalledGardenEntered{},
+		events.ServiceSuspended{}, events.WriteOffProposed{}, events.DunningEnded{}, events.HoldPlaced{},
+		events.HoldLifted{}, events.DunningClockStopped{}, events.DunningClockStarted{}, events.DunningPeriodClosed{},
 	}
 }
 

@@ -72,6 +72,9 @@ var layers = []layer{
 		folders: []string{"aggregates", "aggregates/*", "aggregates/network/routerplan"}, pure: true,
 		own: with(leaves, "events", "commands", "aggregates"), foreign: []string{uuidModule},
 	},
+	{ // one rule for the process that acts, the board and the preview
+		folders: []string{"aggregates/access/course"}, pure: true, own: with(leaves, "events"), foreign: []string{},
+	},
 	{
 		folders: []string{"processmanagers/runner"}, never: kits,
 		own: []string{
@@ -81,7 +84,8 @@ var layers = []layer{
 	},
 	{
 		folders: []string{"processmanagers", "processmanagers/*/*"},
-		own:     with(leaves, "events", "commands", "processmanagers"), foreign: []string{uuidModule}, pure: true,
+		own:     with(leaves, "events", "commands", "processmanagers", "aggregates/access/course"),
+		foreign: []string{uuidModule}, pure: true,
 	},
 	{
 		folders: []string{"projections/runner"},
@@ -151,7 +155,7 @@ var layers = []layer{
 		folders: []string{"usecases", "usecases/*"}, never: kits,
 		own: []string{
 			"internal/...", "events", "commands", "commands/bus", "aggregates/*", "aggregates/network/routerplan",
-			"projections/...", "usecases",
+			"aggregates/access/course", "projections/...", "usecases",
 		},
 	},
 	{folders: []string{"simulators/..."}, own: []string{"internal/...", "simulators/..."}, never: kits},

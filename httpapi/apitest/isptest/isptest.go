@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/aggregates/access"
 	"github.com/lastmile-isp/lastmile/aggregates/audit"
 	"github.com/lastmile-isp/lastmile/aggregates/identity"
 	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
@@ -17,6 +18,7 @@ import (
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/httpapi"
+	"github.com/lastmile-isp/lastmile/httpapi/access"
 	"github.com/lastmile-isp/lastmile/httpapi/apitest"
 	"github.com/lastmile-isp/lastmile/httpapi/identity"
 	"github.com/lastmile-isp/lastmile/httpapi/subscribers"
@@ -30,6 +32,7 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
+	"github.com/lastmile-isp/lastmile/usecases/access"
 	"github.com/lastmile-isp/lastmile/usecases/identity"
 	"github.com/lastmile-isp/lastmile/usecases/subscribers"
 )
@@ -93,6 +96,7 @@ func registerISP(b *bus.Bus) {
 	bus.Register(b, subscribers.Subscribers())
 	bus.Register(b, subscribers.Plans())
 	bus.Register(b, subscribers.Subscriptions())
+	bus.Register(b, access.DunningPolicies())
 	bus.Register(b, audit.Refusals())
 }
 
@@ -106,16 +110,16 @@ func (k *Kit) serve(t *testing.T) {
 	people, owned := subscribersviews.SubscribersQuery{Views: k.views},
 		subscribersviews.SubscriptionsQuery{Views: k.views}
 	orgs := identityviews.OrganizationsQuery{Views: k.views}
-	access := identityviews.NewAccess(k.shows)
-	access.Open()
-	tokens := identityapi.Tokens{Key: k.Key, Directory: directory, Access: access, Clock: k.Clock}
+	signIns := identityviews.NewAccess(k.shows)
+	signIns.Open()
+	tokens := identityapi.Tokens{Key: k.Key, Directory: directory, Access: signIns, Clock: k.Clock}
 	cases := identitycases.New(identitycases.Config{
-		Bus: k.Core.Bus, Vault: k.Vault, Users: users, Directory: directory, Access: access,
+		Bus: k.Core.Bus, Vault: k.Vault, Users: users, Directory: directory, Access: signIns,
 		DirectoryShows: k.shows, Head: k.Core.Store.Head, PrefixOpen: noInvoices, Logger: storetest.Quiet(),
 	})
 	k.Kit = apitest.New(t, func(c *httpapi.Config) {
 		c.Organizations, c.Authenticator, c.Visibility = identityapi.OrganizationDirectory{
-			Directory: directory, Access: access,
+			Directory: directory, Access: signIns,
 		}, tokens, k
 		c.Idempotency, c.Clock, c.Refusals = k.Vault.Idempotency, k.Clock, httpapi.BusRefusals{Bus: k.Core.Bus}
 	},
@@ -139,6 +143,7 @@ func (k *Kit) serve(t *testing.T) {
 			},
 			Bus: k.Core.Bus, Subscriptions: owned, Clock: k.Clock,
 		}.Routes(),
+		accessapi.Dunning{Policies: accesscases.DunningPolicies{Bus: k.Core.Bus}}.Routes(),
 	)
 }
 

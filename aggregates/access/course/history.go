@@ -1,0 +1,118 @@
+package course
+
+import (
+	"slices"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/money"
+)
+
+// History is everything about one subscription that its course depends on. The zero value owes nothing.
+type History struct {
+	Owed   []Owed  // ascending by At; of two with the same instant the later one holds
+	Pauses []Pause // in any order; they may overlap
+	// Entered are the instants at which a state really began, ascending. What began is not undone by another policy.
+	// An entry within a pause does not count: a pause that is learned of too late gives access back. Empty when a
+	// policy is run against the past.
+	Entered []Entered
+	// Late is the present instant for a program that acts: a state that should have begun earlier begins at the first
+	// instant from here on at which it may. Zero when a policy is run against the past.
+	Late time.Time
+}
+
+// Owed says what a subscription must pay from an instant on. Without PaidUntil and debts it is nothing.
+type Owed struct {
+	At time.Time
+	// PaidUntil is the first instant that is not paid for; for prepaid only. Zero = postpaid, or not in service.
+	PaidUntil time.Time
+	// Debts are the unpaid parts of documents. For prepaid they are only shown: the paid time alone decides.
+	Debts []Debt
+}
+
+// Debt is the part of a document that is not paid.
+type Debt struct {
+	DueOn  calendar.Date // local; it is overdue from the first instant of the next day
+	Amount money.Amount
+}
+
+// Pause is a time [From, Until) in which the clock of dunning stands still. A zero Until = it has not ended yet.
+type Pause struct {
+	From  time.Time
+	Until time.Time
+}
+
+// Entered records that a state really began.
+type Entered struct {
+	State events.DunningState
+	At    time.Time
+}
+
+// dueInstant is the instant at which a course begins; zero when nothing that is owed leads to one. For postpaid it is
+// the instant at which the overdue amount reaches the minimum.
+func (r Rules) dueInstant(o Owed) time.Time {
+	if !o.PaidUntil.IsZero() {
+		return o.PaidUntil
+	}
+	debts := o.Debts
+	byDay := func(a, b Debt) int { return a.DueOn.Start(time.UTC).Compare(b.DueOn.Start(time.UTC)) }
+	if len(debts) > 1 && !slices.IsSortedFunc(debts, byDay) {
+		debts = slices.Clone(debts)
+		slices.SortStableFunc(debts, byDay)
+	}
+	var sum int64
+	for _, d := range debts {
+		sum += max(d.Amount.Minor, 0)
+		if sum > 0 && sum >= r.policy.MinimumDue.Minor {
+			return d.DueOn.AddDays(1).Start(r.zone)
+		}
+	}
+	return time.Time{}
+}
+
+// Overdue is the amount that is overdue at an instant, which is compared with the minimum. For prepaid it is everything
+// that is not paid once the paid time is over.
+func (r Rules) Overdue(o Owed, at time.Time) money.Amount {
+	var sum money.Amount
+	for _, d := range o.Debts {
+		late := !at.Before(o.PaidUntil)
+		if o.PaidUntil.IsZero() {
+			late = !at.Before(d.DueOn.AddDays(1).Start(r.zone))
+		}
+		if late && d.Amount.Minor > 0 {
+			sum = sum.Add(d.Amount)
+		}
+	}
+	return sum
+}
+
+// merged sorts pauses, joins those that touch and drops empty ones. Only the last may be open.
+func merged(pauses []Pause) []Pause {
+	if len(pauses) == 0 {
+		return nil
+	}
+	sorted := slices.Clone(pauses)
+	slices.SortFunc(sorted, func(a, b Pause) int { return a.From.Compare(b.From) })
+	var out []Pause
+	for _, p := range sorted {
+		if !p.Until.IsZero() && !p.From.Before(p.Until) {
+			continue
+		}
+		last := len(out) - 1
+		switch {
+		case last < 0 || !out[last].Until.IsZero() && out[last].Until.Before(p.From):
+			out = append(out, p)
+		case !out[last].Until.IsZero() && (p.Until.IsZero() || out[last].Until.Before(p.Until)):
+			out[last].Until = p.Until
+		}
+	}
+	return out
+}
+
+// covers reports whether an instant lies in one of the pauses.
+func covers(pauses []Pause, at time.Time) bool {
+	return slices.ContainsFunc(pauses, func(p Pause) bool {
+		return !at.Before(p.From) && (p.Until.IsZero() || at.Before(p.Until))
+	})
+}

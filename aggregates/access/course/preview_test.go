@@ -1,0 +1,79 @@
+package course_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lastmile-isp/lastmile/aggregates/access"
+	"github.com/lastmile-isp/lastmile/aggregates/access/course"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+)
+
+// subject is a prepaid customer who pays late by some days, month after month in 2025, and owes 1,500 shillings
+// meanwhile.
+func subject(name string, lateDays int, z *time.Location) course.Subject {
+	s := course.Subject{Subscription: id.Derive[id.Subscription](name)}
+	for month := range 12 {
+		paid := time.Date(2025, time.Month(month+1), 1+lateDays, 9, 0, 0, 0, z)
+		s.History.Owed = append(s.History.Owed, course.Owed{
+			At: paid, PaidUntil: time.Date(2025, time.Month(month+2), 1, 9, 0, 0, 0, z),
+			Debts: []course.Debt{{Amount: money.Major(1500, money.KES)}},
+		})
+	}
+	return s
+}
+
+func TestPreview_SaysWhomAPolicyWouldHaveCutAndWhen(t *testing.T) {
+	t.Parallel()
+	z := zone(t, "Africa/Nairobi")
+	p := access.DefaultDunningPolicy(money.KES)
+	p.ReminderDays = nil
+	late, good := subject("late", 5, z), subject("good", 0, z)
+	late.History.Entered = []course.Entered{{State: events.DunningSuspended, At: local(t, "2025-04-02 10:00", z)}}
+	late.History.Late = local(t, "2025-12-01 10:00", z)
+	from, to := local(t, "2025-04-01 00:00", z), local(t, "2025-05-01 00:00", z)
+	got := course.Preview(course.NewRules(p, z, nil), []course.Subject{late, good}, from, to)
+	due := money.Major(1500, money.KES)
+	want := course.Outcome{
+		Subscriptions: 2, WalledGarden: 1, Restored: 1, Changes: []course.Change{
+			{
+				Subscription: late.Subscription, At: local(t, "2025-04-04 09:00", z),
+				From: events.DunningReminding, To: events.DunningWalledGarden, Due: due,
+			},
+			{
+				Subscription: late.Subscription, At: local(t, "2025-04-06 09:00", z),
+				From: events.DunningWalledGarden, To: events.DunningNone,
+			},
+		},
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+	if len(late.History.Entered) != 1 || late.History.Late.IsZero() {
+		t.Error("the preview changed its input")
+	}
+}
+
+// BenchmarkPreview runs a policy over a year of 50,000 subscriptions, of which every seventh pays late.
+func BenchmarkPreview(b *testing.B) {
+	z := zone(b, "Africa/Nairobi")
+	var subjects []course.Subject
+	for n := range 50_000 {
+		late := 0
+		if n%7 == 0 {
+			late = 12
+		}
+		subjects = append(subjects, subject(id.New[id.Subscription]().String(), late, z))
+	}
+	rules := course.NewRules(access.DefaultDunningPolicy(money.KES), z, nil)
+	from, to := time.Date(2025, 1, 1, 0, 0, 0, 0, z), time.Date(2026, 1, 1, 0, 0, 0, 0, z)
+	for b.Loop() {
+		if got := course.Preview(rules, subjects, from, to); got.Suspended == 0 {
+			b.Fatal("nobody was suspended")
+		}
+	}
+}

@@ -1,0 +1,121 @@
+package access
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/aggregates"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
+
+// Dunnings defines how far subscriptions are in dunning: one stream for each subscription that ever came there or had a
+// hold. A process decides when a step is taken (package course); the stream records each step once.
+func Dunnings() aggregates.Definition[Dunning, commands.DunningCommand, events.DunningEvent] {
+	return aggregates.Definition[Dunning, commands.DunningCommand, events.DunningEvent]{
+		Category: commands.DunningCategory, Missing: commands.ErrNotFound, Evolve: evolveDunning,
+		Decide: decideDunning, Owner: ownerDunning, Close: closeDunning,
+		Commands: []commands.DunningCommand{
+			commands.BeginDunning{}, commands.RemindCustomer{}, commands.EnterWalledGarden{},
+			commands.SuspendService{}, commands.ProposeWriteOff{}, commands.EndDunning{}, commands.PlaceHold{},
+			commands.LiftHold{}, commands.StopClock{}, commands.StartClock{},
+		},
+	}
+}
+
+// Dunning is where one subscription stands. The zero value is "never in dunning". It has no personal text, so that
+// it can be the opening of a period.
+type Dunning struct {
+	Subject   events.DunningSubject
+	State     events.DunningState // "" = none
+	Since     time.Time           // when the state began
+	DueAt     time.Time           // zero in the state none
+	Reminded  []int               // the days of DueAt that were reminded
+	HoldFrom  time.Time           // zero = there never was a hold, or the last one was lifted
+	HoldUntil time.Time           // may be past: the hold is over then
+	Stopped   map[string]time.Time
+}
+
+// Held reports whether a hold stops the clock at an instant.
+func (s Dunning) Held(at time.Time) bool { return !s.HoldFrom.IsZero() && at.Before(s.HoldUntil) }
+
+// ownerDunning is the organization of the subscription.
+func ownerDunning(s Dunning) id.Organization { return s.Subject.OrgID }
+
+// evolveDunning applies one recorded event.
+func evolveDunning(s Dunning, e events.DunningEvent) Dunning {
+	switch e := e.(type) {
+	case events.DunningBegan:
+		return s.moved(e.DunningSubject, events.DunningReminding, e.DunningStep)
+	case events.WalledGardenEntered:
+		return s.moved(e.DunningSubject, events.DunningWalledGarden, e.DunningStep)
+	case events.ServiceSuspended:
+		return s.moved(e.DunningSubject, events.DunningSuspended, e.DunningStep)
+	case events.WriteOffProposed:
+		return s.moved(e.DunningSubject, events.DunningWrittenOff, e.DunningStep)
+	case events.DunningEnded:
+		return s.moved(e.DunningSubject, events.DunningNone, events.DunningStep{At: e.At})
+	case events.DunningReminded:
+		s.Subject = e.DunningSubject
+		s.Reminded = append(s.remindedOf(e.DueAt), e.Day)
+		s.DueAt = e.DueAt
+	case events.HoldPlaced:
+		s.Subject, s.HoldFrom, s.HoldUntil = e.DunningSubject, e.From, e.Until
+	case events.HoldLifted:
+		s.HoldFrom, s.HoldUntil = time.Time{}, time.Time{}
+	case events.DunningClockStopped:
+		s.Subject, s.Stopped = e.DunningSubject, s.stops()
+		s.Stopped[e.Cause] = e.From
+	case events.DunningClockStarted:
+		s.Stopped = s.stops()
+		delete(s.Stopped, e.Cause)
+	case events.DunningPeriodClosed:
+		return openedDunning(e.Opening)
+	}
+	return s
+}
+
+// moved is the state after a step. Reminders that were sent count as long as the due instant stays the same.
+func (s Dunning) moved(subject events.DunningSubject, to events.DunningState, step events.DunningStep) Dunning {
+	s.Reminded = s.remindedOf(step.DueAt)
+	s.Subject, s.State, s.Since, s.DueAt = subject, to, step.At, step.DueAt
+	return s
+}
+
+// remindedOf is a copy of the reminded days when they belong to a due instant, and else empty.
+func (s Dunning) remindedOf(due time.Time) []int {
+	if !s.DueAt.Equal(due) {
+		return nil
+	}
+	return slices.Clone(s.Reminded)
+}
+
+// stops is a copy of the causes that stop the clock; never nil.
+func (s Dunning) stops() map[string]time.Time {
+	out := map[string]time.Time{}
+	maps.Copy(out, s.Stopped)
+	return out
+}
+
+// closeDunning passes the whole state on.
+func closeDunning(s Dunning) events.DunningEvent {
+	body, err := json.Marshal(s)
+	if err != nil {
+		panic(fmt.Sprintf("access: write opening: %v", err)) // no field can fail to marshal
+	}
+	return events.DunningPeriodClosed{DunningSubject: s.Subject, Opening: body}
+}
+
+// openedDunning reads the JSON of closeDunning. It panics on anything else, because a wrong state would lead to wrong
+// decisions.
+func openedDunning(body []byte) Dunning {
+	var s Dunning
+	if err := json.Unmarshal(body, &s); err != nil {
+		panic(fmt.Sprintf("access: read opening: %v", err))
+	}
+	return s
+}

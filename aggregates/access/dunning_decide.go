@@ -1,0 +1,135 @@
+package access
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/personal"
+)
+
+// maxHold bounds how far ahead a hold may end: about five years, so that a typing error does not spare a customer for
+// ever.
+const maxHold = 5 * 366 * 24 * time.Hour
+
+// decideDunning only dispatches. A step into the present state of the same due instant gives no event.
+func decideDunning(s Dunning, c commands.DunningCommand, now time.Time) ([]events.DunningEvent, error) {
+	switch c := c.(type) {
+	case commands.BeginDunning:
+		return s.step(events.DunningReminding, c.Move, events.DunningBegan{
+			DunningSubject: c.Subject, DunningStep: s.into(c.Move, now),
+		}), nil
+	case commands.EnterWalledGarden:
+		return s.step(events.DunningWalledGarden, c.Move, events.WalledGardenEntered{
+			DunningSubject: c.Subject, DunningStep: s.into(c.Move, now),
+		}), nil
+	case commands.SuspendService:
+		return s.step(events.DunningSuspended, c.Move, events.ServiceSuspended{
+			DunningSubject: c.Subject, DunningStep: s.into(c.Move, now),
+		}), nil
+	case commands.ProposeWriteOff:
+		return s.step(events.DunningWrittenOff, c.Move, events.WriteOffProposed{
+			DunningSubject: c.Subject, DunningStep: s.into(c.Move, now),
+		}), nil
+	case commands.EndDunning:
+		if s.state() == events.DunningNone {
+			return nil, nil
+		}
+		return []events.DunningEvent{events.DunningEnded{
+			DunningSubject: c.Subject, Before: s.state(), Reason: c.Reason, At: now,
+		}}, nil
+	case commands.RemindCustomer:
+		if slices.Contains(s.remindedOf(c.DueAt), c.Day) {
+			return nil, nil
+		}
+		return []events.DunningEvent{events.DunningReminded{
+			DunningSubject: c.Subject, Day: c.Day, DueAt: c.DueAt, Due: c.Due, At: now,
+		}}, nil
+	case commands.PlaceHold:
+		return decidePlaceHold(s, c, now)
+	case commands.LiftHold:
+		if !s.Held(now) {
+			return nil, nil
+		}
+		return []events.DunningEvent{events.HoldLifted{DunningSubject: c.Subject, From: s.HoldFrom, At: now}}, nil
+	case commands.StopClock:
+		return decideStopClock(s, c, now)
+	case commands.StartClock:
+		return decideStartClock(s, c, now)
+	}
+	return nil, nil
+}
+
+// state is the present state; none for a stream that does not exist.
+func (s Dunning) state() events.DunningState { return cmp.Or(s.State, events.DunningNone) }
+
+// into is a step out of the present state.
+func (s Dunning) into(m commands.DunningMove, now time.Time) events.DunningStep {
+	return events.DunningStep{
+		Before: s.state(), DueAt: m.DueAt, Due: m.Due, Reason: m.Reason, Planned: m.Planned, At: now,
+	}
+}
+
+// step gives the event unless the subscription is in the state for this due instant already.
+func (s Dunning) step(
+	to events.DunningState, m commands.DunningMove, e events.DunningEvent,
+) []events.DunningEvent {
+	if s.state() == to && s.DueAt.Equal(m.DueAt) {
+		return nil
+	}
+	return []events.DunningEvent{e}
+}
+
+// decidePlaceHold places a hold, or changes the end of the present one. The same end again gives no event.
+func decidePlaceHold(s Dunning, c commands.PlaceHold, now time.Time) ([]events.DunningEvent, error) {
+	var f failure.Faults
+	f.Check(c.Until.After(now), "until", "must be in the future")
+	f.Check(c.Until.Before(now.Add(maxHold)), "until", "must be at most five years ahead")
+	if err := f.Err(); err != nil {
+		return nil, err
+	}
+	from := now
+	if s.Held(now) {
+		if s.HoldUntil.Equal(c.Until) {
+			return nil, nil
+		}
+		from = s.HoldFrom
+	}
+	return []events.DunningEvent{events.HoldPlaced{
+		DunningSubject: c.Subject, From: from, Until: c.Until.UTC(), Reason: personal.Of(c.Reason), At: now,
+	}}, nil
+}
+
+// decideStopClock begins one cause. A cause that stops the clock already keeps its beginning.
+func decideStopClock(s Dunning, c commands.StopClock, now time.Time) ([]events.DunningEvent, error) {
+	if _, stopped := s.Stopped[c.Cause]; stopped {
+		return nil, nil
+	}
+	if c.From.After(now) {
+		return nil, failure.NewInvalid("invalid_input", "from must not be in the future")
+	}
+	return []events.DunningEvent{events.DunningClockStopped{
+		DunningSubject: c.Subject, Cause: c.Cause, From: c.From.UTC(), At: now,
+	}}, nil
+}
+
+// decideStartClock ends one cause, not before it began.
+func decideStartClock(s Dunning, c commands.StartClock, now time.Time) ([]events.DunningEvent, error) {
+	from, stopped := s.Stopped[c.Cause]
+	switch {
+	case !stopped:
+		return nil, nil
+	case c.Until.After(now):
+		return nil, failure.NewInvalid("invalid_input", "until must not be in the future")
+	}
+	until := c.Until.UTC()
+	if until.Before(from) {
+		until = from
+	}
+	return []events.DunningEvent{events.DunningClockStarted{
+		DunningSubject: c.Subject, Cause: c.Cause, From: from, Until: until, At: now,
+	}}, nil
+}
