@@ -117,7 +117,7 @@ func TestAdvice_HasACureForEachKindOfUniqueValue(t *testing.T) {
 		}
 	}
 	var claimed, cured []string
-	for _, m := range regexp.MustCompile(`Kind: "([a-z_]+)", Value:`).FindAllStringSubmatch(source, -1) {
+	for _, m := range regexp.MustCompile(`Kind: "([a-z0-9_]+)", Value:`).FindAllStringSubmatch(source, -1) {
 		claimed = append(claimed, m[1])
 	}
 	page, err := os.ReadFile(booksFile)
@@ -127,7 +127,7 @@ func TestAdvice_HasACureForEachKindOfUniqueValue(t *testing.T) {
 	_, table, _ := strings.Cut(string(page), "| Kind | Cure |")
 	for row := range strings.Lines(table) {
 		if cells := strings.Split(row, "|"); len(cells) > 2 {
-			for _, m := range regexp.MustCompile("`([a-z_]+)`").FindAllStringSubmatch(cells[1], -1) {
+			for _, m := range regexp.MustCompile("`([a-z0-9_]+)`").FindAllStringSubmatch(cells[1], -1) {
 				cured = append(cured, m[1])
 			}
 		}
