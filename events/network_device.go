@@ -21,6 +21,9 @@ type DeviceDetails struct {
 	CoAPort           int    `json:"coaPort"`
 	APIPort           int    `json:"apiPort"`           // decides the protocol: docs/rules/network.md#api-ports
 	ManagementAddress string `json:"managementAddress"` // replaces the tunnel address outside production; "" = none
+	// RequireMessageAuthenticator refuses sign-ins without one, also from the tunnel address
+	// (docs/rules/access-radius.md#message-authenticator-by-router).
+	RequireMessageAuthenticator bool `json:"requireMessageAuthenticator,omitempty"`
 }
 
 // DeviceTransport is the way in which a router was found to answer.

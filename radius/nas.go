@@ -18,7 +18,8 @@ type NAS struct {
 	Secret []byte // a NAS without a secret is left out
 
 	// Own are addresses that belong to this NAS alone, because the platform gave them to it. Who claims one of them too
-	// is ignored there. The first NAS of the list wins, should two own the same.
+	// is ignored there. The first NAS of the list wins, should two own the same. A NAS that is listed twice, while its
+	// secret is changed, is known by both secrets; what proves none of them counts as the first.
 	Own []netip.Addr
 	// Claimed are addresses that anybody may have claimed. There the secret decides, so an Access-Request needs a valid
 	// Message-Authenticator. Of several with the same secret the first of the list is taken, so the list begins with
@@ -50,7 +51,7 @@ type state struct {
 // source is an address from which packets may come.
 type source struct {
 	clients []*client
-	own     bool     // one client, which owns the address
+	own     bool     // one NAS owns the address; several clients are its secrets
 	rate    *limiter // of all packets together, where there are several clients
 }
 
@@ -77,7 +78,10 @@ func newTable(list []*NAS, old *table) *table {
 		}
 		clients = append(clients, c)
 		for _, addr := range nas.Own {
-			if t.at(addr, old).own {
+			if s := t.at(addr, old); s.own {
+				if s.clients[0].ID == nas.ID {
+					s.clients = append(s.clients, c)
+				}
 				continue
 			}
 			*t.at(addr, old) = source{clients: []*client{c}, own: true, rate: t.at(addr, old).rate}

@@ -119,7 +119,7 @@ func (w *worker) serve(c *client, r *Request) Result {
 
 // only is the NAS of an address with one, else nil.
 func (s *source) only() *NAS {
-	if len(s.clients) != 1 {
+	if len(s.clients) != 1 && !s.own {
 		return nil
 	}
 	return s.clients[0].NAS

@@ -44,6 +44,8 @@ type App struct {
 	rounds     *networkjobs.Background
 	dialRouter routeros.DialFunc // nil = the machine's network
 
+	radius *radiusParts
+
 	startedAt time.Time
 
 	listener        *httpapi.Listener // nil without the role api

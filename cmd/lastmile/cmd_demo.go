@@ -65,6 +65,9 @@ func demoConfig(environ []string) (Config, error) {
 		return Config{}, errors.New("APP_ENV: the demo is refused in production")
 	}
 	cfg.DevClock = true
+	if cfg.RadiusAuthAddr == "" && cfg.RadiusAcctAddr == "" {
+		cfg.RadiusAuthAddr, cfg.RadiusAcctAddr = "127.0.0.1:1812", "127.0.0.1:1813"
+	}
 	cfg.GatewayMode, cfg.PaymentEnv, cfg.PaymentBaseURL, cfg.PaymentCallbackURL = gatewayTest, "sandbox", "", ""
 	cfg.PaymentConsumerKey, cfg.PaymentConsumerSecret = demoConsumerKey, demoConsumerSecret
 	cfg.PaymentShortcode, cfg.PaymentPasskey = demoShortcode, demoPasskey

@@ -91,6 +91,10 @@ type Config struct {
 	// RoutersPerOrganization bounds the routers of one organization (docs/rules/network.md#address-plans).
 	RoutersPerOrganization int `env:"ROUTERS_PER_ORGANIZATION" envDefault:"4000"`
 
+	// The UDP ports of RADIUS. Both empty = routers are not answered.
+	RadiusAuthAddr string `env:"RADIUS_AUTH_ADDR"`
+	RadiusAcctAddr string `env:"RADIUS_ACCT_ADDR"`
+
 	ACSNBIURL      string       `env:"ACS_NBI_URL"`
 	ACSFSURL       string       `env:"ACS_FS_URL"`
 	ACSInternalKey secrets.Text `env:"ACS_INTERNAL_KEY"`

@@ -159,6 +159,13 @@ func (c Config) checkNetwork(f *faults) {
 	f.check(c.FleetPollInterval >= time.Second, "FLEET_POLL_INTERVAL", "must be at least 1s")
 	f.check(c.DriftCheckInterval >= time.Second, "DRIFT_CHECK_INTERVAL", "must be at least 1s")
 	f.check(c.FleetHistoryKept >= time.Minute, "FLEET_HISTORY_RETENTION", "must be at least 1m")
+	for name, addr := range map[string]string{
+		"RADIUS_AUTH_ADDR": c.RadiusAuthAddr, "RADIUS_ACCT_ADDR": c.RadiusAcctAddr,
+	} {
+		f.check(addr == "" || validAddr(addr), name, "must be host:port")
+	}
+	f.check((c.RadiusAuthAddr == "") == (c.RadiusAcctAddr == ""), "RADIUS_ACCT_ADDR",
+		"and RADIUS_AUTH_ADDR are set together, or neither is")
 	f.check(c.TunnelPort > 0 && c.TunnelPort < 65536, "TUNNEL_PORT", "must be from 1 to 65535")
 	f.check(!strings.ContainsAny(c.TunnelHost, " :/\"\\$"), "TUNNEL_HOST", "must be a host name or IPv4 address")
 }

@@ -77,6 +77,7 @@ func newKit(t testing.TB, settings ...string) *kit {
 	k.environ = append([]string{
 		"DATABASE_URL=" + pgtest.URL(t), "DATABASE_NAMESPACE=" + string(db.Namespace), "DATABASE_MAX_CONNS=10",
 		"DATA_DIR=" + t.TempDir(), "HTTP_ADDR=127.0.0.1:0", "EVENTSTORE_ADDR=127.0.0.1:0",
+		"RADIUS_AUTH_ADDR=127.0.0.1:0", "RADIUS_ACCT_ADDR=127.0.0.1:0",
 		"SERVICE_DOMAIN=lastmile.test", "LOG_LEVEL=info", "GATEWAY_MODE=test", "PAYMENT_BASE_URL=" + sim.URL(),
 		"PAYMENT_CONSUMER_KEY=key", "PAYMENT_CONSUMER_SECRET=secret", "PAYMENT_SHORTCODE=" + testShortcode,
 		"PAYMENT_PASSKEY=passkey", "RATE_LIMIT_USER=100000", "RATE_LIMIT_LOGIN=1000", "RATE_LIMIT_WEBHOOK=100000",

@@ -12,11 +12,12 @@ const (
 	roleProjections = "projections"
 	roleProcesses   = "processes"
 	roleJobs        = "jobs"
+	roleRadius      = "radius"
 	roleEventStore  = "eventstore"
 )
 
 // allRoles has the roles of `serve` without --roles.
-var allRoles = roles{roleAPI, roleProjections, roleProcesses, roleJobs, roleEventStore}
+var allRoles = roles{roleAPI, roleProjections, roleProcesses, roleJobs, roleRadius, roleEventStore}
 
 // roles lists the roles that one program has, in any order.
 type roles []string
@@ -40,10 +41,10 @@ func (r roles) check(cfg Config) error {
 	return nil
 }
 
-// all reports whether the program has every role.
+// all reports whether the program has every role that works on what is stored. RADIUS only reads.
 func (r roles) all() bool {
 	for _, role := range allRoles {
-		if !r.has(role) {
+		if role != roleRadius && !r.has(role) {
 			return false
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases/access"
 )
 
-// accessArea gives the dunning rules of organizations.
+// accessArea gives the dunning rules of organizations, and answers routers over RADIUS.
 func accessArea() area {
 	return area{aggregates: registerAccess, wire: (*App).wireAccess}
 }
@@ -21,8 +21,11 @@ func registerAccess(b *bus.Bus) {
 	bus.Register(b, access.Dunnings())
 }
 
-// wireAccess makes the endpoints of the area.
-func (a *App) wireAccess(context.Context) ([][]httpapi.Route, error) {
+// wireAccess starts to answer routers, and makes the endpoints of the area.
+func (a *App) wireAccess(ctx context.Context) ([][]httpapi.Route, error) {
+	if err := a.startRadius(ctx); err != nil {
+		return nil, err
+	}
 	return [][]httpapi.Route{
 		accessapi.Dunning{Policies: accesscases.DunningPolicies{Bus: a.engines.bus}}.Routes(),
 	}, nil

@@ -110,6 +110,7 @@ func (a *App) checks() []httpapi.Check {
 		},
 		{Name: "jobs", Probe: a.probeJobs},
 	}
+	checks = append(checks, a.radiusChecks()...)
 	if a.roles.has(roleProcesses) {
 		checks = append(checks, httpapi.Check{Name: "processes", Probe: a.probeProcesses})
 	}

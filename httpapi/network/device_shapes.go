@@ -22,6 +22,8 @@ type deviceRequest struct {
 	APIPassword       secrets.Text `json:"apiPassword,omitempty"`
 	APIPort           *int         `json:"apiPort,omitempty" doc:"decides the protocol: 80 (default), 443, 8728, ..."`
 	ManagementAddress string       `json:"managementAddress,omitempty" doc:"not the tunnel address; not in production"`
+
+	RequireMessageAuthenticator bool `json:"requireMessageAuthenticator,omitempty" doc:"of each RADIUS sign-in"`
 }
 
 // input is the body in the form of the use case.
@@ -29,7 +31,7 @@ func (in deviceRequest) input() networkcases.RegisterInput {
 	return networkcases.RegisterInput{
 		Name: in.Name, IPAddress: in.IPAddress, CoAPort: in.CoAPort, APIPort: in.APIPort,
 		ManagementAddress: in.ManagementAddress, RadiusSecret: in.RadiusSecret, APIUsername: in.APIUsername,
-		APIPassword: in.APIPassword,
+		APIPassword: in.APIPassword, RequireMessageAuthenticator: in.RequireMessageAuthenticator,
 	}
 }
 
@@ -43,6 +45,8 @@ type deviceChange struct {
 	APIPassword       *secrets.Text `json:"apiPassword,omitempty"`
 	APIPort           *int          `json:"apiPort,omitempty"`
 	ManagementAddress *string       `json:"managementAddress,omitempty" doc:"\"\" = the tunnel address"`
+
+	RequireMessageAuthenticator *bool `json:"requireMessageAuthenticator,omitempty"`
 }
 
 // input is the body in the form of the use case.
@@ -50,29 +54,32 @@ func (in deviceChange) input() networkcases.DeviceChange {
 	return networkcases.DeviceChange{
 		Name: in.Name, IPAddress: in.IPAddress, CoAPort: in.CoAPort, APIPort: in.APIPort,
 		ManagementAddress: in.ManagementAddress, RadiusSecret: in.RadiusSecret, APIUsername: in.APIUsername,
-		APIPassword: in.APIPassword,
+		APIPassword: in.APIPassword, RequireMessageAuthenticator: in.RequireMessageAuthenticator,
 	}
 }
 
 // deviceResponse is a router without its secrets.
 type deviceResponse struct {
-	ID                id.Device       `json:"id"`
-	Name              string          `json:"name"`
-	IPAddress         string          `json:"ipAddress"`
-	CoAPort           int             `json:"coaPort"`
-	APIPort           int             `json:"apiPort"`
-	HasAPICredentials bool            `json:"hasApiCredentials"`
-	TunnelAddress     string          `json:"tunnelAddress" doc:"the address that is dialled"`
-	TunnelUser        string          `json:"tunnelUser"`
-	ManagementAddress *string         `json:"managementAddress"`
-	Transport         *transportShape `json:"transport" doc:"how the router was found to answer; null = not known yet"`
-	UnreachableSince  *time.Time      `json:"unreachableSince" doc:"null: it answers, or was never asked"`
-	Error             *string         `json:"error"`
-	Bootstrap         bootstrapShape  `json:"bootstrap"`
-	SetupDrift        *driftShape     `json:"setupDrift" doc:"of the setup; null = as desired, or never compared"`
-	DriftUnchecked    *uncheckedShape `json:"driftUnchecked" doc:"why it cannot be compared; null = it can"`
-	Reboot            *rebootShape    `json:"reboot" doc:"the newest one"`
-	CreatedAt         time.Time       `json:"createdAt"`
+	ID                id.Device `json:"id"`
+	Name              string    `json:"name"`
+	IPAddress         string    `json:"ipAddress"`
+	CoAPort           int       `json:"coaPort"`
+	APIPort           int       `json:"apiPort"`
+	HasAPICredentials bool      `json:"hasApiCredentials"`
+	TunnelAddress     string    `json:"tunnelAddress" doc:"the address that is dialled"`
+	TunnelUser        string    `json:"tunnelUser"`
+	ManagementAddress *string   `json:"managementAddress"`
+
+	RequireMessageAuthenticator bool `json:"requireMessageAuthenticator"`
+
+	Transport        *transportShape `json:"transport" doc:"how the router was found to answer; null = not known yet"`
+	UnreachableSince *time.Time      `json:"unreachableSince" doc:"null: it answers, or was never asked"`
+	Error            *string         `json:"error"`
+	Bootstrap        bootstrapShape  `json:"bootstrap"`
+	SetupDrift       *driftShape     `json:"setupDrift" doc:"of the setup; null = as desired, or never compared"`
+	DriftUnchecked   *uncheckedShape `json:"driftUnchecked" doc:"why it cannot be compared; null = it can"`
+	Reboot           *rebootShape    `json:"reboot" doc:"the newest one"`
+	CreatedAt        time.Time       `json:"createdAt"`
 }
 
 // transportShape is the protocol by which a router answered, and the product that it is.
@@ -120,7 +127,8 @@ func (a API) showDevice(r networkviews.DeviceRow) deviceResponse {
 		ID: r.ID, Name: r.Details.Name, IPAddress: r.Details.IPAddress, CoAPort: r.Details.CoAPort,
 		APIPort:           r.Details.APIPort,
 		HasAPICredentials: !r.APIRef.IsZero(), TunnelAddress: r.TunnelAddress, TunnelUser: r.TunnelUser,
-		ManagementAddress: null.Of(r.Details.ManagementAddress), UnreachableSince: r.UnreachableSince,
+		ManagementAddress:           null.Of(r.Details.ManagementAddress),
+		RequireMessageAuthenticator: r.Details.RequireMessageAuthenticator, UnreachableSince: r.UnreachableSince,
 		Error: null.Of(r.UnreachableError),
 		Bootstrap: bootstrapShape{
 			Version: r.BootstrapVersion, Newest: a.BootstrapVersion, ReportedAt: r.BootstrapAt,

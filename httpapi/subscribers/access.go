@@ -12,7 +12,7 @@ import (
 
 // accessResponse says what a subscriber is entitled to, and why.
 type accessResponse struct {
-	Entitled string          `json:"entitled" enum:"full,none"`
+	Entitled string          `json:"entitled" enum:"full,throttled,walled_garden,none"`
 	Observed string          `json:"observed" enum:"unknown"` // what the network shows
 	Reasons  []accessReason  `json:"reasons"`
 	Services []accessService `json:"services"`
@@ -20,8 +20,8 @@ type accessResponse struct {
 
 // accessReason is one reason. A block comes first, then the reasons of each subscription, the oldest first.
 type accessReason struct {
-	Code string `json:"code" enum:"blocked,no_subscription,awaiting_payment,not_started,paused,expired,paid,postpaid"`
-
+	// Code is one of entitlement.Code; more can be added.
+	Code  string       `json:"code"`
 	Since time.Time    `json:"since"`
 	Cause accessObject `json:"cause"`
 }
@@ -38,7 +38,7 @@ type accessService struct {
 	PlanName       string          `json:"planName"`
 	State          string          `json:"state"`
 	PaidUntil      *time.Time      `json:"paidUntil"`
-	Entitled       string          `json:"entitled" enum:"full,none"`
+	Entitled       string          `json:"entitled" enum:"full,throttled,walled_garden,none"`
 }
 
 // access answers why a subscriber is on or off at this moment.

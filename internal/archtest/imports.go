@@ -140,6 +140,10 @@ var layers = []layer{
 		folders: []string{"httpapi"}, never: kits,
 		own: []string{"internal/...", "events", "commands", "commands/bus", "projections/runner", "usecases"},
 	},
+	{ // who may sign in, in memory: the one place that knows both the protocol and the customers
+		folders: []string{"radius/directory"}, never: kits,
+		own: []string{"internal/...", "events", "projections/access/entitlement", "radius"},
+	},
 	{ // endpoints of an area import the core and use cases, not other areas
 		folders: []string{"httpapi/*", "radius/..."}, never: kits,
 		own: []string{

@@ -39,6 +39,7 @@ const (
 	Cursors     Purpose = "cursors"     // HMAC of page cursors
 	Idempotency Purpose = "idempotency" // HMAC of request bodies
 	Tokens      Purpose = "tokens"      // access tokens (JWT)
+	Classes     Purpose = "classes"     // HMAC of the RADIUS attribute Class
 )
 
 // ErrUnknownKey reports a value that was sealed under a key which the keyring does not hold.

@@ -160,3 +160,22 @@ func TestSecrets_ARowMovedToAnotherOwnerDoesNotOpen(t *testing.T) {
 		t.Error("opened")
 	}
 }
+
+func TestSecrets_OneDamagedDoesNotHideTheOthers(t *testing.T) {
+	t.Parallel()
+	k, good, bad := open(t), id.New[id.Secret](), id.New[id.Secret]()
+	for _, ref := range []id.Secret{good, bad} {
+		if err := k.Secrets.Put(t.Context(), vault.Secret{Ref: ref, Purpose: "p"}, []byte("x")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all := []id.Secret{good, bad, id.New[id.Secret]()}
+	if found, err := k.Secrets.GetAll(t.Context(), all); err != nil || len(found) != 2 || string(found[bad]) != "x" {
+		t.Errorf("%v, %v", found, err)
+	}
+	k.exec(t, "update {schema}.secrets set purpose = 'q' where ref = '"+bad.String()+"'")
+	found, err := k.Secrets.GetAll(t.Context(), all)
+	if err == nil || len(found) != 1 || string(found[good]) != "x" {
+		t.Errorf("with a damaged one: %v, %v", found, err)
+	}
+}

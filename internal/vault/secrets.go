@@ -30,6 +30,7 @@ on conflict (ref) do nothing`
 	ownSecretSQL = `
 select exists (select from {schema}.secrets where ref = $1 and org_id is not distinct from $2 and purpose = $3)`
 	getSecretSQL    = `select org_id, purpose, sealed from {schema}.secrets where ref = $1`
+	getSecretsSQL   = `select ref, org_id, purpose, sealed from {schema}.secrets where ref = any($1)`
 	deleteSecretSQL = `delete from {schema}.secrets where ref = $1`
 )
 
@@ -73,6 +74,35 @@ func (s *Secrets) Get(ctx context.Context, ref id.Secret) ([]byte, error) {
 		return nil, fmt.Errorf("get secret %s: %w", ref, err)
 	}
 	return plaintext, nil
+}
+
+// GetAll decrypts many secrets in one query. Those that do not exist are left out, and so are those that cannot be
+// decrypted, with an error that names them. Only without an answer of the database the map is nil.
+func (s *Secrets) GetAll(ctx context.Context, refs []id.Secret) (map[id.Secret][]byte, error) {
+	rows, err := s.core.db.Owner.Query(ctx, s.core.sql(getSecretsSQL), refs)
+	if err != nil {
+		return nil, fmt.Errorf("get %d secrets: %w", len(refs), err)
+	}
+	defer rows.Close()
+	found := make(map[id.Secret][]byte, len(refs))
+	var unreadable error
+	for rows.Next() {
+		var secret Secret
+		var sealed []byte
+		if err := rows.Scan(&secret.Ref, &secret.OrgID, &secret.Purpose, &sealed); err != nil {
+			return nil, fmt.Errorf("get secrets: %w", err)
+		}
+		plaintext, err := s.core.ring.Open(secrets.Sealing, sealed, secretPlace(secret))
+		if err != nil {
+			unreadable = errors.Join(unreadable, fmt.Errorf("get secret %s: %w", secret.Ref, err))
+			continue
+		}
+		found[secret.Ref] = plaintext
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("get %d secrets: %w", len(refs), err)
+	}
+	return found, unreadable
 }
 
 // Delete removes a secret for good. A missing one is no error.

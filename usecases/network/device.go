@@ -51,6 +51,8 @@ type RegisterInput struct {
 	RadiusSecret      secrets.Text
 	APIUsername       string // "" = credentials are made with the bootstrap script
 	APIPassword       secrets.Text
+
+	RequireMessageAuthenticator bool
 }
 
 // details are the router's details in the form of events, with the default ports.
@@ -58,7 +60,8 @@ func (in RegisterInput) details() events.DeviceDetails {
 	return events.DeviceDetails{
 		Name: strings.TrimSpace(in.Name), IPAddress: strings.TrimSpace(in.IPAddress),
 		CoAPort: null.Or(in.CoAPort, commands.DefaultCoAPort), APIPort: null.Or(in.APIPort, commands.DefaultAPIPort),
-		ManagementAddress: strings.TrimSpace(in.ManagementAddress),
+		ManagementAddress:           strings.TrimSpace(in.ManagementAddress),
+		RequireMessageAuthenticator: in.RequireMessageAuthenticator,
 	}
 }
 
@@ -161,6 +164,8 @@ type DeviceChange struct {
 	RadiusSecret      *secrets.Text
 	APIUsername       *string // "" takes the credentials away
 	APIPassword       *secrets.Text
+
+	RequireMessageAuthenticator *bool
 }
 
 // details applies the change to the present details.
@@ -174,6 +179,7 @@ func (in DeviceChange) details(d events.DeviceDetails) events.DeviceDetails {
 		}
 	}
 	d.CoAPort, d.APIPort = null.Or(in.CoAPort, d.CoAPort), null.Or(in.APIPort, d.APIPort)
+	d.RequireMessageAuthenticator = null.Or(in.RequireMessageAuthenticator, d.RequireMessageAuthenticator)
 	return d
 }
 
@@ -182,7 +188,8 @@ func (in DeviceChange) details(d events.DeviceDetails) events.DeviceDetails {
 func (in DeviceChange) overtakes(from, now events.DeviceDetails) bool {
 	return overtakes(in.Name, from.Name, now.Name) || overtakes(in.IPAddress, from.IPAddress, now.IPAddress) ||
 		overtakes(in.CoAPort, from.CoAPort, now.CoAPort) || overtakes(in.APIPort, from.APIPort, now.APIPort) ||
-		overtakes(in.ManagementAddress, from.ManagementAddress, now.ManagementAddress)
+		overtakes(in.ManagementAddress, from.ManagementAddress, now.ManagementAddress) ||
+		overtakes(in.RequireMessageAuthenticator, from.RequireMessageAuthenticator, now.RequireMessageAuthenticator)
 }
 
 // Change corrects the details, then adopts new credentials, each under a new reference in the vault, and has the router

@@ -21,14 +21,22 @@ type Access int
 
 // The degrees of access.
 const (
-	None Access = iota // refused at sign-in, or disconnected
-	Full               // everything that the plan gives
+	None         Access = iota // refused at sign-in, or disconnected
+	WalledGarden               // the payment page and what else is allowed there
+	Throttled                  // everything, at the speed that a cap leaves
+	Full                       // everything that the plan gives
 )
 
 // String is the word for the degree in the API.
 func (a Access) String() string {
-	if a == Full {
+	switch a {
+	case Full:
 		return "full"
+	case Throttled:
+		return "throttled"
+	case WalledGarden:
+		return "walled_garden"
+	case None:
 	}
 	return "none"
 }
@@ -68,12 +76,35 @@ type Subscription struct {
 	StartsAt    time.Time  // first instant of the service
 	PaidUntil   time.Time  // first instant that is not paid for; zero before the first paid period
 	OpenInvoice id.Invoice // the oldest unpaid one of a period that is due; zero = none
+	Dunning     *Dunning   // nil = nothing was recorded, or dunning has ended
+	Used        *CapUse    // nil = the cap is not reached, or there is none
+	Rates       events.Rates
+	Terms       events.AccessTerms
+	Zone        *time.Location // of the organization, for the plan's hours; nil = UTC
+}
+
+// Dunning is the step on which dunning has a subscription.
+type Dunning struct {
+	State   events.DunningState
+	Since   time.Time
+	EventID id.Event // the event that recorded the step
+	// NextState is expected to begin at Next, if nothing is paid; "" and zero = not known. A cut is never made by this
+	// alone, but an expected reminder after the paid time is a grace that has begun.
+	NextState events.DunningState
+	Next      time.Time
+}
+
+// CapUse records that the traffic which the plan includes is used up.
+type CapUse struct {
+	Since   time.Time
+	EventID id.Event  // the event that recorded it
+	Until   time.Time // when the count begins anew; zero = not known
 }
 
 // Code names a reason. Codes are part of the API and never change their meaning.
 type Code string
 
-// The codes; only "paid" and "postpaid" allow access.
+// The codes. "paid", "postpaid", "grace" and "schedule" allow full access, "cap_throttled" and "overdue" some of it.
 const (
 	CodeBlocked         Code = "blocked"
 	CodeNoSubscription  Code = "no_subscription"
@@ -83,7 +114,13 @@ const (
 	CodeAwaitingPayment Code = "awaiting_payment" // the first period is not paid
 	CodeExpired         Code = "expired"          // the paid time is over
 	CodePaid            Code = "paid"
-	CodePostpaid        Code = "postpaid" // invoiced while it runs
+	CodePostpaid        Code = "postpaid"  // invoiced while it runs
+	CodeGrace           Code = "grace"     // the paid time is over, and dunning still waits
+	CodeOverdue         Code = "overdue"   // dunning leaves the walled garden
+	CodeSuspended       Code = "suspended" // dunning has cut the service
+	CodeCapThrottled    Code = "cap_throttled"
+	CodeCapStopped      Code = "cap_stopped"
+	CodeSchedule        Code = "schedule" // the plan has another speed at this hour
 )
 
 // Reason is one fact that decides about access, with the most that it allows.
@@ -104,6 +141,8 @@ type Cause struct {
 type Service struct {
 	SubscriptionID id.Subscription
 	Access         Access
+	Rate           Rate   // zero without access, and for a plan without rates
+	Decided        Reason // the strongest reason, which allows no more than Access
 }
 
 // Entitlement is the result for one subscriber at one instant.
@@ -123,6 +162,8 @@ func Of(s State, at time.Time) Entitlement {
 	for _, subscription := range s.Subscriptions {
 		own := strongestFirst(ofSubscription(subscription, at))
 		service := Service{SubscriptionID: subscription.ID, Access: min(least(common), least(own))}
+		service.Decided = strongestFirst(slices.Concat(common, own))[0]
+		service.Rate = rateOf(subscription, service.Access, at)
 		out.Access = max(out.Access, service.Access)
 		out.Reasons = append(out.Reasons, own...)
 		out.Services = append(out.Services, service)
@@ -141,36 +182,6 @@ func ofSubscriber(s State) []Reason {
 			Reason{CodeNoSubscription, None, s.RegisteredAt, Cause{"subscriber", id.Any(s.SubscriberID)}})
 	}
 	return reasons
-}
-
-// ofSubscription returns the reasons of one subscription alone. A new rule about subscriptions adds its reason here.
-func ofSubscription(s Subscription, at time.Time) []Reason { return []Reason{ofStanding(s, at)} }
-
-// ofStanding returns the reason that follows from the subscription's life and its payments. The instant PaidUntil is no
-// longer paid for; the instant StartsAt already belongs to the service.
-func ofStanding(s Subscription, at time.Time) Reason {
-	itself := Cause{"subscription", id.Any(s.ID)}
-	owed := itself
-	if !s.OpenInvoice.IsZero() {
-		owed = Cause{"invoice", id.Any(s.OpenInvoice)}
-	}
-	switch {
-	case s.Standing == Ended:
-		return Reason{CodeEnded, None, s.Since, itself}
-	case s.Standing == Paused:
-		return Reason{CodePaused, None, s.Since, itself}
-	case s.StartsAt.After(at):
-		return Reason{CodeNotStarted, None, s.CreatedAt, itself}
-	case s.Standing != Active:
-		return Reason{CodeAwaitingPayment, None, s.CreatedAt, owed}
-	case s.Mode == events.Postpaid:
-		return Reason{CodePostpaid, Full, s.Since, itself}
-	case s.PaidUntil.After(at):
-		return Reason{CodePaid, Full, s.Since, itself}
-	case s.PaidUntil.IsZero():
-		return Reason{CodeExpired, None, s.Since, owed}
-	}
-	return Reason{CodeExpired, None, s.PaidUntil, owed}
 }
 
 // strongestFirst sorts reasons in place, the one that allows least first; equal ones keep their order.

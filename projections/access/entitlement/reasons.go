@@ -1,0 +1,88 @@
+package entitlement
+
+import (
+	"time"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
+
+// ofSubscription returns the reasons of one subscription alone. A new rule about subscriptions adds its reason here.
+func ofSubscription(s Subscription, at time.Time) []Reason {
+	reasons := []Reason{ofStanding(s, at)}
+	if reasons[0].Allows == None {
+		return reasons // what else there is would give nothing back
+	}
+	if s.Mode == events.Postpaid && s.Dunning != nil && s.Dunning.State.Cut() {
+		reasons = append(reasons, s.Dunning.reason())
+	}
+	if used := s.Used; used != nil && (used.Until.IsZero() || used.Until.After(at)) {
+		reason := Reason{CodeCapThrottled, Throttled, used.Since, Cause{"event", id.Any(used.EventID)}}
+		if s.Terms.Cap.Then == events.CapStop {
+			reason.Code, reason.Allows = CodeCapStopped, None
+		}
+		reasons = append(reasons, reason)
+	}
+	if w, ok := windowAt(s.Terms.Schedule, at, s.zone()); ok {
+		reasons = append(reasons, Reason{CodeSchedule, Full, w.begins, Cause{"subscription", id.Any(s.ID)}})
+	}
+	return reasons
+}
+
+// ofStanding returns the reason that follows from the subscription's life and its payments. The instant PaidUntil is no
+// longer paid for; the instant StartsAt already belongs to the service.
+//
+// What is paid counts before anything that dunning has recorded, so a payment restores at once and nobody who has paid
+// is cut by a step that comes late. After PaidUntil dunning decides alone: by its recorded step, or by a grace that it
+// is about to record. Where it expects neither, the service is over.
+func ofStanding(s Subscription, at time.Time) Reason {
+	itself := Cause{"subscription", id.Any(s.ID)}
+	owed := itself
+	if !s.OpenInvoice.IsZero() {
+		owed = Cause{"invoice", id.Any(s.OpenInvoice)}
+	}
+	switch {
+	case s.Standing == Ended:
+		return Reason{CodeEnded, None, s.Since, itself}
+	case s.Standing == Paused:
+		return Reason{CodePaused, None, s.Since, itself}
+	case s.StartsAt.After(at):
+		return Reason{CodeNotStarted, None, s.CreatedAt, itself}
+	case s.Standing != Active:
+		return Reason{CodeAwaitingPayment, None, s.CreatedAt, owed}
+	case s.Mode == events.Postpaid:
+		return Reason{CodePostpaid, Full, s.Since, itself}
+	case s.PaidUntil.After(at):
+		return Reason{CodePaid, Full, s.Since, itself}
+	case s.PaidUntil.IsZero():
+		return Reason{CodeExpired, None, s.Since, owed}
+	case s.Dunning != nil && (s.Dunning.State.Rank() > 0 || s.Dunning.NextState == events.DunningReminding):
+		r := s.Dunning.reason()
+		if r.Since.Before(s.PaidUntil) {
+			r.Since = s.PaidUntil
+		}
+		return r
+	}
+	return Reason{CodeExpired, None, s.PaidUntil, owed}
+}
+
+// reason gives the access that a step of dunning leaves. Its cause is the event that recorded the step.
+func (d *Dunning) reason() Reason {
+	r := Reason{CodeGrace, Full, d.Since, Cause{"event", id.Any(d.EventID)}}
+	switch d.State {
+	case events.DunningWalledGarden:
+		r.Code, r.Allows = CodeOverdue, WalledGarden
+	case events.DunningSuspended, events.DunningWrittenOff:
+		r.Code, r.Allows = CodeSuspended, None
+	case events.DunningNone, events.DunningReminding:
+	}
+	return r
+}
+
+// zone is the organization's time zone.
+func (s Subscription) zone() *time.Location {
+	if s.Zone == nil {
+		return time.UTC
+	}
+	return s.Zone
+}

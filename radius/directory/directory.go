@@ -1,0 +1,201 @@
+// Package directory knows in memory who may sign in at which router, and what they get. It is filled from the log, so a
+// sign-in needs neither PostgreSQL nor the event store (docs/rules/access-radius.md#answer-from-memory).
+//
+// Events fill it by Apply, in the order of the log. Passwords and secrets of routers are in the vault, so a Loader
+// fetches them beside; what cannot be fetched at the moment leaves in memory what was known before.
+package directory
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"layeh.com/radius/rfc2865"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/projections/access/entitlement"
+	"github.com/lastmile-isp/lastmile/radius"
+)
+
+// Config has the parts of a directory. Zero fields have a usual value or are left out.
+type Config struct {
+	ClassKey []byte   // signs Class attributes
+	Sessions Sessions // nil = no session is known, so no limit is reached
+	Refusals *Refusals
+	// Development accepts the management address of a router as its source address too.
+	Development bool
+	// SetNAS is told all routers soon after a change; nil = nobody. It must not call the directory.
+	SetNAS func([]*radius.NAS)
+}
+
+// Directory implements radius.Directory and runner.MemoryModel. Safe for concurrent use.
+type Directory struct {
+	cfg     Config
+	secrets wanted
+
+	mu            sync.RWMutex
+	services      map[id.Subscription]*service // that have not ended
+	former        map[id.Subscription]former
+	bySubscriber  map[id.Subscriber]*subscriber
+	byName        map[login]*service
+	byMAC         map[device][]*service // of hotspot plans
+	terms         map[version]*events.PlanTerms
+	organizations map[id.Organization]*time.Location
+	routers       []*router // in the order in which they were registered
+	// routersChanged says that the server does not know the routers as they are now.
+	routersChanged bool
+}
+
+// login names a user within an organization.
+type login struct {
+	org  id.Organization
+	name string
+}
+
+// device names a piece of equipment within an organization.
+type device struct {
+	org id.Organization
+	mac radius.MAC
+}
+
+// former is whose a subscription was that has ended.
+type former struct {
+	org   id.Organization
+	owner id.Subscriber
+}
+
+// New makes an empty directory.
+func New(cfg Config) *Directory {
+	if cfg.Refusals == nil {
+		cfg.Refusals = NewRefusals()
+	}
+	return &Directory{
+		cfg: cfg, secrets: newWanted(), services: map[id.Subscription]*service{},
+		former:       map[id.Subscription]former{},
+		bySubscriber: map[id.Subscriber]*subscriber{}, byName: map[login]*service{}, byMAC: map[device][]*service{},
+		terms: map[version]*events.PlanTerms{}, organizations: map[id.Organization]*time.Location{},
+	}
+}
+
+// Find implements radius.Directory.
+func (d *Directory) Find(nas *radius.NAS, r *radius.Request) *radius.Credential {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	if r.MACLogin {
+		if s := d.ofMAC(device{nas.Org, r.MAC}, r.At); s != nil {
+			return s.byMAC
+		}
+	}
+	s := d.byName[login{nas.Org, string(r.UserName)}]
+	if s == nil {
+		return nil
+	}
+	return s.credential
+}
+
+// ofMAC is the subscription that a device may use without a password: of several the one that gives most. The caller
+// holds the lock.
+func (d *Directory) ofMAC(key device, at time.Time) *service {
+	list := d.byMAC[key]
+	switch len(list) {
+	case 0:
+		return nil
+	case 1:
+		return list[0]
+	}
+	return slices.MaxFunc(list, func(a, b *service) int {
+		return int(d.verdict(a, at).access) - int(d.verdict(b, at).access)
+	})
+}
+
+// Decide implements radius.Directory.
+func (d *Directory) Decide(q radius.Question, reply *radius.Reply) {
+	s := subject(q.Credential)
+	if q.Outcome != radius.Verified || s == nil {
+		d.refuse(q, s, proofRefusals[q.Outcome], reply)
+		return
+	}
+	at := q.Request.At
+	d.mu.RLock()
+	v := d.verdict(s, at)
+	d.mu.RUnlock()
+	others := 0
+	if d.cfg.Sessions != nil {
+		others = d.cfg.Sessions.Others(s.id, q.Request.MAC)
+	}
+	switch {
+	case v.access == entitlement.None:
+		d.refuse(q, s, v.refusal, reply)
+		return
+	case len(v.macs) > 0 && !slices.Contains(v.macs, q.Request.MAC):
+		d.refuse(q, s, CodeWrongMAC, reply)
+		return
+	case others >= v.limit && v.refuses:
+		d.refuse(q, s, CodeSessionLimit, reply)
+		return
+	case others >= v.limit:
+		d.cfg.Sessions.Replace(s.id, q.NAS.ID, q.Request.MAC)
+	}
+	reply.Accept(v.attributes)
+	if !v.ends.IsZero() {
+		reply.Add(rfc2865.SessionTimeout_Type, secondsUntil(at, v.ends))
+	}
+	reply.EncryptionKeys()
+}
+
+// Holder is whose a session is, and what a sign-in gives at present.
+type Holder struct {
+	SubscriberID   id.Subscriber
+	SubscriptionID id.Subscription
+	Access         entitlement.Access
+	Code           entitlement.Code // of the reason that decides
+	Rate           entitlement.Rate
+}
+
+// Holder finds the subscription of a session, by the Class of its accept and else by its username, among those of the
+// organization. A subscription that has ended is found by its Class alone, and gives nothing. It is false when there is
+// none.
+func (d *Directory) Holder(org id.Organization, class []byte, username string, at time.Time) (Holder, bool) {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	s := d.byName[login{org, username}]
+	if subscription, ours := ReadClass(d.cfg.ClassKey, class); ours {
+		if was, ended := d.former[subscription]; ended && was.org == org {
+			return Holder{SubscriberID: was.owner, SubscriptionID: subscription, Code: entitlement.CodeEnded}, true
+		}
+		if known := d.services[subscription]; known != nil && known.org == org {
+			s = known
+		}
+	}
+	if s == nil {
+		return Holder{}, false
+	}
+	v := d.verdict(s, at)
+	return Holder{s.owner, s.id, v.access, v.code, v.rate}, true
+}
+
+// subject is the subscription of a credential, nil without one.
+func subject(c *radius.Credential) *service {
+	if c == nil {
+		return nil
+	}
+	s, _ := c.Subject.(*service)
+	return s
+}
+
+// refuse rejects with the text of a code, and counts it.
+func (d *Directory) refuse(q radius.Question, s *service, code Code, reply *radius.Reply) {
+	reply.Reject(code.Message())
+	r := Refusal{OrgID: q.NAS.Org, DeviceID: q.NAS.ID, Code: code, At: q.Request.At}
+	if s != nil {
+		r.SubscriptionID = s.id
+	}
+	d.cfg.Refusals.count(r)
+}
+
+// secondsUntil is the time between two instants as routers count it: at least one second, rounded up.
+func secondsUntil(from, to time.Time) uint32 {
+	seconds := (to.Sub(from) + time.Second - 1) / time.Second
+	return uint32(min(max(seconds, 1), 1<<31)) //nolint:gosec // within its bounds
+}

@@ -1,0 +1,275 @@
+package directory
+
+import (
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/personal"
+	"github.com/lastmile-isp/lastmile/projections/access/entitlement"
+	"github.com/lastmile-isp/lastmile/radius"
+)
+
+// Name is the name of the model in logs and on /readyz.
+const Name = "access_directory"
+
+// hotspotKind is the kind of plans whose devices may sign in by their MAC alone.
+const hotspotKind = "hotspot"
+
+// Name implements runner.MemoryModel. The model keeps no checkpoint: it is filled from the start of the log.
+func (d *Directory) Name() string { return Name }
+
+// Handles implements runner.MemoryModel.
+func (d *Directory) Handles() []string {
+	return []string{
+		events.OrganizationCreated{}.EventType(), events.BillingSettingsAdopted{}.EventType(),
+		events.SubscriptionCreated{}.EventType(), events.SubscriptionActivated{}.EventType(),
+		events.SubscriptionExtended{}.EventType(), events.PeriodWithdrawn{}.EventType(),
+		events.PeriodCancelled{}.EventType(), events.SubscriptionPaused{}.EventType(),
+		events.SubscriptionResumed{}.EventType(), events.SubscriptionEnded{}.EventType(),
+		events.SubscriptionAddressesAssigned{}.EventType(), events.SubscriptionCredentialsSet{}.EventType(),
+		events.SubscriberBlocked{}.EventType(), events.SubscriberUnblocked{}.EventType(),
+		events.SubscriberForgotten{}.EventType(), events.DunningBegan{}.EventType(),
+		events.WalledGardenEntered{}.EventType(), events.ServiceSuspended{}.EventType(),
+		events.WriteOffProposed{}.EventType(), events.DunningEnded{}.EventType(),
+		events.DeviceRegistered{}.EventType(), events.DeviceDetailsCorrected{}.EventType(),
+		events.DeviceCredentialsReplaced{}.EventType(), events.DeviceBootstrapReported{}.EventType(),
+		events.DeviceSetupApplied{}.EventType(), events.DeviceDecommissioned{}.EventType(),
+	}
+}
+
+// Apply implements runner.MemoryModel. The next sign-in meets what the event has changed.
+func (d *Directory) Apply(e events.Envelope) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch v := e.Event.(type) {
+	case events.OrganizationCreated:
+		d.inZone(v.OrgID, v.Billing.Timezone)
+	case events.BillingSettingsAdopted:
+		d.inZone(v.OrgID, v.Billing.Timezone)
+	case events.SubscriberBlocked:
+		d.customer(v.SubscriberID).block = &entitlement.Block{Since: e.Meta.At, EventID: e.ID}
+		d.customerChanged(v.SubscriberID)
+	case events.SubscriberUnblocked:
+		d.customer(v.SubscriberID).block = nil
+		d.customerChanged(v.SubscriberID)
+	case events.SubscriberForgotten:
+		for _, s := range slices.Clone(d.customer(v.SubscriberID).services) {
+			d.remove(s)
+		}
+		delete(d.bySubscriber, v.SubscriberID)
+	default:
+		if !d.applyService(v) && !d.applyDunning(e) {
+			d.applyRouter(v)
+		}
+	}
+}
+
+// applyService applies an event of a subscription's life; false for other events.
+func (d *Directory) applyService(e events.Event) bool {
+	switch v := e.(type) {
+	case events.SubscriptionCreated:
+		d.create(v)
+	case events.SubscriptionActivated:
+		d.change(v.SubscriptionID, func(s *service) { s.standing, s.since = entitlement.Active, v.At })
+	case events.SubscriptionExtended:
+		d.change(v.SubscriptionID, func(s *service) { s.paidUntil = v.PaidUntil })
+	case events.PeriodWithdrawn:
+		d.change(v.SubscriptionID, func(s *service) { s.paidUntil = v.PaidUntil })
+	case events.PeriodCancelled:
+		if v.Ordinal > 0 { // one that was recorded without tells no paid time
+			d.change(v.SubscriptionID, func(s *service) { s.paidUntil = v.PaidUntil })
+		}
+	case events.SubscriptionPaused:
+		d.change(v.SubscriptionID, func(s *service) { s.standing, s.since = entitlement.Paused, v.At })
+	case events.SubscriptionResumed:
+		d.change(v.SubscriptionID, func(s *service) {
+			s.standing, s.since, s.paidUntil = entitlement.Active, v.At, v.PaidUntil
+		})
+	case events.SubscriptionEnded:
+		if s := d.services[v.SubscriptionID]; s != nil {
+			d.remove(s)
+		}
+	case events.SubscriptionAddressesAssigned:
+		d.change(v.SubscriptionID, func(s *service) { d.assign(s, v) })
+	case events.SubscriptionCredentialsSet:
+		d.change(v.SubscriptionID, func(s *service) { d.login(s, v.Username.Reveal(), v.PasswordRef) })
+	default:
+		return false
+	}
+	return true
+}
+
+// applyDunning applies a step of dunning; false for other events.
+func (d *Directory) applyDunning(e events.Envelope) bool {
+	step := func(about events.DunningSubject, state events.DunningState, since time.Time) {
+		d.change(about.SubscriptionID, func(s *service) {
+			s.dunning = &entitlement.Dunning{State: state, Since: since, EventID: e.ID}
+		})
+	}
+	switch v := e.Event.(type) {
+	case events.DunningBegan:
+		step(v.DunningSubject, events.DunningReminding, v.At)
+	case events.WalledGardenEntered:
+		step(v.DunningSubject, events.DunningWalledGarden, v.At)
+	case events.ServiceSuspended:
+		step(v.DunningSubject, events.DunningSuspended, v.At)
+	case events.WriteOffProposed:
+		step(v.DunningSubject, events.DunningWrittenOff, v.At)
+	case events.DunningEnded:
+		d.change(v.SubscriptionID, func(s *service) { s.dunning = nil })
+	default:
+		return false
+	}
+	return true
+}
+
+// inZone notes the zone in which an organization's plans have their hours. A name that is unknown here is UTC; the
+// organization could not have chosen it.
+func (d *Directory) inZone(org id.Organization, name string) {
+	zone, err := time.LoadLocation(name)
+	if err != nil {
+		zone = time.UTC
+	}
+	before := d.organizations[org]
+	d.organizations[org] = zone
+	if before == nil || before.String() == zone.String() {
+		return
+	}
+	for _, s := range d.services {
+		s.decided.Store(nil)
+	}
+}
+
+// create adds a subscription that was made.
+func (d *Directory) create(v events.SubscriptionCreated) {
+	if d.services[v.SubscriptionID] != nil {
+		return
+	}
+	customer := d.customer(v.SubscriberID)
+	s := &service{
+		id: v.SubscriptionID, org: v.OrgID, owner: v.SubscriberID, subscriber: customer, terms: d.shared(v),
+		standing: entitlement.Pending, createdAt: v.CreatedAt, since: v.CreatedAt, startsAt: v.StartsAt,
+	}
+	customer.services = append(customer.services, s)
+	d.services[s.id] = s
+	d.login(s, v.Username.Reveal(), v.PasswordRef)
+}
+
+// shared is one copy of the terms for all subscriptions of a version of a plan.
+func (d *Directory) shared(v events.SubscriptionCreated) *events.PlanTerms {
+	key := version{v.PlanID, v.PlanVersion}
+	if known := d.terms[key]; known != nil && known.Equal(v.Terms) {
+		return known
+	}
+	terms := v.Terms
+	d.terms[key] = &terms
+	return &terms
+}
+
+// change edits a subscription and forgets its prepared answer. One that is not known has ended.
+func (d *Directory) change(subscription id.Subscription, edit func(*service)) {
+	if s := d.services[subscription]; s != nil {
+		edit(s)
+		s.decided.Store(nil)
+	}
+}
+
+// customer finds what the subscriptions of a customer share, and makes it when it is missing.
+func (d *Directory) customer(who id.Subscriber) *subscriber {
+	c := d.bySubscriber[who]
+	if c == nil {
+		c = &subscriber{}
+		d.bySubscriber[who] = c
+	}
+	return c
+}
+
+// customerChanged forgets the prepared answers of a customer.
+func (d *Directory) customerChanged(who id.Subscriber) {
+	for _, s := range d.customer(who).services {
+		s.decided.Store(nil)
+	}
+}
+
+// remove ends everything that a subscription had. A credential that a sign-in has found already leads to a refusal.
+func (d *Directory) remove(s *service) {
+	d.login(s, "", id.Secret{})
+	d.equip(s, nil)
+	s.standing = entitlement.Ended
+	s.decided.Store(nil)
+	delete(d.services, s.id)
+	d.former[s.id] = former{s.org, s.owner}
+	s.subscriber.services = slices.DeleteFunc(s.subscriber.services, func(o *service) bool { return o == s })
+}
+
+// login gives a subscription another username and password. The password that it had counts until the vault has given
+// the new one, when the username stays.
+func (d *Directory) login(s *service, name string, ref id.Secret) {
+	if key := (login{s.org, s.username}); d.byName[key] == s {
+		delete(d.byName, key)
+	}
+	if s.credential == nil || s.username != name {
+		s.credential = &radius.Credential{Subject: s}
+		s.passwordRef = id.Secret{}
+	}
+	s.username = name
+	if name == "" {
+		return
+	}
+	d.byName[login{s.org, name}] = s
+	if ref == s.passwordRef || ref.IsZero() {
+		return
+	}
+	s.passwordRef = ref
+	d.secrets.want(ref, func(plain []byte) { d.unlock(s, ref, plain) })
+}
+
+// unlock gives a subscription the password that the vault has under a reference, unless another one is awaited since. A
+// password that is no UTF-8 has no NT hash, and is not taken: a hash of zeros could be proven by anybody.
+func (d *Directory) unlock(s *service, ref id.Secret, plain []byte) {
+	hash, err := radius.NTHash(string(plain))
+	if err != nil {
+		return
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if s.passwordRef == ref {
+		s.credential = &radius.Credential{Password: plain, NTHash: hash, Subject: s}
+	}
+}
+
+// assign gives a subscription its addresses. One that cannot be read is left out: the command has checked it.
+func (d *Directory) assign(s *service, v events.SubscriptionAddressesAssigned) {
+	s.staticIP, _ = netip.ParseAddr(v.StaticIP.Reveal())
+	s.staticIPv6, _ = netip.ParsePrefix(v.StaticIPv6Prefix.Reveal())
+	var macs []radius.MAC
+	for _, text := range personal.RevealAll(v.MACAddresses) {
+		if mac, ok := radius.ParseMAC([]byte(text)); ok {
+			macs = append(macs, mac)
+		}
+	}
+	d.equip(s, macs)
+}
+
+// equip replaces the devices that may sign in.
+func (d *Directory) equip(s *service, macs []radius.MAC) {
+	for _, mac := range s.macs {
+		key := device{s.org, mac}
+		d.byMAC[key] = slices.DeleteFunc(d.byMAC[key], func(o *service) bool { return o == s })
+		if len(d.byMAC[key]) == 0 {
+			delete(d.byMAC, key)
+		}
+	}
+	s.macs, s.byMAC = macs, nil
+	if s.terms.Kind != hotspotKind || len(macs) == 0 {
+		return
+	}
+	s.byMAC = &radius.Credential{ByMAC: true, Subject: s}
+	for _, mac := range macs {
+		key := device{s.org, mac}
+		d.byMAC[key] = append(d.byMAC[key], s)
+	}
+}

@@ -1,0 +1,91 @@
+package directory
+
+import (
+	"fmt"
+	"strconv"
+
+	"layeh.com/radius/rfc2865"
+	"layeh.com/radius/rfc2869"
+	"layeh.com/radius/rfc3162"
+	"layeh.com/radius/rfc4818"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/projections/access/entitlement"
+	"github.com/lastmile-isp/lastmile/radius"
+)
+
+// Numbers of MikroTik's attributes. Source: docs/facts/radius.md#access-accept.
+const (
+	mikrotikRateLimit     = 8
+	mikrotikAddressList   = 19
+	mikrotikDelegatedPool = 22
+)
+
+// GardenList is the name of the address list of customers in the walled garden, in all routers.
+const GardenList = "walled-garden"
+
+// interimSeconds is how often routers report about a session. The bootstrap script sets the same.
+const interimSeconds = 300
+
+// attributes prepares the attributes of an accept, without those that differ from one sign-in to the next. They follow
+// from subscription and entitlement alone.
+func (d *Directory) attributes(s *service, given entitlement.Service) radius.Attributes {
+	terms := s.terms.Access
+	a := make(radius.Attributes, 0, 160).Octets(rfc2865.Class_Type, NewClass(d.cfg.ClassKey, s.id)).
+		Number(rfc2869.AcctInterimInterval_Type, interimSeconds)
+	if rate := rateLimit(given.Rate); rate != "" {
+		a = a.MikroTik(mikrotikRateLimit, rate)
+	}
+	if given.Access == entitlement.WalledGarden {
+		a = a.MikroTik(mikrotikAddressList, GardenList)
+	}
+	if s.staticIP.IsValid() {
+		a = a.Address(rfc2865.FramedIPAddress_Type, s.staticIP)
+	} else {
+		a = a.Text(rfc2869.FramedPool_Type, terms.Pool)
+	}
+	own := s.staticIPv6.IsValid()
+	link := own && s.staticIPv6.Bits() == linkBits
+	if link {
+		a = a.Prefix(rfc3162.FramedIPv6Prefix_Type, s.staticIPv6)
+	} else {
+		a = a.Text(rfc3162.FramedIPv6Pool_Type, terms.IPv6Pool)
+	}
+	if own && !link {
+		a = a.Prefix(rfc4818.DelegatedIPv6Prefix_Type, s.staticIPv6)
+	} else if terms.IPv6DelegatedPool != "" {
+		a = a.MikroTik(mikrotikDelegatedPool, terms.IPv6DelegatedPool)
+	}
+	return a[:len(a):len(a)]
+}
+
+// linkBits is the length of a prefix for the link to the customer. A shorter one is for the customer's own networks.
+const linkBits = 64
+
+// rateLimit writes a rate as MikroTik routers read it: the customer's upload stands first, because the router receives
+// it. The empty text is no limit.
+func rateLimit(r entitlement.Rate) string {
+	if r.Speed == (events.Speed{}) {
+		return ""
+	}
+	limit := pair(r.Speed.Up, r.Speed.Down)
+	if b := r.Burst; b != (events.Burst{}) {
+		limit += fmt.Sprintf(" %s %s %d/%d", pair(b.Up, b.Down), pair(b.ThresholdUp, b.ThresholdDown), b.Seconds,
+			b.Seconds)
+	}
+	return limit
+}
+
+// pair writes two speeds in kbit/s, the upload first.
+func pair(up, down int64) string { return speed(up) + "/" + speed(down) }
+
+// speed writes a speed in kbit/s; 0 is no limit.
+func speed(kbits int64) string {
+	switch {
+	case kbits == 0:
+		return "0"
+	case kbits%1_000 == 0:
+		return strconv.FormatInt(kbits/1_000, 10) + "M"
+	}
+	return strconv.FormatInt(kbits, 10) + "k"
+}
