@@ -144,6 +144,9 @@ var layers = []layer{
 		folders: []string{"radius/directory"}, never: kits,
 		own: []string{"internal/...", "events", "projections/access/entitlement", "radius"},
 	},
+	{ // between the server and the tables of telemetry
+		folders: []string{"radius/accounting"}, own: []string{"internal/...", "radius"}, never: kits,
+	},
 	{ // endpoints of an area import the core and use cases, not other areas
 		folders: []string{"httpapi/*", "radius/..."}, never: kits,
 		own: []string{

@@ -1,0 +1,126 @@
+package accessapi
+
+import (
+	"context"
+	"net/netip"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/httpapi"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/null"
+	"github.com/lastmile-isp/lastmile/internal/telemetry"
+	"github.com/lastmile-isp/lastmile/usecases"
+)
+
+// Sessions serves /sessions.
+type Sessions struct {
+	Store *telemetry.Store
+	// Audit records that somebody asks who had an address. The question is answered only after that.
+	Audit func(ctx context.Context, asked usecases.Asked, ip netip.Addr, at time.Time) error
+}
+
+// Routes lists the endpoints of sessions.
+func (a Sessions) Routes() []httpapi.Route {
+	return []httpapi.Route{
+		{
+			Method: "GET", Path: "/sessions", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSupport,
+			Summary: "Sessions on the network, newest first", Row: sessionResponse{}, Handle: a.list,
+			Query: []httpapi.Param{
+				{Name: "subscriberId", Type: "uuid"}, {Name: "deviceId", Type: "uuid", Doc: "the router"},
+				{Name: "username", Type: "string"}, {Name: "online", Type: "boolean"},
+				{Name: "ip", Type: "string", Doc: "who had this address at the time at; the audit log tells who asked"},
+				{Name: "at", Type: "date-time", Doc: "only with ip"},
+			},
+		},
+		{
+			Method: "GET", Path: "/sessions/:id", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSupport,
+			Summary: "One session on the network", Response: sessionResponse{}, Handle: a.get,
+		},
+	}
+}
+
+// sessionResponse is a session (docs/rules/access.md#sessions).
+type sessionResponse struct {
+	ID             telemetry.SessionID `json:"id"`
+	SubscriberID   *id.Subscriber      `json:"subscriberId" doc:"null: not known"`
+	SubscriptionID *id.Subscription    `json:"subscriptionId" doc:"null: not known"`
+	Username       string              `json:"username"`
+	DeviceID       id.Device           `json:"deviceId"`
+	IPAddress      *string             `json:"ipAddress"`
+	MACAddress     *string             `json:"macAddress"`
+	StartedAt      time.Time           `json:"startedAt"`
+	UpdatedAt      time.Time           `json:"updatedAt" doc:"of the newest report"`
+	EndedAt        *time.Time          `json:"endedAt" doc:"null: online"`
+	EndReason      *string             `json:"endReason"`
+	BytesIn        int64               `json:"bytesIn" doc:"downloaded by the customer"`
+	BytesOut       int64               `json:"bytesOut"`
+	Access         *string             `json:"access" doc:"given at the sign-in; null: not known"`
+	Rate           *sessionRate        `json:"rate" doc:"null: not known"`
+}
+
+// sessionRate has speeds in kbit/s.
+type sessionRate struct {
+	Down int64 `json:"down"`
+	Up   int64 `json:"up"`
+}
+
+// list answers with sessions, newest first.
+func (a Sessions) list(ctx context.Context, c *httpapi.Call) error {
+	f := c.Filters()
+	filter := telemetry.SessionFilter{
+		Subscriber: httpapi.FilterID[id.Subscriber](f, "subscriberId"),
+		Device:     httpapi.FilterID[id.Device](f, "deviceId"), Username: f.Text("username"), Online: f.Bool("online"),
+		At: f.Instant("at", time.UTC),
+	}
+	if text := f.Text("ip"); text != "" {
+		var err error
+		if filter.IP, err = netip.ParseAddr(text); err != nil || filter.IP.Zone() != "" {
+			f.Add("ip", "must be an address")
+		}
+	}
+	if filter.IP.IsValid() == filter.At.IsZero() {
+		f.Add("at", "must be given together with ip")
+	}
+	if err := f.Err(); err != nil {
+		return err
+	}
+	if filter.IP.IsValid() {
+		c.Writer.Header().Set("Cache-Control", "no-store")
+		if err := a.Audit(ctx, c.Asked(), filter.IP, filter.At); err != nil {
+			return err
+		}
+	}
+	return httpapi.SendList(ctx, c, showSession, func(
+		ctx context.Context, after telemetry.SessionKey, max int,
+	) ([]telemetry.Session, error) {
+		return a.Store.List(ctx, c.Org.ID, filter, after, max)
+	})
+}
+
+// get answers with one session.
+func (a Sessions) get(ctx context.Context, c *httpapi.Call) error {
+	return httpapi.ReadOne(ctx, c, httpapi.One[telemetry.SessionID, telemetry.Session, sessionResponse]{
+		Missing: commands.ErrNoSession, Read: a.Store.Get, Show: showSession,
+	})
+}
+
+// showSession writes times in UTC, and null for what is not known.
+func showSession(s telemetry.Session) sessionResponse {
+	out := sessionResponse{
+		ID: s.ID, SubscriberID: null.Of(s.SubscriberID), SubscriptionID: null.Of(s.SubscriptionID),
+		Username: s.Username, DeviceID: s.DeviceID, MACAddress: null.Of(s.MAC), StartedAt: s.StartedAt.UTC(),
+		UpdatedAt: s.UpdatedAt.UTC(), EndReason: null.Of(s.EndReason), BytesIn: s.BytesDown, BytesOut: s.BytesUp,
+		Access: null.Of(s.Access),
+	}
+	if s.EndedAt != nil {
+		out.EndedAt = new(s.EndedAt.UTC())
+	}
+	if s.IP != nil {
+		out.IPAddress = new(s.IP.String())
+	}
+	if s.RateDown > 0 || s.RateUp > 0 {
+		out.Rate = &sessionRate{Down: s.RateDown, Up: s.RateUp}
+	}
+	return out
+}

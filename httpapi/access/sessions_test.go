@@ -1,0 +1,158 @@
+package accessapi_test
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/httpapi/access"
+	"github.com/lastmile-isp/lastmile/httpapi/apitest"
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
+	"github.com/lastmile-isp/lastmile/internal/telemetry"
+	"github.com/lastmile-isp/lastmile/usecases"
+)
+
+// line is a server with sessions of one subscriber of Acme.
+type line struct {
+	*apitest.Kit
+	store      *telemetry.Store
+	org        id.Organization
+	subscriber id.Subscriber
+	questions  []string // about addresses, as they were audited
+	refuse     error    // of the audit
+}
+
+// newLine starts a server. Acme is in Nairobi, which is three hours ahead of UTC.
+func newLine(t *testing.T) *line {
+	t.Helper()
+	store, err := telemetry.Open(t.Context(), pgtest.New(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &line{store: store, subscriber: id.New[id.Subscriber]()}
+	zone := time.FixedZone("EAT", 3*3600)
+	l.Kit = apitest.New(t, nil, accessapi.Sessions{
+		Store: store, Audit: func(_ context.Context, asked usecases.Asked, ip netip.Addr, at time.Time) error {
+			l.questions = append(l.questions, asked.Org().String()+" "+ip.String()+" "+at.Format(time.RFC3339))
+			return l.refuse
+		},
+	}.Routes(), accessapi.Usage{
+		Store: store, Clock: clock.NewManual(time.Date(2026, 3, 3, 9, 0, 0, 0, time.UTC)),
+		Known: func(_ context.Context, org id.Organization, s id.Subscriber) (bool, error) {
+			return org == l.org && s == l.subscriber, nil
+		},
+		Zone: func(context.Context, id.Organization) (*time.Location, error) { return zone, nil },
+	}.Routes())
+	l.org = l.Orgs["acme"].ID
+	at := time.Date(2026, 3, 2, 20, 30, 0, 0, time.UTC)
+	report := telemetry.Report{
+		Kind: telemetry.Interim, Org: l.org, Device: id.New[id.Device](), Session: "81000001", User: "amina",
+		MAC: "AA:BB:CC:00:11:22", IP: netip.MustParseAddr("100.64.0.9"), Online: time.Minute, Down: 70, Up: 7, At: at,
+	}
+	later := report
+	later.At, later.Online, later.Down, later.Up = at.Add(time.Hour), 61*time.Minute, 100, 10
+	if _, err := store.Commit(t.Context(), telemetry.Directory{
+		Resolve: func(telemetry.Report) telemetry.Given {
+			return telemetry.Given{
+				Subscriber: l.subscriber, Subscription: id.As[id.Subscription](l.subscriber), Access: "full",
+				RateDown: 10_000, RateUp: 5_000,
+			}
+		},
+		Zone: func(id.Organization) *time.Location { return zone },
+	}, []telemetry.Report{report, later}); err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// want sends a GET and checks status and code.
+func (l *line) want(t *testing.T, status int, code, as, path string) apitest.Answer {
+	t.Helper()
+	return l.wantAt(t, status, code, apitest.Request{Path: path, As: as})
+}
+
+// wantAt sends any request, such as one to another host, and checks status and code.
+func (l *line) wantAt(t *testing.T, status int, code string, r apitest.Request) apitest.Answer {
+	t.Helper()
+	a := l.Do(t, r)
+	if a.Status != status || code != "" && a.Code() != code {
+		t.Fatalf("%s: %d %s", r.Path, a.Status, a.Body)
+	}
+	return a
+}
+
+func TestSessions_AreShownToSupportOfTheirOrganizationOnly(t *testing.T) {
+	t.Parallel()
+	l := newLine(t)
+	var list struct {
+		Data []struct{ ID string }
+	}
+	a := l.want(t, 200, "", apitest.Support, "/sessions?online=true&username=amina&subscriberId="+l.subscriber.String())
+	a.Into(t, &list)
+	if len(list.Data) != 1 {
+		t.Fatalf("%s", a.Body)
+	}
+	one := l.want(t, 200, "", apitest.Support, "/sessions/"+list.Data[0].ID)
+	for _, part := range []string{
+		`"ipAddress":"100.64.0.9"`, `"macAddress":"AA:BB:CC:00:11:22"`, `"bytesIn":100,"bytesOut":10`,
+		`"startedAt":"2026-03-02T20:29:00Z","updatedAt":"2026-03-02T21:30:00Z","endedAt":null,"endReason":null`,
+		`"access":"full","rate":{"down":10000,"up":5000}`,
+	} {
+		if !strings.Contains(string(one.Body), part) || !strings.Contains(string(a.Body), part) {
+			t.Errorf("no %s in %s", part, one.Body)
+		}
+	}
+	other := apitest.Request{Path: "/sessions/" + list.Data[0].ID, As: apitest.OtherAdmin, Host: apitest.Other}
+	l.wantAt(t, 404, "session_not_found", other)
+	other.Path = "/sessions"
+	if a := l.wantAt(t, 200, "", other); strings.Contains(string(a.Body), "amina") {
+		t.Errorf("%s", a.Body)
+	}
+	l.want(t, 403, "", apitest.Subscriber, "/sessions")
+	l.want(t, 401, "", "", "/sessions")
+}
+
+func TestSessions_WhoHadAnAddressIsAnsweredAfterItIsAudited(t *testing.T) {
+	t.Parallel()
+	l := newLine(t)
+	question := "/sessions?ip=100.64.0.9&at=2026-03-02T21:00:00Z"
+	if a := l.want(t, 200, "", apitest.Support, question); !strings.Contains(string(a.Body), "amina") {
+		t.Errorf("%s", a.Body)
+	}
+	if len(l.questions) != 1 || l.questions[0] != l.org.String()+" 100.64.0.9 2026-03-02T21:00:00Z" {
+		t.Errorf("%v", l.questions)
+	}
+	l.refuse = errors.New("the log is away")
+	if a := l.want(t, 500, "", apitest.Support, question); strings.Contains(string(a.Body), "amina") {
+		t.Errorf("%s", a.Body)
+	}
+	for _, bad := range []string{
+		"ip=100.64.0.9", "at=2026-03-02T21:00:00Z", "ip=x&at=2026-03-02", "ip=fe80::1%25a&at=2026-03-02",
+	} {
+		l.want(t, 422, "invalid_input", apitest.Support, "/sessions?"+bad)
+	}
+}
+
+func TestUsage_HasAnEntryForEachDayOfTheOrganization(t *testing.T) {
+	t.Parallel()
+	l := newLine(t)
+	path := "/subscribers/" + l.subscriber.String() + "/usage"
+	days := l.want(t, 200, "", apitest.Support, path+"?from=2026-03-01&to=2026-03-03")
+	same(t, days.Body, `{"cap":null,"data":[
+		{"from":"2026-02-28T21:00:00Z","to":"2026-03-01T21:00:00Z","bytesIn":0,"bytesOut":0,"seconds":0},
+		{"from":"2026-03-01T21:00:00Z","to":"2026-03-02T21:00:00Z","bytesIn":70,"bytesOut":7,"seconds":60},
+		{"from":"2026-03-02T21:00:00Z","to":"2026-03-03T21:00:00Z","bytesIn":30,"bytesOut":3,"seconds":3600}]}`)
+	same(t, l.want(t, 200, "", apitest.Support, path).Body, string(days.Body)) // this month until now
+	same(t, l.want(t, 200, "", apitest.Support, path+"?step=month").Body, `{"cap":null,"data":[
+		{"from":"2026-02-28T21:00:00Z","to":"2026-03-31T21:00:00Z","bytesIn":100,"bytesOut":10,"seconds":3660}]}`)
+	for _, bad := range []string{"step=week", "from=x", "from=2026-03-04&to=2026-03-02", "from=2024-01-01"} {
+		l.want(t, 422, "invalid_input", apitest.Support, path+"?"+bad)
+	}
+	l.want(t, 404, "subscriber_not_found", apitest.Support, "/subscribers/"+id.New[id.Subscriber]().String()+"/usage")
+	l.want(t, 403, "", apitest.Subscriber, path)
+}

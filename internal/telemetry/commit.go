@@ -1,0 +1,204 @@
+package telemetry
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
+)
+
+// lockSQL makes the programs of an installation write one after another: a group is folded in memory.
+const lockSQL = `select pg_advisory_xact_lock($1)`
+
+// columns are the fields of Session.
+const columns = `x.id, x.org_id, x.device_id, x.session_key, x.username, x.calling, x.mac, x.called, x.port, x.service,
+	x.ip, x.subscriber_id, x.subscription_id, x.access, x.rate_down, x.rate_up, x.started_at, x.updated_at, x.ended_at,
+	x.ended_by, x.end_reason, x.bytes_down, x.bytes_up, x.seconds, x.samples`
+
+// namedSQL reads the sessions that have the names of reports. More than four of one name are too old to be meant.
+const namedSQL = `select ` + columns + `
+	from (select distinct * from unnest($1::uuid[], $2::text[], $3::text[])) k (device, session, username)
+	cross join lateral (select * from {schema}.sessions s where s.device_id = k.device and s.session_key = k.session
+		and s.username = k.username order by s.started_at desc limit 4) x`
+
+// newestSQL reads the newest session of each place that reports are about.
+const newestSQL = `select ` + columns + `
+	from (select distinct * from unnest($1::uuid[], $2::text[], $3::text[])) k (device, username, calling)
+	cross join lateral (select * from {schema}.sessions s where s.device_id = k.device and s.username = k.username
+		and s.calling = k.calling order by s.started_at desc limit 1) x`
+
+// restartedSQL reads when routers restarted.
+const restartedSQL = `select device_id, restarted_at from {schema}.routers where device_id = any($1::uuid[])`
+
+// saveRestartsSQL writes the restarts of routers.
+const saveRestartsSQL = `insert into {schema}.routers (device_id, org_id, restarted_at)
+	select * from unnest($1::uuid[], $2::uuid[], $3::timestamptz[])
+	on conflict (device_id) do update set org_id = excluded.org_id,
+		restarted_at = greatest(routers.restarted_at, excluded.restarted_at)`
+
+// closeRestartedSQL ends what routers had before they restarted.
+const closeRestartedSQL = `update {schema}.sessions s
+	set ended_at = s.updated_at, ended_by = 2, end_reason = '` + ReasonRestarted + `'
+	from unnest($1::uuid[], $2::timestamptz[]) r (device, at)
+	where s.device_id = r.device and s.ended_at is null and s.started_at < r.at and s.updated_at <= r.at`
+
+// saveSessionsSQL writes sessions; only columns that change are written again.
+const saveSessionsSQL = `insert into {schema}.sessions (id, org_id, device_id, session_key, username, calling, mac,
+		called, port, service, ip, subscriber_id, subscription_id, access, rate_down, rate_up, started_at, updated_at,
+		ended_at, ended_by, end_reason, bytes_down, bytes_up, seconds, samples)
+	select u.id, org, device, session, username, calling, mac, called, port, service, nullif(ip, '')::inet,
+		subscriber, subscription, access, rate_down, rate_up, started, updated,
+		ended, ended_by, end_reason, down, up, seconds, samples
+	from unnest(
+		@id::uuid[], @org::uuid[], @device::uuid[], @session::text[], @username::text[], @calling::text[],
+		@mac::text[], @called::text[], @port::text[], @service::text[], @ip::text[], @subscriber::uuid[],
+		@subscription::uuid[], @access::text[], @rate_down::bigint[], @rate_up::bigint[], @started::timestamptz[],
+		@updated::timestamptz[], @ended::timestamptz[], @ended_by::smallint[], @end_reason::text[], @down::bigint[],
+		@up::bigint[], @seconds::bigint[], @samples::bytea[]) u (
+		id, org, device, session, username, calling, mac, called, port, service, ip, subscriber, subscription,
+		access, rate_down, rate_up, started, updated, ended, ended_by, end_reason, down, up, seconds, samples)
+	on conflict (id) do update set called = excluded.called, port = excluded.port, service = excluded.service,
+		ip = excluded.ip, subscriber_id = excluded.subscriber_id, subscription_id = excluded.subscription_id,
+		access = excluded.access, rate_down = excluded.rate_down, rate_up = excluded.rate_up,
+		started_at = excluded.started_at, updated_at = excluded.updated_at, ended_at = excluded.ended_at,
+		ended_by = excluded.ended_by, end_reason = excluded.end_reason, bytes_down = excluded.bytes_down,
+		bytes_up = excluded.bytes_up, seconds = excluded.seconds, samples = excluded.samples`
+
+// Commit folds reports into the tables, in one transaction, and returns what usage has come to where it changed. To
+// commit reports again changes nothing. An error that is
+// postgres.ErrPassing or postgres.Away says nothing about the reports.
+func (s *Store) Commit(ctx context.Context, d Directory, reports []Report) ([]Used, error) {
+	clean := make([]Report, len(reports))
+	for i, r := range reports {
+		clean[i] = r.clean()
+	}
+	var used []Used
+	err := postgres.Transaction(ctx, s.db.Owner, func(tx pgx.Tx) error {
+		b := newBook(d)
+		if err := s.load(ctx, tx, b, clean); err != nil {
+			return fmt.Errorf("load sessions: %w", err)
+		}
+		for _, r := range clean {
+			b.apply(r)
+		}
+		b.settle()
+		if err := s.save(ctx, tx, b, &used); err != nil {
+			return fmt.Errorf("save sessions: %w", err)
+		}
+		return nil
+	})
+	return used, err
+}
+
+// load fills the book with what reports can touch, in one round trip.
+func (s *Store) load(ctx context.Context, tx pgx.Tx, b *book, reports []Report) error {
+	var devices []pgtype.UUID
+	var sessions, users, stations []string
+	for _, r := range reports {
+		devices = append(devices, key(r.Device))
+		sessions, users = append(sessions, r.Session), append(users, r.User)
+		stations = append(stations, r.station())
+	}
+	batch := &pgx.Batch{}
+	batch.Queue(s.sql.lock, s.db.Namespace.LockKey(part))
+	for sql, args := range map[string][]any{
+		s.sql.named: {devices, sessions, users}, s.sql.newest: {devices, users, stations},
+	} {
+		batch.Queue(sql, args...).Query(func(rows pgx.Rows) error {
+			list, err := pgx.CollectRows(rows, pgx.RowToAddrOfStructByName[Session])
+			for _, session := range list {
+				if session.window, err = decodeWindow(session.Samples); err != nil {
+					return err
+				}
+				b.know(session)
+			}
+			return err
+		})
+	}
+	batch.Queue(s.sql.restarted, devices).Query(func(rows pgx.Rows) error {
+		var device id.Device
+		var at time.Time
+		_, err := pgx.ForEachRow(rows, []any{&device, &at}, func() error {
+			b.restarted[device] = at
+			return nil
+		})
+		return err
+	})
+	return tx.SendBatch(ctx, batch).Close()
+}
+
+// save writes what the book has changed, in one round trip.
+func (s *Store) save(ctx context.Context, tx pgx.Tx, b *book, used *[]Used) error {
+	batch := &pgx.Batch{}
+	if len(b.touched) > 0 {
+		batch.Queue(s.sql.sessions, arrays(b.touched))
+	}
+	if len(b.restarts) > 0 {
+		var devices, orgs []pgtype.UUID
+		var at []time.Time
+		for device, org := range b.restarts {
+			devices, orgs = append(devices, key(device)), append(orgs, key(org))
+			at = append(at, b.restarted[device])
+		}
+		batch.Queue(s.sql.restart, devices, orgs, at)
+		batch.Queue(s.sql.close, devices, at)
+	}
+	s.queueUsage(batch, b, used)
+	return tx.SendBatch(ctx, batch).Close()
+}
+
+// arrays are the arguments of saveSessionsSQL.
+func arrays(list []*Session) pgx.NamedArgs {
+	return pgx.NamedArgs{
+		"id":           column(list, func(s *Session) pgtype.UUID { return key(s.ID) }),
+		"org":          column(list, func(s *Session) pgtype.UUID { return key(s.OrgID) }),
+		"device":       column(list, func(s *Session) pgtype.UUID { return key(s.DeviceID) }),
+		"session":      column(list, func(s *Session) string { return s.SessionKey }),
+		"username":     column(list, func(s *Session) string { return s.Username }),
+		"calling":      column(list, func(s *Session) string { return s.Calling }),
+		"mac":          column(list, func(s *Session) string { return s.MAC }),
+		"called":       column(list, func(s *Session) string { return s.Called }),
+		"port":         column(list, func(s *Session) string { return s.Port }),
+		"service":      column(list, func(s *Session) string { return s.Service }),
+		"ip":           column(list, (*Session).address),
+		"subscriber":   column(list, func(s *Session) pgtype.UUID { return key(s.SubscriberID) }),
+		"subscription": column(list, func(s *Session) pgtype.UUID { return key(s.SubscriptionID) }),
+		"access":       column(list, func(s *Session) string { return s.Access }),
+		"rate_down":    column(list, func(s *Session) int64 { return s.RateDown }),
+		"rate_up":      column(list, func(s *Session) int64 { return s.RateUp }),
+		"started":      column(list, func(s *Session) time.Time { return s.StartedAt }),
+		"updated":      column(list, func(s *Session) time.Time { return s.UpdatedAt }),
+		"ended":        column(list, func(s *Session) *time.Time { return s.EndedAt }),
+		"ended_by":     column(list, func(s *Session) int16 { return s.EndedBy }),
+		"end_reason":   column(list, func(s *Session) string { return s.EndReason }),
+		"down":         column(list, func(s *Session) int64 { return s.BytesDown }),
+		"up":           column(list, func(s *Session) int64 { return s.BytesUp }),
+		"seconds":      column(list, func(s *Session) int64 { return s.Seconds }),
+		"samples":      column(list, func(s *Session) []byte { return s.Samples }),
+	}
+}
+
+// key is an id in the form that pgx encodes in arrays without a detour through text; the zero id is null.
+func key[I ~[16]byte](i I) pgtype.UUID { return pgtype.UUID{Bytes: i, Valid: i != I{}} }
+
+// address is "" when no report told one.
+func (s *Session) address() string {
+	if s.IP == nil {
+		return ""
+	}
+	return s.IP.String()
+}
+
+// column is one field of all sessions.
+func column[T any](list []*Session, of func(*Session) T) []T {
+	out := make([]T, len(list))
+	for i, s := range list {
+		out[i] = of(s)
+	}
+	return out
+}

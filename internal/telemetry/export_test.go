@@ -1,0 +1,41 @@
+package telemetry
+
+import (
+	"runtime"
+	"sync"
+)
+
+// Death ends the goroutines of recorders at a step, as a kill would: nothing of them runs afterwards.
+type Death struct {
+	At int // the number of the step, from 1 on
+
+	mu    sync.Mutex
+	steps int
+	Dead  chan struct{}
+	names []string
+}
+
+// Await lets the recorder die by d.
+func (r *Recorder) Await(d *Death) { r.step = d.step }
+
+// step counts, and ends the goroutine that calls it when its time has come.
+func (d *Death) step(name string) {
+	d.mu.Lock()
+	d.steps++
+	d.names = append(d.names, name)
+	dead := d.steps >= d.At
+	if d.steps == d.At {
+		close(d.Dead)
+	}
+	d.mu.Unlock()
+	if dead {
+		runtime.Goexit()
+	}
+}
+
+// Names are the steps that were reached.
+func (d *Death) Names() []string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.names
+}

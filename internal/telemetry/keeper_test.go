@@ -1,0 +1,65 @@
+package telemetry_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/telemetry"
+)
+
+// round lets a keeper do what is due; a failure ends the test.
+func round(t *testing.T, k *telemetry.Keeper) {
+	t.Helper()
+	if err := k.Round(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestKeeper_NobodyIsLostWhileNobodyCouldBeHeard(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	k.commit(t, k.at(telemetry.Start, 0, 0, 0))
+	watch := clock.NewManual(noon.Add(24 * time.Hour))
+	recorder := k.recorder(t, k.away(t), t.TempDir(), nil)
+	keeper := telemetry.NewKeeper(telemetry.KeeperConfig{
+		Store: k.Store, Recorder: recorder, Clock: watch, LostAfter: 15 * time.Minute,
+	})
+	round(t, keeper)
+	if got := k.only(t); got.Reason != "" {
+		t.Errorf("closed at the start: %+v", got)
+	}
+	if n := record(recorder, k.at(telemetry.Interim, time.Hour, 1, 1)); n != 1 || !recorder.Spooled() {
+		t.Fatal("nothing is spooled")
+	}
+	watch.Advance(15 * time.Minute)
+	round(t, keeper)
+	if got := k.only(t); got.Reason != "" {
+		t.Errorf("closed although reports are spooled: %+v", got)
+	}
+	alone := telemetry.NewKeeper(telemetry.KeeperConfig{Store: k.Store, Clock: watch, LostAfter: 15 * time.Minute})
+	watch.Advance(15 * time.Minute)
+	round(t, alone)
+	if got := k.only(t); got.Reason != telemetry.ReasonLost {
+		t.Errorf("not closed: %+v", got)
+	}
+}
+
+func TestKeeper_DeletesWhatIsOver(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	k.commit(t, k.at(telemetry.Stop, time.Hour, 5, 5))
+	watch := clock.NewManual(noon.Add(2 * time.Hour))
+	keeper := telemetry.NewKeeper(telemetry.KeeperConfig{
+		Store: k.Store, Clock: watch, LostAfter: 15 * time.Minute, Keep: telemetry.Retention{Sessions: 24 * time.Hour},
+	})
+	round(t, keeper)
+	if got := k.rows(t.Context(), t, k.device); len(got) != 1 {
+		t.Errorf("%+v", got)
+	}
+	watch.Advance(24 * time.Hour)
+	round(t, keeper)
+	if got := k.rows(t.Context(), t, k.device); len(got) != 0 {
+		t.Errorf("%+v", got)
+	}
+}

@@ -1,0 +1,137 @@
+package telemetry_test
+
+import (
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
+	"github.com/lastmile-isp/lastmile/internal/telemetry"
+)
+
+// address is that of amina in stories about addresses.
+var address = netip.MustParseAddr("100.64.0.9")
+
+// list reads all sessions of a filter in pages of two, and gives their keys.
+func (k *kit) list(t *testing.T, f telemetry.SessionFilter) []string {
+	t.Helper()
+	var keys []string
+	for after := (telemetry.SessionKey{}); ; {
+		page, err := k.List(t.Context(), k.org, f, after, 2)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range page {
+			keys, after = append(keys, s.SessionKey), s.Key()
+		}
+		if len(page) < 2 {
+			return keys
+		}
+	}
+}
+
+func TestList_ShowsWhatIsAskedFor(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	online, had := k.at(telemetry.Start, 0, 0, 0), k.at(telemetry.Stop, time.Hour, 5, 5)
+	online.Session, online.User, online.At = "online", "brian", noon.Add(2*time.Hour)
+	had.Session, had.IP = "had", address
+	foreign := had
+	foreign.Org, foreign.Device = id.New[id.Organization](), id.New[id.Device]()
+	other := k.at(telemetry.Stop, time.Minute, 1, 1)
+	other.Session, other.Device, other.At = "other", id.New[id.Device](), noon.Add(3*time.Hour)
+	k.commit(t, online, had, foreign, other)
+	yes, no := true, false
+	at := func(after time.Duration) telemetry.SessionFilter {
+		return telemetry.SessionFilter{IP: address, At: noon.Add(after)}
+	}
+	for _, c := range []struct {
+		filter telemetry.SessionFilter
+		want   []string
+	}{
+		{telemetry.SessionFilter{}, []string{"other", "online", "had"}},
+		{telemetry.SessionFilter{Online: &yes}, []string{"online"}},
+		{telemetry.SessionFilter{Online: &no}, []string{"other", "had"}},
+		{telemetry.SessionFilter{Username: "brian"}, []string{"online"}},
+		{telemetry.SessionFilter{Device: k.device}, []string{"online", "had"}},
+		{telemetry.SessionFilter{Subscriber: k.subscriber}, []string{"other", "online", "had"}},
+		{telemetry.SessionFilter{Subscriber: id.New[id.Subscriber]()}, nil},
+		{at(-time.Second), nil}, {at(0), []string{"had"}}, {at(time.Hour), []string{"had"}},
+		{at(time.Hour + time.Second), nil},
+	} {
+		if got := k.list(t, c.filter); !slices.Equal(got, c.want) {
+			t.Errorf("%+v: %v, want %v", c.filter, got, c.want)
+		}
+	}
+}
+
+func TestList_EachQuestionHasAnIndexUnderThePolicy(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	if _, err := k.db.Owner.Exec(t.Context(), strings.ReplaceAll(`insert into {schema}.sessions select
+		gen_random_uuid(), case when i % 2 = 0 then $1::uuid else $2::uuid end,
+		gen_random_uuid(), 'k' || i, 'u' || i % 5000,
+		'c', '', '', '', '', '100.64.0.0'::inet + i % 5000, gen_random_uuid(), gen_random_uuid(), '', 0, 0,
+		$3::timestamptz + i * interval '1 second', $3, case when i % 100 = 0 then null
+		else $3::timestamptz end, 1, '', 0, 0, 0, '' from generate_series(1, 100000) i`, "{schema}", k.schema()),
+		k.org.UUID(), id.New[id.Organization]().UUID(), noon); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := k.db.Owner.Exec(t.Context(), "analyze "+k.schema()+".sessions"); err != nil {
+		t.Fatal(err)
+	}
+	for where, index := range map[string]string{
+		"true":               "sessions_org_id_started_at_id_idx",
+		"x.ended_at is null": "sessions_org_id_started_at_id_idx1",
+		"x.username = 'u17'": "sessions_org_id_username",
+		"x.device_id = '" + k.device.String() + "'":                  "sessions_org_id_device_id",
+		"x.subscriber_id = '" + k.device.String() + "'":              "sessions_org_id_subscriber_id",
+		"x.ip = '100.64.0.9'::inet and x.started_at <= '2026-03-03'": "sessions_org_id_ip",
+	} {
+		var plan []string
+		if err := k.db.TenantRead(t.Context(), k.org.UUID(), func(r *postgres.Reads) {
+			postgres.Collect(r, &plan, pgx.RowTo[string], "explain select * from "+k.schema()+
+				".sessions x where x.org_id = $1 and "+where+" order by x.started_at desc, x.id desc limit 26",
+				k.org.UUID())
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if text := strings.Join(plan, "\n"); !strings.Contains(text, index) || strings.Contains(text, "Seq Scan") {
+			t.Errorf("%s: not by %s:\n%s", where, index, text)
+		}
+	}
+}
+
+func TestPurge_DeletesWhatIsOverAndForgetWhatIsOnes(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	later := k.at(telemetry.Stop, time.Minute, 1, 1)
+	later.Session, later.At = "later", noon.Add(48*time.Hour)
+	open := k.at(telemetry.Start, 0, 0, 0)
+	open.Session, open.User = "open", "brian"
+	k.commit(t, k.at(telemetry.Stop, time.Hour, 5, 5), later, open)
+	keep := telemetry.Retention{Sessions: 24 * time.Hour, Days: 24 * time.Hour}
+	if err := k.Purge(t.Context(), noon.Add(49*time.Hour), keep); err != nil {
+		t.Fatal(err)
+	}
+	if got := k.list(t, telemetry.SessionFilter{}); !slices.Equal(got, []string{"later", "open"}) {
+		t.Error(got)
+	}
+	if got := k.usage(t, telemetry.Day); len(got) != 1 || got[0].Starts != march(4) {
+		t.Error(got)
+	}
+	if got := k.usage(t, telemetry.Month); len(got) != 1 || got[0].BytesDown != 6 {
+		t.Error(got)
+	}
+	if err := k.Forget(t.Context(), k.org, k.subscriber); err != nil {
+		t.Fatal(err)
+	}
+	if got := k.list(t, telemetry.SessionFilter{}); len(got)+len(k.usage(t, telemetry.Month)) != 0 {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,230 @@
+package telemetry
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/internal/loop"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
+)
+
+const (
+	groupSize      = 2000            // reports in one transaction
+	mostPending    = 200_000         // reports that wait for their group
+	commitPatience = 3 * time.Second // after which the database counts as away
+	usualSpool     = 4 << 30         // bytes
+)
+
+// Config has the parts and settings of a recorder.
+type Config struct {
+	Store      *Store
+	Directory  Directory
+	SpoolDir   string // where reports are kept while the database is away; one program at a time has it
+	SpoolLimit int64  // bytes, after which reports are refused; 0 = 4 GiB
+	// Used is told what usage has come to after each commit that changed it; nil = nobody. It must not block for long.
+	// What a kill withholds comes again with the next report, since totals are told.
+	Used   func([]Used)
+	Logger *slog.Logger // nil discards
+}
+
+// Recorder makes reports durable, in groups: in the database, or in the spool while the database is away. Reports of
+// the spool are committed in order, and before newer ones. Safe for concurrent use.
+type Recorder struct {
+	cfg    Config
+	loops  *loop.Group
+	wake   chan struct{}
+	behind chan struct{} // signalled when the spool has reports
+	spool  *spool
+	step   func(name string) // between two steps; tests stop there
+
+	mu      sync.Mutex
+	waiting []pending
+}
+
+// pending is a report and who waits for it.
+type pending struct {
+	report Report
+	done   func(durable bool)
+}
+
+// NewRecorder makes a recorder without starting it.
+func NewRecorder(cfg Config) *Recorder {
+	if cfg.Logger == nil {
+		cfg.Logger = slog.New(slog.DiscardHandler)
+	}
+	if cfg.SpoolLimit == 0 {
+		cfg.SpoolLimit = usualSpool
+	}
+	return &Recorder{
+		cfg: cfg, loops: loop.New(cfg.Logger), wake: make(chan struct{}, 1), behind: make(chan struct{}, 1),
+		step: func(string) {},
+	}
+}
+
+// Start opens the spool and begins to commit, what the spool has first. It fails when the spool cannot be opened.
+func (r *Recorder) Start(ctx context.Context) error {
+	return r.loops.Start(ctx, func(context.Context) error {
+		var err error
+		if r.spool, err = openSpool(r.cfg.SpoolDir, r.cfg.SpoolLimit, r.cfg.Logger, r.step); err != nil {
+			return err
+		}
+		loop.Wake(r.behind)
+		r.loops.Go("accounting", func(ctx context.Context) {
+			for loop.Wait(ctx, r.wake) {
+				for group := r.next(); len(group) > 0; group = r.next() {
+					r.record(ctx, group)
+				}
+			}
+		})
+		r.loops.Go("accounting spool", func(ctx context.Context) {
+			for loop.Wait(ctx, r.behind) {
+				r.catchUp(ctx)
+			}
+		})
+		return nil
+	})
+}
+
+// Stop ends the commits. Reports that still wait are refused: their routers repeat them.
+func (r *Recorder) Stop() {
+	r.loops.Stop()
+	r.mu.Lock()
+	rest := r.waiting
+	r.waiting = nil
+	r.mu.Unlock()
+	finish(rest, false)
+	if r.spool != nil {
+		r.spool.close()
+	}
+}
+
+// Spooled reports whether reports wait on the disk for the database.
+func (r *Recorder) Spooled() bool { return !r.spool.empty() }
+
+// Record takes a report and returns at once. Later it calls done, from any goroutine, once: with true when the report
+// is durable, with false when it will not be.
+func (r *Recorder) Record(report Report, done func(durable bool)) {
+	r.mu.Lock()
+	full := len(r.waiting) >= mostPending
+	if !full {
+		r.waiting = append(r.waiting, pending{report, done})
+	}
+	r.mu.Unlock()
+	if full {
+		done(false)
+		return
+	}
+	loop.Wake(r.wake)
+}
+
+// next takes the oldest reports that wait, as many as fit into a group.
+func (r *Recorder) next() []pending {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n := min(len(r.waiting), groupSize)
+	group := r.waiting[:n:n]
+	if r.waiting = r.waiting[n:]; len(r.waiting) == 0 {
+		r.waiting = nil
+	}
+	return group
+}
+
+// record makes one group durable and answers it. Behind older reports in the spool it goes there, too.
+func (r *Recorder) record(ctx context.Context, group []pending) {
+	finished := false
+	defer func() {
+		if !finished { // a panic
+			finish(group, false)
+		}
+	}()
+	reports := withoutWaiters(group)
+	durable := r.spool.empty() && r.commit(ctx, reports)
+	if !durable {
+		if err := r.spool.append(reports); err != nil {
+			r.cfg.Logger.Error("accounting is not durable, routers will repeat it", slog.String("error", err.Error()),
+				slog.Int("reports", len(group)))
+		} else {
+			durable = true
+			loop.Wake(r.behind)
+		}
+	}
+	r.step("durable")
+	finished = true
+	finish(group, durable)
+}
+
+// commit writes reports to the database, and reports false when it is away. A report that cannot be stored is dropped:
+// repeats of it would end in the same way.
+func (r *Recorder) commit(ctx context.Context, reports []Report) bool {
+	r.step("before commit")
+	err := r.try(ctx, reports)
+	r.step("committed")
+	switch {
+	case err == nil:
+		return true
+	case away(err):
+		r.cfg.Logger.Warn("accounting waits for the database", slog.String("error", err.Error()))
+		return false
+	case len(reports) == 1:
+		r.cfg.Logger.Error("accounting report dropped", slog.String("error", err.Error()),
+			slog.String("device_id", reports[0].Device.String()))
+		return true
+	}
+	half := len(reports) / 2
+	return r.commit(ctx, reports[:half]) && r.commit(ctx, reports[half:])
+}
+
+// catchUp takes the reports of the spool, the oldest first, until there are none.
+func (r *Recorder) catchUp(ctx context.Context) {
+	pause := loop.Backoff{Min: 200 * time.Millisecond, Max: 5 * time.Second}
+	for !r.spool.empty() && ctx.Err() == nil {
+		reports, behind, err := r.spool.next(groupSize)
+		if err == nil && (len(reports) == 0 || r.commit(ctx, reports)) {
+			r.step("caught up")
+			if err = r.spool.taken(behind); err == nil {
+				r.step("taken")
+				pause.Reset()
+				continue
+			}
+		}
+		if err != nil {
+			r.cfg.Logger.Error("accounting spool", slog.String("error", err.Error()))
+		}
+		if !pause.Wait(ctx) {
+			return
+		}
+	}
+}
+
+// try commits reports within the patience.
+func (r *Recorder) try(ctx context.Context, reports []Report) error {
+	limited, cancel := context.WithTimeout(ctx, commitPatience)
+	defer cancel()
+	used, err := r.cfg.Store.Commit(limited, r.cfg.Directory, reports)
+	if err == nil && len(used) > 0 && r.cfg.Used != nil {
+		r.cfg.Used(used)
+	}
+	return err
+}
+
+// away reports whether a failed commit says nothing about its reports.
+func away(err error) bool { return errors.Is(err, postgres.ErrPassing) || postgres.Away(err) }
+
+// withoutWaiters drops who waits for the reports.
+func withoutWaiters(group []pending) []Report {
+	list := make([]Report, len(group))
+	for i, p := range group {
+		list[i] = p.report
+	}
+	return list
+}
+
+// finish tells those who wait.
+func finish(group []pending, durable bool) {
+	for _, p := range group {
+		p.done(durable)
+	}
+}

@@ -1,0 +1,113 @@
+package telemetry
+
+import (
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
+
+// Kind is the event that a report is about.
+type Kind string
+
+// The kinds. On and Off end all sessions that the router had before.
+const (
+	Start   Kind = "start"
+	Interim Kind = "interim"
+	Stop    Kind = "stop"
+	On      Kind = "on"
+	Off     Kind = "off"
+)
+
+// Report tells about one session of a router, or about the router itself. A field that it did not send is zero. Reports
+// can come again and in any order.
+type Report struct {
+	Kind    Kind            `json:"kind"`
+	Org     id.Organization `json:"org"`
+	Device  id.Device       `json:"device"`
+	Session string          `json:"session"` // Acct-Session-Id
+	User    string          `json:"user"`
+	Calling string          `json:"calling"` // Calling-Station-Id
+	MAC     string          `json:"mac"`     // of Calling, in the form AA:BB:CC:00:11:22; "" = it is none
+	Called  string          `json:"called"`
+	Port    string          `json:"port"` // NAS-Port-Id
+	Service string          `json:"service"`
+	IP      netip.Addr      `json:"ip"`
+	Class   []byte          `json:"class"` // as the accept had it
+	Down    uint64          `json:"down"`  // bytes sent to the customer in this session
+	Up      uint64          `json:"up"`
+	Online  time.Duration   `json:"online"` // Acct-Session-Time
+	At      time.Time       `json:"at"`     // when it happened, by our clock
+	Cause   uint32          `json:"cause"`  // RFC 2866, 5.10; 0 = none
+}
+
+// Bounds of counters: what is above is a fault of the router, and sums must stay within 64 bits.
+const (
+	maxBytes  = 1 << 50
+	maxOnline = 10 * 365 * 24 * time.Hour
+)
+
+// clean makes texts valid for the database and bounds the counters.
+func (r Report) clean() Report {
+	for _, text := range []*string{&r.Session, &r.User, &r.Calling, &r.MAC, &r.Called, &r.Port, &r.Service} {
+		*text = strings.ReplaceAll(strings.ToValidUTF8(*text, "\uFFFD"), "\x00", "\uFFFD")
+	}
+	r.Down, r.Up = min(r.Down, maxBytes), min(r.Up, maxBytes)
+	r.Online = min(max(r.Online, 0), maxOnline).Truncate(time.Second)
+	r.At = r.At.UTC().Truncate(time.Second)
+	if r.Kind == Start {
+		r.Online, r.Down, r.Up = 0, 0, 0
+	}
+	return r
+}
+
+// station tells two devices of one user apart.
+func (r Report) station() string {
+	if r.MAC != "" {
+		return r.MAC
+	}
+	return r.Calling
+}
+
+// Given is whom a session belongs to and what its sign-in gave. The zero value means that nobody knows.
+type Given struct {
+	Subscriber   id.Subscriber
+	Subscription id.Subscription
+	Access       string // a word of the API; "" = not known
+	RateDown     int64  // kbit/s, 0 = not known
+	RateUp       int64
+}
+
+// Resolver finds out whom a report belongs to, from its Class or from organization and user name. It answers from
+// memory, and only with subscriptions of the report's organization.
+type Resolver func(Report) Given
+
+// Directory answers what reports do not say, from memory. Safe for concurrent use.
+type Directory struct {
+	Resolve Resolver
+	Zone    func(id.Organization) *time.Location // whose days and months usage is added up by; never nil
+}
+
+// causes are the words for the Terminate-Causes of RFC 2866, 5.10, from 1 on.
+var causes = [...]string{
+	"user_request", "lost_carrier", "lost_service", "idle_timeout", "session_timeout", "admin_reset", "admin_reboot",
+	"port_error", "nas_error", "nas_request", "nas_reboot", "port_unneeded", "port_preempted", "port_suspended",
+	"service_unavailable", "callback", "user_error", "host_request",
+}
+
+// Reasons of ends that no router told.
+const (
+	ReasonStopped   = "stopped"          // the router gave no cause, or an unknown one
+	ReasonReplaced  = "replaced"         // the same device of the same user began another session at the same router
+	ReasonRestarted = "router_restarted" // the router began or ended to account
+	ReasonLost      = "lost"             // no report came for too long
+)
+
+// reason is the word for a cause.
+func reason(cause uint32) string {
+	if cause == 0 || int(cause) > len(causes) {
+		return ReasonStopped
+	}
+	return causes[cause-1]
+}

@@ -1,0 +1,147 @@
+package telemetry
+
+import (
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"slices"
+)
+
+// windowSize is the number of newest reports of a session that are kept. A report that comes later than so many newer
+// ones changes nothing but, if it is a stop, the end.
+const windowSize = 8
+
+// counts is traffic in bytes, as the customer sees it, and time online in seconds. Differences can be negative.
+type counts struct{ Down, Up, Seconds int64 }
+
+// plus adds two counts.
+func (c counts) plus(d counts) counts {
+	return counts{c.Down + d.Down, c.Up + d.Up, c.Seconds + d.Seconds}
+}
+
+// minus subtracts d.
+func (c counts) minus(d counts) counts {
+	return counts{c.Down - d.Down, c.Up - d.Up, c.Seconds - d.Seconds}
+}
+
+// sample has the counters of a session as one report told them.
+type sample struct {
+	at int64 // seconds since 1970, by our clock
+	counts
+}
+
+// since is the use between two reports. A counter that is lower than before has begun again at zero.
+func (s sample) since(before sample) counts {
+	used := func(now, then int64) int64 {
+		if now < then {
+			return now
+		}
+		return now - then
+	}
+	return counts{used(s.Down, before.Down), used(s.Up, before.Up), s.Seconds - before.Seconds}
+}
+
+// window has the newest reports of a session by their time online. What they add up to does not depend on the order in
+// which they came, and a report that comes again changes nothing.
+type window struct {
+	cut  bool // older reports are left out, so the first one is only there to be compared with
+	list []sample
+}
+
+// change is a correction of what was used, booked at the instant of a report.
+type change struct {
+	at int64 // seconds since 1970
+	counts
+}
+
+// share is the use that report i adds; zero for one that does not exist.
+func (w *window) share(i int) change {
+	switch {
+	case i >= len(w.list), i == 0 && w.cut:
+		return change{}
+	case i == 0:
+		return change{w.list[0].at, w.list[0].counts}
+	}
+	return change{w.list[i].at, w.list[i].since(w.list[i-1])}
+}
+
+// add takes a report into the window and appends the corrections of what was used to a list.
+func (w *window) add(s sample, to []change) []change {
+	i, again := slices.BinarySearchFunc(w.list, s, func(a, b sample) int { return cmp.Compare(a.Seconds, b.Seconds) })
+	if i == 0 && w.cut {
+		return to
+	}
+	if again {
+		old := w.list[i]
+		s.at, s.Down, s.Up = min(s.at, old.at), max(s.Down, old.Down), max(s.Up, old.Up)
+		if s == old {
+			return to
+		}
+		to = take(take(to, w.share(i)), w.share(i+1))
+		w.list[i] = s
+	} else {
+		to = take(to, w.share(i))
+		w.list = slices.Insert(w.list, i, s)
+	}
+	to = give(give(to, w.share(i)), w.share(i+1))
+	if len(w.list) > windowSize {
+		w.list, w.cut = w.list[1:], true
+	}
+	return to
+}
+
+// give appends a change that says something.
+func give(to []change, c change) []change {
+	if c.counts == (counts{}) {
+		return to
+	}
+	return append(to, c)
+}
+
+// take appends the opposite of a change.
+func take(to []change, c change) []change { return give(to, change{c.at, counts{}.minus(c.counts)}) }
+
+// last is the report with the longest time online; zero for an empty window.
+func (w *window) last() sample {
+	if len(w.list) == 0 {
+		return sample{}
+	}
+	return w.list[len(w.list)-1]
+}
+
+// encode is the form in the table.
+func (w *window) encode() []byte {
+	out := make([]byte, 1, 1+len(w.list)*16)
+	if w.cut {
+		out[0] = 1
+	}
+	for _, s := range w.list {
+		for _, v := range [...]int64{s.at, s.Seconds, s.Down, s.Up} {
+			out = binary.AppendVarint(out, v)
+		}
+	}
+	return out
+}
+
+// errSamples reports a column that encode did not write.
+var errSamples = errors.New("samples of a session are damaged")
+
+// decodeWindow reads what encode wrote.
+func decodeWindow(text []byte) (window, error) {
+	if len(text) == 0 {
+		return window{}, errSamples
+	}
+	w := window{cut: text[0] == 1, list: make([]sample, 0, windowSize+1)}
+	for rest := text[1:]; len(rest) > 0; {
+		var v [4]int64
+		for i := range v {
+			n := 0
+			if v[i], n = binary.Varint(rest); n <= 0 {
+				return window{}, errSamples
+			}
+			rest = rest[n:]
+		}
+		w.list = append(w.list, sample{v[0], counts{Seconds: v[1], Down: v[2], Up: v[3]}})
+	}
+	return w, nil
+}

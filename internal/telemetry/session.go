@@ -1,0 +1,267 @@
+package telemetry
+
+import (
+	"cmp"
+	"net/netip"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
+
+// SessionID names one session of a customer.
+type SessionID = id.Of[Session]
+
+// Who knows that a session has ended.
+const (
+	open      int16 = 0
+	reported  int16 = 1 // the router: final
+	concluded int16 = 2 // we: a newer report of a lost session takes it back
+)
+
+// Session is one connection of a customer's device, as far as reports tell. Instants are UTC, in whole seconds.
+type Session struct {
+	ID             SessionID
+	OrgID          id.Organization
+	DeviceID       id.Device
+	SessionKey     string // Acct-Session-Id; not unique
+	Username       string
+	Calling        string // the MAC where there is one, else the calling station
+	MAC            string
+	Called         string
+	Port           string
+	Service        string
+	IP             *netip.Addr
+	SubscriberID   id.Subscriber   // zero = not known whose it is
+	SubscriptionID id.Subscription // zero = not known
+	Access         string
+	RateDown       int64
+	RateUp         int64
+	StartedAt      time.Time
+	UpdatedAt      time.Time  // instant of the newest report
+	EndedAt        *time.Time // nil = open
+	EndedBy        int16
+	EndReason      string
+	BytesDown      int64 // sent to the customer
+	BytesUp        int64
+	Seconds        int64
+	Samples        []byte
+
+	window  window
+	grew    bool // a newer report than all before has come in this group
+	touched bool
+}
+
+// Starts of the same session as different reports tell them differ by lateness, and by drift of the router's clock.
+const (
+	startTolerance = 5 * time.Minute
+	driftTolerance = 1000 // a part of the time online
+)
+
+// nameKey finds a session by what the router calls it; several sessions can have one.
+type nameKey struct {
+	device        id.Device
+	session, user string
+}
+
+// placeKey has at most one open session.
+type placeKey struct {
+	device        id.Device
+	user, station string
+}
+
+// booking is a change of the usage of a subscription, at an instant.
+type booking struct {
+	org          id.Organization
+	subscriber   id.Subscriber
+	subscription id.Subscription
+	change
+}
+
+// book has the sessions that a group of reports can touch, and the changes that follow from the reports. It is filled
+// from the tables, folds the reports, and is written back.
+type book struct {
+	Directory
+	byName    map[nameKey][]*Session
+	newest    map[placeKey]*Session
+	restarted map[id.Device]time.Time
+	restarts  map[id.Device]id.Organization // routers whose restart this group tells
+	touched   []*Session
+	bookings  []booking
+	changes   []change // room that is used again
+}
+
+// newBook makes an empty book.
+func newBook(d Directory) *book {
+	return &book{
+		Directory: d, byName: map[nameKey][]*Session{}, newest: map[placeKey]*Session{},
+		restarted: map[id.Device]time.Time{}, restarts: map[id.Device]id.Organization{},
+	}
+}
+
+// know adds a session of the tables, once.
+func (b *book) know(s *Session) {
+	key := nameKey{s.DeviceID, s.SessionKey, s.Username}
+	for _, known := range b.byName[key] {
+		if known.ID == s.ID {
+			return
+		}
+	}
+	b.byName[key] = append(b.byName[key], s)
+	b.place(s)
+}
+
+// place makes a session the newest of its place if it is.
+func (b *book) place(s *Session) {
+	key := placeKey{s.DeviceID, s.Username, s.Calling}
+	before := b.newest[key]
+	if before == nil || later(s, before) {
+		b.newest[key] = s
+	}
+	if before != nil && s.touched {
+		b.touch(before)
+	}
+}
+
+// later reports whether a session began after another one. Those of the same second are in the order of their names.
+func later(a, b *Session) bool {
+	return cmp.Or(a.StartedAt.Compare(b.StartedAt), cmp.Compare(a.SessionKey, b.SessionKey)) > 0
+}
+
+// touch remembers that a session has to be settled and written.
+func (b *book) touch(s *Session) {
+	if !s.touched {
+		s.touched = true
+		b.touched = append(b.touched, s)
+	}
+}
+
+// apply folds one clean report.
+func (b *book) apply(r Report) {
+	switch r.Kind {
+	case On, Off:
+		if r.At.After(b.restarted[r.Device]) {
+			b.restarted[r.Device] = r.At
+		}
+		b.restarts[r.Device] = r.Org
+		return
+	case Start, Interim, Stop:
+	default:
+		return
+	}
+	s := b.find(r)
+	if s == nil {
+		s = b.begin(r)
+	}
+	b.touch(s)
+	online := r.Online
+	if online == 0 && r.Kind != Start {
+		online = max(0, r.At.Sub(s.StartedAt))
+	}
+	if started := r.At.Add(-online); started.Before(s.StartedAt) {
+		s.StartedAt = started
+	}
+	b.describe(s, r, online)
+	b.count(s, r, online)
+	if r.Kind == Stop && (s.EndedBy != reported || r.At.Before(*s.EndedAt)) {
+		s.EndedAt, s.EndedBy, s.EndReason = new(r.At), reported, reason(r.Cause)
+	}
+}
+
+// find gives the session that a report is about, nil when it is a new one. A report without time online is about the
+// newest of its name.
+func (b *book) find(r Report) *Session {
+	var best *Session
+	var distance time.Duration
+	for _, s := range b.byName[nameKey{r.Device, r.Session, r.User}] {
+		if r.Online == 0 && r.Kind != Start {
+			if best == nil || later(s, best) {
+				best = s
+			}
+			continue
+		}
+		d := r.At.Add(-r.Online).Sub(s.StartedAt).Abs()
+		if d <= startTolerance+r.Online/driftTolerance && (best == nil || d < distance) {
+			best, distance = s, d
+		}
+	}
+	return best
+}
+
+// begin makes the session of a first report, whichever that is.
+func (b *book) begin(r Report) *Session {
+	s := &Session{
+		ID: id.New[SessionID](), OrgID: r.Org, DeviceID: r.Device, SessionKey: r.Session, Username: r.User,
+		Calling: r.station(), MAC: r.MAC, StartedAt: r.At.Add(-r.Online), UpdatedAt: r.At,
+	}
+	b.touch(s)
+	b.know(s)
+	return s
+}
+
+// describe takes over what a report says about a session, unless a newer one has said it.
+func (b *book) describe(s *Session, r Report, online time.Duration) {
+	newer := len(s.window.list) == 0 || int64(online/time.Second) >= s.window.last().Seconds
+	if r.IP.IsValid() && (newer || s.IP == nil) {
+		s.IP = new(r.IP.Unmap())
+	}
+	tell := func(into *string, text string) {
+		if text != "" && (newer || *into == "") {
+			*into = text
+		}
+	}
+	tell(&s.Called, r.Called)
+	tell(&s.Port, r.Port)
+	tell(&s.Service, r.Service)
+	if s.SubscriptionID.IsZero() || newer {
+		if g := b.Resolve(r); !g.Subscription.IsZero() && (s.SubscriptionID.IsZero() ||
+			g.Subscription == s.SubscriptionID) {
+			s.SubscriberID, s.SubscriptionID = g.Subscriber, g.Subscription
+			s.Access, s.RateDown, s.RateUp = g.Access, g.RateDown, g.RateUp
+		}
+	}
+}
+
+// count takes over the counters of a report, and books what was used since the one before it.
+func (b *book) count(s *Session, r Report, online time.Duration) {
+	before := s.window.last()
+	b.changes = s.window.add(sample{r.At.Unix(), counts{
+		Down: int64(r.Down), Up: int64(r.Up), Seconds: int64(online / time.Second), //nolint:gosec // bounded
+	}}, b.changes[:0])
+	for _, c := range b.changes {
+		s.BytesDown, s.BytesUp, s.Seconds = s.BytesDown+c.Down, s.BytesUp+c.Up, s.Seconds+c.Seconds
+		if !s.SubscriptionID.IsZero() {
+			b.bookings = append(b.bookings, booking{s.OrgID, s.SubscriberID, s.SubscriptionID, c})
+		}
+	}
+	if last := s.window.last(); last.Seconds > before.Seconds {
+		s.grew = true
+	}
+	if last := s.window.last(); last != (sample{}) {
+		s.UpdatedAt = time.Unix(last.at, 0).UTC()
+	}
+}
+
+// settle decides which of the touched sessions are open. It depends on the reports, not on their order: a session that
+// its router did not end is over when its place has a newer one, or when its router restarted after its last report.
+func (b *book) settle() {
+	for _, s := range b.touched {
+		newest := b.newest[placeKey{s.DeviceID, s.Username, s.Calling}]
+		restart := b.restarted[s.DeviceID]
+		switch {
+		case s.EndedBy == reported:
+		case newest != nil && newest != s && later(newest, s):
+			s.conclude(ReasonReplaced)
+		case s.StartedAt.Before(restart) && !s.UpdatedAt.After(restart):
+			s.conclude(ReasonRestarted)
+		case s.EndedBy == concluded && s.EndReason == ReasonLost && !s.grew:
+		default:
+			s.EndedAt, s.EndedBy, s.EndReason = nil, open, ""
+		}
+		s.Samples = s.window.encode()
+	}
+}
+
+// conclude ends a session at its last report.
+func (s *Session) conclude(why string) {
+	s.EndedAt, s.EndedBy, s.EndReason = new(s.UpdatedAt), concluded, why
+}

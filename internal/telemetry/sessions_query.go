@@ -1,0 +1,96 @@
+package telemetry
+
+import (
+	"context"
+	"fmt"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
+)
+
+// SessionFilter chooses sessions; zero fields choose all. IP and At belong together: who had the address at that time.
+type SessionFilter struct {
+	Subscriber id.Subscriber
+	Device     id.Device
+	Username   string
+	Online     *bool
+	IP         netip.Addr
+	At         time.Time
+}
+
+// SessionKey is a row's place in the list, newest first. The zero value starts at the newest row.
+type SessionKey struct {
+	StartedAt time.Time `json:"s"`
+	ID        SessionID `json:"i"`
+}
+
+// Key makes the next page begin after this row.
+func (s Session) Key() SessionKey { return SessionKey{s.StartedAt, s.ID} }
+
+// List returns up to max sessions of an organization after a key, newest first.
+func (s *Store) List(
+	ctx context.Context, org id.Organization, f SessionFilter, after SessionKey, max int,
+) ([]Session, error) {
+	sql, args := f.query(org)
+	if !after.ID.IsZero() {
+		sql += " and (x.started_at, x.id) < (@after_at, @after_id)"
+		args["after_at"], args["after_id"] = after.StartedAt, after.ID.UUID()
+	}
+	args["max"] = max
+	var list []Session
+	err := s.db.TenantRead(ctx, org.UUID(), func(r *postgres.Reads) {
+		postgres.Collect(r, &list, pgx.RowToStructByName[Session],
+			s.text(sql+" order by x.started_at desc, x.id desc limit @max"), args)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list sessions: %w", err)
+	}
+	return list, nil
+}
+
+// query is the list without its order. Each condition alone has an index that gives the order, too.
+func (f SessionFilter) query(org id.Organization) (string, pgx.NamedArgs) {
+	args := pgx.NamedArgs{"org": org.UUID()}
+	var sql strings.Builder
+	sql.WriteString(`select ` + columns + ` from {schema}.sessions x where x.org_id = @org`)
+	if !f.Subscriber.IsZero() {
+		sql.WriteString(" and x.subscriber_id = @subscriber")
+		args["subscriber"] = f.Subscriber.UUID()
+	}
+	if !f.Device.IsZero() {
+		sql.WriteString(" and x.device_id = @device")
+		args["device"] = f.Device.UUID()
+	}
+	if f.Username != "" {
+		sql.WriteString(" and x.username = @username")
+		args["username"] = f.Username
+	}
+	if f.Online != nil && *f.Online {
+		sql.WriteString(" and x.ended_at is null")
+	} else if f.Online != nil {
+		sql.WriteString(" and x.ended_at is not null")
+	}
+	if f.IP.IsValid() {
+		sql.WriteString(" and x.ip = @ip::inet and x.started_at <= @at and (x.ended_at is null or x.ended_at >= @at)")
+		args["ip"], args["at"] = f.IP.Unmap().String(), f.At
+	}
+	return sql.String(), args
+}
+
+// Get returns one session of an organization, nil when it has none with this id.
+func (s *Store) Get(ctx context.Context, org id.Organization, session SessionID) (*Session, error) {
+	var row *Session
+	err := s.db.TenantRead(ctx, org.UUID(), func(r *postgres.Reads) {
+		postgres.CollectMaybe(r, &row, pgx.RowToStructByName[Session],
+			s.text(`select `+columns+` from {schema}.sessions x where x.id = $1`), session.UUID())
+	})
+	if err != nil {
+		return nil, fmt.Errorf("get session: %w", err)
+	}
+	return row, nil
+}

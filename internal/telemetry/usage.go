@@ -1,0 +1,184 @@
+package telemetry
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
+)
+
+// Step is the length of one rollup, in the organization's calendar.
+type Step string
+
+// The steps. Both are kept, because months stay longer than days.
+const (
+	Day   Step = "day"
+	Month Step = "month"
+)
+
+// Begin is the first day of the rollup that a day belongs to.
+func (s Step) Begin(d calendar.Date) calendar.Date {
+	if s == Month {
+		d.Day = 1
+	}
+	return d
+}
+
+// Next is the first day of the rollup after the one that begins on a day.
+func (s Step) Next(d calendar.Date) calendar.Date {
+	if s == Month {
+		return s.Begin(calendar.Date{Year: d.Year, Month: d.Month, Day: 1}.AddDays(31))
+	}
+	return d.AddDays(1)
+}
+
+// Used is the whole use of a subscription in one rollup, after a commit that changed it.
+type Used struct {
+	Org          id.Organization
+	Subscription id.Subscription
+	Step         Step
+	Starts       calendar.Date
+	Bytes        int64 // both directions
+}
+
+// rollup names one row of usage.
+type rollup struct {
+	org          id.Organization
+	subscriber   id.Subscriber
+	subscription id.Subscription
+	step         Step
+	starts       calendar.Date
+}
+
+// rollups adds up the bookings of a book. What a report adds belongs to the day and month in which it happened.
+func (b *book) rollups() map[rollup]counts {
+	out := map[rollup]counts{}
+	zones := map[id.Organization]*time.Location{}
+	for _, c := range b.bookings {
+		zone := zones[c.org]
+		if zone == nil {
+			zone = b.Zone(c.org)
+			zones[c.org] = zone
+		}
+		date := calendar.On(time.Unix(c.at, 0), zone)
+		for _, step := range [...]Step{Day, Month} {
+			key := rollup{c.org, c.subscriber, c.subscription, step, step.Begin(date)}
+			out[key] = out[key].plus(c.counts)
+		}
+	}
+	return out
+}
+
+// saveUsageSQL adds to rollups.
+const saveUsageSQL = `insert into {schema}.usage as x
+		(org_id, subscriber_id, subscription_id, step, starts, bytes_down, bytes_up, seconds)
+	select * from unnest(@org::uuid[], @subscriber::uuid[], @subscription::uuid[], @step::text[], @starts::date[],
+		@down::bigint[], @up::bigint[], @seconds::bigint[])
+	on conflict (subscription_id, step, starts) do update set bytes_down = x.bytes_down + excluded.bytes_down,
+		bytes_up = x.bytes_up + excluded.bytes_up, seconds = x.seconds + excluded.seconds
+	returning x.org_id, x.subscription_id, x.step, x.starts, x.bytes_down + x.bytes_up`
+
+// queueUsage adds what changes in rollups to a batch, and collects what they come to.
+func (s *Store) queueUsage(batch *pgx.Batch, b *book, used *[]Used) {
+	var org, subscriber, subscription []pgtype.UUID
+	var step []string
+	var starts []time.Time
+	var down, up, seconds []int64
+	for u, sum := range b.rollups() {
+		if sum == (counts{}) {
+			continue
+		}
+		org, subscriber = append(org, key(u.org)), append(subscriber, key(u.subscriber))
+		subscription, step = append(subscription, key(u.subscription)), append(step, string(u.step))
+		starts = append(starts, u.starts.Start(time.UTC))
+		down, up, seconds = append(down, sum.Down), append(up, sum.Up), append(seconds, sum.Seconds)
+	}
+	if len(org) == 0 {
+		return
+	}
+	batch.Queue(s.sql.usage, pgx.NamedArgs{
+		"org": org, "subscriber": subscriber, "subscription": subscription, "step": step, "starts": starts,
+		"down": down, "up": up, "seconds": seconds,
+	}).Query(func(rows pgx.Rows) error {
+		var u Used
+		var day time.Time
+		_, err := pgx.ForEachRow(rows, []any{&u.Org, &u.Subscription, &u.Step, &day, &u.Bytes}, func() error {
+			u.Starts = calendar.On(day, time.UTC)
+			*used = append(*used, u)
+			return nil
+		})
+		return err
+	})
+}
+
+// UsageRow is the use in one rollup. A rollup without use has no row.
+type UsageRow struct {
+	Starts    calendar.Date
+	BytesDown int64
+	BytesUp   int64
+	Seconds   int64 // of all sessions, so two at the same time count twice
+}
+
+// UsageOf names whose use is asked for: of one subscription, or of all of a subscriber.
+type UsageOf struct {
+	Subscriber   id.Subscriber
+	Subscription id.Subscription
+}
+
+// SQL of usage.
+const (
+	usageSQL = `select starts, sum(bytes_down)::bigint, sum(bytes_up)::bigint, sum(seconds)::bigint
+		from {schema}.usage where org_id = @org and subscriber_id = @subscriber and step = @step
+		and starts >= @from and starts < @to group by starts order by starts`
+	subscriptionUsageSQL = `select starts, bytes_down, bytes_up, seconds from {schema}.usage where org_id = @org
+		and subscription_id = @subscription and step = @step and starts >= @from and starts < @to order by starts`
+)
+
+// Usage lists rollups that begin on from or later, and before to, the oldest first.
+func (s *Store) Usage(
+	ctx context.Context, org id.Organization, of UsageOf, step Step, from, to calendar.Date,
+) ([]UsageRow, error) {
+	args := pgx.NamedArgs{
+		"org": org.UUID(), "step": string(step), "from": step.Begin(from).Start(time.UTC), "to": to.Start(time.UTC),
+	}
+	sql := usageSQL
+	if of.Subscription.IsZero() {
+		args["subscriber"] = of.Subscriber.UUID()
+	} else {
+		sql, args["subscription"] = subscriptionUsageSQL, of.Subscription.UUID()
+	}
+	var list []UsageRow
+	err := s.db.TenantRead(ctx, org.UUID(), func(r *postgres.Reads) {
+		postgres.Collect(r, &list, func(row pgx.CollectableRow) (u UsageRow, err error) {
+			var starts time.Time
+			err = row.Scan(&starts, &u.BytesDown, &u.BytesUp, &u.Seconds)
+			u.Starts = calendar.On(starts, time.UTC)
+			return u, err
+		}, s.text(sql), args)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read usage: %w", err)
+	}
+	return list, nil
+}
+
+// UsedSince is the use of a subscription in bytes of both directions from the beginning of a day on, in the calendar of
+// its organization. Periods of caps begin with a day.
+func (s *Store) UsedSince(
+	ctx context.Context, org id.Organization, subscription id.Subscription, day calendar.Date,
+) (int64, error) {
+	rows, err := s.Usage(ctx, org, UsageOf{Subscription: subscription}, Day, day, calendar.Date{
+		Year: 9999, Month: 1, Day: 1,
+	})
+	var sum int64
+	for _, row := range rows {
+		sum += row.BytesDown + row.BytesUp
+	}
+	return sum, err
+}

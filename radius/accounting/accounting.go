@@ -1,0 +1,48 @@
+// Package accounting hands what the RADIUS server reads about sessions over to package telemetry, which knows no
+// protocol.
+package accounting
+
+import (
+	"time"
+
+	"github.com/lastmile-isp/lastmile/internal/telemetry"
+	"github.com/lastmile-isp/lastmile/radius"
+)
+
+// mostDelay is the longest Acct-Delay-Time that is believed.
+const mostDelay = 24 * time.Hour
+
+// Sink implements radius.Accounting.
+type Sink struct {
+	Recorder *telemetry.Recorder
+}
+
+// Take implements radius.Accounting.
+func (s Sink) Take(r *radius.Record) {
+	s.Recorder.Record(report(r), func(durable bool) {
+		if durable {
+			r.Acknowledge()
+		} else {
+			r.Refuse()
+		}
+	})
+}
+
+// report translates a record. What the router received from the customer is the customer's upload. Instants are ours,
+// because routers without a battery begin in 1970.
+func report(r *radius.Record) telemetry.Report {
+	at := r.At
+	if r.Delay <= mostDelay {
+		at = at.Add(-r.Delay)
+	}
+	out := telemetry.Report{
+		Kind: telemetry.Kind(r.Status.String()), Org: r.NAS.Org, Device: r.NAS.ID, Session: r.SessionID,
+		User: r.UserName, Calling: r.CallingStation, MAC: r.MAC.String(), Called: r.CalledStation, Port: r.NASPortID,
+		Service: r.Service.String(), IP: r.FramedIP, Class: r.Class, Down: r.BytesOut, Up: r.BytesIn,
+		Online: r.SessionTime, At: at, Cause: r.TerminateCause,
+	}
+	if !out.IP.IsValid() {
+		out.IP = r.HostIP
+	}
+	return out
+}
