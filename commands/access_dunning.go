@@ -26,6 +26,9 @@ type DunningMove struct {
 	Due     money.Amount
 	Reason  string
 	Planned time.Time
+	PlanID  id.Plan
+	// InvoiceIDs are the unpaid invoices, the oldest due date first.
+	InvoiceIDs []id.Invoice
 }
 
 // BeginDunning begins to remind, or gives access back while the grace of another due instant runs.

@@ -17,6 +17,7 @@ import (
 type DunningEvent interface {
 	Event
 	dunningEvent()
+	subject() DunningSubject
 }
 
 // DunningState is how far dunning has come; its words are those of the API. The zero value counts as DunningNone.
@@ -57,6 +58,12 @@ type DunningSubject struct {
 	SubscriberID   id.Subscriber   `json:"subscriberId"`
 }
 
+// subject makes every event that embeds DunningSubject name its subscription.
+func (s DunningSubject) subject() DunningSubject { return s }
+
+// SubjectOf is the subscription that an event of dunning is about.
+func SubjectOf(e DunningEvent) DunningSubject { return e.subject() }
+
 // DunningStep has the fields of every step from one state to another.
 type DunningStep struct {
 	Before DunningState `json:"before"` // the state that ended
@@ -66,6 +73,9 @@ type DunningStep struct {
 	// Planned is the instant without the times in which nobody is cut; At is the real one.
 	Planned time.Time `json:"planned"`
 	At      time.Time `json:"at"`
+	// PlanID is the subscription's plan, and InvoiceIDs are the unpaid invoices, the oldest due date first.
+	PlanID     id.Plan      `json:"planId,omitzero"`
+	InvoiceIDs []id.Invoice `json:"invoiceIds,omitempty"`
 }
 
 // DunningBegan records that a customer is reminded from now on, or has access back while another grace runs.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates"
+	"github.com/lastmile-isp/lastmile/aggregates/access/course"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -23,6 +24,7 @@ func Dunnings() aggregates.Definition[Dunning, commands.DunningCommand, events.D
 			commands.BeginDunning{}, commands.RemindCustomer{}, commands.EnterWalledGarden{},
 			commands.SuspendService{}, commands.ProposeWriteOff{}, commands.EndDunning{}, commands.PlaceHold{},
 			commands.LiftHold{}, commands.StopClock{}, commands.StartClock{},
+			commands.ReviewDunning{}, commands.AskDunningReview{},
 		},
 	}
 }
@@ -38,6 +40,9 @@ type Dunning struct {
 	HoldFrom  time.Time           // zero = there never was a hold, or the last one was lifted
 	HoldUntil time.Time           // may be past: the hold is over then
 	Stopped   map[string]time.Time
+	Pauses    []course.Pause   // that are over, the latest ones
+	Entered   []course.Entered // the states that took access away, since the last state none
+	Reviewed  events.DunningReviewed
 }
 
 // Held reports whether a hold stops the clock at an instant.
@@ -64,15 +69,21 @@ func evolveDunning(s Dunning, e events.DunningEvent) Dunning {
 		s.Reminded = append(s.remindedOf(e.DueAt), e.Day)
 		s.DueAt = e.DueAt
 	case events.HoldPlaced:
-		s.Subject, s.HoldFrom, s.HoldUntil = e.DunningSubject, e.From, e.Until
+		s = s.withHold(e)
 	case events.HoldLifted:
+		s = s.paused(e.From, e.At)
 		s.HoldFrom, s.HoldUntil = time.Time{}, time.Time{}
 	case events.DunningClockStopped:
 		s.Subject, s.Stopped = e.DunningSubject, s.stops()
 		s.Stopped[e.Cause] = e.From
 	case events.DunningClockStarted:
+		s = s.paused(e.From, e.Until)
 		s.Stopped = s.stops()
 		delete(s.Stopped, e.Cause)
+	case events.DunningReviewed:
+		s.Subject, s.Reviewed = e.DunningSubject, e
+	case events.DunningReviewAsked:
+		s.Subject = e.DunningSubject
 	case events.DunningPeriodClosed:
 		return openedDunning(e.Opening)
 	}
@@ -83,6 +94,31 @@ func evolveDunning(s Dunning, e events.DunningEvent) Dunning {
 func (s Dunning) moved(subject events.DunningSubject, to events.DunningState, step events.DunningStep) Dunning {
 	s.Reminded = s.remindedOf(step.DueAt)
 	s.Subject, s.State, s.Since, s.DueAt = subject, to, step.At, step.DueAt
+	switch {
+	case to.Cut():
+		s.Entered = append(slices.Clip(s.Entered), course.Entered{State: to, At: step.At})
+	case to == events.DunningNone:
+		s.Entered = nil
+	}
+	return s
+}
+
+// maxPauses bounds the pauses that are kept; older ones lie long before any debt that still matters.
+const maxPauses = 50
+
+// paused is the state with one more pause that is over.
+func (s Dunning) paused(from, until time.Time) Dunning {
+	s.Pauses = append(slices.Clone(s.Pauses), course.Pause{From: from, Until: until})
+	s.Pauses = s.Pauses[max(0, len(s.Pauses)-maxPauses):]
+	return s
+}
+
+// withHold is the state with another hold. One that had ended before stays among the pauses.
+func (s Dunning) withHold(e events.HoldPlaced) Dunning {
+	if !s.HoldFrom.IsZero() && !s.HoldFrom.Equal(e.From) {
+		s = s.paused(s.HoldFrom, s.HoldUntil)
+	}
+	s.Subject, s.HoldFrom, s.HoldUntil = e.DunningSubject, e.From, e.Until
 	return s
 }
 

@@ -59,6 +59,10 @@ func decideDunning(s Dunning, c commands.DunningCommand, now time.Time) ([]event
 		return decideStopClock(s, c, now)
 	case commands.StartClock:
 		return decideStartClock(s, c, now)
+	case commands.ReviewDunning:
+		return decideReview(s, c, now)
+	case commands.AskDunningReview:
+		return []events.DunningEvent{events.DunningReviewAsked{DunningSubject: c.Subject, At: now}}, nil
 	}
 	return nil, nil
 }
@@ -70,6 +74,7 @@ func (s Dunning) state() events.DunningState { return cmp.Or(s.State, events.Dun
 func (s Dunning) into(m commands.DunningMove, now time.Time) events.DunningStep {
 	return events.DunningStep{
 		Before: s.state(), DueAt: m.DueAt, Due: m.Due, Reason: m.Reason, Planned: m.Planned, At: now,
+		PlanID: m.PlanID, InvoiceIDs: m.InvoiceIDs,
 	}
 }
 

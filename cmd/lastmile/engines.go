@@ -12,6 +12,7 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers/runner"
 	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/projections/runner"
+	"github.com/lastmile-isp/lastmile/usecases/access"
 	"github.com/lastmile-isp/lastmile/usecases/billing"
 )
 
@@ -73,8 +74,8 @@ func startEngines(
 		DB: s.db, Clock: c, Gate: gate, Logger: l.logger, InsertOnly: !roles.has(roleJobs), Sole: s.sole(roles),
 	})
 	e.processes = processrunner.New(processrunner.Config{
-		Feed: e.feed, DB: s.db, Clock: c, Gate: gate, Logger: l.logger, Bus: billingcases.PeriodInvoices{Bus: e.bus},
-		Jobs: e.jobs,
+		Feed: e.feed, DB: s.db, Clock: c, Gate: gate, Logger: l.logger, Jobs: e.jobs,
+		Bus: accesscases.Reviews{ProcessBus: billingcases.PeriodInvoices{Bus: e.bus}, Rules: e.bus},
 	})
 	return e, nil
 }

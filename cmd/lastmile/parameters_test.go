@@ -13,6 +13,7 @@ import (
 // this list takes a filter away from whoever uses it.
 var parametersOf = map[string][]string{
 	"GET /audit-log":                        {"actor", "action", "target", "from", "to"},
+	"GET /dunning":                          {"state"},
 	"GET /invoices":                         {"subscriberId", "state", "number", "overdue"},
 	"GET /nas/devices":                      {"upToDate"},
 	"GET /outbox":                           {"after"},

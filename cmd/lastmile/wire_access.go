@@ -7,12 +7,21 @@ import (
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/httpapi/access"
+	"github.com/lastmile-isp/lastmile/jobs/access"
+	"github.com/lastmile-isp/lastmile/processmanagers"
+	"github.com/lastmile-isp/lastmile/processmanagers/access/dunning"
+	"github.com/lastmile-isp/lastmile/projections/access"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+	"github.com/lastmile-isp/lastmile/projections/subscribers"
 	"github.com/lastmile-isp/lastmile/usecases/access"
 )
 
 // accessArea gives the dunning rules of organizations, and answers routers over RADIUS.
 func accessArea() area {
-	return area{aggregates: registerAccess, wire: (*App).wireAccess}
+	return area{
+		aggregates: registerAccess, readModels: []runner.Projection{accessviews.Dunning{}},
+		processes: []processmanagers.Any{dunning.Process(), dunning.RulesProcess()}, wire: (*App).wireAccess,
+	}
 }
 
 // registerAccess adds the dunning rules and the dunning of subscriptions.
@@ -21,12 +30,20 @@ func registerAccess(b *bus.Bus) {
 	bus.Register(b, access.Dunnings())
 }
 
-// wireAccess starts to answer routers, and makes the endpoints of the area.
+// wireAccess starts to answer routers, registers the jobs of the area, and makes its endpoints.
 func (a *App) wireAccess(ctx context.Context) ([][]httpapi.Route, error) {
 	if err := a.startRadius(ctx); err != nil {
 		return nil, err
 	}
+	e := a.engines
+	accessjobs.Workers{Bus: e.bus, Views: e.views, Queue: e.jobs}.Register()
 	return [][]httpapi.Route{
-		accessapi.Dunning{Policies: accesscases.DunningPolicies{Bus: a.engines.bus}}.Routes(),
+		accessapi.Dunning{Policies: accesscases.DunningPolicies{
+			Bus: e.bus, Named: subscribersviews.PlansQuery{Views: e.views}.NamedPolicies,
+		}}.Routes(),
+		accessapi.Board{
+			Cases: accesscases.Board{Bus: e.bus, Clock: a.clock}, Holds: accesscases.Holds{Bus: e.bus},
+			Dunning: accessviews.DunningQuery{Views: e.views},
+		}.Routes(),
 	}, nil
 }

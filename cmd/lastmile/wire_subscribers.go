@@ -9,10 +9,12 @@ import (
 	"github.com/lastmile-isp/lastmile/httpapi/subscribers"
 	"github.com/lastmile-isp/lastmile/processmanagers"
 	"github.com/lastmile-isp/lastmile/processmanagers/subscribers/renewal"
+	"github.com/lastmile-isp/lastmile/projections/access"
 	"github.com/lastmile-isp/lastmile/projections/billing"
 	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
+	"github.com/lastmile-isp/lastmile/usecases/access"
 	"github.com/lastmile-isp/lastmile/usecases/subscribers"
 )
 
@@ -46,7 +48,8 @@ func (a *App) wireSubscribers(context.Context) ([][]httpapi.Route, error) {
 			Access: subscribersviews.AccessQuery{Views: e.views}, Clock: a.clock,
 		}.Routes(),
 		subscribersapi.Plans{
-			Cases: subscriberscases.Plans{Bus: e.bus}, Bus: e.bus, Plans: subscribersviews.PlansQuery{Views: e.views},
+			Cases: subscriberscases.Plans{Bus: e.bus, PolicyKnown: accesscases.DunningPolicies{Bus: e.bus}.Known},
+			Bus:   e.bus, Plans: subscribersviews.PlansQuery{Views: e.views},
 		}.Routes(),
 		subscribersapi.Subscriptions{
 			Cases: subscriberscases.Subscriptions{
@@ -54,6 +57,7 @@ func (a *App) wireSubscribers(context.Context) ([][]httpapi.Route, error) {
 			},
 			Bus: e.bus, Subscriptions: subscribersviews.SubscriptionsQuery{Views: e.views}, Clock: a.clock,
 			Invoices: billingviews.InvoicesQuery{Views: e.views},
+			Dunning:  accessviews.DunningQuery{Views: e.views},
 		}.Routes(),
 		subscribersapi.Timeline{
 			Timeline: subscribersviews.TimelineQuery{Views: e.views}, Subscribers: people,

@@ -113,6 +113,7 @@ func access() []events.Event {
 		events.DunningPoliciesSet{}, events.DunningBegan{}, events.DunningReminded{}, events.WalledGardenEntered{},
 		events.ServiceSuspended{}, events.WriteOffProposed{}, events.DunningEnded{}, events.HoldPlaced{},
 		events.HoldLifted{}, events.DunningClockStopped{}, events.DunningClockStarted{}, events.DunningPeriodClosed{},
+		events.DunningReviewed{}, events.DunningReviewAsked{},
 	}
 }
 

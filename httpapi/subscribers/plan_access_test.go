@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/lastmile-isp/lastmile/httpapi/apitest"
 	"github.com/lastmile-isp/lastmile/httpapi/apitest/isptest"
 )
 
@@ -44,6 +45,9 @@ func TestPlans_WhatTheNetworkNeedsIsShownAsItWasGivenAndCanBeRemoved(t *testing.
 		t.Fatal(err)
 	}
 	body := isptest.PlanBody("night", "prepaid", "month")
+	k.Want(t, 200, "", apitest.Request{
+		Method: "PUT", Path: "/settings/dunning", As: admin, Body: json.RawMessage(`{"policies":{"schools":{}}}`),
+	})
 	for name, value := range want {
 		body[name] = value
 	}
@@ -92,4 +96,27 @@ func TestPlans_FaultsOfAccessTermsNameTheirFields(t *testing.T) {
 			t.Errorf("%s: %d %s", field, a.Status, a.Body)
 		}
 	}
+}
+
+func TestPlans_NameADunningPolicyThatExistsAndKeepIt(t *testing.T) {
+	t.Parallel()
+	k := newISPKit(t)
+	admin := k.Admin(t)
+	put := func(body string) apitest.Request {
+		return apitest.Request{Method: "PUT", Path: "/settings/dunning", As: admin, Body: json.RawMessage(body)}
+	}
+	body := isptest.PlanBody("night", "prepaid", "month")
+	body["dunningPolicy"] = "schools"
+	a := k.Want(t, 422, "invalid_input", isptest.Post(admin, "/plans", body))
+	if !strings.Contains(string(a.Body), "dunningPolicy must be a policy") {
+		t.Errorf("fault: %s", a.Body)
+	}
+	k.Want(t, 200, "", put(`{"policies":{"schools":{},"shops":{}}}`))
+	var p struct{ ID string }
+	k.Want(t, 201, "", isptest.Post(admin, "/plans", body)).Into(t, &p)
+	k.Want(t, 409, "dunning_policy_in_use", put(`{"policies":{"shops":{}}}`))
+	k.Want(t, 200, "", put(`{"policies":{"schools":{}}}`))
+	k.Want(t, 422, "invalid_input", isptest.Patch(admin, "/plans/"+p.ID, map[string]any{"dunningPolicy": "shops"}))
+	k.Want(t, 200, "", isptest.Patch(admin, "/plans/"+p.ID, map[string]any{"dunningPolicy": ""}))
+	k.Want(t, 200, "", put(`{"policies":{}}`))
 }

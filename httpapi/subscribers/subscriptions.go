@@ -1,11 +1,13 @@
 package subscribersapi
 
 import (
+	"cmp"
 	"context"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/clock"
@@ -14,6 +16,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
+	"github.com/lastmile-isp/lastmile/projections/access"
 	"github.com/lastmile-isp/lastmile/projections/billing"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
 	"github.com/lastmile-isp/lastmile/usecases/subscribers"
@@ -25,6 +28,7 @@ type Subscriptions struct {
 	Bus           *bus.Bus
 	Subscriptions subscribersviews.SubscriptionsQuery
 	Invoices      billingviews.InvoicesQuery // without Views answers name invoices that may not be readable yet
+	Dunning       accessviews.DunningQuery
 	Clock         clock.Clock
 }
 
@@ -134,7 +138,7 @@ type periodResponse struct {
 	PaidAt    *time.Time `json:"paidAt"`
 }
 
-// show writes the access of this moment; dunning is always none.
+// show writes the access of this moment.
 func (a Subscriptions) show(r subscribersviews.SubscriptionRow) subscriptionResponse {
 	t := r.Terms
 	var periods []periodResponse
@@ -149,8 +153,8 @@ func (a Subscriptions) show(r subscribersviews.SubscriptionRow) subscriptionResp
 		Price: t.Price.Number(), Currency: t.Price.Currency,
 		Billing: planBilling{Mode: string(t.Mode), Period: string(t.Period), Anchor: "anniversary"},
 		Rates:   showRates(t.Rates.Down, t.Rates.Up, t.Access.Burst), State: r.State, Reason: r.Reason,
-		StartsAt: r.StartsAt, ActivatedAt: r.ActivatedAt,
-		PaidUntil: r.PaidUntil, Dunning: "none", Access: r.Access(a.Clock.Now()), Username: r.Username,
+		StartsAt: r.StartsAt, ActivatedAt: r.ActivatedAt, PaidUntil: r.PaidUntil,
+		Dunning: string(cmp.Or(r.Dunning, events.DunningNone)), Access: r.Access(a.Clock.Now()), Username: r.Username,
 		StaticIP: r.StaticIP, StaticIPv6: r.StaticIPv6, MACAddresses: r.MACAddresses, OpenInvoiceID: r.OpenInvoice,
 		CreatedAt: r.CreatedAt, Periods: periods,
 	}
@@ -182,7 +186,7 @@ func (a Subscriptions) create(ctx context.Context, c *httpapi.Call) error {
 // one describes how a subscription is read and shown.
 func (a Subscriptions) one() httpapi.One[id.Subscription, subscribersviews.SubscriptionRow, subscriptionResponse] {
 	return httpapi.One[id.Subscription, subscribersviews.SubscriptionRow, subscriptionResponse]{
-		Model: subscribersviews.SubscriptionsName, Missing: commands.ErrNoSubscription, Read: a.Subscriptions.Get,
+		Model: subscribersviews.SubscriptionsName, Missing: commands.ErrNoSubscription, Read: a.read,
 		Show: a.show, Revision: func(r subscribersviews.SubscriptionRow) int64 { return r.Revision },
 		Names: []httpapi.Name[subscribersviews.SubscriptionRow]{{Wait: a.awaitInvoice, Withhold: withholdInvoice}},
 	}
@@ -217,8 +221,40 @@ func (a Subscriptions) list(ctx context.Context, c *httpapi.Call) error {
 	return httpapi.SendList(ctx, c, a.show, func(
 		ctx context.Context, after subscribersviews.SubscriptionKey, max int,
 	) ([]subscribersviews.SubscriptionRow, error) {
-		return a.Subscriptions.List(ctx, c.Org.ID, subscriber, state, after, max)
+		rows, err := a.Subscriptions.List(ctx, c.Org.ID, subscriber, state, after, max)
+		if err != nil {
+			return nil, err
+		}
+		return rows, a.addDunning(ctx, c.Org.ID, rows)
 	})
+}
+
+// read gives one subscription with its state of dunning; nil when there is none.
+func (a Subscriptions) read(
+	ctx context.Context, org id.Organization, subscription id.Subscription,
+) (*subscribersviews.SubscriptionRow, error) {
+	row, err := a.Subscriptions.Get(ctx, org, subscription)
+	if err != nil || row == nil {
+		return nil, err
+	}
+	one := []subscribersviews.SubscriptionRow{*row}
+	err = a.addDunning(ctx, org, one)
+	return &one[0], err
+}
+
+// addDunning fills in the states of dunning.
+func (a Subscriptions) addDunning(
+	ctx context.Context, org id.Organization, rows []subscribersviews.SubscriptionRow,
+) error {
+	ids := make([]id.Subscription, len(rows))
+	for i, r := range rows {
+		ids[i] = r.ID
+	}
+	states, err := a.Dunning.States(ctx, org, ids)
+	for i := range rows {
+		rows[i].Dunning = states[rows[i].ID]
+	}
+	return err
 }
 
 // get answers with one subscription.

@@ -70,9 +70,10 @@ var layers = []layer{
 	},
 	{
 		folders: []string{"aggregates", "aggregates/*", "aggregates/network/routerplan"}, pure: true,
-		own: with(leaves, "events", "commands", "aggregates"), foreign: []string{uuidModule},
+		own:     with(leaves, "events", "commands", "aggregates", "aggregates/access/course"),
+		foreign: []string{uuidModule},
 	},
-	{ // one rule for the process that acts, the board and the preview
+	{ // one rule for the aggregate that acts and the preview
 		folders: []string{"aggregates/access/course"}, pure: true, own: with(leaves, "events"), foreign: []string{},
 	},
 	{

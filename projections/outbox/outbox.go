@@ -16,6 +16,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
@@ -29,6 +30,12 @@ const DriftDetected = "nas.service.drift_detected"
 // SetupDriftDetected is the type of the message about a router whose setup differs from the desired one.
 const SetupDriftDetected = "nas.device.setup_drift_detected"
 
+// WalledGarden is the type of the message about a customer who reaches only the payment page from now on.
+const WalledGarden = "dunning.walled_garden"
+
+// Suspended is the type of the message about a customer who has no access from now on.
+const Suspended = "subscription.suspended"
+
 // Outbox turns events into messages for the outside.
 type Outbox struct{}
 
@@ -41,7 +48,7 @@ var ddl string
 func (Outbox) Name() string { return Name }
 
 // Version must grow with every change to the tables or to Apply.
-func (Outbox) Version() int { return 2 }
+func (Outbox) Version() int { return 3 }
 
 // DDL creates the tables of outbox.sql.
 func (Outbox) DDL() string { return ddl }
@@ -51,7 +58,10 @@ func (Outbox) TenantTables() []string { return []string{"messages"} }
 
 // Handles lists the events that change the tables.
 func (Outbox) Handles() []string {
-	return []string{events.ServiceDriftDetected{}.EventType(), events.DeviceSetupDrifted{}.EventType()}
+	return []string{
+		events.ServiceDriftDetected{}.EventType(), events.DeviceSetupDrifted{}.EventType(),
+		events.WalledGardenEntered{}.EventType(), events.ServiceSuspended{}.EventType(),
+	}
 }
 
 // driftData is the JSON payload of DriftDetected, part of the public contract.
@@ -71,6 +81,26 @@ type setupDriftData struct {
 	Hash        string                   `json:"hash"`
 }
 
+// dunningData is the JSON payload of WalledGarden and Suspended, part of the public contract
+// (docs/rules/webhooks.md#data-of-types).
+type dunningData struct {
+	SubscriptionID id.Subscription `json:"subscriptionId"`
+	SubscriberID   id.Subscriber   `json:"subscriberId"`
+	PlanID         id.Plan         `json:"planId"`
+	Since          time.Time       `json:"since"`
+	Due            json.Number     `json:"due"` // major units, overdue when the step was decided
+	Currency       money.Currency  `json:"currency"`
+	InvoiceIDs     []id.Invoice    `json:"invoiceIds"` // unpaid ones, the oldest due date first
+}
+
+// dunningOf is the payload about a step.
+func dunningOf(s events.DunningSubject, step events.DunningStep) dunningData {
+	return dunningData{
+		SubscriptionID: s.SubscriptionID, SubscriberID: s.SubscriberID, PlanID: step.PlanID, Since: step.At,
+		Due: step.Due.Number(), Currency: step.Due.Currency, InvoiceIDs: append([]id.Invoice{}, step.InvoiceIDs...),
+	}
+}
+
 // Apply publishes a message for an event that has a meaning outside the platform.
 func (Outbox) Apply(w *runner.Writes, e events.Envelope) error {
 	switch v := e.Event.(type) {
@@ -80,6 +110,10 @@ func (Outbox) Apply(w *runner.Writes, e events.Envelope) error {
 	case events.DeviceSetupDrifted:
 		return publish(w, e, v.OrgID, SetupDriftDetected,
 			setupDriftData{v.DeviceID, v.FirstSeenAt, v.Resources, v.Hash})
+	case events.WalledGardenEntered:
+		return publish(w, e, v.OrgID, WalledGarden, dunningOf(v.DunningSubject, v.DunningStep))
+	case events.ServiceSuspended:
+		return publish(w, e, v.OrgID, Suspended, dunningOf(v.DunningSubject, v.DunningStep))
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/projections/outbox"
 	"github.com/lastmile-isp/lastmile/projections/runner/projectiontest"
 )
@@ -33,5 +34,17 @@ func TestOutbox_Story(t *testing.T) {
 				Actual: map[string]string{"timeout": "1s"},
 			}},
 		}, events.DeviceSetupCleared{DeviceID: device, At: began})
+	customer := events.DunningSubject{
+		SubscriptionID: id.Derive[id.Subscription]("test", "line"), OrgID: acme,
+		SubscriberID: id.Derive[id.Subscriber]("test", "amina"),
+	}
+	step := events.DunningStep{
+		DueAt: began, Due: money.Major(1500, money.KES), At: began, PlanID: id.Derive[id.Plan]("test", "home"),
+		InvoiceIDs: []id.Invoice{id.Derive[id.Invoice]("test", "1")},
+	}
+	prepaid := events.DunningStep{DueAt: began, Due: money.Of(0, money.KES), At: began}
+	story = story.Add("dunning-line", events.DunningBegan{DunningSubject: customer, DunningStep: step},
+		events.WalledGardenEntered{DunningSubject: customer, DunningStep: step},
+		events.ServiceSuspended{DunningSubject: customer, DunningStep: prepaid})
 	projectiontest.Check(t, outbox.Outbox{}, story)
 }

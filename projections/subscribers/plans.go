@@ -127,3 +127,15 @@ func (q PlansQuery) List(ctx context.Context, org id.Organization, after PlanKey
 	})
 	return rows, err
 }
+
+// NamedPolicies lists which of some dunning policies the plans of an organization name that are not archived.
+func (q PlansQuery) NamedPolicies(ctx context.Context, org id.Organization, names []string) ([]string, error) {
+	var named []string
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.Collect(r, &named, pgx.RowTo[string], q.Views.SQL(PlansName, `
+			select distinct terms->'access'->>'dunningPolicy' as name from {schema}.plans
+			where org_id = $1 and not archived and terms->'access'->>'dunningPolicy' = any($2) order by name`),
+			org, names)
+	})
+	return named, err
+}

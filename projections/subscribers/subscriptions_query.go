@@ -37,6 +37,8 @@ type SubscriptionRow struct {
 	Revision     int64            `db:"revision"` // of the subscription's stream
 	Blocked      bool             `db:"blocked"`  // the subscriber is blocked by hand
 	Periods      []PeriodRow      `db:"-"`        // the newest periods, newest first; only Get fills it
+	// Dunning is the state of dunning, "" = none. Another read model has it: who shows it fills it in.
+	Dunning events.DunningState `db:"-"`
 }
 
 // PeriodRow is one period of a subscription.

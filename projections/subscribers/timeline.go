@@ -29,7 +29,7 @@ var timelineDDL string
 func (Timeline) Name() string { return TimelineName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Timeline) Version() int { return 6 }
+func (Timeline) Version() int { return 7 }
 
 // DDL creates the tables of timeline.sql.
 func (Timeline) DDL() string { return timelineDDL }
@@ -56,6 +56,9 @@ var timelineEvents = []events.Event{
 	events.PaymentPaidElsewhere{}, events.PaymentCancelled{},
 	events.PaymentFailed{}, events.PaymentExpired{}, events.ReceiptMatched{}, events.ReceiptClaimed{},
 	events.ReceiptAbsorbed{}, events.ReceiptReversed{}, events.ReceiptReattributed{},
+	events.DunningBegan{}, events.DunningReminded{}, events.WalledGardenEntered{}, events.ServiceSuspended{},
+	events.WriteOffProposed{}, events.DunningEnded{}, events.HoldPlaced{}, events.HoldLifted{},
+	events.DunningClockStopped{}, events.DunningClockStarted{},
 }
 
 // Handles lists the events that change the tables.
@@ -171,6 +174,8 @@ func happenings(e events.Event) []happening {
 		return []happening{ofPayment(v)}
 	case events.ReceiptEvent:
 		return ofReceipt(v)
+	case events.DunningEvent:
+		return []happening{ofDunning(v)}
 	}
 	return nil
 }

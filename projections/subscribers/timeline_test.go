@@ -181,9 +181,10 @@ func TestTimeline_TellsEveryEventThatNamesASubscriber(t *testing.T) {
 	t.Parallel()
 	untold := map[string]bool{ // bookkeeping
 		"billing.AccountPeriodClosed.v1": true, events.AccountPeriodClosed{}.EventType(): true,
-		events.SubscriptionPeriodClosed{}.EventType(): true,
-		events.NumberGranted{}.EventType():            true, // the document that gets the number has a row
-		events.ReceiptStalled{}.EventType():           true, // the booking that it asks for has a row
+		events.SubscriptionPeriodClosed{}.EventType(): true, events.DunningPeriodClosed{}.EventType(): true,
+		events.DunningReviewed{}.EventType(): true, events.DunningReviewAsked{}.EventType(): true,
+		events.NumberGranted{}.EventType():  true, // the document that gets the number has a row
+		events.ReceiptStalled{}.EventType(): true, // the booking that it asks for has a row
 	}
 	files, err := filepath.Glob("../../events/testdata/*.json")
 	if err != nil || len(files) < 50 {

@@ -19,6 +19,18 @@ import (
 // Plans creates and changes what an organization sells. Safe for concurrent use.
 type Plans struct {
 	Bus *bus.Bus
+	// PolicyKnown reports whether an organization has a dunning policy of a name; nil = names are not checked.
+	PolicyKnown func(ctx context.Context, org id.Organization, name string) (bool, error)
+}
+
+// checkPolicy adds a fault for a dunning policy that the organization does not have.
+func (u Plans) checkPolicy(ctx context.Context, org id.Organization, name *string, faults *failure.Faults) error {
+	if name == nil || u.PolicyKnown == nil {
+		return nil
+	}
+	known, err := u.PolicyKnown(ctx, org, *name)
+	faults.Check(err != nil || known, "dunningPolicy", "must be a policy of the dunning settings")
+	return err
 }
 
 // CreatePlanInput describes a plan to be made.
@@ -47,6 +59,9 @@ func (u Plans) Create(ctx context.Context, asked usecases.Asked, in CreatePlanIn
 	var faults failure.Faults
 	faults.Check(in.Currency == "" || in.Currency == settings.Currency, "currency",
 		"must be the organization's, %s", settings.Currency)
+	if err := u.checkPolicy(ctx, asked.Org(), in.Access.DunningPolicy, &faults); err != nil {
+		return id.Plan{}, bus.Result{}, err
+	}
 	command := commands.CreatePlan{
 		PlanID: usecases.NewID[id.Plan](asked, "plan"), OrgID: asked.Org(), Code: in.Code, Terms: events.PlanTerms{
 			Name: strings.TrimSpace(in.Name), Kind: in.Kind, Price: in.Price.In(settings.Currency, "price", &faults),
@@ -76,9 +91,13 @@ type RevisePlanInput struct {
 // count. A repeat, and terms that a plan already has, make no version. Fails: plan_not_found, plan_archived,
 // invalid_input, stale_revision, concurrent_change.
 func (u Plans) Revise(ctx context.Context, asked usecases.Asked, in RevisePlanInput) (bus.Result, error) {
+	var faults failure.Faults
+	if err := u.checkPolicy(ctx, asked.Org(), in.Access.DunningPolicy, &faults); err != nil {
+		return bus.Result{}, err
+	}
 	return usecases.Amend(ctx, u.Bus, asked, in.PlanID, func(present subscribers.Plan) (commands.Command, error) {
 		terms, err := in.onto(present.Terms)
-		return commands.RevisePlan{PlanID: in.PlanID, Terms: terms}, err
+		return commands.RevisePlan{PlanID: in.PlanID, Terms: terms}, failure.JoinFaults(faults.Err(), err)
 	})
 }
 

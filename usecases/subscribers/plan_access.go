@@ -9,7 +9,7 @@ import (
 )
 
 // AccessChange has new access terms of a plan; nil leaves a term as it is. The zero value of a term that can be absent
-// removes it. Whether the organization has a dunning policy of the name is not checked here.
+// removes it.
 type AccessChange struct {
 	SessionLimit      *int
 	OnLimit           *events.OnLimit

@@ -28,6 +28,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/internal/storetest"
 	"github.com/lastmile-isp/lastmile/internal/vault"
+	"github.com/lastmile-isp/lastmile/projections/access"
 	"github.com/lastmile-isp/lastmile/projections/billing"
 	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/projections/runner"
@@ -82,7 +83,7 @@ func New(t *testing.T) *Kit {
 	k.Vault = k.Core.Vault
 	registerISP(k.Core.Bus)
 	k.views = k.Core.Show(t, identityviews.Organizations{}, identityviews.Users{}, subscribersviews.Subscribers{},
-		subscribersviews.Plans{}, subscribersviews.Subscriptions{}, billingviews.Numbering{})
+		subscribersviews.Plans{}, subscribersviews.Subscriptions{}, billingviews.Numbering{}, accessviews.Dunning{})
 	k.serve(t)
 	k.populate(t)
 	return k
@@ -97,6 +98,7 @@ func registerISP(b *bus.Bus) {
 	bus.Register(b, subscribers.Plans())
 	bus.Register(b, subscribers.Subscriptions())
 	bus.Register(b, access.DunningPolicies())
+	bus.Register(b, access.Dunnings())
 	bus.Register(b, audit.Refusals())
 }
 
@@ -134,16 +136,24 @@ func (k *Kit) serve(t *testing.T) {
 			Access: subscribersviews.AccessQuery{Views: k.views}, Clock: k.Clock,
 		}.Routes(),
 		subscribersapi.Plans{
-			Cases: subscriberscases.Plans{Bus: k.Core.Bus}, Bus: k.Core.Bus,
-			Plans: subscribersviews.PlansQuery{Views: k.views},
+			Cases: subscriberscases.Plans{
+				Bus: k.Core.Bus, PolicyKnown: accesscases.DunningPolicies{Bus: k.Core.Bus}.Known,
+			},
+			Bus: k.Core.Bus, Plans: subscribersviews.PlansQuery{Views: k.views},
 		}.Routes(),
 		subscribersapi.Subscriptions{
 			Cases: subscriberscases.Subscriptions{
 				Bus: k.Core.Bus, Secrets: k.Vault.Secrets, Limiter: k.Vault.Limits, Clock: k.Clock,
 			},
-			Bus: k.Core.Bus, Subscriptions: owned, Clock: k.Clock,
+			Bus: k.Core.Bus, Subscriptions: owned, Clock: k.Clock, Dunning: accessviews.DunningQuery{Views: k.views},
 		}.Routes(),
-		accessapi.Dunning{Policies: accesscases.DunningPolicies{Bus: k.Core.Bus}}.Routes(),
+		accessapi.Dunning{Policies: accesscases.DunningPolicies{
+			Bus: k.Core.Bus, Named: subscribersviews.PlansQuery{Views: k.views}.NamedPolicies,
+		}}.Routes(),
+		accessapi.Board{
+			Cases: accesscases.Board{Bus: k.Core.Bus, Clock: k.Clock}, Holds: accesscases.Holds{Bus: k.Core.Bus},
+			Dunning: accessviews.DunningQuery{Views: k.views},
+		}.Routes(),
 	)
 }
 

@@ -1,0 +1,169 @@
+package access_test
+
+import (
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/lastmile-isp/lastmile/aggregates/access"
+	"github.com/lastmile-isp/lastmile/aggregates/access/course"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/decidertest"
+	"github.com/lastmile-isp/lastmile/internal/money"
+)
+
+// review is a review of what Amina owes under the default policy without reminders, in a zone.
+func review(zone string, owed ...events.DunningOwed) commands.ReviewDunning {
+	p := access.DefaultDunningPolicy(money.KES)
+	p.ReminderDays = nil
+	return commands.ReviewDunning{
+		Subject: amina, Owed: owed, Rules: commands.DunningRules{Policy: p, Timezone: zone},
+	}
+}
+
+// paid is prepaid time until an instant, known since an instant.
+func paid(since, until time.Time) events.DunningOwed {
+	return events.DunningOwed{At: since, PaidUntil: until}
+}
+
+func TestReview_WithoutRulesNobodyIsCut(t *testing.T) {
+	t.Parallel()
+	c := review("", paid(now, now.AddDate(0, 0, -90)))
+	decidertest.For(t, access.Dunnings(), now).When(c).ThenFails("invalid_input")
+}
+
+// run drives one subscription through its reviews as the process does: a review at each fact and at each wake-up.
+func run(t testing.TB, zone string, facts []events.DunningOwed, end time.Time, seen func(access.Dunning, time.Time)) {
+	t.Helper()
+	def := access.Dunnings()
+	var s access.Dunning
+	var history []events.DunningOwed
+	look := func(at time.Time) {
+		if len(history) == 0 {
+			return
+		}
+		list, err := def.Decide(s, review(zone, history...), at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range list {
+			s = def.Evolve(s, e)
+		}
+		if again, err := def.Decide(s, review(zone, history...), at); err != nil || len(again) > 0 {
+			t.Fatalf("a second review at %v: %v %v", at, again, err)
+		}
+		if s.Reviewed.State.Rank() == 0 {
+			history = history[len(history)-1:]
+		}
+		seen(s, at)
+	}
+	for i := range facts {
+		history = append(history, facts[i])
+		next := end
+		if i+1 < len(facts) {
+			next = facts[i+1].At
+		}
+		look(facts[i].At)
+		for wake := s.Reviewed.WakeAt; !wake.IsZero() && wake.Before(next); wake = s.Reviewed.WakeAt {
+			look(wake)
+		}
+	}
+}
+
+func TestReview_WalksThroughTheCourseOverTheChangeToSummerTime(t *testing.T) {
+	t.Parallel()
+	from := time.Date(2026, 3, 20, 9, 0, 0, 0, time.UTC)
+	due := time.Date(2026, 3, 26, 9, 0, 0, 0, time.UTC) // a Thursday, 10:00 in Berlin
+	var got []string
+	run(t, "Europe/Berlin", []events.DunningOwed{paid(from, due), paid(due.AddDate(0, 0, 20), due.AddDate(0, 1, 0))},
+		due.AddDate(0, 0, 21), func(s access.Dunning, at time.Time) {
+			got = append(got, string(s.Reviewed.State)+" "+at.Format("2006-01-02 15:04"))
+		})
+	want := []string{
+		"none 2026-03-20 09:00", "reminding 2026-03-26 09:00",
+		// Three days later is Sunday the 29th, so it waits for Monday, midnight by summer time.
+		"walled_garden 2026-03-29 22:00", "suspended 2026-04-05 22:00", "none 2026-04-15 09:00",
+	}
+	if len(got) != len(want) {
+		t.Fatalf("got %v", got)
+	}
+	for i := range want {
+		if got[i] != want[i] {
+			t.Errorf("step %d is %s, want %s", i, got[i], want[i])
+		}
+	}
+}
+
+// For random payments nobody who is paid up to now is ever cut, and the steps, taken one by one by reviews that see
+// only the newest part of the history, are those of the course of the whole history.
+func TestReview_NobodyWhoIsPaidUpIsCut(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(r *rapid.T) {
+		at := time.Date(2026, 3, 1, 8, 0, 0, 0, time.UTC)
+		var facts []events.DunningOwed
+		for range rapid.IntRange(1, 8).Draw(r, "facts") {
+			at = at.Add(time.Duration(rapid.IntRange(1, 600).Draw(r, "pause")) * time.Hour)
+			length := time.Duration(rapid.IntRange(-300, 800).Draw(r, "paid")) * time.Hour
+			facts = append(facts, paid(at, at.Add(length)))
+		}
+		index, rules := 0, review("Africa/Nairobi").Rules
+		zone, err := time.LoadLocation(rules.Timezone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var whole course.History
+		for _, f := range facts {
+			whole.Owed = append(whole.Owed, course.Owed{At: f.At, PaidUntil: f.PaidUntil})
+		}
+		way := course.Of(course.NewRules(rules.Policy, zone, nil), whole)
+		run(t, "Africa/Nairobi", facts, at.AddDate(0, 3, 0), func(s access.Dunning, now time.Time) {
+			for index+1 < len(facts) && !facts[index+1].At.After(now) {
+				index++
+			}
+			if s.Reviewed.State.Cut() && facts[index].PaidUntil.After(now) {
+				r.Fatalf("cut at %v although paid until %v", now, facts[index].PaidUntil)
+			}
+			if want := way.At(now).State; s.Reviewed.State != want {
+				r.Fatalf("%s at %v, the course of the whole history says %s", s.Reviewed.State, now, want)
+			}
+			if s.State != s.Reviewed.State && !(s.State == "" && s.Reviewed.State == events.DunningNone) {
+				r.Fatalf("state %s, reviewed %s", s.State, s.Reviewed.State)
+			}
+		})
+	})
+}
+
+// A hold that begins in the grace adds its length, and a pause that is learned of after the cut gives access back.
+func TestReview_PausesMoveTheCutAndGiveAccessBack(t *testing.T) {
+	t.Parallel()
+	def, zone := access.Dunnings(), "Africa/Nairobi"
+	due := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC) // a Monday, noon in Nairobi
+	owed := review(zone, paid(due.AddDate(0, -1, 0), due))
+	var s access.Dunning
+	do := func(at time.Time, c commands.DunningCommand, state events.DunningState, next time.Time) {
+		t.Helper()
+		for _, c := range []commands.DunningCommand{c, owed} {
+			list, err := def.Decide(s, c, at)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range list {
+				s = def.Evolve(s, e)
+			}
+		}
+		if s.Reviewed.State != state || !s.Reviewed.NextAt.Equal(next) {
+			t.Errorf("at %v: %s, next %s at %v", at, s.Reviewed.State, s.Reviewed.NextState, s.Reviewed.NextAt)
+		}
+	}
+	hour := func(n int) time.Time { return due.Add(time.Duration(n) * time.Hour) }
+	do(hour(1), owed, events.DunningReminding, hour(72))
+	do(hour(2), commands.PlaceHold{Subject: amina, Until: hour(14), Reason: "x"}, events.DunningReminding, hour(84))
+	do(hour(8), commands.LiftHold{Subject: amina}, events.DunningReminding, hour(78)) // Thursday, 18:00 in Nairobi
+	do(hour(78), owed, events.DunningWalledGarden, hour(78+7*24))
+	do(hour(79), commands.StopClock{Subject: amina, Cause: "no_line", From: hour(76)}, events.DunningReminding,
+		time.Time{})
+	do(hour(80), commands.StartClock{Subject: amina, Cause: "no_line", Until: hour(80)},
+		events.DunningReminding, hour(82))
+}

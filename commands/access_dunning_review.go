@@ -1,0 +1,51 @@
+package commands
+
+import (
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
+
+// ReviewDunning takes the step that is due now by what a subscription owes, if any, and records what comes next.
+// Processes leave Rules empty: accesscases.Reviews adds those that hold when the command is executed. Fails:
+// invalid_input.
+type ReviewDunning struct {
+	Subject events.DunningSubject
+	PlanID  id.Plan
+	Policy  string // the name in the plan; "" = the default policy
+	Short   bool   // a plan by hour or day without a policy of its own
+	// Owed is the history from the last instant without a course on, ascending; the last entry holds now.
+	Owed  []events.DunningOwed
+	Rules DunningRules
+}
+
+// DunningRules are the rules of an organization for one plan.
+type DunningRules struct {
+	Policy   events.DunningPolicy
+	Timezone string // IANA name
+	Holidays []calendar.Date
+}
+
+// AskDunningReview asks for a review because rules have changed.
+type AskDunningReview struct {
+	Subject events.DunningSubject
+}
+
+func (ReviewDunning) CommandName() string    { return "access.ReviewDunning" }
+func (AskDunningReview) CommandName() string { return "access.AskDunningReview" }
+
+func (c ReviewDunning) Target() Target    { return dunningOf(c.Subject) }
+func (c AskDunningReview) Target() Target { return dunningOf(c.Subject) }
+
+func (ReviewDunning) dunningCommand()    {}
+func (AskDunningReview) dunningCommand() {}
+
+// Validate checks form. The decision needs the rules, which are added after this check.
+func (c ReviewDunning) Validate() error {
+	f := dunningFaults(c.Subject)
+	f.Check(len(c.Owed) > 0, "owed", "is required")
+	return f.Err()
+}
+
+// Validate checks form.
+func (c AskDunningReview) Validate() error { return dunningFaults(c.Subject).Err() }

@@ -1,0 +1,13 @@
+package commands
+
+import "github.com/lastmile-isp/lastmile/internal/id"
+
+// FollowDunningRules asks for a review of the subscriptions of an organization that owe something, because rules have
+// changed. One job takes a part of them, after the given id, and the next job the rest.
+type FollowDunningRules struct {
+	OrgID    id.Organization `json:"orgId"`
+	Position uint64          `json:"position"` // of the event that changed the rules; read models must have reached it
+	After    id.Subscription `json:"after"`    // zero = from the first one on
+}
+
+func (FollowDunningRules) Kind() string { return "access_follow_dunning_rules" }

@@ -1,0 +1,49 @@
+package events
+
+import (
+	"time"
+
+	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+)
+
+// DunningOwed says what a subscription must pay from an instant on. Without PaidUntil and debts it is nothing.
+type DunningOwed struct {
+	At time.Time `json:"at"`
+	// PaidUntil is the first instant that is not paid for; for prepaid only. Zero = postpaid, or not in service.
+	PaidUntil time.Time     `json:"paidUntil,omitzero"`
+	Debts     []DunningDebt `json:"debts,omitempty"` // by due date, then by id
+}
+
+// DunningDebt is the part of an invoice that is not paid.
+type DunningDebt struct {
+	InvoiceID id.Invoice    `json:"invoiceId"`
+	DueOn     calendar.Date `json:"dueOn"` // local; overdue from the first instant of the next day
+	Amount    money.Amount  `json:"amount"`
+}
+
+// DunningReviewed records what a subscription owes and what comes next, after everything known was looked at. It is
+// recorded when one of the two has changed.
+type DunningReviewed struct {
+	DunningSubject
+	PlanID    id.Plan      `json:"planId"`
+	State     DunningState `json:"state"` // after the steps that the same review took
+	Owed      DunningOwed  `json:"owed"`
+	NextState DunningState `json:"nextState,omitempty"` // "" = nothing comes by itself
+	NextAt    time.Time    `json:"nextAt,omitzero"`     // when it begins if nothing is paid
+	WakeAt    time.Time    `json:"wakeAt,omitzero"`     // the next step or reminder; zero = none
+	At        time.Time    `json:"at"`
+}
+
+// DunningReviewAsked records that rules have changed, so that what comes next must be looked at anew.
+type DunningReviewAsked struct {
+	DunningSubject
+	At time.Time `json:"at"`
+}
+
+func (DunningReviewed) EventType() string    { return "access.DunningReviewed.v1" }
+func (DunningReviewAsked) EventType() string { return "access.DunningReviewAsked.v1" }
+
+func (DunningReviewed) dunningEvent()    {}
+func (DunningReviewAsked) dunningEvent() {}

@@ -1,0 +1,54 @@
+// Package accessjobs has the jobs about who may use the network.
+package accessjobs
+
+import (
+	"context"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/jobs"
+	"github.com/lastmile-isp/lastmile/jobs/runner"
+	"github.com/lastmile-isp/lastmile/projections/access"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+)
+
+// Workers do the jobs of the area. Every field is required. Safe for concurrent use.
+type Workers struct {
+	Bus   *bus.Bus
+	Views *runner.Views
+	Queue *jobrunner.Runner
+}
+
+// Register makes the queue know the workers.
+func (w Workers) Register() { jobrunner.AddWorker(w.Queue, w.FollowRules, jobrunner.Options{}) }
+
+// followed is how many subscriptions one job asks for, so that it ends long before its limit.
+const followed = 200
+
+// FollowRules asks for the reviews of one part of the subscriptions, and enqueues the next part. A repeat asks again
+// for none that was asked before.
+func (w Workers) FollowRules(ctx context.Context, args commands.FollowDunningRules, cause jobs.Cause) error {
+	if err := w.Views.WaitFor(ctx, accessviews.DunningName, args.Position); err != nil {
+		return err
+	}
+	list, err := accessviews.DunningQuery{Views: w.Views}.Owing(ctx, args.OrgID, args.After, followed)
+	if err != nil {
+		return err
+	}
+	cause.OrgID = args.OrgID
+	for _, s := range list {
+		_, err := w.Bus.Execute(ctx, commands.AskDunningReview{Subject: s}, cause.Meta(s.SubscriptionID.String()))
+		if err != nil {
+			return err
+		}
+	}
+	if len(list) < followed {
+		return nil
+	}
+	args.After = list[len(list)-1].SubscriptionID
+	next := id.Derive[id.Any]("follow", cause.JobID.String(), args.After.String())
+	return w.Queue.Insert(ctx, args, next, jobs.Cause{
+		OrgID: args.OrgID, Actor: cause.Actor, CorrelationID: cause.CorrelationID, CausationID: cause.CausationID,
+	}, 0)
+}

@@ -1,0 +1,151 @@
+package dunning_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/processtest"
+	"github.com/lastmile-isp/lastmile/processmanagers"
+	"github.com/lastmile-isp/lastmile/processmanagers/access/dunning"
+)
+
+// The subscriber of these tests has a prepaid line and a postpaid one.
+var (
+	start   = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+	until   = start.AddDate(0, 1, 0)
+	who     = id.Derive[id.Subscriber]("test", "subscriber")
+	org     = id.Derive[id.Organization]("test", "org")
+	line    = id.Derive[id.Subscription]("test", "line")
+	invoice = id.Derive[id.Invoice]("test", "1")
+	day     = calendar.Date{Year: 2026, Month: 3, Day: 20}
+	kes     = func(major int64) money.Amount { return money.Major(major, money.KES) }
+	subject = events.DunningSubject{SubscriptionID: line, OrgID: org, SubscriberID: who}
+)
+
+// created is the line in a mode and a period.
+func created(mode events.BillingMode, period calendar.Period) events.Event {
+	return events.SubscriptionCreated{
+		SubscriptionID: line, OrgID: org, SubscriberID: who,
+		Terms: events.PlanTerms{Mode: mode, Price: kes(1500), Period: period},
+	}
+}
+
+// issued is an invoice of the line over 1,500 shillings.
+func issued(of id.Subscription) events.Event {
+	return events.InvoiceIssued{
+		SubscriberID: who, OrgID: org, InvoiceID: invoice, SubscriptionID: of, Total: kes(1500), DueOn: day,
+	}
+}
+
+// at is the metadata of events at an instant.
+func at(when time.Time) events.Metadata { return events.Metadata{At: when} }
+
+// looks is the output of a review with the timer after it.
+func looks(short bool, timer time.Time, owed ...events.DunningOwed) processmanagers.Output {
+	return processmanagers.Output{
+		Commands: []commands.Command{commands.ReviewDunning{Subject: subject, Short: short, Owed: owed}},
+		Timers:   []processmanagers.Timer{{Name: "look:" + line.String(), At: timer}},
+	}
+}
+
+// owes is a debt of the line's invoice.
+func owes(since time.Time, major int64) events.DunningOwed {
+	return events.DunningOwed{
+		At: since, Debts: []events.DunningDebt{{InvoiceID: invoice, DueOn: day, Amount: kes(major)}},
+	}
+}
+
+// reviewed is the answer to a review.
+func reviewed(state events.DunningState, wake time.Time) events.Event {
+	return events.DunningReviewed{DunningSubject: subject, State: state, WakeAt: wake}
+}
+
+func TestPrepaid_IsReviewedWhenPaidTimeChangesAndWhenAStepIsDue(t *testing.T) {
+	t.Parallel()
+	s := processtest.For(t, dunning.Process(), start).With(at(start)).Given(created(events.Prepaid, calendar.Month))
+	s.When(issued(line)).ThenNothing() // pending: there is nothing to cut
+	s = s.When(events.SubscriptionExtended{SubscriptionID: line, SubscriberID: who, PaidUntil: until}).
+		Then(looks(false, start.Add(time.Hour), events.DunningOwed{At: start, PaidUntil: until}))
+	s = s.When(reviewed(events.DunningNone, until)).Then(processmanagers.Output{
+		Timers: []processmanagers.Timer{{Name: "look:" + line.String(), At: until}},
+	})
+	s.At(until).WhenDue("look:"+line.String(), until).
+		Then(looks(false, until.Add(time.Hour), events.DunningOwed{At: start, PaidUntil: until}))
+	paused := s.With(at(start.Add(time.Hour))).
+		When(events.SubscriptionPaused{SubscriptionID: line, SubscriberID: who}).
+		Then(looks(false, start.Add(time.Hour), events.DunningOwed{At: start.Add(time.Hour)}))
+	paused.When(events.SubscriptionResumed{SubscriptionID: line, SubscriberID: who, PaidUntil: until}).
+		Then(looks(false, start.Add(time.Hour), events.DunningOwed{At: start.Add(time.Hour), PaidUntil: until}))
+	s.When(events.SubscriptionEnded{SubscriptionID: line, SubscriberID: who}).
+		Then(looks(false, start.Add(time.Hour), events.DunningOwed{At: start}))
+}
+
+func TestPostpaid_HistoryReachesBackToTheStateNone(t *testing.T) {
+	t.Parallel()
+	s := processtest.For(t, dunning.Process(), start).With(at(start)).
+		Given(created(events.Postpaid, calendar.Month)).When(issued(line)).
+		Then(looks(false, start.Add(time.Hour), owes(start, 1500))).
+		Given(reviewed(events.DunningReminding, until))
+	later := start.Add(24 * time.Hour)
+	s = s.At(later).With(at(later)).
+		When(events.InvoiceAllocated{SubscriberID: who, InvoiceID: invoice, Due: kes(500)}).
+		Then(looks(false, later.Add(time.Hour), owes(start, 1500), owes(later, 500)))
+	s = s.When(events.InvoicePaid{SubscriberID: who, InvoiceID: invoice, SubscriptionID: line}).
+		Then(looks(false, later.Add(time.Hour), owes(start, 1500), owes(later, 500), events.DunningOwed{At: later}))
+	s = s.Given(reviewed(events.DunningNone, time.Time{}))
+	s.When(events.InvoiceReopened{SubscriberID: who, InvoiceID: invoice, Due: kes(1500)}).
+		Then(looks(false, later.Add(time.Hour), owes(later, 1500)))
+}
+
+func TestPostpaid_AnInvoiceOfNoSubscriptionCountsForEachOfThem(t *testing.T) {
+	t.Parallel()
+	processtest.For(t, dunning.Process(), start).With(at(start)).
+		Given(created(events.Postpaid, calendar.Month)).When(issued(id.Subscription{})).
+		Then(looks(false, start.Add(time.Hour), owes(start, 1500)))
+	processtest.For(t, dunning.Process(), start).With(at(start)).
+		Given(created(events.Postpaid, calendar.Day)).When(issued(line)).
+		Then(looks(true, start.Add(time.Hour), owes(start, 1500)))
+}
+
+func TestHoldsAndRulesAreFollowedAndARefusalIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	s := processtest.For(t, dunning.Process(), start).With(at(start)).Given(created(events.Postpaid, calendar.Month))
+	for _, e := range []events.Event{
+		events.HoldPlaced{DunningSubject: subject}, events.HoldLifted{DunningSubject: subject},
+		events.DunningClockStopped{DunningSubject: subject}, events.DunningClockStarted{DunningSubject: subject},
+		events.DunningReviewAsked{DunningSubject: subject},
+	} {
+		s.When(e).Then(looks(false, start.Add(time.Hour), events.DunningOwed{At: start}))
+	}
+	asked := commands.ReviewDunning{Subject: subject, Owed: []events.DunningOwed{{At: start}}}
+	for code, wait := range map[string]time.Duration{"concurrent_change": time.Minute, "not_found": time.Hour} {
+		s.WhenRefused(asked, code).Then(processmanagers.Output{
+			Timers: []processmanagers.Timer{{Name: "look:" + line.String(), At: start.Add(wait)}},
+		})
+	}
+}
+
+func TestRules_OnlyWhatDunningDependsOnIsFollowed(t *testing.T) {
+	t.Parallel()
+	follows := processmanagers.Output{Jobs: []commands.Job{
+		commands.FollowDunningRules{OrgID: org, Position: processtest.Position},
+	}}
+	adopted := func(zone, prefix string, holidays ...calendar.Date) events.Event {
+		return events.BillingSettingsAdopted{OrgID: org, Billing: events.BillingSettings{
+			Timezone: zone, InvoicePrefix: prefix, Holidays: holidays,
+		}}
+	}
+	s := processtest.For(t, dunning.RulesProcess(), start).Given(events.OrganizationCreated{
+		OrgID: org, Billing: events.BillingSettings{Timezone: "Africa/Nairobi"},
+	})
+	s.When(adopted("Africa/Nairobi", "NEW")).ThenNothing()
+	s.When(adopted("Africa/Kampala", "")).Then(follows)
+	s = s.When(adopted("Africa/Nairobi", "", day)).Then(follows)
+	s.When(adopted("Africa/Nairobi", "", day)).ThenNothing()
+	s.When(events.DunningPoliciesSet{OrgID: org}).Then(follows)
+}

@@ -1,0 +1,225 @@
+package dunning
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/processmanagers"
+)
+
+// State has what one subscriber owes. The zero value is a subscriber without subscriptions.
+type State struct {
+	Lines    map[id.Subscription]Line `json:"lines,omitempty"`
+	Invoices map[id.Invoice]Invoice   `json:"invoices,omitempty"` // issued ones; settled ones stay for a while
+}
+
+// Line is one subscription.
+type Line struct {
+	Subject   events.DunningSubject `json:"subject"`
+	PlanID    id.Plan               `json:"planId"`
+	Policy    string                `json:"policy,omitempty"` // the name in the plan
+	Short     bool                  `json:"short,omitempty"`  // billed by hour or day, and names no policy
+	Prepaid   bool                  `json:"prepaid,omitempty"`
+	Resting   bool                  `json:"resting,omitempty"` // paused or ended: it owes nothing meanwhile
+	PaidUntil time.Time             `json:"paidUntil,omitzero"`
+	// Owed is never empty. It reaches back to the last instant without a course.
+	Owed   []events.DunningOwed `json:"owed"`
+	State  events.DunningState  `json:"state,omitempty"` // that the last review recorded
+	WakeAt time.Time            `json:"wakeAt,omitzero"` // as the last review recorded it
+}
+
+// Invoice is one issued invoice.
+type Invoice struct {
+	Subscription id.Subscription `json:"subscriptionId"` // null = of no subscription
+	DueOn        calendar.Date   `json:"dueOn"`
+	Due          money.Amount    `json:"due"` // 0 = settled
+}
+
+// Bounds on the state of one subscriber. A settled invoice is needed again only when its payment is taken back.
+const (
+	maxSettled = 36
+	maxOwed    = 60
+)
+
+// present has the debts and the paid time that hold now.
+func (l Line) present() events.DunningOwed { return l.Owed[len(l.Owed)-1] }
+
+// review is the command that looks at everything anew.
+func (l Line) review() commands.Command {
+	return commands.ReviewDunning{
+		Subject: l.Subject, PlanID: l.PlanID, Policy: l.Policy, Short: l.Short, Owed: l.Owed,
+	}
+}
+
+// evolve follows subscriptions, invoices and reviews. It never changes the maps and lists of s.
+func evolve(s State, in processmanagers.Input) State {
+	if in.Event == nil {
+		return s
+	}
+	s.Lines, s.Invoices = clone(s.Lines), clone(s.Invoices)
+	at := in.Event.Meta.At
+	s.subscription(in.Event.Event, at)
+	s.invoice(in.Event.Event, at)
+	s.trim()
+	for k, l := range s.Lines {
+		owed := s.owed(k, l, at)
+		if same(owed, l.present()) {
+			continue
+		}
+		switch {
+		case l.State.Rank() == 0:
+			l.Owed = []events.DunningOwed{owed}
+		case len(l.Owed) < maxOwed:
+			l.Owed = append(slices.Clone(l.Owed), owed)
+		default:
+			l.Owed = append(slices.Clone(l.Owed[1:]), owed)
+		}
+		s.Lines[k] = l
+	}
+	return s
+}
+
+// clone is a copy that is never nil.
+func clone[K comparable, V any](m map[K]V) map[K]V {
+	out := make(map[K]V, len(m)+1)
+	maps.Copy(out, m)
+	return out
+}
+
+// subscription applies an event of a subscription or of its dunning.
+func (s State) subscription(e events.Event, at time.Time) {
+	switch e := e.(type) {
+	case events.SubscriptionCreated:
+		t := e.Terms
+		s.Lines[e.SubscriptionID] = Line{
+			Subject: events.DunningSubject{
+				SubscriptionID: e.SubscriptionID, OrgID: e.OrgID, SubscriberID: e.SubscriberID,
+			},
+			PlanID: e.PlanID, Policy: t.Access.DunningPolicy, Prepaid: t.Mode == events.Prepaid,
+			Short: t.Access.DunningPolicy == "" && (t.Period == calendar.Hour || t.Period == calendar.Day),
+			Owed:  []events.DunningOwed{{At: at}},
+		}
+	case events.SubscriptionExtended:
+		s.change(e.SubscriptionID, func(l *Line) { l.PaidUntil = e.PaidUntil })
+	case events.PeriodWithdrawn:
+		if e.Ordinal > 0 {
+			s.change(e.SubscriptionID, func(l *Line) { l.PaidUntil = e.PaidUntil })
+		}
+	case events.PeriodCancelled:
+		if e.Ordinal > 0 { // otherwise it was recorded without the paid time
+			s.change(e.SubscriptionID, func(l *Line) { l.PaidUntil = e.PaidUntil })
+		}
+	case events.SubscriptionPaused:
+		s.change(e.SubscriptionID, func(l *Line) { l.Resting = true })
+	case events.SubscriptionResumed:
+		s.change(e.SubscriptionID, func(l *Line) { l.Resting, l.PaidUntil = false, e.PaidUntil })
+	case events.SubscriptionEnded:
+		s.change(e.SubscriptionID, func(l *Line) { l.Resting = true })
+	case events.DunningReviewed:
+		s.change(e.SubscriptionID, func(l *Line) {
+			l.State, l.WakeAt = e.State, e.WakeAt
+			if e.State.Rank() == 0 {
+				l.Owed = []events.DunningOwed{l.present()}
+			}
+		})
+	}
+}
+
+// change edits a subscription that is known.
+func (s State) change(subscription id.Subscription, edit func(*Line)) {
+	if l, ok := s.Lines[subscription]; ok {
+		edit(&l)
+		s.Lines[subscription] = l
+	}
+}
+
+// invoice applies an event of the account.
+func (s State) invoice(e events.Event, at time.Time) {
+	switch e := e.(type) {
+	case events.InvoiceIssued:
+		s.Invoices[e.InvoiceID] = Invoice{Subscription: e.SubscriptionID, DueOn: e.DueOn, Due: e.Total}
+	case events.InvoiceAllocated:
+		s.due(e.InvoiceID, e.Due)
+	case events.AllocationWithdrawn:
+		s.due(e.InvoiceID, e.Due)
+	case events.InvoicePaid:
+		s.due(e.InvoiceID, money.Amount{})
+	case events.InvoiceReopened:
+		if _, known := s.Invoices[e.InvoiceID]; !known { // it was settled long ago: it is due from now on
+			s.Invoices[e.InvoiceID] = Invoice{Subscription: e.SubscriptionID, DueOn: calendar.On(at, time.UTC)}
+		}
+		s.due(e.InvoiceID, e.Due)
+	case events.InvoiceVoided:
+		delete(s.Invoices, e.InvoiceID)
+	case events.InvoiceCancelled:
+		delete(s.Invoices, e.InvoiceID)
+	case events.InvoiceWrittenOff:
+		delete(s.Invoices, e.InvoiceID)
+	}
+}
+
+// due sets what an invoice still needs.
+func (s State) due(invoice id.Invoice, due money.Amount) {
+	if i, ok := s.Invoices[invoice]; ok {
+		i.Due = due
+		s.Invoices[invoice] = i
+	}
+}
+
+// trim forgets the settled invoices that were due first, when there are too many.
+func (s State) trim() {
+	var settled []id.Invoice
+	for k, i := range s.Invoices {
+		if i.Due.Minor <= 0 {
+			settled = append(settled, k)
+		}
+	}
+	if len(settled) <= maxSettled {
+		return
+	}
+	slices.SortFunc(settled, s.compare)
+	for _, k := range settled[:len(settled)-maxSettled] {
+		delete(s.Invoices, k)
+	}
+}
+
+// compare orders invoices by due date, then by id.
+func (s State) compare(a, b id.Invoice) int {
+	byDay := s.Invoices[a].DueOn.Start(time.UTC).Compare(s.Invoices[b].DueOn.Start(time.UTC))
+	if byDay != 0 {
+		return byDay
+	}
+	return strings.Compare(a.String(), b.String())
+}
+
+// owed gives the debts and the paid time of a subscription after an event at an instant. Unpaid invoices of no
+// subscription count for every postpaid one. For prepaid the paid time decides, and without any there is no service
+// that could be cut.
+func (s State) owed(k id.Subscription, l Line, at time.Time) events.DunningOwed {
+	o := events.DunningOwed{At: at}
+	if l.Resting || l.Prepaid && l.PaidUntil.IsZero() {
+		return o
+	}
+	if l.Prepaid {
+		o.PaidUntil = l.PaidUntil
+	}
+	for _, n := range slices.SortedFunc(maps.Keys(s.Invoices), s.compare) {
+		i := s.Invoices[n]
+		if i.Due.Minor > 0 && (i.Subscription == k || i.Subscription.IsZero() && !l.Prepaid) {
+			o.Debts = append(o.Debts, events.DunningDebt{InvoiceID: n, DueOn: i.DueOn, Amount: i.Due})
+		}
+	}
+	return o
+}
+
+// same reports whether the same is owed, whenever it began.
+func same(a, b events.DunningOwed) bool {
+	return a.PaidUntil.Equal(b.PaidUntil) && slices.Equal(a.Debts, b.Debts)
+}

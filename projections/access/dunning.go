@@ -1,0 +1,123 @@
+// Package accessviews has the read model of dunning: where each subscription stands, what it owes, and what comes next.
+package accessviews
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/null"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+)
+
+// DunningName keys the projection's checkpoint and schemas, so it never changes.
+const DunningName = "access_dunning"
+
+// Dunning has one row for each subscription that ever owed anything or had a hold.
+type Dunning struct{}
+
+// dunningDDL is compiled in from dunning.sql.
+//
+//go:embed dunning.sql
+var dunningDDL string
+
+// Name keys checkpoint and schemas.
+func (Dunning) Name() string { return DunningName }
+
+// Version must grow with every change to the tables or to Apply.
+func (Dunning) Version() int { return 1 }
+
+// DDL creates the tables of dunning.sql.
+func (Dunning) DDL() string { return dunningDDL }
+
+// TenantTables are under row-level security.
+func (Dunning) TenantTables() []string { return []string{"dunning", "owed", "pauses"} }
+
+// Handles lists the events that change the table.
+func (Dunning) Handles() []string {
+	return []string{
+		events.DunningBegan{}.EventType(), events.WalledGardenEntered{}.EventType(),
+		events.ServiceSuspended{}.EventType(), events.WriteOffProposed{}.EventType(),
+		events.DunningEnded{}.EventType(), events.DunningReminded{}.EventType(), events.HoldPlaced{}.EventType(),
+		events.HoldLifted{}.EventType(), events.DunningClockStopped{}.EventType(),
+		events.DunningClockStarted{}.EventType(), events.DunningReviewAsked{}.EventType(),
+		events.DunningReviewed{}.EventType(), events.SubscriberForgotten{}.EventType(),
+	}
+}
+
+// Statements of Apply.
+const (
+	knownSQL = `
+insert into {schema}.dunning (subscription_id, org_id, subscriber_id, since) values ($1, $2, $3, $4)
+on conflict (subscription_id) do nothing`
+	revisionSQL = `update {schema}.dunning set revision = $2 where subscription_id = $1`
+	stateSQL    = `update {schema}.dunning set state = $2, since = $3, due_at = $4 where subscription_id = $1`
+	holdSQL     = `
+update {schema}.dunning set hold_from = $2, hold_until = $3, hold_reason = $4 where subscription_id = $1`
+	owedSQL = `
+insert into {schema}.owed (subscription_id, at, org_id, paid_until, debts) values ($1, $2, $3, $4, $5)
+on conflict (subscription_id, at) do update set paid_until = excluded.paid_until, debts = excluded.debts`
+	pauseSQL = `
+insert into {schema}.pauses (subscription_id, cause, from_at, org_id, until_at) values ($1, $2, $3, $4, $5)
+on conflict (subscription_id, cause, from_at) do update set until_at = excluded.until_at`
+	reviewedSQL = `
+update {schema}.dunning set paid_until = $2, debts = $3, next_state = $4, next_at = $5 where subscription_id = $1`
+)
+
+// Apply queues the statements for one event; the same event again changes nothing.
+func (Dunning) Apply(w *runner.Writes, e events.Envelope) error {
+	if v, ok := e.Event.(events.SubscriberForgotten); ok {
+		w.Exec(`update {schema}.dunning set hold_reason = '' where subscriber_id = $1`, v.SubscriberID)
+		return nil
+	}
+	d, ok := e.Event.(events.DunningEvent)
+	if !ok {
+		return nil
+	}
+	s := events.SubjectOf(d)
+	w.Exec(knownSQL, s.SubscriptionID, s.OrgID, s.SubscriberID, e.Meta.At)
+	w.Exec(revisionSQL, s.SubscriptionID, int64(e.Revision)) //nolint:gosec // revisions fit
+	switch v := e.Event.(type) {
+	case events.DunningBegan:
+		step(w, s, events.DunningReminding, v.DunningStep)
+	case events.WalledGardenEntered:
+		step(w, s, events.DunningWalledGarden, v.DunningStep)
+	case events.ServiceSuspended:
+		step(w, s, events.DunningSuspended, v.DunningStep)
+	case events.WriteOffProposed:
+		step(w, s, events.DunningWrittenOff, v.DunningStep)
+	case events.DunningEnded:
+		step(w, s, events.DunningNone, events.DunningStep{At: v.At})
+	case events.HoldPlaced:
+		w.Exec(holdSQL, s.SubscriptionID, v.From, v.Until, v.Reason.Reveal())
+		w.Exec(pauseSQL, s.SubscriptionID, "", v.From, s.OrgID, v.Until)
+	case events.HoldLifted:
+		w.Exec(holdSQL, s.SubscriptionID, nil, nil, "")
+		w.Exec(pauseSQL, s.SubscriptionID, "", v.From, s.OrgID, v.At)
+	case events.DunningClockStopped:
+		w.Exec(pauseSQL, s.SubscriptionID, v.Cause, v.From, s.OrgID, nil)
+	case events.DunningClockStarted:
+		w.Exec(pauseSQL, s.SubscriptionID, v.Cause, v.From, s.OrgID, v.Until)
+	case events.DunningReviewed:
+		return reviewed(w, v)
+	}
+	return nil
+}
+
+// step queues a new state.
+func step(w *runner.Writes, s events.DunningSubject, to events.DunningState, at events.DunningStep) {
+	w.Exec(stateSQL, s.SubscriptionID, string(to), at.At, null.Time(at.DueAt))
+}
+
+// reviewed queues what is owed and what comes next.
+func reviewed(w *runner.Writes, v events.DunningReviewed) error {
+	debts, err := json.Marshal(append([]events.DunningDebt{}, v.Owed.Debts...))
+	if err != nil {
+		return fmt.Errorf("write debts: %w", err)
+	}
+	w.Exec(owedSQL, v.SubscriptionID, v.Owed.At, v.OrgID, null.Time(v.Owed.PaidUntil), string(debts))
+	w.Exec(reviewedSQL, v.SubscriptionID, null.Time(v.Owed.PaidUntil), string(debts), string(v.NextState),
+		null.Time(v.NextAt))
+	return nil
+}

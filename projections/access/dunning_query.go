@@ -1,0 +1,116 @@
+package accessviews
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/null"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+)
+
+// DunningRow is where one subscription stands.
+type DunningRow struct {
+	ID           id.Subscription      `db:"subscription_id"`
+	SubscriberID id.Subscriber        `db:"subscriber_id"`
+	State        events.DunningState  `db:"state"`
+	Since        time.Time            `db:"since"`
+	DueAt        *time.Time           `db:"due_at"`     // of the present course; nil = none
+	PaidUntil    *time.Time           `db:"paid_until"` // nil = postpaid, or not in service
+	Debts        []events.DunningDebt `db:"debts"`      // unpaid invoices, the oldest due date first
+	NextState    events.DunningState  `db:"next_state"` // "" = nothing comes by itself
+	NextAt       *time.Time           `db:"next_at"`
+	HoldFrom     *time.Time           `db:"hold_from"` // nil = no hold
+	HoldUntil    *time.Time           `db:"hold_until"`
+	HoldReason   string               `db:"hold_reason"`
+	Revision     int64                `db:"revision"`
+}
+
+// DunningKey is a row's place on the board, newest state first. The zero value starts at the newest row.
+type DunningKey struct {
+	Since time.Time       `json:"s"`
+	ID    id.Subscription `json:"i"`
+}
+
+// Key makes the next page begin after this row.
+func (r DunningRow) Key() DunningKey { return DunningKey{Since: r.Since, ID: r.ID} }
+
+// DunningQuery serves an organization's dunning.
+type DunningQuery struct{ Views *runner.Views }
+
+// dunningSelect fits DunningRow; the condition follows.
+const dunningSelect = `select subscription_id, subscriber_id, state, since, due_at, paid_until, debts, next_state,
+	next_at, hold_from, hold_until, hold_reason, revision from {schema}.dunning `
+
+// Get returns one subscription; nil when it never owed anything and never had a hold.
+func (q DunningQuery) Get(
+	ctx context.Context, org id.Organization, subscription id.Subscription,
+) (*DunningRow, error) {
+	var row *DunningRow
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.CollectMaybe(r, &row, pgx.RowToStructByName[DunningRow],
+			q.Views.SQL(DunningName, dunningSelect+`where org_id = $1 and subscription_id = $2`), org, subscription)
+	})
+	return row, err
+}
+
+// List returns up to max subscriptions after a key. Without a state it gives those in dunning, and those whose hold has
+// not ended at the instant now.
+func (q DunningQuery) List(
+	ctx context.Context, org id.Organization, state string, now time.Time, after DunningKey, max int,
+) ([]DunningRow, error) {
+	var rows []DunningRow
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.Collect(r, &rows, pgx.RowToStructByName[DunningRow], q.Views.SQL(DunningName, dunningSelect+`
+			where org_id = @org and (state = @state or @state = '' and (state <> 'none' or hold_until > @now))
+				and (@since::timestamptz is null or (since, subscription_id) < (@since, @id))
+			order by since desc, subscription_id desc limit @max`), pgx.NamedArgs{
+			"org": org, "state": state, "now": now, "since": null.Time(after.Since), "id": after.ID, "max": max,
+		})
+	})
+	return rows, err
+}
+
+// States gives the states of some subscriptions that are not none.
+func (q DunningQuery) States(
+	ctx context.Context, org id.Organization, subscriptions []id.Subscription,
+) (map[id.Subscription]events.DunningState, error) {
+	type row struct {
+		ID    id.Subscription     `db:"subscription_id"`
+		State events.DunningState `db:"state"`
+	}
+	var rows []row
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.Collect(r, &rows, pgx.RowToStructByName[row], q.Views.SQL(DunningName, `
+			select subscription_id, state from {schema}.dunning
+			where org_id = $1 and subscription_id = any($2) and state <> 'none'`), org, subscriptions)
+	})
+	out := map[id.Subscription]events.DunningState{}
+	for _, r := range rows {
+		out[r.ID] = r.State
+	}
+	return out, err
+}
+
+// Owing gives up to max subscriptions after an id, in the order of their ids, that owe something or are in dunning.
+func (q DunningQuery) Owing(
+	ctx context.Context, org id.Organization, after id.Subscription, max int,
+) ([]events.DunningSubject, error) {
+	var rows []events.DunningSubject
+	read := func(row pgx.CollectableRow) (s events.DunningSubject, err error) {
+		err = row.Scan(&s.SubscriptionID, &s.OrgID, &s.SubscriberID)
+		return s, err
+	}
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.Collect(r, &rows, read, q.Views.SQL(DunningName, `
+			select subscription_id, org_id, subscriber_id from {schema}.dunning
+			where org_id = $1 and ($2::uuid is null or subscription_id > $2)
+				and (state <> 'none' or paid_until is not null or debts <> '[]')
+			order by subscription_id limit $3`), org, after, max)
+	})
+	return rows, err
+}

@@ -1,0 +1,60 @@
+package accessviews_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/personal"
+	"github.com/lastmile-isp/lastmile/projections/access"
+	"github.com/lastmile-isp/lastmile/projections/runner/projectiontest"
+)
+
+// One subscription is walled in while it is on hold and pays; another was held, lifted, and its customer is forgotten.
+func TestDunning_Story(t *testing.T) {
+	t.Parallel()
+	began := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+	acme, who := id.Derive[id.Organization]("test", "acme"), id.Derive[id.Subscriber]("test", "amina")
+	subject := func(name string) events.DunningSubject {
+		return events.DunningSubject{
+			SubscriptionID: id.Derive[id.Subscription]("test", name), OrgID: acme, SubscriberID: who,
+		}
+	}
+	paid, owing, suspended := subject("paid"), subject("owing"), subject("suspended")
+	step := events.DunningStep{Before: events.DunningNone, DueAt: began, Due: money.Major(1500, money.KES), At: began}
+	hold := func(s events.DunningSubject) events.Event {
+		return events.HoldPlaced{
+			DunningSubject: s, From: began, Until: began.AddDate(0, 0, 3), At: began,
+			Reason: personal.Of("in hospital"),
+		}
+	}
+	story := projectiontest.NewStory(acme, began).
+		Add("dunning-paid", events.DunningBegan{DunningSubject: paid, DunningStep: step}, hold(paid),
+			events.WalledGardenEntered{DunningSubject: paid, DunningStep: step},
+			events.HoldLifted{DunningSubject: paid, From: began, At: began},
+			events.DunningEnded{DunningSubject: paid, Before: events.DunningWalledGarden, At: began.Add(time.Hour)},
+			events.DunningReviewed{DunningSubject: paid, State: events.DunningNone, At: began}).
+		Add("dunning-owing", hold(owing), events.WriteOffProposed{DunningSubject: owing, DunningStep: step},
+			events.DunningReviewed{
+				DunningSubject: owing, State: events.DunningWrittenOff, At: began, Owed: events.DunningOwed{
+					At: began, Debts: []events.DunningDebt{{
+						InvoiceID: id.Derive[id.Invoice]("test", "1"),
+						DueOn:     calendar.Date{Year: 2026, Month: 2, Day: 1}, Amount: money.Major(1500, money.KES),
+					}},
+				},
+			}, events.DunningReminded{DunningSubject: owing, At: began},
+			events.DunningClockStopped{DunningSubject: owing, Cause: "no_line", From: began, At: began},
+			events.DunningClockStarted{
+				DunningSubject: owing, Cause: "no_line", From: began, Until: began.Add(time.Hour), At: began,
+			}).
+		Add("subscriber-amina", events.SubscriberForgotten{SubscriberID: who}).
+		Add("dunning-suspended", events.ServiceSuspended{DunningSubject: suspended, DunningStep: step},
+			events.DunningReviewed{
+				DunningSubject: suspended, State: events.DunningSuspended, NextState: events.DunningWrittenOff,
+				NextAt: began.AddDate(0, 2, 0), Owed: events.DunningOwed{At: began, PaidUntil: began}, At: began,
+			})
+	projectiontest.Check(t, accessviews.Dunning{}, story)
+}

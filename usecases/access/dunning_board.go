@@ -1,0 +1,61 @@
+package accesscases
+
+import (
+	"context"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/projections/access"
+	"github.com/lastmile-isp/lastmile/usecases"
+)
+
+// Board tells what the rows of the board mean at the present instant. Safe for concurrent use.
+type Board struct {
+	Bus   *bus.Bus
+	Clock clock.Clock
+}
+
+// Present is an instant in an organization, in which rows of the board are read.
+type Present struct {
+	Now      time.Time
+	Zone     *time.Location
+	Currency money.Currency
+}
+
+// Present reads the zone and the currency from the log. Fails: organization_not_found.
+func (b Board) Present(ctx context.Context, org id.Organization) (Present, error) {
+	settings, err := usecases.BillingSettings(ctx, b.Bus, org)
+	if err != nil {
+		return Present{}, err
+	}
+	zone, err := usecases.Zone(settings)
+	return Present{Now: b.Clock.Now(), Zone: zone, Currency: settings.Currency}, err
+}
+
+// Overdue is the overdue amount, which is compared with the minimum, and the number of calendar days since the due date
+// of the oldest part of it; 0 when nothing is overdue. Prepaid is overdue when the paid time is over, by all that is
+// not paid.
+func (p Present) Overdue(r accessviews.DunningRow) (money.Amount, int) {
+	due, since := money.Of(0, p.Currency), calendar.Date{}
+	if r.PaidUntil != nil && !p.Now.Before(*r.PaidUntil) {
+		since = calendar.On(r.PaidUntil.Add(-1), p.Zone)
+	}
+	for _, d := range r.Debts {
+		late := r.PaidUntil == nil && !p.Now.Before(d.DueOn.AddDays(1).Start(p.Zone))
+		if late && since.IsZero() {
+			since = d.DueOn
+		}
+		if late || r.PaidUntil != nil && !p.Now.Before(*r.PaidUntil) {
+			due = due.Add(d.Amount)
+		}
+	}
+	if since.IsZero() {
+		return due, 0
+	}
+	today := calendar.On(p.Now, p.Zone)
+	return due, int(today.Start(time.UTC).Sub(since.Start(time.UTC)) / (24 * time.Hour))
+}
