@@ -14,6 +14,7 @@ import (
 type simulateCommands struct {
 	Provider simulateProvider `cmd:"" help:"A mobile-money provider, driven over HTTP under /sim."`
 	Router   simulateRouter   `cmd:"" help:"Routers, driven over HTTP under /sim."`
+	Handset  simulateHandset  `cmd:"" help:"Customers who sign in at a RADIUS server, driven over HTTP under /sim."`
 }
 
 // simulateProvider is `lastmile simulate provider`: one simulator that several programs may use.

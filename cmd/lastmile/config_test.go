@@ -249,6 +249,7 @@ func TestCommandLine_ExitCodes(t *testing.T) {
 		{"help fly", exitUsage}, {"fly", exitUsage}, {"admin create", exitUsage},
 		{"admin create --email a@b.test", exitFailed}, {"serve", exitFailed}, {"eventstore", exitFailed},
 		{"demo", exitFailed}, {"simulate provider", exitFailed},
+		{"simulate handset --radius 127.0.0.1 --secret s", exitFailed}, {"simulate handset", exitUsage},
 	} {
 		var out, errs logBuffer
 		p := program{environ: []string{"APP_ENV=production"}, out: &out, err: &errs}

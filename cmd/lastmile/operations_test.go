@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/lastmile-isp/lastmile/simulators/handset"
 	"github.com/lastmile-isp/lastmile/simulators/provider"
 )
 
@@ -104,6 +105,29 @@ func TestOperations_SimulatorIsDescribed(t *testing.T) {
 		documented = append(documented, m[1])
 	}
 	faults := reflect.TypeFor[provider.Faults]()
+	for i := range faults.NumField() {
+		real = append(real, faults.Field(i).Tag.Get("json"))
+	}
+	slices.Sort(documented)
+	slices.Sort(real)
+	if diff := cmp.Diff(real, documented); diff != "" {
+		t.Errorf("faults (-simulator +operations.md):\n%s", diff)
+	}
+}
+
+// TestOperations_HandsetFaultsAreDescribed compares the table of faults with the simulator.
+func TestOperations_HandsetFaultsAreDescribed(t *testing.T) {
+	t.Parallel()
+	_, table, _ := strings.Cut(section(t, "Handset simulator"), "| Fault |")
+	var documented, real []string
+	for row := range strings.Lines(table) {
+		if cells := strings.Split(row, "|"); len(cells) > 2 {
+			for _, m := range regexp.MustCompile("`([a-zA-Z]+)`").FindAllStringSubmatch(cells[1], -1) {
+				documented = append(documented, m[1])
+			}
+		}
+	}
+	faults := reflect.TypeFor[handset.Faults]()
 	for i := range faults.NumField() {
 		real = append(real, faults.Field(i).Tag.Get("json"))
 	}
