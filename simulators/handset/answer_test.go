@@ -83,6 +83,7 @@ func TestAnswers_TheMessageAuthenticatorCounts(t *testing.T) {
 				go func() { done <- k.signIn(handset.Customer{Name: name, Method: handset.PAP}) }()
 				if !ok {
 					k.untilBad()
+					k.untilWaiting()
 					k.clock.Advance(3 * time.Second)
 				}
 				if r := <-done; (r.Outcome == handset.Accepted) != ok || ok && r.Message != "welcome" {
