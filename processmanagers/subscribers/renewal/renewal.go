@@ -239,9 +239,9 @@ func (s State) event(in processmanagers.Input, now time.Time) processmanagers.Ou
 	case events.SubscriptionResumed:
 		return after.askForCredit(after.arm(e.SubscriptionID), e.SubscriberID, now)
 	case events.SubscriptionPaused:
-		return disarm(e.SubscriptionID)
+		return after.askForCredit(disarm(e.SubscriptionID), e.SubscriberID, now)
 	case events.SubscriptionEnded:
-		return disarm(e.SubscriptionID)
+		return after.askForCredit(disarm(e.SubscriptionID), e.SubscriberID, now)
 	}
 	return processmanagers.Output{}
 }
@@ -276,8 +276,8 @@ func (s Subscription) expires(now time.Time) bool {
 }
 
 // askForCredit adds the question for the account's credit when a subscription without service could be renewed from it.
-// Credit that came while nothing could be renewed, or that another subscription was renewed from first, is told only
-// when somebody asks.
+// Credit that came while nothing could be renewed, or that was meant for another subscription which was renewed from it
+// or has just ended or paused, is told only when somebody asks.
 func (s State) askForCredit(
 	out processmanagers.Output, subscriber id.Subscriber, now time.Time,
 ) processmanagers.Output {

@@ -440,6 +440,19 @@ func TestCredit_IsAskedForUntilEverySubscriptionThatItCoversIsRenewed(t *testing
 	s.When(asked(1500)).ThenNothing() // both have service: money paid ahead is used period by period
 }
 
+func TestCredit_OfASubscriptionThatEndsOrPausesMeanwhileIsAskedForByTheOthers(t *testing.T) {
+	t.Parallel()
+	for _, gone := range []events.Event{
+		events.SubscriptionEnded{SubscriptionID: line2, SubscriberID: who},
+		events.SubscriptionPaused{SubscriptionID: line2, SubscriberID: who},
+	} {
+		s := after(t, prepaid(line), prepaid(line2)).When(credit(1500)).
+			Then(does(commands.MakePeriodDue{SubscriptionID: line2})) // comes too late
+		s = s.When(gone).Then(asks(arms(line2, time.Time{})))
+		s.When(asked(1500)).Then(does(commands.MakePeriodDue{SubscriptionID: line}))
+	}
+}
+
 func TestWrittenOff_ThePeriodEndsAndAPaymentBuysTheNextOne(t *testing.T) {
 	t.Parallel()
 	s := after(t, prepaid(line), due(line, inv1)).
