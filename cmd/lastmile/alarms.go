@@ -38,6 +38,10 @@ var (
 		"Callbacks of the provider that were accepted and are not handled yet.", nil, nil)
 	callbacksGivenUpDesc = prometheus.NewDesc("lastmile_callbacks_given_up",
 		"Callbacks from the provider that led to nothing, although they may speak of money.", nil, nil)
+	spoolDesc = prometheus.NewDesc("lastmile_accounting_spool_bytes",
+		"Reports of routers about sessions that wait on the disk for the database.", nil, nil)
+	reportsDroppedDesc = prometheus.NewDesc("lastmile_accounting_dropped_total",
+		"Reports of routers about sessions that the database refused for themselves.", nil, nil)
 )
 
 // alarms collects these metrics. One that cannot be read is left out: a 0 would look like health.
@@ -47,7 +51,7 @@ type alarms struct{ app *App }
 func (alarms) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		writableDesc, processStoppedDesc, processLagDesc, processRetryDesc, instanceStoppedDesc, commandStoppedDesc,
-		commandWaitingDesc, jobsDesc, callbacksDesc, callbacksGivenUpDesc,
+		commandWaitingDesc, jobsDesc, callbacksDesc, callbacksGivenUpDesc, spoolDesc, reportsDroppedDesc,
 	} {
 		to <- d
 	}
@@ -65,6 +69,11 @@ func (m alarms) Collect(to chan<- prometheus.Metric) {
 		writable = 1
 	}
 	show(writableDesc, writable)
+	if m.app.radius != nil {
+		status := m.app.radius.recorder.Status()
+		show(spoolDesc, float64(status.SpoolBytes))
+		to <- prometheus.MustNewConstMetric(reportsDroppedDesc, prometheus.CounterValue, float64(status.Dropped))
+	}
 	if m.app.roles.has(roleProcesses) {
 		for _, s := range m.app.engines.processes.Status() {
 			stopped := 0.0

@@ -21,6 +21,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
+	"github.com/lastmile-isp/lastmile/internal/telemetry"
 	"github.com/lastmile-isp/lastmile/jobs/network"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
@@ -44,7 +45,8 @@ type App struct {
 	rounds     *networkjobs.Background
 	dialRouter routeros.DialFunc // nil = the machine's network
 
-	radius *radiusParts
+	telemetry *telemetry.Store
+	radius    *radiusParts // nil until it is started
 
 	startedAt time.Time
 

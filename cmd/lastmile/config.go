@@ -94,6 +94,10 @@ type Config struct {
 	// The UDP ports of RADIUS. Both empty = routers are not answered.
 	RadiusAuthAddr string `env:"RADIUS_AUTH_ADDR"`
 	RadiusAcctAddr string `env:"RADIUS_ACCT_ADDR"`
+	// How long sessions of customers, the addresses that they had, and use by day are kept; 0 = for ever.
+	SessionsKept  time.Duration `env:"SESSION_RETENTION" envDefault:"8760h"`
+	AddressesKept time.Duration `env:"ADDRESS_RETENTION" envDefault:"8760h"`
+	UsageKept     time.Duration `env:"USAGE_RETENTION" envDefault:"17520h"`
 
 	ACSNBIURL      string       `env:"ACS_NBI_URL"`
 	ACSFSURL       string       `env:"ACS_FS_URL"`

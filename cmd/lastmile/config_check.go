@@ -166,6 +166,11 @@ func (c Config) checkNetwork(f *faults) {
 	}
 	f.check((c.RadiusAuthAddr == "") == (c.RadiusAcctAddr == ""), "RADIUS_ACCT_ADDR",
 		"and RADIUS_AUTH_ADDR are set together, or neither is")
+	for name, kept := range map[string]time.Duration{
+		"SESSION_RETENTION": c.SessionsKept, "ADDRESS_RETENTION": c.AddressesKept, "USAGE_RETENTION": c.UsageKept,
+	} {
+		f.check(kept == 0 || kept >= 24*time.Hour, name, "must be at least 24h, or 0 for ever")
+	}
 	f.check(c.TunnelPort > 0 && c.TunnelPort < 65536, "TUNNEL_PORT", "must be from 1 to 65535")
 	f.check(!strings.ContainsAny(c.TunnelHost, " :/\"\\$"), "TUNNEL_HOST", "must be a host name or IPv4 address")
 }

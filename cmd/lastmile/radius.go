@@ -4,13 +4,16 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
+	"github.com/lastmile-isp/lastmile/internal/telemetry"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 	"github.com/lastmile-isp/lastmile/radius"
+	"github.com/lastmile-isp/lastmile/radius/accounting"
 	"github.com/lastmile-isp/lastmile/radius/directory"
 )
 
@@ -20,6 +23,8 @@ type radiusParts struct {
 	refusals  *directory.Refusals
 	shows     *runner.Memory    // fills the directory from the log
 	loader    *directory.Loader // brings passwords and secrets
+	recorder  *telemetry.Recorder
+	keeper    *telemetry.Keeper
 	server    *radius.Server
 	logger    *slog.Logger
 	loops     *loop.Group
@@ -35,10 +40,12 @@ func (a *App) startRadius(ctx context.Context) error {
 		ClassKey: a.storage.vault.Key(secrets.Classes), Refusals: p.refusals, Development: !a.cfg.Production(),
 		SetNAS: func(list []*radius.NAS) { p.server.SetNAS(list) },
 	})
+	p.recorder = a.newRecorder(p.directory)
+	p.keeper = a.newKeeper(p.recorder)
 	var err error
 	p.server, err = radius.New(radius.Config{
 		AccessAddr: a.cfg.RadiusAuthAddr, AccountingAddr: a.cfg.RadiusAcctAddr, Directory: p.directory,
-		Accounting: unrecorded{}, Clock: a.clock, Logger: a.logger, Metrics: a.metrics,
+		Accounting: accounting.Sink{Recorder: p.recorder}, Clock: a.clock, Logger: a.logger, Metrics: a.metrics,
 	})
 	if err != nil {
 		return err
@@ -84,43 +91,49 @@ func (p *radiusParts) Start(ctx context.Context) error {
 	})
 }
 
-// open fetches the passwords and opens the ports.
+// open fetches the passwords, opens the spool of accounting, and then the ports.
 func (p *radiusParts) open(ctx context.Context) error {
-	if err := p.loader.Start(ctx); err != nil {
-		return err
-	}
-	if err := p.server.Start(ctx); err != nil {
-		p.loader.Stop()
-		return err
+	for i, s := range p.parts() {
+		if err := s.Start(ctx); err != nil {
+			for _, started := range slices.Backward(p.parts()[:i]) {
+				started.Stop()
+			}
+			return err
+		}
 	}
 	p.logger.InfoContext(ctx, "radius", "access", p.server.AccessAddr().String(), "accounting",
 		p.server.AccountingAddr().String())
 	return nil
 }
 
-// Stop closes the ports.
+// parts lists what runs, in the order of starts: who a report is about is known before the spool is read, and what is
+// read from the ports can be made durable.
+func (p *radiusParts) parts() []service { return []service{p.loader, p.recorder, p.keeper, p.server} }
+
+// Stop closes the ports, and then ends what has taken from them.
 func (p *radiusParts) Stop() {
 	p.loops.Stop()
-	p.server.Stop()
-	p.loader.Stop()
+	for _, s := range slices.Backward(p.parts()) {
+		s.Stop()
+	}
 }
 
-// unrecorded takes no accounting record: nothing makes records durable yet, and only what is durable is acknowledged.
-// Routers repeat their records.
-type unrecorded struct{}
-
-// Take implements radius.Accounting.
-func (unrecorded) Take(r *radius.Record) { r.Refuse() }
-
-// radiusChecks is the readiness of sign-ins. A directory that has stopped at an event answers from what it knew before.
+// radiusChecks is the readiness of sign-ins and of accounting. A directory that has stopped at an event answers from
+// what it knew before. Accounting is down while reports can be kept neither in the database nor on the disk.
 func (a *App) radiusChecks() []httpapi.Check {
 	if !a.answersRouters() {
 		return nil
 	}
-	return []httpapi.Check{{Name: directory.Name, Probe: func(context.Context) error {
-		if a.radius == nil {
-			return down("not started")
+	probe := func(fault func(*radiusParts) string) func(context.Context) error {
+		return func(context.Context) error {
+			if a.radius == nil {
+				return down("not started")
+			}
+			return down(fault(a.radius))
 		}
-		return down(a.radius.shows.Fault())
-	}}}
+	}
+	return []httpapi.Check{
+		{Name: directory.Name, Probe: probe(func(p *radiusParts) string { return p.shows.Fault() })},
+		{Name: "accounting", Probe: probe(func(p *radiusParts) string { return p.recorder.Status().Fault })},
+	}
 }

@@ -32,12 +32,16 @@ func registerAccess(b *bus.Bus) {
 
 // wireAccess starts to answer routers, registers the jobs of the area, and makes its endpoints.
 func (a *App) wireAccess(ctx context.Context) ([][]httpapi.Route, error) {
+	sessions, err := a.wireSessions(ctx)
+	if err != nil {
+		return nil, err
+	}
 	if err := a.startRadius(ctx); err != nil {
 		return nil, err
 	}
 	e := a.engines
 	accessjobs.Workers{Bus: e.bus, Views: e.views, Queue: e.jobs}.Register()
-	return [][]httpapi.Route{
+	return append(sessions,
 		accessapi.Dunning{Policies: accesscases.DunningPolicies{
 			Bus: e.bus, Named: subscribersviews.PlansQuery{Views: e.views}.NamedPolicies,
 		}}.Routes(),
@@ -45,5 +49,5 @@ func (a *App) wireAccess(ctx context.Context) ([][]httpapi.Route, error) {
 			Cases: accesscases.Board{Bus: e.bus, Clock: a.clock}, Holds: accesscases.Holds{Bus: e.bus},
 			Dunning: accessviews.DunningQuery{Views: e.views},
 		}.Routes(),
-	}, nil
+	), nil
 }

@@ -18,15 +18,17 @@ const (
 
 // KeeperConfig has the parts and settings of a keeper.
 type KeeperConfig struct {
-	Store     *Store
-	Recorder  *Recorder // of this program, started; nil = another program has the RADIUS server
+	Store *Store
+	// Recorder is this program's, started; nil = another program hears the routers, so only rows are deleted here.
+	Recorder  *Recorder
 	Clock     clock.Clock
 	LostAfter time.Duration // without a report; about three times the interval between reports
 	Keep      Retention
 	Logger    *slog.Logger // nil discards
 }
 
-// Keeper ends sessions that are silent, and deletes rows whose time is over. Several programs may have one.
+// Keeper ends sessions that are silent, and deletes rows whose time is over. Several programs may have one. The program
+// that hears the routers ends sessions, because it knows what waits in its spool.
 type Keeper struct {
 	cfg    KeeperConfig
 	loops  *loop.Group
@@ -64,7 +66,8 @@ func (k *Keeper) Round(ctx context.Context) error {
 	now := k.cfg.Clock.Now()
 	var swept, purged error
 	switch {
-	case k.cfg.Recorder != nil && k.cfg.Recorder.Spooled():
+	case k.cfg.Recorder == nil:
+	case k.cfg.Recorder.Spooled():
 		k.from = now.Add(k.cfg.LostAfter) // the database does not know yet who was heard
 	case !now.Before(k.from):
 		_, swept = k.cfg.Store.CloseLost(ctx, now.Add(-k.cfg.LostAfter))

@@ -38,8 +38,16 @@ func TestKeeper_NobodyIsLostWhileNobodyCouldBeHeard(t *testing.T) {
 		t.Errorf("closed although reports are spooled: %+v", got)
 	}
 	alone := telemetry.NewKeeper(telemetry.KeeperConfig{Store: k.Store, Clock: watch, LostAfter: 15 * time.Minute})
+	heard := k.recorder(t, k.Store, t.TempDir(), nil)
+	hears := telemetry.NewKeeper(telemetry.KeeperConfig{
+		Store: k.Store, Recorder: heard, Clock: watch, LostAfter: 15 * time.Minute,
+	})
 	watch.Advance(15 * time.Minute)
 	round(t, alone)
+	if got := k.only(t); got.Reason != "" {
+		t.Errorf("closed by a program that hears no routers: %+v", got)
+	}
+	round(t, hears)
 	if got := k.only(t); got.Reason != telemetry.ReasonLost {
 		t.Errorf("not closed: %+v", got)
 	}
@@ -51,7 +59,8 @@ func TestKeeper_DeletesWhatIsOver(t *testing.T) {
 	k.commit(t, k.at(telemetry.Stop, time.Hour, 5, 5))
 	watch := clock.NewManual(noon.Add(2 * time.Hour))
 	keeper := telemetry.NewKeeper(telemetry.KeeperConfig{
-		Store: k.Store, Clock: watch, LostAfter: 15 * time.Minute, Keep: telemetry.Retention{Sessions: 24 * time.Hour},
+		Store: k.Store, Clock: watch, LostAfter: 15 * time.Minute,
+		Keep: telemetry.Retention{Sessions: 24 * time.Hour, Addresses: 24 * time.Hour},
 	})
 	round(t, keeper)
 	if got := k.rows(t.Context(), t, k.device); len(got) != 1 {

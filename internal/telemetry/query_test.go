@@ -107,6 +107,44 @@ func TestList_EachQuestionHasAnIndexUnderThePolicy(t *testing.T) {
 	}
 }
 
+func TestPurge_AddressesHaveARetentionOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	address := netip.MustParseAddr("100.64.0.9")
+	who := telemetry.SessionFilter{IP: address, At: noon.Add(time.Minute)}
+	for name, c := range map[string]struct {
+		keep          telemetry.Retention
+		listed, found int
+	}{
+		"longer":  {telemetry.Retention{Sessions: 24 * time.Hour, Addresses: 72 * time.Hour}, 0, 1},
+		"shorter": {telemetry.Retention{Sessions: 72 * time.Hour, Addresses: 24 * time.Hour}, 1, 0},
+		"forever": {telemetry.Retention{Sessions: 24 * time.Hour}, 0, 1},
+	} {
+		k := open(t)
+		stop := k.at(telemetry.Stop, time.Hour, 5, 5)
+		stop.IP = address
+		k.commit(t, stop)
+		for range 2 {
+			if err := k.Purge(t.Context(), noon.Add(48*time.Hour), c.keep); err != nil {
+				t.Fatal(err)
+			}
+		}
+		k.commit(t, k.at(telemetry.Interim, time.Hour-time.Minute, 4, 4)) // very late
+		if listed, found := len(k.list(t, telemetry.SessionFilter{})), len(k.list(t, who)); listed != c.listed ||
+			found != c.found {
+			t.Errorf("%s: listed %d, found %d", name, listed, found)
+		}
+		if err := k.Purge(t.Context(), noon.Add(96*time.Hour), c.keep); err != nil {
+			t.Fatal(err)
+		}
+		if left := len(k.rows(t.Context(), t, k.device)); (left > 0) != (name == "forever") {
+			t.Errorf("%s: %d rows left", name, left)
+		}
+		if got := k.usage(t, telemetry.Day); len(got) != 1 || got[0].BytesDown != 5 {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
 func TestPurge_DeletesWhatIsOverAndForgetWhatIsOnes(t *testing.T) {
 	t.Parallel()
 	k := open(t)
@@ -115,7 +153,7 @@ func TestPurge_DeletesWhatIsOverAndForgetWhatIsOnes(t *testing.T) {
 	open := k.at(telemetry.Start, 0, 0, 0)
 	open.Session, open.User = "open", "brian"
 	k.commit(t, k.at(telemetry.Stop, time.Hour, 5, 5), later, open)
-	keep := telemetry.Retention{Sessions: 24 * time.Hour, Days: 24 * time.Hour}
+	keep := telemetry.Retention{Sessions: 24 * time.Hour, Addresses: 24 * time.Hour, Days: 24 * time.Hour}
 	if err := k.Purge(t.Context(), noon.Add(49*time.Hour), keep); err != nil {
 		t.Fatal(err)
 	}

@@ -36,12 +36,20 @@ type Recorder struct {
 	cfg    Config
 	loops  *loop.Group
 	wake   chan struct{}
-	behind chan struct{} // signalled when the spool has reports
-	spool  *spool
+	behind chan struct{}     // signalled when the spool has reports
+	spool  *spool            // nil before the start
 	step   func(name string) // between two steps; tests stop there
 
 	mu      sync.Mutex
 	waiting []pending
+	status  Status
+}
+
+// Status is the condition of a recorder.
+type Status struct {
+	SpoolBytes int64  // on the disk, waiting for the database
+	Dropped    uint64 // reports since the start that the database refused for themselves
+	Fault      string // why the latest reports are not durable, so that routers repeat them; "" = they are
 }
 
 // pending is a report and who waits for it.
@@ -66,11 +74,14 @@ func NewRecorder(cfg Config) *Recorder {
 
 // Start opens the spool and begins to commit, what the spool has first. It fails when the spool cannot be opened.
 func (r *Recorder) Start(ctx context.Context) error {
-	return r.loops.Start(ctx, func(context.Context) error {
-		var err error
-		if r.spool, err = openSpool(r.cfg.SpoolDir, r.cfg.SpoolLimit, r.cfg.Logger, r.step); err != nil {
+	return r.loops.Start(ctx, func(ctx context.Context) error {
+		spool, err := openSpool(ctx, r.cfg.SpoolDir, r.cfg.SpoolLimit, r.cfg.Logger, r.step)
+		if err != nil {
 			return err
 		}
+		r.mu.Lock()
+		r.spool = spool
+		r.mu.Unlock()
 		loop.Wake(r.behind)
 		r.loops.Go("accounting", func(ctx context.Context) {
 			for loop.Wait(ctx, r.wake) {
@@ -103,6 +114,24 @@ func (r *Recorder) Stop() {
 
 // Spooled reports whether reports wait on the disk for the database.
 func (r *Recorder) Spooled() bool { return !r.spool.empty() }
+
+// Status gives the present condition.
+func (r *Recorder) Status() Status {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	status := r.status
+	if r.spool != nil {
+		status.SpoolBytes = r.spool.bytes()
+	}
+	return status
+}
+
+// note changes the condition.
+func (r *Recorder) note(change func(*Status)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	change(&r.status)
+}
 
 // Record takes a report and returns at once. Later it calls done, from any goroutine, once: with true when the report
 // is durable, with false when it will not be.
@@ -141,9 +170,10 @@ func (r *Recorder) record(ctx context.Context, group []pending) {
 		}
 	}()
 	reports := withoutWaiters(group)
-	durable := r.spool.empty() && r.commit(ctx, reports)
+	durable, fault := r.spool.empty() && r.commit(ctx, reports), ""
 	if !durable {
 		if err := r.spool.append(reports); err != nil {
+			fault = err.Error()
 			r.cfg.Logger.Error("accounting is not durable, routers will repeat it", slog.String("error", err.Error()),
 				slog.Int("reports", len(group)))
 		} else {
@@ -151,6 +181,7 @@ func (r *Recorder) record(ctx context.Context, group []pending) {
 			loop.Wake(r.behind)
 		}
 	}
+	r.note(func(s *Status) { s.Fault = fault })
 	r.step("durable")
 	finished = true
 	finish(group, durable)
@@ -169,6 +200,7 @@ func (r *Recorder) commit(ctx context.Context, reports []Report) bool {
 		r.cfg.Logger.Warn("accounting waits for the database", slog.String("error", err.Error()))
 		return false
 	case len(reports) == 1:
+		r.note(func(s *Status) { s.Dropped++ })
 		r.cfg.Logger.Error("accounting report dropped", slog.String("error", err.Error()),
 			slog.String("device_id", reports[0].Device.String()))
 		return true

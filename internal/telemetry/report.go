@@ -80,7 +80,8 @@ type Given struct {
 }
 
 // Resolver finds out whom a report belongs to, from its Class or from organization and user name. It answers from
-// memory, and only with subscriptions of the report's organization.
+// memory, and only with subscriptions of the report's organization. It is asked until it knows; what was given stays,
+// since a later change of what the customer is entitled to does not change a session by itself.
 type Resolver func(Report) Given
 
 // Directory answers what reports do not say, from memory. Safe for concurrent use.

@@ -17,15 +17,39 @@ const purgeSize = 5000
 
 // Retention is how long rows stay. A zero field means for ever.
 type Retention struct {
-	Sessions time.Duration // after their end; also for the question who had an address
-	Days     time.Duration // after the day
-	Months   time.Duration // after the month began
+	Sessions  time.Duration // after their end
+	Addresses time.Duration // after the end of the session that had them: for the question who had an address
+	Days      time.Duration // after the day
+	Months    time.Duration // after the month began
+}
+
+// whole is how long rows of sessions stay: as long as one of their two purposes lasts.
+func (r Retention) whole() time.Duration {
+	if r.Sessions == 0 || r.Addresses == 0 {
+		return 0
+	}
+	return max(r.Sessions, r.Addresses)
+}
+
+// shorter gives a retention if it ends before the row is deleted; else zero.
+func (r Retention) shorter(part time.Duration) time.Duration {
+	if part == r.whole() {
+		return 0
+	}
+	return part
 }
 
 // SQL of retention and of forgetting.
 const (
 	purgeSessionsSQL = `delete from {schema}.sessions where id in
 		(select id from {schema}.sessions where ended_at < @before order by ended_at limit @max)`
+	// A late report changes nothing in such a row: its window has no place any more.
+	stripSessionsSQL = `update {schema}.sessions set address_only = true, called = '', port = '', service = '',
+		access = '', rate_down = 0, rate_up = 0, bytes_down = 0, bytes_up = 0, seconds = 0, samples = '\x01'
+		where id in (select id from {schema}.sessions where ended_at < @before and not address_only
+		order by ended_at limit @max)`
+	clearAddressesSQL = `update {schema}.sessions set ip = null where id in
+		(select id from {schema}.sessions where ended_at < @before and ip is not null order by ended_at limit @max)`
 	purgeUsageSQL = `delete from {schema}.usage where (subscription_id, step, starts) in
 		(select subscription_id, step, starts from {schema}.usage where step = @step and starts < @before::date
 		order by starts limit @max)`
@@ -33,21 +57,25 @@ const (
 	forgetUsageSQL    = `delete from {schema}.usage where org_id = $1 and subscriber_id = $2`
 )
 
-// Purge deletes the rows whose time is over, in small steps. Sessions that are open stay.
+// Purge deletes the rows whose time is over, in small steps. Sessions that are open stay. When the two retentions of
+// sessions differ, the part of a row whose time is over is cleared before.
 func (s *Store) Purge(ctx context.Context, now time.Time, keep Retention) error {
 	return errors.Join(
-		s.purge(ctx, purgeSessionsSQL, keep.Sessions, pgx.NamedArgs{"before": now.Add(-keep.Sessions)}),
-		s.purge(ctx, purgeUsageSQL, keep.Days, pgx.NamedArgs{"before": now.Add(-keep.Days), "step": string(Day)}),
-		s.purge(ctx, purgeUsageSQL, keep.Months, pgx.NamedArgs{"before": now.Add(-keep.Months), "step": string(Month)}),
+		s.purge(ctx, purgeSessionsSQL, now, keep.whole(), ""),
+		s.purge(ctx, stripSessionsSQL, now, keep.shorter(keep.Sessions), ""),
+		s.purge(ctx, clearAddressesSQL, now, keep.shorter(keep.Addresses), ""),
+		s.purge(ctx, purgeUsageSQL, now, keep.Days, Day),
+		s.purge(ctx, purgeUsageSQL, now, keep.Months, Month),
 	)
 }
 
-// purge repeats a statement until it finds less than it may delete.
-func (s *Store) purge(ctx context.Context, sql string, keep time.Duration, args pgx.NamedArgs) error {
+// purge repeats a statement until it finds less than it may change. step is only for statements about usage.
+func (s *Store) purge(ctx context.Context, sql string, now time.Time, keep time.Duration, step Step) error {
 	if keep <= 0 {
 		return nil
 	}
-	for args["max"] = purgeSize; ; {
+	args := pgx.NamedArgs{"before": now.Add(-keep), "step": string(step), "max": purgeSize}
+	for {
 		done, err := s.db.Owner.Exec(ctx, s.text(sql), args)
 		if err != nil {
 			return fmt.Errorf("purge telemetry: %w", err)

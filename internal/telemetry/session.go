@@ -212,9 +212,8 @@ func (b *book) describe(s *Session, r Report, online time.Duration) {
 	tell(&s.Called, r.Called)
 	tell(&s.Port, r.Port)
 	tell(&s.Service, r.Service)
-	if s.SubscriptionID.IsZero() || newer {
-		if g := b.Resolve(r); !g.Subscription.IsZero() && (s.SubscriptionID.IsZero() ||
-			g.Subscription == s.SubscriptionID) {
+	if s.SubscriptionID.IsZero() {
+		if g := b.Resolve(r); !g.Subscription.IsZero() {
 			s.SubscriberID, s.SubscriptionID = g.Subscriber, g.Subscription
 			s.Access, s.RateDown, s.RateUp = g.Access, g.RateDown, g.RateUp
 		}

@@ -75,19 +75,22 @@ func (f SessionFilter) query(org id.Organization) (string, pgx.NamedArgs) {
 	} else if f.Online != nil {
 		sql.WriteString(" and x.ended_at is not null")
 	}
-	if f.IP.IsValid() {
+	if !f.IP.IsValid() {
+		sql.WriteString(" and not x.address_only")
+	} else {
 		sql.WriteString(" and x.ip = @ip::inet and x.started_at <= @at and (x.ended_at is null or x.ended_at >= @at)")
 		args["ip"], args["at"] = f.IP.Unmap().String(), f.At
 	}
 	return sql.String(), args
 }
 
-// Get returns one session of an organization, nil when it has none with this id.
+// Get returns one session of an organization, nil when it has none with this id, or keeps only its address.
 func (s *Store) Get(ctx context.Context, org id.Organization, session SessionID) (*Session, error) {
 	var row *Session
 	err := s.db.TenantRead(ctx, org.UUID(), func(r *postgres.Reads) {
 		postgres.CollectMaybe(r, &row, pgx.RowToStructByName[Session],
-			s.text(`select `+columns+` from {schema}.sessions x where x.id = $1`), session.UUID())
+			s.text(`select `+columns+` from {schema}.sessions x where x.id = $1 and not x.address_only`),
+			session.UUID())
 	})
 	if err != nil {
 		return nil, fmt.Errorf("get session: %w", err)

@@ -2,6 +2,7 @@ package telemetry
 
 import (
 	"bufio"
+	"context"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -13,6 +14,9 @@ import (
 	"path/filepath"
 	"sync"
 	"syscall"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/internal/loop"
 )
 
 // spoolName is the file of the spool in its directory. It holds personal data, and nobody else may read it.
@@ -22,6 +26,12 @@ const spoolName = "accounting.spool"
 const (
 	recordHead = 8
 	maxRecord  = 1 << 16
+)
+
+// How long, and how often, the file is asked for that another program has.
+const (
+	lockPatience = 2 * time.Second
+	lockPause    = 20 * time.Millisecond
 )
 
 var (
@@ -50,7 +60,7 @@ type spool struct {
 
 // openSpool opens the file of a directory, and cuts off what a crash left unfinished at its end. One program at a time
 // has the file.
-func openSpool(dir string, limit int64, logger *slog.Logger, step func(string)) (*spool, error) {
+func openSpool(ctx context.Context, dir string, limit int64, logger *slog.Logger, step func(string)) (*spool, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("open spool: %w", err)
 	}
@@ -59,16 +69,24 @@ func openSpool(dir string, limit int64, logger *slog.Logger, step func(string)) 
 		return nil, fmt.Errorf("open spool: %w", err)
 	}
 	s := &spool{limit: limit, logger: logger, step: step, file: file}
-	if err := errors.Join(s.lock(), syncDirectory(dir), s.mend()); err != nil {
+	if err := errors.Join(s.lock(ctx), syncDirectory(dir), s.mend()); err != nil {
 		_ = file.Close()
 		return nil, fmt.Errorf("open spool: %w", err)
 	}
 	return s, nil
 }
 
-// lock keeps other programs from the file until it is closed.
-func (s *spool) lock() error {
-	return syscall.Flock(int(s.file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) //nolint:gosec // a small number
+// lock keeps other programs from the file until it is closed. A program that is ending has it for a moment yet, and so
+// has a process that is being started.
+func (s *spool) lock(ctx context.Context) error {
+	limited, cancel := context.WithTimeout(ctx, lockPatience)
+	defer cancel()
+	for {
+		err := syscall.Flock(int(s.file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) //nolint:gosec // a small number
+		if !errors.Is(err, syscall.EWOULDBLOCK) || !loop.Sleep(limited, lockPause) {
+			return err
+		}
+	}
 }
 
 // syncDirectory makes the name of a new file durable.
@@ -173,6 +191,13 @@ func (s *spool) empty() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.head == s.size
+}
+
+// bytes is the size of the reports that were not taken.
+func (s *spool) bytes() int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.size - s.head
 }
 
 // next gives the oldest reports that were not taken, and the place behind them for taken.

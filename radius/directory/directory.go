@@ -6,6 +6,7 @@
 package directory
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 	"time"
@@ -173,6 +174,13 @@ func (d *Directory) Holder(org id.Organization, class []byte, username string, a
 	}
 	v := d.verdict(s, at)
 	return Holder{s.owner, s.id, v.access, v.code, v.rate}, true
+}
+
+// Zone is the present zone of an organization; UTC for one that is not known.
+func (d *Directory) Zone(org id.Organization) *time.Location {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	return cmp.Or(d.organizations[org], time.UTC)
 }
 
 // subject is the subscription of a credential, nil without one.

@@ -3,6 +3,7 @@ package directory
 import (
 	"fmt"
 	"strconv"
+	"time"
 
 	"layeh.com/radius/rfc2865"
 	"layeh.com/radius/rfc2869"
@@ -24,15 +25,15 @@ const (
 // GardenList is the name of the address list of customers in the walled garden, in all routers.
 const GardenList = "walled-garden"
 
-// interimSeconds is how often routers report about a session. The bootstrap script sets the same.
-const interimSeconds = 300
+// InterimInterval is how often routers report about a session. The bootstrap script sets the same.
+const InterimInterval = 5 * time.Minute
 
 // attributes prepares the attributes of an accept, without those that differ from one sign-in to the next. They follow
 // from subscription and entitlement alone.
 func (d *Directory) attributes(s *service, given entitlement.Service) radius.Attributes {
 	terms := s.terms.Access
 	a := make(radius.Attributes, 0, 160).Octets(rfc2865.Class_Type, NewClass(d.cfg.ClassKey, s.id)).
-		Number(rfc2869.AcctInterimInterval_Type, interimSeconds)
+		Number(rfc2869.AcctInterimInterval_Type, uint32(InterimInterval/time.Second))
 	if rate := rateLimit(given.Rate); rate != "" {
 		a = a.MikroTik(mikrotikRateLimit, rate)
 	}

@@ -28,7 +28,8 @@ create table {schema}.sessions (
 	bytes_down      bigint      not null, -- sent to the customer
 	bytes_up        bigint      not null,
 	seconds         bigint      not null,
-	samples         bytea       not null  -- the newest reports, see window
+	samples         bytea       not null, -- the newest reports, see window
+	address_only    boolean     not null default false -- its retention is over except for who had its address
 ) with (fillfactor = 80);
 create index on {schema}.sessions (device_id, session_key, username);
 create index on {schema}.sessions (device_id, username, calling, started_at desc);
@@ -39,6 +40,8 @@ create index on {schema}.sessions (org_id, device_id, started_at desc, id desc);
 create index on {schema}.sessions (org_id, ip, started_at desc, id desc) where ip is not null;
 create index on {schema}.sessions (org_id, started_at desc, id desc) where ended_at is null;
 create index on {schema}.sessions (ended_at) where ended_at is not null;
+create index on {schema}.sessions (ended_at) where ended_at is not null and not address_only;
+create index on {schema}.sessions (ended_at) where ended_at is not null and ip is not null;
 
 -- When a router told last that it has begun or ends to account: what it had until then is over.
 create table {schema}.routers (

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+	"path/filepath"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/httpapi"
+	"github.com/lastmile-isp/lastmile/httpapi/access"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/telemetry"
+	"github.com/lastmile-isp/lastmile/projections/subscribers"
+	"github.com/lastmile-isp/lastmile/radius/directory"
+	"github.com/lastmile-isp/lastmile/usecases"
+)
+
+// spoolFolder is where reports wait for the database, in DATA_DIR.
+const spoolFolder = "accounting"
+
+// lostAfter is how long a session may be silent: three reports of it did not come.
+const lostAfter = 3 * directory.InterimInterval
+
+// newRecorder makes the recorder of what routers report about the customers that a directory knows.
+func (a *App) newRecorder(d *directory.Directory) *telemetry.Recorder {
+	return telemetry.NewRecorder(telemetry.Config{
+		Store: a.telemetry, Directory: telemetry.Directory{Resolve: holders{d}.resolve, Zone: d.Zone},
+		SpoolDir: filepath.Join(a.cfg.DataDir, spoolFolder), Logger: a.logger,
+	})
+}
+
+// newKeeper makes the keeper of the tables. recorder is nil in a program that does not hear the routers.
+func (a *App) newKeeper(recorder *telemetry.Recorder) *telemetry.Keeper {
+	return telemetry.NewKeeper(telemetry.KeeperConfig{
+		Store: a.telemetry, Recorder: recorder, Clock: a.clock, LostAfter: lostAfter, Logger: a.logger,
+		Keep: telemetry.Retention{
+			Sessions: a.cfg.SessionsKept, Addresses: a.cfg.AddressesKept, Days: a.cfg.UsageKept,
+		},
+	})
+}
+
+// holders tells telemetry whose sessions are.
+type holders struct{ directory *directory.Directory }
+
+// resolve finds the holder of a report from memory. Speeds of both sides are in kbit/s. The instants of reports are
+// whole seconds, so what a customer was entitled to counts at the end of that second: the payment may be in it.
+func (h holders) resolve(r telemetry.Report) telemetry.Given {
+	holder, known := h.directory.Holder(r.Org, r.Class, r.User, r.At.Add(time.Second-1))
+	if !known {
+		return telemetry.Given{}
+	}
+	return telemetry.Given{
+		Subscriber: holder.SubscriberID, Subscription: holder.SubscriptionID, Access: holder.Access.String(),
+		RateDown: holder.Rate.Speed.Down, RateUp: holder.Rate.Speed.Up,
+	}
+}
+
+// refuseLookups answers nobody who had an address, as long as such questions are not recorded.
+func refuseLookups(context.Context, usecases.Asked, netip.Addr, time.Time) error {
+	return errors.New("questions about addresses are not recorded yet")
+}
+
+// wireSessions opens the tables of telemetry and makes the endpoints that read them, which every program with the role
+// api serves. A program without the RADIUS server deletes what is over, if it has the role jobs.
+func (a *App) wireSessions(ctx context.Context) ([][]httpapi.Route, error) {
+	var err error
+	if a.telemetry, err = telemetry.Open(ctx, a.storage.db); err != nil {
+		return nil, err
+	}
+	if a.roles.has(roleJobs) && !a.answersRouters() {
+		if err := a.life.startBeside(ctx, "telemetry keeper", stopEngines, a.newKeeper(nil)); err != nil {
+			return nil, err
+		}
+	}
+	people := subscribersviews.SubscribersQuery{Views: a.engines.views}
+	return [][]httpapi.Route{
+		accessapi.Sessions{Store: a.telemetry, Audit: refuseLookups}.Routes(),
+		accessapi.Usage{
+			Store: a.telemetry, Clock: a.clock,
+			Known: func(ctx context.Context, org id.Organization, subscriber id.Subscriber) (bool, error) {
+				row, err := people.Get(ctx, org, subscriber)
+				return row != nil, err
+			},
+			Zone: func(ctx context.Context, org id.Organization) (*time.Location, error) {
+				return usecases.ZoneOf(ctx, a.engines.bus, org)
+			},
+		}.Routes(),
+	}, nil
+}
