@@ -63,7 +63,8 @@ func TestSender_OfAnOwnAddressIsKnownByIt(t *testing.T) {
 			if u.count("amina") != 0 {
 				t.Error("the directory was asked")
 			}
-			if list := k.told(); len(list) != 1 {
+			if list := k.told(); len(list) != 1 || list[radius.WrongSecret].Count > 0 &&
+				len(list[radius.WrongSecret].Names) != 1 {
 				t.Errorf("told %v", list)
 			}
 		})
@@ -173,7 +174,7 @@ func TestSender_OfAnUnknownAddressGetsNothing(t *testing.T) {
 		t.Errorf("after it became known: %v", answer.Code)
 	}
 	n := k.told()[radius.UnknownNAS]
-	if n.Count != 2 || n.Source != neighbour || n.NAS != nil || !n.First.Equal(noon) {
+	if n.Count != 2 || n.Source != neighbour || n.NAS != nil || !n.First.Equal(noon) || n.Names["amina"] != 2 {
 		t.Errorf("told %+v", n)
 	}
 }

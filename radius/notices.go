@@ -12,6 +12,7 @@ import (
 const (
 	maxStrangers   = 256 // unknown addresses
 	maxNotices     = 4096
+	maxNames       = 32 // user names of one notice
 	maxLines       = 20 // log lines of one report
 	reportInterval = 10 * time.Second
 )
@@ -24,6 +25,9 @@ type Notice struct {
 	Count  int
 	First  time.Time
 	Last   time.Time
+	// Names counts the user names of sign-ins among the packets, as far as there is room. Nothing proves them: anybody
+	// can send them. They are personal, so no log has them.
+	Names map[string]int
 }
 
 // noticeKey tells notices apart.
@@ -49,16 +53,17 @@ func newNotices(logger *slog.Logger, hook func([]Notice)) *notices {
 	return &notices{logger: logger, hook: hook, list: map[noticeKey]*Notice{}}
 }
 
-// add counts one packet.
-func (n *notices) add(k noticeKey, at time.Time) { n.first(k, at) }
+// add counts one packet. name is the user name of a sign-in, empty for other packets.
+func (n *notices) add(k noticeKey, at time.Time, name []byte) { n.first(k, at, name) }
 
 // first counts one packet and reports whether it is the first of its kind since the last report.
-func (n *notices) first(k noticeKey, at time.Time) bool {
+func (n *notices) first(k noticeKey, at time.Time, name []byte) bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if found := n.list[k]; found != nil {
 		found.Count++
 		found.Last = at
+		found.named(name)
 		return false
 	}
 	stranger := k.result == UnknownNAS
@@ -70,7 +75,22 @@ func (n *notices) first(k noticeKey, at time.Time) bool {
 		n.strangers++
 	}
 	n.list[k] = &Notice{Result: k.result, Source: k.source, NAS: k.nas, Count: 1, First: at, Last: at}
+	n.list[k].named(name)
 	return true
+}
+
+// named counts the user name of one packet.
+func (n *Notice) named(name []byte) {
+	if len(name) == 0 {
+		return
+	}
+	if _, known := n.Names[string(name)]; !known && len(n.Names) >= maxNames {
+		return
+	}
+	if n.Names == nil {
+		n.Names = map[string]int{}
+	}
+	n.Names[string(name)]++
 }
 
 // report logs what was added since the last report and gives it to the hook.

@@ -47,7 +47,7 @@ func (w *worker) packet(datagram []byte, from netip.AddrPort) {
 func (w *worker) recovered() {
 	if value := recover(); value != nil {
 		w.count(Panicked)
-		if w.server.notices.first(noticeKey{result: Panicked}, w.now) {
+		if w.server.notices.first(noticeKey{result: Panicked}, w.now, nil) {
 			w.server.logger.Error("radius packet panicked", "panic", value, "stack", string(debug.Stack()))
 		}
 	}
@@ -55,7 +55,26 @@ func (w *worker) recovered() {
 
 // note tells support staff about a packet. nas is nil when it is not known whose it is.
 func (w *worker) note(r Result, nas *NAS) {
-	w.server.notices.add(noticeKey{r, w.from.Addr().Unmap(), nas}, w.now)
+	w.server.notices.add(noticeKey{r, w.from.Addr().Unmap(), nas}, w.now, nil)
+}
+
+// unproven tells support staff about a packet that is dropped because its sender is not known, and whose sign-in it is.
+func (w *worker) unproven(r Result, nas *NAS, q *Request) Result {
+	var name []byte
+	if w.port == accessPort {
+		name = q.UserName
+	}
+	w.server.notices.add(noticeKey{r, w.from.Addr().Unmap(), nas}, w.now, name)
+	return r
+}
+
+// stranger tells support staff about a packet from an address that nobody has.
+func (w *worker) stranger(datagram []byte) Result {
+	packet, err := cut(datagram)
+	if err != nil || code(packet) != radius.CodeAccessRequest || w.request.parse(packet, w.now) != nil {
+		return w.doubt(UnknownNAS, nil)
+	}
+	return w.unproven(UnknownNAS, nil, &w.request)
 }
 
 // doubt is note for a packet that is dropped.
@@ -68,7 +87,7 @@ func (w *worker) doubt(r Result, nas *NAS) Result {
 func (w *worker) take(datagram []byte) Result {
 	from := w.server.known.Load().sources[w.from.Addr().Unmap()]
 	if from == nil || len(from.clients) == 0 {
-		return w.doubt(UnknownNAS, nil)
+		return w.stranger(datagram)
 	}
 	only := from.only()
 	if !from.limiter().allow(w.now, w.limits.Rate*len(from.clients)) {
@@ -93,7 +112,7 @@ func (w *worker) take(datagram []byte) Result {
 	c, doubt := w.sender(from, &w.request)
 	switch {
 	case c == nil:
-		return w.doubt(doubt, only)
+		return w.unproven(doubt, only, &w.request)
 	case len(from.clients) > 1 && !c.state.rate.allow(w.now, w.limits.Rate):
 		return w.doubt(OverLimit, c.NAS)
 	}

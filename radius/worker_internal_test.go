@@ -3,6 +3,7 @@ package radius
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/netip"
@@ -232,20 +233,21 @@ func TestNotices_AFloodIsAFewLines(t *testing.T) {
 	var told []Notice
 	n := newNotices(slog.New(slog.NewTextHandler(&log, nil)), func(list []Notice) { told = append(told, list...) })
 	now := time.Unix(1e9, 0)
-	nas := &NAS{Name: "tower", Secret: []byte("hidden")}
+	nas, amina := &NAS{Name: "tower", Secret: []byte("hidden")}, []byte("amina")
 	addr := func(i int) netip.Addr { return netip.AddrFrom4([4]byte{192, 0, byte(i >> 8), byte(i)}) }
 	for i := range 1000 {
-		n.add(noticeKey{UnknownNAS, addr(i), nil}, now.Add(time.Duration(i)))
+		n.add(noticeKey{UnknownNAS, addr(i), nil}, now.Add(time.Duration(i)), nil)
 	}
 	for i := range 7 {
-		n.add(noticeKey{WrongSecret, addr(1), nas}, now.Add(time.Duration(i)))
+		n.add(noticeKey{WrongSecret, addr(1), nas}, now.Add(time.Duration(i)), amina)
 	}
 	n.report(t.Context())
 	if len(told) != maxStrangers+1 {
 		t.Errorf("told of %d", len(told))
 	}
 	for _, one := range told {
-		if one.NAS == nas && (one.Count != 7 || !one.First.Equal(now) || !one.Last.Equal(now.Add(6))) {
+		if one.NAS == nas && (one.Count != 7 || one.Names["amina"] != 7 || !one.First.Equal(now) ||
+			!one.Last.Equal(now.Add(6))) {
 			t.Errorf("told %+v", one)
 		}
 	}
@@ -253,12 +255,26 @@ func TestNotices_AFloodIsAFewLines(t *testing.T) {
 		t.Errorf("%d lines", lines)
 	}
 	log.Reset()
-	n.add(noticeKey{WrongSecret, addr(1), nas}, now)
+	n.add(noticeKey{WrongSecret, addr(1), nas}, now, amina)
 	n.report(t.Context())
 	n.report(t.Context())
 	if text := log.String(); strings.Count(text, "\n") != 1 || !strings.Contains(text, "result=wrong_secret") ||
-		!strings.Contains(text, "tower") || strings.Contains(text, "hidden") {
+		!strings.Contains(text, "tower") || strings.Contains(text, "hidden") ||
+		strings.Contains(text, "amina") {
 		t.Errorf("logged %s", text)
+	}
+}
+
+func TestNotices_ManyNamesAreBounded(t *testing.T) {
+	t.Parallel()
+	var told []Notice
+	n := newNotices(slog.New(slog.DiscardHandler), func(list []Notice) { told = append(told, list...) })
+	for i := range 1000 {
+		n.add(noticeKey{result: UnknownNAS}, time.Unix(1e9, 0), fmt.Appendf(nil, "user %d", i))
+	}
+	n.report(t.Context())
+	if len(told) != 1 || told[0].Count != 1000 || len(told[0].Names) != maxNames {
+		t.Errorf("told %+v", told)
 	}
 }
 

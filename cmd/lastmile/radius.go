@@ -25,6 +25,7 @@ type radiusParts struct {
 	loader    *directory.Loader // brings passwords and secrets
 	recorder  *telemetry.Recorder
 	keeper    *telemetry.Keeper
+	writer    *telemetry.RefusalWriter
 	server    *radius.Server
 	logger    *slog.Logger
 	loops     *loop.Group
@@ -42,10 +43,12 @@ func (a *App) startRadius(ctx context.Context) error {
 	})
 	p.recorder = a.newRecorder(p.directory)
 	p.keeper = a.newKeeper(p.recorder)
+	p.writer = telemetry.NewRefusalWriter(a.telemetry, p.refusals, a.logger)
 	var err error
 	p.server, err = radius.New(radius.Config{
 		AccessAddr: a.cfg.RadiusAuthAddr, AccountingAddr: a.cfg.RadiusAcctAddr, Directory: p.directory,
 		Accounting: accounting.Sink{Recorder: p.recorder}, Clock: a.clock, Logger: a.logger, Metrics: a.metrics,
+		Notices: p.directory.Notice,
 	})
 	if err != nil {
 		return err
@@ -108,7 +111,9 @@ func (p *radiusParts) open(ctx context.Context) error {
 
 // parts lists what runs, in the order of starts: who a report is about is known before the spool is read, and what is
 // read from the ports can be made durable.
-func (p *radiusParts) parts() []service { return []service{p.loader, p.recorder, p.keeper, p.server} }
+func (p *radiusParts) parts() []service {
+	return []service{p.loader, p.recorder, p.keeper, p.writer, p.server}
+}
 
 // Stop closes the ports, and then ends what has taken from them.
 func (p *radiusParts) Stop() {

@@ -11,6 +11,7 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers"
 	"github.com/lastmile-isp/lastmile/processmanagers/access/dunning"
 	"github.com/lastmile-isp/lastmile/projections/access"
+	"github.com/lastmile-isp/lastmile/projections/network"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
 	"github.com/lastmile-isp/lastmile/usecases/access"
@@ -49,5 +50,20 @@ func (a *App) wireAccess(ctx context.Context) ([][]httpapi.Route, error) {
 			Cases: accesscases.Board{Bus: e.bus, Clock: a.clock}, Holds: accesscases.Holds{Bus: e.bus},
 			Dunning: accessviews.DunningQuery{Views: e.views},
 		}.Routes(),
+		accessapi.Access{Cases: a.explanations()}.Routes(),
+		accessapi.Refusals{
+			Store: a.telemetry, Devices: networkviews.DevicesQuery{Views: e.views}, Clock: a.clock,
+		}.Routes(),
 	), nil
+}
+
+// explanations answers why subscribers are on or off.
+func (a *App) explanations() accesscases.Explanations {
+	views := a.engines.views
+	return accesscases.Explanations{
+		Bus: a.engines.bus, Subscribers: subscribersviews.SubscribersQuery{Views: views},
+		Subscriptions: subscribersviews.SubscriptionsQuery{Views: views},
+		Dunning:       accessviews.DunningQuery{Views: views}, Network: a.telemetry, Kept: a.cfg.SessionsKept,
+		Clock: a.clock, Logger: a.logger,
+	}
 }

@@ -45,7 +45,6 @@ func (a *App) wireSubscribers(context.Context) ([][]httpapi.Route, error) {
 	return [][]httpapi.Route{
 		subscribersapi.Subscribers{
 			Cases: subscriberscases.Subscribers{Bus: e.bus}, Bus: e.bus, Subscribers: people,
-			Access: subscribersviews.AccessQuery{Views: e.views}, Clock: a.clock,
 		}.Routes(),
 		subscribersapi.Plans{
 			Cases: subscriberscases.Plans{Bus: e.bus, PolicyKnown: accesscases.DunningPolicies{Bus: e.bus}.Known},

@@ -38,7 +38,7 @@ func Register[S any, C commands.Command, E events.Event](b *Bus, def aggregates.
 		b.store(cmd)
 	}
 	b.categories[def.Category] = h
-	b.states[reflect.TypeFor[S]()] = reader[S]{h.read, h.owner, h.hidden, h.acted, def.Missing}
+	b.states[reflect.TypeFor[S]()] = reader[S]{h.read, h.owner, h.hidden, h.acted, def.Missing, h.history}
 }
 
 // handler executes the commands of one kind of aggregate.

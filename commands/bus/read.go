@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 
+	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
@@ -15,6 +16,7 @@ type reader[S any] struct {
 	hidden  func(state S) bool
 	acted   func(ctx context.Context, target id.Any, command id.Command) (bool, error)
 	missing func() error
+	history func(ctx context.Context, target id.Any) ([]events.Envelope, error)
 }
 
 // LoadOwned folds the present state of an organization's aggregate from the log, and returns the revision of its last
@@ -54,6 +56,21 @@ func Acted[S any, I ~[16]byte](ctx context.Context, b *Bus, target I, command id
 	return acted, nil
 }
 
+// HistoryUnchecked reads all events of an aggregate with the state S, through all periods of its stream, for any owner:
+// the caller has found the aggregate among those of the organization that asks. It is for questions about the past. The
+// events that close periods are among them.
+func HistoryUnchecked[S any, I ~[16]byte](ctx context.Context, b *Bus, target I) ([]events.Envelope, error) {
+	r, err := readerOf[S](b, id.Any(target))
+	if err != nil {
+		return nil, err
+	}
+	list, err := r.history(ctx, id.Any(target))
+	if err != nil {
+		return nil, fmt.Errorf("read history of %s: %w", target, err)
+	}
+	return list, nil
+}
+
 // load reads with the reader that is registered for the state; its error names the state's type.
 func load[S any](ctx context.Context, b *Bus, target id.Any) (reader[S], S, uint64, error) {
 	var none S
@@ -89,6 +106,21 @@ func (h *handler[S, C, E]) acted(ctx context.Context, target id.Any, command id.
 	at, err := h.load(ctx, target)
 	_, acted := at.acted(command)
 	return acted, err
+}
+
+// history reads the events of an aggregate.
+func (h *handler[S, C, E]) history(ctx context.Context, target id.Any) ([]events.Envelope, error) {
+	var all []events.Envelope
+	for period := 0; ; period++ {
+		list, err := h.bus.cfg.Store.Read(ctx, periodStream(h.def.Category, target, period), 0)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, list...)
+		if len(list) == 0 || h.closing == "" || list[len(list)-1].Type != h.closing {
+			return all, nil
+		}
+	}
 }
 
 // hidden reports whether the aggregate has ended.

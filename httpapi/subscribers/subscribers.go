@@ -8,7 +8,6 @@ import (
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/httpapi"
-	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/null"
@@ -22,8 +21,6 @@ type Subscribers struct {
 	Cases       subscriberscases.Subscribers
 	Bus         *bus.Bus
 	Subscribers subscribersviews.SubscribersQuery
-	Access      subscribersviews.AccessQuery
-	Clock       clock.Clock
 }
 
 // Routes lists the endpoints of subscribers.
@@ -61,11 +58,6 @@ func (a Subscribers) Routes() []httpapi.Route {
 			Method: "POST", Path: "/subscribers/:id/unblock", Hosts: httpapi.OnOrganization,
 			Access: httpapi.AccessAdmin, Summary: "End a block", Request: httpapi.ReasonRequest{},
 			Response: subscriberResponse{}, Handle: a.unblock,
-		},
-		{
-			Method: "GET", Path: "/subscribers/:id/access", Hosts: httpapi.OnOrganization,
-			Access: httpapi.AccessSupport, Summary: "Why a subscriber is on or off", Response: accessResponse{},
-			Handle: a.access,
 		},
 	}
 }

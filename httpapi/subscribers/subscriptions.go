@@ -154,7 +154,7 @@ func (a Subscriptions) show(r subscribersviews.SubscriptionRow) subscriptionResp
 		Billing: planBilling{Mode: string(t.Mode), Period: string(t.Period), Anchor: "anniversary"},
 		Rates:   showRates(t.Rates.Down, t.Rates.Up, t.Access.Burst), State: r.State, Reason: r.Reason,
 		StartsAt: r.StartsAt, ActivatedAt: r.ActivatedAt, PaidUntil: r.PaidUntil,
-		Dunning: string(cmp.Or(r.Dunning, events.DunningNone)), Access: r.Access(a.Clock.Now()), Username: r.Username,
+		Dunning: string(dunningState(r)), Access: r.Access(a.Clock.Now()), Username: r.Username,
 		StaticIP: r.StaticIP, StaticIPv6: r.StaticIPv6, MACAddresses: r.MACAddresses, OpenInvoiceID: r.OpenInvoice,
 		CreatedAt: r.CreatedAt, Periods: periods,
 	}
@@ -229,7 +229,7 @@ func (a Subscriptions) list(ctx context.Context, c *httpapi.Call) error {
 	})
 }
 
-// read gives one subscription with its state of dunning; nil when there is none.
+// read gives one subscription with its step of dunning; nil when there is none.
 func (a Subscriptions) read(
 	ctx context.Context, org id.Organization, subscription id.Subscription,
 ) (*subscribersviews.SubscriptionRow, error) {
@@ -242,7 +242,15 @@ func (a Subscriptions) read(
 	return &one[0], err
 }
 
-// addDunning fills in the states of dunning.
+// dunningState needs the step of dunning that addDunning has filled in.
+func dunningState(r subscribersviews.SubscriptionRow) events.DunningState {
+	if r.Dunning == nil {
+		return events.DunningNone
+	}
+	return cmp.Or(r.Dunning.State, events.DunningNone)
+}
+
+// addDunning fills in the steps of dunning.
 func (a Subscriptions) addDunning(
 	ctx context.Context, org id.Organization, rows []subscribersviews.SubscriptionRow,
 ) error {
@@ -250,9 +258,9 @@ func (a Subscriptions) addDunning(
 	for i, r := range rows {
 		ids[i] = r.ID
 	}
-	states, err := a.Dunning.States(ctx, org, ids)
+	steps, err := a.Dunning.Steps(ctx, org, ids)
 	for i := range rows {
-		rows[i].Dunning = states[rows[i].ID]
+		rows[i].Dunning = steps[rows[i].ID]
 	}
 	return err
 }

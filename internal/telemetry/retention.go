@@ -17,7 +17,7 @@ const purgeSize = 5000
 
 // Retention is how long rows stay. A zero field means for ever.
 type Retention struct {
-	Sessions  time.Duration // after their end
+	Sessions  time.Duration // after their end; of refused sign-ins after their day
 	Addresses time.Duration // after the end of the session that had them: for the question who had an address
 	Days      time.Duration // after the day
 	Months    time.Duration // after the month began
@@ -64,6 +64,7 @@ func (s *Store) Purge(ctx context.Context, now time.Time, keep Retention) error 
 		s.purge(ctx, purgeSessionsSQL, now, keep.whole(), ""),
 		s.purge(ctx, stripSessionsSQL, now, keep.shorter(keep.Sessions), ""),
 		s.purge(ctx, clearAddressesSQL, now, keep.shorter(keep.Addresses), ""),
+		s.purge(ctx, purgeRefusalsSQL, now, keep.Sessions, ""),
 		s.purge(ctx, purgeUsageSQL, now, keep.Days, Day),
 		s.purge(ctx, purgeUsageSQL, now, keep.Months, Month),
 	)
@@ -86,14 +87,16 @@ func (s *Store) purge(ctx context.Context, sql string, now time.Time, keep time.
 	}
 }
 
-// Forget deletes the sessions and the usage of a person. A repetition changes nothing. Call it after the directory has
-// stopped to know the person, and again when no report is spooled: reports that come later belong to nobody then.
+// Forget deletes the sessions, the usage and the refused sign-ins of a person. A repetition changes nothing. Call it
+// after the directory has stopped to know the person, and again when no report is spooled: reports that come later
+// belong to nobody then.
 func (s *Store) Forget(ctx context.Context, org id.Organization, subscriber id.Subscriber) error {
 	err := postgres.Transaction(ctx, s.db.Owner, func(tx pgx.Tx) error {
 		batch := &pgx.Batch{}
 		batch.Queue(lockSQL, s.db.Namespace.LockKey(part)) // no group may be under way that writes them again
 		batch.Queue(s.text(forgetSessionsSQL), org.UUID(), subscriber.UUID())
 		batch.Queue(s.text(forgetUsageSQL), org.UUID(), subscriber.UUID())
+		batch.Queue(s.text(forgetRefusalsSQL), org.UUID(), subscriber.UUID())
 		return tx.SendBatch(ctx, batch).Close()
 	})
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
@@ -26,7 +27,7 @@ var dunningDDL string
 func (Dunning) Name() string { return DunningName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Dunning) Version() int { return 1 }
+func (Dunning) Version() int { return 2 }
 
 // DDL creates the tables of dunning.sql.
 func (Dunning) DDL() string { return dunningDDL }
@@ -52,8 +53,11 @@ const (
 insert into {schema}.dunning (subscription_id, org_id, subscriber_id, since) values ($1, $2, $3, $4)
 on conflict (subscription_id) do nothing`
 	revisionSQL = `update {schema}.dunning set revision = $2 where subscription_id = $1`
-	stateSQL    = `update {schema}.dunning set state = $2, since = $3, due_at = $4 where subscription_id = $1`
-	holdSQL     = `
+	// A step forgets what was expected before it: the review that took the step is recorded right after it.
+	stateSQL = `
+update {schema}.dunning set state = $2, since = $3, due_at = $4, event_id = $5, next_state = '', next_at = null
+where subscription_id = $1`
+	holdSQL = `
 update {schema}.dunning set hold_from = $2, hold_until = $3, hold_reason = $4 where subscription_id = $1`
 	owedSQL = `
 insert into {schema}.owed (subscription_id, at, org_id, paid_until, debts) values ($1, $2, $3, $4, $5)
@@ -80,15 +84,15 @@ func (Dunning) Apply(w *runner.Writes, e events.Envelope) error {
 	w.Exec(revisionSQL, s.SubscriptionID, int64(e.Revision)) //nolint:gosec // revisions fit
 	switch v := e.Event.(type) {
 	case events.DunningBegan:
-		step(w, s, events.DunningReminding, v.DunningStep)
+		step(w, s, events.DunningReminding, v.DunningStep, e.ID)
 	case events.WalledGardenEntered:
-		step(w, s, events.DunningWalledGarden, v.DunningStep)
+		step(w, s, events.DunningWalledGarden, v.DunningStep, e.ID)
 	case events.ServiceSuspended:
-		step(w, s, events.DunningSuspended, v.DunningStep)
+		step(w, s, events.DunningSuspended, v.DunningStep, e.ID)
 	case events.WriteOffProposed:
-		step(w, s, events.DunningWrittenOff, v.DunningStep)
+		step(w, s, events.DunningWrittenOff, v.DunningStep, e.ID)
 	case events.DunningEnded:
-		step(w, s, events.DunningNone, events.DunningStep{At: v.At})
+		step(w, s, events.DunningNone, events.DunningStep{At: v.At}, id.Event{})
 	case events.HoldPlaced:
 		w.Exec(holdSQL, s.SubscriptionID, v.From, v.Until, v.Reason.Reveal())
 		w.Exec(pauseSQL, s.SubscriptionID, "", v.From, s.OrgID, v.Until)
@@ -105,9 +109,11 @@ func (Dunning) Apply(w *runner.Writes, e events.Envelope) error {
 	return nil
 }
 
-// step queues a new state.
-func step(w *runner.Writes, s events.DunningSubject, to events.DunningState, at events.DunningStep) {
-	w.Exec(stateSQL, s.SubscriptionID, string(to), at.At, null.Time(at.DueAt))
+// step queues a new state and the event that recorded it, a zero one for the state none.
+func step(
+	w *runner.Writes, s events.DunningSubject, to events.DunningState, at events.DunningStep, recorded id.Event,
+) {
+	w.Exec(stateSQL, s.SubscriptionID, string(to), at.At, null.Time(at.DueAt), recorded)
 }
 
 // reviewed queues what is owed and what comes next.

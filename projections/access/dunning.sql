@@ -5,6 +5,7 @@ create table {schema}.dunning (
   subscriber_id uuid not null,
   state text not null default 'none',
   since timestamptz not null,
+  event_id uuid, -- that recorded the state; null in the state none
   due_at timestamptz, -- of the present course; null = none
   paid_until timestamptz, -- null = postpaid, or not in service
   debts jsonb not null default '[]', -- unpaid invoices, the oldest due date first

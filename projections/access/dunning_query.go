@@ -10,6 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
+	"github.com/lastmile-isp/lastmile/projections/access/entitlement"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
@@ -75,23 +76,33 @@ func (q DunningQuery) List(
 	return rows, err
 }
 
-// States gives the states of some subscriptions that are not none.
-func (q DunningQuery) States(
+// Steps gives what entitlement needs to know about some subscriptions. One that is not in dunning, and for which
+// nothing is expected, is left out.
+func (q DunningQuery) Steps(
 	ctx context.Context, org id.Organization, subscriptions []id.Subscription,
-) (map[id.Subscription]events.DunningState, error) {
+) (map[id.Subscription]*entitlement.Dunning, error) {
 	type row struct {
-		ID    id.Subscription     `db:"subscription_id"`
-		State events.DunningState `db:"state"`
+		ID        id.Subscription     `db:"subscription_id"`
+		State     events.DunningState `db:"state"`
+		Since     time.Time           `db:"since"`
+		EventID   *id.Event           `db:"event_id"`
+		NextState events.DunningState `db:"next_state"`
+		NextAt    *time.Time          `db:"next_at"`
 	}
 	var rows []row
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
 		postgres.Collect(r, &rows, pgx.RowToStructByName[row], q.Views.SQL(DunningName, `
-			select subscription_id, state from {schema}.dunning
-			where org_id = $1 and subscription_id = any($2) and state <> 'none'`), org, subscriptions)
+			select subscription_id, state, since, event_id, next_state, next_at from {schema}.dunning
+			where org_id = $1 and subscription_id = any($2) and (state <> 'none' or next_state <> '')`), org,
+			subscriptions)
 	})
-	out := map[id.Subscription]events.DunningState{}
+	out := map[id.Subscription]*entitlement.Dunning{}
 	for _, r := range rows {
-		out[r.ID] = r.State
+		step := entitlement.Dunning{NextState: r.NextState, Next: null.Zero(r.NextAt)}
+		if r.State != events.DunningNone {
+			step.State, step.Since, step.EventID = r.State, r.Since, null.Zero(r.EventID)
+		}
+		out[r.ID] = &step
 	}
 	return out, err
 }

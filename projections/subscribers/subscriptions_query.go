@@ -10,6 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
+	"github.com/lastmile-isp/lastmile/projections/access/entitlement"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
@@ -37,8 +38,9 @@ type SubscriptionRow struct {
 	Revision     int64            `db:"revision"` // of the subscription's stream
 	Blocked      bool             `db:"blocked"`  // the subscriber is blocked by hand
 	Periods      []PeriodRow      `db:"-"`        // the newest periods, newest first; only Get fills it
-	// Dunning is the state of dunning, "" = none. Another read model has it: who shows it fills it in.
-	Dunning events.DunningState `db:"-"`
+	// Dunning is the step of dunning, nil = none. Another read model has it: who reads the row fills it in, because
+	// access depends on it.
+	Dunning *entitlement.Dunning `db:"-"`
 }
 
 // PeriodRow is one period of a subscription.
@@ -142,4 +144,17 @@ func (q SubscriptionsQuery) OfSubscriber(
 			`select reason, event_id, since from {schema}.blocks where subscriber_id = $1`), subscriber)
 	})
 	return rows, block, err
+}
+
+// EverOf names the subscriptions that a subscriber had or has and that were created until an instant, the oldest first.
+func (q SubscriptionsQuery) EverOf(
+	ctx context.Context, org id.Organization, subscriber id.Subscriber, until time.Time,
+) ([]id.Subscription, error) {
+	var list []id.Subscription
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.Collect(r, &list, pgx.RowTo[id.Subscription], q.Views.SQL(SubscriptionsName, `
+			select subscription_id from {schema}.subscriptions
+			where org_id = $1 and subscriber_id = $2 and created_at <= $3 order by created_at`), org, subscriber, until)
+	})
+	return list, err
 }

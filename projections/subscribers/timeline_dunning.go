@@ -1,6 +1,7 @@
 package subscribersviews
 
 import (
+	"strconv"
 	"strings"
 
 	"github.com/lastmile-isp/lastmile/events"
@@ -19,17 +20,17 @@ func ofDunning(e events.DunningEvent) happening {
 	switch v := e.(type) {
 	case events.DunningBegan:
 		if v.Before.Cut() {
-			return about("", "Access was given back, and the customer is reminded of what is still owed.")
+			return owing(v.DunningStep, s, "Access was given back. Still owed: ", ".")
 		}
-		return about("", "The customer is reminded to pay from now on.")
+		return owing(v.DunningStep, s, "The customer is reminded from now on. Owed: ", ".")
 	case events.DunningReminded:
 		return about("", "A reminder to pay was due.")
 	case events.WalledGardenEntered:
-		return about("", "The customer did not pay in time and reaches only the payment page.")
+		return owing(v.DunningStep, s, "Not paid in time: ", ". The customer reaches only the payment page.")
 	case events.ServiceSuspended:
-		return about("", "The customer did not pay in time and has no access any more.")
+		return owing(v.DunningStep, s, "Still not paid: ", ". The customer has no access any more.")
 	case events.WriteOffProposed:
-		return about("", "The debt is so old that it was proposed for a write-off.")
+		return owing(v.DunningStep, s, "A debt so old that it was proposed for a write-off: ", ".")
 	case events.DunningEnded:
 		if v.Before.Cut() {
 			return about("", "Nothing is overdue any more: access was given back.")
@@ -49,6 +50,32 @@ func ofDunning(e events.DunningEvent) happening {
 	case events.DunningReviewed, events.DunningReviewAsked, events.DunningPeriodClosed: // bookkeeping, no row
 	}
 	return happening{}
+}
+
+// owing describes a step with what was owed, between two parts of a sentence. Its cause is the invoice that is due
+// longest, and the subscription when there is none, because only paid time is over.
+func owing(step events.DunningStep, s events.DunningSubject, before, after string) happening {
+	if len(step.InvoiceIDs) == 0 {
+		what := "the next period"
+		if step.Due.Minor > 0 {
+			what = step.Due.String()
+		}
+		return happening{
+			subscriber: s.SubscriberID, summary: before + what + after, causeType: "subscription",
+			cause: id.Any(s.SubscriptionID),
+		}
+	}
+	what := anInvoice
+	switch others := len(step.InvoiceIDs) - 1; {
+	case others == 1:
+		what += " and 1 other"
+	case others > 1:
+		what += " and " + strconv.Itoa(others) + " others"
+	}
+	if step.Due.Minor > 0 {
+		what = step.Due.String() + " of " + what
+	}
+	return ofInvoice(s.SubscriberID, step.InvoiceIDs[0], "", before+what+after)
 }
 
 // spoken makes a code readable: "no_line" becomes "no line".

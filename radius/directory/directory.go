@@ -15,6 +15,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/telemetry"
 	"github.com/lastmile-isp/lastmile/projections/access/entitlement"
 	"github.com/lastmile-isp/lastmile/radius"
 )
@@ -195,9 +196,11 @@ func subject(c *radius.Credential) *service {
 // refuse rejects with the text of a code, and counts it.
 func (d *Directory) refuse(q radius.Question, s *service, code Code, reply *radius.Reply) {
 	reply.Reject(code.Message())
-	r := Refusal{OrgID: q.NAS.Org, DeviceID: q.NAS.ID, Code: code, At: q.Request.At}
+	r := telemetry.Refusal{
+		OrgID: q.NAS.Org, DeviceID: q.NAS.ID, Code: string(code), FirstAt: q.Request.At, At: q.Request.At, Count: 1,
+	}
 	if s != nil {
-		r.SubscriptionID = s.id
+		r.SubscriberID, r.SubscriptionID = s.owner, s.id
 	}
 	d.cfg.Refusals.count(r)
 }

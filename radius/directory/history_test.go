@@ -5,6 +5,7 @@ import (
 	"time"
 
 	layeh "layeh.com/radius"
+	"layeh.com/radius/rfc2865"
 	"pgregory.net/rapid"
 
 	"github.com/lastmile-isp/lastmile/events"
@@ -24,7 +25,8 @@ func (h *history) next(t *rapid.T) []events.Event {
 	s, about := &h.state.Subscriptions[0], events.DunningSubject{SubscriptionID: h.isp.subscription}
 	step := func(state events.DunningState) { s.Dunning = &entitlement.Dunning{State: state} }
 	switch rapid.SampledFrom([]string{
-		"pay", "withdraw", "pause", "resume", "block", "unblock", "remind", "wall", "suspend", "restore", "wait",
+		"pay", "withdraw", "pause", "resume", "block", "unblock", "remind", "wall", "suspend", "restore", "review",
+		"wait",
 	}).Draw(t, "what") {
 	case "pay":
 		s.PaidUntil, s.Standing = h.now.Add(time.Duration(rapid.IntRange(1, 5).Draw(t, "hours"))*time.Hour),
@@ -57,6 +59,19 @@ func (h *history) next(t *rapid.T) []events.Event {
 	case "suspend":
 		step(events.DunningSuspended)
 		return []events.Event{events.ServiceSuspended{DunningSubject: about}}
+	case "review":
+		known := entitlement.Dunning{}
+		if s.Dunning != nil {
+			known = *s.Dunning
+		}
+		known.NextState = rapid.SampledFrom([]events.DunningState{
+			"", events.DunningReminding, events.DunningWalledGarden, events.DunningSuspended,
+		}).Draw(t, "next")
+		known.Next = h.now.Add(time.Duration(rapid.IntRange(0, 5).Draw(t, "next in")) * time.Hour)
+		s.Dunning = &known
+		return []events.Event{events.DunningReviewed{
+			DunningSubject: about, NextState: known.NextState, NextAt: known.Next,
+		}}
 	case "restore":
 		s.Dunning = nil
 		return []events.Event{events.DunningEnded{DunningSubject: about}}
@@ -89,6 +104,11 @@ func TestDirectory_AnswersWhatFollowsFromTheLog(t *testing.T) {
 				if got = entitlement.Full; mikrotik(answer, 19) != "" {
 					got = entitlement.WalledGarden
 				}
+			}
+			end := entitlement.SessionEnd(h.state.Subscriptions[0], h.now)
+			if limit := rfc2865.SessionTimeout_Get(answer); got != entitlement.None &&
+				(limit == 0) != end.IsZero() || limit > 0 && !h.now.Add(time.Duration(limit)*time.Second).Equal(end) {
+				rt.Fatalf("the session lasts %d seconds, until %v", limit, end)
 			}
 			if got != want.Access {
 				rt.Fatalf("%s, want %s because of %s", got, want.Access, want.Decided.Code)

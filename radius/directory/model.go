@@ -34,6 +34,7 @@ func (d *Directory) Handles() []string {
 		events.SubscriberForgotten{}.EventType(), events.DunningBegan{}.EventType(),
 		events.WalledGardenEntered{}.EventType(), events.ServiceSuspended{}.EventType(),
 		events.WriteOffProposed{}.EventType(), events.DunningEnded{}.EventType(),
+		events.DunningReviewed{}.EventType(),
 		events.DeviceRegistered{}.EventType(), events.DeviceDetailsCorrected{}.EventType(),
 		events.DeviceCredentialsReplaced{}.EventType(), events.DeviceBootstrapReported{}.EventType(),
 		events.DeviceSetupApplied{}.EventType(), events.DeviceDecommissioned{}.EventType(),
@@ -102,28 +103,13 @@ func (d *Directory) applyService(e events.Event) bool {
 	return true
 }
 
-// applyDunning applies a step of dunning; false for other events.
+// applyDunning applies an event of dunning; false for other events.
 func (d *Directory) applyDunning(e events.Envelope) bool {
-	step := func(about events.DunningSubject, state events.DunningState, since time.Time) {
-		d.change(about.SubscriptionID, func(s *service) {
-			s.dunning = &entitlement.Dunning{State: state, Since: since, EventID: e.ID}
-		})
+	v, ours := e.Event.(events.DunningEvent)
+	if ours {
+		d.change(events.SubjectOf(v).SubscriptionID, func(s *service) { s.dunning = s.dunning.After(v, e.ID) })
 	}
-	switch v := e.Event.(type) {
-	case events.DunningBegan:
-		step(v.DunningSubject, events.DunningReminding, v.At)
-	case events.WalledGardenEntered:
-		step(v.DunningSubject, events.DunningWalledGarden, v.At)
-	case events.ServiceSuspended:
-		step(v.DunningSubject, events.DunningSuspended, v.At)
-	case events.WriteOffProposed:
-		step(v.DunningSubject, events.DunningWrittenOff, v.At)
-	case events.DunningEnded:
-		d.change(v.SubscriptionID, func(s *service) { s.dunning = nil })
-	default:
-		return false
-	}
-	return true
+	return ours
 }
 
 // inZone notes the zone in which an organization's plans have their hours. A name that is unknown here is UTC; the

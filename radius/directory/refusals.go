@@ -1,11 +1,11 @@
 package directory
 
 import (
-	"slices"
 	"sync"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/telemetry"
 	"github.com/lastmile-isp/lastmile/projections/access/entitlement"
 	"github.com/lastmile-isp/lastmile/radius"
 )
@@ -82,83 +82,78 @@ func (c Code) Message() string {
 	return "The router sent a request that contradicts itself."
 }
 
-// Refusal counts refused sign-ins of one kind at one router.
-type Refusal struct {
-	OrgID          id.Organization
-	SubscriptionID id.Subscription // zero for an unknown user
-	DeviceID       id.Device
-	Code           Code
-	At             time.Time // the latest one
-	Count          int
-}
+// maxWaiting is the number of kinds of refusals that wait to be made durable. In a flood, further kinds are left out
+// until the next time they are written.
+const maxWaiting = 20_000
 
-// Bounds of what is remembered: kinds of refusals in all, and of one subscription.
-const (
-	maxRefused = 20_000
-	maxKinds   = 8
-)
-
-// refused is the key of the tally.
-type refused struct {
+// kind tells refusals apart. Each UTC day has its own, because that is how they are kept.
+type kind struct {
 	org          id.Organization
+	subscriber   id.Subscriber
 	subscription id.Subscription
+	device       id.Device
+	code         string
+	day          int64
 }
 
-// Refusals remembers refused sign-ins in memory, the latest kinds of each subscription. Safe for concurrent use.
+// Refusals counts refused sign-ins until they are made durable. Safe for concurrent use.
 type Refusals struct {
-	mu    sync.Mutex
-	known map[refused][]Refusal // each list by time, the latest last
-	fresh map[refused]bool      // changed since the last Drain
+	mu      sync.Mutex
+	waiting map[kind]telemetry.Refusal
 }
 
 // NewRefusals makes an empty tally.
-func NewRefusals() *Refusals {
-	return &Refusals{known: map[refused][]Refusal{}, fresh: map[refused]bool{}}
-}
+func NewRefusals() *Refusals { return &Refusals{waiting: map[kind]telemetry.Refusal{}} }
 
-// count adds one refusal. When there is no room, it replaces what is known of any other subscription.
-func (r *Refusals) count(one Refusal) {
+// count adds refusals of one kind, which have the instant of the latest one.
+func (r *Refusals) count(one telemetry.Refusal) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	key := refused{one.OrgID, one.SubscriptionID}
-	list, known := r.known[key]
-	if !known && len(r.known) >= maxRefused {
-		for other := range r.known {
-			delete(r.known, other)
-			delete(r.fresh, other)
-			break
+	r.add(one)
+}
+
+// add adds refusals of one kind. The caller holds the lock.
+func (r *Refusals) add(one telemetry.Refusal) {
+	key := kind{
+		one.OrgID, one.SubscriberID, one.SubscriptionID, one.DeviceID, one.Code,
+		one.At.Unix() / int64(24*time.Hour/time.Second),
+	}
+	known, has := r.waiting[key]
+	switch {
+	case has:
+		known.Count += one.Count
+		if one.At.After(known.At) {
+			known.At = one.At
 		}
+		if one.FirstAt.Before(known.FirstAt) {
+			known.FirstAt = one.FirstAt
+		}
+		r.waiting[key] = known
+	case len(r.waiting) < maxWaiting:
+		r.waiting[key] = one
 	}
-	one.Count = 1
-	if at := slices.IndexFunc(list, func(o Refusal) bool {
-		return o.Code == one.Code && o.DeviceID == one.DeviceID
-	}); at >= 0 {
-		one.Count += list[at].Count
-		list = slices.Delete(list, at, at+1)
-	} else if len(list) == maxKinds {
-		list = slices.Delete(list, 0, 1)
-	}
-	r.known[key] = append(list, one)
-	r.fresh[key] = true
 }
 
-// Of lists the refusals of a subscription, the latest first; with a zero one those of unknown users.
-func (r *Refusals) Of(org id.Organization, subscription id.Subscription) []Refusal {
+// Drain implements telemetry.RefusalSource.
+func (r *Refusals) Drain() []telemetry.Refusal {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	list := slices.Clone(r.known[refused{org, subscription}])
-	slices.Reverse(list)
-	return list
-}
-
-// Drain lists what has changed since the last call, for whoever makes it durable. Counts go on from where they are.
-func (r *Refusals) Drain() []Refusal {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	var all []Refusal
-	for key := range r.fresh {
-		all = append(all, r.known[key]...)
+	if len(r.waiting) == 0 {
+		return nil
 	}
-	clear(r.fresh)
+	all := make([]telemetry.Refusal, 0, len(r.waiting))
+	for _, one := range r.waiting {
+		all = append(all, one)
+	}
+	r.waiting = map[kind]telemetry.Refusal{}
 	return all
+}
+
+// Return implements telemetry.RefusalSource.
+func (r *Refusals) Return(list []telemetry.Refusal) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, one := range list {
+		r.add(one)
+	}
 }

@@ -133,7 +133,6 @@ func (k *Kit) serve(t *testing.T) {
 		identityapi.Settings{Cases: cases.Settings, Organizations: orgs, DirectoryShows: k.shows}.Routes(),
 		subscribersapi.Subscribers{
 			Cases: subscriberscases.Subscribers{Bus: k.Core.Bus}, Bus: k.Core.Bus, Subscribers: people,
-			Access: subscribersviews.AccessQuery{Views: k.views}, Clock: k.Clock,
 		}.Routes(),
 		subscribersapi.Plans{
 			Cases: subscriberscases.Plans{
@@ -154,7 +153,18 @@ func (k *Kit) serve(t *testing.T) {
 			Cases: accesscases.Board{Bus: k.Core.Bus, Clock: k.Clock}, Holds: accesscases.Holds{Bus: k.Core.Bus},
 			Dunning: accessviews.DunningQuery{Views: k.views},
 		}.Routes(),
+		accessapi.Access{Cases: k.explanations(people, owned)}.Routes(),
 	)
+}
+
+// explanations answers why subscribers are on or off. No router reports to the kit.
+func (k *Kit) explanations(
+	people subscribersviews.SubscribersQuery, owned subscribersviews.SubscriptionsQuery,
+) accesscases.Explanations {
+	return accesscases.Explanations{
+		Bus: k.Core.Bus, Subscribers: people, Subscriptions: owned, Dunning: accessviews.DunningQuery{Views: k.views},
+		Clock: k.Clock, Logger: storetest.Quiet(),
+	}
 }
 
 // noInvoices says that no invoice is open, as on a platform without money.

@@ -58,6 +58,9 @@ func ofStanding(s Subscription, at time.Time) Reason {
 		return Reason{CodeExpired, None, s.Since, owed}
 	case s.Dunning != nil && (s.Dunning.State.Rank() > 0 || s.Dunning.NextState == events.DunningReminding):
 		r := s.Dunning.reason()
+		if s.Dunning.State.Rank() == 0 {
+			r.Cause = owed // no event has recorded the grace yet
+		}
 		if r.Since.Before(s.PaidUntil) {
 			r.Since = s.PaidUntil
 		}

@@ -1,0 +1,154 @@
+package accessapi
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/httpapi"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/null"
+	"github.com/lastmile-isp/lastmile/internal/telemetry"
+	"github.com/lastmile-isp/lastmile/projections/access/entitlement"
+	"github.com/lastmile-isp/lastmile/usecases/access"
+)
+
+// Access serves /subscribers/:id/access.
+type Access struct{ Cases accesscases.Explanations }
+
+// Routes lists the endpoint.
+func (a Access) Routes() []httpapi.Route {
+	return []httpapi.Route{{
+		Method: "GET", Path: "/subscribers/:id/access", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSupport,
+		Summary: "Why a subscriber is on or off", Response: accessResponse{}, Handle: a.get,
+		Query: []httpapi.Param{{
+			Name: "at", Type: "date-time", Doc: "a past instant: what was recorded and seen until then; absent = now",
+		}},
+	}}
+}
+
+// accessResponse says what a subscriber is entitled to, why, and what the network shows
+// (docs/rules/access.md#access-endpoints).
+type accessResponse struct {
+	Entitled string            `json:"entitled" enum:"full,throttled,walled_garden,none"`
+	Observed string            `json:"observed" enum:"online,walled_garden,offline,unknown"`
+	Reasons  []accessReason    `json:"reasons"`
+	Services []accessService   `json:"services"`
+	Refusals []refusalResponse `json:"refusals" doc:"refused sign-ins by reason and router, the latest first"`
+}
+
+// accessReason is one reason. A block comes first, then the reasons of each subscription, the oldest first.
+type accessReason struct {
+	// Code is one of entitlement.Code; more can be added.
+	Code  string       `json:"code"`
+	Since time.Time    `json:"since"`
+	Cause accessObject `json:"cause"`
+}
+
+// accessObject names the thing that caused a reason.
+type accessObject struct {
+	Type string `json:"type" enum:"event,subscriber,subscription,invoice"`
+	ID   string `json:"id"`
+}
+
+// accessService is one subscription.
+type accessService struct {
+	SubscriptionID id.Subscription   `json:"subscriptionId"`
+	Username       *string           `json:"username"`
+	PlanName       string            `json:"planName"`
+	State          string            `json:"state"`
+	PaidUntil      *time.Time        `json:"paidUntil"`
+	Dunning        *accessDunning    `json:"dunning" doc:"null: not in dunning, and nothing is expected"`
+	Entitled       string            `json:"entitled" enum:"full,throttled,walled_garden,none"`
+	Observed       string            `json:"observed" enum:"online,walled_garden,offline,unknown"`
+	Rate           sessionRate       `json:"rate" doc:"to which it is entitled; 0 = no access, or no limit"`
+	Sessions       []sessionResponse `json:"sessions" doc:"open ones, the newest first"`
+}
+
+// accessDunning is the step of dunning that a subscription is on, and the one that comes if nothing is paid.
+type accessDunning struct {
+	State string     `json:"state" enum:"none,reminding,walled_garden,suspended,written_off"`
+	Since *time.Time `json:"since" doc:"null in the state none"`
+	Next  *boardNext `json:"next" doc:"null: nothing comes by itself"`
+}
+
+// refusalResponse counts refused sign-ins of one kind at one router.
+type refusalResponse struct {
+	// Code is one of docs/rules/access-radius.md#refusals; more can be added.
+	Code           string           `json:"code"`
+	At             time.Time        `json:"at" doc:"the latest one"`
+	Count          int64            `json:"count"`
+	DeviceID       *id.Device       `json:"deviceId" doc:"the router; null: one that is not known"`
+	SubscriptionID *id.Subscription `json:"subscriptionId,omitempty"`
+}
+
+// get answers for the present, or for a past instant.
+func (a Access) get(ctx context.Context, c *httpapi.Call) error {
+	f := c.Filters()
+	at := f.Instant("at", time.UTC)
+	if err := f.Err(); err != nil {
+		return err
+	}
+	return httpapi.ReadOne(ctx, c, httpapi.One[id.Subscriber, accesscases.Explanation, accessResponse]{
+		Missing: commands.ErrNoSubscriber, Show: showAccess, Read: func(
+			ctx context.Context, org id.Organization, subscriber id.Subscriber,
+		) (*accesscases.Explanation, error) {
+			return a.Cases.Of(ctx, org, subscriber, at)
+		},
+	})
+}
+
+// showAccess writes lists that are empty as such.
+func showAccess(x accesscases.Explanation) accessResponse {
+	out := accessResponse{
+		Entitled: x.Entitlement.Access.String(), Observed: string(x.Observed), Reasons: []accessReason{},
+		Services: []accessService{}, Refusals: showRefusals(x.Refusals),
+	}
+	for _, r := range x.Entitlement.Reasons {
+		out.Reasons = append(out.Reasons, showReason(r))
+	}
+	for _, s := range x.Services {
+		one := accessService{
+			SubscriptionID: s.SubscriptionID, Username: null.Of(s.Username), PlanName: s.PlanName,
+			State: string(s.State), PaidUntil: null.Time(s.PaidUntil), Dunning: showDunning(s.Dunning),
+			Entitled: s.Access.String(), Observed: string(s.Observed),
+			Rate: sessionRate{Down: s.Rate.Speed.Down, Up: s.Rate.Speed.Up}, Sessions: []sessionResponse{},
+		}
+		for _, session := range s.Sessions {
+			one.Sessions = append(one.Sessions, showSession(session))
+		}
+		out.Services = append(out.Services, one)
+	}
+	return out
+}
+
+// showDunning leaves out what is not known.
+func showDunning(d *entitlement.Dunning) *accessDunning {
+	if d == nil {
+		return nil
+	}
+	out := accessDunning{State: string(cmp.Or(d.State, events.DunningNone)), Since: null.Time(d.Since.UTC())}
+	if d.NextState != "" {
+		out.Next = &boardNext{State: string(d.NextState), At: d.Next.UTC()}
+	}
+	return &out
+}
+
+// showReason names the cause of a reason.
+func showReason(r entitlement.Reason) accessReason {
+	return accessReason{string(r.Code), r.Since.UTC(), accessObject{r.Cause.Type, r.Cause.ID.String()}}
+}
+
+// showRefusals writes null for what a refusal does not name.
+func showRefusals(list []telemetry.Refusal) []refusalResponse {
+	out := make([]refusalResponse, len(list))
+	for i, r := range list {
+		out[i] = refusalResponse{
+			Code: r.Code, At: r.At.UTC(), Count: r.Count, DeviceID: null.Of(r.DeviceID),
+			SubscriptionID: null.Of(r.SubscriptionID),
+		}
+	}
+	return out
+}

@@ -1,0 +1,47 @@
+package subscribersviews_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+	"github.com/lastmile-isp/lastmile/projections/runner/projectiontest"
+	"github.com/lastmile-isp/lastmile/projections/subscribers"
+)
+
+func TestTimeline_TellsWhatWasOwedAtEachStepOfDunning(t *testing.T) {
+	t.Parallel()
+	db := pgtest.New(t)
+	tables, err := runner.NewScratch(t.Context(), db, subscribersviews.Timeline{}, "dunning")
+	if err != nil {
+		t.Fatal(err)
+	}
+	about := events.DunningSubject{SubscriptionID: line, OrgID: acme, SubscriberID: amina}
+	step := func(major int64, invoices ...id.Invoice) events.DunningStep {
+		return events.DunningStep{Due: kes(major), InvoiceIDs: invoices, At: began}
+	}
+	story := projectiontest.NewStory(acme, began).
+		Add("account-1", events.InvoiceIssued{SubscriberID: amina, OrgID: acme, InvoiceID: inv1, Number: "ACME-0001"}).
+		Add("dunning-1",
+			events.DunningBegan{DunningSubject: about, DunningStep: step(0)},
+			events.WalledGardenEntered{DunningSubject: about, DunningStep: step(1500, inv1)},
+			events.ServiceSuspended{DunningSubject: about, DunningStep: step(1500, inv1, inv2)},
+			events.WriteOffProposed{DunningSubject: about, DunningStep: step(0, inv2, inv1, inv3)})
+	if err := tables.Apply(t.Context(), story.Events()); err != nil {
+		t.Fatal(err)
+	}
+	dump := projectiontest.Dump(t, db, tables.Schema())
+	for _, want := range []string{
+		"The customer is reminded from now on. Owed: the next period.",
+		"Not paid in time: KES 1500.00 of invoice ACME-0001. The customer reaches only the payment page.",
+		"Still not paid: KES 1500.00 of invoice ACME-0001 and 1 other. The customer has no access any more.",
+		"A debt so old that it was proposed for a write-off: an invoice and 2 others.",
+	} {
+		if !strings.Contains(dump, want) {
+			t.Errorf("nothing says %q:\n%s", want, dump)
+		}
+	}
+}

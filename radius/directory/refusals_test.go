@@ -1,0 +1,48 @@
+package directory
+
+import (
+	"testing"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/telemetry"
+)
+
+func TestRefusals_AreCountedByKindAndDayUntilTheyAreWritten(t *testing.T) {
+	t.Parallel()
+	noon := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+	r, who := NewRefusals(), id.New[id.Subscriber]()
+	refuse := func(code Code, at time.Time) {
+		r.count(telemetry.Refusal{SubscriberID: who, Code: string(code), FirstAt: at, At: at, Count: 1})
+	}
+	refuse(CodeUnpaid, noon)
+	refuse(CodeUnpaid, noon.Add(time.Minute))
+	refuse(CodeWrongMAC, noon)
+	refuse(CodeUnpaid, noon.AddDate(0, 0, 1))
+	list := r.Drain()
+	if len(list) != 3 || len(r.Drain()) != 0 {
+		t.Fatalf("drained %+v", list)
+	}
+	refuse(CodeUnpaid, noon.Add(2*time.Minute))
+	r.Return(list) // it could not be written
+	found := false
+	for _, one := range r.Drain() {
+		if one.Code == string(CodeUnpaid) && one.FirstAt.Equal(noon) {
+			found = one.Count == 3 && one.At.Equal(noon.Add(2*time.Minute))
+		}
+	}
+	if !found {
+		t.Error("what was given back and what came meanwhile do not add up")
+	}
+}
+
+func TestRefusals_AFloodIsBounded(t *testing.T) {
+	t.Parallel()
+	r := NewRefusals()
+	for range maxWaiting + 100 {
+		r.count(telemetry.Refusal{SubscriberID: id.New[id.Subscriber](), Code: string(CodeUnpaid), Count: 1})
+	}
+	if n := len(r.Drain()); n != maxWaiting {
+		t.Errorf("%d kinds wait", n)
+	}
+}
