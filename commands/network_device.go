@@ -43,6 +43,10 @@ var TunnelPlan = netip.MustParsePrefix("10.99.0.0/16")
 // TunnelGateway is the concentrator's own address in TunnelPlan.
 var TunnelGateway = netip.MustParseAddr("10.99.0.1")
 
+// RedirectPort is the TCP port of TunnelGateway at which the platform answers the plain web pages of customers in the
+// walled garden (docs/rules/access-walled-garden.md#redirect).
+const RedirectPort = 1880
+
 // DeviceCommand is a command to one router.
 //
 //sumtype:decl

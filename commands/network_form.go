@@ -165,10 +165,10 @@ func below(a, b netip.Addr) uint32 {
 	return binary.BigEndian.Uint32(y[:]) - binary.BigEndian.Uint32(x[:])
 }
 
-// CheckWalledGarden adds the faults of a walled garden. Only a hotspot may have one.
+// CheckWalledGarden adds the faults of a walled garden. Only a service with customers may have one.
 func CheckWalledGarden(f *failure.Faults, t events.ServiceType, w events.WalledGarden) {
-	if t != events.ServiceHotspot {
-		f.Check(len(w.Domains) == 0 && len(w.Addresses) == 0, "walledGarden", "belongs to type hotspot")
+	if t == events.ServiceCPEManagement {
+		f.Check(len(w.Domains) == 0 && len(w.Addresses) == 0, "walledGarden", "belongs to types pppoe and hotspot")
 		return
 	}
 	f.Check(len(w.Domains) <= maxGarden, "walledGarden.domains", "must have at most %d entries", maxGarden)

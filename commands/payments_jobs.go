@@ -2,6 +2,7 @@ package commands
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
@@ -44,6 +45,14 @@ type RefreshAddresses struct{}
 // them going again. Periodic.
 type SweepMoney struct{}
 
+// AskToPay prompts the first of some subscribers of an organization who owes something: somebody asked for it on the
+// payment page. Without subscribers it does nothing.
+type AskToPay struct {
+	Subscribers []id.Subscriber `json:"subscribers"`
+	At          time.Time       `json:"at"` // when it was asked for: soon afterwards nobody expects it any more
+}
+
+func (AskToPay) Kind() string          { return "payments_ask_to_pay" }
 func (SubmitPrompt) Kind() string      { return "payments_submit_prompt" }
 func (QueryPrompt) Kind() string       { return "payments_query_prompt" }
 func (FindPayer) Kind() string         { return "payments_find_payer" }

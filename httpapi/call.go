@@ -169,11 +169,14 @@ func (c *Call) readBody() error {
 		return failure.NewMalformed("body_unreadable", "The body could not be read. Please send it again.")
 	}
 	c.body = body
-	if len(body) > 0 && c.route.takesBody && !c.hasType(c.route.Accepts) {
+	if len(body) > 0 && c.route.takesBody && !c.hasType(c.route.Accepts) && !c.IsForm() {
 		return failure.NewMalformed("unsupported_media_type", "The body must be of type %s.", c.route.Accepts)
 	}
 	return nil
 }
+
+// IsForm reports whether the body is a form, at a route that takes forms.
+func (c *Call) IsForm() bool { return c.route.Form && c.hasType("application/x-www-form-urlencoded") }
 
 // hasType reports whether the body's declared type, without its parameters, is the given one.
 func (c *Call) hasType(want string) bool {

@@ -106,6 +106,13 @@ func statusOf(f *failure.Error) int {
 	return statuses[f.Kind]
 }
 
+// SetRetryAfter sets the header that says when to try again, where the failure knows it.
+func (c *Call) SetRetryAfter(f *failure.Error) {
+	if f.RetryAfter > 0 {
+		c.Writer.Header().Set("Retry-After", strconv.Itoa(max(1, int(math.Ceil(f.RetryAfter.Seconds())))))
+	}
+}
+
 // fail is the only place where an error becomes an answer. Causes of internal errors go to the log only.
 func (s *Server) fail(ctx context.Context, c *Call, err error) {
 	f := asFailure(ctx, err)
@@ -123,9 +130,7 @@ func (s *Server) fail(ctx context.Context, c *Call, err error) {
 	if status == http.StatusUnauthorized {
 		h.Set("WWW-Authenticate", "Bearer")
 	}
-	if f.RetryAfter > 0 {
-		h.Set("Retry-After", strconv.Itoa(max(1, int(math.Ceil(f.RetryAfter.Seconds())))))
-	}
+	c.SetRetryAfter(f)
 	h.Del("ETag")
 	body := ErrorBody{StatusCode: status, Message: f.Message, Error: http.StatusText(status), Code: f.Code}
 	switch {

@@ -34,6 +34,12 @@ func (s *Server) limit(ctx context.Context, key string, perMinute int) error {
 	return nil
 }
 
+// CountLogin counts a call against the limit of sign-ins of its address, as Route.LoginLimit does, for a handler that
+// answers with a page of its own. Fails: rate_limited.
+func (c *Call) CountLogin(ctx context.Context) error {
+	return c.server.limit(ctx, "login:"+limitedAddress(c.IP), c.server.cfg.Limits.Login)
+}
+
 // CountWebhook counts a callback of a payment provider for a gateway: a shortcode of an organization. The caller stores
 // an authenticated callback before it answers with the error (docs/rules/payments.md#stored-first). Fails:
 // rate_limited.

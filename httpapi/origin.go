@@ -21,7 +21,7 @@ func (s *Server) checkOrigin(c *Call) error {
 	if _, present := bearer(c.Request); present {
 		return nil
 	}
-	if !s.originFits(c) || c.Request.ContentLength != 0 && !c.hasType(c.route.Accepts) {
+	if !s.originFits(c) || c.Request.ContentLength != 0 && !c.hasType(c.route.Accepts) && !c.IsForm() {
 		return failure.NewDenied("bad_origin",
 			"A request with cookies must come from this host's own pages, with a body of type %s.", c.route.Accepts)
 	}

@@ -75,6 +75,8 @@ type Route struct {
 	// Accepts is the content type of a body that is not JSON; "" = application/json. Without Request and Accepts a body
 	// of any type is taken as it is.
 	Accepts string
+	// Form says that a form of this host's own pages is taken as well as JSON; the handler reads it (Call.IsForm).
+	Form bool
 	// Response is the zero value of the answer's struct; nil = no body, or not JSON.
 	Response any
 	// Row makes the answer the list envelope of such rows, and adds limit and cursor.

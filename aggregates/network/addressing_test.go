@@ -103,7 +103,9 @@ func TestService_FormIsCheckedByField(t *testing.T) {
 		"vlanId must be":          func(c *commands.RequestService) { c.Binding.VlanID = 4095 },
 		"type must be":            func(c *commands.RequestService) { c.Binding.Type = "dhcp" },
 		"parentInterface must be": func(c *commands.RequestService) { c.Binding.ParentInterface = "ether1\n" },
-		"walledGarden belongs":    func(c *commands.RequestService) { c.WalledGarden = garden },
+		"walledGarden belongs": func(c *commands.RequestService) {
+			c.Binding.Type, c.WalledGarden = events.ServiceCPEManagement, garden
+		},
 		"walledGarden.domains": func(c *commands.RequestService) {
 			c.Binding.Type, c.WalledGarden.Domains = events.ServiceHotspot, []string{"not a domain"}
 		},

@@ -51,6 +51,7 @@ type App struct {
 	startedAt time.Time
 
 	listener        *httpapi.Listener // nil without the role api
+	redirect        *httpapi.Listener // nil without the role api or WALLED_GARDEN_ADDR
 	metricsListener *httpapi.Listener
 	door            *door
 	runtime         runtimeFile
@@ -145,6 +146,9 @@ func (a *App) start(ctx context.Context, opts appOptions) error {
 		return err
 	}
 	a.awaitReadModels(ctx)
+	if err := a.startRedirect(ctx); err != nil {
+		return err
+	}
 	if err := a.serve(ctx, areas); err != nil {
 		return err
 	}

@@ -7,8 +7,10 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strconv"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 )
 
@@ -67,6 +69,9 @@ func demoConfig(environ []string) (Config, error) {
 	cfg.DevClock = true
 	if cfg.RadiusAuthAddr == "" && cfg.RadiusAcctAddr == "" {
 		cfg.RadiusAuthAddr, cfg.RadiusAcctAddr = "127.0.0.1:1812", "127.0.0.1:1813"
+	}
+	if cfg.WalledGardenAddr == "" {
+		cfg.WalledGardenAddr = "127.0.0.1:" + strconv.Itoa(commands.RedirectPort)
 	}
 	cfg.GatewayMode, cfg.PaymentEnv, cfg.PaymentBaseURL, cfg.PaymentCallbackURL = gatewayTest, "sandbox", "", ""
 	cfg.PaymentConsumerKey, cfg.PaymentConsumerSecret = demoConsumerKey, demoConsumerSecret

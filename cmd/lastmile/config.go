@@ -91,6 +91,13 @@ type Config struct {
 	// RoutersPerOrganization bounds the routers of one organization (docs/rules/network.md#address-plans).
 	RoutersPerOrganization int `env:"ROUTERS_PER_ORGANIZATION" envDefault:"4000"`
 
+	// WalledGardenAddr is the TCP address at which the plain web pages of customers in the walled garden are led to the
+	// payment page (docs/rules/access-walled-garden.md#redirect). Empty = routers refuse these pages like all others.
+	WalledGardenAddr string `env:"WALLED_GARDEN_ADDR"`
+	// WalledGardenSites lists host names, IPv4 addresses and subnets that customers in every walled garden reach,
+	// separated by commas.
+	WalledGardenSites string `env:"WALLED_GARDEN_SITES"`
+
 	// The UDP ports of RADIUS. Both empty = routers are not answered.
 	RadiusAuthAddr string `env:"RADIUS_AUTH_ADDR"`
 	RadiusAcctAddr string `env:"RADIUS_ACCT_ADDR"`

@@ -156,6 +156,10 @@ func (c Config) checkNetwork(f *faults) {
 		address, err := netip.ParseAddr(server)
 		f.check(err == nil && address.Is4(), "ROUTER_DNS", "must be IPv4 addresses, separated by commas")
 	}
+	f.check(c.WalledGardenAddr == "" || validAddr(c.WalledGardenAddr), "WALLED_GARDEN_ADDR", "must be host:port")
+	for _, site := range siteFaults(c.gardenSites()) {
+		f.check(false, "WALLED_GARDEN_SITES", "%q is no host name, IPv4 address or subnet", site)
+	}
 	f.check(c.FleetPollInterval >= time.Second, "FLEET_POLL_INTERVAL", "must be at least 1s")
 	f.check(c.DriftCheckInterval >= time.Second, "DRIFT_CHECK_INTERVAL", "must be at least 1s")
 	f.check(c.FleetHistoryKept >= time.Minute, "FLEET_HISTORY_RETENTION", "must be at least 1m")

@@ -48,6 +48,9 @@ What to try (curl resolves *.localhost by itself):
   curl -s {{.Provider}}/sim/paybill \
     -d "{\"shortCode\":\"{{.Shortcode}}\",\"msisdn\":\"254700000008\",\"amount\":1500,\"billRefNumber\":\"$ACCOUNT\"}"
 
+  # a customer in the walled garden pays without a sign-in, also in a browser at {{.ISP}}/pay
+  curl -s {{.ISP}}/pay -H 'Content-Type: application/json' -d "{\"account\":\"$ACCOUNT\"}"
+
   # the routers, as they were polled last; one of them has drifted
   curl -s "{{.ISP}}/nas/fleet" -H "Authorization: Bearer $TOKEN"
   NAS=$(curl -s "{{.ISP}}/nas/devices?limit=1" -H "Authorization: Bearer $TOKEN" \

@@ -59,7 +59,9 @@ func badServices() map[string]badService {
 			pppoe("ether5", "subnet", "10.61.0.0/24", "gateway", "10.61.0.9", "poolStart", "10.61.0.2", "poolEnd",
 				"10.61.0.20"), 422, "gateway",
 		},
-		"garden of PPPoE":        {pppoe("ether5", "walledGarden", garden), 422, "walledGarden"},
+		"garden without customers": {
+			pppoe("ether5", "type", "cpe-management", "walledGarden", garden), 422, "walledGarden",
+		},
 		"unknown field":          {pppoe("ether5", "colour", "red"), 422, "colour"},
 		"another service's port": {pppoe("ether4"), 409, "interface_in_use"},
 	}

@@ -109,7 +109,8 @@ func (k *kit) serviceIs(service, state string) {
 // foreign gives the operator's part of a router's configuration: everything without the platform's mark.
 func foreign(r simRouter) router.Snapshot {
 	return r.Snapshot(false).Without(func(_ string, item router.Item) bool {
-		return strings.HasPrefix(item["comment"], "Platform-svc:") || strings.Contains(item["name"], "-svc-")
+		return strings.HasPrefix(item["comment"], "Platform-svc:") || strings.Contains(item["name"], "-svc-") ||
+			item["comment"] == "Platform-fw:garden-allowed"
 	})
 }
 

@@ -4,10 +4,13 @@ import (
 	"context"
 
 	"github.com/lastmile-isp/lastmile/aggregates/payments"
+	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/gateways/mobilemoney"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/httpapi/payments"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/jobs"
 	"github.com/lastmile-isp/lastmile/jobs/payments"
 	"github.com/lastmile-isp/lastmile/processmanagers"
 	"github.com/lastmile-isp/lastmile/processmanagers/payments/gatewayregistration"
@@ -16,6 +19,7 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/billing"
 	"github.com/lastmile-isp/lastmile/projections/payments"
 	"github.com/lastmile-isp/lastmile/projections/runner"
+	"github.com/lastmile-isp/lastmile/usecases"
 	"github.com/lastmile-isp/lastmile/usecases/payments"
 )
 
@@ -44,7 +48,11 @@ func (a *App) wirePayments(ctx context.Context) ([][]httpapi.Route, error) {
 	if err != nil {
 		return nil, err
 	}
+	page := a.paymentPage(access)
 	workers := paymentsjobs.New(paymentsjobs.Config{
+		Ask: func(ctx context.Context, meta commands.Meta, subscribers []id.Subscriber) error {
+			return page.Ask(ctx, usecases.Asked{Meta: meta, Keyed: true}, subscribers)
+		},
 		Bus: a.engines.bus, Views: a.engines.views, Inbox: a.storage.vault.Inbox, Access: access, Clock: a.clock,
 		Gate: &a.gates.jobs, Logger: a.logger,
 		Addresses: paymentsjobs.Addresses{Prompt: a.callbackURL(), Tokens: a.storage.vault.CallbackSecrets},
@@ -65,7 +73,38 @@ func (a *App) wirePayments(ctx context.Context) ([][]httpapi.Route, error) {
 		Workers: workers, Inbox: inbox, Allowed: a.cfg.PaymentAllowedIPs,
 		TrustBare: a.cfg.GatewayMode == gatewayTest || a.cfg.PaymentEnv == string(mobilemoney.Sandbox),
 	}
-	return append(a.paymentRoutes(access), paymentsapi.Webhooks{Receiver: receiver}.Routes()), nil
+	return append(a.paymentRoutes(access), paymentsapi.Webhooks{Receiver: receiver}.Routes(),
+		paymentsapi.Page{Cases: page}.Routes()), nil
+}
+
+// paymentPage makes the use case of the payment page, whose prompts are made by a job.
+func (a *App) paymentPage(access paymentsjobs.Access) paymentscases.Page {
+	e := a.engines
+	return paymentscases.Page{
+		Prompts: a.prompts(access), Matching: paymentsviews.MatchingQuery{Views: e.views},
+		Later: func(ctx context.Context, asked usecases.Asked, subscribers []id.Subscriber) error {
+			return e.jobs.Insert(ctx, commands.AskToPay{Subscribers: subscribers, At: a.clock.Now()},
+				id.New[id.Any](), jobs.Cause{
+					OrgID: asked.Org(), Actor: asked.Meta.Actor, CorrelationID: asked.Meta.CommandID.String(),
+				}, 0)
+		},
+	}
+}
+
+// prompts makes the use case that asks phones to pay.
+func (a *App) prompts(access paymentsjobs.Access) paymentscases.Prompts {
+	return paymentscases.Prompts{
+		Bus: a.engines.bus, Payments: paymentsviews.PaymentsQuery{Views: a.engines.views},
+		Platform: a.platformGateway(), Limiter: a.storage.vault.Limits, Limit: a.cfg.RateLimitPrompt,
+		Ready: access.Ready,
+	}
+}
+
+// platformGateway gives the platform's shared paybill.
+func (a *App) platformGateway() paymentscases.PlatformGateway {
+	return paymentscases.PlatformGateway{
+		Shortcode: a.cfg.PaymentShortcode, Environment: a.cfg.PaymentEnv, Live: a.cfg.GatewayMode == gatewayLive,
+	}
 }
 
 // paymentAccess makes the clients of the provider for both of its environments. A configured or simulated address
@@ -100,18 +139,13 @@ func (a *App) paymentAccess() (paymentsjobs.Access, error) {
 // paymentRoutes makes the endpoints of payments, receipts and gateway settings, with their use cases.
 func (a *App) paymentRoutes(access paymentsjobs.Access) [][]httpapi.Route {
 	e, v := a.engines, a.storage.vault
-	platform := paymentscases.PlatformGateway{
-		Shortcode: a.cfg.PaymentShortcode, Environment: a.cfg.PaymentEnv, Live: a.cfg.GatewayMode == gatewayLive,
-	}
+	platform := a.platformGateway()
 	books := paymentscases.Books{Statement: billingviews.StatementQuery{Views: e.views}}
 	attempts, receipts := paymentsviews.PaymentsQuery{Views: e.views}, paymentscases.Receipts{Bus: e.bus}
 	return [][]httpapi.Route{
 		paymentsapi.Payments{
 			Payments: attempts, Receipts: receipts, Books: books,
-			Prompts: paymentscases.Prompts{
-				Bus: e.bus, Payments: attempts, Platform: platform, Limiter: v.Limits, Limit: a.cfg.RateLimitPrompt,
-				Ready: access.Ready,
-			},
+			Prompts: a.prompts(access),
 		}.Routes(),
 		paymentsapi.Receipts{
 			Receipts: paymentsviews.ReceiptsQuery{Views: e.views},

@@ -10,7 +10,8 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases/network"
 )
 
-// gardenShape lists the places that a hotspot's customers reach before they sign in; nil = none.
+// gardenShape lists the places that customers reach before they sign in at a hotspot, and in the walled garden; nil =
+// none.
 type gardenShape struct {
 	Domains   []string `json:"domains,omitempty" doc:"example.com or *.example.com"`
 	Addresses []string `json:"addresses,omitempty" doc:"IPv4 addresses or subnets"`
@@ -33,7 +34,7 @@ type serviceRequest struct {
 	Gateway         string       `json:"gateway,omitempty"`
 	PoolStart       string       `json:"poolStart,omitempty"`
 	PoolEnd         string       `json:"poolEnd,omitempty"`
-	WalledGarden    *gardenShape `json:"walledGarden,omitempty" doc:"of a hotspot"`
+	WalledGarden    *gardenShape `json:"walledGarden,omitempty" doc:"not of cpe-management"`
 }
 
 // input is the body in the form of the use case.

@@ -164,17 +164,26 @@ func (s *serviceWork) apply(ctx context.Context, u *run) error {
 	if err != nil {
 		return stop(ctx, commands.OperationRead, err)
 	}
-	menus := routerplan.ApplyMenus()
-	snapshot, err := u.r.survey(ctx, union(menus, routerplan.BindingMenus(s.row.Binding)))
+	wanted, err := s.w.wanted(ctx, s.row)
+	if err != nil {
+		return err
+	}
+	c, err := s.w.allowing(ctx, u.r.row, comparison{
+		menus: routerplan.ApplyMenus(), compare: func(now routerplan.Snapshot) routerplan.Diff {
+			return routerplan.CompareService(now, wanted, version)
+		},
+	})
+	if err != nil {
+		return err
+	}
+	snapshot, err := u.r.survey(ctx, union(c.menus, routerplan.BindingMenus(s.row.Binding)))
 	if err != nil {
 		return stop(ctx, commands.OperationRead, err)
 	}
 	if err := routerplan.CheckBinding(snapshot, s.row.ID, s.row.Binding); err != nil {
 		return stop(ctx, commands.OperationRead, err)
 	}
-	err = u.converge(ctx, snapshot, comparison{menus: menus, compare: func(now routerplan.Snapshot) routerplan.Diff {
-		return routerplan.CompareService(now, s.w.wanted(s.row), version)
-	}})
+	err = u.converge(ctx, snapshot, c)
 	if err == nil {
 		s.former, err = u.formerOf(ctx, snapshot, s.row, false)
 	}
@@ -193,12 +202,16 @@ func (s *serviceWork) apply(ctx context.Context, u *run) error {
 // remove does the work of RemoveService: it plans the removal of every resource with the service's tag, and then ends
 // its sessions.
 func (s *serviceWork) remove(ctx context.Context, u *run) error {
-	menus := union(routerplan.ServiceMenus(), routerplan.SessionMenus())
-	snapshot, err := u.r.read(ctx, menus)
+	c, err := s.w.allowing(ctx, u.r.row, comparison{
+		menus:   union(routerplan.ServiceMenus(), routerplan.SessionMenus()),
+		compare: func(now routerplan.Snapshot) routerplan.Diff { return routerplan.CompareRemoval(now, s.row.ID) },
+	})
+	if err != nil {
+		return err
+	}
+	snapshot, err := u.r.read(ctx, c.menus)
 	if err != nil {
 		return stop(ctx, commands.OperationRead, err)
 	}
-	return u.converge(ctx, snapshot, comparison{menus: menus, compare: func(now routerplan.Snapshot) routerplan.Diff {
-		return routerplan.CompareRemoval(now, s.row.ID)
-	}})
+	return u.converge(ctx, snapshot, c)
 }

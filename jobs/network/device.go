@@ -85,24 +85,26 @@ func (d deviceWork) services(ctx context.Context, u *run) error {
 	if err != nil {
 		return stop(ctx, commands.OperationRead, err)
 	}
-	menus := routerplan.ApplyMenus()
-	snapshot, err := u.r.survey(ctx, union(menus, placeMenus(rows)))
+	services, err := d.w.allWanted(ctx, u.r.row.OrgID, rows)
+	if err != nil {
+		return err
+	}
+	c, err := d.w.allowing(ctx, u.r.row, comparison{
+		menus: routerplan.ApplyMenus(), compare: func(now routerplan.Snapshot) routerplan.Diff {
+			return routerplan.CompareDevice(now, services, version, former...)
+		},
+	})
+	if err != nil {
+		return err
+	}
+	snapshot, err := u.r.survey(ctx, union(c.menus, placeMenus(rows)))
 	if err != nil {
 		return stop(ctx, commands.OperationRead, err)
 	}
 	if err := checkBindings(snapshot, rows); err != nil {
 		return stop(ctx, commands.OperationRead, err)
 	}
-	services := make([]routerplan.Service, 0, len(rows))
-	for _, row := range rows {
-		services = append(services, d.w.wanted(row))
-	}
-	failed := u.converge(ctx, snapshot, comparison{
-		menus: menus, compare: func(now routerplan.Snapshot) routerplan.Diff {
-			return routerplan.CompareDevice(now, services, version, former...)
-		},
-	})
-	if failed != nil {
+	if failed := u.converge(ctx, snapshot, c); failed != nil {
 		return failed // any service may still differ
 	}
 	if err := d.reportApplied(ctx, u, rows, snapshot); err != nil {
@@ -144,14 +146,12 @@ func (d deviceWork) reportApplied(
 
 // firewall does the work of ReconcileFirewall.
 func (d deviceWork) firewall(ctx context.Context, u *run) error {
-	rules := d.w.firewallOf(u.r.row)
+	rules, err := d.w.firewallOf(ctx, u.r.row)
+	if err != nil {
+		return err
+	}
 	c := comparison{menus: routerplan.FirewallMenus(), compare: func(now routerplan.Snapshot) routerplan.Diff {
 		return routerplan.CompareFirewall(now, rules)
 	}}
 	return u.safely(ctx, c, c)
-}
-
-// firewallOf gives the inputs of the platform's firewall rules on a router: the RADIUS server and the CoA port.
-func (w *Workers) firewallOf(row networkviews.DeviceRow) routerplan.Firewall {
-	return routerplan.Firewall{RadiusHost: w.cfg.Script.RadiusHost, CoAPort: row.Details.CoAPort}
 }

@@ -161,9 +161,6 @@ func (w *Workers) drift(
 	if err != nil {
 		return routerplan.Diff{}, err
 	}
-	services := make([]routerplan.Service, 0, len(rows))
-	for _, row := range rows {
-		services = append(services, w.wanted(row))
-	}
-	return routerplan.CompareDevice(snapshot, services, version, former...), nil
+	services, err := w.allWanted(ctx, r.row.OrgID, rows)
+	return routerplan.CompareDevice(snapshot, services, version, former...), err
 }

@@ -15,13 +15,17 @@ func (s *serviceWork) retire(ctx context.Context, u *run) error {
 	if err != nil {
 		return stop(ctx, commands.OperationRead, err)
 	}
+	wanted, err := s.w.wanted(ctx, s.row)
+	if err != nil {
+		return err
+	}
 	menus := routerplan.ApplyMenus()
 	snapshot, err := u.r.read(ctx, menus)
 	if err != nil {
 		return stop(ctx, commands.OperationRead, err)
 	}
 	err = u.converge(ctx, snapshot, comparison{menus: menus, compare: func(now routerplan.Snapshot) routerplan.Diff {
-		return routerplan.CompareService(now, s.w.wanted(s.row), version).Retiring()
+		return routerplan.CompareService(now, wanted, version).Retiring()
 	}})
 	if err != nil {
 		return err
@@ -42,6 +46,10 @@ func (u *run) formerOf(
 	if err := u.r.refresh(ctx, s, routerplan.UseMenus()); err != nil {
 		return nil, stop(ctx, commands.OperationRead, err)
 	}
-	used, again := routerplan.Former(s, u.w.wanted(row), row.Former)
+	wanted, err := u.w.wanted(ctx, row)
+	if err != nil {
+		return nil, err
+	}
+	used, again := routerplan.Former(s, wanted, row.Former)
 	return &commands.ReportFormerSubnets{ServiceID: row.ID, RunID: u.id, Used: used, Again: again, Due: due}, nil
 }

@@ -218,7 +218,8 @@ func (w *Workers) Diff(ctx context.Context, service id.Service) (networkviews.Li
 		if err != nil {
 			return networkviews.LiveDiff{}, err
 		}
-		return liveDiff(routerplan.CompareService(snapshot, w.wanted(row), version)), nil
+		wanted, err := w.wanted(ctx, row)
+		return liveDiff(routerplan.CompareService(snapshot, wanted, version)), err
 	})
 }
 
@@ -250,6 +251,7 @@ func (w *Workers) FirewallDrift(ctx context.Context, device id.Device) (networkv
 		if err != nil {
 			return networkviews.LiveDiff{}, err
 		}
-		return liveDiff(routerplan.CompareFirewall(snapshot, w.firewallOf(r.row))), nil
+		rules, err := w.firewallOf(ctx, r.row)
+		return liveDiff(routerplan.CompareFirewall(snapshot, rules)), err
 	})
 }

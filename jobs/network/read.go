@@ -8,6 +8,7 @@ import (
 	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/gateways/routeros"
+	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/projections/network"
 )
 
@@ -127,14 +128,34 @@ func (r router) version(ctx context.Context) (routerplan.Version, error) {
 }
 
 // wanted gives the wanted state of a service for routerplan. A service that is leaving should have no resources.
-func (w *Workers) wanted(r networkviews.ServiceRow) routerplan.Service {
-	if leaving(r) {
-		return routerplan.Service{ID: r.ID}
+func (w *Workers) wanted(ctx context.Context, r networkviews.ServiceRow) (routerplan.Service, error) {
+	services, err := w.allWanted(ctx, r.OrgID, []networkviews.ServiceRow{r})
+	if err != nil {
+		return routerplan.Service{}, err
 	}
-	return routerplan.Service{
-		ID: r.ID, Binding: r.Binding, Addressing: r.Addressing, WalledGarden: r.WalledGarden, DNS: w.cfg.DNS,
-		Masquerade: w.cfg.Masquerade, Shared: r.Shared,
+	return services[0], nil
+}
+
+// allWanted is wanted for several services of one organization.
+func (w *Workers) allWanted(
+	ctx context.Context, org id.Organization, rows []networkviews.ServiceRow,
+) ([]routerplan.Service, error) {
+	allowed, err := w.always(ctx, org)
+	if err != nil {
+		return nil, err
 	}
+	services := make([]routerplan.Service, 0, len(rows))
+	for _, r := range rows {
+		if leaving(r) {
+			services = append(services, routerplan.Service{ID: r.ID})
+			continue
+		}
+		services = append(services, routerplan.Service{
+			ID: r.ID, Binding: r.Binding, Addressing: r.Addressing, WalledGarden: r.WalledGarden, DNS: w.cfg.DNS,
+			Masquerade: w.cfg.Masquerade, Shared: r.Shared, Allowed: allowed,
+		})
+	}
+	return services, nil
 }
 
 // leaving reports whether the resources of a service must be removed before anything else is done with it.

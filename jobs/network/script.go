@@ -72,6 +72,9 @@ func (w *Workers) scriptOf(ctx context.Context, row networkviews.DeviceRow, by j
 		RadiusHost: s.RadiusHost, CoAPort: row.Details.CoAPort, APIPort: row.Details.APIPort,
 		AllowReboot: s.AllowReboot, TunnelRef: row.TunnelRef, RadiusRef: row.RadiusRef,
 	}
+	if script.Garden, err = w.gardenOf(ctx, row); err != nil {
+		return "", err
+	}
 	if script.TunnelSecret, err = w.secret(ctx, row.TunnelRef); err != nil {
 		return "", err
 	}

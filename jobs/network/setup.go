@@ -102,8 +102,12 @@ func (u *run) remains(ctx context.Context, c comparison) error {
 
 // setupOf gives the desired setup of a router, with its secrets.
 func (w *Workers) setupOf(ctx context.Context, row networkviews.DeviceRow) (routerplan.Setup, error) {
+	firewall, err := w.firewallOf(ctx, row)
+	if err != nil {
+		return routerplan.Setup{}, err
+	}
 	want := routerplan.Setup{
-		Firewall: w.firewallOf(row), APIPort: row.Details.APIPort, AllowReboot: w.cfg.Script.AllowReboot,
+		Firewall: firewall, APIPort: row.Details.APIPort, AllowReboot: w.cfg.Script.AllowReboot,
 		Tunnel: routerplan.TunnelLink{
 			Concentrator: w.cfg.Script.Concentrator, Port: w.cfg.Script.ConcentratorPort, User: row.TunnelUser,
 		},

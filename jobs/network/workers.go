@@ -27,8 +27,8 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
-// Config is shared by the workers and Background; every field is required, except Gate, Overrides
-// and Script.
+// Config is shared by the workers and Background; every field is required, except Gate, Overrides,
+// Script and Garden.
 type Config struct {
 	Bus      *bus.Bus
 	Views    *runner.Views
@@ -53,6 +53,8 @@ type Config struct {
 	DNS []string
 	// Masquerade makes routers translate customers' addresses where no rule of the operator's does (ROUTER_NAT).
 	Masquerade bool
+	// Garden says what customers in the walled garden reach; zero = routers have none.
+	Garden GardenSettings
 
 	PollEvery  time.Duration // FLEET_POLL_INTERVAL
 	DriftEvery time.Duration // DRIFT_CHECK_INTERVAL

@@ -18,7 +18,7 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
-// Config is shared by the workers and the inbox; every field but Gate is required.
+// Config is shared by the workers and the inbox; every field but Gate and Ask is required.
 type Config struct {
 	Bus       *bus.Bus
 	Views     *runner.Views
@@ -29,6 +29,8 @@ type Config struct {
 	// Gate keeps callbacks waiting while the clock is moved; nil is always open.
 	Gate   *clock.Gate
 	Logger *slog.Logger
+	// Ask does the work of AskToPay; nil = there is no payment page.
+	Ask Asker
 }
 
 // Workers make the outside calls of the area payments and handle callbacks. Safe for concurrent use.
@@ -65,6 +67,10 @@ func (w *Workers) Register(r *jobrunner.Runner) {
 	jobrunner.AddWorker(r, w.SubmitPrompt, jobrunner.Options{
 		Queue: "prompts", Timeout: 30 * time.Second, MaxAttempts: 20,
 		Backoff: jobrunner.Doubling(time.Second, time.Minute),
+	})
+	jobrunner.AddWorker(r, w.AskToPay, jobrunner.Options{
+		Queue: "prompts", Timeout: 30 * time.Second, MaxAttempts: 5,
+		Backoff: jobrunner.Doubling(time.Second, 10*time.Second),
 	})
 	// Apart from the prompts: one that waits behind queries for two minutes is not sent any more.
 	jobrunner.AddWorker(r, w.QueryPrompt, jobrunner.Options{

@@ -28,7 +28,7 @@ var devicesDDL string
 func (Devices) Name() string { return DevicesName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Devices) Version() int { return 4 }
+func (Devices) Version() int { return 5 }
 
 // DDL creates the tables of devices.sql.
 func (Devices) DDL() string { return devicesDDL }

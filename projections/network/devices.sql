@@ -26,3 +26,4 @@ create table {schema}.devices (
   position bigint not null -- of the newest event applied
 );
 create index devices_newest on {schema}.devices (org_id, created_at desc, device_id desc) where removed_at is null;
+create index devices_tunnel on {schema}.devices (tunnel_address) where removed_at is null;

@@ -2,6 +2,7 @@ package networkviews
 
 import (
 	"context"
+	"net/netip"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -99,6 +100,16 @@ func (q DevicesQuery) Any(ctx context.Context, device id.Device) (*DeviceRow, er
 	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
 		postgres.CollectMaybe(r, &row, pgx.RowToStructByName[DeviceRow],
 			q.Views.SQL(DevicesName, deviceSelect+`device_id = $1`), device)
+	})
+	return row, err
+}
+
+// OfTunnel returns the router with an address in the tunnel, nil when it is no router's.
+func (q DevicesQuery) OfTunnel(ctx context.Context, address netip.Addr) (*DeviceRow, error) {
+	var row *DeviceRow
+	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
+		postgres.CollectMaybe(r, &row, pgx.RowToStructByName[DeviceRow],
+			q.Views.SQL(DevicesName, deviceSelect+`tunnel_address = $1 limit 1`), address.String())
 	})
 	return row, err
 }

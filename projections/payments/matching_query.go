@@ -179,3 +179,22 @@ func (q MatchingQuery) Suggest(ctx context.Context, refs ...Reference) ([][]Paye
 	})
 	return lists, err
 }
+
+// mostAccounts bounds the accounts of one phone that AccountsOf gives.
+const mostAccounts = 10
+
+// AccountsOf lists the subscribers of one organization with an account number, or with a phone, as somebody typed it,
+// by account number. Both are looked for in every case, so that the time of the answer does not show what the text is.
+func (q MatchingQuery) AccountsOf(ctx context.Context, org id.Organization, typed string) ([]id.Subscriber, error) {
+	if len(typed) > maxReference {
+		typed = ""
+	}
+	var found []id.Subscriber
+	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
+		postgres.Collect(r, &found, pgx.RowTo[id.Subscriber], q.Views.SQL(MatchingName, `
+			select subscriber_id from {schema}.payers
+			where org_id = $1 and (account_number = nullif($2::text, '') or phone = nullif($3::text, ''))
+			order by account_number limit $4`), org, readReference(typed).account, phoneKey(typed), mostAccounts)
+	})
+	return found, err
+}

@@ -45,6 +45,9 @@ func (d *Directory) attributes(s *service, given entitlement.Service) radius.Att
 	} else {
 		a = a.Text(rfc2869.FramedPool_Type, terms.Pool)
 	}
+	if given.Access == entitlement.WalledGarden {
+		return a[:len(a):len(a)] // no IPv6: the rules of the walled garden are for IPv4
+	}
 	own := s.staticIPv6.IsValid()
 	link := own && s.staticIPv6.Bits() == linkBits
 	if link {

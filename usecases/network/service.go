@@ -29,7 +29,7 @@ type CreateInput struct {
 	ParentInterface string
 	VlanID          *int                     // nil = none, else 1 to 4094
 	Addressing      events.ServiceAddressing // empty fields follow from the others; no subnet = the first free one
-	WalledGarden    events.WalledGarden      // of a hotspot, in the form of commands.NormalWalledGarden
+	WalledGarden    events.WalledGarden      // in the form of commands.NormalWalledGarden; none for cpe-management
 }
 
 // Create checks the form, then asks the router whether the service may be at its place, takes addresses from the plan
@@ -224,12 +224,12 @@ func (in ServiceChange) addressing(present network.Service, to events.ServiceBin
 	return out
 }
 
-// garden applies the change to the present walled garden; only a hotspot keeps one.
+// garden applies the change to the present walled garden; a service without customers keeps none.
 func (in ServiceChange) garden(present network.Service, to events.ServiceBinding) events.WalledGarden {
 	switch {
 	case in.WalledGarden != nil:
 		return *in.WalledGarden
-	case to.Type != events.ServiceHotspot:
+	case to.Type == events.ServiceCPEManagement:
 		return events.WalledGarden{}
 	}
 	return present.WalledGarden

@@ -57,9 +57,9 @@ func TestCreate_RefusesBeforeAddressesAreTaken(t *testing.T) {
 		"VLAN":               {func(in *input) { in.VlanID = &vlan }, "invalid_input"},
 		"half an address":    {func(in *input) { in.Addressing.Gateway = "10.1.1.1" }, "invalid_input"},
 		"reserved interface": {func(in *input) { in.ParentInterface = "ether1" }, "reserved_interface"},
-		"a garden of PPPoE": {
-			func(in *input) { in.WalledGarden.Domains = []string{"example.com"} }, "invalid_input",
-		},
+		"a garden without customers": {func(in *input) {
+			in.Type, in.WalledGarden.Domains = events.ServiceCPEManagement, []string{"example.com"}
+		}, "invalid_input"},
 	} {
 		in := p.pppoe("ether4")
 		c.change(&in)

@@ -45,9 +45,10 @@ type BootstrapConfig struct {
 	CoAPort      int
 	APIUser      string
 	APIPassword  string
-	APIPort      int    // port of the service that the platform calls: www, www-ssl, api or api-ssl
-	AllowReboot  bool   // gives the user group the policy reboot, without which a router refuses the command
-	ReportURL    string // address with the device's token, for the report of the script's version; "" = no report
+	APIPort      int     // port of the service that the platform calls: www, www-ssl, api or api-ssl
+	AllowReboot  bool    // gives the user group the policy reboot, without which a router refuses the command
+	ReportURL    string  // address with the device's token, for the report of the script's version; "" = no report
+	Garden       *Garden // nil = the script makes no walled garden
 }
 
 // Patterns that keep a value safe inside a script or a configuration file without quotes.
@@ -247,10 +248,23 @@ func (s *script) radius(c BootstrapConfig) {
 	s.put(`}`)
 }
 
-// firewall makes the platform's rules.
+// firewall makes the platform's rules, and the list of what the walled garden allows.
 func (s *script) firewall(c BootstrapConfig) {
 	s.put("# 4. Firewall: the tunnel rule first. Rules of others are not touched.")
-	s.rules("/ip firewall filter", FirewallTag, FirewallRules(Firewall{RadiusHost: c.RadiusHost, CoAPort: c.CoAPort}))
+	rules := Firewall{RadiusHost: c.RadiusHost, CoAPort: c.CoAPort, Garden: c.Garden}
+	s.rules("/ip firewall filter", FirewallTag, FirewallRules(rules))
+	if c.Garden == nil {
+		return
+	}
+	s.rules("/ip firewall nat", FirewallTag, NATRules(rules))
+	s.put(`/ip firewall address-list remove [find where list=%s comment="%s"]`, AllowedList, fwAllowed)
+	for _, entry := range c.Garden.allowed() {
+		address := quoted(entry.Values[propertyAddress])
+		// an entry of the operator's own serves as well: a router has each once
+		s.put(`:if ([:len [/ip firewall address-list find where list=%s address=%s]] = 0) do={`, AllowedList, address)
+		s.put(`/ip firewall address-list add list=%s address=%s comment="%s" disabled=no }`, AllowedList, address,
+			fwAllowed)
+	}
 }
 
 // rules puts rules at the head of a table, in their order: so what is accepted is accepted before anything is dropped.
@@ -273,7 +287,8 @@ func words(rule Resource) string {
 	var list []string
 	for _, property := range []string{
 		"chain", "action", "in-interface", "out-interface", "in-interface-list", "out-interface-list", "src-address",
-		"dst-address", "protocol", "dst-port", "connection-state", "connection-nat-state", "to-addresses", "comment",
+		"dst-address", "src-address-list", "dst-address-list", "protocol", "dst-port", "connection-state",
+		"connection-nat-state", "jump-target", "reject-with", "to-addresses", "to-ports", "comment",
 	} {
 		if value, ok := rule.Values[property]; ok && property == "comment" {
 			list = append(list, fmt.Sprintf("%s=%q", property, value))

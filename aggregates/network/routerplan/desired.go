@@ -2,6 +2,7 @@ package routerplan
 
 import (
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -23,6 +24,8 @@ type Service struct {
 	Masquerade bool
 	// Shared says that another organization had management addresses in the subnet first.
 	Shared bool
+	// Allowed lists what customers of every walled garden reach, besides what WalledGarden names: see Garden.Allowed.
+	Allowed []string
 }
 
 // Resource is one row that a router should have. Values are the properties that the platform decides; the operator
@@ -180,20 +183,40 @@ func (d *desire) hotspot() {
 		propertyName: d.names.hotspot, propertyInterface: d.on, "address-pool": d.names.pool,
 		"profile": d.names.hotspotProfile, propertyDisabled: "no",
 	}, false)
-	for _, domain := range d.service.WalledGarden.Domains {
+	domains, addresses := d.service.reachable()
+	for _, domain := range domains {
 		d.add(MenuWalledGarden, map[string]string{propertyDstHost: domain, propertyServer: d.names.hotspot,
 			propertyAction: "allow", propertyDisabled: "no"}, true)
 	}
-	for _, domain := range d.service.WalledGarden.Domains {
+	for _, domain := range domains {
 		d.add(MenuWalledGardenIP, map[string]string{propertyDstHost: domain, propertyServer: d.names.hotspot,
 			propertyAction: "accept", propertyDisabled: "no"}, true)
 	}
-	for _, address := range d.service.WalledGarden.Addresses {
+	for _, address := range addresses {
 		d.add(MenuWalledGardenIP, map[string]string{
 			propertyDstAddress: address, propertyServer: d.names.hotspot, propertyAction: "accept",
 			propertyDisabled: "no",
 		}, true)
 	}
+}
+
+// reachable lists the host names, and the addresses and subnets, that are reached from a hotspot before the sign-in,
+// each once.
+func (s Service) reachable() (domains, addresses []string) {
+	domains, addresses = slices.Clone(s.WalledGarden.Domains), slices.Clone(s.WalledGarden.Addresses)
+	for _, site := range s.Allowed {
+		_, err := netip.ParsePrefix(site)
+		_, err2 := netip.ParseAddr(site)
+		switch {
+		case err == nil || err2 == nil:
+			addresses = append(addresses, site)
+		default:
+			domains = append(domains, site)
+		}
+	}
+	slices.Sort(domains)
+	slices.Sort(addresses)
+	return slices.Compact(domains), slices.Compact(addresses)
 }
 
 // bitsOf is the length of a subnet's prefix in decimal, "32" for a text that is no subnet.

@@ -28,9 +28,10 @@ const (
 type Firewall struct {
 	RadiusHost string // the platform's address inside the tunnel
 	CoAPort    int
+	Garden     *Garden // nil = the router has no walled garden
 }
 
-// FirewallRules lists the platform's rules in the order in which a router must have them.
+// FirewallRules lists the platform's rules of the filter in the order in which a router must have them.
 func FirewallRules(f Firewall) []Resource {
 	rule := func(comment, chain string, more map[string]string) Resource {
 		values := map[string]string{
@@ -39,7 +40,7 @@ func FirewallRules(f Firewall) []Resource {
 		maps.Copy(values, more)
 		return Resource{Path: MenuFirewallFilter, Name: comment, Values: values}
 	}
-	return []Resource{
+	rules := []Resource{
 		rule(fwTunnel, "input", map[string]string{"src-address": f.RadiusHost}),
 		rule(fwRadius, "input", map[string]string{
 			"src-address": f.RadiusHost, "protocol": "udp", "dst-port": strconv.Itoa(f.CoAPort),
@@ -48,6 +49,19 @@ func FirewallRules(f Firewall) []Resource {
 		rule(fwForward, "forward", map[string]string{"src-address": f.RadiusHost}),
 		rule(fwForwardDrop, "forward", map[string]string{propertyAction: "drop"}),
 	}
+	if f.Garden != nil {
+		rules = append(rules, f.Garden.filterRules(f.RadiusHost)...)
+	}
+	return rules
+}
+
+// NATRules lists the platform's rules of the translation in the order in which a router must have them, before those of
+// the operator; none without a walled garden.
+func NATRules(f Firewall) []Resource {
+	if f.Garden == nil {
+		return nil
+	}
+	return f.Garden.natRules(f.RadiusHost)
 }
 
 // harmless lists properties that do not change which packets a rule matches.
@@ -63,15 +77,36 @@ type placed struct {
 	kept bool // the row stays where it is
 }
 
-// CompareFirewall compares the platform's rules, and their order, with those of a router. The operator's rules are
-// neither compared nor written; the platform's rules must only stand before them.
+// CompareFirewall compares the platform's rules, and their order, with those of a router: the filter, the translation
+// and the list of what the walled garden allows. The operator's rules are neither compared nor written; the platform's
+// rules must only stand before them. A menu that is not in the snapshot counts as empty.
 func CompareFirewall(s Snapshot, f Firewall) Diff {
-	table := s.static(MenuFirewallFilter)
+	d := compareRules(s, MenuFirewallFilter, FirewallRules(f)).With(compareRules(s, MenuNAT, NATRules(f)))
+	if f.Garden != nil {
+		return d.With(CompareAllowed(s, *f.Garden))
+	}
+	return d.With(CompareAllowed(s, Garden{}))
+}
+
+// onlyRead leaves the parts of a difference that are in menus which were read.
+func (d Diff) onlyRead(s Snapshot) Diff {
+	unread := func(path string) bool {
+		_, read := s[path]
+		return !read
+	}
+	d.Differences = slices.DeleteFunc(d.Differences, func(x Difference) bool { return unread(x.Path) })
+	d.steps = slices.DeleteFunc(d.steps, func(x Step) bool { return unread(x.Path) })
+	return d
+}
+
+// compareRules compares the platform's rules in one table of a router's firewall.
+func compareRules(s Snapshot, path string, wanted []Resource) Diff {
+	table := s.static(path)
 	left := slices.DeleteFunc(slices.Clone(table),
 		func(r Row) bool { return !strings.HasPrefix(r[propertyComment], FirewallTag) })
-	m := menu{path: MenuFirewallFilter, name: propertyComment, key: []string{propertyComment}}
+	m := menu{path: path, name: propertyComment, key: []string{propertyComment}}
 	var rules []placed
-	for _, want := range FirewallRules(f) {
+	for _, want := range wanted {
 		p := placed{want: want}
 		at := slices.IndexFunc(left, func(r Row) bool { return r[propertyComment] == want.Name })
 		if at >= 0 {
@@ -92,7 +127,7 @@ func CompareFirewall(s Snapshot, f Firewall) Diff {
 			Path: m.path, Kind: KindExtra, Name: r[propertyComment], Actual: plain(r), row: r,
 		})
 	}
-	d.steps = firewallSteps(table, rules, left)
+	d.steps = firewallSteps(path, table, rules, left)
 	return d
 }
 
@@ -132,18 +167,19 @@ func keepInPlace(table []Row, rules []placed) {
 	}
 }
 
-// longestIncreasing is the longest increasing part of the list. It tries every subset, which is fast for three rules.
+// longestIncreasing is the longest increasing part of the list.
 func longestIncreasing(list []int) []int {
 	var best []int
-	for mask := range 1 << len(list) {
-		var chosen []int
-		for i, n := range list {
-			if mask&(1<<i) != 0 && (len(chosen) == 0 || n > chosen[len(chosen)-1]) {
-				chosen = append(chosen, n)
+	ending := make([][]int, len(list)) // the longest part that ends with each number
+	for i, n := range list {
+		for at := range i {
+			if list[at] < n && len(ending[at]) > len(ending[i]) {
+				ending[i] = ending[at]
 			}
 		}
-		if len(chosen) > len(best) {
-			best = chosen
+		ending[i] = append(slices.Clone(ending[i]), n)
+		if len(ending[i]) > len(best) {
+			best = ending[i]
 		}
 	}
 	return best
@@ -153,7 +189,7 @@ func longestIncreasing(list []int) []int {
 func (p placed) difference(rules []placed, at int) (Difference, bool) {
 	if p.row == nil {
 		want := p.want
-		return Difference{Path: MenuFirewallFilter, Kind: KindMissing, Name: want.Name, Expected: want.Values,
+		return Difference{Path: want.Path, Kind: KindMissing, Name: want.Name, Expected: want.Values,
 			want: &want}, true
 	}
 	x := p.diff
@@ -169,11 +205,11 @@ func (p placed) difference(rules []placed, at int) (Difference, bool) {
 
 // firewallSteps puts the rules into their order before all others. New rules are added before old ones are removed, so
 // that the tunnel is never blocked in between.
-func firewallSteps(table []Row, rules []placed, left []Row) []Step {
+func firewallSteps(path string, table []Row, rules []placed, left []Row) []Step {
 	var steps, last []Step
 	for i, p := range rules {
 		anchor := anchorOf(table, rules, i)
-		step := Step{Path: MenuFirewallFilter, Name: p.want.Name, Destination: anchor}
+		step := Step{Path: p.want.Path, Name: p.want.Name, Destination: anchor}
 		if p.row == nil || p.diff.replace {
 			step.Operation, step.Values, step.After = commands.OperationAdd, p.want.Values, p.want.Values
 			steps = append(steps, step)
@@ -185,7 +221,7 @@ func firewallSteps(table []Row, rules []placed, left []Row) []Step {
 		if p.bad {
 			values := withoutPlace(p.diff.Expected)
 			steps = append(steps, Step{
-				Path: MenuFirewallFilter, Operation: commands.OperationSet, ID: p.row[propertyID], Name: p.want.Name,
+				Path: p.want.Path, Operation: commands.OperationSet, ID: p.row[propertyID], Name: p.want.Name,
 				Values: values, Before: withoutPlace(p.diff.Actual), After: values,
 			})
 		}
@@ -198,7 +234,7 @@ func firewallSteps(table []Row, rules []placed, left []Row) []Step {
 		}
 	}
 	for _, r := range left {
-		last = append(last, removal(Difference{Path: MenuFirewallFilter, Name: r[propertyComment], row: r}))
+		last = append(last, removal(Difference{Path: path, Name: r[propertyComment], row: r}))
 	}
 	return append(steps, last...)
 }

@@ -81,8 +81,8 @@ func tamper(t *rapid.T, r *model) {
 
 func TestReconcile_ForeignResourcesStayAndTheNextDiffIsEmpty(t *testing.T) {
 	t.Parallel()
-	firewall := routerplan.Firewall{RadiusHost: "10.99.0.1", CoAPort: 3799}
 	rapid.Check(t, func(t *rapid.T) {
+		firewall := drawFirewall(t)
 		r := newModel(nil, nil)
 		drawForeign(t, r)
 		before := r.foreign()
@@ -97,13 +97,14 @@ func TestReconcile_ForeignResourcesStayAndTheNextDiffIsEmpty(t *testing.T) {
 			kill := rapid.IntRange(0, 40).Draw(t, "kill")
 			r.run(t.Fatalf, routerplan.CompareDevice(r.menu, slices.Collect(maps.Values(services)), modern).Plan(),
 				kill)
+			firewall = drawFirewall(t)
 			r.run(t.Fatalf, routerplan.CompareFirewall(r.menu, firewall).Plan(), kill)
 		}
 		all := slices.Collect(maps.Values(services))
-		device, rules := routerplan.CompareDevice(r.menu, all, modern), routerplan.CompareFirewall(r.menu, firewall)
+		device := routerplan.CompareDevice(r.menu, all, modern)
 		checkMinimal(t, device)
 		r.run(t.Fatalf, device.Plan(), 1000)
-		r.run(t.Fatalf, rules.Plan(), 1000)
+		r.run(t.Fatalf, routerplan.CompareFirewall(r.menu, firewall).Plan(), 1000)
 		if diff := cmp.Diff(before, r.foreign()); diff != "" {
 			t.Fatalf("foreign resources (-before +after)\n%s", diff)
 		}
@@ -124,6 +125,21 @@ func TestReconcile_ForeignResourcesStayAndTheNextDiffIsEmpty(t *testing.T) {
 			t.Fatalf("foreign resources after removal (-before +after)\n%s", diff)
 		}
 	})
+}
+
+// drawFirewall is the platform's firewall, with or without a walled garden.
+func drawFirewall(t *rapid.T) routerplan.Firewall {
+	f := routerplan.Firewall{RadiusHost: "10.99.0.1", CoAPort: 3799}
+	if rapid.Bool().Draw(t, "garden") {
+		f.Garden = &routerplan.Garden{
+			Allowed: rapid.SliceOf(rapid.SampledFrom([]string{
+				"acme.example", "*.bank.example", "bank.example", "192.0.2.1", "203.0.113.0/24",
+			})).Draw(t, "allowed"),
+			DNS:      rapid.SampledFrom([]string{"", "192.0.2.53"}).Draw(t, "name server"),
+			Redirect: rapid.Bool().Draw(t, "redirect"),
+		}
+	}
+	return f
 }
 
 // checkMinimal wants at most one write for a difference and two for a replacement, no row written twice, and no set of
@@ -148,15 +164,19 @@ func checkMinimal(t *rapid.T, d routerplan.Diff) {
 
 // checkFirewallOrder wants the platform's rules in order, before all rules of the operator that are not dynamic.
 func checkFirewallOrder(t *rapid.T, r *model, f routerplan.Firewall) {
-	var comments []string
-	for _, row := range r.menu[routerplan.MenuFirewallFilter] {
-		if row["dynamic"] != "true" {
-			comments = append(comments, row["comment"])
+	for path, rules := range map[string][]routerplan.Resource{
+		routerplan.MenuFirewallFilter: routerplan.FirewallRules(f), routerplan.MenuNAT: routerplan.NATRules(f),
+	} {
+		var comments []string
+		for _, row := range r.menu[path] {
+			if row["dynamic"] != "true" {
+				comments = append(comments, row["comment"])
+			}
 		}
-	}
-	for i, rule := range routerplan.FirewallRules(f) {
-		if comments[i] != rule.Name {
-			t.Fatalf("rule %d is %q of %q", i, comments[i], comments)
+		for i, rule := range rules {
+			if comments[i] != rule.Name {
+				t.Fatalf("%s: rule %d is %q of %q", path, i, comments[i], comments)
+			}
 		}
 	}
 }

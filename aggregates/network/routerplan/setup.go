@@ -45,7 +45,7 @@ type Setup struct {
 func SetupMenus() []string {
 	return []string{
 		MenuRadius, MenuRadiusIncoming, MenuPPPAAA, MenuUser, MenuUserGroup, MenuIPService, MenuCertificate,
-		MenuFirewallFilter, MenuSSTPClient, MenuScheduler,
+		MenuFirewallFilter, MenuNAT, MenuAddressList, MenuSSTPClient, MenuScheduler,
 	}
 }
 
@@ -68,11 +68,9 @@ func CompareSetup(s Snapshot, want Setup, v Version) Diff {
 		}
 		d.steps = append(d.steps, setupSteps(x)...)
 	}
-	if _, read := s[MenuFirewallFilter]; read {
-		rules := CompareFirewall(s, want.Firewall)
-		d.Differences = append(d.Differences, rules.Differences...)
-		d.steps = append(d.steps, rules.steps...)
-	}
+	rules := CompareFirewall(s, want.Firewall).onlyRead(s)
+	d.Differences = append(d.Differences, rules.Differences...)
+	d.steps = append(d.steps, rules.steps...)
 	d.Differences = slices.Concat(d.Differences, leftRollbacks(s, want.Running), foreignRollbacks(s))
 	d.steps = append(d.steps, LeftRollbacks(s, want.Running...)...)
 	return d

@@ -60,6 +60,9 @@ const (
 	propertyAddress     = "address"
 	propertyDstHost     = "dst-host"
 	propertyDstAddress  = "dst-address"
+	propertyDstPort     = "dst-port"
+	propertySrcList     = "src-address-list"
+	propertyDstList     = "dst-address-list"
 	propertyServiceName = "service-name"
 )
 
@@ -73,10 +76,14 @@ func ServiceMenus() []string {
 }
 
 // Narrow gives the condition with which a menu is read; nil = the whole menu. Of the routes only the default ones are
-// asked for, because a router with a full table has hundreds of thousands. Source: docs/facts/routeros.md#routes.
+// asked for, because a router with a full table has hundreds of thousands. Source: docs/facts/routeros.md#routes. Of
+// the address lists only the platform's own is, because operators keep lists of many thousands.
 func Narrow(menu string) map[string]string {
-	if menu == MenuRoute {
+	switch menu {
+	case MenuRoute:
 		return map[string]string{propertyDstAddress: "0.0.0.0/0"}
+	case MenuAddressList:
+		return map[string]string{propertyList: AllowedList}
 	}
 	return nil
 }
@@ -89,7 +96,7 @@ func UseMenus() []string { return []string{MenuDHCPLease, MenuPPPActive, MenuHot
 func ApplyMenus() []string { return append(ServiceMenus(), UseMenus()...) }
 
 // FirewallMenus lists the menus to read before CompareFirewall.
-func FirewallMenus() []string { return []string{MenuFirewallFilter} }
+func FirewallMenus() []string { return []string{MenuFirewallFilter, MenuNAT, MenuAddressList} }
 
 // InterfaceMenus lists the menus to read before Reserved and Picker, some of them only where Vacant does not say that
 // they are empty.

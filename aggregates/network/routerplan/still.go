@@ -33,7 +33,11 @@ func (s Step) Still(row Row) bool {
 
 // owns reports whether a row belongs to the service, or is the firewall rule, of the step.
 func (s Step) owns(row Row) bool {
-	if s.Path == MenuFirewallFilter {
+	if s.Path == MenuAddressList {
+		return strings.HasPrefix(row[propertyComment], FirewallTag) &&
+			entryName(row[propertyList], row[propertyAddress]) == s.Name
+	}
+	if s.Path == MenuFirewallFilter || strings.HasPrefix(s.Name, FirewallTag) {
 		return strings.HasPrefix(row[propertyComment], FirewallTag) && row[propertyComment] == s.Name
 	}
 	at := rankOf(s.Path)

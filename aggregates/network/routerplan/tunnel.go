@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/lastmile-isp/lastmile/commands"
@@ -120,9 +121,10 @@ tcp=127.0.0.1:2001
 	return config, b.String(), nil
 }
 
-// AccelFirewall writes the rules of nftables that belong to accel-ppp. A router reaches RADIUS at the platform's
-// address and nothing else: no other service of the machine, no other router, no network behind it. Its packets have
-// its own address, the one to which the way back leads through its tunnel: no router sends RADIUS as another one.
+// AccelFirewall writes the rules of nftables that belong to accel-ppp. A router reaches RADIUS, and the redirect of the
+// walled garden, at the platform's address and nothing else: no other service of the machine, no other router, no
+// network behind it. Its packets have its own address, the one to which the way back leads through its tunnel: no
+// router sends RADIUS as another one.
 func AccelFirewall() string {
 	return fmt.Sprintf(`# Management tunnel of Lastmile. Written by "lastmile tunnel config"; load it with nft -f.
 table inet lastmile_tunnel
@@ -138,6 +140,7 @@ table inet lastmile_tunnel {
 		iifname "%[1]s*" ip daddr != %[3]s drop
 		iifname "%[1]s*" ct state established,related accept
 		iifname "%[1]s*" udp dport { 1812, 1813 } accept
+		iifname "%[1]s*" tcp dport %[4]d accept
 		iifname "%[1]s*" icmp type echo-request accept
 		iifname "%[1]s*" drop
 	}
@@ -147,7 +150,7 @@ table inet lastmile_tunnel {
 		oifname "%[1]s*" drop
 	}
 }
-`, tunnelLink, commands.TunnelPlan, commands.TunnelGateway)
+`, tunnelLink, commands.TunnelPlan, commands.TunnelGateway, commands.RedirectPort)
 }
 
 // RouterConcentrator writes the script for a router that serves as concentrator. It may run again: it removes the
@@ -205,7 +208,7 @@ func concentratorRules(platform netip.Addr) (filter, nat []Resource) {
 		return r
 	}
 	const in, out = "in-interface-list", "out-interface-list"
-	at, plan := platform.String(), commands.TunnelPlan.String()
+	at, plan, redirect := platform.String(), commands.TunnelPlan.String(), strconv.Itoa(commands.RedirectPort)
 	filter = []Resource{
 		rule("ping", "chain", "input", "action", "accept", in, tunnelServer, "protocol", "icmp"),
 		rule("input-drop", "chain", "input", "action", "drop", in, tunnelServer),
@@ -213,6 +216,8 @@ func concentratorRules(platform netip.Addr) (filter, nat []Resource) {
 			"dst-address", at, "connection-state", "established,related"),
 		rule("radius", "chain", "forward", "action", "accept", in, tunnelServer, propertySrcAddress, plan,
 			"dst-address", at, "protocol", "udp", "dst-port", "1812,1813"),
+		rule("redirect", "chain", "forward", "action", "accept", in, tunnelServer, propertySrcAddress, plan,
+			"dst-address", at, "protocol", "tcp", "dst-port", redirect),
 		rule("from-tunnels-drop", "chain", "forward", "action", "drop", in, tunnelServer),
 		rule("platform", "chain", "forward", "action", "accept", out, tunnelServer, "src-address", at),
 		rule("to-tunnels-drop", "chain", "forward", "action", "drop", out, tunnelServer),
@@ -222,6 +227,8 @@ func concentratorRules(platform netip.Addr) (filter, nat []Resource) {
 		rule("radius", "chain", "dstnat", "action", "dst-nat", in, tunnelServer, "dst-address", gateway, "protocol",
 			"udp",
 			"dst-port", "1812,1813", "to-addresses", at),
+		rule("redirect", "chain", "dstnat", "action", "dst-nat", in, tunnelServer, "dst-address", gateway, "protocol",
+			"tcp", "dst-port", redirect, "to-addresses", at),
 		rule("platform", "chain", "srcnat", "action", "src-nat", out, tunnelServer, "src-address", at, "to-addresses",
 			gateway),
 	}

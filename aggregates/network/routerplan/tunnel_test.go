@@ -100,7 +100,8 @@ func TestConcentrator_OnARouterIsolatesAndRunsTwice(t *testing.T) {
 		}
 		after := r.Snapshot(false)
 		for i, want := range []string{
-			"ping", "input-drop", "answers", "radius", "from-tunnels-drop", "platform", "to-tunnels-drop",
+			"ping", "input-drop", "answers", "radius", "redirect", "from-tunnels-drop", "platform",
+			"to-tunnels-drop",
 		} {
 			rule := after["ip/firewall/filter"][i]
 			if rule["comment"] != "lastmile-tunnel:"+want ||
@@ -108,14 +109,7 @@ func TestConcentrator_OnARouterIsolatesAndRunsTwice(t *testing.T) {
 				t.Errorf("%s: rule %d is %v, not %s", version, i, rule, want)
 			}
 		}
-		if rule := after["ip/firewall/nat"][0]; rule["dst-address"] != "10.99.0.1" ||
-			rule["to-addresses"] != "192.168.88.10" || rule["dst-port"] != "1812,1813" {
-			t.Errorf("%s: RADIUS goes nowhere: %v", version, rule)
-		}
-		if rule := after["ip/firewall/nat"][1]; rule["src-address"] != "192.168.88.10" ||
-			rule["to-addresses"] != "10.99.0.1" {
-			t.Errorf("%s: the platform is not 10.99.0.1 to routers: %v", version, rule)
-		}
+		checkTranslations(t, version, after["ip/firewall/nat"])
 		for _, profile := range after["ppp/profile"] {
 			if profile["name"] == "lastmile-tunnel" && profile["interface-list"] != "lastmile-tunnel" {
 				t.Errorf("%s: tunnels are in no list: %v", version, profile)
@@ -150,4 +144,20 @@ func withoutOurs(r *router.Router) router.Snapshot {
 	return r.Snapshot(false).Without(func(menu string, item router.Item) bool {
 		return !strings.HasPrefix(menu, "ip/firewall/") || strings.HasPrefix(item["comment"], "lastmile-tunnel:")
 	})
+}
+
+// checkTranslations wants RADIUS and the redirect of the walled garden to reach the platform, which is 10.99.0.1 to
+// routers.
+func checkTranslations(t *testing.T, version string, rules []router.Item) {
+	t.Helper()
+	for i, want := range []string{"udp 1812,1813", "tcp 1880"} {
+		rule := rules[i]
+		if rule["dst-address"] != "10.99.0.1" || rule["to-addresses"] != "192.168.88.10" ||
+			rule["protocol"]+" "+rule["dst-port"] != want {
+			t.Errorf("%s: %s goes nowhere: %v", version, want, rule)
+		}
+	}
+	if rule := rules[2]; rule["src-address"] != "192.168.88.10" || rule["to-addresses"] != "10.99.0.1" {
+		t.Errorf("%s: the platform is not 10.99.0.1 to routers: %v", version, rule)
+	}
 }

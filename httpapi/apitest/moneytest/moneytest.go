@@ -45,6 +45,7 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
 	"github.com/lastmile-isp/lastmile/simulators/provider"
+	"github.com/lastmile-isp/lastmile/usecases"
 	"github.com/lastmile-isp/lastmile/usecases/billing"
 	"github.com/lastmile-isp/lastmile/usecases/payments"
 )
@@ -79,6 +80,7 @@ type Kit struct {
 type Options struct {
 	Live    bool           // callbacks without a token in their address are stored, but not believed
 	Allowed []netip.Prefix // addresses from which callbacks are accepted; nil = any
+	Login   int            // sign-ins a minute for each address; 0 = no limit
 	Limit   int            // callbacks a minute for each shortcode and kind; 0 = no limit
 }
 
@@ -109,7 +111,11 @@ func New(t *testing.T, o Options) *Kit {
 	receiver := &late{}
 	access := k.access(t)
 	k.serve(t, o, receiver, access)
+	page := k.page(access)
 	workers := paymentsjobs.New(paymentsjobs.Config{
+		Ask: func(ctx context.Context, meta commands.Meta, subscribers []id.Subscriber) error {
+			return page.Ask(ctx, usecases.Asked{Meta: meta, Keyed: true}, subscribers)
+		},
 		Bus: k.Core.Bus, Views: k.Views, Inbox: k.Vault.Inbox, Access: access, Clock: k.Clock,
 		Logger: storetest.Quiet(),
 		Addresses: paymentsjobs.Addresses{
@@ -181,15 +187,14 @@ func (k *Kit) serve(t *testing.T, o Options, receiver *late, access paymentsjobs
 	attempts, receipts := paymentsviews.PaymentsQuery{Views: k.Views}, paymentscases.Receipts{Bus: k.Core.Bus}
 	pays := paymentsapi.Payments{
 		Payments: attempts, Receipts: receipts, Books: books,
-		Prompts: paymentscases.Prompts{
-			Bus: k.Core.Bus, Payments: attempts, Platform: platform, Limiter: k.Vault.Limits, Limit: 3,
-			Ready: access.Ready,
-		},
+		Prompts: k.prompts(access),
 		Own: func(context.Context, id.Organization, id.User) ([]id.Subscriber, error) {
 			return []id.Subscriber{k.Amina}, nil
 		},
 	}
-	k.Kit = apitest.New(t, func(c *httpapi.Config) { c.Visibility, c.Limits.Webhook = k.Views, o.Limit },
+	k.Kit = apitest.New(t, func(c *httpapi.Config) {
+		c.Visibility, c.Limits.Webhook, c.Limits.Login = k.Views, o.Limit, o.Login
+	},
 		pays.Routes(),
 		paymentsapi.Receipts{
 			Receipts: paymentsviews.ReceiptsQuery{Views: k.Views},
@@ -211,7 +216,29 @@ func (k *Kit) serve(t *testing.T, o Options, receiver *late, access paymentsjobs
 			Bus: k.Core.Bus, Collections: billingviews.CollectionsQuery{Views: k.Views},
 			Users: identityviews.UsersQuery{Views: k.Views}, Clock: k.Clock,
 		}}.Routes(),
-		paymentsapi.Webhooks{Receiver: receiver}.Routes())
+		paymentsapi.Webhooks{Receiver: receiver}.Routes(), paymentsapi.Page{Cases: k.page(access)}.Routes())
+}
+
+// page makes the use case of the payment page.
+func (k *Kit) page(access paymentsjobs.Access) paymentscases.Page {
+	return paymentscases.Page{
+		Prompts: k.prompts(access), Matching: paymentsviews.MatchingQuery{Views: k.Views},
+		Later: func(ctx context.Context, asked usecases.Asked, subscribers []id.Subscriber) error {
+			return k.jobs.Insert(ctx, commands.AskToPay{Subscribers: subscribers, At: k.Clock.Now()},
+				id.New[id.Any](), jobs.Cause{OrgID: asked.Org(), Actor: asked.Meta.Actor}, 0)
+		},
+	}
+}
+
+// prompts makes the use case that asks phones to pay.
+func (k *Kit) prompts(access paymentsjobs.Access) paymentscases.Prompts {
+	return paymentscases.Prompts{
+		Bus: k.Core.Bus, Payments: paymentsviews.PaymentsQuery{Views: k.Views},
+		Platform: paymentscases.PlatformGateway{
+			Shortcode: PlatformShortcode, Environment: commands.EnvironmentSandbox,
+		},
+		Limiter: k.Vault.Limits, Limit: 3, Ready: access.Ready,
+	}
 }
 
 // startWorking starts jobs, inbox and processes.

@@ -1,0 +1,35 @@
+package directory_test
+
+import (
+	"testing"
+
+	"layeh.com/radius/rfc3162"
+	"layeh.com/radius/rfc4818"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/personal"
+)
+
+// The rules of the walled garden on routers are for IPv4.
+func TestDirectory_NoIPv6InTheWalledGarden(t *testing.T) {
+	t.Parallel()
+	for _, prefix := range []string{"", "2001:db8:1::/56", "2001:db8:1::/64"} {
+		s, i := newSafe(), newISP()
+		i.terms.Access.IPv6Pool, i.terms.Access.IPv6DelegatedPool = "links", "homes6"
+		k := newKit(t, s, append(i.begin(s, "127.0.0.1", "amina", "pw"), i.paid(noon)...)...)
+		if prefix != "" {
+			k.apply(events.SubscriptionAddressesAssigned{
+				SubscriptionID: i.subscription, StaticIPv6Prefix: personal.Of(prefix),
+			})
+		}
+		k.apply(events.WalledGardenEntered{DunningSubject: events.DunningSubject{
+			SubscriptionID: i.subscription, OrgID: i.org, SubscriberID: i.subscriber,
+		}})
+		answer, _ := k.accepted(request("amina", "pw"))
+		if mikrotik(answer, 19) != "walled-garden" || mikrotik(answer, 22) != "" ||
+			rfc3162.FramedIPv6Pool_GetString(answer) != "" || rfc3162.FramedIPv6Prefix_Get(answer) != nil ||
+			rfc4818.DelegatedIPv6Prefix_Get(answer) != nil {
+			t.Errorf("with prefix %q: %v", prefix, answer.Attributes)
+		}
+	}
+}
