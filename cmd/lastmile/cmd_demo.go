@@ -34,7 +34,8 @@ func (demoCommand) Run(ctx context.Context, p program) error {
 	}
 	defer closeLog()
 	c := productClock(cfg)
-	routers, dial, err := startRouters(ctx, c)
+	server := &demoRADIUS{}
+	routers, dial, err := startRouters(ctx, c, server)
 	if err != nil {
 		return err
 	}
@@ -44,6 +45,9 @@ func (demoCommand) Run(ctx context.Context, p program) error {
 		return err
 	}
 	defer app.Stop()
+	if err := server.is(app); err != nil {
+		return err
+	}
 	seed, cancel := context.WithTimeout(ctx, seedPatience)
 	defer cancel()
 	if err := app.seedDemo(seed, p.out, routers); err != nil {
@@ -52,10 +56,11 @@ func (demoCommand) Run(ctx context.Context, p program) error {
 		}
 		return fmt.Errorf("make the demo's data: %w", err)
 	}
-	if err := app.printDemo(p.out, routers.URL()); err != nil {
+	if err := app.printDemo(p.out, routers); err != nil {
 		return err
 	}
 	err = app.Wait(ctx)
+	signOutAll(context.WithoutCancel(ctx), routers)
 	_, _ = fmt.Fprintln(p.out, "\nStopping. The data stays; start again with: lastmile demo")
 	return err
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/lastmile-isp/lastmile/gateways/routeros"
 	"github.com/lastmile-isp/lastmile/httpapi/network"
 	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/simulators/handset"
 	"github.com/lastmile-isp/lastmile/simulators/router"
 )
 
@@ -23,21 +24,23 @@ type demoRouter struct {
 	name, version, address string
 	port                   int // the apiPort at the registration: 80 for REST, or that of the API protocol
 	services               []map[string]any
-	customers              []string // online through the first service
+	// customers have a device that dials through the service; those who may not be online are refused again and again.
+	customers []string
 }
 
-// demoRouters has routers of three releases; between them both protocols are used.
+// demoRouters has routers of three releases; between them both protocols are used. All are new enough to sign their
+// RADIUS requests, which the server demands of routers that share an address.
 var demoRouters = []demoRouter{
 	{
 		name: "tower-north", version: "7.16", address: "10.99.250.2", port: 80,
-		customers: []string{"acacia", "baobab", "cedar"}, services: []map[string]any{
+		customers: []string{"acacia", "baobab", "cedar", "fig", "jacaranda", "lantana"}, services: []map[string]any{
 			{"type": "pppoe", "parentInterface": "ether4"},
 			{"type": "cpe-management", "parentInterface": "ether4", "vlanId": 20},
 		},
 	},
 	{
-		name: "market-square", version: "6.49.10", address: "10.99.250.3", port: 8728,
-		customers: []string{"ebony", "fig"}, services: []map[string]any{
+		name: "market-square", version: "7.20.5", address: "10.99.250.3", port: 8728,
+		customers: []string{"ebony"}, services: []map[string]any{
 			{
 				"type": "hotspot", "parentInterface": "ether4", "walledGarden": map[string]any{
 					"domains": []string{"*.example.com"}, "addresses": []string{"198.51.100.7"},
@@ -46,7 +49,8 @@ var demoRouters = []demoRouter{
 		},
 	},
 	{
-		name: "lodge-south", version: "7.23.7", address: "10.99.250.4", port: 80, customers: []string{"dovu", "kapok"},
+		name: "lodge-south", version: "7.23.7", address: "10.99.250.4", port: 80,
+		customers: []string{"dovu", "grevillea", "hibiscus", "kapok"},
 		services: []map[string]any{
 			{"type": "pppoe", "parentInterface": "sfp1"},
 		},
@@ -54,13 +58,19 @@ var demoRouters = []demoRouter{
 	{name: "spare", version: "7.16", address: "10.99.250.5", port: 80},
 }
 
-// startRouters starts the demo's routers. The dial function reaches them at their tunnel addresses; any other address
-// is dialled as usual.
-func startRouters(ctx context.Context, c clock.Clock) (*router.Simulator, routeros.DialFunc, error) {
+// demoCoAPort is the first port on this machine at which the demo's routers take requests to change and to end
+// sessions. Each has the next one.
+const demoCoAPort = 3799
+
+// startRouters starts the demo's routers, whose customers sign in at server. The dial function reaches them at their
+// tunnel addresses; any other address is dialled as usual. When a port is taken, all are free ones.
+func startRouters(ctx context.Context, c clock.Clock, server *demoRADIUS) (*router.Simulator, routeros.DialFunc,
+	error) {
 	cfg := router.Config{Addr: "127.0.0.1:8091", Clock: c}
-	for _, d := range demoRouters {
+	for i, d := range demoRouters {
 		cfg.Routers = append(cfg.Routers, router.RouterConfig{
 			Name: d.name, Version: d.version, Password: demoRouterPassword, Tunnel: netip.MustParseAddr(d.address),
+			RADIUS: server.at, CoAPort: uint16(demoCoAPort + i),
 		})
 	}
 	sim, err := router.New(cfg)
@@ -69,6 +79,9 @@ func startRouters(ctx context.Context, c clock.Clock) (*router.Simulator, router
 	}
 	if err := sim.Start(context.WithoutCancel(ctx)); err != nil {
 		cfg.Addr = ""
+		for i := range cfg.Routers {
+			cfg.Routers[i].CoAPort = 0
+		}
 		if sim, err = router.New(cfg); err != nil {
 			return nil, nil, err
 		}
@@ -86,15 +99,17 @@ func startRouters(ctx context.Context, c clock.Clock) (*router.Simulator, router
 	}, nil
 }
 
-// makeRouters registers all routers but the spare one, and makes their services.
+// makeRouters registers all routers but the spare one, and makes their services. All speak RADIUS from this machine's
+// address, so they are told apart by their secrets.
 func (s *demoSeed) makeRouters(ctx context.Context) error {
-	for _, d := range demoRouters {
+	for i, d := range demoRouters {
 		if len(d.services) == 0 {
 			continue
 		}
 		device, err := s.admin.call(ctx, http.MethodPost, "/nas/devices", "demo-router-"+d.name, map[string]any{
-			"name": d.name, "ipAddress": "203.0.113.20", "radiusSecret": "demoradiussecret", "apiUsername": "admin",
+			"name": d.name, "ipAddress": "127.0.0.1", "radiusSecret": "demo-radius-" + d.name, "apiUsername": "admin",
 			"apiPassword": demoRouterPassword, "apiPort": d.port, "managementAddress": d.address,
+			"coaPort": demoCoAPort + i,
 		})
 		if err != nil {
 			return err
@@ -124,6 +139,12 @@ func (s *demoSeed) plugRouters(ctx context.Context, sim *router.Simulator) error
 			continue
 		}
 		path := "/nas/devices/" + device.text("id")
+		port := r.Handsets().CoAAddr().Port()
+		if now, _ := device["coaPort"].(float64); now != float64(port) {
+			if _, err := s.admin.call(ctx, http.MethodPatch, path, "", map[string]any{"coaPort": port}); err != nil {
+				return err
+			}
+		}
 		if err := s.pasteScript(ctx, path, r); err != nil {
 			return err
 		}
@@ -136,7 +157,9 @@ func (s *demoSeed) plugRouters(ctx context.Context, sim *router.Simulator) error
 			return err
 		}
 		for _, service := range services.list("data") {
-			connectCustomers(r, demoRouters[at].customers, service)
+			if err := switchOnCustomers(r, demoRouters[at].customers, service); err != nil {
+				return err
+			}
 		}
 	}
 	return driftByHand(sim.Router(demoRouters[len(demoRouters)-2].name))
@@ -160,22 +183,25 @@ func reportOf(script string) string {
 	return networkapi.BootstrapPath + strings.TrimRight(path, `\"`)
 }
 
-// connectCustomers makes customers sign in on the router. Services without sessions are passed over.
-func connectCustomers(r *router.Router, customers []string, service answer) {
-	subnet, err := netip.ParsePrefix(service.text("subnet"))
-	kinds := map[string][2]string{"pppoe": {"pppoe", "pppoe-svc-"}, "hotspot": {"hotspot", "hs-svc-"}}
+// demoLoad is the share of their rate that the demo's customers use.
+const demoLoad = 0.1
+
+// switchOnCustomers plugs the devices of customers in, which dial until the end. Services without sessions are passed
+// over.
+func switchOnCustomers(r *router.Router, customers []string, service answer) error {
+	kinds := map[string][2]string{"pppoe": {handset.PPPoE, "pppoe-svc-"}, "hotspot": {handset.Hotspot, "hs-svc-"}}
 	kind, has := kinds[service.text("type")]
-	if err != nil || !has {
-		return
+	if !has {
+		return nil
 	}
-	address := subnet.Addr().Next().Next()
 	for _, user := range customers {
-		_, _ = r.Connect(router.Session{
-			Kind: kind[0], User: user, Server: kind[1] + service.text("slug"), Address: address.String(),
-			Rate: "5M/10M", RxBytes: 40_000, TxBytes: 400_000,
-		}) // a customer who is online already stays so
-		address = address.Next()
+		if err := r.SwitchOn(user, handset.Customer{
+			Service: kind[0], Server: kind[1] + service.text("slug"), Password: demoLogin(user), Load: demoLoad,
+		}); err != nil {
+			return err
+		}
 	}
+	return nil
 }
 
 // driftByHand changes a pool on the router, as somebody at its console would.

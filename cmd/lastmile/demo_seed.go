@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/commands"
@@ -173,7 +174,8 @@ func (s *demoSeed) makeSubscriber(ctx context.Context, n int, c demoCustomer) er
 	}
 	if c.plan != "" {
 		made, err := s.admin.call(ctx, http.MethodPost, "/subscriptions", key+"-plan", map[string]string{
-			"subscriberId": account.subscriber, "planId": s.plans[c.plan],
+			"subscriberId": account.subscriber, "planId": s.plans[c.plan], "username": strings.ToLower(c.first),
+			"password": demoLogin(strings.ToLower(c.first)),
 		})
 		if err != nil {
 			return err

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -29,12 +30,17 @@ func TestDemo_SecondStartReusesTheData(t *testing.T) {
 		if out := k.command("doctor", "books"); !strings.Contains(out, "demo: 0 faults") {
 			t.Errorf("the books of the demo: %s", out)
 		}
+		k.watchesCustomers(routersOf(k.screen))
 	})
 	second := k.demo(func() {
 		admin, _ := k.loginAt("demo.lastmile.test", demoAdminEmail)
 		if n := len(k.all(admin, "/subscribers")); n != len(demoCustomers) {
 			t.Errorf("%d subscribers after the second start, want %d", n, len(demoCustomers))
 		}
+		k.eventually("the customers to be online again", func(context.Context) (bool, error) {
+			list := k.all(admin, "/sessions?online=true")
+			return len(list) == demoOnline+1, fmt.Errorf("%d are", len(list)) // with the one who has paid
+		})
 	})
 	for _, screen := range []string{first, second} {
 		for _, part := range []string{"http://demo.lastmile.test:", demoAdminEmail, demoPassword.Reveal(), "curl -s"} {
@@ -94,7 +100,7 @@ func (k *kit) demo(look func()) string {
 	if !ok {
 		k.t.Fatal("the demo has no runtime file")
 	}
-	k.addr = running.HTTP
+	k.addr, k.screen = running.HTTP, out.String()
 	look()
 	stop()
 	if code := <-ended; code != exitOK {
@@ -111,4 +117,51 @@ func (k *kit) loginAt(host, email string) (apiClient, bool) {
 		k.t.Fatalf("sign in as %s: %v", email, err)
 	}
 	return c, must
+}
+
+// demoOnline is the number of the demo's customers who may be online and have a device.
+const demoOnline = 7
+
+// routersOf finds the address of the simulated routers on the demo's screen.
+func routersOf(screen string) apiClient {
+	_, after, _ := strings.Cut(screen, "  Routers  ")
+	at, _, _ := strings.Cut(strings.TrimSpace(after), "/sim/")
+	host := strings.TrimPrefix(at, "http://")
+	return apiClient{addr: host, host: host}
+}
+
+// watchesCustomers looks at sessions of the demo while the clock is moved, a device is switched off and on, and a
+// customer pays who was refused.
+func (k *kit) watchesCustomers(routers apiClient) {
+	k.t.Helper()
+	admin, _ := k.loginAt("demo.lastmile.test", demoAdminEmail)
+	session := func(user string, holds func(answer) bool) {
+		k.t.Helper()
+		var last []answer
+		k.eventually("session of "+user, func(context.Context) (bool, error) {
+			last = k.all(admin, "/sessions?username="+user)
+			return len(last) > 0 && holds(last[0]), fmt.Errorf("%v", last)
+		})
+	}
+	online := func(s answer) bool { return s["endedAt"] == nil }
+	k.eventually("the customers to be online", func(context.Context) (bool, error) {
+		list := k.all(admin, "/sessions?online=true")
+		return len(list) == demoOnline, fmt.Errorf("%d are", len(list))
+	})
+	session("ebony", online)
+	root, _ := k.loginAt("lastmile.test", demoRootEmail)
+	k.must(root, "POST", "/dev/clock", map[string]any{"advance": "10m"})
+	session("acacia", func(s answer) bool { n, _ := s["bytesIn"].(float64); return n > 10*60*100_000 })
+	k.must(routers, "PUT", "/sim/routers/tower-north/customers/acacia/power", map[string]any{"on": false})
+	session("acacia", func(s answer) bool { return s["endReason"] == "user_request" })
+	k.must(routers, "PUT", "/sim/routers/tower-north/customers/acacia/power", map[string]any{"on": true})
+	session("acacia", online)
+	hibiscus := "/sim/routers/lodge-south/customers/hibiscus"
+	k.eventually("a customer who never paid to be refused", func(context.Context) (bool, error) {
+		return k.must(routers, "GET", hibiscus, nil).text("outcome") == "rejected", nil
+	})
+	who := k.all(admin, "/subscribers?q=hibiscus")[0].text("id")
+	k.must(admin, "POST", "/payments/cash", map[string]any{"subscriberId": who, "amount": 1500, "reference": "till"})
+	k.must(root, "POST", "/dev/clock", map[string]any{"advance": "1m"}) // the device dials every 30 s
+	session("hibiscus", online)
 }

@@ -3,8 +3,11 @@ package main
 import (
 	"io"
 	"net"
+	"strconv"
 	"strings"
 	"text/template"
+
+	"github.com/lastmile-isp/lastmile/simulators/router"
 )
 
 // demoScreen is printed by the demo: addresses, users, and commands that work as they stand.
@@ -62,9 +65,18 @@ What to try (curl resolves *.localhost by itself):
   curl -s "{{.ISP}}/nas/devices/$NAS/sessions" -H "Authorization: Bearer $TOKEN"
   curl -s -X POST "{{.ISP}}/nas/devices/$NAS/reboot" -H "Authorization: Bearer $TOKEN"
 
+  # who is online over RADIUS, and what they use; the addresses and counters are those of the routers' sessions
+  curl -s "{{.ISP}}/sessions?online=true&limit=3" -H "Authorization: Bearer $TOKEN"
+
+  # what a customer's device does; switch it off, and on: it dials by itself
+  curl -s {{.Routers}}/sim/routers/tower-north/customers/acacia
+  curl -s -X PUT {{.Routers}}/sim/routers/tower-north/customers/acacia/power -d '{"on":false}'
+  curl -s -X PUT {{.Routers}}/sim/routers/tower-north/customers/acacia/power -d '{"on":true}'
+
   # register the spare router (user admin, password {{.RouterPassword}}), paste its script, make a service on a port
   NEW=$(curl -s {{.ISP}}/nas/devices -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' \
-    -d '{"name":"spare","ipAddress":"203.0.113.21","radiusSecret":"spareradius1","managementAddress":"{{.Spare}}"}' \
+    -d '{"name":"spare","ipAddress":"127.0.0.1","coaPort":{{.SpareCoA}},"radiusSecret":"spareradius1",'\
+'"managementAddress":"{{.Spare}}"}' \
     | sed 's/^{"id":"\([^"]*\)".*/\1/')
   curl -s "{{.ISP}}/nas/devices/$NEW/bootstrap-script" -H "Authorization: Bearer $TOKEN" > bootstrap.rsc
   curl -s -X POST "{{.Routers}}/sim/routers/spare/paste" --data-binary @bootstrap.rsc
@@ -80,10 +92,16 @@ What to try (curl resolves *.localhost by itself):
   # who did what
   curl -s "{{.ISP}}/audit-log?limit=5" -H "Authorization: Bearer $TOKEN"
 
+  # move the clock by an hour: reports come and counters grow; by a month: periods end. Sign in again afterwards
+  ROOT=$(curl -s {{.Root}}/auth/login -H 'Content-Type: application/json' \
+    -d '{"email":"{{.RootEmail}}","password":"{{.Password}}"}' | sed 's/.*"accessToken":"\([^"]*\)".*/\1/')
+  curl -s {{.Root}}/dev/clock -H "Authorization: Bearer $ROOT" -H 'Content-Type: application/json' \
+    -d '{"advance":"1h"}'
+
 `))
 
 // printDemo writes demoScreen with the addresses and ports of this start.
-func (a *App) printDemo(out io.Writer, routers string) error {
+func (a *App) printDemo(out io.Writer, routers *router.Simulator) error {
 	_, port, err := net.SplitHostPort(a.Addr())
 	if err != nil {
 		return err
@@ -92,7 +110,9 @@ func (a *App) printDemo(out io.Writer, routers string) error {
 	return demoScreen.Execute(out, map[string]string{
 		"Root": address(a.cfg.ServiceDomain), "ISP": address(demoSlug + "." + a.cfg.ServiceDomain),
 		"Provider": strings.TrimSuffix(a.provider, "/"), "Password": demoPassword.Reveal(), "RootEmail": demoRootEmail,
-		"AdminEmail": demoAdminEmail, "SupportEmail": demoSupportEmail, "Shortcode": demoShortcode, "Routers": routers,
+		"AdminEmail": demoAdminEmail, "SupportEmail": demoSupportEmail, "Shortcode": demoShortcode,
+		"Routers":        routers.URL(),
+		"SpareCoA":       strconv.Itoa(int(routers.Router("spare").Handsets().CoAAddr().Port())),
 		"RouterPassword": demoRouterPassword, "Spare": demoRouters[len(demoRouters)-1].address,
 	})
 }

@@ -55,8 +55,10 @@ type kit struct {
 	clock   clock.Clock       // nil = the machine's
 	bank    *clock.Movable    // of the provider
 	routers *router.Simulator // nil = none
+	answers *demoRADIUS       // where customers of the routers sign in; nil = at imaginary servers
 	app     *App
 	addr    string
+	screen  string // what the demo has printed
 
 	root  apiClient // super_admin on the root host
 	admin apiClient // of acme
@@ -111,6 +113,11 @@ func (k *kit) start() *kit {
 	}
 	k.t.Cleanup(app.Stop)
 	k.app, k.addr = app, app.Addr()
+	if k.answers != nil {
+		if err := k.answers.is(app); err != nil {
+			k.t.Fatal(err)
+		}
+	}
 	return k
 }
 

@@ -49,8 +49,12 @@ func (k *kit) withNewRouters(remote bool, versions ...string) *kit {
 	k.t.Helper()
 	var list []router.RouterConfig
 	for i, v := range versions {
-		list = append(list, router.RouterConfig{Name: fmt.Sprintf("r%d", i), Version: v, Password: routerPassword,
-			Tunnel: netip.MustParseAddr(simAddress(i)), Remote: remote})
+		cfg := router.RouterConfig{Name: fmt.Sprintf("r%d", i), Version: v, Password: routerPassword,
+			Tunnel: netip.MustParseAddr(simAddress(i)), Remote: remote}
+		if k.answers != nil {
+			cfg.RADIUS = k.answers.at
+		}
+		list = append(list, cfg)
 	}
 	sim, err := router.New(router.Config{Routers: list})
 	if err == nil {

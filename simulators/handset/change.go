@@ -71,6 +71,10 @@ func (n *NAS) turn(s *session, p *radius.Packet) uint32 {
 		do()
 	}
 	n.schedule(s)
+	if n.cfg.Changed != nil {
+		shown := s.show(now)
+		n.later(func() { n.cfg.Changed(shown) })
+	}
 	return 0
 }
 

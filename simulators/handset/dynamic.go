@@ -49,11 +49,13 @@ func (n *NAS) listen(context.Context) {
 
 // change handles one request. What does not come from the server, with its secret, gets no answer.
 func (n *NAS) change(packet []byte, from netip.AddrPort) {
+	var p *radius.Packet
+	if n.cfg.Hears == nil || n.cfg.Hears() {
+		p = request(packet, from, n.servers("", ""))
+	}
 	n.lock()
 	defer n.unlock()
-	p, err := radius.Parse(packet, n.cfg.Secret)
-	if err != nil || from.Addr().Unmap() != n.cfg.Server.Addr().Unmap() || !n.trusts(packet, p) ||
-		p.Code != radius.CodeDisconnectRequest && p.Code != radius.CodeCoARequest {
+	if p == nil {
 		n.stats.Ignored++
 		return
 	}
@@ -75,7 +77,7 @@ func (n *NAS) change(packet []byte, from netip.AddrPort) {
 	answer := n.verdict(packet, p, n.obey(p))
 	send := func() {
 		kept.answer = answer
-		_, _ = n.coa.WriteToUDPAddrPort(answer, from)
+		n.later(func() { _, _ = n.coa.WriteToUDPAddrPort(answer, from) }) // after the hooks
 	}
 	if n.faults.Dynamic != Slow {
 		send()
@@ -88,14 +90,26 @@ func (n *NAS) change(packet []byte, from netip.AddrPort) {
 	})
 }
 
-// trusts checks the signatures of a request that was parsed (RFC 5176, 2.3 and 3.4).
-func (n *NAS) trusts(packet []byte, p *radius.Packet) bool {
+// request parses a request to change or to end a session that one of the servers has sent; nil = none has.
+func request(packet []byte, from netip.AddrPort, servers []Server) *radius.Packet {
+	for _, at := range servers {
+		p, err := radius.Parse(packet, at.Secret)
+		if err == nil && from.Addr().Unmap() == at.Access.Addr().Unmap() && trusted(packet, p) &&
+			(p.Code == radius.CodeDisconnectRequest || p.Code == radius.CodeCoARequest) {
+			return p
+		}
+	}
+	return nil
+}
+
+// trusted checks the signatures of a request that was parsed (RFC 5176, 2.3 and 3.4).
+func trusted(packet []byte, p *radius.Packet) bool {
 	packet = packet[:headerSize+attributesSize(p)] // what follows is padding
-	if !radius.IsAuthenticRequest(packet, n.cfg.Secret) {
+	if !radius.IsAuthenticRequest(packet, p.Secret) {
 		return false
 	}
 	place := signPlace(packet)
-	return place == 0 || place > 0 && signedBy(packet, place, make([]byte, 16), n.cfg.Secret)
+	return place == 0 || place > 0 && signedBy(packet, place, make([]byte, 16), p.Secret)
 }
 
 // verdict makes the answer to a request. It is signed like the request.
@@ -124,7 +138,7 @@ func (n *NAS) verdict(packet []byte, p *radius.Packet, cause uint32) []byte {
 	}
 	if signed {
 		if unsigned, err := answer.MarshalBinary(); err == nil {
-			answer.Attributes[0].Attribute = keyed(n.cfg.Secret, unsigned)
+			answer.Attributes[0].Attribute = keyed(p.Secret, unsigned)
 		}
 	}
 	octets, _ := answer.Encode() // nil for a request so full that no answer fits

@@ -15,6 +15,10 @@ import (
 
 // call is one request on its way.
 type call struct {
+	to      netip.AddrPort // zero: nobody is there, so there is no answer
+	timeout time.Duration  // until it is repeated
+	// genuine reports whether an answer is right for the request.
+	genuine func(answer, request []byte) bool
 	// build makes the octets. They stay the same in every repeat.
 	build func(identifier byte) ([]byte, error)
 	// done gets the genuine answer and the time since the first sending; nil = none came, or the request cannot be
@@ -43,14 +47,11 @@ type counts struct {
 	sent, repeated, bad, unanswered atomic.Uint64
 }
 
-// exchange sends requests to one port of the server and takes the answers. A request that finds no free identifier
-// waits. Safe for concurrent use.
+// exchange sends requests of one kind and takes the answers. A request that finds no free identifier waits. Safe for
+// concurrent use.
 type exchange struct {
-	agenda  *agenda
-	timeout time.Duration
-	tries   int
-	// genuine reports whether an answer is right for a request.
-	genuine func(answer, request []byte) bool
+	agenda *agenda
+	tries  int
 	// lose reports whether an answer is to be thrown away, by a fault.
 	lose   func() bool
 	counts counts
@@ -63,14 +64,13 @@ type exchange struct {
 }
 
 // open binds the sockets of an exchange to a local address.
-func (x *exchange) open(local netip.Addr, server netip.AddrPort, sockets int) error {
+func (x *exchange) open(local netip.Addr, sockets int) error {
 	x.flying = map[*call]slot{}
 	for range sockets {
-		conn, err := net.DialUDP("udp", net.UDPAddrFromAddrPort(netip.AddrPortFrom(local, 0)),
-			net.UDPAddrFromAddrPort(server))
+		conn, err := net.ListenUDP("udp", net.UDPAddrFromAddrPort(netip.AddrPortFrom(local, 0)))
 		if err != nil {
 			x.close()
-			return fmt.Errorf("open a socket to RADIUS server %s: %w", server, err)
+			return fmt.Errorf("open a socket for RADIUS at %s: %w", local, err)
 		}
 		_ = conn.SetReadBuffer(1 << 20) // answers to thousands come at once; the machine may allow less
 		l := &lane{conn: conn}
@@ -128,8 +128,10 @@ func (x *exchange) begin(s slot, c *call) {
 // as lost.
 func (x *exchange) send(s slot, c *call) {
 	c.tries++
-	_, _ = s.lane.conn.Write(c.packet)
-	x.agenda.at(x.agenda.clock.Now().Add(x.timeout), func() { x.again(c) })
+	if c.to.IsValid() {
+		_, _ = s.lane.conn.WriteToUDPAddrPort(c.packet, c.to)
+	}
+	x.agenda.at(x.agenda.clock.Now().Add(c.timeout), func() { x.again(c) })
 }
 
 // again repeats a request that is unanswered, or gives it up.
@@ -194,7 +196,7 @@ func (x *exchange) abandon() {
 func (x *exchange) read(_ context.Context, l *lane) {
 	buffer := make([]byte, radius.MaxPacketLength)
 	for {
-		n, err := l.conn.Read(buffer)
+		n, from, err := l.conn.ReadFromUDPAddrPort(buffer)
 		if errors.Is(err, net.ErrClosed) {
 			return
 		}
@@ -204,13 +206,13 @@ func (x *exchange) read(_ context.Context, l *lane) {
 		x.mu.Lock()
 		c := l.calls[buffer[1]]
 		var request []byte
-		if c != nil {
+		if c != nil && c.to == netip.AddrPortFrom(from.Addr().Unmap(), from.Port()) {
 			request = c.packet
 		}
 		x.mu.Unlock()
 		switch {
-		case request == nil || x.lose(): // late, or lost
-		case !x.genuine(buffer[:n], request):
+		case request == nil || x.lose(): // late, from elsewhere, or lost
+		case !c.genuine(buffer[:n], request):
 			x.counts.bad.Add(1)
 		default:
 			x.finish(c, append([]byte(nil), buffer[:n]...))

@@ -3,78 +3,17 @@ package handset
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"hash/fnv"
-	"log/slog"
 	"math/rand/v2"
 	"net"
 	"net/netip"
 	"slices"
 	"sync"
-	"time"
 
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/loop"
 )
-
-// Config of a NAS. Server and Secret are required.
-type Config struct {
-	Name       string         // NAS-Identifier; "handset" when empty
-	Server     netip.AddrPort // of the RADIUS server, for access
-	Accounting netip.AddrPort // when zero, the server's address and the port after its own
-	Secret     []byte
-	Local      netip.Addr // from which requests go; 127.0.0.1 when zero
-	Address    netip.Addr // NAS-IP-Address; Local when zero
-	CoAPort    uint16     // at Local, for requests to change and to disconnect; a free one when 0
-	// Legacy is RouterOS before 7.15, which sends no Message-Authenticator and demands none. Newer ones take an answer
-	// only when it begins with a valid one.
-	Legacy bool
-	// Pools are the addresses for sessions without one of their own, by the name in Framed-Pool; "" is the profile's
-	// own pool. A session for a pool that is not there ends at once. When nil, every pool is there and has
-	// 100.64.0.0/10.
-	Pools   map[string]netip.Prefix
-	Interim time.Duration // between reports where the answer has no Acct-Interim-Interval; 0 = none
-	Timeout time.Duration // until a request is repeated; 3 s when 0
-	Tries   int           // how often a request is sent at most; 3 when 0
-	Sockets int           // to each port of the server, with 256 requests each on their way; 4 when 0
-	Boots   uint32        // restarts so far, which Acct-Session-Id has modulo 16
-	Seed    uint64        // challenges, MACs and faults follow from it
-	Clock   clock.Clock   // the machine's when nil
-	Logger  *slog.Logger  // silent when nil
-
-	// Started and Ended are told of sessions, from any goroutine, and must not block. nil = nobody.
-	Started func(Session)
-	Ended   func(Session, Cause)
-}
-
-// filled gives the defaults, or the reason why there can be no such NAS.
-func (c Config) filled() (Config, error) {
-	if !c.Server.IsValid() || len(c.Secret) == 0 {
-		return c, errors.New("a NAS needs a RADIUS server and a secret")
-	}
-	if !c.Accounting.IsValid() {
-		c.Accounting = netip.AddrPortFrom(c.Server.Addr(), c.Server.Port()+1)
-	}
-	if !c.Local.IsValid() {
-		c.Local = netip.AddrFrom4([4]byte{127, 0, 0, 1})
-	}
-	if !c.Address.IsValid() {
-		c.Address = c.Local
-	}
-	if !c.Address.Is4() {
-		return c, fmt.Errorf("NAS-IP-Address %s is no IPv4 address", c.Address)
-	}
-	c.Name, c.Timeout, c.Tries = cmp.Or(c.Name, "handset"), cmp.Or(c.Timeout, 3*time.Second), cmp.Or(c.Tries, 3)
-	c.Sockets = cmp.Or(c.Sockets, 4)
-	if c.Clock == nil {
-		c.Clock = clock.System()
-	}
-	if c.Logger == nil {
-		c.Logger = slog.New(slog.DiscardHandler)
-	}
-	return c, nil
-}
 
 // NAS is a router with customers behind it. Safe for concurrent use. Start it once and Stop it once.
 type NAS struct {
@@ -123,19 +62,34 @@ func New(cfg Config) (*NAS, error) {
 
 // exchange makes an exchange that is not open yet.
 func (n *NAS) exchange() *exchange {
-	return &exchange{
-		agenda: n.agenda, timeout: n.cfg.Timeout, tries: n.cfg.Tries, lose: n.losesReply,
-		genuine: func(answer, request []byte) bool { return genuine(answer, request, n.cfg.Secret, !n.cfg.Legacy) },
+	return &exchange{agenda: n.agenda, tries: n.cfg.Tries, lose: n.losesReply}
+}
+
+// servers gives the servers to ask, in order. It must be called without locks.
+func (n *NAS) servers(service, server string) []Server {
+	if n.cfg.Servers == nil {
+		return []Server{{Access: n.cfg.Server, Accounting: n.cfg.Accounting, Secret: n.cfg.Secret}}
+	}
+	return n.cfg.Servers(service, server)
+}
+
+// callTo makes a request to one port of a server.
+func (n *NAS) callTo(to netip.AddrPort, at Server, build func(byte) ([]byte, error)) *call {
+	return &call{
+		to: to, timeout: cmp.Or(at.Timeout, n.cfg.Timeout), build: build,
+		genuine: func(answer, request []byte) bool {
+			return genuine(answer, request, at.Secret, !n.cfg.Legacy && !at.Unsigned)
+		},
 	}
 }
 
 // Start opens the sockets.
 func (n *NAS) Start(ctx context.Context) error {
 	return n.loops.Start(ctx, func(context.Context) error {
-		if err := n.access.open(n.cfg.Local, n.cfg.Server, n.cfg.Sockets); err != nil {
+		if err := n.access.open(n.cfg.Local, n.cfg.Sockets); err != nil {
 			return err
 		}
-		if err := n.books.open(n.cfg.Local, n.cfg.Accounting, n.cfg.Sockets); err != nil {
+		if err := n.books.open(n.cfg.Local, n.cfg.Sockets); err != nil {
 			n.access.close()
 			return err
 		}

@@ -20,7 +20,7 @@ type proof struct {
 func (n *NAS) prove(p *radius.Packet, c Customer) (proof, error) {
 	switch c.Method {
 	case PAP:
-		value, err := radius.NewUserPassword([]byte(c.Password), n.cfg.Secret, p.Authenticator[:])
+		value, err := radius.NewUserPassword([]byte(c.Password), p.Secret, p.Authenticator[:])
 		if err != nil {
 			return proof{}, err
 		}

@@ -14,6 +14,9 @@ func (n *NAS) report(s *session, status rfc2866.AcctStatusType, at time.Time) re
 
 // file sends a report as far as the faults let it; the lock is held.
 func (n *NAS) file(s *session, r report) {
+	if s.silent {
+		return
+	}
 	s.filed++
 	lost := map[rfc2866.AcctStatusType]float64{
 		rfc2866.AcctStatusType_Value_Start: n.faults.LoseStarts, rfc2866.AcctStatusType_Value_Stop: n.faults.LoseStops,
@@ -81,22 +84,44 @@ func (n *NAS) sendNext(s *session) {
 	r := s.reports[0]
 	s.reports = s.reports[1:]
 	s.sending = true
-	c := &call{
-		build: func(identifier byte) ([]byte, error) { return n.accountingRequest(s, r, identifier) },
-		done: func(answer []byte, _ time.Duration) {
-			n.lock()
-			defer n.unlock()
-			s.sending = false
-			if answer != nil {
-				n.stats.Reports++
-			} else {
-				n.stats.ReportsUnanswered++
-			}
-			n.finished(1)
-			n.sendNext(s)
-		},
+	n.later(func() { n.account(s, r, n.servers(s.customer.Service, s.customer.Server)) })
+}
+
+// account sends a report to the first server, and to the next one when that is silent.
+func (n *NAS) account(s *session, r report, servers []Server) {
+	done := func(answer []byte, _ time.Duration) {
+		if answer == nil && len(servers) > 1 && n.lives(s) {
+			n.account(s, r, servers[1:])
+			return
+		}
+		n.lock()
+		defer n.unlock()
+		s.sending = false
+		if answer != nil {
+			n.stats.Reports++
+		} else {
+			n.stats.ReportsUnanswered++
+		}
+		n.finished(1)
+		n.sendNext(s)
 	}
-	n.later(func() { n.books.post(c) })
+	if len(servers) == 0 {
+		done(nil, 0)
+		return
+	}
+	at := servers[0]
+	c := n.callTo(at.Accounting, at, func(identifier byte) ([]byte, error) {
+		return n.accountingRequest(s, r, at.Secret, identifier)
+	})
+	c.done = done
+	n.books.post(c)
+}
+
+// lives reports whether the router has not restarted since a session began.
+func (n *NAS) lives(s *session) bool {
+	n.lock()
+	defer n.unlock()
+	return s.life == n.boots
 }
 
 // SignOut ends a session and reports its stop. It reports whether the session was online.

@@ -52,8 +52,8 @@ func (s *session) spot(p *radius.Packet) error {
 
 // accessRequest makes the octets of an Access-Request, in the order of a router
 // (docs/facts/radius.md#captured-requests).
-func (n *NAS) accessRequest(s *session, identifier byte) ([]byte, error) {
-	p := &radius.Packet{Code: radius.CodeAccessRequest, Identifier: identifier, Secret: n.cfg.Secret}
+func (n *NAS) accessRequest(s *session, secret []byte, identifier byte) ([]byte, error) {
+	p := &radius.Packet{Code: radius.CodeAccessRequest, Identifier: identifier, Secret: secret}
 	copy(p.Authenticator[:], n.random(16))
 	var err error
 	if s.customer.Service == Hotspot {
@@ -78,7 +78,7 @@ func (n *NAS) accessRequest(s *session, identifier byte) ([]byte, error) {
 	if err != nil || n.cfg.Legacy {
 		return octets, err
 	}
-	return signLast(octets, n.cfg.Secret), nil
+	return signLast(octets, secret), nil
 }
 
 // report is one accounting request of a session.
@@ -91,8 +91,8 @@ type report struct {
 }
 
 // accountingRequest makes the octets of an Accounting-Request, with the delay up to now.
-func (n *NAS) accountingRequest(s *session, r report, identifier byte) ([]byte, error) {
-	p := &radius.Packet{Code: radius.CodeAccountingRequest, Identifier: identifier, Secret: n.cfg.Secret}
+func (n *NAS) accountingRequest(s *session, r report, secret []byte, identifier byte) ([]byte, error) {
+	p := &radius.Packet{Code: radius.CodeAccountingRequest, Identifier: identifier, Secret: secret}
 	if s.customer.Service == Hotspot {
 		number(p, rfc2866.AcctStatusType_Type, uint32(r.status))
 		if err := s.spot(p); err != nil {

@@ -43,6 +43,8 @@ type Session struct {
 	StartedAt      time.Time `json:"startedAt"`       // UTC
 	BytesIn        uint64    `json:"bytesIn"`         // from the customer
 	BytesOut       uint64    `json:"bytesOut"`
+	InPerSecond    uint64    `json:"inPerSecond"` // octets, from now on
+	OutPerSecond   uint64    `json:"outPerSecond"`
 	InterimSeconds int       `json:"interimSeconds"` // 0 = no interim reports
 	// EndsAt is when Session-Timeout ends the session, UTC; nil = never.
 	EndsAt *time.Time `json:"endsAt,omitempty"`
@@ -77,6 +79,7 @@ type session struct {
 	held    *report // by the fault ReorderReports
 	life    uint32  // restarts of the router before the session: what is of an earlier life is never sent
 	filed   int     // reports so far
+	silent  bool    // nothing is reported
 }
 
 // openSpeed is the speed of a session without a rate limit.
@@ -89,7 +92,8 @@ func (s *session) show(now time.Time) Session {
 		ID: s.id, NASPort: s.nasPort, Service: s.customer.Service, User: s.customer.Name, MAC: s.customer.MAC,
 		Server: s.customer.Server, Interface: s.customer.Interface, Address: s.address.String(), AddressList: s.list,
 		RateLimit: s.rateText, Group: s.group, Class: hex.EncodeToString(s.class), StartedAt: s.started, BytesIn: in,
-		BytesOut: out, InterimSeconds: int(s.interim / time.Second),
+		BytesOut: out, InPerSecond: s.meter.inRate, OutPerSecond: s.meter.outRate,
+		InterimSeconds: int(s.interim / time.Second),
 	}
 	if !s.ends.IsZero() {
 		ends := s.ends
@@ -124,10 +128,6 @@ func (n *NAS) newSession(c Customer) (*session, error) {
 // admit brings a session online as an accept says, or gives the reason why a router cannot. The lock is held.
 func (n *NAS) admit(s *session, accept *radius.Packet) error {
 	now := n.clock.Now()
-	if err := n.place(s, accept); err != nil {
-		return err
-	}
-	s.started, s.meter.since = now, now
 	s.class = rfc2865.Class_Get(accept)
 	s.list = mikrotik.MikrotikAddressList_GetString(accept)
 	s.group = mikrotik.MikrotikGroup_GetString(accept)
@@ -135,7 +135,6 @@ func (n *NAS) admit(s *session, accept *radius.Packet) error {
 	if text := mikrotik.MikrotikRateLimit_GetString(accept); text != "" {
 		r, err := parseRate(text)
 		if err != nil {
-			n.pools.release(s.address, s)
 			return err
 		}
 		s.rate, s.rateText = r, text
@@ -144,6 +143,10 @@ func (n *NAS) admit(s *session, accept *radius.Packet) error {
 	if seconds := rfc2869.AcctInterimInterval_Get(accept); seconds > 0 {
 		s.interim = time.Duration(seconds) * time.Second
 	}
+	if err := n.place(s, accept); err != nil {
+		return err
+	}
+	s.started, s.meter.since = now, now
 	if seconds, err := rfc2865.SessionTimeout_Lookup(accept); err == nil && seconds > 0 {
 		s.ends = now.Add(time.Duration(seconds) * time.Second)
 	}
@@ -167,13 +170,21 @@ func (n *NAS) admit(s *session, accept *radius.Packet) error {
 // place gives a session its address: that of the accept, or one of the accept's or the profile's pool. The lock is
 // held.
 func (n *NAS) place(s *session, accept *radius.Packet) error {
-	if given, ok := netip.AddrFromSlice(rfc2865.FramedIPAddress_Get(accept).To4()); ok && ordinary(given) {
+	given, ok := netip.AddrFromSlice(rfc2865.FramedIPAddress_Get(accept).To4())
+	ok = ok && ordinary(given)
+	name := rfc2869.FramedPool_GetString(accept)
+	if !ok {
+		given = netip.Addr{}
+	}
+	switch {
+	case n.cfg.Admit != nil:
+		return n.admitted(s, Offer{Session: s.show(n.clock.Now()), Given: given, Pool: name})
+	case ok:
 		n.pools.release(s.address, s)
 		s.address = given
 		n.pools.used[given] = s
 		return nil
 	}
-	name := rfc2869.FramedPool_GetString(accept)
 	if s.address.IsValid() && name == "" {
 		n.pools.used[s.address] = s // a hotspot's device has its own
 		return nil
@@ -184,6 +195,21 @@ func (n *NAS) place(s *session, accept *radius.Packet) error {
 	}
 	n.pools.release(s.address, s)
 	s.address = addr
+	return nil
+}
+
+// admitted asks Config.Admit about a session and takes what it says. The lock is held.
+func (n *NAS) admitted(s *session, o Offer) error {
+	a, err := n.cfg.Admit(o)
+	if err != nil {
+		return err
+	}
+	n.pools.release(s.address, s)
+	s.address, s.interim, s.silent = a.Address, a.Interim, a.Unreported
+	n.pools.used[s.address] = s
+	if r, err := parseRate(a.RateLimit); err == nil && s.rateText == "" {
+		s.rate, s.rateText = r, a.RateLimit
+	}
 	return nil
 }
 

@@ -40,6 +40,10 @@ type Result struct {
 	Session    *Session      `json:"session,omitempty"` // when accepted
 }
 
+// Dial begins to sign a customer in. done gets the result, once, from any goroutine and without locks, unless the NAS
+// is stopped before. It fails for a customer who is not possible.
+func (n *NAS) Dial(c Customer, done func(Result)) error { return n.begin(c, new(atomic.Bool), done) }
+
 // SignIn signs a customer in and waits for the end of it. It fails for a customer who is not possible, and when ctx or
 // the NAS ends first: the session does not begin then.
 func (n *NAS) SignIn(ctx context.Context, c Customer) (Result, error) {
@@ -146,20 +150,38 @@ func (n *NAS) begin(c Customer, gone *atomic.Bool, done func(Result)) error {
 		return err
 	}
 	n.pending++
-	request := &call{
-		build: func(identifier byte) ([]byte, error) { return n.accessRequest(s, identifier) },
-		done: func(answer []byte, roundTrip time.Duration) {
-			n.lock()
-			r := n.conclude(s, answer, gone)
-			r.RoundTrip = roundTrip
-			n.stats.count(r)
-			n.later(func() { done(r) })
-			n.finished(1)
-			n.unlock()
-		},
-	}
-	n.later(func() { n.access.post(request) })
+	n.later(func() { n.ask(s, n.servers(c.Service, c.Server), gone, done) })
 	return nil
+}
+
+// ask asks the first server about a session, and the next one when that is silent.
+func (n *NAS) ask(s *session, servers []Server, gone *atomic.Bool, done func(Result)) {
+	var at Server
+	if len(servers) > 0 {
+		at = servers[0]
+	}
+	answered := func(answer []byte, roundTrip time.Duration) {
+		if answer == nil && len(servers) > 1 && n.lives(s) {
+			n.ask(s, servers[1:], gone, done)
+			return
+		}
+		n.lock()
+		r := n.conclude(s, answer, at.Secret, gone)
+		r.RoundTrip = roundTrip
+		n.stats.count(r)
+		n.later(func() { done(r) })
+		n.finished(1)
+		n.unlock()
+	}
+	if len(servers) == 0 {
+		answered(nil, 0)
+		return
+	}
+	c := n.callTo(at.Access, at, func(identifier byte) ([]byte, error) {
+		return n.accessRequest(s, at.Secret, identifier)
+	})
+	c.done = answered
+	n.access.post(c)
 }
 
 // macOf makes up a MAC that stays the same for a customer.
@@ -171,9 +193,9 @@ func (n *NAS) macOf(c Customer) string {
 }
 
 // conclude takes the answer to a sign-in, nil for none; the lock is held.
-func (n *NAS) conclude(s *session, answer []byte, gone *atomic.Bool) Result {
+func (n *NAS) conclude(s *session, answer, secret []byte, gone *atomic.Bool) Result {
 	r := Result{Outcome: Unanswered, Attributes: []Attribute{}}
-	if p, err := radius.Parse(answer, n.cfg.Secret); err == nil {
+	if p, err := radius.Parse(answer, secret); err == nil {
 		messages, _ := rfc2865.ReplyMessage_GetStrings(p)
 		r.Attributes, r.Message = attributes(p), strings.Join(messages, "")
 		switch {

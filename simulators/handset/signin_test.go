@@ -80,7 +80,7 @@ func TestSignIn_TheAnswerShapesTheSession(t *testing.T) {
 		ID: "81000001", NASPort: 0x81000001, Service: "pppoe", User: "jane", MAC: s.MAC, Server: "service1",
 		Interface: "ether2", Address: "100.64.0.1", AddressList: "walled-garden",
 		RateLimit: "5M/10M 8M/16M 4M/8M 10/10 8 1M/2M", Class: "6331", StartedAt: noon, InterimSeconds: 300,
-		EndsAt: &ends,
+		EndsAt: &ends, InPerSecond: 625_000, OutPerSecond: 1_250_000,
 	}
 	if diff := cmp.Diff(want, s); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)

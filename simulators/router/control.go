@@ -30,7 +30,7 @@ func (r *Router) Summary() Summary {
 		s.Addresses[service] = l.Addr().String()
 	}
 	r.lock()
-	defer r.mu.Unlock()
+	defer r.unlock()
 	s.On, s.Writes = !r.off, int(r.writes)
 	s.Sessions = len(r.tableOf("ppp/active").rows) + len(r.tableOf("ip/hotspot/active").rows)
 	return s
@@ -94,6 +94,7 @@ func (s *Simulator) controls() http.Handler {
 	}))
 	mux.HandleFunc("POST /sim/routers/{name}/paste", s.paste)
 	s.controlHardware(mux)
+	s.controlCustomers(mux)
 	return mux
 }
 

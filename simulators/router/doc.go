@@ -1,9 +1,12 @@
 // Package router simulates MikroTik routers on real sockets, many in one process. Each has one configuration store
 // behind two protocols: REST (www and www-ssl) and the API protocol (api and api-ssl), with the same validation and the
 // same texts. It is no kinder than a router (docs/facts/routeros.md#simulating): see Connect, SetPower, Dial and
-// Certify. Versions differ as docs/facts/routeros.md#releases says: before 7.1 there is no REST and www shows a page,
-// before 7.9 REST is on www-ssl only, dates are ISO from 7.10, "!empty" comes from 7.18, and ip/service lists
-// connections from 7.19.
+// Certify. With RouterConfig.RADIUS its customers sign in at a real RADIUS server, in the shapes of package handset:
+// see SignIn and SwitchOn.
+//
+// Versions differ as docs/facts/routeros.md#releases says: before 7.1 there is no REST and www shows a page, before 7.9
+// REST is on www-ssl only, dates are ISO from 7.10, "!empty" comes from 7.18, and ip/service lists connections from
+// 7.19.
 //
 // Go methods (Do, Connect, SetFaults, SetPower, ...) or HTTP paths control a router:
 //
@@ -12,6 +15,10 @@
 //	GET    /sim/routers/{name}/log                   writes over a protocol
 //	POST   /sim/routers/{name}/edit                  {"menu", "command", "args"}: a change as with Winbox
 //	PUT    /sim/routers/{name}/sessions/{user}       Session; DELETE ends it
+//	PUT    /sim/routers/{name}/customers/{user}      a device that dials whenever it is offline; GET shows it
+//	PUT    /sim/routers/{name}/customers/{user}/power {"on": false}
+//	PUT    /sim/routers/{name}/radius/faults         handset.Faults
+//	GET    /sim/routers/{name}/radius/statistics
 //	PUT    /sim/routers/{name}/leases/{address}      Lease: a device that got its address by DHCP
 //	PUT    /sim/routers/{name}/faults                Faults; {} ends them
 //	POST   /sim/routers/{name}/reboot

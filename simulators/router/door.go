@@ -139,7 +139,7 @@ const (
 // admits gives what the router does with a new connection to a service from the address seenFrom.
 func (r *Router) admits(service string) welcome {
 	r.lock()
-	defer r.mu.Unlock()
+	defer r.unlock()
 	w := r.byName("ip/service", service)
 	switch {
 	case r.off:
@@ -149,7 +149,7 @@ func (r *Router) admits(service string) welcome {
 	case w == nil:
 		return refused
 	}
-	if verdict := r.filter(w.props["port"], "new"); verdict != admitted {
+	if verdict := r.filter("tcp", w.props["port"], "new"); verdict != admitted {
 		return verdict
 	}
 	if w.props["disabled"] == "true" {
@@ -165,7 +165,7 @@ func (r *Router) admits(service string) welcome {
 // serviceAt gives the service that has a port; "" for none. woken is closed when the power comes back.
 func (r *Router) serviceAt(port string) (service string, woken <-chan struct{}) {
 	r.lock()
-	defer r.mu.Unlock()
+	defer r.unlock()
 	for _, w := range r.tableOf("ip/service").rows {
 		if w.props["port"] == port {
 			service = w.name()
@@ -291,7 +291,7 @@ func (r *Router) secure(service string, own tls.Certificate) *tls.Config {
 		MinVersion: tls.VersionTLS12,
 		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 			r.lock()
-			defer r.mu.Unlock()
+			defer r.unlock()
 			w := r.byName("certificate", r.byName("ip/service", service).props["certificate"])
 			if w == nil || !issued(w) {
 				return nil, fmt.Errorf("%s of router %s has no certificate", service, r.cfg.Name)
@@ -312,6 +312,10 @@ func (r *Router) close() {
 	r.door.silent.Store(false)
 	r.door.breakAll()
 	r.door.work.Wait()
+	if r.nas != nil {
+		r.nas.Stop()
+	}
+	r.loops.Stop()
 }
 
 // Addr gives host:port of a service: "www", "www-ssl", "api" or "api-ssl"; empty without a listener.

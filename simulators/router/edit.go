@@ -11,7 +11,7 @@ import (
 // faults and not counted as a write. It gives the items printed, or one with the returned value under "ret".
 func (r *Router) Do(menu, command string, args Item) ([]Item, error) {
 	r.lock()
-	defer r.mu.Unlock()
+	defer r.unlock()
 	given := Item{}
 	maps.Copy(given, args)
 	return r.perform(call{
@@ -37,7 +37,7 @@ type Snapshot map[string][]Item
 // Snapshot copies the configuration; dynamic items are included on request only.
 func (r *Router) Snapshot(dynamic bool) Snapshot {
 	r.lock()
-	defer r.mu.Unlock()
+	defer r.unlock()
 	out := Snapshot{}
 	for path, m := range r.menus {
 		if m.path == "interface" || m.table == "interface" && m.kind == "" {
@@ -75,14 +75,14 @@ func (s Snapshot) Without(match func(menu string, item Item) bool) Snapshot {
 // Writes gives the number of writes applied over a protocol since the start.
 func (r *Router) Writes() int {
 	r.lock()
-	defer r.mu.Unlock()
+	defer r.unlock()
 	return int(r.writes)
 }
 
 // Log gives the writes applied over a protocol, oldest first: "user /menu command".
 func (r *Router) Log() []string {
 	r.lock()
-	defer r.mu.Unlock()
+	defer r.unlock()
 	return slices.Clone(r.lines)
 }
 
@@ -99,26 +99,30 @@ func (r *Router) SetPower(on bool) {
 		close(r.woken)
 		r.woken = make(chan struct{})
 	}
-	r.mu.Unlock()
+	r.unlock()
 	if on {
 		r.door.breakAll()
 	}
 }
 
-// SetLink unplugs the cable of an interface, or plugs it in.
+// SetLink unplugs the cable of an interface, or plugs it in. Without it the sessions over the interface end, at once
+// instead of after their keepalive time.
 func (r *Router) SetLink(name string, up bool) {
 	r.lock()
-	defer r.mu.Unlock()
+	defer r.unlock()
 	r.unplugged[name] = !up
 	if w := r.byName("interface", name); w != nil && !up {
 		r.flowOf(w).downs++
+	}
+	if !up {
+		r.loseCarrier()
 	}
 }
 
 // SetSeenFrom sets the address that address filters see for loopback clients; 10.99.0.1 at the start.
 func (r *Router) SetSeenFrom(ip netip.Addr) {
 	r.lock()
-	defer r.mu.Unlock()
+	defer r.unlock()
 	r.seenFrom = ip
 }
 
@@ -126,6 +130,6 @@ func (r *Router) SetSeenFrom(ip netip.Addr) {
 // stays and becomes inactive. Source: docs/facts/routeros.md#permissions.
 func (r *Router) SetDeviceMode(forbidden ...string) {
 	r.lock()
-	defer r.mu.Unlock()
+	defer r.unlock()
 	r.mode = forbidden
 }

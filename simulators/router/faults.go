@@ -51,7 +51,7 @@ func After(n int) *int { return &n }
 // SetFaults replaces the faults; the zero value ends them all.
 func (r *Router) SetFaults(f Faults) {
 	r.lock()
-	defer r.mu.Unlock()
+	defer r.unlock()
 	f.from = r.writes
 	r.faults = f
 	if f.Refuse {
@@ -62,7 +62,7 @@ func (r *Router) SetFaults(f Faults) {
 // Faults gives the present faults.
 func (r *Router) Faults() Faults {
 	r.lock()
-	defer r.mu.Unlock()
+	defer r.unlock()
 	return r.faults
 }
 
@@ -78,30 +78,30 @@ func (r *Router) handle(ctx context.Context, c call) (out reply, trap *Trap, ans
 	}
 	r.lock()
 	if r.off || r.reached(r.faults.DropAfterWrites) {
-		r.mu.Unlock()
+		r.unlock()
 		return reply{}, nil, false
 	}
 	if service := r.byName("ip/service", c.service); service != nil &&
-		r.filter(service.props["port"], "established") == unheard {
-		r.mu.Unlock()
+		r.filter("tcp", service.props["port"], "established") == unheard {
+		r.unlock()
 		<-ctx.Done()
 		return reply{}, nil, false
 	}
 	if c.command == "reboot" {
 		m := r.menus["system"]
 		if trap := r.permit(m, c); trap != nil {
-			r.mu.Unlock()
+			r.unlock()
 			return reply{}, trap, true
 		}
 		// Every other reboot loses its answer.
 		lost := (r.seed+r.boots)%2 == 1
-		r.mu.Unlock()
+		r.unlock()
 		r.Reboot()
 		return reply{}, nil, !lost
 	}
 	out, trap = r.run(c)
 	if trap != nil || reads(c.command) {
-		r.mu.Unlock()
+		r.unlock()
 		return out, trap, true
 	}
 	lost, reboots := r.reached(r.faults.LoseReplyAfterWrites), r.reached(r.faults.RebootAfterWrites)
@@ -119,7 +119,7 @@ func (r *Router) handle(ctx context.Context, c call) (out reply, trap *Trap, ans
 	if reboots {
 		r.faults.RebootAfterWrites = nil
 	}
-	r.mu.Unlock()
+	r.unlock()
 	if reboots {
 		r.Reboot()
 	}

@@ -9,31 +9,26 @@ import (
 
 // packet has the properties by which the firewall judges a packet for the router itself.
 type packet struct {
-	in    string     // interface
-	from  netip.Addr // of the client
-	to    netip.Addr // the router's address; may be invalid
-	port  string
-	state string // connection-state
+	in       string     // interface
+	from     netip.Addr // of the client
+	to       netip.Addr // the router's address; may be invalid
+	protocol string     // "tcp" or "udp"
+	port     string
+	state    string // connection-state
 }
 
 // filter gives what the firewall does with a client's packet for a port of the router. state is "new" or
 // "established". Clients come through a running SSTP client; without one they come over a cable of their own, which no
 // rule filters, or not at all where RouterConfig.Remote is set. The lock is held.
-func (r *Router) filter(port, state string) welcome {
-	in := ""
-	for _, w := range r.tableOf("interface").rows {
-		if w.props["type"] == "sstp-out" && r.running(w) {
-			in = w.name()
-			break
-		}
-	}
+func (r *Router) filter(protocol, port, state string) welcome {
+	in := r.tunnelIn()
 	switch {
 	case in == "" && r.cfg.Remote:
 		return unheard
 	case in == "":
 		return admitted
 	}
-	verdict, _ := r.chain("input", packet{in, r.seenFrom, r.cfg.Tunnel, port, state}, 0)
+	verdict, _ := r.chain("input", packet{in, r.seenFrom, r.cfg.Tunnel, protocol, port, state}, 0)
 	return verdict
 }
 
@@ -85,7 +80,7 @@ func (r *Router) matches(rule Item, p packet) bool {
 		case "dst-address-list":
 			hit = r.listed(bare, p.to)
 		case "protocol":
-			hit = bare == "tcp" || bare == "6"
+			hit = bare == p.protocol || bare == map[string]string{"tcp": "6", "udp": "17"}[p.protocol]
 		case "dst-port":
 			hit = portIn(bare, p.port)
 		case "connection-state":

@@ -21,7 +21,7 @@ type Lease struct {
 // where a device would get none.
 func (r *Router) Lease(l Lease) error {
 	r.lock()
-	defer r.mu.Unlock()
+	defer r.unlock()
 	server, err := r.server("ip/dhcp-server", "name", l.Server)
 	if err != nil {
 		return err

@@ -32,6 +32,7 @@ func hotspotMenus() []menu {
 			state: []string{"uptime", "bytes-in", "bytes-out"},
 		},
 		hotspotActiveMenu(),
+		bindingMenu(server),
 		{
 			path: "ip/hotspot/cookie", closed: true, free: true, state: []string{
 				"user", "domain", "expires-in", "mac-address",

@@ -2,6 +2,7 @@ package router
 
 import (
 	"fmt"
+	"maps"
 	"net/netip"
 	"slices"
 	"strings"
@@ -26,10 +27,10 @@ func (r *Router) within(name string, ip netip.Addr) bool {
 	})
 }
 
-// taken gives the addresses of all sessions and leases.
+// taken gives the addresses of all sessions, hotspot devices and leases.
 func (r *Router) taken() map[string]bool {
-	out := map[string]bool{}
-	for _, path := range []string{"ppp/active", "ip/hotspot/active", "ip/dhcp-server/lease"} {
+	out := maps.Clone(r.signing)
+	for _, path := range []string{"ppp/active", "ip/hotspot/active", "ip/hotspot/host", "ip/dhcp-server/lease"} {
 		for _, w := range r.tableOf(path).rows {
 			out[w.props["address"]] = true
 		}

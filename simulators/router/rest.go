@@ -187,7 +187,7 @@ func (x *exchange) put(req *http.Request, m *menu, word string) {
 func (x *exchange) show(status int, m *menu, w *row) {
 	x.r.lock()
 	item := x.r.shown(m, w, x.who)
-	x.r.mu.Unlock()
+	x.r.unlock()
 	x.object(status, []Item{item})
 }
 

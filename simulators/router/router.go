@@ -7,6 +7,9 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/lastmile-isp/lastmile/internal/loop"
+	"github.com/lastmile-isp/lastmile/simulators/handset"
 )
 
 // RouterConfig describes one router; Name is required, the rest has a default.
@@ -25,6 +28,13 @@ type RouterConfig struct {
 	Remote bool
 	// DeviceMode lists menus that the device mode forbids, such as "ip/hotspot"; SetDeviceMode changes it.
 	DeviceMode []string
+	// RADIUS gives the place on this machine of a RADIUS server, by the address and port that the router's settings
+	// name; zero = it never answers. Customers sign in there, see SignIn. When nil, imaginary servers check customers,
+	// see Connect.
+	RADIUS func(netip.AddrPort) netip.AddrPort
+	// CoAPort is the UDP port at Host for requests to change and to end sessions; a free one when 0. They reach the
+	// router while its /radius/incoming names this port and accepts them. It is used with RADIUS only.
+	CoAPort uint16
 }
 
 // Ports are the TCP ports of a router's listeners; 0 means a free one, a negative number no listener.
@@ -50,7 +60,7 @@ type Router struct {
 	booted    time.Time
 	skew      time.Duration // of the router's clock: what steps of it have added
 	boots     uint64        // restarts so far; a digit of session ids
-	sessions  uint64        // PPP and hotspot sessions since the start
+	sessions  uint64        // PPP sessions since the start
 	macs      uint64
 	writes    uint64 // applied over a protocol
 	memory    uint64
@@ -65,6 +75,18 @@ type Router struct {
 	faults    Faults
 	lines     []string // log of writes, for tests
 	door      door
+
+	online    map[string]*row // sessions that RADIUS made, by the handset's id
+	signing   map[string]bool // addresses of hotspot devices that sign in at this moment
+	customers map[string]*customer
+	ends      []ending // what unlock does
+	cut       bool     // unlock restarts the handsets' side
+	cause     handset.Cause
+	changed   chan struct{} // closed when a customer's state changes, and replaced
+
+	nas   *handset.NAS // nil = imaginary RADIUS servers
+	dials chan struct{}
+	loops *loop.Group
 }
 
 // newRouter makes a router with its factory configuration; it does not listen yet.
@@ -87,10 +109,16 @@ func newRouter(sim *Simulator, cfg RouterConfig, seed uint64) (*Router, error) {
 		sim: sim, cfg: cfg, version: v, menus: sim.menus[v], seed: seed, memory: 1 << 30, tables: map[string]*table{},
 		traffic: map[*row]*flow{}, unplugged: map[string]bool{}, booted: sim.clock.Now(),
 		seenFrom: netip.MustParseAddr("10.99.0.1"), mode: cfg.DeviceMode, woken: make(chan struct{}),
-		due: map[*row]time.Time{},
+		due: map[*row]time.Time{}, online: map[string]*row{}, signing: map[string]bool{},
+		customers: map[string]*customer{}, changed: make(chan struct{}), dials: make(chan struct{}, 1),
+		loops: loop.New(sim.log),
 	}
 	r.factory()
-	return r, nil
+	if cfg.RADIUS == nil {
+		return r, nil
+	}
+	r.nas, err = handset.New(r.handsets())
+	return r, err
 }
 
 // Name gives the router's name in the simulator, which is not its identity.

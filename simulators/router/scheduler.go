@@ -21,6 +21,19 @@ func (r *Router) lock() {
 	r.tick()
 }
 
+// unlock ends the lock and then ends the sessions of RADIUS whose rows were removed under it.
+func (r *Router) unlock() {
+	ends, cut := r.ends, r.cut
+	r.ends, r.cut = nil, false
+	r.mu.Unlock()
+	if cut && r.nas != nil {
+		r.nas.PowerCut()
+	}
+	for _, e := range ends {
+		r.nas.SignOut(e.session, e.why)
+	}
+}
+
 // tick runs what is due in system/scheduler, in order of time. The lock is held.
 func (r *Router) tick() {
 	if r.off || r.ticking || len(r.due) == 0 || r.forbids(menuScheduler) {
@@ -65,7 +78,7 @@ func count(text string) string {
 // a step back it comes later by the step, after one ahead it may be due at once.
 func (r *Router) StepClock(by time.Duration) {
 	r.lock()
-	defer r.mu.Unlock()
+	defer r.unlock()
 	r.skew += by
 	r.tick()
 }

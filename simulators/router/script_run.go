@@ -78,7 +78,7 @@ func (m *machine) text(text string) error {
 func (m *machine) perform(path, command string, args Item) ([]Item, error) {
 	if !m.inside {
 		m.r.lock()
-		defer m.r.mu.Unlock()
+		defer m.r.unlock()
 	}
 	given := Item{}
 	maps.Copy(given, args)

@@ -103,6 +103,11 @@ func (s *Simulator) Start(ctx context.Context) error {
 			s.shut()
 			return err
 		}
+		if err := r.serveCustomers(run); err != nil {
+			_ = listener.Close()
+			s.shut()
+			return err
+		}
 		s.log.Info("router simulator listens", "router", r.cfg.Name, "www", r.Addr(serviceWWW), "www_ssl",
 			r.Addr(serviceWWWSSL), "api", r.Addr(serviceAPI), "api_ssl", r.Addr(serviceAPISSL))
 	}

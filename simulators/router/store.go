@@ -20,6 +20,7 @@ type row struct {
 	builtin bool      // cannot be removed
 	owner   *row      // removed together with its owner
 	ends    time.Time // of a lease; zero for all other rows
+	session string    // id of the handset's session that the row shows; "" = RADIUS did not make it
 }
 
 // name gives the name by which the console finds the row; "" when the menu has none.
@@ -89,6 +90,7 @@ func (r *Router) drop(name string, w *row) {
 	t.rows = slices.Delete(t.rows, at, at+1)
 	delete(r.traffic, w)
 	delete(r.due, w)
+	r.hangUp(w)
 	if w.name() != "" && !w.dynamic {
 		r.rename(name, w.name(), formatID(w.id))
 	}

@@ -9,7 +9,7 @@ import (
 // the policy of the protocol.
 func (r *Router) authenticate(name, password, policy string) *caller {
 	r.lock()
-	defer r.mu.Unlock()
+	defer r.unlock()
 	w := r.byName("user", name)
 	if w == nil || r.faults.Unauthorized || w.props["disabled"] == "true" || !inside(w.props["address"], r.seenFrom) ||
 		subtle.ConstantTimeCompare([]byte(w.props["password"]), []byte(password)) != 1 {
