@@ -39,7 +39,8 @@ func (a *App) startRadius(ctx context.Context) error {
 	p := &radiusParts{refusals: directory.NewRefusals(), logger: a.logger, loops: loop.New(a.logger)}
 	p.directory = directory.New(directory.Config{
 		ClassKey: a.storage.vault.Key(secrets.Classes), Refusals: p.refusals, Development: !a.cfg.Production(),
-		SetNAS: func(list []*radius.NAS) { p.server.SetNAS(list) },
+		SetNAS:   func(list []*radius.NAS) { p.server.SetNAS(list) },
+		Vouchers: a.voucherCodes(), Guessing: a.warnOfGuessing,
 	})
 	p.recorder = a.newRecorder(p.directory)
 	p.keeper = a.newKeeper(p.recorder)
@@ -47,7 +48,9 @@ func (a *App) startRadius(ctx context.Context) error {
 	var err error
 	p.server, err = radius.New(radius.Config{
 		AccessAddr: a.cfg.RadiusAuthAddr, AccountingAddr: a.cfg.RadiusAcctAddr, Directory: p.directory,
-		Accounting: accounting.Sink{Recorder: p.recorder}, Clock: a.clock, Logger: a.logger, Metrics: a.metrics,
+		Accounting: directory.VoucherAccounting{
+			Directory: p.directory, Next: accounting.Sink{Recorder: p.recorder},
+		}, Clock: a.clock, Logger: a.logger, Metrics: a.metrics,
 		Notices: p.directory.Notice,
 	})
 	if err != nil {
@@ -56,6 +59,10 @@ func (a *App) startRadius(ctx context.Context) error {
 	p.loader = directory.NewLoader(p.directory, a.storage.vault.Secrets, a.logger)
 	p.shows = runner.NewMemory(p.directory, a.engines.feed, a.logger)
 	if err := a.life.startBeside(ctx, "access directory", stopEngines, p.shows); err != nil {
+		return err
+	}
+	recorder := directory.NewVoucherRecorder(p.directory, a.recordVoucher, a.logger)
+	if err := a.life.startBeside(ctx, "vouchers", stopEngines, recorder); err != nil {
 		return err
 	}
 	if err := a.life.startBeside(ctx, "radius", stopEngines, p); err != nil {

@@ -20,7 +20,7 @@ import (
 // accessArea gives the dunning rules of organizations, and answers routers over RADIUS.
 func accessArea() area {
 	return area{
-		aggregates: registerAccess, readModels: []runner.Projection{accessviews.Dunning{}},
+		aggregates: registerAccess, readModels: []runner.Projection{accessviews.Dunning{}, accessviews.Vouchers{}},
 		processes: []processmanagers.Any{dunning.Process(), dunning.RulesProcess()}, wire: (*App).wireAccess,
 	}
 }
@@ -29,6 +29,8 @@ func accessArea() area {
 func registerAccess(b *bus.Bus) {
 	bus.Register(b, access.DunningPolicies())
 	bus.Register(b, access.Dunnings())
+	bus.Register(b, access.VoucherBatches())
+	bus.Register(b, access.Vouchers())
 }
 
 // wireAccess starts to answer routers, registers the jobs of the area, and makes its endpoints.
@@ -54,6 +56,7 @@ func (a *App) wireAccess(ctx context.Context) ([][]httpapi.Route, error) {
 		accessapi.Refusals{
 			Store: a.telemetry, Devices: networkviews.DevicesQuery{Views: e.views}, Clock: a.clock,
 		}.Routes(),
+		a.voucherRoutes(),
 	), nil
 }
 

@@ -113,7 +113,8 @@ func access() []events.Event {
 		events.DunningPoliciesSet{}, events.DunningBegan{}, events.DunningReminded{}, events.WalledGardenEntered{},
 		events.ServiceSuspended{}, events.WriteOffProposed{}, events.DunningEnded{}, events.HoldPlaced{},
 		events.HoldLifted{}, events.DunningClockStopped{}, events.DunningClockStarted{}, events.DunningPeriodClosed{},
-		events.DunningReviewed{}, events.DunningReviewAsked{},
+		events.DunningReviewed{}, events.DunningReviewAsked{}, events.VoucherBatchMade{}, events.VouchersAdded{},
+		events.VoucherRedeemed{}, events.VoucherMoved{}, events.VoucherVoided{},
 	}
 }
 

@@ -45,7 +45,8 @@ type sessionResponse struct {
 	ID             telemetry.SessionID `json:"id"`
 	SubscriberID   *id.Subscriber      `json:"subscriberId" doc:"null: not known"`
 	SubscriptionID *id.Subscription    `json:"subscriptionId" doc:"null: not known"`
-	Username       string              `json:"username"`
+	VoucherID      *id.Voucher         `json:"voucherId" doc:"null: not a voucher's"`
+	Username       string              `json:"username" doc:"of a voucher its code as it was typed"`
 	DeviceID       id.Device           `json:"deviceId"`
 	IPAddress      *string             `json:"ipAddress"`
 	MACAddress     *string             `json:"macAddress"`
@@ -112,6 +113,11 @@ func showSession(s telemetry.Session) sessionResponse {
 		Username: s.Username, DeviceID: s.DeviceID, MACAddress: null.Of(s.MAC), StartedAt: s.StartedAt.UTC(),
 		UpdatedAt: s.UpdatedAt.UTC(), EndReason: null.Of(s.EndReason), BytesIn: s.BytesDown, BytesOut: s.BytesUp,
 		Access: null.Of(s.Access),
+	}
+	if s.SubscriptionID == id.As[id.Subscription](s.SubscriberID) && !s.SubscriptionID.IsZero() {
+		// docs/rules/access-vouchers.md#sessions
+		out.SubscriberID, out.SubscriptionID = nil, nil
+		out.VoucherID = new(id.As[id.Voucher](s.SubscriptionID))
 	}
 	if s.EndedAt != nil {
 		out.EndedAt = new(s.EndedAt.UTC())

@@ -24,7 +24,7 @@ func (a Collections) Routes() []httpapi.Route {
 		{Name: "to", Type: "date", Doc: "last day; today when absent; at most 366 days in all"}}
 	return []httpapi.Route{
 		{Method: "GET", Path: "/reports/collections", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSupport,
-			Summary: "Money received by day, channel and who took cash", Response: collectionsResponse{}, Query: days,
+			Summary: "Money received by day, channel and staff member", Response: collectionsResponse{}, Query: days,
 			Handle: a.report},
 	}
 }
@@ -35,7 +35,7 @@ type collectionsResponse struct {
 	From     calendar.Date    `json:"from"`
 	To       calendar.Date    `json:"to"`
 	Currency money.Currency   `json:"currency"`
-	Total    httpapi.Number   `json:"total" doc:"sum of the credits of all statements in these days"`
+	Total    httpapi.Number   `json:"total" doc:"the credits of all statements in these days, and the vouchers sold"`
 	Days     []collectionsDay `json:"days" doc:"every day, oldest first"`
 	Channels []channelTotal   `json:"channels"`
 	Staff    []staffTotal     `json:"staff"`
@@ -51,12 +51,12 @@ type collectionsDay struct {
 
 // channelTotal is the money that came through one channel.
 type channelTotal struct {
-	Channel string         `json:"channel" enum:"stk,c2b,cash,bill_manager"`
+	Channel string         `json:"channel" enum:"stk,c2b,cash,bill_manager,voucher"`
 	Total   httpapi.Number `json:"total"`
 	Count   int64          `json:"count" doc:"payments, less those taken back"`
 }
 
-// staffTotal is the cash that one user took.
+// staffTotal is the cash that one user took, and the vouchers of that user that were sold.
 type staffTotal struct {
 	UserID id.User        `json:"userId"`
 	Name   *string        `json:"name" doc:"null: no member of the organization, or forgotten"`

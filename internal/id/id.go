@@ -37,6 +37,8 @@ type (
 	run          struct{}
 	command      struct{}
 	event        struct{}
+	voucher      struct{}
+	voucherBatch struct{}
 	request      struct{}
 )
 
@@ -60,6 +62,8 @@ type (
 	Device       = Of[device]  // a router (NAS)
 	Service      = Of[service] // a service on a router; never made by New, because names use its first digits
 	Run          = Of[run]     // one run of writes to a router, or one reboot
+	Voucher      = Of[voucher] // derived from organization and code under a key, so it tells nothing about the code
+	VoucherBatch = Of[voucherBatch]
 	Command      = Of[command]
 	Event        = Of[event]
 	Request      = Of[request]

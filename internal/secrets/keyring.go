@@ -40,6 +40,7 @@ const (
 	Idempotency Purpose = "idempotency" // HMAC of request bodies
 	Tokens      Purpose = "tokens"      // access tokens (JWT)
 	Classes     Purpose = "classes"     // HMAC of the RADIUS attribute Class
+	Vouchers    Purpose = "vouchers"    // HMACs that make the codes of vouchers, and their ids
 )
 
 // ErrUnknownKey reports a value that was sealed under a key which the keyring does not hold.

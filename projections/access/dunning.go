@@ -1,4 +1,5 @@
-// Package accessviews has the read model of dunning: where each subscription stands, what it owes, and what comes next.
+// Package accessviews has the read models of dunning (where each subscription stands, what it owes, and what comes
+// next) and of vouchers.
 package accessviews
 
 import (

@@ -14,8 +14,10 @@ import (
 // CollectionsName keys the projection's checkpoint and schemas, so it never changes.
 const CollectionsName = "billing_collections"
 
-// Collections is the money received, by time, channel and the user who took the cash, less what was taken back or
-// refunded. It uses the events and the times of the credit lines of statements, so both sums agree over any range.
+// Collections is the money received, by time, channel and the user who took the cash or made the voucher, less what was
+// taken back or refunded. For what accounts received it uses the events and the times of the credit lines of
+// statements, so both sums agree over any range. Vouchers have no account: one counts once, at its price, when somebody
+// signs in with it first (docs/rules/access-vouchers.md#sold).
 type Collections struct{}
 
 // collectionsDDL is compiled in from collections.sql.
@@ -27,7 +29,7 @@ var collectionsDDL string
 func (Collections) Name() string { return CollectionsName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Collections) Version() int { return 2 }
+func (Collections) Version() int { return 3 }
 
 // DDL creates the tables of collections.sql.
 func (Collections) DDL() string { return collectionsDDL }
@@ -40,7 +42,7 @@ func (Collections) Handles() []string {
 	return []string{
 		events.ReceiptRecorded{}.EventType(), events.ReceiptCredited{}.EventType(),
 		events.ReceiptWithdrawn{}.EventType(), events.CreditSetAside{}.EventType(),
-		events.SetAsideReturned{}.EventType(),
+		events.SetAsideReturned{}.EventType(), events.VoucherRedeemed{}.EventType(),
 	}
 }
 
@@ -54,6 +56,11 @@ insert into {schema}.collections
 values
 	(@position, @org, @at, @receipt, @subscriber, @channel,
 	(select user_id from {schema}.cash_takers where receipt_id = @receipt), @amount, 1)
+on conflict (position) do nothing`
+	soldSQL = `
+insert into {schema}.collections
+	(position, org_id, at, receipt_id, subscriber_id, channel, taken_by, amount_minor, receipts)
+values ($1, $2, $3, null, null, 'voucher', $4, $5, 1)
 on conflict (position) do nothing`
 	takenOffSQL = `
 insert into {schema}.collections
@@ -82,6 +89,8 @@ func (Collections) Apply(w *runner.Writes, e events.Envelope) error {
 			"position": position, "org": v.OrgID, "at": e.Meta.At, "receipt": v.ReceiptID, "subscriber": v.SubscriberID,
 			"channel": v.Channel, "amount": v.Amount.Minor,
 		})
+	case events.VoucherRedeemed:
+		w.Exec(soldSQL, position, v.OrgID, v.At, v.MadeBy, v.Price.Minor)
 	case events.ReceiptWithdrawn:
 		whole := 0
 		if v.Left.IsZero() {

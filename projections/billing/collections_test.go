@@ -48,6 +48,12 @@ func TestCollections_StoryEndsInTheseRows(t *testing.T) {
 	}
 	s.Add("account-story", credited(8, brian, 500, "cash", 60), withdrawn(3, brian, 150000), moved,
 		withdrawn(77, amina, 5))
+	sold := events.VoucherRedeemed{
+		VoucherSubject: events.VoucherSubject{OrgID: acme}, Price: kes(2000), MadeBy: jane, At: at(90),
+	}
+	s.Add("voucher-1", sold, events.VoucherMoved{}, events.VoucherVoided{Redeemed: true})
+	sold.MadeBy = id.User{} // by an API key
+	s.Add("voucher-2", sold)
 	projectiontest.Check(t, billingviews.Collections{}, s)
 }
 

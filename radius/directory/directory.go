@@ -16,6 +16,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
+	"github.com/lastmile-isp/lastmile/internal/vouchers"
 	"github.com/lastmile-isp/lastmile/projections/access/entitlement"
 	"github.com/lastmile-isp/lastmile/radius"
 )
@@ -25,6 +26,10 @@ type Config struct {
 	ClassKey []byte   // signs Class attributes
 	Sessions Sessions // nil = no session is known, so no limit is reached
 	Refusals *Refusals
+	Vouchers vouchers.Codes // finds vouchers by what customers type
+	// Guessing is told about a router where many wrong codes are tried, at most every ten minutes; nil = nobody. It
+	// must not block.
+	Guessing func(nas *radius.NAS)
 	// Development accepts the management address of a router as its source address too.
 	Development bool
 	// SetNAS is told all routers soon after a change; nil = nobody. It must not call the directory.
@@ -47,6 +52,8 @@ type Directory struct {
 	routers       []*router // in the order in which they were registered
 	// routersChanged says that the server does not know the routers as they are now.
 	routersChanged bool
+
+	vouchers *voucherBook // has a lock of its own, taken after mu
 }
 
 // login names a user within an organization.
@@ -77,6 +84,7 @@ func New(cfg Config) *Directory {
 		former:       map[id.Subscription]former{},
 		bySubscriber: map[id.Subscriber]*subscriber{}, byName: map[login]*service{}, byMAC: map[device][]*service{},
 		terms: map[version]*events.PlanTerms{}, organizations: map[id.Organization]*time.Location{},
+		vouchers: newVoucherBook(),
 	}
 }
 
@@ -91,7 +99,7 @@ func (d *Directory) Find(nas *radius.NAS, r *radius.Request) *radius.Credential 
 	}
 	s := d.byName[login{nas.Org, string(r.UserName)}]
 	if s == nil {
-		return nil
+		return d.findVoucher(nas, r)
 	}
 	return s.credential
 }
@@ -113,6 +121,9 @@ func (d *Directory) ofMAC(key device, at time.Time) *service {
 
 // Decide implements radius.Directory.
 func (d *Directory) Decide(q radius.Question, reply *radius.Reply) {
+	if d.decideVoucher(q, reply) {
+		return
+	}
 	s := subject(q.Credential)
 	if q.Outcome != radius.Verified || s == nil {
 		d.refuse(q, s, proofRefusals[q.Outcome], reply)
@@ -159,6 +170,9 @@ type Holder struct {
 // organization. A subscription that has ended is found by its Class alone, and gives nothing. It is false when there is
 // none.
 func (d *Directory) Holder(org id.Organization, class []byte, username string, at time.Time) (Holder, bool) {
+	if h, ok := d.voucherHolder(org, class, at); ok {
+		return h, true
+	}
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	s := d.byName[login{org, username}]

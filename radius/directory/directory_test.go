@@ -93,7 +93,7 @@ func newKit(t *testing.T, s *safe, history ...events.Event) *kit {
 		sessions: &directory.LiveSessions{}, told: make(chan []*radius.NAS, 100),
 	}
 	k.dir = directory.New(directory.Config{
-		ClassKey: []byte("key"), Refusals: k.refusals, Sessions: k.sessions, Development: true,
+		ClassKey: []byte("key"), Refusals: k.refusals, Sessions: k.sessions, Development: true, Vouchers: codes,
 		SetNAS: func(list []*radius.NAS) {
 			k.server.SetNAS(list)
 			k.told <- list

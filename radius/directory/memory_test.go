@@ -103,3 +103,22 @@ func BenchmarkDirectory_SignIn(b *testing.B) {
 		}, &reply)
 	}
 }
+
+// TestMemory_UnusedVouchersStaySmall is serial, because it measures the heap.
+func TestMemory_UnusedVouchersStaySmall(t *testing.T) { //nolint:paralleltest // measures the heap
+	const vouchers, most = 100_000, 10 << 20
+	d, org := directory.New(directory.Config{}), id.New[id.Organization]()
+	before := heap()
+	for range vouchers / 1_000 {
+		added := events.VouchersAdded{BatchID: id.New[id.VoucherBatch](), OrgID: org}
+		for range 1_000 {
+			added.Vouchers = append(added.Vouchers, id.New[id.Voucher]())
+		}
+		d.Apply(events.Envelope{Event: events.VoucherBatchMade{BatchID: added.BatchID, OrgID: org}})
+		d.Apply(events.Envelope{Event: added})
+	}
+	if used := heap() - before; used > most {
+		t.Errorf("%d unused vouchers take %d bytes", vouchers, used)
+	}
+	runtime.KeepAlive(d)
+}

@@ -38,6 +38,8 @@ func (d *Directory) Handles() []string {
 		events.DeviceRegistered{}.EventType(), events.DeviceDetailsCorrected{}.EventType(),
 		events.DeviceCredentialsReplaced{}.EventType(), events.DeviceBootstrapReported{}.EventType(),
 		events.DeviceSetupApplied{}.EventType(), events.DeviceDecommissioned{}.EventType(),
+		events.VoucherBatchMade{}.EventType(), events.VouchersAdded{}.EventType(),
+		events.VoucherRedeemed{}.EventType(), events.VoucherMoved{}.EventType(), events.VoucherVoided{}.EventType(),
 	}
 }
 
@@ -62,7 +64,7 @@ func (d *Directory) Apply(e events.Envelope) {
 		}
 		delete(d.bySubscriber, v.SubscriberID)
 	default:
-		if !d.applyService(v) && !d.applyDunning(e) {
+		if !d.applyService(v) && !d.applyDunning(e) && !d.vouchers.apply(e) {
 			d.applyRouter(v)
 		}
 	}

@@ -27,6 +27,10 @@ const (
 	CodeNotStarted    Code = "not_started"
 	CodeEnded         Code = "ended"
 	CodeCapReached    Code = "cap_reached"
+	CodeVoucherUsed   Code = "voucher_used"
+	CodeVoucherVoid   Code = "voucher_void"
+	CodeVoucherMoves  Code = "voucher_moves"  // it changed from device to device too often
+	CodeTooManyCodes  Code = "too_many_codes" // wrong ones were tried from this device
 )
 
 // proofRefusals are the codes of proofs that failed.
@@ -77,6 +81,14 @@ func (c Code) Message() string {
 		return "This account has ended."
 	case CodeCapReached:
 		return "The traffic of this plan is used up."
+	case CodeVoucherUsed:
+		return "This voucher is used up. Please get another one."
+	case CodeVoucherVoid:
+		return "This voucher is not valid any more. Please ask where you bought it."
+	case CodeVoucherMoves:
+		return "This voucher was moved to another device too often. Use it on the last device, or try again tomorrow."
+	case CodeTooManyCodes:
+		return "Too many wrong codes. Wait some minutes and try again."
 	case CodeBadRequest:
 	}
 	return "The router sent a request that contradicts itself."

@@ -43,7 +43,7 @@ type CollectionsReport struct {
 	Currency money.Currency
 	All      Collected
 	Days     []Collected        // one for each day, oldest first
-	Names    map[id.User]string // of the users who took cash; a user unknown to the organization is absent
+	Names    map[id.User]string // of the users in Staff; a user unknown to the organization is absent
 }
 
 // Collected is money received. The zero value is no money, in no currency.
@@ -56,20 +56,20 @@ type Collected struct {
 
 // ChannelSum is the money that came through one channel.
 type ChannelSum struct {
-	Channel string // "stk", "c2b", "cash", "bill_manager"; "" when it is not known
+	Channel string // "stk", "c2b", "cash", "bill_manager", "voucher"; "" when it is not known
 	Total   money.Amount
 	Count   int64 // payments, less those taken back
 }
 
-// StaffSum is the cash that one user took.
+// StaffSum is the cash that one user took, and the vouchers of that user that were sold.
 type StaffSum struct {
 	UserID id.User
 	Total  money.Amount
 	Count  int64 // payments, less those taken back
 }
 
-// Report sums the money received, by day, channel and user who took cash, as the read model shows it now. A day is one
-// of the organization's zone. Fails: organization_not_found, invalid_input.
+// Report sums the money received, by day, channel and user who took cash or made vouchers, as the read model shows it
+// now. A day is one of the organization's zone. Fails: organization_not_found, invalid_input.
 func (u Collections) Report(
 	ctx context.Context, org id.Organization, in CollectionsInput,
 ) (CollectionsReport, error) {
@@ -160,7 +160,7 @@ func (t tally) plus(r billingviews.CollectionsRow) tally {
 	return tally{minor: t.minor + r.TotalMinor, count: t.count + r.Count}
 }
 
-// add counts one row in the total, in its channel and, for cash, for the user who took it.
+// add counts one row in the total, in its channel and for the user who took the cash or made the voucher.
 func (s *sums) add(r billingviews.CollectionsRow) {
 	if s.channels == nil {
 		s.channels, s.staff = map[string]tally{}, map[id.User]tally{}

@@ -28,6 +28,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/internal/storetest"
 	"github.com/lastmile-isp/lastmile/internal/vault"
+	"github.com/lastmile-isp/lastmile/internal/vouchers"
 	"github.com/lastmile-isp/lastmile/projections/access"
 	"github.com/lastmile-isp/lastmile/projections/billing"
 	"github.com/lastmile-isp/lastmile/projections/identity"
@@ -72,6 +73,9 @@ func (k *Kit) WaitFor(ctx context.Context, projection string, position uint64) e
 	return k.views.WaitFor(ctx, projection, position)
 }
 
+// Codes are those of the kit's vouchers.
+func (k *Kit) Codes() vouchers.Codes { return vouchers.NewCodes(k.Key) }
+
 // New starts a kit with its organizations and people; all of it stops with the test.
 func New(t *testing.T) *Kit {
 	t.Helper()
@@ -83,7 +87,8 @@ func New(t *testing.T) *Kit {
 	k.Vault = k.Core.Vault
 	registerISP(k.Core.Bus)
 	k.views = k.Core.Show(t, identityviews.Organizations{}, identityviews.Users{}, subscribersviews.Subscribers{},
-		subscribersviews.Plans{}, subscribersviews.Subscriptions{}, billingviews.Numbering{}, accessviews.Dunning{})
+		subscribersviews.Plans{}, subscribersviews.Subscriptions{}, billingviews.Numbering{}, accessviews.Dunning{},
+		accessviews.Vouchers{})
 	k.serve(t)
 	k.populate(t)
 	return k
@@ -99,6 +104,8 @@ func registerISP(b *bus.Bus) {
 	bus.Register(b, subscribers.Subscriptions())
 	bus.Register(b, access.DunningPolicies())
 	bus.Register(b, access.Dunnings())
+	bus.Register(b, access.VoucherBatches())
+	bus.Register(b, access.Vouchers())
 	bus.Register(b, audit.Refusals())
 }
 
@@ -154,6 +161,12 @@ func (k *Kit) serve(t *testing.T) {
 			Dunning: accessviews.DunningQuery{Views: k.views},
 		}.Routes(),
 		accessapi.Access{Cases: k.explanations(people, owned)}.Routes(),
+		accessapi.Vouchers{
+			Cases: accesscases.Vouchers{
+				Bus: k.Core.Bus, Codes: k.Codes(), BatchOf: accessviews.VouchersQuery{Views: k.views}.BatchOf,
+			},
+			List: accessviews.VouchersQuery{Views: k.views}, Clock: k.Clock,
+		}.Routes(),
 	)
 }
 

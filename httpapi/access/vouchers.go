@@ -1,0 +1,169 @@
+package accessapi
+
+import (
+	"context"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/httpapi"
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/null"
+	"github.com/lastmile-isp/lastmile/internal/secrets"
+	"github.com/lastmile-isp/lastmile/projections/access"
+	"github.com/lastmile-isp/lastmile/usecases/access"
+)
+
+// Vouchers serves /vouchers.
+type Vouchers struct {
+	Cases accesscases.Vouchers
+	List  accessviews.VouchersQuery
+	Clock clock.Clock
+}
+
+// voucherStates are the values that the filter state accepts.
+var voucherStates = []string{
+	accessviews.VoucherUnused, accessviews.VoucherActive, accessviews.VoucherUsed, accessviews.VoucherVoid,
+}
+
+// Routes lists the endpoints of vouchers.
+func (a Vouchers) Routes() []httpapi.Route {
+	return []httpapi.Route{
+		{
+			Method: "POST", Path: "/vouchers", Hosts: httpapi.OnOrganization, Access: httpapi.AccessAdmin, Status: 201,
+			Summary: "Make vouchers for a hotspot; the codes are shown once", Request: vouchersRequest{},
+			Response: batchResponse{}, Handle: a.make,
+		},
+		{
+			Method: "GET", Path: "/vouchers", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSupport,
+			Summary: "Vouchers and what became of them, the newest batch first", Row: voucherResponse{},
+			Query: []httpapi.Param{
+				{Name: "state", Type: "string", Enum: voucherStates}, {Name: "batchId", Type: "uuid"},
+				{Name: "planId", Type: "uuid"},
+			}, Handle: a.list,
+		},
+		{
+			Method: "POST", Path: "/vouchers/:code/void", Hosts: httpapi.OnOrganization, Access: httpapi.AccessAdmin,
+			Summary: "Make a voucher useless and end its session", Request: httpapi.ReasonRequest{},
+			Response: voucherResponse{}, Handle: a.void,
+		},
+	}
+}
+
+// vouchersRequest is the body of POST /vouchers (docs/rules/access-vouchers.md#batches).
+type vouchersRequest struct {
+	PlanID id.Plan `json:"planId" doc:"a prepaid hotspot plan; its period is the time of a voucher"`
+	Count  int     `json:"count" doc:"1 to 5000"`
+	Prefix string  `json:"prefix,omitempty" doc:"with which every code begins; at most 10 letters, digits or -"`
+}
+
+// batchResponse is a batch with its codes.
+type batchResponse struct {
+	ID        id.VoucherBatch `json:"id"`
+	PlanID    id.Plan         `json:"planId"`
+	PlanName  string          `json:"planName"`
+	Count     int             `json:"count"`
+	Prefix    *string         `json:"prefix"`
+	Price     httpapi.Number  `json:"price" doc:"of one voucher"`
+	Currency  money.Currency  `json:"currency"`
+	Period    string          `json:"period" doc:"time from the first sign-in"`
+	CreatedAt time.Time       `json:"createdAt"`
+	Codes     []string        `json:"codes" doc:"username and password at the hotspot; never shown again"`
+}
+
+// voucherResponse is one voucher, without its code (docs/rules/access-vouchers.md#list).
+type voucherResponse struct {
+	ID         id.Voucher      `json:"id"`
+	BatchID    id.VoucherBatch `json:"batchId"`
+	PlanID     id.Plan         `json:"planId"`
+	PlanName   string          `json:"planName"`
+	Prefix     *string         `json:"prefix"`
+	State      string          `json:"state" enum:"unused,active,used,void"`
+	Price      httpapi.Number  `json:"price"`
+	Currency   money.Currency  `json:"currency"`
+	Period     string          `json:"period"`
+	CreatedAt  time.Time       `json:"createdAt"`
+	CreatedBy  *id.User        `json:"createdBy" doc:"null: an API key or a program"`
+	RedeemedAt *time.Time      `json:"redeemedAt" doc:"of the first sign-in"`
+	EndsAt     *time.Time      `json:"endsAt"`
+	VoidedAt   *time.Time      `json:"voidedAt"`
+	DeviceID   *id.Device      `json:"deviceId" doc:"the router where its device signed in"`
+	MACAddress *string         `json:"macAddress"`
+	Moves      int             `json:"moves" doc:"to another device"`
+}
+
+// make answers with the codes, which no cache may keep.
+func (a Vouchers) make(ctx context.Context, c *httpapi.Call) error {
+	in, err := httpapi.Decode[vouchersRequest](c)
+	if err != nil {
+		return err
+	}
+	made, err := a.Cases.Make(ctx, c.Asked(), accesscases.MakeVouchersInput{
+		PlanID: in.PlanID, Count: in.Count, Prefix: in.Prefix,
+	})
+	if err != nil {
+		return err
+	}
+	// Whoever has the codes may list or void them at once. The codes are there, shown or not.
+	if _, err := c.WaitVisible(ctx, accessviews.VouchersName, made.Position); err != nil {
+		return err
+	}
+	c.Writer.Header().Set("Cache-Control", "no-store")
+	b := made.Batch
+	out := batchResponse{
+		ID: b.BatchID, PlanID: b.PlanID, PlanName: b.Terms.Name, Count: b.Count, Prefix: null.Of(b.Prefix),
+		Price: b.Terms.Price.Number(), Currency: b.Terms.Price.Currency, Period: string(b.Terms.Period),
+		CreatedAt: b.At, Codes: make([]string, len(made.Codes)),
+	}
+	for i, code := range made.Codes {
+		out.Codes[i] = code.Reveal()
+	}
+	return c.Send(201, out)
+}
+
+// list answers with a page of vouchers.
+func (a Vouchers) list(ctx context.Context, c *httpapi.Call) error {
+	f := c.Filters()
+	filter := accessviews.VoucherFilter{
+		Batch: httpapi.FilterID[id.VoucherBatch](f, "batchId"), Plan: httpapi.FilterID[id.Plan](f, "planId"),
+		State: f.OneOf("state", voucherStates...), At: a.Clock.Now(),
+	}
+	if err := f.Err(); err != nil {
+		return err
+	}
+	return httpapi.SendList(ctx, c, shownAt(filter.At), func(
+		ctx context.Context, after accessviews.VoucherKey, max int,
+	) ([]accessviews.VoucherRow, error) {
+		return a.List.List(ctx, c.Org.ID, filter, after, max)
+	})
+}
+
+// void answers with the voucher.
+func (a Vouchers) void(ctx context.Context, c *httpapi.Call) error {
+	in, err := httpapi.Decode[httpapi.ReasonRequest](c)
+	if err != nil {
+		return err
+	}
+	voucher, done, err := a.Cases.Void(ctx, c.Asked(), secrets.Text(c.Param("code")), in.Reason)
+	if err != nil {
+		return err
+	}
+	return httpapi.SendOne(ctx, c, 200, httpapi.One[id.Voucher, accessviews.VoucherRow, voucherResponse]{
+		Model: accessviews.VouchersName, Missing: commands.ErrNoVoucher, Read: a.List.Get,
+		Show: shownAt(a.Clock.Now()),
+	}, voucher, done)
+}
+
+// shownAt writes a voucher as it is at an instant, in UTC.
+func shownAt(at time.Time) func(accessviews.VoucherRow) voucherResponse {
+	return func(r accessviews.VoucherRow) voucherResponse {
+		return voucherResponse{
+			ID: r.ID, BatchID: r.BatchID, PlanID: r.PlanID, PlanName: r.PlanName, Prefix: null.Of(r.Prefix),
+			State: r.State(at), Price: money.Of(r.PriceMinor, r.Currency).Number(), Currency: r.Currency,
+			Period: r.Period, CreatedAt: r.MadeAt, CreatedBy: null.Of(r.MadeBy), RedeemedAt: r.RedeemedAt,
+			EndsAt: r.EndsAt, VoidedAt: r.VoidedAt, DeviceID: null.Of(r.DeviceID), MACAddress: null.Of(r.MAC),
+			Moves: r.Moves,
+		}
+	}
+}

@@ -1,0 +1,50 @@
+package accessviews_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/personal"
+	"github.com/lastmile-isp/lastmile/projections/access"
+	"github.com/lastmile-isp/lastmile/projections/runner/projectiontest"
+)
+
+// Of four vouchers one is used and moved twice, one voided in use, one voided before, and one is left alone.
+func TestVouchers_Story(t *testing.T) {
+	t.Parallel()
+	began := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+	acme, batch := id.Derive[id.Organization]("test", "acme"), id.Derive[id.VoucherBatch]("test", "batch")
+	router := id.Derive[id.Device]("test", "router")
+	subject := func(name string) events.VoucherSubject {
+		return events.VoucherSubject{VoucherID: id.Derive[id.Voucher]("test", name), OrgID: acme, BatchID: batch}
+	}
+	added := events.VouchersAdded{BatchID: batch, OrgID: acme}
+	for _, name := range []string{"moved", "voided", "never", "left"} {
+		added.Vouchers = append(added.Vouchers, subject(name).VoucherID)
+	}
+	redeemed := func(s events.VoucherSubject) events.Event {
+		return events.VoucherRedeemed{
+			VoucherSubject: s, DeviceID: router, MAC: personal.Of("02:00:00:00:00:01"), At: began,
+			EndsAt: began.Add(time.Hour),
+		}
+	}
+	moved := func(mac string, at time.Time) events.Event {
+		return events.VoucherMoved{VoucherSubject: subject("moved"), DeviceID: router, MAC: personal.Of(mac), At: at}
+	}
+	story := projectiontest.NewStory(acme, began).
+		Add("voucherbatch-1", events.VoucherBatchMade{
+			BatchID: batch, OrgID: acme, PlanID: id.Derive[id.Plan]("test", "hour"), PlanVersion: 1, Prefix: "cafe",
+			Terms: events.PlanTerms{Name: "An hour", Period: calendar.Hour, Price: money.Major(20, money.KES)},
+			Count: 4, MadeBy: id.Derive[id.User]("test", "jane"), At: began,
+		}, added).
+		Add("voucher-moved", redeemed(subject("moved")), moved("02:00:00:00:00:02", began.Add(time.Minute)),
+			moved("02:00:00:00:00:03", began.Add(2*time.Minute))).
+		Add("voucher-voided", redeemed(subject("voided")),
+			events.VoucherVoided{VoucherSubject: subject("voided"), Redeemed: true, At: began.Add(time.Minute)}).
+		Add("voucher-never", events.VoucherVoided{VoucherSubject: subject("never"), At: began.Add(time.Minute)})
+	projectiontest.Check(t, accessviews.Vouchers{}, story)
+}

@@ -1,0 +1,196 @@
+package directory
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/radius"
+)
+
+// voucherBatch has what the vouchers of a batch share. It does not change.
+type voucherBatch struct {
+	id     id.VoucherBatch
+	org    id.Organization
+	plan   id.Plan
+	price  money.Amount
+	madeBy id.User
+	terms  *events.PlanTerms
+}
+
+// voucher is one that somebody has signed in with, or that is void.
+type voucher struct {
+	id       id.Voucher
+	batch    *voucherBatch
+	nas      id.Device
+	mac      radius.MAC
+	first    time.Time   // of the first sign-in; zero = it was voided before
+	ends     time.Time   // first instant at which it is used up; of a void one, when it was voided
+	last     time.Time   // when the device that has it signed in first
+	moves    []time.Time // to another device, the latest ones
+	void     bool
+	recorded time.Time // the latest sign-in that the log has
+	queued   time.Time // the latest sign-in that waits to be recorded
+}
+
+// voucherBook has all vouchers. Unused ones take an entry of a map and nothing more. Safe for concurrent use; its lock
+// is held for short moments only, because sockets wait for it.
+type voucherBook struct {
+	mu      sync.Mutex
+	batches map[id.VoucherBatch]*voucherBatch
+	unused  map[id.Voucher]*voucherBatch
+	used    map[id.Voucher]*voucher
+	byMAC   map[device]*voucher // the voucher that a device signed in with last
+	swept   time.Time           // when used ones were last forgotten
+	guesses guesses
+	waiting []VoucherSignIn
+	signal  chan struct{}
+}
+
+// keepUsed is how long a voucher that is used up or void is remembered, so that the refusal says why.
+const keepUsed = 30 * 24 * time.Hour
+
+// newVoucherBook makes an empty book.
+func newVoucherBook() *voucherBook {
+	return &voucherBook{
+		batches: map[id.VoucherBatch]*voucherBatch{}, unused: map[id.Voucher]*voucherBatch{},
+		used: map[id.Voucher]*voucher{}, byMAC: map[device]*voucher{}, guesses: guesses{},
+		signal: make(chan struct{}, 1),
+	}
+}
+
+// apply applies an event about vouchers; false for other events.
+func (b *voucherBook) apply(e events.Envelope) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch v := e.Event.(type) {
+	case events.VoucherBatchMade:
+		terms := v.Terms
+		b.batches[v.BatchID] = &voucherBatch{v.BatchID, v.OrgID, v.PlanID, v.Terms.Price, v.MadeBy, &terms}
+	case events.VouchersAdded:
+		b.sweep(e.Meta.At)
+		b.add(v)
+	case events.VoucherRedeemed:
+		b.redeemed(v)
+	case events.VoucherMoved:
+		if u := b.used[v.VoucherID]; u != nil {
+			b.moved(u, v)
+		}
+	case events.VoucherVoided:
+		u := b.touch(v.VoucherSubject)
+		if u != nil && b.byMAC[device{v.OrgID, u.mac}] == u {
+			delete(b.byMAC, device{v.OrgID, u.mac})
+		}
+		if u != nil {
+			u.void, u.ends = true, v.At
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// add makes the vouchers of a block known. One that was known keeps what it is.
+func (b *voucherBook) add(v events.VouchersAdded) {
+	batch := b.batches[v.BatchID]
+	if batch == nil {
+		return
+	}
+	for _, one := range v.Vouchers {
+		if b.used[one] == nil && b.unused[one] == nil {
+			b.unused[one] = batch
+		}
+	}
+}
+
+// touch finds a voucher among the used ones, or moves it there from the unused ones; nil when it is not known, because
+// it was forgotten.
+func (b *voucherBook) touch(about events.VoucherSubject) *voucher {
+	if u := b.used[about.VoucherID]; u != nil {
+		return u
+	}
+	batch := b.unused[about.VoucherID]
+	if batch == nil {
+		return nil
+	}
+	u := &voucher{id: about.VoucherID, batch: batch}
+	b.used[u.id] = u
+	delete(b.unused, u.id)
+	return u
+}
+
+// redeemed takes what the log says about the first sign-in: it counts, even when this server had accepted another one
+// before it knew. A device that has moved the voucher since keeps it.
+func (b *voucherBook) redeemed(v events.VoucherRedeemed) {
+	u := b.touch(v.VoucherSubject)
+	if u == nil {
+		return
+	}
+	u.first, u.ends = v.At, v.EndsAt
+	if !v.At.Before(u.last) {
+		b.give(u, v.DeviceID, parsedMAC(v.MAC.Reveal()), v.At)
+	}
+	u.recorded = later(u.recorded, v.At)
+}
+
+// moved takes a recorded move.
+func (b *voucherBook) moved(u *voucher, v events.VoucherMoved) {
+	if !slices.ContainsFunc(u.moves, v.At.Equal) {
+		u.moved(v.At)
+	}
+	if !v.At.Before(u.last) {
+		b.give(u, v.DeviceID, parsedMAC(v.MAC.Reveal()), v.At)
+	}
+	u.recorded = later(u.recorded, v.At)
+}
+
+// give lets another device have a voucher: the one before can no longer sign in by its MAC alone.
+func (b *voucherBook) give(u *voucher, nas id.Device, mac radius.MAC, at time.Time) {
+	if key := (device{u.batch.org, u.mac}); b.byMAC[key] == u {
+		delete(b.byMAC, key)
+	}
+	u.nas, u.mac, u.last = nas, mac, at
+	if mac != (radius.MAC{}) && !u.void {
+		b.byMAC[device{u.batch.org, mac}] = u
+	}
+}
+
+// moved notes one more move.
+func (u *voucher) moved(at time.Time) {
+	u.moves = append(u.moves, at)
+	u.moves = u.moves[max(0, len(u.moves)-maxMoves):]
+}
+
+// sweep forgets, once a day of the log's time, the vouchers that were used up or voided long before.
+func (b *voucherBook) sweep(now time.Time) {
+	if now.Sub(b.swept) < 24*time.Hour {
+		return
+	}
+	b.swept = now
+	for key, u := range b.used {
+		if now.Sub(u.ends) < keepUsed {
+			continue
+		}
+		delete(b.used, key)
+		if place := (device{u.batch.org, u.mac}); b.byMAC[place] == u {
+			delete(b.byMAC, place)
+		}
+	}
+}
+
+// parsedMAC reads the MAC of an event; zero when there is none or it was erased.
+func parsedMAC(text string) radius.MAC {
+	mac, _ := radius.ParseMAC([]byte(text))
+	return mac
+}
+
+// later is the later one of two instants.
+func later(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
+}

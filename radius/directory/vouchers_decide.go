@@ -1,0 +1,228 @@
+package directory
+
+import (
+	"bytes"
+	"time"
+
+	"layeh.com/radius/rfc2865"
+	"layeh.com/radius/rfc2869"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/projections/access/entitlement"
+	"github.com/lastmile-isp/lastmile/radius"
+)
+
+// Bounds of moves: a voucher moves to another device at most maxMoves times within movesWithin
+// (docs/rules/access-vouchers.md#moves).
+const (
+	maxMoves    = 5
+	movesWithin = 24 * time.Hour
+)
+
+// claim is a sign-in with a voucher: the subject of its credential.
+type claim struct{ voucher id.Voucher }
+
+// admission has all that the answer to an accepted sign-in depends on.
+type admission struct {
+	pass  voucherPass
+	batch *voucherBatch
+	ends  time.Time
+	moved bool // another device had it
+}
+
+// atHotspot reports whether a request may be about a voucher. Some hotspots leave out what tells the service.
+func atHotspot(r *radius.Request) bool {
+	return r.Service == radius.ServiceHotspot || r.Service == radius.ServiceUnknown
+}
+
+// findVoucher gives the credential of a voucher: by its code, which is the username, or by the device that has it. The
+// password has to be what was typed as the username, since hotspots send both from one field; so the proof works in
+// every form in which people type a code. While a device is slowed down, only vouchers that it has are found. The
+// caller holds the directory's lock.
+func (d *Directory) findVoucher(nas *radius.NAS, r *radius.Request) *radius.Credential {
+	if !atHotspot(r) {
+		return nil
+	}
+	b := d.vouchers
+	if r.MACLogin {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		if u := b.byMAC[device{nas.Org, r.MAC}]; u != nil {
+			return &radius.Credential{ByMAC: true, Subject: &claim{u.id}}
+		}
+		return nil
+	}
+	voucher, ok := d.cfg.Vouchers.ID(nas.Org, string(r.UserName))
+	if !ok {
+		return nil
+	}
+	b.mu.Lock()
+	u := b.used[voucher]
+	own := u != nil && u.mac == r.MAC && r.MAC != (radius.MAC{})
+	known := u != nil || b.unused[voucher] != nil
+	slowed := b.guesses.slowed(nas.ID, r.MAC, r.At)
+	b.mu.Unlock()
+	if !known || slowed && !own {
+		return nil
+	}
+	c := &radius.Credential{Password: bytes.Clone(r.UserName), Subject: &claim{voucher}}
+	if r.Method == radius.MethodMSCHAP1 || r.Method == radius.MethodMSCHAP2 {
+		c.NTHash, _ = radius.NTHash(string(r.UserName)) // a code that was read is UTF-8
+	}
+	return c
+}
+
+// decideVoucher answers a sign-in with a voucher, and one that tries a name which does not exist at a hotspot; false
+// for others.
+func (d *Directory) decideVoucher(q radius.Question, reply *radius.Reply) bool {
+	var c *claim
+	if q.Credential != nil {
+		c, _ = q.Credential.Subject.(*claim)
+	}
+	switch {
+	case c == nil && q.Outcome == radius.UnknownUser && atHotspot(q.Request) && !q.Request.MACLogin:
+		if d.guessed(q.NAS, q.Request.MAC, q.Request.At) {
+			d.refuse(q, nil, CodeTooManyCodes, reply)
+			return true
+		}
+		return false
+	case c == nil:
+		return false
+	case q.Outcome != radius.Verified:
+		d.guessed(q.NAS, q.Request.MAC, q.Request.At)
+		d.refuse(q, nil, proofRefusals[q.Outcome], reply)
+		return true
+	}
+	at := q.Request.At.Truncate(time.Microsecond)
+	given, code := d.admit(c.voucher, q.NAS, q.Request.MAC, at)
+	if code != "" {
+		d.refuse(q, nil, code, reply)
+		return true
+	}
+	if given.moved && d.cfg.Sessions != nil {
+		d.cfg.Sessions.Replace(VoucherService(c.voucher), q.NAS.ID, q.Request.MAC)
+	}
+	d.acceptVoucher(given, at, reply)
+	reply.EncryptionKeys()
+	return true
+}
+
+// VoucherService is the id under which sessions and usage of a voucher are kept, where those of a subscription are kept
+// under the subscription's. It is the subscriber of these sessions, too.
+func VoucherService(v id.Voucher) id.Subscription { return id.As[id.Subscription](v) }
+
+// admit lets a device use a voucher, or says why not. The first sign-in redeems it, another device moves it; both wait
+// to be recorded. A clock that went back behind the first sign-in takes no time away and gives none.
+func (d *Directory) admit(v id.Voucher, nas *radius.NAS, mac radius.MAC, at time.Time) (admission, Code) {
+	zone := d.Zone(nas.Org)
+	b := d.vouchers
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if batch := b.unused[v]; batch != nil {
+		u := b.touch(events.VoucherSubject{VoucherID: v})
+		b.redeem(u, nas.ID, mac, at, zone)
+		return u.admission(at, false), ""
+	}
+	u := b.used[v]
+	switch {
+	case u == nil: // forgotten since it was found
+		return admission{}, CodeVoucherUsed
+	case u.void:
+		return admission{}, CodeVoucherVoid
+	case !at.Before(u.ends):
+		return admission{}, CodeVoucherUsed
+	case u.mac == mac:
+		u.nas = nas.ID
+		return u.admission(at, false), ""
+	case u.movesSince(at.Add(-movesWithin)) >= maxMoves:
+		return admission{}, CodeVoucherMoves
+	}
+	b.move(u, nas.ID, mac, at)
+	return u.admission(at, true), ""
+}
+
+// redeem begins the time of a voucher.
+func (b *voucherBook) redeem(u *voucher, nas id.Device, mac radius.MAC, at time.Time, zone *time.Location) {
+	u.first, u.ends = at, u.batch.terms.Period.Next(at, 0, at, zone)
+	b.give(u, nas, mac, at)
+	b.queue(u)
+}
+
+// move gives a voucher to another device. Of two devices in the same moment, or after a clock that went back, the one
+// whose request is read later has it.
+func (b *voucherBook) move(u *voucher, nas id.Device, mac radius.MAC, at time.Time) {
+	if !at.After(u.last) {
+		at = u.last.Add(time.Microsecond)
+	}
+	u.moved(at)
+	b.give(u, nas, mac, at)
+	b.queue(u)
+}
+
+// movesSince counts the moves after an instant.
+func (u *voucher) movesSince(at time.Time) int {
+	n := 0
+	for _, m := range u.moves {
+		if m.After(at) {
+			n++
+		}
+	}
+	return n
+}
+
+// admission describes a sign-in at an instant.
+func (u *voucher) admission(at time.Time, moved bool) admission {
+	return admission{voucherPass{voucher: u.id, first: u.first, at: later(at, u.last)}, u.batch, u.ends, moved}
+}
+
+// acceptVoucher fills an accept: until the end of the voucher's time, with the rate of its plan at this hour.
+func (d *Directory) acceptVoucher(a admission, at time.Time, reply *radius.Reply) {
+	list := make(radius.Attributes, 0, 160).Octets(rfc2865.Class_Type, a.pass.class(d.cfg.ClassKey)).
+		Number(rfc2869.AcctInterimInterval_Type, uint32(InterimInterval/time.Second))
+	if rate := rateLimit(d.voucherRate(a.batch, a.pass.first, a.ends, at)); rate != "" {
+		list = list.MikroTik(mikrotikRateLimit, rate)
+	}
+	reply.Accept(list.Text(rfc2869.FramedPool_Type, a.batch.terms.Access.Pool))
+	reply.Add(rfc2865.SessionTimeout_Type, secondsUntil(later(at, a.pass.first), a.ends))
+}
+
+// voucherRate is the rate that a voucher gives at an instant, by the same rule as subscriptions. Caps are left out:
+// usage of vouchers is not counted against them.
+func (d *Directory) voucherRate(b *voucherBatch, first, ends, at time.Time) entitlement.Rate {
+	terms := b.terms.Access
+	terms.Cap = events.Cap{}
+	state := entitlement.State{Subscriptions: []entitlement.Subscription{{
+		Standing: entitlement.Active, Mode: events.Prepaid, CreatedAt: first, Since: first, StartsAt: first,
+		PaidUntil: ends, Rates: b.terms.Rates, Terms: terms, Zone: d.Zone(b.org),
+	}}}
+	return entitlement.Of(state, later(at, first)).Services[0].Rate
+}
+
+// voucherHolder is whose a session is when its Class is a voucher's; false for others.
+func (d *Directory) voucherHolder(org id.Organization, class []byte, at time.Time) (Holder, bool) {
+	pass, ok := readVoucherPass(d.cfg.ClassKey, class)
+	if !ok {
+		return Holder{}, false
+	}
+	h := Holder{
+		SubscriberID: id.As[id.Subscriber](pass.voucher), SubscriptionID: VoucherService(pass.voucher),
+		Code: entitlement.CodeEnded,
+	}
+	b := d.vouchers
+	b.mu.Lock()
+	batch := b.unused[pass.voucher]
+	var u voucher
+	if known := b.used[pass.voucher]; known != nil {
+		u, batch = *known, known.batch
+	}
+	b.mu.Unlock()
+	if batch == nil || batch.org != org {
+		return h, batch == nil // forgotten, or a router of another organization
+	}
+	if u.void || u.first.IsZero() || !at.Before(u.ends) {
+		return h, true
+	}
+	h.Access, h.Code, h.Rate = entitlement.Full, entitlement.CodePaid, d.voucherRate(batch, u.first, u.ends, at)
+	return h, true
+}

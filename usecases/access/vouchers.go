@@ -1,0 +1,111 @@
+package accesscases
+
+import (
+	"context"
+
+	"github.com/lastmile-isp/lastmile/aggregates/access"
+	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/secrets"
+	"github.com/lastmile-isp/lastmile/internal/vouchers"
+	"github.com/lastmile-isp/lastmile/usecases"
+)
+
+// Vouchers makes and voids vouchers. Safe for concurrent use.
+type Vouchers struct {
+	Bus   *bus.Bus
+	Codes vouchers.Codes
+	// BatchOf finds the batch of a voucher; zero when the organization has no such voucher. That a voucher belongs to a
+	// batch never changes, so a read model may answer.
+	BatchOf func(ctx context.Context, org id.Organization, voucher id.Voucher) (id.VoucherBatch, error)
+}
+
+// MakeVouchersInput says what to make.
+type MakeVouchersInput struct {
+	PlanID id.Plan
+	Count  int
+	Prefix string
+}
+
+// MadeVouchers is a batch with its codes, which are told nowhere else.
+type MadeVouchers struct {
+	bus.Result
+	Batch events.VoucherBatchMade
+	Codes []secrets.Text
+}
+
+// Make makes a batch. A repeat under the same key gets the same batch and the same codes. Fails: plan_not_found,
+// plan_archived, invalid_input.
+func (u Vouchers) Make(ctx context.Context, asked usecases.Asked, in MakeVouchersInput) (MadeVouchers, error) {
+	plan, _, err := bus.LoadOwned[subscribers.Plan](ctx, u.Bus, asked.Org(), in.PlanID)
+	if err != nil {
+		return MadeVouchers{}, err
+	}
+	var faults failure.Faults
+	commands.CheckVouchers(&faults, in.Count, in.Prefix, plan.Terms)
+	if err := faults.Err(); err != nil {
+		return MadeVouchers{}, err
+	}
+	batch := usecases.NewID[id.VoucherBatch](asked, "voucher_batch")
+	made, _, err := bus.LoadUnchecked[access.VoucherBatch](ctx, u.Bus, batch) // its id is made of the caller's key
+	if err != nil {
+		return MadeVouchers{}, err
+	}
+	if plan.Archived && made.Made.BatchID.IsZero() {
+		return MadeVouchers{}, failure.NewConflict("plan_archived", "This plan is archived.")
+	}
+	codes := u.Codes.Make(batch, in.Prefix, in.Count)
+	command := commands.MakeVouchers{
+		BatchID: batch, OrgID: asked.Org(), PlanID: in.PlanID, PlanVersion: plan.Version, Terms: plan.Terms,
+		Prefix: in.Prefix, Vouchers: make([]id.Voucher, len(codes)), MadeBy: maker(asked.Meta.Actor),
+	}
+	out := MadeVouchers{Codes: make([]secrets.Text, len(codes))}
+	for i, code := range codes {
+		command.Vouchers[i], _ = u.Codes.ID(asked.Org(), code)
+		out.Codes[i] = secrets.Text(code)
+	}
+	if out.Result, err = u.Bus.Execute(ctx, command, asked.Meta); err != nil {
+		return MadeVouchers{}, err
+	}
+	made, _, err = bus.LoadOwned[access.VoucherBatch](ctx, u.Bus, asked.Org(), batch)
+	out.Batch = made.Made
+	return out, err
+}
+
+// maker is the signed-in person who acts; zero for an API key and a program.
+func maker(actor events.Actor) id.User {
+	if actor.Kind != events.ActorUser {
+		return id.User{}
+	}
+	user, _ := id.Parse[id.User](actor.ID) // zero when it is none
+	return user
+}
+
+// Void makes the voucher of a code useless. Fails: voucher_not_found, voucher_used, invalid_input.
+func (u Vouchers) Void(
+	ctx context.Context, asked usecases.Asked, code secrets.Text, reason string,
+) (id.Voucher, bus.Result, error) {
+	command := commands.VoidVoucher{Reason: reason}
+	if err := command.Validate(); err != nil {
+		return id.Voucher{}, bus.Result{}, err
+	}
+	voucher, ok := u.Codes.ID(asked.Org(), code.Reveal())
+	if !ok {
+		return id.Voucher{}, bus.Result{}, commands.ErrNoVoucher()
+	}
+	batch, err := u.BatchOf(ctx, asked.Org(), voucher)
+	if err != nil {
+		return id.Voucher{}, bus.Result{}, err
+	}
+	if batch.IsZero() {
+		return id.Voucher{}, bus.Result{}, commands.ErrNoVoucher()
+	}
+	command.Subject = events.VoucherSubject{VoucherID: voucher, OrgID: asked.Org(), BatchID: batch}
+	asked.Meta.Reason = reason
+	done, err := u.Bus.Execute(ctx, command, asked.Meta)
+	return voucher, done, err
+}
