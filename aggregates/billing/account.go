@@ -25,7 +25,8 @@ func Accounts() aggregates.Definition[Account, commands.AccountCommand, events.A
 		Decide: decideAccount,
 		Owner:  ownerAccount, Close: closeAccount, ClosedAt: closedAt,
 		Commands: []commands.AccountCommand{
-			commands.DraftInvoice{}, commands.DraftPeriodInvoice{}, commands.IssueInvoice{}, commands.VoidInvoice{},
+			commands.DraftInvoice{}, commands.DraftPeriodInvoice{}, commands.DraftTopUpInvoice{},
+			commands.IssueInvoice{}, commands.VoidInvoice{},
 			commands.DraftCreditNote{}, commands.IssueCreditNote{}, commands.CreditReceipt{},
 			commands.WithdrawReceipt{}, commands.ReservePrompt{}, commands.ReleasePrompt{}, commands.SetCreditAside{},
 			commands.ReturnSetAside{}, commands.PayOutSetAside{}, commands.WriteOffDebt{}, commands.TellCredit{},
@@ -252,7 +253,7 @@ func decideAccount(s Account, c commands.AccountCommand, now time.Time) ([]event
 	switch c := c.(type) {
 	case commands.DraftInvoice:
 		return decideDraftInvoice(s, c, now)
-	case commands.DraftPeriodInvoice:
+	case commands.DraftPeriodInvoice, commands.DraftTopUpInvoice:
 		return nil, failure.NewConflict("settings_missing", "The organization's settings were not added.")
 	case commands.IssueInvoice:
 		return decideIssueInvoice(s, c, now)

@@ -15,6 +15,7 @@ import (
 	"github.com/lastmile-isp/lastmile/radius"
 	"github.com/lastmile-isp/lastmile/radius/accounting"
 	"github.com/lastmile-isp/lastmile/radius/directory"
+	"github.com/lastmile-isp/lastmile/usecases/access"
 )
 
 // radiusParts answers routers.
@@ -24,6 +25,8 @@ type radiusParts struct {
 	shows     *runner.Memory    // fills the directory from the log
 	loader    *directory.Loader // brings passwords and secrets
 	recorder  *telemetry.Recorder
+	meter     *accesscases.Meter
+	caps      *runner.Memory // fills the meter from the log
 	keeper    *telemetry.Keeper
 	writer    *telemetry.RefusalWriter
 	server    *radius.Server
@@ -42,7 +45,11 @@ func (a *App) startRadius(ctx context.Context) error {
 		SetNAS:   func(list []*radius.NAS) { p.server.SetNAS(list) },
 		Vouchers: a.voucherCodes(), Guessing: a.warnOfGuessing,
 	})
-	p.recorder = a.newRecorder(p.directory)
+	p.meter = accesscases.NewMeter(accesscases.MeterConfig{
+		Bus: a.engines.bus, Store: a.telemetry, Clock: a.clock, Logger: a.logger,
+	})
+	p.caps = runner.NewMemory(p.meter, a.engines.feed, a.logger)
+	p.recorder = a.newRecorder(p.directory, p.meter.Take)
 	p.keeper = a.newKeeper(p.recorder)
 	p.writer = telemetry.NewRefusalWriter(a.telemetry, p.refusals, a.logger)
 	var err error
@@ -59,6 +66,9 @@ func (a *App) startRadius(ctx context.Context) error {
 	p.loader = directory.NewLoader(p.directory, a.storage.vault.Secrets, a.logger)
 	p.shows = runner.NewMemory(p.directory, a.engines.feed, a.logger)
 	if err := a.life.startBeside(ctx, "access directory", stopEngines, p.shows); err != nil {
+		return err
+	}
+	if err := a.life.startBeside(ctx, "caps", stopEngines, p.caps); err != nil {
 		return err
 	}
 	recorder := directory.NewVoucherRecorder(p.directory, a.recordVoucher, a.logger)
@@ -119,7 +129,7 @@ func (p *radiusParts) open(ctx context.Context) error {
 // parts lists what runs, in the order of starts: who a report is about is known before the spool is read, and what is
 // read from the ports can be made durable.
 func (p *radiusParts) parts() []service {
-	return []service{p.loader, p.recorder, p.keeper, p.writer, p.server}
+	return []service{p.loader, p.meter, p.recorder, p.keeper, p.writer, p.server}
 }
 
 // Stop closes the ports, and then ends what has taken from them.

@@ -10,6 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/jobs/access"
 	"github.com/lastmile-isp/lastmile/processmanagers"
 	"github.com/lastmile-isp/lastmile/processmanagers/access/dunning"
+	"github.com/lastmile-isp/lastmile/processmanagers/access/usage"
 	"github.com/lastmile-isp/lastmile/projections/access"
 	"github.com/lastmile-isp/lastmile/projections/network"
 	"github.com/lastmile-isp/lastmile/projections/runner"
@@ -20,17 +21,20 @@ import (
 // accessArea gives the dunning rules of organizations, and answers routers over RADIUS.
 func accessArea() area {
 	return area{
-		aggregates: registerAccess, readModels: []runner.Projection{accessviews.Dunning{}, accessviews.Vouchers{}},
-		processes: []processmanagers.Any{dunning.Process(), dunning.RulesProcess()}, wire: (*App).wireAccess,
+		aggregates: registerAccess,
+		readModels: []runner.Projection{accessviews.Dunning{}, accessviews.Vouchers{}, accessviews.Usage{}},
+		processes:  []processmanagers.Any{dunning.Process(), dunning.RulesProcess(), usage.Process()},
+		wire:       (*App).wireAccess,
 	}
 }
 
-// registerAccess adds the dunning rules and the dunning of subscriptions.
+// registerAccess adds the dunning rules, and the dunning and usage of subscriptions.
 func registerAccess(b *bus.Bus) {
 	bus.Register(b, access.DunningPolicies())
 	bus.Register(b, access.Dunnings())
 	bus.Register(b, access.VoucherBatches())
 	bus.Register(b, access.Vouchers())
+	bus.Register(b, access.Usages())
 }
 
 // wireAccess starts to answer routers, registers the jobs of the area, and makes its endpoints.

@@ -11,9 +11,11 @@ import (
 	"github.com/lastmile-isp/lastmile/httpapi/access"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
+	"github.com/lastmile-isp/lastmile/projections/access"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
 	"github.com/lastmile-isp/lastmile/radius/directory"
 	"github.com/lastmile-isp/lastmile/usecases"
+	"github.com/lastmile-isp/lastmile/usecases/access"
 )
 
 // spoolFolder is where reports wait for the database, in DATA_DIR.
@@ -22,11 +24,13 @@ const spoolFolder = "accounting"
 // lostAfter is how long a session may be silent: three reports of it did not come.
 const lostAfter = 3 * directory.InterimInterval
 
-// newRecorder makes the recorder of what routers report about the customers that a directory knows.
-func (a *App) newRecorder(d *directory.Directory) *telemetry.Recorder {
+// newRecorder makes the recorder of what routers report about the customers that a directory knows. It tells what they
+// used in all.
+func (a *App) newRecorder(d *directory.Directory, used func([]telemetry.Used)) *telemetry.Recorder {
 	return telemetry.NewRecorder(telemetry.Config{
 		Store: a.telemetry, Directory: telemetry.Directory{Resolve: holders{d}.resolve, Zone: d.Zone},
-		SpoolDir: filepath.Join(a.cfg.DataDir, spoolFolder), Logger: a.logger,
+		SpoolDir: filepath.Join(a.cfg.DataDir, spoolFolder), Used: used,
+		Logger: a.logger,
 	})
 }
 
@@ -85,6 +89,14 @@ func (a *App) wireSessions(ctx context.Context) ([][]httpapi.Route, error) {
 			Zone: func(ctx context.Context, org id.Organization) (*time.Location, error) {
 				return usecases.ZoneOf(ctx, a.engines.bus, org)
 			},
+			Cap: accesscases.Caps{
+				Subscriptions: subscribersviews.SubscriptionsQuery{Views: a.engines.views},
+				Usage:         accessviews.UsageQuery{Views: a.engines.views}, Store: a.telemetry, Clock: a.clock,
+			}.Of,
+		}.Routes(),
+		accessapi.TopUps{
+			Cases: accesscases.TopUps{Bus: a.engines.bus, Store: a.telemetry, Clock: a.clock},
+			Usage: accessviews.UsageQuery{Views: a.engines.views},
 		}.Routes(),
 	}, nil
 }

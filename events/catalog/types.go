@@ -115,6 +115,8 @@ func access() []events.Event {
 		events.HoldLifted{}, events.DunningClockStopped{}, events.DunningClockStarted{}, events.DunningPeriodClosed{},
 		events.DunningReviewed{}, events.DunningReviewAsked{}, events.VoucherBatchMade{}, events.VouchersAdded{},
 		events.VoucherRedeemed{}, events.VoucherMoved{}, events.VoucherVoided{},
+		events.FirstSessionBegan{}, events.CapWarned{}, events.CapReached{}, events.CapReset{}, events.CapPeriodMoved{},
+		events.TopUpAdded{}, events.UsagePeriodClosed{},
 	}
 }
 

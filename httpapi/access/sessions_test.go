@@ -15,6 +15,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
 	"github.com/lastmile-isp/lastmile/usecases"
+	"github.com/lastmile-isp/lastmile/usecases/access"
 )
 
 // line is a server with sessions of one subscriber of Acme.
@@ -25,6 +26,8 @@ type line struct {
 	subscriber id.Subscriber
 	questions  []string // about addresses, as they were audited
 	refuse     error    // of the audit
+	stand      *accesscases.CapStand
+	own        []id.Subscriber // of the user with the role subscriber
 }
 
 // newLine starts a server. Acme is in Nairobi, which is three hours ahead of UTC.
@@ -47,6 +50,12 @@ func newLine(t *testing.T) *line {
 			return org == l.org && s == l.subscriber, nil
 		},
 		Zone: func(context.Context, id.Organization) (*time.Location, error) { return zone, nil },
+		Cap: func(
+			context.Context, id.Organization, id.Subscriber, *time.Location,
+		) (*accesscases.CapStand, error) {
+			return l.stand, nil
+		},
+		Own: func(context.Context, id.Organization, id.User) ([]id.Subscriber, error) { return l.own, nil },
 	}.Routes())
 	l.org = l.Orgs["acme"].ID
 	at := time.Date(2026, 3, 2, 20, 30, 0, 0, time.UTC)
@@ -154,5 +163,12 @@ func TestUsage_HasAnEntryForEachDayOfTheOrganization(t *testing.T) {
 		l.want(t, 422, "invalid_input", apitest.Support, path+"?"+bad)
 	}
 	l.want(t, 404, "subscriber_not_found", apitest.Support, "/subscribers/"+id.New[id.Subscriber]().String()+"/usage")
-	l.want(t, 403, "", apitest.Subscriber, path)
+	l.want(t, 404, "subscriber_not_found", apitest.Subscriber, path)
+	l.own = []id.Subscriber{l.subscriber}
+	l.stand = &accesscases.CapStand{
+		Allowed: 1500, Used: 110, ResetsAt: time.Date(2026, 3, 31, 21, 0, 0, 0, time.UTC),
+	}
+	same(t, l.want(t, 200, "", apitest.Subscriber, path+"?step=month").Body, `{
+		"cap":{"bytes":1500,"used":110,"resetsAt":"2026-03-31T21:00:00Z"},"data":[
+		{"from":"2026-02-28T21:00:00Z","to":"2026-03-31T21:00:00Z","bytesIn":100,"bytesOut":10,"seconds":3660}]}`)
 }

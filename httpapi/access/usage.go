@@ -3,14 +3,17 @@ package accessapi
 import (
 	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
+	"github.com/lastmile-isp/lastmile/usecases/access"
 )
 
 // mostRollups bounds the answer of GET /subscribers/:id/usage.
@@ -23,12 +26,16 @@ type Usage struct {
 	// Known reports whether the organization has such a subscriber.
 	Known func(context.Context, id.Organization, id.Subscriber) (bool, error)
 	Zone  func(context.Context, id.Organization) (*time.Location, error)
+	// Cap gives the cap of a customer of which most is used; nil = none of the subscriptions has one.
+	Cap func(context.Context, id.Organization, id.Subscriber, *time.Location) (*accesscases.CapStand, error)
+	// Own lists the subscribers that a user with the role subscriber may see; nil = nobody.
+	Own func(context.Context, id.Organization, id.User) ([]id.Subscriber, error)
 }
 
 // Routes lists the endpoint of usage.
 func (a Usage) Routes() []httpapi.Route {
 	return []httpapi.Route{{
-		Method: "GET", Path: "/subscribers/:id/usage", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSupport,
+		Method: "GET", Path: "/subscribers/:id/usage", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSubscriber,
 		Summary: "Traffic and time online by day or month", Response: usageResponse{}, Handle: a.get,
 		Query: []httpapi.Param{
 			{Name: "from", Type: "date-time", Doc: "a date is one of the organization's zone; this month when absent"},
@@ -55,7 +62,7 @@ type usageEntry struct {
 
 // usageCap is the part of a cap that is used.
 type usageCap struct {
-	Bytes    int64     `json:"bytes"`
+	Bytes    int64     `json:"bytes" doc:"of both directions, with what was added until resetsAt"`
 	Used     int64     `json:"used"`
 	ResetsAt time.Time `json:"resetsAt"`
 }
@@ -66,12 +73,8 @@ func (a Usage) get(ctx context.Context, c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
-	known, err := a.Known(ctx, c.Org.ID, subscriber)
-	if err != nil {
+	if err := a.maySee(ctx, c, subscriber); err != nil {
 		return err
-	}
-	if !known {
-		return commands.ErrNoSubscriber()
 	}
 	zone, err := a.Zone(ctx, c.Org.ID)
 	if err != nil {
@@ -86,6 +89,13 @@ func (a Usage) get(ctx context.Context, c *httpapi.Call) error {
 		return err
 	}
 	out := usageResponse{Data: []usageEntry{}}
+	stand, err := a.Cap(ctx, c.Org.ID, subscriber, zone)
+	if err != nil {
+		return err
+	}
+	if stand != nil {
+		out.Cap = &usageCap{Bytes: stand.Allowed, Used: stand.Used, ResetsAt: stand.ResetsAt}
+	}
 	for day := step.Begin(from); day.Before(to); day = step.Next(day) {
 		entry := usageEntry{From: day.Start(zone), To: step.Next(day).Start(zone)}
 		if len(rows) > 0 && rows[0].Starts == day {
@@ -95,6 +105,23 @@ func (a Usage) get(ctx context.Context, c *httpapi.Call) error {
 		out.Data = append(out.Data, entry)
 	}
 	return c.Send(200, out)
+}
+
+// maySee refuses a subscriber whom the organization does not have, and to a customer anybody but themselves. Fails:
+// subscriber_not_found.
+func (a Usage) maySee(ctx context.Context, c *httpapi.Call, subscriber id.Subscriber) error {
+	known, err := a.Known(ctx, c.Org.ID, subscriber)
+	if err == nil && known && c.Caller.Role == events.RoleSubscriber {
+		var own []id.Subscriber
+		if a.Own != nil {
+			own, err = a.Own(ctx, c.Org.ID, c.Caller.UserID)
+		}
+		known = slices.Contains(own, subscriber)
+	}
+	if err == nil && !known {
+		err = commands.ErrNoSubscriber()
+	}
+	return err
 }
 
 // span reads which rollups are asked for: from the one that has the first instant to the one that has the last one.

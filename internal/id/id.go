@@ -35,6 +35,7 @@ type (
 	device       struct{}
 	service      struct{}
 	run          struct{}
+	topUp        struct{}
 	command      struct{}
 	event        struct{}
 	voucher      struct{}
@@ -64,6 +65,7 @@ type (
 	Run          = Of[run]     // one run of writes to a router, or one reboot
 	Voucher      = Of[voucher] // derived from organization and code under a key, so it tells nothing about the code
 	VoucherBatch = Of[voucherBatch]
+	TopUp        = Of[topUp] // of a subscription's included traffic
 	Command      = Of[command]
 	Event        = Of[event]
 	Request      = Of[request]

@@ -59,6 +59,7 @@ var timelineEvents = []events.Event{
 	events.DunningBegan{}, events.DunningReminded{}, events.WalledGardenEntered{}, events.ServiceSuspended{},
 	events.WriteOffProposed{}, events.DunningEnded{}, events.HoldPlaced{}, events.HoldLifted{},
 	events.DunningClockStopped{}, events.DunningClockStarted{},
+	events.FirstSessionBegan{}, events.CapWarned{}, events.CapReached{}, events.CapReset{}, events.TopUpAdded{},
 }
 
 // Handles lists the events that change the tables.
@@ -176,6 +177,8 @@ func happenings(e events.Event) []happening {
 		return ofReceipt(v)
 	case events.DunningEvent:
 		return []happening{ofDunning(v)}
+	case events.UsageEvent:
+		return []happening{ofUsage(v)}
 	}
 	return nil
 }

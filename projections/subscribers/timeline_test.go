@@ -182,6 +182,7 @@ func TestTimeline_TellsEveryEventThatNamesASubscriber(t *testing.T) {
 	untold := map[string]bool{ // bookkeeping
 		"billing.AccountPeriodClosed.v1": true, events.AccountPeriodClosed{}.EventType(): true,
 		events.SubscriptionPeriodClosed{}.EventType(): true, events.DunningPeriodClosed{}.EventType(): true,
+		events.UsagePeriodClosed{}.EventType(): true, events.CapPeriodMoved{}.EventType(): true,
 		events.DunningReviewed{}.EventType(): true, events.DunningReviewAsked{}.EventType(): true,
 		events.NumberGranted{}.EventType():  true, // the document that gets the number has a row
 		events.ReceiptStalled{}.EventType(): true, // the booking that it asks for has a row

@@ -26,7 +26,7 @@ func (h *history) next(t *rapid.T) []events.Event {
 	step := func(state events.DunningState) { s.Dunning = &entitlement.Dunning{State: state} }
 	switch rapid.SampledFrom([]string{
 		"pay", "withdraw", "pause", "resume", "block", "unblock", "remind", "wall", "suspend", "restore", "review",
-		"wait",
+		"wait", "use up", "top up",
 	}).Draw(t, "what") {
 	case "pay":
 		s.PaidUntil, s.Standing = h.now.Add(time.Duration(rapid.IntRange(1, 5).Draw(t, "hours"))*time.Hour),
@@ -72,6 +72,15 @@ func (h *history) next(t *rapid.T) []events.Event {
 		return []events.Event{events.DunningReviewed{
 			DunningSubject: about, NextState: known.NextState, NextAt: known.Next,
 		}}
+	case "use up":
+		s.Used = &entitlement.CapUse{Until: h.now.Add(time.Duration(rapid.IntRange(0, 4).Draw(t, "until")) * time.Hour)}
+		return []events.Event{events.CapReached{
+			UsageSubject: events.UsageSubject{SubscriptionID: s.ID},
+			CapPeriod:    events.CapPeriod{ResetsAt: s.Used.Until},
+		}}
+	case "top up":
+		s.Used = nil
+		return []events.Event{events.CapReset{UsageSubject: events.UsageSubject{SubscriptionID: s.ID}}}
 	case "restore":
 		s.Dunning = nil
 		return []events.Event{events.DunningEnded{DunningSubject: about}}
@@ -80,12 +89,14 @@ func (h *history) next(t *rapid.T) []events.Event {
 }
 
 // TestDirectory_AnswersWhatFollowsFromTheLog: after every step of a random history the answer over the network is the
-// entitlement that follows from it, and nobody is cut who has paid up to now, is not paused and not blocked.
+// entitlement that follows from it, and nobody is cut who has paid up to now, is not paused and not blocked, and has
+// traffic left.
 func TestDirectory_AnswersWhatFollowsFromTheLog(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		s, i := newSafe(), newISP()
 		i.terms.Mode = rapid.SampledFrom([]events.BillingMode{events.Prepaid, events.Postpaid}).Draw(rt, "mode")
+		i.terms.Access.Cap = events.Cap{Bytes: 1, Period: "day", Then: events.CapStop}
 		k := newKit(t, s, i.begin(s, "127.0.0.1", "amina", "pw")...)
 		defer k.stop()
 		h := &history{isp: i, now: noon, state: entitlement.State{Subscriptions: []entitlement.Subscription{{
@@ -115,7 +126,7 @@ func TestDirectory_AnswersWhatFollowsFromTheLog(t *testing.T) {
 			}
 			sub := h.state.Subscriptions[0]
 			if sub.Mode == events.Prepaid && sub.PaidUntil.After(h.now) && sub.Standing == entitlement.Active &&
-				h.state.Block == nil && got != entitlement.Full {
+				h.state.Block == nil && (sub.Used == nil || !sub.Used.Until.After(h.now)) && got != entitlement.Full {
 				rt.Fatalf("%s although it is paid until %v", got, sub.PaidUntil)
 			}
 			if held, found := k.dir.Holder(i.org, nil, "amina", h.now); !found || held.Access != want.Access ||

@@ -23,7 +23,7 @@ func (d *Directory) Name() string { return Name }
 
 // Handles implements runner.MemoryModel.
 func (d *Directory) Handles() []string {
-	return []string{
+	return append(usageEvents(),
 		events.OrganizationCreated{}.EventType(), events.BillingSettingsAdopted{}.EventType(),
 		events.SubscriptionCreated{}.EventType(), events.SubscriptionActivated{}.EventType(),
 		events.SubscriptionExtended{}.EventType(), events.PeriodWithdrawn{}.EventType(),
@@ -40,7 +40,7 @@ func (d *Directory) Handles() []string {
 		events.DeviceSetupApplied{}.EventType(), events.DeviceDecommissioned{}.EventType(),
 		events.VoucherBatchMade{}.EventType(), events.VouchersAdded{}.EventType(),
 		events.VoucherRedeemed{}.EventType(), events.VoucherMoved{}.EventType(), events.VoucherVoided{}.EventType(),
-	}
+	)
 }
 
 // Apply implements runner.MemoryModel. The next sign-in meets what the event has changed.
@@ -64,7 +64,7 @@ func (d *Directory) Apply(e events.Envelope) {
 		}
 		delete(d.bySubscriber, v.SubscriberID)
 	default:
-		if !d.applyService(v) && !d.applyDunning(e) && !d.vouchers.apply(e) {
+		if !d.applyService(v) && !d.applyDunning(e) && !d.applyUsage(e) && !d.vouchers.apply(e) {
 			d.applyRouter(v)
 		}
 	}

@@ -26,6 +26,7 @@ type service struct {
 	startsAt    time.Time
 	paidUntil   time.Time
 	dunning     *entitlement.Dunning
+	used        *entitlement.CapUse // nil = the cap is not reached
 	macs        []radius.MAC
 	staticIP    netip.Addr
 	staticIPv6  netip.Prefix
@@ -65,8 +66,8 @@ type verdict struct {
 func (d *Directory) state(s *service) entitlement.State {
 	state := entitlement.State{Subscriptions: []entitlement.Subscription{{
 		ID: s.id, Standing: s.standing, Mode: s.terms.Mode, CreatedAt: s.createdAt, Since: s.since,
-		StartsAt: s.startsAt, PaidUntil: s.paidUntil, Dunning: s.dunning, Rates: s.terms.Rates,
-		Terms: s.terms.Access, Zone: d.organizations[s.org],
+		StartsAt: s.startsAt, PaidUntil: s.paidUntil, Dunning: s.dunning, Used: s.used,
+		Rates: s.terms.Rates, Terms: s.terms.Access, Zone: d.organizations[s.org],
 	}}}
 	if s.subscriber != nil {
 		state.Block = s.subscriber.block

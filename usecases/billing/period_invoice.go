@@ -11,9 +11,9 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases"
 )
 
-// PeriodInvoices is a bus for processes. It makes a DraftInvoice of each DraftPeriodInvoice, with the organization's
-// present settings, and adds the prefix of the credit note that may take the place of a VoidInvoice with ReleaseMoney;
-// other commands pass unchanged. Safe for concurrent use.
+// PeriodInvoices is a bus for processes. It makes a DraftInvoice of each DraftPeriodInvoice and DraftTopUpInvoice, with
+// the organization's present settings, and adds the prefix of the credit note that may take the place of a VoidInvoice
+// with ReleaseMoney; other commands pass unchanged. Safe for concurrent use.
 type PeriodInvoices struct{ *bus.Bus }
 
 // Execute fails as the bus does, and with organization_not_found.
@@ -21,6 +21,12 @@ func (u PeriodInvoices) Execute(ctx context.Context, cmd commands.Command, meta 
 	switch c := cmd.(type) {
 	case commands.DraftPeriodInvoice:
 		draft, err := u.draft(ctx, c)
+		if err != nil {
+			return bus.Result{}, err
+		}
+		cmd = draft
+	case commands.DraftTopUpInvoice:
+		draft, err := u.draftTopUp(ctx, c)
 		if err != nil {
 			return bus.Result{}, err
 		}
@@ -54,6 +60,26 @@ func (u PeriodInvoices) draft(ctx context.Context, p commands.DraftPeriodInvoice
 		Lines:    []commands.LineInput{{Description: describe(p, zone), Quantity: "1", UnitPrice: p.Price}},
 		Tax:      settings.Tax,
 		Currency: p.Price.Currency, Prefix: settings.InvoicePrefix, DueOn: calendar.On(p.DueAt, zone),
+	}, nil
+}
+
+// draftTopUp is an invoice of one line under the settings of the organization. It is due as one that is made by hand.
+func (u PeriodInvoices) draftTopUp(
+	ctx context.Context, t commands.DraftTopUpInvoice,
+) (commands.DraftInvoice, error) {
+	settings, err := usecases.BillingSettings(ctx, u.Bus, t.OrgID)
+	if err != nil {
+		return commands.DraftInvoice{}, err
+	}
+	zone, err := usecases.Zone(settings)
+	if err != nil {
+		return commands.DraftInvoice{}, err
+	}
+	return commands.DraftInvoice{
+		SubscriberID: t.SubscriberID, OrgID: t.OrgID, InvoiceID: t.InvoiceID,
+		Lines: []commands.LineInput{{Description: t.Description, Quantity: "1", UnitPrice: t.Price}}, Tax: settings.Tax,
+		Currency: t.Price.Currency, Prefix: settings.InvoicePrefix,
+		DueOn: calendar.On(t.SoldAt, zone).AddDays(daysToPay),
 	}, nil
 }
 

@@ -1,0 +1,194 @@
+package accesscases
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/aggregates/access"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/loop"
+	"github.com/lastmile-isp/lastmile/internal/telemetry"
+)
+
+// MeterConfig has the parts of a meter. Every field is required.
+type MeterConfig struct {
+	Bus    *bus.Bus
+	Store  *telemetry.Store
+	Clock  clock.Clock
+	Logger *slog.Logger
+}
+
+// Meter hears what subscriptions have used, compares it in memory with their caps, and gives CountTraffic when there is
+// something to record. It knows caps and what is recorded from the log, as a model in memory. What it misses while the
+// program is down is found when it starts, or by the next report. Safe for concurrent use; two meters of one
+// installation do no harm.
+type Meter struct {
+	cfg    MeterConfig
+	loops  *loop.Group
+	wake   chan struct{}
+	evolve func(access.Usage, events.UsageEvent) access.Usage
+	decide func(access.Usage, commands.UsageCommand, time.Time) ([]events.UsageEvent, error)
+
+	mu     sync.Mutex
+	lines  map[id.Subscription]*meterLine
+	zones  map[id.Organization]*time.Location
+	wanted map[id.Subscription]bool // to be counted
+	check  bool                     // all caps are to be compared
+}
+
+// meterLine is one subscription that has not ended.
+type meterLine struct {
+	subject events.UsageSubject
+	cap     events.Cap
+	usage   access.Usage // as it is recorded
+}
+
+// NewMeter makes a meter that knows nobody. It is filled as a model in memory, and started after that.
+func NewMeter(cfg MeterConfig) *Meter {
+	rules := access.Usages()
+	return &Meter{
+		cfg: cfg, loops: loop.New(cfg.Logger), wake: make(chan struct{}, 1), evolve: rules.Evolve,
+		decide: rules.Decide, lines: map[id.Subscription]*meterLine{}, zones: map[id.Organization]*time.Location{},
+		wanted: map[id.Subscription]bool{}, check: true,
+	}
+}
+
+// The waits of a meter that cannot read or write.
+const (
+	meterMinPause = time.Second
+	meterMaxPause = time.Minute
+)
+
+// Start begins to give commands. First it looks for what no command was given for before the program ended.
+func (m *Meter) Start(ctx context.Context) error {
+	return m.loops.Start(ctx, func(context.Context) error {
+		m.loops.Go("usage", m.run)
+		return nil
+	})
+}
+
+// Stop ends it. Totals may be told also after that; nothing follows from them.
+func (m *Meter) Stop() { m.loops.Stop() }
+
+// Take hears what some subscriptions have used in one day or month in all. It returns at once.
+func (m *Meter) Take(used []telemetry.Used) {
+	m.mu.Lock()
+	for _, u := range used {
+		line := m.lines[u.Subscription]
+		if line == nil || line.subject.OrgID != u.Org {
+			continue
+		}
+		if !line.usage.Began || string(u.Step) == line.cap.Period && line.usage.Crosses(line.cap, u.Starts, u.Bytes) {
+			m.wanted[u.Subscription] = true
+		}
+	}
+	m.mu.Unlock()
+	loop.Wake(m.wake)
+}
+
+// run counts what is wanted. What fails for a reason that passes is wanted again after a pause.
+func (m *Meter) run(ctx context.Context) {
+	pause := loop.Backoff{Min: meterMinPause, Max: meterMaxPause}
+	for ctx.Err() == nil {
+		if m.round(ctx) {
+			pause.Reset()
+			loop.Wait(ctx, m.wake)
+		} else {
+			pause.Wait(ctx)
+		}
+	}
+}
+
+// round counts what is wanted now. It reports false when something has to be tried again.
+func (m *Meter) round(ctx context.Context) bool {
+	done := m.checkAll(ctx)
+	for _, s := range m.takeWanted() {
+		err := m.count(ctx, s)
+		if err == nil {
+			continue
+		}
+		m.cfg.Logger.WarnContext(ctx, "usage not counted", "subscription_id", s.String(), "error", err)
+		if passes(err) {
+			done = false
+			m.want(s)
+		}
+	}
+	return done
+}
+
+// passes reports whether a command that failed may succeed later.
+func passes(err error) bool {
+	switch failure.KindOf(err) {
+	case failure.Malformed, failure.Invalid, failure.Denied, failure.NotFound:
+		return false
+	default:
+		return true
+	}
+}
+
+// want marks a subscription to be counted.
+func (m *Meter) want(s id.Subscription) {
+	m.mu.Lock()
+	m.wanted[s] = true
+	m.mu.Unlock()
+}
+
+// takeWanted gives the subscriptions to be counted, and forgets them.
+func (m *Meter) takeWanted() []id.Subscription {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	list := make([]id.Subscription, 0, len(m.wanted))
+	for s := range m.wanted {
+		list = append(list, s)
+	}
+	clear(m.wanted)
+	return list
+}
+
+// line gives a copy of what is known about a subscription, and its organization's zone; false when it has ended.
+func (m *Meter) line(s id.Subscription) (meterLine, *time.Location, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	line := m.lines[s]
+	if line == nil {
+		return meterLine{}, nil, false
+	}
+	return *line, m.zone(line.subject.OrgID), true
+}
+
+// count reads the present total of a subscription, and gives the command when it leads to events.
+func (m *Meter) count(ctx context.Context, s id.Subscription) error {
+	line, zone, known := m.line(s)
+	if !known {
+		return nil
+	}
+	c := commands.CountTraffic{
+		Subject: line.subject, Terms: commands.CapTerms{Cap: line.cap, Timezone: zone.String()},
+	}
+	var err error
+	if !line.usage.Began {
+		c.FirstSeen, err = m.cfg.Store.FirstSession(ctx, c.Subject.OrgID, c.Subject.SubscriberID, s)
+		if err != nil {
+			return err
+		}
+	}
+	now := m.cfg.Clock.Now()
+	if c.Starts, c.Used, err = usedIn(ctx, m.cfg.Store, c.Subject, line.cap.PeriodAt(now, zone)); err != nil {
+		return err
+	}
+	if list, err := m.decide(line.usage, c, now); err != nil || len(list) == 0 {
+		return err
+	}
+	_, err = m.cfg.Bus.Execute(ctx, c, commands.Meta{
+		CommandID: id.New[id.Command](), OrgID: c.Subject.OrgID,
+		Actor: events.Actor{Kind: events.ActorProcess, ID: "usage"},
+	})
+	return err
+}

@@ -1,0 +1,146 @@
+package accesscases
+
+import (
+	"context"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/loop"
+	"github.com/lastmile-isp/lastmile/internal/telemetry"
+)
+
+// Name is the name of the model in logs.
+func (m *Meter) Name() string { return "access_meter" }
+
+// Handles implements runner.MemoryModel.
+func (m *Meter) Handles() []string {
+	return []string{
+		events.OrganizationCreated{}.EventType(), events.BillingSettingsAdopted{}.EventType(),
+		events.SubscriptionCreated{}.EventType(), events.SubscriptionEnded{}.EventType(),
+		events.FirstSessionBegan{}.EventType(), events.CapWarned{}.EventType(), events.CapReached{}.EventType(),
+		events.CapReset{}.EventType(), events.CapPeriodMoved{}.EventType(), events.TopUpAdded{}.EventType(),
+		events.UsagePeriodClosed{}.EventType(),
+	}
+}
+
+// Apply implements runner.MemoryModel.
+func (m *Meter) Apply(e events.Envelope) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	switch v := e.Event.(type) {
+	case events.OrganizationCreated:
+		m.inZone(v.OrgID, v.Billing.Timezone)
+	case events.BillingSettingsAdopted:
+		m.inZone(v.OrgID, v.Billing.Timezone)
+	case events.SubscriptionCreated:
+		if m.lines[v.SubscriptionID] == nil {
+			m.lines[v.SubscriptionID] = &meterLine{cap: v.Terms.Access.Cap, subject: events.UsageSubject{
+				SubscriptionID: v.SubscriptionID, OrgID: v.OrgID, SubscriberID: v.SubscriberID,
+			}}
+		}
+	case events.SubscriptionEnded:
+		delete(m.lines, v.SubscriptionID)
+	case events.UsageEvent:
+		if line := m.lines[events.UsageSubjectOf(v).SubscriptionID]; line != nil {
+			line.usage = m.evolve(line.usage, v)
+		}
+	}
+}
+
+// inZone notes the zone in which an organization's days begin. When it changes, all caps are compared anew.
+func (m *Meter) inZone(org id.Organization, name string) {
+	zone, err := time.LoadLocation(name)
+	if err != nil {
+		zone = time.UTC // the organization could not have chosen it
+	}
+	before := m.zones[org]
+	m.zones[org] = zone
+	if before != nil && before.String() != zone.String() {
+		m.check = true
+		loop.Wake(m.wake)
+	}
+}
+
+// zone is the zone of an organization. The caller holds the lock.
+func (m *Meter) zone(org id.Organization) *time.Location {
+	if zone := m.zones[org]; zone != nil {
+		return zone
+	}
+	return time.UTC
+}
+
+// rollup names one column of totals of an organization.
+type rollup struct {
+	org    id.Organization
+	step   telemetry.Step
+	starts calendar.Date
+}
+
+// checkAll compares all caps with the totals of their present periods when that was asked for. It reports
+// false when that has to be tried again.
+func (m *Meter) checkAll(ctx context.Context) bool {
+	failed := false
+	for _, r := range m.toCheck() {
+		used, err := m.cfg.Store.Totals(ctx, r.org, r.step, r.starts)
+		if err != nil {
+			m.cfg.Logger.WarnContext(ctx, "usage not checked", "organization_id", r.org.String(), "error", err)
+			failed = true
+			continue
+		}
+		m.Take(used)
+	}
+	if failed {
+		m.mu.Lock()
+		m.check = true
+		m.mu.Unlock()
+	}
+	return !failed
+}
+
+// toCheck lists the totals to compare; none when nobody asked for it. A period that ends at another instant than it is
+// recorded, since the zone has changed, is wanted at once.
+func (m *Meter) toCheck() []rollup {
+	now := m.cfg.Clock.Now()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.check {
+		return nil
+	}
+	m.check = false
+	seen := map[rollup]bool{}
+	var list []rollup
+	for s, line := range m.lines {
+		if line.cap.Bytes == 0 {
+			continue
+		}
+		present := line.cap.PeriodAt(now, m.zone(line.subject.OrgID))
+		r := rollup{line.subject.OrgID, telemetry.Step(present.Period), present.Starts}
+		if !seen[r] {
+			seen[r] = true
+			list = append(list, r)
+		}
+		recorded := line.usage.Period
+		if recorded.Period != "" && now.Before(recorded.ResetsAt) && !recorded.ResetsAt.Equal(present.ResetsAt) {
+			m.wanted[s] = true
+		}
+	}
+	return list
+}
+
+// usedIn reads what a subscription has used in a period, in bytes of both directions. Without a period it is nothing.
+func usedIn(
+	ctx context.Context, store *telemetry.Store, s events.UsageSubject, p events.CapPeriod,
+) (calendar.Date, int64, error) {
+	if p.Period == "" {
+		return calendar.Date{}, 0, nil
+	}
+	rows, err := store.Usage(ctx, s.OrgID, telemetry.UsageOf{Subscription: s.SubscriptionID},
+		telemetry.Step(p.Period), p.Starts, p.Starts.AddDays(1))
+	var used int64
+	for _, row := range rows {
+		used += row.BytesDown + row.BytesUp
+	}
+	return p.Starts, used, err
+}
