@@ -11,3 +11,11 @@ type FollowDunningRules struct {
 }
 
 func (FollowDunningRules) Kind() string { return "access_follow_dunning_rules" }
+
+// ForgetTelemetry deletes what routers have reported about a person. A repeat deletes what has come since.
+type ForgetTelemetry struct {
+	OrgID        id.Organization `json:"orgId"`
+	SubscriberID id.Subscriber   `json:"subscriberId"`
+}
+
+func (ForgetTelemetry) Kind() string { return "access_forget_telemetry" }

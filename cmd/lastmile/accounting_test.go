@@ -53,7 +53,23 @@ func (k *kit) report(c connection, class []byte, r told) {
 }
 
 // acctAddr is where the program takes reports.
-func (k *kit) acctAddr() string { return k.app.radius.server.AccountingAddr().String() }
+func (k *kit) acctAddr() string {
+	if k.radius.acct != "" {
+		return k.radius.acct
+	}
+	return k.app.radius.server.AccountingAddr().String()
+}
+
+// accessAddr is where the program is asked who may sign in.
+func (k *kit) accessAddr() string {
+	if k.radius.access != "" {
+		return k.radius.access
+	}
+	return k.app.radius.server.AccessAddr().String()
+}
+
+// childPorts are the addresses at which the program of a child is asked by routers.
+type childPorts struct{ access, acct string }
 
 // signedIn pays for a customer, who then signs in and gets a Class.
 func (k *kit) signedIn(admin apiClient, c connection) []byte {
@@ -106,9 +122,54 @@ func TestAccounting_IsShownAsSessionsAndUsage(t *testing.T) {
 	if theirs := k.must(beta, "GET", "/sessions", nil).list("data"); len(theirs) != 0 {
 		t.Errorf("sessions of the other organization: %v", theirs)
 	}
+	who := k.must(k.admin, "GET", "/sessions?ip=100.64.0.9&at="+one.text("updatedAt"), nil).list("data")
+	if len(who) != 1 || who[0].text("id") != one.text("id") {
+		t.Errorf("who had the address: %v", who)
+	}
+	k.eventually("the question in the audit log", func(context.Context) (bool, error) {
+		entries := k.must(k.admin, "GET", "/audit-log?action=audit.LookUpAddress", nil).list("data")
+		if len(entries) == 0 {
+			return false, nil
+		}
+		target, _ := entries[0]["target"].(map[string]any)
+		return len(entries) == 1 && target["type"] == "subscriber" && target["id"] == ours.subscriber, nil
+	})
 	k.refused(beta, "GET /subscribers/"+ours.subscriber+"/usage", nil, 404, "subscriber_not_found")
 	ready := k.must(k.client("acme"), "GET", "/readyz", nil)
 	if checks, _ := ready["checks"].(map[string]any); checks["accounting"] == nil {
 		t.Errorf("readiness: %v", strings.ReplaceAll(ready.text("status"), "\n", " "))
+	}
+}
+
+// TestAccounting_TheNewestSessionWins: the second device of a customer is let in and the first one has to end, also
+// after a restart of the program, which reads who is online.
+func TestAccounting_TheNewestSessionWins(t *testing.T) {
+	t.Parallel()
+	k := newKit(t).start().signIn()
+	ours := k.connect(k.admin, "secret-of-acme", "amina")
+	class := k.signedIn(k.admin, ours)
+	k.report(ours, class, told{
+		session: "81000001", mac: "AA-BB-CC-00-11-22", status: rfc2866.AcctStatusType_Value_Start,
+	})
+	dial := func(mac string) {
+		t.Helper()
+		answer := k.dialFrom(mac, ours.secret, ours.username, ours.password)
+		if answer.Code != radius.CodeAccessAccept {
+			t.Errorf("%s: %v", mac, answer.Code)
+		}
+	}
+	dial("AA-BB-CC-00-11-22")
+	if n := k.app.radius.live.Ended(); n != 0 {
+		t.Errorf("the same device: %d ended", n)
+	}
+	k.app.Stop()
+	k.start()
+	k.online(ours) // the ports are open, and the device has no name: it is another one
+	if n := k.app.radius.live.Ended(); n != 1 {
+		t.Errorf("%d ended", n)
+	}
+	dial("AA-BB-CC-00-11-33")
+	if n := k.app.radius.live.Ended(); n != 1 {
+		t.Errorf("%d ended", n)
 	}
 }

@@ -40,6 +40,8 @@ var (
 		"Callbacks from the provider that led to nothing, although they may speak of money.", nil, nil)
 	spoolDesc = prometheus.NewDesc("lastmile_accounting_spool_bytes",
 		"Reports of routers about sessions that wait on the disk for the database.", nil, nil)
+	sessionsReplacedDesc = prometheus.NewDesc("lastmile_sessions_replaced_total",
+		"Sessions that had to end because their subscription began newer ones.", nil, nil)
 	reportsDroppedDesc = prometheus.NewDesc("lastmile_accounting_dropped_total",
 		"Reports of routers about sessions that the database refused for themselves.", nil, nil)
 )
@@ -52,6 +54,7 @@ func (alarms) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		writableDesc, processStoppedDesc, processLagDesc, processRetryDesc, instanceStoppedDesc, commandStoppedDesc,
 		commandWaitingDesc, jobsDesc, callbacksDesc, callbacksGivenUpDesc, spoolDesc, reportsDroppedDesc,
+		sessionsReplacedDesc,
 	} {
 		to <- d
 	}
@@ -73,6 +76,8 @@ func (m alarms) Collect(to chan<- prometheus.Metric) {
 		status := m.app.radius.recorder.Status()
 		show(spoolDesc, float64(status.SpoolBytes))
 		to <- prometheus.MustNewConstMetric(reportsDroppedDesc, prometheus.CounterValue, float64(status.Dropped))
+		to <- prometheus.MustNewConstMetric(sessionsReplacedDesc, prometheus.CounterValue,
+			float64(m.app.radius.live.Ended()))
 	}
 	if m.app.roles.has(roleProcesses) {
 		for _, s := range m.app.engines.processes.Status() {

@@ -117,7 +117,7 @@ func (p program) logger(cfg Config) *slog.Logger {
 
 // serveCommand is `lastmile serve`, with the roles that this program takes.
 type serveCommand struct {
-	Roles []string `help:"The parts that this program runs." default:"api,projections,processes,jobs,eventstore"`
+	Roles []string `help:"The parts that this program runs." default:"api,projections,processes,jobs,radius,eventstore"`
 }
 
 // Run serves until a signal, or until a part fails for good.

@@ -54,6 +54,7 @@ func TestDefinitions_DecideTakesEveryListedCommand(t *testing.T) {
 		checkDefinition(t, payments.Gateways()), checkDefinition(t, network.Devices()),
 		checkDefinition(t, network.Services()), checkDefinition(t, network.AddressPlans()),
 		checkDefinition(t, network.Runs()), checkDefinition(t, audit.Refusals()),
+		checkDefinition(t, audit.Lookups()),
 		checkDefinition(t, access.DunningPolicies()), checkDefinition(t, access.Dunnings()),
 		checkDefinition(t, access.Usages()),
 		[]string{reflect.TypeFor[commands.ReleaseUnusedClaim]().Name()}, // the bus itself decides

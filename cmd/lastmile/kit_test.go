@@ -58,7 +58,8 @@ type kit struct {
 	answers *demoRADIUS       // where customers of the routers sign in; nil = at imaginary servers
 	app     *App
 	addr    string
-	screen  string // what the demo has printed
+	screen  string     // what the demo has printed
+	radius  childPorts // of a child; zero = the program runs in the test's process
 
 	root  apiClient // super_admin on the root host
 	admin apiClient // of acme

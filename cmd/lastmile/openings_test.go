@@ -37,6 +37,7 @@ func TestOpening_WithoutAStateIsNoAggregateThatDoesNotExist(t *testing.T) {
 		checkEmptyOpenings(t, payments.Gateways()), checkEmptyOpenings(t, network.Devices()),
 		checkEmptyOpenings(t, network.Services()), checkEmptyOpenings(t, network.AddressPlans()),
 		checkEmptyOpenings(t, network.Runs()), checkEmptyOpenings(t, audit.Refusals()),
+		checkEmptyOpenings(t, audit.Lookups()),
 		checkEmptyOpenings(t, access.DunningPolicies()), checkEmptyOpenings(t, access.Dunnings()),
 	} {
 		if category != "" {

@@ -41,12 +41,15 @@ func ownedSteps(org id.Organization) map[string]steps {
 	return all
 }
 
-// peopleSteps are those of organizations, their users and customers, and refused writes.
+// peopleSteps are those of organizations, their users and customers, refused writes, and questions.
 func peopleSteps(org id.Organization) []steps {
 	user, session, subscriber, plan := id.New[id.User](), id.New[id.Session](), id.New[id.Subscriber](),
 		id.New[id.Plan]()
 	refused := commands.NoteRefusal{
 		RefusalID: id.New[id.Request](), OrgID: org, Method: "POST", Route: "/plans", Status: 409, Code: "x", Count: 1,
+	}
+	question := commands.LookUpAddress{
+		LookupID: id.New[id.Lookup](), OrgID: org, Address: personal.Of("100.64.0.9"), HadAt: time.Unix(1, 0),
 	}
 	return []steps{
 		{coretest.NewOrganization(org, "acme"), commands.RenameOrganization{OrgID: org, Name: "Other"}},
@@ -77,7 +80,7 @@ func peopleSteps(org id.Organization) []steps {
 			},
 			commands.ArchivePlan{PlanID: plan},
 		},
-		{refused, refused},
+		{refused, refused}, {question, question},
 	}
 }
 
@@ -178,4 +181,5 @@ func TestOwners_AnotherOrganizationsCommandFindsNothing(t *testing.T) {
 	checkOwned(t, k, access.DunningPolicies(), org, s[commands.DunningPolicyCategory])
 	checkOwned(t, k, access.Dunnings(), org, s[commands.DunningCategory])
 	checkOwned(t, k, audit.Refusals(), org, s[commands.RefusalCategory])
+	checkOwned(t, k, audit.Lookups(), org, s[commands.LookupCategory])
 }

@@ -24,6 +24,7 @@ type radiusParts struct {
 	refusals  *directory.Refusals
 	shows     *runner.Memory    // fills the directory from the log
 	loader    *directory.Loader // brings passwords and secrets
+	live      *telemetry.Live   // keeps the limit of sessions
 	recorder  *telemetry.Recorder
 	meter     *accesscases.Meter
 	caps      *runner.Memory // fills the meter from the log
@@ -40,16 +41,17 @@ func (a *App) startRadius(ctx context.Context) error {
 		return nil
 	}
 	p := &radiusParts{refusals: directory.NewRefusals(), logger: a.logger, loops: loop.New(a.logger)}
+	p.live = a.newLive()
 	p.directory = directory.New(directory.Config{
-		ClassKey: a.storage.vault.Key(secrets.Classes), Refusals: p.refusals, Development: !a.cfg.Production(),
-		SetNAS:   func(list []*radius.NAS) { p.server.SetNAS(list) },
+		ClassKey: a.storage.vault.Key(secrets.Classes), Sessions: p.live, Refusals: p.refusals,
+		Development: !a.cfg.Production(), SetNAS: func(list []*radius.NAS) { p.server.SetNAS(list) },
 		Vouchers: a.voucherCodes(), Guessing: a.warnOfGuessing,
 	})
 	p.meter = accesscases.NewMeter(accesscases.MeterConfig{
 		Bus: a.engines.bus, Store: a.telemetry, Clock: a.clock, Logger: a.logger,
 	})
 	p.caps = runner.NewMemory(p.meter, a.engines.feed, a.logger)
-	p.recorder = a.newRecorder(p.directory, p.meter.Take)
+	p.recorder = a.newRecorder(p.directory, p.live, p.meter.Take)
 	p.keeper = a.newKeeper(p.recorder)
 	p.writer = telemetry.NewRefusalWriter(a.telemetry, p.refusals, a.logger)
 	var err error
@@ -129,7 +131,7 @@ func (p *radiusParts) open(ctx context.Context) error {
 // parts lists what runs, in the order of starts: who a report is about is known before the spool is read, and what is
 // read from the ports can be made durable.
 func (p *radiusParts) parts() []service {
-	return []service{p.loader, p.meter, p.recorder, p.keeper, p.writer, p.server}
+	return []service{p.loader, p.live, p.meter, p.recorder, p.keeper, p.writer, p.server}
 }
 
 // Stop closes the ports, and then ends what has taken from them.

@@ -24,8 +24,15 @@ var (
 	peerChallenge = []byte("challenge of CPE")
 )
 
-// dial signs a customer in over PPPoE by MS-CHAPv2, as a router at a shared address does: with a Message-Authenticator.
+// dial signs a customer in over PPPoE by MS-CHAPv2.
 func (k *kit) dial(secret, username, password string) *radius.Packet {
+	k.t.Helper()
+	return k.dialFrom("", secret, username, password)
+}
+
+// dialFrom signs in a customer's device, as a router at a shared address does: with a Message-Authenticator. calling ""
+// = the router does not tell which device it is.
+func (k *kit) dialFrom(calling, secret, username, password string) *radius.Packet {
 	k.t.Helper()
 	p := radius.New(radius.CodeAccessRequest, []byte(secret))
 	response := make([]byte, 50)
@@ -45,6 +52,11 @@ func (k *kit) dial(secret, username, password string) *radius.Packet {
 			k.t.Fatal(err)
 		}
 	}
+	if calling != "" {
+		if err := rfc2865.CallingStationID_SetString(p, calling); err != nil {
+			k.t.Fatal(err)
+		}
+	}
 	packet, err := p.Encode()
 	if err != nil {
 		k.t.Fatal(err)
@@ -56,7 +68,7 @@ func (k *kit) dial(secret, username, password string) *radius.Packet {
 	}
 	ctx, cancel := context.WithTimeout(k.t.Context(), patience)
 	defer cancel()
-	answer, err := radius.Exchange(ctx, p, k.app.radius.server.AccessAddr().String())
+	answer, err := radius.Exchange(ctx, p, k.accessAddr())
 	if err != nil {
 		k.t.Fatalf("sign in as %s: %v", username, err)
 	}

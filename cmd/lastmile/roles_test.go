@@ -59,6 +59,9 @@ func TestRoles_EventStoreAloneAndSeparateWorkers(t *testing.T) {
 	k.pay("254711000401", account, 100)
 	k.paidUntil(subscription, "")
 	k.sameBooks(map[string]string{"254711000401": subscriber})
+	// A program that hears no routers shows what others have recorded.
+	k.must(k.admin, "GET", "/sessions?online=true", nil)
+	k.must(k.admin, "GET", "/subscribers/"+subscriber+"/usage", nil)
 
 	k.app.Stop()
 	stop()

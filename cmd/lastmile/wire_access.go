@@ -10,6 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/jobs/access"
 	"github.com/lastmile-isp/lastmile/processmanagers"
 	"github.com/lastmile-isp/lastmile/processmanagers/access/dunning"
+	"github.com/lastmile-isp/lastmile/processmanagers/access/forgetting"
 	"github.com/lastmile-isp/lastmile/processmanagers/access/usage"
 	"github.com/lastmile-isp/lastmile/projections/access"
 	"github.com/lastmile-isp/lastmile/projections/network"
@@ -18,13 +19,15 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases/access"
 )
 
-// accessArea gives the dunning rules of organizations, and answers routers over RADIUS.
+// accessArea gives the dunning rules of organizations, and answers routers over RADIUS and keeps what they report.
 func accessArea() area {
 	return area{
 		aggregates: registerAccess,
 		readModels: []runner.Projection{accessviews.Dunning{}, accessviews.Vouchers{}, accessviews.Usage{}},
-		processes:  []processmanagers.Any{dunning.Process(), dunning.RulesProcess(), usage.Process()},
-		wire:       (*App).wireAccess,
+		processes: []processmanagers.Any{
+			dunning.Process(), dunning.RulesProcess(), usage.Process(), forgetting.Process(),
+		},
+		wire: (*App).wireAccess,
 	}
 }
 
@@ -47,7 +50,7 @@ func (a *App) wireAccess(ctx context.Context) ([][]httpapi.Route, error) {
 		return nil, err
 	}
 	e := a.engines
-	accessjobs.Workers{Bus: e.bus, Views: e.views, Queue: e.jobs}.Register()
+	accessjobs.Workers{Bus: e.bus, Views: e.views, Queue: e.jobs, Telemetry: a.telemetry}.Register()
 	return append(sessions,
 		accessapi.Dunning{Policies: accesscases.DunningPolicies{
 			Bus: e.bus, Named: subscribersviews.PlansQuery{Views: e.views}.NamedPolicies,

@@ -24,9 +24,10 @@ func auditArea() area {
 	}
 }
 
-// registerAudit adds the aggregate that records a refused write.
+// registerAudit adds the aggregates that record refused writes, and questions who had an address.
 func registerAudit(b *bus.Bus) {
 	bus.Register(b, audit.Refusals())
+	bus.Register(b, audit.Lookups())
 }
 
 // wireAudit makes the endpoints of the audit log and of the outbox.

@@ -2,8 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
-	"net/netip"
 	"path/filepath"
 	"time"
 
@@ -24,13 +22,30 @@ const spoolFolder = "accounting"
 // lostAfter is how long a session may be silent: three reports of it did not come.
 const lostAfter = 3 * directory.InterimInterval
 
+// silentAfter is how long a session without a new report keeps another one out: its next report is late.
+const silentAfter = directory.InterimInterval + time.Minute
+
+// newLive makes the memory of live sessions. It tells the log which sessions have to end.
+func (a *App) newLive() *telemetry.Live {
+	return telemetry.NewLive(telemetry.LiveConfig{
+		Store: a.telemetry, Clock: a.clock, SilentAfter: silentAfter, Logger: a.logger,
+		End: func(s telemetry.LiveSession, reason string) {
+			a.logger.Info("session has to end", "session_id", s.ID.String(), "device_id", s.DeviceID.String(),
+				"reason", reason)
+		},
+	})
+}
+
 // newRecorder makes the recorder of what routers report about the customers that a directory knows. It tells what they
 // used in all.
-func (a *App) newRecorder(d *directory.Directory, used func([]telemetry.Used)) *telemetry.Recorder {
+func (a *App) newRecorder(
+	d *directory.Directory, live *telemetry.Live, used func([]telemetry.Used),
+) *telemetry.Recorder {
 	return telemetry.NewRecorder(telemetry.Config{
-		Store: a.telemetry, Directory: telemetry.Directory{Resolve: holders{d}.resolve, Zone: d.Zone},
-		SpoolDir: filepath.Join(a.cfg.DataDir, spoolFolder), Used: used,
-		Logger: a.logger,
+		Clock: a.clock, Live: live, Store: a.telemetry, Directory: telemetry.Directory{
+			Resolve: holders{d}.resolve, Zone: d.Zone,
+		},
+		SpoolDir: filepath.Join(a.cfg.DataDir, spoolFolder), Used: used, Logger: a.logger,
 	})
 }
 
@@ -56,13 +71,8 @@ func (h holders) resolve(r telemetry.Report) telemetry.Given {
 	}
 	return telemetry.Given{
 		Subscriber: holder.SubscriberID, Subscription: holder.SubscriptionID, Access: holder.Access.String(),
-		RateDown: holder.Rate.Speed.Down, RateUp: holder.Rate.Speed.Up,
+		RateDown: holder.Rate.Speed.Down, RateUp: holder.Rate.Speed.Up, Forgotten: holder.Forgotten,
 	}
-}
-
-// refuseLookups answers nobody who had an address, as long as such questions are not recorded.
-func refuseLookups(context.Context, usecases.Asked, netip.Addr, time.Time) error {
-	return errors.New("questions about addresses are not recorded yet")
 }
 
 // wireSessions opens the tables of telemetry and makes the endpoints that read them, which every program with the role
@@ -79,7 +89,7 @@ func (a *App) wireSessions(ctx context.Context) ([][]httpapi.Route, error) {
 	}
 	people := subscribersviews.SubscribersQuery{Views: a.engines.views}
 	return [][]httpapi.Route{
-		accessapi.Sessions{Store: a.telemetry, Audit: refuseLookups}.Routes(),
+		accessapi.Sessions{Store: a.telemetry, Lookups: accesscases.Lookups{Bus: a.engines.bus}}.Routes(),
 		accessapi.Usage{
 			Store: a.telemetry, Clock: a.clock,
 			Known: func(ctx context.Context, org id.Organization, subscriber id.Subscriber) (bool, error) {

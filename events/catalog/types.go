@@ -127,5 +127,5 @@ func claims() []events.Event {
 
 // audit lists the events that only the audit log uses.
 func audit() []events.Event {
-	return []events.Event{events.RequestRefused{}}
+	return []events.Event{events.RequestRefused{}, events.AddressLookedUp{}}
 }

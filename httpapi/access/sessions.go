@@ -3,6 +3,7 @@ package accessapi
 import (
 	"context"
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/commands"
@@ -11,13 +12,16 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
 	"github.com/lastmile-isp/lastmile/usecases"
+	"github.com/lastmile-isp/lastmile/usecases/access"
 )
 
 // Sessions serves /sessions.
 type Sessions struct {
 	Store *telemetry.Store
-	// Audit records that somebody asks who had an address. The question is answered only after that.
-	Audit func(ctx context.Context, asked usecases.Asked, ip netip.Addr, at time.Time) error
+	// Lookups records questions who had an address. They are answered only after that.
+	Lookups interface {
+		Record(ctx context.Context, asked usecases.Asked, q accesscases.Lookup) error
+	}
 }
 
 // Routes lists the endpoints of sessions.
@@ -88,15 +92,29 @@ func (a Sessions) list(ctx context.Context, c *httpapi.Call) error {
 	}
 	if filter.IP.IsValid() {
 		c.Writer.Header().Set("Cache-Control", "no-store")
-		if err := a.Audit(ctx, c.Asked(), filter.IP, filter.At); err != nil {
-			return err
-		}
 	}
 	return httpapi.SendList(ctx, c, showSession, func(
 		ctx context.Context, after telemetry.SessionKey, max int,
 	) ([]telemetry.Session, error) {
-		return a.Store.List(ctx, c.Org.ID, filter, after, max)
+		list, err := a.Store.List(ctx, c.Org.ID, filter, after, max)
+		if err == nil && filter.IP.IsValid() {
+			err = a.Lookups.Record(ctx, c.Asked(), accesscases.Lookup{
+				Address: filter.IP, HadAt: filter.At, Holders: holders(list),
+			})
+		}
+		return list, err
 	})
+}
+
+// holders are the subscribers of sessions, each once.
+func holders(list []telemetry.Session) []id.Subscriber {
+	var out []id.Subscriber
+	for _, s := range list {
+		if !s.SubscriberID.IsZero() && !slices.Contains(out, s.SubscriberID) {
+			out = append(out, s.SubscriberID)
+		}
+	}
+	return out
 }
 
 // get answers with one session.

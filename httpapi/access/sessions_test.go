@@ -3,6 +3,7 @@ package accessapi_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/netip"
 	"strings"
 	"testing"
@@ -40,10 +41,7 @@ func newLine(t *testing.T) *line {
 	l := &line{store: store, subscriber: id.New[id.Subscriber]()}
 	zone := time.FixedZone("EAT", 3*3600)
 	l.Kit = apitest.New(t, nil, accessapi.Sessions{
-		Store: store, Audit: func(_ context.Context, asked usecases.Asked, ip netip.Addr, at time.Time) error {
-			l.questions = append(l.questions, asked.Org().String()+" "+ip.String()+" "+at.Format(time.RFC3339))
-			return l.refuse
-		},
+		Store: store, Lookups: l,
 	}.Routes(), accessapi.Usage{
 		Store: store, Clock: clock.NewManual(time.Date(2026, 3, 3, 9, 0, 0, 0, time.UTC)),
 		Known: func(_ context.Context, org id.Organization, s id.Subscriber) (bool, error) {
@@ -77,6 +75,13 @@ func newLine(t *testing.T) *line {
 		t.Fatal(err)
 	}
 	return l
+}
+
+// Record implements the records of questions about addresses.
+func (l *line) Record(_ context.Context, asked usecases.Asked, q accesscases.Lookup) error {
+	l.questions = append(l.questions, fmt.Sprint(asked.Org(), " ", q.Address, " ", q.HadAt.Format(time.RFC3339), " ",
+		q.Holders))
+	return l.refuse
 }
 
 // want sends a GET and checks status and code.
@@ -133,7 +138,8 @@ func TestSessions_WhoHadAnAddressIsAnsweredAfterItIsAudited(t *testing.T) {
 	if a := l.want(t, 200, "", apitest.Support, question); !strings.Contains(string(a.Body), "amina") {
 		t.Errorf("%s", a.Body)
 	}
-	if len(l.questions) != 1 || l.questions[0] != l.org.String()+" 100.64.0.9 2026-03-02T21:00:00Z" {
+	if len(l.questions) != 1 || l.questions[0] != fmt.Sprint(
+		l.org, " 100.64.0.9 2026-03-02T21:00:00Z ", []id.Subscriber{l.subscriber}) {
 		t.Errorf("%v", l.questions)
 	}
 	l.refuse = errors.New("the log is away")

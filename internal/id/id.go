@@ -41,6 +41,7 @@ type (
 	voucher      struct{}
 	voucherBatch struct{}
 	request      struct{}
+	lookup       struct{}
 )
 
 // The identifiers. Each is a type of its own for the compiler.
@@ -69,7 +70,8 @@ type (
 	Command      = Of[command]
 	Event        = Of[event]
 	Request      = Of[request]
-	Any          = Of[any] // an aggregate of any kind
+	Lookup       = Of[lookup] // one question who had an address
+	Any          = Of[any]    // an aggregate of any kind
 )
 
 // space is the namespace of all derived ids of the product. It must never change.

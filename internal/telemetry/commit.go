@@ -3,6 +3,7 @@ package telemetry
 import (
 	"context"
 	"fmt"
+	"net/netip"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -17,7 +18,8 @@ const lockSQL = `select pg_advisory_xact_lock($1)`
 
 // columns are the fields of Session.
 const columns = `x.id, x.org_id, x.device_id, x.session_key, x.username, x.calling, x.mac, x.called, x.port, x.service,
-	x.ip, x.subscriber_id, x.subscription_id, x.access, x.rate_down, x.rate_up, x.started_at, x.updated_at, x.ended_at,
+	x.nas_port, x.ip, x.framed_prefix, x.delegated_prefix, x.subscriber_id,
+	x.subscription_id, x.access, x.rate_down, x.rate_up, x.started_at, x.updated_at, x.ended_at,
 	x.ended_by, x.end_reason, x.bytes_down, x.bytes_up, x.seconds, x.samples`
 
 // namedSQL reads the sessions that have the names of reports. More than four of one name are too old to be meant.
@@ -49,35 +51,47 @@ const closeRestartedSQL = `update {schema}.sessions s
 
 // saveSessionsSQL writes sessions; only columns that change are written again.
 const saveSessionsSQL = `insert into {schema}.sessions (id, org_id, device_id, session_key, username, calling, mac,
-		called, port, service, ip, subscriber_id, subscription_id, access, rate_down, rate_up, started_at, updated_at,
+		called, port, service, nas_port, ip, framed_prefix, delegated_prefix, subscriber_id, subscription_id,
+		access, rate_down, rate_up, started_at, updated_at,
 		ended_at, ended_by, end_reason, bytes_down, bytes_up, seconds, samples)
-	select u.id, org, device, session, username, calling, mac, called, port, service, nullif(ip, '')::inet,
+	select u.id, org, device, session, username, calling, mac, called, port, service, nas_port, nullif(ip, '')::inet,
+		nullif(framed, '')::cidr, nullif(delegated, '')::cidr,
 		subscriber, subscription, access, rate_down, rate_up, started, updated,
 		ended, ended_by, end_reason, down, up, seconds, samples
 	from unnest(
 		@id::uuid[], @org::uuid[], @device::uuid[], @session::text[], @username::text[], @calling::text[],
-		@mac::text[], @called::text[], @port::text[], @service::text[], @ip::text[], @subscriber::uuid[],
+		@mac::text[], @called::text[], @port::text[], @service::text[], @nas_port::bigint[], @ip::text[],
+		@framed::text[], @delegated::text[], @subscriber::uuid[],
 		@subscription::uuid[], @access::text[], @rate_down::bigint[], @rate_up::bigint[], @started::timestamptz[],
 		@updated::timestamptz[], @ended::timestamptz[], @ended_by::smallint[], @end_reason::text[], @down::bigint[],
 		@up::bigint[], @seconds::bigint[], @samples::bytea[]) u (
-		id, org, device, session, username, calling, mac, called, port, service, ip, subscriber, subscription,
+		id, org, device, session, username, calling, mac, called, port, service, nas_port, ip, framed, delegated,
+		subscriber, subscription,
 		access, rate_down, rate_up, started, updated, ended, ended_by, end_reason, down, up, seconds, samples)
 	on conflict (id) do update set called = excluded.called, port = excluded.port, service = excluded.service,
-		ip = excluded.ip, subscriber_id = excluded.subscriber_id, subscription_id = excluded.subscription_id,
+		nas_port = excluded.nas_port, ip = excluded.ip, framed_prefix = excluded.framed_prefix,
+		delegated_prefix = excluded.delegated_prefix, subscriber_id = excluded.subscriber_id,
+		subscription_id = excluded.subscription_id,
 		access = excluded.access, rate_down = excluded.rate_down, rate_up = excluded.rate_up,
 		started_at = excluded.started_at, updated_at = excluded.updated_at, ended_at = excluded.ended_at,
 		ended_by = excluded.ended_by, end_reason = excluded.end_reason, bytes_down = excluded.bytes_down,
 		bytes_up = excluded.bytes_up, seconds = excluded.seconds, samples = excluded.samples`
 
-// Commit folds reports into the tables, in one transaction, and returns what usage has come to where it changed. To
-// commit reports again changes nothing. An error that is
-// postgres.ErrPassing or postgres.Away says nothing about the reports.
-func (s *Store) Commit(ctx context.Context, d Directory, reports []Report) ([]Used, error) {
+// Committed names what a commit has changed.
+type Committed struct {
+	Sessions []*Session              // as they are now; nobody changes them any more
+	Restarts map[id.Device]time.Time // when routers restarted, which ended what they had before
+	Used     []Used
+}
+
+// Commit folds reports into the tables, in one transaction, and returns what it has changed. To commit reports again
+// changes nothing. An error that is postgres.ErrPassing or postgres.Away says nothing about the reports.
+func (s *Store) Commit(ctx context.Context, d Directory, reports []Report) (Committed, error) {
 	clean := make([]Report, len(reports))
 	for i, r := range reports {
 		clean[i] = r.clean()
 	}
-	var used []Used
+	var done Committed
 	err := postgres.Transaction(ctx, s.db.Owner, func(tx pgx.Tx) error {
 		b := newBook(d)
 		if err := s.load(ctx, tx, b, clean); err != nil {
@@ -87,12 +101,22 @@ func (s *Store) Commit(ctx context.Context, d Directory, reports []Report) ([]Us
 			b.apply(r)
 		}
 		b.settle()
-		if err := s.save(ctx, tx, b, &used); err != nil {
+		done = Committed{Sessions: b.touched, Restarts: b.restartTimes()}
+		if err := s.save(ctx, tx, b, &done.Used); err != nil {
 			return fmt.Errorf("save sessions: %w", err)
 		}
 		return nil
 	})
-	return used, err
+	return done, err
+}
+
+// restartTimes are the restarts that a group tells, or that were told before of the same routers.
+func (b *book) restartTimes() map[id.Device]time.Time {
+	at := make(map[id.Device]time.Time, len(b.restarts))
+	for device := range b.restarts {
+		at[device] = b.restarted[device]
+	}
+	return at
 }
 
 // load fills the book with what reports can touch, in one round trip.
@@ -166,6 +190,9 @@ func arrays(list []*Session) pgx.NamedArgs {
 		"port":         column(list, func(s *Session) string { return s.Port }),
 		"service":      column(list, func(s *Session) string { return s.Service }),
 		"ip":           column(list, (*Session).address),
+		"nas_port":     column(list, func(s *Session) int64 { return s.NASPort }),
+		"framed":       column(list, func(s *Session) string { return textOf(s.FramedPrefix) }),
+		"delegated":    column(list, func(s *Session) string { return textOf(s.DelegatedPrefix) }),
 		"subscriber":   column(list, func(s *Session) pgtype.UUID { return key(s.SubscriberID) }),
 		"subscription": column(list, func(s *Session) pgtype.UUID { return key(s.SubscriptionID) }),
 		"access":       column(list, func(s *Session) string { return s.Access }),
@@ -192,6 +219,14 @@ func (s *Session) address() string {
 		return ""
 	}
 	return s.IP.String()
+}
+
+// textOf is "" when no report told a prefix.
+func textOf(p *netip.Prefix) string {
+	if p == nil {
+		return ""
+	}
+	return p.String()
 }
 
 // column is one field of all sessions.

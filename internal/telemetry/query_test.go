@@ -70,6 +70,27 @@ func TestList_ShowsWhatIsAskedFor(t *testing.T) {
 	}
 }
 
+func TestList_AnAddressOfIPv6IsFoundByItsPrefix(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	r := k.at(telemetry.Stop, time.Hour, 5, 5)
+	r.Link, r.Network = netip.MustParsePrefix("2001:db8:0:1::/64"), netip.MustParsePrefix("2001:db8:100::/56")
+	r.NASPort = 15728640
+	k.commit(t, k.at(telemetry.Start, 0, 0, 0), r)
+	for text, found := range map[string]int{
+		"2001:db8:0:1::9": 1, "2001:db8:100:ff::1": 1, "2001:db8:0:2::9": 0, "2001:db8:101::": 0, "100.64.0.9": 0,
+	} {
+		got := k.list(t, telemetry.SessionFilter{IP: netip.MustParseAddr(text), At: noon.Add(time.Minute)})
+		if len(got) != found {
+			t.Errorf("%s: %v", text, got)
+		}
+	}
+	list, err := k.List(t.Context(), k.org, telemetry.SessionFilter{}, telemetry.SessionKey{}, 2)
+	if err != nil || len(list) != 1 || list[0].NASPort != 15728640 || *list[0].DelegatedPrefix != r.Network {
+		t.Errorf("%+v %v", list, err)
+	}
+}
+
 func TestList_EachQuestionHasAnIndexUnderThePolicy(t *testing.T) {
 	t.Parallel()
 	k := open(t)
@@ -78,7 +99,8 @@ func TestList_EachQuestionHasAnIndexUnderThePolicy(t *testing.T) {
 		gen_random_uuid(), 'k' || i, 'u' || i % 5000,
 		'c', '', '', '', '', '100.64.0.0'::inet + i % 5000, gen_random_uuid(), gen_random_uuid(), '', 0, 0,
 		$3::timestamptz + i * interval '1 second', $3, case when i % 100 = 0 then null
-		else $3::timestamptz end, 1, '', 0, 0, 0, '' from generate_series(1, 100000) i`, "{schema}", k.schema()),
+		else $3::timestamptz end, 1, '', 0, 0, 0, '', false, 0, ('2001:db8:' || to_hex(i % 5000) || '::/64')::cidr,
+		('2001:db9:' || to_hex(i % 5000) || '::/56')::cidr from generate_series(1, 100000) i`, "{schema}", k.schema()),
 		k.org.UUID(), id.New[id.Organization]().UUID(), noon); err != nil {
 		t.Fatal(err)
 	}
@@ -89,8 +111,10 @@ func TestList_EachQuestionHasAnIndexUnderThePolicy(t *testing.T) {
 		"true":               "sessions_org_id_started_at_id_idx",
 		"x.ended_at is null": "sessions_org_id_started_at_id_idx1",
 		"x.username = 'u17'": "sessions_org_id_username",
-		"x.device_id = '" + k.device.String() + "'":                  "sessions_org_id_device_id",
-		"x.subscriber_id = '" + k.device.String() + "'":              "sessions_org_id_subscriber_id",
+		"x.device_id = '" + k.device.String() + "'":     "sessions_org_id_device_id",
+		"x.subscriber_id = '" + k.device.String() + "'": "sessions_org_id_subscriber_id",
+		`(x.ip = '2001:db8:9::9' or x.framed_prefix = any('{2001:db8:9::/64,2001:db8:9::/63}'::text[]::cidr[])
+			or x.delegated_prefix = any('{2001:db8:9::/64,2001:db8::/56}'::text[]::cidr[]))`: "delegated_prefix",
 		"x.ip = '100.64.0.9'::inet and x.started_at <= '2026-03-03'": "sessions_org_id_ip",
 	} {
 		var plan []string
@@ -142,6 +166,35 @@ func TestPurge_AddressesHaveARetentionOfTheirOwn(t *testing.T) {
 		if got := k.usage(t, telemetry.Day); len(got) != 1 || got[0].BytesDown != 5 {
 			t.Errorf("%s: %+v", name, got)
 		}
+	}
+}
+
+// A report that waited in a spool, or that comes from a router where the person is still online.
+func TestForget_WhatComesLaterIsDropped(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	k.commit(t, k.at(telemetry.Start, 0, 0, 0))
+	if err := k.Forget(t.Context(), k.org, k.subscriber); err != nil {
+		t.Fatal(err)
+	}
+	other := k.at(telemetry.Interim, time.Minute, 7, 7)
+	other.User = "brian"
+	directory := k.directory()
+	directory.Resolve = func(r telemetry.Report) telemetry.Given {
+		given := k.resolve(r)
+		given.Forgotten = r.User == "amina"
+		return given
+	}
+	if _, err := k.Commit(t.Context(), directory, []telemetry.Report{
+		k.at(telemetry.Interim, time.Minute, 5, 5), other, k.at(telemetry.Stop, time.Hour, 5, 5),
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if got := k.only(t); got.User != "brian" {
+		t.Errorf("%+v", got)
+	}
+	if got := k.usage(t, telemetry.Day); len(got) != 1 || got[0].BytesDown != 7 {
+		t.Errorf("%+v", got)
 	}
 }
 

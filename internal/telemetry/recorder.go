@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 )
@@ -27,6 +28,8 @@ type Config struct {
 	// Used is told what usage has come to after each commit that changed it; nil = nobody. It must not block for long.
 	// What a kill withholds comes again with the next report, since totals are told.
 	Used   func([]Used)
+	Clock  clock.Clock  // by which reports have their instants; its jumps are noticed. nil = it never jumps
+	Live   *Live        // is told which sessions have changed; nil = nobody
 	Logger *slog.Logger // nil discards
 }
 
@@ -38,6 +41,7 @@ type Recorder struct {
 	wake   chan struct{}
 	behind chan struct{}     // signalled when the spool has reports
 	spool  *spool            // nil before the start
+	jumps  *clock.Jumps      // of our clock; nil = nobody looks
 	step   func(name string) // between two steps; tests stop there
 
 	mu      sync.Mutex
@@ -66,9 +70,14 @@ func NewRecorder(cfg Config) *Recorder {
 	if cfg.SpoolLimit == 0 {
 		cfg.SpoolLimit = usualSpool
 	}
+	var jumps *clock.Jumps
+	if cfg.Clock != nil {
+		jumps = clock.NewJumps(cfg.Clock)
+		cfg.Directory.Jumps = jumps.Sums
+	}
 	return &Recorder{
-		cfg: cfg, loops: loop.New(cfg.Logger), wake: make(chan struct{}, 1), behind: make(chan struct{}, 1),
-		step: func(string) {},
+		jumps: jumps, cfg: cfg, loops: loop.New(cfg.Logger), wake: make(chan struct{}, 1),
+		behind: make(chan struct{}, 1), step: func(string) {},
 	}
 }
 
@@ -235,11 +244,20 @@ func (r *Recorder) catchUp(ctx context.Context) {
 func (r *Recorder) try(ctx context.Context, reports []Report) error {
 	limited, cancel := context.WithTimeout(ctx, commitPatience)
 	defer cancel()
-	used, err := r.cfg.Store.Commit(limited, r.cfg.Directory, reports)
-	if err == nil && len(used) > 0 && r.cfg.Used != nil {
-		r.cfg.Used(used)
+	if r.jumps != nil {
+		r.jumps.Look()
 	}
-	return err
+	done, err := r.cfg.Store.Commit(limited, r.cfg.Directory, reports)
+	if err != nil {
+		return err
+	}
+	if r.cfg.Live != nil {
+		r.cfg.Live.Observe(done)
+	}
+	if len(done.Used) > 0 && r.cfg.Used != nil {
+		r.cfg.Used(done.Used)
+	}
+	return nil
 }
 
 // away reports whether a failed commit says nothing about its reports.

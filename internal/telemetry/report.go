@@ -33,9 +33,12 @@ type Report struct {
 	Called  string          `json:"called"`
 	Port    string          `json:"port"` // NAS-Port-Id
 	Service string          `json:"service"`
+	NASPort uint32          `json:"nasPort,omitzero"`
 	IP      netip.Addr      `json:"ip"`
-	Class   []byte          `json:"class"` // as the accept had it
-	Down    uint64          `json:"down"`  // bytes sent to the customer in this session
+	Link    netip.Prefix    `json:"link,omitzero"`    // IPv6, of the link to the customer
+	Network netip.Prefix    `json:"network,omitzero"` // IPv6, for the customer's own networks
+	Class   []byte          `json:"class"`            // as the accept had it
+	Down    uint64          `json:"down"`             // bytes sent to the customer in this session
 	Up      uint64          `json:"up"`
 	Online  time.Duration   `json:"online"` // Acct-Session-Time
 	At      time.Time       `json:"at"`     // when it happened, by our clock
@@ -77,6 +80,7 @@ type Given struct {
 	Access       string // a word of the API; "" = not known
 	RateDown     int64  // kbit/s, 0 = not known
 	RateUp       int64
+	Forgotten    bool // the person is to be forgotten: the report is dropped
 }
 
 // Resolver finds out whom a report belongs to, from its Class or from organization and user name. It answers from
@@ -88,6 +92,8 @@ type Resolver func(Report) Given
 type Directory struct {
 	Resolve Resolver
 	Zone    func(id.Organization) *time.Location // whose days and months usage is added up by; never nil
+	// Jumps are by how much our clock may have jumped since a session was reported last (clock.Jumps); nil = never.
+	Jumps func() []time.Duration
 }
 
 // causes are the words for the Terminate-Causes of RFC 2866, 5.10, from 1 on.

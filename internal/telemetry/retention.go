@@ -45,11 +45,14 @@ const (
 		(select id from {schema}.sessions where ended_at < @before order by ended_at limit @max)`
 	// A late report changes nothing in such a row: its window has no place any more.
 	stripSessionsSQL = `update {schema}.sessions set address_only = true, called = '', port = '', service = '',
-		access = '', rate_down = 0, rate_up = 0, bytes_down = 0, bytes_up = 0, seconds = 0, samples = '\x01'
+		nas_port = 0, access = '', rate_down = 0, rate_up = 0, bytes_down = 0, bytes_up = 0, seconds = 0,
+		samples = '\x0300'
 		where id in (select id from {schema}.sessions where ended_at < @before and not address_only
 		order by ended_at limit @max)`
-	clearAddressesSQL = `update {schema}.sessions set ip = null where id in
-		(select id from {schema}.sessions where ended_at < @before and ip is not null order by ended_at limit @max)`
+	clearAddressesSQL = `update {schema}.sessions set ip = null, framed_prefix = null, delegated_prefix = null
+		where id in (select id from {schema}.sessions where ended_at < @before
+		and (ip is not null or framed_prefix is not null or delegated_prefix is not null)
+		order by ended_at limit @max)`
 	purgeUsageSQL = `delete from {schema}.usage where (subscription_id, step, starts) in
 		(select subscription_id, step, starts from {schema}.usage where step = @step and starts < @before::date
 		order by starts limit @max)`
@@ -87,9 +90,9 @@ func (s *Store) purge(ctx context.Context, sql string, now time.Time, keep time.
 	}
 }
 
-// Forget deletes the sessions, the usage and the refused sign-ins of a person. A repetition changes nothing. Call it
-// after the directory has stopped to know the person, and again when no report is spooled: reports that come later
-// belong to nobody then.
+// Forget deletes the sessions, the usage and the refused sign-ins of a person. A repetition deletes what has come since.
+// Reports that come later, also those that wait in a spool, are dropped by programs whose directory knows that the
+// person is forgotten.
 func (s *Store) Forget(ctx context.Context, org id.Organization, subscriber id.Subscriber) error {
 	err := postgres.Transaction(ctx, s.db.Owner, func(tx pgx.Tx) error {
 		batch := &pgx.Batch{}

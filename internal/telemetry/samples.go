@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"slices"
+	"time"
 )
 
 // windowSize is the number of newest reports of a session that are kept. A report that comes later than so many newer
@@ -44,8 +45,11 @@ func (s sample) since(before sample) counts {
 // window has the newest reports of a session by their time online. What they add up to does not depend on the order in
 // which they came, and a report that comes again changes nothing.
 type window struct {
-	cut  bool // older reports are left out, so the first one is only there to be compared with
-	list []sample
+	cut bool // older reports are left out, so the first one is only there to be compared with
+	// shift is by how much our clock has jumped since the session began, in whole seconds, as reports tell its start
+	// now.
+	shift time.Duration
+	list  []sample
 }
 
 // change is a correction of what was used, booked at the instant of a report.
@@ -109,12 +113,19 @@ func (w *window) last() sample {
 	return w.list[len(w.list)-1]
 }
 
+// Bits of the first byte of the form in the table.
+const (
+	cut     = 1
+	shifted = 2 // the shift follows; the first form had none
+)
+
 // encode is the form in the table.
 func (w *window) encode() []byte {
-	out := make([]byte, 1, 1+len(w.list)*16)
+	out := append(make([]byte, 0, 3+len(w.list)*16), shifted)
 	if w.cut {
-		out[0] = 1
+		out[0] |= cut
 	}
+	out = binary.AppendVarint(out, int64(w.shift/time.Second))
 	for _, s := range w.list {
 		for _, v := range [...]int64{s.at, s.Seconds, s.Down, s.Up} {
 			out = binary.AppendVarint(out, v)
@@ -131,11 +142,19 @@ func decodeWindow(text []byte) (window, error) {
 	if len(text) == 0 {
 		return window{}, errSamples
 	}
-	w := window{cut: text[0] == 1, list: make([]sample, 0, windowSize+1)}
-	for rest := text[1:]; len(rest) > 0; {
+	var shift int64
+	n := 0
+	if text[0]&shifted != 0 {
+		if shift, n = binary.Varint(text[1:]); n <= 0 {
+			return window{}, errSamples
+		}
+	}
+	w := window{
+		cut: text[0]&cut != 0, shift: time.Duration(shift) * time.Second, list: make([]sample, 0, windowSize+1),
+	}
+	for rest := text[1+n:]; len(rest) > 0; {
 		var v [4]int64
 		for i := range v {
-			n := 0
 			if v[i], n = binary.Varint(rest); n <= 0 {
 				return window{}, errSamples
 			}

@@ -3,6 +3,7 @@ package telemetry
 import (
 	"cmp"
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -20,31 +21,35 @@ const (
 
 // Session is one connection of a customer's device, as far as reports tell. Instants are UTC, in whole seconds.
 type Session struct {
-	ID             SessionID
-	OrgID          id.Organization
-	DeviceID       id.Device
-	SessionKey     string // Acct-Session-Id; not unique
-	Username       string
-	Calling        string // the MAC where there is one, else the calling station
-	MAC            string
-	Called         string
-	Port           string
-	Service        string
-	IP             *netip.Addr
-	SubscriberID   id.Subscriber   // zero = not known whose it is
-	SubscriptionID id.Subscription // zero = not known
-	Access         string
-	RateDown       int64
-	RateUp         int64
-	StartedAt      time.Time
-	UpdatedAt      time.Time  // instant of the newest report
-	EndedAt        *time.Time // nil = open
-	EndedBy        int16
-	EndReason      string
-	BytesDown      int64 // sent to the customer
-	BytesUp        int64
-	Seconds        int64
-	Samples        []byte
+	ID         SessionID
+	OrgID      id.Organization
+	DeviceID   id.Device
+	SessionKey string // Acct-Session-Id; not unique
+	Username   string
+	Calling    string // the MAC where there is one, else the calling station
+	MAC        string
+	Called     string
+	Port       string
+	Service    string
+	NASPort    int64 // 0 = not known
+	IP         *netip.Addr
+	// The prefixes of IPv6: of the link to the customer, and for the customer's own networks; nil = none was told.
+	FramedPrefix    *netip.Prefix
+	DelegatedPrefix *netip.Prefix
+	SubscriberID    id.Subscriber   // zero = not known whose it is
+	SubscriptionID  id.Subscription // zero = not known
+	Access          string
+	RateDown        int64
+	RateUp          int64
+	StartedAt       time.Time
+	UpdatedAt       time.Time  // instant of the newest report
+	EndedAt         *time.Time // nil = open
+	EndedBy         int16
+	EndReason       string
+	BytesDown       int64 // sent to the customer
+	BytesUp         int64
+	Seconds         int64
+	Samples         []byte
 
 	window  window
 	grew    bool // a newer report than all before has come in this group
@@ -87,13 +92,18 @@ type book struct {
 	restarts  map[id.Device]id.Organization // routers whose restart this group tells
 	touched   []*Session
 	bookings  []booking
-	changes   []change // room that is used again
+	changes   []change        // room that is used again
+	jumps     []time.Duration // of our clock
 }
 
 // newBook makes an empty book.
 func newBook(d Directory) *book {
+	var jumps []time.Duration
+	if d.Jumps != nil {
+		jumps = d.Jumps()
+	}
 	return &book{
-		Directory: d, byName: map[nameKey][]*Session{}, newest: map[placeKey]*Session{},
+		jumps: jumps, Directory: d, byName: map[nameKey][]*Session{}, newest: map[placeKey]*Session{},
 		restarted: map[id.Device]time.Time{}, restarts: map[id.Device]id.Organization{},
 	}
 }
@@ -150,6 +160,9 @@ func (b *book) apply(r Report) {
 	}
 	s := b.find(r)
 	if s == nil {
+		if b.Resolve(r).Forgotten {
+			return
+		}
 		s = b.begin(r)
 	}
 	b.touch(s)
@@ -157,7 +170,7 @@ func (b *book) apply(r Report) {
 	if online == 0 && r.Kind != Start {
 		online = max(0, r.At.Sub(s.StartedAt))
 	}
-	if started := r.At.Add(-online); started.Before(s.StartedAt) {
+	if started := r.At.Add(-online); started.Before(s.StartedAt) && s.StartedAt.Sub(started) <= r.tolerance() {
 		s.StartedAt = started
 	}
 	b.describe(s, r, online)
@@ -179,12 +192,62 @@ func (b *book) find(r Report) *Session {
 			}
 			continue
 		}
-		d := r.At.Add(-r.Online).Sub(s.StartedAt).Abs()
-		if d <= startTolerance+r.Online/driftTolerance && (best == nil || d < distance) {
+		if d := s.distance(r); d <= r.tolerance() && (best == nil || d < distance) {
 			best, distance = s, d
 		}
 	}
+	if best == nil && r.Online > 0 {
+		best = b.findJumped(r)
+	}
 	return best
+}
+
+// findJumped gives the session that a report is about when our clock has jumped since the report before: the report
+// tells another start, but the session is open, nothing of it has become less, and either the jump is known or two
+// sessions would have been at the same time. Later reports tell the start that this one tells.
+func (b *book) findJumped(r Report) *Session {
+	for _, s := range b.byName[nameKey{r.Device, r.Session, r.User}] {
+		last := s.window.last()
+		if s.EndedBy == reported || int64(r.Online/time.Second) < last.Seconds ||
+			int64(r.Down) < last.Down || int64(r.Up) < last.Up { //nolint:gosec // bounded
+			continue
+		}
+		start := r.At.Add(-r.Online)
+		moved := start.Sub(s.StartedAt)
+		overlap := minTime(r.At, s.UpdatedAt).Sub(maxTime(start, s.StartedAt))
+		if overlap > r.tolerance() || slices.ContainsFunc(b.jumps, func(jump time.Duration) bool {
+			return (moved - s.window.shift - jump).Abs() <= r.tolerance()
+		}) {
+			s.window.shift = moved.Truncate(time.Second)
+			return s
+		}
+	}
+	return nil
+}
+
+// tolerance is by how much the starts may differ that two reports of a session tell.
+func (r Report) tolerance() time.Duration { return startTolerance + r.Online/driftTolerance }
+
+// distance is between the start of a session and the one that a report tells, before or after our clock jumped.
+func (s *Session) distance(r Report) time.Duration {
+	d := r.At.Add(-r.Online).Sub(s.StartedAt)
+	return min(d.Abs(), (d - s.window.shift).Abs())
+}
+
+// minTime is the earlier one of two instants.
+func minTime(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// maxTime is the later one of two instants.
+func maxTime(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
 }
 
 // begin makes the session of a first report, whichever that is.
@@ -203,6 +266,16 @@ func (b *book) describe(s *Session, r Report, online time.Duration) {
 	newer := len(s.window.list) == 0 || int64(online/time.Second) >= s.window.last().Seconds
 	if r.IP.IsValid() && (newer || s.IP == nil) {
 		s.IP = new(r.IP.Unmap())
+	}
+	keep := func(into **netip.Prefix, prefix netip.Prefix) {
+		if prefix.IsValid() && (newer || *into == nil) {
+			*into = new(prefix.Masked())
+		}
+	}
+	keep(&s.FramedPrefix, r.Link)
+	keep(&s.DelegatedPrefix, r.Network)
+	if r.NASPort != 0 && (newer || s.NASPort == 0) {
+		s.NASPort = int64(r.NASPort)
 	}
 	tell := func(into *string, text string) {
 		if text != "" && (newer || *into == "") {

@@ -78,10 +78,32 @@ func (f SessionFilter) query(org id.Organization) (string, pgx.NamedArgs) {
 	if !f.IP.IsValid() {
 		sql.WriteString(" and not x.address_only")
 	} else {
-		sql.WriteString(" and x.ip = @ip::inet and x.started_at <= @at and (x.ended_at is null or x.ended_at >= @at)")
-		args["ip"], args["at"] = f.IP.Unmap().String(), f.At
+		ip := f.IP.Unmap()
+		args["ip"], args["at"] = ip.String(), f.At
+		if ip.Is4() {
+			sql.WriteString(" and x.ip = @ip::inet")
+		} else {
+			sql.WriteString(" and (x.ip = @ip::inet or x.framed_prefix = any(@prefixes::text[]::cidr[])" +
+				" or x.delegated_prefix = any(@prefixes::text[]::cidr[]))")
+			args["prefixes"] = prefixesOf(ip)
+		}
+		sql.WriteString(" and x.started_at <= @at and (x.ended_at is null or x.ended_at >= @at)")
 	}
 	return sql.String(), args
+}
+
+// shortestPrefix is the shortest one that is looked for; no customer has a larger network.
+const shortestPrefix = 32
+
+// prefixesOf are the prefixes that an address lies in. An index finds each of them, but not containment.
+func prefixesOf(ip netip.Addr) []string {
+	var list []string
+	for bits := shortestPrefix; bits <= ip.BitLen(); bits++ {
+		if p, err := ip.Prefix(bits); err == nil {
+			list = append(list, p.String())
+		}
+	}
+	return list
 }
 
 // Get returns one session of an organization, nil when it has none with this id, or keeps only its address.

@@ -18,10 +18,22 @@ type Workers struct {
 	Bus   *bus.Bus
 	Views *runner.Views
 	Queue *jobrunner.Runner
+	// Telemetry has the sessions and the use of customers.
+	Telemetry interface {
+		Forget(ctx context.Context, org id.Organization, subscriber id.Subscriber) error
+	}
 }
 
 // Register makes the queue know the workers.
-func (w Workers) Register() { jobrunner.AddWorker(w.Queue, w.FollowRules, jobrunner.Options{}) }
+func (w Workers) Register() {
+	jobrunner.AddWorker(w.Queue, w.FollowRules, jobrunner.Options{})
+	jobrunner.AddWorker(w.Queue, w.ForgetTelemetry, jobrunner.Options{})
+}
+
+// ForgetTelemetry deletes the sessions and the use of a person.
+func (w Workers) ForgetTelemetry(ctx context.Context, args commands.ForgetTelemetry, _ jobs.Cause) error {
+	return w.Telemetry.Forget(ctx, args.OrgID, args.SubscriberID)
+}
 
 // followed is how many subscriptions one job asks for, so that it ends long before its limit.
 const followed = 200

@@ -33,7 +33,7 @@ var logDDL string
 func (Log) Name() string { return LogName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Log) Version() int { return 6 }
+func (Log) Version() int { return 7 }
 
 // Handles returns nil: the log wants every event.
 func (Log) Handles() []string { return nil }
@@ -116,6 +116,10 @@ func (Log) Apply(w *runner.Writes, e events.Envelope) error {
 		row.ended(outcomeOf(v))
 	case events.InvoiceVoided:
 		row.targetType, row.targetID = "invoice", id.Any(v.InvoiceID)
+	case events.AddressLookedUp:
+		if !v.SubscriberID.IsZero() {
+			row.targetType, row.targetID = "subscriber", id.Any(v.SubscriberID)
+		}
 	case events.CreditNoteDrafted:
 		row.targetType, row.targetID = "invoice", id.Any(v.InvoiceID)
 	}

@@ -57,6 +57,7 @@ var timelineEvents = []events.Event{
 	events.PaymentFailed{}, events.PaymentExpired{}, events.ReceiptMatched{}, events.ReceiptClaimed{},
 	events.ReceiptAbsorbed{}, events.ReceiptReversed{}, events.ReceiptReattributed{},
 	events.DunningBegan{}, events.DunningReminded{}, events.WalledGardenEntered{}, events.ServiceSuspended{},
+	events.AddressLookedUp{},
 	events.WriteOffProposed{}, events.DunningEnded{}, events.HoldPlaced{}, events.HoldLifted{},
 	events.DunningClockStopped{}, events.DunningClockStarted{},
 	events.FirstSessionBegan{}, events.CapWarned{}, events.CapReached{}, events.CapReset{}, events.TopUpAdded{},
@@ -179,6 +180,11 @@ func happenings(e events.Event) []happening {
 		return []happening{ofDunning(v)}
 	case events.UsageEvent:
 		return []happening{ofUsage(v)}
+	case events.AddressLookedUp:
+		return []happening{{
+			subscriber: v.SubscriberID, summary: "Somebody was told which address the customer had at a time.",
+			causeType: "lookup", cause: id.Any(v.LookupID),
+		}}
 	}
 	return nil
 }

@@ -39,7 +39,8 @@ func report(r *radius.Record) telemetry.Report {
 		Kind: telemetry.Kind(r.Status.String()), Org: r.NAS.Org, Device: r.NAS.ID, Session: r.SessionID,
 		User: r.UserName, Calling: r.CallingStation, MAC: r.MAC.String(), Called: r.CalledStation, Port: r.NASPortID,
 		Service: r.Service.String(), IP: r.FramedIP, Class: r.Class, Down: r.BytesOut, Up: r.BytesIn,
-		Online: r.SessionTime, At: at, Cause: r.TerminateCause,
+		NASPort: r.NASPort, Link: r.FramedPrefix, Network: r.DelegatedPrefix, Online: r.SessionTime, At: at,
+		Cause: r.TerminateCause,
 	}
 	if !out.IP.IsValid() {
 		out.IP = r.HostIP

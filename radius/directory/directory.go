@@ -24,7 +24,7 @@ import (
 // Config has the parts of a directory. Zero fields have a usual value or are left out.
 type Config struct {
 	ClassKey []byte   // signs Class attributes
-	Sessions Sessions // nil = no session is known, so no limit is reached
+	Sessions Sessions // nil = no limit is reached
 	Refusals *Refusals
 	Vouchers vouchers.Codes // finds vouchers by what customers type
 	// Guessing is told about a router where many wrong codes are tried, at most every ten minutes; nil = nobody. It
@@ -70,8 +70,9 @@ type device struct {
 
 // former is whose a subscription was that has ended.
 type former struct {
-	org   id.Organization
-	owner id.Subscriber
+	org       id.Organization
+	owner     id.Subscriber
+	forgotten bool // the person
 }
 
 // New makes an empty directory.
@@ -119,6 +120,14 @@ func (d *Directory) ofMAC(key device, at time.Time) *service {
 	})
 }
 
+// Sessions keeps the limit of sessions of a subscription. It answers from memory, because a socket waits for it. Safe
+// for concurrent use. telemetry.Live implements it.
+type Sessions interface {
+	// Admit reports false when the sign-in is refused; else it counts from then on, and older sessions beyond the limit
+	// have to end (docs/rules/access-radius.md#session-limit).
+	Admit(telemetry.SignIn) bool
+}
+
 // Decide implements radius.Directory.
 func (d *Directory) Decide(q radius.Question, reply *radius.Reply) {
 	if d.decideVoucher(q, reply) {
@@ -133,10 +142,6 @@ func (d *Directory) Decide(q radius.Question, reply *radius.Reply) {
 	d.mu.RLock()
 	v := d.verdict(s, at)
 	d.mu.RUnlock()
-	others := 0
-	if d.cfg.Sessions != nil {
-		others = d.cfg.Sessions.Others(s.id, q.Request.MAC)
-	}
 	switch {
 	case v.access == entitlement.None:
 		d.refuse(q, s, v.refusal, reply)
@@ -144,11 +149,11 @@ func (d *Directory) Decide(q radius.Question, reply *radius.Reply) {
 	case len(v.macs) > 0 && !slices.Contains(v.macs, q.Request.MAC):
 		d.refuse(q, s, CodeWrongMAC, reply)
 		return
-	case others >= v.limit && v.refuses:
+	case d.cfg.Sessions != nil && !d.cfg.Sessions.Admit(telemetry.SignIn{
+		Subscription: s.id, Device: q.NAS.ID, MAC: q.Request.MAC.String(), At: at, Limit: v.limit, Refuse: v.refuses,
+	}):
 		d.refuse(q, s, CodeSessionLimit, reply)
 		return
-	case others >= v.limit:
-		d.cfg.Sessions.Replace(s.id, q.NAS.ID, q.Request.MAC)
 	}
 	reply.Accept(v.attributes)
 	if !v.ends.IsZero() {
@@ -164,6 +169,7 @@ type Holder struct {
 	Access         entitlement.Access
 	Code           entitlement.Code // of the reason that decides
 	Rate           entitlement.Rate
+	Forgotten      bool // the person: nothing of the session may be kept
 }
 
 // Holder finds the subscription of a session, by the Class of its accept and else by its username, among those of the
@@ -178,7 +184,10 @@ func (d *Directory) Holder(org id.Organization, class []byte, username string, a
 	s := d.byName[login{org, username}]
 	if subscription, ours := ReadClass(d.cfg.ClassKey, class); ours {
 		if was, ended := d.former[subscription]; ended && was.org == org {
-			return Holder{SubscriberID: was.owner, SubscriptionID: subscription, Code: entitlement.CodeEnded}, true
+			return Holder{
+				SubscriberID: was.owner, SubscriptionID: subscription, Code: entitlement.CodeEnded,
+				Forgotten: was.forgotten,
+			}, true
 		}
 		if known := d.services[subscription]; known != nil && known.org == org {
 			s = known
@@ -188,7 +197,9 @@ func (d *Directory) Holder(org id.Organization, class []byte, username string, a
 		return Holder{}, false
 	}
 	v := d.verdict(s, at)
-	return Holder{s.owner, s.id, v.access, v.code, v.rate}, true
+	return Holder{
+		SubscriberID: s.owner, SubscriptionID: s.id, Access: v.access, Code: v.code, Rate: v.rate,
+	}, true
 }
 
 // Zone is the present zone of an organization; UTC for one that is not known.

@@ -22,6 +22,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/personal"
+	"github.com/lastmile-isp/lastmile/internal/telemetry"
 	"github.com/lastmile-isp/lastmile/radius"
 	"github.com/lastmile-isp/lastmile/radius/directory"
 )
@@ -74,7 +75,7 @@ type kit struct {
 	safe     *safe
 	clock    *clock.Manual
 	refusals *directory.Refusals
-	sessions *directory.LiveSessions
+	sessions *telemetry.Live
 	dir      *directory.Directory
 	server   *radius.Server
 	told     chan []*radius.NAS // the routers after each change
@@ -90,8 +91,9 @@ func newKit(t *testing.T, s *safe, history ...events.Event) *kit {
 	t.Helper()
 	k := &kit{
 		t: t, safe: s, clock: clock.NewManual(noon), refusals: directory.NewRefusals(),
-		sessions: &directory.LiveSessions{}, told: make(chan []*radius.NAS, 100),
+		told: make(chan []*radius.NAS, 100),
 	}
+	k.sessions = telemetry.NewLive(telemetry.LiveConfig{Clock: k.clock, SilentAfter: time.Hour})
 	k.dir = directory.New(directory.Config{
 		ClassKey: []byte("key"), Refusals: k.refusals, Sessions: k.sessions, Development: true, Vouchers: codes,
 		SetNAS: func(list []*radius.NAS) {
@@ -382,11 +384,17 @@ func TestDirectory_DevicesAndLimits(t *testing.T) {
 	i.terms.Access.OnLimit = events.RefuseSession
 	k := newKit(t, s, append(i.begin(s, "127.0.0.1", "amina", "pw"), i.paid(noon.Add(time.Hour))...)...)
 	mine, other := radius.MAC{0xaa, 0xbb, 0xcc, 0, 0x11, 0x22}, radius.MAC{1}
-	k.sessions.Began(i.subscription, i.router, "81a", mine)
+	session := &telemetry.Session{
+		ID: id.New[telemetry.SessionID](), SubscriptionID: i.subscription, MAC: mine.String(), UpdatedAt: noon,
+	}
+	observe := func() { k.sessions.Observe(telemetry.Committed{Sessions: []*telemetry.Session{session}}) }
+	observe()
 	k.accepted(request("amina", "pw")) // the same device again
-	k.sessions.Began(i.subscription, i.router, "81b", other)
+	session.MAC = other.String()
+	observe()
 	k.refused(request("amina", "pw"), directory.CodeSessionLimit)
-	k.sessions.Ended(i.subscription, i.router, "81b")
+	session.EndedAt = &noon
+	observe()
 	k.accepted(request("amina", "pw"))
 	k.apply(events.SubscriptionAddressesAssigned{
 		SubscriptionID: i.subscription, StaticIP: personal.Of("100.64.0.9"),

@@ -63,6 +63,7 @@ func (d *Directory) Apply(e events.Envelope) {
 			d.remove(s)
 		}
 		delete(d.bySubscriber, v.SubscriberID)
+		d.forget(v.SubscriberID)
 	default:
 		if !d.applyService(v) && !d.applyDunning(e) && !d.applyUsage(e) && !d.vouchers.apply(e) {
 			d.applyRouter(v)
@@ -189,8 +190,18 @@ func (d *Directory) remove(s *service) {
 	s.standing = entitlement.Ended
 	s.decided.Store(nil)
 	delete(d.services, s.id)
-	d.former[s.id] = former{s.org, s.owner}
+	d.former[s.id] = former{org: s.org, owner: s.owner}
 	s.subscriber.services = slices.DeleteFunc(s.subscriber.services, func(o *service) bool { return o == s })
+}
+
+// forget marks everything that a person had.
+func (d *Directory) forget(who id.Subscriber) {
+	for subscription, was := range d.former {
+		if was.owner == who {
+			was.forgotten = true
+			d.former[subscription] = was
+		}
+	}
 }
 
 // login gives a subscription another username and password. The password that it had counts until the vault has given

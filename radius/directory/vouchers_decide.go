@@ -9,6 +9,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/telemetry"
 	"github.com/lastmile-isp/lastmile/projections/access/entitlement"
 	"github.com/lastmile-isp/lastmile/radius"
 )
@@ -100,8 +101,10 @@ func (d *Directory) decideVoucher(q radius.Question, reply *radius.Reply) bool {
 		d.refuse(q, nil, code, reply)
 		return true
 	}
-	if given.moved && d.cfg.Sessions != nil {
-		d.cfg.Sessions.Replace(VoucherService(c.voucher), q.NAS.ID, q.Request.MAC)
+	if d.cfg.Sessions != nil { // never refused: the newest device has the voucher
+		d.cfg.Sessions.Admit(telemetry.SignIn{
+			Subscription: VoucherService(c.voucher), Device: q.NAS.ID, MAC: q.Request.MAC.String(), At: at, Limit: 1,
+		})
 	}
 	d.acceptVoucher(given, at, reply)
 	reply.EncryptionKeys()

@@ -94,7 +94,7 @@ func (l *line) meter() *accesscases.Meter {
 // uses reports what a session has used in all, and gives what the recorder tells.
 func (l *line) uses(session string, online time.Duration, bytes uint64) []telemetry.Used {
 	l.t.Helper()
-	used, err := l.store.Commit(l.t.Context(), telemetry.Directory{
+	committed, err := l.store.Commit(l.t.Context(), telemetry.Directory{
 		Resolve: func(telemetry.Report) telemetry.Given {
 			return telemetry.Given{Subscriber: l.subscriber, Subscription: l.subscription}
 		},
@@ -106,7 +106,7 @@ func (l *line) uses(session string, online time.Duration, bytes uint64) []teleme
 	if err != nil {
 		l.t.Fatal(err)
 	}
-	return used
+	return committed.Used
 }
 
 // counts makes a meter do its work.

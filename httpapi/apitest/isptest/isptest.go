@@ -107,6 +107,7 @@ func registerISP(b *bus.Bus) {
 	bus.Register(b, access.VoucherBatches())
 	bus.Register(b, access.Vouchers())
 	bus.Register(b, audit.Refusals())
+	bus.Register(b, audit.Lookups())
 }
 
 // serve starts the directory of sign-ins, then the server.
