@@ -16,6 +16,7 @@ func (FollowDunningRules) Kind() string { return "access_follow_dunning_rules" }
 type ForgetTelemetry struct {
 	OrgID        id.Organization `json:"orgId"`
 	SubscriberID id.Subscriber   `json:"subscriberId"`
+	Position     uint64          `json:"position,omitempty"` // of the event, which the directory must know; 0 = none
 }
 
 func (ForgetTelemetry) Kind() string { return "access_forget_telemetry" }

@@ -22,6 +22,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
+	"github.com/lastmile-isp/lastmile/jobs/access"
 	"github.com/lastmile-isp/lastmile/jobs/network"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
@@ -46,7 +47,8 @@ type App struct {
 	dialRouter routeros.DialFunc // nil = the machine's network
 
 	telemetry *telemetry.Store
-	radius    *radiusParts // nil until it is started
+	radius    *radiusParts // nil in a program that does not answer routers
+	customers *radiusParts // who may sign in; nil until it is started
 
 	startedAt time.Time
 
@@ -81,7 +83,9 @@ func StartApp(ctx context.Context, cfg Config, r roles, logger *slog.Logger, opt
 	a.startedAt = a.clock.Now()
 	a.dialRouter = opts.dialRouter
 	a.breakers = breaker.New(breaker.Config{
-		Clock: a.clock, OnChange: a.noteBreaker, Codes: map[string]string{routeros.BreakerKind: "device_unreachable"},
+		Clock: a.clock, OnChange: a.noteBreaker, Codes: map[string]string{
+			routeros.BreakerKind: "device_unreachable", accessjobs.BreakerKind: "device_unreachable",
+		},
 	})
 	logger.InfoContext(ctx, "starting",
 		append([]any{"version", version(), "roles", strings.Join(r, ",")}, cfg.shown()...)...)

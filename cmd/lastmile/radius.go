@@ -11,6 +11,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
+	"github.com/lastmile-isp/lastmile/jobs/access"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 	"github.com/lastmile-isp/lastmile/radius"
 	"github.com/lastmile-isp/lastmile/radius/accounting"
@@ -18,7 +19,8 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases/access"
 )
 
-// radiusParts answers routers.
+// radiusParts knows who may sign in, and answers routers; recorder, keeper and server are nil in a program that does
+// not.
 type radiusParts struct {
 	directory *directory.Directory
 	refusals  *directory.Refusals
@@ -30,23 +32,59 @@ type radiusParts struct {
 	caps      *runner.Memory // fills the meter from the log
 	keeper    *telemetry.Keeper
 	writer    *telemetry.RefusalWriter
+	vouchers  *directory.VoucherRecorder
+	enforcer  *accessjobs.Enforcer
+	begins    *accessjobs.Beginnings // looks at sessions that begin
 	server    *radius.Server
 	logger    *slog.Logger
 	loops     *loop.Group
 }
 
-// startRadius starts to answer routers, in a program that has the role and the addresses for it.
+// startRadius fills the directory, which enforcement needs in every program, and starts to answer routers in a program
+// that has the role and the addresses for it.
 func (a *App) startRadius(ctx context.Context) error {
-	if !a.answersRouters() {
-		return nil
-	}
 	p := &radiusParts{refusals: directory.NewRefusals(), logger: a.logger, loops: loop.New(a.logger)}
-	p.live = a.newLive()
+	p.live = a.newLive(p)
 	p.directory = directory.New(directory.Config{
 		ClassKey: a.storage.vault.Key(secrets.Classes), Sessions: p.live, Refusals: p.refusals,
-		Development: !a.cfg.Production(), SetNAS: func(list []*radius.NAS) { p.server.SetNAS(list) },
-		Vouchers: a.voucherCodes(), Guessing: a.warnOfGuessing,
+		Development: !a.cfg.Production(), Vouchers: a.voucherCodes(), Guessing: a.warnOfGuessing,
+		SetNAS: func(list []*radius.NAS) {
+			if p.server != nil {
+				p.server.SetNAS(list)
+			}
+		},
 	})
+	p.shows = runner.NewMemory(p.directory, a.engines.feed, a.logger)
+	p.enforcer = a.newEnforcer(p)
+	if a.answersRouters() {
+		if err := a.newServer(p); err != nil {
+			return err
+		}
+	}
+	p.loader = directory.NewLoader(p.directory, a.storage.vault.Secrets, a.logger)
+	if err := a.life.startBeside(ctx, "access directory", stopEngines, p.shows); err != nil {
+		return err
+	}
+	if p.server != nil {
+		if err := a.life.startBeside(ctx, "caps", stopEngines, p.caps); err != nil {
+			return err
+		}
+		if err := a.life.startBeside(ctx, "vouchers", stopEngines, p.vouchers); err != nil {
+			return err
+		}
+	}
+	if err := a.life.startBeside(ctx, "radius", stopEngines, p); err != nil {
+		return fmt.Errorf("RADIUS_AUTH_ADDR, RADIUS_ACCT_ADDR: %w", err)
+	}
+	if a.customers = p; p.server != nil {
+		a.radius = p
+	}
+	return nil
+}
+
+// newServer makes what answers routers and keeps what they report.
+func (a *App) newServer(p *radiusParts) error {
+	p.begins = accessjobs.NewBeginnings(p.enforcer)
 	p.meter = accesscases.NewMeter(accesscases.MeterConfig{
 		Bus: a.engines.bus, Store: a.telemetry, Clock: a.clock, Logger: a.logger,
 	})
@@ -54,34 +92,15 @@ func (a *App) startRadius(ctx context.Context) error {
 	p.recorder = a.newRecorder(p.directory, p.live, p.meter.Take)
 	p.keeper = a.newKeeper(p.recorder)
 	p.writer = telemetry.NewRefusalWriter(a.telemetry, p.refusals, a.logger)
-	var err error
-	p.server, err = radius.New(radius.Config{
+	p.vouchers = directory.NewVoucherRecorder(p.directory, a.recordVoucher, a.logger)
+	sink := accounting.Sink{Recorder: p.recorder, Began: p.begins.Began}
+	server, err := radius.New(radius.Config{
 		AccessAddr: a.cfg.RadiusAuthAddr, AccountingAddr: a.cfg.RadiusAcctAddr, Directory: p.directory,
-		Accounting: directory.VoucherAccounting{
-			Directory: p.directory, Next: accounting.Sink{Recorder: p.recorder},
-		}, Clock: a.clock, Logger: a.logger, Metrics: a.metrics,
-		Notices: p.directory.Notice,
+		Accounting: directory.VoucherAccounting{Directory: p.directory, Next: sink}, Notices: p.directory.Notice,
+		Clock: a.clock, Logger: a.logger, Metrics: a.metrics,
 	})
-	if err != nil {
-		return err
-	}
-	p.loader = directory.NewLoader(p.directory, a.storage.vault.Secrets, a.logger)
-	p.shows = runner.NewMemory(p.directory, a.engines.feed, a.logger)
-	if err := a.life.startBeside(ctx, "access directory", stopEngines, p.shows); err != nil {
-		return err
-	}
-	if err := a.life.startBeside(ctx, "caps", stopEngines, p.caps); err != nil {
-		return err
-	}
-	recorder := directory.NewVoucherRecorder(p.directory, a.recordVoucher, a.logger)
-	if err := a.life.startBeside(ctx, "vouchers", stopEngines, recorder); err != nil {
-		return err
-	}
-	if err := a.life.startBeside(ctx, "radius", stopEngines, p); err != nil {
-		return fmt.Errorf("RADIUS_AUTH_ADDR, RADIUS_ACCT_ADDR: %w", err)
-	}
-	a.radius = p
-	return nil
+	p.server = server
+	return err
 }
 
 // answersRouters reports whether this program has RADIUS.
@@ -123,6 +142,9 @@ func (p *radiusParts) open(ctx context.Context) error {
 			return err
 		}
 	}
+	if p.server == nil {
+		return nil
+	}
 	p.logger.InfoContext(ctx, "radius", "access", p.server.AccessAddr().String(), "accounting",
 		p.server.AccountingAddr().String())
 	return nil
@@ -131,7 +153,10 @@ func (p *radiusParts) open(ctx context.Context) error {
 // parts lists what runs, in the order of starts: who a report is about is known before the spool is read, and what is
 // read from the ports can be made durable.
 func (p *radiusParts) parts() []service {
-	return []service{p.loader, p.live, p.meter, p.recorder, p.keeper, p.writer, p.server}
+	if p.server == nil {
+		return []service{p.loader}
+	}
+	return []service{p.loader, p.begins, p.live, p.meter, p.recorder, p.keeper, p.writer, p.server}
 }
 
 // Stop closes the ports, and then ends what has taken from them.

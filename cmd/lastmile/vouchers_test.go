@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +18,7 @@ import (
 type cafe struct {
 	k     *kit
 	nas   *handset.NAS
+	door  uint16 // where the hotspot takes requests to end sessions
 	batch answer
 	codes []string
 }
@@ -24,21 +26,21 @@ type cafe struct {
 // openCafe registers a router, makes vouchers, and starts the hotspot.
 func (k *kit) openCafe(count int) *cafe {
 	k.t.Helper()
+	c := &cafe{k: k}
+	c.open()
 	k.must(k.admin, "POST", "/nas/devices", map[string]any{
 		"name": "cafe", "ipAddress": "203.0.113.21", "radiusSecret": "secret-of-cafe",
-		"managementAddress": "127.0.0.1:9",
+		"managementAddress": "127.0.0.1:9", "coaPort": c.door,
 	})
 	plan := k.must(k.admin, "POST", "/plans", map[string]any{
 		"code": "day", "name": "A day", "kind": "hotspot", "price": 50, "currency": "KES",
 		"billing": map[string]string{"mode": "prepaid", "period": "day"},
 		"rates":   map[string]any{"down": 4000, "up": 1000},
 	}).text("id")
-	c := &cafe{k: k}
 	c.batch = k.must(k.admin, "POST", "/vouchers", map[string]any{"planId": plan, "count": count, "prefix": "CAFE"})
 	for _, code := range c.batch["codes"].([]any) {
 		c.codes = append(c.codes, code.(string))
 	}
-	c.open()
 	return c
 }
 
@@ -49,6 +51,7 @@ func (c *cafe) open() {
 	c.nas, err = handset.New(handset.Config{
 		Server:     netip.MustParseAddrPort(server.AccessAddr().String()),
 		Accounting: netip.MustParseAddrPort(server.AccountingAddr().String()), Secret: []byte("secret-of-cafe"),
+		CoAPort: c.door,
 	})
 	if err == nil {
 		err = c.nas.Start(t.Context())
@@ -57,6 +60,7 @@ func (c *cafe) open() {
 		t.Fatalf("start hotspot: %v", err)
 	}
 	t.Cleanup(c.nas.Stop)
+	c.door = netip.MustParseAddrPort(c.nas.CoAAddr().String()).Port()
 }
 
 // signIn signs a device in with a code.
@@ -79,6 +83,19 @@ func (c *cafe) online(mac, code string) handset.Result {
 		c.k.t.Fatalf("signed in: %+v", result)
 	}
 	return result
+}
+
+// alone waits until these devices have a session each, and no other one has.
+func (c *cafe) alone(macs ...string) {
+	c.k.t.Helper()
+	c.k.eventually("sessions to end", func(context.Context) (bool, error) {
+		var have []string
+		for _, s := range c.nas.Sessions() {
+			have = append(have, s.MAC)
+		}
+		slices.Sort(have)
+		return slices.Equal(have, macs), nil
+	})
 }
 
 // refused waits until a sign-in is refused with a text.
@@ -120,6 +137,7 @@ func TestVouchers_FromTheSaleToTheEnd(t *testing.T) {
 		rows := c.states("active", 2)
 		return fmt.Sprint(rows[0]["moves"])+fmt.Sprint(rows[1]["moves"]) != "00", nil
 	})
+	c.alone("02:00:00:00:00:02", "02:00:00:00:00:03")
 	k.eventually("the sessions to be shown", func(context.Context) (bool, error) {
 		rows := k.all(k.admin, "/sessions?username="+c.codes[1])
 		return len(rows) == 1 && rows[0].text("voucherId") != "" && rows[0]["subscriberId"] == nil &&
@@ -127,6 +145,7 @@ func TestVouchers_FromTheSaleToTheEnd(t *testing.T) {
 	})
 	k.must(k.admin, "POST", "/vouchers/"+c.codes[1]+"/void", map[string]string{"reason": "stolen"})
 	k.must(k.admin, "POST", "/vouchers/"+c.codes[2]+"/void", map[string]string{"reason": "torn"})
+	c.alone("02:00:00:00:00:02")
 	c.refused("02:00:00:00:00:03", c.codes[1], "not valid")
 	c.refused("02:00:00:00:00:03", c.codes[2], "not valid")
 	c.refused("02:00:00:00:00:03", "CAFE-2345-2345-2345", "not known")
@@ -141,6 +160,7 @@ func TestVouchers_FromTheSaleToTheEnd(t *testing.T) {
 	}
 	k.app.Stop()
 	k.start()
+	c.nas.Stop()
 	c.open()
 	c.online("02:00:00:00:00:02", c.codes[0])
 	c.refused("02:00:00:00:00:03", c.codes[1], "not valid")

@@ -10,6 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/jobs/access"
 	"github.com/lastmile-isp/lastmile/processmanagers"
 	"github.com/lastmile-isp/lastmile/processmanagers/access/dunning"
+	"github.com/lastmile-isp/lastmile/processmanagers/access/enforcement"
 	"github.com/lastmile-isp/lastmile/processmanagers/access/forgetting"
 	"github.com/lastmile-isp/lastmile/processmanagers/access/usage"
 	"github.com/lastmile-isp/lastmile/projections/access"
@@ -25,7 +26,7 @@ func accessArea() area {
 		aggregates: registerAccess,
 		readModels: []runner.Projection{accessviews.Dunning{}, accessviews.Vouchers{}, accessviews.Usage{}},
 		processes: []processmanagers.Any{
-			dunning.Process(), dunning.RulesProcess(), usage.Process(), forgetting.Process(),
+			dunning.Process(), dunning.RulesProcess(), usage.Process(), forgetting.Process(), enforcement.Process(),
 		},
 		wire: (*App).wireAccess,
 	}
@@ -38,6 +39,7 @@ func registerAccess(b *bus.Bus) {
 	bus.Register(b, access.VoucherBatches())
 	bus.Register(b, access.Vouchers())
 	bus.Register(b, access.Usages())
+	bus.Register(b, access.Enforcements())
 }
 
 // wireAccess starts to answer routers, registers the jobs of the area, and makes its endpoints.
@@ -50,8 +52,13 @@ func (a *App) wireAccess(ctx context.Context) ([][]httpapi.Route, error) {
 		return nil, err
 	}
 	e := a.engines
-	accessjobs.Workers{Bus: e.bus, Views: e.views, Queue: e.jobs, Telemetry: a.telemetry}.Register()
+	enforcer := a.customers.enforcer
+	enforcer.Register()
+	accessjobs.Workers{
+		Bus: e.bus, Views: e.views, Queue: e.jobs, Telemetry: a.telemetry, Leave: enforcer.Leave,
+	}.Register()
 	return append(sessions,
+		accessapi.Disconnect{End: disconnects{enforcer}.end}.Routes(),
 		accessapi.Dunning{Policies: accesscases.DunningPolicies{
 			Bus: e.bus, Named: subscribersviews.PlansQuery{Views: e.views}.NamedPolicies,
 		}}.Routes(),

@@ -12,6 +12,7 @@ import (
 	"github.com/lastmile-isp/lastmile/httpapi/network"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/jobs"
+	"github.com/lastmile-isp/lastmile/jobs/access"
 	"github.com/lastmile-isp/lastmile/jobs/network"
 	"github.com/lastmile-isp/lastmile/processmanagers"
 	"github.com/lastmile-isp/lastmile/processmanagers/network/provisioning"
@@ -83,6 +84,9 @@ func (a *App) networkAPI(
 		DeviceCases: networkcases.Devices{
 			Bus: b, Secrets: a.storage.vault.Secrets, Soon: workers.Soon,
 			Forget: func(device id.Device) { a.forgetRouter(gateway, polls, device) },
+			Farewell: func(device id.Device) func(context.Context, commands.Meta) {
+				return a.customers.enforcer.Farewell(device)
+			},
 			Script: liveRouters{workers}.BootstrapScript,
 			RevokeReports: func(ctx context.Context, device id.Device) error {
 				return a.storage.vault.CallbackSecrets.Revoke(ctx, networkjobs.TokenBootstrap, device.UUID())
@@ -151,6 +155,7 @@ func (a *App) scriptSettings() networkjobs.ScriptSettings {
 func (a *App) forgetRouter(gateway *routeros.Gateway, polls *networkjobs.Polls, device id.Device) {
 	gateway.Forget(device.String())
 	a.breakers.Forget(routeros.BreakerKind, device.String())
+	a.breakers.Forget(accessjobs.BreakerKind, device.String())
 	if w := a.routers.Load(); w != nil {
 		w.Forget(device)
 	}
@@ -168,7 +173,7 @@ func (a *App) noteRouter(s breaker.State) {
 
 // breakerOwner is the organization whose router a breaker guards, "" for the platform's own systems.
 func (a *App) breakerOwner(s breaker.State) string {
-	if w := a.routers.Load(); w != nil && s.Kind == routeros.BreakerKind {
+	if w := a.routers.Load(); w != nil && (s.Kind == routeros.BreakerKind || s.Kind == accessjobs.BreakerKind) {
 		return w.OwnerOf(s.Target)
 	}
 	return ""

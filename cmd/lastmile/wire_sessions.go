@@ -25,14 +25,11 @@ const lostAfter = 3 * directory.InterimInterval
 // silentAfter is how long a session without a new report keeps another one out: its next report is late.
 const silentAfter = directory.InterimInterval + time.Minute
 
-// newLive makes the memory of live sessions. It tells the log which sessions have to end.
-func (a *App) newLive() *telemetry.Live {
+// newLive makes the memory of live sessions, and has those ended that have to end.
+func (a *App) newLive(p *radiusParts) *telemetry.Live {
 	return telemetry.NewLive(telemetry.LiveConfig{
 		Store: a.telemetry, Clock: a.clock, SilentAfter: silentAfter, Logger: a.logger,
-		End: func(s telemetry.LiveSession, reason string) {
-			a.logger.Info("session has to end", "session_id", s.ID.String(), "device_id", s.DeviceID.String(),
-				"reason", reason)
-		},
+		End: func(s telemetry.LiveSession, reason string) { p.begins.End(s.OrgID, s.ID, reason) },
 	})
 }
 
@@ -69,10 +66,14 @@ func (h holders) resolve(r telemetry.Report) telemetry.Given {
 	if !known {
 		return telemetry.Given{}
 	}
-	return telemetry.Given{
-		Subscriber: holder.SubscriberID, Subscription: holder.SubscriptionID, Access: holder.Access.String(),
-		RateDown: holder.Rate.Speed.Down, RateUp: holder.Rate.Speed.Up, Forgotten: holder.Forgotten,
+	given := telemetry.Given{
+		Subscriber: holder.SubscriberID, Subscription: holder.SubscriptionID, Access: holder.Grant.Access.String(),
+		RateDown: holder.Grant.Down, RateUp: holder.Grant.Up, Forgotten: holder.Forgotten,
 	}
+	if holder.Told {
+		given.Stamp = holder.Grant.Stamp()
+	}
+	return given
 }
 
 // wireSessions opens the tables of telemetry and makes the endpoints that read them, which every program with the role

@@ -117,6 +117,7 @@ func access() []events.Event {
 		events.VoucherRedeemed{}, events.VoucherMoved{}, events.VoucherVoided{},
 		events.FirstSessionBegan{}, events.CapWarned{}, events.CapReached{}, events.CapReset{}, events.CapPeriodMoved{},
 		events.TopUpAdded{}, events.UsagePeriodClosed{},
+		events.SessionChangeAnnounced{}, events.SessionChanged{}, events.SessionChangeRefused{},
 	}
 }
 

@@ -122,6 +122,13 @@ var layers = []layer{
 			"jobs/runner", "aggregates/network/...",
 		},
 	},
+	{ // what a session should have is in the directory that answers sign-ins; a job compares and carries out
+		folders: []string{"jobs/access"}, never: kits,
+		own: []string{
+			"internal/...", "events", "commands", "commands/bus", "gateways/...", "projections/...", "jobs",
+			"jobs/runner", "aggregates/access", "radius", "radius/coa", "radius/directory",
+		},
+	},
 	{ // the pure rules say whether a sighting contradicts its receipt, and which account has the money
 		folders: []string{"jobs/payments"}, never: kits,
 		own: []string{

@@ -36,6 +36,7 @@ type (
 	service      struct{}
 	run          struct{}
 	topUp        struct{}
+	online       struct{}
 	command      struct{}
 	event        struct{}
 	voucher      struct{}
@@ -66,7 +67,8 @@ type (
 	Run          = Of[run]     // one run of writes to a router, or one reboot
 	Voucher      = Of[voucher] // derived from organization and code under a key, so it tells nothing about the code
 	VoucherBatch = Of[voucherBatch]
-	TopUp        = Of[topUp] // of a subscription's included traffic
+	TopUp        = Of[topUp]  // of a subscription's included traffic
+	Online       = Of[online] // one session of a customer on the network
 	Command      = Of[command]
 	Event        = Of[event]
 	Request      = Of[request]

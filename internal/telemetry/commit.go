@@ -20,7 +20,7 @@ const lockSQL = `select pg_advisory_xact_lock($1)`
 const columns = `x.id, x.org_id, x.device_id, x.session_key, x.username, x.calling, x.mac, x.called, x.port, x.service,
 	x.nas_port, x.ip, x.framed_prefix, x.delegated_prefix, x.subscriber_id,
 	x.subscription_id, x.access, x.rate_down, x.rate_up, x.started_at, x.updated_at, x.ended_at,
-	x.ended_by, x.end_reason, x.bytes_down, x.bytes_up, x.seconds, x.samples`
+	x.ended_by, x.end_reason, x.bytes_down, x.bytes_up, x.seconds, x.samples, x.stamp`
 
 // namedSQL reads the sessions that have the names of reports. More than four of one name are too old to be meant.
 const namedSQL = `select ` + columns + `
@@ -53,21 +53,21 @@ const closeRestartedSQL = `update {schema}.sessions s
 const saveSessionsSQL = `insert into {schema}.sessions (id, org_id, device_id, session_key, username, calling, mac,
 		called, port, service, nas_port, ip, framed_prefix, delegated_prefix, subscriber_id, subscription_id,
 		access, rate_down, rate_up, started_at, updated_at,
-		ended_at, ended_by, end_reason, bytes_down, bytes_up, seconds, samples)
+		ended_at, ended_by, end_reason, bytes_down, bytes_up, seconds, samples, stamp)
 	select u.id, org, device, session, username, calling, mac, called, port, service, nas_port, nullif(ip, '')::inet,
 		nullif(framed, '')::cidr, nullif(delegated, '')::cidr,
 		subscriber, subscription, access, rate_down, rate_up, started, updated,
-		ended, ended_by, end_reason, down, up, seconds, samples
+		ended, ended_by, end_reason, down, up, seconds, samples, stamp
 	from unnest(
 		@id::uuid[], @org::uuid[], @device::uuid[], @session::text[], @username::text[], @calling::text[],
 		@mac::text[], @called::text[], @port::text[], @service::text[], @nas_port::bigint[], @ip::text[],
 		@framed::text[], @delegated::text[], @subscriber::uuid[],
 		@subscription::uuid[], @access::text[], @rate_down::bigint[], @rate_up::bigint[], @started::timestamptz[],
 		@updated::timestamptz[], @ended::timestamptz[], @ended_by::smallint[], @end_reason::text[], @down::bigint[],
-		@up::bigint[], @seconds::bigint[], @samples::bytea[]) u (
+		@up::bigint[], @seconds::bigint[], @samples::bytea[], @stamp::text[]) u (
 		id, org, device, session, username, calling, mac, called, port, service, nas_port, ip, framed, delegated,
 		subscriber, subscription,
-		access, rate_down, rate_up, started, updated, ended, ended_by, end_reason, down, up, seconds, samples)
+		access, rate_down, rate_up, started, updated, ended, ended_by, end_reason, down, up, seconds, samples, stamp)
 	on conflict (id) do update set called = excluded.called, port = excluded.port, service = excluded.service,
 		nas_port = excluded.nas_port, ip = excluded.ip, framed_prefix = excluded.framed_prefix,
 		delegated_prefix = excluded.delegated_prefix, subscriber_id = excluded.subscriber_id,
@@ -75,7 +75,8 @@ const saveSessionsSQL = `insert into {schema}.sessions (id, org_id, device_id, s
 		access = excluded.access, rate_down = excluded.rate_down, rate_up = excluded.rate_up,
 		started_at = excluded.started_at, updated_at = excluded.updated_at, ended_at = excluded.ended_at,
 		ended_by = excluded.ended_by, end_reason = excluded.end_reason, bytes_down = excluded.bytes_down,
-		bytes_up = excluded.bytes_up, seconds = excluded.seconds, samples = excluded.samples`
+		bytes_up = excluded.bytes_up, seconds = excluded.seconds, samples = excluded.samples,
+		stamp = excluded.stamp`
 
 // Committed names what a commit has changed.
 type Committed struct {
@@ -207,6 +208,7 @@ func arrays(list []*Session) pgx.NamedArgs {
 		"up":           column(list, func(s *Session) int64 { return s.BytesUp }),
 		"seconds":      column(list, func(s *Session) int64 { return s.Seconds }),
 		"samples":      column(list, func(s *Session) []byte { return s.Samples }),
+		"stamp":        column(list, func(s *Session) string { return s.Stamp }),
 	}
 }
 

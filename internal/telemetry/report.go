@@ -80,7 +80,8 @@ type Given struct {
 	Access       string // a word of the API; "" = not known
 	RateDown     int64  // kbit/s, 0 = not known
 	RateUp       int64
-	Forgotten    bool // the person is to be forgotten: the report is dropped
+	Stamp        string // digest of all that was given, which is compared and never read; "" = not known
+	Forgotten    bool   // the person is to be forgotten: the report is dropped
 }
 
 // Resolver finds out whom a report belongs to, from its Class or from organization and user name. It answers from
@@ -109,6 +110,7 @@ const (
 	ReasonReplaced  = "replaced"         // the same device of the same user began another session at the same router
 	ReasonRestarted = "router_restarted" // the router began or ended to account
 	ReasonLost      = "lost"             // no report came for too long
+	ReasonGone      = "gone"             // its router was asked about it and does not know it
 )
 
 // reason is the word for a cause.

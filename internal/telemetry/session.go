@@ -50,6 +50,7 @@ type Session struct {
 	BytesUp         int64
 	Seconds         int64
 	Samples         []byte
+	Stamp           string // as in Given
 
 	window  window
 	grew    bool // a newer report than all before has come in this group
@@ -289,6 +290,7 @@ func (b *book) describe(s *Session, r Report, online time.Duration) {
 		if g := b.Resolve(r); !g.Subscription.IsZero() {
 			s.SubscriberID, s.SubscriptionID = g.Subscriber, g.Subscription
 			s.Access, s.RateDown, s.RateUp = g.Access, g.RateDown, g.RateUp
+			s.Stamp = g.Stamp
 		}
 	}
 }
@@ -325,7 +327,7 @@ func (b *book) settle() {
 			s.conclude(ReasonReplaced)
 		case s.StartedAt.Before(restart) && !s.UpdatedAt.After(restart):
 			s.conclude(ReasonRestarted)
-		case s.EndedBy == concluded && s.EndReason == ReasonLost && !s.grew:
+		case s.EndedBy == concluded && (s.EndReason == ReasonLost || s.EndReason == ReasonGone) && !s.grew:
 		default:
 			s.EndedAt, s.EndedBy, s.EndReason = nil, open, ""
 		}

@@ -22,6 +22,8 @@ type Workers struct {
 	Telemetry interface {
 		Forget(ctx context.Context, org id.Organization, subscriber id.Subscriber) error
 	}
+	// Leave ends the sessions of a person, as long as it is known which they are.
+	Leave func(ctx context.Context, args commands.EnforceAccess, cause jobs.Cause) error
 }
 
 // Register makes the queue know the workers.
@@ -30,8 +32,13 @@ func (w Workers) Register() {
 	jobrunner.AddWorker(w.Queue, w.ForgetTelemetry, jobrunner.Options{})
 }
 
-// ForgetTelemetry deletes the sessions and the use of a person.
-func (w Workers) ForgetTelemetry(ctx context.Context, args commands.ForgetTelemetry, _ jobs.Cause) error {
+// ForgetTelemetry ends the sessions of a person, and deletes them and the use. What a router does not answer in all
+// attempts is deleted all the same.
+func (w Workers) ForgetTelemetry(ctx context.Context, args commands.ForgetTelemetry, cause jobs.Cause) error {
+	leave := commands.EnforceAccess{SubscriberID: args.SubscriberID, Position: args.Position}
+	if err := w.Leave(ctx, leave, cause); err != nil && !cause.Last {
+		return err
+	}
 	return w.Telemetry.Forget(ctx, args.OrgID, args.SubscriberID)
 }
 

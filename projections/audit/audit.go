@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -110,6 +111,10 @@ func (Log) Apply(w *runner.Writes, e events.Envelope) error {
 		return writeRouter(w, e, events.RouterWritten{
 			RunID: v.RunID, OrgID: v.OrgID, DeviceID: v.DeviceID, ServiceID: v.ServiceID, Step: v.Step, By: v.By,
 		}, v.Message)
+	case events.SessionChanged:
+		return writeRouter(w, e, sessionWrite(v.EnforcedSession, v.EnforcementStep, v.Via, v.Found), "")
+	case events.SessionChangeRefused:
+		return writeRouter(w, e, sessionWrite(v.EnforcedSession, v.EnforcementStep, v.Via, false), v.Message)
 	case events.ReconcileFinished:
 		row.ended(v.Outcome)
 	case events.ServiceApplyFailed:
@@ -157,6 +162,24 @@ func writeRouter(w *runner.Writes, e events.Envelope, v events.RouterWritten, re
 	w.Exec(routerSQL, args)
 	keepActor(w, e.Meta.OrgID, actor)
 	return nil
+}
+
+// sessionWrite is a change of a customer's session in the form of a write to its router.
+func sessionWrite(
+	s events.EnforcedSession, step events.EnforcementStep, via events.EnforcementVia, found bool,
+) events.RouterWritten {
+	grant := func(g events.SessionGrant) map[string]string {
+		return map[string]string{
+			"access": g.Access, "down": strconv.FormatInt(g.Down, 10), "up": strconv.FormatInt(g.Up, 10),
+		}
+	}
+	return events.RouterWritten{
+		OrgID: s.OrgID, DeviceID: s.DeviceID, Found: found, By: step.By,
+		Step: events.RouterStep{
+			Path: "session/" + string(via), Operation: string(step.Action), Name: s.SessionID.String(),
+			Before: grant(step.Before), After: grant(step.After),
+		},
+	}
 }
 
 // keepActor lets an organization see the name of a user who acted in it, if the platform knows the name.

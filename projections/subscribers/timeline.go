@@ -61,6 +61,7 @@ var timelineEvents = []events.Event{
 	events.WriteOffProposed{}, events.DunningEnded{}, events.HoldPlaced{}, events.HoldLifted{},
 	events.DunningClockStopped{}, events.DunningClockStarted{},
 	events.FirstSessionBegan{}, events.CapWarned{}, events.CapReached{}, events.CapReset{}, events.TopUpAdded{},
+	events.SessionChanged{}, events.SessionChangeRefused{},
 }
 
 // Handles lists the events that change the tables.
@@ -180,6 +181,8 @@ func happenings(e events.Event) []happening {
 		return []happening{ofDunning(v)}
 	case events.UsageEvent:
 		return []happening{ofUsage(v)}
+	case events.EnforcementEvent:
+		return []happening{ofEnforcement(v)}
 	case events.AddressLookedUp:
 		return []happening{{
 			subscriber: v.SubscriberID, summary: "Somebody was told which address the customer had at a time.",

@@ -184,8 +184,9 @@ func TestTimeline_TellsEveryEventThatNamesASubscriber(t *testing.T) {
 		events.SubscriptionPeriodClosed{}.EventType(): true, events.DunningPeriodClosed{}.EventType(): true,
 		events.UsagePeriodClosed{}.EventType(): true, events.CapPeriodMoved{}.EventType(): true,
 		events.DunningReviewed{}.EventType(): true, events.DunningReviewAsked{}.EventType(): true,
-		events.NumberGranted{}.EventType():  true, // the document that gets the number has a row
-		events.ReceiptStalled{}.EventType(): true, // the booking that it asks for has a row
+		events.NumberGranted{}.EventType():          true, // the document that gets the number has a row
+		events.SessionChangeAnnounced{}.EventType(): true, // its outcome has a row
+		events.ReceiptStalled{}.EventType():         true, // the booking that it asks for has a row
 	}
 	files, err := filepath.Glob("../../events/testdata/*.json")
 	if err != nil || len(files) < 50 {

@@ -162,44 +162,41 @@ func (d *Directory) Decide(q radius.Question, reply *radius.Reply) {
 	reply.EncryptionKeys()
 }
 
-// Holder is whose a session is, and what a sign-in gives at present.
+// Holder names the subscription of a session, and what it was granted.
 type Holder struct {
 	SubscriberID   id.Subscriber
 	SubscriptionID id.Subscription
-	Access         entitlement.Access
-	Code           entitlement.Code // of the reason that decides
-	Rate           entitlement.Rate
-	Forgotten      bool // the person: nothing of the session may be kept
+	Grant          Grant // that the Class tells, else that a sign-in gives at present
+	Told           bool  // by the Class
+	Forgotten      bool  // the person: nothing of the session may be kept
 }
 
 // Holder finds the subscription of a session, by the Class of its accept and else by its username, among those of the
-// organization. A subscription that has ended is found by its Class alone, and gives nothing. It is false when there is
-// none.
+// organization. A subscription that has ended is found by its Class alone. It is false when there is none.
 func (d *Directory) Holder(org id.Organization, class []byte, username string, at time.Time) (Holder, bool) {
-	if h, ok := d.voucherHolder(org, class, at); ok {
+	if h, ok := d.voucherHolder(org, class); ok {
 		return h, true
 	}
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	s := d.byName[login{org, username}]
-	if subscription, ours := ReadClass(d.cfg.ClassKey, class); ours {
+	subscription, granted, ours := ReadClass(d.cfg.ClassKey, class)
+	if ours {
 		if was, ended := d.former[subscription]; ended && was.org == org {
-			return Holder{
-				SubscriberID: was.owner, SubscriptionID: subscription, Code: entitlement.CodeEnded,
-				Forgotten: was.forgotten,
-			}, true
+			return Holder{was.owner, subscription, granted, true, was.forgotten}, true
 		}
-		if known := d.services[subscription]; known != nil && known.org == org {
+		known := d.services[subscription]
+		if ours = known != nil && known.org == org; ours {
 			s = known
 		}
 	}
-	if s == nil {
+	switch {
+	case s == nil:
 		return Holder{}, false
+	case ours:
+		return Holder{s.owner, s.id, granted, true, false}, true
 	}
-	v := d.verdict(s, at)
-	return Holder{
-		SubscriberID: s.owner, SubscriptionID: s.id, Access: v.access, Code: v.code, Rate: v.rate,
-	}, true
+	return Holder{s.owner, s.id, d.verdict(s, at).grant, false, false}, true
 }
 
 // Zone is the present zone of an organization; UTC for one that is not known.

@@ -23,6 +23,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
+	"github.com/lastmile-isp/lastmile/projections/access/entitlement"
 	"github.com/lastmile-isp/lastmile/radius"
 	"github.com/lastmile-isp/lastmile/radius/directory"
 )
@@ -249,7 +250,7 @@ func TestDirectory_APaymentOpensAtOnceAndABlockCloses(t *testing.T) {
 		rfc2869.FramedPool_GetString(answer) != "home" || rfc2869.AcctInterimInterval_Get(answer) != 300 {
 		t.Errorf("accepted with %q, %v", rate, answer.Attributes)
 	}
-	if got, ours := directory.ReadClass([]byte("key"), rfc2865.Class_Get(answer)); !ours || got != i.subscription {
+	if got, _, ours := directory.ReadClass([]byte("key"), rfc2865.Class_Get(answer)); !ours || got != i.subscription {
 		t.Errorf("the class names %v, %v", got, ours)
 	}
 	k.apply(events.SubscriberBlocked{SubscriberID: i.subscriber})
@@ -282,14 +283,14 @@ func TestDirectory_TheSameUsernameInTwoOrganizationsNeverMeets(t *testing.T) {
 	k.refused(request("amina", "other"), directory.CodeWrongPassword)
 	k.apply(events.SubscriptionEnded{SubscriptionID: theirs.subscription})
 	k.accepted(request("amina", "pw"))
-	class := directory.NewClass([]byte("key"), ours.subscription)
+	class := directory.NewClass([]byte("key"), ours.subscription, directory.Grant{})
 	if _, found := k.dir.Holder(theirs.org, class, "nobody", noon); found {
 		t.Error("another organization's class was believed")
 	}
 	if got, found := k.dir.Holder(ours.org, nil, "amina", noon); !found || got.SubscriberID != ours.subscriber {
 		t.Errorf("holder %+v %v", got, found)
 	}
-	class = directory.NewClass([]byte("key"), theirs.subscription)
+	class = directory.NewClass([]byte("key"), theirs.subscription, directory.Grant{})
 	if got, found := k.dir.Holder(theirs.org, class, "", noon); !found || got.SubscriberID != theirs.subscriber {
 		t.Errorf("holder of an ended subscription %+v %v", got, found)
 	}
@@ -459,21 +460,22 @@ func TestDirectory_AddressesOfIPv6ComeFromTheSubscriptionOrThePlan(t *testing.T)
 func TestClass_OnlyOursIsBelieved(t *testing.T) {
 	t.Parallel()
 	it := id.New[id.Subscription]()
-	class := directory.NewClass([]byte("key"), it)
-	if got, ours := directory.ReadClass([]byte("key"), class); !ours || got != it {
-		t.Errorf("ours is %v %v", got, ours)
+	granted := directory.Grant{Access: entitlement.Throttled, Down: 5_000, Up: 1_000, Speed: 7, Rest: 9}
+	class := directory.NewClass([]byte("key"), it, granted)
+	if got, gave, ours := directory.ReadClass([]byte("key"), class); !ours || got != it || gave != granted {
+		t.Errorf("ours is %v %+v %v", got, gave, ours)
 	}
 	for at := range class {
 		forged := bytes.Clone(class)
 		forged[at] ^= 1
-		if _, ours := directory.ReadClass([]byte("key"), forged); ours {
+		if _, _, ours := directory.ReadClass([]byte("key"), forged); ours {
 			t.Errorf("forged at %d", at)
 		}
 	}
-	if _, ours := directory.ReadClass([]byte("other"), class); ours {
+	if _, _, ours := directory.ReadClass([]byte("other"), class); ours {
 		t.Error("another installation's")
 	}
-	if _, ours := directory.ReadClass([]byte("key"), nil); ours {
+	if _, _, ours := directory.ReadClass([]byte("key"), nil); ours {
 		t.Error("none")
 	}
 }

@@ -20,7 +20,8 @@ func TestDirectory_SessionsOfAForgottenPersonAreKnownByTheirClass(t *testing.T) 
 		events.SubscriberForgotten{SubscriberID: ours.subscriber},
 	)
 	for _, i := range []isp{ours, theirs} {
-		got, found := k.dir.Holder(i.org, directory.NewClass([]byte("key"), i.subscription), "amina", noon)
+		class := directory.NewClass([]byte("key"), i.subscription, directory.Grant{})
+		got, found := k.dir.Holder(i.org, class, "amina", noon)
 		if !found || !got.Forgotten {
 			t.Errorf("%+v %v", got, found)
 		}

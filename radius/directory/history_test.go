@@ -129,8 +129,9 @@ func TestDirectory_AnswersWhatFollowsFromTheLog(t *testing.T) {
 				h.state.Block == nil && (sub.Used == nil || !sub.Used.Until.After(h.now)) && got != entitlement.Full {
 				rt.Fatalf("%s although it is paid until %v", got, sub.PaidUntil)
 			}
-			if held, found := k.dir.Holder(i.org, nil, "amina", h.now); !found || held.Access != want.Access ||
-				held.Rate != want.Rate || held.SubscriptionID == (id.Subscription{}) {
+			if held, found := k.dir.Holder(i.org, nil, "amina", h.now); !found || held.Grant.Access != want.Access ||
+				held.Grant.Down != want.Rate.Speed.Down || held.Grant.Up != want.Rate.Speed.Up ||
+				held.SubscriptionID == (id.Subscription{}) {
 				rt.Fatalf("holder %+v, want %+v", held, want)
 			}
 		}

@@ -55,7 +55,7 @@ func many(t testing.TB, n int) (*directory.Directory, id.Organization) {
 		if c := d.Find(nas, &radius.Request{UserName: fmt.Appendf(nil, "customer-%06d", i)}); len(c.Password) == 0 {
 			t.Fatalf("customer %d has no password", i)
 		}
-		if h, _ := d.Holder(org, nil, fmt.Sprintf("customer-%06d", i), noon); h.Access == 0 {
+		if h, _ := d.Holder(org, nil, fmt.Sprintf("customer-%06d", i), noon); h.Grant.Access == 0 {
 			t.Fatalf("customer %d has no access", i)
 		}
 	}

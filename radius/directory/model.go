@@ -212,7 +212,7 @@ func (d *Directory) login(s *service, name string, ref id.Secret) {
 	}
 	if s.credential == nil || s.username != name {
 		s.credential = &radius.Credential{Subject: s}
-		s.passwordRef = id.Secret{}
+		s.passwordRef, s.proven = id.Secret{}, id.Secret{}
 	}
 	s.username = name
 	if name == "" {
@@ -236,7 +236,8 @@ func (d *Directory) unlock(s *service, ref id.Secret, plain []byte) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if s.passwordRef == ref {
-		s.credential = &radius.Credential{Password: plain, NTHash: hash, Subject: s}
+		s.credential, s.proven = &radius.Credential{Password: plain, NTHash: hash, Subject: s}, ref
+		s.decided.Store(nil)
 	}
 }
 

@@ -30,9 +30,9 @@ const InterimInterval = 5 * time.Minute
 
 // attributes prepares the attributes of an accept, without those that differ from one sign-in to the next. They follow
 // from subscription and entitlement alone.
-func (d *Directory) attributes(s *service, given entitlement.Service) radius.Attributes {
+func (d *Directory) attributes(s *service, given entitlement.Service, grant Grant) radius.Attributes {
 	terms := s.terms.Access
-	a := make(radius.Attributes, 0, 160).Octets(rfc2865.Class_Type, NewClass(d.cfg.ClassKey, s.id)).
+	a := make(radius.Attributes, 0, 160).Octets(rfc2865.Class_Type, NewClass(d.cfg.ClassKey, s.id, grant)).
 		Number(rfc2869.AcctInterimInterval_Type, uint32(InterimInterval/time.Second))
 	if rate := rateLimit(given.Rate); rate != "" {
 		a = a.MikroTik(mikrotikRateLimit, rate)

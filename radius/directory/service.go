@@ -19,6 +19,7 @@ type service struct {
 	subscriber  *subscriber
 	username    string
 	passwordRef id.Secret
+	proven      id.Secret         // of the password in credential, as far as the vault has given it
 	terms       *events.PlanTerms // shared by all subscriptions of a version of the plan
 	standing    entitlement.Standing
 	createdAt   time.Time
@@ -55,6 +56,7 @@ type verdict struct {
 	access     entitlement.Access
 	code       entitlement.Code
 	rate       entitlement.Rate
+	grant      Grant
 	refusal    Code
 	attributes radius.Attributes
 	macs       []radius.MAC
@@ -93,7 +95,8 @@ func (d *Directory) verdict(s *service, at time.Time) *verdict {
 	if v.access == entitlement.None {
 		v.refusal = refusalOf(v.code)
 	} else {
-		v.attributes = d.attributes(s, given)
+		v.grant = s.grant(given)
+		v.attributes = d.attributes(s, given, v.grant)
 	}
 	s.decided.Store(v)
 	return v

@@ -202,30 +202,62 @@ func (d *Directory) voucherRate(b *voucherBatch, first, ends, at time.Time) enti
 	return entitlement.Of(state, later(at, first)).Services[0].Rate
 }
 
-// voucherHolder is whose a session is when its Class is a voucher's; false for others.
-func (d *Directory) voucherHolder(org id.Organization, class []byte, at time.Time) (Holder, bool) {
+// voucherGrant describes the answer to a sign-in with a voucher at an instant.
+func (d *Directory) voucherGrant(b *voucherBatch, first, ends, at time.Time) Grant {
+	rate := d.voucherRate(b, first, ends, at)
+	return Grant{
+		Access: entitlement.Full, Down: rate.Speed.Down, Up: rate.Speed.Up, Speed: digest(rateLimit(rate)),
+		Rest: digest("voucher", b.terms.Access.Pool),
+	}
+}
+
+// look gives a copy of a voucher and its batch; the batch is nil when it is not known, and the time of the first
+// sign-in is zero when there was none.
+func (b *voucherBook) look(v id.Voucher) (voucher, *voucherBatch) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if u := b.used[v]; u != nil {
+		return *u, u.batch
+	}
+	return voucher{}, b.unused[v]
+}
+
+// voucherHolder names the voucher of a session by its Class; false for others, and for the routers of another
+// organization.
+func (d *Directory) voucherHolder(org id.Organization, class []byte) (Holder, bool) {
 	pass, ok := readVoucherPass(d.cfg.ClassKey, class)
 	if !ok {
 		return Holder{}, false
 	}
 	h := Holder{
-		SubscriberID: id.As[id.Subscriber](pass.voucher), SubscriptionID: VoucherService(pass.voucher),
-		Code: entitlement.CodeEnded,
+		SubscriberID: id.As[id.Subscriber](pass.voucher), SubscriptionID: VoucherService(pass.voucher), Told: true,
 	}
-	b := d.vouchers
-	b.mu.Lock()
-	batch := b.unused[pass.voucher]
-	var u voucher
-	if known := b.used[pass.voucher]; known != nil {
-		u, batch = *known, known.batch
-	}
-	b.mu.Unlock()
-	if batch == nil || batch.org != org {
-		return h, batch == nil // forgotten, or a router of another organization
-	}
-	if u.void || u.first.IsZero() || !at.Before(u.ends) {
+	_, batch := d.vouchers.look(pass.voucher)
+	if batch == nil { // forgotten
 		return h, true
 	}
-	h.Access, h.Code, h.Rate = entitlement.Full, entitlement.CodePaid, d.voucherRate(batch, u.first, u.ends, at)
-	return h, true
+	h.Grant = d.voucherGrant(batch, pass.first, pass.at.Add(time.Second), pass.at)
+	return h, batch.org == org
+}
+
+// voucherPresent gives what a sign-in with a voucher would get now; false for what is no voucher. A session of one that
+// nobody has signed in with, as far as is known here, was accepted by another server a moment ago.
+func (d *Directory) voucherPresent(v id.Voucher, at time.Time) (Present, bool) {
+	u, batch := d.vouchers.look(v)
+	switch {
+	case batch == nil:
+		return Present{}, false
+	case u.void, !u.first.IsZero() && !at.Before(u.ends):
+		return Present{Code: entitlement.CodeEnded}, true
+	case u.first.IsZero():
+		u.first, u.ends = at, at.Add(time.Second)
+	}
+	p := Present{
+		Grant: d.voucherGrant(batch, u.first, u.ends, at), Code: entitlement.CodePaid,
+		RateLimit: rateLimit(d.voucherRate(batch, u.first, u.ends, at)),
+	}
+	if u.mac != (radius.MAC{}) {
+		p.macs = []radius.MAC{u.mac}
+	}
+	return p, true
 }

@@ -121,8 +121,8 @@ func TestVouchers_TimeRunsFromTheFirstSignIn(t *testing.T) {
 	}
 	k.apply(redeemed(list[0]))
 	h, ok := k.dir.Holder(v.org, rfc2865.Class_Get(answer), "any", k.clock.Now())
-	if !ok || h.SubscriptionID != directory.VoucherService(v.subject(0).VoucherID) || h.Access.String() != "full" ||
-		h.Rate.Speed.Down != 10_000 {
+	if !ok || h.SubscriptionID != directory.VoucherService(v.subject(0).VoucherID) ||
+		h.Grant.Access.String() != "full" || h.Grant.Down != 10_000 || !h.Told {
 		t.Errorf("holder %+v %v", h, ok)
 	}
 	if _, ok := k.dir.Holder(id.New[id.Organization](), rfc2865.Class_Get(answer), "any", noon); ok {
@@ -182,15 +182,20 @@ func TestVouchers_VoidEndsAtOnce(t *testing.T) {
 	v, history := sell(s, calendar.Day, 2)
 	k := newKit(t, s, history...)
 	answer, _ := k.accepted(typed(phone, v.codes[0]))
+	here := directory.VoucherService(v.subject(0).VoucherID)
+	before, held := k.dir.Present(here, noon), rfc2865.Class_Get(answer)
+	if h, _ := k.dir.Holder(v.org, held, "", noon); h.Grant != before.Grant || !before.Allows(phone) ||
+		before.Allows(laptop) {
+		t.Errorf("granted %+v, present %+v", h.Grant, before)
+	}
 	k.apply(events.VoucherVoided{VoucherSubject: v.subject(0), At: noon},
 		events.VoucherVoided{VoucherSubject: v.subject(1), At: noon})
 	for n := range 2 {
 		k.refused(typed(phone, v.codes[n]), directory.CodeVoucherVoid)
 	}
 	k.refused(hotspot(phone, phone, ""), directory.CodeUnknownUser)
-	h, ok := k.dir.Holder(v.org, rfc2865.Class_Get(answer), "", noon)
-	if !ok || h.Access.String() != "none" {
-		t.Errorf("holder %+v %v", h, ok)
+	if p := k.dir.Present(here, noon); p.Grant.Access.String() != "none" {
+		t.Errorf("present %+v", p)
 	}
 	k.apply(events.VouchersAdded{BatchID: v.batch, OrgID: v.org, Vouchers: []id.Voucher{v.subject(0).VoucherID}})
 	k.refused(typed(phone, v.codes[0]), directory.CodeVoucherVoid)

@@ -225,8 +225,10 @@ func (w *world) check(t *testing.T, c *customer) {
 	}
 	for _, s := range shown.Services {
 		held, found := w.directory.Holder(w.org, nil, s.Username, now)
-		if !found || held.Access != s.Access || held.Rate != s.Rate || held.Code != s.Decided.Code {
-			t.Fatalf("at %v routers are answered %+v %v, explained is %+v", now, held, found, s.Service)
+		answered := w.directory.Present(held.SubscriptionID, now)
+		if !found || answered.Grant.Access != s.Access || answered.Grant.Down != s.Rate.Speed.Down ||
+			answered.Grant.Up != s.Rate.Speed.Up || answered.Code != s.Decided.Code {
+			t.Fatalf("at %v routers are answered %+v %v, explained is %+v", now, answered, found, s.Service)
 		}
 		at := slices.IndexFunc(rows, func(r subscribersviews.SubscriptionRow) bool { return r.ID == s.SubscriptionID })
 		unpaid := []entitlement.Code{

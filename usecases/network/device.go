@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"strings"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates/network"
 	"github.com/lastmile-isp/lastmile/commands"
@@ -17,8 +18,8 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases"
 )
 
-// Devices registers, changes and ends routers. All fields are required but ManagementAddresses. Safe for concurrent
-// use.
+// Devices registers, changes and ends routers. All fields are required but ManagementAddresses and Farewell. Safe for
+// concurrent use.
 type Devices struct {
 	Bus     *bus.Bus
 	Secrets *vault.Secrets
@@ -26,6 +27,9 @@ type Devices struct {
 	Soon func(device id.Device, position uint64)
 	// Forget drops the breaker, connections and polls of a router that was decommissioned.
 	Forget func(device id.Device)
+	// Farewell is called before a router is decommissioned. What it returns ends the router's sessions, and is called
+	// when that is recorded. nil = nobody does.
+	Farewell func(device id.Device) func(ctx context.Context, meta commands.Meta)
 	// Script makes a router's bootstrap script, with its secrets. A router without API credentials gets some by a
 	// command with the caller's meta.
 	Script func(ctx context.Context, device id.Device, meta commands.Meta) (script string, radius id.Secret, err error)
@@ -220,6 +224,9 @@ func (d Devices) Change(
 	return done, nil
 }
 
+// farewellPatience is how long a request to decommission a router waits for the ends of its sessions.
+const farewellPatience = 10 * time.Second
+
 // Decommission ends a router without services: first the address plan is closed for new services on it, then its tunnel
 // address becomes free, then its secrets are deleted. A crash after the first step, or an If-Match that fails, leaves a
 // router that takes no services; a later crash leaves secrets to which no router refers. A repeat goes on; for a router
@@ -239,6 +246,10 @@ func (d Devices) Decommission(ctx context.Context, asked usecases.Asked, device 
 		}
 		return bus.Result{}, commands.ErrNoDevice()
 	}
+	farewell := func(context.Context, commands.Meta) {}
+	if d.Farewell != nil {
+		farewell = d.Farewell(device)
+	}
 	closing := commands.CloseAddressingDevice{OrgID: asked.Org(), DeviceID: device}
 	if _, err := d.Bus.Execute(ctx, closing, asked.Step("close")); err != nil {
 		return bus.Result{}, err
@@ -247,6 +258,9 @@ func (d Devices) Decommission(ctx context.Context, asked usecases.Asked, device 
 	if err != nil {
 		return done, err
 	}
+	within, cancel := context.WithTimeout(ctx, farewellPatience)
+	defer cancel()
+	farewell(within, asked.Step("farewell"))
 	return done, d.drop(ctx, state)
 }
 

@@ -46,9 +46,11 @@ var errNoOrganization = errors.New("a person is forgotten, and the event does no
 // decide asks for the deletion, now and after the hour.
 func decide(s State, in processmanagers.Input, now time.Time) (processmanagers.Output, error) {
 	after := evolve(s, in)
-	out := processmanagers.Output{
-		Jobs: []commands.Job{commands.ForgetTelemetry{OrgID: after.OrgID, SubscriberID: after.SubscriberID}},
+	job := commands.ForgetTelemetry{OrgID: after.OrgID, SubscriberID: after.SubscriberID}
+	if in.Event != nil {
+		job.Position = in.Event.Position
 	}
+	out := processmanagers.Output{Jobs: []commands.Job{job}}
 	switch {
 	case after.OrgID.IsZero():
 		return processmanagers.Output{}, errNoOrganization

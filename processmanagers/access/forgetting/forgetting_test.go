@@ -22,10 +22,11 @@ var (
 func TestForgetting_DeletesAtOnceAndOnceMore(t *testing.T) {
 	t.Parallel()
 	job := []commands.Job{commands.ForgetTelemetry{OrgID: org, SubscriberID: who}}
+	first := []commands.Job{commands.ForgetTelemetry{OrgID: org, SubscriberID: who, Position: processtest.Position}}
 	s := processtest.For(t, forgetting.Process(), now).With(events.Metadata{OrgID: org}).
 		When(events.SubscriberForgotten{SubscriberID: who})
 	s.Then(processmanagers.Output{
-		Jobs: job, Timers: []processmanagers.Timer{{Name: "again", At: now.Add(time.Hour)}},
+		Jobs: first, Timers: []processmanagers.Timer{{Name: "again", At: now.Add(time.Hour)}},
 	})
 	s = s.WhenDue("again", now.Add(time.Hour))
 	s.Then(processmanagers.Output{Jobs: job})

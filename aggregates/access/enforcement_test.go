@@ -1,0 +1,74 @@
+package access_test
+
+import (
+	"testing"
+
+	"github.com/lastmile-isp/lastmile/aggregates/access"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/decidertest"
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
+
+// One session and what is done with it.
+var (
+	online = events.EnforcedSession{
+		SessionID: id.Derive[id.Online]("test", "session"), OrgID: id.Derive[id.Organization]("test", "org"),
+		DeviceID: id.Derive[id.Device]("test", "router"),
+	}
+	slower = events.EnforcementStep{
+		Action: events.ChangeRate, Reason: "rate", Before: events.SessionGrant{Access: "full", Down: 10_000},
+		After: events.SessionGrant{Access: "full", Down: 5_000},
+	}
+	cut = events.EnforcementStep{
+		Action: events.EndOnline, Reason: "expired", Before: events.SessionGrant{Access: "full", Down: 10_000},
+		After: events.SessionGrant{Access: "none"},
+	}
+)
+
+// announced makes the event that stands before every outcome.
+func announced(s events.EnforcementStep) events.EnforcementEvent {
+	return events.SessionChangeAnnounced{EnforcedSession: online, EnforcementStep: s, At: now}
+}
+
+func TestEnforcement_AnAnnouncementCountsOnceUntilItsOutcome(t *testing.T) {
+	t.Parallel()
+	announce := func(s events.EnforcementStep) commands.EnforcementCommand {
+		return commands.AnnounceSessionChange{Session: online, Step: s}
+	}
+	record := commands.RecordSessionChange{Session: online, Via: events.ViaRadius}
+	done := events.SessionChanged{
+		EnforcedSession: online, EnforcementStep: slower, Via: events.ViaRadius, At: now,
+	}
+	again := slower
+	again.Reason, again.By.ID = "cap_throttled", "somebody else"
+	start := func(given ...events.EnforcementEvent) *decidertest.Scenario[
+		access.Enforcement, commands.EnforcementCommand, events.EnforcementEvent,
+	] {
+		return decidertest.For(t, access.Enforcements(), now).Given(given...)
+	}
+	start().When(announce(slower)).Then(announced(slower))
+	start(announced(slower)).When(announce(again)).ThenNothing()
+	start(announced(slower)).When(announce(cut)).Then(announced(cut))
+	start(announced(slower)).When(record).Then(done)
+	start(announced(slower), done).When(record).ThenNothing()
+	start(announced(slower), done).When(announce(slower)).Then(announced(slower))
+	start().When(record).ThenNothing()
+}
+
+func TestEnforcement_ARefusalIsRecordedOnceForEachText(t *testing.T) {
+	t.Parallel()
+	refuse := func(message string) commands.EnforcementCommand {
+		return commands.RecordSessionRefusal{Session: online, Via: events.ViaRadius, Message: message}
+	}
+	refused := func(message string) events.EnforcementEvent {
+		return events.SessionChangeRefused{
+			EnforcedSession: online, EnforcementStep: cut, Via: events.ViaRadius, Message: message, At: now,
+		}
+	}
+	decidertest.For(t, access.Enforcements(), now).Given(announced(cut)).When(refuse("no")).Then(refused("no"))
+	decidertest.For(t, access.Enforcements(), now).Given(announced(cut), refused("no")).When(refuse("no")).ThenNothing()
+	decidertest.For(t, access.Enforcements(), now).Given(announced(cut), refused("no")).When(refuse("never")).
+		Then(refused("never"))
+	decidertest.For(t, access.Enforcements(), now).When(refuse("no")).ThenNothing()
+}

@@ -1,0 +1,99 @@
+package events
+
+import (
+	"time"
+
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
+
+// EnforcementEvent is an event of "enforcement-<session id>": what routers were asked to do with one session of a
+// customer, and what they did.
+//
+//sumtype:decl
+type EnforcementEvent interface {
+	Event
+	enforcementEvent()
+	enforced() EnforcedSession
+}
+
+// EnforcedSession names a session and whose it is.
+type EnforcedSession struct {
+	SessionID      id.Online       `json:"sessionId"`
+	OrgID          id.Organization `json:"orgId"`
+	SubscriberID   id.Subscriber   `json:"subscriberId"`   // null = not known
+	SubscriptionID id.Subscription `json:"subscriptionId"` // null = not known
+	DeviceID       id.Device       `json:"deviceId"`       // the router
+}
+
+// enforced makes every event that embeds EnforcedSession name its session.
+func (s EnforcedSession) enforced() EnforcedSession { return s }
+
+// EnforcedOf is the session that an event of enforcement is about.
+func EnforcedOf(e EnforcementEvent) EnforcedSession { return e.enforced() }
+
+// EnforcementAction names the request to a router about a session.
+type EnforcementAction string
+
+// The actions.
+const (
+	ChangeRate EnforcementAction = "change_rate"
+	EndOnline  EnforcementAction = "end"
+)
+
+// EnforcementVia is the way on which a router did it.
+type EnforcementVia string
+
+// The ways.
+const (
+	ViaRadius EnforcementVia = "radius" // CoA-Request or Disconnect-Request
+	ViaRouter EnforcementVia = "router" // the router's own interface
+)
+
+// SessionGrant has the access of a session as a word of the API, and its speeds in kbit/s, 0 for no limit.
+type SessionGrant struct {
+	Access string `json:"access"`
+	Down   int64  `json:"down"`
+	Up     int64  `json:"up"`
+}
+
+// EnforcementStep has what is to be done with a session, and why.
+type EnforcementStep struct {
+	Action EnforcementAction `json:"action"`
+	Reason string            `json:"reason"` // a code, such as "expired"
+	Before SessionGrant      `json:"before"`
+	After  SessionGrant      `json:"after"` // with access "none" when the session is to end for good
+	By     Actor             `json:"by"`    // who caused it
+}
+
+// SessionChangeAnnounced records what a router is going to be asked.
+type SessionChangeAnnounced struct {
+	EnforcedSession
+	EnforcementStep
+	At time.Time `json:"at"`
+}
+
+// SessionChanged records that a router did what was announced, or turned out to have done it.
+type SessionChanged struct {
+	EnforcedSession
+	EnforcementStep
+	Via   EnforcementVia `json:"via,omitempty"` // "" = found
+	Found bool           `json:"found"`         // it was so already when it was looked at
+	At    time.Time      `json:"at"`
+}
+
+// SessionChangeRefused records that a router refused, in its words. It is tried in another way, or again.
+type SessionChangeRefused struct {
+	EnforcedSession
+	EnforcementStep
+	Via     EnforcementVia `json:"via"`
+	Message string         `json:"message"`
+	At      time.Time      `json:"at"`
+}
+
+func (SessionChangeAnnounced) EventType() string { return "access.SessionChangeAnnounced.v1" }
+func (SessionChanged) EventType() string         { return "access.SessionChanged.v1" }
+func (SessionChangeRefused) EventType() string   { return "access.SessionChangeRefused.v1" }
+
+func (SessionChangeAnnounced) enforcementEvent() {}
+func (SessionChanged) enforcementEvent()         {}
+func (SessionChangeRefused) enforcementEvent()   {}

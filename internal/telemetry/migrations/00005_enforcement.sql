@@ -1,0 +1,5 @@
+-- +goose Up
+-- stamp is the digest of all that the sign-in gave, as the router repeats it; '' = not known.
+alter table {schema}.sessions add column stamp text not null default '';
+create index on {schema}.sessions (subscriber_id) where ended_at is null and subscriber_id is not null;
+create index on {schema}.sessions (device_id) where ended_at is null;

@@ -1,0 +1,285 @@
+package accessjobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/aggregates/access"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/gateways/routeros"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/telemetry"
+	"github.com/lastmile-isp/lastmile/jobs"
+	"github.com/lastmile-isp/lastmile/radius"
+	"github.com/lastmile-isp/lastmile/radius/coa"
+)
+
+// patience bounds the record of an outcome when the job is being stopped: what a router did must not be lost.
+const patience = 10 * time.Second
+
+// result tells what came of one try.
+type result struct {
+	action events.EnforcementAction // which can be another one than was wanted
+	via    events.EnforcementVia
+	gone   bool // the router does not know the session
+}
+
+// deed is one try to change one session.
+type deed struct {
+	e     *Enforcer
+	s     telemetry.Session
+	c     change
+	cause jobs.Cause
+	state access.Enforcement
+}
+
+// act announces a change, has the router do it, and records the outcome. errUnreachable says that the outcome is not
+// known: the announcement stays, and the same change is tried again.
+func (e *Enforcer) act(ctx context.Context, s telemetry.Session, c change, cause jobs.Cause) (result, error) {
+	d := &deed{e: e, s: s, c: c, cause: cause}
+	if err := e.reachable(s); err != nil {
+		return result{}, err
+	}
+	if err := d.resume(ctx); err != nil {
+		return result{}, err
+	}
+	if err := d.announce(ctx); err != nil {
+		return result{}, err
+	}
+	e.step("announced")
+	done, err := d.carryOut(ctx)
+	if err != nil {
+		return result{}, err
+	}
+	done.action = d.c.action
+	e.step("done")
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	if err := d.keep(ctx, done); err != nil {
+		return result{}, err
+	}
+	e.step("kept")
+	err = d.execute(ctx, commands.RecordSessionChange{Session: subjectOf(s), Via: done.via, Found: done.gone})
+	e.step("recorded")
+	return done, err
+}
+
+// reachable refuses work on a router whose both ways are known to be dead, before anything is recorded.
+func (e *Enforcer) reachable(s telemetry.Session) error {
+	device := s.DeviceID.String()
+	if e.Breakers.Ready(BreakerKind, device) != nil && e.Breakers.Ready(routeros.BreakerKind, device) != nil {
+		return errUnreachable
+	}
+	return nil
+}
+
+// resume goes on with the end of a session that was announced before: its rate could not be changed, or nobody knows
+// whether it has ended.
+func (d *deed) resume(ctx context.Context) error {
+	state, _, err := bus.LoadUnchecked[access.Enforcement](ctx, d.e.Bus, d.s.ID)
+	if err == nil && state.Pending != nil && state.Pending.Action == events.EndOnline {
+		d.c.action = events.EndOnline
+	}
+	return err
+}
+
+// announce records what the router is going to be asked.
+func (d *deed) announce(ctx context.Context) error {
+	return d.execute(ctx, commands.AnnounceSessionChange{
+		Session: subjectOf(d.s), Step: events.EnforcementStep{
+			Action: d.c.action, Reason: d.c.reason, Before: grantOf(d.s), After: d.c.after, By: actorOf(d.cause),
+		},
+	})
+}
+
+// execute executes a command about the session. The number of events makes its id, so that a change which has to be
+// made twice is recorded twice, and one whose record was lost on the way is not.
+func (d *deed) execute(ctx context.Context, c commands.Command) error {
+	state, _, err := bus.LoadUnchecked[access.Enforcement](ctx, d.e.Bus, d.s.ID)
+	if err != nil {
+		return err
+	}
+	d.state = state
+	meta := d.cause.Meta(fmt.Sprintf("%s %s %d", c.CommandName(), d.s.ID, state.Events))
+	meta.OrgID, meta.Actor = d.s.OrgID, actorOf(d.cause)
+	if asked := d.c.asked; asked != nil {
+		meta.IP, meta.RequestID, meta.Reason = asked.IP, asked.RequestID, asked.Reason
+	}
+	_, err = d.e.Bus.Execute(ctx, c, meta)
+	return err
+}
+
+// platformActor is the actor of what no person and no event caused.
+var platformActor = events.Actor{Kind: events.ActorProcess, ID: "enforcement"}
+
+// actorOf is who caused a job.
+func actorOf(cause jobs.Cause) events.Actor {
+	if cause.Actor.Kind == "" {
+		return platformActor
+	}
+	return cause.Actor
+}
+
+// keep writes into the session what its router has done. A session that was ended ends by the router's own report.
+func (d *deed) keep(ctx context.Context, done result) error {
+	switch {
+	case done.gone:
+		return d.e.Sessions.Gone(ctx, d.s.ID)
+	case d.c.action == events.ChangeRate:
+		return d.e.Sessions.Regrant(ctx, d.s.ID, d.c.regrant)
+	}
+	return nil
+}
+
+// acknowledgedTwice is how often a router may say that it ended a session, without effect, before it is asked in
+// another way.
+const acknowledgedTwice = 2
+
+// carryOut asks the router: by RADIUS, and where that does not help by its own interface. A rate that cannot be changed
+// is had by another sign-in, so the session is ended instead.
+func (d *deed) carryOut(ctx context.Context) (result, error) {
+	heard := silent
+	if d.state.Ended < acknowledgedTwice {
+		var err error
+		if heard, err = d.byRadius(ctx); err != nil || heard >= gone {
+			return result{via: events.ViaRadius, gone: heard == gone}, err
+		}
+	}
+	if d.c.action == events.ChangeRate {
+		d.c.action = events.EndOnline
+		if err := d.announce(ctx); err != nil {
+			return result{}, err
+		}
+		if heard == refused {
+			var err error
+			if heard, err = d.byRadius(ctx); err != nil || heard >= gone {
+				return result{via: events.ViaRadius, gone: heard == gone}, err
+			}
+		}
+	}
+	return d.byRouter(ctx)
+}
+
+// heard orders the answers of a router to a request.
+type heard int
+
+// The answers; from gone on nothing is left to be done.
+const (
+	silent  heard = iota
+	refused       // not, or without effect
+	gone          // it does not know the session
+	obeyed
+)
+
+// byRadius sends the request, and records a refusal.
+func (d *deed) byRadius(ctx context.Context) (heard, error) {
+	answer, err := d.e.ask(ctx, d.s, d.c)
+	why := answer.Cause.String()
+	switch {
+	case ctx.Err() != nil:
+		return silent, ctx.Err()
+	case err != nil:
+		d.e.count(d.c.action, events.ViaRadius, outcomeNoAnswer)
+		return silent, nil
+	case answer.Gone():
+		d.e.count(d.c.action, events.ViaRadius, outcomeGone)
+		return gone, nil
+	case answer.Done && d.c.action == events.ChangeRate && !d.applied(ctx):
+		why = "acknowledged, but its queue has another limit"
+	case answer.Done:
+		d.e.count(d.c.action, events.ViaRadius, outcomeDone)
+		return obeyed, nil
+	}
+	d.e.count(d.c.action, events.ViaRadius, outcomeRefused)
+	return refused, d.refused(ctx, events.ViaRadius, why)
+}
+
+// refused records the words of a router.
+func (d *deed) refused(ctx context.Context, via events.EnforcementVia, message string) error {
+	return d.execute(ctx, commands.RecordSessionRefusal{Session: subjectOf(d.s), Via: via, Message: message})
+}
+
+// byRouter removes the session from the router's active list.
+func (d *deed) byRouter(ctx context.Context) (result, error) {
+	was, err := d.e.Routers.EndSession(ctx, d.s.DeviceID, onlineOf(d.s))
+	switch {
+	case err == nil && was:
+		d.e.count(d.c.action, events.ViaRouter, outcomeDone)
+		return result{via: events.ViaRouter}, nil
+	case err == nil:
+		d.e.count(d.c.action, events.ViaRouter, outcomeGone)
+		return result{via: events.ViaRouter, gone: true}, nil
+	case ctx.Err() != nil:
+		return result{}, ctx.Err()
+	}
+	if k := failure.KindOf(err); k == failure.Refused || k == failure.Denied {
+		d.e.count(d.c.action, events.ViaRouter, outcomeRefused)
+		if err := d.refused(ctx, events.ViaRouter, err.Error()); err != nil {
+			return result{}, err
+		}
+	} else {
+		d.e.count(d.c.action, events.ViaRouter, outcomeNoAnswer)
+	}
+	return result{}, fmt.Errorf("%w: %w", errUnreachable, err)
+}
+
+// mikrotikRateLimit is the number of the attribute Mikrotik-Rate-Limit.
+const mikrotikRateLimit = 8
+
+// ask sends a request to the router of a session, behind the breaker, with each secret that it may have. A refusal is
+// an answer.
+func (e *Enforcer) ask(ctx context.Context, s telemetry.Session, c change) (coa.Answer, error) {
+	door, known := e.Entitled.Directory.Door(s.DeviceID)
+	if c.door != nil {
+		door, known = *c.door, true
+	}
+	address, err := netip.ParseAddr(door.Address)
+	if !known || err != nil || len(door.Secrets) == 0 {
+		return coa.Answer{}, coa.ErrNoAnswer
+	}
+	session := coa.Session{UserName: s.Username, SessionID: s.SessionKey}
+	if s.IP != nil {
+		session.FramedIP = *s.IP
+	}
+	var answer coa.Answer
+	err = e.Breakers.Do(ctx, BreakerKind, s.DeviceID.String(), func(ctx context.Context) error {
+		err := coa.ErrNoAnswer
+		for _, secret := range door.Secrets {
+			router := coa.Router{
+				Address: netip.AddrPortFrom(address, uint16(door.Port)), //nolint:gosec // commands check the range
+				Secret:  secret,
+			}
+			if c.action == events.ChangeRate {
+				changes := radius.Attributes{}.MikroTik(mikrotikRateLimit, c.limit)
+				answer, err = e.Radius.Change(ctx, router, session, changes)
+			} else {
+				answer, err = e.Radius.Disconnect(ctx, router, session)
+			}
+			if !errors.Is(err, coa.ErrNoAnswer) {
+				break
+			}
+		}
+		return err
+	})
+	return answer, err
+}
+
+// applied reads the limit of the session's queue back. A router that cannot be read, or that shows no queue, is
+// believed.
+func (d *deed) applied(ctx context.Context) bool {
+	if d.e.Breakers.Ready(routeros.BreakerKind, d.s.DeviceID.String()) != nil {
+		return true
+	}
+	limit, err := d.e.Routers.SessionLimit(ctx, d.s.DeviceID, onlineOf(d.s))
+	if err != nil || limit == "" {
+		return true
+	}
+	up, down, _ := strings.Cut(limit, "/")
+	return sameSpeed(up, d.c.after.Up) && sameSpeed(down, d.c.after.Down)
+}

@@ -1,0 +1,137 @@
+package accessjobs
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/telemetry"
+	"github.com/lastmile-isp/lastmile/jobs"
+	"github.com/lastmile-isp/lastmile/jobs/runner"
+)
+
+// End ends one session, whatever its subscription is entitled to, and tries until it is gone.
+func (e *Enforcer) End(ctx context.Context, args commands.EndOnlineSession, cause jobs.Cause) error {
+	s, err := e.Sessions.Get(ctx, args.OrgID, id.As[telemetry.SessionID](args.SessionID))
+	if err != nil || s == nil || s.EndedAt != nil {
+		return err
+	}
+	lock, got, err := e.Locks.TryLock(ctx, lockName(s.SubscriberID))
+	switch {
+	case err != nil:
+		return err
+	case !got:
+		return jobrunner.Snooze(lockRetry)
+	}
+	defer lock.Unlock()
+	done, err := e.act(ctx, *s, ending(*s, args.Reason), cause)
+	if err != nil || done.gone {
+		return err
+	}
+	return jobrunner.Snooze(e.confirm(ctx, *s))
+}
+
+// ending is the change that ends a session. The customer's router may dial again and get the same.
+func ending(s telemetry.Session, reason string) change {
+	return change{action: events.EndOnline, reason: reason, after: grantOf(s)}
+}
+
+// EndSoon asks for the end of a session and returns when that is durable. A session that is lost on the way, because
+// the program died before, is found by the next look at all sessions, as far as it should not be.
+func (e *Enforcer) EndSoon(
+	ctx context.Context, org id.Organization, session telemetry.SessionID, reason string,
+) error {
+	return e.Queue.Insert(ctx, commands.EndOnlineSession{
+		SessionID: id.As[id.Online](session), OrgID: org, Reason: reason,
+	}, id.New[id.Any](), jobs.Cause{OrgID: org, Actor: platformActor}, 0)
+}
+
+// Leave ends the sessions of a subscriber who is forgotten, before what is known about them is deleted. It fails while
+// a router does not answer, and asks to be called again until it was seen that they have ended.
+func (e *Enforcer) Leave(ctx context.Context, args commands.EnforceAccess, cause jobs.Cause) error {
+	err := e.Enforce(ctx, args, cause)
+	if err != nil {
+		return err
+	}
+	list, err := e.Sessions.OpenOf(ctx, args.SubscriberID)
+	for _, s := range list {
+		if _, wrong := e.wanted(s, e.Clock.Now()); wrong {
+			return errUnreachable
+		}
+	}
+	return err
+}
+
+// Disconnected tells what came of a person's wish to end a session.
+type Disconnected struct {
+	Ended bool
+	Via   events.EnforcementVia // "" = it had ended before, or it did not end
+	Error string                // for the person, "" = none
+}
+
+// Disconnect ends a session while a person waits. meta says who. Fails: session_not_found.
+func (e *Enforcer) Disconnect(
+	ctx context.Context, session telemetry.SessionID, meta commands.Meta,
+) (Disconnected, error) {
+	s, err := e.Sessions.Get(ctx, meta.OrgID, session)
+	switch {
+	case err != nil:
+		return Disconnected{}, err
+	case s == nil:
+		return Disconnected{}, commands.ErrNoSession()
+	case s.EndedAt != nil:
+		return Disconnected{Ended: true}, nil
+	}
+	lock, err := e.Locks.Lock(ctx, lockName(s.SubscriberID))
+	if err != nil {
+		return Disconnected{}, err
+	}
+	defer lock.Unlock()
+	cause := jobs.Cause{
+		OrgID: meta.OrgID, Actor: meta.Actor, CorrelationID: cmp.Or(meta.CorrelationID, meta.CommandID.String()),
+		JobID: id.Any(meta.CommandID),
+	}
+	c := ending(*s, ReasonOperator)
+	c.asked = &meta
+	done, err := e.act(ctx, *s, c, cause)
+	switch {
+	case errors.Is(err, errUnreachable), errors.Is(err, context.DeadlineExceeded):
+		return Disconnected{Error: "The router did not answer. The session may go on."}, nil
+	case err != nil:
+		return Disconnected{}, err
+	}
+	return Disconnected{Ended: true, Via: done.via}, nil
+}
+
+// Farewell remembers how a router is reached that is about to be decommissioned, and returns what ends its sessions
+// when RADIUS answers it no more, since they would sign in again before. It ends as many as it can within the context:
+// a router that does not answer keeps its sessions, and is no longer ours.
+func (e *Enforcer) Farewell(device id.Device) func(ctx context.Context, meta commands.Meta) {
+	door, known := e.Entitled.Directory.Door(device)
+	return func(ctx context.Context, meta commands.Meta) {
+		list, err := e.Sessions.OpenOn(ctx, device)
+		for _, s := range list {
+			if err != nil || !known {
+				break
+			}
+			c := ending(s, ReasonDevice)
+			c.asked, c.door = &meta, &door
+			var done result
+			done, err = e.act(ctx, s, c, jobs.Cause{
+				OrgID: s.OrgID, Actor: meta.Actor, JobID: id.Any(meta.CommandID),
+				CorrelationID: cmp.Or(meta.CorrelationID, meta.CommandID.String()),
+			})
+			if err == nil && !done.gone { // its report will not be heard
+				err = e.Sessions.Gone(ctx, s.ID)
+			}
+		}
+		if err != nil {
+			e.Logger.WarnContext(ctx, "a router keeps its sessions", slog.String("device_id", device.String()),
+				slog.String("error", err.Error()))
+		}
+	}
+}

@@ -1,0 +1,219 @@
+package accessjobs
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/aggregates/access"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/gateways/routeros"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/telemetry"
+	"github.com/lastmile-isp/lastmile/jobs"
+	"github.com/lastmile-isp/lastmile/jobs/runner"
+)
+
+// enforceEvery is how often all sessions are looked at: what changes by time alone, such as the hours of a plan, and
+// what was lost on another way, is late by this much at most.
+const enforceEvery = 15 * time.Second
+
+// Waits: for another job's lock, and until a router that ended a session has reported that.
+const (
+	lockRetry   = 250 * time.Millisecond
+	confirmWait = 3 * time.Second
+	confirmMost = 5 * time.Minute
+)
+
+// Register makes the queue know the workers.
+func (e *Enforcer) Register() {
+	jobrunner.AddWorker(e.Queue, e.Enforce, jobrunner.Options{
+		Queue: "access", MaxAttempts: 20, Backoff: jobrunner.Doubling(time.Second, time.Minute),
+	})
+	patient := jobrunner.Options{
+		Queue: "access_routers", MaxAttempts: 1_000, Timeout: 2 * time.Minute,
+		Backoff: jobrunner.Doubling(2*time.Second, 5*time.Minute),
+	}
+	jobrunner.AddWorker(e.Queue, e.EnforceRouter, patient)
+	jobrunner.AddWorker(e.Queue, e.End, jobrunner.Options{
+		Queue: "access", MaxAttempts: 50, Backoff: jobrunner.Doubling(2*time.Second, 5*time.Minute),
+	})
+	jobrunner.AddWorker(e.Queue, e.EnforceAll, jobrunner.Options{MaxAttempts: 1})
+	jobrunner.Every(e.Queue, enforceEvery, commands.EnforceAll{})
+}
+
+// Enforce brings the sessions of a subscriber to the present entitlement. A router that does not answer becomes the
+// work of a job of its own, of which there is one for each router.
+func (e *Enforcer) Enforce(ctx context.Context, args commands.EnforceAccess, cause jobs.Cause) error {
+	if err := e.Entitled.Reached(ctx, args.Position); err != nil {
+		return err
+	}
+	lock, got, err := e.Locks.TryLock(ctx, lockName(args.SubscriberID))
+	switch {
+	case err != nil:
+		return err
+	case !got:
+		return jobrunner.Snooze(lockRetry)
+	}
+	defer lock.Unlock()
+	list, err := e.Sessions.OpenOf(ctx, args.SubscriberID)
+	if err != nil {
+		return err
+	}
+	wait, silent, err := e.bring(ctx, list, cause)
+	if err != nil {
+		return err
+	}
+	for device := range silent {
+		if err := e.later(ctx, device, cause); err != nil {
+			return err
+		}
+	}
+	if err := e.settle(ctx, args.Sessions, cause); err != nil {
+		return err
+	}
+	if wait > 0 {
+		return jobrunner.Snooze(wait)
+	}
+	return nil
+}
+
+// bring changes the sessions that have something else than they should. wait is the time until a look at what came of
+// it, 0 when nothing was ended; silent are the routers that did not answer. The caller holds the subscriber's lock.
+func (e *Enforcer) bring(
+	ctx context.Context, list []telemetry.Session, cause jobs.Cause,
+) (wait time.Duration, silent map[id.Device]bool, err error) {
+	silent = map[id.Device]bool{}
+	for _, s := range list {
+		c, wrong := e.wanted(s, e.Clock.Now())
+		if !wrong || silent[s.DeviceID] {
+			continue
+		}
+		done, err := e.act(ctx, s, c, cause)
+		switch {
+		case errors.Is(err, errUnreachable):
+			silent[s.DeviceID] = true
+		case err != nil:
+			return 0, nil, err
+		case !done.gone && done.action == events.EndOnline:
+			wait = max(wait, e.confirm(ctx, s))
+		}
+	}
+	return wait, silent, nil
+}
+
+// confirm is the time after which a session that was ended is looked at again. It grows while a router says that it has
+// ended a session that goes on.
+func (e *Enforcer) confirm(ctx context.Context, s telemetry.Session) time.Duration {
+	state, _, err := bus.LoadUnchecked[access.Enforcement](ctx, e.Bus, s.ID)
+	if err != nil {
+		return confirmWait
+	}
+	return jobrunner.Doubling(confirmWait, confirmMost)(max(1, state.Ended))
+}
+
+// later asks for the job of a router that does not answer.
+func (e *Enforcer) later(ctx context.Context, device id.Device, cause jobs.Cause) error {
+	return e.Queue.Insert(ctx, commands.EnforceRouter{DeviceID: device}, id.New[id.Any](), jobs.Cause{
+		OrgID: cause.OrgID, Actor: cause.Actor, CorrelationID: cause.CorrelationID, CausationID: cause.CausationID,
+	}, 0)
+}
+
+// settle records the outcomes of announcements whose program died, as far as they show: a session that has ended, or
+// that has what it should, was changed. Others are being tried.
+func (e *Enforcer) settle(ctx context.Context, list []id.Online, cause jobs.Cause) error {
+	for _, online := range list {
+		state, _, err := bus.LoadUnchecked[access.Enforcement](ctx, e.Bus, online)
+		if err != nil {
+			return err
+		}
+		if state.Pending == nil {
+			continue
+		}
+		s, err := e.Sessions.Get(ctx, state.Session.OrgID, id.As[telemetry.SessionID](online))
+		if err != nil {
+			return err
+		}
+		if s != nil {
+			if _, wrong := e.wanted(*s, e.Clock.Now()); wrong {
+				continue
+			}
+		}
+		d := &deed{e: e, s: telemetry.Session{ID: id.As[telemetry.SessionID](online), OrgID: state.Session.OrgID},
+			cause: cause}
+		if err := d.execute(ctx, commands.RecordSessionChange{Session: state.Session, Found: true}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// EnforceRouter brings all sessions of a router to the present entitlement, until the router does not answer. A session
+// whose subscriber another job works on is left to that one, and looked at again.
+func (e *Enforcer) EnforceRouter(ctx context.Context, args commands.EnforceRouter, cause jobs.Cause) error {
+	if err := e.Entitled.Reached(ctx, 0); err != nil {
+		return err
+	}
+	list, err := e.Sessions.OpenOn(ctx, args.DeviceID)
+	if err != nil {
+		return err
+	}
+	var wait time.Duration
+	for _, s := range list {
+		if _, wrong := e.wanted(s, e.Clock.Now()); !wrong {
+			continue
+		}
+		after, err := e.one(ctx, s, cause)
+		switch {
+		case errors.Is(err, errUnreachable):
+			return routeros.ErrUnreachable(0, err)
+		case err != nil:
+			return err
+		}
+		wait = max(wait, after)
+	}
+	if wait > 0 {
+		return jobrunner.Snooze(wait)
+	}
+	return nil
+}
+
+// one brings one session right, under the lock of its subscriber.
+func (e *Enforcer) one(ctx context.Context, s telemetry.Session, cause jobs.Cause) (time.Duration, error) {
+	lock, got, err := e.Locks.TryLock(ctx, lockName(s.SubscriberID))
+	if err != nil || !got {
+		return lockRetry, err
+	}
+	defer lock.Unlock()
+	now, err := e.Sessions.Get(ctx, s.OrgID, s.ID)
+	if err != nil || now == nil {
+		return 0, err
+	}
+	wait, silent, err := e.bring(ctx, []telemetry.Session{*now}, cause)
+	if err == nil && len(silent) > 0 {
+		err = errUnreachable
+	}
+	return wait, err
+}
+
+// EnforceAll asks for the job of each router that has a session with something else than it should. There is one job
+// for a router, so routers that do not answer cannot fill the queue, however many sessions they have.
+func (e *Enforcer) EnforceAll(ctx context.Context, _ commands.EnforceAll, cause jobs.Cause) error {
+	if err := e.Entitled.Reached(ctx, 0); err != nil {
+		return err
+	}
+	routers := map[id.Device]id.Organization{}
+	at := e.Clock.Now()
+	err := e.Sessions.OpenAll(ctx, func(s telemetry.Session) {
+		if _, wrong := e.wanted(s, at); wrong {
+			routers[s.DeviceID] = s.OrgID
+		}
+	})
+	for device, org := range routers {
+		cause.OrgID = org
+		err = errors.Join(err, e.later(ctx, device, cause))
+	}
+	return err
+}

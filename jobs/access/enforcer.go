@@ -1,0 +1,129 @@
+package accessjobs
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/gateways/breaker"
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
+	"github.com/lastmile-isp/lastmile/internal/telemetry"
+	"github.com/lastmile-isp/lastmile/jobs/runner"
+	"github.com/lastmile-isp/lastmile/radius/coa"
+	"github.com/lastmile-isp/lastmile/radius/directory"
+)
+
+// BreakerKind is the kind of the breakers of requests to change or to end sessions. A router that answers by its own
+// interface may be deaf for them, so they are no breakers of routers.
+const BreakerKind = "coa"
+
+// OnlineSession names one session to a router.
+type OnlineSession struct {
+	Hotspot bool // else PPP
+	User    string
+	Key     string // Acct-Session-Id
+	Address string // "" = not known
+}
+
+// Routers are asked through their own interface, behind its breaker.
+type Routers interface {
+	// EndSession removes a session from the active list, and reports whether it was there. After nil it is not there.
+	EndSession(ctx context.Context, device id.Device, s OnlineSession) (bool, error)
+	// SessionLimit reads the limit of the session's queue, upload and download; "" when the router shows none.
+	SessionLimit(ctx context.Context, device id.Device, s OnlineSession) (string, error)
+}
+
+// Entitled knows what subscriptions are entitled to, and where routers take requests. A directory.Directory is one.
+type Entitled struct {
+	Directory *directory.Directory
+	// Reached waits until the directory knows everything up to a position. It fails while the directory does not follow
+	// the log, because a session must not be ended by what is no longer true.
+	Reached func(ctx context.Context, position uint64) error
+}
+
+// Enforcer has the network do what customers are entitled to (docs/rules/access-enforcement.md#level). Fields without a
+// remark are required. Safe for concurrent use.
+type Enforcer struct {
+	Bus      *bus.Bus
+	Sessions *telemetry.Store
+	Entitled Entitled
+	Radius   *coa.Client
+	Routers  Routers
+	Breakers *breaker.Set
+	Locks    *postgres.DB
+	Queue    *jobrunner.Runner
+	Clock    clock.Clock
+	Outcomes *prometheus.CounterVec // NewOutcomes; nil counts nothing
+	Logger   *slog.Logger
+	// Step is called between two steps; tests end the program there. nil = nobody.
+	Step func(name string)
+}
+
+// NewOutcomes makes the counter of what was done with sessions.
+func NewOutcomes(to prometheus.Registerer) *prometheus.CounterVec {
+	c := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "lastmile_access_enforced_total",
+		Help: "Requests to routers to change or to end a session, by action, way and outcome.",
+	}, []string{"action", "via", "outcome"})
+	if to != nil {
+		to.MustRegister(c)
+	}
+	return c
+}
+
+// The outcomes that are counted.
+const (
+	outcomeDone     = "done"
+	outcomeGone     = "gone" // the router does not know the session
+	outcomeRefused  = "refused"
+	outcomeNoAnswer = "no_answer"
+)
+
+// count adds to the metric, if there is one.
+func (e *Enforcer) count(action events.EnforcementAction, via events.EnforcementVia, outcome string) {
+	if e.Outcomes != nil {
+		e.Outcomes.WithLabelValues(string(action), string(via), outcome).Inc()
+	}
+}
+
+// step marks the place between two steps.
+func (e *Enforcer) step(name string) {
+	if e.Step != nil {
+		e.Step(name)
+	}
+}
+
+// errUnreachable is for a router that answered on neither way: nobody knows what it did.
+var errUnreachable = errors.New("the router answers neither RADIUS nor by its own interface")
+
+// subjectOf names a session in commands and events.
+func subjectOf(s telemetry.Session) events.EnforcedSession {
+	return events.EnforcedSession{
+		SessionID: id.As[id.Online](s.ID), OrgID: s.OrgID, SubscriberID: s.SubscriberID,
+		SubscriptionID: s.SubscriptionID, DeviceID: s.DeviceID,
+	}
+}
+
+// onlineOf names a session to its router.
+func onlineOf(s telemetry.Session) OnlineSession {
+	out := OnlineSession{Hotspot: s.Service == "hotspot", User: s.Username, Key: s.SessionKey}
+	if s.IP != nil {
+		out.Address = s.IP.String()
+	}
+	return out
+}
+
+// grantOf takes the present access and speeds from the session's row.
+func grantOf(s telemetry.Session) events.SessionGrant {
+	return events.SessionGrant{Access: s.Access, Down: s.RateDown, Up: s.RateUp}
+}
+
+// lockName is the advisory lock under which the sessions of one subscriber are changed: a job that began with an older
+// entitlement must not act after one with a newer.
+func lockName(s id.Subscriber) string { return "access " + s.String() }

@@ -1,0 +1,80 @@
+package accessjobs
+
+import (
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/telemetry"
+	"github.com/lastmile-isp/lastmile/projections/access/entitlement"
+	"github.com/lastmile-isp/lastmile/radius/directory"
+)
+
+// The reasons that no entitlement gives.
+const (
+	ReasonWrongMAC     = "wrong_mac"      // the device is no longer one of those that may be used
+	ReasonChanged      = "changed"        // username, password, address or pool is another one
+	ReasonOperator     = "operator"       // a person ended the session
+	ReasonSessionLimit = "session_limit"  // a newer session took its place
+	ReasonDevice       = "device_removed" // the router is no longer one of ours
+	ReasonRate         = "rate"           // another speed, by the hours of the plan or another cap
+)
+
+// change describes one change of a session.
+type change struct {
+	action  events.EnforcementAction
+	reason  string
+	after   events.SessionGrant
+	limit   string // Mikrotik-Rate-Limit of a change of the rate
+	regrant telemetry.Given
+	asked   *commands.Meta  // of the person who wants it; nil = nobody waits
+	door    *directory.Door // of a router that is about to go; nil = the present one
+}
+
+// wanted compares what a session was granted with what its subscription is entitled to. It is false when nothing is to
+// be done. A session without our stamp is left alone: a router let it in by itself, which the auditor reports
+// (docs/rules/access-enforcement.md#not-ours).
+func (e *Enforcer) wanted(s telemetry.Session, at time.Time) (change, bool) {
+	if s.SubscriptionID.IsZero() || s.EndedAt != nil || len(s.Stamp) != 2*digestSize {
+		return change{}, false
+	}
+	p := e.Entitled.Directory.Present(s.SubscriptionID, at)
+	after := events.SessionGrant{Access: p.Grant.Access.String(), Down: p.Grant.Down, Up: p.Grant.Up}
+	end := func(reason string) (change, bool) {
+		return change{action: events.EndOnline, reason: reason, after: after}, true
+	}
+	speed, rest := differs(s, p)
+	switch {
+	case p.Grant.Access == entitlement.None:
+		return end(string(p.Code))
+	case !p.Allows(s.MAC):
+		return end(ReasonWrongMAC)
+	case rest && s.Access != after.Access:
+		return end(string(p.Code))
+	case rest:
+		return end(ReasonChanged)
+	case !speed:
+		return change{}, false
+	case p.RateLimit == "": // no request takes a limit away
+		return end(string(p.Code))
+	}
+	why := ReasonRate
+	if s.Access != after.Access {
+		why = string(p.Code)
+	}
+	return change{
+		action: events.ChangeRate, reason: why, after: after, limit: p.RateLimit,
+		regrant: telemetry.Given{
+			Access: after.Access, RateDown: after.Down, RateUp: after.Up, Stamp: p.Grant.Stamp(),
+		},
+	}, true
+}
+
+// digestSize is the length of one of the two digests of a stamp.
+const digestSize = 8
+
+// differs compares the digests of a session with those of now.
+func differs(s telemetry.Session, p directory.Present) (speed, rest bool) {
+	now := p.Grant.Stamp()
+	return s.Stamp[:digestSize] != now[:digestSize], s.Stamp[digestSize:] != now[digestSize:]
+}

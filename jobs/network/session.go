@@ -1,0 +1,92 @@
+package networkjobs
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
+	"github.com/lastmile-isp/lastmile/gateways/routeros"
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
+
+// OnlineSession names one session to a router.
+type OnlineSession struct {
+	Hotspot bool // else PPP
+	User    string
+	Key     string // Acct-Session-Id, which the menu shows with 0x before it; "" = all PPP sessions of the user
+	Address string // "" = not known
+}
+
+// menu is the list in which the router has the session, and where it is found there.
+func (s OnlineSession) menu() (menu string, where map[string]string) {
+	if s.Hotspot {
+		return routerplan.MenuHotspotActive, map[string]string{"user": s.User}
+	}
+	return routerplan.MenuPPPActive, map[string]string{"name": s.User}
+}
+
+// is reports whether a row is the session, and not another one of the same user.
+func (s OnlineSession) is(row routeros.Item) bool {
+	if s.Hotspot {
+		return s.Address == "" || row["address"] == s.Address
+	}
+	key := strings.TrimPrefix(strings.ToLower(row["session-id"]), "0x")
+	return key == "" || s.Key == "" || key == strings.ToLower(s.Key)
+}
+
+// EndSession removes a session from the active list of a router, and reports whether it was there. The list is read
+// again afterwards: a session that is still there is an error. Fails: device_not_found, device_unreachable.
+func (w *Workers) EndSession(ctx context.Context, device id.Device, s OnlineSession) (bool, error) {
+	return ask(ctx, w, device, func(ctx context.Context, r router) (bool, error) {
+		menu, _ := s.menu()
+		rows, err := sessionRows(ctx, r, s)
+		if err != nil || len(rows) == 0 {
+			return false, err
+		}
+		for _, row := range rows {
+			if err := r.Remove(ctx, menu, row.ID()); err != nil && !routeros.IsMissing(err) {
+				return false, err
+			}
+		}
+		rows, err = sessionRows(ctx, r, s)
+		if err == nil && len(rows) > 0 {
+			err = errors.New("the session of " + menu + " is still there after its removal")
+		}
+		return true, err
+	})
+}
+
+// sessionRows reads the active list; more than one row is possible, because a PPP row may come without an id.
+func sessionRows(ctx context.Context, r router, s OnlineSession) ([]routeros.Item, error) {
+	menu, where := s.menu()
+	items, err := r.Print(ctx, menu, routeros.Query{Where: where})
+	if err != nil {
+		return nil, err
+	}
+	var found []routeros.Item
+	for _, row := range items {
+		if s.is(row) {
+			found = append(found, row)
+		}
+	}
+	return found, nil
+}
+
+// SessionLimit reads the limit of the dynamic queue of a session, upload and download in bit/s as the router has them.
+// It is "" when the router shows no queue of the address.
+func (w *Workers) SessionLimit(ctx context.Context, device id.Device, s OnlineSession) (string, error) {
+	return ask(ctx, w, device, func(ctx context.Context, r router) (string, error) {
+		items, err := r.Print(ctx, "queue/simple", routeros.Query{Where: map[string]string{"dynamic": "true"}})
+		if err != nil || s.Address == "" {
+			return "", err
+		}
+		for _, q := range items {
+			if target, _, _ := strings.Cut(q["target"], "/"); target == s.Address || strings.Contains(q["target"],
+				"-"+s.User+">") {
+				return q["max-limit"], nil
+			}
+		}
+		return "", nil
+	})
+}

@@ -1,0 +1,74 @@
+package enforcement_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/processtest"
+	"github.com/lastmile-isp/lastmile/processmanagers"
+	"github.com/lastmile-isp/lastmile/processmanagers/access/enforcement"
+)
+
+// One customer with one session.
+var (
+	start   = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+	who     = id.Derive[id.Subscriber]("test", "subscriber")
+	session = events.EnforcedSession{
+		SessionID: id.Derive[id.Online]("test", "session"), OrgID: id.Derive[id.Organization]("test", "org"),
+		SubscriberID: who, DeviceID: id.Derive[id.Device]("test", "router"),
+	}
+	announced = events.SessionChangeAnnounced{EnforcedSession: session}
+	changed   = events.SessionChanged{EnforcedSession: session}
+	settle    = "settle:" + session.SessionID.String()
+)
+
+// changing lists the events that can change what a session should have.
+func changing() []events.Event {
+	about := events.DunningSubject{SubscriberID: who}
+	voucher := events.VoucherSubject{VoucherID: id.As[id.Voucher](who)}
+	return []events.Event{
+		events.SubscriptionActivated{SubscriberID: who}, events.SubscriptionExtended{SubscriberID: who},
+		events.PeriodWithdrawn{SubscriberID: who}, events.PeriodCancelled{SubscriberID: who},
+		events.SubscriptionPaused{SubscriberID: who}, events.SubscriptionResumed{SubscriberID: who},
+		events.SubscriptionEnded{SubscriberID: who}, events.SubscriptionAddressesAssigned{SubscriberID: who},
+		events.SubscriptionCredentialsSet{SubscriberID: who}, events.SubscriberBlocked{SubscriberID: who},
+		events.SubscriberUnblocked{SubscriberID: who}, events.SubscriberForgotten{SubscriberID: who},
+		events.DunningBegan{DunningSubject: about}, events.WalledGardenEntered{DunningSubject: about},
+		events.ServiceSuspended{DunningSubject: about}, events.WriteOffProposed{DunningSubject: about},
+		events.DunningEnded{DunningSubject: about}, events.VoucherMoved{VoucherSubject: voucher},
+		events.VoucherVoided{VoucherSubject: voucher},
+	}
+}
+
+func TestEnforcement_EveryEventBelongsToItsSubscriber(t *testing.T) {
+	t.Parallel()
+	processtest.CheckKeys(t, enforcement.Process(), who.String(), append(changing(), announced, changed)...)
+}
+
+func TestEnforcement_EachChangeLeadsToOneJobAndNothingIsRemembered(t *testing.T) {
+	t.Parallel()
+	for _, e := range changing() {
+		processtest.For(t, enforcement.Process(), start).When(e).Then(processmanagers.Output{Jobs: []commands.Job{
+			commands.EnforceAccess{SubscriberID: who, Position: processtest.Position},
+		}})
+	}
+}
+
+func TestEnforcement_AnAnnouncementWithoutAnOutcomeIsLookedAt(t *testing.T) {
+	t.Parallel()
+	timer := func(at time.Time) []processmanagers.Timer { return []processmanagers.Timer{{Name: settle, At: at}} }
+	processtest.For(t, enforcement.Process(), start).When(announced).
+		Then(processmanagers.Output{Timers: timer(start.Add(2 * time.Minute))})
+	processtest.For(t, enforcement.Process(), start).Given(announced).WhenDue(settle, start).
+		Then(processmanagers.Output{
+			Jobs: []commands.Job{
+				commands.EnforceAccess{SubscriberID: who, Sessions: []id.Online{session.SessionID}},
+			},
+			Timers: timer(start.Add(10 * time.Minute)),
+		})
+	processtest.For(t, enforcement.Process(), start).Given(announced).When(changed).
+		Then(processmanagers.Output{Timers: timer(time.Time{})})
+}

@@ -1,0 +1,131 @@
+package directory
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/projections/access/entitlement"
+	"github.com/lastmile-isp/lastmile/radius"
+)
+
+// Grant has the answer that a router got about one session, or would get now. The zero value is no access.
+type Grant struct {
+	Access   entitlement.Access
+	Down, Up int64 // kbit/s, 0 = no limit
+	// Speed and Rest are short digests. Speed is of the whole rate limit with its bursts, which can be changed while a
+	// session lasts. Rest is of what only another sign-in changes: username, password, addresses, pools, walled garden.
+	Speed, Rest uint32
+}
+
+// Stamp is the text of both digests, 16 characters, for comparisons. Equal stamps mean equal answers.
+func (g Grant) Stamp() string { return fmt.Sprintf("%08x%08x", g.Speed, g.Rest) }
+
+// Present has everything that a subscription is entitled to at an instant.
+type Present struct {
+	Grant     Grant
+	Code      entitlement.Code // of the reason that decides
+	RateLimit string           // the value of Mikrotik-Rate-Limit; "" = no limit
+	macs      []radius.MAC
+}
+
+// Allows reports whether the subscription may be used by a device; an unreadable MAC only where any device may.
+func (p Present) Allows(mac string) bool {
+	if len(p.macs) == 0 {
+		return true
+	}
+	parsed, ok := radius.ParseMAC([]byte(mac))
+	return ok && slices.Contains(p.macs, parsed)
+}
+
+// Present gives what a sign-in would get now. A subscription that has ended, or is not known, is entitled to nothing.
+func (d *Directory) Present(subscription id.Subscription, at time.Time) Present {
+	if p, ok := d.voucherPresent(id.As[id.Voucher](subscription), at); ok {
+		return p
+	}
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	s := d.services[subscription]
+	if s == nil {
+		return Present{Code: entitlement.CodeEnded}
+	}
+	v := d.verdict(s, at)
+	p := Present{Grant: v.grant, Code: v.code, RateLimit: rateLimit(v.rate), macs: v.macs}
+	p.Grant.Rest = s.rest(v.access, s.passwordRef)
+	return p
+}
+
+// grant describes the answer to a sign-in. The password that a customer proves is the one that the vault has given;
+// another one that is still awaited makes the session end when it is there.
+func (s *service) grant(given entitlement.Service) Grant {
+	password := s.proven
+	if password.IsZero() {
+		password = s.passwordRef
+	}
+	return Grant{
+		Access: given.Access, Down: given.Rate.Speed.Down, Up: given.Rate.Speed.Up,
+		Speed: digest(rateLimit(given.Rate)), Rest: s.rest(given.Access, password),
+	}
+}
+
+// rest is the digest of what only another sign-in changes. It is made of values and not of encoded attributes, so that
+// a new version of the program that writes them in another way ends no session.
+func (s *service) rest(access entitlement.Access, password id.Secret) uint32 {
+	if access == entitlement.None {
+		return 0
+	}
+	terms := s.terms.Access
+	fixed, prefix := "", ""
+	if s.staticIP.IsValid() {
+		fixed = s.staticIP.String()
+	}
+	if s.staticIPv6.IsValid() {
+		prefix = s.staticIPv6.String()
+	}
+	pool := terms.Pool
+	if fixed != "" {
+		pool = ""
+	}
+	return digest(s.username, password.String(), fmt.Sprint(access == entitlement.WalledGarden), fixed, pool, prefix,
+		terms.IPv6Pool, terms.IPv6DelegatedPool)
+}
+
+// digest is a short sum of texts.
+func digest(texts ...string) uint32 {
+	sum := sha256.New()
+	for _, text := range texts {
+		_, _ = fmt.Fprintf(sum, "%d:%s", len(text), text) // a hash never fails
+	}
+	return binary.BigEndian.Uint32(sum.Sum(nil))
+}
+
+// Door is where a router takes requests to change or to end a session.
+type Door struct {
+	Org     id.Organization
+	Address string // of the tunnel, or outside production the management address; without a port
+	Port    int
+	Secrets [][]byte // one, or two while it is changed: first the one that the router is known to have
+}
+
+// Door finds the door of a router; false when the router is not known, or has gone.
+func (d *Directory) Door(device id.Device) (Door, bool) {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	r := d.router(device)
+	if r == nil {
+		return Door{}, false
+	}
+	out := Door{Org: r.org, Address: r.tunnel, Port: r.details.CoAPort}
+	if d.cfg.Development && r.details.ManagementAddress != "" {
+		out.Address = host(r.details.ManagementAddress)
+	}
+	for _, ref := range r.refs() {
+		if secret := r.plain[ref]; len(secret) > 0 {
+			out.Secrets = append(out.Secrets, secret)
+		}
+	}
+	return out, true
+}
