@@ -55,6 +55,21 @@ func (k *kit) happened(c connection, event string) (n int) {
 	return n
 }
 
+// explained checks that one reason for a customer's access has a code, and names the event that caused it.
+func (k *kit) explained(c connection, code string) {
+	k.t.Helper()
+	why, found := k.must(k.admin, "GET", "/subscribers/"+c.subscriber+"/access", nil), 0
+	for _, reason := range why.list("reasons") {
+		cause, _ := reason["cause"].(map[string]any)
+		if reason.text("code") == code && cause["type"] == "event" {
+			found++
+		}
+	}
+	if found != 1 {
+		k.t.Errorf("access: %v", why)
+	}
+}
+
 // TestCaps_WarnStopTopUpAndReset: a customer is warned, used everything up and is refused, is topped up and online,
 // uses that up too, and is online again on the next day without anybody's help.
 func TestCaps_WarnStopTopUpAndReset(t *testing.T) {
@@ -69,7 +84,7 @@ func TestCaps_WarnStopTopUpAndReset(t *testing.T) {
 	k.online(c)
 	k.uses(c, class, 2*time.Second, 1100)
 	k.offline(c)
-
+	k.explained(c, "cap_stopped")
 	usage := k.must(k.admin, "GET", "/subscribers/"+c.subscriber+"/usage", nil)
 	stand, _ := usage["cap"].(map[string]any)
 	if stand["bytes"] != 1000.0 || stand["used"] != 1100.0 || stand["resetsAt"] == nil {

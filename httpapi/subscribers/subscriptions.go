@@ -250,7 +250,7 @@ func dunningState(r subscribersviews.SubscriptionRow) events.DunningState {
 	return cmp.Or(r.Dunning.State, events.DunningNone)
 }
 
-// addDunning fills in the steps of dunning.
+// addDunning fills in the steps of dunning, and the caps that act.
 func (a Subscriptions) addDunning(
 	ctx context.Context, org id.Organization, rows []subscribersviews.SubscriptionRow,
 ) error {
@@ -259,8 +259,12 @@ func (a Subscriptions) addDunning(
 		ids[i] = r.ID
 	}
 	steps, err := a.Dunning.Steps(ctx, org, ids)
-	for i := range rows {
-		rows[i].Dunning = steps[rows[i].ID]
+	if err != nil {
+		return err
+	}
+	used, err := accessviews.UsageQuery(a.Dunning).Reached(ctx, org, ids)
+	for i, r := range rows {
+		rows[i].Dunning, rows[i].Used = steps[r.ID], used[r.ID]
 	}
 	return err
 }

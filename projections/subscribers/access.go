@@ -7,7 +7,8 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/access/entitlement"
 )
 
-// Access is the access of this subscription alone at an instant, as a word of the API. It needs the row's Dunning.
+// Access is the access of this subscription alone at an instant, as a word of the API. It needs the row's Dunning
+// and Used.
 func (r SubscriptionRow) Access(at time.Time) string {
 	state := entitlement.State{Subscriptions: []entitlement.Subscription{r.Entitlement(time.UTC)}}
 	if r.Blocked {
@@ -17,14 +18,14 @@ func (r SubscriptionRow) Access(at time.Time) string {
 	return entitlement.Of(state, at).Access.String()
 }
 
-// Entitlement turns the row, whose Dunning is filled in, into the input of entitlement.Of. The hours of the plan are in
-// a zone, which decides about the rate and not about the access.
+// Entitlement turns the row, whose Dunning and Used are filled in, into the input of entitlement.Of. The hours of the
+// plan are in a zone, which decides about the rate and not about the access.
 func (r SubscriptionRow) Entitlement(zone *time.Location) entitlement.Subscription {
 	return entitlement.Subscription{
 		ID: r.ID, Standing: entitlement.Standing(r.State), Mode: r.Terms.Mode, CreatedAt: r.CreatedAt,
 		Since: r.StateSince, StartsAt: r.StartsAt, PaidUntil: null.Zero(r.PaidUntil),
-		OpenInvoice: null.Zero(r.OpenInvoice), Dunning: r.Dunning, Rates: r.Terms.Rates, Terms: r.Terms.Access,
-		Zone: zone,
+		OpenInvoice: null.Zero(r.OpenInvoice), Dunning: r.Dunning, Used: r.Used, Rates: r.Terms.Rates,
+		Terms: r.Terms.Access, Zone: zone,
 	}
 }
 

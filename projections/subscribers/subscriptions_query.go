@@ -41,6 +41,8 @@ type SubscriptionRow struct {
 	// Dunning is the step of dunning, nil = none. Another read model has it: who reads the row fills it in, because
 	// access depends on it.
 	Dunning *entitlement.Dunning `db:"-"`
+	// Used is the cap that acts, nil = none. Who shows it fills it in, as Dunning.
+	Used *entitlement.CapUse `db:"-"`
 }
 
 // PeriodRow is one period of a subscription.

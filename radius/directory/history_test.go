@@ -24,10 +24,11 @@ type history struct {
 func (h *history) next(t *rapid.T) []events.Event {
 	s, about := &h.state.Subscriptions[0], events.DunningSubject{SubscriptionID: h.isp.subscription}
 	step := func(state events.DunningState) { s.Dunning = &entitlement.Dunning{State: state} }
-	switch rapid.SampledFrom([]string{
+	what := rapid.SampledFrom([]string{
 		"pay", "withdraw", "pause", "resume", "block", "unblock", "remind", "wall", "suspend", "restore", "review",
 		"wait", "use up", "top up",
-	}).Draw(t, "what") {
+	}).Draw(t, "what")
+	switch what {
 	case "pay":
 		s.PaidUntil, s.Standing = h.now.Add(time.Duration(rapid.IntRange(1, 5).Draw(t, "hours"))*time.Hour),
 			entitlement.Active
@@ -59,6 +60,8 @@ func (h *history) next(t *rapid.T) []events.Event {
 	case "suspend":
 		step(events.DunningSuspended)
 		return []events.Event{events.ServiceSuspended{DunningSubject: about}}
+	case "use up", "top up":
+		return h.traffic(t, what)
 	case "review":
 		known := entitlement.Dunning{}
 		if s.Dunning != nil {
@@ -72,20 +75,25 @@ func (h *history) next(t *rapid.T) []events.Event {
 		return []events.Event{events.DunningReviewed{
 			DunningSubject: about, NextState: known.NextState, NextAt: known.Next,
 		}}
-	case "use up":
-		s.Used = &entitlement.CapUse{Until: h.now.Add(time.Duration(rapid.IntRange(0, 4).Draw(t, "until")) * time.Hour)}
-		return []events.Event{events.CapReached{
-			UsageSubject: events.UsageSubject{SubscriptionID: s.ID},
-			CapPeriod:    events.CapPeriod{ResetsAt: s.Used.Until},
-		}}
-	case "top up":
-		s.Used = nil
-		return []events.Event{events.CapReset{UsageSubject: events.UsageSubject{SubscriptionID: s.ID}}}
 	case "restore":
 		s.Dunning = nil
 		return []events.Event{events.DunningEnded{DunningSubject: about}}
 	}
 	return nil
+}
+
+// traffic uses a cap up, or ends it.
+func (h *history) traffic(t *rapid.T, what string) []events.Event {
+	s := &h.state.Subscriptions[0]
+	about := events.UsageSubject{SubscriptionID: s.ID}
+	if what == "top up" {
+		s.Used = nil
+		return []events.Event{events.CapReset{UsageSubject: about}}
+	}
+	s.Used = &entitlement.CapUse{Until: h.now.Add(time.Duration(rapid.IntRange(0, 4).Draw(t, "until")) * time.Hour)}
+	return []events.Event{events.CapReached{
+		UsageSubject: about, CapPeriod: events.CapPeriod{ResetsAt: s.Used.Until},
+	}}
 }
 
 // TestDirectory_AnswersWhatFollowsFromTheLog: after every step of a random history the answer over the network is the

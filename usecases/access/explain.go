@@ -133,9 +133,13 @@ func (x Explanations) present(
 	if err != nil {
 		return state, nil, err
 	}
+	used, err := accessviews.UsageQuery(x.Dunning).Reached(ctx, who.OrgID, ids)
+	if err != nil {
+		return state, nil, err
+	}
 	sold := map[id.Subscription]Sold{}
 	for _, s := range owned {
-		s.Dunning = steps[s.ID]
+		s.Dunning, s.Used = steps[s.ID], used[s.ID]
 		state.Subscriptions = append(state.Subscriptions, s.Entitlement(zone))
 		sold[s.ID] = Sold{Username: null.Zero(s.Username), PlanName: s.Terms.Name}
 	}
@@ -143,7 +147,8 @@ func (x Explanations) present(
 	return state, sold, nil
 }
 
-// past folds the events of the subscriber, its subscriptions and their dunning that were recorded until an instant.
+// past folds the events of the subscriber, its subscriptions, and their dunning and usage that were recorded until an
+// instant.
 func (x Explanations) past(
 	ctx context.Context, who subscribersviews.SubscriberRow, zone *time.Location, at time.Time,
 ) (entitlement.State, map[id.Subscription]Sold, error) {
@@ -176,6 +181,9 @@ func (x Explanations) past(
 			return entitlement.State{}, nil, err
 		}
 		if err := apply(bus.HistoryUnchecked[access.Dunning](ctx, x.Bus, s)); err != nil {
+			return entitlement.State{}, nil, err
+		}
+		if err := apply(bus.HistoryUnchecked[access.Usage](ctx, x.Bus, s)); err != nil {
 			return entitlement.State{}, nil, err
 		}
 	}

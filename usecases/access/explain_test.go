@@ -61,7 +61,9 @@ func newWorld(t *testing.T) *world {
 	bus.Register(w.Bus, subscribers.Subscribers())
 	bus.Register(w.Bus, subscribers.Subscriptions())
 	bus.Register(w.Bus, access.Dunnings())
-	w.views = w.Show(t, subscribersviews.Subscribers{}, subscribersviews.Subscriptions{}, accessviews.Dunning{})
+	bus.Register(w.Bus, access.Usages())
+	w.views = w.Show(t, subscribersviews.Subscribers{}, subscribersviews.Subscriptions{}, accessviews.Dunning{},
+		accessviews.Usage{})
 	w.memory = runner.NewMemory(w.directory, w.Feed(t), storetest.Quiet())
 	coretest.Start(t, "directory", w.memory)
 	w.cases = accesscases.Explanations{
@@ -105,7 +107,10 @@ func (w *world) subscribe(t *testing.T, r *rand.Rand, c *customer) {
 			Access: events.AccessTerms{Schedule: []events.ScheduleWindow{{
 				Days: []time.Weekday{0, 1, 2, 3, 4, 5, 6}, From: 22 * 60, To: 6 * 60,
 				Speed: events.Speed{Down: 40_000, Up: 8_000},
-			}}},
+			}}, Cap: events.Cap{
+				Bytes: 1000, Period: "day", Then: []events.CapAct{events.CapStop, events.CapThrottle}[r.IntN(2)],
+				Throttle: events.Speed{Down: 1_000, Up: 500},
+			}},
 		},
 		Timezone: "Africa/Nairobi", StartsAt: w.clock.Now().AddDate(0, 0, r.IntN(3)), Username: w.username(line),
 	})
@@ -128,7 +133,7 @@ func (w *world) commands(t *testing.T, r *rand.Rand, c *customer) []commands.Com
 	review := w.review(c, subject, s, r)
 	invoice := commands.PeriodInvoice(line, 1+r.IntN(1+len(s.Periods)))
 	pay := commands.ExtendSubscription{SubscriptionID: line, InvoiceID: invoice, PaidAt: w.clock.Now()}
-	switch r.IntN(24) {
+	switch r.IntN(28) {
 	case 0, 1, 2, 14, 15, 16:
 		return []commands.Command{commands.MakePeriodDue{SubscriptionID: line}, pay, review}
 	case 3:
@@ -155,12 +160,28 @@ func (w *world) commands(t *testing.T, r *rand.Rand, c *customer) []commands.Com
 		return []commands.Command{commands.SetCredentials{
 			SubscriptionID: line, Username: w.username(id.New[id.Subscription]()), PasswordRef: id.New[id.Secret](),
 		}}
+	case 24, 25, 26:
+		return []commands.Command{w.traffic(subject, s.Terms.Access.Cap, r)}
 	case 13:
 		if r.IntN(5) == 0 {
 			return []commands.Command{commands.EndSubscription{SubscriptionID: line, Reason: "moved"}}
 		}
 	}
 	return []commands.Command{review}
+}
+
+// traffic counts what a line used on the present day, or adds to its cap.
+func (w *world) traffic(about events.DunningSubject, cap events.Cap, r *rand.Rand) commands.Command {
+	zone, terms := time.FixedZone("EAT", 3*60*60), commands.CapTerms{Cap: cap, Timezone: "Africa/Nairobi"}
+	starts := calendar.On(w.clock.Now(), zone)
+	if r.IntN(3) == 0 {
+		return commands.AddTopUp{
+			Subject: events.UsageSubject(about), TopUpID: id.New[id.TopUp](), Bytes: 900, Terms: terms, Starts: starts,
+		}
+	}
+	return commands.CountTraffic{
+		Subject: events.UsageSubject(about), Terms: terms, Starts: starts, Used: int64(900 + r.IntN(1000)),
+	}
 }
 
 // review looks at what a subscription owes, by a policy with a grace of one day or none.
@@ -191,7 +212,7 @@ func (w *world) review(
 func (w *world) settle(t *testing.T) {
 	t.Helper()
 	w.WaitForAll(t, w.views, subscribersviews.SubscribersName, subscribersviews.SubscriptionsName,
-		accessviews.DunningName)
+		accessviews.DunningName, accessviews.UsageName)
 	head, err := w.Store.Head(t.Context())
 	if err == nil {
 		err = w.memory.WaitFor(t.Context(), head)
@@ -243,7 +264,12 @@ func (w *world) check(t *testing.T, c *customer) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		rows[at].Dunning = steps[s.SubscriptionID]
+		used, err := accessviews.UsageQuery{Views: w.views}.Reached(t.Context(), w.org,
+			[]id.Subscription{s.SubscriptionID})
+		if err != nil {
+			t.Fatal(err)
+		}
+		rows[at].Dunning, rows[at].Used = steps[s.SubscriptionID], used[s.SubscriptionID]
 		if got := rows[at].Access(now); got != s.Access.String() {
 			t.Fatalf("at %v the list says %s, explained is %s", now, got, s.Access)
 		}

@@ -88,7 +88,7 @@ func New(t *testing.T) *Kit {
 	registerISP(k.Core.Bus)
 	k.views = k.Core.Show(t, identityviews.Organizations{}, identityviews.Users{}, subscribersviews.Subscribers{},
 		subscribersviews.Plans{}, subscribersviews.Subscriptions{}, billingviews.Numbering{}, accessviews.Dunning{},
-		accessviews.Vouchers{})
+		accessviews.Vouchers{}, accessviews.Usage{})
 	k.serve(t)
 	k.populate(t)
 	return k
@@ -106,6 +106,7 @@ func registerISP(b *bus.Bus) {
 	bus.Register(b, access.Dunnings())
 	bus.Register(b, access.VoucherBatches())
 	bus.Register(b, access.Vouchers())
+	bus.Register(b, access.Usages())
 	bus.Register(b, audit.Refusals())
 	bus.Register(b, audit.Lookups())
 }

@@ -60,6 +60,10 @@ func (h *History) Apply(e events.Envelope) {
 		if l := h.find(events.SubjectOf(v).SubscriptionID); l != nil {
 			l.Dunning = l.Dunning.After(v, e.ID)
 		}
+	case events.UsageEvent:
+		if l := h.find(events.UsageSubjectOf(v).SubscriptionID); l != nil {
+			l.Used = l.Used.After(v, e.ID)
+		}
 	}
 }
 
