@@ -43,6 +43,7 @@ type RemindCustomer struct {
 	Day     int
 	DueAt   time.Time
 	Due     money.Amount
+	Until   time.Time // end of the message hours of the day
 }
 
 // EnterWalledGarden leaves the customer the payment page only.

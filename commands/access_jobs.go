@@ -1,6 +1,10 @@
 package commands
 
-import "github.com/lastmile-isp/lastmile/internal/id"
+import (
+	"time"
+
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
 
 // FollowDunningRules asks for a review of the subscriptions of an organization that owe something, because rules have
 // changed. One job takes a part of them, after the given id, and the next job the rest.
@@ -8,6 +12,8 @@ type FollowDunningRules struct {
 	OrgID    id.Organization `json:"orgId"`
 	Position uint64          `json:"position"` // of the event that changed the rules; read models must have reached it
 	After    id.Subscription `json:"after"`    // zero = from the first one on
+	// Unchanged are names of policies whose subscriptions need no review; "" is the default one.
+	Unchanged []string `json:"unchanged,omitempty"`
 }
 
 func (FollowDunningRules) Kind() string { return "access_follow_dunning_rules" }
@@ -20,3 +26,22 @@ type ForgetTelemetry struct {
 }
 
 func (ForgetTelemetry) Kind() string { return "access_forget_telemetry" }
+
+// FollowFault stops the clocks of the customers whom a fault keeps from paying or from their line, and starts them when
+// it has ended. One job takes a part of the subscriptions, after the given id, and the next job the rest.
+type FollowFault struct {
+	OrgID    id.Organization `json:"orgId"`
+	Cause    string          `json:"cause"`    // of the stopped clocks
+	DeviceID id.Device       `json:"deviceId"` // zero = the fault concerns all customers of the organization
+	From     time.Time       `json:"from"`
+	Until    time.Time       `json:"until,omitzero"` // zero = the fault lasts
+	Round    int             `json:"round,omitempty"`
+	Position uint64          `json:"position"` // read models must have reached it
+	After    id.Subscription `json:"after"`    // zero = from the first one on
+}
+
+// WatchPayments looks for organizations whose customers cannot pay. Periodic.
+type WatchPayments struct{}
+
+func (FollowFault) Kind() string   { return "access_follow_fault" }
+func (WatchPayments) Kind() string { return "access_watch_payments" }

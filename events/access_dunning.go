@@ -90,6 +90,7 @@ type DunningReminded struct {
 	Day   int          `json:"day"` // relative to the due date; -3 is three days before
 	DueAt time.Time    `json:"dueAt"`
 	Due   money.Amount `json:"due"`
+	Until time.Time    `json:"until,omitzero"` // end of its message hours; zero in old events
 	At    time.Time    `json:"at"`
 }
 

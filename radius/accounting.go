@@ -50,6 +50,7 @@ func (s Status) String() string {
 // kept, after a restart, and when the router gives the repeat a new identifier.
 type Record struct {
 	NAS             *NAS
+	Source          netip.Addr // from which the router sent it
 	Status          Status
 	SessionID       string // comes again after some restarts of the router; "" for On and Off
 	UserName        string
@@ -83,7 +84,9 @@ type Record struct {
 func (w *worker) newRecord(c *client, r *Request) *Record {
 	a := &r.accounting
 	rec := &Record{
-		NAS: c.NAS, Status: Status(a.status), SessionID: string(r.SessionID), UserName: string(r.UserName),
+		NAS: c.NAS, Source: w.key.from.Addr().Unmap(), Status: Status(a.status),
+		SessionID:      string(r.SessionID),
+		UserName:       string(r.UserName),
 		CallingStation: string(r.CallingStation), CalledStation: string(r.CalledStation),
 		NASPortID: string(r.NASPortID), MAC: r.MAC, Service: r.Service, NASPort: r.NASPort, FramedIP: r.FramedIP,
 		HostIP: r.HostIP, FramedPrefix: a.framedPrefix, DelegatedPrefix: a.delegatedPrefix,

@@ -52,7 +52,8 @@ func TestAccounting_ARecordHasAllThatTheRouterSent(t *testing.T) {
 		t.Errorf("answered %v", answer)
 	}
 	want := &radius.Record{
-		NAS: nas, Status: radius.StatusStop, SessionID: "81a00012", UserName: "amina",
+		NAS: nas, Source: netip.MustParseAddr("127.0.0.1"), Status: radius.StatusStop, SessionID: "81a00012",
+		UserName:       "amina",
 		CallingStation: "A4:17:31:41:CB:B6", CalledStation: "home", NASPortID: "vlan888",
 		MAC: radius.MAC{0xa4, 0x17, 0x31, 0x41, 0xcb, 0xb6}, Service: radius.ServicePPPoE, NASPort: 0x81a00012,
 		FramedIP: netip.MustParseAddr("10.0.0.7"), FramedPrefix: netip.MustParsePrefix("2001:db8:1:2::/64"),

@@ -46,7 +46,8 @@ func decideDunning(s Dunning, c commands.DunningCommand, now time.Time) ([]event
 			return nil, nil
 		}
 		return []events.DunningEvent{events.DunningReminded{
-			DunningSubject: c.Subject, Day: c.Day, DueAt: c.DueAt, Due: c.Due, At: now,
+			DunningSubject: c.Subject, Day: c.Day, DueAt: c.DueAt, Due: c.Due, Until: c.Until,
+			At: now,
 		}}, nil
 	case commands.PlaceHold:
 		return decidePlaceHold(s, c, now)

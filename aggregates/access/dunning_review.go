@@ -47,7 +47,9 @@ func decideReview(s Dunning, c commands.ReviewDunning, now time.Time) ([]events.
 		if r.At.After(now) || !now.Before(r.Until) {
 			continue
 		}
-		err := take(commands.RemindCustomer{Subject: c.Subject, Day: r.Day, DueAt: r.DueAt, Due: sum(owed, c.Rules)})
+		err := take(commands.RemindCustomer{
+			Subject: c.Subject, Day: r.Day, DueAt: r.DueAt, Due: sum(owed, c.Rules), Until: r.Until,
+		})
 		if err != nil {
 			return nil, err
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
@@ -26,7 +27,7 @@ type life func(n int) commands.Command
 func lives(org id.Organization) []life {
 	return []life{
 		deviceLife(org), serviceLife(org), planLife(org), runLife(org), accountLife(org), seriesLife(org),
-		subscriptionLife(org), dunningLife(org),
+		subscriptionLife(org), dunningLife(org), usageLife(org),
 	}
 }
 
@@ -41,6 +42,22 @@ func dunningLife(org id.Organization) life {
 		}
 		return commands.PlaceHold{
 			Subject: subject, Until: clock.System().Now().AddDate(0, 0, 7), Reason: "in hospital",
+		}
+	}
+}
+
+// usageLife adds to the cap of a subscription again and again.
+func usageLife(org id.Organization) life {
+	subject := events.UsageSubject{
+		SubscriptionID: id.New[id.Subscription](), OrgID: org, SubscriberID: id.New[id.Subscriber](),
+	}
+	today := calendar.On(clock.System().Now(), time.UTC)
+	return func(int) commands.Command {
+		return commands.AddTopUp{
+			Subject: subject, TopUpID: id.New[id.TopUp](), Bytes: 1 << 30, Starts: today,
+			Terms: commands.CapTerms{
+				Cap: events.Cap{Bytes: 1 << 40, Period: "day", Then: events.CapStop}, Timezone: "UTC",
+			},
 		}
 	}
 }

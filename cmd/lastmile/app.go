@@ -49,6 +49,8 @@ type App struct {
 	telemetry *telemetry.Store
 	radius    *radiusParts // nil in a program that does not answer routers
 	customers *radiusParts // who may sign in; nil until it is started
+	// providerHosts are the targets of the breakers of the provider, by environment.
+	providerHosts map[string]string
 
 	startedAt time.Time
 
@@ -78,7 +80,7 @@ func StartApp(ctx context.Context, cfg Config, r roles, logger *slog.Logger, opt
 	}
 	a := &App{
 		cfg: cfg, roles: r, clock: opts.clock, logger: logger, life: newLifecycle(logger),
-		metrics: prometheus.NewRegistry(),
+		metrics: prometheus.NewRegistry(), providerHosts: map[string]string{},
 	}
 	a.startedAt = a.clock.Now()
 	a.dialRouter = opts.dialRouter

@@ -20,6 +20,7 @@ import (
 	"github.com/lastmile-isp/lastmile/aggregates/audit"
 	"github.com/lastmile-isp/lastmile/aggregates/billing"
 	"github.com/lastmile-isp/lastmile/aggregates/identity"
+	"github.com/lastmile-isp/lastmile/aggregates/messaging"
 	"github.com/lastmile-isp/lastmile/aggregates/network"
 	"github.com/lastmile-isp/lastmile/aggregates/payments"
 	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
@@ -56,7 +57,9 @@ func TestDefinitions_DecideTakesEveryListedCommand(t *testing.T) {
 		checkDefinition(t, network.Runs()), checkDefinition(t, audit.Refusals()),
 		checkDefinition(t, audit.Lookups()),
 		checkDefinition(t, access.DunningPolicies()), checkDefinition(t, access.Dunnings()),
-		checkDefinition(t, access.Usages()),
+		checkDefinition(t, access.Usages()), checkDefinition(t, access.Enforcements()),
+		checkDefinition(t, access.VoucherBatches()), checkDefinition(t, access.Vouchers()),
+		checkDefinition(t, access.Outages()), checkDefinition(t, messaging.Messages()),
 		[]string{reflect.TypeFor[commands.ReleaseUnusedClaim]().Name()}, // the bus itself decides
 	)
 	slices.Sort(listed)

@@ -26,7 +26,8 @@ type area struct {
 // areas lists all areas of the program, in the order in which their parts are registered.
 func areas() []area {
 	return []area{
-		identityArea(), subscribersArea(), billingArea(), paymentsArea(), networkArea(), accessArea(), auditArea(),
+		identityArea(), subscribersArea(), billingArea(), paymentsArea(), networkArea(), accessArea(),
+		messagingArea(), auditArea(),
 	}
 }
 

@@ -1,17 +1,23 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates/access"
+	"github.com/lastmile-isp/lastmile/aggregates/payments"
 	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/gateways/mobilemoney"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/httpapi/access"
+	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/jobs/access"
 	"github.com/lastmile-isp/lastmile/processmanagers"
 	"github.com/lastmile-isp/lastmile/processmanagers/access/dunning"
 	"github.com/lastmile-isp/lastmile/processmanagers/access/enforcement"
 	"github.com/lastmile-isp/lastmile/processmanagers/access/forgetting"
+	"github.com/lastmile-isp/lastmile/processmanagers/access/nofault"
 	"github.com/lastmile-isp/lastmile/processmanagers/access/usage"
 	"github.com/lastmile-isp/lastmile/projections/access"
 	"github.com/lastmile-isp/lastmile/projections/network"
@@ -27,6 +33,7 @@ func accessArea() area {
 		readModels: []runner.Projection{accessviews.Dunning{}, accessviews.Vouchers{}, accessviews.Usage{}},
 		processes: []processmanagers.Any{
 			dunning.Process(), dunning.RulesProcess(), usage.Process(), forgetting.Process(), enforcement.Process(),
+			nofault.Process(),
 		},
 		wire: (*App).wireAccess,
 	}
@@ -40,6 +47,7 @@ func registerAccess(b *bus.Bus) {
 	bus.Register(b, access.Vouchers())
 	bus.Register(b, access.Usages())
 	bus.Register(b, access.Enforcements())
+	bus.Register(b, access.Outages())
 }
 
 // wireAccess starts to answer routers, registers the jobs of the area, and makes its endpoints.
@@ -56,6 +64,9 @@ func (a *App) wireAccess(ctx context.Context) ([][]httpapi.Route, error) {
 	enforcer.Register()
 	accessjobs.Workers{
 		Bus: e.bus, Views: e.views, Queue: e.jobs, Telemetry: a.telemetry, Leave: enforcer.Leave,
+		Clock: a.clock, LastDevices: a.telemetry.LastDevices,
+		ProviderAway: a.providerAway, Outage: a.paymentOutage,
+		PoliciesOf: subscribersviews.SubscriptionsQuery{Views: e.views}.DunningPolicies,
 	}.Register()
 	return append(sessions,
 		accessapi.Disconnect{End: disconnects{enforcer}.end}.Routes(),
@@ -83,4 +94,29 @@ func (a *App) explanations() accesscases.Explanations {
 		Dunning:       accessviews.DunningQuery{Views: views}, Network: a.telemetry, Kept: a.cfg.SessionsKept,
 		Clock: a.clock, Logger: a.logger,
 	}
+}
+
+// providerAway is when the breaker of an organization's provider of mobile money opened; zero = it is closed. Each
+// program has breakers of its own: the one that does the job has made calls, or knows of no fault.
+func (a *App) providerAway(ctx context.Context, org id.Organization) (time.Time, error) {
+	gateway, _, err := bus.LoadUnchecked[payments.Gateway](ctx, a.engines.bus, org) // the id is the organization's own
+	if err != nil {
+		return time.Time{}, err
+	}
+	host := a.providerHosts[cmp.Or(gateway.Environment, a.cfg.PaymentEnv)]
+	for _, s := range a.breakers.States() {
+		if s.Kind == mobilemoney.BreakerKind && s.Target == host {
+			return s.OpenedAt, nil
+		}
+	}
+	return time.Time{}, nil
+}
+
+// paymentOutage is since when customers of an organization cannot pay, from the log; zero = they can.
+func (a *App) paymentOutage(ctx context.Context, org id.Organization) (time.Time, error) {
+	outage, _, err := bus.LoadUnchecked[access.Outage](ctx, a.engines.bus, org) // the id is the organization's own
+	if err != nil || !outage.Lasts() {
+		return time.Time{}, err
+	}
+	return outage.From, nil
 }

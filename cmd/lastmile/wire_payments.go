@@ -126,6 +126,7 @@ func (a *App) paymentAccess() (paymentsjobs.Access, error) {
 			return paymentsjobs.Access{}, err
 		}
 		a.breakers.Know(mobilemoney.BreakerKind, endpoint.Target())
+		a.providerHosts[string(environment)] = endpoint.Target()
 		a.life.startedBeside("payment provider client", stopStorage, func(context.Context) { endpoint.Close() })
 		tokens := paymentsjobs.Tokens{
 			Vault: a.storage.vault.ProviderTokens, Environment: string(environment), Fetch: endpoint.FetchToken,

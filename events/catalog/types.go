@@ -21,7 +21,7 @@ func Events() []events.Event { return all() }
 func all() []events.Event {
 	var list []events.Event
 	for _, area := range [][]events.Event{
-		identity(), subscribers(), billing(), payments(), network(), access(), claims(), audit(),
+		identity(), subscribers(), billing(), payments(), network(), access(), messaging(), claims(), audit(),
 	} {
 		list = append(list, area...)
 	}
@@ -118,6 +118,15 @@ func access() []events.Event {
 		events.FirstSessionBegan{}, events.CapWarned{}, events.CapReached{}, events.CapReset{}, events.CapPeriodMoved{},
 		events.TopUpAdded{}, events.UsagePeriodClosed{},
 		events.SessionChangeAnnounced{}, events.SessionChanged{}, events.SessionChangeRefused{},
+		events.PaymentsInterrupted{}, events.PaymentsResumed{},
+	}
+}
+
+// messaging lists the events of messages to customers.
+func messaging() []events.Event {
+	return []events.Event{
+		events.MessageQueued{}, events.MessageAddressed{}, events.MessageSent{}, events.MessageFailed{},
+		events.MessageDropped{},
 	}
 }
 

@@ -43,6 +43,7 @@ type (
 	voucherBatch struct{}
 	request      struct{}
 	lookup       struct{}
+	message      struct{}
 )
 
 // The identifiers. Each is a type of its own for the compiler.
@@ -72,8 +73,9 @@ type (
 	Command      = Of[command]
 	Event        = Of[event]
 	Request      = Of[request]
-	Lookup       = Of[lookup] // one question who had an address
-	Any          = Of[any]    // an aggregate of any kind
+	Lookup       = Of[lookup]  // one question who had an address
+	Message      = Of[message] // to a customer; derived from its cause and its day
+	Any          = Of[any]     // an aggregate of any kind
 )
 
 // space is the namespace of all derived ids of the product. It must never change.

@@ -17,8 +17,8 @@ import (
 const lockSQL = `select pg_advisory_xact_lock($1)`
 
 // columns are the fields of Session.
-const columns = `x.id, x.org_id, x.device_id, x.session_key, x.username, x.calling, x.mac, x.called, x.port, x.service,
-	x.nas_port, x.ip, x.framed_prefix, x.delegated_prefix, x.subscriber_id,
+const columns = `x.id, x.org_id, x.device_id, x.source, x.session_key, x.username, x.calling, x.mac, x.called, x.port,
+	x.service, x.nas_port, x.ip, x.framed_prefix, x.delegated_prefix, x.subscriber_id,
 	x.subscription_id, x.access, x.rate_down, x.rate_up, x.started_at, x.updated_at, x.ended_at,
 	x.ended_by, x.end_reason, x.bytes_down, x.bytes_up, x.seconds, x.samples, x.stamp`
 
@@ -50,26 +50,28 @@ const closeRestartedSQL = `update {schema}.sessions s
 	where s.device_id = r.device and s.ended_at is null and s.started_at < r.at and s.updated_at <= r.at`
 
 // saveSessionsSQL writes sessions; only columns that change are written again.
-const saveSessionsSQL = `insert into {schema}.sessions (id, org_id, device_id, session_key, username, calling, mac,
-		called, port, service, nas_port, ip, framed_prefix, delegated_prefix, subscriber_id, subscription_id,
+const saveSessionsSQL = `insert into {schema}.sessions (id, org_id, device_id, source, session_key, username, calling,
+		mac, called, port, service, nas_port, ip, framed_prefix, delegated_prefix, subscriber_id, subscription_id,
 		access, rate_down, rate_up, started_at, updated_at,
 		ended_at, ended_by, end_reason, bytes_down, bytes_up, seconds, samples, stamp)
-	select u.id, org, device, session, username, calling, mac, called, port, service, nas_port, nullif(ip, '')::inet,
+	select u.id, org, device, nullif(source, '')::inet, session, username, calling, mac, called, port, service,
+		nas_port, nullif(ip, '')::inet,
 		nullif(framed, '')::cidr, nullif(delegated, '')::cidr,
 		subscriber, subscription, access, rate_down, rate_up, started, updated,
 		ended, ended_by, end_reason, down, up, seconds, samples, stamp
 	from unnest(
-		@id::uuid[], @org::uuid[], @device::uuid[], @session::text[], @username::text[], @calling::text[],
-		@mac::text[], @called::text[], @port::text[], @service::text[], @nas_port::bigint[], @ip::text[],
-		@framed::text[], @delegated::text[], @subscriber::uuid[],
+		@id::uuid[], @org::uuid[], @device::uuid[], @source::text[], @session::text[], @username::text[],
+		@calling::text[], @mac::text[], @called::text[], @port::text[], @service::text[], @nas_port::bigint[],
+		@ip::text[], @framed::text[], @delegated::text[], @subscriber::uuid[],
 		@subscription::uuid[], @access::text[], @rate_down::bigint[], @rate_up::bigint[], @started::timestamptz[],
 		@updated::timestamptz[], @ended::timestamptz[], @ended_by::smallint[], @end_reason::text[], @down::bigint[],
 		@up::bigint[], @seconds::bigint[], @samples::bytea[], @stamp::text[]) u (
-		id, org, device, session, username, calling, mac, called, port, service, nas_port, ip, framed, delegated,
-		subscriber, subscription,
+		id, org, device, source, session, username, calling, mac, called, port, service, nas_port, ip, framed,
+		delegated, subscriber, subscription,
 		access, rate_down, rate_up, started, updated, ended, ended_by, end_reason, down, up, seconds, samples, stamp)
-	on conflict (id) do update set called = excluded.called, port = excluded.port, service = excluded.service,
-		nas_port = excluded.nas_port, ip = excluded.ip, framed_prefix = excluded.framed_prefix,
+	on conflict (id) do update set source = excluded.source, called = excluded.called, port = excluded.port,
+		service = excluded.service, nas_port = excluded.nas_port, ip = excluded.ip,
+		framed_prefix = excluded.framed_prefix,
 		delegated_prefix = excluded.delegated_prefix, subscriber_id = excluded.subscriber_id,
 		subscription_id = excluded.subscription_id,
 		access = excluded.access, rate_down = excluded.rate_down, rate_up = excluded.rate_up,
@@ -183,6 +185,7 @@ func arrays(list []*Session) pgx.NamedArgs {
 		"id":           column(list, func(s *Session) pgtype.UUID { return key(s.ID) }),
 		"org":          column(list, func(s *Session) pgtype.UUID { return key(s.OrgID) }),
 		"device":       column(list, func(s *Session) pgtype.UUID { return key(s.DeviceID) }),
+		"source":       column(list, func(s *Session) string { return textOf(s.Source) }),
 		"session":      column(list, func(s *Session) string { return s.SessionKey }),
 		"username":     column(list, func(s *Session) string { return s.Username }),
 		"calling":      column(list, func(s *Session) string { return s.Calling }),
@@ -224,11 +227,11 @@ func (s *Session) address() string {
 }
 
 // textOf is "" when no report told a prefix.
-func textOf(p *netip.Prefix) string {
+func textOf[T netip.Prefix | netip.Addr](p *T) string {
 	if p == nil {
 		return ""
 	}
-	return p.String()
+	return fmt.Sprint(*p)
 }
 
 // column is one field of all sessions.

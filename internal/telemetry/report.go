@@ -26,7 +26,8 @@ type Report struct {
 	Kind    Kind            `json:"kind"`
 	Org     id.Organization `json:"org"`
 	Device  id.Device       `json:"device"`
-	Session string          `json:"session"` // Acct-Session-Id
+	Source  netip.Addr      `json:"source,omitzero"` // of the router's packet
+	Session string          `json:"session"`         // Acct-Session-Id
 	User    string          `json:"user"`
 	Calling string          `json:"calling"` // Calling-Station-Id
 	MAC     string          `json:"mac"`     // of Calling, in the form AA:BB:CC:00:11:22; "" = it is none

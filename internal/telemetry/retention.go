@@ -45,7 +45,7 @@ const (
 		(select id from {schema}.sessions where ended_at < @before order by ended_at limit @max)`
 	// A late report changes nothing in such a row: its window has no place any more.
 	stripSessionsSQL = `update {schema}.sessions set address_only = true, called = '', port = '', service = '',
-		nas_port = 0, access = '', rate_down = 0, rate_up = 0, bytes_down = 0, bytes_up = 0, seconds = 0,
+		source = null, nas_port = 0, access = '', rate_down = 0, rate_up = 0, bytes_down = 0, bytes_up = 0, seconds = 0,
 		samples = '\x0300'
 		where id in (select id from {schema}.sessions where ended_at < @before and not address_only
 		order by ended_at limit @max)`
@@ -90,9 +90,9 @@ func (s *Store) purge(ctx context.Context, sql string, now time.Time, keep time.
 	}
 }
 
-// Forget deletes the sessions, the usage and the refused sign-ins of a person. A repetition deletes what has come since.
-// Reports that come later, also those that wait in a spool, are dropped by programs whose directory knows that the
-// person is forgotten.
+// Forget deletes the sessions, the usage and the refused sign-ins of a person. A repetition deletes what has come
+// since. Reports that come later, also those that wait in a spool, are dropped by programs whose directory knows that
+// the person is forgotten.
 func (s *Store) Forget(ctx context.Context, org id.Organization, subscriber id.Subscriber) error {
 	err := postgres.Transaction(ctx, s.db.Owner, func(tx pgx.Tx) error {
 		batch := &pgx.Batch{}

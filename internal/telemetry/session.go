@@ -24,7 +24,8 @@ type Session struct {
 	ID         SessionID
 	OrgID      id.Organization
 	DeviceID   id.Device
-	SessionKey string // Acct-Session-Id; not unique
+	Source     *netip.Addr // from which the router reports it; nil = not known
+	SessionKey string      // Acct-Session-Id; not unique
 	Username   string
 	Calling    string // the MAC where there is one, else the calling station
 	MAC        string
@@ -275,6 +276,9 @@ func (b *book) describe(s *Session, r Report, online time.Duration) {
 	}
 	keep(&s.FramedPrefix, r.Link)
 	keep(&s.DelegatedPrefix, r.Network)
+	if r.Source.IsValid() && (newer || s.Source == nil) {
+		s.Source = new(r.Source.Unmap())
+	}
 	if r.NASPort != 0 && (newer || s.NASPort == 0) {
 		s.NASPort = int64(r.NASPort)
 	}

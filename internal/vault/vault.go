@@ -53,6 +53,7 @@ type Vault struct {
 	CallbackSecrets *CallbackSecrets
 	ClockAhead      *ClockAhead
 	BookChecks      *BookChecks
+	Outbox          *Outbox
 
 	core *core
 }
@@ -103,6 +104,7 @@ func Open(ctx context.Context, cfg Config) (*Vault, error) {
 		CallbackSecrets: &CallbackSecrets{c},
 		ClockAhead:      &ClockAhead{c},
 		BookChecks:      &BookChecks{c},
+		Outbox:          &Outbox{c},
 		core:            c,
 	}, nil
 }
@@ -114,7 +116,7 @@ func (v *Vault) Key(purpose secrets.Purpose) []byte { return secrets.Derive(v.co
 // Purge removes what has expired in all tables; run it every few minutes, so that there is never much.
 func (v *Vault) Purge(ctx context.Context) error {
 	return errors.Join(v.Lockouts.Purge(ctx), v.RefreshTokens.Purge(ctx), v.Idempotency.Purge(ctx), v.Limits.Purge(ctx),
-		v.Inbox.Purge(ctx, InboxKept, InboxWaits), v.CallbackSecrets.Purge(ctx, PromptSecretsKept))
+		v.Inbox.Purge(ctx, InboxKept, InboxWaits), v.CallbackSecrets.Purge(ctx, PromptSecretsKept), v.Outbox.Purge(ctx))
 }
 
 // SQL of the root secret.

@@ -240,6 +240,9 @@ func (e *Enforcer) ask(ctx context.Context, s telemetry.Session, c change) (coa.
 		door, known = *c.door, true
 	}
 	address, err := netip.ParseAddr(door.Address)
+	if s.Source != nil { // a router takes requests where it reports from
+		address, err = *s.Source, nil
+	}
 	if !known || err != nil || len(door.Secrets) == 0 {
 		return coa.Answer{}, coa.ErrNoAnswer
 	}

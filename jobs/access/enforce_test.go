@@ -434,3 +434,20 @@ func TestFarewell_EndsTheSessionsOfARouterThatIsNoLongerOurs(t *testing.T) {
 		t.Errorf("%+v, %v, %v", now, err, k.history(s))
 	}
 }
+
+func TestEnforce_ARouterIsAskedWhereItReportsFrom(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	s := k.online()
+	k.apply(events.DeviceRegistered{ // its tunnel is elsewhere now; nothing listens there
+		DeviceID: k.device, OrgID: k.org, TunnelAddress: "127.0.0.9", RadiusRef: k.safe.put(secret),
+		Details: events.DeviceDetails{Name: "tower", CoAPort: int(k.nas.CoAAddr().Port())},
+	})
+	k.block(true)
+	if err := k.enforce(); err == nil {
+		t.Error("nobody looks whether the session is gone")
+	}
+	if k.changed(s).Via != events.ViaRadius || len(k.nas.Sessions()) != 0 {
+		t.Errorf("%v", k.history(s))
+	}
+}

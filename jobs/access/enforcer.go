@@ -71,6 +71,13 @@ func NewOutcomes(to prometheus.Registerer) *prometheus.CounterVec {
 		Name: "lastmile_access_enforced_total",
 		Help: "Requests to routers to change or to end a session, by action, way and outcome.",
 	}, []string{"action", "via", "outcome"})
+	for _, action := range []events.EnforcementAction{events.ChangeRate, events.EndOnline} {
+		for _, via := range []events.EnforcementVia{events.ViaRadius, events.ViaRouter} {
+			for _, outcome := range []string{outcomeDone, outcomeGone, outcomeRefused, outcomeNoAnswer} {
+				c.WithLabelValues(string(action), string(via), outcome)
+			}
+		}
+	}
 	if to != nil {
 		to.MustRegister(c)
 	}

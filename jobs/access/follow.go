@@ -3,9 +3,13 @@ package accessjobs
 
 import (
 	"context"
+	"slices"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/jobs"
 	"github.com/lastmile-isp/lastmile/jobs/runner"
@@ -24,12 +28,28 @@ type Workers struct {
 	}
 	// Leave ends the sessions of a person, as long as it is known which they are.
 	Leave func(ctx context.Context, args commands.EnforceAccess, cause jobs.Cause) error
+	Clock clock.Clock
+	// LastDevices gives the router of the newest session of each subscription of some customers.
+	LastDevices func(
+		ctx context.Context, org id.Organization, subscribers []id.Subscriber,
+	) (map[id.Subscription]id.Device, error)
+	// PoliciesOf gives the names of the dunning policies in the plans of some subscriptions.
+	PoliciesOf func(
+		ctx context.Context, org id.Organization, of []events.DunningSubject,
+	) (map[id.Subscription]string, error)
+	// ProviderAway says since when an organization's provider of mobile money cannot be reached; zero = it can.
+	ProviderAway func(ctx context.Context, org id.Organization) (time.Time, error)
+	// Outage says since when customers of an organization cannot pay, as the log has it; zero = they can.
+	Outage func(ctx context.Context, org id.Organization) (time.Time, error)
 }
 
 // Register makes the queue know the workers.
 func (w Workers) Register() {
 	jobrunner.AddWorker(w.Queue, w.FollowRules, jobrunner.Options{})
 	jobrunner.AddWorker(w.Queue, w.ForgetTelemetry, jobrunner.Options{})
+	jobrunner.AddWorker(w.Queue, w.FollowFault, jobrunner.Options{})
+	jobrunner.AddWorker(w.Queue, w.WatchPayments, jobrunner.Options{MaxAttempts: 1})
+	jobrunner.Every(w.Queue, watchEvery, commands.WatchPayments{})
 }
 
 // ForgetTelemetry ends the sessions of a person, and deletes them and the use. What a router does not answer in all
@@ -43,7 +63,7 @@ func (w Workers) ForgetTelemetry(ctx context.Context, args commands.ForgetTeleme
 }
 
 // followed is how many subscriptions one job asks for, so that it ends long before its limit.
-const followed = 200
+const followed = 1000
 
 // FollowRules asks for the reviews of one part of the subscriptions, and enqueues the next part. A repeat asks again
 // for none that was asked before.
@@ -56,14 +76,22 @@ func (w Workers) FollowRules(ctx context.Context, args commands.FollowDunningRul
 		return err
 	}
 	cause.OrgID = args.OrgID
-	for _, s := range list {
-		_, err := w.Bus.Execute(ctx, commands.AskDunningReview{Subject: s}, cause.Meta(s.SubscriptionID.String()))
-		if err != nil {
+	policies := map[id.Subscription]string{}
+	if len(args.Unchanged) > 0 {
+		if policies, err = w.PoliciesOf(ctx, args.OrgID, list); err != nil {
 			return err
 		}
 	}
-	if len(list) < followed {
-		return nil
+	err = each(ctx, list, func(ctx context.Context, s events.DunningSubject) error {
+		policy, known := policies[s.SubscriptionID]
+		if known && slices.Contains(args.Unchanged, policy) {
+			return nil
+		}
+		_, err := w.Bus.Execute(ctx, commands.AskDunningReview{Subject: s}, cause.Meta(s.SubscriptionID.String()))
+		return err
+	})
+	if err != nil || len(list) < followed {
+		return err
 	}
 	args.After = list[len(list)-1].SubscriptionID
 	next := id.Derive[id.Any]("follow", cause.JobID.String(), args.After.String())

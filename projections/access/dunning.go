@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -48,6 +49,9 @@ func (Dunning) Handles() []string {
 	}
 }
 
+// historyKept is how far back the preview of a policy can look, from the latest change of a subscription.
+const historyKept = 400 * 24 * time.Hour
+
 // Statements of Apply.
 const (
 	knownSQL = `
@@ -66,7 +70,12 @@ on conflict (subscription_id, at) do update set paid_until = excluded.paid_until
 	pauseSQL = `
 insert into {schema}.pauses (subscription_id, cause, from_at, org_id, until_at) values ($1, $2, $3, $4, $5)
 on conflict (subscription_id, cause, from_at) do update set until_at = excluded.until_at`
-	reviewedSQL = `
+	// The row that held at the given instant stays: it says what was owed from there on.
+	oldOwedSQL = `
+delete from {schema}.owed where subscription_id = $1
+	and at < (select max(at) from {schema}.owed where subscription_id = $1 and at <= $2)`
+	oldPausesSQL = `delete from {schema}.pauses where subscription_id = $1 and until_at < $2`
+	reviewedSQL  = `
 update {schema}.dunning set paid_until = $2, debts = $3, next_state = $4, next_at = $5 where subscription_id = $1`
 )
 
@@ -124,6 +133,8 @@ func reviewed(w *runner.Writes, v events.DunningReviewed) error {
 		return fmt.Errorf("write debts: %w", err)
 	}
 	w.Exec(owedSQL, v.SubscriptionID, v.Owed.At, v.OrgID, null.Time(v.Owed.PaidUntil), string(debts))
+	w.Exec(oldOwedSQL, v.SubscriptionID, v.At.Add(-historyKept))
+	w.Exec(oldPausesSQL, v.SubscriptionID, v.At.Add(-historyKept))
 	w.Exec(reviewedSQL, v.SubscriptionID, null.Time(v.Owed.PaidUntil), string(debts), string(v.NextState),
 		null.Time(v.NextAt))
 	return nil

@@ -18,6 +18,8 @@ create table {schema}.dunning (
 );
 create index dunning_newest on {schema}.dunning (org_id, since desc, subscription_id desc);
 
+create index dunning_subscriber on {schema}.dunning (subscriber_id);
+
 -- What each subscription owed from an instant on, for running a policy against the past.
 create table {schema}.owed (
   subscription_id uuid not null,

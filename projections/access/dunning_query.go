@@ -76,6 +76,18 @@ func (q DunningQuery) List(
 	return rows, err
 }
 
+// OfSubscriber gives all subscriptions of a customer that ever owed anything or had a hold.
+func (q DunningQuery) OfSubscriber(
+	ctx context.Context, org id.Organization, subscriber id.Subscriber,
+) ([]DunningRow, error) {
+	var rows []DunningRow
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.Collect(r, &rows, pgx.RowToStructByName[DunningRow], q.Views.SQL(DunningName, dunningSelect+`
+			where org_id = $1 and subscriber_id = $2 order by subscription_id`), org, subscriber)
+	})
+	return rows, err
+}
+
 // Steps gives what entitlement needs to know about some subscriptions. One that is not in dunning, and for which
 // nothing is expected, is left out.
 func (q DunningQuery) Steps(

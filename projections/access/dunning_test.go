@@ -56,5 +56,15 @@ func TestDunning_Story(t *testing.T) {
 				DunningSubject: suspended, State: events.DunningSuspended, NextState: events.DunningWrittenOff,
 				NextAt: began.AddDate(0, 2, 0), Owed: events.DunningOwed{At: began, PaidUntil: began}, At: began,
 			})
+	old := func(days int) events.Event { // only the last one before the time that is kept stays
+		at := began.AddDate(0, 0, days)
+		return events.DunningReviewed{
+			DunningSubject: subject("long"), State: events.DunningNone, At: at,
+			Owed: events.DunningOwed{At: at, PaidUntil: at.AddDate(0, 1, 0)},
+		}
+	}
+	story = story.Add("dunning-long", old(0), events.DunningClockStarted{
+		DunningSubject: subject("long"), Cause: "no_line", From: began, Until: began.Add(time.Hour), At: began,
+	}, old(30), old(60), old(440))
 	projectiontest.Check(t, accessviews.Dunning{}, story)
 }

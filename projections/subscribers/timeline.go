@@ -62,6 +62,7 @@ var timelineEvents = []events.Event{
 	events.DunningClockStopped{}, events.DunningClockStarted{},
 	events.FirstSessionBegan{}, events.CapWarned{}, events.CapReached{}, events.CapReset{}, events.TopUpAdded{},
 	events.SessionChanged{}, events.SessionChangeRefused{},
+	events.MessageSent{}, events.MessageFailed{}, events.MessageDropped{},
 }
 
 // Handles lists the events that change the tables.
@@ -188,6 +189,8 @@ func happenings(e events.Event) []happening {
 			subscriber: v.SubscriberID, summary: "Somebody was told which address the customer had at a time.",
 			causeType: "lookup", cause: id.Any(v.LookupID),
 		}}
+	case events.MessageEvent:
+		return []happening{ofMessage(v)}
 	}
 	return nil
 }

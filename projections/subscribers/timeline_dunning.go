@@ -78,5 +78,8 @@ func owing(step events.DunningStep, s events.DunningSubject, before, after strin
 	return ofInvoice(s.SubscriberID, step.InvoiceIDs[0], "", before+what+after)
 }
 
-// spoken makes a code readable: "no_line" becomes "no line".
-func spoken(code string) string { return strings.ReplaceAll(code, "_", " ") }
+// spoken makes a code readable: "no_line:…" becomes "no line". What follows a colon tells faults apart.
+func spoken(code string) string {
+	code, _, _ = strings.Cut(code, ":")
+	return strings.ReplaceAll(code, "_", " ")
+}

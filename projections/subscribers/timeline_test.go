@@ -184,6 +184,7 @@ func TestTimeline_TellsEveryEventThatNamesASubscriber(t *testing.T) {
 		events.SubscriptionPeriodClosed{}.EventType(): true, events.DunningPeriodClosed{}.EventType(): true,
 		events.UsagePeriodClosed{}.EventType(): true, events.CapPeriodMoved{}.EventType(): true,
 		events.DunningReviewed{}.EventType(): true, events.DunningReviewAsked{}.EventType(): true,
+		events.MessageQueued{}.EventType(): true, events.MessageAddressed{}.EventType(): true, // its end has a row
 		events.NumberGranted{}.EventType():          true, // the document that gets the number has a row
 		events.SessionChangeAnnounced{}.EventType(): true, // its outcome has a row
 		events.ReceiptStalled{}.EventType():         true, // the booking that it asks for has a row

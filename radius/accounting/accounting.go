@@ -42,9 +42,10 @@ func report(r *radius.Record) telemetry.Report {
 		at = at.Add(-r.Delay)
 	}
 	out := telemetry.Report{
-		Kind: telemetry.Kind(r.Status.String()), Org: r.NAS.Org, Device: r.NAS.ID, Session: r.SessionID,
-		User: r.UserName, Calling: r.CallingStation, MAC: r.MAC.String(), Called: r.CalledStation, Port: r.NASPortID,
-		Service: r.Service.String(), IP: r.FramedIP, Class: r.Class, Down: r.BytesOut, Up: r.BytesIn,
+		Kind: telemetry.Kind(r.Status.String()), Org: r.NAS.Org, Device: r.NAS.ID, Source: r.Source,
+		Session: r.SessionID, User: r.UserName, Calling: r.CallingStation, MAC: r.MAC.String(),
+		Called: r.CalledStation, Port: r.NASPortID, Service: r.Service.String(), IP: r.FramedIP, Class: r.Class,
+		Down: r.BytesOut, Up: r.BytesIn,
 		NASPort: r.NASPort, Link: r.FramedPrefix, Network: r.DelegatedPrefix, Online: r.SessionTime, At: at,
 		Cause: r.TerminateCause,
 	}

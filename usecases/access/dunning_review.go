@@ -5,7 +5,6 @@ import (
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
-	"github.com/lastmile-isp/lastmile/usecases"
 )
 
 // ProcessBus executes the commands of processes, and encodes those that wait for their execution.
@@ -19,22 +18,24 @@ type ProcessBus interface {
 // other commands pass unchanged. Safe for concurrent use.
 type Reviews struct {
 	ProcessBus
-	Rules *bus.Bus // from which the rules are read
+	rules   *bus.Bus
+	present *presentRules
+}
+
+// NewReviews makes the bus of processes from one that passes commands on, and one from which the rules are read.
+func NewReviews(next ProcessBus, rules *bus.Bus) Reviews {
+	return Reviews{ProcessBus: next, rules: rules, present: &presentRules{}}
 }
 
 // Execute fails as the bus does, and with organization_not_found.
 func (u Reviews) Execute(ctx context.Context, cmd commands.Command, meta commands.Meta) (bus.Result, error) {
 	if c, ok := cmd.(commands.ReviewDunning); ok {
-		rules, settings, err := DunningPolicies{Bus: u.Rules}.load(ctx, c.Subject.OrgID)
+		rules, err := u.present.of(ctx, u.rules, c.Subject.OrgID)
 		if err != nil {
 			return bus.Result{}, err
 		}
-		billing, err := usecases.BillingSettings(ctx, u.Rules, c.Subject.OrgID)
-		if err != nil {
-			return bus.Result{}, err
-		}
-		c.Rules.Policy, _ = rules.In(settings.Currency).Policy(c.Policy)
-		c.Rules.Timezone, c.Rules.Holidays = billing.Timezone, billing.Holidays
+		c.Rules.Policy = rules.policy(c.Policy)
+		c.Rules.Timezone, c.Rules.Holidays = rules.billing.Timezone, rules.billing.Holidays
 		cmd = c
 	}
 	return u.ProcessBus.Execute(ctx, cmd, meta)

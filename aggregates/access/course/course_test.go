@@ -25,16 +25,16 @@ func TestCourse_FromTheDueInstantToTheWriteOff(t *testing.T) {
 		"prepaid is due when the paid time is over": {
 			prepaid: [][2]string{{"2026-02-09 10:15", "2026-03-09 10:15"}},
 			want: []string{
-				"2026-03-02 08:00 reminding due_soon", "2026-03-12 10:15 walled_garden grace_over",
+				"2026-03-06 08:00 reminding due_soon", "2026-03-12 10:15 walled_garden grace_over",
 				"2026-03-19 10:15 suspended walled_garden_over",
 			},
-			reminded: []string{"2026-03-02 08:00", "2026-03-06 08:00", "2026-03-09 08:00"},
+			reminded: []string{"2026-03-06 08:00", "2026-03-08 08:00", "2026-03-09 08:00"},
 		},
-		"prepaid until midnight reminds on the last paid day": {
+		"prepaid until midnight counts from the last paid day": {
 			prepaid: [][2]string{{"2026-02-09 10:15", "2026-03-09 00:00"}},
 			policy:  func(p *events.DunningPolicy) { p.ReminderDays = []int{0} },
 			want: []string{
-				"2026-03-08 08:00 reminding due_soon", "2026-03-12 00:00 walled_garden grace_over",
+				"2026-03-05 08:00 reminding due_soon", "2026-03-12 00:00 walled_garden grace_over",
 				"2026-03-19 00:00 suspended walled_garden_over",
 			},
 		},
@@ -279,11 +279,11 @@ func TestCourse_PausesAddTheirLength(t *testing.T) {
 		},
 		"a reminder waits for the end of a pause on its day": {
 			prepaid: due, pauses: [][2]string{
-				{"2026-03-02 07:00", "2026-03-02 09:30"}, {"2026-03-06 07:00", "2026-03-06 20:00"},
+				{"2026-03-06 07:00", "2026-03-06 20:00"}, {"2026-03-08 07:00", "2026-03-08 09:30"},
 			},
-			reminded: []string{"2026-03-02 09:30", "2026-03-09 08:00"},
+			reminded: []string{"2026-03-08 09:30", "2026-03-09 08:00"},
 			want: []string{
-				"2026-03-02 09:30 reminding due_soon", "2026-03-12 10:00 walled_garden grace_over",
+				"2026-03-08 09:30 reminding due_soon", "2026-03-12 10:00 walled_garden grace_over",
 				"2026-03-19 10:00 suspended walled_garden_over",
 			},
 		},

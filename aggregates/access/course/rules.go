@@ -63,6 +63,15 @@ func (r Rules) WithoutGrace() Rules {
 	return r
 }
 
+// reminderDays are the days relative to the due date on which customers are reminded. Prepaid has days of its own
+// (docs/rules/messaging.md#reminders); a policy without days reminds nobody.
+func (r Rules) reminderDays(prepaid bool) []int {
+	if prepaid && len(r.policy.ReminderDays) > 0 {
+		return []int{-3, -1, 0}
+	}
+	return r.policy.ReminderDays
+}
+
 // MayCut is the first instant, at or after the given one, at which a customer may be cut off, in UTC.
 func (r Rules) MayCut(at time.Time) time.Time {
 	for {

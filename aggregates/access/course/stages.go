@@ -127,7 +127,7 @@ func (w *walk) entered(e episode, state events.DunningState) (at time.Time, ok b
 func (w *walk) reminders(e episode, s stages) stage {
 	begin := stage{at: later(e.due, e.from), reason: ReasonDue}
 	dueDate, hours := w.rules.dueDate(e.due), w.rules.policy.MessageHours
-	for _, day := range w.rules.policy.ReminderDays {
+	for _, day := range w.rules.reminderDays(!e.owed[0].PaidUntil.IsZero()) {
 		date := dueDate.AddDays(day)
 		at := date.At(hours.From, w.rules.zone)
 		if at.Before(e.from) {

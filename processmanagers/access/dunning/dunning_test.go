@@ -147,5 +147,15 @@ func TestRules_OnlyWhatDunningDependsOnIsFollowed(t *testing.T) {
 	s.When(adopted("Africa/Kampala", "")).Then(follows)
 	s = s.When(adopted("Africa/Nairobi", "", day)).Then(follows)
 	s.When(adopted("Africa/Nairobi", "", day)).ThenNothing()
-	s.When(events.DunningPoliciesSet{OrgID: org}).Then(follows)
+	policy := func(days int) events.DunningPolicy { return events.DunningPolicy{GraceDays: days} }
+	set := func(night, day int) events.Event {
+		return events.DunningPoliciesSet{OrgID: org, Default: policy(3), Policies: map[string]events.DunningPolicy{
+			"night": policy(night), "day": policy(day),
+		}}
+	}
+	s = s.When(set(1, 1)).Then(follows)
+	follows.Jobs = []commands.Job{commands.FollowDunningRules{
+		OrgID: org, Position: processtest.Position, Unchanged: []string{"", "day"},
+	}}
+	s.When(set(2, 1)).Then(follows)
 }

@@ -1,6 +1,8 @@
 package dunning
 
 import (
+	"maps"
+	"reflect"
 	"slices"
 	"time"
 
@@ -10,10 +12,12 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers"
 )
 
-// Calendar is the state of a "dunning_rules" instance: what of the organization's settings dunning depends on.
+// Calendar is the state of a "dunning_rules" instance: the settings of the organization on which dunning depends.
 type Calendar struct {
 	Timezone string          `json:"timezone,omitempty"`
 	Holidays []calendar.Date `json:"holidays,omitempty"`
+	// Policies are the present ones by name, the default one under ""; nil = not known, or never set.
+	Policies map[string]events.DunningPolicy `json:"policies,omitempty"`
 }
 
 // RulesProcess has one instance for each organization. When dunning policies, zone or holidays change, the
@@ -37,9 +41,12 @@ func evolveRules(s Calendar, in processmanagers.Input) Calendar {
 	}
 	switch e := in.Event.Event.(type) {
 	case events.OrganizationCreated:
-		return Calendar{Timezone: e.Billing.Timezone, Holidays: e.Billing.Holidays}
+		s.Timezone, s.Holidays = e.Billing.Timezone, e.Billing.Holidays
 	case events.BillingSettingsAdopted:
-		return Calendar{Timezone: e.Billing.Timezone, Holidays: e.Billing.Holidays}
+		s.Timezone, s.Holidays = e.Billing.Timezone, e.Billing.Holidays
+	case events.DunningPoliciesSet:
+		s.Policies = map[string]events.DunningPolicy{"": e.Default}
+		maps.Copy(s.Policies, e.Policies)
 	}
 	return s
 }
@@ -52,7 +59,7 @@ func decideRules(s Calendar, in processmanagers.Input, _ time.Time) (processmana
 	job := commands.FollowDunningRules{Position: in.Event.Position}
 	switch e := in.Event.Event.(type) {
 	case events.DunningPoliciesSet:
-		job.OrgID = e.OrgID
+		job.OrgID, job.Unchanged = e.OrgID, s.unchanged(evolveRules(s, in))
 	case events.BillingSettingsAdopted:
 		after := evolveRules(s, in)
 		if s.Timezone == after.Timezone && slices.Equal(s.Holidays, after.Holidays) {
@@ -63,4 +70,16 @@ func decideRules(s Calendar, in processmanagers.Input, _ time.Time) (processmana
 		return processmanagers.Output{}, nil
 	}
 	return processmanagers.Output{Jobs: []commands.Job{job}}, nil
+}
+
+// unchanged lists the policies that are the same after a change, by name. The subscriptions of others are reviewed.
+func (s Calendar) unchanged(after Calendar) []string {
+	var same []string
+	for _, name := range slices.Sorted(maps.Keys(s.Policies)) {
+		policy, stays := after.Policies[name]
+		if stays && reflect.DeepEqual(policy, s.Policies[name]) {
+			same = append(same, name)
+		}
+	}
+	return same
 }

@@ -28,6 +28,7 @@ var (
 // changing lists the events that can change what a session should have.
 func changing() []events.Event {
 	about := events.DunningSubject{SubscriberID: who}
+	traffic := events.UsageSubject{SubscriberID: who}
 	voucher := events.VoucherSubject{VoucherID: id.As[id.Voucher](who)}
 	return []events.Event{
 		events.SubscriptionActivated{SubscriberID: who}, events.SubscriptionExtended{SubscriberID: who},
@@ -38,6 +39,8 @@ func changing() []events.Event {
 		events.SubscriberUnblocked{SubscriberID: who}, events.SubscriberForgotten{SubscriberID: who},
 		events.DunningBegan{DunningSubject: about}, events.WalledGardenEntered{DunningSubject: about},
 		events.ServiceSuspended{DunningSubject: about}, events.WriteOffProposed{DunningSubject: about},
+		events.CapReached{UsageSubject: traffic}, events.CapReset{UsageSubject: traffic},
+		events.CapPeriodMoved{UsageSubject: traffic},
 		events.DunningEnded{DunningSubject: about}, events.VoucherMoved{VoucherSubject: voucher},
 		events.VoucherVoided{VoucherSubject: voucher},
 	}

@@ -1,0 +1,68 @@
+package messaging_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/aggregates/messaging"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/decidertest"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/personal"
+)
+
+// One message of these tests, asked for by one job.
+var (
+	now   = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+	which = id.Derive[id.Message]("test", "message")
+	who   = id.Derive[id.Subscriber]("test", "amina")
+	job   = id.Derive[id.Any]("test", "job")
+	asked = commands.QueueMessage{
+		MessageID: which, OrgID: id.Derive[id.Organization]("test", "acme"), SubscriberID: who,
+		Template: events.ReminderDue, Until: now.Add(time.Hour), Sender: job,
+	}
+	queued = events.MessageQueued{
+		MessageID: which, OrgID: asked.OrgID, SubscriberID: who, Template: events.ReminderDue,
+		Until: asked.Until, Sender: job, At: now,
+	}
+	addressed = events.MessageAddressed{
+		MessageID: which, SubscriberID: who, Channel: events.ChannelSMS, To: personal.Of("+254711000001"), At: now,
+	}
+	sent = events.MessageSent{
+		MessageID: which, SubscriberID: who, Template: events.ReminderDue, Channel: events.ChannelSMS, At: now,
+	}
+)
+
+func TestMessage_IsAskedForOnceAndEndsOnce(t *testing.T) {
+	t.Parallel()
+	other := asked
+	other.Sender = id.Derive[id.Any]("test", "other job")
+	address := commands.AddressMessage{MessageID: which, Channel: events.ChannelSMS, To: addressed.To}
+	confirm := commands.ConfirmMessage{MessageID: which}
+	fail := commands.FailMessage{MessageID: which, Code: "no_address"}
+	drop := commands.DropMessage{MessageID: which, Code: "expired"}
+	given := func(list ...events.MessageEvent) *decidertest.Scenario[
+		messaging.Message, commands.MessageCommand, events.MessageEvent,
+	] {
+		return decidertest.For(t, messaging.Messages(), now).Given(list...)
+	}
+	given().When(asked).Then(queued)
+	given().When(confirm).ThenFails("not_found")
+	given(queued).When(other).ThenNothing()
+	given(queued).When(confirm).ThenFails("message_over")
+	given(queued).When(address).Then(addressed)
+	given(queued, addressed).When(confirm).Then(sent)
+	given(queued).When(fail).Then(events.MessageFailed{
+		MessageID: which, SubscriberID: who, Template: events.ReminderDue, Code: "no_address", At: now,
+	})
+	given(queued).When(drop).Then(events.MessageDropped{
+		MessageID: which, SubscriberID: who, Template: events.ReminderDue, Code: "expired", At: now,
+	})
+	over := given(queued, addressed, sent)
+	over.When(asked).ThenNothing()
+	over.When(address).ThenFails("message_over")
+	over.When(confirm).ThenFails("message_over")
+	over.When(fail).ThenNothing()
+	over.When(drop).ThenNothing()
+}

@@ -1,0 +1,150 @@
+package main
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/eventstore"
+	"github.com/lastmile-isp/lastmile/internal/benchtest"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
+	"github.com/lastmile-isp/lastmile/projections/access"
+	"github.com/lastmile-isp/lastmile/usecases/access"
+)
+
+// wholePass is the number of subscriptions of the aim: a pass over all of them under 10 seconds.
+const wholePass = 50_000
+
+// BenchmarkDunningPass measures the reviews a second of subscriptions that owe: each reads the rules, runs the course,
+// and records a step and what comes next. The limit is appends a second to the same log. The metric pass_s is the time
+// for 50,000 subscriptions, which should be under 10.
+func BenchmarkDunningPass(b *testing.B) {
+	k := newBenchKit(b)
+	org := k.organizationID("acme")
+	reviews := accesscases.NewReviews(k.app.engines.bus, k.app.engines.bus)
+	for b.Loop() {
+		var got float64
+		benchtest.Compare(b, "reviews/s", benchtest.NoAim, func() float64 {
+			got = benchtest.Rate(b, benchWriters, func(ctx context.Context, _ int) error {
+				now := k.app.clock.Now()
+				_, err := reviews.Execute(ctx, commands.ReviewDunning{
+					Subject: events.DunningSubject{
+						SubscriptionID: id.New[id.Subscription](), OrgID: org, SubscriberID: id.New[id.Subscriber](),
+					},
+					Owed: []events.DunningOwed{{At: now.AddDate(0, 0, -40), PaidUntil: now.AddDate(0, 0, -10)}},
+				}, commands.Meta{
+					CommandID: id.New[id.Command](), OrgID: org, Actor: events.Actor{Kind: events.ActorProcess},
+				})
+				return err
+			})
+			return got
+		}, func() float64 { return appendRate(b, k.app.storage.store) })
+		b.ReportMetric(wholePass/got, "pass_s")
+	}
+}
+
+// BenchmarkDunningRules measures what a change of rules costs in the running program: from the request to the review of
+// the last of BENCH_DUNNING customers who owe, with every process and read model at work.
+func BenchmarkDunningRules(b *testing.B) {
+	k := newBenchKit(b)
+	org := k.organizationID("acme")
+	n := benchtest.Size(b, "DUNNING", 2000)
+	next, grace := k.owing(b, org, n), 5
+	for b.Loop() {
+		benchtest.Compare(b, "followed/s", benchtest.NoAim, func() float64 {
+			grace++
+			began := time.Now()
+			k.must(k.admin, "PUT", "/settings/dunning", map[string]any{"default": map[string]any{
+				"graceDays": grace, "noCutDays": []string{}, "noCutAfter": map[string]string{},
+			}})
+			next = k.reviewed(b, n, next)
+			return float64(n) / time.Since(began).Seconds()
+		}, func() float64 { return appendRate(b, k.app.storage.store) })
+	}
+}
+
+// organizationID is the id behind a slug.
+func (k *kit) organizationID(slug string) id.Organization {
+	for _, org := range k.must(k.root, "GET", "/orgs?limit=100", nil).list("data") {
+		if org.text("slug") == slug {
+			return id.Must[id.Organization](org.text("id"))
+		}
+	}
+	k.t.Fatal("there is no organization " + slug)
+	return id.Organization{}
+}
+
+// owing makes subscriptions whose paid time has just ended, waits until each was reviewed, and gives the instant of
+// their next step.
+func (k *kit) owing(b *testing.B, org id.Organization, n int) time.Time {
+	b.Helper()
+	now := k.app.clock.Now().UTC()
+	var group sync.WaitGroup
+	for writer := range benchWriters {
+		group.Go(func() {
+			for i := writer; i < n; i += benchWriters {
+				s := events.DunningSubject{
+					SubscriptionID: id.New[id.Subscription](), OrgID: org, SubscriberID: id.New[id.Subscriber](),
+				}
+				err := k.append(b, "subscription-"+s.SubscriptionID.String(), org, events.SubscriptionCreated{
+					SubscriptionID: s.SubscriptionID, OrgID: org, SubscriberID: s.SubscriberID,
+					Terms: events.PlanTerms{Mode: events.Prepaid, Price: money.Major(1500, money.KES)},
+				}, events.SubscriptionExtended{
+					SubscriptionID: s.SubscriptionID, SubscriberID: s.SubscriberID, PaidUntil: now.Add(-time.Hour),
+				})
+				if err != nil {
+					b.Error(err)
+				}
+			}
+		})
+	}
+	group.Wait()
+	return k.reviewed(b, n, time.Time{})
+}
+
+// append records events at the beginning of a stream.
+func (k *kit) append(b *testing.B, stream string, org id.Organization, list ...events.Event) error {
+	b.Helper()
+	var batch []eventstore.New
+	for _, e := range list {
+		batch = append(batch, eventstore.New{Event: e, Meta: events.Metadata{
+			EventID: id.New[id.Event](), CommandID: id.New[id.Command](), OrgID: org, Action: "bench",
+			At: k.app.clock.Now().UTC(), Actor: events.Actor{Kind: events.ActorOperator},
+		}})
+	}
+	_, err := k.app.storage.store.Append(b.Context(), stream, eventstore.NoStream, batch)
+	return err
+}
+
+// reviewed waits until so many subscriptions have the same next step, at another instant than before, and gives it.
+func (k *kit) reviewed(b *testing.B, n int, before time.Time) time.Time {
+	b.Helper()
+	type row struct {
+		Rows  int        `db:"rows"`
+		First *time.Time `db:"first"`
+		Last  *time.Time `db:"last"`
+	}
+	var r row
+	views := k.app.engines.views
+	for limit := time.Now().Add(5 * time.Minute); time.Now().Before(limit); time.Sleep(20 * time.Millisecond) {
+		err := views.Platform(b.Context(), func(reads *postgres.Reads) {
+			postgres.CollectOne(reads, &r, pgx.RowToStructByName[row], views.SQL(accessviews.DunningName,
+				`select count(*) as rows, min(next_at) as first, max(next_at) as last from {schema}.dunning`))
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if r.Rows == n && r.First != nil && r.First.Equal(*r.Last) && !r.First.Equal(before) {
+			return *r.First
+		}
+	}
+	b.Fatalf("not all were reviewed: %+v", r)
+	return time.Time{}
+}

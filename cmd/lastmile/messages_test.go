@@ -1,0 +1,128 @@
+package main
+
+import (
+	"context"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// devMessages reads the kept messages to an address, the oldest first.
+func (k *kit) devMessages(ctx context.Context, to string) ([]answer, error) {
+	r, err := k.admin.call(ctx, "GET", "/dev/messages?to="+url.QueryEscape(to), "", nil)
+	list := r.list("data")
+	slices.Reverse(list)
+	return list, err
+}
+
+// templates waits until the messages to an address have these templates, the oldest first.
+func (k *kit) templates(to string, want ...string) {
+	k.t.Helper()
+	var got []string
+	k.eventually("messages "+strings.Join(want, ", "), func(ctx context.Context) (bool, error) {
+		list, err := k.devMessages(ctx, to)
+		got = nil
+		for _, m := range list {
+			got = append(got, m.text("template"))
+		}
+		return slices.Equal(got, want), err
+	})
+}
+
+// TestMessages_ACustomerIsToldOfEachStep moves the clock through the whole circle: each message goes once, within the
+// message hours, and what is no longer true is not sent.
+func TestMessages_ACustomerIsToldOfEachStep(t *testing.T) {
+	t.Parallel()
+	const phone = "+254711000401"
+	k := newKit(t, "DEV_CLOCK=true").start().signIn()
+	k.paybillReady()
+	k.must(k.admin, "PUT", "/settings/dunning", map[string]any{"default": map[string]any{
+		"noCutDays": []string{}, "noCutAfter": map[string]string{}, "skipHolidays": false,
+		"messageHours": map[string]string{"from": "08:00", "to": "20:00"},
+	}})
+	customer, account := k.subscriber(phone[1:])
+	subscription := k.subscribe(customer, k.plan("home", 1500))
+	k.issued(customer, 1)
+	k.pay(phone[1:], account, 1500)
+	until, err := time.Parse(time.RFC3339Nano, k.paidUntil(subscription, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	zone, err := time.LoadLocation("Africa/Nairobi")
+	if err != nil {
+		t.Fatal(err)
+	}
+	last := until.Add(-1).In(zone)
+	on := func(days, hour, minute int) time.Time {
+		return time.Date(last.Year(), last.Month(), last.Day()+days, hour, minute, 0, 0, zone)
+	}
+	k.templates(phone)
+	for i, day := range []int{-3, -1, 0} {
+		k.advance(map[string]any{"to": on(day, 8, 1)})
+		k.templates(phone, []string{"reminder_before", "reminder_before", "reminder_due"}[:i+1]...)
+	}
+	k.advance(map[string]any{"to": on(4, 9, 0)})
+	k.templates(phone, "reminder_before", "reminder_before", "reminder_due", "walled_garden")
+	k.advance(map[string]any{"to": on(11, 21, 0)}) // suspended, but nothing goes at night
+	k.advance(map[string]any{"to": on(12, 8, 1)})
+	k.templates(phone, "reminder_before", "reminder_before", "reminder_due", "walled_garden", "suspended")
+	k.pay(phone[1:], account, 1500)
+	k.templates(phone, "reminder_before", "reminder_before", "reminder_due", "walled_garden", "suspended", "restored")
+
+	k.checkTexts(phone, account, zone, "KES 1500.00", last.Format("2 Jan 2006"), "/pay")
+	page := k.must(k.admin, "GET", "/messages?state=sent&channel=sms&subscriberId="+customer, nil)
+	if rows := page.list("data"); len(rows) != 6 || rows[0].text("to") != phone {
+		t.Errorf("the list has %v", rows)
+	}
+}
+
+// checkTexts wants every message to an address by SMS, in one text, by day, and about an account. The first one has
+// further parts.
+func (k *kit) checkTexts(phone, account string, zone *time.Location, parts ...string) {
+	k.t.Helper()
+	list, err := k.devMessages(k.t.Context(), phone)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	for _, m := range list {
+		at, err := time.Parse(time.RFC3339Nano, m.text("at"))
+		if err != nil {
+			k.t.Fatal(err)
+		}
+		if hour := at.In(zone).Hour(); hour < 8 || hour >= 20 || m.text("channel") != "sms" || m.text("to") != phone ||
+			!strings.Contains(m.text("text"), account) || len(m.text("text")) > 160 {
+			k.t.Errorf("message %v", m)
+		}
+	}
+	for _, part := range parts {
+		if !strings.Contains(list[0].text("text"), part) {
+			k.t.Errorf("%q has no %s", list[0].text("text"), part)
+		}
+	}
+}
+
+// TestMessages_WhatFellDueWhileTheProgramWasOffIsToldOnlyIfItIsTrue moves the clock over weeks at once.
+func TestMessages_WhatFellDueWhileTheProgramWasOffIsToldOnlyIfItIsTrue(t *testing.T) {
+	t.Parallel()
+	const phone = "+254711000402"
+	k := newKit(t, "DEV_CLOCK=true").start().signIn()
+	k.paybillReady()
+	k.must(k.admin, "PUT", "/settings/dunning", map[string]any{"default": map[string]any{
+		"noCutDays": []string{}, "noCutAfter": map[string]string{}, "skipHolidays": false,
+		"messageHours": map[string]string{"from": "00:00", "to": "24:00"},
+	}})
+	customer, account := k.subscriber(phone[1:])
+	subscription := k.subscribe(customer, k.plan("home", 1500))
+	k.issued(customer, 1)
+	k.pay(phone[1:], account, 1500)
+	until, err := time.Parse(time.RFC3339Nano, k.paidUntil(subscription, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.advance(map[string]any{"to": until.AddDate(0, 0, 5)})
+	k.templates(phone, "walled_garden")
+	k.pay(phone[1:], account, 1500)
+	k.templates(phone, "walled_garden", "restored")
+}

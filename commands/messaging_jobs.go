@@ -1,0 +1,30 @@
+package commands
+
+import (
+	"time"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
+
+// SendMessage tells a customer of something that happened to a subscription, unless it was told on that day already. It
+// waits for the hours in which messages go, and ends without a message when it is too late or no longer true.
+type SendMessage struct {
+	OrgID          id.Organization        `json:"orgId"`
+	SubscriberID   id.Subscriber          `json:"subscriberId"`
+	SubscriptionID id.Subscription        `json:"subscriptionId"`
+	Template       events.MessageTemplate `json:"template"`
+	DueAt          time.Time              `json:"dueAt,omitzero"` // of the debt; zero = the message is about none
+	At             time.Time              `json:"at"`             // when it happened
+	Until          time.Time              `json:"until"`          // from here on nobody is told any more
+	Position       uint64                 `json:"position"`       // of the event; read models must have reached it
+}
+
+// ForgetMessages removes the kept messages of a forgotten customer.
+type ForgetMessages struct {
+	OrgID        id.Organization `json:"orgId"`
+	SubscriberID id.Subscriber   `json:"subscriberId"`
+}
+
+func (SendMessage) Kind() string    { return "messaging_send" }
+func (ForgetMessages) Kind() string { return "messaging_forget" }

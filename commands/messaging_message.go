@@ -1,0 +1,109 @@
+package commands
+
+import (
+	"time"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/personal"
+)
+
+// MessageCategory begins the names of the streams of messages.
+const MessageCategory = "message"
+
+// MessageCommand acts on one message to a customer, from the wish to send it to its end.
+//
+//sumtype:decl
+type MessageCommand interface {
+	Command
+	messageCommand()
+}
+
+// QueueMessage asks for a message. A second one with the same id changes nothing.
+type QueueMessage struct {
+	MessageID      id.Message
+	OrgID          id.Organization
+	SubscriberID   id.Subscriber
+	SubscriptionID id.Subscription
+	Template       events.MessageTemplate
+	Until          time.Time
+	Sender         id.Any
+}
+
+// AddressMessage records the address before the message is handed to the gateway. Fails: not_found, message_over.
+type AddressMessage struct {
+	MessageID id.Message
+	Channel   events.MessageChannel
+	To        personal.Text
+}
+
+// ConfirmMessage records that the gateway took the message. Fails: not_found, message_over.
+type ConfirmMessage struct {
+	MessageID id.Message
+}
+
+// FailMessage records why the message cannot be sent. Fails: not_found.
+type FailMessage struct {
+	MessageID id.Message
+	Code      string
+}
+
+// DropMessage records why the message is not sent any more. Fails: not_found.
+type DropMessage struct {
+	MessageID id.Message
+	Code      string
+}
+
+func (QueueMessage) CommandName() string   { return "messaging.QueueMessage" }
+func (AddressMessage) CommandName() string { return "messaging.AddressMessage" }
+func (ConfirmMessage) CommandName() string { return "messaging.ConfirmMessage" }
+func (FailMessage) CommandName() string    { return "messaging.FailMessage" }
+func (DropMessage) CommandName() string    { return "messaging.DropMessage" }
+
+func (c QueueMessage) Target() Target   { return At(MessageCategory, c.MessageID) }
+func (c AddressMessage) Target() Target { return At(MessageCategory, c.MessageID) }
+func (c ConfirmMessage) Target() Target { return At(MessageCategory, c.MessageID) }
+func (c FailMessage) Target() Target    { return At(MessageCategory, c.MessageID) }
+func (c DropMessage) Target() Target    { return At(MessageCategory, c.MessageID) }
+
+func (QueueMessage) messageCommand()   {}
+func (AddressMessage) messageCommand() {}
+func (ConfirmMessage) messageCommand() {}
+func (FailMessage) messageCommand()    {}
+func (DropMessage) messageCommand()    {}
+
+// Validate checks form.
+func (c QueueMessage) Validate() error {
+	var f failure.Faults
+	f.Check(!c.MessageID.IsZero(), "messageId", "is required")
+	f.Check(!c.OrgID.IsZero(), "orgId", "is required")
+	f.Check(!c.SubscriberID.IsZero(), "subscriberId", "is required")
+	f.Check(c.Template != "", "template", "is required")
+	f.Check(!c.Until.IsZero(), "until", "is required")
+	return f.Err()
+}
+
+// Validate checks form.
+func (c AddressMessage) Validate() error {
+	var f failure.Faults
+	f.Check(c.Channel == events.ChannelSMS || c.Channel == events.ChannelEmail, "channel", "must be sms or email")
+	f.Check(c.To.Reveal() != "", "to", "is required")
+	return f.Err()
+}
+
+// Validate has nothing to check: the id names the stream.
+func (ConfirmMessage) Validate() error { return nil }
+
+// Validate checks form.
+func (c FailMessage) Validate() error { return checkMessageCode(c.Code) }
+
+// Validate checks form.
+func (c DropMessage) Validate() error { return checkMessageCode(c.Code) }
+
+// checkMessageCode requires a code.
+func checkMessageCode(code string) error {
+	var f failure.Faults
+	f.Check(code != "", "code", "is required")
+	return f.Err()
+}

@@ -1,0 +1,108 @@
+package events
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/personal"
+)
+
+// MessageEvent is an event of "message-<message id>": one message to a customer. Its text is in no event; the address
+// is sealed with the key of the customer.
+//
+//sumtype:decl
+type MessageEvent interface {
+	Event
+	messageEvent()
+}
+
+// MessageTemplate names what a message says; its words are those of the API.
+type MessageTemplate string
+
+// The templates.
+const (
+	ReminderBefore  MessageTemplate = "reminder_before"  // some days are left to pay
+	ReminderDue     MessageTemplate = "reminder_due"     // today is the last day to pay
+	ReminderOverdue MessageTemplate = "reminder_overdue" // it is overdue, and access goes on for a while
+	NoticeGarden    MessageTemplate = "walled_garden"    // only the payment page can be reached
+	NoticeSuspended MessageTemplate = "suspended"        // there is no access any more
+	NoticeRestored  MessageTemplate = "restored"         // access is whole again
+)
+
+// Reminds reports whether the message asks for payment ahead of a cut. All such messages of one day have one cause.
+func (t MessageTemplate) Reminds() bool {
+	return t == ReminderBefore || t == ReminderDue || t == ReminderOverdue
+}
+
+// MessageChannel is the way on which a message goes; its words are those of the API.
+type MessageChannel string
+
+// The channels.
+const (
+	ChannelSMS   MessageChannel = "sms"
+	ChannelEmail MessageChannel = "email"
+)
+
+// MessageQueued records that a message is to be sent. Its id follows from its cause and its day.
+type MessageQueued struct {
+	MessageID      id.Message      `json:"messageId"`
+	OrgID          id.Organization `json:"orgId"`
+	SubscriberID   id.Subscriber   `json:"subscriberId"`
+	SubscriptionID id.Subscription `json:"subscriptionId"`
+	Template       MessageTemplate `json:"template"`
+	Until          time.Time       `json:"until"`  // from here on it is not sent any more
+	Sender         id.Any          `json:"sender"` // the job that sends it; another one that asks for the same ends
+	At             time.Time       `json:"at"`
+}
+
+// MessageAddressed records to whom the message goes, before it is handed to the gateway.
+type MessageAddressed struct {
+	MessageID    id.Message     `json:"messageId"`
+	SubscriberID id.Subscriber  `json:"subscriberId"`
+	Channel      MessageChannel `json:"channel"`
+	To           personal.Text  `json:"to"` // phone number (E.164) or e-mail address
+	At           time.Time      `json:"at"`
+}
+
+// MessageSent records that the gateway took the message.
+type MessageSent struct {
+	MessageID    id.Message      `json:"messageId"`
+	SubscriberID id.Subscriber   `json:"subscriberId"`
+	Template     MessageTemplate `json:"template"`
+	Channel      MessageChannel  `json:"channel"`
+	At           time.Time       `json:"at"`
+}
+
+// MessageFailed records that the message cannot be sent.
+type MessageFailed struct {
+	MessageID    id.Message      `json:"messageId"`
+	SubscriberID id.Subscriber   `json:"subscriberId"`
+	Template     MessageTemplate `json:"template"`
+	Code         string          `json:"code"` // such as "no_address"
+	At           time.Time       `json:"at"`
+}
+
+// MessageDropped records that the message was not sent because it came too late, or is no longer true.
+type MessageDropped struct {
+	MessageID    id.Message      `json:"messageId"`
+	SubscriberID id.Subscriber   `json:"subscriberId"`
+	Template     MessageTemplate `json:"template"`
+	Code         string          `json:"code"` // such as "expired"
+	At           time.Time       `json:"at"`
+}
+
+func (MessageQueued) EventType() string    { return "messaging.MessageQueued.v1" }
+func (MessageAddressed) EventType() string { return "messaging.MessageAddressed.v1" }
+func (MessageSent) EventType() string      { return "messaging.MessageSent.v1" }
+func (MessageFailed) EventType() string    { return "messaging.MessageFailed.v1" }
+func (MessageDropped) EventType() string   { return "messaging.MessageDropped.v1" }
+
+func (MessageQueued) messageEvent()    {}
+func (MessageAddressed) messageEvent() {}
+func (MessageSent) messageEvent()      {}
+func (MessageFailed) messageEvent()    {}
+func (MessageDropped) messageEvent()   {}
+
+func (e MessageAddressed) PersonalSubject() uuid.UUID { return e.SubscriberID.UUID() }

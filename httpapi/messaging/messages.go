@@ -1,0 +1,72 @@
+// Package messagingapi serves the messages to customers.
+package messagingapi
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/httpapi"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/null"
+	"github.com/lastmile-isp/lastmile/projections/messaging"
+)
+
+// Messages serves /messages.
+type Messages struct{ Messages messagingviews.MessagesQuery }
+
+// Values of the filters.
+var (
+	channels = []string{"sms", "email"}
+	states   = []string{"queued", "sending", "sent", "failed", "dropped"}
+)
+
+// Routes lists the endpoints.
+func (a Messages) Routes() []httpapi.Route {
+	return []httpapi.Route{{
+		Method: http.MethodGet, Path: "/messages", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSupport,
+		Summary: "List the messages to customers, newest first", Row: messageResponse{},
+		Query: []httpapi.Param{
+			{Name: "channel", Type: "string", Enum: channels}, {Name: "state", Type: "string", Enum: states},
+			{Name: "subscriberId", Type: "uuid"},
+		},
+		Handle: a.list,
+	}}
+}
+
+// messageResponse is one message (docs/rules/messaging.md#messages).
+type messageResponse struct {
+	ID             id.Message       `json:"id"`
+	At             time.Time        `json:"at" doc:"when it was asked for"`
+	Channel        *string          `json:"channel" enum:"sms,email" doc:"null: it has no address yet"`
+	To             *string          `json:"to" doc:"null: it has no address yet, or the person was forgotten"`
+	Template       string           `json:"template"`
+	State          string           `json:"state" enum:"queued,sending,sent,failed,dropped"`
+	Error          *string          `json:"error" doc:"why it was not sent; null: nothing is wrong"`
+	SubscriberID   id.Subscriber    `json:"subscriberId"`
+	SubscriptionID *id.Subscription `json:"subscriptionId"`
+	StateAt        time.Time        `json:"stateAt" doc:"when the state began"`
+}
+
+// list answers with a page of messages, newest first.
+func (a Messages) list(ctx context.Context, c *httpapi.Call) error {
+	f := c.Filters()
+	filter := messagingviews.MessageFilter{Channel: f.OneOf("channel", channels...), State: f.OneOf("state", states...)}
+	filter.Subscriber = httpapi.FilterID[id.Subscriber](f, "subscriberId")
+	if err := f.Err(); err != nil {
+		return err
+	}
+	return httpapi.SendList(ctx, c, showMessage, func(
+		ctx context.Context, after messagingviews.MessageKey, max int,
+	) ([]messagingviews.MessageRow, error) {
+		return a.Messages.List(ctx, c.Org.ID, filter, after, max)
+	})
+}
+
+// showMessage writes the code of a failure as the error.
+func showMessage(r messagingviews.MessageRow) messageResponse {
+	return messageResponse{
+		ID: r.ID, At: r.At, Channel: r.Channel, To: r.To, Template: r.Template, State: r.State,
+		Error: null.Of(r.Code), SubscriberID: r.SubscriberID, SubscriptionID: r.SubscriptionID, StateAt: r.StateAt,
+	}
+}

@@ -1,0 +1,249 @@
+package accessjobs_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/aggregates/access"
+	"github.com/lastmile-isp/lastmile/aggregates/identity"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/eventstore"
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/coretest"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/storetest"
+	"github.com/lastmile-isp/lastmile/jobs"
+	"github.com/lastmile-isp/lastmile/jobs/access"
+	"github.com/lastmile-isp/lastmile/jobs/runner"
+	"github.com/lastmile-isp/lastmile/projections/access"
+	"github.com/lastmile-isp/lastmile/projections/identity"
+	"github.com/lastmile-isp/lastmile/projections/payments"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+)
+
+// start is the instant at which the tests begin, a Wednesday.
+var start = time.Date(2026, 4, 1, 9, 0, 0, 0, time.UTC)
+
+// faults has the workers on a real log.
+type faults struct {
+	*coretest.Kit
+	clock   *clock.Manual
+	org     id.Organization
+	views   *runner.Views
+	workers accessjobs.Workers
+	away    time.Time
+	devices map[id.Subscription]id.Device
+}
+
+// newFaults makes an organization without customers.
+func newFaults(t *testing.T) *faults {
+	t.Helper()
+	k := &faults{
+		clock: clock.NewManual(start), org: id.New[id.Organization](), devices: map[id.Subscription]id.Device{},
+	}
+	k.Kit = coretest.New(t, k.clock)
+	bus.Register(k.Bus, identity.Organizations())
+	bus.Register(k.Bus, access.Dunnings())
+	bus.Register(k.Bus, access.Outages())
+	k.Run(t, coretest.Operator(k.org), coretest.NewOrganization(k.org, "acme"))
+	k.views = k.Show(t, accessviews.Dunning{}, identityviews.Organizations{}, paymentsviews.Receipts{})
+	queue := jobrunner.New(jobrunner.Config{DB: k.DB, Clock: k.clock, Logger: storetest.Quiet(), InsertOnly: true})
+	k.workers = accessjobs.Workers{
+		Bus: k.Bus, Views: k.views, Queue: queue, Clock: k.clock,
+		LastDevices: func(context.Context, id.Organization, []id.Subscriber) (map[id.Subscription]id.Device, error) {
+			return k.devices, nil
+		},
+		ProviderAway: func(context.Context, id.Organization) (time.Time, error) { return k.away, nil },
+		Outage: func(ctx context.Context, org id.Organization) (time.Time, error) {
+			o, _, err := bus.LoadUnchecked[access.Outage](ctx, k.Bus, org)
+			if err != nil || !o.Lasts() {
+				return time.Time{}, err
+			}
+			return o.From, nil
+		},
+	}
+	k.workers.Register()
+	coretest.Start(t, "jobs", queue)
+	return k
+}
+
+// append records events at the beginning of a stream.
+func (k *faults) append(t *testing.T, stream string, at time.Time, list ...events.Event) {
+	t.Helper()
+	var batch []eventstore.New
+	for _, e := range list {
+		batch = append(batch, eventstore.New{Event: e, Meta: events.Metadata{
+			EventID: id.New[id.Event](), CommandID: id.New[id.Command](), OrgID: k.org, Action: "test", At: at,
+			Actor: events.Actor{Kind: events.ActorOperator},
+		}})
+	}
+	if _, err := k.Store.Append(t.Context(), stream, eventstore.NoStream, batch); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// owing is a subscription whose due instant lies some time from the start.
+func (k *faults) owing(t *testing.T, name string, due time.Duration, on id.Device) events.DunningSubject {
+	t.Helper()
+	s := events.DunningSubject{
+		SubscriptionID: id.Derive[id.Subscription]("test", name), OrgID: k.org,
+		SubscriberID: id.Derive[id.Subscriber]("test", name),
+	}
+	at := start.Add(due)
+	k.append(t, "dunning-"+s.SubscriptionID.String(), start, events.DunningBegan{
+		DunningSubject: s, DunningStep: events.DunningStep{DueAt: at, Due: money.Of(0, money.KES), At: start},
+	}, events.DunningReviewed{
+		DunningSubject: s, State: events.DunningReminding, At: start,
+		Owed: events.DunningOwed{At: start, PaidUntil: at},
+	})
+	k.devices[s.SubscriptionID] = on
+	return s
+}
+
+// follow does the job of a fault and gives the clock of a subscription.
+func (k *faults) follow(t *testing.T, job commands.FollowFault, run string) {
+	t.Helper()
+	k.WaitForAll(t, k.views, accessviews.DunningName)
+	cause := jobs.Cause{
+		OrgID: k.org, Actor: events.Actor{Kind: events.ActorProcess}, JobID: id.Derive[id.Any]("test", run),
+	}
+	if err := k.workers.FollowFault(t.Context(), job, cause); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// dunning folds the dunning of a subscription from the log.
+func (k *faults) dunning(t *testing.T, s events.DunningSubject) access.Dunning {
+	t.Helper()
+	d, _, err := bus.LoadUnchecked[access.Dunning](t.Context(), k.Bus, s.SubscriptionID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func TestFollowFault_StopsTheClocksOfThoseWhomItConcernsOnce(t *testing.T) {
+	t.Parallel()
+	k := newFaults(t)
+	tower, mast := id.New[id.Device](), id.New[id.Device]()
+	here := k.owing(t, "here", -time.Hour, tower)
+	moved := k.owing(t, "moved", -time.Hour, tower)
+	there := k.owing(t, "there", -time.Hour, mast)
+	soon := k.owing(t, "soon", 3*time.Hour, tower)
+	job := commands.FollowFault{OrgID: k.org, Cause: "no_line:x:1", DeviceID: tower, From: start.Add(-3 * time.Minute)}
+	for n := range 2 {
+		k.follow(t, job, fmt.Sprint("begins", n))
+	}
+	if d := k.dunning(t, here); len(d.Stopped) != 1 || !d.Stopped[job.Cause].Equal(job.From) {
+		t.Errorf("stopped %+v", d.Stopped)
+	}
+	for _, s := range []events.DunningSubject{there, soon} {
+		if d := k.dunning(t, s); len(d.Stopped) > 0 {
+			t.Errorf("%s is stopped: %+v", s.SubscriptionID, d.Stopped)
+		}
+	}
+	k.devices[moved.SubscriptionID] = mast
+	k.clock.Advance(3*time.Hour + 5*time.Minute)
+	k.follow(t, job, "round")
+	if d := k.dunning(t, moved); len(d.Stopped) != 0 || len(d.Pauses) != 1 {
+		t.Errorf("who has a line at another router: %+v %+v", d.Stopped, d.Pauses)
+	}
+	if d := k.dunning(t, soon); len(d.Stopped) != 1 {
+		t.Errorf("whose clock came to run meanwhile: %+v", d.Stopped)
+	}
+	job.Until = start.Add(3 * time.Hour)
+	late := k.owing(t, "late", time.Hour, tower) // no round has seen it
+	for n := range 2 {
+		k.follow(t, job, fmt.Sprint("ends", n))
+	}
+	for _, s := range []events.DunningSubject{here, soon, late} {
+		d := k.dunning(t, s)
+		if len(d.Stopped) != 0 || len(d.Pauses) != 1 || !d.Pauses[0].From.Equal(job.From) ||
+			!d.Pauses[0].Until.Equal(job.Until) {
+			t.Errorf("%s: %+v %+v", s.SubscriptionID, d.Stopped, d.Pauses)
+		}
+	}
+}
+
+// paid records receipts of mobile money at an instant.
+func (k *faults) paid(t *testing.T, at time.Time, n int) {
+	t.Helper()
+	for range n {
+		r := id.New[id.Receipt]()
+		k.append(t, "receipt-"+r.String(), at, events.ReceiptRecorded{
+			ReceiptID: r, OrgID: k.org, Amount: money.Major(100, money.KES), Channel: commands.ChannelPaybill,
+			PaidAt: at, RecordedAt: at,
+		})
+	}
+}
+
+// watch looks at all organizations and gives since when customers cannot pay; zero = they can.
+func (k *faults) watch(t *testing.T, run string) time.Time {
+	t.Helper()
+	k.WaitForAll(t, k.views, paymentsviews.ReceiptsName, identityviews.OrganizationsName)
+	err := k.workers.WatchPayments(t.Context(), commands.WatchPayments{}, jobs.Cause{
+		Actor: events.Actor{Kind: events.ActorProcess}, JobID: id.Derive[id.Any]("watch", run),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	from, err := k.workers.Outage(t.Context(), k.org)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return from
+}
+
+func TestWatchPayments_SilenceCountsWhereThereAreAlwaysReceipts(t *testing.T) {
+	t.Parallel()
+	k := newFaults(t)
+	last := start.Add(-2 * time.Hour)
+	k.paid(t, last, 1)
+	for week := 1; week <= 3; week++ {
+		k.paid(t, last.AddDate(0, 0, -7*week).Add(time.Hour), 20)
+	}
+	if from := k.watch(t, "new"); !from.IsZero() {
+		t.Errorf("an organization of three weeks has an outage since %v", from)
+	}
+	k.paid(t, last.AddDate(0, 0, -28).Add(time.Hour), 19)
+	if from := k.watch(t, "small"); !from.IsZero() {
+		t.Errorf("a small organization has an outage since %v", from)
+	}
+	k.paid(t, last.AddDate(0, 0, -28).Add(time.Hour), 1)
+	if from := k.watch(t, "silent"); !from.Equal(last) {
+		t.Errorf("the outage is since %v, want %v", from, last)
+	}
+	k.paid(t, start.Add(-time.Minute), 1) // a receipt came at last
+	if from := k.watch(t, "over"); !from.IsZero() {
+		t.Errorf("the outage lasts since %v", from)
+	}
+	o, _, err := bus.LoadUnchecked[access.Outage](t.Context(), k.Bus, k.org)
+	if err != nil || !o.Until.Equal(start.Add(-time.Minute)) {
+		t.Errorf("outage %+v, %v", o, err)
+	}
+}
+
+func TestWatchPayments_AProviderThatIsAwayForAWhile(t *testing.T) {
+	t.Parallel()
+	k := newFaults(t)
+	k.away = start.Add(-time.Minute)
+	if from := k.watch(t, "short"); !from.IsZero() {
+		t.Errorf("a minute is an outage since %v", from)
+	}
+	k.clock.Advance(10 * time.Minute)
+	if from := k.watch(t, "long"); !from.Equal(k.away) {
+		t.Errorf("the outage is since %v, want %v", from, k.away)
+	}
+	k.clock.Advance(80 * time.Hour)
+	if from := k.watch(t, "for days"); !from.IsZero() {
+		t.Errorf("the outage lasts since %v", from)
+	}
+	if from := k.watch(t, "for days again"); !from.IsZero() {
+		t.Errorf("the outage began again: %v", from)
+	}
+}

@@ -1,0 +1,47 @@
+// Package messagingjobs has the jobs about messages to customers.
+package messagingjobs
+
+import (
+	"context"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/jobs"
+	"github.com/lastmile-isp/lastmile/jobs/runner"
+)
+
+// queue keeps a run of many messages from delaying other work.
+const queue = "messages"
+
+// Workers do the jobs of the area. Every field is required. Safe for concurrent use.
+type Workers struct {
+	// Send makes one attempt. again is set when the message has to wait until then.
+	Send func(ctx context.Context, args commands.SendMessage, cause jobs.Cause) (again time.Time, err error)
+	// Forget removes what is kept of a customer's messages.
+	Forget func(ctx context.Context, subscriber id.Subscriber) error
+	Clock  clock.Clock
+	Queue  *jobrunner.Runner
+}
+
+// Register makes the queue know the workers.
+func (w Workers) Register() {
+	jobrunner.AddWorker(w.Queue, w.send, jobrunner.Options{Queue: queue})
+	jobrunner.AddWorker(w.Queue, w.forget, jobrunner.Options{})
+}
+
+// send makes one attempt, or waits for the hours in which messages go.
+func (w Workers) send(ctx context.Context, args commands.SendMessage, cause jobs.Cause) error {
+	cause.OrgID = args.OrgID
+	again, err := w.Send(ctx, args, cause)
+	if err == nil && !again.IsZero() {
+		return jobrunner.Snooze(again.Sub(w.Clock.Now()))
+	}
+	return err
+}
+
+// forget removes what is kept of a customer's messages.
+func (w Workers) forget(ctx context.Context, args commands.ForgetMessages, _ jobs.Cause) error {
+	return w.Forget(ctx, args.SubscriberID)
+}

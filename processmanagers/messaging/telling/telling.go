@@ -1,0 +1,110 @@
+// Package telling says which events customers are told of:
+//
+//	reminder, step of dunning ──► SendMessage ──► queued, sent, failed or dropped
+//	subscriber forgotten      ──► ForgetMessages
+//
+// It remembers nothing: that nobody is told twice of one cause on one day follows from the id of the message.
+package telling
+
+import (
+	"time"
+
+	"github.com/lastmile-isp/lastmile/aggregates/access/course"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/processmanagers"
+)
+
+// How long after an event its message is still of use. Messages wait for the hours in which they go, and for a program
+// that was off.
+const (
+	noticeKept   = 72 * time.Hour
+	reminderKept = 24 * time.Hour
+)
+
+// State is empty.
+type State struct{}
+
+// Process has an instance for each subscription, which ends at once.
+func Process() processmanagers.Process[State] {
+	return processmanagers.Process[State]{
+		Name: "messages",
+		On: []processmanagers.Handled{
+			processmanagers.Follow(func(e events.DunningReminded) string { return e.SubscriptionID.String() }),
+			processmanagers.Follow(func(e events.DunningBegan) string { return e.SubscriptionID.String() }),
+			processmanagers.Follow(func(e events.WalledGardenEntered) string { return e.SubscriptionID.String() }),
+			processmanagers.Follow(func(e events.ServiceSuspended) string { return e.SubscriptionID.String() }),
+			processmanagers.Follow(func(e events.DunningEnded) string { return e.SubscriptionID.String() }),
+			processmanagers.Follow(func(e events.SubscriberForgotten) string { return e.SubscriberID.String() }),
+		},
+		Decide: decide,
+		Evolve: func(s State, _ processmanagers.Input) State { return s },
+		Ended:  func(State) bool { return true },
+	}
+}
+
+// decide asks for the message of an event, if it has one.
+func decide(_ State, in processmanagers.Input, _ time.Time) (processmanagers.Output, error) {
+	if in.Event == nil {
+		return processmanagers.Output{}, nil
+	}
+	if e, ok := in.Event.Event.(events.SubscriberForgotten); ok {
+		return processmanagers.Output{Jobs: []commands.Job{
+			commands.ForgetMessages{OrgID: in.Event.Meta.OrgID, SubscriberID: e.SubscriberID},
+		}}, nil
+	}
+	job, ok := about(in.Event.Event)
+	if !ok {
+		return processmanagers.Output{}, nil
+	}
+	job.Position = in.Event.Position
+	return processmanagers.Output{Jobs: []commands.Job{job}}, nil
+}
+
+// about is the message that an event leads to; false when customers are not told of it.
+func about(e events.Event) (commands.SendMessage, bool) {
+	switch e := e.(type) {
+	case events.DunningReminded:
+		job := message(e.DunningSubject, reminderOf(e.Day), e.At, reminderKept)
+		job.DueAt = e.DueAt
+		if !e.Until.IsZero() {
+			job.Until = e.Until
+		}
+		return job, true
+	case events.DunningBegan:
+		if e.Before.Cut() {
+			return message(e.DunningSubject, events.NoticeRestored, e.At, reminderKept), true
+		}
+		job := message(e.DunningSubject, events.ReminderOverdue, e.At, reminderKept)
+		job.DueAt = e.DueAt
+		return job, e.Reason == string(course.ReasonDue) // otherwise a reminder was the beginning
+	case events.WalledGardenEntered:
+		return message(e.DunningSubject, events.NoticeGarden, e.At, noticeKept), true
+	case events.ServiceSuspended:
+		return message(e.DunningSubject, events.NoticeSuspended, e.At, noticeKept), true
+	case events.DunningEnded:
+		return message(e.DunningSubject, events.NoticeRestored, e.At, reminderKept), e.Before.Cut()
+	}
+	return commands.SendMessage{}, false
+}
+
+// reminderOf is the template of a reminder on a day relative to the due date.
+func reminderOf(day int) events.MessageTemplate {
+	switch {
+	case day < 0:
+		return events.ReminderBefore
+	case day == 0:
+		return events.ReminderDue
+	}
+	return events.ReminderOverdue
+}
+
+// message is the job for a message that is of use for a while.
+func message(
+	s events.DunningSubject, t events.MessageTemplate, at time.Time, kept time.Duration,
+) commands.SendMessage {
+	return commands.SendMessage{
+		OrgID: s.OrgID, SubscriberID: s.SubscriberID, SubscriptionID: s.SubscriptionID, Template: t, At: at,
+		Until: at.Add(kept),
+	}
+}

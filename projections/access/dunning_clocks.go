@@ -1,0 +1,56 @@
+package accessviews
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
+)
+
+// readSubject reads a row of subscription, organization and subscriber.
+func readSubject(row pgx.CollectableRow) (s events.DunningSubject, err error) {
+	err = row.Scan(&s.SubscriptionID, &s.OrgID, &s.SubscriberID)
+	return s, err
+}
+
+// Running gives up to max subscriptions after an id, in the order of their ids, whose days are counted at an instant or
+// come to be counted by then, and whose clock a cause never stopped.
+func (q DunningQuery) Running(
+	ctx context.Context, org id.Organization, by time.Time, cause string, after id.Subscription, max int,
+) ([]events.DunningSubject, error) {
+	var rows []events.DunningSubject
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.Collect(r, &rows, readSubject, q.Views.SQL(DunningName, `
+			select subscription_id, org_id, subscriber_id from {schema}.dunning d
+			where org_id = @org and (@after::uuid is null or subscription_id > @after)
+				and (state in ('reminding', 'walled_garden', 'suspended') and due_at <= @by
+					or state = 'none' and next_at <= @by
+						and (next_state not in ('', 'reminding') or paid_until <= @by))
+				and not exists (select from {schema}.pauses p
+					where p.subscription_id = d.subscription_id and p.cause = @cause)
+			order by subscription_id limit @max`), pgx.NamedArgs{
+			"org": org, "after": after, "by": by, "cause": cause, "max": max,
+		})
+	})
+	return rows, err
+}
+
+// Stopped gives up to max subscriptions after an id, in the order of their ids, whose clock a cause stops at present.
+func (q DunningQuery) Stopped(
+	ctx context.Context, org id.Organization, cause string, after id.Subscription, max int,
+) ([]events.DunningSubject, error) {
+	var rows []events.DunningSubject
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.Collect(r, &rows, readSubject, q.Views.SQL(DunningName, `
+			select d.subscription_id, d.org_id, d.subscriber_id from {schema}.pauses p
+			join {schema}.dunning d on d.subscription_id = p.subscription_id
+			where p.org_id = $1 and ($2::uuid is null or p.subscription_id > $2) and p.cause = $3
+				and p.until_at is null
+			order by p.subscription_id limit $4`), org, after, cause, max)
+	})
+	return rows, err
+}

@@ -1,0 +1,17 @@
+-- Every message to a customer that was asked for.
+create table {schema}.messages (
+  message_id uuid primary key,
+  org_id uuid not null,
+  subscriber_id uuid not null,
+  subscription_id uuid,
+  at timestamptz not null, -- when it was asked for
+  template text not null,
+  channel text, -- null = it has no address yet
+  address text, -- null = it has none yet, or the person was forgotten
+  state text not null,
+  code text not null default '', -- why it was not sent
+  state_at timestamptz not null
+);
+create index messages_newest on {schema}.messages (org_id, at desc, message_id desc);
+create index messages_subscriber on {schema}.messages (org_id, subscriber_id, at desc, message_id desc);
+create index messages_forget on {schema}.messages (subscriber_id);

@@ -1,0 +1,66 @@
+package messagingviews
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/null"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+)
+
+// MessageRow is one message to a customer.
+type MessageRow struct {
+	ID             id.Message       `db:"message_id"`
+	SubscriberID   id.Subscriber    `db:"subscriber_id"`
+	SubscriptionID *id.Subscription `db:"subscription_id"`
+	At             time.Time        `db:"at"` // when it was asked for
+	Template       string           `db:"template"`
+	Channel        *string          `db:"channel"` // nil = it has no address yet
+	To             *string          `db:"address"` // nil = it has none yet, or the person was forgotten
+	State          string           `db:"state"`   // "queued", "sending", "sent", "failed", "dropped"
+	Code           string           `db:"code"`    // why it was not sent
+	StateAt        time.Time        `db:"state_at"`
+}
+
+// MessageKey is a row's place in the list, newest first. The zero value starts at the newest row.
+type MessageKey struct {
+	At time.Time  `json:"a"`
+	ID id.Message `json:"i"`
+}
+
+// Key makes the next page begin after this row.
+func (r MessageRow) Key() MessageKey { return MessageKey{At: r.At, ID: r.ID} }
+
+// MessageFilter narrows a list. A zero field does not restrict it; several fields must all fit.
+type MessageFilter struct {
+	Channel    string
+	State      string
+	Subscriber id.Subscriber
+}
+
+// MessagesQuery serves an organization's messages.
+type MessagesQuery struct{ Views *runner.Views }
+
+// List returns up to max messages of an organization after a key, newest first.
+func (q MessagesQuery) List(
+	ctx context.Context, org id.Organization, f MessageFilter, after MessageKey, max int,
+) ([]MessageRow, error) {
+	var rows []MessageRow
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.Collect(r, &rows, pgx.RowToStructByName[MessageRow], q.Views.SQL(MessagesName, `
+			select message_id, subscriber_id, subscription_id, at, template, channel, address, state, code, state_at
+			from {schema}.messages
+			where org_id = @org and (@channel = '' or channel = @channel) and (@state = '' or state = @state)
+				and (@subscriber::uuid is null or subscriber_id = @subscriber)
+				and (@at::timestamptz is null or (at, message_id) < (@at, @id))
+			order by at desc, message_id desc limit @max`), pgx.NamedArgs{
+			"org": org, "channel": f.Channel, "state": f.State, "subscriber": f.Subscriber,
+			"at": null.Time(after.At), "id": after.ID, "max": max,
+		})
+	})
+	return rows, err
+}

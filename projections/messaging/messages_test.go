@@ -1,0 +1,46 @@
+package messagingviews_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/personal"
+	"github.com/lastmile-isp/lastmile/projections/messaging"
+	"github.com/lastmile-isp/lastmile/projections/runner/projectiontest"
+)
+
+// Each message has a row with its latest state, and no address once the customer was forgotten.
+func TestMessages_Story(t *testing.T) {
+	t.Parallel()
+	began := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+	acme := id.Derive[id.Organization]("test", "acme")
+	story := projectiontest.NewStory(acme, began)
+	for _, name := range []string{"waiting", "sent", "failed", "dropped", "forgotten"} {
+		m, who := id.Derive[id.Message]("test", name), id.Derive[id.Subscriber]("test", name)
+		list := []events.Event{
+			events.MessageQueued{
+				MessageID: m, OrgID: acme, SubscriberID: who, SubscriptionID: id.Derive[id.Subscription]("test", name),
+				Template: events.ReminderBefore, At: began,
+			},
+			events.MessageAddressed{
+				MessageID: m, SubscriberID: who, Channel: events.ChannelSMS, To: personal.Of("+254711000001"),
+				At: began.Add(time.Minute),
+			},
+			events.MessageSent{MessageID: m, SubscriberID: who, Channel: events.ChannelSMS, At: began.Add(time.Hour)},
+		}
+		switch name {
+		case "waiting":
+			list = list[:1]
+		case "failed":
+			list = append(list[:2], events.MessageFailed{MessageID: m, SubscriberID: who, Code: "gateway_failed"})
+		case "dropped":
+			list = append(list[:1], events.MessageDropped{MessageID: m, SubscriberID: who, Code: "expired"})
+		case "forgotten":
+			list = append(list, events.SubscriberForgotten{SubscriberID: who})
+		}
+		story.Add("message-"+name, list...)
+	}
+	projectiontest.Check(t, messagingviews.Messages{}, story)
+}

@@ -1,0 +1,174 @@
+// Package messagingcases has the use cases about messages to customers.
+package messagingcases
+
+import (
+	"context"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/aggregates/messaging"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/personal"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+)
+
+// Outgoing is a message as a gateway gets it.
+type Outgoing struct {
+	ID         id.Message // the same at every repeat: a gateway sends it once where it can
+	Org        id.Organization
+	Subscriber id.Subscriber
+	At         time.Time
+	Channel    events.MessageChannel
+	To         string
+	Template   events.MessageTemplate
+	Subject    string // "" for SMS
+	Text       string
+}
+
+// Gateway takes messages of one channel. An error means that the message was not taken, and is tried again.
+type Gateway interface {
+	Send(ctx context.Context, m Outgoing) error
+}
+
+// Delivery sends messages. Safe for concurrent use.
+type Delivery struct {
+	Bus      *bus.Bus
+	Views    *runner.Views
+	Clock    clock.Clock
+	Gateways map[events.MessageChannel]Gateway // a channel without a gateway fails its messages
+	// Templates gives those of an organization; nil = DefaultTemplates for all.
+	Templates func(ctx context.Context, org id.Organization) (Templates, error)
+	// Quiet gives the quiet hours of an organization, nil for none. A nil function means that nobody has any.
+	Quiet     func(ctx context.Context, org id.Organization) (*Quiet, error)
+	Shortcode string                   // of the platform's paybill; "" = none
+	PayLink   func(slug string) string // address of the payment page of an organization
+}
+
+// Attempt says who makes an attempt.
+type Attempt struct {
+	Job  id.Any                          // the same in every attempt
+	Meta func(name string) commands.Meta // makes the metadata of an outcome; the same name acts once
+	Last bool                            // no attempt follows
+}
+
+// Codes of messages that were not sent.
+const (
+	codeExpired    = "expired"        // its moment was over
+	codeUntrue     = "no_longer_true" // the customer has paid, or what it says has changed otherwise
+	codeNoHours    = "no_hours"       // the organization's hours leave no time for messages
+	codeNoAddress  = "no_address"     // the customer has neither phone nor e-mail
+	codeNoGateway  = "no_gateway"     // nothing sends messages of this channel
+	codeGateway    = "gateway_failed" // the gateway did not take it
+	codeNoTemplate = "template_broken"
+)
+
+// Send makes one attempt at a message. again is set when the message has to wait until then. An error is tried again,
+// and the last one is recorded.
+func (d Delivery) Send(ctx context.Context, args commands.SendMessage, a Attempt) (again time.Time, err error) {
+	f, ok, err := d.load(ctx, args)
+	if err != nil || !ok || f.silent() {
+		return time.Time{}, err
+	}
+	which := f.message(args)
+	_, err = d.Bus.Execute(ctx, commands.QueueMessage{
+		MessageID: which, OrgID: args.OrgID, SubscriberID: args.SubscriberID, SubscriptionID: args.SubscriptionID,
+		Template: args.Template, Until: args.Until, Sender: a.Job,
+	}, a.Meta("queue"))
+	if err != nil {
+		return time.Time{}, err
+	}
+	m, _, err := bus.LoadOwned[messaging.Message](ctx, d.Bus, args.OrgID, which)
+	if err != nil || m.Over || m.Sender != a.Job {
+		return time.Time{}, err
+	}
+	now := d.Clock.Now()
+	if !now.Before(args.Until) {
+		return time.Time{}, d.drop(ctx, a, which, codeExpired)
+	}
+	if !f.holds(args) {
+		return time.Time{}, d.drop(ctx, a, which, codeUntrue)
+	}
+	open, err := d.open(ctx, f, now)
+	switch {
+	case err != nil:
+		return time.Time{}, err
+	case open.IsZero():
+		return time.Time{}, d.fail(ctx, a, which, codeNoHours)
+	case open.After(now):
+		if open.After(args.Until) {
+			open = args.Until // to drop it then
+		}
+		return open, nil
+	}
+	return time.Time{}, d.hand(ctx, f, args, a)
+}
+
+// open is the first instant from now on at which the organization's messages go.
+func (d Delivery) open(ctx context.Context, f facts, now time.Time) (time.Time, error) {
+	var quiet *Quiet
+	if d.Quiet != nil {
+		var err error
+		if quiet, err = d.Quiet(ctx, f.org.ID); err != nil {
+			return time.Time{}, err
+		}
+	}
+	return opens(now, f.zone, f.hours, quiet), nil
+}
+
+// hand gives the message to the gateway and records what came of it.
+func (d Delivery) hand(ctx context.Context, f facts, args commands.SendMessage, a Attempt) error {
+	which := f.message(args)
+	channel, to := f.address()
+	if channel == "" {
+		return d.fail(ctx, a, which, codeNoAddress)
+	}
+	templates := DefaultTemplates()
+	if d.Templates != nil {
+		var err error
+		if templates, err = d.Templates(ctx, args.OrgID); err != nil {
+			return err
+		}
+	}
+	template, known := templates[args.Template]
+	subject, text, err := template.render(channel, f.values(d.PayLink(f.org.Slug)))
+	if err != nil || !known || text == "" {
+		return d.fail(ctx, a, which, codeNoTemplate)
+	}
+	gateway, ok := d.Gateways[channel]
+	if !ok {
+		return d.fail(ctx, a, which, codeNoGateway)
+	}
+	_, err = d.Bus.Execute(ctx, commands.AddressMessage{
+		MessageID: which, Channel: channel, To: personal.Of(to),
+	}, a.Meta("address"))
+	if err != nil {
+		return err
+	}
+	err = gateway.Send(ctx, Outgoing{
+		ID: which, Org: args.OrgID, Subscriber: args.SubscriberID, At: d.Clock.Now(), Channel: channel, To: to,
+		Template: args.Template, Subject: subject, Text: text,
+	})
+	switch {
+	case err != nil && a.Last:
+		return d.fail(ctx, a, which, codeGateway)
+	case err != nil:
+		return err
+	}
+	_, err = d.Bus.Execute(ctx, commands.ConfirmMessage{MessageID: which}, a.Meta("confirm"))
+	return err
+}
+
+// drop records why a message is not sent any more.
+func (d Delivery) drop(ctx context.Context, a Attempt, which id.Message, code string) error {
+	_, err := d.Bus.Execute(ctx, commands.DropMessage{MessageID: which, Code: code}, a.Meta("drop"))
+	return err
+}
+
+// fail records why a message cannot be sent.
+func (d Delivery) fail(ctx context.Context, a Attempt, which id.Message, code string) error {
+	_, err := d.Bus.Execute(ctx, commands.FailMessage{MessageID: which, Code: code}, a.Meta("fail"))
+	return err
+}

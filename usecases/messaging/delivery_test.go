@@ -1,0 +1,225 @@
+package messagingcases_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/aggregates/access"
+	"github.com/lastmile-isp/lastmile/aggregates/identity"
+	"github.com/lastmile-isp/lastmile/aggregates/messaging"
+	"github.com/lastmile-isp/lastmile/aggregates/payments"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/eventstore"
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/coretest"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/personal"
+	"github.com/lastmile-isp/lastmile/projections/access"
+	"github.com/lastmile-isp/lastmile/projections/messaging"
+	"github.com/lastmile-isp/lastmile/projections/subscribers"
+	"github.com/lastmile-isp/lastmile/usecases/messaging"
+)
+
+// noon is within the message hours of Nairobi.
+var noon = time.Date(2026, 3, 4, 9, 0, 0, 0, time.UTC)
+
+// errDown is the failure of a gateway that is down.
+var errDown = errors.New("the gateway is down")
+
+// kit is an organization with one customer, who was reminded.
+type kit struct {
+	*coretest.Kit
+	delivery messagingcases.Delivery
+	clock    *clock.Manual
+	args     commands.SendMessage
+	sent     []messagingcases.Outgoing
+	down     bool
+}
+
+// Send is the gateway of the test.
+func (k *kit) Send(_ context.Context, m messagingcases.Outgoing) error {
+	if k.down {
+		return errDown
+	}
+	k.sent = append(k.sent, m)
+	return nil
+}
+
+// newKit makes the customer's log and read models.
+func newKit(t *testing.T, details events.SubscriberDetails) *kit {
+	t.Helper()
+	k := &kit{clock: clock.NewManual(noon)}
+	k.Kit = coretest.New(t, k.clock)
+	bus.Register(k.Bus, identity.Organizations())
+	bus.Register(k.Bus, access.DunningPolicies())
+	bus.Register(k.Bus, payments.Gateways())
+	bus.Register(k.Bus, messaging.Messages())
+	org, who, line := id.New[id.Organization](), id.New[id.Subscriber](), id.New[id.Subscription]()
+	k.Run(t, coretest.Operator(org), coretest.NewOrganization(org, "acme"))
+	due := noon.AddDate(0, 0, 3)
+	subject := events.DunningSubject{SubscriptionID: line, OrgID: org, SubscriberID: who}
+	k.append(t, org, "subscriber-"+who.String(), events.SubscriberRegistered{
+		SubscriberID: who, OrgID: org, AccountNumber: "10000016", Currency: money.KES, Details: details,
+	})
+	k.append(t, org, "subscription-"+line.String(), events.SubscriptionCreated{
+		SubscriptionID: line, OrgID: org, SubscriberID: who, PlanID: id.New[id.Plan](),
+		Terms: events.PlanTerms{Name: "Home", Mode: events.Prepaid, Price: money.Major(1500, money.KES)},
+	}, events.SubscriptionActivated{SubscriptionID: line, SubscriberID: who})
+	step := events.DunningStep{DueAt: due, At: noon, Due: money.Of(0, money.KES)}
+	k.append(t, org, "dunning-"+line.String(), events.DunningBegan{DunningSubject: subject, DunningStep: step},
+		events.DunningReviewed{
+			DunningSubject: subject, State: events.DunningReminding, At: noon,
+			Owed: events.DunningOwed{At: noon, PaidUntil: due},
+		})
+	views := k.Show(t, accessviews.Dunning{}, subscribersviews.Subscribers{}, subscribersviews.Subscriptions{},
+		messagingviews.Messages{})
+	k.WaitForAll(t, views, accessviews.DunningName, subscribersviews.SubscribersName,
+		subscribersviews.SubscriptionsName)
+	k.delivery = messagingcases.Delivery{
+		Bus: k.Bus, Views: views, Clock: k.clock,
+		PayLink:  func(slug string) string { return "https://" + slug + "/pay" },
+		Gateways: map[events.MessageChannel]messagingcases.Gateway{events.ChannelSMS: k, events.ChannelEmail: k},
+	}
+	k.args = commands.SendMessage{
+		OrgID: org, SubscriberID: who, SubscriptionID: line, Template: events.ReminderBefore, DueAt: due, At: noon,
+		Until: noon.Add(8 * time.Hour),
+	}
+	return k
+}
+
+// append records events at the beginning of a stream.
+func (k *kit) append(t *testing.T, org id.Organization, stream string, list ...events.Event) {
+	t.Helper()
+	var batch []eventstore.New
+	for _, e := range list {
+		batch = append(batch, eventstore.New{Event: e, Meta: events.Metadata{
+			EventID: id.New[id.Event](), CommandID: id.New[id.Command](), OrgID: org, Action: "test", At: noon,
+			Actor: events.Actor{Kind: events.ActorOperator},
+		}})
+	}
+	if _, err := k.Store.Append(t.Context(), stream, eventstore.NoStream, batch); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// send makes an attempt of a job.
+func (k *kit) send(t *testing.T, job string, last bool) (time.Time, error) {
+	t.Helper()
+	which := id.Derive[id.Any]("test", job)
+	return k.delivery.Send(t.Context(), k.args, messagingcases.Attempt{Job: which, Last: last,
+		Meta: func(name string) commands.Meta {
+			return commands.Meta{
+				CommandID: id.Derive[id.Command]("test", job, name), OrgID: k.args.OrgID,
+				Actor: events.Actor{Kind: events.ActorProcess},
+			}
+		},
+	})
+}
+
+// state waits for the read model and gives the one message's state, with its code if any.
+func (k *kit) state(t *testing.T) string {
+	t.Helper()
+	k.WaitForAll(t, k.delivery.Views, messagingviews.MessagesName)
+	rows, err := messagingviews.MessagesQuery{Views: k.delivery.Views}.List(t.Context(), k.args.OrgID,
+		messagingviews.MessageFilter{}, messagingviews.MessageKey{}, 10)
+	if err != nil || len(rows) != 1 {
+		t.Fatalf("messages %+v, %v", rows, err)
+	}
+	return strings.TrimSpace(rows[0].State + " " + rows[0].Code)
+}
+
+// must fails the test when an attempt failed or has to wait.
+func must(t *testing.T, again time.Time, err error) {
+	t.Helper()
+	if err != nil || !again.IsZero() {
+		t.Fatalf("again %v, %v", again, err)
+	}
+}
+
+// phone is a customer who is reached by phone.
+func phone() events.SubscriberDetails {
+	return events.SubscriberDetails{Phone: personal.Of("+254711000001"), Email: personal.Of("amina@example.com")}
+}
+
+func TestSend_GoesOnceWhoeverAsksAndHoweverOften(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, phone())
+	k.down = true
+	if _, err := k.send(t, "one", false); !errors.Is(err, errDown) {
+		t.Fatalf("failure %v", err)
+	}
+	if s := k.state(t); s != "sending" {
+		t.Errorf("state %s", s)
+	}
+	k.down = false
+	k.args.Template = events.ReminderDue // another rule wants to tell of the same debt on the same day
+	again, err := k.send(t, "other", false)
+	must(t, again, err)
+	k.args.Template = events.ReminderBefore
+	for range 2 {
+		again, err := k.send(t, "one", false)
+		must(t, again, err)
+	}
+	if len(k.sent) != 1 || k.state(t) != "sent" {
+		t.Fatalf("sent %+v, %s", k.sent, k.state(t))
+	}
+	m := k.sent[0]
+	if m.Channel != events.ChannelSMS || m.To != "+254711000001" || m.Text !=
+		"The acme: KES 1500.00 is due on 7 Mar 2026 for account 10000016. Pay: https://acme/pay" {
+		t.Errorf("message %+v", m)
+	}
+}
+
+func TestSend_WhatCannotGoSaysWhy(t *testing.T) {
+	t.Parallel()
+	broken := func(context.Context, id.Organization) (messagingcases.Templates, error) {
+		return messagingcases.Templates{events.ReminderBefore: {SMS: "{nothing}"}}, nil
+	}
+	for name, c := range map[string]struct {
+		details events.SubscriberDetails
+		change  func(k *kit)
+		want    string
+	}{
+		"no address":      {events.SubscriberDetails{}, func(*kit) {}, "failed no_address"},
+		"broken template": {phone(), func(k *kit) { k.delivery.Templates = broken }, "failed template_broken"},
+		"no gateway":      {phone(), func(k *kit) { k.delivery.Gateways = nil }, "failed no_gateway"},
+		"gateway down":    {phone(), func(k *kit) { k.down = true }, "failed gateway_failed"},
+		"too late":        {phone(), func(k *kit) { k.clock.Advance(9 * time.Hour) }, "dropped expired"},
+		"not true":        {phone(), func(k *kit) { k.args.Template = events.NoticeGarden }, "dropped no_longer_true"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := newKit(t, c.details)
+			c.change(k)
+			again, err := k.send(t, "one", true)
+			must(t, again, err)
+			if got := k.state(t); got != c.want || len(k.sent) > 0 {
+				t.Errorf("%s, sent %v, want %s", got, k.sent, c.want)
+			}
+		})
+	}
+}
+
+func TestSend_WaitsForTheMorningAndGoesByEmailWithoutAPhone(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, events.SubscriberDetails{Email: personal.Of("amina@example.com")})
+	k.clock.Advance(10 * time.Hour) // 22:00 in Nairobi
+	k.args.Until = noon.Add(48 * time.Hour)
+	again, err := k.send(t, "one", false)
+	morning := time.Date(2026, 3, 5, 5, 0, 0, 0, time.UTC)
+	if err != nil || !again.Equal(morning) || k.state(t) != "queued" {
+		t.Fatalf("again %v, %v", again, err)
+	}
+	k.clock.Advance(morning.Sub(k.clock.Now()))
+	again, err = k.send(t, "one", false)
+	must(t, again, err)
+	if len(k.sent) != 1 || k.sent[0].Channel != events.ChannelEmail || k.sent[0].Subject == "" {
+		t.Errorf("sent %+v", k.sent)
+	}
+}

@@ -1,0 +1,190 @@
+package messagingcases
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/aggregates/access"
+	"github.com/lastmile-isp/lastmile/aggregates/identity"
+	"github.com/lastmile-isp/lastmile/aggregates/payments"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/null"
+	"github.com/lastmile-isp/lastmile/projections/access"
+	"github.com/lastmile-isp/lastmile/projections/subscribers"
+	"github.com/lastmile-isp/lastmile/usecases"
+)
+
+// facts is everything about a customer that a message depends on, at present.
+type facts struct {
+	org        identity.Organization
+	zone       *time.Location
+	hours      events.MessageHours
+	subscriber subscribersviews.SubscriberRow
+	line       subscribersviews.SubscriptionRow
+	dunning    accessviews.DunningRow   // of the line
+	lines      []accessviews.DunningRow // of all subscriptions of the customer
+	shortcode  string                   // to which customers pay; "" = none
+}
+
+// load reads the facts. ok is false when the subscription or its customer is not known any more.
+func (d Delivery) load(ctx context.Context, args commands.SendMessage) (f facts, ok bool, err error) {
+	for _, model := range []string{
+		accessviews.DunningName, subscribersviews.SubscribersName, subscribersviews.SubscriptionsName,
+	} {
+		if err := d.Views.WaitFor(ctx, model, args.Position); err != nil {
+			return facts{}, false, err
+		}
+	}
+	if f.org, _, err = bus.LoadOwned[identity.Organization](ctx, d.Bus, args.OrgID, args.OrgID); err != nil {
+		return facts{}, false, err
+	}
+	if f.zone, err = usecases.Zone(f.org.Billing); err != nil {
+		return facts{}, false, err
+	}
+	subscriber, err := subscribersviews.SubscribersQuery{Views: d.Views}.Get(ctx, args.OrgID, args.SubscriberID)
+	if err != nil || subscriber == nil {
+		return facts{}, false, err
+	}
+	line, err := subscribersviews.SubscriptionsQuery{Views: d.Views}.Get(ctx, args.OrgID, args.SubscriptionID)
+	if err != nil || line == nil {
+		return facts{}, false, err
+	}
+	f.subscriber, f.line = *subscriber, *line
+	f.lines, err = accessviews.DunningQuery{Views: d.Views}.OfSubscriber(ctx, args.OrgID, args.SubscriberID)
+	for _, row := range f.lines {
+		if row.ID == args.SubscriptionID {
+			f.dunning = row
+		}
+	}
+	if err == nil {
+		err = d.settings(ctx, &f)
+	}
+	return f, err == nil, err
+}
+
+// settings reads what the organization has set.
+func (d Delivery) settings(ctx context.Context, f *facts) error {
+	rules, _, err := bus.LoadUnchecked[access.DunningRules](ctx, d.Bus, f.org.ID) // the id is the organization's own
+	if err != nil {
+		return err
+	}
+	policy, _ := rules.In(f.org.Billing.Currency).Policy(f.line.Terms.Access.DunningPolicy)
+	f.hours = policy.MessageHours
+	gateway, _, err := bus.LoadUnchecked[payments.Gateway](ctx, d.Bus, f.org.ID)
+	if err != nil {
+		return err
+	}
+	f.shortcode = d.Shortcode
+	if gateway.Active() {
+		f.shortcode = gateway.Shortcode
+	}
+	return nil
+}
+
+// silent reports whether customers are told nothing: hours and days are bought one by one and end without a word
+// (docs/rules/access-dunning.md#small-debts).
+func (f facts) silent() bool {
+	t := f.line.Terms
+	return t.Access.DunningPolicy == "" && (t.Period == calendar.Hour || t.Period == calendar.Day)
+}
+
+// cause names what a message is about. A customer who pays invoices hears once of those that are due together, whatever
+// number of subscriptions they are for.
+func (f facts) cause(args commands.SendMessage) []string {
+	of := args.SubscriberID.String()
+	if f.line.Terms.Mode == events.Prepaid {
+		of = args.SubscriptionID.String()
+	}
+	if args.Template.Reminds() {
+		return []string{of, "reminder", args.DueAt.UTC().Format(time.RFC3339)}
+	}
+	return []string{of, string(args.Template)}
+}
+
+// message is the id of a message: one for each cause and local day.
+func (f facts) message(args commands.SendMessage) id.Message {
+	parts := append([]string{args.OrgID.String(), calendar.On(args.At, f.zone).String()}, f.cause(args)...)
+	return id.Derive[id.Message]("message", parts...)
+}
+
+// holds reports whether the message is still true.
+func (f facts) holds(args commands.SendMessage) bool {
+	if f.line.State != "active" || f.subscriber.Status == "forgotten" {
+		return false
+	}
+	state := f.dunning.State
+	switch args.Template {
+	case events.ReminderBefore, events.ReminderDue, events.ReminderOverdue:
+		due := null.Zero(f.dunning.DueAt) // the table has whole microseconds
+		return state.Rank() > 0 && due.Sub(args.DueAt).Abs() < time.Millisecond
+	case events.NoticeGarden:
+		return state == events.DunningWalledGarden
+	case events.NoticeSuspended:
+		return state == events.DunningSuspended || state == events.DunningWrittenOff
+	case events.NoticeRestored:
+		return !state.Cut() && !f.line.Blocked
+	}
+	return false
+}
+
+// due gives the amount that the customer should pay: the unpaid invoices behind the message, or the price of another
+// period.
+func (f facts) due() money.Amount {
+	total := money.Of(0, f.org.Billing.Currency)
+	seen := map[id.Invoice]bool{}
+	for _, row := range f.lines {
+		together := row.PaidUntil == nil && f.dunning.PaidUntil == nil
+		for _, debt := range row.Debts {
+			if (row.ID == f.dunning.ID || together) && !seen[debt.InvoiceID] {
+				seen[debt.InvoiceID] = true
+				total = total.Add(debt.Amount)
+			}
+		}
+	}
+	if !total.Positive() && f.line.Terms.Mode == events.Prepaid {
+		return f.line.Terms.Price
+	}
+	return total
+}
+
+// maxName bounds the name of the organization in a message, so that a text for phones stays short.
+const maxName = 20
+
+// values are the words that templates may use.
+func (f facts) values(link string) map[string]string {
+	name := []rune(f.org.Name)
+	if len(name) > maxName {
+		name = name[:maxName]
+	}
+	v := map[string]string{
+		"org": strings.TrimSpace(string(name)), "amount": f.due().String(), "account": f.subscriber.AccountNumber,
+		"plan": f.line.Terms.Name, "link": link, "shortcode": f.shortcode, "due": "",
+		"pay": "Pay: " + link,
+	}
+	if at := null.Zero(f.dunning.DueAt); !at.IsZero() {
+		day := calendar.On(at.Add(-1), f.zone) // the last day on which it was not overdue
+		v["due"] = day.Start(f.zone).In(f.zone).Format("2 Jan 2006")
+	}
+	if f.shortcode != "" {
+		v["pay"] = "Paybill " + f.shortcode + " or " + link
+	}
+	return v
+}
+
+// address is where the customer is reached: by phone, or by e-mail where there is no phone. The channel is "" when
+// there is neither.
+func (f facts) address() (events.MessageChannel, string) {
+	if phone := null.Zero(f.subscriber.Phone); phone != "" {
+		return events.ChannelSMS, phone
+	}
+	if email := null.Zero(f.subscriber.Email); email != "" {
+		return events.ChannelEmail, email
+	}
+	return "", ""
+}

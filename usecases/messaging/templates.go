@@ -1,0 +1,94 @@
+package messagingcases
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/lastmile-isp/lastmile/events"
+)
+
+// Template has the texts of a message for each channel. Words in braces, such as {amount}, are replaced by values; a
+// word
+// that has no value breaks the template.
+type Template struct {
+	SMS     string
+	Subject string // of the e-mail
+	Text    string // of the e-mail
+}
+
+// Templates are those of an organization by name.
+type Templates map[events.MessageTemplate]Template
+
+// DefaultTemplates are the English ones. Texts for phones fit into one message of 160 characters with usual names.
+func DefaultTemplates() Templates {
+	return Templates{
+		events.ReminderBefore: {
+			SMS:     "{org}: {amount} is due on {due} for account {account}. {pay}",
+			Subject: "{org}: {amount} is due on {due}",
+			Text: "Dear customer,\n\nplease pay {amount} by {due} for account {account} ({plan}), so that your " +
+				"internet goes on.\n\n{pay}\n\nIf you have paid, thank you.\n{org}\n",
+		},
+		events.ReminderDue: {
+			SMS:     "{org}: {amount} is due today for account {account}. {pay}",
+			Subject: "{org}: {amount} is due today",
+			Text: "Dear customer,\n\n{amount} for account {account} ({plan}) is due today.\n\n{pay}\n\nIf you have " +
+				"paid, thank you.\n{org}\n",
+		},
+		events.ReminderOverdue: {
+			SMS:     "{org}: {amount} was due on {due} for account {account}. Pay soon to stay online. {pay}",
+			Subject: "{org}: {amount} is overdue",
+			Text: "Dear customer,\n\n{amount} for account {account} ({plan}) was due on {due}. Please pay soon, so " +
+				"that your internet is not stopped.\n\n{pay}\n\nIf you have paid, thank you.\n{org}\n",
+		},
+		events.NoticeGarden: {
+			SMS:     "{org}: your internet is limited, {amount} is overdue for account {account}. {pay}",
+			Subject: "{org}: your internet is limited",
+			Text: "Dear customer,\n\n{amount} for account {account} ({plan}) is overdue, and only the payment page " +
+				"can be reached. Your internet is back by itself once you have paid.\n\n{pay}\n{org}\n",
+		},
+		events.NoticeSuspended: {
+			SMS:     "{org}: your internet is off, {amount} is overdue for account {account}. {pay}",
+			Subject: "{org}: your internet is off",
+			Text: "Dear customer,\n\n{amount} for account {account} ({plan}) is overdue, and your internet is off. " +
+				"It is back by itself once you have paid.\n\n{pay}\n{org}\n",
+		},
+		events.NoticeRestored: {
+			SMS:     "{org}: thank you, the internet of account {account} is on again.",
+			Subject: "{org}: your internet is on again",
+			Text:    "Dear customer,\n\nthank you: the internet of account {account} ({plan}) is on again.\n{org}\n",
+		},
+	}
+}
+
+// placeholder is a word in braces.
+var placeholder = regexp.MustCompile(`\{([^{}]*)\}`)
+
+// fill replaces the words in braces by values.
+func fill(text string, values map[string]string) (string, error) {
+	var unknown string
+	out := placeholder.ReplaceAllStringFunc(text, func(word string) string {
+		value, ok := values[strings.Trim(word, "{}")]
+		if !ok && unknown == "" {
+			unknown = word
+		}
+		return value
+	})
+	if unknown != "" {
+		return "", fmt.Errorf("template: there is no value for %s", unknown)
+	}
+	return strings.TrimSpace(out), nil
+}
+
+// render fills the texts for a channel; the subject is empty for SMS. It fails for a broken template.
+func (t Template) render(c events.MessageChannel, values map[string]string) (subject, text string, err error) {
+	if c == events.ChannelSMS {
+		text, err = fill(t.SMS, values)
+		return "", text, err
+	}
+	if subject, err = fill(t.Subject, values); err != nil {
+		return "", "", err
+	}
+	text, err = fill(t.Text, values)
+	return subject, text, err
+}
