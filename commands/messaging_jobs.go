@@ -14,10 +14,12 @@ type SendMessage struct {
 	SubscriberID   id.Subscriber          `json:"subscriberId"`
 	SubscriptionID id.Subscription        `json:"subscriptionId"`
 	Template       events.MessageTemplate `json:"template"`
-	DueAt          time.Time              `json:"dueAt,omitzero"` // of the debt; zero = the message is about none
-	At             time.Time              `json:"at"`             // when it happened
-	Until          time.Time              `json:"until"`          // from here on nobody is told any more
-	Position       uint64                 `json:"position"`       // of the event; read models must have reached it
+	DueAt          time.Time              `json:"dueAt,omitzero"`     // of the debt; zero = the message is about none
+	At             time.Time              `json:"at"`                 // when it happened
+	Until          time.Time              `json:"until"`              // from here on nobody is told any more
+	Position       uint64                 `json:"position"`           // of the event; read models must have reached it
+	CapPeriod      events.CapPeriod       `json:"capPeriod,omitzero"` // of a message about a cap
+	CapCount       events.CapCount        `json:"capCount,omitzero"`  // of a message about a cap, when it happened
 }
 
 // ForgetMessages removes the kept messages of a forgotten customer.

@@ -29,11 +29,20 @@ const (
 	NoticeGarden    MessageTemplate = "walled_garden"    // only the payment page can be reached
 	NoticeSuspended MessageTemplate = "suspended"        // there is no access any more
 	NoticeRestored  MessageTemplate = "restored"         // access is whole again
+
+	NoticeCapWarned    MessageTemplate = "cap_warned"    // four fifths of the traffic of a cap are used
+	NoticeCapThrottled MessageTemplate = "cap_throttled" // all of it is used, and access is slow
+	NoticeCapStopped   MessageTemplate = "cap_stopped"   // all of it is used, and there is no access
 )
 
 // Reminds reports whether the message asks for payment ahead of a cut. All such messages of one day have one cause.
 func (t MessageTemplate) Reminds() bool {
 	return t == ReminderBefore || t == ReminderDue || t == ReminderOverdue
+}
+
+// AboutCap reports whether the message is about the traffic that a cap allows.
+func (t MessageTemplate) AboutCap() bool {
+	return t == NoticeCapWarned || t == NoticeCapThrottled || t == NoticeCapStopped
 }
 
 // MessageChannel is the way on which a message goes; its words are those of the API.

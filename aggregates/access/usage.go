@@ -91,6 +91,16 @@ func (s Usage) added() int64 {
 	return sum
 }
 
+// Tells reports whether a message about the use of a cap is still true: the grade that it is about stands in the
+// period, and the plan and the top-ups allow as much as they did then.
+func (s Usage) Tells(about events.MessageTemplate, p events.CapPeriod, allowed int64, cap events.Cap) bool {
+	same := s.Period.Same(p) && cap.Period == p.Period && cap.Bytes+s.added() == allowed
+	if about == events.NoticeCapWarned {
+		return same && s.Warned && !s.Reached
+	}
+	return same && s.Reached && (about == events.NoticeCapStopped) == (cap.Then == events.CapStop)
+}
+
 // The grades of use.
 const (
 	unheeded = iota

@@ -1,14 +1,12 @@
 package main
 
 import (
-	"context"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/eventstore"
 	"github.com/lastmile-isp/lastmile/internal/benchtest"
@@ -16,39 +14,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/projections/access"
-	"github.com/lastmile-isp/lastmile/usecases/access"
 )
-
-// wholePass is the number of subscriptions of the aim: a pass over all of them under 10 seconds.
-const wholePass = 50_000
-
-// BenchmarkDunningPass measures the reviews a second of subscriptions that owe: each reads the rules, runs the course,
-// and records a step and what comes next. The limit is appends a second to the same log. The metric pass_s is the time
-// for 50,000 subscriptions, which should be under 10.
-func BenchmarkDunningPass(b *testing.B) {
-	k := newBenchKit(b)
-	org := k.organizationID("acme")
-	reviews := accesscases.NewReviews(k.app.engines.bus, k.app.engines.bus)
-	for b.Loop() {
-		var got float64
-		benchtest.Compare(b, "reviews/s", benchtest.NoAim, func() float64 {
-			got = benchtest.Rate(b, benchWriters, func(ctx context.Context, _ int) error {
-				now := k.app.clock.Now()
-				_, err := reviews.Execute(ctx, commands.ReviewDunning{
-					Subject: events.DunningSubject{
-						SubscriptionID: id.New[id.Subscription](), OrgID: org, SubscriberID: id.New[id.Subscriber](),
-					},
-					Owed: []events.DunningOwed{{At: now.AddDate(0, 0, -40), PaidUntil: now.AddDate(0, 0, -10)}},
-				}, commands.Meta{
-					CommandID: id.New[id.Command](), OrgID: org, Actor: events.Actor{Kind: events.ActorProcess},
-				})
-				return err
-			})
-			return got
-		}, func() float64 { return appendRate(b, k.app.storage.store) })
-		b.ReportMetric(wholePass/got, "pass_s")
-	}
-}
 
 // BenchmarkDunningRules measures what a change of rules costs in the running program: from the request to the review of
 // the last of BENCH_DUNNING customers who owe, with every process and read model at work.

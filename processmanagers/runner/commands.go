@@ -8,37 +8,102 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
+
+// Statements on commands.
+const (
+	// The numbers of the rows follow the order of the columns.
+	insertCommandsSQL = `
+insert into {schema}.commands (id, process, key, name, body, cause)
+select id, @process, key, name, body::jsonb, cause::jsonb
+from unnest(@ids::uuid[], @keys::text[], @names::text[], @bodies::text[], @causes::text[])
+	with ordinality n (id, key, name, body, cause, n)
+order by n
+on conflict do nothing`
+	deleteCommandsSQL = `delete from {schema}.commands where id = any($1)`
+	waitingKeysSQL    = `select distinct key from {schema}.commands where process = $1 and key = any($2)`
+)
+
+// commandRows are the columns of commands to insert.
+type commandRows struct {
+	ids                         []uuid.UUID
+	keys, names, bodies, causes []string
+}
 
 // queueCommands stores commands for the outbox. Their ids derive from the input, so a repeated input adds none. What a
 // timer asks for while the same still waits is not stored again: otherwise a process that repeats a step until it
 // succeeds would add a command at each time-out for as long as the log is away.
-func (d *round) queueCommands(
-	ctx context.Context, tx pgx.Tx, b *pgx.Batch, in input, cause []byte, list []commands.Command,
-) error {
-	names, bodies := make([]string, len(list)), make([]string, len(list))
-	for i, cmd := range list {
-		name, body, err := d.r.cfg.Bus.EncodeStored(cmd)
-		if err != nil {
-			return &poison{error: err}
-		}
-		names[i], bodies[i] = name, string(storable(body))
+func (d *round) queueCommands(ctx context.Context, tx pgx.Tx, b *pgx.Batch, list []work, causes [][]byte) error {
+	waiting, err := d.waiting(ctx, tx, list)
+	if err != nil {
+		return err
 	}
-	if in.Timeout != nil && len(list) > 0 {
-		if waits, err := d.waits(ctx, tx, in.key, names, bodies); waits || err != nil {
+	var rows commandRows
+	for i, w := range list {
+		if w.suppressed {
+			continue
+		}
+		names, bodies, err := d.encode(w)
+		if err != nil {
 			return err
 		}
+		if waiting[w.key] && len(names) > 0 {
+			same, err := d.waits(ctx, tx, w.key, names, bodies)
+			if err != nil {
+				return err
+			}
+			if same {
+				continue
+			}
+		}
+		for n := range names {
+			commandID := id.Derive[id.Command]("process-command", d.name, w.id, strconv.Itoa(n))
+			rows.ids, rows.keys = append(rows.ids, uuid.UUID(commandID)), append(rows.keys, w.key)
+			rows.names, rows.bodies = append(rows.names, names[n]), append(rows.bodies, bodies[n])
+			rows.causes = append(rows.causes, string(causes[i]))
+		}
 	}
-	for i := range list {
-		commandID := id.Derive[id.Command]("process-command", d.name, in.id, strconv.Itoa(i))
-		b.Queue(d.r.sql(insertCommandSQL), pgx.NamedArgs{
-			"id": uuid.UUID(commandID), "process": d.name, "key": in.key, "name": names[i], "body": bodies[i],
-			"cause": cause,
+	if len(rows.ids) > 0 {
+		b.Queue(d.r.sql(insertCommandsSQL), pgx.NamedArgs{
+			"process": d.name, "ids": rows.ids, "keys": rows.keys, "names": rows.names, "bodies": rows.bodies,
+			"causes": rows.causes,
 		})
 	}
 	return nil
+}
+
+// encode gives names and bodies of an input's commands.
+func (d *round) encode(w work) (names, bodies []string, err error) {
+	for _, cmd := range w.next.Output.Commands {
+		name, body, err := d.r.cfg.Bus.EncodeStored(cmd)
+		if err != nil {
+			return nil, nil, &poison{error: err}
+		}
+		names, bodies = append(names, name), append(bodies, string(storable(body)))
+	}
+	return names, bodies, nil
+}
+
+// waiting finds the instances that a timer makes ask for commands while others of theirs wait.
+func (d *round) waiting(ctx context.Context, tx pgx.Tx, list []work) (map[string]bool, error) {
+	var keys []string
+	for _, w := range list {
+		if w.Timeout != nil && !w.suppressed && len(w.next.Output.Commands) > 0 {
+			keys = append(keys, w.key)
+		}
+	}
+	if len(keys) == 0 {
+		return nil, nil
+	}
+	rows, err := tx.Query(ctx, d.r.sql(waitingKeysSQL), d.name, keys)
+	if err != nil {
+		return nil, err
+	}
+	found := map[string]bool{}
+	var key string
+	_, err = pgx.ForEachRow(rows, []any{&key}, func() error { found[key] = true; return nil })
+	return found, err
 }
 
 // waitsSQL compares commands with the newest ones of an instance that wait, one by one from the last. Had something

@@ -31,17 +31,22 @@ const (
 	executeLimit = 30 * time.Second // of one attempt
 	outboxRound  = 30 * time.Second // between searches for commands that an earlier program left behind
 	retryRound   = 50 * time.Millisecond
+	fetchBatch   = 64 // commands in one query
+	commandsPer  = 4  // commands that are executed at the same time, for each input
 )
 
 // outbox executes the stored commands of a process: those of an instance in order, instances in parallel, organizations
 // in turn. Safe for concurrent use.
 type outbox struct {
-	round *round
-	ready *fairQueue[lane]
-	look  chan struct{} // wakes the search for commands
-	later chan struct{} // wakes the goroutine that waits for retries
+	round   *round
+	ready   *fairQueue[lane]    // whose oldest commands are to be read
+	fetched *fairQueue[fetched] // whose oldest commands are to be executed
+	look    chan struct{}       // wakes the search for commands
+	later   chan struct{}       // wakes the goroutine that waits for retries
+	over    chan struct{}       // wakes the goroutine that deletes rows
 
 	mu      sync.Mutex
+	acted   []fetched       // executed, and their rows are to be deleted
 	known   map[string]bool // instances that wait or are worked on; true: a command was added, so look again
 	waiting []retry
 	warned  time.Time // of the last log line about an attempt that is not counted
@@ -54,6 +59,13 @@ type lane struct {
 	pause *loop.Backoff
 }
 
+// fetched is a lane with its oldest command.
+type fetched struct {
+	lane
+	row  storedCommand
+	done func() // makes room for another command to be read
+}
+
 // retry is a lane whose first command is tried again at an instant of the machine's clock: the pause is for a part of
 // the installation that is away, and no rule or person waits for it.
 type retry struct {
@@ -63,16 +75,19 @@ type retry struct {
 
 // init sets the fields; it exists because an outbox holds a mutex and must not be copied.
 func (o *outbox) init(d *round) {
-	o.round, o.known, o.ready = d, map[string]bool{}, newFairQueue[lane](d.r.cfg.Concurrency)
-	o.look, o.later = make(chan struct{}, 1), make(chan struct{}, 1)
+	o.round, o.known = d, map[string]bool{}
+	o.ready, o.fetched = newFairQueue[lane](2*fetchBatch), newFairQueue[fetched](commandsPer*d.r.cfg.Concurrency)
+	o.look, o.later, o.over = make(chan struct{}, 1), make(chan struct{}, 1), make(chan struct{}, 1)
 }
 
 // start starts the workers and the goroutines that bring them lanes. All end with the round.
 func (o *outbox) start() {
 	d := o.round
-	for range d.r.cfg.Concurrency {
+	for range commandsPer * d.r.cfg.Concurrency {
 		d.loops.Go("commands", o.work)
 	}
+	d.loops.Go("command reader", o.fetch)
+	d.loops.Go("command rows", o.deleteActed)
 	d.loops.Go("command retries", o.awaitRetries)
 	d.loops.Go("outbox", func(ctx context.Context) {
 		for ctx.Err() == nil {
@@ -120,19 +135,69 @@ func (o *outbox) sweep(ctx context.Context) error {
 	return err
 }
 
-// work executes one command of the lane whose turn it is, and again, until ctx ends.
-func (o *outbox) work(ctx context.Context) {
+// selectCommandsSQL reads the oldest command of each of some instances.
+const selectCommandsSQL = `
+select distinct on (key) key, id, name, body, cause, attempts, stopped_at is not null or held as waits,
+	count(*) over (partition by key) > 1 as more
+from {schema}.commands where process = $1 and key = any($2) order by key, seq`
+
+// fetch reads the oldest commands of the lanes whose turn it is, as many as there are in one query, until ctx ends. A
+// lane without a command to execute rests.
+func (o *outbox) fetch(ctx context.Context) {
+	d := o.round
 	for {
 		l, done, ok := o.ready.pop(ctx)
 		if !ok {
 			return
 		}
-		var more bool
+		var keys []string
+		lanes := map[string]fetched{}
+		for ok {
+			keys, lanes[l.key] = append(keys, l.key), fetched{lane: l, done: done}
+			if len(keys) == fetchBatch {
+				break
+			}
+			l, done, ok = o.ready.take()
+		}
+		rows, err := d.r.cfg.DB.Owner.Query(ctx, d.r.sql(selectCommandsSQL), d.name, keys)
+		var list []storedCommand
+		if err == nil {
+			list, err = pgx.CollectRows(rows, pgx.RowToStructByName[storedCommand])
+		}
+		for _, row := range list {
+			if f := lanes[row.Key]; err == nil && !row.Waits {
+				f.row = row
+				delete(lanes, row.Key)
+				o.fetched.push(f.org, f.key, f)
+			}
+		}
+		for _, f := range lanes {
+			f.done()
+			switch {
+			case ctx.Err() != nil:
+			case err != nil:
+				o.retryLater(ctx, f.lane, passingAlways(err))
+			default:
+				o.rest(f.lane)
+			}
+		}
+	}
+}
+
+// work executes one command whose turn it is, and again, until ctx ends.
+func (o *outbox) work(ctx context.Context) {
+	for {
+		f, done, ok := o.fetched.pop(ctx)
+		if !ok {
+			return
+		}
+		var what outcome
 		err := loop.Try(func() (err error) {
-			more, err = o.next(ctx, l.key)
+			what, err = o.run(ctx, f.key, f.row)
 			return err
 		})
 		done()
+		f.done()
 		switch {
 		case ctx.Err() != nil:
 			return
@@ -140,16 +205,55 @@ func (o *outbox) work(ctx context.Context) {
 			o.round.fail(err)
 			return
 		case errors.Is(err, errHeld):
-			o.rest(l)
+			o.rest(f.lane)
 		case err != nil:
-			o.retryLater(ctx, l, err)
-		case more:
-			l.pause.Reset()
-			o.ready.push(l.org, l.key, l)
+			o.retryLater(ctx, f.lane, err)
+		case what == accepted:
+			o.mu.Lock()
+			o.acted = append(o.acted, f)
+			o.mu.Unlock()
+			loop.Wake(o.over)
+		case what == refusedAndTold:
+			o.goOn(f.lane)
 		default:
-			o.rest(l)
+			o.rest(f.lane)
 		}
 	}
+}
+
+// deleteActed deletes the rows of executed commands, as many as there are in one statement, until ctx ends. Only then
+// the next command of an instance is read. When the rows cannot be deleted, the commands are executed again.
+func (o *outbox) deleteActed(ctx context.Context) {
+	d := o.round
+	for loop.Wait(ctx, o.over) {
+		o.mu.Lock()
+		list := o.acted
+		o.acted = nil
+		o.mu.Unlock()
+		ids := make([]uuid.UUID, len(list))
+		for i, f := range list {
+			ids[i] = f.row.ID
+		}
+		_, err := d.r.cfg.DB.Owner.Exec(ctx, d.r.sql(deleteCommandsSQL), ids)
+		for _, f := range list {
+			switch {
+			case ctx.Err() != nil:
+				return
+			case err != nil:
+				o.retryLater(ctx, f.lane, err)
+			case f.row.More:
+				o.goOn(f.lane)
+			default:
+				o.rest(f.lane)
+			}
+		}
+	}
+}
+
+// goOn puts a lane back whose command is done, for its next one.
+func (o *outbox) goOn(l lane) {
+	l.pause.Reset()
+	o.ready.push(l.org, l.key, l)
 }
 
 // busy reports whether a command waits for its turn or its next attempt.
@@ -214,49 +318,42 @@ func (o *outbox) awaitRetries(ctx context.Context) {
 
 // storedCommand is one row of the table commands. Body and Cause are JSON.
 type storedCommand struct {
+	Key      string
 	ID       uuid.UUID
 	Name     string
 	Body     []byte
 	Cause    []byte
 	Attempts int
 	Waits    bool // it has stopped, or is held
+	More     bool // the instance had later ones when this one was read
 }
 
-// selectCommandSQL reads the oldest command of an instance.
-const selectCommandSQL = `
-select id, name, body, cause, attempts, stopped_at is not null or held as waits from {schema}.commands
-where process = $1 and key = $2 order by seq limit 1`
+// outcome says how the execution of a command ended.
+type outcome int
 
-// next executes an instance's oldest command and deletes its row. It returns false when there is none, or when the
-// oldest waits for a retry. After an error the same command is executed again.
-func (o *outbox) next(ctx context.Context, key string) (bool, error) {
-	d := o.round
-	rows, err := d.r.cfg.DB.Owner.Query(ctx, d.r.sql(selectCommandSQL), d.name, key)
+// The outcomes.
+const (
+	stopped        outcome = iota // it cannot be executed, and waits for a retry
+	accepted                      // its row is to be deleted
+	refusedAndTold                // the instance has taken the refusal, and the row is deleted
+)
+
+// run executes a command. After an error the same command is executed again.
+func (o *outbox) run(ctx context.Context, key string, row storedCommand) (outcome, error) {
+	cmd, cause, err := o.round.decode(row)
 	if err != nil {
-		return false, passingAlways(err)
-	}
-	row, err := pgx.CollectExactlyOneRow(rows, pgx.RowToStructByName[storedCommand])
-	switch {
-	case errors.Is(err, pgx.ErrNoRows), err == nil && row.Waits:
-		return false, nil
-	case err != nil:
-		return false, passingAlways(err)
-	}
-	cmd, cause, err := d.decode(row)
-	if err != nil {
-		return false, o.stop(ctx, key, row, err)
+		return stopped, o.stop(ctx, key, row, err)
 	}
 	err = loop.Try(func() error { return o.execute(ctx, cmd, row.ID, cause) })
 	switch {
 	case err == nil:
-		_, err := d.r.cfg.DB.Owner.Exec(ctx, d.r.sql(deleteCommandSQL), row.ID)
-		return true, err
+		return accepted, nil
 	case ctx.Err() != nil:
-		return false, err
+		return stopped, err
 	case refusal(err):
-		return true, o.refused(ctx, key, cmd, row, cause, err)
+		return refusedAndTold, o.refused(ctx, key, cmd, row, cause, err)
 	}
-	return false, o.failed(ctx, key, row, err)
+	return stopped, o.failed(ctx, key, row, err)
 }
 
 // decode reads a row. An error is about the row, or about a version of the program that does not know the command.
@@ -270,7 +367,8 @@ func (d *round) decode(row storedCommand) (cmd commands.Command, cause jobs.Caus
 	return cmd, cause, nil
 }
 
-// execute runs a command with the process as its actor, and holds one of the slots that bound concurrency.
+// execute runs a command with the process as its actor, and holds one of the slots that bound how many commands are
+// executed at the same time.
 func (o *outbox) execute(ctx context.Context, cmd commands.Command, commandID uuid.UUID, cause jobs.Cause) error {
 	d := o.round
 	leave, err := d.r.cfg.Gate.Enter(ctx)
@@ -278,10 +376,10 @@ func (o *outbox) execute(ctx context.Context, cmd commands.Command, commandID uu
 		return err
 	}
 	defer leave()
-	if err := d.r.slots.Enter(ctx, cause.OrgID); err != nil {
+	if err := d.r.executing.Enter(ctx, cause.OrgID); err != nil {
 		return err
 	}
-	defer d.r.slots.Leave(cause.OrgID)
+	defer d.r.executing.Leave(cause.OrgID)
 	ctx, cancel := context.WithTimeout(ctx, executeLimit)
 	defer cancel()
 	_, err = d.r.cfg.Bus.Execute(ctx, cmd, commands.Meta{
@@ -364,10 +462,7 @@ func (o *outbox) refused(
 			},
 		},
 		key: key, cause: cause, id: "refusal\x00" + row.ID.String(),
-		claim: func(ctx context.Context, tx pgx.Tx) (bool, error) {
-			tag, err := tx.Exec(ctx, d.r.sql(deleteCommandSQL), row.ID)
-			return tag.RowsAffected() == 1, err
-		},
+		command: row.ID,
 	})
 	if !errors.Is(err, errHeld) {
 		return err

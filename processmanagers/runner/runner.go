@@ -38,8 +38,9 @@ type Config struct {
 	Bus Bus
 	// Jobs enqueues their jobs; package jobrunner implements it. It may be nil when no process asks for a job.
 	Jobs Jobs
-	// Concurrency is how many inputs and commands are handled at the same time, of one organization at most three
-	// quarters of them; zero means 8.
+	// Concurrency is how many inputs are handled at the same time, and a quarter of how many commands are executed: a
+	// command mostly waits for the log, and needs no connection of DB meanwhile. One organization has at most three
+	// quarters of either. Zero means 8.
 	Concurrency int
 }
 
@@ -66,7 +67,8 @@ type Runner struct {
 	logger    *slog.Logger
 	processes []*process
 	byName    map[string]*process
-	slots     *fair.Slots   // one for each input or command in progress
+	slots     *fair.Slots   // one for each input in progress
+	executing *fair.Slots   // one for each command in progress
 	ahead     *budget       // of what all processes have read ahead
 	asked     chan struct{} // wakes the leader when a retry was asked for here
 	loops     *loop.Group
@@ -82,7 +84,8 @@ func New(cfg Config) *Runner {
 	}
 	return &Runner{
 		cfg: cfg, logger: cfg.Logger, byName: map[string]*process{}, slots: fair.NewSlots(cfg.Concurrency),
-		ahead: &budget{}, asked: make(chan struct{}, 1), loops: loop.New(cfg.Logger),
+		executing: fair.NewSlots(commandsPer * cfg.Concurrency),
+		ahead:     &budget{}, asked: make(chan struct{}, 1), loops: loop.New(cfg.Logger),
 	}
 }
 

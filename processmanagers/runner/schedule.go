@@ -17,10 +17,27 @@ import (
 
 // How due timers are searched.
 const (
-	timerPage  = 200              // timers in one query
+	timerPage  = 4000             // timers in one query
+	timerBatch = 100              // timers in one transaction
 	timerRound = 30 * time.Second // longest wait between two searches
 	timerPause = time.Second      // after a failed search
 	timerAgain = time.Millisecond // when a due timer was not fired, because its instance changed meanwhile
+)
+
+// Searches for due timers.
+const (
+	// Organizations have their turns: each one's longest due timer comes before the second of any other.
+	selectDueSQL = `
+select coalesce(cause->>'orgId', '') as org, key, name, due_at, cause from {schema}.timers t
+where process = $1 and due_at <= $2 and not exists (
+	select from {schema}.instances i where i.process = t.process and i.key = t.key and i.error <> '')
+order by row_number() over (partition by cause->>'orgId' order by due_at, key, name), due_at, key, name limit $3`
+	selectNextDueSQL = `
+select (
+	select due_at from {schema}.timers t
+	where process = $1 and not exists (
+		select from {schema}.instances i where i.process = t.process and i.key = t.key and i.error <> '')
+	order by due_at limit 1)`
 )
 
 // dueTimer is one row of the table timers. Cause is JSON.
@@ -132,38 +149,76 @@ func (w *worst) note(err error) {
 	}
 }
 
-// fireTogether fires timers of one instant in parallel.
+// fireTogether fires timers of one instant in parallel, up to timerBatch of different instances in one transaction.
 func (d *round) fireTogether(ctx context.Context, list []dueTimer, faults *worst) {
 	var wg sync.WaitGroup
-	for _, t := range list {
-		turn := d.lanes.enter(t.Key)
-		wg.Go(func() {
-			defer turn.leave()
-			err := turn.wait(ctx)
-			if err == nil {
-				err = guarded(func() error { return d.fire(ctx, t) })
+	for len(list) > 0 {
+		var batch, rest []dueTimer
+		var turns []*turn
+		in := map[string]bool{}
+		for i, t := range list {
+			if len(batch) == timerBatch {
+				rest = append(rest, list[i:]...)
+				break
 			}
-			faults.note(err)
+			if in[t.Key] {
+				rest = append(rest, t)
+				continue
+			}
+			in[t.Key] = true
+			batch, turns = append(batch, t), append(turns, d.lanes.enter(t.Key))
+		}
+		list = rest
+		wg.Go(func() {
+			for _, turn := range turns {
+				defer turn.leave()
+			}
+			for _, turn := range turns {
+				if err := turn.wait(ctx); err != nil {
+					faults.note(err)
+					return
+				}
+			}
+			faults.note(guarded(func() error { return d.fireBatch(ctx, batch, faults) }))
 		})
 	}
 	wg.Wait()
 }
 
-// fire gives a timer to its instance, unless the timer was moved or disarmed since it was read.
-func (d *round) fire(ctx context.Context, t dueTimer) error {
+// fireBatch fires timers of different instances in one transaction. When one of them is poisonous, it fires one after
+// the other, so that it stops its instance alone.
+func (d *round) fireBatch(ctx context.Context, batch []dueTimer, faults *worst) error {
+	list := make([]input, len(batch))
+	for i := range batch {
+		in, err := d.inputOfTimer(&batch[i])
+		if err != nil {
+			return err
+		}
+		list[i] = in
+	}
+	if len(list) > 1 {
+		if err := d.try(ctx, list...); poisonOf(err) == nil {
+			return err
+		}
+	}
+	for _, in := range list {
+		faults.note(guarded(func() error { return d.take(ctx, in) }))
+	}
+	return nil
+}
+
+// inputOfTimer makes what take needs of a timer. The input is left out when the timer was moved or disarmed since it
+// was read.
+func (d *round) inputOfTimer(t *dueTimer) (input, error) {
 	var cause jobs.Cause
 	if err := json.Unmarshal(t.Cause, &cause); err != nil {
-		return &poison{error: fmt.Errorf("timer %s of %s: %w", t.Name, t.Key, err)}
+		return input{}, &poison{error: fmt.Errorf("timer %s of %s: %w", t.Name, t.Key, err)}
 	}
 	due := t.DueAt.UTC()
-	return d.take(ctx, input{
+	return input{
 		Input: processmanagers.Input{Timeout: &processmanagers.Timeout{Name: t.Name, Due: due}},
-		key:   t.Key, cause: cause,
+		key:   t.Key, cause: cause, timer: t,
 		// Of two timers for the same instant each acts: they were set by different events.
 		id: fmt.Sprintf("timer\x00%s\x00%s\x00%d\x00%s", t.Key, t.Name, due.UnixMicro(), cause.CausationID),
-		claim: func(ctx context.Context, tx pgx.Tx) (bool, error) {
-			tag, err := tx.Exec(ctx, d.r.sql(deleteDueTimerSQL), d.name, t.Key, t.Name, t.DueAt)
-			return tag.RowsAffected() == 1, err
-		},
-	})
+	}, nil
 }

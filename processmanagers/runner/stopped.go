@@ -43,7 +43,7 @@ select position, after from {schema}.held where process = $1 and key = $2 order 
 // commands go on. Everything else of the process goes on.
 func (d *round) stopInstance(ctx context.Context, in input, bad *poison) error {
 	err := postgres.Transaction(ctx, d.r.cfg.DB.Owner, func(tx pgx.Tx) error {
-		inst, err := d.instance(ctx, tx, in.key)
+		instances, err := d.instances(ctx, tx, []input{in})
 		if err != nil {
 			return err
 		}
@@ -51,7 +51,7 @@ func (d *round) stopInstance(ctx context.Context, in input, bad *poison) error {
 		if err != nil || in.Event == nil {
 			return err
 		}
-		return d.hold(ctx, tx, in, inst)
+		return d.hold(ctx, tx, in, instances[in.key])
 	})
 	if err != nil {
 		return fmt.Errorf("stop instance %s of %s: %w", in.key, d.name, err)

@@ -3,17 +3,15 @@ package processrunner
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/lastmile-isp/lastmile/events"
-	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/jobs"
@@ -31,9 +29,9 @@ type input struct {
 	suppressed bool      // commands and jobs are suppressed, timers are not; set by takeIn
 	at         time.Time // time of an event: when it is suppressed, timers are armed as they would have been then
 	resumed    bool      // a retry: the instance may have stopped
-	// claim deletes the row that the input comes from, in the same transaction; false when the row is gone. nil for
-	// events.
-	claim func(ctx context.Context, tx pgx.Tx) (bool, error)
+	// The row that the input comes from is deleted in the same transaction; the input is left out when it is gone.
+	timer   *dueTimer // of a timeout
+	command uuid.UUID // of a refusal
 }
 
 // causeOf is the cause of an event's outputs: its organization and actor, and the event as the causation. An event
@@ -72,7 +70,10 @@ func aboutValues(answer *pgconn.PgError) bool {
 }
 
 // taken says what a transaction of take has left for others to do.
-type taken struct{ commands, timers bool }
+type taken struct {
+	commands []string // keys of the instances that have asked for some
+	timers   bool
+}
 
 // take gives an input to its instance and writes the new state and the outputs in one transaction. An input that was
 // taken before changes nothing. A poisonous input stops its instance alone. The caller holds the instance's turn.
@@ -97,22 +98,24 @@ func poisonOf(err error) *poison {
 	return &poison{error: err}
 }
 
-// try is one attempt of take. It returns the poison of an input that cannot be taken.
-func (d *round) try(ctx context.Context, in input) error {
-	if err := d.r.slots.Enter(ctx, in.cause.OrgID); err != nil {
+// try is one attempt of take for inputs of one organization, each of another instance, in one transaction. It returns
+// the poison of an input that cannot be taken; then none of them is.
+func (d *round) try(ctx context.Context, list ...input) error {
+	org := list[0].cause.OrgID
+	if err := d.r.slots.Enter(ctx, org); err != nil {
 		return err
 	}
-	defer d.r.slots.Leave(in.cause.OrgID)
+	defer d.r.slots.Leave(org)
 	var did taken
 	err := postgres.Transaction(ctx, d.r.cfg.DB.Owner, func(tx pgx.Tx) (err error) {
-		did, err = d.takeIn(ctx, tx, in)
+		did, err = d.takeIn(ctx, tx, list)
 		return err
 	})
 	if err != nil {
-		return fmt.Errorf("process %s: instance %s: %w", d.name, in.key, err)
+		return fmt.Errorf("process %s: instance %s: %w", d.name, list[0].key, err)
 	}
-	if did.commands {
-		d.outbox.kick(in.key, in.cause.OrgID)
+	for _, key := range did.commands {
+		d.outbox.kick(key, org)
 	}
 	if did.timers {
 		loop.Wake(d.timers)
@@ -123,43 +126,104 @@ func (d *round) try(ctx context.Context, in input) error {
 // errHeld reports a refusal for an instance that has stopped: the command is executed again after a retry.
 var errHeld = errors.New("the instance has stopped")
 
+// work is an input with its instance, and what it leads to.
+type work struct {
+	input
+	inst instance
+	next processmanagers.Stepped
+}
+
 // takeIn is the work of try within its transaction.
-func (d *round) takeIn(ctx context.Context, tx pgx.Tx, in input) (taken, error) {
-	inst, err := d.instance(ctx, tx, in.key)
-	switch {
-	case err != nil:
-		return taken{}, err
-	case in.Event != nil && in.position <= inst.last:
-		return taken{}, nil // taken before a restart
-	case inst.stopped && !in.resumed:
-		return taken{}, d.hold(ctx, tx, in, inst)
-	}
-	if in.claim != nil {
-		if ok, err := in.claim(ctx, tx); err != nil || !ok {
-			return taken{}, err
-		}
-	}
-	in.suppressed = in.Event != nil && in.position <= max(d.liveFrom, inst.quiet)
-	if inst.holds && in.Event != nil {
-		if in.suppressed, err = d.release(ctx, tx, in); err != nil {
-			return taken{}, err
-		}
-	}
-	now := d.r.cfg.Clock.Now()
-	if in.suppressed {
-		now = in.at
-	}
-	next, err := d.step(inst.state, in.Input, now)
+func (d *round) takeIn(ctx context.Context, tx pgx.Tx, list []input) (did taken, err error) {
+	instances, err := d.instances(ctx, tx, list)
 	if err != nil {
 		return taken{}, err
 	}
-	if !inst.begun && !d.begins(in) {
-		next.Ended = true
+	var todo []work
+	for _, in := range list {
+		inst := instances[in.key]
+		switch {
+		case in.Event != nil && in.position <= inst.last: // taken before a restart
+		case inst.stopped && !in.resumed:
+			if err := d.hold(ctx, tx, in, inst); err != nil {
+				return taken{}, err
+			}
+		default:
+			todo = append(todo, work{input: in, inst: inst})
+		}
 	}
-	did := taken{
-		commands: len(next.Output.Commands) > 0 && !in.suppressed, timers: len(next.Output.Timers) > 0 && !next.Ended,
+	if todo, err = d.claim(ctx, tx, todo); err != nil {
+		return taken{}, err
 	}
-	return did, d.write(ctx, tx, in, inst, next)
+	for i := range todo {
+		if err := d.decide(ctx, tx, &todo[i]); err != nil {
+			return taken{}, err
+		}
+		w := todo[i]
+		if len(w.next.Output.Commands) > 0 && !w.suppressed {
+			did.commands = append(did.commands, w.key)
+		}
+		did.timers = did.timers || len(w.next.Output.Timers) > 0 && !w.next.Ended
+	}
+	return did, d.write(ctx, tx, todo)
+}
+
+// claim deletes the rows that inputs come from, and leaves out the inputs whose rows are gone.
+func (d *round) claim(ctx context.Context, tx pgx.Tx, list []work) ([]work, error) {
+	var keys, names []string
+	var dues []time.Time
+	for _, w := range list {
+		if t := w.timer; t != nil {
+			keys, names, dues = append(keys, t.Key), append(names, t.Name), append(dues, t.DueAt)
+		}
+	}
+	fired := map[string]bool{}
+	if len(keys) > 0 {
+		rows, err := tx.Query(ctx, d.r.sql(deleteDueTimersSQL), d.name, keys, names, dues)
+		if err != nil {
+			return nil, err
+		}
+		var key string
+		if _, err := pgx.ForEachRow(rows, []any{&key}, func() error { fired[key] = true; return nil }); err != nil {
+			return nil, err
+		}
+	}
+	var mine []work
+	for _, w := range list {
+		ok := w.timer == nil || fired[w.key]
+		if w.command != uuid.Nil {
+			tag, err := tx.Exec(ctx, d.r.sql(deleteCommandsSQL), []uuid.UUID{w.command})
+			if err != nil {
+				return nil, err
+			}
+			ok = tag.RowsAffected() == 1
+		}
+		if ok {
+			mine = append(mine, w)
+		}
+	}
+	return mine, nil
+}
+
+// decide runs the process for an input.
+func (d *round) decide(ctx context.Context, tx pgx.Tx, w *work) (err error) {
+	w.suppressed = w.Event != nil && w.position <= max(d.liveFrom, w.inst.quiet)
+	if w.inst.holds && w.Event != nil {
+		if w.suppressed, err = d.release(ctx, tx, w.input); err != nil {
+			return err
+		}
+	}
+	now := d.r.cfg.Clock.Now()
+	if w.suppressed {
+		now = w.at
+	}
+	if w.next, err = d.step(w.inst.state, w.Input, now); err != nil {
+		return err
+	}
+	if !w.inst.begun && !d.begins(w.input) {
+		w.next.Ended = true
+	}
+	return nil
 }
 
 // begins reports whether an input may begin an instance. A refusal or a timeout that comes after the end of its
@@ -177,149 +241,51 @@ type instance struct {
 	missing bool // there is no row
 }
 
-// lockInstanceSQL reads the row and locks it until the transaction ends.
-const lockInstanceSQL = `
-select state, last_position, quiet, ended, error <> '',
+// lockInstancesSQL reads the rows and locks them until the transaction ends.
+const lockInstancesSQL = `
+select key, state, last_position, quiet, ended, error <> '',
 	exists (select from {schema}.held h where h.process = i.process and h.key = i.key)
-from {schema}.instances i where process = $1 and key = $2 for update`
+from {schema}.instances i where process = $1 and key = any($2) for update`
 
-// instance checks that the term is not over, and locks the row. Both last until the transaction ends.
-func (d *round) instance(ctx context.Context, tx pgx.Tx, key string) (inst instance, err error) {
+// instances checks that the term is not over, and locks the rows of the inputs' instances. Both last until the
+// transaction ends.
+func (d *round) instances(ctx context.Context, tx pgx.Tx, list []input) (all map[string]instance, err error) {
+	keys := make([]string, len(list))
+	all = make(map[string]instance, len(list))
+	for i, in := range list {
+		keys[i], all[in.key] = in.key, instance{missing: true}
+	}
 	b := &pgx.Batch{}
 	b.Queue(d.r.sql(fenceSQL), d.term.epoch)
-	b.Queue(d.r.sql(lockInstanceSQL), d.name, key)
+	b.Queue(d.r.sql(lockInstancesSQL), d.name, keys)
 	results := tx.SendBatch(ctx, b)
 	defer func() { err = errors.Join(err, results.Close()) }()
 	var epoch int64
 	err = results.QueryRow().Scan(&epoch)
 	if errors.Is(err, pgx.ErrNoRows) {
-		return instance{}, errFenced
+		return nil, errFenced
 	}
 	if err != nil {
-		return instance{}, err
+		return nil, err
 	}
-	var ended bool
-	err = results.QueryRow().Scan(&inst.state, &inst.last, &inst.quiet, &ended, &inst.stopped, &inst.holds)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return instance{missing: true}, nil
-	}
-	if inst.begun = !ended; ended {
-		inst.state = nil
-	}
-	return inst, err
-}
-
-// Statements on instances, timers and commands.
-const (
-	// The row must be as it was read, or missing as it was.
-	upsertInstanceSQL = `
-insert into {schema}.instances as i (process, key, state, last_position, ended)
-values (@process, @key, @state, @position, @ended)
-on conflict (process, key) do update set
-	state = excluded.state, last_position = excluded.last_position, ended = excluded.ended
-where i.last_position = @last and not @missing`
-	upsertTimerSQL = `
-insert into {schema}.timers (process, key, name, due_at, cause) values ($1, $2, $3, $4, $5)
-on conflict (process, key, name) do update set due_at = excluded.due_at, cause = excluded.cause`
-	deleteTimerSQL   = `delete from {schema}.timers where process = $1 and key = $2 and name = $3`
-	deleteTimersSQL  = `delete from {schema}.timers where process = $1 and key = $2`
-	insertCommandSQL = `
-insert into {schema}.commands (id, process, key, name, body, cause)
-values (@id, @process, @key, @name, @body, @cause)
-on conflict do nothing`
-	deleteCommandSQL = `delete from {schema}.commands where id = $1`
-	// Organizations have their turns: each one's longest due timer comes before the second of any other.
-	selectDueSQL = `
-select coalesce(cause->>'orgId', '') as org, key, name, due_at, cause from {schema}.timers t
-where process = $1 and due_at <= $2 and not exists (
-	select from {schema}.instances i where i.process = t.process and i.key = t.key and i.error <> '')
-order by row_number() over (partition by cause->>'orgId' order by due_at, key, name), due_at, key, name limit $3`
-	selectNextDueSQL = `
-select (
-	select due_at from {schema}.timers t
-	where process = $1 and not exists (
-		select from {schema}.instances i where i.process = t.process and i.key = t.key and i.error <> '')
-	order by due_at limit 1)`
-	deleteDueTimerSQL = `delete from {schema}.timers where process = $1 and key = $2 and name = $3 and due_at = $4`
-)
-
-// write queues state, timers and commands in one batch, and enqueues the jobs. An ended instance keeps no timer.
-func (d *round) write(
-	ctx context.Context, tx pgx.Tx, in input, inst instance, next processmanagers.Stepped,
-) error {
-	cause, err := json.Marshal(in.cause)
+	rows, err := results.Query()
 	if err != nil {
-		return &poison{error: err}
+		return nil, err
 	}
-	b := &pgx.Batch{}
-	d.queueState(b, in, inst, next)
-	upserts := b.Len() // the statement that must change a row
-	d.queueTimers(b, in, cause, next)
-	if !in.suppressed {
-		if err := d.queueCommands(ctx, tx, b, in, cause, next.Output.Commands); err != nil {
-			return err
-		}
-	}
-	if err := sendAll(ctx, tx, b, upserts); err != nil || in.suppressed {
-		return err
-	}
-	for i, job := range next.Output.Jobs {
-		jobID := id.Derive[id.Any]("process-job", d.name, in.id, strconv.Itoa(i))
-		if err := d.r.cfg.Jobs.InsertTx(ctx, tx, job, jobID, in.cause); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// sendAll runs a batch. It fails with errFenced when one of the first statements, which write the instance, changes no
-// row: another program has written it.
-func sendAll(ctx context.Context, tx pgx.Tx, b *pgx.Batch, upserts int) error {
-	if b.Len() == 0 {
-		return nil
-	}
-	results := tx.SendBatch(ctx, b)
-	for i := range b.Len() {
-		tag, err := results.Exec()
-		if err == nil && i < upserts && tag.RowsAffected() != 1 {
-			err = errFenced
-		}
+	for rows.Next() {
+		var key string
+		var inst instance
+		var ended bool
+		err := rows.Scan(&key, &inst.state, &inst.last, &inst.quiet, &ended, &inst.stopped, &inst.holds)
 		if err != nil {
-			_ = results.Close()
-			return err
+			return nil, err
 		}
-	}
-	return results.Close()
-}
-
-// queueState queues the new state. An instance that has ended without an event and has no row gets none.
-func (d *round) queueState(b *pgx.Batch, in input, inst instance, next processmanagers.Stepped) {
-	if next.Ended && in.Event == nil && inst.missing {
-		return
-	}
-	state := next.State
-	if next.Ended {
-		state = nil
-	}
-	b.Queue(d.r.sql(upsertInstanceSQL), pgx.NamedArgs{
-		"process": d.name, "key": in.key, "state": storable(state), "position": max(inst.last, in.position),
-		"ended": next.Ended, "last": inst.last, "missing": inst.missing,
-	})
-}
-
-// queueTimers queues the changes of timers.
-func (d *round) queueTimers(b *pgx.Batch, in input, cause []byte, next processmanagers.Stepped) {
-	if next.Ended {
-		b.Queue(d.r.sql(deleteTimersSQL), d.name, in.key)
-		return
-	}
-	for _, t := range next.Output.Timers {
-		if t.At.IsZero() {
-			b.Queue(d.r.sql(deleteTimerSQL), d.name, in.key, t.Name)
-		} else {
-			b.Queue(d.r.sql(upsertTimerSQL), d.name, in.key, t.Name, t.At, cause)
+		if inst.begun = !ended; ended {
+			inst.state = nil
 		}
+		all[key] = inst
 	}
+	return all, rows.Err()
 }
 
 // storable replaces NUL in a JSON document by U+FFFD, because a column of type jsonb refuses NUL. A NUL in a text from

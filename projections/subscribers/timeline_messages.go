@@ -43,6 +43,12 @@ func saying(t events.MessageTemplate) string {
 		return "there is no access any more"
 	case events.NoticeRestored:
 		return "access is whole again"
+	case events.NoticeCapWarned:
+		return "four fifths of the traffic are used"
+	case events.NoticeCapThrottled:
+		return "the traffic is used up, access is slow"
+	case events.NoticeCapStopped:
+		return "the traffic is used up, there is no access"
 	}
 	return spoken(string(t))
 }

@@ -69,7 +69,7 @@ const (
 // and the last one is recorded.
 func (d Delivery) Send(ctx context.Context, args commands.SendMessage, a Attempt) (again time.Time, err error) {
 	f, ok, err := d.load(ctx, args)
-	if err != nil || !ok || f.silent() {
+	if err != nil || !ok || f.silent(args.Template) {
 		return time.Time{}, err
 	}
 	which := f.message(args)
@@ -88,7 +88,7 @@ func (d Delivery) Send(ctx context.Context, args commands.SendMessage, a Attempt
 	if !now.Before(args.Until) {
 		return time.Time{}, d.drop(ctx, a, which, codeExpired)
 	}
-	if !f.holds(args) {
+	if !f.holds(args, now) {
 		return time.Time{}, d.drop(ctx, a, which, codeUntrue)
 	}
 	open, err := d.open(ctx, f, now)
@@ -133,7 +133,7 @@ func (d Delivery) hand(ctx context.Context, f facts, args commands.SendMessage, 
 		}
 	}
 	template, known := templates[args.Template]
-	subject, text, err := template.render(channel, f.values(d.PayLink(f.org.Slug)))
+	subject, text, err := template.render(channel, f.values(args, d.PayLink(f.org.Slug)))
 	if err != nil || !known || text == "" {
 		return d.fail(ctx, a, which, codeNoTemplate)
 	}

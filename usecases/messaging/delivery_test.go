@@ -58,6 +58,7 @@ func newKit(t *testing.T, details events.SubscriberDetails) *kit {
 	k.Kit = coretest.New(t, k.clock)
 	bus.Register(k.Bus, identity.Organizations())
 	bus.Register(k.Bus, access.DunningPolicies())
+	bus.Register(k.Bus, access.Usages())
 	bus.Register(k.Bus, payments.Gateways())
 	bus.Register(k.Bus, messaging.Messages())
 	org, who, line := id.New[id.Organization](), id.New[id.Subscriber](), id.New[id.Subscription]()
@@ -69,7 +70,10 @@ func newKit(t *testing.T, details events.SubscriberDetails) *kit {
 	})
 	k.append(t, org, "subscription-"+line.String(), events.SubscriptionCreated{
 		SubscriptionID: line, OrgID: org, SubscriberID: who, PlanID: id.New[id.Plan](),
-		Terms: events.PlanTerms{Name: "Home", Mode: events.Prepaid, Price: money.Major(1500, money.KES)},
+		Terms: events.PlanTerms{
+			Name: "Home", Mode: events.Prepaid, Price: money.Major(1500, money.KES),
+			Access: events.AccessTerms{Cap: thePlansCap},
+		},
 	}, events.SubscriptionActivated{SubscriptionID: line, SubscriberID: who})
 	step := events.DunningStep{DueAt: due, At: noon, Due: money.Of(0, money.KES)}
 	k.append(t, org, "dunning-"+line.String(), events.DunningBegan{DunningSubject: subject, DunningStep: step},
@@ -96,6 +100,14 @@ func newKit(t *testing.T, details events.SubscriberDetails) *kit {
 // append records events at the beginning of a stream.
 func (k *kit) append(t *testing.T, org id.Organization, stream string, list ...events.Event) {
 	t.Helper()
+	k.appendAfter(t, eventstore.NoStream, org, stream, list...)
+}
+
+// appendAfter records events after a revision of a stream.
+func (k *kit) appendAfter(
+	t *testing.T, revision eventstore.Expected, org id.Organization, stream string, list ...events.Event,
+) {
+	t.Helper()
 	var batch []eventstore.New
 	for _, e := range list {
 		batch = append(batch, eventstore.New{Event: e, Meta: events.Metadata{
@@ -103,7 +115,7 @@ func (k *kit) append(t *testing.T, org id.Organization, stream string, list ...e
 			Actor: events.Actor{Kind: events.ActorOperator},
 		}})
 	}
-	if _, err := k.Store.Append(t.Context(), stream, eventstore.NoStream, batch); err != nil {
+	if _, err := k.Store.Append(t.Context(), stream, revision, batch); err != nil {
 		t.Fatal(err)
 	}
 }

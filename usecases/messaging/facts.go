@@ -2,6 +2,7 @@ package messagingcases
 
 import (
 	"context"
+	"strconv"
 	"strings"
 	"time"
 
@@ -30,6 +31,7 @@ type facts struct {
 	dunning    accessviews.DunningRow   // of the line
 	lines      []accessviews.DunningRow // of all subscriptions of the customer
 	shortcode  string                   // to which customers pay; "" = none
+	usage      access.Usage             // of the line; read for messages about a cap only
 }
 
 // load reads the facts. ok is false when the subscription or its customer is not known any more.
@@ -62,6 +64,9 @@ func (d Delivery) load(ctx context.Context, args commands.SendMessage) (f facts,
 			f.dunning = row
 		}
 	}
+	if err == nil && args.Template.AboutCap() {
+		f.usage, _, err = bus.LoadOwned[access.Usage](ctx, d.Bus, args.OrgID, args.SubscriptionID)
+	}
 	if err == nil {
 		err = d.settings(ctx, &f)
 	}
@@ -87,11 +92,12 @@ func (d Delivery) settings(ctx context.Context, f *facts) error {
 	return nil
 }
 
-// silent reports whether customers are told nothing: hours and days are bought one by one and end without a word
-// (docs/rules/access-dunning.md#small-debts).
-func (f facts) silent() bool {
+// silent reports whether customers are not told: hours and days are bought one by one and end without a word
+// (docs/rules/access-dunning.md#small-debts). What is used of their caps is told.
+func (f facts) silent(about events.MessageTemplate) bool {
 	t := f.line.Terms
-	return t.Access.DunningPolicy == "" && (t.Period == calendar.Hour || t.Period == calendar.Day)
+	short := t.Period == calendar.Hour || t.Period == calendar.Day
+	return short && t.Access.DunningPolicy == "" && !about.AboutCap()
 }
 
 // cause names what a message is about. A customer who pays invoices hears once of those that are due together, whatever
@@ -101,20 +107,31 @@ func (f facts) cause(args commands.SendMessage) []string {
 	if f.line.Terms.Mode == events.Prepaid {
 		of = args.SubscriptionID.String()
 	}
+	if args.Template.AboutCap() {
+		// More that is allowed after a top-up makes a second message possible.
+		return []string{
+			args.SubscriptionID.String(), string(args.Template), args.CapPeriod.Period, args.CapPeriod.Starts.String(),
+			strconv.FormatInt(args.CapCount.Allowed, 10),
+		}
+	}
 	if args.Template.Reminds() {
 		return []string{of, "reminder", args.DueAt.UTC().Format(time.RFC3339)}
 	}
 	return []string{of, string(args.Template)}
 }
 
-// message is the id of a message: one for each cause and local day.
+// message is the id of a message: one for each cause and local day, and for caps one for each cause.
 func (f facts) message(args commands.SendMessage) id.Message {
-	parts := append([]string{args.OrgID.String(), calendar.On(args.At, f.zone).String()}, f.cause(args)...)
+	day := ""
+	if !args.Template.AboutCap() {
+		day = calendar.On(args.At, f.zone).String()
+	}
+	parts := append([]string{args.OrgID.String(), day}, f.cause(args)...)
 	return id.Derive[id.Message]("message", parts...)
 }
 
-// holds reports whether the message is still true.
-func (f facts) holds(args commands.SendMessage) bool {
+// holds reports whether the message is still true at an instant.
+func (f facts) holds(args commands.SendMessage, now time.Time) bool {
 	if f.line.State != "active" || f.subscriber.Status == "forgotten" {
 		return false
 	}
@@ -129,6 +146,9 @@ func (f facts) holds(args commands.SendMessage) bool {
 		return state == events.DunningSuspended || state == events.DunningWrittenOff
 	case events.NoticeRestored:
 		return !state.Cut() && !f.line.Blocked
+	case events.NoticeCapWarned, events.NoticeCapThrottled, events.NoticeCapStopped:
+		return now.Before(f.usage.Period.ResetsAt) &&
+			f.usage.Tells(args.Template, args.CapPeriod, args.CapCount.Allowed, f.line.Terms.Access.Cap)
 	}
 	return false
 }
@@ -157,7 +177,7 @@ func (f facts) due() money.Amount {
 const maxName = 20
 
 // values are the words that templates may use.
-func (f facts) values(link string) map[string]string {
+func (f facts) values(args commands.SendMessage, link string) map[string]string {
 	name := []rune(f.org.Name)
 	if len(name) > maxName {
 		name = name[:maxName]
@@ -170,6 +190,14 @@ func (f facts) values(link string) map[string]string {
 	if at := null.Zero(f.dunning.DueAt); !at.IsZero() {
 		day := calendar.On(at.Add(-1), f.zone) // the last day on which it was not overdue
 		v["due"] = day.Start(f.zone).In(f.zone).Format("2 Jan 2006")
+	}
+	if args.Template.AboutCap() {
+		v["used"], v["allowed"] = events.Volume(args.CapCount.Used), events.Volume(args.CapCount.Allowed)
+		v["resets"] = f.usage.Period.ResetsAt.In(f.zone).Format("2 Jan 2006 15:04")
+		v["then"] = "is slower"
+		if args.CapCount.Then == events.CapStop {
+			v["then"] = "stops"
+		}
 	}
 	if f.shortcode != "" {
 		v["pay"] = "Paybill " + f.shortcode + " or " + link

@@ -54,7 +54,8 @@ func TestTemplates_FitIntoOneTextAndABrokenOneIsFound(t *testing.T) {
 	values := map[string]string{
 		"org": "Twenty Letters Fibre", "amount": "KES 12500.00", "account": "10000016", "due": "28 Feb 2026",
 		"plan": "Home 20", "shortcode": "4001234", "link": "https://twenty.lastmile.example/pay",
-		"pay": "Paybill 4001234 or https://twenty.lastmile.example/pay",
+		"pay":  "Paybill 4001234 or https://twenty.lastmile.example/pay",
+		"used": "999.9 GB", "allowed": "100.0 GB", "resets": "28 Feb 2026 00:00", "then": "is slower",
 	}
 	for name, template := range DefaultTemplates() {
 		_, text, err := template.render(events.ChannelSMS, values)

@@ -9,8 +9,7 @@ import (
 )
 
 // Template has the texts of a message for each channel. Words in braces, such as {amount}, are replaced by values; a
-// word
-// that has no value breaks the template.
+// word that has no value breaks the template.
 type Template struct {
 	SMS     string
 	Subject string // of the e-mail
@@ -58,8 +57,32 @@ func DefaultTemplates() Templates {
 			Subject: "{org}: your internet is on again",
 			Text:    "Dear customer,\n\nthank you: the internet of account {account} ({plan}) is on again.\n{org}\n",
 		},
+		events.NoticeCapWarned: {
+			SMS: "{org}: {used} of {allowed} used. After that your internet {then} until {resets}. To add more, " +
+				"contact us with account {account}.",
+			Subject: "{org}: {used} of {allowed} used",
+			Text: "Dear customer,\n\n{used} of {allowed} of account {account} ({plan}) are used. When all of it is " +
+				"used, your internet {then} until {resets}." + addMore,
+		},
+		events.NoticeCapThrottled: {
+			SMS: "{org}: all {allowed} are used, and your internet is slower until {resets}. To add more, contact us " +
+				"with account {account}.",
+			Subject: "{org}: your internet is slower until {resets}",
+			Text: "Dear customer,\n\n{used} of {allowed} of account {account} ({plan}) are used, and your internet " +
+				"is slower until {resets}." + addMore,
+		},
+		events.NoticeCapStopped: {
+			SMS: "{org}: all {allowed} are used, and your internet is stopped until {resets}. To add more, contact " +
+				"us with account {account}.",
+			Subject: "{org}: your internet is stopped until {resets}",
+			Text: "Dear customer,\n\n{used} of {allowed} of account {account} ({plan}) are used, and your internet " +
+				"is stopped until {resets}." + addMore,
+		},
 	}
 }
+
+// addMore ends the e-mails about a cap.
+const addMore = "\n\nTo add more before then, contact us with your account number {account}.\n{org}\n"
 
 // placeholder is a word in braces.
 var placeholder = regexp.MustCompile(`\{([^{}]*)\}`)

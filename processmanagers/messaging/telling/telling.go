@@ -1,7 +1,7 @@
 // Package telling says which events customers are told of:
 //
-//	reminder, step of dunning ──► SendMessage ──► queued, sent, failed or dropped
-//	subscriber forgotten      ──► ForgetMessages
+//	reminder, step of dunning, use of a cap ──► SendMessage ──► queued, sent, failed or dropped
+//	subscriber forgotten                    ──► ForgetMessages
 //
 // It remembers nothing: that nobody is told twice of one cause on one day follows from the id of the message.
 package telling
@@ -35,6 +35,8 @@ func Process() processmanagers.Process[State] {
 			processmanagers.Follow(func(e events.WalledGardenEntered) string { return e.SubscriptionID.String() }),
 			processmanagers.Follow(func(e events.ServiceSuspended) string { return e.SubscriptionID.String() }),
 			processmanagers.Follow(func(e events.DunningEnded) string { return e.SubscriptionID.String() }),
+			processmanagers.Follow(func(e events.CapWarned) string { return e.SubscriptionID.String() }),
+			processmanagers.Follow(func(e events.CapReached) string { return e.SubscriptionID.String() }),
 			processmanagers.Follow(func(e events.SubscriberForgotten) string { return e.SubscriberID.String() }),
 		},
 		Decide: decide,
@@ -84,8 +86,28 @@ func about(e events.Event) (commands.SendMessage, bool) {
 		return message(e.DunningSubject, events.NoticeSuspended, e.At, noticeKept), true
 	case events.DunningEnded:
 		return message(e.DunningSubject, events.NoticeRestored, e.At, reminderKept), e.Before.Cut()
+	case events.CapWarned:
+		return aboutCap(e.UsageSubject, events.NoticeCapWarned, e.CapPeriod, e.CapCount, e.At), true
+	case events.CapReached:
+		t := events.NoticeCapThrottled
+		if e.Then == events.CapStop {
+			t = events.NoticeCapStopped
+		}
+		return aboutCap(e.UsageSubject, t, e.CapPeriod, e.CapCount, e.At), true
 	}
 	return commands.SendMessage{}, false
+}
+
+// aboutCap is the job for a message about a cap. It is of no use any more when the cap resets.
+func aboutCap(
+	s events.UsageSubject, t events.MessageTemplate, p events.CapPeriod, c events.CapCount, at time.Time,
+) commands.SendMessage {
+	job := message(events.DunningSubject(s), t, at, noticeKept)
+	job.CapPeriod, job.CapCount = p, c
+	if p.ResetsAt.Before(job.Until) {
+		job.Until = p.ResetsAt
+	}
+	return job
 }
 
 // reminderOf is the template of a reminder on a day relative to the due date.

@@ -75,6 +75,42 @@ func TestTelling_EachEventHasItsTemplate(t *testing.T) {
 	}
 }
 
+func TestTelling_TheUseOfACapIsToldUntilItResets(t *testing.T) {
+	t.Parallel()
+	about := events.UsageSubject(subject)
+	day := events.CapPeriod{Period: "day", ResetsAt: now.Add(5 * time.Hour)}
+	month := events.CapPeriod{Period: "month", ResetsAt: now.AddDate(0, 0, 20)}
+	slow := events.CapCount{Allowed: 100, Used: 101, Then: events.CapThrottle}
+	stop := events.CapCount{Allowed: 100, Used: 101, Then: events.CapStop}
+	for _, c := range []struct {
+		event    events.Event
+		template events.MessageTemplate
+		period   events.CapPeriod
+		count    events.CapCount
+		until    time.Time
+	}{
+		{
+			events.CapWarned{UsageSubject: about, CapPeriod: day, CapCount: slow, At: now},
+			events.NoticeCapWarned, day, slow, day.ResetsAt,
+		},
+		{
+			events.CapReached{UsageSubject: about, CapPeriod: day, CapCount: slow, At: now},
+			events.NoticeCapThrottled, day, slow, day.ResetsAt,
+		},
+		{
+			events.CapReached{UsageSubject: about, CapPeriod: month, CapCount: stop, At: now},
+			events.NoticeCapStopped, month, stop, now.Add(72 * time.Hour),
+		},
+	} {
+		processtest.For(t, telling.Process(), now).When(c.event).
+			Then(processmanagers.Output{Jobs: []commands.Job{commands.SendMessage{
+				OrgID: subject.OrgID, SubscriberID: subject.SubscriberID, SubscriptionID: subject.SubscriptionID,
+				Template: c.template, At: now, Until: c.until, Position: processtest.Position,
+				CapPeriod: c.period, CapCount: c.count,
+			}}})
+	}
+}
+
 func TestTelling_AForgottenPersonsMessagesGo(t *testing.T) {
 	t.Parallel()
 	processtest.For(t, telling.Process(), now).When(events.SubscriberForgotten{SubscriberID: subject.SubscriberID}).
