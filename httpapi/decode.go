@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 	"unicode/utf8"
 
 	"github.com/lastmile-isp/lastmile/internal/failure"
@@ -244,6 +245,9 @@ func custom(t reflect.Type) bool {
 
 // wrongValue says what the value of a field of the type should have been.
 func wrongValue(err error, t reflect.Type) string {
+	if t == reflect.TypeFor[time.Time]() {
+		return "must be an instant in RFC 3339, such as 2026-11-20T08:00:00Z"
+	}
 	var kind *json.UnmarshalTypeError
 	if !errors.As(err, &kind) {
 		return "is not valid: " + strings.TrimPrefix(err.Error(), "json: ")

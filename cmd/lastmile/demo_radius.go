@@ -76,3 +76,6 @@ func signOutAll(ctx context.Context, routers *router.Simulator) {
 
 // demoLogin is the password on the network of a customer of the demo.
 func demoLogin(user string) string { return "demo-login-" + user }
+
+// demoRadiusSecret is the secret that a router of the demo shares with the RADIUS server.
+func demoRadiusSecret(router string) string { return "demo-radius-" + router }

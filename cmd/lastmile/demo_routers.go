@@ -107,7 +107,7 @@ func (s *demoSeed) makeRouters(ctx context.Context) error {
 			continue
 		}
 		device, err := s.admin.call(ctx, http.MethodPost, "/nas/devices", "demo-router-"+d.name, map[string]any{
-			"name": d.name, "ipAddress": "127.0.0.1", "radiusSecret": "demo-radius-" + d.name, "apiUsername": "admin",
+			"name": d.name, "ipAddress": "127.0.0.1", "radiusSecret": demoRadiusSecret(d.name), "apiUsername": "admin",
 			"apiPassword": demoRouterPassword, "apiPort": d.port, "managementAddress": d.address,
 			"coaPort": demoCoAPort + i,
 		})

@@ -68,6 +68,14 @@ What to try (curl resolves *.localhost by itself):
   # who is online over RADIUS, and what they use; the addresses and counters are those of the routers' sessions
   curl -s "{{.ISP}}/sessions?online=true&limit=3" -H "Authorization: Bearer $TOKEN"
 
+  # why is a customer on or off, and what happened; docs/access.md explains each answer
+  curl -s "{{.ISP}}/subscribers/$ID/access" -H "Authorization: Bearer $TOKEN"
+  curl -s "{{.ISP}}/subscribers/$ID/timeline" -H "Authorization: Bearer $TOKEN"
+
+  # a sign-in by hand (Debian's package freeradius-utils); {{.Login}}<username> is everybody's password on the network
+  echo 'User-Name=acacia,User-Password={{.Login}}acacia,Message-Authenticator=0x00' \
+    | radclient -x {{.Radius}} auth {{.Secret}}tower-north
+
   # what a customer's device does; switch it off, and on: it dials by itself
   curl -s {{.Routers}}/sim/routers/tower-north/customers/acacia
   curl -s -X PUT {{.Routers}}/sim/routers/tower-north/customers/acacia/power -d '{"on":false}'
@@ -92,7 +100,8 @@ What to try (curl resolves *.localhost by itself):
   # who did what
   curl -s "{{.ISP}}/audit-log?limit=5" -H "Authorization: Bearer $TOKEN"
 
-  # move the clock by an hour: reports come and counters grow; by a month: periods end. Sign in again afterwards
+  # move the clock by an hour: reports come and counters grow; by a month: periods end. Sign in again afterwards.
+  # README.md takes a customer through the whole circle in this way: paid, walled in, paid, online again
   ROOT=$(curl -s {{.Root}}/auth/login -H 'Content-Type: application/json' \
     -d '{"email":"{{.RootEmail}}","password":"{{.Password}}"}' | sed 's/.*"accessToken":"\([^"]*\)".*/\1/')
   curl -s {{.Root}}/dev/clock -H "Authorization: Bearer $ROOT" -H 'Content-Type: application/json' \
@@ -111,7 +120,8 @@ func (a *App) printDemo(out io.Writer, routers *router.Simulator) error {
 		"Root": address(a.cfg.ServiceDomain), "ISP": address(demoSlug + "." + a.cfg.ServiceDomain),
 		"Provider": strings.TrimSuffix(a.provider, "/"), "Password": demoPassword.Reveal(), "RootEmail": demoRootEmail,
 		"AdminEmail": demoAdminEmail, "SupportEmail": demoSupportEmail, "Shortcode": demoShortcode,
-		"Routers":        routers.URL(),
+		"Routers": routers.URL(), "Login": demoLogin(""), "Secret": demoRadiusSecret(""),
+		"Radius":         a.radius.server.AccessAddr().String(),
 		"SpareCoA":       strconv.Itoa(int(routers.Router("spare").Handsets().CoAAddr().Port())),
 		"RouterPassword": demoRouterPassword, "Spare": demoRouters[len(demoRouters)-1].address,
 	})

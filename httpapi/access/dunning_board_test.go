@@ -110,6 +110,12 @@ func TestHold_IsPlacedMovedAndLifted(t *testing.T) {
 	k.Want(t, 200, "", hold(until.AddDate(0, 0, 1), "longer"))
 	k.Want(t, 422, "invalid_input", hold(k.Clock.Now().Add(-time.Second), "late"))
 	k.Want(t, 422, "invalid_input", hold(until, ""))
+	var refused struct{ Message []string }
+	k.Want(t, 422, "invalid_input", isptest.Post(admin, "/subscriptions/"+sub+"/hold",
+		map[string]any{"until": "2026-01-10", "reason": "a date alone"})).Into(t, &refused)
+	if len(refused.Message) != 1 || !strings.HasPrefix(refused.Message[0], "until must be an instant in RFC 3339") {
+		t.Errorf("a date alone: %q", refused.Message)
+	}
 	gone := apitest.Request{Method: "DELETE", Path: "/subscriptions/" + sub + "/hold", As: admin}
 	k.Want(t, 204, "", gone)
 	k.Want(t, 204, "", gone)

@@ -5,12 +5,40 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
+// sessionReasons are the codes of changes of sessions as people say them, behind a colon.
+var sessionReasons = map[string]string{
+	"paid":             "the service is paid",
+	"postpaid":         "the service is paid later, by invoice",
+	"grace":            "the days of grace run",
+	"schedule":         "the plan has another speed at this hour",
+	"cap_throttled":    "the traffic of the plan is used up",
+	"cap_stopped":      "the traffic of the plan is used up",
+	"overdue":          "it was not paid in time, and only the payment page is left",
+	"suspended":        "it was not paid, and the service is suspended",
+	"expired":          "the paid time is over",
+	"awaiting_payment": "the first period is not paid",
+	"not_started":      "the service has not begun",
+	"paused":           "the service is paused",
+	"ended":            "the subscription has ended",
+	"blocked":          "the customer is blocked",
+	"wrong_mac":        "its device is none of those that may be used",
+	"changed":          "the login or the address is another one",
+	"operator":         "a person wanted it",
+	"session_limit":    "a newer session took its place",
+	"device_removed":   "its router was removed",
+	"rate":             "the plan or the hour gives another speed",
+}
+
 // ofEnforcement describes what was done with a customer's session. A session whose subscriber is not known has no row.
 func ofEnforcement(e events.EnforcementEvent) happening {
 	s := events.EnforcedOf(e)
 	about := func(summary, reason string) happening {
+		words, known := sessionReasons[reason]
+		if !known {
+			words = spoken(reason)
+		}
 		return happening{
-			subscriber: s.SubscriberID, summary: summary + spoken(reason) + ".", causeType: "session",
+			subscriber: s.SubscriberID, summary: summary + words + ".", causeType: "session",
 			cause: id.Any(s.SessionID),
 		}
 	}
@@ -19,6 +47,9 @@ func ofEnforcement(e events.EnforcementEvent) happening {
 	case events.SessionChanged:
 		if v.Action == events.ChangeRate {
 			return about("The speed of a session was changed: ", v.Reason)
+		}
+		if v.After.Access != "none" && v.After != v.Before {
+			return about("A session was ended, and the next one gets other access: ", v.Reason)
 		}
 		return about("A session was ended: ", v.Reason)
 	case events.SessionChangeRefused:

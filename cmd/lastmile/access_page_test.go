@@ -1,0 +1,178 @@
+package main
+
+import (
+	"maps"
+	"os"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lastmile-isp/lastmile/httpapi"
+)
+
+// accessFile is the path of the page about access, relative to this package.
+const accessFile = "../../docs/access.md"
+
+// accessRows lists the names in backticks of the first cells of one chapter's table, sorted.
+func accessRows(t *testing.T, title string) []string {
+	t.Helper()
+	text, err := os.ReadFile(accessFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, found := strings.Cut(string(text), "\n## "+title+"\n")
+	if !found {
+		t.Fatalf("%s has no chapter %q", accessFile, title)
+	}
+	chapter, _, _ := strings.Cut(rest, "\n## ")
+	var names []string
+	for row := range strings.Lines(chapter) {
+		if cells := strings.Split(row, "|"); len(cells) > 2 {
+			for _, m := range regexp.MustCompile("`([A-Za-z_0-9]+)`").FindAllStringSubmatch(cells[1], -1) {
+				names = append(names, m[1])
+			}
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// wordsIn lists what the first group of a pattern finds in a file of the source, sorted and each once.
+func wordsIn(t *testing.T, file, pattern string) []string {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]bool{}
+	for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(string(text), -1) {
+		found[m[1]] = true
+	}
+	return slices.Sorted(maps.Keys(found))
+}
+
+// noticed lists the words of the results of packets that become refusals without a sign-in that was judged.
+func noticed(t *testing.T) []string {
+	t.Helper()
+	source := advice(t, "../../radius/directory/refusals_notices.go")
+	_, list, _ := strings.Cut(source, "[]radius.Result{")
+	list, _, _ = strings.Cut(list, "}")
+	var words []string
+	for _, m := range regexp.MustCompile(`radius\.([A-Za-z]+)`).FindAllStringSubmatch(list, -1) {
+		word := regexp.MustCompile(`([a-z])([A-Z])`).ReplaceAllString(m[1], "${1}_${2}")
+		words = append(words, strings.ToLower(word))
+	}
+	return words
+}
+
+// TestAccessPage_HasEachCode compares the tables of outcomes with the source.
+func TestAccessPage_HasEachCode(t *testing.T) {
+	t.Parallel()
+	const code = `(?m)^\tCode\w+\s+(?:Code\s+)?= "([a-z_]+)"`
+	refusals := append(wordsIn(t, "../../radius/directory/refusals.go", code), noticed(t)...)
+	slices.Sort(refusals)
+	causes := wordsIn(t, "../../internal/telemetry/report.go", `(?m)^\tReason\w+\s+= "([a-z_]+)"`)
+	_, list, _ := strings.Cut(advice(t, "../../internal/telemetry/report.go"), "causes = [...]string{")
+	list, _, _ = strings.Cut(list, "}")
+	for _, m := range regexp.MustCompile(`"([a-z_]+)"`).FindAllStringSubmatch(list, -1) {
+		causes = append(causes, m[1])
+	}
+	slices.Sort(causes)
+	for title, c := range map[string]struct {
+		source []string
+		least  int
+	}{
+		"Reasons": {wordsIn(t, "../../projections/access/entitlement/entitlement.go", code), 15},
+		"Dunning states": {wordsIn(t, "../../events/access_dunning.go",
+			`(?m)^\tDunning\w+\s+DunningState = "([a-z_]+)"`), 5},
+		"Refused sign-ins":    {refusals, 20},
+		"How a session ended": {causes, 23},
+		"Vouchers": {wordsIn(t, "../../projections/access/vouchers_query.go",
+			`(?m)^\tVoucher\w+\s+= "([a-z_]+)"`), 4},
+	} {
+		if diff := cmp.Diff(c.source, accessRows(t, title)); diff != "" || len(c.source) < c.least {
+			t.Errorf("docs/access.md, %s (-source +page), of %d:\n%s", title, len(c.source), diff)
+		}
+	}
+}
+
+// TestTimeline_HasWordsForEachReasonOfAChangedSession compares the words of the timeline with the codes of the source.
+func TestTimeline_HasWordsForEachReasonOfAChangedSession(t *testing.T) {
+	t.Parallel()
+	words := wordsIn(t, "../../projections/subscribers/timeline_enforcement.go", `(?m)^\t"([a-z_]+)":`)
+	codes := append(wordsIn(t, "../../projections/access/entitlement/entitlement.go",
+		`(?m)^\tCode\w+\s+(?:Code\s+)?= "([a-z_]+)"`),
+		wordsIn(t, "../../jobs/access/wanted.go", `(?m)^\tReason\w+\s+= "([a-z_]+)"`)...)
+	codes = slices.DeleteFunc(codes, func(c string) bool { return c == "no_subscription" }) // then there is no session
+	slices.Sort(codes)
+	if diff := cmp.Diff(codes, words); diff != "" || len(words) < 20 {
+		t.Errorf("projections/subscribers, sessionReasons (-codes +words), of %d:\n%s", len(words), diff)
+	}
+}
+
+// bodyFields lists the names of a body's fields in JSON. embedded ones are those that a type inside it brings.
+func bodyFields(body reflect.Type) (all, embedded []string) {
+	for i := range body.NumField() {
+		f := body.Field(i)
+		if f.Anonymous {
+			inner, _ := bodyFields(f.Type)
+			all, embedded = append(all, inner...), append(embedded, inner...)
+			continue
+		}
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		all = append(all, name)
+	}
+	return all, embedded
+}
+
+// TestAccessPage_HasEachSetting compares the tables of settings with the configuration and with the bodies of requests.
+func TestAccessPage_HasEachSetting(t *testing.T) {
+	t.Parallel()
+	k := newKit(t).start()
+	server, ok := (*k.app.door.inside.Load()).(*httpapi.Server)
+	if !ok {
+		t.Fatal("the door leads elsewhere")
+	}
+	bodies := map[string]reflect.Type{}
+	for _, r := range server.Routes() {
+		if r.Request != nil {
+			bodies[r.Method+" "+r.Path] = reflect.TypeOf(r.Request)
+		}
+	}
+	policies, _ := bodies["PUT /settings/dunning"].FieldByName("Default")
+	policy, _ := bodyFields(policies.Type.Elem())
+	plan, onlyNetwork := bodyFields(bodies["POST /plans"])
+	router, _ := bodyFields(bodies["POST /nas/devices"])
+	var variables, onlyAccess []string
+	for _, f := range reflect.VisibleFields(reflect.TypeFor[Config]()) {
+		name, _, _ := strings.Cut(f.Tag.Get("env"), ",")
+		variables = append(variables, name)
+		if regexp.MustCompile(`^(RADIUS|WALLED|ACCESS|SESSION|ADDRESS|USAGE|ENFORCE)_`).MatchString(name) {
+			onlyAccess = append(onlyAccess, name)
+		}
+	}
+	for title, c := range map[string]struct{ known, needed []string }{
+		"Dunning policy": {policy, policy}, "Fields of a plan": {plan, onlyNetwork},
+		"Settings of a router": {router, []string{"radiusSecret", "coaPort", "requireMessageAuthenticator"}},
+		"Variables":            {variables, onlyAccess},
+	} {
+		written := accessRows(t, title)
+		for _, name := range c.needed {
+			if !slices.Contains(written, name) {
+				t.Errorf("docs/access.md, %s: %s is missing", title, name)
+			}
+		}
+		for _, name := range written {
+			if !slices.Contains(c.known, name) {
+				t.Errorf("docs/access.md, %s: there is no %s", title, name)
+			}
+		}
+		if len(written) == 0 || len(c.needed) == 0 {
+			t.Errorf("docs/access.md, %s: found %d names, of %d", title, len(written), len(c.needed))
+		}
+	}
+}
