@@ -75,6 +75,7 @@ type Config struct {
 
 	FleetPollInterval  time.Duration `env:"FLEET_POLL_INTERVAL" envDefault:"60s"`
 	DriftCheckInterval time.Duration `env:"DRIFT_CHECK_INTERVAL" envDefault:"15m"`
+	AuditInterval      time.Duration `env:"ACCESS_AUDIT_INTERVAL" envDefault:"5m"`
 	FleetHistoryKept   time.Duration `env:"FLEET_HISTORY_RETENTION" envDefault:"168h"`
 	// TunnelHost is the public host of the SSTP concentrator that routers bring their tunnels up to.
 	TunnelHost string `env:"TUNNEL_HOST"`

@@ -162,6 +162,7 @@ func (c Config) checkNetwork(f *faults) {
 	}
 	f.check(c.FleetPollInterval >= time.Second, "FLEET_POLL_INTERVAL", "must be at least 1s")
 	f.check(c.DriftCheckInterval >= time.Second, "DRIFT_CHECK_INTERVAL", "must be at least 1s")
+	f.check(c.AuditInterval >= time.Second, "ACCESS_AUDIT_INTERVAL", "must be at least 1s")
 	f.check(c.FleetHistoryKept >= time.Minute, "FLEET_HISTORY_RETENTION", "must be at least 1m")
 	for name, addr := range map[string]string{
 		"RADIUS_AUTH_ADDR": c.RadiusAuthAddr, "RADIUS_ACCT_ADDR": c.RadiusAcctAddr,

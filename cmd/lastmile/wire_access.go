@@ -30,7 +30,9 @@ import (
 func accessArea() area {
 	return area{
 		aggregates: registerAccess,
-		readModels: []runner.Projection{accessviews.Dunning{}, accessviews.Vouchers{}, accessviews.Usage{}},
+		readModels: []runner.Projection{
+			accessviews.Dunning{}, accessviews.Vouchers{}, accessviews.Usage{}, accessviews.Differences{},
+		},
 		processes: []processmanagers.Any{
 			dunning.Process(), dunning.RulesProcess(), usage.Process(), forgetting.Process(), enforcement.Process(),
 			nofault.Process(),
@@ -48,6 +50,7 @@ func registerAccess(b *bus.Bus) {
 	bus.Register(b, access.Usages())
 	bus.Register(b, access.Enforcements())
 	bus.Register(b, access.Outages())
+	bus.Register(b, access.Differences())
 }
 
 // wireAccess starts to answer routers, registers the jobs of the area, and makes its endpoints.
@@ -82,6 +85,7 @@ func (a *App) wireAccess(ctx context.Context) ([][]httpapi.Route, error) {
 			Store: a.telemetry, Devices: networkviews.DevicesQuery{Views: e.views}, Clock: a.clock,
 		}.Routes(),
 		a.voucherRoutes(),
+		a.auditorRoutes(),
 	), nil
 }
 

@@ -119,6 +119,8 @@ func access() []events.Event {
 		events.TopUpAdded{}, events.UsagePeriodClosed{},
 		events.SessionChangeAnnounced{}, events.SessionChanged{}, events.SessionChangeRefused{},
 		events.PaymentsInterrupted{}, events.PaymentsResumed{},
+		events.AccessDifferenceOpened{}, events.AccessDifferenceClosed{}, events.AccessRepairAsked{},
+		events.AccessRepairWritten{},
 	}
 }
 

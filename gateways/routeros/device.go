@@ -29,7 +29,9 @@ type request struct {
 }
 
 // writes reports whether the request may change the router, so that it must not be repeated.
-func (r request) writes() bool { return r.command != "print" && r.command != "monitor-traffic" }
+func (r request) writes() bool {
+	return r.command != "print" && r.command != "monitor-traffic" && r.command != "monitor"
+}
 
 // protocol is one way to speak to a router: REST or the API.
 type protocol interface {

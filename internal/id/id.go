@@ -43,6 +43,7 @@ type (
 	voucherBatch struct{}
 	request      struct{}
 	lookup       struct{}
+	difference   struct{}
 	message      struct{}
 )
 
@@ -68,8 +69,9 @@ type (
 	Run          = Of[run]     // one run of writes to a router, or one reboot
 	Voucher      = Of[voucher] // derived from organization and code under a key, so it tells nothing about the code
 	VoucherBatch = Of[voucherBatch]
-	TopUp        = Of[topUp]  // of a subscription's included traffic
-	Online       = Of[online] // one session of a customer on the network
+	TopUp        = Of[topUp]      // of a subscription's included traffic
+	Online       = Of[online]     // one session of a customer on the network
+	Difference   = Of[difference] // between entitled and observed; derived from organization, router, kind and subject
 	Command      = Of[command]
 	Event        = Of[event]
 	Request      = Of[request]

@@ -115,6 +115,10 @@ func (Log) Apply(w *runner.Writes, e events.Envelope) error {
 		return writeRouter(w, e, sessionWrite(v.EnforcedSession, v.EnforcementStep, v.Via, v.Found), "")
 	case events.SessionChangeRefused:
 		return writeRouter(w, e, sessionWrite(v.EnforcedSession, v.EnforcementStep, v.Via, false), v.Message)
+	case events.AccessRepairWritten:
+		return writeRouter(w, e, events.RouterWritten{
+			OrgID: v.OrgID, DeviceID: v.DeviceID, Step: v.Step, Found: v.Found, By: v.By,
+		}, "")
 	case events.ReconcileFinished:
 		row.ended(v.Outcome)
 	case events.ServiceApplyFailed:

@@ -62,6 +62,7 @@ var timelineEvents = []events.Event{
 	events.DunningClockStopped{}, events.DunningClockStarted{},
 	events.FirstSessionBegan{}, events.CapWarned{}, events.CapReached{}, events.CapReset{}, events.TopUpAdded{},
 	events.SessionChanged{}, events.SessionChangeRefused{},
+	events.AccessDifferenceOpened{}, events.AccessDifferenceClosed{}, events.AccessRepairAsked{},
 	events.MessageSent{}, events.MessageFailed{}, events.MessageDropped{},
 }
 
@@ -184,6 +185,8 @@ func happenings(e events.Event) []happening {
 		return []happening{ofUsage(v)}
 	case events.EnforcementEvent:
 		return []happening{ofEnforcement(v)}
+	case events.DifferenceEvent:
+		return []happening{ofDifference(v)}
 	case events.AddressLookedUp:
 		return []happening{{
 			subscriber: v.SubscriberID, summary: "Somebody was told which address the customer had at a time.",

@@ -187,6 +187,7 @@ func TestTimeline_TellsEveryEventThatNamesASubscriber(t *testing.T) {
 		events.MessageQueued{}.EventType(): true, events.MessageAddressed{}.EventType(): true, // its end has a row
 		events.NumberGranted{}.EventType():          true, // the document that gets the number has a row
 		events.SessionChangeAnnounced{}.EventType(): true, // its outcome has a row
+		events.AccessRepairWritten{}.EventType():    true, // the wish for it has a row
 		events.ReceiptStalled{}.EventType():         true, // the booking that it asks for has a row
 	}
 	files, err := filepath.Glob("../../events/testdata/*.json")

@@ -35,7 +35,7 @@ func (c *caller) may(policy string) bool { return c == nil || c.granted[policy] 
 
 // reads reports whether a command changes nothing.
 func reads(command string) bool {
-	return command == "print" || command == "monitor-traffic" || command == ""
+	return command == "print" || command == "monitor-traffic" || command == "monitor" || command == ""
 }
 
 // run executes a command; the router's lock is held.

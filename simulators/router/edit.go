@@ -119,6 +119,37 @@ func (r *Router) SetLink(name string, up bool) {
 	}
 }
 
+// SetLinkRate sets the speed that a port and its other end agree on, such as "100Mbps"; it is "1Gbps" at the start.
+func (r *Router) SetLinkRate(name, rate string) {
+	r.lock()
+	defer r.unlock()
+	r.linkRates[name] = rate
+}
+
+// Disturb changes properties of the dynamic items of a menu that have all values of match, as a fault of a router does;
+// nil properties remove them. It gives the number of items. Nobody else can change dynamic items.
+func (r *Router) Disturb(menu string, match, props Item) int {
+	r.lock()
+	defer r.unlock()
+	n := 0
+	for _, w := range append([]*row(nil), r.tableOf(menu).rows...) {
+		is := w.dynamic
+		for name, value := range match {
+			is = is && w.props[name] == value
+		}
+		switch {
+		case !is:
+			continue
+		case props == nil:
+			r.drop(menu, w)
+		default:
+			maps.Copy(w.props, props)
+		}
+		n++
+	}
+	return n
+}
+
 // SetSeenFrom sets the address that address filters see for loopback clients; 10.99.0.1 at the start.
 func (r *Router) SetSeenFrom(ip netip.Addr) {
 	r.lock()

@@ -1,6 +1,7 @@
 package router
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -25,9 +26,7 @@ func interfaceMenus() []menu {
 			free: true, props: []prop{nameProp, text("mtu", "1500"), onByDefault}, state: counters, show: showInterface,
 			commands: []string{"monitor-traffic"}, changed: interfaceChanged,
 		},
-		typed("ether", "interface/ethernet", true, showInterface,
-			text("mtu", "1500"), prop{name: "mac-address", check: hardware}, yes("auto-negotiation"),
-			text("speed", "1Gbps"), text("arp", "enabled")),
+		ethernetMenu(),
 		typed("vlan", "interface/vlan", false, showInterface,
 			text("mtu", "1500"), ifaceProp("interface", "", true),
 			prop{name: "vlan-id", def: "1", check: number(1, 4095)},
@@ -103,6 +102,28 @@ func typed(kind, path string, closed bool, show func(*Router, *row, Item), props
 		closed: closed, props: append([]prop{{name: "name", need: true}, onByDefault}, props...), state: counters,
 		show: show, added: interfaceAdded, changed: interfaceChanged,
 	}
+}
+
+// ethernetMenu has the physical ports, whose command monitor tells the speed that both ends have agreed on.
+func ethernetMenu() menu {
+	m := typed("ether", "interface/ethernet", true, showInterface,
+		text("mtu", "1500"), prop{name: "mac-address", check: hardware}, yes("auto-negotiation"),
+		text("speed", "1Gbps"), text("arp", "enabled"))
+	m.commands, m.command = []string{"monitor"}, monitorEthernet
+	return m
+}
+
+// monitorEthernet gives the link of one port.
+func monitorEthernet(r *Router, c call) (reply, *Trap) {
+	w := r.byName("interface", c.args["numbers"])
+	if w == nil {
+		return reply{}, noItem()
+	}
+	if r.unplugged[w.name()] {
+		return reply{rows: []Item{{"name": w.name(), "status": "no-link"}}}, nil
+	}
+	rate := cmp.Or(r.linkRates[w.name()], "1Gbps")
+	return reply{rows: []Item{{"name": w.name(), "status": "link-ok", "rate": rate, "full-duplex": "true"}}}, nil
 }
 
 // tunnel makes the menu of one type of PPP client; new items are disabled, as on a router.

@@ -1,0 +1,127 @@
+package access
+
+import (
+	"slices"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/aggregates"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
+
+// Differences defines what routers show and nobody is entitled to, or the other way round: one stream for each router,
+// kind and subject (docs/rules/access-auditor.md#recorded).
+func Differences() aggregates.Definition[Difference, commands.DifferenceCommand, events.DifferenceEvent] {
+	return aggregates.Definition[Difference, commands.DifferenceCommand, events.DifferenceEvent]{
+		Category: commands.DifferenceCategory, Missing: commands.ErrNoDifference, Evolve: evolveDifference,
+		Decide: decideDifference, Owner: ownerDifference,
+		Commands: []commands.DifferenceCommand{
+			commands.OpenDifference{}, commands.CloseDifference{}, commands.AskRepair{},
+			commands.RecordRepairWrite{},
+		},
+	}
+}
+
+// Difference is one difference. The zero value was never seen.
+type Difference struct {
+	events.AccessDifference
+	Open     bool
+	Expected string
+	Actual   string
+	Since    time.Time
+	Pending  []events.RouterStep // writes of a repair that are announced, in their order
+	By       events.Actor        // who asked for the repair
+	Events   int                 // in the stream
+}
+
+// ownerDifference is the organization of the router.
+func ownerDifference(s Difference) id.Organization { return s.OrgID }
+
+// evolveDifference applies one recorded event.
+func evolveDifference(s Difference, e events.DifferenceEvent) Difference {
+	s.AccessDifference = events.DifferenceOf(e)
+	s.Events++
+	switch e := e.(type) {
+	case events.AccessDifferenceOpened:
+		s.Open, s.Expected, s.Actual, s.Since = true, e.Expected, e.Actual.Reveal(), e.Since
+	case events.AccessDifferenceClosed:
+		s.Open, s.Pending = false, nil
+	case events.AccessRepairAsked:
+		s.Pending, s.By = e.Steps, e.By
+	case events.AccessRepairWritten:
+		if len(s.Pending) > 0 {
+			s.Pending = s.Pending[1:]
+		}
+	}
+	return s
+}
+
+// decideDifference records openings, ends and repairs, each once.
+func decideDifference(
+	s Difference, c commands.DifferenceCommand, now time.Time,
+) ([]events.DifferenceEvent, error) {
+	switch c := c.(type) {
+	case commands.OpenDifference:
+		since := now
+		if s.Open {
+			since = s.Since
+			if s.Expected == c.Expected && s.Actual == c.Actual.Reveal() {
+				return nil, nil
+			}
+		}
+		return []events.DifferenceEvent{events.AccessDifferenceOpened{
+			AccessDifference: c.Difference, Expected: c.Expected, Actual: c.Actual, Since: since, At: now,
+		}}, nil
+	case commands.CloseDifference:
+		return closeDifference(s, now), nil
+	case commands.AskRepair:
+		if !s.Open {
+			return nil, commands.ErrNoDifference()
+		}
+		return askRepair(s, c, now), nil
+	case commands.RecordRepairWrite:
+		if len(s.Pending) == 0 {
+			return nil, nil
+		}
+		return []events.DifferenceEvent{repairWritten(s, s.Pending[0], false, now)}, nil
+	}
+	return nil, nil
+}
+
+// askRepair records a wish. Writes of an earlier wish that are not needed any more were done, and their record was
+// lost.
+func askRepair(s Difference, c commands.AskRepair, now time.Time) []events.DifferenceEvent {
+	var out []events.DifferenceEvent
+	for _, before := range s.Pending {
+		again := func(step events.RouterStep) bool {
+			return step.Path == before.Path && step.Operation == before.Operation
+		}
+		if !slices.ContainsFunc(c.Steps, again) {
+			out = append(out, repairWritten(s, before, true, now))
+		}
+	}
+	return append(out, events.AccessRepairAsked{
+		AccessDifference: s.AccessDifference, Steps: c.Steps, By: c.By, At: now,
+	})
+}
+
+// closeDifference ends an open difference. What was announced and never recorded was done, since the difference is
+// gone.
+func closeDifference(s Difference, now time.Time) []events.DifferenceEvent {
+	if !s.Open {
+		return nil
+	}
+	var out []events.DifferenceEvent
+	for _, step := range s.Pending {
+		out = append(out, repairWritten(s, step, true, now))
+	}
+	return append(out, events.AccessDifferenceClosed{AccessDifference: s.AccessDifference, At: now})
+}
+
+// repairWritten is the record of one write.
+func repairWritten(s Difference, step events.RouterStep, found bool, now time.Time) events.AccessRepairWritten {
+	return events.AccessRepairWritten{
+		AccessDifference: s.AccessDifference, Step: step, Found: found, By: s.By, At: now,
+	}
+}

@@ -1,0 +1,201 @@
+package routerplan
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Menus that only the auditor of access reads.
+const (
+	MenuQueue        = "queue/simple"
+	MenuHotspotHost  = "ip/hotspot/host"
+	MenuEthernet     = "interface/ethernet"
+	MenuEthernetLink = "interface/ethernet/monitor" // not a menu: what the command monitor tells about ports
+)
+
+// Read is a part of a menu that is read: the rows that meet all conditions, and some properties of them.
+type Read struct {
+	Menu  string
+	Where map[string]string // nil = all rows
+	Props []string
+}
+
+// ObserveReads lists what is read before Observe, without MenuEthernetLink.
+func ObserveReads() []Read {
+	return []Read{
+		{
+			Menu: MenuPPPActive, Where: map[string]string{"service": "pppoe"},
+			Props: []string{propertyID, propertyName, "caller-id", propertyAddress, "radius", "session-id", "uptime"},
+		},
+		{Menu: MenuPPPoESession, Props: []string{propertyID, propertyName, "user", "remote-address"}},
+		{
+			Menu: MenuHotspotActive, Props: []string{
+				propertyID, "user", propertyServer, "mac-address", propertyAddress, "radius", "uptime",
+			},
+		},
+		{
+			Menu: MenuHotspotHost, Where: map[string]string{"bypassed": "true"},
+			Props: []string{propertyID, "mac-address", propertyAddress, propertyServer},
+		},
+		{
+			Menu: MenuQueue, Where: map[string]string{propertyDynamic: "true"},
+			Props: []string{propertyID, "target", "max-limit"},
+		},
+		{
+			Menu: MenuAddressList, Where: map[string]string{propertyList: GardenList},
+			Props: []string{propertyID, propertyAddress, propertyDynamic, propertyDisabled},
+		},
+		{
+			Menu:  MenuPPPoEServer,
+			Props: []string{propertyID, propertyServiceName, propertyInterface, propertyDisabled},
+		},
+		{Menu: MenuHotspot, Props: []string{propertyID, propertyName, propertyInterface, propertyDisabled}},
+		{Menu: MenuVlan, Props: []string{propertyID, propertyName, propertyInterface}},
+		{Menu: MenuEthernet, Props: []string{propertyID, propertyName}},
+	}
+}
+
+// Observed has everything that a router shows about the customers who are online.
+type Observed struct {
+	Sessions []ObservedSession
+	Queues   []ObservedQueue // of sessions
+	// Garden has the addresses in the walled garden. A value is true for one that RADIUS put there, and false for one
+	// that a person did.
+	Garden map[string]bool
+	Ports  []ObservedPort // whose speed the router tells
+}
+
+// ObservedSession is one customer's device that is online.
+type ObservedSession struct {
+	Hotspot bool   // else PPPoE
+	User    string // "" for a bypassed device
+	Key     string // Acct-Session-Id in lower case; "" = the menu has none
+	Address string
+	MAC     string
+	// Interface is the one that the router made for a PPPoE session, and the target of its queue; "" = not told.
+	Interface string
+	Radius    bool          // the router says that RADIUS let it in
+	Bypass    bool          // an ip-binding of the hotspot lets it pass without a login
+	Uptime    time.Duration // 0 = not told
+}
+
+// ObservedQueue is the queue of a session.
+type ObservedQueue struct {
+	Target string // the address of a hotspot's session, or the interface of another one
+	Limit  string // upload and download in bit/s as the router writes them, such as "1M/10M"
+}
+
+// ObservedPort is the physical port behind a server of customers.
+type ObservedPort struct {
+	Server string // service name of PPPoE, or name of the hotspot
+	Name   string // of the port
+	Rate   int64  // kbit/s
+}
+
+// Observe reads what a router shows. Rows that cannot be read are left out.
+func Observe(s Snapshot) Observed {
+	out := Observed{Garden: map[string]bool{}, Ports: observedPorts(s)}
+	made := map[[2]string][]string{} // interfaces by user and MAC
+	for _, r := range s[MenuPPPoESession] {
+		key := [2]string{r["user"], strings.ToUpper(r["remote-address"])}
+		made[key] = append(made[key], r[propertyName])
+	}
+	for _, r := range s[MenuPPPActive] {
+		key, on := [2]string{r[propertyName], strings.ToUpper(r["caller-id"])}, ""
+		if names := made[key]; len(names) > 0 {
+			on, made[key] = names[0], names[1:]
+		}
+		out.Sessions = append(out.Sessions, ObservedSession{
+			User: r[propertyName], Address: r[propertyAddress], MAC: key[1], Interface: on,
+			Key:    strings.TrimPrefix(strings.ToLower(r["session-id"]), "0x"),
+			Radius: isTrue(r["radius"]), Uptime: uptimeOf(r),
+		})
+	}
+	for _, r := range s[MenuHotspotActive] {
+		out.Sessions = append(out.Sessions, ObservedSession{
+			Hotspot: true, User: r["user"], Address: r[propertyAddress], MAC: strings.ToUpper(r["mac-address"]),
+			Radius: isTrue(r["radius"]), Uptime: uptimeOf(r),
+		})
+	}
+	for _, r := range s[MenuHotspotHost] {
+		out.Sessions = append(out.Sessions, ObservedSession{
+			Hotspot: true, Bypass: true, Address: r[propertyAddress], MAC: strings.ToUpper(r["mac-address"]),
+		})
+	}
+	for _, r := range s[MenuQueue] {
+		target, _, _ := strings.Cut(r["target"], "/")
+		out.Queues = append(out.Queues, ObservedQueue{Target: target, Limit: r["max-limit"]})
+	}
+	for _, r := range s[MenuAddressList] {
+		if !isTrue(r[propertyDisabled]) {
+			address, _, _ := strings.Cut(r[propertyAddress], "/")
+			before, twice := out.Garden[address]
+			out.Garden[address] = isTrue(r[propertyDynamic]) && (before || !twice)
+		}
+	}
+	return out
+}
+
+// uptimeOf reads how long a session has lasted.
+func uptimeOf(r Row) time.Duration {
+	d, _ := ParseDuration(r["uptime"])
+	return d
+}
+
+// ServerPorts gives the physical port of each server of customers that is on one, or on a VLAN of one: by the service
+// name of PPPoE, or the name of the hotspot. Bridges have several ports and are left out.
+func ServerPorts(s Snapshot) map[string]string {
+	ethernet := map[string]bool{}
+	for _, r := range s[MenuEthernet] {
+		ethernet[r[propertyName]] = true
+	}
+	parents := map[string]string{}
+	for _, r := range s[MenuVlan] {
+		parents[r[propertyName]] = r[propertyInterface]
+	}
+	out := map[string]string{}
+	place := func(server, on string, r Row) {
+		if parent, is := parents[on]; is {
+			on = parent
+		}
+		if server != "" && ethernet[on] && !isTrue(r[propertyDisabled]) {
+			out[server] = on
+		}
+	}
+	for _, r := range s[MenuPPPoEServer] {
+		place(r[propertyServiceName], r[propertyInterface], r)
+	}
+	for _, r := range s[MenuHotspot] {
+		place(r[propertyName], r[propertyInterface], r)
+	}
+	return out
+}
+
+// linkUnits are the units in which routers tell the speed of a port, in kbit/s.
+var linkUnits = []struct {
+	suffix string
+	kbits  float64
+}{{"Gbps", 1_000_000}, {"Mbps", 1_000}}
+
+// observedPorts joins servers with the speed of their port, as far as the router tells it.
+func observedPorts(s Snapshot) []ObservedPort {
+	rates := map[string]int64{}
+	for _, r := range s[MenuEthernetLink] {
+		for _, unit := range linkUnits {
+			number, is := strings.CutSuffix(r["rate"], unit.suffix)
+			if n, err := strconv.ParseFloat(number, 64); is && err == nil && n > 0 {
+				rates[r[propertyName]] = int64(n * unit.kbits)
+			}
+		}
+	}
+	var out []ObservedPort
+	for server, port := range ServerPorts(s) {
+		if rates[port] > 0 {
+			out = append(out, ObservedPort{Server: server, Name: port, Rate: rates[port]})
+		}
+	}
+	slices.SortFunc(out, func(a, b ObservedPort) int { return strings.Compare(a.Server, b.Server) })
+	return out
+}

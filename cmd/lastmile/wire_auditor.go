@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+
+	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/gateways/routeros"
+	"github.com/lastmile-isp/lastmile/httpapi"
+	"github.com/lastmile-isp/lastmile/httpapi/access"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/jobs/access"
+	"github.com/lastmile-isp/lastmile/jobs/network"
+	"github.com/lastmile-isp/lastmile/projections/access"
+	"github.com/lastmile-isp/lastmile/projections/network"
+)
+
+// auditorRoutes registers the jobs of the auditor and makes its endpoints.
+func (a *App) auditorRoutes() []httpapi.Route {
+	views := a.engines.views
+	auditor := &accessjobs.Auditor{
+		Enforcer: a.customers.enforcer, Shown: shownRouters{sessionRouters{a}}, Every: a.cfg.AuditInterval,
+		Devices: networkviews.DevicesQuery{Views: views}, Open: accessviews.DifferencesQuery{Views: views},
+		Passes: accessjobs.NewPasses(a.metrics), Behind: a.accountingBehind,
+	}
+	auditor.Register()
+	return accessapi.Differences{
+		Open: auditor.Open, Audit: auditor.Now,
+		Repair: func(ctx context.Context, difference id.Difference, meta commands.Meta) (string, string, error) {
+			done, err := auditor.Repair(ctx, difference, meta)
+			return string(done.Outcome), done.Message, err
+		},
+	}.Routes()
+}
+
+// accountingBehind reports whether reports of routers wait on the disk of this program.
+func (a *App) accountingBehind() bool {
+	return a.customers.recorder != nil && a.customers.recorder.Status().SpoolBytes > 0
+}
+
+// shownRouters reads routers for the auditor, through the gateway of the network area.
+type shownRouters struct{ sessionRouters }
+
+// workers gives the jobs of the network area, once they are there.
+func (r shownRouters) workers() (*networkjobs.Workers, error) {
+	if w := r.app.routers.Load(); w != nil {
+		return w, nil
+	}
+	return nil, routeros.ErrUnreachable(0, nil)
+}
+
+// Observe implements accessjobs.Shown.
+func (r shownRouters) Observe(ctx context.Context, device id.Device) (routerplan.Observed, error) {
+	w, err := r.workers()
+	if err != nil {
+		return routerplan.Observed{}, err
+	}
+	return w.Observe(ctx, device)
+}
+
+// PlanLocal implements accessjobs.Shown.
+func (r shownRouters) PlanLocal(
+	ctx context.Context, device id.Device, l accessjobs.LocalLogin,
+) ([]accessjobs.LocalWrite, error) {
+	w, err := r.workers()
+	if err != nil {
+		return nil, err
+	}
+	list, err := w.PlanLocal(ctx, device, networkjobs.LocalLogin{
+		Session: networkjobs.OnlineSession(l.Session), Local: l.Local, Bypass: l.Bypass, MAC: l.MAC,
+	})
+	out := make([]accessjobs.LocalWrite, len(list))
+	for i, step := range list {
+		out[i] = accessjobs.LocalWrite(step)
+	}
+	return out, err
+}
+
+// WriteLocal implements accessjobs.Shown.
+func (r shownRouters) WriteLocal(ctx context.Context, device id.Device, step accessjobs.LocalWrite) error {
+	w, err := r.workers()
+	if err != nil {
+		return err
+	}
+	return w.WriteLocal(ctx, device, networkjobs.LocalWrite(step))
+}

@@ -1,0 +1,127 @@
+package commands
+
+import (
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/personal"
+)
+
+// DifferenceCategory begins the names of the streams of differences between what customers are entitled to and what
+// routers show.
+const DifferenceCategory = "accessdifference"
+
+// DifferenceCommand is a command to "accessdifference-<id>".
+//
+//sumtype:decl
+type DifferenceCommand interface {
+	Command
+	differenceCommand()
+}
+
+// OpenDifference records a difference. One that is open already, and looks the same, gives no event.
+type OpenDifference struct {
+	Difference events.AccessDifference
+	Expected   string
+	Actual     personal.Text
+}
+
+// CloseDifference records that a difference is no more; one that is not open gives no event. Writes of a repair whose
+// answer was lost are recorded as found.
+type CloseDifference struct {
+	DifferenceID id.Difference
+}
+
+// AskRepair records that a person wants an open difference repaired. Fails: difference_not_found.
+type AskRepair struct {
+	DifferenceID id.Difference
+	Steps        []events.RouterStep
+	By           events.Actor
+}
+
+// RecordRepairWrite records that the router took the first of the announced writes of a repair. Without one it does
+// nothing.
+type RecordRepairWrite struct {
+	DifferenceID id.Difference
+}
+
+func (OpenDifference) CommandName() string    { return "access.OpenDifference" }
+func (CloseDifference) CommandName() string   { return "access.CloseDifference" }
+func (AskRepair) CommandName() string         { return "access.AskRepair" }
+func (RecordRepairWrite) CommandName() string { return "access.RecordRepairWrite" }
+
+func (c OpenDifference) Target() Target    { return At(DifferenceCategory, c.Difference.DifferenceID) }
+func (c CloseDifference) Target() Target   { return At(DifferenceCategory, c.DifferenceID) }
+func (c AskRepair) Target() Target         { return At(DifferenceCategory, c.DifferenceID) }
+func (c RecordRepairWrite) Target() Target { return At(DifferenceCategory, c.DifferenceID) }
+
+func (OpenDifference) differenceCommand()    {}
+func (CloseDifference) differenceCommand()   {}
+func (AskRepair) differenceCommand()         {}
+func (RecordRepairWrite) differenceCommand() {}
+
+// Validate requires the ids that every difference has, its kind and what is expected.
+func (c OpenDifference) Validate() error {
+	var f failure.Faults
+	d := c.Difference
+	f.Check(!d.DifferenceID.IsZero(), "differenceId", "is required")
+	f.Check(!d.OrgID.IsZero(), "orgId", "is required")
+	f.Check(!d.DeviceID.IsZero(), "deviceId", "is required")
+	f.Check(d.Kind != "", "kind", "is required")
+	f.Check(c.Expected != "", "expected", "is required")
+	return f.Err()
+}
+
+func (c CloseDifference) Validate() error   { return checkDifference(c.DifferenceID) }
+func (c AskRepair) Validate() error         { return checkDifference(c.DifferenceID) }
+func (c RecordRepairWrite) Validate() error { return checkDifference(c.DifferenceID) }
+
+// checkDifference demands an id.
+func checkDifference(d id.Difference) error {
+	if d.IsZero() {
+		return ErrNoDifference()
+	}
+	return nil
+}
+
+// ErrNoDifference is the failure for a difference that is not open, or that another organization has.
+func ErrNoDifference() error {
+	return failure.NewNotFound("difference_not_found", "There is no such difference, or it has gone.")
+}
+
+// ErrRepairByHand is the failure for a difference that only people can end. todo is one or more sentences.
+func ErrRepairByHand(todo string) error {
+	return failure.NewConflict("repair_by_hand", "Only people can end this difference. %s The next look closes it.",
+		todo)
+}
+
+// AuditAccess asks for the audits of routers that are due. Periodic.
+type AuditAccess struct{}
+
+// AuditRouter compares what one router shows with what its customers are entitled to.
+type AuditRouter struct {
+	DeviceID id.Device `json:"deviceId"`
+}
+
+// ConfirmAudit looks a second time at what a first look found.
+type ConfirmAudit struct {
+	DeviceID id.Device `json:"deviceId"`
+	// Doubtful are differences that are seen and not recorded, or recorded and not seen.
+	Doubtful []id.Difference `json:"doubtful"`
+}
+
+func (AuditAccess) Kind() string  { return "access_audit" }
+func (AuditRouter) Kind() string  { return "access_audit_router" }
+func (ConfirmAudit) Kind() string { return "access_audit_confirm" }
+
+// Device names the router whose turn the job takes.
+func (j AuditRouter) Device() id.Device { return j.DeviceID }
+
+// Device names the router whose turn the job takes.
+func (j ConfirmAudit) Device() id.Device { return j.DeviceID }
+
+// Request is the router: one audit of it waits or runs.
+func (j AuditRouter) Request() string { return j.DeviceID.String() }
+
+// Request is the router: one second look at it waits or runs.
+func (j ConfirmAudit) Request() string { return j.DeviceID.String() }

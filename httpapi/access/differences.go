@@ -1,0 +1,140 @@
+package accessapi
+
+import (
+	"context"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/httpapi"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/null"
+	"github.com/lastmile-isp/lastmile/projections/access"
+)
+
+// repairPatience is how long a request waits for a router, which is read whole and then written to.
+const repairPatience = 25 * time.Second
+
+// Differences serves /access-differences.
+type Differences struct {
+	Open accessviews.DifferencesQuery
+	// Repair ends a difference and says what was done: "done", "gone" or "waiting", and a sentence. Fails:
+	// difference_not_found, device_unreachable, repair_by_hand.
+	Repair func(ctx context.Context, difference id.Difference, meta commands.Meta) (outcome, message string, err error)
+	// Audit asks for a look at one router of an organization, or at all of them for a zero id, and gives their number.
+	// Fails: device_not_found.
+	Audit func(ctx context.Context, org id.Organization, device id.Device) (int, error)
+}
+
+// differenceKinds are the values that the filter kind accepts.
+var differenceKinds = []string{
+	string(events.PaidButOffline), string(events.PaidButWalledIn), string(events.UnpaidButOnline),
+	string(events.WrongRate), string(events.UnknownSession), string(events.StaleSession), string(events.LocalBypass),
+	string(events.PortBelowPlan),
+}
+
+// Routes lists the endpoints of the auditor.
+func (a Differences) Routes() []httpapi.Route {
+	return []httpapi.Route{
+		{
+			Method: "GET", Path: "/access-differences", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSupport,
+			Summary: "What routers show and customers are not entitled to, and the other way round, newest first",
+			Row:     differenceResponse{}, Handle: a.list,
+			Query: []httpapi.Param{
+				{Name: "deviceId", Type: "uuid", Doc: "the router"},
+				{Name: "kind", Type: "string", Enum: differenceKinds},
+			},
+		},
+		{
+			Method: "POST", Path: "/access-differences/:id/repair", Hosts: httpapi.OnOrganization,
+			Access: httpapi.AccessAdmin, Summary: "End a difference; pressing twice does nothing twice",
+			Response: repairResponse{}, Handle: a.repair,
+		},
+		{
+			Method: "POST", Path: "/access-audits", Hosts: httpapi.OnOrganization,
+			Access: httpapi.AccessAdmin, Status: 202, Summary: "Have the auditor look at routers now",
+			Request: auditRequest{}, Response: auditResponse{}, Handle: a.audit,
+		},
+	}
+}
+
+// differenceResponse is one open difference (docs/rules/access-auditor.md#kinds).
+type differenceResponse struct {
+	ID             id.Difference    `json:"id"`
+	Kind           string           `json:"kind"`
+	SubscriberID   *id.Subscriber   `json:"subscriberId" doc:"null: not known, or a voucher"`
+	SubscriptionID *id.Subscription `json:"subscriptionId" doc:"null likewise"`
+	DeviceID       id.Device        `json:"deviceId"`
+	Since          time.Time        `json:"since"`
+	Expected       string           `json:"expected"`
+	Actual         string           `json:"actual"`
+}
+
+// repairResponse says what came of a repair.
+type repairResponse struct {
+	Outcome string `json:"outcome" enum:"done,gone,waiting"`
+	Message string `json:"message"`
+}
+
+// auditRequest is the body of POST /access-audits.
+type auditRequest struct {
+	DeviceID id.Device `json:"deviceId,omitzero" doc:"all routers without it"`
+}
+
+// auditResponse is how many routers are looked at.
+type auditResponse struct {
+	Routers int `json:"routers"`
+}
+
+// list answers with a page of open differences.
+func (a Differences) list(ctx context.Context, c *httpapi.Call) error {
+	f := c.Filters()
+	filter := accessviews.DifferenceFilter{
+		Device: httpapi.FilterID[id.Device](f, "deviceId"), Kind: f.OneOf("kind", differenceKinds...),
+	}
+	if err := f.Err(); err != nil {
+		return err
+	}
+	return httpapi.SendList(ctx, c, showDifference, func(
+		ctx context.Context, after accessviews.DifferenceKey, max int,
+	) ([]accessviews.DifferenceRow, error) {
+		return a.Open.List(ctx, c.Org.ID, filter, after, max)
+	})
+}
+
+// showDifference writes times in UTC, and null for what is not known.
+func showDifference(r accessviews.DifferenceRow) differenceResponse {
+	return differenceResponse{
+		ID: r.ID, Kind: string(r.Kind), SubscriberID: null.Of(r.SubscriberID),
+		SubscriptionID: null.Of(r.SubscriptionID), DeviceID: r.DeviceID, Since: r.Since.UTC(), Expected: r.Expected,
+		Actual: r.Actual,
+	}
+}
+
+// repair ends a difference and waits for the router.
+func (a Differences) repair(ctx context.Context, c *httpapi.Call) error {
+	difference, err := httpapi.PathID[id.Difference](c, "id", commands.ErrNoDifference)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, repairPatience)
+	defer cancel()
+	outcome, message, err := a.Repair(ctx, difference, c.Asked().Meta)
+	if err != nil {
+		return err
+	}
+	return c.Send(200, repairResponse{Outcome: outcome, Message: message})
+}
+
+// audit asks for a look, which ends some seconds later.
+func (a Differences) audit(ctx context.Context, c *httpapi.Call) error {
+	in, err := httpapi.Decode[auditRequest](c)
+	if err != nil {
+		return err
+	}
+	routers, err := a.Audit(ctx, c.Org.ID, in.DeviceID)
+	if err != nil {
+		return err
+	}
+	return c.Send(202, auditResponse{Routers: routers})
+}

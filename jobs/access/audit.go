@@ -1,0 +1,325 @@
+package accessjobs
+
+import (
+	"context"
+	"hash/fnv"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/lastmile-isp/lastmile/aggregates/access"
+	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/gateways/routeros"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/personal"
+	"github.com/lastmile-isp/lastmile/internal/telemetry"
+	"github.com/lastmile-isp/lastmile/jobs"
+	"github.com/lastmile-isp/lastmile/jobs/runner"
+	"github.com/lastmile-isp/lastmile/projections/access"
+	"github.com/lastmile-isp/lastmile/projections/network"
+	"github.com/lastmile-isp/lastmile/radius/directory"
+)
+
+// Times of the auditor.
+const (
+	auditLook    = 15 * time.Second   // between two searches for routers that are due, at most
+	secondLook   = 20 * time.Second   // from the first look to the second one; enforcement looks every 15
+	refusedSince = 7 * 24 * time.Hour // how far back a last try counts
+	auditTimeout = 2 * time.Minute    // of one router
+)
+
+// mostDoubtful bounds what one look at a router changes; the rest follows with the next one.
+const mostDoubtful = 500
+
+// LocalLogin names what lets a device in without RADIUS, or a session of nobody.
+type LocalLogin struct {
+	Session OnlineSession
+	Local   bool // a secret, user or binding of the router lets it in, which is to be switched off
+	Bypass  bool // it is an ip-binding of the hotspot
+	MAC     string
+}
+
+// LocalWrite is one write that takes a local login away. Names and values say nothing about a customer.
+type LocalWrite struct {
+	Path, Operation, ID string
+	Before, After       map[string]string
+}
+
+// Shown reads routers, and takes local logins away, through their own interface and behind their breakers.
+type Shown interface {
+	// Observe reads what a router shows about customers; an error says that nothing is known.
+	Observe(ctx context.Context, device id.Device) (routerplan.Observed, error)
+	// PlanLocal lists the writes that take a local login away; nothing when it has gone.
+	PlanLocal(ctx context.Context, device id.Device, l LocalLogin) ([]LocalWrite, error)
+	// WriteLocal makes one of them.
+	WriteLocal(ctx context.Context, device id.Device, step LocalWrite) error
+}
+
+// Auditor compares what routers show with what customers are entitled to (docs/rules/access-auditor.md#a-look). All
+// fields are required, except those with a remark. Safe for concurrent use.
+type Auditor struct {
+	*Enforcer
+
+	Shown   Shown
+	Devices networkviews.DevicesQuery
+	Open    accessviews.DifferencesQuery
+	Every   time.Duration // ACCESS_AUDIT_INTERVAL
+	// Behind reports whether reports of routers wait to be written, so that what is known is old; nil = never.
+	Behind func() bool
+	Passes *prometheus.CounterVec // NewPasses; nil counts nothing
+}
+
+// NewPasses makes the counter of looks at routers.
+func NewPasses(to prometheus.Registerer) *prometheus.CounterVec {
+	c := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "lastmile_access_audits_total",
+		Help: "Looks of the auditor at routers, by outcome; unknown: nothing could be compared.",
+	}, []string{"outcome"})
+	if to != nil {
+		to.MustRegister(c)
+	}
+	return c
+}
+
+// Register makes the queue know the workers. Routers have places of their own, in which one that is slow takes one.
+func (a *Auditor) Register() {
+	o := jobrunner.Options{Queue: "audits", MaxAttempts: 1, Timeout: auditTimeout}
+	jobrunner.AddWorker(a.Queue, a.AuditRouter, o)
+	jobrunner.AddWorker(a.Queue, a.ConfirmAudit, o)
+	jobrunner.AddWorker(a.Queue, a.AuditAll, jobrunner.Options{MaxAttempts: 1})
+	jobrunner.Every(a.Queue, a.look(), commands.AuditAccess{})
+}
+
+// look is the time between two searches for routers that are due.
+func (a *Auditor) look() time.Duration { return min(auditLook, a.Every) }
+
+// AuditAll asks for the audits of the routers that have become due since the last search: each router once in an
+// interval, at an offset that follows from its id. What was due while no program ran is due again an interval later.
+func (a *Auditor) AuditAll(ctx context.Context, _ commands.AuditAccess, _ jobs.Cause) error {
+	rows, err := a.Devices.Every(ctx)
+	if err != nil {
+		return err
+	}
+	now := a.Clock.Now()
+	for _, row := range rows {
+		due := auditDue(row.ID, now, a.Every)
+		if row.UnreachableSince != nil || row.APIRef.IsZero() || now.Sub(due) >= 2*a.look() ||
+			due.Before(row.CreatedAt) {
+			continue
+		}
+		name := id.Derive[id.Any]("access audit", row.ID.String(), due.UTC().Format(time.RFC3339Nano))
+		if err := a.ask(ctx, row, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ask asks for the audit of one router. One that waits or runs already is enough.
+func (a *Auditor) ask(ctx context.Context, row networkviews.DeviceRow, name id.Any) error {
+	return a.Queue.Insert(ctx, commands.AuditRouter{DeviceID: row.ID}, name,
+		jobs.Cause{OrgID: row.OrgID, Actor: auditActor}, 0)
+}
+
+// auditDue is the newest instant, not after now, at which a router is due.
+func auditDue(device id.Device, now time.Time, every time.Duration) time.Time {
+	h := fnv.New64a()
+	u := device.UUID()
+	_, _ = h.Write(u[:])
+	due := now.Truncate(every).Add(time.Duration(h.Sum64() % uint64(every))) //nolint:gosec // intervals are positive
+	if due.After(now) {
+		due = due.Add(-every)
+	}
+	return due
+}
+
+// Now asks for audits at once: of one router of an organization, or of all of them for a zero id. It gives their
+// number. Fails: device_not_found.
+func (a *Auditor) Now(ctx context.Context, org id.Organization, device id.Device) (int, error) {
+	rows, err := a.Devices.Every(ctx)
+	if err != nil {
+		return 0, err
+	}
+	asked := 0
+	for _, row := range rows {
+		if row.OrgID != org || !device.IsZero() && row.ID != device || row.APIRef.IsZero() && device.IsZero() {
+			continue
+		}
+		if err := a.ask(ctx, row, id.New[id.Any]()); err != nil {
+			return 0, err
+		}
+		asked++
+	}
+	if asked == 0 && !device.IsZero() {
+		return 0, commands.ErrNoDevice()
+	}
+	return asked, nil
+}
+
+// auditActor is the actor of what the auditor records.
+var auditActor = events.Actor{Kind: events.ActorProcess, ID: "auditor"}
+
+// seen is one comparison of a router.
+type seen struct {
+	found    map[id.Difference]Found
+	doubtful []id.Difference // that are seen and not recorded so, or recorded and not seen
+}
+
+// observe reads a router and compares it. known is false when nothing can be said: the router does not answer, its
+// organization is not known, or what is known here is old.
+func (a *Auditor) observe(ctx context.Context, device id.Device) (s seen, known bool, err error) {
+	row, err := a.Devices.Any(ctx, device)
+	if err != nil || row == nil || a.Breakers.Ready(routeros.BreakerKind, device.String()) != nil {
+		return seen{}, false, err
+	}
+	if err := a.Entitled.Reached(ctx, 0); err != nil || a.Behind != nil && a.Behind() {
+		return seen{}, false, nil //nolint:nilerr // what is known is old: the next look does it
+	}
+	shown, err := a.Shown.Observe(ctx, device)
+	if err != nil {
+		return seen{}, false, nil //nolint:nilerr // an unreachable router is shown as such by the fleet poll
+	}
+	k, err := a.known(ctx, row.OrgID, device)
+	if err != nil {
+		return seen{}, false, err
+	}
+	s.found = map[id.Difference]Found{}
+	for _, f := range Compare(shown, k) {
+		s.found[f.DifferenceID] = f
+	}
+	s.doubtful, err = a.doubtful(ctx, row.OrgID, device, s.found)
+	return s, err == nil, err
+}
+
+// known collects what is known about a router.
+func (a *Auditor) known(ctx context.Context, org id.Organization, device id.Device) (Known, error) {
+	at := a.Clock.Now()
+	k := Known{
+		Org: org, Device: device, At: at,
+		Present: func(s id.Subscription) directory.Present { return a.Entitled.Directory.Present(s, at) },
+		Holder: func(username string) (id.Subscriber, id.Subscription) {
+			h, _ := a.Entitled.Directory.Holder(org, nil, username, at)
+			return h.SubscriberID, h.SubscriptionID
+		},
+	}
+	var err error
+	if k.Open, err = a.Sessions.OpenAtRouter(ctx, device); err != nil {
+		return k, err
+	}
+	k.Refused, err = a.Sessions.Unserved(ctx, device, at.Add(-refusedSince))
+	return k, err
+}
+
+// doubtful lists the differences of a router in which what is seen is not what is recorded.
+func (a *Auditor) doubtful(
+	ctx context.Context, org id.Organization, device id.Device, found map[id.Difference]Found,
+) ([]id.Difference, error) {
+	rows, err := a.Open.OfDevice(ctx, org, device)
+	if err != nil {
+		return nil, err
+	}
+	recorded := map[id.Difference]bool{}
+	var out []id.Difference
+	for _, row := range rows {
+		f, is := found[row.ID]
+		recorded[row.ID] = true
+		if !is || f.Expected != row.Expected || f.Actual != row.Actual {
+			out = append(out, row.ID)
+		}
+	}
+	for difference := range found {
+		if !recorded[difference] {
+			out = append(out, difference)
+		}
+	}
+	slices.SortFunc(out, func(x, y id.Difference) int { return slices.Compare(x[:], y[:]) })
+	return out[:min(len(out), mostDoubtful)], nil
+}
+
+// AuditRouter looks at one router. What differs from what is recorded is looked at once more a little later, so that a
+// change on its way is no difference; nothing is recorded before.
+func (a *Auditor) AuditRouter(ctx context.Context, args commands.AuditRouter, cause jobs.Cause) error {
+	s, known, err := a.observe(ctx, args.DeviceID)
+	if err != nil || !known || len(s.doubtful) == 0 {
+		a.countPass(known, err)
+		return err
+	}
+	a.countPass(known, nil)
+	return a.Queue.Insert(ctx, commands.ConfirmAudit{DeviceID: args.DeviceID, Doubtful: s.doubtful},
+		id.Derive[id.Any]("access audit confirm", cause.JobID.String()),
+		jobs.Cause{OrgID: cause.OrgID, Actor: auditActor}, secondLook)
+}
+
+// countPass counts one look.
+func (a *Auditor) countPass(known bool, err error) {
+	outcome := "compared"
+	switch {
+	case err != nil:
+		outcome = "failed"
+	case !known:
+		outcome = "unknown"
+	}
+	if a.Passes != nil {
+		a.Passes.WithLabelValues(outcome).Inc()
+	}
+}
+
+// ConfirmAudit looks a second time, and records what is as it was at the first look.
+func (a *Auditor) ConfirmAudit(ctx context.Context, args commands.ConfirmAudit, cause jobs.Cause) error {
+	s, known, err := a.observe(ctx, args.DeviceID)
+	a.countPass(known, err)
+	if err != nil || !known {
+		return err
+	}
+	for _, difference := range s.doubtful {
+		if !slices.Contains(args.Doubtful, difference) {
+			continue
+		}
+		if err := a.record(ctx, difference, s.found, cause); err != nil {
+			a.Logger.WarnContext(ctx, "a difference was not recorded", slog.String("error", err.Error()))
+		}
+		a.step("recorded")
+	}
+	return nil
+}
+
+// record opens, changes or closes one difference. What is recorded already gives no second event.
+func (a *Auditor) record(
+	ctx context.Context, difference id.Difference, found map[id.Difference]Found, cause jobs.Cause,
+) error {
+	var c commands.Command = commands.CloseDifference{DifferenceID: difference}
+	if f, is := found[difference]; is {
+		c = commands.OpenDifference{
+			Difference: f.AccessDifference, Expected: f.Expected, Actual: personal.Of(f.Actual),
+		}
+	}
+	meta := cause.Meta(c.CommandName() + " " + difference.String())
+	meta.Actor, meta.CommandID = auditActor, id.New[id.Command]()
+	_, err := a.Bus.Execute(ctx, c, meta)
+	return err
+}
+
+// differenceOf loads a difference of an organization. Fails: difference_not_found.
+func (a *Auditor) differenceOf(
+	ctx context.Context, org id.Organization, difference id.Difference,
+) (access.Difference, error) {
+	state, _, err := bus.LoadOwned[access.Difference](ctx, a.Bus, org, difference)
+	if err == nil && !state.Open {
+		err = commands.ErrNoDifference()
+	}
+	return state, err
+}
+
+// sessionOf reads the session that a difference is about; nil = it has ended.
+func (a *Auditor) sessionOf(ctx context.Context, f Found) (*telemetry.Session, error) {
+	s, err := a.Sessions.Get(ctx, f.OrgID, f.session)
+	if err != nil || s == nil || s.EndedAt != nil {
+		return nil, err
+	}
+	return s, nil
+}

@@ -1,0 +1,311 @@
+package accessjobs
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/telemetry"
+	"github.com/lastmile-isp/lastmile/projections/access/entitlement"
+	"github.com/lastmile-isp/lastmile/radius/directory"
+)
+
+// settled is the age from which a session or a refusal counts: reports that are on their way, and devices that dial
+// again after a payment, need some time.
+const settled = 2 * time.Minute
+
+// Known has what we know about one router without asking it.
+type Known struct {
+	Org    id.Organization
+	Device id.Device
+	Open   []telemetry.Session // that are thought to be on the router
+	// Refused have the customers whose last try was refused there, and who have had no session since.
+	Refused []telemetry.Refusal
+	// Present gives the entitlement of a subscription.
+	Present func(id.Subscription) directory.Present
+	// Holder finds the subscription of a username; zero = nobody has it.
+	Holder func(username string) (id.Subscriber, id.Subscription)
+	At     time.Time
+}
+
+// Found is one difference.
+type Found struct {
+	events.AccessDifference
+	Expected, Actual string
+
+	login   LocalLogin          // of unknown_session and local_bypass
+	session telemetry.SessionID // of those about a session that is known
+	owner   id.Subscriber       // whose lock a change takes; also of a voucher
+	code    string              // of the last refusal
+	byHand  string              // what a person has to do, where no repair helps; "" = a repair may
+}
+
+// Compare gives everything that a router shows and nobody is entitled to, and the other way round, ordered by id. It is
+// pure (docs/rules/access-auditor.md#kinds).
+func Compare(o routerplan.Observed, k Known) []Found {
+	c := &comparison{o: o, k: k, seen: map[telemetry.SessionID]bool{}, found: map[id.Difference]Found{}}
+	c.index()
+	for _, s := range o.Sessions {
+		c.session(s)
+	}
+	c.stale()
+	c.refused()
+	c.ports()
+	list := make([]Found, 0, len(c.found))
+	for _, f := range c.found {
+		list = append(list, f)
+	}
+	slices.SortFunc(list, func(a, b Found) int {
+		return strings.Compare(a.DifferenceID.String(), b.DifferenceID.String())
+	})
+	return list
+}
+
+// comparison is one run of Compare.
+type comparison struct {
+	o      routerplan.Observed
+	k      Known
+	byUser map[string][]*telemetry.Session
+	limits map[string]string // of queues, by their target
+	seen   map[telemetry.SessionID]bool
+	found  map[id.Difference]Found
+}
+
+// index prepares the search for sessions and queues.
+func (c *comparison) index() {
+	c.byUser = map[string][]*telemetry.Session{}
+	for i := range c.k.Open {
+		s := &c.k.Open[i]
+		c.byUser[s.Username] = append(c.byUser[s.Username], s)
+	}
+	c.limits = make(map[string]string, len(c.o.Queues))
+	for _, q := range c.o.Queues {
+		c.limits[q.Target] = q.Limit
+	}
+}
+
+// add keeps a difference; of several with one id the first counts.
+func (c *comparison) add(f Found, subject string) {
+	f.OrgID, f.DeviceID = c.k.Org, c.k.Device
+	f.DifferenceID = DifferenceID(c.k.Org, c.k.Device, f.Kind, subject)
+	if f.owner.IsZero() {
+		f.owner = f.SubscriberID
+	}
+	if f.SubscriptionID == id.As[id.Subscription](f.SubscriberID) { // docs/rules/access-vouchers.md#sessions
+		f.SubscriberID, f.SubscriptionID = id.Subscriber{}, id.Subscription{}
+	}
+	if _, twice := c.found[f.DifferenceID]; !twice {
+		c.found[f.DifferenceID] = f
+	}
+}
+
+// DifferenceID names a difference: the same one gets the same id, whenever it comes.
+func DifferenceID(
+	org id.Organization, device id.Device, kind events.AccessDifferenceKind, subject string,
+) id.Difference {
+	return id.Derive[id.Difference]("access difference", org.String(), device.String(), string(kind), subject)
+}
+
+// known finds the open session that a router's row is.
+func (c *comparison) known(s routerplan.ObservedSession) *telemetry.Session {
+	for _, t := range c.byUser[s.User] {
+		is := (t.Service == "hotspot") == s.Hotspot
+		switch {
+		case s.Key != "":
+			is = is && strings.EqualFold(t.SessionKey, s.Key)
+		case t.IP != nil && s.Address != "":
+			is = is && t.IP.String() == s.Address
+		default:
+			is = is && (t.MAC == "" || s.MAC == "" || strings.EqualFold(t.MAC, s.MAC))
+		}
+		if is {
+			return t
+		}
+	}
+	return nil
+}
+
+// session compares one row of an active list.
+func (c *comparison) session(s routerplan.ObservedSession) {
+	t := c.known(s)
+	if t != nil {
+		c.seen[t.ID] = true
+	}
+	login := LocalLogin{
+		Session: OnlineSession{Hotspot: s.Hotspot, User: s.User, Key: s.Key, Address: s.Address},
+		Local:   !s.Radius, Bypass: s.Bypass, MAC: s.MAC,
+	}
+	switch {
+	case !s.Radius:
+		f := Found{
+			AccessDifference: events.AccessDifference{Kind: events.LocalBypass},
+			Expected:         "customers sign in by RADIUS", Actual: wayIn(s), login: login,
+		}
+		f.SubscriberID, f.SubscriptionID = c.k.Holder(s.User)
+		c.add(f, subjectName(s))
+	case t == nil || t.SubscriptionID.IsZero() || t.Stamp == "":
+		if s.Uptime < settled && (t == nil || c.k.At.Sub(t.StartedAt) < settled) {
+			return
+		}
+		f := Found{
+			AccessDifference: events.AccessDifference{Kind: events.UnknownSession},
+			Expected:         "no session", Actual: "RADIUS, but not this one, let in " + named(s), login: login,
+		}
+		if t == nil {
+			f.Actual = "RADIUS let in " + named(s) + ", and no session of it was reported"
+		}
+		f.SubscriberID, f.SubscriptionID = c.k.Holder(s.User)
+		c.add(f, subjectName(s))
+	default:
+		c.entitled(s, t)
+	}
+}
+
+// wayIn tells how a device came in without RADIUS.
+func wayIn(s routerplan.ObservedSession) string {
+	switch {
+	case s.Bypass:
+		return "an ip-binding bypassed of the hotspot lets in the device " + s.MAC + " at " + s.Address
+	case s.Hotspot:
+		return "a local hotspot user let in " + named(s)
+	}
+	return "a local PPP secret let in " + named(s)
+}
+
+// named names a session for people.
+func named(s routerplan.ObservedSession) string {
+	out := fmt.Sprintf("%q", s.User)
+	if s.MAC != "" {
+		out += ", device " + s.MAC
+	}
+	return out
+}
+
+// subjectName tells sessions of nobody apart, and stays the same when one of them dials again.
+func subjectName(s routerplan.ObservedSession) string {
+	if s.Bypass {
+		return "bypass " + cmp.Or(s.MAC, s.Address)
+	}
+	return fmt.Sprint(s.Hotspot, " ", s.MAC, " ", s.User)
+}
+
+// entitled compares a session of ours with what its subscription is entitled to.
+func (c *comparison) entitled(s routerplan.ObservedSession, t *telemetry.Session) {
+	p := c.k.Present(t.SubscriptionID)
+	dynamic, walled := c.o.Garden[s.Address]
+	open := func(kind events.AccessDifferenceKind, expected, actual, byHand string) {
+		c.add(Found{
+			AccessDifference: events.AccessDifference{
+				Kind: kind, SubscriberID: t.SubscriberID, SubscriptionID: t.SubscriptionID,
+			},
+			Expected: expected, Actual: actual, session: t.ID, byHand: byHand,
+		}, t.SubscriptionID.String())
+	}
+	switch access := p.Grant.Access; {
+	case access == entitlement.None:
+		open(events.UnpaidButOnline, "offline: "+string(p.Code), "online", "")
+	case access == entitlement.WalledGarden && !walled && s.Address != "":
+		open(events.UnpaidButOnline, "walled garden: "+string(p.Code), "online without the walled garden", "")
+	case access != entitlement.WalledGarden && walled && dynamic:
+		open(events.PaidButWalledIn, access.String(), "in the walled garden", "")
+	case access != entitlement.WalledGarden && walled:
+		open(events.PaidButWalledIn, access.String(), "in the walled garden by an entry that a person made",
+			"Remove the entry of the customer's address from the address list walled-garden of the router: a person "+
+				"made it.")
+	default:
+		if limit, wrong := c.wrongLimit(s, p); wrong {
+			open(events.WrongRate, spokenRate(p.Grant.Down, p.Grant.Up), limit, "")
+		}
+	}
+}
+
+// wrongLimit finds a queue of a session with another limit than it should have. A customer without a limit needs no
+// queue. A PPPoE session whose interface the router does not tell is believed.
+func (c *comparison) wrongLimit(s routerplan.ObservedSession, p directory.Present) (string, bool) {
+	target := s.Interface
+	if s.Hotspot {
+		target = s.Address
+	}
+	limit, has := c.limits[target]
+	up, down, _ := strings.Cut(limit, "/")
+	switch {
+	case target == "":
+		return "", false
+	case !has:
+		return "no limit", p.RateLimit != ""
+	}
+	return "down/up " + down + "/" + up + " bit/s", !sameSpeed(up, p.Grant.Up) || !sameSpeed(down, p.Grant.Down)
+}
+
+// spokenRate writes speeds in kbit/s.
+func spokenRate(down, up int64) string {
+	if down == 0 && up == 0 {
+		return "no limit"
+	}
+	return fmt.Sprintf("down/up %d/%d kbit/s", down, up)
+}
+
+// stale finds sessions that are thought to be open, and that the router does not show.
+func (c *comparison) stale() {
+	for _, t := range c.k.Open {
+		ours := t.Service == "pppoe" || t.Service == "hotspot"
+		if c.seen[t.ID] || !ours || c.k.At.Sub(t.StartedAt) < settled {
+			continue
+		}
+		c.add(Found{
+			AccessDifference: events.AccessDifference{
+				Kind: events.StaleSession, SubscriberID: t.SubscriberID, SubscriptionID: t.SubscriptionID,
+			},
+			Expected: "a session that was reported", Actual: "the router does not have it", session: t.ID,
+		}, t.ID.String())
+	}
+}
+
+// refused finds customers who have paid, and whose last try was refused.
+func (c *comparison) refused() {
+	for _, r := range c.k.Refused {
+		p := c.k.Present(r.SubscriptionID)
+		if p.Grant.Access < entitlement.Throttled || c.k.At.Sub(r.At) < settled {
+			continue
+		}
+		c.add(Found{
+			AccessDifference: events.AccessDifference{
+				Kind: events.PaidButOffline, SubscriberID: r.SubscriberID, SubscriptionID: r.SubscriptionID,
+			},
+			Expected: p.Grant.Access.String(), Actual: "the last sign-in was refused: " + r.Code, code: r.Code,
+			byHand: blocked[directory.Code(r.Code)],
+		}, r.SubscriptionID.String())
+	}
+}
+
+// ports finds physical ports that are slower than what a customer behind them has.
+func (c *comparison) ports() {
+	fastest := map[string]int64{} // kbit/s by server
+	for _, t := range c.k.Open {
+		if c.seen[t.ID] && !t.SubscriptionID.IsZero() {
+			g := c.k.Present(t.SubscriptionID).Grant
+			fastest[t.Called] = max(fastest[t.Called], g.Down, g.Up)
+		}
+	}
+	need := map[string]int64{} // by port
+	for _, p := range c.o.Ports {
+		need[p.Name] = max(need[p.Name], fastest[p.Server])
+	}
+	for _, p := range c.o.Ports {
+		if p.Rate >= need[p.Name] {
+			continue
+		}
+		c.add(Found{
+			AccessDifference: events.AccessDifference{Kind: events.PortBelowPlan},
+			Expected:         fmt.Sprintf("a port of at least %d kbit/s", need[p.Name]),
+			Actual:           fmt.Sprintf("port %s has %d kbit/s", p.Name, p.Rate),
+			byHand: "Look at the cable and the other end of port " + p.Name + ": they have agreed on a speed below " +
+				"what customers behind it pay for.",
+		}, p.Name)
+	}
+}

@@ -1,0 +1,201 @@
+package accessjobs
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/gateways/routeros"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/telemetry"
+	"github.com/lastmile-isp/lastmile/jobs"
+	"github.com/lastmile-isp/lastmile/radius/directory"
+)
+
+// ReasonAuditor is the reason of a session that a person has repaired.
+const ReasonAuditor = "auditor"
+
+// RepairOutcome says what came of a repair.
+type RepairOutcome string
+
+// The outcomes.
+const (
+	RepairDone    RepairOutcome = "done"    // the router did it
+	RepairGone    RepairOutcome = "gone"    // the router does not show the difference any more
+	RepairWaiting RepairOutcome = "waiting" // nothing is in the customer's way; his device has to sign in
+)
+
+// Repaired tells a person what was done.
+type Repaired struct {
+	Outcome RepairOutcome
+	Message string
+}
+
+// blocked says what a person has to do about a refusal that lasts although the customer has paid. Other refusals have
+// ended by themselves, since he is entitled.
+var blocked = map[directory.Code]string{
+	directory.CodeWrongMAC: "The customer signs in with another device than those of the subscription. Ask which " +
+		"one he uses, and correct the MAC addresses of the subscription.",
+	directory.CodeWrongPassword: "The customer's device has another password. Show him his password, or give the " +
+		"subscription another one.",
+	directory.CodeNoProof: "The customer's device asks for a sign-in that needs no password. Set it to PAP, CHAP or " +
+		"MS-CHAP.",
+	directory.CodeBadRequest: "The router sends sign-ins that cannot be read. Look at its RADIUS settings.",
+}
+
+// Repair ends a difference while a person waits. It looks at the router first, so pressing twice does nothing twice:
+// what has gone is closed. Fails: difference_not_found, device_unreachable, repair_by_hand when only people can.
+func (a *Auditor) Repair(ctx context.Context, difference id.Difference, meta commands.Meta) (Repaired, error) {
+	lock, err := a.Locks.Lock(ctx, "access repair "+difference.String())
+	if err != nil {
+		return Repaired{}, err
+	}
+	defer lock.Unlock()
+	state, err := a.differenceOf(ctx, meta.OrgID, difference)
+	if err != nil {
+		return Repaired{}, err
+	}
+	s, known, err := a.observe(ctx, state.DeviceID)
+	if err != nil || !known {
+		return Repaired{}, cmp.Or(err, routeros.ErrUnreachable(0, nil))
+	}
+	f, is := s.found[difference]
+	switch {
+	case !is:
+		_, err := a.Bus.Execute(ctx, commands.CloseDifference{DifferenceID: difference}, meta)
+		return Repaired{RepairGone, "The router does not show this difference any more."}, err
+	case f.byHand != "":
+		return Repaired{}, commands.ErrRepairByHand(f.byHand)
+	}
+	done, err := a.repair(ctx, f, meta)
+	if errors.Is(err, errUnreachable) || errors.Is(err, context.DeadlineExceeded) {
+		return Repaired{}, routeros.ErrUnreachable(0, err)
+	}
+	if err == nil {
+		err = a.Queue.Insert(ctx, commands.AuditRouter{DeviceID: f.DeviceID}, id.New[id.Any](),
+			jobs.Cause{OrgID: f.OrgID, Actor: auditActor}, 0)
+	}
+	return done, err
+}
+
+// repair does what the kind of a difference needs.
+func (a *Auditor) repair(ctx context.Context, f Found, meta commands.Meta) (Repaired, error) {
+	switch f.Kind {
+	case events.UnknownSession, events.LocalBypass:
+		return a.repairLocal(ctx, f, meta)
+	case events.UnpaidButOnline, events.PaidButWalledIn, events.WrongRate, events.StaleSession:
+		if err := a.asked(ctx, f, nil, meta); err != nil {
+			return Repaired{}, err
+		}
+		return a.repairSession(ctx, f, meta)
+	case events.PaidButOffline, events.PortBelowPlan:
+	}
+	return Repaired{RepairWaiting, "Nothing is in the customer's way any more. The last sign-in was refused as " +
+			f.code + ", the next one is accepted: the customer's device has to dial, or to be switched off and on."},
+		a.asked(ctx, f, nil, meta)
+}
+
+// asked records who wants what, before any router is asked.
+func (a *Auditor) asked(ctx context.Context, f Found, steps []events.RouterStep, meta commands.Meta) error {
+	_, err := a.Bus.Execute(ctx, commands.AskRepair{
+		DifferenceID: f.DifferenceID, Steps: steps, By: meta.Actor,
+	}, meta)
+	return err
+}
+
+// repairSession brings a session of ours to what it is entitled to, on the ways of enforcement. Where the session is
+// thought to be right, and the router shows something else, the speed is set once more or the session is ended, so
+// that the customer's device signs in again and gets everything.
+func (a *Auditor) repairSession(ctx context.Context, f Found, meta commands.Meta) (Repaired, error) {
+	lock, err := a.Locks.Lock(ctx, lockName(f.owner))
+	if err != nil {
+		return Repaired{}, err
+	}
+	defer lock.Unlock()
+	s, err := a.sessionOf(ctx, f)
+	if err != nil || s == nil {
+		return Repaired{RepairGone, "The session has ended."}, err
+	}
+	c, wrong := a.wanted(*s, a.Clock.Now())
+	if !wrong {
+		c = a.again(*s, f.Kind)
+	}
+	c.asked = &meta
+	done, err := a.act(ctx, *s, c, jobs.Cause{
+		OrgID: meta.OrgID, Actor: meta.Actor, JobID: id.Any(meta.CommandID),
+		CorrelationID: cmp.Or(meta.CorrelationID, meta.CommandID.String()),
+	})
+	switch {
+	case err != nil:
+		return Repaired{}, err
+	case done.gone:
+		return Repaired{RepairDone, "The router does not have the session, so it is no longer shown as online."}, nil
+	case done.action == events.ChangeRate:
+		return Repaired{RepairDone, "The speed of the session was set again."}, nil
+	}
+	return Repaired{RepairDone, "The session was ended. The customer's device signs in again and gets what it should."},
+		nil
+}
+
+// again is the change of a session that is thought to be right.
+func (a *Auditor) again(s telemetry.Session, kind events.AccessDifferenceKind) change {
+	p := a.Entitled.Directory.Present(s.SubscriptionID, a.Clock.Now())
+	if kind != events.WrongRate || p.RateLimit == "" {
+		return ending(s, ReasonAuditor)
+	}
+	after := events.SessionGrant{Access: p.Grant.Access.String(), Down: p.Grant.Down, Up: p.Grant.Up}
+	return change{
+		action: events.ChangeRate, reason: ReasonAuditor, after: after, limit: p.RateLimit,
+		regrant: telemetry.Given{
+			Access: after.Access, RateDown: after.Down, RateUp: after.Up, Stamp: p.Grant.Stamp(),
+		},
+	}
+}
+
+// repairLocal takes a session of nobody, or a local way in, away from the router. Everything that is written is
+// announced before, and recorded after.
+func (a *Auditor) repairLocal(ctx context.Context, f Found, meta commands.Meta) (Repaired, error) {
+	writes, err := a.Shown.PlanLocal(ctx, f.DeviceID, f.login)
+	if err != nil {
+		return Repaired{}, fmt.Errorf("%w: %w", errUnreachable, err)
+	}
+	if len(writes) == 0 {
+		return Repaired{RepairGone, "The router does not have it any more."}, nil
+	}
+	steps := make([]events.RouterStep, len(writes))
+	var told []string
+	for i, w := range writes {
+		steps[i] = events.RouterStep{
+			Path: w.Path, Operation: w.Operation, Name: string(f.Kind), Before: w.Before, After: w.After,
+		}
+		word := "removed from "
+		if w.Operation == "set" {
+			word = "disabled in "
+		}
+		told = append(told, word+"/"+w.Path)
+	}
+	if err := a.asked(ctx, f, steps, meta); err != nil {
+		return Repaired{}, err
+	}
+	for i, w := range writes {
+		a.step("announced")
+		if err := a.Shown.WriteLocal(ctx, f.DeviceID, w); err != nil {
+			if k := failure.KindOf(err); k == failure.Refused || k == failure.Denied {
+				return Repaired{}, err
+			}
+			return Repaired{}, fmt.Errorf("%w: %w", errUnreachable, err)
+		}
+		a.step("written")
+		written := meta
+		written.CommandID = id.Derive[id.Command]("access repair", meta.CommandID.String(), fmt.Sprint(i))
+		if _, err := a.Bus.Execute(ctx, commands.RecordRepairWrite{DifferenceID: f.DifferenceID}, written); err != nil {
+			return Repaired{}, err
+		}
+	}
+	return Repaired{RepairDone, "On the router it was " + strings.Join(told, ", and ") + "."}, nil
+}

@@ -1,0 +1,156 @@
+package networkjobs
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
+	"github.com/lastmile-isp/lastmile/gateways/routeros"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
+
+// mostPorts bounds the ports of one router whose speed is asked for: each is a round trip.
+const mostPorts = 32
+
+// Observe reads what a router shows about the customers who are online, some columns of ten menus, and the speed of
+// the ports of customers. It writes nothing. A router that answers not at all, or not in time, gives an error and no
+// part of it. Fails: device_not_found, device_unreachable, router_refused.
+func (w *Workers) Observe(ctx context.Context, device id.Device) (routerplan.Observed, error) {
+	return ask(ctx, w, device, func(ctx context.Context, r router) (routerplan.Observed, error) {
+		snapshot := routerplan.Snapshot{}
+		for _, read := range routerplan.ObserveReads() {
+			items, err := r.Print(ctx, read.Menu, routeros.Query{Where: read.Where, Props: read.Props})
+			if routeros.IsUnknownMenu(err) {
+				items, err = nil, nil // a package that this router does not have: nothing is there
+			}
+			if err != nil {
+				return routerplan.Observed{}, &at{path: read.Menu, err: err}
+			}
+			snapshot[read.Menu] = rowsOf(items)
+		}
+		var err error
+		snapshot[routerplan.MenuEthernetLink], err = r.links(ctx, snapshot)
+		return routerplan.Observe(snapshot), err
+	})
+}
+
+// links asks for the speed of the ports of customers. A router that refuses to tell it is believed to be fast enough.
+func (r router) links(ctx context.Context, s routerplan.Snapshot) ([]routerplan.Row, error) {
+	var ports []string
+	for _, port := range routerplan.ServerPorts(s) {
+		if !slices.Contains(ports, port) {
+			ports = append(ports, port)
+		}
+	}
+	slices.Sort(ports)
+	var rows []routerplan.Row
+	for _, port := range ports[:min(len(ports), mostPorts)] {
+		items, err := r.Run(ctx, routerplan.MenuEthernet, "monitor", map[string]string{"numbers": port, "once": ""})
+		switch {
+		case failure.KindOf(err) == failure.Refused, failure.KindOf(err) == failure.Denied:
+			return rows, nil
+		case err != nil:
+			return nil, &at{path: routerplan.MenuEthernetLink, err: err}
+		}
+		for _, item := range items {
+			rows = append(rows, routerplan.Row{"name": port, "rate": item["rate"]})
+		}
+	}
+	return rows, nil
+}
+
+// LocalLogin names what lets a device in without RADIUS, or a session that the router has and nobody knows.
+type LocalLogin struct {
+	Session OnlineSession
+	Local   bool   // a secret, user or binding of the router lets it in, which is to be switched off
+	Bypass  bool   // it is an ip-binding of the hotspot
+	MAC     string // of the device
+}
+
+// LocalWrite is one write that takes a local login away. Names and values say nothing about a customer.
+type LocalWrite struct {
+	Path, Operation, ID string
+	Before, After       map[string]string
+}
+
+// PlanLocal lists the writes that take a local login away: what lets the device in is disabled, and its session is
+// removed. Nothing is listed when nothing is there any more.
+func (w *Workers) PlanLocal(ctx context.Context, device id.Device, l LocalLogin) ([]LocalWrite, error) {
+	return ask(ctx, w, device, func(ctx context.Context, r router) ([]LocalWrite, error) {
+		var steps []LocalWrite
+		if l.Local {
+			menu, where := l.origin()
+			rows, err := r.Print(ctx, menu, routeros.Query{Where: where})
+			if err != nil {
+				return nil, err
+			}
+			for _, row := range rows {
+				if l.lets(row) && row["disabled"] != "true" && row["disabled"] != "yes" {
+					steps = append(steps, LocalWrite{
+						Path: menu, Operation: "set", ID: row.ID(), Before: map[string]string{"disabled": "no"},
+						After: map[string]string{"disabled": "yes"},
+					})
+				}
+			}
+		}
+		menu, _ := l.Session.menu()
+		list := sessionRows
+		if l.Bypass {
+			menu, list = routerplan.MenuHotspotHost, l.hosts
+		}
+		rows, err := list(ctx, r, l.Session)
+		for _, row := range rows {
+			steps = append(steps, LocalWrite{
+				Path: menu, Operation: "remove", ID: row.ID(), Before: map[string]string{"radius": row["radius"]},
+			})
+		}
+		return steps, err
+	})
+}
+
+// origin is where the router has what lets a device in.
+func (l LocalLogin) origin() (menu string, where map[string]string) {
+	switch {
+	case l.Bypass:
+		return "ip/hotspot/ip-binding", map[string]string{"type": "bypassed"}
+	case l.Session.Hotspot:
+		return "ip/hotspot/user", map[string]string{"name": l.Session.User}
+	}
+	return "ppp/secret", map[string]string{"name": l.Session.User}
+}
+
+// hosts reads the rows of a device that passes without a login.
+func (l LocalLogin) hosts(ctx context.Context, r router, _ OnlineSession) ([]routeros.Item, error) {
+	return r.Print(ctx, routerplan.MenuHotspotHost, routeros.Query{Where: map[string]string{
+		"mac-address": l.MAC, "bypassed": "true",
+	}})
+}
+
+// lets reports whether a row lets the device in: a binding names its MAC, its address, or both.
+func (l LocalLogin) lets(row routeros.Item) bool {
+	if !l.Bypass {
+		return true
+	}
+	mac, address := row["mac-address"], row["address"]
+	return (mac != "" || address != "") && (mac == "" || strings.EqualFold(mac, l.MAC)) &&
+		(address == "" || address == l.Session.Address || address == l.Session.Address+"/32")
+}
+
+// WriteLocal makes one write that PlanLocal has listed. What is gone already is no error.
+func (w *Workers) WriteLocal(ctx context.Context, device id.Device, step LocalWrite) error {
+	_, err := ask(ctx, w, device, func(ctx context.Context, r router) (struct{}, error) {
+		var err error
+		if step.Operation == "remove" {
+			err = r.Remove(ctx, step.Path, step.ID)
+		} else {
+			err = r.Set(ctx, step.Path, step.ID, step.After)
+		}
+		if routeros.IsMissing(err) {
+			err = nil
+		}
+		return struct{}{}, err
+	})
+	return err
+}

@@ -1,0 +1,15 @@
+-- What the auditor sees at present: one row for each open difference.
+create table {schema}.differences (
+  difference_id uuid primary key,
+  org_id uuid not null,
+  device_id uuid not null, -- the router
+  subscriber_id uuid, -- null = not known
+  subscription_id uuid, -- null = not known
+  kind text not null,
+  expected text not null,
+  actual text not null,
+  since timestamptz not null
+);
+create index differences_newest on {schema}.differences (org_id, since desc, difference_id desc);
+create index differences_device on {schema}.differences (device_id);
+create index differences_subscriber on {schema}.differences (subscriber_id);

@@ -1,0 +1,77 @@
+package accessviews
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/null"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+)
+
+// DifferenceRow is one open difference.
+type DifferenceRow struct {
+	ID             id.Difference               `db:"difference_id"`
+	DeviceID       id.Device                   `db:"device_id"`
+	SubscriberID   id.Subscriber               `db:"subscriber_id"`   // zero = not known
+	SubscriptionID id.Subscription             `db:"subscription_id"` // zero = not known
+	Kind           events.AccessDifferenceKind `db:"kind"`
+	Expected       string                      `db:"expected"`
+	Actual         string                      `db:"actual"`
+	Since          time.Time                   `db:"since"`
+}
+
+// DifferenceKey is a row's place in the list, newest first. The zero value starts at the newest row.
+type DifferenceKey struct {
+	Since time.Time     `json:"s"`
+	ID    id.Difference `json:"i"`
+}
+
+// Key makes the next page begin after this row.
+func (r DifferenceRow) Key() DifferenceKey { return DifferenceKey{Since: r.Since, ID: r.ID} }
+
+// DifferenceFilter limits a list. Zero fields limit nothing.
+type DifferenceFilter struct {
+	Device id.Device
+	Kind   string
+}
+
+// DifferencesQuery serves an organization's open differences.
+type DifferencesQuery struct{ Views *runner.Views }
+
+// differenceSelect fits DifferenceRow; the condition follows.
+const differenceSelect = `select difference_id, device_id, subscriber_id, subscription_id, kind, expected, actual, since
+	from {schema}.differences `
+
+// List returns up to max differences after a key, the newest first.
+func (q DifferencesQuery) List(
+	ctx context.Context, org id.Organization, f DifferenceFilter, after DifferenceKey, max int,
+) ([]DifferenceRow, error) {
+	var rows []DifferenceRow
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.Collect(r, &rows, pgx.RowToStructByName[DifferenceRow], q.Views.SQL(DifferencesName, differenceSelect+`
+			where org_id = @org and (@device::uuid is null or device_id = @device) and (@kind = '' or kind = @kind)
+				and (@since::timestamptz is null or (since, difference_id) < (@since, @id))
+			order by since desc, difference_id desc limit @max`), pgx.NamedArgs{
+			"org": org, "device": f.Device, "kind": f.Kind, "since": null.Time(after.Since), "id": after.ID,
+			"max": max,
+		})
+	})
+	return rows, err
+}
+
+// OfDevice returns all differences of a router.
+func (q DifferencesQuery) OfDevice(
+	ctx context.Context, org id.Organization, device id.Device,
+) ([]DifferenceRow, error) {
+	var rows []DifferenceRow
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.Collect(r, &rows, pgx.RowToStructByName[DifferenceRow],
+			q.Views.SQL(DifferencesName, differenceSelect+`where org_id = $1 and device_id = $2`), org, device)
+	})
+	return rows, err
+}
