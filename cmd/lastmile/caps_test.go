@@ -58,16 +58,17 @@ func (k *kit) happened(c connection, event string) (n int) {
 // explained checks that one reason for a customer's access has a code, and names the event that caused it.
 func (k *kit) explained(c connection, code string) {
 	k.t.Helper()
-	why, found := k.must(k.admin, "GET", "/subscribers/"+c.subscriber+"/access", nil), 0
-	for _, reason := range why.list("reasons") {
-		cause, _ := reason["cause"].(map[string]any)
-		if reason.text("code") == code && cause["type"] == "event" {
-			found++
+	k.eventually("the reason "+code, func(ctx context.Context) (bool, error) {
+		why, err := k.admin.call(ctx, "GET", "/subscribers/"+c.subscriber+"/access", "", nil)
+		found := 0
+		for _, reason := range why.list("reasons") {
+			cause, _ := reason["cause"].(map[string]any)
+			if reason.text("code") == code && cause["type"] == "event" {
+				found++
+			}
 		}
-	}
-	if found != 1 {
-		k.t.Errorf("access: %v", why)
-	}
+		return found == 1, err
+	})
 }
 
 // TestCaps_WarnStopTopUpAndReset: a customer is warned, used everything up and is refused, is topped up and online,

@@ -59,7 +59,8 @@ func TestDefinitions_DecideTakesEveryListedCommand(t *testing.T) {
 		checkDefinition(t, access.DunningPolicies()), checkDefinition(t, access.Dunnings()),
 		checkDefinition(t, access.Usages()), checkDefinition(t, access.Enforcements()),
 		checkDefinition(t, access.VoucherBatches()), checkDefinition(t, access.Vouchers()),
-		checkDefinition(t, access.Outages()), checkDefinition(t, messaging.Messages()),
+		checkDefinition(t, access.Outages()), checkDefinition(t, access.Differences()),
+		checkDefinition(t, messaging.Messages()),
 		[]string{reflect.TypeFor[commands.ReleaseUnusedClaim]().Name()}, // the bus itself decides
 	)
 	slices.Sort(listed)

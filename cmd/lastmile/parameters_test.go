@@ -12,6 +12,7 @@ import (
 // parameter, and every one at another address, is refused with unknown_parameter, so that a name which disappears from
 // this list takes a filter away from whoever uses it.
 var parametersOf = map[string][]string{
+	"GET /access-differences":               {"deviceId", "kind"},
 	"GET /audit-log":                        {"actor", "action", "target", "from", "to"},
 	"GET /dev/messages":                     {"to"},
 	"GET /dunning":                          {"state"},

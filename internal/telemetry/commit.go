@@ -3,6 +3,7 @@ package telemetry
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/netip"
 	"time"
 
@@ -28,11 +29,12 @@ const namedSQL = `select ` + columns + `
 	cross join lateral (select * from {schema}.sessions s where s.device_id = k.device and s.session_key = k.session
 		and s.username = k.username order by s.started_at desc limit 4) x`
 
-// newestSQL reads the newest session of each place that reports are about.
+// newestSQL reads the newest session of each place that reports are about, unless namedSQL reads it already.
 const newestSQL = `select ` + columns + `
-	from (select distinct * from unnest($1::uuid[], $2::text[], $3::text[])) k (device, username, calling)
+	from (select distinct * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[])) k (device, session, username,
+		calling)
 	cross join lateral (select * from {schema}.sessions s where s.device_id = k.device and s.username = k.username
-		and s.calling = k.calling order by s.started_at desc limit 1) x`
+		and s.calling = k.calling order by s.started_at desc limit 1) x where x.session_key <> k.session`
 
 // restartedSQL reads when routers restarted.
 const restartedSQL = `select device_id, restarted_at from {schema}.routers where device_id = any($1::uuid[])`
@@ -79,6 +81,15 @@ const saveSessionsSQL = `insert into {schema}.sessions (id, org_id, device_id, s
 		ended_by = excluded.ended_by, end_reason = excluded.end_reason, bytes_down = excluded.bytes_down,
 		bytes_up = excluded.bytes_up, seconds = excluded.seconds, samples = excluded.samples,
 		stamp = excluded.stamp`
+
+// saveCountsSQL writes what every report changes, of sessions whose facts are stored already.
+const saveCountsSQL = `update {schema}.sessions s set updated_at = u.updated, ended_at = u.ended,
+		ended_by = u.ended_by, end_reason = u.end_reason, bytes_down = u.down, bytes_up = u.up, seconds = u.seconds,
+		samples = u.samples
+	from unnest(@id::uuid[], @updated::timestamptz[], @ended::timestamptz[], @ended_by::smallint[],
+		@end_reason::text[], @down::bigint[], @up::bigint[], @seconds::bigint[], @samples::bytea[]) u (
+		id, updated, ended, ended_by, end_reason, down, up, seconds, samples)
+	where s.id = u.id`
 
 // Committed names what a commit has changed.
 type Committed struct {
@@ -134,7 +145,7 @@ func (s *Store) load(ctx context.Context, tx pgx.Tx, b *book, reports []Report) 
 	batch := &pgx.Batch{}
 	batch.Queue(s.sql.lock, s.db.Namespace.LockKey(part))
 	for sql, args := range map[string][]any{
-		s.sql.named: {devices, sessions, users}, s.sql.newest: {devices, users, stations},
+		s.sql.named: {devices, sessions, users}, s.sql.newest: {devices, sessions, users, stations},
 	} {
 		batch.Queue(sql, args...).Query(func(rows pgx.Rows) error {
 			list, err := pgx.CollectRows(rows, pgx.RowToAddrOfStructByName[Session])
@@ -142,6 +153,7 @@ func (s *Store) load(ctx context.Context, tx pgx.Tx, b *book, reports []Report) 
 				if session.window, err = decodeWindow(session.Samples); err != nil {
 					return err
 				}
+				session.stored = new(session.facts())
 				b.know(session)
 			}
 			return err
@@ -162,8 +174,12 @@ func (s *Store) load(ctx context.Context, tx pgx.Tx, b *book, reports []Report) 
 // save writes what the book has changed, in one round trip.
 func (s *Store) save(ctx context.Context, tx pgx.Tx, b *book, used *[]Used) error {
 	batch := &pgx.Batch{}
-	if len(b.touched) > 0 {
-		batch.Queue(s.sql.sessions, arrays(b.touched))
+	whole, counted := b.changed()
+	if len(whole) > 0 {
+		batch.Queue(s.sql.sessions, arrays(whole))
+	}
+	if len(counted) > 0 {
+		batch.Queue(s.sql.counts, countArrays(counted))
 	}
 	if len(b.restarts) > 0 {
 		var devices, orgs []pgtype.UUID
@@ -179,10 +195,25 @@ func (s *Store) save(ctx context.Context, tx pgx.Tx, b *book, used *[]Used) erro
 	return tx.SendBatch(ctx, batch).Close()
 }
 
+// countArrays are the arguments of saveCountsSQL.
+func countArrays(list []*Session) pgx.NamedArgs {
+	return pgx.NamedArgs{
+		"id":         column(list, func(s *Session) pgtype.UUID { return key(s.ID) }),
+		"updated":    column(list, func(s *Session) time.Time { return s.UpdatedAt }),
+		"ended":      column(list, func(s *Session) *time.Time { return s.EndedAt }),
+		"ended_by":   column(list, func(s *Session) int16 { return s.EndedBy }),
+		"end_reason": column(list, func(s *Session) string { return s.EndReason }),
+		"down":       column(list, func(s *Session) int64 { return s.BytesDown }),
+		"up":         column(list, func(s *Session) int64 { return s.BytesUp }),
+		"seconds":    column(list, func(s *Session) int64 { return s.Seconds }),
+		"samples":    column(list, func(s *Session) []byte { return s.Samples }),
+	}
+}
+
 // arrays are the arguments of saveSessionsSQL.
 func arrays(list []*Session) pgx.NamedArgs {
-	return pgx.NamedArgs{
-		"id":           column(list, func(s *Session) pgtype.UUID { return key(s.ID) }),
+	args := countArrays(list)
+	maps.Copy(args, pgx.NamedArgs{
 		"org":          column(list, func(s *Session) pgtype.UUID { return key(s.OrgID) }),
 		"device":       column(list, func(s *Session) pgtype.UUID { return key(s.DeviceID) }),
 		"source":       column(list, func(s *Session) string { return textOf(s.Source) }),
@@ -203,16 +234,9 @@ func arrays(list []*Session) pgx.NamedArgs {
 		"rate_down":    column(list, func(s *Session) int64 { return s.RateDown }),
 		"rate_up":      column(list, func(s *Session) int64 { return s.RateUp }),
 		"started":      column(list, func(s *Session) time.Time { return s.StartedAt }),
-		"updated":      column(list, func(s *Session) time.Time { return s.UpdatedAt }),
-		"ended":        column(list, func(s *Session) *time.Time { return s.EndedAt }),
-		"ended_by":     column(list, func(s *Session) int16 { return s.EndedBy }),
-		"end_reason":   column(list, func(s *Session) string { return s.EndReason }),
-		"down":         column(list, func(s *Session) int64 { return s.BytesDown }),
-		"up":           column(list, func(s *Session) int64 { return s.BytesUp }),
-		"seconds":      column(list, func(s *Session) int64 { return s.Seconds }),
-		"samples":      column(list, func(s *Session) []byte { return s.Samples }),
 		"stamp":        column(list, func(s *Session) string { return s.Stamp }),
-	}
+	})
+	return args
 }
 
 // key is an id in the form that pgx encodes in arrays without a detour through text; the zero id is null.

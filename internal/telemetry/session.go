@@ -53,7 +53,9 @@ type Session struct {
 	Samples         []byte
 	Stamp           string // as in Given
 
-	window  window
+	window window
+	// stored has the facts as they are in the tables; nil = the session is not there.
+	stored  *facts
 	grew    bool // a newer report than all before has come in this group
 	touched bool
 }

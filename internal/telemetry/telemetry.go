@@ -57,14 +57,16 @@ func Open(ctx context.Context, db *postgres.DB) (*Store, error) {
 	}
 	s.sql = statements{
 		lock: lockSQL, named: s.text(namedSQL), newest: s.text(newestSQL), restarted: s.text(restartedSQL),
-		sessions: s.text(saveSessionsSQL), restart: s.text(saveRestartsSQL), close: s.text(closeRestartedSQL),
-		usage: s.text(saveUsageSQL),
+		sessions: s.text(saveSessionsSQL), counts: s.text(saveCountsSQL),
+		restart: s.text(saveRestartsSQL), close: s.text(closeRestartedSQL), usage: s.text(saveUsageSQL),
 	}
 	return s, nil
 }
 
 // statements are those that run for every group, with the schema's name in place.
-type statements struct{ lock, named, newest, restarted, sessions, restart, close, usage string }
+type statements struct {
+	lock, named, newest, restarted, sessions, counts, restart, close, usage string
+}
 
 // text puts the schema's name into a statement in place of {schema}.
 func (s *Store) text(sql string) string { return strings.ReplaceAll(sql, "{schema}", s.schema) }

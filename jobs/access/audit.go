@@ -74,12 +74,22 @@ type Auditor struct {
 	Passes *prometheus.CounterVec // NewPasses; nil counts nothing
 }
 
+// The outcomes of passes.
+const (
+	passCompared = "compared"
+	passUnknown  = "unknown" // nothing could be compared
+	passFailed   = "failed"
+)
+
 // NewPasses makes the counter of looks at routers.
 func NewPasses(to prometheus.Registerer) *prometheus.CounterVec {
 	c := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "lastmile_access_audits_total",
 		Help: "Looks of the auditor at routers, by outcome; unknown: nothing could be compared.",
 	}, []string{"outcome"})
+	for _, outcome := range []string{passCompared, passUnknown, passFailed} {
+		c.WithLabelValues(outcome)
+	}
 	if to != nil {
 		to.MustRegister(c)
 	}
@@ -257,12 +267,12 @@ func (a *Auditor) AuditRouter(ctx context.Context, args commands.AuditRouter, ca
 
 // countPass counts one look.
 func (a *Auditor) countPass(known bool, err error) {
-	outcome := "compared"
+	outcome := passCompared
 	switch {
 	case err != nil:
-		outcome = "failed"
+		outcome = passFailed
 	case !known:
-		outcome = "unknown"
+		outcome = passUnknown
 	}
 	if a.Passes != nil {
 		a.Passes.WithLabelValues(outcome).Inc()

@@ -89,7 +89,7 @@ func (n *NAS) sendNext(s *session) {
 
 // account sends a report to the first server, and to the next one when that is silent.
 func (n *NAS) account(s *session, r report, servers []Server) {
-	done := func(answer []byte, _ time.Duration) {
+	done := func(answer []byte, roundTrip time.Duration) {
 		if answer == nil && len(servers) > 1 && n.lives(s) {
 			n.account(s, r, servers[1:])
 			return
@@ -99,6 +99,7 @@ func (n *NAS) account(s *session, r report, servers []Server) {
 		s.sending = false
 		if answer != nil {
 			n.stats.Reports++
+			n.stats.reportTrips.add(roundTrip)
 		} else {
 			n.stats.ReportsUnanswered++
 		}

@@ -29,18 +29,44 @@ type Statistics struct {
 	// P50 and P99 are round trips of the answered sign-ins among the last 100,000, in nanoseconds of real time.
 	P50 time.Duration `json:"p50Ns"`
 	P99 time.Duration `json:"p99Ns"`
+	// ReportsP50 and ReportsP99 are the same of the acknowledged reports.
+	ReportsP50 time.Duration `json:"reportsP50Ns"`
+	ReportsP99 time.Duration `json:"reportsP99Ns"`
 }
 
 // tally is Statistics while they are counted. Guarded by the lock of the NAS.
 type tally struct {
 	Statistics
 
-	trips []time.Duration // the newest, at most maxTrips
-	next  int             // place of the next one in a full list
+	trips, reportTrips trips
 }
 
 // maxTrips is how many round trips are kept.
 const maxTrips = 100_000
+
+// trips are the newest round trips, at most maxTrips.
+type trips struct {
+	list []time.Duration
+	next int // place of the next one in a full list
+}
+
+// add keeps a round trip.
+func (t *trips) add(trip time.Duration) {
+	if len(t.list) < maxTrips {
+		t.list = append(t.list, trip)
+		return
+	}
+	t.list[t.next] = trip
+	t.next = (t.next + 1) % maxTrips
+}
+
+// quantiles gives the 50th and the 99th percentile of round trips, which it sorts; 0 for none.
+func quantiles(list []time.Duration) (p50, p99 time.Duration) {
+	if slices.Sort(list); len(list) == 0 {
+		return 0, 0
+	}
+	return list[len(list)/2], list[len(list)*99/100]
+}
 
 // count counts a sign-in.
 func (t *tally) count(r Result) {
@@ -57,26 +83,21 @@ func (t *tally) count(r Result) {
 		t.Unanswered++
 		return
 	}
-	if len(t.trips) < maxTrips {
-		t.trips = append(t.trips, r.RoundTrip)
-		return
-	}
-	t.trips[t.next] = r.RoundTrip
-	t.next = (t.next + 1) % maxTrips
+	t.trips.add(r.RoundTrip)
 }
 
 // Statistics gives the counts so far.
 func (n *NAS) Statistics() Statistics {
 	n.lock()
-	out, trips := n.stats.Statistics, slices.Clone(n.stats.trips)
+	out, signIns := n.stats.Statistics, slices.Clone(n.stats.trips.list)
+	reports := slices.Clone(n.stats.reportTrips.list)
 	out.Online = len(n.sessions)
 	n.unlock()
 	for _, x := range []*exchange{n.access, n.books} {
 		out.Repeated += x.counts.repeated.Load()
 		out.BadReplies += x.counts.bad.Load()
 	}
-	if slices.Sort(trips); len(trips) > 0 {
-		out.P50, out.P99 = trips[len(trips)/2], trips[len(trips)*99/100]
-	}
+	out.P50, out.P99 = quantiles(signIns)
+	out.ReportsP50, out.ReportsP99 = quantiles(reports)
 	return out
 }
