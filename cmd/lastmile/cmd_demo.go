@@ -27,6 +27,9 @@ func (demoCommand) Run(ctx context.Context, p program) error {
 	if err != nil {
 		return fmt.Errorf("the configuration has faults:\n%w", err)
 	}
+	if err := refuseFormerDemo(cfg.DataDir); err != nil {
+		return err
+	}
 	_, _ = fmt.Fprintf(p.out, "Starting; data and the log of this program are in %s ...\n", cfg.DataDir)
 	logger, closeLog, err := demoLogger(cfg)
 	if err != nil {

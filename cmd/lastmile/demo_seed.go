@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/url"
 	"os"
@@ -22,6 +23,26 @@ import (
 
 // seededName is the file in DATA_DIR that marks the demo's data as complete.
 const seededName = "demo-seeded"
+
+// seededMark is its content. The number grows when the demo needs other data than the one before it made: routers that
+// are registered in another way, customers with other passwords.
+const seededMark = "The demo's data is complete, version 2.\n"
+
+// refuseFormerDemo fails when the directory has the complete data of another version of the demo, whose routers and
+// customers would not get online.
+func refuseFormerDemo(dir string) error {
+	mark, err := os.ReadFile(filepath.Join(dir, seededName)) //nolint:gosec // the directory is the operator's
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("DATA_DIR: %w", err)
+	case string(mark) != seededMark:
+		return fmt.Errorf("the data in %s was made by another version of the demo, whose routers are registered in "+
+			"another way; delete the directory and start again, or choose another DATA_DIR", dir)
+	}
+	return nil
+}
 
 // demoSeed makes the demo's data through the API with idempotency keys, so that a start after an interrupted one makes
 // nothing twice. A complete start leaves a mark in DATA_DIR.
@@ -54,7 +75,7 @@ func (a *App) seedDemo(ctx context.Context, out io.Writer, routers *router.Simul
 			return err
 		}
 	}
-	return os.WriteFile(mark, []byte("The demo's data is complete.\n"), 0o600)
+	return os.WriteFile(mark, []byte(seededMark), 0o600)
 }
 
 // client gives a client for an organization's host, not signed in; slug "" is the root host.

@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -53,6 +55,28 @@ func TestDemo_SecondStartReusesTheData(t *testing.T) {
 	if code := (program{environ: k.environ, out: &out, err: &errs}).run(t.Context(),
 		[]string{"serve"}); code != exitFailed || !strings.Contains(errs.String(), "demo") {
 		t.Errorf("serve on the demo's data: exit code %d: %s", code, errs.last(2))
+	}
+}
+
+// TestDemo_TheDataOfAnotherVersionIsRefused: its routers would send all their customers away, and nothing would say
+// why.
+func TestDemo_TheDataOfAnotherVersionIsRefused(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	mark := filepath.Join(dir, seededName)
+	if err := os.WriteFile(mark, []byte("The demo's data is complete.\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var out, errs logBuffer
+	code := program{environ: []string{"DATA_DIR=" + dir}, out: &out, err: &errs}.run(t.Context(), []string{"demo"})
+	if code != exitFailed || !strings.Contains(errs.String(), "delete the directory") {
+		t.Errorf("exit code %d: %s", code, errs.String())
+	}
+	if err := os.WriteFile(mark, []byte(seededMark), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := refuseFormerDemo(dir); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -37,11 +37,16 @@ type deed struct {
 	c     change
 	cause jobs.Cause
 	state access.Enforcement
+	// answered says that the router has answered a request about this session by RADIUS, now or before.
+	answered bool
 }
 
-// act announces a change, has the router do it, and records the outcome. errUnreachable says that the outcome is not
-// known: the announcement stays, and the same change is tried again.
+// act announces a change, has the router do it, and records the outcome. errUnreachable and errRefused say that it is
+// not done, as far as is known: the announcement stays, and the same change is tried again.
 func (e *Enforcer) act(ctx context.Context, s telemetry.Session, c change, cause jobs.Cause) (result, error) {
+	if c.adopt {
+		return result{}, e.Sessions.Regrant(ctx, s.ID, c.regrant)
+	}
 	d := &deed{e: e, s: s, c: c, cause: cause}
 	if err := e.reachable(s); err != nil {
 		return result{}, err
@@ -145,7 +150,8 @@ const acknowledgedTwice = 2
 // is had by another sign-in, so the session is ended instead.
 func (d *deed) carryOut(ctx context.Context) (result, error) {
 	heard := silent
-	if d.state.Ended < acknowledgedTwice {
+	d.answered = d.state.Ended >= acknowledgedTwice
+	if !d.answered {
 		var err error
 		if heard, err = d.byRadius(ctx); err != nil || heard >= gone {
 			return result{via: events.ViaRadius, gone: heard == gone}, err
@@ -197,6 +203,7 @@ func (d *deed) byRadius(ctx context.Context) (heard, error) {
 		return obeyed, nil
 	}
 	d.e.count(d.c.action, events.ViaRadius, outcomeRefused)
+	d.answered = true
 	return refused, d.refused(ctx, events.ViaRadius, why)
 }
 
@@ -223,8 +230,12 @@ func (d *deed) byRouter(ctx context.Context) (result, error) {
 		if err := d.refused(ctx, events.ViaRouter, err.Error()); err != nil {
 			return result{}, err
 		}
+		d.answered = true
 	} else {
 		d.e.count(d.c.action, events.ViaRouter, outcomeNoAnswer)
+	}
+	if d.answered {
+		return result{}, fmt.Errorf("%w: %w", errRefused, err)
 	}
 	return result{}, fmt.Errorf("%w: %w", errUnreachable, err)
 }

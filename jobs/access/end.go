@@ -101,6 +101,8 @@ func (e *Enforcer) Disconnect(
 	switch {
 	case errors.Is(err, errUnreachable), errors.Is(err, context.DeadlineExceeded):
 		return Disconnected{Error: "The router did not answer. The session may go on."}, nil
+	case errors.Is(err, errRefused):
+		return Disconnected{Error: "The router refuses to end the session. It goes on."}, nil
 	case err != nil:
 		return Disconnected{}, err
 	}
@@ -114,6 +116,7 @@ func (e *Enforcer) Farewell(device id.Device) func(ctx context.Context, meta com
 	door, known := e.Entitled.Directory.Door(device)
 	return func(ctx context.Context, meta commands.Meta) {
 		list, err := e.Sessions.OpenOn(ctx, device)
+		var kept error
 		for _, s := range list {
 			if err != nil || !known {
 				break
@@ -125,11 +128,14 @@ func (e *Enforcer) Farewell(device id.Device) func(ctx context.Context, meta com
 				OrgID: s.OrgID, Actor: meta.Actor, JobID: id.Any(meta.CommandID),
 				CorrelationID: cmp.Or(meta.CorrelationID, meta.CommandID.String()),
 			})
-			if err == nil && !done.gone { // its report will not be heard
+			switch {
+			case errors.Is(err, errRefused): // others may be ended
+				kept, err = err, nil
+			case err == nil && !done.gone: // its report will not be heard
 				err = e.Sessions.Gone(ctx, s.ID)
 			}
 		}
-		if err != nil {
+		if err = cmp.Or(err, kept); err != nil {
 			e.Logger.WarnContext(ctx, "a router keeps its sessions", slog.String("device_id", device.String()),
 				slog.String("error", err.Error()))
 		}

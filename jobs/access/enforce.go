@@ -9,7 +9,6 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
-	"github.com/lastmile-isp/lastmile/gateways/routeros"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
 	"github.com/lastmile-isp/lastmile/jobs"
@@ -62,11 +61,11 @@ func (e *Enforcer) Enforce(ctx context.Context, args commands.EnforceAccess, cau
 	if err != nil {
 		return err
 	}
-	wait, silent, err := e.bring(ctx, list, cause)
+	done, err := e.bring(ctx, list, cause)
 	if err != nil {
 		return err
 	}
-	for device := range silent {
+	for device := range done.left {
 		if err := e.later(ctx, device, cause); err != nil {
 			return err
 		}
@@ -74,34 +73,38 @@ func (e *Enforcer) Enforce(ctx context.Context, args commands.EnforceAccess, cau
 	if err := e.settle(ctx, args.Sessions, cause); err != nil {
 		return err
 	}
-	if wait > 0 {
-		return jobrunner.Snooze(wait)
+	if done.wait > 0 {
+		return jobrunner.Snooze(done.wait)
 	}
 	return nil
 }
 
-// bring changes the sessions that have something else than they should. wait is the time until a look at what came of
-// it, 0 when nothing was ended; silent are the routers that did not answer. The caller holds the subscriber's lock.
-func (e *Enforcer) bring(
-	ctx context.Context, list []telemetry.Session, cause jobs.Cause,
-) (wait time.Duration, silent map[id.Device]bool, err error) {
-	silent = map[id.Device]bool{}
+// brought tells what came of a try to bring sessions right.
+type brought struct {
+	wait time.Duration       // until a look at what came of it, 0 = nothing was ended
+	left map[id.Device]error // routers with sessions that are not right: errUnreachable, errRefused
+}
+
+// bring changes the sessions that have something else than they should. After a router's silence its other sessions are
+// not tried, after a refusal they are. The caller holds the subscriber's lock.
+func (e *Enforcer) bring(ctx context.Context, list []telemetry.Session, cause jobs.Cause) (brought, error) {
+	out := brought{left: map[id.Device]error{}}
 	for _, s := range list {
 		c, wrong := e.wanted(s, e.Clock.Now())
-		if !wrong || silent[s.DeviceID] {
+		if !wrong || errors.Is(out.left[s.DeviceID], errUnreachable) {
 			continue
 		}
 		done, err := e.act(ctx, s, c, cause)
 		switch {
-		case errors.Is(err, errUnreachable):
-			silent[s.DeviceID] = true
+		case errors.Is(err, errUnreachable), errors.Is(err, errRefused):
+			out.left[s.DeviceID] = err
 		case err != nil:
-			return 0, nil, err
+			return brought{}, err
 		case !done.gone && done.action == events.EndOnline:
-			wait = max(wait, e.confirm(ctx, s))
+			out.wait = max(out.wait, e.confirm(ctx, s))
 		}
 	}
-	return wait, silent, nil
+	return out, nil
 }
 
 // confirm is the time after which a session that was ended is looked at again. It grows while a router says that it has
@@ -150,64 +153,18 @@ func (e *Enforcer) settle(ctx context.Context, list []id.Online, cause jobs.Caus
 	return nil
 }
 
-// EnforceRouter brings all sessions of a router to the present entitlement, until the router does not answer. A session
-// whose subscriber another job works on is left to that one, and looked at again.
-func (e *Enforcer) EnforceRouter(ctx context.Context, args commands.EnforceRouter, cause jobs.Cause) error {
-	if err := e.Entitled.Reached(ctx, 0); err != nil {
-		return err
-	}
-	list, err := e.Sessions.OpenOn(ctx, args.DeviceID)
-	if err != nil {
-		return err
-	}
-	var wait time.Duration
-	for _, s := range list {
-		if _, wrong := e.wanted(s, e.Clock.Now()); !wrong {
-			continue
-		}
-		after, err := e.one(ctx, s, cause)
-		switch {
-		case errors.Is(err, errUnreachable):
-			return routeros.ErrUnreachable(0, err)
-		case err != nil:
-			return err
-		}
-		wait = max(wait, after)
-	}
-	if wait > 0 {
-		return jobrunner.Snooze(wait)
-	}
-	return nil
-}
-
-// one brings one session right, under the lock of its subscriber.
-func (e *Enforcer) one(ctx context.Context, s telemetry.Session, cause jobs.Cause) (time.Duration, error) {
-	lock, got, err := e.Locks.TryLock(ctx, lockName(s.SubscriberID))
-	if err != nil || !got {
-		return lockRetry, err
-	}
-	defer lock.Unlock()
-	now, err := e.Sessions.Get(ctx, s.OrgID, s.ID)
-	if err != nil || now == nil {
-		return 0, err
-	}
-	wait, silent, err := e.bring(ctx, []telemetry.Session{*now}, cause)
-	if err == nil && len(silent) > 0 {
-		err = errUnreachable
-	}
-	return wait, err
-}
-
 // EnforceAll asks for the job of each router that has a session with something else than it should. There is one job
-// for a router, so routers that do not answer cannot fill the queue, however many sessions they have.
+// for a router, so routers that do not answer cannot fill the queue, however many sessions they have. Sessions that
+// rest (pauses) ask for none.
 func (e *Enforcer) EnforceAll(ctx context.Context, _ commands.EnforceAll, cause jobs.Cause) error {
 	if err := e.Entitled.Reached(ctx, 0); err != nil {
 		return err
 	}
 	routers := map[id.Device]id.Organization{}
 	at := e.Clock.Now()
+	e.pauses.tidy(at)
 	err := e.Sessions.OpenAll(ctx, func(s telemetry.Session) {
-		if _, wrong := e.wanted(s, at); wrong {
+		if _, wrong := e.wanted(s, at); wrong && !e.pauses.rests(s.ID, at) {
 			routers[s.DeviceID] = s.OrgID
 		}
 	})

@@ -63,6 +63,8 @@ type Enforcer struct {
 	Logger   *slog.Logger
 	// Step is called between two steps; tests end the program there. nil = nobody.
 	Step func(name string)
+
+	pauses pauses
 }
 
 // NewOutcomes makes the counter of what was done with sessions.
@@ -106,8 +108,13 @@ func (e *Enforcer) step(name string) {
 	}
 }
 
-// errUnreachable is for a router that answered on neither way: nobody knows what it did.
-var errUnreachable = errors.New("the router answers neither RADIUS nor by its own interface")
+// Why a session was not changed. After errUnreachable nobody knows what the router did, and its other sessions would
+// get no answer either. After errRefused it has answered at least one request about this session, and others may be
+// changed.
+var (
+	errUnreachable = errors.New("the router answers neither RADIUS nor by its own interface")
+	errRefused     = errors.New("the router answers, and does not change the session")
+)
 
 // subjectOf names a session in commands and events.
 func subjectOf(s telemetry.Session) events.EnforcedSession {

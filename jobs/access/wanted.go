@@ -29,6 +29,7 @@ type change struct {
 	regrant telemetry.Given
 	asked   *commands.Meta  // of the person who wants it; nil = nobody waits
 	door    *directory.Door // of a router that is about to go; nil = the present one
+	adopt   bool            // the session is taken to have regrant, and the router is asked nothing
 }
 
 // wanted compares what a session was granted with what its subscription is entitled to. It is false when nothing is to
@@ -49,6 +50,8 @@ func (e *Enforcer) wanted(s telemetry.Session, at time.Time) (change, bool) {
 		return end(string(p.Code))
 	case !p.Allows(s.MAC):
 		return end(ReasonWrongMAC)
+	case s.Stamp == directory.UnknownStamp:
+		return former(p, after)
 	case rest && s.Access != after.Access:
 		return end(string(p.Code))
 	case rest:

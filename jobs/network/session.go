@@ -2,11 +2,13 @@ package networkjobs
 
 import (
 	"context"
-	"errors"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
 	"github.com/lastmile-isp/lastmile/gateways/routeros"
+	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
@@ -51,7 +53,7 @@ func (w *Workers) EndSession(ctx context.Context, device id.Device, s OnlineSess
 		}
 		rows, err = sessionRows(ctx, r, s)
 		if err == nil && len(rows) > 0 {
-			err = errors.New("the session of " + menu + " is still there after its removal")
+			err = failure.New(failure.Refused, "router_refused", "The session is still there after its removal.")
 		}
 		return true, err
 	})
@@ -74,19 +76,40 @@ func sessionRows(ctx context.Context, r router, s OnlineSession) ([]routeros.Ite
 }
 
 // SessionLimit reads the limit of the dynamic queue of a session, upload and download in bit/s as the router has them.
-// It is "" when the router shows no queue of the address.
+// It is "" when the router shows no queue of the session. The router is asked for single rows, because it may have
+// thousands of queues.
 func (w *Workers) SessionLimit(ctx context.Context, device id.Device, s OnlineSession) (string, error) {
+	if s.Address == "" {
+		return "", nil
+	}
 	return ask(ctx, w, device, func(ctx context.Context, r router) (string, error) {
-		items, err := r.Print(ctx, "queue/simple", routeros.Query{Where: map[string]string{"dynamic": "true"}})
-		if err != nil || s.Address == "" {
-			return "", err
+		where := map[string]string{"target": s.Address + "/32"}
+		if !s.Hotspot {
+			ports, err := r.Print(ctx, routerplan.MenuAddress, routeros.Query{
+				Where: map[string]string{"network": s.Address},
+			})
+			at := slices.IndexFunc(ports, func(a routeros.Item) bool { return s.named("<pppoe-", a["interface"]) })
+			if err != nil || at < 0 {
+				return "", err
+			}
+			where = map[string]string{"name": ports[at]["interface"]}
 		}
-		for _, q := range items {
-			if target, _, _ := strings.Cut(q["target"], "/"); target == s.Address || strings.Contains(q["target"],
-				"-"+s.User+">") {
-				return q["max-limit"], nil
+		queues, err := r.Print(ctx, "queue/simple", routeros.Query{Where: where})
+		for _, q := range queues {
+			if q["dynamic"] == "true" && (!s.Hotspot || s.named("<hotspot-", q["name"])) {
+				return q["max-limit"], err
 			}
 		}
-		return "", nil
+		return "", err
 	})
+}
+
+// named reports whether a router gave a name to a session of the user: <pppoe-USER>, or <pppoe-USER-1> for another one
+// of the same user. Names of other users can end alike, or begin alike.
+func (s OnlineSession) named(kind, name string) bool {
+	rest, ok := strings.CutPrefix(name, kind+s.User)
+	rest, closed := strings.CutSuffix(rest, ">")
+	number, more := strings.CutPrefix(rest, "-")
+	_, err := strconv.ParseUint(number, 10, 16)
+	return ok && closed && (rest == "" || more && err == nil)
 }

@@ -18,6 +18,13 @@ const (
 	classSize  = 1 + 16 + classGrant + classSign
 )
 
+// The Class of the first versions of the program, which routers repeat until the sessions of before an upgrade end. It
+// has the subscription and a signature.
+const (
+	firstForm = 1
+	firstSize = 1 + 16 + classSign
+)
+
 // classAccess gives each degree of access its number in a Class. Routers keep Classes over an upgrade of the program,
 // so degrees are only ever added at the end.
 var classAccess = []entitlement.Access{
@@ -37,14 +44,19 @@ func NewClass(key []byte, subscription id.Subscription, g Grant) []byte {
 	return append(class, classSignature(key, class)...)
 }
 
-// ReadClass finds the subscription of a Class and what was granted; false when this installation did not make it.
+// ReadClass finds the subscription of a Class and what was granted; false when this installation did not make it. The
+// grant is the zero value, of UnknownStamp, when the first versions of the program made the Class.
 func ReadClass(key, class []byte) (id.Subscription, Grant, bool) {
-	if len(class) != classSize || class[0] != classForm {
+	first := len(class) == firstSize && class[0] == firstForm
+	if !first && (len(class) != classSize || class[0] != classForm) {
 		return id.Subscription{}, Grant{}, false
 	}
-	signed := class[:classSize-classSign]
-	if !hmac.Equal(classSignature(key, signed), class[classSize-classSign:]) {
+	signed := class[:len(class)-classSign]
+	if !hmac.Equal(classSignature(key, signed), class[len(class)-classSign:]) {
 		return id.Subscription{}, Grant{}, false
+	}
+	if first {
+		return id.Subscription(signed[1:]), Grant{}, true
 	}
 	granted := signed[17:]
 	if int(granted[0]) >= len(classAccess) {

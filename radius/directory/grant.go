@@ -24,6 +24,10 @@ type Grant struct {
 // Stamp is the text of both digests, 16 characters, for comparisons. Equal stamps mean equal answers.
 func (g Grant) Stamp() string { return fmt.Sprintf("%08x%08x", g.Speed, g.Rest) }
 
+// UnknownStamp is of a session whose Class does not tell what was granted, because a former version of the program made
+// it. No session with access has it otherwise.
+var UnknownStamp = Grant{}.Stamp()
+
 // Present has everything that a subscription is entitled to at an instant.
 type Present struct {
 	Grant     Grant

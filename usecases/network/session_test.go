@@ -49,3 +49,39 @@ func TestEndSession_RemovesTheOneSessionAndTellsWhetherItWasThere(t *testing.T) 
 		t.Error("a router without power has ended a session")
 	}
 }
+
+// The limit that is read back is that of the session: not of a customer whose name ends or begins alike, and not of
+// another session of the same customer.
+func TestSessionLimit_IsThatOfTheSession(t *testing.T) {
+	t.Parallel()
+	for kind, of := range map[string]struct {
+		service events.ServiceType
+		server  string
+	}{"pppoe": {events.ServicePPPoE, "pppoe-svc-"}, "hotspot": {events.ServiceHotspot, "hs-svc-"}} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			p := newPlant(t)
+			server := of.server + p.serving(of.service, "10.60.0.0/24").String()[:8]
+			for _, c := range []struct{ user, address, rate, limit string }{
+				{"acme-1001", "10.60.0.9", "9M/9M", "9000000/9000000"},
+				{"1001", "10.60.0.10", "1M/10M", "1000000/10000000"},
+				{"1001", "10.60.0.11", "2M/20M", "2000000/20000000"},
+				{"1001-acme", "10.60.0.12", "3M/30M", "3000000/30000000"},
+			} {
+				if _, err := p.router.Connect(router.Session{
+					Kind: kind, User: c.user, Server: server, Address: c.address, Rate: c.rate,
+				}); err != nil {
+					t.Fatal(err)
+				}
+				s := networkjobs.OnlineSession{Hotspot: kind == "hotspot", User: c.user, Address: c.address}
+				if limit, err := p.workers.SessionLimit(t.Context(), p.device, s); limit != c.limit || err != nil {
+					t.Errorf("%s: %q, %v", c.user, limit, err)
+				}
+			}
+			foreign := networkjobs.OnlineSession{Hotspot: kind == "hotspot", User: "001", Address: "10.60.0.10"}
+			if limit, err := p.workers.SessionLimit(t.Context(), p.device, foreign); limit != "" || err != nil {
+				t.Errorf("another user's: %q, %v", limit, err)
+			}
+		})
+	}
+}
