@@ -33,7 +33,10 @@ type DunningReviewed struct {
 	NextState DunningState `json:"nextState,omitempty"` // "" = nothing comes by itself
 	NextAt    time.Time    `json:"nextAt,omitzero"`     // when it begins if nothing is paid
 	WakeAt    time.Time    `json:"wakeAt,omitzero"`     // the next step or reminder; zero = none
-	At        time.Time    `json:"at"`
+	// Since is the instant from which the due instant of Owed holds, when that was before Owed.At: what was owed in
+	// between leads to the same due instant. Zero = from Owed.At, or nothing is due.
+	Since time.Time `json:"since,omitzero"`
+	At    time.Time `json:"at"`
 }
 
 // DunningReviewAsked records that rules have changed, so that what comes next must be looked at anew.

@@ -103,13 +103,13 @@ func (s Dunning) moved(subject events.DunningSubject, to events.DunningState, st
 	return s
 }
 
-// maxPauses bounds the pauses that are kept; older ones lie long before any debt that still matters.
+// maxPauses bounds the pauses that are kept. None of the present course is lost by it (course.Fewer).
 const maxPauses = 50
 
 // paused is the state with one more pause that is over.
 func (s Dunning) paused(from, until time.Time) Dunning {
-	s.Pauses = append(slices.Clone(s.Pauses), course.Pause{From: from, Until: until})
-	s.Pauses = s.Pauses[max(0, len(s.Pauses)-maxPauses):]
+	list := append(slices.Clone(s.Pauses), course.Pause{From: from, Until: until})
+	s.Pauses = course.Fewer(list, maxPauses, s.DueAt)
 	return s
 }
 

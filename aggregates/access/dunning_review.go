@@ -102,6 +102,9 @@ func (s Dunning) reviewed(c commands.ReviewDunning, way course.Course, now time.
 	if r, ok := way.NextReminder(now); ok && (e.WakeAt.IsZero() || r.At.Before(e.WakeAt)) {
 		e.WakeAt = r.At
 	}
+	if s.state() != events.DunningNone && way.Since.Before(e.Owed.At) {
+		e.Since = way.Since
+	}
 	before := s.Reviewed
 	if before.State == "" {
 		before = events.DunningReviewed{DunningSubject: c.Subject, PlanID: c.PlanID, State: events.DunningNone}

@@ -167,3 +167,57 @@ func TestReview_PausesMoveTheCutAndGiveAccessBack(t *testing.T) {
 	do(hour(80), commands.StartClock{Subject: amina, Cause: "no_line", Until: hour(80)},
 		events.DunningReminding, hour(82))
 }
+
+func TestReview_TellsSinceWhenTheDueInstantHolds(t *testing.T) {
+	t.Parallel()
+	due := now.AddDate(0, 0, -20)
+	debt := func(at time.Time, amount int64) events.DunningOwed {
+		o := paid(at, due)
+		o.Debts = []events.DunningDebt{{Amount: money.Major(amount, money.KES)}}
+		return o
+	}
+	from := now.AddDate(0, 0, -40)
+	owed := []events.DunningOwed{
+		paid(from.Add(-time.Hour), due.AddDate(0, 0, -1)), debt(from, 1500), debt(now.Add(-time.Hour), 1499),
+		debt(now, 1498),
+	}
+	def := access.Dunnings()
+	list, err := def.Decide(access.Dunning{}, review("Africa/Nairobi", owed...), now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, ok := list[len(list)-1].(events.DunningReviewed)
+	if !ok || !got.Since.Equal(from) {
+		t.Errorf("since %v, want %v", got.Since, from)
+	}
+}
+
+// Many short faults take none of the long pause away that the customer had in the same course, and none is added that
+// is longer than the time between two faults.
+func TestPauses_ManyShortOnesLoseNoneOfTheCourse(t *testing.T) {
+	t.Parallel()
+	def := access.Dunnings()
+	due := now.AddDate(0, 0, -90)
+	s := def.Evolve(access.Dunning{}, events.DunningBegan{
+		DunningSubject: amina, DunningStep: events.DunningStep{DueAt: due, At: due},
+	})
+	pause := func(from time.Time, length time.Duration) {
+		s = def.Evolve(s, events.DunningClockStarted{DunningSubject: amina, From: from, Until: from.Add(length)})
+	}
+	pause(due.AddDate(0, 0, -5), time.Hour) // before the course
+	pause(due.Add(time.Hour), 30*24*time.Hour)
+	for n := range 120 {
+		pause(due.AddDate(0, 0, 40).Add(time.Duration(n)*time.Hour), time.Minute)
+	}
+	if len(s.Pauses) > 50 || !s.Pauses[0].From.Equal(due.Add(time.Hour)) ||
+		!s.Pauses[0].Until.Equal(due.Add(721*time.Hour)) {
+		t.Errorf("%d pauses are kept, the first %+v", len(s.Pauses), s.Pauses[0])
+	}
+	var sum time.Duration
+	for _, p := range s.Pauses {
+		sum += p.Until.Sub(p.From)
+	}
+	if least := 720*time.Hour + 120*time.Minute; sum < least || sum > least+120*time.Hour {
+		t.Errorf("pauses of %v, want at least %v", sum, least)
+	}
+}

@@ -67,7 +67,7 @@ func (a *App) wireAccess(ctx context.Context) ([][]httpapi.Route, error) {
 	enforcer.Register()
 	accessjobs.Workers{
 		Bus: e.bus, Views: e.views, Queue: e.jobs, Telemetry: a.telemetry, Leave: enforcer.Leave,
-		Clock: a.clock, LastDevices: a.telemetry.LastDevices,
+		Clock: a.clock, Lines: a.telemetry.Lines,
 		ProviderAway: a.providerAway, Outage: a.paymentOutage,
 		PoliciesOf: subscribersviews.SubscriptionsQuery{Views: e.views}.DunningPolicies,
 	}.Register()

@@ -7,6 +7,7 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/telemetry"
 	"github.com/lastmile-isp/lastmile/jobs"
 	"github.com/lastmile-isp/lastmile/projections/access"
 )
@@ -68,12 +69,9 @@ func upTo(list []events.DunningSubject, last id.Subscription) []events.DunningSu
 func (w Workers) turnClocks(
 	ctx context.Context, args commands.FollowFault, cause jobs.Cause, running, stopped []events.DunningSubject,
 ) error {
-	devices, err := w.devicesOf(ctx, args, running, stopped)
+	f, err := w.faultOf(ctx, args, running, stopped)
 	if err != nil {
 		return err
-	}
-	concerns := func(s events.DunningSubject) bool {
-		return args.DeviceID.IsZero() || devices[s.SubscriptionID] == args.DeviceID
 	}
 	do := func(ctx context.Context, word string, c commands.DunningCommand, s events.DunningSubject) error {
 		meta := cause.Meta(word)
@@ -82,34 +80,41 @@ func (w Workers) turnClocks(
 		return err
 	}
 	err = each(ctx, running, func(ctx context.Context, s events.DunningSubject) error {
-		if !concerns(s) {
+		until, over := f.ends(s)
+		if !f.concerns(s) || !f.heard.IsZero() || over && !args.From.Before(until) {
 			return nil
 		}
 		err := do(ctx, "stop", commands.StopClock{Subject: s, Cause: args.Cause, From: args.From}, s)
-		if err != nil || args.Until.IsZero() {
+		if err != nil || !over {
 			return err
 		}
-		return do(ctx, "start", commands.StartClock{Subject: s, Cause: args.Cause, Until: args.Until}, s)
+		return do(ctx, "start", commands.StartClock{Subject: s, Cause: args.Cause, Until: until}, s)
 	})
 	if err != nil {
 		return err
 	}
 	return each(ctx, stopped, func(ctx context.Context, s events.DunningSubject) error {
-		until := args.Until
-		if until.IsZero() {
-			if concerns(s) {
-				return nil
-			}
-			until = w.Clock.Now() // it has a line at another router by now
+		until, over := f.ends(s)
+		if !over {
+			return nil
 		}
 		return do(ctx, "start", commands.StartClock{Subject: s, Cause: args.Cause, Until: until}, s)
 	})
 }
 
-// devicesOf gives the routers of the newest sessions; nil for a fault that concerns all customers.
-func (w Workers) devicesOf(
+// fault is one fault and what sessions tell about it.
+type fault struct {
+	commands.FollowFault
+	now   time.Time
+	lines map[id.Subscription]telemetry.Line // nil for a fault that concerns all customers
+	heard time.Time                          // the newest report that proves that the router has a line; zero = none
+}
+
+// faultOf asks the sessions of some customers.
+func (w Workers) faultOf(
 	ctx context.Context, args commands.FollowFault, lists ...[]events.DunningSubject,
-) (map[id.Subscription]id.Device, error) {
+) (fault, error) {
+	f := fault{FollowFault: args, now: w.Clock.Now()}
 	var subscribers []id.Subscriber
 	for _, list := range lists {
 		for _, s := range list {
@@ -117,9 +122,36 @@ func (w Workers) devicesOf(
 		}
 	}
 	if args.DeviceID.IsZero() || len(subscribers) == 0 {
-		return nil, nil
+		return f, nil
 	}
-	return w.LastDevices(ctx, args.OrgID, subscribers)
+	asked := telemetry.Fault{Device: args.DeviceID, From: args.From, Until: args.Until}
+	if asked.Until.IsZero() {
+		asked.Until = f.now
+	}
+	var err error
+	f.lines, f.heard, err = w.Lines(ctx, args.OrgID, subscribers, asked)
+	return f, err
+}
+
+// concerns reports whether the newest session of a subscription is at the router that cannot be reached.
+func (f fault) concerns(s events.DunningSubject) bool {
+	return f.DeviceID.IsZero() || f.lines[s.SubscriptionID].Device == f.DeviceID
+}
+
+// ends is the instant at which the fault ended for a subscription; false while it lasts. Who was online in it had a
+// line from then on. A report of another customer of the same router ends a fault that lasts at that report.
+func (f fault) ends(s events.DunningSubject) (time.Time, bool) {
+	switch since := f.lines[s.SubscriptionID].Since; {
+	case !since.IsZero():
+		return since, true
+	case !f.Until.IsZero():
+		return f.Until, true
+	case !f.concerns(s):
+		return f.now, true // it has a line at another router by now
+	case !f.heard.IsZero() && !f.heard.After(f.now):
+		return f.heard, true
+	}
+	return time.Time{}, false
 }
 
 // nextFault enqueues the part after an id, or after the last part of an end the round that makes sure of it.

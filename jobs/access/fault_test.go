@@ -3,6 +3,7 @@ package accessjobs_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -17,6 +18,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/storetest"
+	"github.com/lastmile-isp/lastmile/internal/telemetry"
 	"github.com/lastmile-isp/lastmile/jobs"
 	"github.com/lastmile-isp/lastmile/jobs/access"
 	"github.com/lastmile-isp/lastmile/jobs/runner"
@@ -37,14 +39,15 @@ type faults struct {
 	views   *runner.Views
 	workers accessjobs.Workers
 	away    time.Time
-	devices map[id.Subscription]id.Device
+	lines   map[id.Subscription]telemetry.Line
+	heard   time.Time
 }
 
 // newFaults makes an organization without customers.
 func newFaults(t *testing.T) *faults {
 	t.Helper()
 	k := &faults{
-		clock: clock.NewManual(start), org: id.New[id.Organization](), devices: map[id.Subscription]id.Device{},
+		clock: clock.NewManual(start), org: id.New[id.Organization](), lines: map[id.Subscription]telemetry.Line{},
 	}
 	k.Kit = coretest.New(t, k.clock)
 	bus.Register(k.Bus, identity.Organizations())
@@ -55,8 +58,10 @@ func newFaults(t *testing.T) *faults {
 	queue := jobrunner.New(jobrunner.Config{DB: k.DB, Clock: k.clock, Logger: storetest.Quiet(), InsertOnly: true})
 	k.workers = accessjobs.Workers{
 		Bus: k.Bus, Views: k.views, Queue: queue, Clock: k.clock,
-		LastDevices: func(context.Context, id.Organization, []id.Subscriber) (map[id.Subscription]id.Device, error) {
-			return k.devices, nil
+		Lines: func(
+			context.Context, id.Organization, []id.Subscriber, telemetry.Fault,
+		) (map[id.Subscription]telemetry.Line, time.Time, error) {
+			return k.lines, k.heard, nil
 		},
 		ProviderAway: func(context.Context, id.Organization) (time.Time, error) { return k.away, nil },
 		Outage: func(ctx context.Context, org id.Organization) (time.Time, error) {
@@ -101,7 +106,7 @@ func (k *faults) owing(t *testing.T, name string, due time.Duration, on id.Devic
 		DunningSubject: s, State: events.DunningReminding, At: start,
 		Owed: events.DunningOwed{At: start, PaidUntil: at},
 	})
-	k.devices[s.SubscriptionID] = on
+	k.lines[s.SubscriptionID] = telemetry.Line{Device: on}
 	return s
 }
 
@@ -147,7 +152,7 @@ func TestFollowFault_StopsTheClocksOfThoseWhomItConcernsOnce(t *testing.T) {
 			t.Errorf("%s is stopped: %+v", s.SubscriptionID, d.Stopped)
 		}
 	}
-	k.devices[moved.SubscriptionID] = mast
+	k.lines[moved.SubscriptionID] = telemetry.Line{Device: mast}
 	k.clock.Advance(3*time.Hour + 5*time.Minute)
 	k.follow(t, job, "round")
 	if d := k.dunning(t, moved); len(d.Stopped) != 0 || len(d.Pauses) != 1 {
@@ -167,6 +172,62 @@ func TestFollowFault_StopsTheClocksOfThoseWhomItConcernsOnce(t *testing.T) {
 			!d.Pauses[0].Until.Equal(job.Until) {
 			t.Errorf("%s: %+v %+v", s.SubscriptionID, d.Stopped, d.Pauses)
 		}
+	}
+}
+
+func TestFollowFault_WhoReportsHasALine(t *testing.T) {
+	t.Parallel()
+	k := newFaults(t)
+	tower := id.New[id.Device]()
+	job := commands.FollowFault{OrgID: k.org, Cause: "no_line:x:1", DeviceID: tower, From: start.Add(-3 * time.Minute)}
+	online := k.owing(t, "online", -time.Hour, tower)
+	quiet := k.owing(t, "quiet", -time.Hour, tower)
+	back := k.owing(t, "back", -time.Hour, tower)
+	k.follow(t, job, "begins")
+	k.clock.Advance(time.Hour)
+	pauses := func(s events.DunningSubject, stopped int, lengths ...time.Duration) {
+		t.Helper()
+		var got []time.Duration
+		d := k.dunning(t, s)
+		for _, p := range d.Pauses {
+			got = append(got, p.Until.Sub(p.From))
+		}
+		if len(d.Stopped) != stopped || !slices.Equal(got, lengths) {
+			t.Errorf("stopped %v, pauses %v, want %d and %v", d.Stopped, got, stopped, lengths)
+		}
+	}
+	k.lines[online.SubscriptionID] = telemetry.Line{Device: tower, Since: job.From}
+	k.follow(t, job, "round")
+	pauses(online, 0, 0) // its session spans the fault: the pause is taken back
+	pauses(quiet, 1)
+	k.heard = start.Add(57 * time.Minute)
+	newcomer := k.owing(t, "newcomer", time.Hour, tower)
+	k.follow(t, job, "the router reports")
+	pauses(quiet, 0, time.Hour)
+	pauses(back, 0, time.Hour)
+	pauses(newcomer, 0)
+	job.Until = start.Add(time.Hour)
+	k.follow(t, job, "ends")
+	pauses(newcomer, 0)
+	pauses(online, 0, 0)
+}
+
+func TestFollowFault_ASessionThatSpansTheFaultTakesThePauseBack(t *testing.T) {
+	t.Parallel()
+	k := newFaults(t)
+	tower := id.New[id.Device]()
+	job := commands.FollowFault{OrgID: k.org, Cause: "no_line:x:1", DeviceID: tower, From: start.Add(-3 * time.Minute)}
+	spans, away := k.owing(t, "spans", -time.Hour, tower), k.owing(t, "away", -time.Hour, tower)
+	k.follow(t, job, "begins")
+	k.clock.Advance(time.Hour)
+	k.lines[spans.SubscriptionID] = telemetry.Line{Device: tower, Since: job.From}
+	k.heard, job.Until = start.Add(time.Hour), start.Add(time.Hour)
+	k.follow(t, job, "ends")
+	if d := k.dunning(t, spans); len(d.Stopped) != 0 || !d.Pauses[0].Until.Equal(d.Pauses[0].From) {
+		t.Errorf("who was online: %+v %+v", d.Stopped, d.Pauses)
+	}
+	if d := k.dunning(t, away); len(d.Stopped) != 0 || !d.Pauses[0].Until.Equal(job.Until) {
+		t.Errorf("who was not: %+v %+v", d.Stopped, d.Pauses)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/telemetry"
 	"github.com/lastmile-isp/lastmile/jobs"
 	"github.com/lastmile-isp/lastmile/jobs/runner"
 	"github.com/lastmile-isp/lastmile/projections/access"
@@ -29,10 +30,11 @@ type Workers struct {
 	// Leave ends the sessions of a person, as long as it is known which they are.
 	Leave func(ctx context.Context, args commands.EnforceAccess, cause jobs.Cause) error
 	Clock clock.Clock
-	// LastDevices gives the router of the newest session of each subscription of some customers.
-	LastDevices func(
-		ctx context.Context, org id.Organization, subscribers []id.Subscriber,
-	) (map[id.Subscription]id.Device, error)
+	// Lines gives what sessions tell about the lines of some customers in a fault of a router, and the newest report of
+	// the router that proves a line; zero = none.
+	Lines func(
+		ctx context.Context, org id.Organization, subscribers []id.Subscriber, fault telemetry.Fault,
+	) (map[id.Subscription]telemetry.Line, time.Time, error)
 	// PoliciesOf gives the names of the dunning policies in the plans of some subscriptions.
 	PoliciesOf func(
 		ctx context.Context, org id.Organization, of []events.DunningSubject,

@@ -110,6 +110,30 @@ func merged(pauses []Pause) []Pause {
 	return out
 }
 
+// Fewer gives at most n pauses (n > 0) that say the same wherever it matters: pauses that touch become one, then those
+// go that were over at the due instant, the oldest first, and at last the two with the shortest time between them
+// become one, which lengthens the pause by that time. A zero due instant means that every pause may go.
+func Fewer(pauses []Pause, n int, due time.Time) []Pause {
+	if len(pauses) <= n {
+		return pauses
+	}
+	out := merged(pauses)
+	for len(out) > n && (due.IsZero() || !out[0].Until.IsZero() && !due.Before(out[0].Until)) {
+		out = out[1:]
+	}
+	for len(out) > n {
+		near := 1
+		for i := 2; i < len(out); i++ {
+			if out[i].From.Sub(out[i-1].Until) < out[near].From.Sub(out[near-1].Until) {
+				near = i
+			}
+		}
+		out[near-1].Until = out[near].Until
+		out = slices.Delete(out, near, near+1)
+	}
+	return out
+}
+
 // covers reports whether an instant lies in one of the pauses.
 func covers(pauses []Pause, at time.Time) bool {
 	return slices.ContainsFunc(pauses, func(p Pause) bool {

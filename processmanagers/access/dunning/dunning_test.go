@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
@@ -158,4 +160,36 @@ func TestRules_OnlyWhatDunningDependsOnIsFollowed(t *testing.T) {
 		OrgID: org, Position: processtest.Position, Unchanged: []string{"", "day"},
 	}}
 	s.When(set(2, 1)).Then(follows)
+}
+
+func TestManyPayments_KeepTheBeginningOfTheCourse(t *testing.T) {
+	t.Parallel()
+	for _, answered := range []bool{true, false} {
+		process := dunning.Process()
+		var s dunning.State
+		take := func(when time.Time, e events.Event) {
+			s = process.Evolve(s, processmanagers.Input{Event: &events.Envelope{Event: e, Meta: at(when)}})
+		}
+		take(start, created(events.Postpaid, calendar.Month))
+		take(start, issued(line))
+		take(start, reviewed(events.DunningSuspended, until))
+		var last events.DunningOwed
+		for n := range 150 {
+			when := start.Add(time.Duration(n+1) * time.Minute)
+			last = owes(when, int64(1499-n))
+			take(when, events.InvoiceAllocated{SubscriberID: who, InvoiceID: invoice, Due: last.Debts[0].Amount})
+			if answered {
+				take(when, events.DunningReviewed{
+					DunningSubject: subject, State: events.DunningSuspended, Owed: last, Since: start,
+				})
+			}
+		}
+		owed := s.Lines[line].Owed
+		if !owed[0].At.Equal(start) || !cmp.Equal(owed[len(owed)-1], last) {
+			t.Errorf("the course is from %+v to %+v", owed[0], owed[len(owed)-1])
+		}
+		if most := map[bool]int{true: 2, false: 60}[answered]; len(owed) != most {
+			t.Errorf("%d changes are kept, want %d", len(owed), most)
+		}
+	}
 }

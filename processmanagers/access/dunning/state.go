@@ -18,6 +18,7 @@ import (
 type State struct {
 	Lines    map[id.Subscription]Line `json:"lines,omitempty"`
 	Invoices map[id.Invoice]Invoice   `json:"invoices,omitempty"` // issued ones; settled ones stay for a while
+	WriteOff id.Receipt               `json:"writeOff,omitzero"`  // the newest one: allocations name it as receipt
 }
 
 // Line is one subscription.
@@ -30,9 +31,12 @@ type Line struct {
 	Resting   bool                  `json:"resting,omitempty"` // paused or ended: it owes nothing meanwhile
 	PaidUntil time.Time             `json:"paidUntil,omitzero"`
 	// Owed is never empty. It reaches back to the last instant without a course.
-	Owed   []events.DunningOwed `json:"owed"`
-	State  events.DunningState  `json:"state,omitempty"` // that the last review recorded
-	WakeAt time.Time            `json:"wakeAt,omitzero"` // as the last review recorded it
+	Owed []events.DunningOwed `json:"owed"`
+	// Lost are the debts that were given up while the line was cut. They count as if they were still due until money
+	// comes. An amount of zero was recovered, and comes back when that money is taken back.
+	Lost   map[id.Invoice]events.DunningDebt `json:"lost,omitempty"`
+	State  events.DunningState               `json:"state,omitempty"` // that the last review recorded
+	WakeAt time.Time                         `json:"wakeAt,omitzero"` // as the last review recorded it
 }
 
 // Invoice is one issued invoice.
@@ -65,7 +69,11 @@ func evolve(s State, in processmanagers.Input) State {
 	}
 	s.Lines, s.Invoices = clone(s.Lines), clone(s.Invoices)
 	at := in.Event.Meta.At
+	if e, ok := in.Event.Event.(events.DebtWrittenOff); ok {
+		s.WriteOff = e.WriteOffID
+	}
 	s.subscription(in.Event.Event, at)
+	s.loss(in.Event.Event)
 	s.invoice(in.Event.Event, at)
 	s.trim()
 	for k, l := range s.Lines {
@@ -78,8 +86,8 @@ func evolve(s State, in processmanagers.Input) State {
 			l.Owed = []events.DunningOwed{owed}
 		case len(l.Owed) < maxOwed:
 			l.Owed = append(slices.Clone(l.Owed), owed)
-		default:
-			l.Owed = append(slices.Clone(l.Owed[1:]), owed)
+		default: // the beginning of the course stays
+			l.Owed = append(slices.Delete(slices.Clone(l.Owed), 1, 2), owed)
 		}
 		s.Lines[k] = l
 	}
@@ -125,8 +133,15 @@ func (s State) subscription(e events.Event, at time.Time) {
 	case events.DunningReviewed:
 		s.change(e.SubscriptionID, func(l *Line) {
 			l.State, l.WakeAt = e.State, e.WakeAt
-			if e.State.Rank() == 0 {
-				l.Owed = []events.DunningOwed{l.present()}
+			l.Owed = slices.Clone(l.Owed)
+			switch {
+			case e.State.Rank() == 0:
+				l.Owed = l.Owed[len(l.Owed)-1:]
+				l.Lost = recovered(l.Lost)
+			case !e.Since.IsZero(): // the same due instant held all the time: its beginning says as much
+				l.Owed = slices.DeleteFunc(l.Owed, func(o events.DunningOwed) bool {
+					return e.Since.Before(o.At) && o.At.Before(e.Owed.At)
+				})
 			}
 		})
 	}
@@ -192,16 +207,23 @@ func (s State) trim() {
 
 // compare orders invoices by due date, then by id.
 func (s State) compare(a, b id.Invoice) int {
-	byDay := s.Invoices[a].DueOn.Start(time.UTC).Compare(s.Invoices[b].DueOn.Start(time.UTC))
+	return compareDebts(
+		events.DunningDebt{InvoiceID: a, DueOn: s.Invoices[a].DueOn},
+		events.DunningDebt{InvoiceID: b, DueOn: s.Invoices[b].DueOn},
+	)
+}
+
+// compareDebts orders debts by due date, then by the id of the invoice.
+func compareDebts(a, b events.DunningDebt) int {
+	byDay := a.DueOn.Start(time.UTC).Compare(b.DueOn.Start(time.UTC))
 	if byDay != 0 {
 		return byDay
 	}
-	return strings.Compare(a.String(), b.String())
+	return strings.Compare(a.InvoiceID.String(), b.InvoiceID.String())
 }
 
-// owed gives the debts and the paid time of a subscription after an event at an instant. Unpaid invoices of no
-// subscription count for every postpaid one. For prepaid the paid time decides, and without any there is no service
-// that could be cut.
+// owed gives the debts and the paid time of a subscription after an event at an instant. For prepaid the paid time
+// decides, and without any there is no service that could be cut.
 func (s State) owed(k id.Subscription, l Line, at time.Time) events.DunningOwed {
 	o := events.DunningOwed{At: at}
 	if l.Resting || l.Prepaid && l.PaidUntil.IsZero() {
@@ -210,13 +232,29 @@ func (s State) owed(k id.Subscription, l Line, at time.Time) events.DunningOwed 
 	if l.Prepaid {
 		o.PaidUntil = l.PaidUntil
 	}
-	for _, n := range slices.SortedFunc(maps.Keys(s.Invoices), s.compare) {
-		i := s.Invoices[n]
-		if i.Due.Minor > 0 && (i.Subscription == k || i.Subscription.IsZero() && !l.Prepaid) {
-			o.Debts = append(o.Debts, events.DunningDebt{InvoiceID: n, DueOn: i.DueOn, Amount: i.Due})
+	debts := map[id.Invoice]events.DunningDebt{}
+	for n, d := range l.Lost {
+		if d.Amount.Minor > 0 {
+			debts[n] = d
 		}
 	}
+	for n, i := range s.Invoices {
+		if i.Due.Minor <= 0 || !i.countsFor(k, l) {
+			continue
+		}
+		debt := events.DunningDebt{InvoiceID: n, DueOn: i.DueOn, Amount: i.Due}
+		if lost, partly := debts[n]; partly {
+			debt.Amount = debt.Amount.Add(lost.Amount)
+		}
+		debts[n] = debt
+	}
+	o.Debts = slices.SortedFunc(maps.Values(debts), compareDebts)
 	return o
+}
+
+// countsFor reports whether an invoice is one of a subscription. Those of no subscription count for every postpaid one.
+func (i Invoice) countsFor(k id.Subscription, l Line) bool {
+	return i.Subscription == k || i.Subscription.IsZero() && !l.Prepaid
 }
 
 // same reports whether the same is owed, whenever it began.

@@ -1,0 +1,73 @@
+package telemetry_test
+
+import (
+	"maps"
+	"testing"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/telemetry"
+)
+
+// The router of the newest session counts, whether it is open or not, and nobody else's.
+func TestLines_AreAtTheRoutersOfTheNewestSessions(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	first, later := k.at(telemetry.Stop, time.Hour, 5, 5), k.at(telemetry.Start, 0, 0, 0)
+	first.Session = "first"
+	later.Session, later.Device, later.At = "later", id.New[id.Device](), noon.Add(3*time.Hour)
+	k.commit(t, first, later)
+	fault := telemetry.Fault{Device: k.device, From: noon.Add(4 * time.Hour), Until: noon.Add(5 * time.Hour)}
+	want := map[id.Subscription]telemetry.Line{
+		k.subscription: {Device: k.device}, id.As[id.Subscription](later.Device): {Device: later.Device},
+	}
+	got, heard, err := k.Lines(t.Context(), k.org, []id.Subscriber{k.subscriber, id.New[id.Subscriber]()}, fault)
+	if err != nil || !maps.Equal(got, want) || !heard.IsZero() {
+		t.Errorf("lines %v, want %v, heard %v, %v", got, want, heard, err)
+	}
+	move := `update ` + k.schema() + `.sessions set subscription_id = $1` // now both sessions are of one subscription
+	if _, err := k.db.Owner.Exec(t.Context(), move, k.subscription.UUID()); err != nil {
+		t.Fatal(err)
+	}
+	want = map[id.Subscription]telemetry.Line{k.subscription: {Device: later.Device}}
+	got, _, err = k.Lines(t.Context(), k.org, []id.Subscriber{k.subscriber}, fault)
+	if err != nil || !maps.Equal(got, want) {
+		t.Errorf("lines %v, want %v, %v", got, want, err)
+	}
+	got, heard, err = k.Lines(t.Context(), id.New[id.Organization](), []id.Subscriber{k.subscriber}, fault)
+	if err != nil || len(got) > 0 || !heard.IsZero() {
+		t.Errorf("another organization sees %v, %v", got, err)
+	}
+}
+
+func TestLines_WhoReportsInAFaultHasALine(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	session := k.at(telemetry.Start, 0, 0, 0)
+	k.commit(t, session, k.at(telemetry.Interim, time.Hour, 5, 5))
+	for name, c := range map[string]struct {
+		from, until, since time.Duration // after noon; since < 0 = no line
+		heard              bool
+	}{
+		"before the fault":   {from: 2 * time.Hour, until: 3 * time.Hour, since: -1},
+		"too soon":           {from: 57 * time.Minute, until: 3 * time.Hour, since: -1},
+		"in the fault":       {from: 50 * time.Minute, until: 3 * time.Hour, since: 50 * time.Minute, heard: true},
+		"began in the fault": {from: -time.Hour, until: 3 * time.Hour, since: 0, heard: true},
+		"spans the fault": {
+			from: 10 * time.Minute, until: 12 * time.Minute, since: 10 * time.Minute, heard: true,
+		},
+		"began after its end":    {from: -2 * time.Hour, until: -time.Hour, since: -1},
+		"reported at its end":    {from: 58 * time.Minute, until: time.Hour, since: 58 * time.Minute, heard: true},
+		"reported just too late": {from: 58 * time.Minute, until: time.Hour + time.Second, since: -1},
+	} {
+		fault := telemetry.Fault{Device: k.device, From: noon.Add(c.from), Until: noon.Add(c.until)}
+		got, heard, err := k.Lines(t.Context(), k.org, []id.Subscriber{k.subscriber}, fault)
+		want := telemetry.Line{Device: k.device}
+		if c.since >= 0 {
+			want.Since = noon.Add(c.since)
+		}
+		if err != nil || got[k.subscription] != want || heard.Equal(noon.Add(time.Hour)) != c.heard {
+			t.Errorf("%s: %+v, want %+v, heard %v, %v", name, got[k.subscription], want, heard, err)
+		}
+	}
+}

@@ -1,0 +1,72 @@
+package dunning_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/processtest"
+	"github.com/lastmile-isp/lastmile/processmanagers/access/dunning"
+)
+
+// writeOff is the receipt of the debts that are given up.
+var writeOff = id.Derive[id.Receipt]("test", "write-off")
+
+// givenUp are the events that give up an amount of the invoice, of which some is still due afterwards.
+func givenUp(amount, due int64) []events.Event {
+	list := []events.Event{
+		events.DebtWrittenOff{SubscriberID: who, WriteOffID: writeOff},
+		events.InvoiceAllocated{
+			SubscriberID: who, InvoiceID: invoice, ReceiptID: writeOff, Amount: kes(amount), Due: kes(due),
+		},
+	}
+	if due > 0 {
+		return list
+	}
+	return append(list, events.InvoiceWrittenOff{SubscriberID: who, InvoiceID: invoice, SubscriptionID: line})
+}
+
+// owing is the postpaid line with its invoice, in a state of dunning.
+func owing(t *testing.T, state events.DunningState) processtest.Scenario[dunning.State] {
+	t.Helper()
+	return processtest.For(t, dunning.Process(), start).With(at(start)).
+		Given(created(events.Postpaid, calendar.Month), issued(line), reviewed(state, until))
+}
+
+func TestWriteOff_GivesNoAccessBack(t *testing.T) {
+	t.Parallel()
+	later := start.Add(time.Hour)
+	s := owing(t, events.DunningWrittenOff).With(at(later))
+	for _, e := range givenUp(1500, 0) {
+		s = s.When(e).ThenNothing()
+	}
+	recovered := events.WriteOffRecovered{SubscriberID: who, InvoiceID: invoice, Amount: kes(1500)}
+	s.When(recovered).Then(looks(false, start.Add(time.Hour), owes(start, 1500), events.DunningOwed{At: later}))
+	back := events.RecoveryWithdrawn{SubscriberID: who, InvoiceID: invoice, Amount: kes(1500)}
+	s.Given(recovered, reviewed(events.DunningNone, time.Time{})).When(back).
+		Then(looks(false, start.Add(time.Hour), owes(later, 1500)))
+	s.When(events.InvoicePaid{SubscriberID: who, InvoiceID: id.New[id.Invoice](), SubscriptionID: line}).
+		Then(looks(false, start.Add(time.Hour), owes(start, 1500), events.DunningOwed{At: later}))
+}
+
+func TestWriteOff_OfAPartLeavesTheRestToBePaid(t *testing.T) {
+	t.Parallel()
+	later := start.Add(time.Hour)
+	s := owing(t, events.DunningSuspended).With(at(later))
+	for _, e := range givenUp(1499, 1) {
+		s = s.When(e).ThenNothing()
+	}
+	s.When(events.InvoiceAllocated{
+		SubscriberID: who, InvoiceID: invoice, ReceiptID: id.New[id.Receipt](), Amount: kes(1), Due: kes(0),
+	}).Then(looks(false, start.Add(time.Hour), owes(start, 1500), events.DunningOwed{At: later}))
+}
+
+func TestWriteOff_WhoIsNotCutOwesItNoMore(t *testing.T) {
+	t.Parallel()
+	later := start.Add(time.Hour)
+	s := owing(t, events.DunningReminding).With(at(later)).Given(givenUp(1500, 0)[0])
+	s.When(givenUp(1500, 0)[1]).
+		Then(looks(false, start.Add(time.Hour), owes(start, 1500), events.DunningOwed{At: later}))
+}
