@@ -29,7 +29,8 @@ const silentAfter = directory.InterimInterval + time.Minute
 func (a *App) newLive(p *radiusParts) *telemetry.Live {
 	return telemetry.NewLive(telemetry.LiveConfig{
 		Store: a.telemetry, Clock: a.clock, SilentAfter: silentAfter, Logger: a.logger,
-		End: func(s telemetry.LiveSession, reason string) { p.begins.End(s.OrgID, s.ID, reason) },
+		Limit: func(s id.Subscription) int { return p.directory.SessionLimit(s, a.clock.Now()) },
+		End:   func(s telemetry.LiveSession, reason string) { p.begins.End(s.OrgID, s.ID, reason) },
 	})
 }
 

@@ -69,7 +69,8 @@ func TestSubscriptions_TheLoginCanBeChanged(t *testing.T) {
 	k.subscribe(t, admin, c.ID, plan, map[string]any{"username": "taken"})
 	path := "/subscriptions/" + s.ID + "/credentials"
 	k.Want(t, 409, "username_taken", isptest.Post(admin, path, map[string]any{"username": "taken"}))
-	for field, value := range map[string]string{"username": "a b", "password": "a\u0007b"} {
+	for _, wrong := range [][2]string{{"username", "a b"}, {"password", "abc\u0007def"}, {"password", "short"}} {
+		field, value := wrong[0], wrong[1]
 		if a := k.Do(t, isptest.Post(admin, path, map[string]any{field: value})); a.Status != 422 ||
 			!strings.Contains(string(a.Body), field) {
 			t.Errorf("%s: %d %s", field, a.Status, a.Body)

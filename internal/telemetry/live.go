@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -33,8 +34,11 @@ type LiveConfig struct {
 	// SilentAfter is how long a session counts after its newest report where a new one would be refused: a little more
 	// than the interval between two reports. So a stop that was lost keeps nobody out for longer.
 	SilentAfter time.Duration
+	// Limit gives how many sessions a subscription may have at the same time; 0 = not known, and then any number. It
+	// must not call the Live. nil = not known of any.
+	Limit func(subscription id.Subscription) int
 	// End is told that a session has to end, and why. It returns at once, because a socket waits for it, and must not
-	// call the Live. A session is named once, unless the program is started again.
+	// call the Live. A session is named again when it still reports after SilentAfter.
 	End    func(s LiveSession, reason string)
 	Logger *slog.Logger // nil discards
 }
@@ -48,6 +52,7 @@ type LiveSession struct {
 	SubscriptionID id.Subscription
 	SessionKey     string // Acct-Session-Id
 	Username       string
+	Calling        string // the MAC where there is one, else the calling station
 	MAC            string // "" = not known
 	IP             *netip.Addr
 	StartedAt      time.Time
@@ -70,7 +75,8 @@ type Live struct {
 // occupant is a session that counts, or a sign-in whose session is awaited.
 type occupant struct {
 	LiveSession
-	ending bool // End knows it, or will when it is reported; it does not count any more
+	ending bool      // End knows it, or will when it is reported; it does not count any more
+	told   time.Time // when End was told; zero = not yet
 }
 
 // NewLive makes a Live that knows nothing.
@@ -111,15 +117,19 @@ func (l *Live) Ended() uint64 {
 type SignIn struct {
 	Subscription id.Subscription
 	Device       id.Device
+	SessionKey   string // Acct-Session-Id; "" = the router did not tell
+	Calling      string // Calling-Station-Id
 	MAC          string // "" = not known: every sign-in counts as another device
 	At           time.Time
 	Limit        int  // sessions at the same time, at least 1
 	Refuse       bool // at the limit; else the oldest sessions have to end
 }
 
-// Admit decides about a sign-in, and reports false when it is refused. A device that signs in again is no second
-// session. Two sign-ins at the same instant do not both count the other one as absent.
+// Admit decides about a sign-in, and reports false when it is refused. A device that signs in again is never refused,
+// and counts once: a session of its MAC that the router cannot mean has to end, because it may be of a copy of the
+// device. Two sign-ins at the same instant do not both count the other one as absent.
 func (l *Live) Admit(s SignIn) bool {
+	s.SessionKey, s.Calling = cleanText(s.SessionKey), cleanText(s.Calling) // as reports have them
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.dropAwaited(s.Subscription, s.At)
@@ -138,10 +148,21 @@ func (l *Live) Admit(s SignIn) bool {
 			}
 		}
 	}
-	if s.MAC != "" {
+	for _, o := range l.of[s.Subscription] {
+		if !o.ending && !o.ID.IsZero() && o.MAC == s.MAC && s.MAC != "" && !o.begunBy(s) {
+			l.end(o)
+		}
+	}
+	if s.SessionKey != "" || s.MAC != "" || s.Calling != "" {
 		l.await(s)
 	}
 	return true
+}
+
+// begunBy reports whether a session can be the one that a sign-in begins or renews. Without a key of the sign-in each
+// session of its router can.
+func (o *occupant) begunBy(s SignIn) bool {
+	return o.DeviceID == s.Device && (s.SessionKey == "" || o.SessionKey == s.SessionKey)
 }
 
 // others are the sessions of other devices than the one that signs in, by device, without those that are silent since
@@ -168,10 +189,26 @@ func (l *Live) others(s SignIn, silent time.Time) [][]*occupant {
 
 // await lets a sign-in count until its session is reported. The caller holds the lock.
 func (l *Live) await(s SignIn) {
-	l.remove(s.Subscription, func(o *occupant) bool { return o.ID.IsZero() && o.MAC == s.MAC })
-	l.of[s.Subscription] = append(l.of[s.Subscription], &occupant{LiveSession: LiveSession{
-		DeviceID: s.Device, SubscriptionID: s.Subscription, MAC: s.MAC, StartedAt: s.At, UpdatedAt: s.At,
-	}})
+	next := &occupant{LiveSession: LiveSession{
+		DeviceID: s.Device, SubscriptionID: s.Subscription, SessionKey: s.SessionKey,
+		Calling: cmp.Or(s.MAC, s.Calling), MAC: s.MAC, StartedAt: s.At, UpdatedAt: s.At,
+	}}
+	l.remove(s.Subscription, func(o *occupant) bool {
+		return o.ID.IsZero() && o.awaits(next.LiveSession)
+	})
+	l.of[s.Subscription] = append(l.of[s.Subscription], next)
+}
+
+// awaits reports whether a session, or a later sign-in, is the one that a sign-in has announced: by its key, or by the
+// calling station where one of both has no key.
+func (o *occupant) awaits(s LiveSession) bool {
+	switch {
+	case o.DeviceID != s.DeviceID:
+		return false
+	case o.SessionKey != "" && s.SessionKey != "":
+		return o.SessionKey == s.SessionKey
+	}
+	return o.Calling != "" && o.Calling == s.Calling
 }
 
 // dropAwaited forgets sign-ins whose session did not come. The caller holds the lock.
@@ -197,7 +234,10 @@ func (l *Live) end(o *occupant) {
 	if o.ID.IsZero() {
 		return
 	}
-	l.ended++
+	if o.told.IsZero() {
+		l.ended++
+	}
+	o.told = l.cfg.Clock.Now()
 	if l.cfg.End != nil {
 		l.cfg.End(o.LiveSession, ReasonLimit)
 	}
@@ -223,18 +263,22 @@ func (l *Live) observe(c Committed) {
 			}
 		}
 	}
-	for _, s := range c.Sessions {
-		o := l.known[s.ID]
-		switch {
-		case s.EndedAt != nil || s.SubscriptionID.IsZero():
-			if o != nil {
-				l.forget(o)
-			}
-		case o == nil:
-			l.meet(s.live())
-		default:
-			o.LiveSession = s.live()
+	over := func(s *Session) bool { return s.EndedAt != nil || s.SubscriptionID.IsZero() }
+	for _, s := range c.Sessions { // first, because a session that replaces another one is in the same commit
+		if o := l.known[s.ID]; o != nil && over(s) {
+			l.forget(o)
 		}
+	}
+	for _, s := range c.Sessions {
+		if over(s) {
+			continue
+		}
+		if o := l.known[s.ID]; o != nil {
+			o.LiveSession = s.live()
+			continue
+		}
+		l.meet(s.live())
+		l.trim(s.SubscriptionID)
 	}
 }
 
@@ -243,7 +287,7 @@ func (l *Live) meet(s LiveSession) {
 	o := &occupant{LiveSession: s}
 	unwanted := false
 	l.remove(s.SubscriptionID, func(sign *occupant) bool {
-		its := sign.ID.IsZero() && sign.MAC == s.MAC
+		its := sign.ID.IsZero() && sign.awaits(s)
 		unwanted = unwanted || its && sign.ending
 		return its
 	})
@@ -264,14 +308,14 @@ func (l *Live) forget(o *occupant) {
 func (s *Session) live() LiveSession {
 	return LiveSession{
 		ID: s.ID, OrgID: s.OrgID, DeviceID: s.DeviceID, SubscriberID: s.SubscriberID,
-		SubscriptionID: s.SubscriptionID, SessionKey: s.SessionKey, Username: s.Username, MAC: s.MAC, IP: s.IP,
-		StartedAt: s.StartedAt, UpdatedAt: s.UpdatedAt,
+		SubscriptionID: s.SubscriptionID, SessionKey: s.SessionKey, Username: s.Username, Calling: s.Calling,
+		MAC: s.MAC, IP: s.IP, StartedAt: s.StartedAt, UpdatedAt: s.UpdatedAt,
 	}
 }
 
 // liveSQL reads what LiveSession has of all open sessions.
-const liveSQL = `select id, org_id, device_id, subscriber_id, subscription_id, session_key, username, mac, ip,
-	started_at, updated_at from {schema}.sessions where ended_at is null and subscription_id is not null`
+const liveSQL = `select id, org_id, device_id, subscriber_id, subscription_id, session_key, username, calling, mac,
+	ip, started_at, updated_at from {schema}.sessions where ended_at is null and subscription_id is not null`
 
 // tryRefresh reads the open sessions. Without the database what is known stays.
 func (l *Live) tryRefresh(ctx context.Context) {
@@ -310,12 +354,16 @@ func (l *Live) refresh(ctx context.Context) error {
 }
 
 // replaceBy takes over what another Live knows. Sign-ins whose sessions are awaited stay, and sessions that have to end
-// do not count again. The caller holds the lock.
+// do not count again. What is beyond a limit has to end: sessions that another program or a late report has told, and
+// those of a limit that is lower now. The caller holds the lock.
 func (l *Live) replaceBy(fresh *Live) {
 	var found []LiveSession // that this one does not know yet
 	for session, o := range fresh.known {
 		if before := l.known[session]; before != nil {
-			o.ending = before.ending
+			o.ending, o.told = before.ending, before.told
+			if !o.told.IsZero() && o.UpdatedAt.Sub(o.told) > l.cfg.SilentAfter { // whoever was told has given up
+				l.end(o)
+			}
 		} else {
 			found = append(found, o.LiveSession)
 		}
@@ -334,6 +382,11 @@ func (l *Live) replaceBy(fresh *Live) {
 	l.known, l.of = fresh.known, fresh.of
 	for _, s := range found {
 		l.meet(s)
+	}
+	for subscription, occupants := range l.of {
+		if len(occupants) > 1 {
+			l.trim(subscription)
+		}
 	}
 }
 

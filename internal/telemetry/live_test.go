@@ -3,10 +3,13 @@ package telemetry_test
 import (
 	"fmt"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
 )
 
@@ -18,6 +21,9 @@ type crowd struct {
 	*kit
 	*telemetry.Live
 	watch *clock.Manual
+	limit atomic.Int64 // of each subscription, as the plan tells it afterwards; 0 = not known
+
+	mu    sync.Mutex
 	ended []string // session keys with reasons
 }
 
@@ -27,7 +33,12 @@ func (k *kit) live(t *testing.T) *crowd {
 	c := &crowd{kit: k, watch: clock.NewManual(noon)}
 	c.Live = telemetry.NewLive(telemetry.LiveConfig{
 		Store: k.Store, Clock: c.watch, SilentAfter: 6 * time.Minute,
-		End: func(s telemetry.LiveSession, reason string) { c.ended = append(c.ended, s.SessionKey+" "+reason) },
+		Limit: func(id.Subscription) int { return int(c.limit.Load()) },
+		End: func(s telemetry.LiveSession, reason string) {
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			c.ended = append(c.ended, s.SessionKey+" "+reason)
+		},
 	})
 	if err := c.Live.Start(t.Context()); err != nil {
 		t.Fatal(err)
@@ -59,6 +70,8 @@ func (c *crowd) enter(phone int, after time.Duration, limit int, refuse bool) bo
 // want compares what was ended so far.
 func (c *crowd) want(t *testing.T, ended ...string) {
 	t.Helper()
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if !slices.Equal(c.ended, ended) {
 		t.Errorf("ended %q, want %q", c.ended, ended)
 	}

@@ -55,7 +55,7 @@ const (
 // clean makes texts valid for the database and bounds the counters.
 func (r Report) clean() Report {
 	for _, text := range []*string{&r.Session, &r.User, &r.Calling, &r.MAC, &r.Called, &r.Port, &r.Service} {
-		*text = strings.ReplaceAll(strings.ToValidUTF8(*text, "\uFFFD"), "\x00", "\uFFFD")
+		*text = cleanText(*text)
 	}
 	r.Down, r.Up = min(r.Down, maxBytes), min(r.Up, maxBytes)
 	r.Online = min(max(r.Online, 0), maxOnline).Truncate(time.Second)
@@ -64,6 +64,11 @@ func (r Report) clean() Report {
 		r.Online, r.Down, r.Up = 0, 0, 0
 	}
 	return r
+}
+
+// cleanText makes a text valid for the database. It replaces what is not.
+func cleanText(text string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
 }
 
 // station tells two devices of one user apart.

@@ -72,7 +72,7 @@ type nameKey struct {
 	session, user string
 }
 
-// placeKey has at most one open session.
+// placeKey has one open session, as long as no report tells that an older one goes on beside it.
 type placeKey struct {
 	device        id.Device
 	user, station string
@@ -322,14 +322,15 @@ func (b *book) count(s *Session, r Report, online time.Duration) {
 }
 
 // settle decides which of the touched sessions are open. It depends on the reports, not on their order: a session that
-// its router did not end is over when its place has a newer one, or when its router restarted after its last report.
+// its router did not end is over when its place has a newer one and it is not heard beside that one, or when its router
+// restarted after its last report.
 func (b *book) settle() {
 	for _, s := range b.touched {
 		newest := b.newest[placeKey{s.DeviceID, s.Username, s.Calling}]
 		restart := b.restarted[s.DeviceID]
 		switch {
 		case s.EndedBy == reported:
-		case newest != nil && newest != s && later(newest, s):
+		case newest != nil && newest != s && later(newest, s) && !s.outlives(newest):
 			s.conclude(ReasonReplaced)
 		case s.StartedAt.Before(restart) && !s.UpdatedAt.After(restart):
 			s.conclude(ReasonRestarted)
@@ -339,6 +340,12 @@ func (b *book) settle() {
 		}
 		s.Samples = s.window.encode()
 	}
+}
+
+// outlives reports whether a report of a session came so long after the start of a newer one that both went on beside
+// each other: from two devices with a copied MAC, or by two services of a router.
+func (s *Session) outlives(newer *Session) bool {
+	return s.UpdatedAt.Sub(newer.StartedAt) > startTolerance
 }
 
 // conclude ends a session at its last report.

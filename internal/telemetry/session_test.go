@@ -67,6 +67,34 @@ func TestSessions_ANewOneOfTheSameDeviceEndsTheOldOne(t *testing.T) {
 	}
 }
 
+func TestSessions_OneThatReportsBesideANewerOneIsOpen(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	report := func(key string, kind telemetry.Kind, started, after time.Duration) {
+		r := k.at(kind, after, uint64(after), 1)
+		r.Session, r.At = key, noon.Add(started+after)
+		k.commit(t, r)
+	}
+	report("mine", telemetry.Start, 0, 0)
+	report("copy", telemetry.Start, 10*time.Minute, 0)
+	report("mine", telemetry.Interim, 0, 15*time.Minute) // late, or sent before the newer one began
+	if got := k.rows(t.Context(), t, k.device); got[0].Reason != telemetry.ReasonReplaced || got[1].Reason != "" {
+		t.Errorf("%+v", got)
+	}
+	for h := time.Hour; h <= 3*time.Hour; h += time.Hour {
+		report("mine", telemetry.Interim, 0, h)
+		report("copy", telemetry.Interim, 10*time.Minute, h)
+	}
+	list, err := k.OpenOf(t.Context(), k.subscriber)
+	if err != nil || len(list) != 2 {
+		t.Errorf("%d open of two that report, %v; %+v", len(list), err, k.rows(t.Context(), t, k.device))
+	}
+	report("mine", telemetry.Stop, 0, 4*time.Hour)
+	if got := k.rows(t.Context(), t, k.device); got[0].Reason != telemetry.ReasonStopped || got[1].Reason != "" {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestSessions_ARestartOfTheRouterEndsItsOwnOnly(t *testing.T) {
 	t.Parallel()
 	k := open(t)

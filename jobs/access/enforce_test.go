@@ -451,3 +451,26 @@ func TestEnforce_ARouterIsAskedWhereItReportsFrom(t *testing.T) {
 		t.Errorf("%v", k.history(s))
 	}
 }
+
+func TestEnforce_EverySessionThatReportsEnds(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	k.online()
+	k.clock.Advance(10 * time.Minute)
+	k.idle()
+	r, err := k.nas.SignIn(t.Context(), handset.Customer{Name: "amina", Password: "pw", MAC: "AA:BB:CC:00:11:22"})
+	if err != nil || r.Outcome != handset.Accepted {
+		t.Fatalf("a copied MAC: %+v %v", r, err)
+	}
+	k.clock.Advance(10 * time.Minute)
+	k.idle()
+	k.block(true)
+	for range 5 {
+		_ = k.enforce() // wishes to look again
+		k.clock.Advance(6 * time.Minute)
+		k.idle()
+	}
+	if n := k.nas.Statistics().Online; n != 0 {
+		t.Errorf("blocked for half an hour: %d still online at the router", n)
+	}
+}

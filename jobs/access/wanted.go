@@ -20,6 +20,10 @@ const (
 	ReasonRate         = "rate"           // another speed, by the hours of the plan or another cap
 )
 
+// moveWait is for how long a session of a voucher is left alone whose device does not have it: another program may have
+// let it in, and what it records about that is read here a moment later.
+const moveWait = 5 * time.Second
+
 // change describes one change of a session.
 type change struct {
 	action  events.EnforcementAction
@@ -48,6 +52,8 @@ func (e *Enforcer) wanted(s telemetry.Session, at time.Time) (change, bool) {
 	switch {
 	case p.Grant.Access == entitlement.None:
 		return end(string(p.Code))
+	case !p.Allows(s.MAC) && p.Moves && at.Sub(s.StartedAt).Abs() < moveWait:
+		return change{}, false
 	case !p.Allows(s.MAC):
 		return end(ReasonWrongMAC)
 	case s.Stamp == directory.UnknownStamp:

@@ -53,7 +53,8 @@ type Directory struct {
 	// routersChanged says that the server does not know the routers as they are now.
 	routersChanged bool
 
-	vouchers *voucherBook // has a lock of its own, taken after mu
+	vouchers  *voucherBook // has a lock of its own, taken after mu
+	passwords trials       // likewise
 }
 
 // login names a user within an organization.
@@ -85,7 +86,7 @@ func New(cfg Config) *Directory {
 		former:       map[id.Subscription]former{},
 		bySubscriber: map[id.Subscriber]*subscriber{}, byName: map[login]*service{}, byMAC: map[device][]*service{},
 		terms: map[version]*events.PlanTerms{}, organizations: map[id.Organization]*time.Location{},
-		vouchers: newVoucherBook(),
+		vouchers: newVoucherBook(), passwords: trials{wrong: guesses[id.Secret]{}},
 	}
 }
 
@@ -126,6 +127,8 @@ type Sessions interface {
 	// Admit reports false when the sign-in is refused; else it counts from then on, and older sessions beyond the limit
 	// have to end (docs/rules/access-radius.md#session-limit).
 	Admit(telemetry.SignIn) bool
+	// Has reports whether a device, named by its MAC, is online with a subscription.
+	Has(subscription id.Subscription, mac string) bool
 }
 
 // Decide implements radius.Directory.
@@ -134,6 +137,10 @@ func (d *Directory) Decide(q radius.Question, reply *radius.Reply) {
 		return
 	}
 	s := subject(q.Credential)
+	if s != nil && d.tried(q, s) {
+		d.refuse(q, s, CodeTooManyCodes, reply)
+		return
+	}
 	if q.Outcome != radius.Verified || s == nil {
 		d.refuse(q, s, proofRefusals[q.Outcome], reply)
 		return
@@ -150,7 +157,9 @@ func (d *Directory) Decide(q radius.Question, reply *radius.Reply) {
 		d.refuse(q, s, CodeWrongMAC, reply)
 		return
 	case d.cfg.Sessions != nil && !d.cfg.Sessions.Admit(telemetry.SignIn{
-		Subscription: s.id, Device: q.NAS.ID, MAC: q.Request.MAC.String(), At: at, Limit: v.limit, Refuse: v.refuses,
+		Subscription: s.id, Device: q.NAS.ID, SessionKey: string(q.Request.SessionID),
+		Calling: string(q.Request.CallingStation), MAC: q.Request.MAC.String(), At: at, Limit: v.limit,
+		Refuse: v.refuses,
 	}):
 		d.refuse(q, s, CodeSessionLimit, reply)
 		return
@@ -160,6 +169,20 @@ func (d *Directory) Decide(q radius.Question, reply *radius.Reply) {
 		reply.Add(rfc2865.SessionTimeout_Type, secondsUntil(at, v.ends))
 	}
 	reply.EncryptionKeys()
+}
+
+// SessionLimit is how many sessions a subscription or a voucher may have at the same time; 0 = it is not known.
+func (d *Directory) SessionLimit(subscription id.Subscription, at time.Time) int {
+	if _, batch := d.vouchers.look(id.As[id.Voucher](subscription)); batch != nil {
+		return voucherLimit
+	}
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	s := d.services[subscription]
+	if s == nil {
+		return 0
+	}
+	return d.verdict(s, at).limit
 }
 
 // Holder names the subscription of a session, and what it was granted.

@@ -386,7 +386,8 @@ func TestDirectory_DevicesAndLimits(t *testing.T) {
 	k := newKit(t, s, append(i.begin(s, "127.0.0.1", "amina", "pw"), i.paid(noon.Add(time.Hour))...)...)
 	mine, other := radius.MAC{0xaa, 0xbb, 0xcc, 0, 0x11, 0x22}, radius.MAC{1}
 	session := &telemetry.Session{
-		ID: id.New[telemetry.SessionID](), SubscriptionID: i.subscription, MAC: mine.String(), UpdatedAt: noon,
+		ID: id.New[telemetry.SessionID](), SubscriptionID: i.subscription, DeviceID: i.router, MAC: mine.String(),
+		UpdatedAt: noon,
 	}
 	observe := func() { k.sessions.Observe(telemetry.Committed{Sessions: []*telemetry.Session{session}}) }
 	observe()

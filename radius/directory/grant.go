@@ -33,6 +33,7 @@ type Present struct {
 	Grant     Grant
 	Code      entitlement.Code // of the reason that decides
 	RateLimit string           // the value of Mikrotik-Rate-Limit; "" = no limit
+	Moves     bool             // from device to device, by a sign-in of another one
 	macs      []radius.MAC
 }
 

@@ -30,7 +30,7 @@ const (
 	CodeVoucherUsed   Code = "voucher_used"
 	CodeVoucherVoid   Code = "voucher_void"
 	CodeVoucherMoves  Code = "voucher_moves"  // it changed from device to device too often
-	CodeTooManyCodes  Code = "too_many_codes" // wrong ones were tried from this device
+	CodeTooManyCodes  Code = "too_many_codes" // wrong codes or passwords were tried from this device
 )
 
 // proofRefusals are the codes of proofs that failed.
@@ -88,7 +88,7 @@ func (c Code) Message() string {
 	case CodeVoucherMoves:
 		return "This voucher was moved to another device too often. Use it on the last device, or try again tomorrow."
 	case CodeTooManyCodes:
-		return "Too many wrong codes. Wait some minutes and try again."
+		return "Too many wrong codes or passwords. Wait some minutes and try again."
 	case CodeBadRequest:
 	}
 	return "The router sent a request that contradicts itself."

@@ -11,7 +11,7 @@ import (
 	"github.com/lastmile-isp/lastmile/radius"
 )
 
-// service is one subscription. The directory's lock guards it, except its verdict.
+// service is one subscription. The directory's lock guards it, except where another one is named.
 type service struct {
 	id          id.Subscription
 	org         id.Organization
@@ -33,6 +33,7 @@ type service struct {
 	staticIPv6  netip.Prefix
 	credential  *radius.Credential // without a password until the vault has given it
 	byMAC       *radius.Credential
+	own         []string // devices that have proven a password of it, the latest last; the lock of trials guards it
 
 	decided atomic.Pointer[verdict] // nil after each change
 }

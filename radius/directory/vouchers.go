@@ -45,7 +45,7 @@ type voucherBook struct {
 	used    map[id.Voucher]*voucher
 	byMAC   map[device]*voucher // the voucher that a device signed in with last
 	swept   time.Time           // when used ones were last forgotten
-	guesses guesses
+	guesses guesses[id.Device]  // wrong codes at routers
 	waiting []VoucherSignIn
 	signal  chan struct{}
 }
@@ -57,7 +57,7 @@ const keepUsed = 30 * 24 * time.Hour
 func newVoucherBook() *voucherBook {
 	return &voucherBook{
 		batches: map[id.VoucherBatch]*voucherBatch{}, unused: map[id.Voucher]*voucherBatch{},
-		used: map[id.Voucher]*voucher{}, byMAC: map[device]*voucher{}, guesses: guesses{},
+		used: map[id.Voucher]*voucher{}, byMAC: map[device]*voucher{}, guesses: guesses[id.Device]{},
 		signal: make(chan struct{}, 1),
 	}
 }

@@ -21,6 +21,9 @@ const (
 	movesWithin = 24 * time.Hour
 )
 
+// voucherLimit is how many sessions a voucher may have at the same time.
+const voucherLimit = 1
+
 // claim is a sign-in with a voucher: the subject of its credential.
 type claim struct{ voucher id.Voucher }
 
@@ -62,7 +65,7 @@ func (d *Directory) findVoucher(nas *radius.NAS, r *radius.Request) *radius.Cred
 	u := b.used[voucher]
 	own := u != nil && u.mac == r.MAC && r.MAC != (radius.MAC{})
 	known := u != nil || b.unused[voucher] != nil
-	slowed := b.guesses.slowed(nas.ID, r.MAC, r.At)
+	slowed := b.guesses.slowed(nas.ID, r.MAC.String(), r.At)
 	b.mu.Unlock()
 	if !known || slowed && !own {
 		return nil
@@ -103,7 +106,8 @@ func (d *Directory) decideVoucher(q radius.Question, reply *radius.Reply) bool {
 	}
 	if d.cfg.Sessions != nil { // never refused: the newest device has the voucher
 		d.cfg.Sessions.Admit(telemetry.SignIn{
-			Subscription: VoucherService(c.voucher), Device: q.NAS.ID, MAC: q.Request.MAC.String(), At: at, Limit: 1,
+			Subscription: VoucherService(c.voucher), Device: q.NAS.ID, SessionKey: string(q.Request.SessionID),
+			Calling: string(q.Request.CallingStation), MAC: q.Request.MAC.String(), At: at, Limit: voucherLimit,
 		})
 	}
 	d.acceptVoucher(given, at, reply)
@@ -253,7 +257,7 @@ func (d *Directory) voucherPresent(v id.Voucher, at time.Time) (Present, bool) {
 		u.first, u.ends = at, at.Add(time.Second)
 	}
 	p := Present{
-		Grant: d.voucherGrant(batch, u.first, u.ends, at), Code: entitlement.CodePaid,
+		Grant: d.voucherGrant(batch, u.first, u.ends, at), Code: entitlement.CodePaid, Moves: true,
 		RateLimit: rateLimit(d.voucherRate(batch, u.first, u.ends, at)),
 	}
 	if u.mac != (radius.MAC{}) {

@@ -3,18 +3,18 @@ package directory
 import (
 	"time"
 
-	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/radius"
 )
 
-// Bounds of wrong codes (docs/rules/access-vouchers.md#guessing). A device may try some, of which one is forgiven each
-// minute. When a router has seen many, every device there has one try only.
+// Bounds of wrong codes at a router (docs/rules/access-vouchers.md#guessing), and of wrong passwords of an account
+// (docs/rules/access-radius.md#tried-passwords). A device may try some, of which one is forgiven each minute. When many
+// were tried at a router, or for an account, every device has one try only.
 const (
 	deviceTries   = 10
 	deviceForgive = time.Minute
-	routerTries   = 100
-	routerForgive = 3 * time.Second
-	maxGuessers   = 1_000 // devices that are remembered at a router
+	allTries      = 100
+	allForgive    = 3 * time.Second
+	maxGuessers   = 1_000 // devices that are remembered of a router
 	tellEvery     = 10 * time.Minute
 )
 
@@ -29,48 +29,49 @@ func (t tally) now(at time.Time, forgive time.Duration) float64 {
 	return max(0, t.count-max(0, float64(at.Sub(t.at))/float64(forgive)))
 }
 
-// guessing counts the wrong codes at one router, all together and by device.
+// guessing counts what was guessed wrong at one router, or for one account, all together and by device. A device is
+// named by its MAC, or by its calling station where that is none.
 type guessing struct {
 	all     tally
-	devices map[radius.MAC]tally
+	devices map[string]tally
 	told    time.Time // when the log was told last
 }
 
-// guesses counts wrong codes at routers. The lock of the book guards it.
-type guesses map[id.Device]*guessing
+// guesses counts by what is guessed at. It is not safe for concurrent use.
+type guesses[K comparable] map[K]*guessing
 
-// slowed reports whether a device has to wait before another code of it is looked at.
-func (g guesses) slowed(nas id.Device, mac radius.MAC, at time.Time) bool {
-	router := g[nas]
-	if router == nil {
+// slowed reports whether a device has to wait before another guess of it is looked at.
+func (g guesses[K]) slowed(key K, device string, at time.Time) bool {
+	target := g[key]
+	if target == nil {
 		return false
 	}
 	tries := float64(deviceTries)
-	if router.attacked(at) {
+	if target.attacked(at) {
 		tries = 1
 	}
-	return router.devices[mac].now(at, deviceForgive) > tries-1
+	return target.devices[device].now(at, deviceForgive) > tries-1
 }
 
-// attacked reports whether so many wrong codes came that somebody may be guessing with many devices.
-func (g *guessing) attacked(at time.Time) bool { return g.all.now(at, routerForgive) >= routerTries }
+// attacked reports whether so many wrong guesses came that somebody may be guessing with many devices.
+func (g *guessing) attacked(at time.Time) bool { return g.all.now(at, allForgive) >= allTries }
 
-// add counts a wrong code. When there is no room for another device, one of the others is forgotten.
-func (g guesses) add(nas id.Device, mac radius.MAC, at time.Time) *guessing {
-	router := g[nas]
-	if router == nil {
-		router = &guessing{devices: map[radius.MAC]tally{}}
-		g[nas] = router
+// add counts a wrong guess. room is how many devices are remembered; one of the others is forgotten for one more.
+func (g guesses[K]) add(key K, device string, at time.Time, room int) *guessing {
+	target := g[key]
+	if target == nil {
+		target = &guessing{devices: map[string]tally{}}
+		g[key] = target
 	}
-	router.all = tally{min(router.all.now(at, routerForgive)+1, 2*routerTries), at}
-	if _, known := router.devices[mac]; !known && len(router.devices) >= maxGuessers {
-		for other := range router.devices {
-			delete(router.devices, other)
+	target.all = tally{min(target.all.now(at, allForgive)+1, 2*allTries), at}
+	if _, known := target.devices[device]; !known && len(target.devices) >= room {
+		for other := range target.devices {
+			delete(target.devices, other)
 			break
 		}
 	}
-	router.devices[mac] = tally{router.devices[mac].now(at, deviceForgive) + 1, at}
-	return router
+	target.devices[device] = tally{target.devices[device].now(at, deviceForgive) + 1, at}
+	return target
 }
 
 // guessed counts a wrong code, and reports whether the device was slowed down already: then nothing is counted, so that
@@ -78,9 +79,9 @@ func (g guesses) add(nas id.Device, mac radius.MAC, at time.Time) *guessing {
 func (d *Directory) guessed(nas *radius.NAS, mac radius.MAC, at time.Time) bool {
 	b := d.vouchers
 	b.mu.Lock()
-	slowed, tell := b.guesses.slowed(nas.ID, mac, at), false
+	slowed, tell := b.guesses.slowed(nas.ID, mac.String(), at), false
 	if !slowed {
-		router := b.guesses.add(nas.ID, mac, at)
+		router := b.guesses.add(nas.ID, mac.String(), at, maxGuessers)
 		tell = router.attacked(at) && (router.told.IsZero() || at.Sub(router.told) >= tellEvery)
 		if tell {
 			router.told = at

@@ -62,7 +62,7 @@ func (u Subscriptions) ShowCredentials(
 type SetCredentialsInput struct {
 	SubscriptionID id.Subscription
 	Username       personal.Text
-	Password       secrets.Text // at most 128 bytes
+	Password       secrets.Text // from 6 characters to 128 bytes
 }
 
 // SetCredentials changes the login; a generated password is in the answer, a given one is not. The password is stored
@@ -92,7 +92,7 @@ func (u Subscriptions) SetCredentials(
 			if ref.IsZero() {
 				command.PasswordRef = present.PasswordRef
 			}
-			return command, failure.JoinFaults(command.Validate(), checkNetworkPassword(in.Password))
+			return command, failure.JoinFaults(command.Validate(), checkNewPassword(in.Password))
 		})
 	if err != nil {
 		return Credentials{}, u.undo(ctx, asked, in.SubscriptionID, ref, err)
@@ -124,7 +124,7 @@ func (u Subscriptions) newPassword(
 	if in.Username.IsZero() {
 		form.Username = before.Username
 	}
-	if err := failure.JoinFaults(form.Validate(), checkNetworkPassword(in.Password)); err != nil {
+	if err := failure.JoinFaults(form.Validate(), checkNewPassword(in.Password)); err != nil {
 		return id.Secret{}, err
 	}
 	if in.Password.IsZero() && !in.Username.IsZero() {

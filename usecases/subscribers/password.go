@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
 	"github.com/lastmile-isp/lastmile/commands"
@@ -18,6 +19,20 @@ import (
 
 // maxNetworkPassword is the length that RADIUS can carry, in bytes. Source: RFC 2865 5.2.
 const maxNetworkPassword = 128
+
+// minNetworkPassword is the least length of a password that replaces another one, in characters. What a subscription
+// begins with may be shorter: it can be the password of a system that was used before, which the customer's equipment
+// has (docs/rules/access-radius.md#tried-passwords).
+const minNetworkPassword = 6
+
+// checkNewPassword checks a password that replaces another one. An empty one passes, since one is generated in its
+// place. Fails: invalid_input.
+func checkNewPassword(password secrets.Text) error {
+	var f failure.Faults
+	f.Check(password.IsZero() || utf8.RuneCountInString(password.Reveal()) >= minNetworkPassword, "password",
+		"must have at least %d characters", minNetworkPassword)
+	return failure.JoinFaults(f.Err(), checkNetworkPassword(password))
+}
 
 // checkNetworkPassword checks a password that was given. An empty one passes, since one is generated in its place.
 // Fails: invalid_input.

@@ -1,0 +1,79 @@
+package directory
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/radius"
+)
+
+// Bounds of what is remembered about tried passwords. What is beyond is forgotten.
+const (
+	maxOwn       = 8      // devices of an account that have proven its password
+	maxTried     = 10_000 // passwords
+	maxTriers    = 100    // devices of a password
+	mostOfStrays = 2 * allTries
+)
+
+// trials counts wrong passwords of accounts, by the password that would be right, so that a new one begins with none.
+// Its lock guards the own devices of all services, too, and is held for short moments only, because sockets wait for
+// it. Safe for concurrent use.
+type trials struct {
+	mu    sync.Mutex
+	wrong guesses[id.Secret]
+}
+
+// tried takes over what came of a password, and reports whether the device has to wait, whether its password is right
+// or wrong. Devices that have proven the password before, that are registered or that are online never wait. What is
+// tried while a device waits is not counted, so waiting always helps.
+func (d *Directory) tried(q radius.Question, s *service) bool {
+	if q.Credential.ByMAC || q.Outcome != radius.Verified && q.Outcome != radius.WrongPassword {
+		return false
+	}
+	d.mu.RLock()
+	password, macs := s.proven, s.macs
+	d.mu.RUnlock()
+	if password.IsZero() { // it cannot be proven before the vault has given it
+		return false
+	}
+	r := q.Request
+	station := cmp.Or(r.MAC.String(), string(r.CallingStation))
+	t := &d.passwords
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch own := slices.Contains(s.own, station); {
+	case own:
+		return false
+	case t.slowed(password, station, r.At):
+		known := slices.Contains(macs, r.MAC) || d.cfg.Sessions != nil && d.cfg.Sessions.Has(s.id, r.MAC.String())
+		return !known
+	case q.Outcome == radius.WrongPassword:
+		t.add(password, station, r.At)
+		return false
+	}
+	if station != "" {
+		s.own = append(s.own[max(0, len(s.own)+1-maxOwn):], station)
+	}
+	return false
+}
+
+// slowed reports whether a device that is not known has to wait. Somebody may try with a new MAC each time, so there is
+// a bound for all of them together. The caller holds the lock.
+func (t *trials) slowed(password id.Secret, station string, at time.Time) bool {
+	g := t.wrong[password]
+	return g != nil && (t.wrong.slowed(password, station, at) || g.all.now(at, allForgive) > mostOfStrays-1)
+}
+
+// add counts a wrong password. The caller holds the lock.
+func (t *trials) add(password id.Secret, station string, at time.Time) {
+	if _, known := t.wrong[password]; !known && len(t.wrong) >= maxTried {
+		for other := range t.wrong {
+			delete(t.wrong, other)
+			break
+		}
+	}
+	t.wrong.add(password, station, at, maxTriers)
+}
