@@ -96,8 +96,7 @@ func (a *App) newServer(p *radiusParts) error {
 	sink := accounting.Sink{Recorder: p.recorder, Began: p.begins.Began}
 	server, err := radius.New(radius.Config{
 		AccessAddr: a.cfg.RadiusAuthAddr, AccountingAddr: a.cfg.RadiusAcctAddr, Directory: p.directory,
-		Accounting: directory.VoucherAccounting{Directory: p.directory, Next: sink}, Notices: p.directory.Notice,
-		Clock: a.clock, Logger: a.logger, Metrics: a.metrics,
+		Accounting: sink, Notices: p.directory.Notice, Clock: a.clock, Logger: a.logger, Metrics: a.metrics,
 	})
 	p.server = server
 	return err

@@ -35,7 +35,7 @@ func (a *App) newLive(p *radiusParts) *telemetry.Live {
 }
 
 // newRecorder makes the recorder of what routers report about the customers that a directory knows. It tells what they
-// used in all.
+// used in all, and the directory hears of sign-ins with vouchers.
 func (a *App) newRecorder(
 	d *directory.Directory, live *telemetry.Live, used func([]telemetry.Used),
 ) *telemetry.Recorder {
@@ -43,7 +43,8 @@ func (a *App) newRecorder(
 		Clock: a.clock, Live: live, Store: a.telemetry, Directory: telemetry.Directory{
 			Resolve: holders{d}.resolve, Zone: d.Zone,
 		},
-		SpoolDir: filepath.Join(a.cfg.DataDir, spoolFolder), Used: used, Logger: a.logger,
+		SpoolDir: filepath.Join(a.cfg.DataDir, spoolFolder), Used: used, Heard: d.Heard,
+		Logger: a.logger,
 	})
 }
 

@@ -3,6 +3,7 @@ package telemetry
 import (
 	"runtime"
 	"sync"
+	"time"
 )
 
 // Death ends the goroutines of recorders at a step, as a kill would: nothing of them runs afterwards.
@@ -17,6 +18,9 @@ type Death struct {
 
 // Await lets the recorder die by d.
 func (r *Recorder) Await(d *Death) { r.step = d.step }
+
+// Hurry changes how long a commit of the spool may take.
+func (r *Recorder) Hurry(patience time.Duration) { r.spoolPatience = patience }
 
 // step counts, and ends the goroutine that calls it when its time has come.
 func (d *Death) step(name string) {

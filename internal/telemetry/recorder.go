@@ -13,10 +13,11 @@ import (
 )
 
 const (
-	groupSize      = 2000            // reports in one transaction
-	mostPending    = 200_000         // reports that wait for their group
-	commitPatience = 3 * time.Second // after which the database counts as away
-	usualSpool     = 4 << 30         // bytes
+	groupSize      = 2000             // reports in one transaction
+	mostPending    = 200_000          // reports that wait for their group
+	commitPatience = 3 * time.Second  // after which the database counts as away for reports that have just come
+	spoolPatience  = 30 * time.Second // the same for reports of the spool, for which no router waits
+	usualSpool     = 4 << 30          // bytes
 )
 
 // Config has the parts and settings of a recorder.
@@ -27,7 +28,10 @@ type Config struct {
 	SpoolLimit int64  // bytes, after which reports are refused; 0 = 4 GiB
 	// Used is told what usage has come to after each commit that changed it; nil = nobody. It must not block for long.
 	// What a kill withholds comes again with the next report, since totals are told.
-	Used   func([]Used)
+	Used func([]Used)
+	// Heard is told each report when it is durable. At the start it is told again what the spool has, because a kill
+	// can have lost what followed from it. nil = nobody. It must not block for long.
+	Heard  func(Report)
 	Clock  clock.Clock  // by which reports have their instants; its jumps are noticed. nil = it never jumps
 	Live   *Live        // is told which sessions have changed; nil = nobody
 	Logger *slog.Logger // nil discards
@@ -43,6 +47,9 @@ type Recorder struct {
 	spool  *spool            // nil before the start
 	jumps  *clock.Jumps      // of our clock; nil = nobody looks
 	step   func(name string) // between two steps; tests stop there
+
+	spoolPatience time.Duration // tests have less
+	spoolGroup    int           // reports of the spool in the next transaction, at most groupSize; at least 1
 
 	mu      sync.Mutex
 	waiting []pending
@@ -70,6 +77,9 @@ func NewRecorder(cfg Config) *Recorder {
 	if cfg.SpoolLimit == 0 {
 		cfg.SpoolLimit = usualSpool
 	}
+	if cfg.Heard == nil {
+		cfg.Heard = func(Report) {}
+	}
 	var jumps *clock.Jumps
 	if cfg.Clock != nil {
 		jumps = clock.NewJumps(cfg.Clock)
@@ -77,14 +87,14 @@ func NewRecorder(cfg Config) *Recorder {
 	}
 	return &Recorder{
 		jumps: jumps, cfg: cfg, loops: loop.New(cfg.Logger), wake: make(chan struct{}, 1),
-		behind: make(chan struct{}, 1), step: func(string) {},
+		behind: make(chan struct{}, 1), step: func(string) {}, spoolPatience: spoolPatience, spoolGroup: groupSize,
 	}
 }
 
 // Start opens the spool and begins to commit, what the spool has first. It fails when the spool cannot be opened.
 func (r *Recorder) Start(ctx context.Context) error {
 	return r.loops.Start(ctx, func(ctx context.Context) error {
-		spool, err := openSpool(ctx, r.cfg.SpoolDir, r.cfg.SpoolLimit, r.cfg.Logger, r.step)
+		spool, err := r.openSpool(ctx)
 		if err != nil {
 			return err
 		}
@@ -106,6 +116,12 @@ func (r *Recorder) Start(ctx context.Context) error {
 		})
 		return nil
 	})
+}
+
+// openSpool takes the file of the spool for this recorder, and has its reports told to Heard.
+func (r *Recorder) openSpool(ctx context.Context) (*spool, error) {
+	s := &spool{limit: r.cfg.SpoolLimit, logger: r.cfg.Logger, step: r.step, heard: r.cfg.Heard}
+	return s, s.open(ctx, r.cfg.SpoolDir)
 }
 
 // Stop ends the commits. Reports that still wait are refused: their routers repeat them.
@@ -179,7 +195,7 @@ func (r *Recorder) record(ctx context.Context, group []pending) {
 		}
 	}()
 	reports := withoutWaiters(group)
-	durable, fault := r.spool.empty() && r.commit(ctx, reports), ""
+	durable, fault := r.spool.empty() && r.commit(ctx, reports, commitPatience) == nil, ""
 	if !durable {
 		if err := r.spool.append(reports); err != nil {
 			fault = err.Error()
@@ -192,63 +208,90 @@ func (r *Recorder) record(ctx context.Context, group []pending) {
 	}
 	r.note(func(s *Status) { s.Fault = fault })
 	r.step("durable")
+	if durable {
+		for _, report := range reports {
+			r.cfg.Heard(report)
+		}
+	}
 	finished = true
 	finish(group, durable)
 }
 
-// commit writes reports to the database, and reports false when it is away. A report that cannot be stored is dropped:
-// repeats of it would end in the same way.
-func (r *Recorder) commit(ctx context.Context, reports []Report) bool {
+// commit writes reports to the database, and fails when it is away or does not answer within the patience. A report
+// that cannot be stored is dropped: repeats of it would end in the same way.
+func (r *Recorder) commit(ctx context.Context, reports []Report, patience time.Duration) error {
 	r.step("before commit")
-	err := r.try(ctx, reports)
+	err := r.try(ctx, reports, patience)
 	r.step("committed")
 	switch {
 	case err == nil:
-		return true
+		return nil
 	case away(err):
-		r.cfg.Logger.Warn("accounting waits for the database", slog.String("error", err.Error()))
-		return false
+		r.cfg.Logger.Warn("accounting waits for the database", slog.String("error", err.Error()),
+			slog.Int("reports", len(reports)))
+		return err
 	case len(reports) == 1:
 		r.note(func(s *Status) { s.Dropped++ })
 		r.cfg.Logger.Error("accounting report dropped", slog.String("error", err.Error()),
 			slog.String("device_id", reports[0].Device.String()))
-		return true
+		return nil
 	}
 	half := len(reports) / 2
-	return r.commit(ctx, reports[:half]) && r.commit(ctx, reports[half:])
+	if err := r.commit(ctx, reports[:half], patience); err != nil {
+		return err
+	}
+	return r.commit(ctx, reports[half:], patience)
 }
 
 // catchUp takes the reports of the spool, the oldest first, until there are none.
 func (r *Recorder) catchUp(ctx context.Context) {
 	pause := loop.Backoff{Min: 200 * time.Millisecond, Max: 5 * time.Second}
 	for !r.spool.empty() && ctx.Err() == nil {
-		reports, behind, err := r.spool.next(groupSize)
-		if err == nil && (len(reports) == 0 || r.commit(ctx, reports)) {
-			r.step("caught up")
-			if err = r.spool.taken(behind); err == nil {
-				r.step("taken")
-				pause.Reset()
-				continue
-			}
-		}
-		if err != nil {
-			r.cfg.Logger.Error("accounting spool", slog.String("error", err.Error()))
-		}
-		if !pause.Wait(ctx) {
+		if err := r.takeGroup(ctx); err == nil {
+			pause.Reset()
+		} else if !pause.Wait(ctx) {
 			return
 		}
 	}
 }
 
+// takeGroup commits the oldest reports of the spool and forgets them. A database can be too slow for a group: after a
+// time-out the next group has half of the reports, and after a success an eighth more.
+func (r *Recorder) takeGroup(ctx context.Context) error {
+	reports, behind, err := r.spool.next(r.spoolGroup)
+	if err == nil && len(reports) > 0 {
+		if err := r.commit(ctx, reports, r.spoolPatience); err != nil {
+			if errors.Is(err, context.DeadlineExceeded) {
+				r.spoolGroup = max(len(reports)/2, 1)
+			}
+			return err
+		}
+		r.spoolGroup = min(r.spoolGroup+r.spoolGroup/8+1, groupSize)
+	}
+	if err == nil {
+		r.step("caught up")
+		err = r.spool.taken(behind)
+	}
+	if err != nil {
+		r.cfg.Logger.Error("accounting spool", slog.String("error", err.Error()))
+		return err
+	}
+	r.step("taken")
+	return nil
+}
+
 // try commits reports within the patience.
-func (r *Recorder) try(ctx context.Context, reports []Report) error {
-	limited, cancel := context.WithTimeout(ctx, commitPatience)
+func (r *Recorder) try(ctx context.Context, reports []Report, patience time.Duration) error {
+	limited, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	if r.jumps != nil {
 		r.jumps.Look()
 	}
 	done, err := r.cfg.Store.Commit(limited, r.cfg.Directory, reports)
 	if err != nil {
+		if cause := limited.Err(); cause != nil && !errors.Is(err, cause) { // the connection was closed by it
+			err = errors.Join(err, cause)
+		}
 		return err
 	}
 	if r.cfg.Live != nil {
@@ -261,7 +304,9 @@ func (r *Recorder) try(ctx context.Context, reports []Report) error {
 }
 
 // away reports whether a failed commit says nothing about its reports.
-func away(err error) bool { return errors.Is(err, postgres.ErrPassing) || postgres.Away(err) }
+func away(err error) bool {
+	return errors.Is(err, postgres.ErrPassing) || postgres.Away(err) || errors.Is(err, context.DeadlineExceeded)
+}
 
 // withoutWaiters drops who waits for the reports.
 func withoutWaiters(group []pending) []Report {

@@ -185,7 +185,7 @@ func (b *book) apply(r Report) {
 }
 
 // find gives the session that a report is about, nil when it is a new one. A report without time online is about the
-// newest of its name.
+// newest of its name. A report that tells a start after the end that the router reported is about another session.
 func (b *book) find(r Report) *Session {
 	var best *Session
 	var distance time.Duration
@@ -196,6 +196,9 @@ func (b *book) find(r Report) *Session {
 			}
 			continue
 		}
+		if s.overBefore(r) {
+			continue
+		}
 		if d := s.distance(r); d <= r.tolerance() && (best == nil || d < distance) {
 			best, distance = s, d
 		}
@@ -204,6 +207,17 @@ func (b *book) find(r Report) *Session {
 		best = b.findJumped(r)
 	}
 	return best
+}
+
+// overBefore reports whether the router had ended a session before the start that a report tells. A report that has
+// come before tells a later start when it is repeated, and is still about its session.
+func (s *Session) overBefore(r Report) bool {
+	if s.EndedBy != reported || !r.At.Add(-r.Online).After(*s.EndedAt) {
+		return false
+	}
+	return r.Kind == Start || !slices.ContainsFunc(s.window.list, func(known sample) bool {
+		return known.counts == r.counts(r.Online)
+	})
 }
 
 // findJumped gives the session that a report is about when our clock has jumped since the report before: the report
@@ -301,12 +315,17 @@ func (b *book) describe(s *Session, r Report, online time.Duration) {
 	}
 }
 
+// counts are the counters of a clean report after a time online.
+func (r Report) counts(online time.Duration) counts {
+	return counts{
+		Down: int64(r.Down), Up: int64(r.Up), Seconds: int64(online / time.Second), //nolint:gosec // bounded
+	}
+}
+
 // count takes over the counters of a report, and books what was used since the one before it.
 func (b *book) count(s *Session, r Report, online time.Duration) {
 	before := s.window.last()
-	b.changes = s.window.add(sample{r.At.Unix(), counts{
-		Down: int64(r.Down), Up: int64(r.Up), Seconds: int64(online / time.Second), //nolint:gosec // bounded
-	}}, b.changes[:0])
+	b.changes = s.window.add(sample{r.At.Unix(), r.counts(online)}, b.changes[:0])
 	for _, c := range b.changes {
 		s.BytesDown, s.BytesUp, s.Seconds = s.BytesDown+c.Down, s.BytesUp+c.Up, s.Seconds+c.Seconds
 		if !s.SubscriptionID.IsZero() {

@@ -146,6 +146,43 @@ func TestSessions_AnIDThatComesAgainIsAnotherSession(t *testing.T) {
 	}
 }
 
+func TestSessions_AnIDThatComesAgainSoonAfterItsStopIsAnotherSession(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	stop := k.at(telemetry.Stop, 68*time.Second, 100, 100)
+	k.commit(t, k.at(telemetry.Start, 0, 0, 0))
+	k.commit(t, stop)
+	late := k.at(telemetry.Start, 0, 0, 0)
+	late.At = noon.Add(67 * time.Second)
+	stop.At = stop.At.Add(100 * time.Second) // repeated by a router that does not tell its delay
+	k.commit(t, late, stop)
+	if got := k.only(t); !got.Ended.Equal(noon.Add(68*time.Second)) || got.Down != 100 {
+		t.Errorf("%+v", got)
+	}
+	again := k.at(telemetry.Start, 0, 0, 0)
+	again.At = noon.Add(195 * time.Second)
+	later := k.at(telemetry.Interim, 5*24*time.Hour, 1000, 1000)
+	later.At = again.At.Add(later.Online)
+	k.commit(t, again)
+	k.commit(t, later)
+	if got := k.rows(t.Context(), t, k.device); len(got) != 2 || !got[0].Ended.Equal(noon.Add(68*time.Second)) ||
+		!got[1].Started.Equal(again.At) || !got[1].Ended.IsZero() || got[1].Down != 1000 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestSessions_TheFirstReportOfAnIDThatComesAgainCanBeAnInterim(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	k.commit(t, k.at(telemetry.Stop, 68*time.Second, 100, 100))
+	later := k.at(telemetry.Interim, time.Hour, 1000, 1000)
+	later.At = noon.Add(195*time.Second + time.Hour)
+	k.commit(t, later)
+	if got := k.rows(t.Context(), t, k.device); len(got) != 2 || got[0].Down != 100 || !got[1].Ended.IsZero() {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestSessions_ASlowClockOfTheRouterMakesNoSecondSession(t *testing.T) {
 	t.Parallel()
 	k := open(t)

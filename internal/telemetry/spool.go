@@ -51,6 +51,7 @@ type spool struct {
 	limit  int64
 	logger *slog.Logger
 	step   func(string)
+	heard  func(Report) // is told what the file has when it is opened
 
 	mu   sync.Mutex
 	file *os.File
@@ -58,22 +59,22 @@ type spool struct {
 	size int64 // where the last whole record ends
 }
 
-// openSpool opens the file of a directory, and cuts off what a crash left unfinished at its end. One program at a time
-// has the file.
-func openSpool(ctx context.Context, dir string, limit int64, logger *slog.Logger, step func(string)) (*spool, error) {
+// open opens the file of a directory, and cuts off what a crash left unfinished at its end. One program at a time has
+// the file.
+func (s *spool) open(ctx context.Context, dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("open spool: %w", err)
+		return fmt.Errorf("open spool: %w", err)
 	}
 	file, err := os.OpenFile(filepath.Join(dir, spoolName), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("open spool: %w", err)
+		return fmt.Errorf("open spool: %w", err)
 	}
-	s := &spool{limit: limit, logger: logger, step: step, file: file}
+	s.file = file
 	if err := errors.Join(s.lock(ctx), syncDirectory(dir), s.mend()); err != nil {
 		_ = file.Close()
-		return nil, fmt.Errorf("open spool: %w", err)
+		return fmt.Errorf("open spool: %w", err)
 	}
-	return s, nil
+	return nil
 }
 
 // lock keeps other programs from the file until it is closed. A program that is ending has it for a moment yet, and so
@@ -98,7 +99,7 @@ func syncDirectory(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// mend finds the end of the last whole record and cuts off the rest.
+// mend tells the records, finds the end of the last whole one and cuts off the rest.
 func (s *spool) mend() error {
 	stat, err := s.file.Stat()
 	if err != nil {
@@ -106,7 +107,7 @@ func (s *spool) mend() error {
 	}
 	in := bufio.NewReaderSize(io.NewSectionReader(s.file, 0, stat.Size()), 1<<16)
 	for {
-		_, n, err := readRecord(in)
+		r, n, err := readRecord(in)
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
@@ -117,6 +118,7 @@ func (s *spool) mend() error {
 		if err != nil {
 			return err
 		}
+		s.heard(r)
 		s.size += n
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -132,6 +133,59 @@ func TestSpool_AKillBetweenAnyTwoStepsLosesNothingAndDoublesNothing(t *testing.T
 	}
 	if len(seen) != 7 {
 		t.Errorf("tried only %v", seen)
+	}
+}
+
+func TestSpool_ADatabaseThatIsTooSlowForAGroupTakesSmallerOnes(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	dir := t.TempDir()
+	gone := k.recorder(t, k.away(t), dir, nil)
+	if n := record(gone, k.stops(k.device, 0, 600)...); n != 600 {
+		t.Fatalf("%d acknowledged", n)
+	}
+	gone.Stop()
+	slow := strings.ReplaceAll(`create function {schema}.slow() returns trigger language plpgsql as
+		$$begin perform pg_sleep(0.002); return new; end$$;
+		create trigger slow before insert on {schema}.sessions for each row execute function {schema}.slow()`,
+		"{schema}", k.schema())
+	if _, err := k.db.Owner.Exec(t.Context(), slow); err != nil {
+		t.Fatal(err)
+	}
+	r := telemetry.NewRecorder(telemetry.Config{Store: k.Store, Directory: k.directory(), SpoolDir: dir})
+	r.Hurry(time.Second) // 600 rows take more
+	if err := r.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.Stop)
+	settle(t, r)
+	if n := len(k.rows(t.Context(), t, k.device)); n != 600 {
+		t.Errorf("%d sessions", n)
+	}
+}
+
+func TestSpool_ReportsAreHeardWhenTheyComeAndAgainAfterAKill(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	dir, gone := t.TempDir(), k.away(t)
+	reports := k.stops(k.device, 0, 5)
+	for range 2 { // the second one gets them from the file, although the database is still away
+		heard := make(chan string, 5)
+		r := telemetry.NewRecorder(telemetry.Config{
+			Store: gone, Directory: k.directory(), SpoolDir: dir,
+			Heard: func(r telemetry.Report) { heard <- r.Session },
+		})
+		if err := r.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		record(r, reports...)
+		r.Stop()
+		for n := range 5 {
+			if got, want := <-heard, fmt.Sprintf("81%06x", n); got != want {
+				t.Errorf("heard %q, want %q", got, want)
+			}
+		}
+		reports = nil
 	}
 }
 

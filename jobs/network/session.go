@@ -53,7 +53,8 @@ func (w *Workers) EndSession(ctx context.Context, device id.Device, s OnlineSess
 		}
 		rows, err = sessionRows(ctx, r, s)
 		if err == nil && len(rows) > 0 {
-			err = failure.New(failure.Refused, "router_refused", "The session is still there after its removal.")
+			words := "the session is still there after its removal"
+			err = &failure.Error{Kind: failure.Refused, Code: "router_refused", Message: words}
 		}
 		return true, err
 	})

@@ -43,11 +43,12 @@ type voucherBook struct {
 	batches map[id.VoucherBatch]*voucherBatch
 	unused  map[id.Voucher]*voucherBatch
 	used    map[id.Voucher]*voucher
-	byMAC   map[device]*voucher // the voucher that a device signed in with last
-	swept   time.Time           // when used ones were last forgotten
-	guesses guesses[id.Device]  // wrong codes at routers
-	waiting []VoucherSignIn
-	signal  chan struct{}
+	byMAC   map[device]*voucher            // the voucher that a device signed in with last
+	swept   time.Time                      // when used ones were last forgotten
+	guesses guesses[id.Device]             // wrong codes at routers
+	waiting map[id.Voucher][]VoucherSignIn // to be recorded, the oldest of each voucher first; never an empty list
+	ready   []id.Voucher                   // those that wait and that the recorder may try now, in their order
+	signal  chan struct{}                  // signalled when one gets ready
 }
 
 // keepUsed is how long a voucher that is used up or void is remembered, so that the refusal says why.
@@ -58,7 +59,7 @@ func newVoucherBook() *voucherBook {
 	return &voucherBook{
 		batches: map[id.VoucherBatch]*voucherBatch{}, unused: map[id.Voucher]*voucherBatch{},
 		used: map[id.Voucher]*voucher{}, byMAC: map[device]*voucher{}, guesses: guesses[id.Device]{},
-		signal: make(chan struct{}, 1),
+		waiting: map[id.Voucher][]VoucherSignIn{}, signal: make(chan struct{}, 1),
 	}
 }
 

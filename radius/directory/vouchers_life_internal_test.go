@@ -13,6 +13,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/personal"
+	"github.com/lastmile-isp/lastmile/internal/telemetry"
 	"github.com/lastmile-isp/lastmile/radius"
 )
 
@@ -85,13 +86,13 @@ func (l *life) decide(c commands.VoucherCommand) {
 // record records what waits at a server.
 func (l *life) record(server int) {
 	b := l.servers[server].vouchers
-	for _, in := range b.waiting {
+	for in, ok := b.next(); ok; in, ok = b.next() {
 		l.decide(commands.SignInVoucher{
 			Subject: in.Subject, DeviceID: in.NAS, MAC: personal.Of(in.MAC.String()), FirstAt: in.First,
 			EndsAt: in.Ends, At: in.At,
 		})
+		b.done(in.Subject.VoucherID, false)
 	}
-	b.waiting = nil
 }
 
 // signIn lets a device try, and checks the answer against the log.
@@ -112,6 +113,13 @@ func (l *life) signIn(server int, mac radius.MAC) {
 	if code == "" {
 		l.classes = append(l.classes, given.pass.class([]byte("key")))
 		l.devices = append(l.devices, mac)
+	}
+}
+
+// report gives an interim report of an accepted session.
+func (l *life) report(n int) telemetry.Report {
+	return telemetry.Report{
+		Kind: telemetry.Interim, Org: l.nas.Org, Device: l.nas.ID, Class: l.classes[n], MAC: l.devices[n].String(),
 	}
 }
 
@@ -160,7 +168,7 @@ func TestVouchers_ALifeKeepsTheRules(t *testing.T) {
 			case 8:
 				if len(l.classes) > 0 {
 					n := rapid.IntRange(0, len(l.classes)-1).Draw(t, "session")
-					l.servers[server].Seen(l.nas, l.classes[n], l.devices[n])
+					l.servers[server].Heard(l.report(n))
 				}
 			case 9:
 				if rapid.IntRange(0, 9).Draw(t, "void") == 0 {
@@ -183,7 +191,7 @@ func (l *life) healed() {
 	l.restart(0)
 	l.restart(1)
 	last, unrecorded := len(l.classes)-1, len(l.log) == 0
-	l.servers[0].Seen(l.nas, l.classes[last], l.devices[last])
+	l.servers[0].Heard(l.report(last))
 	l.record(0)
 	l.check()
 	pass, _ := readVoucherPass([]byte("key"), l.classes[last])

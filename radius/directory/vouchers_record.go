@@ -10,11 +10,19 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/telemetry"
 	"github.com/lastmile-isp/lastmile/radius"
 )
 
-// maxUnrecorded bounds the sign-ins with vouchers that wait to be recorded.
-const maxUnrecorded = 10_000
+// The pauses before a voucher is tried again whose sign-in could not be recorded.
+const (
+	minAside = 50 * time.Millisecond
+	maxAside = time.Minute
+)
+
+// triesGap is the pause after each failure before another voucher is tried, so that a database that is away is not
+// asked without end.
+const triesGap = 50 * time.Millisecond
 
 // VoucherSignIn is a sign-in with a voucher that was accepted and has to be recorded.
 type VoucherSignIn struct {
@@ -29,70 +37,106 @@ type VoucherSignIn struct {
 	At      time.Time // of this one
 }
 
-// queue makes the last sign-in of a voucher wait to be recorded. When too many wait, it is left to the accounting
-// records of the session (Seen). The caller holds the lock.
+// queue makes the last sign-in of a voucher wait to be recorded. Each voucher waits with few of them, since moves are
+// bounded. The caller holds the lock.
 func (b *voucherBook) queue(u *voucher) {
-	if len(b.waiting) >= maxUnrecorded || !u.last.After(u.queued) {
+	if !u.last.After(u.queued) {
 		return
 	}
 	u.queued = u.last
-	b.waiting = append(b.waiting, VoucherSignIn{
+	before := b.waiting[u.id]
+	b.waiting[u.id] = append(before, VoucherSignIn{
 		Subject: events.VoucherSubject{VoucherID: u.id, OrgID: u.batch.org, BatchID: u.batch.id},
 		PlanID:  u.batch.plan, Price: u.batch.price, MadeBy: u.batch.madeBy, NAS: u.nas, MAC: u.mac, First: u.first,
 		Ends: u.ends, At: u.last,
 	})
+	if len(before) == 0 {
+		b.makeReady(u.id)
+	}
+}
+
+// makeReady lets the recorder try a voucher. The caller holds the lock.
+func (b *voucherBook) makeReady(v id.Voucher) {
+	b.ready = append(b.ready, v)
 	loop.Wake(b.signal)
 }
 
-// Seen is told the Class of every accounting record. When it is a voucher's whose sign-in the log does not have,
-// because the program was killed before it was recorded, the sign-in is recorded now with the instants at which it was
-// accepted. To be told again changes nothing.
-func (d *Directory) Seen(nas *radius.NAS, class []byte, mac radius.MAC) {
-	pass, ok := readVoucherPass(d.cfg.ClassKey, class)
+// next takes the voucher whose turn it is and gives its oldest sign-in; false when none is ready.
+func (b *voucherBook) next() (VoucherSignIn, bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(b.ready) == 0 {
+		b.ready = nil
+		return VoucherSignIn{}, false
+	}
+	v := b.ready[0]
+	b.ready = b.ready[1:]
+	return b.waiting[v][0], true
+}
+
+// done forgets the oldest sign-in of a voucher, which was recorded or refused for good. The next accounting record
+// brings a refused one again.
+func (b *voucherBook) done(v id.Voucher, refused bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if u := b.used[v]; u != nil && refused {
+		u.queued = time.Time{}
+	}
+	if rest := b.waiting[v][1:]; len(rest) > 0 {
+		b.waiting[v] = rest
+		b.makeReady(v)
+		return
+	}
+	delete(b.waiting, v)
+}
+
+// again lets the recorder try a voucher that failed.
+func (b *voucherBook) again(v id.Voucher) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.makeReady(v)
+}
+
+// Heard is told every accounting report. When its Class is a voucher's whose sign-in the log does not have, because the
+// program was killed before it was recorded, the sign-in is recorded now with the instants at which it was accepted. To
+// be told again changes nothing.
+func (d *Directory) Heard(r telemetry.Report) {
+	pass, ok := readVoucherPass(d.cfg.ClassKey, r.Class)
 	if !ok {
 		return
 	}
-	zone := d.Zone(nas.Org)
+	mac := parsedMAC(r.MAC)
+	zone := d.Zone(r.Org)
 	b := d.vouchers
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if batch := b.unused[pass.voucher]; batch != nil && batch.org == nas.Org {
+	if batch := b.unused[pass.voucher]; batch != nil && batch.org == r.Org {
 		u := b.touch(events.VoucherSubject{VoucherID: pass.voucher})
 		u.first, u.ends = pass.first, batch.terms.Period.Next(pass.first, 0, pass.first, zone)
-		b.give(u, nas.ID, mac, pass.at)
+		b.give(u, r.Device, mac, pass.at)
 		b.queue(u)
 		return
 	}
 	u := b.used[pass.voucher]
 	switch {
-	case u == nil || u.batch.org != nas.Org || u.void || u.first.IsZero():
+	case u == nil || u.batch.org != r.Org || u.void || u.first.IsZero():
 	case pass.at.After(u.last) && u.mac != mac:
 		u.moved(pass.at)
-		b.give(u, nas.ID, mac, pass.at)
+		b.give(u, r.Device, mac, pass.at)
 		b.queue(u)
 	case u.last.After(u.recorded):
 		b.queue(u)
 	}
 }
 
-// VoucherAccounting hands accounting records on and shows them to a directory first.
-type VoucherAccounting struct {
-	Directory *Directory
-	Next      radius.Accounting
-}
-
-// Take implements radius.Accounting.
-func (a VoucherAccounting) Take(r *radius.Record) {
-	a.Directory.Seen(r.NAS, r.Class, r.MAC)
-	a.Next.Take(r)
-}
-
-// VoucherRecorder records accepted sign-ins with vouchers, in their order.
+// VoucherRecorder records accepted sign-ins with vouchers, those of one voucher in their order. A voucher that fails is
+// set aside for a while, so that it holds up no other.
 type VoucherRecorder struct {
 	directory *Directory
 	record    func(context.Context, VoucherSignIn) error
 	logger    *slog.Logger
 	loops     *loop.Group
+	pauses    map[id.Voucher]*loop.Backoff // of vouchers that failed; the goroutine that records has it
 }
 
 // NewVoucherRecorder makes a recorder that is not started. record must be idempotent; it is called again after a
@@ -100,7 +144,9 @@ type VoucherRecorder struct {
 func NewVoucherRecorder(
 	d *Directory, record func(context.Context, VoucherSignIn) error, logger *slog.Logger,
 ) *VoucherRecorder {
-	return &VoucherRecorder{directory: d, record: record, logger: logger, loops: loop.New(logger)}
+	return &VoucherRecorder{
+		directory: d, record: record, logger: logger, loops: loop.New(logger), pauses: map[id.Voucher]*loop.Backoff{},
+	}
 }
 
 // Start begins to record.
@@ -118,39 +164,47 @@ func (r *VoucherRecorder) Start(ctx context.Context) error {
 // Stop ends recording. What still waits comes again with the accounting of the sessions.
 func (r *VoucherRecorder) Stop() { r.loops.Stop() }
 
-// recordAll records what waits, until nothing does or ctx ends.
+// recordAll records what is ready, until nothing is or ctx ends.
 func (r *VoucherRecorder) recordAll(ctx context.Context) {
-	pause := loop.Backoff{Min: minBackoff, Max: maxBackoff}
 	b := r.directory.vouchers
-	for {
-		b.mu.Lock()
-		if len(b.waiting) == 0 {
-			b.waiting = nil
-			b.mu.Unlock()
+	for ctx.Err() == nil {
+		next, ok := b.next()
+		if !ok {
 			return
 		}
-		next := b.waiting[0]
-		b.mu.Unlock()
+		voucher := next.Subject.VoucherID
 		err := r.record(ctx, next)
-		failed := err != nil
-		if failed {
+		if err != nil {
 			r.logger.WarnContext(ctx, "sign-in with a voucher is not recorded",
-				slog.String("voucher_id", next.Subject.VoucherID.String()), slog.String("error", err.Error()))
-			if !hopeless(err) {
-				if !pause.Wait(ctx) {
-					return
-				}
-				continue
-			}
+				slog.String("voucher_id", voucher.String()), slog.String("error", err.Error()))
 		}
-		pause.Reset()
-		b.mu.Lock()
-		if u := b.used[next.Subject.VoucherID]; u != nil && failed {
-			u.queued = time.Time{} // the next accounting record tries again
+		if err == nil || hopeless(err) {
+			delete(r.pauses, voucher)
+			b.done(voucher, err != nil)
+			continue
 		}
-		b.waiting = b.waiting[1:]
-		b.mu.Unlock()
+		r.setAside(ctx, voucher)
+		loop.Sleep(ctx, triesGap)
 	}
+}
+
+// setAside tries a voucher again after a pause, which grows with each failure. At the end of ctx it is ready at once.
+func (r *VoucherRecorder) setAside(ctx context.Context, v id.Voucher) {
+	b := r.directory.vouchers
+	if ctx.Err() != nil {
+		b.again(v)
+		return
+	}
+	pause := r.pauses[v]
+	if pause == nil {
+		pause = &loop.Backoff{Min: minAside, Max: maxAside}
+		r.pauses[v] = pause
+	}
+	wait := pause.Next()
+	r.loops.Go("voucher set aside", func(ctx context.Context) {
+		loop.Sleep(ctx, wait)
+		b.again(v)
+	})
 }
 
 // hopeless reports whether a refusal would come again.

@@ -3,7 +3,6 @@ package directory_test
 import (
 	"context"
 	"crypto/md5" //nolint:gosec // CHAP demands it
-	"errors"
 	"log/slog"
 	"strings"
 	"testing"
@@ -14,10 +13,10 @@ import (
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
-	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/personal"
+	"github.com/lastmile-isp/lastmile/internal/telemetry"
 	"github.com/lastmile-isp/lastmile/internal/vouchers"
 	"github.com/lastmile-isp/lastmile/radius"
 	"github.com/lastmile-isp/lastmile/radius/directory"
@@ -237,13 +236,16 @@ func TestVouchers_WhatWasAcceptedBeforeAKillIsRecordedByAccounting(t *testing.T)
 	killed.stop()
 	k := newKit(t, s, history...)
 	k.clock.Advance(20 * time.Minute)
-	nas := &radius.NAS{ID: v.router, Org: v.org}
 	mac := radius.MAC{2, 0, 0, 0, 0, 2}
-	k.dir.Seen(&radius.NAS{ID: v.router, Org: id.New[id.Organization]()}, rfc2865.Class_Get(moved), mac)
-	k.dir.Seen(nas, append(rfc2865.Class_Get(moved)[:40:40], 1), mac)
+	told := telemetry.Report{Org: v.org, Device: v.router, Class: rfc2865.Class_Get(moved), MAC: laptop}
+	foreign, forged, late := told, told, told
+	foreign.Org, forged.Class = id.New[id.Organization](), append(told.Class[:40:40], 1)
+	late.Class, late.MAC = rfc2865.Class_Get(first), phone // an interim of the old session
+	k.dir.Heard(foreign)
+	k.dir.Heard(forged)
 	for range 3 {
-		k.dir.Seen(nas, rfc2865.Class_Get(moved), mac)
-		k.dir.Seen(nas, rfc2865.Class_Get(first), radius.MAC{2, 0, 0, 0, 0, 1}) // a late interim of the old session
+		k.dir.Heard(told)
+		k.dir.Heard(late)
 	}
 	in := k.recorded(1)[0]
 	if !in.First.Equal(noon) || !in.At.Equal(noon.Add(10*time.Minute)) || !in.Ends.Equal(noon.Add(time.Hour)) ||
@@ -288,35 +290,5 @@ func TestVouchers_TheSameCodeOfAnotherOrganizationIsUnknown(t *testing.T) {
 	}
 	if k.dir.Find(&radius.NAS{ID: v.router, Org: id.New[id.Organization]()}, r) != nil {
 		t.Error("found at another organization's router")
-	}
-}
-
-func TestVouchers_AreRecordedInTheirOrderWhenTheDatabaseComesBack(t *testing.T) {
-	t.Parallel()
-	s := newSafe()
-	v, history := sell(s, calendar.Day, 3)
-	k := newKit(t, s, history...)
-	for n := range 3 {
-		k.accepted(typed(phone, v.codes[n]))
-	}
-	tries, got := 0, make(chan id.Voucher, 3)
-	r := directory.NewVoucherRecorder(k.dir, func(_ context.Context, in directory.VoucherSignIn) error {
-		tries++
-		switch {
-		case tries < 3:
-			return errors.New("away")
-		case in.Subject == v.subject(1):
-			got <- id.Voucher{}
-			return failure.NewConflict("voucher_void", "This voucher is void.")
-		}
-		got <- in.Subject.VoucherID
-		return nil
-	}, slog.New(slog.DiscardHandler))
-	if err := r.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	defer r.Stop()
-	if a, b, c := <-got, <-got, <-got; a != v.subject(0).VoucherID || !b.IsZero() || c != v.subject(2).VoucherID {
-		t.Errorf("recorded %v %v %v", a, b, c)
 	}
 }

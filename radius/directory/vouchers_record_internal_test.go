@@ -1,0 +1,42 @@
+package directory
+
+import (
+	"testing"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/radius"
+)
+
+func TestVouchers_HoweverManySignInsWaitNoneIsForgotten(t *testing.T) {
+	t.Parallel()
+	const count = 20_000
+	nas := &radius.NAS{ID: id.New[id.Device](), Org: id.New[id.Organization]()}
+	batch := id.New[id.VoucherBatch]()
+	added := events.VouchersAdded{BatchID: batch, OrgID: nas.Org}
+	for range count {
+		added.Vouchers = append(added.Vouchers, id.New[id.Voucher]())
+	}
+	d := New(Config{ClassKey: []byte("key")})
+	for _, e := range []events.Event{
+		events.OrganizationCreated{OrgID: nas.Org, Billing: events.BillingSettings{Timezone: "Africa/Nairobi"}},
+		events.VoucherBatchMade{BatchID: batch, OrgID: nas.Org, Terms: events.PlanTerms{Period: calendar.Day}}, added,
+	} {
+		d.Apply(events.Envelope{Event: e})
+	}
+	at := time.Date(2026, 3, 28, 12, 0, 0, 0, time.UTC)
+	for n, v := range added.Vouchers {
+		if _, code := d.admit(v, nas, radius.MAC{2, 0, 0, 0, byte(n >> 8), byte(n)}, at); code != "" {
+			t.Fatalf("refused: %s", code)
+		}
+	}
+	for n, v := range added.Vouchers {
+		in, ok := d.vouchers.next()
+		if !ok || in.Subject.VoucherID != v {
+			t.Fatalf("sign-in %d does not wait in its turn", n)
+		}
+		d.vouchers.done(v, false)
+	}
+}
