@@ -34,10 +34,12 @@ func (s *Server) limit(ctx context.Context, key string, perMinute int) error {
 	return nil
 }
 
-// CountLogin counts a call against the limit of sign-ins of its address, as Route.LoginLimit does, for a handler that
-// answers with a page of its own. Fails: rate_limited.
-func (c *Call) CountLogin(ctx context.Context) error {
-	return c.server.limit(ctx, "login:"+limitedAddress(c.IP), c.server.cfg.Limits.Login)
+// CountPayment counts a call of the payment page, for its organization and its address. The number is that of sign-ins,
+// but neither sign-ins nor the pages of other organizations are counted with it, since customers of many share an
+// address. The page counts for itself because it answers in its own form. Fails: rate_limited.
+func (c *Call) CountPayment(ctx context.Context) error {
+	key := "pay:" + c.Org.ID.String() + ":" + limitedAddress(c.IP)
+	return c.server.limit(ctx, key, c.server.cfg.Limits.Login)
 }
 
 // CountWebhook counts a callback of a payment provider for a gateway: a shortcode of an organization. The caller stores

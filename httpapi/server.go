@@ -153,7 +153,7 @@ func (s *Server) run(ctx context.Context, c *Call) error {
 // admit checks, in this order: the limit of sign-ins, the origin, sign-in and role, the form of If-Match.
 func (s *Server) admit(ctx context.Context, c *Call) error {
 	if c.route.LoginLimit {
-		if err := c.CountLogin(ctx); err != nil {
+		if err := s.limit(ctx, "login:"+limitedAddress(c.IP), s.cfg.Limits.Login); err != nil {
 			return err
 		}
 	}

@@ -50,9 +50,17 @@ type state struct {
 
 // source is an address from which packets may come.
 type source struct {
-	clients []*client
-	own     bool     // one NAS owns the address; several clients are its secrets
-	rate    *limiter // of all packets together, where there are several clients
+	clients   []*client
+	own       bool    // one NAS owns the address; several clients are its secrets
+	claimants int     // clients with those that are left out, because an older one has the same secret
+	shared    *shared // where there are several clients
+	proven    *proven // where several clients have claimed the address, else nil
+}
+
+// shared are the limits of an address, which outlive changes of those who claim it.
+type shared struct {
+	rate  limiter // of all packets together
+	tries limiter // of secrets that are tried in a search
 }
 
 // table is all that is known about routers. It is not changed after it was made.
@@ -84,17 +92,42 @@ func newTable(list []*NAS, old *table) *table {
 				}
 				continue
 			}
-			*t.at(addr, old) = source{clients: []*client{c}, own: true, rate: t.at(addr, old).rate}
+			*t.at(addr, old) = source{clients: []*client{c}, own: true, claimants: 1, shared: t.at(addr, old).shared}
 		}
 	}
+	t.claim(clients, old)
+	return t
+}
+
+// claim enters the clients at the addresses that they have claimed, where nobody owns them. Of several with the same
+// secret only the first is entered, since no packet could prove that it comes from another one.
+func (t *table) claim(clients []*client, old *table) {
+	bySecret := map[*source]map[string]*client{}
 	for _, c := range clients {
 		for _, addr := range c.Claimed {
-			if s := t.at(addr, old); !s.own {
+			s := t.at(addr, old)
+			if s.own {
+				continue
+			}
+			s.claimants++
+			if bySecret[s] == nil {
+				bySecret[s] = map[string]*client{}
+			}
+			if bySecret[s][string(c.Secret)] == nil {
+				bySecret[s][string(c.Secret)] = c
 				s.clients = append(s.clients, c)
 			}
 		}
 	}
-	return t
+	for addr, s := range t.sources {
+		if s.own || len(s.clients) < 2 {
+			continue
+		}
+		s.proven = &proven{}
+		if before := old.sources[addr]; before != nil && before.proven != nil {
+			s.proven.keep(before.proven, bySecret[s])
+		}
+	}
 }
 
 // at is the source of an address, which is made when it is new.
@@ -102,9 +135,9 @@ func (t *table) at(addr netip.Addr, old *table) *source {
 	addr = addr.Unmap()
 	s := t.sources[addr]
 	if s == nil {
-		s = &source{rate: &limiter{}}
+		s = &source{shared: &shared{}}
 		if before := old.sources[addr]; before != nil {
-			s.rate = before.rate
+			s.shared = before.shared
 		}
 		t.sources[addr] = s
 	}

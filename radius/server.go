@@ -20,6 +20,7 @@ import (
 // Limits bound what one NAS can take from the others. A zero field has the usual value.
 type Limits struct {
 	Rate     int           // packets a second of one NAS, and as many at once after a second of rest; usually 5,000
+	Tries    int           // secrets tried in searches a second, of one address that several claim; usually 1,000
 	Answers  int           // answers kept for repeats, of one NAS on one socket; usually 8,192
 	KeepFor  time.Duration // for which answers are kept; usually 10 s
 	Pending  int           // accounting records of one NAS that wait to be durable; usually 4,096
@@ -34,6 +35,7 @@ func (l Limits) usual() Limits {
 		}
 	}
 	set(&l.Rate, 5000)
+	set(&l.Tries, 1000)
 	set(&l.Answers, 8192)
 	set(&l.Pending, 4096)
 	set(&l.ReadRoom, 4<<20)

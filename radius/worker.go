@@ -90,7 +90,7 @@ func (w *worker) take(datagram []byte) Result {
 		return w.stranger(datagram)
 	}
 	only := from.only()
-	if !from.limiter().allow(w.now, w.limits.Rate*len(from.clients)) {
+	if limiter, rate := from.limiter(w.limits.Rate); !limiter.allow(w.now, rate) {
 		return w.doubt(OverLimit, only)
 	}
 	packet, err := cut(datagram)
@@ -138,18 +138,22 @@ func (w *worker) serve(c *client, r *Request) Result {
 
 // only is the NAS of an address with one, else nil.
 func (s *source) only() *NAS {
-	if len(s.clients) != 1 && !s.own {
+	if s.claimants != 1 && !s.own {
 		return nil
 	}
 	return s.clients[0].NAS
 }
 
-// limiter is the limit that counts before it is known who sent a packet.
-func (s *source) limiter() *limiter {
+// sharedRate is how many times the rate of one NAS an address with several secrets may send, before it is known who
+// sent a packet. It does not grow with those who claim the address, because anybody may claim it often.
+const sharedRate = 2
+
+// limiter is the limit that counts before it is known who sent a packet, and its packets a second.
+func (s *source) limiter(rate int) (*limiter, int) {
 	if len(s.clients) == 1 {
-		return &s.clients[0].state.rate
+		return &s.clients[0].state.rate, rate
 	}
-	return s.rate
+	return &s.shared.rate, sharedRate * rate
 }
 
 // expected reports whether a code belongs to the port.
@@ -168,20 +172,10 @@ func (w *worker) expected(c radius.Code) bool {
 // sender finds the NAS of an address that made a packet; otherwise it returns why there is none.
 func (w *worker) sender(from *source, r *Request) (*client, Result) {
 	if code(r.raw) == radius.CodeAccountingRequest {
-		for _, c := range from.clients {
-			if w.signer.accounted(c, r.raw) {
-				return c, 0
-			}
-		}
-		return nil, WrongSecret
+		return w.prover(from, r, true)
 	}
 	if r.ma != 0 {
-		for _, c := range from.clients {
-			if w.signer.authentic(c, r.raw, r.ma) {
-				return c, 0
-			}
-		}
-		return nil, WrongSecret
+		return w.prover(from, r, false)
 	}
 	// RFC 3579, 3.2, and RFC 5997, 3: never without one.
 	must := r.eap || code(r.raw) == radius.CodeStatusServer

@@ -291,7 +291,7 @@ func TestTable_LimitsGoOnAndLongSecretsWork(t *testing.T) {
 	if first.sources[a].clients[0].state != second.sources[b].clients[0].state {
 		t.Error("the state of a router was lost")
 	}
-	if first.sources[b].rate != second.sources[b].rate || !second.sources[a].own || second.sources[b].own {
+	if first.sources[b].shared != second.sources[b].shared || !second.sources[a].own || second.sources[b].own {
 		t.Error("the addresses are not what they were")
 	}
 	if got := newTable(nil, second); len(got.sources)+len(got.states) != 0 {

@@ -94,6 +94,8 @@ func (a *App) networkAPI(
 			Limiter:             a.storage.vault.Limits,
 			Count:               devices.Count,
 			PerOrganization:     a.cfg.RoutersPerOrganization,
+			CountAt:             devices.CountAt,
+			PerAddress:          a.routersPerAddress(),
 			ManagementAddresses: !a.cfg.Production(),
 		},
 		ServiceCases: networkcases.Services{Bus: b, Services: services, Routers: workers},
@@ -101,6 +103,15 @@ func (a *App) networkAPI(
 		Routers:      liveRouters{workers}, Fleet: polls, BootstrapVersion: networkjobs.BootstrapVersion,
 		Clock: a.clock,
 	}
+}
+
+// routersPerAddress is how many routers an organization may have at one WAN address: 8, or any number outside
+// production, where simulated routers share this machine's address (docs/rules/access-radius.md#floods).
+func (a *App) routersPerAddress() int {
+	if a.cfg.Production() {
+		return 8
+	}
+	return 0
 }
 
 // startRounds begins fleet polls and drift checks, and the upgrade of what older versions recorded. It is called when

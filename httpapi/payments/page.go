@@ -118,7 +118,7 @@ func (a Page) show(_ context.Context, c *httpapi.Call) error {
 
 // pay takes an account and answers at once, in the form of the request.
 func (a Page) pay(ctx context.Context, c *httpapi.Call) error {
-	if err := c.CountLogin(ctx); err != nil {
+	if err := c.CountPayment(ctx); err != nil {
 		var limited *failure.Error
 		if !c.IsForm() || !errors.As(err, &limited) || limited.Kind != failure.Limited {
 			return err

@@ -273,6 +273,10 @@ func TestPay_TheLimitOfSignInsHolds(t *testing.T) {
 			t.Errorf("reading %d: %d", n, a.Status)
 		}
 	}
+	elsewhere := apitest.Request{Method: "POST", Path: "/pay", Host: apitest.Other, Body: `{"account":"1"}`}
+	if a := k.Do(t, elsewhere); a.Status != 202 {
+		t.Errorf("the page of another organization: %d", a.Status)
+	}
 	a := k.Do(t, form(url.Values{"account": {"1"}}))
 	if a.Status != 429 || a.Header.Get("Retry-After") == "" ||
 		!strings.Contains(string(a.Body), "Please wait a minute") {

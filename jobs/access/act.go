@@ -250,11 +250,8 @@ func (e *Enforcer) ask(ctx context.Context, s telemetry.Session, c change) (coa.
 	if c.door != nil {
 		door, known = *c.door, true
 	}
-	address, err := netip.ParseAddr(door.Address)
-	if s.Source != nil { // a router takes requests where it reports from
-		address, err = *s.Source, nil
-	}
-	if !known || err != nil || len(door.Secrets) == 0 {
+	address, ok := e.dialled(door.Address, s.Source)
+	if !known || !ok || len(door.Secrets) == 0 {
 		return coa.Answer{}, coa.ErrNoAnswer
 	}
 	session := coa.Session{UserName: s.Username, SessionID: s.SessionKey}
@@ -262,7 +259,7 @@ func (e *Enforcer) ask(ctx context.Context, s telemetry.Session, c change) (coa.
 		session.FramedIP = *s.IP
 	}
 	var answer coa.Answer
-	err = e.Breakers.Do(ctx, BreakerKind, s.DeviceID.String(), func(ctx context.Context) error {
+	err := e.Breakers.Do(ctx, BreakerKind, s.DeviceID.String(), func(ctx context.Context) error {
 		err := coa.ErrNoAnswer
 		for _, secret := range door.Secrets {
 			router := coa.Router{

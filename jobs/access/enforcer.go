@@ -61,6 +61,8 @@ type Enforcer struct {
 	Clock    clock.Clock
 	Outcomes *prometheus.CounterVec // NewOutcomes; nil counts nothing
 	Logger   *slog.Logger
+	// Anywhere allows requests to every address, such as simulated routers on this machine; for use outside production.
+	Anywhere bool
 	// Step is called between two steps; tests end the program there. nil = nobody.
 	Step func(name string)
 

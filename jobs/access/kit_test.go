@@ -127,7 +127,7 @@ func newKit(t *testing.T) *kit {
 		},
 		Breakers: breaker.New(breaker.Config{Clock: k.clock}), Locks: k.DB, Clock: k.clock,
 		Queue:    jobrunner.New(jobrunner.Config{DB: k.DB, Clock: k.clock, InsertOnly: true}),
-		Outcomes: accessjobs.NewOutcomes(nil), Logger: storetest.Quiet(),
+		Outcomes: accessjobs.NewOutcomes(nil), Logger: storetest.Quiet(), Anywhere: true,
 	}
 	k.Register()
 	coretest.Start(t, "jobs", k.Queue)

@@ -134,6 +134,16 @@ func (q DevicesQuery) Count(ctx context.Context, org id.Organization) (int, erro
 	return n, err
 }
 
+// CountAt counts the routers of an organization that have a WAN address, without decommissioned ones.
+func (q DevicesQuery) CountAt(ctx context.Context, org id.Organization, address string) (int, error) {
+	var n int
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.CollectOne(r, &n, pgx.RowTo[int], q.Views.SQL(DevicesName, `select count(*)::int from {schema}.devices
+			where removed_at is null and org_id = $1 and details->>'ipAddress' = $2`), org, address)
+	})
+	return n, err
+}
+
 // SetupDrifted counts the routers of all organizations whose setup differs from the desired one.
 func (q DevicesQuery) SetupDrifted(ctx context.Context) (int, error) {
 	var n int

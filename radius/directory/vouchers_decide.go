@@ -226,8 +226,8 @@ func (b *voucherBook) look(v id.Voucher) (voucher, *voucherBatch) {
 	return voucher{}, b.unused[v]
 }
 
-// voucherHolder names the voucher of a session by its Class; false for others, and for the routers of another
-// organization.
+// voucherHolder names the voucher of a session by its Class; false for others, for a voucher that is not known, and for
+// the routers of another organization.
 func (d *Directory) voucherHolder(org id.Organization, class []byte) (Holder, bool) {
 	pass, ok := readVoucherPass(d.cfg.ClassKey, class)
 	if !ok {
@@ -237,11 +237,11 @@ func (d *Directory) voucherHolder(org id.Organization, class []byte) (Holder, bo
 		SubscriberID: id.As[id.Subscriber](pass.voucher), SubscriptionID: VoucherService(pass.voucher), Told: true,
 	}
 	_, batch := d.vouchers.look(pass.voucher)
-	if batch == nil { // forgotten
-		return h, true
+	if batch == nil || batch.org != org { // of a forgotten one nobody knows any more whose it was
+		return Holder{}, false
 	}
 	h.Grant = d.voucherGrant(batch, pass.first, pass.at.Add(time.Second), pass.at)
-	return h, batch.org == org
+	return h, true
 }
 
 // voucherPresent gives what a sign-in with a voucher would get now; false for what is no voucher. A session of one that

@@ -292,3 +292,20 @@ func TestVouchers_TheSameCodeOfAnotherOrganizationIsUnknown(t *testing.T) {
 		t.Error("found at another organization's router")
 	}
 }
+
+// A Class counts for the routers of the voucher's organization, and for nobody once the voucher is forgotten.
+func TestHolder_AVouchersClassIsNobodysElsewhere(t *testing.T) {
+	t.Parallel()
+	s := newSafe()
+	v, history := sell(s, "day", 1)
+	other := newISP()
+	theirs := other.begin(s, "127.0.0.2", "x", "pw")
+	k := newKit(t, s, append(history, theirs...)...)
+	answer, _ := k.accepted(hotspot(phone, v.codes[0], v.codes[0]))
+	class := rfc2865.Class_Get(answer)
+	for name, dir := range map[string]*kit{"known": k, "forgotten": newKit(t, s, theirs...)} {
+		if h, found := dir.dir.Holder(other.org, class, "x", noon); !found || h.SubscriberID != other.subscriber {
+			t.Errorf("%s: another organization's router was believed: %v %v", name, h.SubscriberID, found)
+		}
+	}
+}

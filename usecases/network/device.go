@@ -18,8 +18,8 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases"
 )
 
-// Devices registers, changes and ends routers. All fields are required but ManagementAddresses and Farewell. Safe for
-// concurrent use.
+// Devices registers, changes and ends routers. All fields are required but ManagementAddresses, Farewell and
+// PerAddress; CountAt only with PerAddress. Safe for concurrent use.
 type Devices struct {
 	Bus     *bus.Bus
 	Secrets *vault.Secrets
@@ -41,6 +41,11 @@ type Devices struct {
 	Count func(ctx context.Context, org id.Organization) (int, error)
 	// PerOrganization is how many routers an organization may have: all share the addresses of the tunnel.
 	PerOrganization int
+	// CountAt gives how many routers of an organization have a WAN address. It may lag behind by a moment.
+	CountAt func(ctx context.Context, org id.Organization, address string) (int, error)
+	// PerAddress is how many routers an organization may have at one WAN address, since RADIUS tries the secrets of
+	// all of them; 0 = any number.
+	PerAddress int
 	// ManagementAddresses allows other addresses than the tunnel's; it is for use outside production only.
 	ManagementAddresses bool
 }
@@ -71,7 +76,8 @@ func (in RegisterInput) details() events.DeviceDetails {
 
 // Register stores the secrets in the vault, then registers the router under the first free tunnel address, and has it
 // polled. A crash in between leaves secrets to which no router refers. A repeat under the same key finds the router and
-// keeps the secrets that it has. Fails: invalid_input, router_quota_reached, tunnel_addresses_exhausted.
+// keeps the secrets that it has. Fails: invalid_input, router_quota_reached, address_routers_reached,
+// tunnel_addresses_exhausted.
 func (d Devices) Register(ctx context.Context, asked usecases.Asked, in RegisterInput) (id.Device, bus.Result, error) {
 	device := usecases.NewID[id.Device](asked, "device")
 	command := commands.RegisterDevice{
@@ -116,8 +122,26 @@ func (d Devices) room(ctx context.Context, org id.Organization) error {
 	return nil
 }
 
+// roomAt refuses one more router of an organization at an address. As with room, routers that are registered at the
+// same moment may go over the bound by their number. Fails: address_routers_reached.
+func (d Devices) roomAt(ctx context.Context, org id.Organization, address string) error {
+	if d.PerAddress == 0 {
+		return nil
+	}
+	has, err := d.CountAt(ctx, org, address)
+	if err != nil {
+		return err
+	}
+	if has >= d.PerAddress {
+		return failure.NewConflict("address_routers_reached", "Your organization has as many routers at this IP "+
+			"address as it may have. Give this router another one, such as its address in your own network: it "+
+			"reaches the platform through its tunnel.")
+	}
+	return nil
+}
+
 // keepFirst stores the secrets of a router that is about to be registered, unless the first try has registered it.
-// Fails: router_quota_reached.
+// Fails: router_quota_reached, address_routers_reached.
 func (d Devices) keepFirst(ctx context.Context, command commands.RegisterDevice, given credentials) error {
 	// Unchecked, because no other organization can have an id that was made for this use case. When the router exists,
 	// the first try registered it, and its tunnel secret may be in a script already.
@@ -126,6 +150,9 @@ func (d Devices) keepFirst(ctx context.Context, command commands.RegisterDevice,
 		return err
 	}
 	if err := d.room(ctx, command.OrgID); err != nil {
+		return err
+	}
+	if err := d.roomAt(ctx, command.OrgID, command.Details.IPAddress); err != nil {
 		return err
 	}
 	if !command.APIRef.IsZero() {
@@ -200,7 +227,7 @@ func (in DeviceChange) overtakes(from, now events.DeviceDetails) bool {
 // polled. If-Match is checked with the details, before any credential changes; a crash in between leaves the former
 // credentials in use. A repeat under the same key goes on where the first try ended. Two changes at once of different
 // fields both count; of two of the same field one is refused. Fails: device_not_found, invalid_input, stale_revision,
-// concurrent_change.
+// concurrent_change, address_routers_reached.
 func (d Devices) Change(
 	ctx context.Context, asked usecases.Asked, device id.Device, in DeviceChange,
 ) (bus.Result, error) {
@@ -212,6 +239,11 @@ func (d Devices) Change(
 			return nil, bus.ErrConcurrentChange()
 		}
 		to := in.details(present.Details)
+		if to.IPAddress != present.Details.IPAddress {
+			if err := d.roomAt(ctx, asked.Org(), to.IPAddress); err != nil {
+				return nil, err
+			}
+		}
 		return commands.CorrectDevice{DeviceID: device, Details: to}, d.checkChange(present.Details, to, in)
 	})
 	if err != nil {

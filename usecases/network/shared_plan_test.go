@@ -8,6 +8,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/coretest"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/projections/network"
+	"github.com/lastmile-isp/lastmile/usecases/network"
 )
 
 // One service of one organization names the whole management plan of the platform: it is refused, and others go on
@@ -27,6 +28,31 @@ func TestCreate_NobodyTakesTheWholeManagementPlan(t *testing.T) {
 	if _, _, err := p.services.Create(t.Context(), p.asked(), in); err != nil {
 		t.Errorf("another organization's first management service: %v", err)
 	}
+}
+
+// RADIUS tries the secrets of all routers at one address.
+func TestRegister_AnOrganizationHasABoundedNumberOfRoutersAtAnAddress(t *testing.T) {
+	t.Parallel()
+	p := newPlant(t)
+	p.devices.PerAddress, p.devices.CountAt = 1, networkviews.DevicesQuery{Views: p.views}.CountAt
+	address, shared, in := "198.51.100.76", input(), input()
+	shared.IPAddress, in.IPAddress = address, "198.51.100.77"
+	_, done, err := p.devices.Register(t.Context(), p.asked(), shared)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.shows(networkviews.DevicesName, done)
+	_, _, err = p.devices.Register(t.Context(), p.asked(), shared)
+	coretest.Refused(t, "another router at the address", err, "address_routers_reached")
+	if _, _, err := p.devices.Register(t.Context(), coretest.Keyed(id.New[id.Organization]()), shared); err != nil {
+		t.Errorf("another organization's router: %v", err)
+	}
+	second, _, err := p.devices.Register(t.Context(), p.asked(), in)
+	if err != nil {
+		t.Fatalf("at another address: %v", err)
+	}
+	_, err = p.devices.Change(t.Context(), p.asked(), second, networkcases.DeviceChange{IPAddress: &address})
+	coretest.Refused(t, "a move to the address", err, "address_routers_reached")
 }
 
 // The tunnel has 65,533 addresses for all: one organization gets a part of them, and a repeat is no new router.
