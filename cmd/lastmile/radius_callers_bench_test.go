@@ -25,7 +25,6 @@ type caller struct {
 	number int
 	turn   int // requests so far
 	mac    hash.Hash
-	out    []byte
 	in     [4096]byte
 	sum    [4096]byte
 }
