@@ -25,11 +25,13 @@ type Reply struct {
 	list   Attributes // in buffer, behind the header and the Message-Authenticator; elsewhere when too long
 	accept bool
 	keys   bool
+	after  func(send func()) // nil = the reply is sent at once
 }
 
 // begin makes the reply empty: a reject without a message.
 func (p *Reply) begin() {
-	p.accept, p.keys, p.list = false, false, Attributes(p.buffer[:headerSize+authenticatorAttrSize])
+	p.accept, p.keys, p.after = false, false, nil
+	p.list = Attributes(p.buffer[:headerSize+authenticatorAttrSize])
 }
 
 // Accept makes the reply an accept with these attributes, which are copied. More can follow by Add and Append.
@@ -57,6 +59,11 @@ func (p *Reply) Add(t radius.Type, value uint32) { p.list = p.list.Number(t, val
 
 // Append adds more attributes of any kind, which are copied.
 func (p *Reply) Append(more Attributes) { p.list = append(p.list, more...) }
+
+// After has an accept sent later, for what must be durable before the customer is let in. after is called once, when
+// the reply is complete, and must not block; it has send called once, from any goroutine. Repeats of the request get
+// no answer until then.
+func (p *Reply) After(after func(send func())) { p.after = after }
 
 // EncryptionKeys adds the session keys that routers need to encrypt the customer's link, when an accepted proof was
 // MS-CHAP.

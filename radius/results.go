@@ -7,14 +7,14 @@ import (
 )
 
 // Result is the end that a packet came to. Each packet has one, except that an accounting request has Taken and later
-// Acknowledged, Refused or SendFailed.
+// Acknowledged, Refused or SendFailed, and a sign-in that is accepted later has Taken and then Accepted or SendFailed.
 type Result uint8
 
 // The results.
 const (
 	Accepted Result = iota
 	Rejected
-	Taken          // given to the accounting sink
+	Taken          // given to the accounting sink, or to be accepted later
 	Acknowledged   // durable, answered
 	Refused        // not durable, or too many wait to become so: no answer
 	Alive          // Status-Server answered

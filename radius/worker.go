@@ -1,6 +1,7 @@
 package radius
 
 import (
+	"bytes"
 	"net/netip"
 	"runtime/debug"
 	"time"
@@ -200,10 +201,23 @@ func (w *worker) signIn(c *client, r *Request) Result {
 		return w.doubt(Panicked, c.NAS)
 	case answer == nil:
 		return ReplyTooLong
+	case w.reply.accept && w.reply.after != nil:
+		return w.later(c, answer)
 	case w.reply.accept:
 		return w.answer(c, answer, Accepted)
 	}
 	return w.answer(c, answer, Rejected)
+}
+
+// later leaves it to the directory when an accept is sent. The socket goes on with the next packet.
+func (w *worker) later(c *client, answer []byte) Result {
+	s, key, kept := w.socket, w.key, bytes.Clone(answer)
+	s.replies.begin(c.state, key, w.now)
+	w.reply.after(func() {
+		s.replies.finish(key, kept)
+		s.count(s.send(kept, key.from, Accepted))
+	})
+	return Taken
 }
 
 // alive answers Status-Server (RFC 5997): the server is there.

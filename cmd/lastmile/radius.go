@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -33,6 +34,7 @@ type radiusParts struct {
 	keeper    *telemetry.Keeper
 	writer    *telemetry.RefusalWriter
 	vouchers  *directory.VoucherRecorder
+	notes     *directory.VoucherNotes // sign-ins with vouchers that the log does not have
 	enforcer  *accessjobs.Enforcer
 	begins    *accessjobs.Beginnings // looks at sessions that begin
 	server    *radius.Server
@@ -93,6 +95,7 @@ func (a *App) newServer(p *radiusParts) error {
 	p.keeper = a.newKeeper(p.recorder)
 	p.writer = telemetry.NewRefusalWriter(a.telemetry, p.refusals, a.logger)
 	p.vouchers = directory.NewVoucherRecorder(p.directory, a.recordVoucher, a.logger)
+	p.notes = directory.NewVoucherNotes(p.directory, filepath.Join(a.cfg.DataDir, spoolFolder), a.logger)
 	sink := accounting.Sink{Recorder: p.recorder, Began: p.begins.Began}
 	server, err := radius.New(radius.Config{
 		AccessAddr: a.cfg.RadiusAuthAddr, AccountingAddr: a.cfg.RadiusAcctAddr, Directory: p.directory,
@@ -155,7 +158,7 @@ func (p *radiusParts) parts() []service {
 	if p.server == nil {
 		return []service{p.loader}
 	}
-	return []service{p.loader, p.begins, p.live, p.meter, p.recorder, p.keeper, p.writer, p.server}
+	return []service{p.loader, p.begins, p.live, p.meter, p.recorder, p.keeper, p.writer, p.notes, p.server}
 }
 
 // Stop closes the ports, and then ends what has taken from them.

@@ -57,11 +57,17 @@ func (k *kit) dialFrom(calling, secret, username, password string) *radius.Packe
 			k.t.Fatal(err)
 		}
 	}
+	return k.exchange(p)
+}
+
+// exchange completes the Message-Authenticator of a sign-in, which it has with zeros, and gives the answer.
+func (k *kit) exchange(p *radius.Packet) *radius.Packet {
+	k.t.Helper()
 	packet, err := p.Encode()
 	if err != nil {
 		k.t.Fatal(err)
 	}
-	mac := hmac.New(md5.New, []byte(secret))
+	mac := hmac.New(md5.New, p.Secret)
 	mac.Write(packet)
 	if err := rfc2869.MessageAuthenticator_Set(p, mac.Sum(nil)); err != nil {
 		k.t.Fatal(err)
@@ -70,7 +76,7 @@ func (k *kit) dialFrom(calling, secret, username, password string) *radius.Packe
 	defer cancel()
 	answer, err := radius.Exchange(ctx, p, k.accessAddr())
 	if err != nil {
-		k.t.Fatalf("sign in as %s: %v", username, err)
+		k.t.Fatalf("sign in as %s: %v", rfc2865.UserName_GetString(p), err)
 	}
 	return answer
 }

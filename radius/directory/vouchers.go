@@ -34,6 +34,7 @@ type voucher struct {
 	void     bool
 	recorded time.Time // the latest sign-in that the log has
 	queued   time.Time // the latest sign-in that waits to be recorded
+	noted    time.Time // the latest sign-in that is on the disk
 }
 
 // voucherBook has all vouchers. Unused ones take an entry of a map and nothing more. Safe for concurrent use; its lock
@@ -49,6 +50,10 @@ type voucherBook struct {
 	waiting map[id.Voucher][]VoucherSignIn // to be recorded, the oldest of each voucher first; never an empty list
 	ready   []id.Voucher                   // those that wait and that the recorder may try now, in their order
 	signal  chan struct{}                  // signalled when one gets ready
+
+	noting  bool          // sign-ins are noted on the disk before they are answered
+	unnoted []noteWaiter  // those that wait for that
+	notes   chan struct{} // signalled when one waits, and when nothing waits to be recorded any more
 }
 
 // keepUsed is how long a voucher that is used up or void is remembered, so that the refusal says why.
@@ -60,6 +65,7 @@ func newVoucherBook() *voucherBook {
 		batches: map[id.VoucherBatch]*voucherBatch{}, unused: map[id.Voucher]*voucherBatch{},
 		used: map[id.Voucher]*voucher{}, byMAC: map[device]*voucher{}, guesses: guesses[id.Device]{},
 		waiting: map[id.Voucher][]VoucherSignIn{}, signal: make(chan struct{}, 1),
+		notes: make(chan struct{}, 1),
 	}
 }
 

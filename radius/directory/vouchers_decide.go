@@ -33,6 +33,7 @@ type admission struct {
 	batch *voucherBatch
 	ends  time.Time
 	moved bool // another device had it
+	owed  bool // neither the log nor the disk has it: it must be noted before it is answered
 }
 
 // atHotspot reports whether a request may be about a voucher. Some hotspots leave out what tells the service.
@@ -112,6 +113,10 @@ func (d *Directory) decideVoucher(q radius.Question, reply *radius.Reply) bool {
 	}
 	d.acceptVoucher(given, at, reply)
 	reply.EncryptionKeys()
+	if given.owed {
+		n := note{org: q.NAS.Org, nas: q.NAS.ID, mac: q.Request.MAC, pass: given.pass}
+		reply.After(func(send func()) { d.vouchers.noteFirst(n, send) })
+	}
 	return true
 }
 
@@ -129,7 +134,7 @@ func (d *Directory) admit(v id.Voucher, nas *radius.NAS, mac radius.MAC, at time
 	if batch := b.unused[v]; batch != nil {
 		u := b.touch(events.VoucherSubject{VoucherID: v})
 		b.redeem(u, nas.ID, mac, at, zone)
-		return u.admission(at, false), ""
+		return b.admission(u, at, false), ""
 	}
 	u := b.used[v]
 	switch {
@@ -141,12 +146,12 @@ func (d *Directory) admit(v id.Voucher, nas *radius.NAS, mac radius.MAC, at time
 		return admission{}, CodeVoucherUsed
 	case u.mac == mac:
 		u.nas = nas.ID
-		return u.admission(at, false), ""
+		return b.admission(u, at, false), ""
 	case u.movesSince(at.Add(-movesWithin)) >= maxMoves:
 		return admission{}, CodeVoucherMoves
 	}
 	b.move(u, nas.ID, mac, at)
-	return u.admission(at, true), ""
+	return b.admission(u, at, true), ""
 }
 
 // redeem begins the time of a voucher.
@@ -178,9 +183,12 @@ func (u *voucher) movesSince(at time.Time) int {
 	return n
 }
 
-// admission describes a sign-in at an instant.
-func (u *voucher) admission(at time.Time, moved bool) admission {
-	return admission{voucherPass{voucher: u.id, first: u.first, at: later(at, u.last)}, u.batch, u.ends, moved}
+// admission describes a sign-in at an instant. The caller holds the lock.
+func (b *voucherBook) admission(u *voucher, at time.Time, moved bool) admission {
+	return admission{
+		voucherPass{voucher: u.id, first: u.first, at: later(at, u.last)}, u.batch, u.ends, moved,
+		b.noting && u.last.After(later(u.noted, u.recorded)),
+	}
 }
 
 // acceptVoucher fills an accept: until the end of the voucher's time, with the rate of its plan at this hour.

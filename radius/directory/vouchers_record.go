@@ -88,6 +88,9 @@ func (b *voucherBook) done(v id.Voucher, refused bool) {
 		return
 	}
 	delete(b.waiting, v)
+	if len(b.waiting) == 0 {
+		loop.Wake(b.notes)
+	}
 }
 
 // again lets the recorder try a voucher that failed.
@@ -99,7 +102,7 @@ func (b *voucherBook) again(v id.Voucher) {
 
 // Heard is told every accounting report. When its Class is a voucher's whose sign-in the log does not have, because the
 // program was killed before it was recorded, the sign-in is recorded now with the instants at which it was accepted. To
-// be told again changes nothing.
+// be told again changes nothing. Notes of sign-ins are told in the same form.
 func (d *Directory) Heard(r telemetry.Report) {
 	pass, ok := readVoucherPass(d.cfg.ClassKey, r.Class)
 	if !ok {
@@ -161,7 +164,7 @@ func (r *VoucherRecorder) Start(ctx context.Context) error {
 	})
 }
 
-// Stop ends recording. What still waits comes again with the accounting of the sessions.
+// Stop ends recording. What still waits comes again from the notes on the disk, or with the accounting of the sessions.
 func (r *VoucherRecorder) Stop() { r.loops.Stop() }
 
 // recordAll records what is ready, until nothing is or ctx ends.
