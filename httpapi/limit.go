@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/internal/failure"
@@ -18,13 +19,26 @@ type Limits struct {
 // many people behind one address renew every quarter of an hour: 60 a minute.
 const refreshesPerLogin = 6
 
+// The payment page of an organization has this many calls from one address in a window for each sign-in that it may
+// have in a minute: 500 in 10 minutes. Hundreds of customers behind one address come to the page at once when their
+// month is over.
+const (
+	paymentsPerLogin = 50
+	paymentsWindow   = 10 * time.Minute
+)
+
 // limit counts a call under a key. Fails: rate_limited, when the key had more than perMinute calls in a minute; 0 = no
 // limit.
 func (s *Server) limit(ctx context.Context, key string, perMinute int) error {
-	if perMinute <= 0 {
+	return s.limitIn(ctx, key, perMinute, time.Minute)
+}
+
+// limitIn is limit for another window.
+func (s *Server) limitIn(ctx context.Context, key string, most int, window time.Duration) error {
+	if most <= 0 {
 		return nil
 	}
-	ok, retryAfter, err := s.cfg.Limiter.Allow(ctx, key, perMinute, time.Minute)
+	ok, retryAfter, err := s.cfg.Limiter.Allow(ctx, key, most, window)
 	if err != nil {
 		return err
 	}
@@ -34,12 +48,18 @@ func (s *Server) limit(ctx context.Context, key string, perMinute int) error {
 	return nil
 }
 
-// CountPayment counts a call of the payment page, for its organization and its address. The number is that of sign-ins,
-// but neither sign-ins nor the pages of other organizations are counted with it, since customers of many share an
-// address. The page counts for itself because it answers in its own form. Fails: rate_limited.
-func (c *Call) CountPayment(ctx context.Context) error {
-	key := "pay:" + c.Org.ID.String() + ":" + limitedAddress(c.IP)
-	return c.server.limit(ctx, key, c.server.cfg.Limits.Login)
+// CountPayment counts a call of an organization's payment page: for its address and the account as it was typed, as
+// often as sign-ins, and for its address whatever is typed (docs/rules/access-walled-garden.md#same-answer). account is
+// "" when none can be read. The page counts for itself because it answers in its own form. Fails: rate_limited.
+func (c *Call) CountPayment(ctx context.Context, account string) error {
+	key, login := "pay:"+c.Org.ID.String()+":"+limitedAddress(c.IP), c.server.cfg.Limits.Login
+	if account != "" {
+		typed := strings.ToUpper(strings.Join(strings.Fields(account), ""))
+		if err := c.server.limit(ctx, key+":"+typed, login); err != nil {
+			return err
+		}
+	}
+	return c.server.limitIn(ctx, key, paymentsPerLogin*login, paymentsWindow)
 }
 
 // CountWebhook counts a callback of a payment provider for a gateway: a shortcode of an organization. The caller stores

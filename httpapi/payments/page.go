@@ -41,7 +41,7 @@ type payResponse struct {
 const payAccepted = "If there is something to pay on this account, a payment request is on its way to the phone that " +
 	"the account is registered with. Enter your PIN there. Your internet comes back by itself after the payment."
 
-// payLater is told when too many requests come from one address, which customers behind a router share.
+// payLater is told when too many requests come from one address, which many customers share, or for one account.
 const payLater = "Too many people asked for a payment request just now. Please wait a minute and try again."
 
 // Routes lists the page and its form.
@@ -118,27 +118,30 @@ func (a Page) show(_ context.Context, c *httpapi.Call) error {
 
 // pay takes an account and answers at once, in the form of the request.
 func (a Page) pay(ctx context.Context, c *httpapi.Call) error {
-	if err := c.CountPayment(ctx); err != nil {
+	account, form, err := readAccount(c)
+	fault := accountFault(account)
+	if fault != "" {
+		account = ""
+	}
+	if err := c.CountPayment(ctx, account); err != nil {
 		var limited *failure.Error
-		if !c.IsForm() || !errors.As(err, &limited) || limited.Kind != failure.Limited {
+		if !form || !errors.As(err, &limited) || limited.Kind != failure.Limited {
 			return err
 		}
 		c.SetRetryAfter(limited)
 		return a.send(c, 429, payPage{Note: payLater, Fault: true})
 	}
-	account, form, err := readAccount(c)
-	if err != nil {
+	switch {
+	case err != nil:
 		return err
-	}
-	if fault := accountFault(account); account == "" || fault != "" {
-		if form {
-			return a.send(c, 400, payPage{Note: "Please enter your account number or your phone number.", Fault: true})
-		}
-		if account == "" {
-			return &failure.Error{Kind: failure.Malformed, Code: "missing_field",
-				Faults: failure.Faults{"account is required"}}
-		}
+	case account == "" && form:
+		return a.send(c, 400, payPage{Note: "Please enter your account number or your phone number.", Fault: true})
+	case fault != "":
 		return failure.NewInvalid("invalid_input", "account "+fault)
+	case account == "":
+		return &failure.Error{
+			Kind: failure.Malformed, Code: "missing_field", Faults: failure.Faults{"account is required"},
+		}
 	}
 	if err := a.Cases.Request(ctx, c.Asked(), account); err != nil {
 		return err

@@ -1,6 +1,7 @@
 package paymentsapi_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -260,12 +261,12 @@ func TestPay_WithCookiesTheFormMustBeOfThisHost(t *testing.T) {
 	}
 }
 
-// The limit of sign-ins holds for the page's form, and not for reading it: phones read it by themselves.
+// The limit of sign-ins holds for what one client repeats, and not for reading the page: phones read it by themselves.
 func TestPay_TheLimitOfSignInsHolds(t *testing.T) {
 	t.Parallel()
 	k := newMoneyKit(t, moneytest.Options{Login: 2})
-	for n := range 4 {
-		a := k.Do(t, apitest.Request{Method: "POST", Path: "/pay", Body: `{"account":"1"}`})
+	for n, typed := range []string{"a 1", "A1", " a1", "a1"} {
+		a := k.Do(t, apitest.Request{Method: "POST", Path: "/pay", Body: map[string]string{"account": typed}})
 		if n < 2 && a.Status != 202 || n >= 2 && (a.Status != 429 || a.Header.Get("Retry-After") == "") {
 			t.Errorf("request %d: %d %v", n, a.Status, a.Header)
 		}
@@ -273,13 +274,36 @@ func TestPay_TheLimitOfSignInsHolds(t *testing.T) {
 			t.Errorf("reading %d: %d", n, a.Status)
 		}
 	}
-	elsewhere := apitest.Request{Method: "POST", Path: "/pay", Host: apitest.Other, Body: `{"account":"1"}`}
+	elsewhere := apitest.Request{Method: "POST", Path: "/pay", Host: apitest.Other, Body: `{"account":"a1"}`}
 	if a := k.Do(t, elsewhere); a.Status != 202 {
 		t.Errorf("the page of another organization: %d", a.Status)
 	}
-	a := k.Do(t, form(url.Values{"account": {"1"}}))
+	a := k.Do(t, form(url.Values{"account": {"a1"}}))
 	if a.Status != 429 || a.Header.Get("Retry-After") == "" ||
 		!strings.Contains(string(a.Body), "Please wait a minute") {
 		t.Errorf("the form gets %d %v %s", a.Status, a.Header, a.Body)
+	}
+}
+
+// Customers behind one address are walled in at once and pay at once. Whoever tries one account after the other from
+// there has a bound, too, which is the same for accounts that exist and those that do not.
+func TestPay_CustomersBehindOneAddressPayInTheSameMinutes(t *testing.T) {
+	t.Parallel()
+	const most = 50
+	for name, account := range map[string]func(n int) string{
+		"accounts": func(n int) string { return commands.AccountNumber(1_000_000 + n) },
+		"nobody's": func(n int) string { return fmt.Sprint("nobody", n) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := newMoneyKit(t, moneytest.Options{Login: 1})
+			for n := range most {
+				k.pay(t, "", map[string]any{"account": account(n)})
+			}
+			a := k.Do(t, form(url.Values{"account": {account(most)}}))
+			if a.Status != 429 || a.Header.Get("Retry-After") == "" {
+				t.Errorf("one more: %d %v", a.Status, a.Header)
+			}
+		})
 	}
 }
