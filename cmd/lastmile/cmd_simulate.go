@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/simulators/provider"
@@ -56,6 +57,11 @@ type simulateRouter struct {
 	Versions []string `default:"7.16" help:"One router of each version, such as 6.49.10,7.6,7.16,7.23.7."`
 	Password string   `default:"" help:"Of the user admin."`
 	Port     int      `default:"0" help:"First of each router's ports (www, www-ssl, api, api-ssl); 0 picks free."`
+	// Radius is empty for routers whose customers imaginary servers check.
+	Radius string `default:"" help:"RADIUS server behind 10.99.0.1 in the routers' settings, as HOST or HOST:PORT."`
+	// AccountingPort of the RADIUS server.
+	AccountingPort uint16 `default:"0" help:"Of the RADIUS server; 0 is the port after that for sign-ins."`
+	CoAPort        uint16 `name:"coa-port" default:"0" help:"First router's for changes, others follow; 0 picks free."`
 }
 
 // Run simulates routers until a signal. It is refused in production.
@@ -69,14 +75,9 @@ func (c simulateRouter) Run(ctx context.Context, p program) error {
 	}
 	l := newLifecycle(p.logger(cfg))
 	defer l.stop()
-	var routers []router.RouterConfig
-	for i, v := range c.Versions {
-		one := router.RouterConfig{Name: fmt.Sprintf("r%d", i+1), Version: v, Password: c.Password}
-		if c.Port > 0 {
-			first := c.Port + 4*i
-			one.Ports = router.Ports{WWW: first, WWWSSL: first + 1, API: first + 2, APISSL: first + 3}
-		}
-		routers = append(routers, one)
+	routers, err := c.routers(ctx)
+	if err != nil {
+		return err
 	}
 	sim, err := router.New(router.Config{
 		Routers: routers, Addr: c.Addr, Seed: c.Seed, Clock: clock.System(), Logger: l.logger,
@@ -96,4 +97,29 @@ func (c simulateRouter) Run(ctx context.Context, p program) error {
 		}
 	}
 	return l.wait(ctx)
+}
+
+// routers are those that the flags describe.
+func (c simulateRouter) routers(ctx context.Context) ([]router.RouterConfig, error) {
+	var radius func(netip.AddrPort) netip.AddrPort
+	if c.Radius != "" {
+		server, err := findRADIUS(ctx, c.Radius, c.AccountingPort)
+		if err != nil {
+			return nil, err
+		}
+		radius = server.at
+	}
+	var list []router.RouterConfig
+	for i, v := range c.Versions {
+		one := router.RouterConfig{Name: fmt.Sprintf("r%d", i+1), Version: v, Password: c.Password, RADIUS: radius}
+		if c.Port > 0 {
+			first := c.Port + 4*i
+			one.Ports = router.Ports{WWW: first, WWWSSL: first + 1, API: first + 2, APISSL: first + 3}
+		}
+		if c.CoAPort > 0 {
+			one.CoAPort = c.CoAPort + uint16(i) //nolint:gosec // a few routers
+		}
+		list = append(list, one)
+	}
+	return list, nil
 }

@@ -96,27 +96,37 @@ func (c simulateHandset) Run(ctx context.Context, p program) error {
 
 // router is the NAS that the flags describe.
 func (c simulateHandset) router(ctx context.Context) (handset.Config, error) {
-	host, port, err := net.SplitHostPort(c.Radius)
+	server, err := findRADIUS(ctx, c.Radius, c.AccountingPort)
 	if err != nil {
-		host, port = c.Radius, "1812"
-	}
-	number, err := strconv.ParseUint(port, 10, 16)
-	if err != nil {
-		return handset.Config{}, fmt.Errorf("--radius %s: %w", c.Radius, err)
-	}
-	found, err := net.DefaultResolver.LookupNetIP(ctx, "ip4", host)
-	if err != nil {
-		return handset.Config{}, fmt.Errorf("--radius %s: %w", c.Radius, err)
+		return handset.Config{}, err
 	}
 	local, err := netip.ParseAddr(c.NAS)
 	if err != nil {
 		return handset.Config{}, fmt.Errorf("--nas: %w", err)
 	}
-	server := netip.AddrPortFrom(found[0].Unmap(), uint16(number))
-	accounting := netip.AddrPortFrom(server.Addr(), cmp.Or(c.AccountingPort, server.Port()+1))
 	return handset.Config{
-		Server: server, Accounting: accounting, Secret: []byte(c.Secret), Local: local,
+		Server: server.access, Accounting: server.accounting, Secret: []byte(c.Secret), Local: local,
 		CoAPort: c.CoAPort, Legacy: c.Legacy, Boots: c.Boots, Seed: c.Seed, Clock: clock.NewMovable(clock.System(), 0),
+	}, nil
+}
+
+// findRADIUS finds the server of the flag --radius, which is HOST or HOST:PORT. Accounting port 0 is the next port.
+func findRADIUS(ctx context.Context, flag string, accounting uint16) (radiusPorts, error) {
+	host, port, err := net.SplitHostPort(flag)
+	if err != nil {
+		host, port = flag, "1812"
+	}
+	number, err := strconv.ParseUint(port, 10, 16)
+	if err != nil {
+		return radiusPorts{}, fmt.Errorf("--radius %s: %w", flag, err)
+	}
+	found, err := net.DefaultResolver.LookupNetIP(ctx, "ip4", host)
+	if err != nil {
+		return radiusPorts{}, fmt.Errorf("--radius %s: %w", flag, err)
+	}
+	server := netip.AddrPortFrom(found[0].Unmap(), uint16(number))
+	return radiusPorts{
+		access: server, accounting: netip.AddrPortFrom(server.Addr(), cmp.Or(accounting, server.Port()+1)),
 	}, nil
 }
 

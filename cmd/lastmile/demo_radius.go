@@ -19,14 +19,23 @@ type demoRADIUS struct{ ports atomic.Pointer[radiusPorts] }
 // radiusPorts are the places of a RADIUS server on this machine.
 type radiusPorts struct{ access, accounting netip.AddrPort }
 
-// at is the place on this machine of the server that a router's settings name: the end of its tunnel and the usual
-// ports. Other servers never answer.
+// at is the place on this machine of the server that a router's settings name. Before the server has started, none
+// answers.
 func (d *demoRADIUS) at(asked netip.AddrPort) netip.AddrPort {
 	ports := d.ports.Load()
-	if ports == nil || asked.Addr() != commands.TunnelGateway {
+	if ports == nil {
 		return netip.AddrPort{}
 	}
-	return map[uint16]netip.AddrPort{1812: ports.access, 1813: ports.accounting}[asked.Port()]
+	return ports.at(asked)
+}
+
+// at leads simulated routers, whose settings name the end of their tunnel and the usual ports, to the server. Other
+// servers never answer.
+func (p radiusPorts) at(asked netip.AddrPort) netip.AddrPort {
+	if asked.Addr() != commands.TunnelGateway {
+		return netip.AddrPort{}
+	}
+	return map[uint16]netip.AddrPort{1812: p.access, 1813: p.accounting}[asked.Port()]
 }
 
 // is sets the server of a program that has started.
