@@ -83,6 +83,7 @@ func (a Sessions) list(ctx context.Context, c *httpapi.Call) error {
 		if filter.IP, err = netip.ParseAddr(text); err != nil || filter.IP.Zone() != "" {
 			f.Add("ip", "must be an address")
 		}
+		filter.IP = filter.IP.Unmap() // in one form in the audit log, however it was typed
 	}
 	if filter.IP.IsValid() == filter.At.IsZero() {
 		f.Add("at", "must be given together with ip")

@@ -60,6 +60,7 @@ func newLine(t *testing.T) *line {
 	report := telemetry.Report{
 		Kind: telemetry.Interim, Org: l.org, Device: id.New[id.Device](), Session: "81000001", User: "amina",
 		MAC: "AA:BB:CC:00:11:22", IP: netip.MustParseAddr("100.64.0.9"), Online: time.Minute, Down: 70, Up: 7, At: at,
+		Link: netip.MustParsePrefix("2001:db8:0:1::/64"), Network: netip.MustParsePrefix("2001:db8:100::/56"),
 	}
 	later := report
 	later.At, later.Online, later.Down, later.Up = at.Add(time.Hour), 61*time.Minute, 100, 10
@@ -150,6 +151,25 @@ func TestSessions_WhoHadAnAddressIsAnsweredAfterItIsAudited(t *testing.T) {
 		"ip=100.64.0.9", "at=2026-03-02T21:00:00Z", "ip=x&at=2026-03-02", "ip=fe80::1%25a&at=2026-03-02",
 	} {
 		l.want(t, 422, "invalid_input", apitest.Support, "/sessions?"+bad)
+	}
+}
+
+// An address has many spellings, and a customer all addresses of a prefix.
+func TestSessions_AnAddressIsFoundAndAuditedInAnySpelling(t *testing.T) {
+	t.Parallel()
+	l := newLine(t)
+	for typed, audited := range map[string]string{
+		"::ffff:100.64.0.9": "100.64.0.9", "::FFFF:6440:9": "100.64.0.9", "2001:DB8:0:1::9": "2001:db8:0:1::9",
+		"2001:0db8:0000:0001:0:0:0:0009": "2001:db8:0:1::9", "2001:db8:100:00FF::1": "2001:db8:100:ff::1",
+		"2001:db8:0:2::9": "2001:db8:0:2::9",
+	} {
+		l.questions = nil
+		a := l.want(t, 200, "", apitest.Support, "/sessions?at=2026-03-02T21:00:00Z&ip="+typed)
+		found := audited != "2001:db8:0:2::9" // which nobody has
+		if strings.Contains(string(a.Body), "amina") != found || len(l.questions) != 1 ||
+			!strings.Contains(l.questions[0], " "+audited+" ") {
+			t.Errorf("%s: %v %s", typed, l.questions, a.Body)
+		}
 	}
 }
 

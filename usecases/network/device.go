@@ -2,6 +2,7 @@ package networkcases
 
 import (
 	"context"
+	"net/netip"
 	"crypto/rand"
 	"strings"
 	"time"
@@ -67,11 +68,21 @@ type RegisterInput struct {
 // details are the router's details in the form of events, with the default ports.
 func (in RegisterInput) details() events.DeviceDetails {
 	return events.DeviceDetails{
-		Name: strings.TrimSpace(in.Name), IPAddress: strings.TrimSpace(in.IPAddress),
+		Name: strings.TrimSpace(in.Name), IPAddress: usualAddress(in.IPAddress),
 		CoAPort: null.Or(in.CoAPort, commands.DefaultCoAPort), APIPort: null.Or(in.APIPort, commands.DefaultAPIPort),
 		ManagementAddress:           strings.TrimSpace(in.ManagementAddress),
 		RequireMessageAuthenticator: in.RequireMessageAuthenticator,
 	}
+}
+
+// usualAddress writes an IP address in its usual form, so that routers at one address are counted together however it
+// was typed. What is no address stays, and is refused.
+func usualAddress(text string) string {
+	text = strings.TrimSpace(text)
+	if address, err := netip.ParseAddr(text); err == nil {
+		return address.Unmap().String()
+	}
+	return text
 }
 
 // Register stores the secrets in the vault, then registers the router under the first free tunnel address, and has it
@@ -209,6 +220,7 @@ func (in DeviceChange) details(d events.DeviceDetails) events.DeviceDetails {
 			*f.to = strings.TrimSpace(*f.given)
 		}
 	}
+	d.IPAddress = usualAddress(d.IPAddress)
 	d.CoAPort, d.APIPort = null.Or(in.CoAPort, d.CoAPort), null.Or(in.APIPort, d.APIPort)
 	d.RequireMessageAuthenticator = null.Or(in.RequireMessageAuthenticator, d.RequireMessageAuthenticator)
 	return d

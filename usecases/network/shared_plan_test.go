@@ -53,6 +53,27 @@ func TestRegister_AnOrganizationHasABoundedNumberOfRoutersAtAnAddress(t *testing
 	}
 	_, err = p.devices.Change(t.Context(), p.asked(), second, networkcases.DeviceChange{IPAddress: &address})
 	coretest.Refused(t, "a move to the address", err, "address_routers_reached")
+	for _, typed := range []string{"::ffff:198.51.100.76", "::FFFF:C633:644C"} {
+		shared.IPAddress = typed
+		_, _, err = p.devices.Register(t.Context(), p.asked(), shared)
+		coretest.Refused(t, "the address as "+typed, err, "address_routers_reached")
+		_, err = p.devices.Change(t.Context(), p.asked(), second, networkcases.DeviceChange{IPAddress: &typed})
+		coretest.Refused(t, "a move to "+typed, err, "address_routers_reached")
+	}
+}
+
+func TestRegister_AnAddressOfIPv6HasOneSpelling(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	in := input()
+	in.IPAddress = " 2001:DB8:0:0::1 "
+	device, _, err := k.devices.Register(t.Context(), coretest.Keyed(k.org), in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := k.device(device).Details.IPAddress; got != "2001:db8::1" {
+		t.Errorf("the address is %s", got)
+	}
 }
 
 // The tunnel has 65,533 addresses for all: one organization gets a part of them, and a repeat is no new router.
