@@ -86,7 +86,7 @@ func New(cfg Config) *Directory {
 		former:       map[id.Subscription]former{},
 		bySubscriber: map[id.Subscriber]*subscriber{}, byName: map[login]*service{}, byMAC: map[device][]*service{},
 		terms: map[version]*events.PlanTerms{}, organizations: map[id.Organization]*time.Location{},
-		vouchers: newVoucherBook(), passwords: trials{wrong: guesses[id.Secret]{}},
+		vouchers: newVoucherBook(), passwords: trials{wrong: guesses[id.Secret]{}, macs: guesses[id.Device]{}},
 	}
 }
 

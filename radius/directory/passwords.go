@@ -18,12 +18,22 @@ const (
 	mostOfStrays = 2 * allTries
 )
 
-// trials counts wrong passwords of accounts, by the password that would be right, so that a new one begins with none.
-// Its lock guards the own devices of all services, too, and is held for short moments only, because sockets wait for
-// it. Safe for concurrent use.
+// Bounds of one MAC at one router over all accounts: so many tries, of which one is forgiven after each pause.
+// Customers behind one MAC whose passwords are wrong for ever use up one try a minute each, so there is room for three
+// of them.
+const (
+	macTries   = 30
+	macForgive = 20 * time.Second
+)
+
+// trials counts wrong passwords of accounts, by the password that would be right, so that a new one begins with none,
+// and by router and MAC. Its lock guards the own devices of all services, too, and is held for short moments only,
+// because sockets wait for it. Safe for concurrent use.
 type trials struct {
 	mu    sync.Mutex
 	wrong guesses[id.Secret]
+	// macs counts by router. Lines without a MAC are left out, because many customers may share one.
+	macs guesses[id.Device]
 }
 
 // tried takes over what came of a password, and reports whether the device has to wait, whether its password is right
@@ -47,11 +57,14 @@ func (d *Directory) tried(q radius.Question, s *service) bool {
 	switch own := slices.Contains(s.own, station); {
 	case own:
 		return false
-	case t.slowed(password, station, r.At):
+	case t.slowed(password, station, r.At) || t.sprays(q.NAS.ID, r):
 		known := slices.Contains(macs, r.MAC) || d.cfg.Sessions != nil && d.cfg.Sessions.Has(s.id, r.MAC.String())
 		return !known
 	case q.Outcome == radius.WrongPassword:
 		t.add(password, station, r.At)
+		if r.MAC != (radius.MAC{}) {
+			t.macs.add(q.NAS.ID, station, r.At, macForgive, maxGuessers)
+		}
 		return false
 	}
 	if station != "" {
@@ -75,5 +88,12 @@ func (t *trials) add(password id.Secret, station string, at time.Time) {
 			break
 		}
 	}
-	t.wrong.add(password, station, at, maxTriers)
+	t.wrong.add(password, station, at, deviceForgive, maxTriers)
+}
+
+// sprays reports whether a MAC has tried so many wrong passwords at a router, of whatever accounts, that it has to
+// wait. The caller holds the lock.
+func (t *trials) sprays(nas id.Device, r *radius.Request) bool {
+	g := t.macs[nas]
+	return g != nil && g.devices[r.MAC.String()].now(r.At, macForgive) > macTries-1
 }

@@ -67,6 +67,43 @@ func TestPasswords_ManyDevicesTogetherHaveABound(t *testing.T) {
 	}
 }
 
+// line is a sign-in over a line whose router tells no MAC.
+func line(name, password string) *layeh.Packet {
+	p := request(name, password)
+	p.Del(rfc2865.CallingStationID_Type)
+	return p
+}
+
+// TestPasswords_OneDeviceHasABoundOverAllAccounts: a neighbour tries some passwords at each account. Customers on lines
+// without a MAC, such as those behind a reseller's router, share no bound.
+func TestPasswords_OneDeviceHasABoundOverAllAccounts(t *testing.T) {
+	t.Parallel()
+	s, i := newSafe(), newISP()
+	history := append(i.begin(s, "127.0.0.1", "user0", "4711"), i.paid(noon.AddDate(0, 1, 0))...)
+	for n := 1; n < 12; n++ {
+		one := i
+		one.subscription, one.subscriber = id.New[id.Subscription](), id.New[id.Subscriber]()
+		begun := one.begin(s, "127.0.0.1", fmt.Sprint("user", n), "4711")
+		history = append(append(history, begun[len(begun)-1]), one.paid(noon.AddDate(0, 1, 0))...)
+	}
+	k := newKit(t, s, history...)
+	k.accepted(hotspot(laptop, "user11", "4711"))
+	for n := range 30 {
+		k.refused(hotspot(laptop, fmt.Sprint("user", n%10), "wrong"), directory.CodeWrongPassword)
+	}
+	k.refused(hotspot(laptop, "user10", "wrong"), directory.CodeTooManyCodes)
+	k.refused(hotspot(laptop, "user10", "4711"), directory.CodeTooManyCodes)
+	k.accepted(hotspot(laptop, "user11", "4711")) // its own account
+	k.accepted(hotspot(phone, "user10", "4711"))
+	for n := range 60 {
+		k.refused(line(fmt.Sprint("user", n%10), "wrong"), directory.CodeWrongPassword)
+	}
+	k.accepted(line("user10", "4711"))
+	k.clock.Advance(20 * time.Second) // one is forgiven
+	k.refused(hotspot(laptop, "user10", "wrong"), directory.CodeWrongPassword)
+	k.refused(hotspot(laptop, "user10", "4711"), directory.CodeTooManyCodes)
+}
+
 func TestPasswords_ANewOneBeginsWithNoTries(t *testing.T) {
 	t.Parallel()
 	s, i := newSafe(), newISP()

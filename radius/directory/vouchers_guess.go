@@ -56,8 +56,9 @@ func (g guesses[K]) slowed(key K, device string, at time.Time) bool {
 // attacked reports whether so many wrong guesses came that somebody may be guessing with many devices.
 func (g *guessing) attacked(at time.Time) bool { return g.all.now(at, allForgive) >= allTries }
 
-// add counts a wrong guess. room is how many devices are remembered; one of the others is forgotten for one more.
-func (g guesses[K]) add(key K, device string, at time.Time, room int) *guessing {
+// add counts a wrong guess; one of a device is forgiven after each pause of forgive. room is how many devices are
+// remembered; one of the others is forgotten for one more.
+func (g guesses[K]) add(key K, device string, at time.Time, forgive time.Duration, room int) *guessing {
 	target := g[key]
 	if target == nil {
 		target = &guessing{devices: map[string]tally{}}
@@ -70,7 +71,7 @@ func (g guesses[K]) add(key K, device string, at time.Time, room int) *guessing 
 			break
 		}
 	}
-	target.devices[device] = tally{target.devices[device].now(at, deviceForgive) + 1, at}
+	target.devices[device] = tally{target.devices[device].now(at, forgive) + 1, at}
 	return target
 }
 
@@ -81,7 +82,7 @@ func (d *Directory) guessed(nas *radius.NAS, mac radius.MAC, at time.Time) bool 
 	b.mu.Lock()
 	slowed, tell := b.guesses.slowed(nas.ID, mac.String(), at), false
 	if !slowed {
-		router := b.guesses.add(nas.ID, mac.String(), at, maxGuessers)
+		router := b.guesses.add(nas.ID, mac.String(), at, deviceForgive, maxGuessers)
 		tell = router.attacked(at) && (router.told.IsZero() || at.Sub(router.told) >= tellEvery)
 		if tell {
 			router.told = at
