@@ -31,25 +31,38 @@ func (k *kit) templates(to string, want ...string) {
 	})
 }
 
+// messageHours sets the hours in which messages of dunning and of caps go, and lets every hour cut.
+func (k *kit) messageHours(from, to string) {
+	k.t.Helper()
+	k.must(k.admin, "PUT", "/settings/dunning", map[string]any{"default": map[string]any{
+		"noCutDays": []string{}, "noCutAfter": map[string]string{}, "skipHolidays": false,
+		"messageHours": map[string]string{"from": from, "to": to},
+	}})
+}
+
+// paidMonth makes a customer with a phone who has paid for a month, until an instant.
+func (k *kit) paidMonth(phone string) (customer, account string, until time.Time) {
+	k.t.Helper()
+	k.paybillReady()
+	customer, account = k.subscriber(phone[1:])
+	subscription := k.subscribe(customer, k.plan("home", 1500))
+	k.issued(customer, 1)
+	k.pay(phone[1:], account, 1500)
+	until, err := time.Parse(time.RFC3339Nano, k.paidUntil(subscription, ""))
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	return customer, account, until
+}
+
 // TestMessages_ACustomerIsToldOfEachStep moves the clock through the whole circle: each message goes once, within the
 // message hours, and what is no longer true is not sent.
 func TestMessages_ACustomerIsToldOfEachStep(t *testing.T) {
 	t.Parallel()
 	const phone = "+254711000401"
 	k := newKit(t, "DEV_CLOCK=true").start().signIn()
-	k.paybillReady()
-	k.must(k.admin, "PUT", "/settings/dunning", map[string]any{"default": map[string]any{
-		"noCutDays": []string{}, "noCutAfter": map[string]string{}, "skipHolidays": false,
-		"messageHours": map[string]string{"from": "08:00", "to": "20:00"},
-	}})
-	customer, account := k.subscriber(phone[1:])
-	subscription := k.subscribe(customer, k.plan("home", 1500))
-	k.issued(customer, 1)
-	k.pay(phone[1:], account, 1500)
-	until, err := time.Parse(time.RFC3339Nano, k.paidUntil(subscription, ""))
-	if err != nil {
-		t.Fatal(err)
-	}
+	k.messageHours("08:00", "20:00")
+	customer, account, until := k.paidMonth(phone)
 	zone, err := time.LoadLocation("Africa/Nairobi")
 	if err != nil {
 		t.Fatal(err)
@@ -108,19 +121,8 @@ func TestMessages_WhatFellDueWhileTheProgramWasOffIsToldOnlyIfItIsTrue(t *testin
 	t.Parallel()
 	const phone = "+254711000402"
 	k := newKit(t, "DEV_CLOCK=true").start().signIn()
-	k.paybillReady()
-	k.must(k.admin, "PUT", "/settings/dunning", map[string]any{"default": map[string]any{
-		"noCutDays": []string{}, "noCutAfter": map[string]string{}, "skipHolidays": false,
-		"messageHours": map[string]string{"from": "00:00", "to": "24:00"},
-	}})
-	customer, account := k.subscriber(phone[1:])
-	subscription := k.subscribe(customer, k.plan("home", 1500))
-	k.issued(customer, 1)
-	k.pay(phone[1:], account, 1500)
-	until, err := time.Parse(time.RFC3339Nano, k.paidUntil(subscription, ""))
-	if err != nil {
-		t.Fatal(err)
-	}
+	k.messageHours("00:00", "24:00")
+	_, account, until := k.paidMonth(phone)
 	k.advance(map[string]any{"to": until.AddDate(0, 0, 5)})
 	k.templates(phone, "walled_garden")
 	k.pay(phone[1:], account, 1500)
