@@ -9,22 +9,16 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// Lookups defines the records of questions who had an address. The audit log shows them; no rule depends on them.
+// Lookup is one question who had an address.
+type Lookup = Record[id.Lookup]
+
+// Lookups defines the records of these questions.
 func Lookups() aggregates.Definition[Lookup, commands.LookupCommand, events.LookupEvent] {
-	return aggregates.Definition[Lookup, commands.LookupCommand, events.LookupEvent]{
-		Category: commands.LookupCategory, Missing: commands.ErrNotFound, Evolve: evolveLookup, Decide: decideLookup,
-		Owner:    ownerLookup,
-		Commands: []commands.LookupCommand{commands.LookUpAddress{}},
-	}
+	return records[id.Lookup, commands.LookupCommand](
+		commands.LookupCategory, commands.LookUpAddress{}, evolveLookup, writeLookup)
 }
 
-// Lookup is one question. The zero value is "does not exist".
-type Lookup struct {
-	ID    id.Lookup
-	OrgID id.Organization
-}
-
-// evolveLookup copies only what a decision needs; address and instant stay in the event.
+// evolveLookup takes a question that was recorded.
 func evolveLookup(s Lookup, e events.LookupEvent) Lookup {
 	switch e := e.(type) {
 	case events.AddressLookedUp:
@@ -33,20 +27,14 @@ func evolveLookup(s Lookup, e events.LookupEvent) Lookup {
 	return s
 }
 
-// ownerLookup is the organization that was asked.
-func ownerLookup(s Lookup) id.Organization { return s.OrgID }
-
-// decideLookup records a question once; a repeated command gives no event.
-func decideLookup(s Lookup, c commands.LookupCommand, now time.Time) ([]events.LookupEvent, error) {
+// writeLookup records a question.
+func writeLookup(c commands.LookupCommand, now time.Time) []events.LookupEvent {
 	switch c := c.(type) {
 	case commands.LookUpAddress:
-		if !s.ID.IsZero() {
-			return nil, nil
-		}
 		return []events.LookupEvent{
 			events.AddressLookedUp{LookupID: c.LookupID, OrgID: c.OrgID, SubscriberID: c.SubscriberID,
 				Address: c.Address, HadAt: c.HadAt.UTC(), At: now},
-		}, nil
+		}
 	}
-	return nil, nil
+	return nil
 }
