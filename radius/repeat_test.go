@@ -42,6 +42,36 @@ func TestRepeat_GetsTheSameOctetsAndCountsOnce(t *testing.T) {
 	}
 }
 
+// TestLater_AnAcceptThatWaitsHoldsUpNobody: what has to be durable first is answered when it is; repeats of it are
+// swallowed until then, and others are answered meanwhile.
+func TestLater_AnAcceptThatWaitsHoldsUpNobody(t *testing.T) {
+	t.Parallel()
+	nas := router(localhost)
+	waiting := make(chan func(), 1)
+	u := (&users{}).add(t, nas.Org, "amina", "pw").add(t, nas.Org, "josef", "pw")
+	u.refused = map[string]string{"josef": "not now"}
+	u.more = func(p *radius.Reply) { p.After(func(send func()) { waiting <- send }) }
+	k := start(t, u, newLedger(), radius.Limits{}, nas)
+	l := dial(t, localhost, k.server.AccessAddr())
+	request := wire(t, pap(t, "amina", "pw", secret))
+	l.send(request)
+	send := <-waiting
+	l.send(request)
+	other := wire(t, pap(t, "josef", "pw", secret))
+	if answer := l.ask(other, secret); answer.Code != layeh.CodeAccessReject { // the first answer of all
+		t.Fatalf("the other one is answered %v", answer.Code)
+	}
+	send()
+	first := l.receive()
+	if answer := l.check(first, request, secret); answer.Code != layeh.CodeAccessAccept {
+		t.Errorf("answered %v", answer.Code)
+	}
+	l.send(request)
+	if again := l.receive(); !bytes.Equal(first, again) || u.count("amina") != 1 {
+		t.Errorf("repeat answered by %x, before by %x", again, first)
+	}
+}
+
 func TestRepeat_OfAHeaderWithOtherContentIsAnotherRequest(t *testing.T) {
 	t.Parallel()
 	nas := router(localhost)

@@ -2,8 +2,8 @@ package networkcases
 
 import (
 	"context"
-	"net/netip"
 	"crypto/rand"
+	"net/netip"
 	"strings"
 	"time"
 
