@@ -147,9 +147,10 @@ func (f *Filters) End(name string, zone *time.Location) time.Time {
 	return f.instant(name, text)
 }
 
-// instant is a text in RFC 3339.
+// instant is a text in RFC 3339. The + of an offset may have become a space, which it is in a query that was typed by
+// hand.
 func (f *Filters) instant(name, text string) time.Time {
-	at, err := time.Parse(time.RFC3339, text)
+	at, err := time.Parse(time.RFC3339, strings.Replace(text, " ", "+", 1))
 	if err != nil {
 		f.faults.Add(name, "must be a time in RFC 3339, or a date")
 	}

@@ -49,6 +49,20 @@ func TestFilters_ADateAsTheEndMeansItsWholeDay(t *testing.T) {
 	}
 }
 
+func TestFilters_AnInstantMayHaveAnOffsetAsItIsTyped(t *testing.T) {
+	t.Parallel()
+	want := time.Date(2026, 3, 2, 18, 0, 0, 0, time.UTC)
+	for query, right := range map[string]bool{
+		"at=2026-03-02T21:00:00+03:00": true, "at=2026-03-02T21:00:00%2B03:00": true, "at=2026-03-02T18:00:00Z": true,
+		"at=2026-03-02+18:00:00Z": false, "at=2026-03-02T18:00:00": false,
+	} {
+		f := fuzzCall(t, "GET", "/things", query).Filters()
+		if at := f.Instant("at", time.UTC); (f.Err() == nil) != right || right && !at.Equal(want) {
+			t.Errorf("%s: %s, %v", query, at, f.Err())
+		}
+	}
+}
+
 // FuzzQuery checks that every query string gives values in their range, or a failure of the client's.
 func FuzzQuery(f *testing.F) {
 	for _, seed := range []string{

@@ -13,8 +13,8 @@ import (
 	"layeh.com/radius/rfc2869"
 )
 
-// TestVouchers_AKillWhileTheDatabaseIsAwayLosesNone: somebody signs in with a voucher while nothing can be recorded, and
-// the program is killed at once. The router reports nothing.
+// TestVouchers_AKillWhileTheDatabaseIsAwayLosesNone: somebody signs in with a voucher while nothing can be recorded,
+// and the program is killed at once. The router reports nothing.
 func TestVouchers_AKillWhileTheDatabaseIsAwayLosesNone(t *testing.T) {
 	t.Parallel()
 	cluster := startCluster(t)

@@ -80,7 +80,7 @@ func (a *App) wireAccess(ctx context.Context) ([][]httpapi.Route, error) {
 			Cases: accesscases.Board{Bus: e.bus, Clock: a.clock}, Holds: accesscases.Holds{Bus: e.bus},
 			Dunning: accessviews.DunningQuery{Views: e.views},
 		}.Routes(),
-		accessapi.Access{Cases: a.explanations()}.Routes(),
+		accessapi.Access{Cases: a.explanations(), Zone: a.zoneOf}.Routes(),
 		accessapi.Refusals{
 			Store: a.telemetry, Devices: networkviews.DevicesQuery{Views: e.views}, Clock: a.clock,
 		}.Routes(),

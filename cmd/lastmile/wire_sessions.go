@@ -92,16 +92,16 @@ func (a *App) wireSessions(ctx context.Context) ([][]httpapi.Route, error) {
 	}
 	people := subscribersviews.SubscribersQuery{Views: a.engines.views}
 	return [][]httpapi.Route{
-		accessapi.Sessions{Store: a.telemetry, Lookups: accesscases.Lookups{Bus: a.engines.bus}}.Routes(),
+		accessapi.Sessions{
+			Store: a.telemetry, Lookups: accesscases.Lookups{Bus: a.engines.bus}, Zone: a.zoneOf,
+		}.Routes(),
 		accessapi.Usage{
 			Store: a.telemetry, Clock: a.clock,
 			Known: func(ctx context.Context, org id.Organization, subscriber id.Subscriber) (bool, error) {
 				row, err := people.Get(ctx, org, subscriber)
 				return row != nil, err
 			},
-			Zone: func(ctx context.Context, org id.Organization) (*time.Location, error) {
-				return usecases.ZoneOf(ctx, a.engines.bus, org)
-			},
+			Zone: a.zoneOf,
 			Cap: accesscases.Caps{
 				Subscriptions: subscribersviews.SubscriptionsQuery{Views: a.engines.views},
 				Usage:         accessviews.UsageQuery{Views: a.engines.views}, Store: a.telemetry, Clock: a.clock,
@@ -112,4 +112,9 @@ func (a *App) wireSessions(ctx context.Context) ([][]httpapi.Route, error) {
 			Usage: accessviews.UsageQuery{Views: a.engines.views},
 		}.Routes(),
 	}, nil
+}
+
+// zoneOf is the zone in which the dates of an organization are.
+func (a *App) zoneOf(ctx context.Context, org id.Organization) (*time.Location, error) {
+	return usecases.ZoneOf(ctx, a.engines.bus, org)
 }

@@ -16,7 +16,10 @@ import (
 )
 
 // Access serves /subscribers/:id/access.
-type Access struct{ Cases accesscases.Explanations }
+type Access struct {
+	Cases accesscases.Explanations
+	Zone  zoneOf
+}
 
 // Routes lists the endpoint.
 func (a Access) Routes() []httpapi.Route {
@@ -87,7 +90,10 @@ type refusalResponse struct {
 // get answers for the present, or for a past instant.
 func (a Access) get(ctx context.Context, c *httpapi.Call) error {
 	f := c.Filters()
-	at := f.Instant("at", time.UTC)
+	at, err := a.Zone.at(ctx, c, f)
+	if err != nil {
+		return err
+	}
 	if err := f.Err(); err != nil {
 		return err
 	}

@@ -22,6 +22,22 @@ type Sessions struct {
 	Lookups interface {
 		Record(ctx context.Context, asked usecases.Asked, q accesscases.Lookup) error
 	}
+	Zone zoneOf
+}
+
+// zoneOf gives the zone of an organization, in which its dates are.
+type zoneOf func(context.Context, id.Organization) (*time.Location, error)
+
+// at reads the instant of a question; zero without one. Only then the zone is looked up.
+func (z zoneOf) at(ctx context.Context, c *httpapi.Call, f *httpapi.Filters) (time.Time, error) {
+	if f.Text("at") == "" {
+		return time.Time{}, nil
+	}
+	zone, err := z(ctx, c.Org.ID)
+	if err != nil {
+		return time.Time{}, err
+	}
+	return f.Instant("at", zone), nil
 }
 
 // Routes lists the endpoints of sessions.
@@ -73,13 +89,16 @@ type sessionRate struct {
 // list answers with sessions, newest first.
 func (a Sessions) list(ctx context.Context, c *httpapi.Call) error {
 	f := c.Filters()
+	at, err := a.Zone.at(ctx, c, f)
+	if err != nil {
+		return err
+	}
 	filter := telemetry.SessionFilter{
 		Subscriber: httpapi.FilterID[id.Subscriber](f, "subscriberId"),
 		Device:     httpapi.FilterID[id.Device](f, "deviceId"), Username: f.Text("username"), Online: f.Bool("online"),
-		At: f.Instant("at", time.UTC),
+		At: at,
 	}
 	if text := f.Text("ip"); text != "" {
-		var err error
 		if filter.IP, err = netip.ParseAddr(text); err != nil || filter.IP.Zone() != "" {
 			f.Add("ip", "must be an address")
 		}

@@ -42,6 +42,7 @@ func newLine(t *testing.T) *line {
 	zone := time.FixedZone("EAT", 3*3600)
 	l.Kit = apitest.New(t, nil, accessapi.Sessions{
 		Store: store, Lookups: l,
+		Zone: func(context.Context, id.Organization) (*time.Location, error) { return zone, nil },
 	}.Routes(), accessapi.Usage{
 		Store: store, Clock: clock.NewManual(time.Date(2026, 3, 3, 9, 0, 0, 0, time.UTC)),
 		Known: func(_ context.Context, org id.Organization, s id.Subscriber) (bool, error) {
@@ -142,6 +143,10 @@ func TestSessions_WhoHadAnAddressIsAnsweredAfterItIsAudited(t *testing.T) {
 	if len(l.questions) != 1 || l.questions[0] != fmt.Sprint(
 		l.org, " 100.64.0.9 2026-03-02T21:00:00Z ", []id.Subscriber{l.subscriber}) {
 		t.Errorf("%v", l.questions)
+	}
+	l.want(t, 200, "", apitest.Support, "/sessions?ip=100.64.0.9&at=2026-03-02") // a date of the organization
+	if last := l.questions[len(l.questions)-1]; !strings.Contains(last, " 2026-03-01T21:00:00Z ") {
+		t.Errorf("asked %s", last)
 	}
 	l.refuse = errors.New("the log is away")
 	if a := l.want(t, 500, "", apitest.Support, question); strings.Contains(string(a.Body), "amina") {

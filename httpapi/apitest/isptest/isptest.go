@@ -34,6 +34,7 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
+	"github.com/lastmile-isp/lastmile/usecases"
 	"github.com/lastmile-isp/lastmile/usecases/access"
 	"github.com/lastmile-isp/lastmile/usecases/identity"
 	"github.com/lastmile-isp/lastmile/usecases/subscribers"
@@ -162,7 +163,7 @@ func (k *Kit) serve(t *testing.T) {
 			Cases: accesscases.Board{Bus: k.Core.Bus, Clock: k.Clock}, Holds: accesscases.Holds{Bus: k.Core.Bus},
 			Dunning: accessviews.DunningQuery{Views: k.views},
 		}.Routes(),
-		accessapi.Access{Cases: k.explanations(people, owned)}.Routes(),
+		accessapi.Access{Cases: k.explanations(people, owned), Zone: k.zoneOf}.Routes(),
 		accessapi.Vouchers{
 			Cases: accesscases.Vouchers{
 				Bus: k.Core.Bus, Codes: k.Codes(), BatchOf: accessviews.VouchersQuery{Views: k.views}.BatchOf,
@@ -170,6 +171,11 @@ func (k *Kit) serve(t *testing.T) {
 			List: accessviews.VouchersQuery{Views: k.views}, Clock: k.Clock,
 		}.Routes(),
 	)
+}
+
+// zoneOf is the zone in which the dates of an organization are.
+func (k *Kit) zoneOf(ctx context.Context, org id.Organization) (*time.Location, error) {
+	return usecases.ZoneOf(ctx, k.Core.Bus, org)
 }
 
 // explanations answers why subscribers are on or off. No router reports to the kit.
