@@ -34,15 +34,17 @@ type CloseDifference struct {
 
 // AskRepair records that a person wants an open difference repaired. Fails: difference_not_found.
 type AskRepair struct {
-	DifferenceID id.Difference
-	Steps        []events.RouterStep
-	By           events.Actor
+	DifferenceID  id.Difference
+	Steps         []events.RouterStep
+	By            events.Actor
+	CorrelationID string // of the request
 }
 
 // RecordRepairWrite records that the router took the first of the announced writes of a repair. Without one it does
 // nothing.
 type RecordRepairWrite struct {
 	DifferenceID id.Difference
+	Found        bool // there was nothing left to be written
 }
 
 func (OpenDifference) CommandName() string    { return "access.OpenDifference" }

@@ -72,16 +72,21 @@ type AccessRepairAsked struct {
 	// Steps are the writes to the router that follow at once; nil = enforcement does it, or nothing is written.
 	Steps []RouterStep `json:"steps,omitempty"`
 	By    Actor        `json:"by"`
-	At    time.Time    `json:"at"`
+	// CorrelationID is that of the request, by which the audit log finds its address; "" in the first events.
+	CorrelationID string    `json:"correlationId,omitempty"`
+	At            time.Time `json:"at"`
 }
 
-// AccessRepairWritten records that a router took one of the writes of a repair.
+// AccessRepairWritten records that a router has one of the writes of a repair.
 type AccessRepairWritten struct {
 	AccessDifference
 	Step  RouterStep `json:"step"`
-	Found bool       `json:"found"` // the write was announced, its answer was lost, and the difference is gone
+	Found bool       `json:"found"` // it was announced, and is found done: its answer was lost, or somebody else did it
 	By    Actor      `json:"by"`    // who asked for it
-	At    time.Time  `json:"at"`
+	// CorrelationID is that of the request in which it was asked for, whoever records the write; "" in the first
+	// events.
+	CorrelationID string    `json:"correlationId,omitempty"`
+	At            time.Time `json:"at"`
 }
 
 func (AccessDifferenceOpened) EventType() string { return "access.AccessDifferenceOpened.v1" }

@@ -32,6 +32,7 @@ type Difference struct {
 	Since    time.Time
 	Pending  []events.RouterStep // writes of a repair that are announced, in their order
 	By       events.Actor        // who asked for the repair
+	Asked    string              // correlation id of the request of the repair
 	Events   int                 // in the stream
 }
 
@@ -48,7 +49,7 @@ func evolveDifference(s Difference, e events.DifferenceEvent) Difference {
 	case events.AccessDifferenceClosed:
 		s.Open, s.Pending = false, nil
 	case events.AccessRepairAsked:
-		s.Pending, s.By = e.Steps, e.By
+		s.Pending, s.By, s.Asked = e.Steps, e.By, e.CorrelationID
 	case events.AccessRepairWritten:
 		if len(s.Pending) > 0 {
 			s.Pending = s.Pending[1:]
@@ -84,7 +85,7 @@ func decideDifference(
 		if len(s.Pending) == 0 {
 			return nil, nil
 		}
-		return []events.DifferenceEvent{repairWritten(s, s.Pending[0], false, now)}, nil
+		return []events.DifferenceEvent{repairWritten(s, s.Pending[0], c.Found, now)}, nil
 	}
 	return nil, nil
 }
@@ -93,16 +94,20 @@ func decideDifference(
 // lost.
 func askRepair(s Difference, c commands.AskRepair, now time.Time) []events.DifferenceEvent {
 	var out []events.DifferenceEvent
-	for _, before := range s.Pending {
-		again := func(step events.RouterStep) bool {
+	left := slices.Clone(c.Steps)
+	for _, before := range slices.Backward(s.Pending) { // writes are made in their order, so the last ones are left
+		again := slices.IndexFunc(left, func(step events.RouterStep) bool {
 			return step.Path == before.Path && step.Operation == before.Operation
+		})
+		if again >= 0 {
+			left = slices.Delete(left, again, again+1)
+			continue
 		}
-		if !slices.ContainsFunc(c.Steps, again) {
-			out = append(out, repairWritten(s, before, true, now))
-		}
+		out = append(out, repairWritten(s, before, true, now))
 	}
+	slices.Reverse(out)
 	return append(out, events.AccessRepairAsked{
-		AccessDifference: s.AccessDifference, Steps: c.Steps, By: c.By, At: now,
+		AccessDifference: s.AccessDifference, Steps: c.Steps, By: c.By, CorrelationID: c.CorrelationID, At: now,
 	})
 }
 
@@ -122,6 +127,6 @@ func closeDifference(s Difference, now time.Time) []events.DifferenceEvent {
 // repairWritten is the record of one write.
 func repairWritten(s Difference, step events.RouterStep, found bool, now time.Time) events.AccessRepairWritten {
 	return events.AccessRepairWritten{
-		AccessDifference: s.AccessDifference, Step: step, Found: found, By: s.By, At: now,
+		AccessDifference: s.AccessDifference, Step: step, Found: found, By: s.By, CorrelationID: s.Asked, At: now,
 	}
 }

@@ -80,3 +80,27 @@ func TestDifference_EachWriteOfARepairIsRecorded(t *testing.T) {
 		When(commands.CloseDifference{DifferenceID: bypass.DifferenceID}).
 		Then(write(removal, true), events.AccessDifferenceClosed{AccessDifference: bypass, At: now})
 }
+
+// Two writes of a repair can look the same: the one that was made and not recorded is found, the other one is announced
+// once more. What was asked for keeps the request that asked for it.
+func TestDifference_EqualWritesAreCounted(t *testing.T) {
+	t.Parallel()
+	asked := events.AccessRepairAsked{
+		AccessDifference: bypass, Steps: []events.RouterStep{disabling, removal, removal}, By: clerk,
+		CorrelationID: "first", At: now,
+	}
+	written := func(step events.RouterStep, found bool) events.AccessRepairWritten {
+		return events.AccessRepairWritten{
+			AccessDifference: bypass, Step: step, Found: found, By: clerk, CorrelationID: "first", At: now,
+		}
+	}
+	again := commands.AskRepair{
+		DifferenceID: bypass.DifferenceID, Steps: []events.RouterStep{removal}, By: clerk, CorrelationID: "second",
+	}
+	difference(t, found("secret", now), asked).When(again).
+		Then(written(disabling, true), written(removal, true), events.AccessRepairAsked{
+			AccessDifference: bypass, Steps: again.Steps, By: clerk, CorrelationID: "second", At: now,
+		})
+	difference(t, found("secret", now), asked).
+		When(commands.RecordRepairWrite{DifferenceID: bypass.DifferenceID, Found: true}).Then(written(disabling, true))
+}

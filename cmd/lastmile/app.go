@@ -54,6 +54,8 @@ type App struct {
 
 	startedAt time.Time
 
+	betweenSteps func(name string) // of appOptions
+
 	listener        *httpapi.Listener // nil without the role api
 	redirect        *httpapi.Listener // nil without the role api or WALLED_GARDEN_ADDR
 	metricsListener *httpapi.Listener
@@ -67,6 +69,8 @@ type appOptions struct {
 	demo  bool        // demo data and credentials are allowed
 	// dialRouter connects to routers; nil = the machine's network.
 	dialRouter routeros.DialFunc
+	// betweenSteps is called between two steps of work on customers' sessions; nil = nobody.
+	betweenSteps func(name string)
 }
 
 // StartApp starts all parts of the program, each after those that it depends on. On an error it stops again whatever it
@@ -83,7 +87,7 @@ func StartApp(ctx context.Context, cfg Config, r roles, logger *slog.Logger, opt
 		metrics: prometheus.NewRegistry(), providerHosts: map[string]string{},
 	}
 	a.startedAt = a.clock.Now()
-	a.dialRouter = opts.dialRouter
+	a.dialRouter, a.betweenSteps = opts.dialRouter, opts.betweenSteps
 	a.breakers = breaker.New(breaker.Config{
 		Clock: a.clock, OnChange: a.noteBreaker, Codes: map[string]string{
 			routeros.BreakerKind: "device_unreachable", accessjobs.BreakerKind: "device_unreachable",

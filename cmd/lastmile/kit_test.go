@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"net/netip"
 	"os"
 	"os/signal"
 	"strings"
@@ -56,6 +57,8 @@ type kit struct {
 	bank    *clock.Movable    // of the provider
 	routers *router.Simulator // nil = none
 	answers *demoRADIUS       // where customers of the routers sign in; nil = at imaginary servers
+	step    func(name string) // between two steps of work on sessions; nil = nobody
+	foreign netip.AddrPort    // another RADIUS server, which routers find as foreignRADIUS; zero = none
 	app     *App
 	addr    string
 	screen  string     // what the demo has printed
@@ -124,7 +127,7 @@ func (k *kit) start() *kit {
 
 // options gives the kit's clock and dial function to the program.
 func (k *kit) options() appOptions {
-	opts := appOptions{clock: k.clock}
+	opts := appOptions{clock: k.clock, betweenSteps: k.step}
 	if k.routers != nil {
 		opts.dialRouter = k.routers.Dial
 	}

@@ -76,6 +76,12 @@ func (c callCounter) take() (all, writes, menus, touched int) {
 // newRouterBench starts the program with simulated routers, and without fleet polls and drift checks of its own.
 func newRouterBench(b *testing.B, routers []router.RouterConfig) (*kit, callCounter) {
 	b.Helper()
+	return newRouterBenchAs(b, routers, allRoles)
+}
+
+// newRouterBenchAs is newRouterBench of a program with some roles.
+func newRouterBenchAs(b *testing.B, routers []router.RouterConfig, r roles) (*kit, callCounter) {
+	b.Helper()
 	k := newKit(b, "DATABASE_MAX_CONNS=24", "RATE_LIMIT_USER=1000000000", "FLEET_POLL_INTERVAL=24h",
 		"DRIFT_CHECK_INTERVAL=1000h")
 	sim, err := router.New(router.Config{Routers: routers})
@@ -88,7 +94,7 @@ func newRouterBench(b *testing.B, routers []router.RouterConfig) (*kit, callCoun
 	b.Cleanup(func() { _ = sim.Stop(context.Background()) })
 	k.routers = sim
 	counter := newCallCounter()
-	app, err := StartApp(b.Context(), k.config(), allRoles, slog.New(counter), k.options())
+	app, err := StartApp(b.Context(), k.config(), r, slog.New(counter), k.options())
 	if err != nil {
 		b.Fatalf("start: %v", err)
 	}

@@ -52,11 +52,20 @@ func (k *kit) withNewRouters(remote bool, versions ...string) *kit {
 		cfg := router.RouterConfig{Name: fmt.Sprintf("r%d", i), Version: v, Password: routerPassword,
 			Tunnel: netip.MustParseAddr(simAddress(i)), Remote: remote}
 		if k.answers != nil {
-			cfg.RADIUS = k.answers.at
+			cfg.RADIUS = func(asked netip.AddrPort) netip.AddrPort {
+				if asked.Addr() == foreignRADIUS {
+					return k.foreign
+				}
+				return k.answers.at(asked)
+			}
 		}
 		list = append(list, cfg)
 	}
-	sim, err := router.New(router.Config{Routers: list})
+	cfg := router.Config{Routers: list}
+	if k.answers != nil {
+		cfg.Clock = k.clock // sessions and reports of customers go by the program's clock
+	}
+	sim, err := router.New(cfg)
 	if err == nil {
 		err = sim.Start(context.Background())
 	}

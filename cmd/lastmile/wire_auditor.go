@@ -25,7 +25,7 @@ func (a *App) auditorRoutes() []httpapi.Route {
 	}
 	auditor.Register()
 	return accessapi.Differences{
-		Open: auditor.Open, Audit: auditor.Now,
+		Open: auditor.Open.List, Audit: auditor.Now, Looks: a.telemetry.Looks, Devices: auditor.Devices.List,
 		Repair: func(ctx context.Context, difference id.Difference, meta commands.Meta) (string, string, error) {
 			done, err := auditor.Repair(ctx, difference, meta)
 			return string(done.Outcome), done.Message, err
@@ -77,10 +77,10 @@ func (r shownRouters) PlanLocal(
 }
 
 // WriteLocal implements accessjobs.Shown.
-func (r shownRouters) WriteLocal(ctx context.Context, device id.Device, step accessjobs.LocalWrite) error {
+func (r shownRouters) WriteLocal(ctx context.Context, device id.Device, step accessjobs.LocalWrite) (bool, error) {
 	w, err := r.workers()
 	if err != nil {
-		return err
+		return false, err
 	}
 	return w.WriteLocal(ctx, device, networkjobs.LocalWrite(step))
 }

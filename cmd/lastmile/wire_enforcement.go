@@ -29,6 +29,7 @@ func (a *App) newEnforcer(p *radiusParts) *accessjobs.Enforcer {
 		Radius:   &coa.Client{Tries: enforceTries, Pause: enforcePause}, Routers: sessionRouters{a},
 		Breakers: a.breakers, Locks: a.storage.db, Queue: a.engines.jobs, Clock: a.clock,
 		Outcomes: accessjobs.NewOutcomes(a.metrics), Logger: a.logger, Anywhere: !a.cfg.Production(),
+		Step: a.betweenSteps,
 	}
 }
 

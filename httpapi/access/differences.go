@@ -9,7 +9,9 @@ import (
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/null"
+	"github.com/lastmile-isp/lastmile/internal/telemetry"
 	"github.com/lastmile-isp/lastmile/projections/access"
+	"github.com/lastmile-isp/lastmile/projections/network"
 )
 
 // repairPatience is how long a request waits for a router, which is read whole and then written to.
@@ -17,13 +19,23 @@ const repairPatience = 25 * time.Second
 
 // Differences serves /access-differences.
 type Differences struct {
-	Open accessviews.DifferencesQuery
+	// Open gives up to max open differences of an organization after a key, the newest first.
+	Open func(
+		ctx context.Context, org id.Organization, f accessviews.DifferenceFilter, after accessviews.DifferenceKey,
+		max int,
+	) ([]accessviews.DifferenceRow, error)
 	// Repair ends a difference and says what was done: "done", "gone" or "waiting", and a sentence. Fails:
 	// difference_not_found, device_unreachable, repair_by_hand.
 	Repair func(ctx context.Context, difference id.Difference, meta commands.Meta) (outcome, message string, err error)
-	// Audit asks for a look at one router of an organization, or at all of them for a zero id, and gives their number.
-	// Fails: device_not_found.
-	Audit func(ctx context.Context, org id.Organization, device id.Device) (int, error)
+	// Audit asks for a look at one router of an organization, or at all of them for a zero id, and gives them. Fails:
+	// device_not_found.
+	Audit func(ctx context.Context, org id.Organization, device id.Device) ([]id.Device, error)
+	// Looks gives the latest looks at the routers of an organization.
+	Looks func(ctx context.Context, org id.Organization) (map[id.Device]telemetry.Look, error)
+	// Devices gives up to max routers of an organization after a key, the newest first.
+	Devices func(
+		ctx context.Context, org id.Organization, after networkviews.DeviceKey, max int,
+	) ([]networkviews.DeviceRow, error)
 }
 
 // differenceKinds are the values that the filter kind accepts.
@@ -51,6 +63,10 @@ func (a Differences) Routes() []httpapi.Route {
 			Response: repairResponse{}, Handle: a.repair,
 		},
 		{
+			Method: "GET", Path: "/access-audits", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSupport,
+			Summary: "When the auditor saw each router last, newest router first", Row: lookResponse{}, Handle: a.looks,
+		},
+		{
 			Method: "POST", Path: "/access-audits", Hosts: httpapi.OnOrganization,
 			Access: httpapi.AccessAdmin, Status: 202, Summary: "Have the auditor look at routers now",
 			Request: auditRequest{}, Response: auditResponse{}, Handle: a.audit,
@@ -68,6 +84,8 @@ type differenceResponse struct {
 	Since          time.Time        `json:"since"`
 	Expected       string           `json:"expected"`
 	Actual         string           `json:"actual"`
+	LookedAt       *time.Time       `json:"lookedAt" doc:"when its router was seen last"`
+	UnseenSince    *time.Time       `json:"unseenSince" doc:"null: the latest look saw the router"`
 }
 
 // repairResponse says what came of a repair.
@@ -81,9 +99,18 @@ type auditRequest struct {
 	DeviceID id.Device `json:"deviceId,omitzero" doc:"all routers without it"`
 }
 
-// auditResponse is how many routers are looked at.
+// auditResponse has the routers that are looked at; GET /access-audits shows when they were seen.
 type auditResponse struct {
-	Routers int `json:"routers"`
+	Routers   int         `json:"routers"`
+	DeviceIDs []id.Device `json:"deviceIds"`
+}
+
+// lookResponse is the latest look at one router.
+type lookResponse struct {
+	DeviceID    id.Device  `json:"deviceId"`
+	LookedAt    *time.Time `json:"lookedAt" doc:"when it was compared last; null: never"`
+	UnseenSince *time.Time `json:"unseenSince" doc:"null: the latest look compared"`
+	Why         *string    `json:"why" enum:"router_unreachable,reports_waiting,directory_behind"`
 }
 
 // list answers with a page of open differences.
@@ -95,20 +122,45 @@ func (a Differences) list(ctx context.Context, c *httpapi.Call) error {
 	if err := f.Err(); err != nil {
 		return err
 	}
-	return httpapi.SendList(ctx, c, showDifference, func(
+	looks, err := a.Looks(ctx, c.Org.ID)
+	if err != nil {
+		return err
+	}
+	show := func(r accessviews.DifferenceRow) differenceResponse { return showDifference(r, looks[r.DeviceID]) }
+	return httpapi.SendList(ctx, c, show, func(
 		ctx context.Context, after accessviews.DifferenceKey, max int,
 	) ([]accessviews.DifferenceRow, error) {
-		return a.Open.List(ctx, c.Org.ID, filter, after, max)
+		return a.Open(ctx, c.Org.ID, filter, after, max)
 	})
 }
 
 // showDifference writes times in UTC, and null for what is not known.
-func showDifference(r accessviews.DifferenceRow) differenceResponse {
+func showDifference(r accessviews.DifferenceRow, look telemetry.Look) differenceResponse {
 	return differenceResponse{
 		ID: r.ID, Kind: string(r.Kind), SubscriberID: null.Of(r.SubscriberID),
 		SubscriptionID: null.Of(r.SubscriptionID), DeviceID: r.DeviceID, Since: r.Since.UTC(), Expected: r.Expected,
-		Actual: r.Actual,
+		Actual: r.Actual, LookedAt: inUTC(look.LookedAt), UnseenSince: inUTC(look.UnseenSince),
 	}
+}
+
+// inUTC is an instant in UTC; nil stays nil.
+func inUTC(at *time.Time) *time.Time { return null.Time(null.Zero(at).UTC()) }
+
+// looks answers with a page of routers.
+func (a Differences) looks(ctx context.Context, c *httpapi.Call) error {
+	looks, err := a.Looks(ctx, c.Org.ID)
+	if err != nil {
+		return err
+	}
+	return httpapi.SendList(ctx, c, func(r networkviews.DeviceRow) lookResponse {
+		look := looks[r.ID]
+		return lookResponse{
+			DeviceID: r.ID, LookedAt: inUTC(look.LookedAt), UnseenSince: inUTC(look.UnseenSince),
+			Why: null.Of(look.Why),
+		}
+	}, func(ctx context.Context, after networkviews.DeviceKey, max int) ([]networkviews.DeviceRow, error) {
+		return a.Devices(ctx, c.Org.ID, after, max)
+	})
 }
 
 // repair ends a difference and waits for the router.
@@ -136,5 +188,5 @@ func (a Differences) audit(ctx context.Context, c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
-	return c.Send(202, auditResponse{Routers: routers})
+	return c.Send(202, auditResponse{Routers: len(routers), DeviceIDs: routers})
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
 )
 
 // maxUnserved is the largest number of customers of one router that one question is answered with.
@@ -27,6 +28,56 @@ where r.device_id = $1 and r.at >= $2 and r.subscription_id <> $3
 	and not exists (select from {schema}.refusals o where o.org_id = r.org_id and o.subscriber_id = r.subscriber_id
 		and o.subscription_id = r.subscription_id and o.at > r.at)
 order by r.subscription_id, r.at desc limit $4`
+
+// Look tells when the auditor saw a router last. Instants are UTC.
+type Look struct {
+	DeviceID    id.Device
+	LookedAt    *time.Time // of the latest look that compared; nil = there was none
+	UnseenSince *time.Time // from when on nothing could be compared; nil = the latest look compared
+	Why         string     // the latest look did not compare; "" = it did
+}
+
+// SQL of looks.
+const (
+	keepLookSQL = `
+insert into {schema}.looks as l (device_id, org_id, tried_at, looked_at, unseen_since, why)
+values (@device, @org, @at, case when @why = '' then @at::timestamptz end,
+	case when @why <> '' then @at::timestamptz end, @why)
+on conflict (device_id) do update set tried_at = excluded.tried_at, why = excluded.why,
+	looked_at = coalesce(excluded.looked_at, l.looked_at),
+	unseen_since = case when excluded.why <> '' then coalesce(l.unseen_since, excluded.unseen_since) end
+where l.tried_at <= excluded.tried_at`
+	looksSQL      = `select device_id, looked_at, unseen_since, why from {schema}.looks where org_id = $1`
+	purgeLooksSQL = `delete from {schema}.looks where device_id in
+		(select device_id from {schema}.looks where tried_at < @before order by tried_at limit @max)`
+)
+
+// KeepLook records that a router was looked at. why is "" when what it shows was compared, and otherwise says why not.
+func (s *Store) KeepLook(ctx context.Context, org id.Organization, device id.Device, at time.Time, why string) error {
+	_, err := s.db.Owner.Exec(ctx, s.text(keepLookSQL), pgx.NamedArgs{
+		"device": device.UUID(), "org": org.UUID(), "at": at, "why": why,
+	})
+	if err != nil {
+		return fmt.Errorf("keep look at a router: %w", err)
+	}
+	return nil
+}
+
+// Looks gives the looks at an organization's routers; one that was never tried is not in the map. Routers that were
+// decommissioned stay for the retention of sessions.
+func (s *Store) Looks(ctx context.Context, org id.Organization) (map[id.Device]Look, error) {
+	var rows []Look
+	if err := s.db.TenantRead(ctx, org.UUID(), func(r *postgres.Reads) {
+		postgres.Collect(r, &rows, pgx.RowToStructByName[Look], s.text(looksSQL), org.UUID())
+	}); err != nil {
+		return nil, fmt.Errorf("read looks at routers: %w", err)
+	}
+	looks := make(map[id.Device]Look, len(rows))
+	for _, row := range rows {
+		looks[row.DeviceID] = row
+	}
+	return looks, nil
+}
 
 // OpenAtRouter lists the open sessions of a router, also those that belong to nobody who is known.
 func (s *Store) OpenAtRouter(ctx context.Context, device id.Device) ([]Session, error) {

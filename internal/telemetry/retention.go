@@ -68,6 +68,7 @@ func (s *Store) Purge(ctx context.Context, now time.Time, keep Retention) error 
 		s.purge(ctx, stripSessionsSQL, now, keep.shorter(keep.Sessions), ""),
 		s.purge(ctx, clearAddressesSQL, now, keep.shorter(keep.Addresses), ""),
 		s.purge(ctx, purgeRefusalsSQL, now, keep.Sessions, ""),
+		s.purge(ctx, purgeLooksSQL, now, keep.Sessions, ""),
 		s.purge(ctx, purgeUsageSQL, now, keep.Days, Day),
 		s.purge(ctx, purgeUsageSQL, now, keep.Months, Month),
 	)

@@ -56,8 +56,8 @@ type Shown interface {
 	Observe(ctx context.Context, device id.Device) (routerplan.Observed, error)
 	// PlanLocal lists the writes that take a local login away; nothing when it has gone.
 	PlanLocal(ctx context.Context, device id.Device, l LocalLogin) ([]LocalWrite, error)
-	// WriteLocal makes one of them.
-	WriteLocal(ctx context.Context, device id.Device, step LocalWrite) error
+	// WriteLocal makes one of them. It reports false when nothing was left to be written.
+	WriteLocal(ctx context.Context, device id.Device, step LocalWrite) (bool, error)
 }
 
 // Auditor compares what routers show with what customers are entitled to (docs/rules/access-auditor.md#a-look). All
@@ -109,7 +109,8 @@ func (a *Auditor) Register() {
 func (a *Auditor) look() time.Duration { return min(auditLook, a.Every) }
 
 // AuditAll asks for the audits of the routers that have become due since the last search: each router once in an
-// interval, at an offset that follows from its id. What was due while no program ran is due again an interval later.
+// interval, at an offset that follows from its id. What was due while no program ran is due again an interval later. A
+// router that is known not to answer is not asked.
 func (a *Auditor) AuditAll(ctx context.Context, _ commands.AuditAccess, _ jobs.Cause) error {
 	rows, err := a.Devices.Every(ctx)
 	if err != nil {
@@ -118,12 +119,16 @@ func (a *Auditor) AuditAll(ctx context.Context, _ commands.AuditAccess, _ jobs.C
 	now := a.Clock.Now()
 	for _, row := range rows {
 		due := auditDue(row.ID, now, a.Every)
-		if row.UnreachableSince != nil || row.APIRef.IsZero() || now.Sub(due) >= 2*a.look() ||
-			due.Before(row.CreatedAt) {
+		if row.APIRef.IsZero() || now.Sub(due) >= 2*a.look() || due.Before(row.CreatedAt) {
 			continue
 		}
-		name := id.Derive[id.Any]("access audit", row.ID.String(), due.UTC().Format(time.RFC3339Nano))
-		if err := a.ask(ctx, row, name); err != nil {
+		if row.UnreachableSince != nil {
+			err = a.Sessions.KeepLook(ctx, row.OrgID, row.ID, now, UnseenRouter)
+		} else {
+			name := id.Derive[id.Any]("access audit", row.ID.String(), due.UTC().Format(time.RFC3339Nano))
+			err = a.ask(ctx, row, name)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -148,25 +153,25 @@ func auditDue(device id.Device, now time.Time, every time.Duration) time.Time {
 	return due
 }
 
-// Now asks for audits at once: of one router of an organization, or of all of them for a zero id. It gives their
-// number. Fails: device_not_found.
-func (a *Auditor) Now(ctx context.Context, org id.Organization, device id.Device) (int, error) {
+// Now asks for audits at once: of one router of an organization, or of all of them for a zero id. It gives them. Fails:
+// device_not_found.
+func (a *Auditor) Now(ctx context.Context, org id.Organization, device id.Device) ([]id.Device, error) {
 	rows, err := a.Devices.Every(ctx)
 	if err != nil {
-		return 0, err
+		return nil, err
 	}
-	asked := 0
+	asked := []id.Device{}
 	for _, row := range rows {
 		if row.OrgID != org || !device.IsZero() && row.ID != device || row.APIRef.IsZero() && device.IsZero() {
 			continue
 		}
 		if err := a.ask(ctx, row, id.New[id.Any]()); err != nil {
-			return 0, err
+			return nil, err
 		}
-		asked++
+		asked = append(asked, row.ID)
 	}
-	if asked == 0 && !device.IsZero() {
-		return 0, commands.ErrNoDevice()
+	if len(asked) == 0 && !device.IsZero() {
+		return nil, commands.ErrNoDevice()
 	}
 	return asked, nil
 }
@@ -174,36 +179,77 @@ func (a *Auditor) Now(ctx context.Context, org id.Organization, device id.Device
 // auditActor is the actor of what the auditor records.
 var auditActor = events.Actor{Kind: events.ActorProcess, ID: "auditor"}
 
+// Why a look could not compare. The values are part of the API.
+const (
+	UnseenRouter  = "router_unreachable" // it does not answer, or it is not one of ours any more
+	UnseenReports = "reports_waiting"    // reports of routers wait on the disk for the database
+	UnseenLogins  = "directory_behind"   // who is entitled to what is not known up to now
+)
+
 // seen is one comparison of a router.
 type seen struct {
+	unseen   string // why nothing was compared; "" = everything was
 	found    map[id.Difference]Found
 	doubtful []id.Difference // that are seen and not recorded so, or recorded and not seen
 }
 
-// observe reads a router and compares it. known is false when nothing can be said: the router does not answer, its
-// organization is not known, or what is known here is old.
-func (a *Auditor) observe(ctx context.Context, device id.Device) (s seen, known bool, err error) {
+// observe reads a router, compares it, and keeps when that was. Nothing can be said when the router does not answer, or
+// what is known here is old.
+func (a *Auditor) observe(ctx context.Context, device id.Device) (s seen, err error) {
 	row, err := a.Devices.Any(ctx, device)
-	if err != nil || row == nil || a.Breakers.Ready(routeros.BreakerKind, device.String()) != nil {
-		return seen{}, false, err
+	switch {
+	case err != nil:
+		return seen{}, err
+	case row == nil:
+		return seen{unseen: UnseenRouter}, nil
 	}
-	if err := a.Entitled.Reached(ctx, 0); err != nil || a.Behind != nil && a.Behind() {
-		return seen{}, false, nil //nolint:nilerr // what is known is old: the next look does it
+	at := a.Clock.Now()
+	if s, err = a.compare(ctx, *row); err == nil {
+		err = a.Sessions.KeepLook(ctx, row.OrgID, device, at, s.unseen)
 	}
-	shown, err := a.Shown.Observe(ctx, device)
+	return s, err
+}
+
+// compare is observe of a router that is one of ours.
+func (a *Auditor) compare(ctx context.Context, row networkviews.DeviceRow) (s seen, err error) {
+	if a.Breakers.Ready(routeros.BreakerKind, row.ID.String()) != nil {
+		return seen{unseen: UnseenRouter}, nil
+	}
+	if s.unseen = a.behind(ctx); s.unseen != "" {
+		return s, nil
+	}
+	shown, err := a.Shown.Observe(ctx, row.ID)
 	if err != nil {
-		return seen{}, false, nil //nolint:nilerr // an unreachable router is shown as such by the fleet poll
+		return seen{unseen: UnseenRouter}, nil //nolint:nilerr // the fleet poll says what is wrong with the router
 	}
-	k, err := a.known(ctx, row.OrgID, device)
+	k, err := a.known(ctx, row.OrgID, row.ID)
 	if err != nil {
-		return seen{}, false, err
+		return seen{}, err
+	}
+	if s.unseen = a.behind(ctx); s.unseen != "" { // what was read of sessions can lack the reports that wait now
+		return s, nil
+	}
+	recorded, err := a.Open.OfDevice(ctx, row.OrgID, row.ID)
+	if err != nil {
+		return seen{}, err
 	}
 	s.found = map[id.Difference]Found{}
-	for _, f := range Compare(shown, k) {
+	for _, f := range few(Compare(shown, k), k, recorded) {
 		s.found[f.DifferenceID] = f
 	}
-	s.doubtful, err = a.doubtful(ctx, row.OrgID, device, s.found)
-	return s, err == nil, err
+	s.doubtful = doubtful(s.found, recorded)
+	return s, nil
+}
+
+// behind says why what is known here is old; "" = it is not.
+func (a *Auditor) behind(ctx context.Context) string {
+	switch {
+	case a.Entitled.Reached(ctx, 0) != nil:
+		return UnseenLogins
+	case a.Behind != nil && a.Behind():
+		return UnseenReports
+	}
+	return ""
 }
 
 // known collects what is known about a router.
@@ -226,52 +272,45 @@ func (a *Auditor) known(ctx context.Context, org id.Organization, device id.Devi
 }
 
 // doubtful lists the differences of a router in which what is seen is not what is recorded.
-func (a *Auditor) doubtful(
-	ctx context.Context, org id.Organization, device id.Device, found map[id.Difference]Found,
-) ([]id.Difference, error) {
-	rows, err := a.Open.OfDevice(ctx, org, device)
-	if err != nil {
-		return nil, err
-	}
-	recorded := map[id.Difference]bool{}
+func doubtful(found map[id.Difference]Found, recorded []accessviews.DifferenceRow) []id.Difference {
+	is := map[id.Difference]bool{}
 	var out []id.Difference
-	for _, row := range rows {
-		f, is := found[row.ID]
-		recorded[row.ID] = true
-		if !is || f.Expected != row.Expected || f.Actual != row.Actual {
+	for _, row := range recorded {
+		f, seen := found[row.ID]
+		is[row.ID] = true
+		if !seen || f.Expected != row.Expected || f.Actual != row.Actual {
 			out = append(out, row.ID)
 		}
 	}
 	for difference := range found {
-		if !recorded[difference] {
+		if !is[difference] {
 			out = append(out, difference)
 		}
 	}
 	slices.SortFunc(out, func(x, y id.Difference) int { return slices.Compare(x[:], y[:]) })
-	return out[:min(len(out), mostDoubtful)], nil
+	return out[:min(len(out), mostDoubtful)]
 }
 
 // AuditRouter looks at one router. What differs from what is recorded is looked at once more a little later, so that a
 // change on its way is no difference; nothing is recorded before.
 func (a *Auditor) AuditRouter(ctx context.Context, args commands.AuditRouter, cause jobs.Cause) error {
-	s, known, err := a.observe(ctx, args.DeviceID)
-	if err != nil || !known || len(s.doubtful) == 0 {
-		a.countPass(known, err)
+	s, err := a.observe(ctx, args.DeviceID)
+	a.countPass(s, err)
+	if err != nil || len(s.doubtful) == 0 {
 		return err
 	}
-	a.countPass(known, nil)
 	return a.Queue.Insert(ctx, commands.ConfirmAudit{DeviceID: args.DeviceID, Doubtful: s.doubtful},
 		id.Derive[id.Any]("access audit confirm", cause.JobID.String()),
 		jobs.Cause{OrgID: cause.OrgID, Actor: auditActor}, secondLook)
 }
 
 // countPass counts one look.
-func (a *Auditor) countPass(known bool, err error) {
+func (a *Auditor) countPass(s seen, err error) {
 	outcome := passCompared
 	switch {
 	case err != nil:
 		outcome = passFailed
-	case !known:
+	case s.unseen != "":
 		outcome = passUnknown
 	}
 	if a.Passes != nil {
@@ -281,9 +320,9 @@ func (a *Auditor) countPass(known bool, err error) {
 
 // ConfirmAudit looks a second time, and records what is as it was at the first look.
 func (a *Auditor) ConfirmAudit(ctx context.Context, args commands.ConfirmAudit, cause jobs.Cause) error {
-	s, known, err := a.observe(ctx, args.DeviceID)
-	a.countPass(known, err)
-	if err != nil || !known {
+	s, err := a.observe(ctx, args.DeviceID)
+	a.countPass(s, err)
+	if err != nil {
 		return err
 	}
 	for _, difference := range s.doubtful {

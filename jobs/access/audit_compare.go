@@ -6,11 +6,13 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
+	"github.com/lastmile-isp/lastmile/projections/access"
 	"github.com/lastmile-isp/lastmile/projections/access/entitlement"
 	"github.com/lastmile-isp/lastmile/radius/directory"
 )
@@ -64,6 +66,55 @@ func Compare(o routerplan.Observed, k Known) []Found {
 		return strings.Compare(a.DifferenceID.String(), b.DifferenceID.String())
 	})
 	return list
+}
+
+// mostOfNobody is how many sessions that nobody here has let in are shown of one router, each as a difference of its
+// own. A router that another RADIUS server serves has thousands, and one that is not honest as many as it likes.
+const mostOfNobody = 100
+
+// few leaves out sessions of nobody that are too many, and says that there are more. Those that are recorded stay, so
+// that the list does not change with each look.
+func few(list []Found, k Known, recorded []accessviews.DifferenceRow) []Found {
+	is := map[id.Difference]bool{}
+	for _, row := range recorded {
+		is[row.ID] = true
+	}
+	nobody := func(f Found) bool { return f.Kind == events.UnknownSession || f.Kind == events.LocalBypass }
+	places := mostOfNobody
+	for _, f := range list {
+		if nobody(f) && is[f.DifferenceID] {
+			places--
+		}
+	}
+	var out []Found
+	more := false
+	for _, f := range list {
+		if nobody(f) && !is[f.DifferenceID] {
+			if places--; places < 0 {
+				more = true
+				continue
+			}
+		}
+		out = append(out, f)
+	}
+	if more {
+		out = append(out, manyOfNobody(k))
+	}
+	return out
+}
+
+// manyOfNobody is the difference that stands for all sessions that few has left out.
+func manyOfNobody(k Known) Found {
+	return Found{
+		AccessDifference: events.AccessDifference{
+			DifferenceID: DifferenceID(k.Org, k.Device, events.UnknownSession, "more"), OrgID: k.Org,
+			DeviceID: k.Device, Kind: events.UnknownSession,
+		},
+		Expected: "no session",
+		Actual:   fmt.Sprintf("more than %d sessions that nobody here let in", mostOfNobody),
+		byHand: "Look at the router's RADIUS clients and its own users: they let in more devices than can be shown. " +
+			"When those that are shown have gone, others are.",
+	}
 }
 
 // comparison is one run of Compare.
@@ -179,11 +230,31 @@ func wayIn(s routerplan.ObservedSession) string {
 
 // named names a session for people.
 func named(s routerplan.ObservedSession) string {
-	out := fmt.Sprintf("%q", s.User)
+	out := fmt.Sprintf("%q", spoken(s.User))
 	if s.MAC != "" {
 		out += ", device " + s.MAC
 	}
 	return out
+}
+
+// mostSpoken is the number of letters of a router's text that people are shown.
+const mostSpoken = 64
+
+// spoken makes a text of a router fit for people and for the database: it can be of any length, and have bytes that are
+// no letters.
+func spoken(text string) string {
+	var out []rune
+	for _, letter := range text {
+		switch {
+		case len(out) == mostSpoken:
+			return string(out) + "…"
+		case unicode.IsPrint(letter):
+			out = append(out, letter)
+		default:
+			out = append(out, unicode.ReplacementChar)
+		}
+	}
+	return string(out)
 }
 
 // subjectName tells sessions of nobody apart, and stays the same when one of them dials again.
@@ -197,7 +268,7 @@ func subjectName(s routerplan.ObservedSession) string {
 // entitled compares a session of ours with what its subscription is entitled to.
 func (c *comparison) entitled(s routerplan.ObservedSession, t *telemetry.Session) {
 	p := c.k.Present(t.SubscriptionID)
-	dynamic, walled := c.o.Garden[s.Address]
+	walled, dynamic := c.o.Walled(s.Address)
 	open := func(kind events.AccessDifferenceKind, expected, actual, byHand string) {
 		c.add(Found{
 			AccessDifference: events.AccessDifference{
@@ -239,7 +310,8 @@ func (c *comparison) wrongLimit(s routerplan.ObservedSession, p directory.Presen
 	case !has:
 		return "no limit", p.RateLimit != ""
 	}
-	return "down/up " + down + "/" + up + " bit/s", !sameSpeed(up, p.Grant.Up) || !sameSpeed(down, p.Grant.Down)
+	return "down/up " + spoken(down) + "/" + spoken(up) + " bit/s",
+		!sameSpeed(up, p.Grant.Up) || !sameSpeed(down, p.Grant.Down)
 }
 
 // spokenRate writes speeds in kbit/s.
@@ -303,9 +375,9 @@ func (c *comparison) ports() {
 		c.add(Found{
 			AccessDifference: events.AccessDifference{Kind: events.PortBelowPlan},
 			Expected:         fmt.Sprintf("a port of at least %d kbit/s", need[p.Name]),
-			Actual:           fmt.Sprintf("port %s has %d kbit/s", p.Name, p.Rate),
-			byHand: "Look at the cable and the other end of port " + p.Name + ": they have agreed on a speed below " +
-				"what customers behind it pay for.",
+			Actual:           fmt.Sprintf("port %s has %d kbit/s", spoken(p.Name), p.Rate),
+			byHand: "Look at the cable and the other end of port " + spoken(p.Name) + ": they have agreed on a " +
+				"speed below what customers behind it pay for.",
 		}, p.Name)
 	}
 }

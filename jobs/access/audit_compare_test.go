@@ -152,6 +152,15 @@ var disturbances = map[string]disturbance{
 		}
 		return []events.AccessDifferenceKind{events.PortBelowPlan}
 	},
+	"list entry of a network": func(t *town, i int) []events.AccessDifferenceKind {
+		address := netip.MustParseAddr(t.shown.Sessions[i].Address)
+		if _, walled := t.shown.Garden[address.String()]; walled {
+			delete(t.shown.Garden, address.String())
+			return []events.AccessDifferenceKind{events.UnpaidButOnline}
+		}
+		t.shown.Nets = []netip.Prefix{netip.PrefixFrom(address, 32)}
+		return []events.AccessDifferenceKind{events.PaidButWalledIn}
+	},
 	"refused": func(t *town, _ int) []events.AccessDifferenceKind {
 		s := id.Derive[id.Subscription]("test", "away")
 		t.present[s] = directory.Present{Grant: directory.Grant{Access: entitlement.Full}}

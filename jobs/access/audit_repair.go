@@ -14,6 +14,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
 	"github.com/lastmile-isp/lastmile/jobs"
+	"github.com/lastmile-isp/lastmile/radius"
 	"github.com/lastmile-isp/lastmile/radius/directory"
 )
 
@@ -36,6 +37,9 @@ type Repaired struct {
 	Message string
 }
 
+// otherSecret tells a person why nobody can sign in at a router.
+const otherSecret = "The router has another RADIUS secret than is kept here. Run its bootstrap script again."
+
 // blocked says what a person has to do about a refusal that lasts although the customer has paid. Other refusals have
 // ended by themselves, since he is entitled.
 var blocked = map[directory.Code]string{
@@ -46,6 +50,12 @@ var blocked = map[directory.Code]string{
 	directory.CodeNoProof: "The customer's device asks for a sign-in that needs no password. Set it to PAP, CHAP or " +
 		"MS-CHAP.",
 	directory.CodeBadRequest: "The router sends sign-ins that cannot be read. Look at its RADIUS settings.",
+	directory.Code(radius.Malformed.String()): "The router sends packets that cannot be read. Look at its RADIUS " +
+		"settings.",
+	directory.Code(radius.WrongSecret.String()):    otherSecret,
+	directory.Code(radius.SecretDoubtful.String()): otherSecret,
+	directory.Code(radius.Unproven.String()): "The router does not sign its packets, and must. Update it, bring " +
+		"its tunnel up, or change requireMessageAuthenticator of the router.",
 }
 
 // Repair ends a difference while a person waits. It looks at the router first, so pressing twice does nothing twice:
@@ -60,9 +70,12 @@ func (a *Auditor) Repair(ctx context.Context, difference id.Difference, meta com
 	if err != nil {
 		return Repaired{}, err
 	}
-	s, known, err := a.observe(ctx, state.DeviceID)
-	if err != nil || !known {
-		return Repaired{}, cmp.Or(err, routeros.ErrUnreachable(0, nil))
+	s, err := a.observe(ctx, state.DeviceID)
+	switch {
+	case err != nil:
+		return Repaired{}, err
+	case s.unseen != "":
+		return Repaired{}, routeros.ErrUnreachable(0, nil)
 	}
 	f, is := s.found[difference]
 	switch {
@@ -103,9 +116,14 @@ func (a *Auditor) repair(ctx context.Context, f Found, meta commands.Meta) (Repa
 // asked records who wants what, before any router is asked.
 func (a *Auditor) asked(ctx context.Context, f Found, steps []events.RouterStep, meta commands.Meta) error {
 	_, err := a.Bus.Execute(ctx, commands.AskRepair{
-		DifferenceID: f.DifferenceID, Steps: steps, By: meta.Actor,
+		DifferenceID: f.DifferenceID, Steps: steps, By: meta.Actor, CorrelationID: correlationOf(meta),
 	}, meta)
 	return err
+}
+
+// correlationOf joins everything that follows from a request.
+func correlationOf(meta commands.Meta) string {
+	return cmp.Or(meta.CorrelationID, meta.CommandID.String())
 }
 
 // repairSession brings a session of ours to what it is entitled to, on the ways of enforcement. Where the session is
@@ -128,7 +146,7 @@ func (a *Auditor) repairSession(ctx context.Context, f Found, meta commands.Meta
 	c.asked = &meta
 	done, err := a.act(ctx, *s, c, jobs.Cause{
 		OrgID: meta.OrgID, Actor: meta.Actor, JobID: id.Any(meta.CommandID),
-		CorrelationID: cmp.Or(meta.CorrelationID, meta.CommandID.String()),
+		CorrelationID: correlationOf(meta),
 	})
 	switch {
 	case err != nil:
@@ -182,20 +200,29 @@ func (a *Auditor) repairLocal(ctx context.Context, f Found, meta commands.Meta) 
 	if err := a.asked(ctx, f, steps, meta); err != nil {
 		return Repaired{}, err
 	}
-	for i, w := range writes {
-		a.step("announced")
-		if err := a.Shown.WriteLocal(ctx, f.DeviceID, w); err != nil {
-			if k := failure.KindOf(err); k == failure.Refused || k == failure.Denied {
-				return Repaired{}, err
-			}
-			return Repaired{}, fmt.Errorf("%w: %w", errUnreachable, err)
-		}
-		a.step("written")
-		written := meta
-		written.CommandID = id.Derive[id.Command]("access repair", meta.CommandID.String(), fmt.Sprint(i))
-		if _, err := a.Bus.Execute(ctx, commands.RecordRepairWrite{DifferenceID: f.DifferenceID}, written); err != nil {
+	for _, w := range writes {
+		if err := a.writeLocal(ctx, f, w, meta); err != nil {
 			return Repaired{}, err
 		}
 	}
 	return Repaired{RepairDone, "On the router it was " + strings.Join(told, ", and ") + "."}, nil
+}
+
+// writeLocal makes one announced write and records it. What the router did is recorded also when the caller has gone.
+func (a *Auditor) writeLocal(ctx context.Context, f Found, w LocalWrite, meta commands.Meta) error {
+	a.step("announced")
+	did, err := a.Shown.WriteLocal(ctx, f.DeviceID, w)
+	if k := failure.KindOf(err); k == failure.Refused || k == failure.Denied {
+		return err
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", errUnreachable, err)
+	}
+	a.step("written")
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	meta.CommandID = id.Derive[id.Command]("access repair", meta.CommandID.String(), w.Path, w.Operation, w.ID)
+	_, err = a.Bus.Execute(ctx, commands.RecordRepairWrite{DifferenceID: f.DifferenceID, Found: !did}, meta)
+	a.step("kept")
+	return err
 }

@@ -3,6 +3,7 @@ package networkjobs
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
@@ -19,21 +20,26 @@ const mostPorts = 32
 // part of it. Fails: device_not_found, device_unreachable, router_refused.
 func (w *Workers) Observe(ctx context.Context, device id.Device) (routerplan.Observed, error) {
 	return ask(ctx, w, device, func(ctx context.Context, r router) (routerplan.Observed, error) {
-		snapshot := routerplan.Snapshot{}
-		for _, read := range routerplan.ObserveReads() {
-			items, err := r.Print(ctx, read.Menu, routeros.Query{Where: read.Where, Props: read.Props})
-			if routeros.IsUnknownMenu(err) {
-				items, err = nil, nil // a package that this router does not have: nothing is there
-			}
-			if err != nil {
-				return routerplan.Observed{}, &at{path: read.Menu, err: err}
-			}
-			snapshot[read.Menu] = rowsOf(items)
-		}
-		var err error
-		snapshot[routerplan.MenuEthernetLink], err = r.links(ctx, snapshot)
-		return routerplan.Observe(snapshot), err
+		return r.observe(ctx)
 	})
+}
+
+// observe is Observe of an open router.
+func (r router) observe(ctx context.Context) (routerplan.Observed, error) {
+	snapshot := routerplan.Snapshot{}
+	for _, read := range routerplan.ObserveReads() {
+		items, err := r.Print(ctx, read.Menu, routeros.Query{Where: read.Where, Props: read.Props})
+		if routeros.IsUnknownMenu(err) {
+			items, err = nil, nil // a package that this router does not have: nothing is there
+		}
+		if err != nil {
+			return routerplan.Observed{}, &at{path: read.Menu, err: err}
+		}
+		snapshot[read.Menu] = rowsOf(items)
+	}
+	var err error
+	snapshot[routerplan.MenuEthernetLink], err = r.links(ctx, snapshot)
+	return routerplan.Observe(snapshot), err
 }
 
 // links asks for the speed of the ports of customers. A router that refuses to tell it is believed to be fast enough.
@@ -79,35 +85,42 @@ type LocalWrite struct {
 // removed. Nothing is listed when nothing is there any more.
 func (w *Workers) PlanLocal(ctx context.Context, device id.Device, l LocalLogin) ([]LocalWrite, error) {
 	return ask(ctx, w, device, func(ctx context.Context, r router) ([]LocalWrite, error) {
-		var steps []LocalWrite
-		if l.Local {
-			menu, where := l.origin()
-			rows, err := r.Print(ctx, menu, routeros.Query{Where: where})
-			if err != nil {
-				return nil, err
-			}
-			for _, row := range rows {
-				if l.lets(row) && row["disabled"] != "true" && row["disabled"] != "yes" {
-					steps = append(steps, LocalWrite{
-						Path: menu, Operation: "set", ID: row.ID(), Before: map[string]string{"disabled": "no"},
-						After: map[string]string{"disabled": "yes"},
-					})
-				}
-			}
-		}
-		menu, _ := l.Session.menu()
-		list := sessionRows
-		if l.Bypass {
-			menu, list = routerplan.MenuHotspotHost, l.hosts
-		}
-		rows, err := list(ctx, r, l.Session)
-		for _, row := range rows {
-			steps = append(steps, LocalWrite{
-				Path: menu, Operation: "remove", ID: row.ID(), Before: map[string]string{"radius": row["radius"]},
-			})
-		}
-		return steps, err
+		return r.planLocal(ctx, l)
 	})
+}
+
+// planLocal is PlanLocal of an open router.
+func (r router) planLocal(ctx context.Context, l LocalLogin) ([]LocalWrite, error) {
+	var steps []LocalWrite
+	if l.Local {
+		menu, where := l.origin()
+		rows, err := r.Print(ctx, menu, routeros.Query{Where: where})
+		if err != nil {
+			return nil, err
+		}
+		for _, row := range rows {
+			if l.lets(row) && row["disabled"] != "true" && row["disabled"] != "yes" {
+				steps = append(steps, LocalWrite{
+					Path: menu, Operation: "set", ID: row.ID(), Before: map[string]string{"disabled": "no"},
+					After: map[string]string{"disabled": "yes"},
+				})
+			}
+		}
+	}
+	menu, _ := l.Session.menu()
+	list := sessionRows
+	if l.Bypass {
+		menu, list = routerplan.MenuHotspotHost, l.hosts
+	}
+	rows, err := list(ctx, r, l.Session)
+	for _, row := range rows {
+		steps = append(steps, LocalWrite{
+			Path: menu, Operation: "remove", ID: row.ID(), Before: map[string]string{
+				"radius": strconv.FormatBool(row["radius"] == "true" || row["radius"] == "yes"),
+			},
+		})
+	}
+	return steps, err
 }
 
 // origin is where the router has what lets a device in.
@@ -123,24 +136,29 @@ func (l LocalLogin) origin() (menu string, where map[string]string) {
 
 // hosts reads the rows of a device that passes without a login.
 func (l LocalLogin) hosts(ctx context.Context, r router, _ OnlineSession) ([]routeros.Item, error) {
-	return r.Print(ctx, routerplan.MenuHotspotHost, routeros.Query{Where: map[string]string{
-		"mac-address": l.MAC, "bypassed": "true",
-	}})
+	rows, err := r.Print(ctx, routerplan.MenuHotspotHost, routeros.Query{Where: map[string]string{"bypassed": "true"}})
+	return slices.DeleteFunc(rows, func(row routeros.Item) bool {
+		if l.MAC == "" {
+			return l.Session.Address == "" || row["address"] != l.Session.Address
+		}
+		return !strings.EqualFold(row["mac-address"], l.MAC)
+	}), err
 }
 
-// lets reports whether a row lets the device in: a binding names its MAC, its address, or both.
+// lets reports whether a row lets the device in: a secret and a user by their name, a binding by MAC, address, or both.
+// A router may give more rows than it was asked for.
 func (l LocalLogin) lets(row routeros.Item) bool {
 	if !l.Bypass {
-		return true
+		return l.Session.User != "" && row["name"] == l.Session.User
 	}
 	mac, address := row["mac-address"], row["address"]
 	return (mac != "" || address != "") && (mac == "" || strings.EqualFold(mac, l.MAC)) &&
 		(address == "" || address == l.Session.Address || address == l.Session.Address+"/32")
 }
 
-// WriteLocal makes one write that PlanLocal has listed. What is gone already is no error.
-func (w *Workers) WriteLocal(ctx context.Context, device id.Device, step LocalWrite) error {
-	_, err := ask(ctx, w, device, func(ctx context.Context, r router) (struct{}, error) {
+// WriteLocal makes one write that PlanLocal has listed. It reports false when the item is gone already.
+func (w *Workers) WriteLocal(ctx context.Context, device id.Device, step LocalWrite) (written bool, err error) {
+	return ask(ctx, w, device, func(ctx context.Context, r router) (bool, error) {
 		var err error
 		if step.Operation == "remove" {
 			err = r.Remove(ctx, step.Path, step.ID)
@@ -148,9 +166,8 @@ func (w *Workers) WriteLocal(ctx context.Context, device id.Device, step LocalWr
 			err = r.Set(ctx, step.Path, step.ID, step.After)
 		}
 		if routeros.IsMissing(err) {
-			err = nil
+			return false, nil
 		}
-		return struct{}{}, err
+		return err == nil, err
 	})
-	return err
 }

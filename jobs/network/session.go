@@ -28,13 +28,18 @@ func (s OnlineSession) menu() (menu string, where map[string]string) {
 	return routerplan.MenuPPPActive, map[string]string{"name": s.User}
 }
 
-// is reports whether a row is the session, and not another one of the same user.
+// is reports whether a row is the session, and not another one of the same user. A router may give more rows than those
+// of the user, so the name is compared again.
 func (s OnlineSession) is(row routeros.Item) bool {
+	at := s.Address == "" || row["address"] == "" || row["address"] == s.Address
 	if s.Hotspot {
-		return s.Address == "" || row["address"] == s.Address
+		return row["user"] == s.User && at
 	}
 	key := strings.TrimPrefix(strings.ToLower(row["session-id"]), "0x")
-	return key == "" || s.Key == "" || key == strings.ToLower(s.Key)
+	if key == "" || s.Key == "" {
+		return row["name"] == s.User && at
+	}
+	return row["name"] == s.User && key == strings.ToLower(s.Key)
 }
 
 // EndSession removes a session from the active list of a router, and reports whether it was there. The list is read

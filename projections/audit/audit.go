@@ -3,6 +3,7 @@
 package auditviews
 
 import (
+	"cmp"
 	_ "embed"
 	"encoding/json"
 	"fmt"
@@ -116,6 +117,7 @@ func (Log) Apply(w *runner.Writes, e events.Envelope) error {
 	case events.SessionChangeRefused:
 		return writeRouter(w, e, sessionWrite(v.EnforcedSession, v.EnforcementStep, v.Via, false), v.Message)
 	case events.AccessRepairWritten:
+		e.Meta.CorrelationID = cmp.Or(v.CorrelationID, e.Meta.CorrelationID)
 		return writeRouter(w, e, events.RouterWritten{
 			OrgID: v.OrgID, DeviceID: v.DeviceID, Step: v.Step, Found: v.Found, By: v.By,
 		}, "")

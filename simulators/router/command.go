@@ -133,6 +133,9 @@ func (r *Router) shown(m *menu, w *row, who *caller) Item {
 // print gives the items that the query matches, or their number with count-only.
 func (r *Router) print(m *menu, c call) (reply, *Trap) {
 	var out reply
+	if lie, is := r.lies[m.path]; is {
+		return reply{rows: lie}, nil
+	}
 	rows := r.rowsOf(m)
 	if m.path == "ip/service" && r.version >= v7ServiceRows {
 		rows = append(slices.Clone(rows), r.door.serviceRows()...)

@@ -150,6 +150,16 @@ func (r *Router) Disturb(menu string, match, props Item) int {
 	return n
 }
 
+// Lie makes print of a menu answer exactly these rows, whatever is asked, as a router with other software may do; their
+// ids too. nil ends it. Commands work on what is really there.
+func (r *Router) Lie(menu string, rows []Item) {
+	r.lock()
+	defer r.unlock()
+	if r.lies[menu] = rows; rows == nil {
+		delete(r.lies, menu)
+	}
+}
+
 // SetSeenFrom sets the address that address filters see for loopback clients; 10.99.0.1 at the start.
 func (r *Router) SetSeenFrom(ip netip.Addr) {
 	r.lock()

@@ -58,6 +58,7 @@ type Router struct {
 	traffic   map[*row]*flow
 	unplugged map[string]bool
 	linkRates map[string]string // of ports, as in SetLinkRate
+	lies      map[string][]Item // by menu, as in Lie
 	booted    time.Time
 	skew      time.Duration // of the router's clock: what steps of it have added
 	boots     uint64        // restarts so far; a digit of session ids
@@ -109,7 +110,7 @@ func newRouter(sim *Simulator, cfg RouterConfig, seed uint64) (*Router, error) {
 	r := &Router{
 		sim: sim, cfg: cfg, version: v, menus: sim.menus[v], seed: seed, memory: 1 << 30, tables: map[string]*table{},
 		traffic: map[*row]*flow{}, unplugged: map[string]bool{},
-		linkRates: map[string]string{}, booted: sim.clock.Now(),
+		linkRates: map[string]string{}, lies: map[string][]Item{}, booted: sim.clock.Now(),
 		seenFrom: netip.MustParseAddr("10.99.0.1"), mode: cfg.DeviceMode, woken: make(chan struct{}),
 		due: map[*row]time.Time{}, online: map[string]*row{}, signing: map[string]bool{},
 		customers: map[string]*customer{}, changed: make(chan struct{}), dials: make(chan struct{}, 1),

@@ -1,6 +1,8 @@
 package routerplan
 
 import (
+	"net/netip"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -57,13 +59,15 @@ func ObserveReads() []Read {
 	}
 }
 
-// Observed has everything that a router shows about the customers who are online.
+// Observed has everything that a router shows about the customers who are online. Texts of the router are as it gives
+// them; MACs and addresses are "" when they are none.
 type Observed struct {
 	Sessions []ObservedSession
 	Queues   []ObservedQueue // of sessions
 	// Garden has the addresses in the walled garden. A value is true for one that RADIUS put there, and false for one
 	// that a person did.
 	Garden map[string]bool
+	Nets   []netip.Prefix // more addresses in the walled garden, which a person put there
 	Ports  []ObservedPort // whose speed the router tells
 }
 
@@ -99,29 +103,29 @@ func Observe(s Snapshot) Observed {
 	out := Observed{Garden: map[string]bool{}, Ports: observedPorts(s)}
 	made := map[[2]string][]string{} // interfaces by user and MAC
 	for _, r := range s[MenuPPPoESession] {
-		key := [2]string{r["user"], strings.ToUpper(r["remote-address"])}
+		key := [2]string{r["user"], observedMAC(r["remote-address"])}
 		made[key] = append(made[key], r[propertyName])
 	}
 	for _, r := range s[MenuPPPActive] {
-		key, on := [2]string{r[propertyName], strings.ToUpper(r["caller-id"])}, ""
+		key, on := [2]string{r[propertyName], observedMAC(r["caller-id"])}, ""
 		if names := made[key]; len(names) > 0 {
 			on, made[key] = names[0], names[1:]
 		}
 		out.Sessions = append(out.Sessions, ObservedSession{
-			User: r[propertyName], Address: r[propertyAddress], MAC: key[1], Interface: on,
+			User: r[propertyName], Address: observedAddress(r), MAC: key[1], Interface: on,
 			Key:    strings.TrimPrefix(strings.ToLower(r["session-id"]), "0x"),
 			Radius: isTrue(r["radius"]), Uptime: uptimeOf(r),
 		})
 	}
 	for _, r := range s[MenuHotspotActive] {
 		out.Sessions = append(out.Sessions, ObservedSession{
-			Hotspot: true, User: r["user"], Address: r[propertyAddress], MAC: strings.ToUpper(r["mac-address"]),
+			Hotspot: true, User: r["user"], Address: observedAddress(r), MAC: observedMAC(r["mac-address"]),
 			Radius: isTrue(r["radius"]), Uptime: uptimeOf(r),
 		})
 	}
 	for _, r := range s[MenuHotspotHost] {
 		out.Sessions = append(out.Sessions, ObservedSession{
-			Hotspot: true, Bypass: true, Address: r[propertyAddress], MAC: strings.ToUpper(r["mac-address"]),
+			Hotspot: true, Bypass: true, Address: observedAddress(r), MAC: observedMAC(r["mac-address"]),
 		})
 	}
 	for _, r := range s[MenuQueue] {
@@ -130,12 +134,55 @@ func Observe(s Snapshot) Observed {
 	}
 	for _, r := range s[MenuAddressList] {
 		if !isTrue(r[propertyDisabled]) {
-			address, _, _ := strings.Cut(r[propertyAddress], "/")
-			before, twice := out.Garden[address]
-			out.Garden[address] = isTrue(r[propertyDynamic]) && (before || !twice)
+			out.wall(r)
 		}
 	}
 	return out
+}
+
+// wall adds an entry of the address list of the walled garden: an address or a network.
+func (o *Observed) wall(r Row) {
+	if net, err := netip.ParsePrefix(r[propertyAddress]); err == nil && !net.IsSingleIP() {
+		o.Nets = append(o.Nets, net)
+		return
+	}
+	text, _, _ := strings.Cut(r[propertyAddress], "/")
+	ip, err := netip.ParseAddr(text)
+	if err != nil {
+		return
+	}
+	before, twice := o.Garden[ip.String()]
+	o.Garden[ip.String()] = isTrue(r[propertyDynamic]) && (before || !twice)
+}
+
+// Walled reports whether an address is in the walled garden, and whether RADIUS alone put it there.
+func (o Observed) Walled(address string) (walled, radius bool) {
+	radius, walled = o.Garden[address]
+	ip, err := netip.ParseAddr(address)
+	if err == nil && slices.ContainsFunc(o.Nets, func(net netip.Prefix) bool { return net.Contains(ip) }) {
+		return true, false
+	}
+	return walled, radius
+}
+
+// macForm is a MAC as routers write it.
+var macForm = regexp.MustCompile(`^([0-9A-F]{2}:){5}[0-9A-F]{2}$`)
+
+// observedMAC reads a MAC; "" for any other text.
+func observedMAC(text string) string {
+	if text = strings.ToUpper(text); macForm.MatchString(text) {
+		return text
+	}
+	return ""
+}
+
+// observedAddress reads the address of a row; "" when there is none.
+func observedAddress(r Row) string {
+	ip, err := netip.ParseAddr(r[propertyAddress])
+	if err != nil {
+		return ""
+	}
+	return ip.String()
 }
 
 // uptimeOf reads how long a session has lasted.

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/simulators/router"
+)
+
+// TestAuditor_TheWalledGardenIsNotWhatIsPaid: entries of the garden's address list that a fault removed or gave to
+// somebody else, one that a person made, and a router that does not end the session of a blocked customer.
+func TestAuditor_TheWalledGardenIsNotWhatIsPaid(t *testing.T) {
+	t.Parallel()
+	w := watch(t, 1)
+	w.dunningDays(map[string]any{"noCutDays": []string{}, "noCutAfter": map[string]string{}, "skipHolidays": false})
+	amina, baraka := w.joins("amina", 1), w.joins("baraka", 2)
+	w.now.Advance(36 * 24 * time.Hour)
+	w.logins = time.Time{}
+	w.later(time.Minute)
+	w.dunning(amina.subscription, events.DunningWalledGarden)
+	w.dunning(baraka.subscription, events.DunningWalledGarden)
+	w.pays(amina)
+	access := func(want string) func(answer) bool {
+		return func(s answer) bool { return s["endedAt"] == nil && s.text("access") == want }
+	}
+	w.sessionIs("amina", "whole", access("full"))
+	w.sessionIs("baraka", "walled in", access("walled_garden"))
+	w.later(3 * time.Minute)
+	w.shows(w.r, "one has paid")
+
+	walled := router.Item{"list": "walled-garden"}
+	address := func(name string) string { return w.all(w.admin, "/sessions?username="+name)[0].text("ipAddress") }
+	w.disturbs(w.r, "ip/firewall/address-list", walled, router.Item{"address": address("amina")})
+	found := w.shows(w.r, "another one's entry", "paid_but_walled_in", "unpaid_but_online")
+	w.says(found["paid_but_walled_in"], "full", "in the walled garden")
+	w.says(found["unpaid_but_online"], "walled garden: overdue", "online without the walled garden")
+	w.repairs(found["unpaid_but_online"])
+	w.sessionIs("baraka", "walled in again", access("walled_garden"))
+	w.later(3 * time.Minute)
+	w.shows(w.r, "the entries are right")
+
+	w.disturbs(w.r, "ip/firewall/address-list", walled, nil)
+	w.pressed(w.shows(w.r, "removed entry", "unpaid_but_online")["unpaid_but_online"])
+	w.later(3 * time.Minute)
+	w.shows(w.r, "the entry is back")
+	w.tells(baraka, "the customer is online with more than is paid.", 2)
+
+	w.wallsInByHand(amina, address("amina"))
+	w.refusesToEnd(amina)
+}
+
+// wallsInByHand adds an entry of a person for a customer who has paid, which only people remove.
+func (w *watched) wallsInByHand(amina guest, address string) {
+	w.t.Helper()
+	w.do(w.r, "ip/firewall/address-list", "add", router.Item{"list": "walled-garden", "address": address})
+	d := w.shows(w.r, "an entry by hand", "paid_but_walled_in")["paid_but_walled_in"]
+	w.says(d, "full", "in the walled garden by an entry that a person made")
+	if got := w.repair(d); got != "repair_by_hand" {
+		w.t.Errorf("repair of an entry by hand: %s", got)
+	}
+	for _, row := range w.r.Snapshot(false)["ip/firewall/address-list"] {
+		if row["list"] == "walled-garden" {
+			w.do(w.r, "ip/firewall/address-list", "remove", router.Item{".id": row[".id"]})
+		}
+	}
+	w.shows(w.r, "nobody's entry")
+	w.tells(amina, "the customer has paid, and is in the walled garden.", 2)
+}
+
+// refusesToEnd blocks a customer while the router ends no session.
+func (w *watched) refusesToEnd(amina guest) {
+	w.t.Helper()
+	w.do(w.r, "radius/incoming", "set", router.Item{"accept": "no"})
+	w.r.SetFaults(router.Faults{DenyWrites: true})
+	w.must(w.admin, "POST", "/subscribers/"+amina.subscriber+"/block", map[string]any{"reason": "fraud"})
+	d := w.shows(w.r, "a router that ends nothing", "unpaid_but_online")["unpaid_but_online"]
+	w.says(d, "offline: blocked", "online")
+	w.do(w.r, "radius/incoming", "set", router.Item{"accept": "yes"})
+	w.r.SetFaults(router.Faults{})
+	if got := w.repair(d); got != "done" && got != "gone" { // enforcement may have done it by itself
+		w.t.Errorf("repair of a blocked customer: %s", got)
+	}
+	w.sessionIs("amina", "ended", func(s answer) bool { return s["endedAt"] != nil })
+	w.later(3 * time.Minute)
+	w.shows(w.r, "the blocked one is off")
+	w.tells(amina, "the customer is online with more than is paid.", 1)
+}
+
+// TestAuditor_WhoHasPaidAndWasRefused: with a wrong password, another device, another secret of the router, or by us
+// before the payment. Only the last one needs nobody; each is over when the customer is online.
+func TestAuditor_WhoHasPaidAndWasRefused(t *testing.T) {
+	t.Parallel()
+	w := watch(t, 1)
+	amina := w.joins("amina", 1)
+	for _, cause := range []struct{ what, code, repair string }{
+		{"another password at the device", "wrong_password", "repair_by_hand"},
+		{"another device", "wrong_mac", "repair_by_hand"},
+		{"another secret of the router", "wrong_secret", "repair_by_hand"},
+		{"a block that is over", "blocked", "waiting"},
+	} {
+		w.r.SwitchOff("amina")
+		w.sessionIs("amina", "over", func(s answer) bool { return s["endedAt"] != nil })
+		w.later(time.Minute)
+		w.isRefused(amina, cause.code)
+		w.later(3 * time.Minute)
+		d := w.shows(w.r, cause.what, "paid_but_offline")["paid_but_offline"]
+		w.says(d, "full", "the last sign-in was refused: "+cause.code)
+		for range 2 {
+			if got := w.repair(d); got != cause.repair {
+				t.Errorf("repair after %s: %s", cause.code, got)
+			}
+		}
+		w.setSecret("radius-secret-" + w.r.Name())
+		w.dials("amina", amina)
+		w.later(3 * time.Minute)
+		w.shows(w.r, cause.what+", mended")
+	}
+	w.tells(amina, "the customer has paid, and the last sign-in was refused.", 4)
+
+	w.r.SwitchOff("amina")
+	w.later(10 * time.Minute)
+	w.shows(w.r, "a device that is switched off")
+}
+
+// setSecret gives the first router another RADIUS secret.
+func (w *watched) setSecret(secret string) {
+	w.t.Helper()
+	w.do(w.r, "radius", "set", router.Item{".id": w.r.Snapshot(true)["radius"][0][".id"], "secret": secret})
+}
+
+// isRefused has a customer's device refused with a code, and switches it off.
+func (w *watched) isRefused(g guest, code string) {
+	w.t.Helper()
+	device := g.device
+	switch code {
+	case "wrong_password":
+		device.Password = "not the password"
+	case "wrong_mac":
+		w.must(w.admin, "PATCH", "/subscriptions/"+g.subscription, map[string]any{
+			"macAddresses": []string{g.device.MAC},
+		})
+		device.MAC = "02:00:00:00:00:99"
+	case "wrong_secret":
+		w.setSecret("a secret of yesterday")
+	case "blocked":
+		w.must(w.admin, "POST", "/subscribers/"+g.subscriber+"/block", map[string]any{"reason": "fraud"})
+	}
+	if err := w.r.SwitchOn("amina", device); err != nil {
+		w.t.Fatal(err)
+	}
+	w.eventually("refusal: "+code, func(context.Context) (bool, error) {
+		w.later(15 * time.Second)
+		list := w.must(w.admin, "GET", "/subscribers/"+g.subscriber+"/access", nil).list("refusals")
+		return len(list) > 0 && list[0].text("code") == code, fmt.Errorf("%v", list)
+	})
+	w.r.SwitchOff("amina")
+	if code == "blocked" {
+		w.later(3 * time.Minute)
+		w.shows(w.r, "a blocked customer")
+		w.must(w.admin, "POST", "/subscribers/"+g.subscriber+"/unblock", map[string]any{"reason": "cleared"})
+	}
+}

@@ -1,0 +1,128 @@
+package telemetry_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/telemetry"
+)
+
+// unserved is a story about a customer's tries, and the code of the refusal that is found; "" = none is.
+type unserved struct {
+	refused []telemetry.Refusal
+	report  *time.Duration // after noon: the customer's session reports
+	stop    bool
+	want    string
+}
+
+// unservedStories are by what happened.
+func (k *kit) unservedStories() map[string]unserved {
+	once := []telemetry.Refusal{k.refused("unpaid", noon, 1)}
+	nobody, other := k.refused("unknown_user", noon, 1), k.refused("unpaid", noon.Add(time.Hour), 1)
+	device := k.refused("wrong_mac", noon.Add(time.Hour), 1)
+	nobody.SubscriberID, nobody.SubscriptionID = id.Subscriber{}, id.Subscription{}
+	other.DeviceID = id.New[id.Device]()
+	return map[string]unserved{
+		"refused":                     {refused: once, want: "unpaid"},
+		"the latest one":              {refused: append(once, device), want: "wrong_mac"},
+		"long ago":                    {refused: []telemetry.Refusal{k.refused("unpaid", noon.AddDate(0, 0, -9), 1)}},
+		"then refused elsewhere":      {refused: append(once, other)},
+		"nobody":                      {refused: []telemetry.Refusal{nobody}},
+		"online since":                {refused: once, report: after(2 * time.Minute)},
+		"online since, and off again": {refused: once, report: after(2 * time.Minute), stop: true},
+		"online before":               {refused: once, report: after(-time.Hour), stop: true, want: "unpaid"},
+	}
+}
+
+// TestUnserved_WhoseLastTryWasRefusedAndWhoHasHadNoSessionSince, at the router of that try alone.
+func TestUnserved_WhoseLastTryWasRefusedAndWhoHasHadNoSessionSince(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	for what := range k.unservedStories() {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			k := open(t)
+			story := k.unservedStories()[what]
+			if err := k.SaveRefusals(t.Context(), story.refused); err != nil {
+				t.Fatal(err)
+			}
+			if story.report != nil {
+				r := telemetry.Report{
+					Kind: telemetry.Interim, Org: k.org, Device: k.device, Session: "81000001", User: "amina",
+					At: noon.Add(*story.report),
+				}
+				if story.stop {
+					r.Kind = telemetry.Stop
+				}
+				if _, err := k.Commit(t.Context(), k.directory(), []telemetry.Report{r}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			since := noon.AddDate(0, 0, -7)
+			got, err := k.Unserved(t.Context(), k.device, since)
+			if err != nil || story.want == "" && len(got) > 0 ||
+				story.want != "" && (len(got) != 1 || got[0].Code != story.want) {
+				t.Errorf("%+v, %v, want %q", got, err, story.want)
+			}
+			if elsewhere, err := k.Unserved(t.Context(), id.New[id.Device](), since); err != nil || len(elsewhere) > 0 {
+				t.Errorf("at another router %+v, %v", elsewhere, err)
+			}
+		})
+	}
+}
+
+// after is a pointer to a duration.
+func after(d time.Duration) *time.Duration { return &d }
+
+// TestLooks_TellSinceWhenARouterIsNotSeen, and are the organization's own.
+func TestLooks_TellSinceWhenARouterIsNotSeen(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	looks := func(look telemetry.Look) (seen, unseen time.Duration) {
+		seen, unseen = -1, -1
+		if look.LookedAt != nil {
+			seen = look.LookedAt.Sub(noon)
+		}
+		if look.UnseenSince != nil {
+			unseen = look.UnseenSince.Sub(noon)
+		}
+		return seen, unseen
+	}
+	for _, c := range []struct {
+		at           time.Duration
+		why          string
+		seen, unseen time.Duration
+	}{
+		{0, "router_unreachable", -1, 0}, {1, "reports_waiting", -1, 0}, {2, "", 2, -1}, {
+			3, "router_unreachable", 2, 3,
+		},
+		{1, "", 2, 3}, // it ended after a later one
+		{4, "router_unreachable", 2, 3}, {5, "", 5, -1},
+	} {
+		at, scale := noon.Add(c.at*time.Minute), time.Minute
+		if err := k.KeepLook(t.Context(), k.org, k.device, at, c.why); err != nil {
+			t.Fatal(err)
+		}
+		all, err := k.Looks(t.Context(), k.org)
+		if err != nil || len(all) != 1 {
+			t.Fatalf("%v, %v", all, err)
+		}
+		seen, unseen := looks(all[k.device])
+		if want := c.seen * scale; c.seen >= 0 && seen != want || c.seen < 0 && seen != -1 {
+			t.Errorf("after %+v seen %v", c, seen)
+		}
+		if want := c.unseen * scale; c.unseen >= 0 && unseen != want || c.unseen < 0 && unseen != -1 {
+			t.Errorf("after %+v unseen %v", c, unseen)
+		}
+	}
+	if others, err := k.Looks(t.Context(), id.New[id.Organization]()); err != nil || len(others) > 0 {
+		t.Errorf("another organization sees %v, %v", others, err)
+	}
+	if err := k.Purge(t.Context(), noon.Add(2*time.Hour), telemetry.Retention{Sessions: time.Hour}); err != nil {
+		t.Fatal(err)
+	}
+	if all, err := k.Looks(t.Context(), k.org); err != nil || len(all) > 0 {
+		t.Errorf("after the retention %v, %v", all, err)
+	}
+}
