@@ -91,17 +91,19 @@ type EnforceRouter struct {
 // EnforceAll looks at all sessions, and asks for the routers with one that has something else than it should. Periodic.
 type EnforceAll struct{}
 
-// EndOnlineSession ends one session, whatever its subscription is entitled to.
-type EndOnlineSession struct {
-	SessionID id.Online       `json:"sessionId"`
-	OrgID     id.Organization `json:"orgId"`
-	Reason    string          `json:"reason"` // a code
+// EnforceLimit ends the sessions of a subscription beyond its limit, and those that newer ones have replaced.
+type EnforceLimit struct {
+	OrgID          id.Organization `json:"orgId"`
+	SubscriberID   id.Subscriber   `json:"subscriberId"`
+	SubscriptionID id.Subscription `json:"subscriptionId"`
+	// Sessions were replaced by sign-ins whose own sessions may not be reported yet. Others are found in the tables.
+	Sessions []id.Online `json:"sessions,omitempty"`
 }
 
-func (EnforceAccess) Kind() string    { return "access_enforce" }
-func (EnforceRouter) Kind() string    { return "access_enforce_router" }
-func (EnforceAll) Kind() string       { return "access_enforce_all" }
-func (EndOnlineSession) Kind() string { return "access_end_session" }
+func (EnforceAccess) Kind() string { return "access_enforce" }
+func (EnforceRouter) Kind() string { return "access_enforce_router" }
+func (EnforceAll) Kind() string    { return "access_enforce_all" }
+func (EnforceLimit) Kind() string  { return "access_enforce_limit" }
 
 // Device is the router that is called.
 func (j EnforceRouter) Device() id.Device { return j.DeviceID }
@@ -109,5 +111,5 @@ func (j EnforceRouter) Device() id.Device { return j.DeviceID }
 // Request is the router: one job for it waits or runs.
 func (j EnforceRouter) Request() string { return j.DeviceID.String() }
 
-// Request is the session: one job for it waits or runs.
-func (j EndOnlineSession) Request() string { return j.SessionID.String() }
+// Request is the subscription: one job for it waits or runs, however many sessions are beyond.
+func (j EnforceLimit) Request() string { return j.SubscriptionID.String() }

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/lastmile-isp/lastmile/internal/loop"
 )
 
@@ -69,6 +71,24 @@ func (l *lifecycle) startBeside(ctx context.Context, name string, limit time.Dur
 	}
 	l.startedBeside(name, limit, func(context.Context) { s.Stop() })
 	return nil
+}
+
+// startTogether starts services at the same time, which all stop at the same time as the part noted before them.
+func (l *lifecycle) startTogether(ctx context.Context, limit time.Duration, services map[string]service) error {
+	group, starting := errgroup.WithContext(ctx)
+	var mu sync.Mutex
+	for name, s := range services {
+		group.Go(func() error {
+			if err := s.Start(starting); err != nil {
+				return err
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			l.startedBeside(name, limit, func(context.Context) { s.Stop() })
+			return nil
+		})
+	}
+	return group.Wait()
 }
 
 // started notes a running part that has no Start method.

@@ -64,13 +64,14 @@ func (a *App) startRadius(ctx context.Context) error {
 		}
 	}
 	p.loader = directory.NewLoader(p.directory, a.storage.vault.Secrets, a.logger)
-	if err := a.life.startBeside(ctx, "access directory", stopEngines, p.shows); err != nil {
+	models := map[string]service{"access directory": p.shows}
+	if p.server != nil {
+		models["caps"] = p.caps
+	}
+	if err := a.life.startTogether(ctx, stopEngines, models); err != nil {
 		return err
 	}
 	if p.server != nil {
-		if err := a.life.startBeside(ctx, "caps", stopEngines, p.caps); err != nil {
-			return err
-		}
 		if err := a.life.startBeside(ctx, "vouchers", stopEngines, p.vouchers); err != nil {
 			return err
 		}

@@ -214,6 +214,7 @@ func (t *town) behind(n int) []handset.Customer {
 
 // BenchmarkStartUp measures the time from the start of the program until a customer is signed in, with the subscribers
 // in the log and their passwords in the vault. The limit is the time in which the log's table is read.
+// BENCH_RADIUS_PAST adds events that no sign-in needs.
 func BenchmarkStartUp(b *testing.B) {
 	t := newTown(b)
 	bare := benchtest.NewBare(b, t.db.Owner, t.db.Namespace.Schema("eventstore"))

@@ -113,9 +113,31 @@ func (t *town) fill(b *testing.B) {
 		})
 	}
 	group.Wait()
+	t.past(b)
 	if b.Failed() {
 		b.FailNow()
 	}
+}
+
+// past records BENCH_RADIUS_PAST invoices, usually none, which a start has to pass over.
+func (t *town) past(b *testing.B) {
+	b.Helper()
+	var group sync.WaitGroup
+	streams := benchtest.Size(b, "RADIUS_PAST", townGroup) / townGroup
+	for writer := range benchWriters {
+		group.Go(func() {
+			for range streams / benchWriters {
+				who, list := id.New[id.Subscriber](), make([]events.Event, townGroup)
+				for i := range list {
+					list[i] = events.InvoiceIssued{
+						SubscriberID: who, InvoiceID: id.New[id.Invoice](), Number: fmt.Sprintf("INV-%d-%d", writer, i),
+					}
+				}
+				t.record(b, "account-"+who.String(), list...)
+			}
+		})
+	}
+	group.Wait()
 }
 
 // townGroup is how many customers are recorded at once, in one stream, which is quicker than one by one. Who reads the

@@ -30,7 +30,7 @@ func (a *App) newLive(p *radiusParts) *telemetry.Live {
 	return telemetry.NewLive(telemetry.LiveConfig{
 		Store: a.telemetry, Clock: a.clock, SilentAfter: silentAfter, Logger: a.logger,
 		Limit: func(s id.Subscription) int { return p.directory.SessionLimit(s, a.clock.Now()) },
-		End:   func(s telemetry.LiveSession, reason string) { p.begins.End(s.OrgID, s.ID, reason) },
+		End:   func(r telemetry.Replaced) { p.begins.End(r) },
 	})
 }
 

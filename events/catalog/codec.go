@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"runtime"
 	"slices"
+	"sync"
 
 	"github.com/google/uuid"
 
@@ -174,7 +176,7 @@ func (c *Codec) encode(d Draft, keys map[uuid.UUID]Key) (Encoded, error) {
 	if e, ok := d.Event.(events.AboutPerson); ok {
 		key := keys[e.PersonalSubject()]
 		_, remark := e.(events.Remark)
-		err := visit(payload, "", func(path string, t personal.Text) (personal.Text, error) {
+		err := c.reg.texts.visit(payload, "", func(path string, t personal.Text) (personal.Text, error) {
 			if remark && key == nil {
 				return personal.Text{}, nil
 			}
@@ -240,29 +242,58 @@ func associated(event id.Event, path string) []byte { return append(event[:], pa
 // Decode reads the events of one page with one look-up of keys. When an event cannot be read, it returns the events
 // before it and an UndecodableError. Any other error is about the keys and comes without events.
 func (c *Codec) Decode(ctx context.Context, page []Recorded) ([]events.Envelope, error) {
-	parsed := make([]draft, 0, len(page))
-	var poison error
-	for _, r := range page {
-		p, err := c.parse(r)
-		if err != nil {
-			poison = undecodable(r, err)
-			break
-		}
-		parsed = append(parsed, p)
-	}
+	parsed, poison := c.parseAll(page)
 	keys, err := c.keysToOpen(ctx, parsed)
 	if err != nil {
 		return nil, fmt.Errorf("decode events: %w", err)
 	}
 	out := make([]events.Envelope, 0, len(parsed))
 	for i, p := range parsed {
-		e, err := p.open(keys)
+		e, err := p.open(keys, c.reg.texts)
 		if err != nil {
 			return out, undecodable(page[i], err)
 		}
 		out = append(out, e)
 	}
 	return out, poison
+}
+
+// leastParsed is the least number of events for which another processor is worth its goroutine.
+const leastParsed = 32
+
+// parseAll parses events, with all processors where there are many: JSON takes the most time when a log is read. It
+// gives those before the first one that cannot be parsed, and the error of that one.
+func (c *Codec) parseAll(page []Recorded) ([]draft, error) {
+	parsed := make([]draft, len(page))
+	parts := max(1, min(runtime.GOMAXPROCS(0), len(page)/leastParsed))
+	failed := make([]int, parts) // the first event of each part that cannot be parsed; len(page) = none
+	faults, panicked := make([]error, parts), make([]any, parts)
+	work := func(part int) {
+		defer func() { panicked[part] = recover() }() // the caller's goroutine is the one that is watched
+		failed[part] = len(page)
+		for i := part * len(page) / parts; i < (part+1)*len(page)/parts; i++ {
+			var err error
+			if parsed[i], err = c.parse(page[i]); err != nil {
+				failed[part], faults[part] = i, undecodable(page[i], err)
+				return
+			}
+		}
+	}
+	var group sync.WaitGroup
+	for part := 1; part < parts; part++ {
+		group.Go(func() { work(part) })
+	}
+	work(0)
+	group.Wait()
+	for part := range parts {
+		if panicked[part] != nil {
+			panic(panicked[part])
+		}
+		if faults[part] != nil {
+			return parsed[:failed[part]], faults[part]
+		}
+	}
+	return parsed, nil
 }
 
 // undecodable adds the place of the event to the reason.
@@ -345,10 +376,10 @@ func (c *Codec) keysToOpen(ctx context.Context, page []draft) (map[uuid.UUID]Key
 }
 
 // open opens the personal fields. Fields whose key was destroyed read as erased.
-func (d draft) open(keys map[uuid.UUID]Key) (events.Envelope, error) {
+func (d draft) open(keys map[uuid.UUID]Key, texts places) (events.Envelope, error) {
 	e := d.envelope
 	if d.person {
-		err := visit(d.payload, "", func(path string, t personal.Text) (personal.Text, error) {
+		err := texts.visit(d.payload, "", func(path string, t personal.Text) (personal.Text, error) {
 			if d.written != nil {
 				path = d.written[sealedKey(t)]
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -251,6 +252,33 @@ func TestCodec_PoisonIsNamedAndWhatStandsBeforeItIsGiven(t *testing.T) {
 		if !errors.As(err, &poison) || poison.Position != 100 || poison.Stream != "test-1" || poison.Revision != 4 ||
 			len(got) != 1 {
 			t.Errorf("%s: %d events, %v", name, len(got), err)
+		}
+	}
+}
+
+// TestCodec_ALongPageEndsBeforeItsFirstPoison: several processors parse it.
+func TestCodec_ALongPageEndsBeforeItsFirstPoison(t *testing.T) {
+	t.Parallel()
+	codec := testCodec(t, NewMemoryKeys())
+	page := slices.Repeat([]Recorded{recorded(mustEncode(t, codec, sample(uuid.New())))}, 300)
+	for i := range page {
+		page[i].Position = uint64(i)
+	}
+	got, err := codec.Decode(t.Context(), page)
+	if err != nil || len(got) != len(page) {
+		t.Fatalf("%d events, %v", len(got), err)
+	}
+	for _, at := range []int{299, 160, 140, 7} { // each before the former ones, which stay
+		page[at].Data = []byte("7")
+		got, err := codec.Decode(t.Context(), page)
+		var poison *UndecodableError
+		if !errors.As(err, &poison) || poison.Position != uint64(at) || len(got) != at {
+			t.Errorf("%d: %d events, %v", at, len(got), err)
+		}
+		for i, e := range got {
+			if e.Position != uint64(i) || e.Event == nil {
+				t.Fatalf("%d: %+v", i, e)
+			}
 		}
 	}
 }

@@ -137,7 +137,7 @@ func checkOpened(t *testing.T, e events.Envelope, recorded any) {
 	t.Helper()
 	v := reflect.New(reflect.TypeOf(e.Event)).Elem()
 	v.Set(reflect.ValueOf(e.Event))
-	err := visit(v, "", func(path string, text personal.Text) (personal.Text, error) {
+	err := standard.texts.visit(v, "", func(path string, text personal.Text) (personal.Text, error) {
 		tree, _ := recorded.(map[string]any)
 		if _, there := tree[path]; !there && !strings.Contains(path, ".") && text.Reveal() == "" {
 			return text, nil

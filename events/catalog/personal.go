@@ -81,10 +81,45 @@ func holdsText(t reflect.Type, seen []reflect.Type) (bool, error) {
 // visitor replaces one personal text. path is the field's path in JSON, such as "details.phones[0]".
 type visitor func(path string, text personal.Text) (personal.Text, error)
 
+// places has the types below which personal text can be, each with the fields that lead to it, which are none for a
+// type that is no struct. It is made once, because looking through a type takes longer than reading an event of it.
+type places map[reflect.Type][]place
+
+// place is an exported field of a struct.
+type place struct {
+	index int
+	name  string // jsonName
+}
+
+// learn adds a type and the types below it. The codec reaches all of their personal text.
+func (p places) learn(t reflect.Type) {
+	if has, _ := holdsText(t, nil); !has {
+		return
+	}
+	if _, known := p[t]; known {
+		return
+	}
+	p[t] = nil
+	switch {
+	case t == textType:
+	case t.Kind() == reflect.Struct:
+		for i := range t.NumField() {
+			field := t.Field(i)
+			if has, _ := holdsText(field.Type, nil); has && field.IsExported() {
+				p[t] = append(p[t], place{i, jsonName(field)})
+				p.learn(field.Type)
+			}
+		}
+	default:
+		p.learn(t.Elem())
+	}
+}
+
 // visit applies f to every personal text below v, which must be settable. It copies slices and pointers before it
 // changes them, so that the caller's event stays as it is.
-func visit(v reflect.Value, path string, f visitor) error {
-	if has, _ := holdsText(v.Type(), nil); !has {
+func (p places) visit(v reflect.Value, path string, f visitor) error {
+	fields, has := p[v.Type()]
+	if !has {
 		return nil
 	}
 	switch v.Kind() {
@@ -95,19 +130,19 @@ func visit(v reflect.Value, path string, f visitor) error {
 		own := reflect.New(v.Type().Elem())
 		own.Elem().Set(v.Elem())
 		v.Set(own)
-		return visit(own.Elem(), path, f)
+		return p.visit(own.Elem(), path, f)
 	case reflect.Slice:
 		own := reflect.MakeSlice(v.Type(), v.Len(), v.Len())
 		reflect.Copy(own, v)
 		if !v.IsNil() {
 			v.Set(own)
 		}
-		return visitAll(v, path, f)
+		return p.visitAll(v, path, f)
 	case reflect.Array:
-		return visitAll(v, path, f)
+		return p.visitAll(v, path, f)
 	}
 	if v.Type() != textType {
-		return visitFields(v, path, f)
+		return p.visitFields(v, fields, path, f)
 	}
 	text, err := f(path, v.Interface().(personal.Text))
 	if err != nil {
@@ -118,27 +153,23 @@ func visit(v reflect.Value, path string, f visitor) error {
 }
 
 // visitAll visits the elements of a slice or array; their index is part of the path.
-func visitAll(v reflect.Value, path string, f visitor) error {
+func (p places) visitAll(v reflect.Value, path string, f visitor) error {
 	for i := range v.Len() {
-		if err := visit(v.Index(i), path+"["+strconv.Itoa(i)+"]", f); err != nil {
+		if err := p.visit(v.Index(i), path+"["+strconv.Itoa(i)+"]", f); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// visitFields visits the exported fields of a struct.
-func visitFields(v reflect.Value, path string, f visitor) error {
-	for i := range v.NumField() {
-		field := v.Type().Field(i)
-		if !field.IsExported() {
-			continue
-		}
+// visitFields visits fields of a struct.
+func (p places) visitFields(v reflect.Value, fields []place, path string, f visitor) error {
+	for _, field := range fields {
 		below := path
-		if name := jsonName(field); name != "" {
-			below = join(path, name)
+		if field.name != "" {
+			below = join(path, field.name)
 		}
-		if err := visit(v.Field(i), below, f); err != nil {
+		if err := p.visit(v.Field(field.index), below, f); err != nil {
 			return err
 		}
 	}

@@ -31,6 +31,7 @@ type registry struct {
 	types   map[string]reflect.Type
 	names   []string // sorted, present names only
 	upcasts map[string]Upcaster
+	texts   places // of all types
 }
 
 // standard is the registry of the product; its list is checked when the program starts.
@@ -51,7 +52,7 @@ func Family(name string) string {
 // newRegistry checks the names, the personal fields, and that every upcaster leads to a present type. It reports all
 // faults together.
 func newRegistry(list []events.Event, ups []Upcaster) (*registry, error) {
-	r := &registry{types: make(map[string]reflect.Type), upcasts: make(map[string]Upcaster)}
+	r := &registry{types: make(map[string]reflect.Type), upcasts: make(map[string]Upcaster), texts: places{}}
 	var faults []error
 	for _, e := range list {
 		name, t := e.EventType(), reflect.TypeOf(e)
@@ -67,6 +68,7 @@ func newRegistry(list []events.Event, ups []Upcaster) (*registry, error) {
 			faults = append(faults, fmt.Errorf("event type %s: %w", t, err))
 		}
 		r.types[name] = t
+		r.texts.learn(t)
 		r.names = append(r.names, name)
 	}
 	slices.Sort(r.names)

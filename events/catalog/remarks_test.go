@@ -53,7 +53,7 @@ func texts(t *testing.T, e events.Envelope) string {
 	}
 	v := reflect.New(reflect.TypeOf(e.Event)).Elem()
 	v.Set(reflect.ValueOf(e.Event))
-	if err := visit(v, "", func(_ string, text personal.Text) (personal.Text, error) {
+	if err := standard.texts.visit(v, "", func(_ string, text personal.Text) (personal.Text, error) {
 		plain += text.Reveal()
 		return text, nil
 	}); err != nil {

@@ -4,6 +4,8 @@ import (
 	"runtime"
 	"sync"
 	"time"
+
+	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
 // Death ends the goroutines of recorders at a step, as a kill would: nothing of them runs afterwards.
@@ -42,4 +44,15 @@ func (d *Death) Names() []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.names
+}
+
+// Known is how many sessions and awaited sign-ins of a subscription are known.
+func (l *Live) Known(subscription id.Subscription) (sessions, awaited int) {
+	at := l.shard(subscription)
+	at.mu.Lock()
+	defer at.mu.Unlock()
+	if known := at.of[subscription]; known != nil {
+		return len(known.sessions), len(known.awaited)
+	}
+	return 0, 0
 }

@@ -3,14 +3,12 @@ package telemetry
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"log/slog"
 	"net/netip"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
-
-	"github.com/jackc/pgx/v5"
 
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -22,10 +20,13 @@ const (
 	refreshEvery = time.Minute
 	// startPatience is how long the first report of a sign-in may take. Until then it counts as a session.
 	startPatience = 30 * time.Second
+	// mostKnown is how many sessions of a subscription are known: the highest limit of a plan and a few more. Of those
+	// that a router invents the ones without a report for the longest time are forgotten, so that no work of a Live
+	// grows with them.
+	mostKnown = 16 + 8
+	// shards is the number of locks among which the subscriptions are divided.
+	shards = 64
 )
-
-// ReasonLimit is why a session has to end that was replaced by a newer one elsewhere.
-const ReasonLimit = "session_limit"
 
 // LiveConfig has the parts of a Live.
 type LiveConfig struct {
@@ -34,18 +35,27 @@ type LiveConfig struct {
 	// SilentAfter is how long a session counts after its newest report where a new one would be refused: a little more
 	// than the interval between two reports. So a stop that was lost keeps nobody out for longer.
 	SilentAfter time.Duration
-	// Limit gives how many sessions a subscription may have at the same time; 0 = not known, and then any number. It
-	// must not call the Live. nil = not known of any.
+	// Limit gives how many sessions a subscription may have at the same time; 0 = not known, and then any number. nil =
+	// not known of any. It is called without a lock.
 	Limit func(subscription id.Subscription) int
-	// End is told that a session has to end, and why. It returns at once, because a socket waits for it, and must not
-	// call the Live. A session is named again when it still reports after SilentAfter.
-	End    func(s LiveSession, reason string)
+	// End is told that sessions of a subscription have to end, because newer ones replaced them. It returns at once,
+	// because a socket waits for it, and is called without a lock. What it forgets, or what goes on reporting, is found
+	// in the tables (Store.Crowds).
+	End    func(Replaced)
 	Logger *slog.Logger // nil discards
+}
+
+// Replaced has the sessions of one subscription that have to end.
+type Replaced struct {
+	OrgID          id.Organization
+	SubscriberID   id.Subscriber
+	SubscriptionID id.Subscription
+	Sessions       []SessionID // at most mostKnown
 }
 
 // LiveSession is a session that has not ended as far as reports tell. Instants are UTC.
 type LiveSession struct {
-	ID             SessionID // zero = a sign-in that no report has told about yet
+	ID             SessionID
 	OrgID          id.Organization
 	DeviceID       id.Device
 	SubscriberID   id.Subscriber
@@ -59,24 +69,39 @@ type LiveSession struct {
 	UpdatedAt      time.Time
 }
 
-// Live knows in memory which sessions of subscriptions are open, and keeps the limit of how many there may be. It does
-// not need the database: what it cannot learn from there in time counts as no session. Safe for concurrent use.
+// Live knows in memory which sessions of subscriptions are open, and notices those beyond the limit of how many there
+// may be. It does not need the database: what it cannot learn from there in time counts as no session. Its work for one
+// sign-in or report has a bound, whatever routers report, and customers hardly ever wait for each other's. Safe for
+// concurrent use.
 type Live struct {
-	cfg   LiveConfig
-	loops *loop.Group
+	cfg    LiveConfig
+	loops  *loop.Group
+	shards [shards]shard
+	ended  atomic.Uint64
 
-	mu     sync.Mutex
-	of     map[id.Subscription][]*occupant
-	known  map[SessionID]*occupant
-	missed []func() // changes since a refresh began; nil = there is none under way
-	ended  uint64
+	restarting sync.RWMutex
+	restarts   map[id.Device]time.Time // when routers restarted last: nothing goes on that they reported before
+
+	refreshing sync.Mutex
+	missed     []Committed // since a refresh began; nil = there is none under way
 }
 
-// occupant is a session that counts, or a sign-in whose session is awaited.
+// shard has a part of the subscriptions.
+type shard struct {
+	mu sync.Mutex
+	of map[id.Subscription]*line // none is empty
+}
+
+// line has all that is known of one subscription. The lock of its shard guards it.
+type line struct {
+	sessions []*occupant // at most mostKnown, in no order
+	awaited  []SignIn    // that were accepted, and whose sessions no report has told about yet
+}
+
+// occupant is a session that counts, until it has to end.
 type occupant struct {
 	LiveSession
-	ending bool      // End knows it, or will when it is reported; it does not count any more
-	told   time.Time // when End was told; zero = not yet
+	ending bool // End was told, or is about to be
 }
 
 // NewLive makes a Live that knows nothing.
@@ -84,10 +109,11 @@ func NewLive(cfg LiveConfig) *Live {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Live{
-		cfg: cfg, loops: loop.New(cfg.Logger), of: map[id.Subscription][]*occupant{},
-		known: map[SessionID]*occupant{},
+	l := &Live{cfg: cfg, loops: loop.New(cfg.Logger), restarts: map[id.Device]time.Time{}}
+	for i := range l.shards {
+		l.shards[i].of = map[id.Subscription]*line{}
 	}
+	return l
 }
 
 // Start reads the open sessions, and reads them again from time to time. Without the database it starts knowing none.
@@ -107,10 +133,11 @@ func (l *Live) Start(ctx context.Context) error {
 func (l *Live) Stop() { l.loops.Stop() }
 
 // Ended is how many sessions had to end since the start, because newer ones replaced them.
-func (l *Live) Ended() uint64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.ended
+func (l *Live) Ended() uint64 { return l.ended.Load() }
+
+// shard finds the shard of a subscription. The last octet of an id is a random one.
+func (l *Live) shard(subscription id.Subscription) *shard {
+	return &l.shards[subscription[len(subscription)-1]%shards]
 }
 
 // SignIn is a customer who has proven the password and may use the network, at an instant.
@@ -127,36 +154,77 @@ type SignIn struct {
 
 // Admit decides about a sign-in, and reports false when it is refused. A device that signs in again is never refused,
 // and counts once: a session of its MAC that the router cannot mean has to end, because it may be of a copy of the
-// device. Two sign-ins at the same instant do not both count the other one as absent.
+// device. Where the limit refuses, two sign-ins at the same instant do not both count the other one as absent.
 func (l *Live) Admit(s SignIn) bool {
 	s.SessionKey, s.Calling = cleanText(s.SessionKey), cleanText(s.Calling) // as reports have them
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.dropAwaited(s.Subscription, s.At)
-	silent := time.Time{}
-	if s.Refuse {
-		silent = s.At.Add(-l.cfg.SilentAfter)
+	at := l.shard(s.Subscription)
+	at.mu.Lock()
+	known := at.of[s.Subscription]
+	if known == nil {
+		known = &line{}
 	}
-	switch others := l.others(s, silent); {
-	case len(others) < s.Limit:
-	case s.Refuse:
+	admitted, out := l.admit(known, s)
+	at.keep(s.Subscription, known)
+	at.mu.Unlock()
+	l.tell(out)
+	return admitted
+}
+
+// keep remembers a line that is not empty. The lock is held.
+func (at *shard) keep(subscription id.Subscription, known *line) {
+	if len(known.sessions)+len(known.awaited) == 0 {
+		delete(at.of, subscription)
+	} else {
+		at.of[subscription] = known
+	}
+}
+
+// admit decides about a sign-in, and marks the sessions that have to end. The caller holds the lock.
+func (l *Live) admit(known *line, s SignIn) (admitted bool, out Replaced) {
+	known.awaited = slices.DeleteFunc(known.awaited, func(a SignIn) bool { return a.late(s.At) })
+	others := l.others(known, s)
+	beyond := max(0, len(others)+1-max(1, s.Limit))
+	if beyond > 0 && s.Refuse {
+		return false, out
+	}
+	for _, device := range others[:beyond] {
+		for _, o := range device.sessions {
+			l.end(o, &out)
+		}
+	}
+	for _, o := range known.sessions {
+		if !o.ending && !l.over(o) && o.MAC == s.MAC && s.MAC != "" && !o.begunBy(s) {
+			l.end(o, &out)
+		}
+	}
+	if s.Refuse && (s.SessionKey != "" || s.MAC != "" || s.Calling != "") {
+		known.awaited = slices.DeleteFunc(known.awaited, func(a SignIn) bool {
+			return s.MAC != "" && a.MAC == s.MAC || a.announces(s.session())
+		})
+		known.awaited = append(known.awaited, s)
+	}
+	return true, out
+}
+
+// late reports whether the session of a sign-in is awaited no more at an instant.
+func (s SignIn) late(now time.Time) bool { return now.Sub(s.At).Abs() > startPatience }
+
+// session has all that a sign-in tells about its session.
+func (s SignIn) session() LiveSession {
+	return LiveSession{DeviceID: s.Device, SessionKey: s.SessionKey, Calling: cmp.Or(s.MAC, s.Calling), MAC: s.MAC}
+}
+
+// announces reports whether a session, or a later sign-in, is the one of a sign-in: by its key, or by the calling
+// station where one of both has no key.
+func (s SignIn) announces(o LiveSession) bool {
+	switch calling := cmp.Or(s.MAC, s.Calling); {
+	case s.Device != o.DeviceID:
 		return false
+	case s.SessionKey != "" && o.SessionKey != "":
+		return s.SessionKey == o.SessionKey
 	default:
-		for _, device := range others[:len(others)+1-s.Limit] {
-			for _, o := range device {
-				l.end(o)
-			}
-		}
+		return calling != "" && calling == o.Calling
 	}
-	for _, o := range l.of[s.Subscription] {
-		if !o.ending && !o.ID.IsZero() && o.MAC == s.MAC && s.MAC != "" && !o.begunBy(s) {
-			l.end(o)
-		}
-	}
-	if s.SessionKey != "" || s.MAC != "" || s.Calling != "" {
-		l.await(s)
-	}
-	return true
 }
 
 // begunBy reports whether a session can be the one that a sign-in begins or renews. Without a key of the sign-in each
@@ -165,240 +233,54 @@ func (o *occupant) begunBy(s SignIn) bool {
 	return o.DeviceID == s.Device && (s.SessionKey == "" || o.SessionKey == s.SessionKey)
 }
 
-// others are the sessions of other devices than the one that signs in, by device, without those that are silent since
-// before an instant. The device that began last is the last one. The caller holds the lock.
-func (l *Live) others(s SignIn, silent time.Time) [][]*occupant {
-	var devices [][]*occupant
-	for _, o := range l.of[s.Subscription] {
-		if o.ending || o.MAC == s.MAC && s.MAC != "" || o.UpdatedAt.Before(silent) {
-			continue
+// equipment is one device of a customer with what it has open: a session, or several that a copy of its MAC began.
+type equipment struct {
+	mac      string // "" = not known
+	began    time.Time
+	sessions []*occupant // none for one whose sign-in is awaited
+}
+
+// others are the devices other than the one that signs in. Where the limit refuses, sign-ins that are awaited are among
+// them, and sessions without a report for long are not. The device that began last is the last one. The caller holds
+// the lock.
+func (l *Live) others(known *line, s SignIn) []equipment {
+	var devices []equipment
+	add := func(mac string, began time.Time, o ...*occupant) {
+		if mac == s.MAC && s.MAC != "" {
+			return
 		}
-		at := slices.IndexFunc(devices, func(device []*occupant) bool { return o.MAC != "" && device[0].MAC == o.MAC })
+		at := slices.IndexFunc(devices, func(e equipment) bool { return mac != "" && e.mac == mac })
 		if at < 0 {
-			devices = append(devices, []*occupant{o})
-		} else {
-			devices[at] = append(devices[at], o)
+			at, devices = len(devices), append(devices, equipment{mac: mac, began: began})
+		}
+		if began.After(devices[at].began) {
+			devices[at].began = began
+		}
+		devices[at].sessions = append(devices[at].sessions, o...)
+	}
+	for _, o := range known.sessions {
+		if !o.ending && !l.over(o) && !(s.Refuse && o.UpdatedAt.Before(s.At.Add(-l.cfg.SilentAfter))) {
+			add(o.MAC, o.StartedAt, o)
 		}
 	}
-	newest := func(device []*occupant) time.Time {
-		return slices.MaxFunc(device, func(a, b *occupant) int { return a.StartedAt.Compare(b.StartedAt) }).StartedAt
+	for _, a := range known.awaited {
+		add(a.MAC, a.At)
 	}
-	slices.SortStableFunc(devices, func(a, b []*occupant) int { return newest(a).Compare(newest(b)) })
+	slices.SortStableFunc(devices, func(a, b equipment) int { return a.began.Compare(b.began) })
 	return devices
 }
 
-// await lets a sign-in count until its session is reported. The caller holds the lock.
-func (l *Live) await(s SignIn) {
-	next := &occupant{LiveSession: LiveSession{
-		DeviceID: s.Device, SubscriptionID: s.Subscription, SessionKey: s.SessionKey,
-		Calling: cmp.Or(s.MAC, s.Calling), MAC: s.MAC, StartedAt: s.At, UpdatedAt: s.At,
-	}}
-	l.remove(s.Subscription, func(o *occupant) bool {
-		return o.ID.IsZero() && o.awaits(next.LiveSession)
-	})
-	l.of[s.Subscription] = append(l.of[s.Subscription], next)
-}
-
-// awaits reports whether a session, or a later sign-in, is the one that a sign-in has announced: by its key, or by the
-// calling station where one of both has no key.
-func (o *occupant) awaits(s LiveSession) bool {
-	switch {
-	case o.DeviceID != s.DeviceID:
-		return false
-	case o.SessionKey != "" && s.SessionKey != "":
-		return o.SessionKey == s.SessionKey
-	}
-	return o.Calling != "" && o.Calling == s.Calling
-}
-
-// dropAwaited forgets sign-ins whose session did not come. The caller holds the lock.
-func (l *Live) dropAwaited(subscription id.Subscription, now time.Time) {
-	l.remove(subscription, func(o *occupant) bool {
-		return o.ID.IsZero() && now.Sub(o.StartedAt).Abs() > startPatience
-	})
-}
-
-// remove takes occupants out. The caller holds the lock.
-func (l *Live) remove(subscription id.Subscription, which func(*occupant) bool) {
-	list := slices.DeleteFunc(l.of[subscription], which)
-	if len(list) == 0 {
-		delete(l.of, subscription)
-		return
-	}
-	l.of[subscription] = list
-}
-
-// end lets a session end; one that is not reported yet ends when it is. The caller holds the lock.
-func (l *Live) end(o *occupant) {
+// end marks a session that has to end, and adds it to those of its subscription. The caller holds the lock.
+func (l *Live) end(o *occupant, out *Replaced) {
 	o.ending = true
-	if o.ID.IsZero() {
-		return
-	}
-	if o.told.IsZero() {
-		l.ended++
-	}
-	o.told = l.cfg.Clock.Now()
-	if l.cfg.End != nil {
-		l.cfg.End(o.LiveSession, ReasonLimit)
-	}
+	l.ended.Add(1)
+	out.OrgID, out.SubscriberID, out.SubscriptionID = o.OrgID, o.SubscriberID, o.SubscriptionID
+	out.Sessions = append(out.Sessions, o.ID)
 }
 
-// Observe takes over what a commit has changed.
-func (l *Live) Observe(c Committed) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	take := func() { l.observe(c) }
-	if l.missed != nil {
-		l.missed = append(l.missed, take)
+// tell has sessions ended, if there are any. The caller holds no lock.
+func (l *Live) tell(r Replaced) {
+	if len(r.Sessions) > 0 && l.cfg.End != nil {
+		l.cfg.End(r)
 	}
-	take()
-}
-
-// observe takes over a commit; a repetition changes nothing. The caller holds the lock.
-func (l *Live) observe(c Committed) {
-	for device, at := range c.Restarts {
-		for _, o := range l.known {
-			if o.DeviceID == device && o.StartedAt.Before(at) && !o.UpdatedAt.After(at) {
-				l.forget(o)
-			}
-		}
-	}
-	over := func(s *Session) bool { return s.EndedAt != nil || s.SubscriptionID.IsZero() }
-	for _, s := range c.Sessions { // first, because a session that replaces another one is in the same commit
-		if o := l.known[s.ID]; o != nil && over(s) {
-			l.forget(o)
-		}
-	}
-	for _, s := range c.Sessions {
-		if over(s) {
-			continue
-		}
-		if o := l.known[s.ID]; o != nil {
-			o.LiveSession = s.live()
-			continue
-		}
-		l.meet(s.live())
-		l.trim(s.SubscriptionID)
-	}
-}
-
-// meet adds a session, which takes the place of its sign-in. The caller holds the lock.
-func (l *Live) meet(s LiveSession) {
-	o := &occupant{LiveSession: s}
-	unwanted := false
-	l.remove(s.SubscriptionID, func(sign *occupant) bool {
-		its := sign.ID.IsZero() && sign.awaits(s)
-		unwanted = unwanted || its && sign.ending
-		return its
-	})
-	l.of[s.SubscriptionID] = append(l.of[s.SubscriptionID], o)
-	l.known[s.ID] = o
-	if unwanted {
-		l.end(o)
-	}
-}
-
-// forget removes a session. The caller holds the lock.
-func (l *Live) forget(o *occupant) {
-	delete(l.known, o.ID)
-	l.remove(o.SubscriptionID, func(other *occupant) bool { return other == o })
-}
-
-// live is the part of a session that Live knows.
-func (s *Session) live() LiveSession {
-	return LiveSession{
-		ID: s.ID, OrgID: s.OrgID, DeviceID: s.DeviceID, SubscriberID: s.SubscriberID,
-		SubscriptionID: s.SubscriptionID, SessionKey: s.SessionKey, Username: s.Username, Calling: s.Calling,
-		MAC: s.MAC, IP: s.IP, StartedAt: s.StartedAt, UpdatedAt: s.UpdatedAt,
-	}
-}
-
-// liveSQL reads what LiveSession has of all open sessions.
-const liveSQL = `select id, org_id, device_id, subscriber_id, subscription_id, session_key, username, calling, mac,
-	ip, started_at, updated_at from {schema}.sessions where ended_at is null and subscription_id is not null`
-
-// tryRefresh reads the open sessions. Without the database what is known stays.
-func (l *Live) tryRefresh(ctx context.Context) {
-	if l.cfg.Store == nil {
-		return
-	}
-	if err := l.refresh(ctx); err != nil && ctx.Err() == nil {
-		l.cfg.Logger.WarnContext(ctx, "live sessions were not read", slog.String("error", err.Error()))
-	}
-}
-
-// refresh replaces what is known by the open sessions of the tables, and by what was committed meanwhile.
-func (l *Live) refresh(ctx context.Context) error {
-	limited, cancel := context.WithTimeout(ctx, commitPatience)
-	defer cancel()
-	l.mu.Lock()
-	l.missed = []func(){}
-	l.mu.Unlock()
-	list, err := l.cfg.Store.live(limited)
-	fresh := NewLive(l.cfg) // filled without the lock, for which sockets wait
-	for _, s := range list {
-		fresh.meet(s)
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	missed := l.missed
-	l.missed = nil
-	if err != nil {
-		return err
-	}
-	l.replaceBy(fresh)
-	for _, change := range missed {
-		change()
-	}
-	return nil
-}
-
-// replaceBy takes over what another Live knows. Sign-ins whose sessions are awaited stay, and sessions that have to end
-// do not count again. What is beyond a limit has to end: sessions that another program or a late report has told, and
-// those of a limit that is lower now. The caller holds the lock.
-func (l *Live) replaceBy(fresh *Live) {
-	var found []LiveSession // that this one does not know yet
-	for session, o := range fresh.known {
-		if before := l.known[session]; before != nil {
-			o.ending, o.told = before.ending, before.told
-			if !o.told.IsZero() && o.UpdatedAt.Sub(o.told) > l.cfg.SilentAfter { // whoever was told has given up
-				l.end(o)
-			}
-		} else {
-			found = append(found, o.LiveSession)
-		}
-	}
-	for _, s := range found {
-		fresh.forget(fresh.known[s.ID])
-	}
-	now := l.cfg.Clock.Now()
-	for subscription, occupants := range l.of {
-		for _, o := range occupants {
-			if o.ID.IsZero() && now.Sub(o.StartedAt).Abs() <= startPatience {
-				fresh.of[subscription] = append(fresh.of[subscription], o)
-			}
-		}
-	}
-	l.known, l.of = fresh.known, fresh.of
-	for _, s := range found {
-		l.meet(s)
-	}
-	for subscription, occupants := range l.of {
-		if len(occupants) > 1 {
-			l.trim(subscription)
-		}
-	}
-}
-
-// live reads the open sessions that belong to a subscription, of all organizations.
-func (s *Store) live(ctx context.Context) ([]LiveSession, error) {
-	rows, err := s.db.Owner.Query(ctx, s.text(liveSQL))
-	if err != nil {
-		return nil, fmt.Errorf("read live sessions: %w", err)
-	}
-	list, err := pgx.CollectRows(rows, pgx.RowToStructByName[LiveSession])
-	if err != nil {
-		return nil, fmt.Errorf("read live sessions: %w", err)
-	}
-	return list, nil
 }

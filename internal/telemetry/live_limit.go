@@ -2,54 +2,128 @@ package telemetry
 
 import (
 	"cmp"
+	"context"
+	"fmt"
 	"slices"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// trim ends the oldest sessions of a subscription beyond its limit, and of each MAC all but the newest one. It is for
-// sessions that no sign-in could count: those whose reports came late, that another program has let in, or that are of
-// two devices with one MAC. Sign-ins whose sessions are awaited do not count here, since Admit has counted them. The
-// caller holds the lock.
-func (l *Live) trim(subscription id.Subscription) {
-	reported := slices.DeleteFunc(slices.Clone(l.of[subscription]), func(o *occupant) bool {
-		return o.ending || o.ID.IsZero()
-	})
-	if len(reported) < 2 {
-		return
-	}
-	slices.SortFunc(reported, func(a, b *occupant) int {
-		return cmp.Or(b.StartedAt.Compare(a.StartedAt), cmp.Compare(b.ID.String(), a.ID.String()))
-	})
+// trim marks the sessions of a subscription beyond its limit, which have to end. It is for sessions that no sign-in
+// could count: those whose reports came late, that another program has let in, or that are of two devices with one MAC.
+func (l *Live) trim(subscription id.Subscription) (out Replaced) {
 	limit := 0
 	if l.cfg.Limit != nil {
 		limit = l.cfg.Limit(subscription)
 	}
-	var kept []*occupant // the newest ones
-	for _, o := range reported {
-		switch {
-		case slices.ContainsFunc(kept, o.sameToRouter): // an end of it would end the other one
-		case limit > 0 && len(kept) >= limit, slices.ContainsFunc(kept, o.sameMAC):
-			l.end(o)
-		default:
-			kept = append(kept, o)
+	at := l.shard(subscription)
+	at.mu.Lock()
+	defer at.mu.Unlock()
+	known := at.of[subscription]
+	if known == nil {
+		return out
+	}
+	var counts []*occupant
+	for _, o := range known.sessions {
+		if !o.ending && !l.over(o) {
+			counts = append(counts, o)
 		}
 	}
+	for _, o := range beyond(counts, func(o *occupant) *LiveSession { return &o.LiveSession }, limit) {
+		l.end(o, &out)
+	}
+	return out
 }
 
-// Has reports whether a device, named by its MAC, is online with a subscription as far as is known. "" is no device.
-func (l *Live) Has(subscription id.Subscription, mac string) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return mac != "" && slices.ContainsFunc(l.of[subscription], func(o *occupant) bool {
-		return !o.ID.IsZero() && o.MAC == mac
+// beyond gives the oldest of the sessions of one subscription beyond a limit, 0 = none, and of each MAC all but the
+// newest one. It puts the list in order, the newest first.
+func beyond[T any](list []T, of func(T) *LiveSession, limit int) (out []T) {
+	if len(list) < 2 {
+		return nil
+	}
+	slices.SortFunc(list, func(a, b T) int {
+		x, y := of(a), of(b)
+		return cmp.Or(y.StartedAt.Compare(x.StartedAt), slices.Compare(y.ID[:], x.ID[:]))
 	})
+	var kept []*LiveSession // the newest ones
+	for _, one := range list {
+		switch s := of(one); {
+		case slices.ContainsFunc(kept, s.sameToRouter): // an end of it would end the other one
+		case limit > 0 && len(kept) >= limit, slices.ContainsFunc(kept, s.sameMAC):
+			out = append(out, one)
+		default:
+			kept = append(kept, s)
+		}
+	}
+	return out
 }
 
 // sameToRouter reports whether a router cannot tell two sessions apart.
-func (o *occupant) sameToRouter(other *occupant) bool {
-	return o.DeviceID == other.DeviceID && o.SessionKey == other.SessionKey && o.Username == other.Username
+func (s *LiveSession) sameToRouter(other *LiveSession) bool {
+	return s.DeviceID == other.DeviceID && s.SessionKey == other.SessionKey && s.Username == other.Username
 }
 
 // sameMAC reports whether two sessions are of the same MAC.
-func (o *occupant) sameMAC(other *occupant) bool { return o.MAC != "" && o.MAC == other.MAC }
+func (s *LiveSession) sameMAC(other *LiveSession) bool { return s.MAC != "" && s.MAC == other.MAC }
+
+// Crowd is a subscription with several open sessions.
+type Crowd struct {
+	OrgID          id.Organization
+	SubscriberID   id.Subscriber
+	SubscriptionID id.Subscription
+	Sessions       int64
+	Copied         bool // two of the sessions have the same MAC
+}
+
+// crowdsSQL counts by MAC first, because a count of distinct values would sort all open sessions.
+const crowdsSQL = `select org_id, subscriber_id, subscription_id, sum(n)::bigint as sessions,
+	coalesce(max(n) filter (where mac <> ''), 1) > 1 as copied
+	from (select org_id, subscriber_id, subscription_id, mac, count(*) as n from {schema}.sessions
+		where ended_at is null and subscription_id is not null and subscriber_id is not null
+		group by org_id, subscriber_id, subscription_id, mac) as devices
+	group by org_id, subscriber_id, subscription_id having sum(n) > 1 order by random()`
+
+// Crowds lists the subscriptions of all organizations with several open sessions, each time in another order: who takes
+// only a part of them reaches all in time.
+func (s *Store) Crowds(ctx context.Context) ([]Crowd, error) {
+	rows, err := s.db.Owner.Query(ctx, s.text(crowdsSQL))
+	if err != nil {
+		return nil, fmt.Errorf("count open sessions: %w", err)
+	}
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByName[Crowd])
+	if err != nil {
+		return nil, fmt.Errorf("count open sessions: %w", err)
+	}
+	return list, nil
+}
+
+// mostBeyond bounds the sessions of one answer of Beyond.
+const mostBeyond = 200
+
+// Beyond lists open sessions of a subscription that have to end, at most mostBeyond at a time: those beyond a limit, 0
+// = none, those of a MAC with a newer one, and those that were replaced as the caller knows.
+func (s *Store) Beyond(
+	ctx context.Context, subscriber id.Subscriber, subscription id.Subscription, limit int, replaced []SessionID,
+) ([]Session, error) {
+	list, err := s.open(ctx, `x.subscriber_id = $1 and x.subscription_id = $2
+		order by x.started_at desc, x.id desc limit $3`, subscriber.UUID(), subscription.UUID(), limit+mostBeyond)
+	if err != nil {
+		return nil, err
+	}
+	var out, rest []*Session
+	for i := range list {
+		if slices.Contains(replaced, list[i].ID) {
+			out = append(out, &list[i])
+		} else {
+			rest = append(rest, &list[i])
+		}
+	}
+	out = append(out, beyond(rest, func(s *Session) *LiveSession { live := s.live(); return &live }, limit)...)
+	end := make([]Session, len(out))
+	for i, one := range out {
+		end[i] = *one
+	}
+	return end, nil
+}

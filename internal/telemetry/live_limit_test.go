@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
 )
@@ -63,14 +64,14 @@ func TestLive_ACopiedMACAtAnotherRouterEndsTheFormerSession(t *testing.T) {
 		if !c.Admit(c.signIn(far, "copy", time.Minute, refuse)) {
 			t.Error("the same MAC is refused")
 		}
-		c.want(t, "mine session_limit")
+		c.want(t, "mine")
 		c.commitAll(t, friend(telemetry.Start, time.Minute, 0))
 		c.commitAll(t, mine(telemetry.Interim, 0, 5*time.Minute))
-		c.want(t, "mine session_limit")
+		c.want(t, "mine")
 		if !c.Admit(c.signIn(c.device, "mine2", 6*time.Minute, refuse)) {
 			t.Error("the same MAC is refused")
 		}
-		c.want(t, "mine session_limit", "copy session_limit")
+		c.want(t, "mine", "copy")
 	}
 }
 
@@ -82,11 +83,11 @@ func TestLive_ACopiedMACAtTheSameRouterEndsTheFormerSession(t *testing.T) {
 	c.commitAll(t, friend(telemetry.Start, 10*time.Minute, 0)) // its sign-in was at another program
 	c.want(t)                                                  // a device that dialed again
 	c.commitAll(t, mine(telemetry.Interim, 0, 30*time.Minute))
-	c.want(t, "mine session_limit")
+	c.want(t, "mine")
 	c = open(t).live(t)
 	c.commitAll(t, mine(telemetry.Start, 0, 0))
 	c.Admit(c.signIn(c.device, "copy", time.Minute, false))
-	c.want(t, "mine session_limit")
+	c.want(t, "mine")
 }
 
 func TestLive_SignInsWithoutAMACAreAwaited(t *testing.T) {
@@ -107,17 +108,14 @@ func TestLive_SignInsWithoutAMACAreAwaited(t *testing.T) {
 				tells(&s, n)
 				return c.Admit(s)
 			}
-			for n := range 5 {
-				sign(n, false)
-			}
-			if name != "nothing" && sign(5, true) {
+			if !sign(0, true) || sign(1, true) != (name == "nothing") {
 				t.Error("in beside a sign-in of the same second")
 			}
 			for n := range 5 {
 				station := fmt.Sprint("198.51.100.", n)
 				c.commitAll(t, c.of(c.device, fmt.Sprint("s", n), "", station)(telemetry.Start, 0, 0))
 			}
-			c.want(t, "s0 session_limit", "s1 session_limit", "s2 session_limit", "s3 session_limit")
+			c.want(t, "s0", "s1", "s2", "s3")
 		})
 	}
 }
@@ -134,44 +132,96 @@ func TestLive_SessionsThatWereReportedLateAreBroughtWithinTheLimit(t *testing.T)
 	}
 	c.want(t)
 	c.commitAll(t, held...)
-	c.want(t, "s0 session_limit", "s1 session_limit")
+	c.want(t, "s0", "s1")
 }
 
-func TestLive_AProgramThatReadsTheTablesBringsThemWithinTheLimit(t *testing.T) {
+func TestCrowds_AndWhoIsBeyondTheLimit(t *testing.T) {
 	t.Parallel()
 	k := open(t)
-	for n, phone := range phones {
+	var all []telemetry.Report
+	for n, phone := range append(phones, phones[0]) {
 		r := k.at(telemetry.Start, 0, 0, 0)
 		r.Session, r.MAC, r.Calling, r.At = fmt.Sprint("s", n), phone, phone, noon.Add(time.Duration(n)*time.Minute)
-		k.commit(t, r)
+		if n == len(phones) {
+			r.User = "amina@home" // else the older session of the MAC counts as replaced
+		}
+		all = append(all, r)
 	}
-	c := k.live(t)
-	c.want(t) // the limit is not known yet
-	c.limit.Store(2)
-	c.awaitEnded(t, 1)
-	c.want(t, "s0 session_limit")
-	r := k.at(telemetry.Interim, c.watch.Now().Sub(noon)+10*time.Minute, 1, 1)
-	r.Session = "s0"
-	k.commit(t, r) // who was told has given up
-	c.awaitEnded(t, 2)
-	c.want(t, "s0 session_limit", "s0 session_limit")
-	if c.Ended() != 1 {
-		t.Errorf("counted %d", c.Ended())
+	beyond := func(limit int, replaced ...telemetry.SessionID) (keys []string) {
+		t.Helper()
+		list, err := k.Beyond(t.Context(), k.subscriber, k.subscription, limit, replaced)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range list {
+			keys = append(keys, s.SessionKey)
+		}
+		return keys
+	}
+	crowds := func() []telemetry.Crowd {
+		t.Helper()
+		list, err := k.Crowds(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return list
+	}
+	k.commit(t, all[0])
+	first := k.openOne(t)
+	if list := crowds(); len(list) != 0 {
+		t.Errorf("one session: %+v", list)
+	}
+	k.commit(t, all[1:3]...)
+	want := telemetry.Crowd{OrgID: k.org, SubscriberID: k.subscriber, SubscriptionID: k.subscription, Sessions: 3}
+	if list := crowds(); len(list) != 1 || list[0] != want {
+		t.Errorf("%+v", list)
+	}
+	if got := fmt.Sprint(beyond(0), beyond(3), beyond(1), beyond(3, first.ID)); got != "[] [] [s1 s0] [s0]" {
+		t.Error(got)
+	}
+	k.commit(t, all[3])
+	want.Sessions, want.Copied = 4, true
+	if list := crowds(); len(list) != 1 || list[0] != want || fmt.Sprint(beyond(0), beyond(2)) != "[s0] [s1 s0]" {
+		t.Errorf("a copied MAC: %+v, %v, %v", list, beyond(0), beyond(2))
 	}
 }
 
-// awaitEnded lets minutes pass until so many ends were asked for.
-func (c *crowd) awaitEnded(t *testing.T, n int) {
-	t.Helper()
-	for end := time.Now().Add(patience); ; c.watch.Advance(time.Minute) {
-		c.mu.Lock()
-		now := len(c.ended)
-		c.mu.Unlock()
-		if now >= n {
-			return
+// TestLive_WhatARouterInventsHasABound: sessions and sign-ins without end, of one subscription.
+func TestLive_WhatARouterInventsHasABound(t *testing.T) {
+	t.Parallel()
+	const invented = 5_000
+	told, most := 0, 0
+	live := telemetry.NewLive(telemetry.LiveConfig{
+		Clock: clock.NewManual(noon), SilentAfter: time.Hour, Limit: func(id.Subscription) int { return 2 },
+		End: func(r telemetry.Replaced) { told, most = told+1, max(most, len(r.Sessions)) },
+	})
+	subscription, org, device := id.New[id.Subscription](), id.New[id.Organization](), id.New[id.Device]()
+	for n := range invented {
+		at, mac := noon.Add(time.Duration(n)*time.Millisecond), fmt.Sprintf("02:00:00:00:%02X:%02X", n>>8, n&255)
+		for _, refuse := range []bool{true, false} {
+			live.Admit(telemetry.SignIn{
+				Subscription: subscription, Device: device, SessionKey: fmt.Sprint("sign-in", n, refuse), MAC: mac,
+				At: at, Limit: 2, Refuse: refuse,
+			})
 		}
-		if time.Now().After(end) {
-			t.Fatalf("%d ends were asked for, want %d", now, n)
-		}
+		live.Observe(telemetry.Committed{Sessions: []*telemetry.Session{{
+			ID: id.New[telemetry.SessionID](), OrgID: org, DeviceID: device, SubscriptionID: subscription, MAC: mac,
+			SessionKey: fmt.Sprint("s", n), StartedAt: at, UpdatedAt: at,
+		}}})
+	}
+	if sessions, awaited := live.Known(subscription); sessions > 24 || awaited > 3 {
+		t.Errorf("%d sessions and %d sign-ins are known", sessions, awaited)
+	}
+	if told > 2*invented || most > 2 {
+		t.Errorf("told %d times of up to %d sessions", told, most)
+	}
+	if !live.Has(subscription, fmt.Sprintf("02:00:00:00:%02X:%02X", (invented-1)>>8, (invented-1)&255)) {
+		t.Error("the newest one is not known")
+	}
+	live.Observe(telemetry.Committed{Restarts: map[id.Device]time.Time{device: noon.Add(time.Hour)}})
+	if !live.Admit(telemetry.SignIn{
+		Subscription: subscription, Device: device, MAC: phones[0], At: noon.Add(time.Hour), Limit: 1, Refuse: true,
+	}) {
+		t.Error("sessions count from before their router restarted")
 	}
 }

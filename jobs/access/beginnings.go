@@ -3,6 +3,8 @@ package accessjobs
 import (
 	"context"
 	"log/slog"
+	"sync"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -11,29 +13,51 @@ import (
 	"github.com/lastmile-isp/lastmile/jobs"
 )
 
-// mostBeginnings is how many sessions may wait for their job; what is beyond is found by the next look at all sessions.
-const mostBeginnings = 1_000
+// How many subscribers and subscriptions may wait for their job, of all and of one organization. What is beyond is
+// found by the next look at all sessions.
+const (
+	mostBeginnings = 1_000
+	mostOfOne      = mostBeginnings / 4
+)
+
+const (
+	// mostReplaced is how many sessions one job names; others are found in the tables.
+	mostReplaced = 32
+	// beginningsPause is how long after jobs were asked for the next ones are. Each subscription has one at most then.
+	beginningsPause = 200 * time.Millisecond
+	// beginningsWarn is how often the log says at most that there were too many.
+	beginningsWarn = time.Minute
+)
 
 // Beginnings looks at each session when it begins. Between the accept and the first report the customer may have paid,
-// or may have been cut: then the session has what was true at the accept, and no event follows that would tell. Safe
-// for concurrent use.
+// or may have been cut: then the session has what was true at the accept, and no event follows that would tell. Or a
+// newer session has replaced others. However many sessions of a customer begin, one job for each need waits. Safe for
+// concurrent use.
 type Beginnings struct {
 	enforcer *Enforcer
-	waiting  chan beginning
 	loops    *loop.Group
+	wake     chan struct{}
+
+	mu      sync.Mutex
+	waiting map[beginning]commands.Job
+	of      map[id.Organization]int // how many wait
+	missed  int                     // since the last warning
+	warned  time.Time
 }
 
-// beginning is a session that began with something else than it should, or one that has to end because another began.
+// beginning names what a job is about.
 type beginning struct {
-	org        id.Organization
-	subscriber id.Subscriber
-	session    telemetry.SessionID // that has to end; zero = what the subscriber's sessions should have is looked at
-	reason     string
+	org          id.Organization
+	subscriber   id.Subscriber
+	subscription id.Subscription // with sessions beyond its limit; zero = what the subscriber's sessions should have
 }
 
 // NewBeginnings makes one that is not started.
 func NewBeginnings(e *Enforcer) *Beginnings {
-	return &Beginnings{enforcer: e, waiting: make(chan beginning, mostBeginnings), loops: loop.New(e.Logger)}
+	return &Beginnings{
+		enforcer: e, loops: loop.New(e.Logger), wake: make(chan struct{}, 1),
+		waiting: map[beginning]commands.Job{}, of: map[id.Organization]int{},
+	}
 }
 
 // Start begins to ask for jobs.
@@ -44,8 +68,11 @@ func (b *Beginnings) Start(ctx context.Context) error {
 				select {
 				case <-ctx.Done():
 					return
-				case one := <-b.waiting:
-					b.ask(ctx, one)
+				case <-b.wake:
+				}
+				b.askAll(ctx)
+				if !loop.Sleep(ctx, beginningsPause) {
+					return
 				}
 			}
 		})
@@ -68,33 +95,68 @@ func (b *Beginnings) Began(r telemetry.Report) {
 	if !wrong {
 		return
 	}
-	b.put(beginning{org: r.Org, subscriber: h.SubscriberID})
+	b.put(beginning{org: r.Org, subscriber: h.SubscriberID}, commands.EnforceAccess{SubscriberID: h.SubscriberID})
 }
 
-// End has one session ended, because another one took its place. It does not wait.
-func (b *Beginnings) End(org id.Organization, session telemetry.SessionID, reason string) {
-	b.put(beginning{org: org, session: session, reason: reason})
+// End has sessions ended, because newer ones took their place. It does not wait.
+func (b *Beginnings) End(r telemetry.Replaced) {
+	job := commands.EnforceLimit{OrgID: r.OrgID, SubscriberID: r.SubscriberID, SubscriptionID: r.SubscriptionID}
+	for _, s := range r.Sessions {
+		job.Sessions = append(job.Sessions, id.As[id.Online](s))
+	}
+	b.put(beginning{r.OrgID, r.SubscriberID, r.SubscriptionID}, job)
 }
 
-// put adds a session that waits for its job.
-func (b *Beginnings) put(one beginning) {
+// put adds a job that waits. One that waits for the same already is enough, with the sessions of both.
+func (b *Beginnings) put(what beginning, job commands.Job) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	before, waits := b.waiting[what]
+	if !waits && (len(b.waiting) >= mostBeginnings || b.of[what.org] >= mostOfOne) {
+		b.missed++
+		return
+	}
+	if !waits {
+		b.of[what.org]++
+	}
+	if limit, ok := before.(commands.EnforceLimit); ok {
+		both := job.(commands.EnforceLimit)
+		both.Sessions = append(limit.Sessions,
+			both.Sessions[:min(len(both.Sessions), mostReplaced-len(limit.Sessions))]...)
+		job = both
+	}
+	b.waiting[what] = job
 	select {
-	case b.waiting <- one:
+	case b.wake <- struct{}{}:
 	default:
-		b.enforcer.Logger.Warn("too many sessions begin to look at each", slog.String("reason", one.reason))
 	}
 }
 
-// ask asks for the job of a session.
-func (b *Beginnings) ask(ctx context.Context, one beginning) {
-	var err error
-	if one.session.IsZero() {
-		err = b.enforcer.Queue.Insert(ctx, commands.EnforceAccess{SubscriberID: one.subscriber}, id.New[id.Any](),
-			jobs.Cause{OrgID: one.org, Actor: platformActor}, 0)
-	} else {
-		err = b.enforcer.EndSoon(ctx, one.org, one.session, one.reason)
+// askAll asks for the jobs that wait.
+func (b *Beginnings) askAll(ctx context.Context) {
+	b.mu.Lock()
+	waiting := b.waiting
+	b.waiting, b.of = map[beginning]commands.Job{}, map[id.Organization]int{}
+	missed, now := b.missed, b.enforcer.Clock.Now()
+	if now.Sub(b.warned).Abs() < beginningsWarn {
+		missed = 0
 	}
-	if err != nil && ctx.Err() == nil {
-		b.enforcer.Logger.WarnContext(ctx, "a session that began is looked at later", slog.String("error", err.Error()))
+	if missed > 0 {
+		b.missed, b.warned = 0, now
+	}
+	b.mu.Unlock()
+	if missed > 0 {
+		b.enforcer.Logger.WarnContext(ctx, "too many sessions begin to look at each", slog.Int("sessions", missed))
+	}
+	failed, last := 0, error(nil)
+	for what, job := range waiting {
+		cause := jobs.Cause{OrgID: what.org, Actor: platformActor}
+		if err := b.enforcer.Queue.Insert(ctx, job, id.New[id.Any](), cause, 0); err != nil {
+			failed, last = failed+1, err
+		}
+	}
+	if failed > 0 && ctx.Err() == nil {
+		b.enforcer.Logger.WarnContext(ctx, "sessions that began are looked at later", slog.Int("sessions", failed),
+			slog.String("error", last.Error()))
 	}
 }

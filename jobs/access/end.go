@@ -11,43 +11,11 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
 	"github.com/lastmile-isp/lastmile/jobs"
-	"github.com/lastmile-isp/lastmile/jobs/runner"
 )
-
-// End ends one session, whatever its subscription is entitled to, and tries until it is gone.
-func (e *Enforcer) End(ctx context.Context, args commands.EndOnlineSession, cause jobs.Cause) error {
-	s, err := e.Sessions.Get(ctx, args.OrgID, id.As[telemetry.SessionID](args.SessionID))
-	if err != nil || s == nil || s.EndedAt != nil {
-		return err
-	}
-	lock, got, err := e.Locks.TryLock(ctx, lockName(s.SubscriberID))
-	switch {
-	case err != nil:
-		return err
-	case !got:
-		return jobrunner.Snooze(lockRetry)
-	}
-	defer lock.Unlock()
-	done, err := e.act(ctx, *s, ending(*s, args.Reason), cause)
-	if err != nil || done.gone {
-		return err
-	}
-	return jobrunner.Snooze(e.confirm(ctx, *s))
-}
 
 // ending is the change that ends a session. The customer's router may dial again and get the same.
 func ending(s telemetry.Session, reason string) change {
 	return change{action: events.EndOnline, reason: reason, after: grantOf(s)}
-}
-
-// EndSoon asks for the end of a session and returns when that is durable. A session that is lost on the way, because
-// the program died before, is found by the next look at all sessions, as far as it should not be.
-func (e *Enforcer) EndSoon(
-	ctx context.Context, org id.Organization, session telemetry.SessionID, reason string,
-) error {
-	return e.Queue.Insert(ctx, commands.EndOnlineSession{
-		SessionID: id.As[id.Online](session), OrgID: org, Reason: reason,
-	}, id.New[id.Any](), jobs.Cause{OrgID: org, Actor: platformActor}, 0)
 }
 
 // Leave ends the sessions of a subscriber who is forgotten, before what is known about them is deleted. It fails while

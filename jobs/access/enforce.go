@@ -36,8 +36,8 @@ func (e *Enforcer) Register() {
 		Backoff: jobrunner.Doubling(2*time.Second, 5*time.Minute),
 	}
 	jobrunner.AddWorker(e.Queue, e.EnforceRouter, patient)
-	jobrunner.AddWorker(e.Queue, e.End, jobrunner.Options{
-		Queue: "access", MaxAttempts: 50, Backoff: jobrunner.Doubling(2*time.Second, 5*time.Minute),
+	jobrunner.AddWorker(e.Queue, e.EnforceLimit, jobrunner.Options{
+		Queue: "access", MaxAttempts: 5, Backoff: jobrunner.Doubling(time.Second, enforceEvery),
 	})
 	jobrunner.AddWorker(e.Queue, e.EnforceAll, jobrunner.Options{MaxAttempts: 1})
 	jobrunner.Every(e.Queue, enforceEvery, commands.EnforceAll{})
@@ -153,9 +153,10 @@ func (e *Enforcer) settle(ctx context.Context, list []id.Online, cause jobs.Caus
 	return nil
 }
 
-// EnforceAll asks for the job of each router that has a session with something else than it should. There is one job
-// for a router, so routers that do not answer cannot fill the queue, however many sessions they have. Sessions that
-// rest (pauses) ask for none.
+// EnforceAll asks for the job of each router that has a session with something else than it should, and of each
+// subscription with sessions beyond its limit. There is one job for a router or a subscription, so neither routers that
+// do not answer nor those that invent sessions can fill the queue. Sessions that rest (pauses) ask for no job of their
+// router.
 func (e *Enforcer) EnforceAll(ctx context.Context, _ commands.EnforceAll, cause jobs.Cause) error {
 	if err := e.Entitled.Reached(ctx, 0); err != nil {
 		return err
@@ -172,5 +173,5 @@ func (e *Enforcer) EnforceAll(ctx context.Context, _ commands.EnforceAll, cause 
 		cause.OrgID = org
 		err = errors.Join(err, e.later(ctx, device, cause))
 	}
-	return err
+	return errors.Join(err, e.enforceLimits(ctx, cause))
 }

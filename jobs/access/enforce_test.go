@@ -350,24 +350,6 @@ func TestDisconnect_EndsASessionAndTellsOnWhichWay(t *testing.T) {
 	}
 }
 
-func TestEndSoon_EndsASessionThatIsEntitled(t *testing.T) {
-	t.Parallel()
-	k := newKit(t)
-	s := k.online()
-	for range 2 {
-		if err := k.EndSoon(t.Context(), k.org, s.ID, "session_limit"); err != nil {
-			t.Fatal(err)
-		}
-	}
-	args := commands.EndOnlineSession{SessionID: id.As[id.Online](s.ID), OrgID: k.org, Reason: "session_limit"}
-	if err := k.End(t.Context(), args, k.cause()); err == nil || k.session(s).EndedAt == nil {
-		t.Errorf("%v", err)
-	}
-	if err := k.End(t.Context(), args, k.cause()); err != nil || k.changed(s).Reason != "session_limit" {
-		t.Errorf("again: %v, %v", err, k.history(s))
-	}
-}
-
 func TestEnforce_NothingIsDoneWhileItIsNotKnownWhoMayUseTheNetwork(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)

@@ -76,6 +76,7 @@ func (m *Memory) Stop() { m.loops.Stop() }
 // model until the program starts again: an empty model is the only right one then.
 func (m *Memory) run(ctx context.Context) {
 	want, pause := feed.Want(m.model.Handles()), loop.Backoff{Min: minBackoff, Max: maxBackoff}
+	m.catchUp(ctx, want)
 	for ctx.Err() == nil {
 		if m.Fault() == "" && m.after >= m.feed.Head() { // the log ends here, or is empty: nothing is to be waited for
 			m.advance(m.after, true, "")
@@ -109,6 +110,25 @@ func (m *Memory) run(ctx context.Context) {
 		}
 		m.after = page.UpTo
 		m.advance(m.after, page.Live, "")
+	}
+}
+
+// catchUp takes the history of the log, of which the log leaves out what is not wanted. Where it ends early, because of
+// the log or of an event, the pages go on.
+func (m *Memory) catchUp(ctx context.Context, want feed.Wanted) {
+	for page, err := range m.feed.Stream(ctx, m.after, want, batchLimit) {
+		if err != nil {
+			return
+		}
+		taken, whole := m.takeAll(ctx, page.Events)
+		if taken > 0 {
+			m.after = page.Events[taken-1].Position
+		}
+		if !whole {
+			return
+		}
+		m.after = page.UpTo
+		m.advance(m.after, false, "")
 	}
 }
 

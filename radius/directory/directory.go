@@ -124,9 +124,12 @@ func (d *Directory) ofMAC(key device, at time.Time) *service {
 // Sessions keeps the limit of sessions of a subscription. It answers from memory, because a socket waits for it. Safe
 // for concurrent use. telemetry.Live implements it.
 type Sessions interface {
-	// Admit reports false when the sign-in is refused; else it counts from then on, and older sessions beyond the limit
-	// have to end (docs/rules/access-radius.md#session-limit).
+	// Admit reports false when the sign-in is refused; else older sessions beyond the limit have to end, and where the
+	// limit refuses the sign-in counts from then on (docs/rules/access-radius.md#session-limit).
 	Admit(telemetry.SignIn) bool
+	// Online reports whether a session of a subscription is known. Without one Admit need not be called where the limit
+	// does not refuse.
+	Online(subscription id.Subscription) bool
 	// Has reports whether a device, named by its MAC, is online with a subscription.
 	Has(subscription id.Subscription, mac string) bool
 }
@@ -156,11 +159,7 @@ func (d *Directory) Decide(q radius.Question, reply *radius.Reply) {
 	case len(v.macs) > 0 && !slices.Contains(v.macs, q.Request.MAC):
 		d.refuse(q, s, CodeWrongMAC, reply)
 		return
-	case d.cfg.Sessions != nil && !d.cfg.Sessions.Admit(telemetry.SignIn{
-		Subscription: s.id, Device: q.NAS.ID, SessionKey: string(q.Request.SessionID),
-		Calling: string(q.Request.CallingStation), MAC: q.Request.MAC.String(), At: at, Limit: v.limit,
-		Refuse: v.refuses,
-	}):
+	case !d.hasRoom(q, s, v):
 		d.refuse(q, s, CodeSessionLimit, reply)
 		return
 	}
@@ -169,6 +168,19 @@ func (d *Directory) Decide(q radius.Question, reply *radius.Reply) {
 		reply.Add(rfc2865.SessionTimeout_Type, secondsUntil(at, v.ends))
 	}
 	reply.EncryptionKeys()
+}
+
+// hasRoom reports whether the limit of sessions lets a sign-in in, which counts from then on. For customers who are not
+// online yet, the usual ones after a router's restart, it allocates nothing.
+func (d *Directory) hasRoom(q radius.Question, s *service, v *verdict) bool {
+	if d.cfg.Sessions == nil || !v.refuses && !d.cfg.Sessions.Online(s.id) {
+		return true
+	}
+	return d.cfg.Sessions.Admit(telemetry.SignIn{
+		Subscription: s.id, Device: q.NAS.ID, SessionKey: string(q.Request.SessionID),
+		Calling: string(q.Request.CallingStation), MAC: q.Request.MAC.String(), At: q.Request.At, Limit: v.limit,
+		Refuse: v.refuses,
+	})
 }
 
 // SessionLimit is how many sessions a subscription or a voucher may have at the same time; 0 = it is not known.

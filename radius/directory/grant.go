@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -58,21 +59,21 @@ func (d *Directory) Present(subscription id.Subscription, at time.Time) Present 
 		return Present{Code: entitlement.CodeEnded}
 	}
 	v := d.verdict(s, at)
-	p := Present{Grant: v.grant, Code: v.code, RateLimit: rateLimit(v.rate), macs: v.macs}
+	p := Present{Grant: v.grant, Code: v.code, RateLimit: v.rateLimit, macs: v.macs}
 	p.Grant.Rest = s.rest(v.access, s.passwordRef)
 	return p
 }
 
 // grant describes the answer to a sign-in. The password that a customer proves is the one that the vault has given;
-// another one that is still awaited makes the session end when it is there.
-func (s *service) grant(given entitlement.Service) Grant {
+// another one that is still awaited makes the session end when it is there. limit is the rate as routers read it.
+func (s *service) grant(given entitlement.Service, limit string) Grant {
 	password := s.proven
 	if password.IsZero() {
 		password = s.passwordRef
 	}
 	return Grant{
 		Access: given.Access, Down: given.Rate.Speed.Down, Up: given.Rate.Speed.Up,
-		Speed: digest(rateLimit(given.Rate)), Rest: s.rest(given.Access, password),
+		Speed: digest(limit), Rest: s.rest(given.Access, password),
 	}
 }
 
@@ -94,17 +95,19 @@ func (s *service) rest(access entitlement.Access, password id.Secret) uint32 {
 	if fixed != "" {
 		pool = ""
 	}
-	return digest(s.username, password.String(), fmt.Sprint(access == entitlement.WalledGarden), fixed, pool, prefix,
-		terms.IPv6Pool, terms.IPv6DelegatedPool)
+	garden := strconv.FormatBool(access == entitlement.WalledGarden)
+	return digest(s.username, password.String(), garden, fixed, pool, prefix, terms.IPv6Pool, terms.IPv6DelegatedPool)
 }
 
-// digest is a short sum of texts.
+// digest is a short sum of texts, each with its length. It allocates nothing for short ones.
 func digest(texts ...string) uint32 {
-	sum := sha256.New()
+	var room [256]byte
+	all := room[:0]
 	for _, text := range texts {
-		_, _ = fmt.Fprintf(sum, "%d:%s", len(text), text) // a hash never fails
+		all = append(append(strconv.AppendInt(all, int64(len(text)), 10), ':'), text...)
 	}
-	return binary.BigEndian.Uint32(sum.Sum(nil))
+	sum := sha256.Sum256(all)
+	return binary.BigEndian.Uint32(sum[:])
 }
 
 // Door is where a router takes requests to change or to end a session.

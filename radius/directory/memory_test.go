@@ -10,6 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/personal"
+	"github.com/lastmile-isp/lastmile/internal/telemetry"
 	"github.com/lastmile-isp/lastmile/radius"
 	"github.com/lastmile-isp/lastmile/radius/directory"
 )
@@ -23,8 +24,8 @@ const (
 // many fills a directory with subscribers who have paid and a password each, and prepares the answer to each.
 func many(t testing.TB, n int) (*directory.Directory, id.Organization) {
 	t.Helper()
-	d, s, org, plan := directory.New(directory.Config{ClassKey: []byte("key")}), newSafe(), id.New[id.Organization](),
-		id.New[id.Plan]()
+	d := directory.New(directory.Config{ClassKey: []byte("key"), Sessions: telemetry.NewLive(telemetry.LiveConfig{})})
+	s, org, plan := newSafe(), id.New[id.Organization](), id.New[id.Plan]()
 	s.has = make(map[id.Secret][]byte, n)
 	terms := newISP().terms
 	terms.Access.Burst = events.Burst{Down: 20_000, Up: 3_000, ThresholdDown: 8_000, ThresholdUp: 1_000, Seconds: 10}
@@ -34,11 +35,11 @@ func many(t testing.TB, n int) (*directory.Directory, id.Organization) {
 		for _, e := range []events.Event{
 			events.SubscriptionCreated{
 				SubscriptionID: it, OrgID: org, SubscriberID: who, Terms: terms, PlanID: plan, PlanVersion: 1,
-				StartsAt: noon, Username: personal.Of(fmt.Sprintf("customer-%06d", i)), CreatedAt: noon,
-				PasswordRef: s.put(fmt.Sprintf("password-%06d", i)),
+				StartsAt: noon.Add(-time.Hour), Username: personal.Of(fmt.Sprintf("customer-%06d", i)),
+				CreatedAt: noon.Add(-time.Hour), PasswordRef: s.put(fmt.Sprintf("password-%06d", i)),
 			},
 			events.SubscriptionExtended{SubscriptionID: it, PaidUntil: noon.Add(time.Hour)},
-			events.SubscriptionActivated{SubscriptionID: it, At: noon},
+			events.SubscriptionActivated{SubscriptionID: it, At: noon.Add(-time.Hour)},
 			events.SubscriptionAddressesAssigned{
 				SubscriptionID: it, MACAddresses: []personal.Text{personal.Of(radius.MAC{2, 0, 0, 0, 0, 1}.String())},
 			},
@@ -84,6 +85,24 @@ func BenchmarkDirectory_Memory(b *testing.B) {
 	}
 }
 
+// TestDirectory_ASignInAllocatesNothing: of a device that has signed in before. It is serial, because it measures.
+func TestDirectory_ASignInAllocatesNothing(t *testing.T) { //nolint:paralleltest // measures allocations
+	d, org := many(t, 1)
+	nas, reply := &radius.NAS{ID: id.New[id.Device](), Org: org}, radius.Reply{}
+	r := &radius.Request{
+		At: noon, UserName: []byte("customer-000000"), MAC: radius.MAC{2, 0, 0, 0, 0, 1},
+		CallingStation: []byte("02-00-00-00-00-01"), SessionID: []byte("81000001"),
+	}
+	allocations := testing.AllocsPerRun(100, func() {
+		d.Decide(radius.Question{
+			NAS: nas, Request: r, Credential: d.Find(nas, r), Outcome: radius.Verified,
+		}, &reply)
+	})
+	if allocations != 0 {
+		t.Errorf("%v allocations", allocations)
+	}
+}
+
 // BenchmarkDirectory_SignIn measures finding and deciding alone.
 func BenchmarkDirectory_SignIn(b *testing.B) {
 	d, org := many(b, manySubscribers)
@@ -92,7 +111,10 @@ func BenchmarkDirectory_SignIn(b *testing.B) {
 	for i := range names {
 		names[i] = fmt.Appendf(nil, "customer-%06d", i)
 	}
-	r := &radius.Request{At: noon, MAC: radius.MAC{2, 0, 0, 0, 0, 1}}
+	r := &radius.Request{
+		At: noon, MAC: radius.MAC{2, 0, 0, 0, 0, 1}, CallingStation: []byte("02-00-00-00-00-01"),
+		SessionID: []byte("81000001"),
+	}
 	var reply radius.Reply
 	b.ReportAllocs()
 	b.ResetTimer()
@@ -101,6 +123,18 @@ func BenchmarkDirectory_SignIn(b *testing.B) {
 		d.Decide(radius.Question{
 			NAS: nas, Request: r, Credential: d.Find(nas, r), Outcome: radius.Verified,
 		}, &reply)
+	}
+}
+
+// BenchmarkDirectory_Answer measures preparing the answer to a customer, which each change and each start takes.
+func BenchmarkDirectory_Answer(b *testing.B) {
+	d, org := many(b, 1)
+	b.ReportAllocs()
+	b.ResetTimer()
+	for i := range b.N { // before what was prepared last
+		if h, _ := d.Holder(org, nil, "customer-000000", noon.Add(-time.Duration(i))); h.Grant.Access == 0 {
+			b.Fatal("no access")
+		}
 	}
 }
 

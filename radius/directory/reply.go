@@ -1,7 +1,6 @@
 package directory
 
 import (
-	"fmt"
 	"strconv"
 	"time"
 
@@ -30,14 +29,14 @@ const InterimInterval = 5 * time.Minute
 
 // attributes prepares the attributes of an accept, without those that differ from one sign-in to the next. They follow
 // from subscription and entitlement alone.
-func (d *Directory) attributes(s *service, given entitlement.Service, grant Grant) radius.Attributes {
+func (d *Directory) attributes(s *service, access entitlement.Access, rate string, grant Grant) radius.Attributes {
 	terms := s.terms.Access
 	a := make(radius.Attributes, 0, 160).Octets(rfc2865.Class_Type, NewClass(d.cfg.ClassKey, s.id, grant)).
 		Number(rfc2869.AcctInterimInterval_Type, uint32(InterimInterval/time.Second))
-	if rate := rateLimit(given.Rate); rate != "" {
+	if rate != "" {
 		a = a.MikroTik(mikrotikRateLimit, rate)
 	}
-	if given.Access == entitlement.WalledGarden {
+	if access == entitlement.WalledGarden {
 		a = a.MikroTik(mikrotikAddressList, GardenList)
 	}
 	if s.staticIP.IsValid() {
@@ -45,7 +44,7 @@ func (d *Directory) attributes(s *service, given entitlement.Service, grant Gran
 	} else {
 		a = a.Text(rfc2869.FramedPool_Type, terms.Pool)
 	}
-	if given.Access == entitlement.WalledGarden {
+	if access == entitlement.WalledGarden {
 		return a[:len(a):len(a)] // no IPv6: the rules of the walled garden are for IPv4
 	}
 	own := s.staticIPv6.IsValid()
@@ -72,24 +71,27 @@ func rateLimit(r entitlement.Rate) string {
 	if r.Speed == (events.Speed{}) {
 		return ""
 	}
-	limit := pair(r.Speed.Up, r.Speed.Down)
+	var room [96]byte
+	limit := pair(room[:0], r.Speed.Up, r.Speed.Down)
 	if b := r.Burst; b != (events.Burst{}) {
-		limit += fmt.Sprintf(" %s %s %d/%d", pair(b.Up, b.Down), pair(b.ThresholdUp, b.ThresholdDown), b.Seconds,
-			b.Seconds)
+		limit = pair(append(limit, ' '), b.Up, b.Down)
+		limit = pair(append(limit, ' '), b.ThresholdUp, b.ThresholdDown)
+		limit = strconv.AppendInt(append(limit, ' '), int64(b.Seconds), 10)
+		limit = strconv.AppendInt(append(limit, '/'), int64(b.Seconds), 10)
 	}
-	return limit
+	return string(limit)
 }
 
-// pair writes two speeds in kbit/s, the upload first.
-func pair(up, down int64) string { return speed(up) + "/" + speed(down) }
+// pair appends two speeds in kbit/s, the upload first.
+func pair(to []byte, up, down int64) []byte { return speed(append(speed(to, up), '/'), down) }
 
-// speed writes a speed in kbit/s; 0 is no limit.
-func speed(kbits int64) string {
+// speed appends a speed in kbit/s; 0 is no limit.
+func speed(to []byte, kbits int64) []byte {
 	switch {
 	case kbits == 0:
-		return "0"
+		return append(to, '0')
 	case kbits%1_000 == 0:
-		return strconv.FormatInt(kbits/1_000, 10) + "M"
+		return append(strconv.AppendInt(to, kbits/1_000, 10), 'M')
 	}
-	return strconv.FormatInt(kbits, 10) + "k"
+	return append(strconv.AppendInt(to, kbits, 10), 'k')
 }

@@ -33,9 +33,9 @@ type service struct {
 	staticIPv6  netip.Prefix
 	credential  *radius.Credential // without a password until the vault has given it
 	byMAC       *radius.Credential
-	own         []string // devices that have proven a password of it, the latest last; the lock of trials guards it
 
-	decided atomic.Pointer[verdict] // nil after each change
+	own     atomic.Pointer[[]station] // that have proven a password of it, the latest last; nil = none
+	decided atomic.Pointer[verdict]   // nil after each change
 }
 
 // subscriber has what all subscriptions of a customer share.
@@ -56,7 +56,7 @@ type verdict struct {
 	ends       time.Time // until which a session may last; zero = no end
 	access     entitlement.Access
 	code       entitlement.Code
-	rate       entitlement.Rate
+	rateLimit  string // the value of Mikrotik-Rate-Limit; "" = no limit
 	grant      Grant
 	refusal    Code
 	attributes radius.Attributes
@@ -90,14 +90,14 @@ func (d *Directory) verdict(s *service, at time.Time) *verdict {
 	terms := s.terms.Access.WithDefaults()
 	v = &verdict{
 		from: at, to: entitlement.NextChange(state, at), ends: entitlement.SessionEnd(state.Subscriptions[0], at),
-		access: given.Access, code: given.Decided.Code, rate: given.Rate, macs: s.macs, limit: terms.SessionLimit,
-		refuses: terms.OnLimit == events.RefuseSession,
+		access: given.Access, code: given.Decided.Code, rateLimit: rateLimit(given.Rate), macs: s.macs,
+		limit: terms.SessionLimit, refuses: terms.OnLimit == events.RefuseSession,
 	}
 	if v.access == entitlement.None {
 		v.refusal = refusalOf(v.code)
 	} else {
-		v.grant = s.grant(given)
-		v.attributes = d.attributes(s, given, v.grant)
+		v.grant = s.grant(given, v.rateLimit)
+		v.attributes = d.attributes(s, v.access, v.rateLimit, v.grant)
 	}
 	s.decided.Store(v)
 	return v

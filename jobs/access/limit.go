@@ -1,0 +1,96 @@
+package accessjobs
+
+import (
+	"context"
+	"errors"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/telemetry"
+	"github.com/lastmile-isp/lastmile/jobs"
+	"github.com/lastmile-isp/lastmile/jobs/runner"
+)
+
+// EnforceLimit ends the sessions of a subscription beyond its limit as it is now, whatever the subscription is entitled
+// to, and those that the job names. A session that its router does not end rests for a while, without a job: what is
+// still beyond then is found by the next look at all sessions. So a job holds up no later one of its subscription.
+func (e *Enforcer) EnforceLimit(ctx context.Context, args commands.EnforceLimit, cause jobs.Cause) error {
+	if err := e.Entitled.Reached(ctx, 0); err != nil {
+		return err
+	}
+	lock, got, err := e.Locks.TryLock(ctx, lockName(args.SubscriberID))
+	switch {
+	case err != nil:
+		return err
+	case !got:
+		return jobrunner.Snooze(lockRetry)
+	}
+	defer lock.Unlock()
+	var replaced []telemetry.SessionID
+	for _, s := range args.Sessions {
+		replaced = append(replaced, id.As[telemetry.SessionID](s))
+	}
+	limit := e.Entitled.Directory.SessionLimit(args.SubscriptionID, e.Clock.Now())
+	list, err := e.Sessions.Beyond(ctx, args.SubscriberID, args.SubscriptionID, limit, replaced)
+	if err != nil {
+		return err
+	}
+	return e.endAll(ctx, list, cause)
+}
+
+// endAll ends sessions of one subscription that do not rest, and asks to be called again until it was seen that they
+// have ended. After a router's silence its other sessions are not tried. The caller holds the subscriber's lock.
+func (e *Enforcer) endAll(ctx context.Context, list []telemetry.Session, cause jobs.Cause) error {
+	silent, ended := map[id.Device]bool{}, false
+	for _, s := range list {
+		at := e.Clock.Now()
+		if silent[s.DeviceID] || e.pauses.rests(s.ID, at) {
+			continue
+		}
+		done, err := e.act(ctx, s, ending(s, ReasonSessionLimit), cause)
+		switch {
+		case errors.Is(err, errUnreachable), errors.Is(err, errRefused):
+			silent[s.DeviceID] = errors.Is(err, errUnreachable)
+			e.pauses.refused(s.ID, at)
+		case err != nil && ctx.Err() != nil && ended: // so many that a job has no time for all
+			return jobrunner.Snooze(0)
+		case err != nil:
+			return err
+		default:
+			ended = true
+			if !done.gone {
+				e.pauses.rest(s.ID, at.Add(e.confirm(ctx, s)))
+			}
+		}
+	}
+	if ended {
+		return jobrunner.Snooze(confirmWait)
+	}
+	return nil
+}
+
+// mostLimits is how many jobs one look at all sessions asks for, so that it ends long before its time is over.
+const mostLimits = 2_000
+
+// enforceLimits asks for the jobs of the subscriptions with sessions beyond their limit: those that another program has
+// let in, that were reported late, or that a lower limit leaves over, and those that still report after their end was
+// asked for.
+func (e *Enforcer) enforceLimits(ctx context.Context, cause jobs.Cause) error {
+	crowds, err := e.Sessions.Crowds(ctx)
+	at, asked := e.Clock.Now(), 0
+	for _, c := range crowds {
+		if asked == mostLimits {
+			break
+		}
+		limit := e.Entitled.Directory.SessionLimit(c.SubscriptionID, at)
+		if !c.Copied && (limit == 0 || c.Sessions <= int64(limit)) {
+			continue
+		}
+		asked++
+		cause.OrgID = c.OrgID
+		err = errors.Join(err, e.Queue.Insert(ctx, commands.EnforceLimit{
+			OrgID: c.OrgID, SubscriberID: c.SubscriberID, SubscriptionID: c.SubscriptionID,
+		}, id.New[id.Any](), cause, 0))
+	}
+	return err
+}
