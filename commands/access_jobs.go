@@ -3,7 +3,9 @@ package commands
 import (
 	"time"
 
+	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
 )
 
 // FollowDunningRules asks for a review of the subscriptions of an organization that owe something, because rules have
@@ -26,6 +28,17 @@ type ForgetTelemetry struct {
 }
 
 func (ForgetTelemetry) Kind() string { return "access_forget_telemetry" }
+
+// AddPaidTopUp adds the bytes of a top-up whose invoice is paid. The use of the period is read when the job runs.
+type AddPaidTopUp struct {
+	Subject   events.UsageSubject `json:"subject"`
+	TopUpID   id.TopUp            `json:"topUpId"`
+	Bytes     int64               `json:"bytes"`
+	Price     money.Amount        `json:"price"`
+	InvoiceID id.Invoice          `json:"invoiceId"`
+}
+
+func (AddPaidTopUp) Kind() string { return "access_add_paid_top_up" }
 
 // FollowFault stops the clocks of the customers whom a fault keeps from paying or from their line, and starts them when
 // it has ended. One job takes a part of the subscriptions, after the given id, and the next job the rest.

@@ -57,22 +57,40 @@ type AddTopUp struct {
 	Bytes   int64
 	Reason  string       // "" = none
 	Price   money.Amount // zero = it costs nothing
-	Terms   CapTerms
-	Starts  calendar.Date // as in CountTraffic
-	Used    int64
+	// WhenPaid orders the bytes: they are added when the price is paid. Without a price it says nothing.
+	WhenPaid bool
+	Terms    CapTerms
+	Starts   calendar.Date // as in CountTraffic
+	Used     int64
+}
+
+// GrantTopUp adds the bytes of an order that is paid, to the period in which it is executed. A top-up that is known
+// adds nothing.
+type GrantTopUp struct {
+	Subject   events.UsageSubject
+	TopUpID   id.TopUp
+	Bytes     int64
+	Price     money.Amount
+	InvoiceID id.Invoice
+	Terms     CapTerms
+	Starts    calendar.Date // as in CountTraffic
+	Used      int64
 }
 
 func (CountTraffic) CommandName() string { return "access.CountTraffic" }
 func (ResetCap) CommandName() string     { return "access.ResetCap" }
 func (AddTopUp) CommandName() string     { return "access.AddTopUp" }
+func (GrantTopUp) CommandName() string   { return "access.GrantTopUp" }
 
 func (c CountTraffic) Target() Target { return usageOf(c.Subject) }
 func (c ResetCap) Target() Target     { return usageOf(c.Subject) }
 func (c AddTopUp) Target() Target     { return usageOf(c.Subject) }
+func (c GrantTopUp) Target() Target   { return usageOf(c.Subject) }
 
 func (CountTraffic) usageCommand() {}
 func (ResetCap) usageCommand()     {}
 func (AddTopUp) usageCommand()     {}
+func (GrantTopUp) usageCommand()   {}
 
 // usageOf is the stream of a subscription.
 func usageOf(s events.UsageSubject) Target { return At(UsageCategory, s.SubscriptionID) }
@@ -100,6 +118,17 @@ func (c AddTopUp) Validate() error {
 	f.Check(utf8.RuneCountInString(c.Reason) <= maxReason, "reason", "must be at most %d characters", maxReason)
 	f.Check(!c.Price.Negative(), "price", "must not be negative")
 	f.Check(c.Price.Minor <= maxTopUpPrice, "price", "is too large")
+	f.Check(c.Terms.Timezone != "", "timezone", "is required")
+	f.Check(c.Used >= 0, "used", "must not be negative")
+	return f.Err()
+}
+
+// Validate checks form.
+func (c GrantTopUp) Validate() error {
+	f := usageFaults(c.Subject)
+	f.Check(!c.TopUpID.IsZero(), "topUpId", "is required")
+	f.Check(!c.InvoiceID.IsZero(), "invoiceId", "is required")
+	f.Check(c.Bytes > 0 && c.Bytes <= maxTopUp, "bytes", "must be from 1 to %d", int64(maxTopUp))
 	f.Check(c.Terms.Timezone != "", "timezone", "is required")
 	f.Check(c.Used >= 0, "used", "must not be negative")
 	return f.Err()

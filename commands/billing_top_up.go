@@ -4,6 +4,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
@@ -19,6 +20,16 @@ type DraftTopUpInvoice struct {
 	Description  string
 	Price        money.Amount
 	SoldAt       time.Time
+}
+
+// TopUpInvoice drafts the invoice of traffic that was sold to a subscription. Drafting it twice makes one invoice.
+func TopUpInvoice(
+	s events.UsageSubject, invoice id.Invoice, bytes int64, price money.Amount, sold time.Time,
+) DraftTopUpInvoice {
+	return DraftTopUpInvoice{
+		SubscriberID: s.SubscriberID, OrgID: s.OrgID, InvoiceID: invoice, Price: price, SoldAt: sold,
+		Description: "Top-up of " + events.Volume(bytes),
+	}
 }
 
 func (DraftTopUpInvoice) CommandName() string { return "billing.DraftTopUpInvoice" }

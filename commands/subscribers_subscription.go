@@ -54,6 +54,12 @@ type ExtendSubscription struct {
 	SubscriptionID id.Subscription
 	InvoiceID      id.Invoice
 	PaidAt         time.Time
+	// Late is the term of the subscription, as far as who asks knows it. With FromExpiry, whoever executes the command
+	// adds Served.
+	Late events.LateRenewal
+	// Served are the times since the end of the paid time in which the customer had whole access and the clock of
+	// dunning ran. Terms that renew late from the expiry count them; what is not told counts for nothing.
+	Served []events.TimeSpan
 }
 
 // WithdrawPeriod takes back the period that an invoice paid for. Fails: subscription_not_found, period_archived.

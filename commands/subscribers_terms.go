@@ -36,6 +36,8 @@ func checkTerms(f *failure.Faults, t events.PlanTerms) {
 	f.Check(!t.Price.Negative(), "price", "must not be negative")
 	f.Check(t.Price.Cmp(money.Major(maxPrice, t.Price.Currency)) <= 0, "price", "must be at most %d", maxPrice)
 	f.Check(t.Mode == events.Prepaid || t.Mode == events.Postpaid, "billing.mode", "must be prepaid or postpaid")
+	late := t.LateRenewal.WithDefault()
+	f.Check(late == events.FromPayment || late == events.FromExpiry, "lateRenewal", "must be payment or expiry")
 	f.Check(t.Period.Known(), "billing.period", "must be hour, day, week or month")
 	speed := events.Speed{Down: t.Rates.Down, Up: t.Rates.Up}
 	checkSpeed(f, "rates", speed)

@@ -31,6 +31,19 @@ type UsageSubject struct {
 // usageSubject makes every event that embeds UsageSubject name its subscription.
 func (s UsageSubject) usageSubject() UsageSubject { return s }
 
+// VoucherUsage is the subject of a voucher. It stands in the place of both, as in its sessions
+// (docs/rules/access-vouchers.md#sessions).
+func VoucherUsage(org id.Organization, voucher id.Voucher) UsageSubject {
+	return UsageSubject{
+		SubscriptionID: id.As[id.Subscription](voucher), OrgID: org, SubscriberID: id.As[id.Subscriber](voucher),
+	}
+}
+
+// OfVoucher reports whether the subject is a voucher, which has no customer who could be told anything.
+func (s UsageSubject) OfVoucher() bool {
+	return s.SubscriptionID == id.As[id.Subscription](s.SubscriberID)
+}
+
 // UsageSubjectOf is the subscription that an event of usage is about.
 func UsageSubjectOf(e UsageEvent) UsageSubject { return e.usageSubject() }
 
@@ -125,6 +138,18 @@ type CapPeriodMoved struct {
 	At time.Time `json:"at"`
 }
 
+// TopUpOrdered records that traffic was sold to a prepaid customer. It is added when its invoice is paid.
+type TopUpOrdered struct {
+	UsageSubject
+	TopUpID   id.TopUp      `json:"topUpId"`
+	Bytes     int64         `json:"bytes"`
+	CapPeriod               // an order that is not paid in it lapses
+	Reason    personal.Text `json:"reason,omitzero"` // zero = none was given
+	Price     money.Amount  `json:"price"`
+	InvoiceID id.Invoice    `json:"invoiceId"` // that is drafted for the price
+	At        time.Time     `json:"at"`
+}
+
 // TopUpAdded records that a subscription may use more until the cap resets.
 type TopUpAdded struct {
 	UsageSubject
@@ -134,7 +159,8 @@ type TopUpAdded struct {
 	CapCount                // after it
 	Reason    personal.Text `json:"reason,omitzero"`    // zero = none was given
 	Price     money.Amount  `json:"price,omitzero"`     // zero = it costs nothing
-	InvoiceID id.Invoice    `json:"invoiceId,omitzero"` // that is drafted for the price; zero = none
+	InvoiceID id.Invoice    `json:"invoiceId,omitzero"` // for the price; zero = none
+	Paid      bool          `json:"paid,omitempty"`     // it was ordered before, and its invoice is paid
 	At        time.Time     `json:"at"`
 }
 
@@ -149,6 +175,7 @@ func (CapWarned) EventType() string         { return "access.CapWarned.v1" }
 func (CapReached) EventType() string        { return "access.CapReached.v1" }
 func (CapReset) EventType() string          { return "access.CapReset.v1" }
 func (CapPeriodMoved) EventType() string    { return "access.CapPeriodMoved.v1" }
+func (TopUpOrdered) EventType() string      { return "access.TopUpOrdered.v1" }
 func (TopUpAdded) EventType() string        { return "access.TopUpAdded.v1" }
 func (UsagePeriodClosed) EventType() string { return "access.UsagePeriodClosed.v1" }
 
@@ -157,9 +184,12 @@ func (CapWarned) usageEvent()         {}
 func (CapReached) usageEvent()        {}
 func (CapReset) usageEvent()          {}
 func (CapPeriodMoved) usageEvent()    {}
+func (TopUpOrdered) usageEvent()      {}
 func (TopUpAdded) usageEvent()        {}
 func (UsagePeriodClosed) usageEvent() {}
 
-func (e TopUpAdded) PersonalSubject() uuid.UUID { return e.SubscriberID.UUID() }
+func (e TopUpOrdered) PersonalSubject() uuid.UUID { return e.SubscriberID.UUID() }
+func (e TopUpAdded) PersonalSubject() uuid.UUID   { return e.SubscriberID.UUID() }
 
-func (TopUpAdded) remark() {}
+func (TopUpOrdered) remark() {}
+func (TopUpAdded) remark()   {}

@@ -1,6 +1,7 @@
 package events
 
 import (
+	"cmp"
 	"reflect"
 
 	"github.com/lastmile-isp/lastmile/internal/calendar"
@@ -25,6 +26,20 @@ const (
 	Postpaid BillingMode = "postpaid"
 )
 
+// LateRenewal says from when a prepaid period counts that is paid after the paid time is over.
+type LateRenewal string
+
+// The ways. The empty text, in terms recorded before there was a choice, means FromPayment.
+const (
+	FromPayment LateRenewal = "payment" // from the payment: what was served since the expiry costs nothing
+	// FromExpiry counts from the expiry, without the time in which the customer had no whole access since
+	// (docs/rules/subscribers.md#late-renewal).
+	FromExpiry LateRenewal = "expiry"
+)
+
+// WithDefault replaces the empty text by its meaning.
+func (l LateRenewal) WithDefault() LateRenewal { return cmp.Or(l, FromPayment) }
+
 // Rates are the speeds in kbit/s, from the customer's point of view.
 type Rates struct {
 	Down int64 `json:"down"`
@@ -45,11 +60,14 @@ type PlanTerms struct {
 	AnchorDay int             `json:"anchorDay,omitempty"` // 1 to 28: billing day of monthly plans; 0 = the anniversary
 	Rates     Rates           `json:"rates"`
 	Access    AccessTerms     `json:"access,omitzero"`
+	// LateRenewal counts for prepaid only: postpaid periods follow each other whether they are paid or not.
+	LateRenewal LateRenewal `json:"lateRenewal,omitempty"`
 }
 
 // Equal reports whether two terms mean the same.
 func (t PlanTerms) Equal(u PlanTerms) bool {
 	t.Access, u.Access = t.Access.WithDefaults(), u.Access.WithDefaults()
+	t.LateRenewal, u.LateRenewal = t.LateRenewal.WithDefault(), u.LateRenewal.WithDefault()
 	return reflect.DeepEqual(t, u)
 }
 

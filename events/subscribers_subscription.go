@@ -69,6 +69,12 @@ type PeriodPlace struct {
 	To        time.Time  `json:"to,omitzero"`
 }
 
+// TimeSpan is the half-open time [From, To), in UTC.
+type TimeSpan struct {
+	From time.Time `json:"from"`
+	To   time.Time `json:"to"`
+}
+
 // SubscriptionExtended records that a period is paid, for the first time or again after a withdrawal. How the places of
 // periods follow from these facts: docs/rules/subscribers.md#places-of-periods.
 type SubscriptionExtended struct {
@@ -87,6 +93,9 @@ type SubscriptionExtended struct {
 	// later by its length. Both zero = there was no such time.
 	UnservedFrom time.Time `json:"unservedFrom,omitzero"`
 	UnservedTo   time.Time `json:"unservedTo,omitzero"`
+	// WithoutAccess are the times without whole access that a late renewal from the expiry does not count; they act as
+	// the time from UnservedFrom to UnservedTo does. Disjoint, in order of time.
+	WithoutAccess []TimeSpan `json:"withoutAccess,omitempty"`
 	// UnservedSince is the instant from which time after PaidUntil is not served for want of a withdrawn payment. Zero
 	// = no payment is withdrawn.
 	UnservedSince time.Time     `json:"unservedSince,omitzero"`

@@ -18,7 +18,9 @@ func Usages() aggregates.Definition[Usage, commands.UsageCommand, events.UsageEv
 	return aggregates.Definition[Usage, commands.UsageCommand, events.UsageEvent]{
 		Category: commands.UsageCategory, Missing: commands.ErrNotFound, Evolve: evolveUsage, Decide: decideUsage,
 		Owner: ownerUsage, Close: closeUsage,
-		Commands: []commands.UsageCommand{commands.CountTraffic{}, commands.ResetCap{}, commands.AddTopUp{}},
+		Commands: []commands.UsageCommand{
+			commands.CountTraffic{}, commands.ResetCap{}, commands.AddTopUp{}, commands.GrantTopUp{},
+		},
 	}
 }
 
@@ -68,7 +70,7 @@ func evolveUsage(s Usage, e events.UsageEvent) Usage {
 		s = s.counted(e.CapPeriod, e.CapCount)
 		s.TopUps = append(slices.Clone(s.TopUps), TopUp{e.TopUpID, e.Bytes})
 		s.Warned = s.Warned && grade(e.CapCount) >= warned
-	case events.UsagePeriodClosed:
+	case events.TopUpOrdered, events.UsagePeriodClosed: // an order adds nothing
 	}
 	return s
 }

@@ -28,6 +28,8 @@ func decideUsage(s Usage, c commands.UsageCommand, now time.Time) ([]events.Usag
 		return []events.UsageEvent{s.reset(events.ResetPeriodOver, s.stand(), now)}, nil
 	case commands.AddTopUp:
 		return decideAddTopUp(s, c, now)
+	case commands.GrantTopUp:
+		return decideGrantTopUp(s, c, now)
 	}
 	return nil, nil
 }
@@ -69,9 +71,10 @@ func decideCountTraffic(s Usage, c commands.CountTraffic, now time.Time) ([]even
 	return r.out, nil
 }
 
-// decideAddTopUp adds to the present period, and ends the cap when more is allowed now than was used.
+// decideAddTopUp adds to the present period, or orders what is to be paid before. Source:
+// docs/rules/access-usage.md#top-ups.
 func decideAddTopUp(s Usage, c commands.AddTopUp, now time.Time) ([]events.UsageEvent, error) {
-	if slices.ContainsFunc(s.TopUps, func(t TopUp) bool { return t.ID == c.TopUpID }) {
+	if s.knows(c.TopUpID) {
 		return nil, nil
 	}
 	if c.Terms.Cap.Bytes == 0 {
@@ -90,19 +93,57 @@ func decideAddTopUp(s Usage, c commands.AddTopUp, now time.Time) ([]events.Usage
 	if err := f.Err(); err != nil {
 		return nil, err
 	}
-	count.Allowed += c.Bytes
+	invoice, reason := id.Derive[id.Invoice]("top_up", c.TopUpID.String()), personal.Of(c.Reason)
+	if c.WhenPaid && c.Price.Positive() {
+		r.take(events.TopUpOrdered{
+			UsageSubject: c.Subject, TopUpID: c.TopUpID, Bytes: c.Bytes, CapPeriod: period, Reason: reason,
+			Price: c.Price, InvoiceID: invoice, At: now,
+		})
+		return r.out, nil
+	}
 	e := events.TopUpAdded{
 		UsageSubject: c.Subject, TopUpID: c.TopUpID, Bytes: c.Bytes, CapPeriod: period, CapCount: count,
-		Reason: personal.Of(c.Reason), At: now,
+		Reason: reason, At: now,
 	}
 	if c.Price.Positive() {
-		e.Price, e.InvoiceID = c.Price, id.Derive[id.Invoice]("top_up", c.TopUpID.String())
+		e.Price, e.InvoiceID = c.Price, invoice
 	}
-	r.take(e)
-	if r.Reached && grade(count) < reached {
-		r.take(r.reset(events.ResetTopUp, count, now))
-	}
+	r.add(e)
 	return r.out, nil
+}
+
+// decideGrantTopUp adds to the present period what was ordered, perhaps in an earlier one, and is paid. It refuses
+// nothing: the money is there.
+func decideGrantTopUp(s Usage, c commands.GrantTopUp, now time.Time) ([]events.UsageEvent, error) {
+	if s.knows(c.TopUpID) {
+		return nil, nil
+	}
+	s.Subject = c.Subject
+	r := &usageRun{Usage: s, now: now}
+	period, err := r.enter(c.Terms)
+	if err != nil {
+		return nil, err
+	}
+	r.add(events.TopUpAdded{
+		UsageSubject: c.Subject, TopUpID: c.TopUpID, Bytes: c.Bytes, CapPeriod: period,
+		CapCount: r.count(c.Terms.Cap, period, c.Starts, c.Used), Price: c.Price, InvoiceID: c.InvoiceID, Paid: true,
+		At: now,
+	})
+	return r.out, nil
+}
+
+// knows reports whether a top-up was added to the state's period.
+func (s Usage) knows(topUp id.TopUp) bool {
+	return slices.ContainsFunc(s.TopUps, func(t TopUp) bool { return t.ID == topUp })
+}
+
+// add takes a top-up whose count is the one before it, and ends the cap when more is allowed now than was used.
+func (r *usageRun) add(e events.TopUpAdded) {
+	e.Allowed += e.Bytes
+	r.take(e)
+	if r.Reached && grade(e.CapCount) < reached {
+		r.take(r.reset(events.ResetTopUp, e.CapCount, r.now))
+	}
 }
 
 // enter gives the period that counts now. It ends a cap that was reached in another one, and records another end of the

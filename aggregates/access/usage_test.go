@@ -323,3 +323,37 @@ func TestUsage_EqualsASimpleModel(t *testing.T) {
 		}
 	})
 }
+
+func TestUsage_AnOrderAddsNothingUntilItIsPaid(t *testing.T) {
+	t.Parallel()
+	order := added("order", 1100)
+	order.Price, order.WhenPaid = money.Major(250, money.KES), true
+	invoice := id.Derive[id.Invoice]("top_up", order.TopUpID.String())
+	grant := commands.GrantTopUp{
+		Subject: usage, TopUpID: order.TopUpID, Bytes: 500, Price: order.Price, InvoiceID: invoice, Terms: monthly,
+		Starts: march.Starts, Used: 1200,
+	}
+	s := decidertest.For(t, access.Usages(), noon)
+	s.When(counted(1100)).ThenEvents()
+	s.When(order).Then(events.TopUpOrdered{
+		UsageSubject: usage, TopUpID: order.TopUpID, Bytes: 500, CapPeriod: march, Reason: personal.Of("the match"),
+		Price: order.Price, InvoiceID: invoice, At: noon,
+	})
+	free := order
+	free.Price = money.Amount{}
+	if made := s.When(free).ThenEvents(); len(made) != 2 {
+		t.Errorf("what costs nothing waits for nothing: %v", made)
+	}
+	s = decidertest.For(t, access.Usages(), noon)
+	s.When(counted(1100)).ThenEvents()
+	s.When(order).ThenEvents()
+	granted := events.TopUpAdded{
+		UsageSubject: usage, TopUpID: order.TopUpID, Bytes: 500, CapPeriod: march, CapCount: of(1200, 1500),
+		Price: order.Price, InvoiceID: invoice, Paid: true, At: noon,
+	}
+	s.When(grant).Then(granted, events.CapReset{
+		UsageSubject: usage, CapPeriod: march, CapCount: of(1200, 1500), Reason: events.ResetTopUp, At: noon,
+	})
+	s.When(grant).ThenNothing()
+	s.When(order).ThenNothing()
+}

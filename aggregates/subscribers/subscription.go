@@ -59,7 +59,8 @@ type Subscription struct {
 	// Base, Periods and Gaps are the facts from which the paid time follows; see Course.
 	Base    Base
 	Periods []Period // by ordinal
-	// Gaps are pauses, and the unserved time between a withdrawal and its repayment: disjoint, in order of time.
+	// Gaps are pauses, the unserved time between a withdrawal and its repayment, and the times that a late renewal from
+	// the expiry does not count: disjoint, in order of time.
 	Gaps []Span
 	// UnservedSince is as in events.SubscriptionExtended.
 	UnservedSince time.Time
@@ -156,6 +157,9 @@ func (s Subscription) extended(e events.SubscriptionExtended) Subscription {
 		}
 	})
 	s.Gaps = withGap(s.Gaps, Span{e.UnservedFrom, e.UnservedTo})
+	for _, off := range e.WithoutAccess {
+		s.Gaps = withGap(s.Gaps, Span(off))
+	}
 	s.UnservedSince = e.UnservedSince
 	return s
 }

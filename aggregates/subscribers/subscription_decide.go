@@ -145,6 +145,9 @@ func decideExtend(
 		SubscriptionID: s.ID, SubscriberID: s.SubscriberID, InvoiceID: p.InvoiceID, Ordinal: p.Ordinal,
 		PaidAt: c.PaidAt, Begins: s.begins(p, before, c.PaidAt),
 	}
+	if s.Terms.LateRenewal == events.FromExpiry && !before.PaidUntil.IsZero() && paid.Begins.After(before.End) {
+		paid.Begins, paid.WithoutAccess = fromExpiry(Span{before.End, paid.Begins}, c.Served)
+	}
 	if off := s.unserved(before, c.PaidAt); !off.IsZero() {
 		paid.UnservedFrom, paid.UnservedTo = off.From, off.To
 	}
@@ -174,6 +177,33 @@ func (s Subscription) begins(p Period, before Course, paidAt time.Time) time.Tim
 		return time.Time{}
 	}
 	return begins
+}
+
+// fromExpiry places a period that is paid late under terms that count from the expiry. since lies between the end of
+// the periods before it and the payment; served are the times in it that count. The period begins with the first of
+// them, or with the payment when there is none; a zero instant says that it continues the one before it. off are the
+// times after its beginning that do not count. Source: docs/rules/subscribers.md#late-renewal.
+func fromExpiry(since Span, served []events.TimeSpan) (begins time.Time, off []events.TimeSpan) {
+	var counted []Span
+	for _, t := range served {
+		counted = withGap(counted, Span{latest(t.From, since.From), earliest(t.To, since.To)})
+	}
+	if len(counted) == 0 {
+		return since.To, nil
+	}
+	if counted[0].From.After(since.From) {
+		begins = counted[0].From
+	}
+	for i, c := range counted {
+		next := since.To
+		if i+1 < len(counted) {
+			next = counted[i+1].From
+		}
+		if c.To.Before(next) {
+			off = append(off, events.TimeSpan{From: c.To, To: next})
+		}
+	}
+	return begins, off
 }
 
 // unserved is the time up to a payment that was not served because the payment of a period had been taken back. It is

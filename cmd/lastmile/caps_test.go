@@ -12,11 +12,14 @@ import (
 )
 
 // capped gives the organization of a client a customer with a postpaid line that stops after 1,000 bytes a day.
-func (k *kit) capped(c apiClient, of connection) connection {
+func (k *kit) capped(c apiClient, of connection) connection { return k.cappedLine(c, of, "postpaid") }
+
+// cappedLine is such a line in a mode of billing.
+func (k *kit) cappedLine(c apiClient, of connection, mode string) connection {
 	k.t.Helper()
 	plan := k.must(c, "POST", "/plans", map[string]any{
 		"code": "capped", "name": "Capped", "kind": "pppoe", "price": 1000, "currency": "KES",
-		"billing": map[string]string{"mode": "postpaid", "period": "month"},
+		"billing": map[string]string{"mode": mode, "period": "month"},
 		"rates":   map[string]any{"down": 10000, "up": 5000},
 		"cap":     map[string]any{"bytes": 1000, "period": "day", "then": "stop"},
 	}).text("id")
@@ -127,4 +130,70 @@ func TestCaps_WarnStopTopUpAndReset(t *testing.T) {
 	k.refused(beta, "POST "+path, map[string]any{"bytes": 1}, 404, "subscription_not_found")
 	k.refused(beta, "GET "+path, nil, 404, "subscription_not_found")
 	k.refused(k.admin, "POST "+path, map[string]any{"bytes": 0}, 422, "invalid_input")
+}
+
+// topUps lists the states of a line's top-ups, newest first.
+func (k *kit) topUps(c connection) (states string) {
+	k.t.Helper()
+	for _, row := range k.must(k.admin, "GET", "/subscriptions/"+c.subscription+"/top-ups", nil).list("data") {
+		states += row.text("state") + " "
+	}
+	return strings.TrimSpace(states)
+}
+
+// TestCaps_APrepaidTopUpCountsWhenItIsPaid orders three top-ups for a prepaid line: one is paid after the order, one is
+// never paid, and one is paid from the credit that the late money of the second has become.
+func TestCaps_APrepaidTopUpCountsWhenItIsPaid(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, "DEV_CLOCK=true").start().signIn()
+	k.paybillReady()
+	c := k.connect(k.admin, "secret-of-acme", "amina")
+	k.must(k.admin, "POST", "/subscriptions/"+c.subscription+"/end", map[string]any{"reason": "another plan"})
+	c = k.cappedLine(k.admin, c, "prepaid")
+	k.pay("254711000077", "capped", 1000)
+	class := rfc2865.Class_Get(k.online(c))
+	k.uses(c, class, time.Second, 1100)
+	k.offline(c)
+	order := func() {
+		t.Helper()
+		made := k.must(k.admin, "POST", "/subscriptions/"+c.subscription+"/top-ups", map[string]any{
+			"bytes": 500, "price": 250,
+		})
+		if made.text("invoiceId") == "" || made.text("orderedAt") == "" {
+			t.Errorf("ordered %v", made)
+		}
+	}
+	becomes := func(want string) {
+		t.Helper()
+		k.eventually("the top-ups "+want, func(context.Context) (bool, error) { return k.topUps(c) == want, nil })
+	}
+	order()
+	k.eventually("the invoice", func(context.Context) (bool, error) {
+		list := k.must(k.admin, "GET", "/invoices?subscriberId="+c.subscriber, nil).list("data")
+		return list[0]["total"] == 250.0 && list[0].text("number") != "", nil
+	})
+	becomes("awaiting_payment")
+	if answer := k.dial(c.secret, c.username, c.password); answer.Code != radius.CodeAccessReject {
+		t.Error("the customer is online before the payment")
+	}
+	k.pay("254711000077", "capped", 250)
+	k.online(c)
+	becomes("added")
+	usage := k.must(k.admin, "GET", "/subscribers/"+c.subscriber+"/usage", nil)
+	if stand, _ := usage["cap"].(map[string]any); stand["bytes"] != 1500.0 || stand["used"] != 1100.0 {
+		t.Errorf("cap: %v", usage["cap"])
+	}
+	order()
+	becomes("awaiting_payment added")
+	k.advance(map[string]any{"advance": "24h"})
+	becomes("lapsed added")
+	k.pay("254711000077", "capped", 250)
+	k.eventually("the credit", func(context.Context) (bool, error) {
+		return k.must(k.admin, "GET", "/subscribers/"+c.subscriber, nil)["credit"] == 250.0, nil
+	})
+	order()
+	becomes("added lapsed added")
+	k.eventually("no invoice of a top-up that is open", func(context.Context) (bool, error) {
+		return k.must(k.admin, "GET", "/subscribers/"+c.subscriber, nil)["balance"] == 0.0, nil
+	})
 }

@@ -74,7 +74,7 @@ func TestExplain_FollowsTheWholeCircleOfDunning(t *testing.T) {
 			all = append(all, want)
 		}
 	}
-	look("", seen{entitled: "full", code: "paid", cause: "subscription", dunning: "none"})
+	look("", seen{entitled: "full", code: "paid", cause: "event", dunning: "none"})
 	k.advance(map[string]any{"to": until.AddDate(0, 0, 1)})
 	look("", seen{entitled: "full", code: "grace", cause: "event", dunning: "reminding"})
 	k.advance(map[string]any{"to": until.AddDate(0, 0, 4)})
@@ -82,7 +82,7 @@ func TestExplain_FollowsTheWholeCircleOfDunning(t *testing.T) {
 	k.advance(map[string]any{"to": until.AddDate(0, 0, 12)})
 	look("", seen{entitled: "none", code: "suspended", cause: "event", dunning: "suspended"})
 	k.pay("254711000341", account, 1500)
-	look("", seen{entitled: "full", code: "paid", cause: "subscription", dunning: "none"})
+	look("", seen{entitled: "full", code: "paid", cause: "event", dunning: "none"})
 	for _, then := range all {
 		look(then.at, then)
 	}

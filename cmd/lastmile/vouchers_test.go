@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/netip"
 	"slices"
 	"strings"
@@ -24,7 +25,10 @@ type cafe struct {
 }
 
 // openCafe registers a router, makes vouchers, and starts the hotspot.
-func (k *kit) openCafe(count int) *cafe {
+func (k *kit) openCafe(count int) *cafe { return k.openCafeOf(count, nil) }
+
+// openCafeOf has vouchers of a plan with other terms.
+func (k *kit) openCafeOf(count int, terms map[string]any) *cafe {
 	k.t.Helper()
 	c := &cafe{k: k}
 	c.open()
@@ -32,11 +36,13 @@ func (k *kit) openCafe(count int) *cafe {
 		"name": "cafe", "ipAddress": "203.0.113.21", "radiusSecret": "secret-of-cafe",
 		"managementAddress": "127.0.0.1:9", "coaPort": c.door,
 	})
-	plan := k.must(k.admin, "POST", "/plans", map[string]any{
+	body := map[string]any{
 		"code": "day", "name": "A day", "kind": "hotspot", "price": 50, "currency": "KES",
 		"billing": map[string]string{"mode": "prepaid", "period": "day"},
 		"rates":   map[string]any{"down": 4000, "up": 1000},
-	}).text("id")
+	}
+	maps.Copy(body, terms)
+	plan := k.must(k.admin, "POST", "/plans", body).text("id")
 	c.batch = k.must(k.admin, "POST", "/vouchers", map[string]any{"planId": plan, "count": count, "prefix": "CAFE"})
 	for _, code := range c.batch["codes"].([]any) {
 		c.codes = append(c.codes, code.(string))

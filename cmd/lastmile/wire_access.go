@@ -18,6 +18,7 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers/access/enforcement"
 	"github.com/lastmile-isp/lastmile/processmanagers/access/forgetting"
 	"github.com/lastmile-isp/lastmile/processmanagers/access/nofault"
+	"github.com/lastmile-isp/lastmile/processmanagers/access/topups"
 	"github.com/lastmile-isp/lastmile/processmanagers/access/usage"
 	"github.com/lastmile-isp/lastmile/projections/access"
 	"github.com/lastmile-isp/lastmile/projections/network"
@@ -35,7 +36,7 @@ func accessArea() area {
 		},
 		processes: []processmanagers.Any{
 			dunning.Process(), dunning.RulesProcess(), usage.Process(), forgetting.Process(), enforcement.Process(),
-			nofault.Process(),
+			nofault.Process(), topups.Process(),
 		},
 		wire: (*App).wireAccess,
 	}
@@ -68,6 +69,7 @@ func (a *App) wireAccess(ctx context.Context) ([][]httpapi.Route, error) {
 	accessjobs.Workers{
 		Bus: e.bus, Views: e.views, Queue: e.jobs, Telemetry: a.telemetry, Leave: enforcer.Leave,
 		Clock: a.clock, Lines: a.telemetry.Lines,
+		AddTopUp:     accesscases.TopUps{Bus: e.bus, Store: a.telemetry, Clock: a.clock}.Pay,
 		ProviderAway: a.providerAway, Outage: a.paymentOutage,
 		PoliciesOf: subscribersviews.SubscriptionsQuery{Views: e.views}.DunningPolicies,
 	}.Register()

@@ -116,7 +116,7 @@ func access() []events.Event {
 		events.DunningReviewed{}, events.DunningReviewAsked{}, events.VoucherBatchMade{}, events.VouchersAdded{},
 		events.VoucherRedeemed{}, events.VoucherMoved{}, events.VoucherVoided{},
 		events.FirstSessionBegan{}, events.CapWarned{}, events.CapReached{}, events.CapReset{}, events.CapPeriodMoved{},
-		events.TopUpAdded{}, events.UsagePeriodClosed{},
+		events.TopUpOrdered{}, events.TopUpAdded{}, events.UsagePeriodClosed{},
 		events.SessionChangeAnnounced{}, events.SessionChanged{}, events.SessionChangeRefused{},
 		events.PaymentsInterrupted{}, events.PaymentsResumed{},
 		events.AccessDifferenceOpened{}, events.AccessDifferenceClosed{}, events.AccessRepairAsked{},

@@ -37,10 +37,10 @@ func (a TopUps) Routes() []httpapi.Route {
 type topUpRequest struct {
 	Bytes  int64          `json:"bytes"`
 	Reason string         `json:"reason,omitempty"`
-	Price  httpapi.Amount `json:"price,omitzero" doc:"invoiced when above 0"`
+	Price  httpapi.Amount `json:"price,omitzero" doc:"invoiced when above 0; prepaid: the bytes wait for the payment"`
 }
 
-// topUpResponse is traffic that was added.
+// topUpResponse is traffic that was added or ordered.
 type topUpResponse struct {
 	ID             id.TopUp        `json:"id"`
 	SubscriptionID id.Subscription `json:"subscriptionId"`
@@ -48,7 +48,9 @@ type topUpResponse struct {
 	Reason         string          `json:"reason" doc:"empty: none was given, or the subscriber was forgotten"`
 	Price          *httpapi.Number `json:"price" doc:"null: it cost nothing"`
 	InvoiceID      *id.Invoice     `json:"invoiceId" doc:"null: it cost nothing"`
-	AddedAt        time.Time       `json:"addedAt"`
+	State          string          `json:"state" enum:"awaiting_payment,added,lapsed"`
+	OrderedAt      time.Time       `json:"orderedAt"`
+	AddedAt        *time.Time      `json:"addedAt" doc:"null: it is not paid"`
 	Until          time.Time       `json:"until" doc:"when the cap resets"`
 	AddedBy        topUpActor      `json:"addedBy"`
 }
@@ -99,8 +101,15 @@ func (a TopUps) add(ctx context.Context, c *httpapi.Call) error {
 // showTopUp writes times in UTC.
 func showTopUp(r accessviews.TopUpRow) topUpResponse {
 	out := topUpResponse{
-		ID: r.ID, SubscriptionID: r.SubscriptionID, Bytes: r.Bytes, Reason: r.Reason, AddedAt: r.At.UTC(),
-		InvoiceID: r.InvoiceID, Until: r.Period.ResetsAt.UTC(), AddedBy: topUpActor{r.ActorKind, r.ActorID},
+		ID: r.ID, SubscriptionID: r.SubscriptionID, Bytes: r.Bytes, Reason: r.Reason, State: "awaiting_payment",
+		OrderedAt: r.At.UTC(), InvoiceID: r.InvoiceID, Until: r.Period.ResetsAt.UTC(),
+		AddedBy: topUpActor{r.ActorKind, r.ActorID},
+	}
+	switch {
+	case r.AddedAt != nil:
+		out.State, out.AddedAt = "added", new(r.AddedAt.UTC())
+	case r.DroppedAt != nil:
+		out.State = "lapsed"
 	}
 	if r.Price.Positive() {
 		out.Price = new(r.Price.Number())

@@ -78,6 +78,44 @@ func TestPlans_WhatTheNetworkNeedsIsShownAsItWasGivenAndCanBeRemoved(t *testing.
 	}
 }
 
+func TestPlans_LateRenewalIsOfThePaymentUnlessThePlanSaysOtherwise(t *testing.T) {
+	t.Parallel()
+	k := newISPKit(t)
+	admin := k.Admin(t)
+	body := isptest.PlanBody("late", "prepaid", "month")
+	var p struct {
+		ID, LateRenewal string
+		Version         int
+	}
+	shows := func(a apitest.Answer, want string, version int) {
+		t.Helper()
+		if a.Into(t, &p); p.LateRenewal != want || p.Version != version {
+			t.Errorf("plan %+v, want %s", p, want)
+		}
+	}
+	shows(k.Want(t, 201, "", isptest.Post(admin, "/plans", body)), "payment", 1)
+	change := func(to string) apitest.Request {
+		return isptest.Patch(admin, "/plans/"+p.ID, map[string]any{"lateRenewal": to})
+	}
+	shows(k.Want(t, 200, "", change("payment")), "payment", 1)
+	shows(k.Want(t, 200, "", change("expiry")), "expiry", 2)
+	shows(k.Want(t, 200, "", isptest.Patch(admin, "/plans/"+p.ID, map[string]any{"name": "New"})), "expiry", 3)
+	shows(k.Want(t, 200, "", isptest.Get(admin, "/plans/"+p.ID)), "expiry", 3)
+	k.Want(t, 422, "invalid_input", change("never"))
+	body["code"], body["lateRenewal"] = "later", "soon"
+	k.Want(t, 422, "invalid_input", isptest.Post(admin, "/plans", body))
+	body["lateRenewal"] = "expiry"
+	shows(k.Want(t, 201, "", isptest.Post(admin, "/plans", body)), "expiry", 1)
+	var line struct{ LateRenewal string }
+	customer := k.Register(t, admin, isptest.Amina())
+	k.Want(t, 201, "", isptest.Post(admin, "/subscriptions", map[string]any{
+		"subscriberId": customer.ID, "planId": p.ID,
+	})).Into(t, &line)
+	if line.LateRenewal != "expiry" {
+		t.Errorf("the subscription has %+v", line)
+	}
+}
+
 func TestPlans_FaultsOfAccessTermsNameTheirFields(t *testing.T) {
 	t.Parallel()
 	k := newISPKit(t)

@@ -66,6 +66,7 @@ type planRequest struct {
 	Price    httpapi.Amount `json:"price"`
 	Currency string         `json:"currency,omitempty" doc:"the organization's; another is refused"`
 	Billing  planBilling    `json:"billing"`
+	Late     string         `json:"lateRenewal,omitempty" enum:"payment,expiry" doc:"payment when absent"`
 	Rates    planRates      `json:"rates"`
 	planAccess
 }
@@ -76,6 +77,7 @@ type planPatch struct {
 	Kind    *string         `json:"kind,omitempty" enum:"pppoe,hotspot"`
 	Price   *httpapi.Amount `json:"price,omitempty"`
 	Billing *planBilling    `json:"billing,omitempty"`
+	Late    *string         `json:"lateRenewal,omitempty" enum:"payment,expiry"`
 	Rates   *planRates      `json:"rates,omitempty" doc:"replaces the present ones, burst included"`
 	planAccess
 }
@@ -90,6 +92,7 @@ type planResponse struct {
 	Price    httpapi.Number `json:"price"`
 	Currency money.Currency `json:"currency"`
 	Billing  planBilling    `json:"billing"`
+	Late     string         `json:"lateRenewal" enum:"payment,expiry"`
 	Rates    planRates      `json:"rates"`
 	planAccess
 	Archived  bool      `json:"archived"`
@@ -103,6 +106,7 @@ func showPlan(r subscribersviews.PlanRow) planResponse {
 		ID: r.ID, Code: r.Code, Name: t.Name, Version: r.Version, Kind: t.Kind, Price: t.Price.Number(),
 		Currency: t.Price.Currency,
 		Billing:  planBilling{Mode: string(t.Mode), Period: string(t.Period), Anchor: "anniversary"},
+		Late:     string(t.LateRenewal.WithDefault()),
 		Rates:    showRates(t.Rates.Down, t.Rates.Up, t.Access.Burst), planAccess: showAccessTerms(t.Access),
 		Archived: r.Archived, CreatedAt: r.CreatedAt,
 	}
@@ -117,6 +121,7 @@ func (a Plans) create(ctx context.Context, c *httpapi.Call) error {
 	plan, done, err := a.Cases.Create(ctx, c.Asked(), subscriberscases.CreatePlanInput{
 		Code: in.Code, Name: in.Name, Kind: in.Kind, Price: in.Price.Figure(), Currency: money.Currency(in.Currency),
 		Mode: events.BillingMode(in.Billing.Mode), Period: calendar.Period(in.Billing.Period),
+		Late:  events.LateRenewal(in.Late),
 		Rates: events.Rates{Down: in.Rates.Down, Up: in.Rates.Up}, Access: in.change(&in.Rates), Invalid: invalid,
 	})
 	if err != nil {
@@ -167,7 +172,7 @@ func (a Plans) change(ctx context.Context, c *httpapi.Call) error {
 // revision is the patch in the form of the use case.
 func (p planPatch) revision(plan id.Plan) subscriberscases.RevisePlanInput {
 	in := subscriberscases.RevisePlanInput{
-		PlanID: plan, Name: p.Name, Kind: p.Kind, Access: p.change(p.Rates),
+		PlanID: plan, Name: p.Name, Kind: p.Kind, Late: (*events.LateRenewal)(p.Late), Access: p.change(p.Rates),
 	}
 	if p.Rates != nil {
 		in.Rates = &events.Rates{Down: p.Rates.Down, Up: p.Rates.Up}

@@ -108,6 +108,7 @@ type subscriptionResponse struct {
 	Price         httpapi.Number  `json:"price"`
 	Currency      money.Currency  `json:"currency"`
 	Billing       planBilling     `json:"billing"`
+	Late          string          `json:"lateRenewal" enum:"payment,expiry"`
 	Rates         planRates       `json:"rates"`
 	State         string          `json:"state"`
 	Reason        string          `json:"reason"`
@@ -152,6 +153,7 @@ func (a Subscriptions) show(r subscribersviews.SubscriptionRow) subscriptionResp
 		ID: r.ID, SubscriberID: r.SubscriberID, PlanID: r.PlanID, PlanVersion: r.PlanVersion, PlanName: t.Name,
 		Price: t.Price.Number(), Currency: t.Price.Currency,
 		Billing: planBilling{Mode: string(t.Mode), Period: string(t.Period), Anchor: "anniversary"},
+		Late:    string(t.LateRenewal.WithDefault()),
 		Rates:   showRates(t.Rates.Down, t.Rates.Up, t.Access.Burst), State: r.State, Reason: r.Reason,
 		StartsAt: r.StartsAt, ActivatedAt: r.ActivatedAt, PaidUntil: r.PaidUntil,
 		Dunning: string(dunningState(r)), Access: r.Access(a.Clock.Now()), Username: r.Username,

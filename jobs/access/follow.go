@@ -29,7 +29,9 @@ type Workers struct {
 	}
 	// Leave ends the sessions of a person, as long as it is known which they are.
 	Leave func(ctx context.Context, args commands.EnforceAccess, cause jobs.Cause) error
-	Clock clock.Clock
+	// AddTopUp adds what was paid.
+	AddTopUp func(ctx context.Context, args commands.AddPaidTopUp, meta commands.Meta) error
+	Clock    clock.Clock
 	// Lines gives what sessions tell about the lines of some customers in a fault of a router, and the newest report of
 	// the router that proves a line; zero = none.
 	Lines func(
@@ -49,6 +51,7 @@ type Workers struct {
 func (w Workers) Register() {
 	jobrunner.AddWorker(w.Queue, w.FollowRules, jobrunner.Options{})
 	jobrunner.AddWorker(w.Queue, w.ForgetTelemetry, jobrunner.Options{})
+	jobrunner.AddWorker(w.Queue, w.AddPaidTopUp, jobrunner.Options{})
 	jobrunner.AddWorker(w.Queue, w.FollowFault, jobrunner.Options{})
 	jobrunner.AddWorker(w.Queue, w.WatchPayments, jobrunner.Options{MaxAttempts: 1})
 	jobrunner.Every(w.Queue, watchEvery, commands.WatchPayments{})
@@ -62,6 +65,12 @@ func (w Workers) ForgetTelemetry(ctx context.Context, args commands.ForgetTeleme
 		return err
 	}
 	return w.Telemetry.Forget(ctx, args.OrgID, args.SubscriberID)
+}
+
+// AddPaidTopUp adds the bytes of an order once, however often it runs.
+func (w Workers) AddPaidTopUp(ctx context.Context, args commands.AddPaidTopUp, cause jobs.Cause) error {
+	cause.OrgID = args.Subject.OrgID
+	return w.AddTopUp(ctx, args, cause.Meta("top-up"))
 }
 
 // followed is how many subscriptions one job asks for, so that it ends long before its limit.

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
@@ -25,7 +26,7 @@ var usageDDL string
 func (Usage) Name() string { return UsageName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Usage) Version() int { return 1 }
+func (Usage) Version() int { return 2 }
 
 // DDL creates the tables of usage.sql.
 func (Usage) DDL() string { return usageDDL }
@@ -37,8 +38,9 @@ func (Usage) TenantTables() []string { return []string{"usage", "top_ups"} }
 func (Usage) Handles() []string {
 	return []string{
 		events.FirstSessionBegan{}.EventType(), events.CapWarned{}.EventType(), events.CapReached{}.EventType(),
-		events.CapReset{}.EventType(), events.CapPeriodMoved{}.EventType(), events.TopUpAdded{}.EventType(),
-		events.SubscriberForgotten{}.EventType(),
+		events.CapReset{}.EventType(), events.CapPeriodMoved{}.EventType(), events.TopUpOrdered{}.EventType(),
+		events.TopUpAdded{}.EventType(), events.InvoiceVoided{}.EventType(), events.InvoiceCancelled{}.EventType(),
+		events.InvoiceWrittenOff{}.EventType(), events.SubscriberForgotten{}.EventType(),
 	}
 }
 
@@ -64,19 +66,28 @@ update {schema}.usage set reached_at = $2, reached_event = $3, reached_then = $4
 	resetSQL = `
 update {schema}.usage set reached_at = null, reached_event = null, reached_then = '' where subscription_id = $1`
 	topUpSQL = `
-insert into {schema}.top_ups (top_up_id, org_id, subscription_id, subscriber_id, bytes, period, starts, resets_at,
-	reason, price_minor, currency, invoice_id, actor_kind, actor_id, at)
+insert into {schema}.top_ups as x (top_up_id, org_id, subscription_id, subscriber_id, bytes, period, starts, resets_at,
+	reason, price_minor, currency, invoice_id, actor_kind, actor_id, at, added_at)
 values (@id, @org, @subscription, @subscriber, @bytes, @period, @starts, @resets, @reason, @price, @currency, @invoice,
-	@actor_kind, @actor, @at)
-on conflict (top_up_id) do nothing`
+	@actor_kind, @actor, @at, @added)
+on conflict (top_up_id) do update set added_at = coalesce(x.added_at, excluded.added_at),
+	period = excluded.period, starts = excluded.starts, resets_at = excluded.resets_at`
+	dropTopUpSQL = `
+update {schema}.top_ups set dropped_at = $2 where invoice_id = $1 and added_at is null and dropped_at is null`
 	forgetTopUpsSQL = `update {schema}.top_ups set reason = '' where subscriber_id = $1`
 )
 
 // Apply queues the statements for one event; the same event again changes nothing.
 func (Usage) Apply(w *runner.Writes, e events.Envelope) error {
-	if v, ok := e.Event.(events.SubscriberForgotten); ok {
+	switch v := e.Event.(type) {
+	case events.SubscriberForgotten:
 		w.Exec(forgetTopUpsSQL, v.SubscriberID)
-		return nil
+	case events.InvoiceVoided:
+		w.Exec(dropTopUpSQL, v.InvoiceID, v.At)
+	case events.InvoiceCancelled:
+		w.Exec(dropTopUpSQL, v.InvoiceID, v.At)
+	case events.InvoiceWrittenOff:
+		w.Exec(dropTopUpSQL, v.InvoiceID, v.At)
 	}
 	u, ok := e.Event.(events.UsageEvent)
 	if !ok {
@@ -99,16 +110,27 @@ func (Usage) Apply(w *runner.Writes, e events.Envelope) error {
 	case events.CapPeriodMoved:
 		inPeriod(w, movePeriodSQL, s, v.CapPeriod)
 		inPeriod(w, moveTopUpsSQL, s, v.CapPeriod)
+	case events.TopUpOrdered:
+		topUp(w, e, events.TopUpAdded{
+			UsageSubject: s, TopUpID: v.TopUpID, Bytes: v.Bytes, CapPeriod: v.CapPeriod, Reason: v.Reason,
+			Price: v.Price, InvoiceID: v.InvoiceID, At: v.At,
+		}, time.Time{})
 	case events.TopUpAdded:
 		inPeriod(w, enterPeriodSQL, s, v.CapPeriod)
-		w.Exec(topUpSQL, pgx.NamedArgs{
-			"id": v.TopUpID, "org": s.OrgID, "subscription": s.SubscriptionID, "subscriber": s.SubscriberID,
-			"bytes": v.Bytes, "period": v.Period, "starts": v.Starts.Start(time.UTC), "resets": v.ResetsAt,
-			"price": v.Price.Minor, "currency": string(v.Price.Currency), "invoice": v.InvoiceID,
-			"reason": v.Reason.Reveal(), "actor_kind": string(e.Meta.Actor.Kind), "actor": e.Meta.Actor.ID, "at": v.At,
-		})
+		topUp(w, e, v, v.At)
 	}
 	return nil
+}
+
+// topUp queues the row of traffic that was ordered or added. A zero added says that it waits for the payment.
+func topUp(w *runner.Writes, e events.Envelope, v events.TopUpAdded, added time.Time) {
+	w.Exec(topUpSQL, pgx.NamedArgs{
+		"id": v.TopUpID, "org": v.OrgID, "subscription": v.SubscriptionID, "subscriber": v.SubscriberID,
+		"bytes": v.Bytes, "period": v.Period, "starts": v.Starts.Start(time.UTC), "resets": v.ResetsAt,
+		"price": v.Price.Minor, "currency": string(v.Price.Currency), "invoice": v.InvoiceID,
+		"reason": v.Reason.Reveal(), "actor_kind": string(e.Meta.Actor.Kind), "actor": e.Meta.Actor.ID, "at": v.At,
+		"added": null.Time(added),
+	})
 }
 
 // inPeriod queues a statement about a period of a subscription.

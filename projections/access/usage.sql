@@ -15,7 +15,7 @@ create table {schema}.usage (
 );
 create index usage_org on {schema}.usage (org_id, subscriber_id);
 
--- Traffic that was added. What was added to a period that is over stays here as history.
+-- Traffic that was added or ordered. What was added to a period that is over stays here as history.
 create table {schema}.top_ups (
   top_up_id uuid primary key,
   org_id uuid not null,
@@ -31,7 +31,10 @@ create table {schema}.top_ups (
   invoice_id uuid, -- null = no price
   actor_kind text not null,
   actor_id text not null,
-  at timestamptz not null
+  at timestamptz not null, -- when it was ordered, or added without an order
+  added_at timestamptz, -- null = it was ordered and is not paid
+  dropped_at timestamptz -- of an order whose invoice nobody has to pay any more; null = none
 );
+create index top_ups_invoice on {schema}.top_ups (invoice_id) where invoice_id is not null;
 create index top_ups_newest on {schema}.top_ups (org_id, subscription_id, at desc, top_up_id desc);
 create index top_ups_subscriber on {schema}.top_ups (subscriber_id);

@@ -27,7 +27,9 @@ type TopUpRow struct {
 	InvoiceID      *id.Invoice  // that was drafted for the price; nil = none
 	ActorKind      string
 	ActorID        string
-	At             time.Time
+	At             time.Time  // when it was ordered, or added without an order
+	AddedAt        *time.Time // nil = it was ordered and is not paid
+	DroppedAt      *time.Time // of an order that nobody has to pay any more; nil = none
 }
 
 // TopUpKey is a row's place in the list of a subscription, newest first. The zero value starts at the newest row.
@@ -44,13 +46,14 @@ type UsageQuery struct{ Views *runner.Views }
 
 // topUpSelect fits scanTopUp; the condition follows.
 const topUpSelect = `select top_up_id, subscription_id, bytes, period, starts, resets_at, reason, price_minor,
-	currency, invoice_id, actor_kind, actor_id, at from {schema}.top_ups `
+	currency, invoice_id, actor_kind, actor_id, at, added_at, dropped_at from {schema}.top_ups `
 
 // scanTopUp reads a row of topUpSelect.
 func scanTopUp(row pgx.CollectableRow) (r TopUpRow, err error) {
 	var starts time.Time
 	err = row.Scan(&r.ID, &r.SubscriptionID, &r.Bytes, &r.Period.Period, &starts, &r.Period.ResetsAt, &r.Reason,
-		&r.Price.Minor, &r.Price.Currency, &r.InvoiceID, &r.ActorKind, &r.ActorID, &r.At)
+		&r.Price.Minor, &r.Price.Currency, &r.InvoiceID, &r.ActorKind, &r.ActorID, &r.At,
+		&r.AddedAt, &r.DroppedAt)
 	r.Period.Starts = calendar.On(starts, time.UTC)
 	return r, err
 }
@@ -100,7 +103,8 @@ func (q UsageQuery) Added(
 			out[to] = bytes
 			return none, err
 		}, q.Views.SQL(UsageName, `select subscription_id, period, sum(bytes)::bigint from {schema}.top_ups
-			where org_id = $1 and subscription_id = any($2) and resets_at > $3 group by subscription_id, period`), org,
+			where org_id = $1 and subscription_id = any($2) and resets_at > $3 and added_at is not null
+			group by subscription_id, period`), org,
 			subscriptions, at)
 	})
 	return out, err

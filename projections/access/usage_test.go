@@ -7,6 +7,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/projections/access"
 	"github.com/lastmile-isp/lastmile/projections/runner/projectiontest"
@@ -39,7 +40,14 @@ func TestUsage_Story(t *testing.T) {
 			Reason: personal.Of("the match"), At: began,
 		}
 	}
-	busy, next, light := subject("busy"), subject("next"), subject("light")
+	busy, next, light, prepaid := subject("busy"), subject("next"), subject("light"), subject("prepaid")
+	price, order := money.Major(250, money.KES), id.Derive[id.Invoice]("test", "order")
+	ordered := func(name string, invoice id.Invoice) events.Event {
+		return events.TopUpOrdered{
+			UsageSubject: prepaid, TopUpID: id.Derive[id.TopUp]("test", name), Bytes: 70, CapPeriod: march,
+			Reason: personal.Of("more"), Price: price, InvoiceID: invoice, At: began,
+		}
+	}
 	story := projectiontest.NewStory(acme, began).
 		Add("usage-busy", events.FirstSessionBegan{UsageSubject: busy, BeganAt: began, At: began},
 			events.CapWarned{UsageSubject: busy, CapPeriod: march, CapCount: count, At: began},
@@ -51,6 +59,14 @@ func TestUsage_Story(t *testing.T) {
 			events.CapReached{UsageSubject: next, CapPeriod: month(4), CapCount: count, At: began.AddDate(0, 1, 0)}).
 		Add("usage-light", events.FirstSessionBegan{UsageSubject: light, BeganAt: began, At: began},
 			topUp(light, "two")).
+		Add("usage-prepaid", ordered("paid", order), ordered("waits", id.Derive[id.Invoice]("test", "waits")),
+			ordered("lapses", id.Derive[id.Invoice]("test", "lapses")), events.TopUpAdded{
+				UsageSubject: prepaid, TopUpID: id.Derive[id.TopUp]("test", "paid"), Bytes: 70, CapPeriod: month(4),
+				CapCount: count, Price: price, InvoiceID: order, Paid: true, At: began.AddDate(0, 1, 0),
+			}).
+		Add("account-prepaid", events.InvoiceVoided{
+			SubscriberID: prepaid.SubscriberID, InvoiceID: id.Derive[id.Invoice]("test", "lapses"), At: began,
+		}, events.InvoiceVoided{SubscriberID: prepaid.SubscriberID, InvoiceID: order, At: began}).
 		Add("subscriber-light", events.SubscriberForgotten{SubscriberID: light.SubscriberID})
 	projectiontest.Check(t, accessviews.Usage{}, story)
 }

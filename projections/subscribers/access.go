@@ -24,6 +24,7 @@ func (r SubscriptionRow) Entitlement(zone *time.Location) entitlement.Subscripti
 	return entitlement.Subscription{
 		ID: r.ID, Standing: entitlement.Standing(r.State), Mode: r.Terms.Mode, CreatedAt: r.CreatedAt,
 		Since: r.StateSince, StartsAt: r.StartsAt, PaidUntil: null.Zero(r.PaidUntil),
+		Told:        entitlement.PaidTold{At: null.Zero(r.PaidTold), EventID: null.Zero(r.PaidEvent)},
 		OpenInvoice: null.Zero(r.OpenInvoice), Dunning: r.Dunning, Used: r.Used, Rates: r.Terms.Rates,
 		Terms: r.Terms.Access, Zone: zone,
 	}

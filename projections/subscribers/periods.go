@@ -29,6 +29,8 @@ where subscription_id = $1`
 update {schema}.subscriptions set
 	paid_until = $2, open_invoices = array_append(array_remove(open_invoices, $3::uuid), $3), revision = $4
 where subscription_id = $1`
+	paidToldSQL = `
+update {schema}.subscriptions set paid_told_at = $2, paid_told_event = $3 where subscription_id = $1`
 	becameSQL = `
 insert into {schema}.subscription_periods
 	(subscription_id, invoice_id, org_id, ordinal, state, due_at, paid_at, from_at, to_at)
@@ -55,6 +57,26 @@ type period struct {
 	due, paid    time.Time
 	from, to     time.Time
 	elsewhere    []events.PeriodPlace // periods that moved
+}
+
+// tellPaid notes the event that tells the paid time; other events queue nothing.
+func tellPaid(w *runner.Writes, e events.Envelope) {
+	var of id.Subscription
+	switch v := e.Event.(type) {
+	case events.SubscriptionExtended:
+		of = v.SubscriptionID
+	case events.PeriodWithdrawn:
+		of = v.SubscriptionID
+	case events.SubscriptionResumed:
+		of = v.SubscriptionID
+	case events.PeriodCancelled:
+		if v.Ordinal > 0 {
+			of = v.SubscriptionID
+		}
+	}
+	if !of.IsZero() {
+		w.Exec(paidToldSQL, of, e.Meta.At, e.ID)
+	}
 }
 
 // applyPeriod queues the statements of an event about one period; other events queue nothing.

@@ -29,7 +29,7 @@ var subscriptionsDDL string
 func (Subscriptions) Name() string { return SubscriptionsName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Subscriptions) Version() int { return 5 }
+func (Subscriptions) Version() int { return 6 }
 
 // DDL creates the tables of subscriptions.sql.
 func (Subscriptions) DDL() string { return subscriptionsDDL }
@@ -91,6 +91,7 @@ where subscriber_id = $1`
 // Apply queues the statements for one event; the same event again changes nothing.
 func (Subscriptions) Apply(w *runner.Writes, e events.Envelope) error {
 	revision := int64(e.Revision)
+	tellPaid(w, e)
 	switch v := e.Event.(type) {
 	case events.SubscriptionCreated:
 		return applyCreated(w, v, revision)

@@ -10,6 +10,8 @@ create table {schema}.subscriptions (
   starts_at timestamptz not null,
   activated_at timestamptz,
   paid_until timestamptz,
+  paid_told_at timestamptz, -- when the event was recorded that told paid_until; null before the first
+  paid_told_event uuid,
   username text,
   password_ref uuid, -- the password itself is in the vault
   static_ip text,

@@ -27,17 +27,20 @@ type SubscriptionRow struct {
 	StartsAt     time.Time        `db:"starts_at"`
 	ActivatedAt  *time.Time       `db:"activated_at"`
 	PaidUntil    *time.Time       `db:"paid_until"` // exclusive; nil before the first paid period
-	Username     *string          `db:"username"`
-	PasswordRef  *id.Secret       `db:"password_ref"`
-	StaticIP     *string          `db:"static_ip"`
-	StaticIPv6   *string          `db:"static_ipv6_prefix"`
-	MACAddresses []string         `db:"mac_addresses"` // the only equipment that may sign in; empty = any
-	OpenInvoice  *id.Invoice      `db:"open_invoice_id"`
-	CreatedAt    time.Time        `db:"created_at"`
-	StateSince   time.Time        `db:"state_since"`
-	Revision     int64            `db:"revision"` // of the subscription's stream
-	Blocked      bool             `db:"blocked"`  // the subscriber is blocked by hand
-	Periods      []PeriodRow      `db:"-"`        // the newest periods, newest first; only Get fills it
+	// PaidTold is when the event was recorded that told PaidUntil; nil before the first.
+	PaidTold     *time.Time  `db:"paid_told_at"`
+	PaidEvent    *id.Event   `db:"paid_told_event"`
+	Username     *string     `db:"username"`
+	PasswordRef  *id.Secret  `db:"password_ref"`
+	StaticIP     *string     `db:"static_ip"`
+	StaticIPv6   *string     `db:"static_ipv6_prefix"`
+	MACAddresses []string    `db:"mac_addresses"` // the only equipment that may sign in; empty = any
+	OpenInvoice  *id.Invoice `db:"open_invoice_id"`
+	CreatedAt    time.Time   `db:"created_at"`
+	StateSince   time.Time   `db:"state_since"`
+	Revision     int64       `db:"revision"` // of the subscription's stream
+	Blocked      bool        `db:"blocked"`  // the subscriber is blocked by hand
+	Periods      []PeriodRow `db:"-"`        // the newest periods, newest first; only Get fills it
 	// Dunning is the step of dunning, nil = none. Another read model has it: who reads the row fills it in, because
 	// access depends on it.
 	Dunning *entitlement.Dunning `db:"-"`
@@ -82,9 +85,9 @@ type SubscriptionsQuery struct{ Views *runner.Views }
 
 // subscriptionSelect fits SubscriptionRow; the condition follows. The table subscriptions has the alias s.
 const subscriptionSelect = `select s.subscription_id, s.org_id, s.subscriber_id, s.plan_id, s.plan_version, s.terms,
-	s.state, s.reason, s.starts_at, s.activated_at, s.paid_until, s.username, s.password_ref, s.static_ip,
-	s.static_ipv6_prefix, s.mac_addresses, s.open_invoices[1] as open_invoice_id, s.created_at,
-	s.state_since, s.revision,
+	s.state, s.reason, s.starts_at, s.activated_at, s.paid_until, s.paid_told_at, s.paid_told_event,
+	s.username, s.password_ref, s.static_ip, s.static_ipv6_prefix, s.mac_addresses,
+	s.open_invoices[1] as open_invoice_id, s.created_at, s.state_since, s.revision,
 	exists (select from {schema}.blocks b where b.subscriber_id = s.subscriber_id) as blocked
 	from {schema}.subscriptions s `
 

@@ -8,6 +8,9 @@ import (
 // ofUsage describes the first use of a subscription, and how far its cap was.
 func ofUsage(e events.UsageEvent) happening {
 	s := events.UsageSubjectOf(e)
+	if s.OfVoucher() { // there is no subscriber
+		return happening{}
+	}
 	about := func(reason, summary string) happening {
 		return happening{
 			subscriber: s.SubscriberID, summary: summary, reason: reason, causeType: "subscription",
@@ -34,6 +37,9 @@ func ofUsage(e events.UsageEvent) happening {
 		case events.ResetPeriodOver:
 		}
 		return about("", "A new "+v.Period+" began: the cap does not act any more.")
+	case events.TopUpOrdered:
+		return about(v.Reason.Reveal(),
+			events.Volume(v.Bytes)+" were ordered. They are added when their invoice is paid.")
 	case events.TopUpAdded:
 		return about(v.Reason.Reveal(), events.Volume(v.Bytes)+" were added until "+
 			v.ResetsAt.UTC().Format("2006-01-02 15:04")+" UTC.")

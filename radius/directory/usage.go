@@ -12,7 +12,11 @@ func usageEvents() []string {
 // applyUsage applies an event about a cap; false for other events.
 func (d *Directory) applyUsage(e events.Envelope) bool {
 	v, ours := e.Event.(events.UsageEvent)
-	if ours {
+	switch {
+	case !ours:
+	case events.UsageSubjectOf(v).OfVoucher():
+		d.vouchers.use(v, e.ID)
+	default:
 		d.change(events.UsageSubjectOf(v).SubscriptionID, func(s *service) { s.used = s.used.After(v, e.ID) })
 	}
 	return ours

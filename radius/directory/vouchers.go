@@ -8,6 +8,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/projections/access/entitlement"
 	"github.com/lastmile-isp/lastmile/radius"
 )
 
@@ -32,9 +33,10 @@ type voucher struct {
 	last     time.Time   // when the device that has it signed in first
 	moves    []time.Time // to another device, the latest ones
 	void     bool
-	recorded time.Time // the latest sign-in that the log has
-	queued   time.Time // the latest sign-in that waits to be recorded
-	noted    time.Time // the latest sign-in that is on the disk
+	used     *entitlement.CapUse // nil = the cap is not reached
+	recorded time.Time           // the latest sign-in that the log has
+	queued   time.Time           // the latest sign-in that waits to be recorded
+	noted    time.Time           // the latest sign-in that is on the disk
 }
 
 // voucherBook has all vouchers. Unused ones take an entry of a map and nothing more. Safe for concurrent use; its lock
@@ -98,6 +100,15 @@ func (b *voucherBook) apply(e events.Envelope) bool {
 		return false
 	}
 	return true
+}
+
+// use takes an event about the cap of a voucher. The value that u.used points to never changes.
+func (b *voucherBook) use(e events.UsageEvent, recorded id.Event) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if u := b.used[id.As[id.Voucher](events.UsageSubjectOf(e).SubscriptionID)]; u != nil {
+		u.used = u.used.After(e, recorded)
+	}
 }
 
 // add makes the vouchers of a block known. One that was known keeps what it is.

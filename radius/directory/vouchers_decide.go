@@ -32,6 +32,7 @@ type admission struct {
 	pass  voucherPass
 	batch *voucherBatch
 	ends  time.Time
+	used  *entitlement.CapUse
 	moved bool // another device had it
 	owed  bool // neither the log nor the disk has it: it must be noted before it is answered
 }
@@ -144,6 +145,8 @@ func (d *Directory) admit(v id.Voucher, nas *radius.NAS, mac radius.MAC, at time
 		return admission{}, CodeVoucherVoid
 	case !at.Before(u.ends):
 		return admission{}, CodeVoucherUsed
+	case u.given(u.batch, zone, at).Access == entitlement.None:
+		return admission{}, CodeCapReached
 	case u.mac == mac:
 		u.nas = nas.ID
 		return b.admission(u, at, false), ""
@@ -186,7 +189,7 @@ func (u *voucher) movesSince(at time.Time) int {
 // admission describes a sign-in at an instant. The caller holds the lock.
 func (b *voucherBook) admission(u *voucher, at time.Time, moved bool) admission {
 	return admission{
-		voucherPass{voucher: u.id, first: u.first, at: later(at, u.last)}, u.batch, u.ends, moved,
+		voucherPass{voucher: u.id, first: u.first, at: later(at, u.last)}, u.batch, u.ends, u.used, moved,
 		b.noting && u.last.After(later(u.noted, u.recorded)),
 	}
 }
@@ -195,31 +198,29 @@ func (b *voucherBook) admission(u *voucher, at time.Time, moved bool) admission 
 func (d *Directory) acceptVoucher(a admission, at time.Time, reply *radius.Reply) {
 	list := make(radius.Attributes, 0, 160).Octets(rfc2865.Class_Type, a.pass.class(d.cfg.ClassKey)).
 		Number(rfc2869.AcctInterimInterval_Type, uint32(InterimInterval/time.Second))
-	if rate := rateLimit(d.voucherRate(a.batch, a.pass.first, a.ends, at)); rate != "" {
+	given := voucher{first: a.pass.first, ends: a.ends, used: a.used}.given(a.batch, d.Zone(a.batch.org), at)
+	if rate := rateLimit(given.Rate); rate != "" {
 		list = list.MikroTik(mikrotikRateLimit, rate)
 	}
 	reply.Accept(list.Text(rfc2869.FramedPool_Type, a.batch.terms.Access.Pool))
 	reply.Add(rfc2865.SessionTimeout_Type, secondsUntil(later(at, a.pass.first), a.ends))
 }
 
-// voucherRate is the rate that a voucher gives at an instant, by the same rule as subscriptions. Caps are left out:
-// usage of vouchers is not counted against them.
-func (d *Directory) voucherRate(b *voucherBatch, first, ends, at time.Time) entitlement.Rate {
-	terms := b.terms.Access
-	terms.Cap = events.Cap{}
+// given decides what a voucher gives at an instant, by the same rule as for subscriptions; its cap counts as theirs do.
+// An instant before the first sign-in gives the same as the sign-in.
+func (u voucher) given(b *voucherBatch, zone *time.Location, at time.Time) entitlement.Service {
 	state := entitlement.State{Subscriptions: []entitlement.Subscription{{
-		Standing: entitlement.Active, Mode: events.Prepaid, CreatedAt: first, Since: first, StartsAt: first,
-		PaidUntil: ends, Rates: b.terms.Rates, Terms: terms, Zone: d.Zone(b.org),
+		Standing: entitlement.Active, Mode: events.Prepaid, CreatedAt: u.first, Since: u.first, StartsAt: u.first,
+		PaidUntil: u.ends, Used: u.used, Rates: b.terms.Rates, Terms: b.terms.Access, Zone: zone,
 	}}}
-	return entitlement.Of(state, later(at, first)).Services[0].Rate
+	return entitlement.Of(state, later(at, u.first)).Services[0]
 }
 
-// voucherGrant describes the answer to a sign-in with a voucher at an instant.
-func (d *Directory) voucherGrant(b *voucherBatch, first, ends, at time.Time) Grant {
-	rate := d.voucherRate(b, first, ends, at)
+// voucherGrant describes the answer to a sign-in with a voucher that gives something.
+func voucherGrant(b *voucherBatch, given entitlement.Service) Grant {
 	return Grant{
-		Access: entitlement.Full, Down: rate.Speed.Down, Up: rate.Speed.Up, Speed: digest(rateLimit(rate)),
-		Rest: digest("voucher", b.terms.Access.Pool),
+		Access: given.Access, Down: given.Rate.Speed.Down, Up: given.Rate.Speed.Up,
+		Speed: digest(rateLimit(given.Rate)), Rest: digest("voucher", b.terms.Access.Pool),
 	}
 }
 
@@ -244,11 +245,15 @@ func (d *Directory) voucherHolder(org id.Organization, class []byte) (Holder, bo
 	h := Holder{
 		SubscriberID: id.As[id.Subscriber](pass.voucher), SubscriptionID: VoucherService(pass.voucher), Told: true,
 	}
-	_, batch := d.vouchers.look(pass.voucher)
+	u, batch := d.vouchers.look(pass.voucher)
 	if batch == nil || batch.org != org { // of a forgotten one nobody knows any more whose it was
 		return Holder{}, false
 	}
-	h.Grant = d.voucherGrant(batch, pass.first, pass.at.Add(time.Second), pass.at)
+	then := voucher{first: pass.first, ends: pass.at.Add(time.Second)}
+	if u.used != nil && !u.used.Since.After(pass.at) {
+		then.used = u.used
+	}
+	h.Grant = voucherGrant(batch, then.given(batch, d.Zone(org), pass.at))
 	return h, true
 }
 
@@ -264,9 +269,12 @@ func (d *Directory) voucherPresent(v id.Voucher, at time.Time) (Present, bool) {
 	case u.first.IsZero():
 		u.first, u.ends = at, at.Add(time.Second)
 	}
+	given := u.given(batch, d.Zone(batch.org), at)
+	if given.Access == entitlement.None {
+		return Present{Code: given.Decided.Code}, true
+	}
 	p := Present{
-		Grant: d.voucherGrant(batch, u.first, u.ends, at), Code: entitlement.CodePaid, Moves: true,
-		RateLimit: rateLimit(d.voucherRate(batch, u.first, u.ends, at)),
+		Grant: voucherGrant(batch, given), Code: given.Decided.Code, Moves: true, RateLimit: rateLimit(given.Rate),
 	}
 	if u.mac != (radius.MAC{}) {
 		p.macs = []radius.MAC{u.mac}

@@ -18,6 +18,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
 	"github.com/lastmile-isp/lastmile/internal/vouchers"
+	"github.com/lastmile-isp/lastmile/projections/access/entitlement"
 	"github.com/lastmile-isp/lastmile/radius"
 	"github.com/lastmile-isp/lastmile/radius/directory"
 )
@@ -290,6 +291,49 @@ func TestVouchers_TheSameCodeOfAnotherOrganizationIsUnknown(t *testing.T) {
 	}
 	if k.dir.Find(&radius.NAS{ID: v.router, Org: id.New[id.Organization]()}, r) != nil {
 		t.Error("found at another organization's router")
+	}
+}
+
+func TestVouchers_ACapThrottlesOrStopsUntilItsPeriodIsOver(t *testing.T) {
+	t.Parallel()
+	for _, then := range []events.CapAct{events.CapThrottle, events.CapStop} {
+		s := newSafe()
+		v, history := sell(s, calendar.Week, 2)
+		made, _ := history[len(history)-2].(events.VoucherBatchMade)
+		made.Terms.Access.Cap = events.Cap{
+			Bytes: 1000, Period: "day", Then: then, Throttle: events.Speed{Down: 1000, Up: 500},
+		}
+		history[len(history)-2] = made
+		k := newKit(t, s, history...)
+		k.accepted(typed(phone, v.codes[0]))
+		k.accepted(typed(laptop, v.codes[1]))
+		about := events.VoucherUsage(v.org, v.subject(0).VoucherID)
+		period := events.CapPeriod{Period: "day", ResetsAt: noon.Add(10 * time.Minute)}
+		k.apply(events.CapReached{UsageSubject: about, CapPeriod: period, At: noon})
+		present := func() directory.Present { return k.dir.Present(about.SubscriptionID, k.clock.Now()) }
+		for _, mac := range []string{phone, laptop} {
+			p := typed(mac, v.codes[0])
+			if then == events.CapStop {
+				k.refused(p, directory.CodeCapReached)
+				if now := present(); now.Code != entitlement.CodeCapStopped || now.Grant != (directory.Grant{}) {
+					t.Errorf("stopped: %+v", now)
+				}
+				continue
+			}
+			answer, rate := k.accepted(p)
+			holder, found := k.dir.Holder(v.org, rfc2865.Class_Get(answer), "x", noon)
+			if now := present(); rate != "500k/1M" || now.RateLimit != rate || !found || holder.Grant != now.Grant ||
+				now.Grant.Access != entitlement.Throttled {
+				t.Errorf("throttled to %q: %+v, %+v", rate, now, holder.Grant)
+			}
+		}
+		if _, rate := k.accepted(typed(laptop, v.codes[1])); rate != "1500k/10M" {
+			t.Errorf("another voucher has %q", rate)
+		}
+		k.clock.Advance(10 * time.Minute)
+		if _, rate := k.accepted(typed(phone, v.codes[0])); rate != "1500k/10M" {
+			t.Errorf("whole again: %q", rate)
+		}
 	}
 }
 

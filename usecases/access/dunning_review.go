@@ -14,8 +14,9 @@ type ProcessBus interface {
 	DecodeStored(name string, body []byte) (commands.Command, error)
 }
 
-// Reviews is a bus for processes. It adds to each ReviewDunning the rules that hold in the organization at present;
-// other commands pass unchanged. Safe for concurrent use.
+// Reviews is a bus for processes. It adds to each ReviewDunning the rules that hold in the organization at present, and
+// to each late renewal what was served since the expiry where the plan counts it; other commands pass unchanged. Safe
+// for concurrent use.
 type Reviews struct {
 	ProcessBus
 	rules   *bus.Bus
@@ -29,7 +30,14 @@ func NewReviews(next ProcessBus, rules *bus.Bus) Reviews {
 
 // Execute fails as the bus does, and with organization_not_found.
 func (u Reviews) Execute(ctx context.Context, cmd commands.Command, meta commands.Meta) (bus.Result, error) {
-	if c, ok := cmd.(commands.ReviewDunning); ok {
+	switch c := cmd.(type) {
+	case commands.ExtendSubscription:
+		filled, err := withServed(ctx, u.rules, c)
+		if err != nil {
+			return bus.Result{}, err
+		}
+		cmd = filled
+	case commands.ReviewDunning:
 		rules, err := u.present.of(ctx, u.rules, c.Subject.OrgID)
 		if err != nil {
 			return bus.Result{}, err

@@ -112,8 +112,25 @@ func (x Explanations) Of(
 			Dunning: s.Dunning, Observed: Unknown,
 		})
 	}
+	out.whole()
 	x.observe(ctx, &out, *row, now)
 	return &out, nil
+}
+
+// whole cuts instants to microseconds, as read models have them: events have more.
+func (x *Explanation) whole() {
+	for i, r := range x.Entitlement.Reasons {
+		x.Entitlement.Reasons[i].Since = r.Since.Truncate(time.Microsecond)
+	}
+	for i, s := range x.Services {
+		x.Services[i].Decided.Since = s.Decided.Since.Truncate(time.Microsecond)
+		x.Services[i].PaidUntil = s.PaidUntil.Truncate(time.Microsecond)
+		if s.Dunning != nil {
+			step := *s.Dunning
+			step.Since, step.Next = step.Since.Truncate(time.Microsecond), step.Next.Truncate(time.Microsecond)
+			x.Services[i].Dunning = &step
+		}
+	}
 }
 
 // present reads the state from the read models.

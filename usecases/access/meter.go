@@ -38,16 +38,19 @@ type Meter struct {
 
 	mu     sync.Mutex
 	lines  map[id.Subscription]*meterLine
+	caps   map[id.VoucherBatch]events.Cap // of the batches that have one
+	swept  time.Time                      // when vouchers that have ended were last forgotten
 	zones  map[id.Organization]*time.Location
 	wanted map[id.Subscription]bool // to be counted
 	check  bool                     // all caps are to be compared
 }
 
-// meterLine is one subscription that has not ended.
+// meterLine is one subscription that has not ended, or a voucher with a cap that somebody has used.
 type meterLine struct {
 	subject events.UsageSubject
 	cap     events.Cap
 	usage   access.Usage // as it is recorded
+	ends    time.Time    // of a voucher; zero = a subscription
 }
 
 // NewMeter makes a meter that knows nobody. It is filled as a model in memory, and started after that.
@@ -55,8 +58,8 @@ func NewMeter(cfg MeterConfig) *Meter {
 	rules := access.Usages()
 	return &Meter{
 		cfg: cfg, loops: loop.New(cfg.Logger), wake: make(chan struct{}, 1), evolve: rules.Evolve,
-		decide: rules.Decide, lines: map[id.Subscription]*meterLine{}, zones: map[id.Organization]*time.Location{},
-		wanted: map[id.Subscription]bool{}, check: true,
+		decide: rules.Decide, lines: map[id.Subscription]*meterLine{}, caps: map[id.VoucherBatch]events.Cap{},
+		zones: map[id.Organization]*time.Location{}, wanted: map[id.Subscription]bool{}, check: true,
 	}
 }
 

@@ -2,8 +2,10 @@ package accesscases
 
 import (
 	"context"
+	"maps"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/aggregates/access"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -21,7 +23,8 @@ func (m *Meter) Handles() []string {
 		events.SubscriptionCreated{}.EventType(), events.SubscriptionEnded{}.EventType(),
 		events.FirstSessionBegan{}.EventType(), events.CapWarned{}.EventType(), events.CapReached{}.EventType(),
 		events.CapReset{}.EventType(), events.CapPeriodMoved{}.EventType(), events.TopUpAdded{}.EventType(),
-		events.UsagePeriodClosed{}.EventType(),
+		events.UsagePeriodClosed{}.EventType(), events.VoucherBatchMade{}.EventType(),
+		events.VoucherRedeemed{}.EventType(), events.VoucherVoided{}.EventType(),
 	}
 }
 
@@ -42,12 +45,44 @@ func (m *Meter) Apply(e events.Envelope) {
 		}
 	case events.SubscriptionEnded:
 		delete(m.lines, v.SubscriptionID)
+	case events.VoucherBatchMade:
+		if cap := v.Terms.Access.Cap; cap.Bytes > 0 {
+			m.caps[v.BatchID] = cap
+		}
+	case events.VoucherRedeemed:
+		m.redeemed(v)
+	case events.VoucherVoided:
+		delete(m.lines, id.As[id.Subscription](v.VoucherID))
 	case events.UsageEvent:
 		if line := m.lines[events.UsageSubjectOf(v).SubscriptionID]; line != nil {
 			line.usage = m.evolve(line.usage, v)
 		}
 	}
 }
+
+// redeemed follows a voucher that has a cap until its end. What it used may have been told before its sign-in was
+// recorded, so it is counted once. Its first use is an event of its own, so none is wanted here.
+func (m *Meter) redeemed(v events.VoucherRedeemed) {
+	now := m.cfg.Clock.Now()
+	if now.Sub(m.swept) >= sweepEvery {
+		m.swept = now
+		maps.DeleteFunc(m.lines, func(_ id.Subscription, l *meterLine) bool {
+			return !l.ends.IsZero() && !now.Before(l.ends)
+		})
+	}
+	cap, subject := m.caps[v.BatchID], events.VoucherUsage(v.OrgID, v.VoucherID)
+	if cap.Bytes == 0 || !now.Before(v.EndsAt) || m.lines[subject.SubscriptionID] != nil {
+		return
+	}
+	m.lines[subject.SubscriptionID] = &meterLine{
+		subject: subject, cap: cap, usage: access.Usage{Began: true}, ends: v.EndsAt,
+	}
+	m.wanted[subject.SubscriptionID] = true
+	loop.Wake(m.wake)
+}
+
+// sweepEvery is the time after which vouchers that have ended are forgotten.
+const sweepEvery = time.Hour
 
 // inZone notes the zone in which an organization's days begin. When it changes, all caps are compared anew.
 func (m *Meter) inZone(org id.Organization, name string) {

@@ -38,8 +38,9 @@ func (u TopUps) MayList(ctx context.Context, org id.Organization, subscription i
 }
 
 // Add lets a subscription use more bytes until its cap resets. A cap that is reached ends at once when more is allowed
-// now than was used. A price is invoiced by a process, also after a crash. Under the same key it adds and is invoiced
-// once. Fails: subscription_not_found, subscription_ended, no_cap, currency_mismatch, invalid_input.
+// now than was used. What a prepaid customer has to pay for is only ordered, and added when it is paid. A price is
+// invoiced by a process, also after a crash. Under the same key it adds and is invoiced once. Fails:
+// subscription_not_found, subscription_ended, no_cap, currency_mismatch, invalid_input.
 func (u TopUps) Add(
 	ctx context.Context, asked usecases.Asked, subscription id.Subscription, in TopUpInput,
 ) (id.TopUp, bus.Result, error) {
@@ -68,7 +69,8 @@ func (u TopUps) Add(
 	c := commands.AddTopUp{
 		Subject: events.UsageSubject{SubscriptionID: subscription, OrgID: s.Owner, SubscriberID: s.SubscriberID},
 		TopUpID: usecases.NewID[id.TopUp](asked, "top-up"), Bytes: in.Bytes, Reason: in.Reason, Price: price,
-		Terms: commands.CapTerms{Cap: s.Terms.Access.Cap, Timezone: zone.String()},
+		WhenPaid: s.Terms.Mode == events.Prepaid,
+		Terms:    commands.CapTerms{Cap: s.Terms.Access.Cap, Timezone: zone.String()},
 	}
 	period := c.Terms.Cap.PeriodAt(u.Clock.Now(), zone)
 	if c.Starts, c.Used, err = usedIn(ctx, u.Store, c.Subject, period); err != nil {
@@ -78,6 +80,29 @@ func (u TopUps) Add(
 	meta.Reason = in.Reason
 	done, err := u.Bus.Execute(ctx, c, meta)
 	return c.TopUpID, done, err
+}
+
+// Pay adds the bytes of an order whose invoice is paid, to the period that runs now.
+func (u TopUps) Pay(ctx context.Context, order commands.AddPaidTopUp, meta commands.Meta) error {
+	// the order was recorded for the subscription
+	s, _, err := bus.LoadUnchecked[subscribers.Subscription](ctx, u.Bus, order.Subject.SubscriptionID)
+	if err != nil {
+		return err
+	}
+	zone, err := usecases.ZoneOf(ctx, u.Bus, order.Subject.OrgID)
+	if err != nil {
+		return err
+	}
+	c := commands.GrantTopUp{
+		Subject: order.Subject, TopUpID: order.TopUpID, Bytes: order.Bytes, Price: order.Price,
+		InvoiceID: order.InvoiceID, Terms: commands.CapTerms{Cap: s.Terms.Access.Cap, Timezone: zone.String()},
+	}
+	period := c.Terms.Cap.PeriodAt(u.Clock.Now(), zone)
+	if c.Starts, c.Used, err = usedIn(ctx, u.Store, c.Subject, period); err != nil {
+		return err
+	}
+	_, err = u.Bus.Execute(ctx, c, meta)
+	return err
 }
 
 // price reads a price. It must be in the currency of the customer's account, or its invoice could not be drafted.

@@ -58,6 +58,9 @@ func (b *Books) takeSubscription(e events.Envelope, v events.SubscriptionEvent) 
 	case events.SubscriptionExtended:
 		s.became(v.InvoiceID, v.Ordinal, subscribers.PeriodPaid, e.Meta.At).move(span{v.From, v.To})
 		s.gaps = append(s.gaps, span{v.UnservedFrom, v.UnservedTo})
+		for _, off := range v.WithoutAccess {
+			s.gaps = append(s.gaps, span{off.From, off.To})
+		}
 		s.tell(v.PaidUntil, v.Moved)
 	case events.PeriodWithdrawn:
 		s.became(v.InvoiceID, v.Ordinal, subscribers.PeriodWithdrawn, e.Meta.At)

@@ -3,7 +3,7 @@
 //	CapReached ──► timer "reset" ──► ResetCap ──► CapReset, SubscriptionEnded ──► the instance ends
 //	                  ▲                 │ refused
 //	CapPeriodMoved ───┘◄────────────────┘ a minute later
-//	TopUpAdded with a price ──► DraftTopUpInvoice
+//	TopUpAdded with a price that is not paid ──► DraftTopUpInvoice
 //
 // Access does not wait for it: it comes back at the instant that CapReached tells. The event is for those who are told
 // about it, such as the timeline. However long the clock jumps, there is one reset for one cap that was reached.
@@ -88,15 +88,14 @@ func decide(s State, in processmanagers.Input, now time.Time) (processmanagers.O
 	return armed(after.Period.ResetsAt), nil
 }
 
-// invoiced drafts the invoice of a top-up that has a price. Drafting it twice makes one invoice.
+// invoiced drafts the invoice of a top-up that has a price, unless it was ordered and is paid.
 func invoiced(e events.TopUpAdded) processmanagers.Output {
-	if !e.Price.Positive() {
+	if !e.Price.Positive() || e.Paid {
 		return processmanagers.Output{}
 	}
-	return processmanagers.Output{Commands: []commands.Command{commands.DraftTopUpInvoice{
-		SubscriberID: e.SubscriberID, OrgID: e.OrgID, InvoiceID: e.InvoiceID, Price: e.Price, SoldAt: e.At,
-		Description: "Top-up of " + events.Volume(e.Bytes),
-	}}}
+	return processmanagers.Output{Commands: []commands.Command{
+		commands.TopUpInvoice(e.UsageSubject, e.InvoiceID, e.Bytes, e.Price, e.At),
+	}}
 }
 
 // again drafts an invoice again when others were faster. Another refusal has no better outcome later.

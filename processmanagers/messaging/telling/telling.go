@@ -87,13 +87,13 @@ func about(e events.Event) (commands.SendMessage, bool) {
 	case events.DunningEnded:
 		return message(e.DunningSubject, events.NoticeRestored, e.At, reminderKept), e.Before.Cut()
 	case events.CapWarned:
-		return aboutCap(e.UsageSubject, events.NoticeCapWarned, e.CapPeriod, e.CapCount, e.At), true
+		return aboutCap(e.UsageSubject, events.NoticeCapWarned, e.CapPeriod, e.CapCount, e.At), !e.OfVoucher()
 	case events.CapReached:
 		t := events.NoticeCapThrottled
 		if e.Then == events.CapStop {
 			t = events.NoticeCapStopped
 		}
-		return aboutCap(e.UsageSubject, t, e.CapPeriod, e.CapCount, e.At), true
+		return aboutCap(e.UsageSubject, t, e.CapPeriod, e.CapCount, e.At), !e.OfVoucher()
 	}
 	return commands.SendMessage{}, false
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/processmanagers"
 )
@@ -16,6 +17,8 @@ type Refused struct {
 	SubscriberID   id.Subscriber   `json:"subscriberId,omitzero"`
 	InvoiceID      id.Invoice      `json:"invoiceId"`
 	PaidAt         time.Time       `json:"paidAt,omitzero"`
+	// Late is that of ExtendSubscription.
+	Late events.LateRenewal `json:"late,omitempty"`
 }
 
 // againTimer is the timer after which refused commands are asked again; one instance has one.
@@ -38,6 +41,7 @@ func refusedCommand(r processmanagers.Refusal) (Refused, bool) {
 	case commands.ExtendSubscription:
 		return Refused{
 			Kind: c.CommandName(), SubscriptionID: c.SubscriptionID, InvoiceID: c.InvoiceID, PaidAt: c.PaidAt,
+			Late: c.Late,
 		}, true
 	case commands.WithdrawPeriod:
 		return Refused{
@@ -59,6 +63,7 @@ func (r Refused) command() commands.Command {
 	case commands.ExtendSubscription{}.CommandName():
 		return commands.ExtendSubscription{
 			SubscriptionID: r.SubscriptionID, InvoiceID: r.InvoiceID, PaidAt: r.PaidAt,
+			Late: r.Late,
 		}
 	case commands.WithdrawPeriod{}.CommandName():
 		return commands.WithdrawPeriod{

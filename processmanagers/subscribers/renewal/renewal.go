@@ -44,6 +44,8 @@ type Subscription struct {
 	NextFrom  time.Time       `json:"nextFrom,omitzero"` // postpaid: start of the next period to fall due
 	// Open are the invoices of prepaid periods that are due and not paid, each once.
 	Open []id.Invoice `json:"open,omitempty"`
+	// Late goes into the command that records a payment.
+	Late events.LateRenewal `json:"late,omitempty"`
 }
 
 // lead is how long before expiry a prepaid customer gets the next invoice, so that there is time to pay it.
@@ -86,6 +88,7 @@ func Evolve(s State, in processmanagers.Input) State {
 	case events.SubscriptionCreated:
 		return s.with(e.SubscriptionID, Subscription{
 			Mode: e.Terms.Mode, Price: e.Terms.Price, Period: e.Terms.Period, NextFrom: e.StartsAt,
+			Late: e.Terms.LateRenewal,
 		})
 	case events.SubscriptionEnded:
 		s.Subscriptions = maps.Clone(s.Subscriptions)
@@ -208,6 +211,7 @@ func (s State) event(in processmanagers.Input, now time.Time) processmanagers.Ou
 		}
 		return command(commands.ExtendSubscription{
 			SubscriptionID: e.SubscriptionID, InvoiceID: e.InvoiceID, PaidAt: e.At,
+			Late: s.Subscriptions[e.SubscriptionID].Late,
 		})
 	case events.InvoiceReopened:
 		if e.SubscriptionID.IsZero() {

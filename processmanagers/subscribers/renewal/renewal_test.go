@@ -465,3 +465,20 @@ func TestWrittenOff_ThePeriodEndsAndAPaymentBuysTheNextOne(t *testing.T) {
 	s.Given(neverBegan(line, inv1)).When(credit(1500)).Then(does(commands.MakePeriodDue{SubscriptionID: line}))
 	s.When(events.InvoiceWrittenOff{SubscriberID: who, InvoiceID: inv2}).ThenNothing()
 }
+
+// docs/rules/subscribers.md#late-renewal
+func TestPaid_TheTermOfLateRenewalsGoesIntoTheCommandAlsoWhenItIsRepeated(t *testing.T) {
+	t.Parallel()
+	fromExpiry := events.SubscriptionCreated{SubscriptionID: line, SubscriberID: who, StartsAt: start,
+		Terms: events.PlanTerms{Mode: events.Prepaid, Price: kes(1500), Period: calendar.Month,
+			LateRenewal: events.FromExpiry}}
+	extend := commands.ExtendSubscription{
+		SubscriptionID: line, InvoiceID: inv1, PaidAt: start, Late: events.FromExpiry,
+	}
+	after(t, fromExpiry, due(line, inv1)).
+		When(events.InvoicePaid{SubscriberID: who, InvoiceID: inv1, SubscriptionID: line, At: start}).
+		Then(does(extend)).
+		WhenRefused(extend, "concurrent_change").
+		Then(processmanagers.Output{Timers: []processmanagers.Timer{{Name: "again", At: start.Add(time.Hour)}}}).
+		WhenDue("again", start.Add(time.Hour)).Then(does(extend))
+}

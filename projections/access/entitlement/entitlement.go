@@ -75,12 +75,20 @@ type Subscription struct {
 	Since       time.Time  // when the present standing began
 	StartsAt    time.Time  // first instant of the service
 	PaidUntil   time.Time  // first instant that is not paid for; zero before the first paid period
+	Told        PaidTold   // about PaidUntil
 	OpenInvoice id.Invoice // the oldest unpaid one of a period that is due; zero = none
 	Dunning     *Dunning   // nil = nothing was recorded, or dunning has ended
 	Used        *CapUse    // nil = the cap is not reached, or there is none
 	Rates       events.Rates
 	Terms       events.AccessTerms
 	Zone        *time.Location // of the organization, for the plan's hours; nil = UTC
+}
+
+// PaidTold is the event that told the present end of the paid time: a payment, the end of a pause, or a correction. The
+// zero value is none that is known; only the reason "paid" depends on it.
+type PaidTold struct {
+	At      time.Time
+	EventID id.Event
 }
 
 // Dunning is the step on which dunning has a subscription.

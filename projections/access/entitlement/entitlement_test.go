@@ -99,6 +99,18 @@ var standingCases = map[string]struct {
 		in(entitlement.Active, events.Prepaid, invoice), until.Add(-moment), entitlement.CodePaid, entitlement.Full,
 		changed, itself,
 	},
+	"paid, by an event that is known": {
+		subscription(func(s *entitlement.Subscription) {
+			s.Told = entitlement.PaidTold{At: changed.Add(time.Minute), EventID: blocking}
+		}), until.Add(-moment), entitlement.CodePaid, entitlement.Full, changed.Add(time.Minute),
+		entitlement.Cause{Type: "event", ID: id.Any(blocking)},
+	},
+	"paid ahead of its day": {
+		subscription(func(s *entitlement.Subscription) {
+			s.Told = entitlement.PaidTold{At: created, EventID: blocking}
+		}), starts, entitlement.CodePaid, entitlement.Full, starts,
+		entitlement.Cause{Type: "event", ID: id.Any(blocking)},
+	},
 	"at the end of what is paid": {
 		in(entitlement.Active, events.Prepaid, invoice), until, entitlement.CodeExpired, entitlement.None, until, owed,
 	},

@@ -55,7 +55,7 @@ func (h *History) Apply(e events.Envelope) {
 			StartsAt: v.StartsAt, Rates: v.Terms.Rates, Terms: v.Terms.Access,
 		}})
 	case events.SubscriptionEvent:
-		h.live(v)
+		h.live(v, PaidTold{At: e.Meta.At, EventID: e.ID})
 	case events.DunningEvent:
 		if l := h.find(events.SubjectOf(v).SubscriptionID); l != nil {
 			l.Dunning = l.Dunning.After(v, e.ID)
@@ -67,30 +67,32 @@ func (h *History) Apply(e events.Envelope) {
 	}
 }
 
-// live folds an event of a subscription's life.
-func (h *History) live(e events.SubscriptionEvent) {
+// live folds an event of a subscription's life; told names the event.
+func (h *History) live(e events.SubscriptionEvent, told PaidTold) {
 	switch v := e.(type) {
 	case events.PeriodDue:
 		h.edit(v.SubscriptionID, func(l *line) { l.owes(v.InvoiceID) })
 	case events.SubscriptionActivated:
 		h.edit(v.SubscriptionID, func(l *line) { l.Standing, l.Since = Active, v.At })
 	case events.SubscriptionExtended:
-		h.edit(v.SubscriptionID, func(l *line) { l.settled(v.InvoiceID).PaidUntil = v.PaidUntil })
+		h.edit(v.SubscriptionID, func(l *line) { l.settled(v.InvoiceID).PaidUntil, l.Told = v.PaidUntil, told })
 	case events.PeriodWithdrawn:
 		h.edit(v.SubscriptionID, func(l *line) {
 			l.owes(v.InvoiceID)
-			l.PaidUntil = v.PaidUntil
+			l.PaidUntil, l.Told = v.PaidUntil, told
 		})
 	case events.PeriodCancelled:
 		h.edit(v.SubscriptionID, func(l *line) {
 			if l.settled(v.InvoiceID); v.Ordinal > 0 { // one that was recorded without tells no paid time
-				l.PaidUntil = v.PaidUntil
+				l.PaidUntil, l.Told = v.PaidUntil, told
 			}
 		})
 	case events.SubscriptionPaused:
 		h.edit(v.SubscriptionID, func(l *line) { l.Standing, l.Since = Paused, v.At })
 	case events.SubscriptionResumed:
-		h.edit(v.SubscriptionID, func(l *line) { l.Standing, l.Since, l.PaidUntil = Active, v.At, v.PaidUntil })
+		h.edit(v.SubscriptionID, func(l *line) {
+			l.Standing, l.Since, l.PaidUntil, l.Told = Active, v.At, v.PaidUntil, told
+		})
 	case events.SubscriptionEnded:
 		h.edit(v.SubscriptionID, func(l *line) { l.Standing, l.Since = Ended, v.At })
 	case events.SubscriptionCreated, events.SubscriptionAddressesAssigned, events.SubscriptionCredentialsSet,

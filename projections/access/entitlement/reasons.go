@@ -53,7 +53,7 @@ func ofStanding(s Subscription, at time.Time) Reason {
 	case s.Mode == events.Postpaid:
 		return Reason{CodePostpaid, Full, s.Since, itself}
 	case s.PaidUntil.After(at):
-		return Reason{CodePaid, Full, s.Since, itself}
+		return s.paid(itself)
 	case s.PaidUntil.IsZero():
 		return Reason{CodeExpired, None, s.Since, owed}
 	case s.Dunning != nil && (s.Dunning.State.Rank() > 0 || s.Dunning.NextState == events.DunningReminding):
@@ -67,6 +67,18 @@ func ofStanding(s Subscription, at time.Time) Reason {
 		return r
 	}
 	return Reason{CodeExpired, None, s.PaidUntil, owed}
+}
+
+// paid names the event that told the paid time. Where it is not known, it names the subscription since its standing.
+func (s Subscription) paid(itself Cause) Reason {
+	if s.Told.EventID.IsZero() {
+		return Reason{CodePaid, Full, s.Since, itself}
+	}
+	r := Reason{CodePaid, Full, s.Told.At, Cause{"event", id.Any(s.Told.EventID)}}
+	if r.Since.Before(s.StartsAt) {
+		r.Since = s.StartsAt
+	}
+	return r
 }
 
 // reason gives the access that a step of dunning leaves. Its cause is the event that recorded the step.

@@ -17,7 +17,7 @@ func (u *CapUse) After(e events.UsageEvent, recorded id.Event) *CapUse {
 		if u != nil {
 			return &CapUse{Since: u.Since, EventID: u.EventID, Until: v.ResetsAt}
 		}
-	case events.FirstSessionBegan, events.CapWarned, events.TopUpAdded, events.UsagePeriodClosed:
+	case events.FirstSessionBegan, events.CapWarned, events.TopUpOrdered, events.TopUpAdded, events.UsagePeriodClosed:
 	}
 	return u
 }
