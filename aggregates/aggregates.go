@@ -39,6 +39,9 @@ type Definition[S any, C commands.Command, E events.Event] struct {
 	// Close makes the last event of a full period. Evolve turns that event into the first state of the next period. nil
 	// = the stream always stays short and is never closed.
 	Close func(S) E
+	// Remembered is how many states the bus keeps in memory, where one instant asks for more than usual; 0 = the usual
+	// number.
+	Remembered int
 	// ClosedAt completes a reopened state with the instant at which its period was closed; nil = nothing needs it.
 	ClosedAt func(S, time.Time) S
 }

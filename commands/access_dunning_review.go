@@ -14,9 +14,12 @@ type ReviewDunning struct {
 	PlanID  id.Plan
 	Policy  string // the name in the plan; "" = the default policy
 	Short   bool   // a plan by hour or day without a policy of its own
+	// Timed is set when an instant asks for the review, and no event. The rules may lack a change of this moment then,
+	// which asks for a review of its own.
+	Timed bool `json:",omitempty"`
 	// Owed is the history from the last instant without a course on, ascending; the last entry holds now.
 	Owed  []events.DunningOwed
-	Rules DunningRules
+	Rules DunningRules `json:",omitzero"`
 }
 
 // DunningRules are the rules of an organization for one plan.

@@ -29,7 +29,7 @@ type Erased struct {
 // Stepped is the result of one input; with Ended set, State is no longer needed.
 type Stepped struct {
 	State  []byte // JSON
-	Same   bool   // the input left the state as it was
+	Same   bool   // a timeout or a refusal left the state as it was
 	Output Output
 	Ended  bool
 }
@@ -64,15 +64,17 @@ func (p Process[S]) step(state []byte, in Input, now time.Time) (next Stepped, e
 	if next.Output, err = p.Decide(s, in, now); err != nil {
 		return Stepped{}, err
 	}
-	before, err := json.Marshal(s)
-	if err != nil {
-		return Stepped{}, fmt.Errorf("write state: %w", err)
+	var before []byte
+	if in.Event == nil {
+		if before, err = json.Marshal(s); err != nil {
+			return Stepped{}, fmt.Errorf("write state: %w", err)
+		}
 	}
 	s = p.Evolve(s, in)
 	next.Ended = p.Ended != nil && p.Ended(s)
 	if next.State, err = json.Marshal(s); err != nil {
 		return Stepped{}, fmt.Errorf("write state: %w", err)
 	}
-	next.Same = bytes.Equal(before, next.State)
+	next.Same = in.Event == nil && bytes.Equal(before, next.State)
 	return next, nil
 }

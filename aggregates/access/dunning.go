@@ -15,19 +15,21 @@ import (
 )
 
 // Dunnings defines how far subscriptions are in dunning: one stream for each subscription that ever came there or had a
-// hold. A process decides when a step is taken (package course); the stream records each step once.
+// hold. A process asks for reviews; a review decides which step is due (package course) and records each step once.
 func Dunnings() aggregates.Definition[Dunning, commands.DunningCommand, events.DunningEvent] {
 	return aggregates.Definition[Dunning, commands.DunningCommand, events.DunningEvent]{
 		Category: commands.DunningCategory, Missing: commands.ErrNotFound, Evolve: evolveDunning,
-		Decide: decideDunning, Owner: ownerDunning, Close: closeDunning,
+		Decide: decideDunning, Owner: ownerDunning, Close: closeDunning, Remembered: remembered,
 		Commands: []commands.DunningCommand{
-			commands.BeginDunning{}, commands.RemindCustomer{}, commands.EnterWalledGarden{},
-			commands.SuspendService{}, commands.ProposeWriteOff{}, commands.EndDunning{}, commands.PlaceHold{},
-			commands.LiftHold{}, commands.StopClock{}, commands.StartClock{},
-			commands.ReviewDunning{}, commands.AskDunningReview{},
+			commands.ReviewDunning{}, commands.AskDunningReview{}, commands.PlaceHold{}, commands.LiftHold{},
+			commands.StopClock{}, commands.StartClock{},
 		},
 	}
 }
+
+// remembered is the number of subscriptions whose dunning is kept in memory: those of a large installation, because all
+// that are due on the same day are reviewed at once. Each takes about 2 KiB.
+const remembered = 50_000
 
 // Dunning is where one subscription stands. The zero value is "never in dunning". It has no personal text, so that
 // it can be the opening of a period.

@@ -2,7 +2,6 @@ package access
 
 import (
 	"cmp"
-	"slices"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/commands"
@@ -15,40 +14,13 @@ import (
 // ever.
 const maxHold = 5 * 366 * 24 * time.Hour
 
-// decideDunning only dispatches. A step into the present state of the same due instant gives no event.
+// decideDunning only dispatches.
 func decideDunning(s Dunning, c commands.DunningCommand, now time.Time) ([]events.DunningEvent, error) {
 	switch c := c.(type) {
-	case commands.BeginDunning:
-		return s.step(events.DunningReminding, c.Move, events.DunningBegan{
-			DunningSubject: c.Subject, DunningStep: s.into(c.Move, now),
-		}), nil
-	case commands.EnterWalledGarden:
-		return s.step(events.DunningWalledGarden, c.Move, events.WalledGardenEntered{
-			DunningSubject: c.Subject, DunningStep: s.into(c.Move, now),
-		}), nil
-	case commands.SuspendService:
-		return s.step(events.DunningSuspended, c.Move, events.ServiceSuspended{
-			DunningSubject: c.Subject, DunningStep: s.into(c.Move, now),
-		}), nil
-	case commands.ProposeWriteOff:
-		return s.step(events.DunningWrittenOff, c.Move, events.WriteOffProposed{
-			DunningSubject: c.Subject, DunningStep: s.into(c.Move, now),
-		}), nil
-	case commands.EndDunning:
-		if s.state() == events.DunningNone {
-			return nil, nil
-		}
-		return []events.DunningEvent{events.DunningEnded{
-			DunningSubject: c.Subject, Before: s.state(), Reason: c.Reason, At: now,
-		}}, nil
-	case commands.RemindCustomer:
-		if slices.Contains(s.remindedOf(c.DueAt), c.Day) {
-			return nil, nil
-		}
-		return []events.DunningEvent{events.DunningReminded{
-			DunningSubject: c.Subject, Day: c.Day, DueAt: c.DueAt, Due: c.Due, Until: c.Until,
-			At: now,
-		}}, nil
+	case commands.ReviewDunning:
+		return decideReview(s, c, now)
+	case commands.AskDunningReview:
+		return []events.DunningEvent{events.DunningReviewAsked{DunningSubject: c.Subject, At: now}}, nil
 	case commands.PlaceHold:
 		return decidePlaceHold(s, c, now)
 	case commands.LiftHold:
@@ -60,34 +32,12 @@ func decideDunning(s Dunning, c commands.DunningCommand, now time.Time) ([]event
 		return decideStopClock(s, c, now)
 	case commands.StartClock:
 		return decideStartClock(s, c, now)
-	case commands.ReviewDunning:
-		return decideReview(s, c, now)
-	case commands.AskDunningReview:
-		return []events.DunningEvent{events.DunningReviewAsked{DunningSubject: c.Subject, At: now}}, nil
 	}
 	return nil, nil
 }
 
 // state is the present state; none for a stream that does not exist.
 func (s Dunning) state() events.DunningState { return cmp.Or(s.State, events.DunningNone) }
-
-// into is a step out of the present state.
-func (s Dunning) into(m commands.DunningMove, now time.Time) events.DunningStep {
-	return events.DunningStep{
-		Before: s.state(), DueAt: m.DueAt, Due: m.Due, Reason: m.Reason, Planned: m.Planned, At: now,
-		PlanID: m.PlanID, InvoiceIDs: m.InvoiceIDs,
-	}
-}
-
-// step gives the event unless the subscription is in the state for this due instant already.
-func (s Dunning) step(
-	to events.DunningState, m commands.DunningMove, e events.DunningEvent,
-) []events.DunningEvent {
-	if s.state() == to && s.DueAt.Equal(m.DueAt) {
-		return nil
-	}
-	return []events.DunningEvent{e}
-}
 
 // decidePlaceHold places a hold, or changes the end of the present one. The same end again gives no event.
 func decidePlaceHold(s Dunning, c commands.PlaceHold, now time.Time) ([]events.DunningEvent, error) {

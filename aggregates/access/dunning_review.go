@@ -29,57 +29,54 @@ func decideReview(s Dunning, c commands.ReviewDunning, now time.Time) ([]events.
 	}
 	way := course.Of(rules, s.history(c.Owed, now))
 	var out []events.DunningEvent
-	take := func(command commands.DunningCommand) error {
-		list, err := decideDunning(s, command, now)
-		for _, e := range list {
-			s = evolveDunning(s, e)
-		}
-		out = append(out, list...)
-		return err
+	record := func(e events.DunningEvent) {
+		s = evolveDunning(s, e)
+		out = append(out, e)
 	}
-	owed := c.Owed[len(c.Owed)-1]
 	if step := way.At(now); step.State != s.state() {
-		if err := take(stepCommand(c, step, owed)); err != nil {
-			return nil, err
-		}
+		record(s.step(c, step, now))
 	}
 	for _, r := range way.Reminders {
-		if r.At.After(now) || !now.Before(r.Until) {
-			continue
-		}
-		err := take(commands.RemindCustomer{
-			Subject: c.Subject, Day: r.Day, DueAt: r.DueAt, Due: sum(owed, c.Rules), Until: r.Until,
-		})
-		if err != nil {
-			return nil, err
+		due := !r.At.After(now) && now.Before(r.Until)
+		if due && !slices.Contains(s.remindedOf(r.DueAt), r.Day) {
+			record(events.DunningReminded{
+				DunningSubject: c.Subject, Day: r.Day, DueAt: r.DueAt, Due: sum(present(c), c.Rules), Until: r.Until,
+				At: now,
+			})
 		}
 	}
 	return append(out, s.reviewed(c, way, now)...), nil
 }
 
-// stepCommand is the command that leads into the state of a step.
-func stepCommand(c commands.ReviewDunning, step course.Step, owed events.DunningOwed) commands.DunningCommand {
-	m := commands.DunningMove{
-		DueAt: step.DueAt, Due: step.Due, Reason: string(step.Reason), Planned: step.Planned, PlanID: c.PlanID,
+// present has the debts and the paid time that hold now.
+func present(c commands.ReviewDunning) events.DunningOwed { return c.Owed[len(c.Owed)-1] }
+
+// step is the event that leads into the state of a step, which is not the present one.
+func (s Dunning) step(c commands.ReviewDunning, step course.Step, now time.Time) events.DunningEvent {
+	into := events.DunningStep{
+		Before: s.state(), DueAt: step.DueAt, Due: step.Due, Reason: string(step.Reason), Planned: step.Planned,
+		At: now, PlanID: c.PlanID,
 	}
-	if m.Due.Currency == "" {
-		m.Due = money.Of(0, c.Rules.Policy.MinimumDue.Currency)
+	if into.Due.Currency == "" {
+		into.Due = money.Of(0, c.Rules.Policy.MinimumDue.Currency)
 	}
-	for _, d := range owed.Debts {
-		m.InvoiceIDs = append(m.InvoiceIDs, d.InvoiceID)
+	for _, d := range present(c).Debts {
+		into.InvoiceIDs = append(into.InvoiceIDs, d.InvoiceID)
 	}
 	switch step.State {
 	case events.DunningReminding:
-		return commands.BeginDunning{Subject: c.Subject, Move: m}
+		return events.DunningBegan{DunningSubject: c.Subject, DunningStep: into}
 	case events.DunningWalledGarden:
-		return commands.EnterWalledGarden{Subject: c.Subject, Move: m}
+		return events.WalledGardenEntered{DunningSubject: c.Subject, DunningStep: into}
 	case events.DunningSuspended:
-		return commands.SuspendService{Subject: c.Subject, Move: m}
+		return events.ServiceSuspended{DunningSubject: c.Subject, DunningStep: into}
 	case events.DunningWrittenOff:
-		return commands.ProposeWriteOff{Subject: c.Subject, Move: m}
+		return events.WriteOffProposed{DunningSubject: c.Subject, DunningStep: into}
 	case events.DunningNone:
 	}
-	return commands.EndDunning{Subject: c.Subject, Reason: string(course.ReasonOwedChanged)}
+	return events.DunningEnded{
+		DunningSubject: c.Subject, Before: s.state(), Reason: string(course.ReasonOwedChanged), At: now,
+	}
 }
 
 // sum is everything that is owed, due already or soon.
@@ -94,7 +91,7 @@ func sum(o events.DunningOwed, r commands.DunningRules) money.Amount {
 // reviewed is the event of a review; none when it found what the one before found.
 func (s Dunning) reviewed(c commands.ReviewDunning, way course.Course, now time.Time) []events.DunningEvent {
 	e := events.DunningReviewed{
-		DunningSubject: c.Subject, PlanID: c.PlanID, State: s.state(), Owed: c.Owed[len(c.Owed)-1], At: now,
+		DunningSubject: c.Subject, PlanID: c.PlanID, State: s.state(), Owed: present(c), At: now,
 	}
 	if next, ok := way.Next(now); ok {
 		e.NextState, e.NextAt, e.WakeAt = next.State, next.At, next.At

@@ -27,69 +27,113 @@ var (
 	due = now.Add(-72 * time.Hour)
 )
 
-// move is a step of the course that began at due.
-func move(reason string) commands.DunningMove {
-	return commands.DunningMove{DueAt: due, Due: money.Major(1500, money.KES), Reason: reason, Planned: now}
+// owes is a review of 1,500 shillings that were due at an instant, by rules without times in which nobody is cut.
+func owes(due time.Time, days ...int) commands.ReviewDunning {
+	o := paid(due.AddDate(0, -1, 0), due)
+	o.Debts = []events.DunningDebt{{Amount: money.Major(1500, money.KES)}}
+	c := review("Africa/Nairobi", o)
+	c.Rules.Policy.ReminderDays, c.Rules.Policy.NoCutDays, c.Rules.Policy.NoCutAfter = days, nil, nil
+	return c
 }
 
-// into is the recorded form of move.
-func into(before events.DunningState, reason string, at time.Time) events.DunningStep {
+// into is the recorded form of a step of owes(due).
+func into(before events.DunningState, reason string, planned, at time.Time) events.DunningStep {
 	return events.DunningStep{
-		Before: before, DueAt: due, Due: money.Major(1500, money.KES), Reason: reason, Planned: now, At: at,
+		Before: before, DueAt: due, Due: money.Major(1500, money.KES), Reason: reason, Planned: planned, At: at,
+		InvoiceIDs: []id.Invoice{{}},
 	}
+}
+
+// decided are the events of a review but for the last one, which tells what comes next.
+func decided(t *testing.T, s *access.Dunning, c commands.ReviewDunning, at time.Time) []events.DunningEvent {
+	t.Helper()
+	def := access.Dunnings()
+	list, err := def.Decide(*s, c, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range list {
+		*s = def.Evolve(*s, e)
+	}
+	if again, err := def.Decide(*s, c, at); err != nil || len(again) > 0 {
+		t.Fatalf("a second review: %v %v", again, err)
+	}
+	if n := len(list); n > 0 {
+		if _, last := list[n-1].(events.DunningReviewed); last {
+			list = list[:n-1]
+		}
+	}
+	return list
 }
 
 func TestDunning_StepsAreRecordedOnceAndAPaymentEndsThem(t *testing.T) {
 	t.Parallel()
-	later := now.Add(7 * 24 * time.Hour)
-	begin := commands.BeginDunning{Subject: amina, Move: move("due")}
-	garden := commands.EnterWalledGarden{Subject: amina, Move: move("grace_over")}
-	suspend := commands.SuspendService{Subject: amina, Move: move("walled_garden_over")}
-	propose := commands.ProposeWriteOff{Subject: amina, Move: move("write_off_days_over")}
-	end := commands.EndDunning{Subject: amina, Reason: "owed_changed"}
-	decidertest.For(t, access.Dunnings(), now).BelongsTo(id.Organization{}, "not_found").
-		When(end).ThenNothing().
-		When(begin).Then(events.DunningBegan{
-		DunningSubject: amina, DunningStep: into(events.DunningNone, "due", now),
-	}).When(begin).ThenNothing().BelongsTo(org, "not_found").
-		When(garden).Then(events.WalledGardenEntered{
-		DunningSubject: amina, DunningStep: into(events.DunningReminding, "grace_over", now),
-	}).When(garden).ThenNothing().SurvivesClosing().At(later).
-		When(suspend).Then(events.ServiceSuspended{
-		DunningSubject: amina, DunningStep: into(events.DunningWalledGarden, "walled_garden_over", later),
-	}).When(suspend).ThenNothing().
-		When(propose).Then(events.WriteOffProposed{
-		DunningSubject: amina, DunningStep: into(events.DunningSuspended, "write_off_days_over", later),
-	}).When(propose).ThenNothing().
-		When(end).Then(events.DunningEnded{
-		DunningSubject: amina, Before: events.DunningWrittenOff, Reason: "owed_changed", At: later,
-	}).When(end).ThenNothing().SurvivesClosing()
+	garden, suspension := due.AddDate(0, 0, 3), due.AddDate(0, 0, 10)
+	writeOff := due.AddDate(0, 0, 60)
+	var s access.Dunning
+	for _, step := range []struct {
+		at   time.Time
+		want events.DunningEvent
+	}{
+		{due, events.DunningBegan{DunningSubject: amina, DunningStep: into(events.DunningNone, "due", due, due)}},
+		{garden, events.WalledGardenEntered{
+			DunningSubject: amina, DunningStep: into(events.DunningReminding, "grace_over", garden, garden),
+		}},
+		{suspension, events.ServiceSuspended{
+			DunningSubject: amina,
+			DunningStep:    into(events.DunningWalledGarden, "walled_garden_over", suspension, suspension),
+		}},
+		{writeOff, events.WriteOffProposed{
+			DunningSubject: amina,
+			DunningStep:    into(events.DunningSuspended, "write_off_days_over", writeOff, writeOff),
+		}},
+	} {
+		early := decided(t, &s, owes(due), step.at.Add(-1))
+		if len(early) > 0 {
+			t.Errorf("before %v: %v", step.at, early)
+		}
+		if diff := cmp.Diff([]events.DunningEvent{step.want}, decided(t, &s, owes(due), step.at)); diff != "" {
+			t.Error(diff)
+		}
+	}
+	end := commands.ReviewDunning{
+		Subject: amina, Rules: owes(due).Rules,
+		Owed: append(owes(due).Owed, paid(writeOff.Add(1), writeOff.AddDate(0, 1, 0))),
+	}
+	want := []events.DunningEvent{events.DunningEnded{
+		DunningSubject: amina, Before: events.DunningWrittenOff, Reason: "owed_changed", At: writeOff.Add(1),
+	}}
+	if diff := cmp.Diff(want, decided(t, &s, end, writeOff.Add(1))); diff != "" {
+		t.Error(diff)
+	}
 }
 
-func TestDunning_AnotherDueInstantIsAnotherStepIntoTheSameState(t *testing.T) {
+func TestDunning_SurvivesTheClosingOfItsStream(t *testing.T) {
 	t.Parallel()
-	next := move("owed_changed")
-	next.DueAt = due.Add(24 * time.Hour)
-	s := decidertest.For(t, access.Dunnings(), now).
-		Given(events.DunningBegan{DunningSubject: amina, DunningStep: into(events.DunningNone, "due", now)})
-	s.When(commands.BeginDunning{Subject: amina, Move: next}).ThenEvents()
-	if !s.State().DueAt.Equal(next.DueAt) {
-		t.Errorf("%+v", s.State())
-	}
+	s := decidertest.For(t, access.Dunnings(), due).BelongsTo(id.Organization{}, "not_found")
+	s.When(owes(due, 0)).ThenEvents()
+	s.BelongsTo(org, "not_found").SurvivesClosing().At(due.AddDate(0, 0, 3)).When(owes(due, 0)).ThenEvents()
+	s.SurvivesClosing().When(owes(due, 0)).ThenNothing()
 }
 
 func TestDunning_ADayIsRemindedOnceForEachDueInstant(t *testing.T) {
 	t.Parallel()
-	remind := commands.RemindCustomer{Subject: amina, Day: -3, DueAt: due}
-	reminded := events.DunningReminded{DunningSubject: amina, Day: -3, DueAt: due, At: now}
-	again := remind
-	again.DueAt = due.Add(720 * time.Hour)
-	decidertest.For(t, access.Dunnings(), now).
-		When(remind).Then(reminded).When(remind).ThenNothing().
-		When(commands.BeginDunning{Subject: amina, Move: move("due")}).Then(events.DunningBegan{
-		DunningSubject: amina, DunningStep: into(events.DunningNone, "due", now),
-	}).When(remind).ThenNothing().SurvivesClosing().
-		When(again).Then(events.DunningReminded{DunningSubject: amina, Day: -3, DueAt: again.DueAt, At: now})
+	morning := time.Date(due.Year(), due.Month(), due.Day(), 8, 0, 0, 0, time.UTC) // in the message hours of the day
+	until := morning.Add(9 * time.Hour)
+	var s access.Dunning
+	reminded := func(due, at time.Time) (days []int) {
+		for _, e := range decided(t, &s, owes(due, 0), at) {
+			if e, ok := e.(events.DunningReminded); ok && e.DueAt.Equal(due) && e.Due == money.Major(1500, money.KES) {
+				days = append(days, e.Day)
+			}
+		}
+		return days
+	}
+	first, second := reminded(until, morning), reminded(until, morning.Add(time.Hour))
+	moved, again := reminded(until.Add(time.Hour), morning.Add(2*time.Hour)), reminded(until.Add(time.Hour), until)
+	if diff := cmp.Diff([][]int{{0}, nil, {0}, nil}, [][]int{first, second, moved, again}); diff != "" {
+		t.Error(diff)
+	}
 }
 
 func TestDunning_AHoldEndsInTheFutureAndIsReplacedByTheNext(t *testing.T) {

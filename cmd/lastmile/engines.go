@@ -75,7 +75,7 @@ func startEngines(
 	})
 	e.processes = processrunner.New(processrunner.Config{
 		Feed: e.feed, DB: s.db, Clock: c, Gate: gate, Logger: l.logger, Jobs: e.jobs,
-		Bus: accesscases.NewReviews(billingcases.PeriodInvoices{Bus: e.bus}, e.bus),
+		Bus: accesscases.NewReviews(billingcases.PeriodInvoices{Bus: e.bus}, e.bus, c),
 	})
 	return e, nil
 }

@@ -65,8 +65,8 @@ func (c Config) withDefaults() Config {
 type Bus struct {
 	cfg        Config
 	categories map[string]category
-	states     map[reflect.Type]any    // a reader[S] for each registered state S
-	stored     map[string]reflect.Type // type of every registered command, by its name
+	states     map[reflect.Type]any  // a reader[S] for each registered state S
+	stored     map[string]storedType // every registered command, by its name
 	locks      locks
 }
 
@@ -76,7 +76,7 @@ func New(cfg Config) *Bus {
 		cfg:        cfg.withDefaults(),
 		categories: make(map[string]category),
 		states:     make(map[reflect.Type]any),
-		stored:     make(map[string]reflect.Type),
+		stored:     make(map[string]storedType),
 		locks:      locks{held: make(map[string]*lock)},
 	}
 	b.categories[commands.ClaimCategory] = claimKeeper{b}

@@ -25,7 +25,7 @@ func Register[S any, C commands.Command, E events.Event](b *Bus, def aggregates.
 	if _, twice := b.categories[def.Category]; twice {
 		panic("aggregate " + def.Category + " is registered twice")
 	}
-	cache, err := lru.New[id.Any, entry[S]](b.cfg.CachedStreams)
+	cache, err := lru.New[id.Any, entry[S]](max(b.cfg.CachedStreams, def.Remembered))
 	if err != nil {
 		panic(err) // only for a size that is not positive
 	} // fails only for a size below 1

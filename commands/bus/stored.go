@@ -9,13 +9,20 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/personal"
 )
 
+// storedType is the type of a registered command.
+type storedType struct {
+	reflect.Type
+	personal bool // it can hold personal text
+}
+
 // store registers a command for EncodeStored and DecodeStored. It panics when two commands have the same name.
 func (b *Bus) store(cmd commands.Command) {
 	name := cmd.CommandName()
 	if _, twice := b.stored[name]; twice {
 		panic("command " + name + " is registered twice")
 	}
-	b.stored[name] = reflect.TypeOf(cmd)
+	kind := reflect.TypeOf(cmd)
+	b.stored[name] = storedType{kind, personal.HeldBy(kind)}
 }
 
 // EncodeStored writes a command for a row of a table; DecodeStored finds it by its name. It refuses commands that can
@@ -23,9 +30,9 @@ func (b *Bus) store(cmd commands.Command) {
 func (b *Bus) EncodeStored(cmd commands.Command) (name string, body []byte, err error) {
 	name = cmd.CommandName()
 	switch kind, ok := b.stored[name]; {
-	case !ok || kind != reflect.TypeOf(cmd):
+	case !ok || kind.Type != reflect.TypeOf(cmd):
 		return "", nil, fmt.Errorf("write stored command %s: no registered aggregate lists it", name)
-	case personal.HeldBy(kind):
+	case kind.personal:
 		return "", nil, fmt.Errorf("write stored command %s: it can hold personal text", name)
 	}
 	if body, err = json.Marshal(cmd); err != nil {
@@ -40,7 +47,7 @@ func (b *Bus) DecodeStored(name string, body []byte) (commands.Command, error) {
 	if !ok {
 		return nil, fmt.Errorf("read stored command %s: no registered aggregate lists it", name)
 	}
-	read := reflect.New(kind)
+	read := reflect.New(kind.Type)
 	if err := json.Unmarshal(body, read.Interface()); err != nil {
 		return nil, fmt.Errorf("read stored command %s: %w", name, err)
 	}

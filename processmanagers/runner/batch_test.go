@@ -72,3 +72,38 @@ func TestTimer_OfManyAtOnceOneThatCannotBeTakenStopsItsInstanceAlone(t *testing.
 		}
 	}
 }
+
+// Events that come at the same time share transactions, each of another instance; one that cannot be taken stops its
+// instance alone, and every instance takes its events in order.
+func TestEvents_OfManyAtOnceOneThatCannotBeTakenStopsItsInstanceAlone(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	r := b.start(t, "courier")
+	const parcels = 150
+	var last uint64
+	for _, what := range []string{"on", "deliver", "wait"} {
+		for n := range parcels {
+			if what == "deliver" && n == 7 {
+				what = "bad"
+			}
+			last = b.happen(fmt.Sprint("p", n), what)
+			if what == "bad" {
+				what = "deliver"
+			}
+		}
+	}
+	taken(t, r, "courier", last)
+	b.office.until(t, "delivered", func() bool { return len(b.office.acts) == 2*(parcels-1) })
+	for n := range parcels {
+		want := []string{"on", "deliver", "wait"}
+		if n == 7 {
+			want = want[:1]
+		}
+		if got := b.seen(t, "courier", fmt.Sprint("p", n)); !slices.Equal(got, want) {
+			t.Errorf("p%d has taken %v", n, got)
+		}
+	}
+	poll(t, "only the events of one instance are held", func() bool {
+		return b.rows(t, "held") == 2 && b.rows(t, "commands") == 0 && b.rows(t, "timers") == parcels-1
+	})
+}

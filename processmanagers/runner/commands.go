@@ -22,7 +22,10 @@ from unnest(@ids::uuid[], @keys::text[], @names::text[], @bodies::text[], @cause
 order by n
 on conflict do nothing`
 	deleteCommandsSQL = `delete from {schema}.commands where id = any($1)`
-	waitingKeysSQL    = `select distinct key from {schema}.commands where process = $1 and key = any($2)`
+	// A search for each key: the table is small at times and large at others, so that no plan of a join fits always.
+	waitingKeysSQL = `
+select n.key from unnest($2::text[]) n (key), lateral (
+	select from {schema}.commands c where c.process = $1 and c.key = n.key limit 1) c`
 )
 
 // commandRows are the columns of commands to insert.
@@ -40,15 +43,16 @@ func (d *round) queueCommands(ctx context.Context, tx pgx.Tx, b *pgx.Batch, list
 		return err
 	}
 	var rows commandRows
-	for i, w := range list {
+	for i := range list {
+		w := &list[i]
 		if w.suppressed {
 			continue
 		}
-		names, bodies, err := d.encode(w)
+		names, bodies, err := d.encode(*w)
 		if err != nil {
 			return err
 		}
-		if waiting[w.key] && len(names) > 0 {
+		if waiting[w.key] && len(names) > 0 && w.Timeout != nil {
 			same, err := d.waits(ctx, tx, w.key, names, bodies)
 			if err != nil {
 				return err
@@ -62,6 +66,12 @@ func (d *round) queueCommands(ctx context.Context, tx pgx.Tx, b *pgx.Batch, list
 			rows.ids, rows.keys = append(rows.ids, uuid.UUID(commandID)), append(rows.keys, w.key)
 			rows.names, rows.bodies = append(rows.names, names[n]), append(rows.bodies, bodies[n])
 			rows.causes = append(rows.causes, string(causes[i]))
+			if n == 0 && !waiting[w.key] {
+				w.oldest = &storedCommand{
+					Key: w.key, ID: uuid.UUID(commandID), Name: names[0], Body: []byte(bodies[0]), Cause: causes[i],
+					More: len(names) > 1,
+				}
+			}
 		}
 	}
 	if len(rows.ids) > 0 {
@@ -85,11 +95,11 @@ func (d *round) encode(w work) (names, bodies []string, err error) {
 	return names, bodies, nil
 }
 
-// waiting finds the instances that a timer makes ask for commands while others of theirs wait.
+// waiting finds the instances that ask for commands while others of theirs wait.
 func (d *round) waiting(ctx context.Context, tx pgx.Tx, list []work) (map[string]bool, error) {
 	var keys []string
 	for _, w := range list {
-		if w.Timeout != nil && !w.suppressed && len(w.next.Output.Commands) > 0 {
+		if !w.suppressed && len(w.next.Output.Commands) > 0 {
 			keys = append(keys, w.key)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/google/uuid"
@@ -35,6 +36,12 @@ const (
 	commandsPer  = 4  // commands that are executed at the same time, for each input
 )
 
+// Bounds on the commands of one process that wait in memory, in bytes. Those beyond it are read from their rows.
+const (
+	maxHanded  = 32 << 20
+	handedCost = 512 // what a command takes beside its content
+)
+
 // outbox executes the stored commands of a process: those of an instance in order, instances in parallel, organizations
 // in turn. Safe for concurrent use.
 type outbox struct {
@@ -44,6 +51,7 @@ type outbox struct {
 	look    chan struct{}       // wakes the search for commands
 	later   chan struct{}       // wakes the goroutine that waits for retries
 	over    chan struct{}       // wakes the goroutine that deletes rows
+	handed  atomic.Int64        // bytes of the commands that wait without having been read
 
 	mu      sync.Mutex
 	acted   []fetched       // executed, and their rows are to be deleted
@@ -100,16 +108,24 @@ func (o *outbox) start() {
 	})
 }
 
-// kick makes a worker look for commands of an instance.
-func (o *outbox) kick(key string, org id.Organization) {
+// kick makes a worker look for commands of an instance. When nobody works on the instance and its oldest command is
+// known, the command is executed without being read from its row first, as long as there is memory.
+func (o *outbox) kick(org id.Organization, a asked) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if _, ok := o.known[key]; ok {
-		o.known[key] = true
+	if _, ok := o.known[a.key]; ok {
+		o.known[a.key] = true
 		return
 	}
-	o.known[key] = false
-	o.ready.push(org, key, lane{key: key, org: org, pause: &loop.Backoff{Min: firstRetry, Max: longRetry}})
+	o.known[a.key] = false
+	l := lane{key: a.key, org: org, pause: &loop.Backoff{Min: firstRetry, Max: longRetry}}
+	if a.oldest == nil || o.handed.Load() > maxHanded {
+		o.ready.push(org, a.key, l)
+		return
+	}
+	size := int64(len(a.oldest.Body) + len(a.oldest.Cause) + handedCost)
+	o.handed.Add(size)
+	o.fetched.push(org, a.key, fetched{lane: l, row: *a.oldest, done: func() { o.handed.Add(-size) }})
 }
 
 // selectKeysSQL finds the instances that have commands to execute, also those that have stopped themselves. It leaves
@@ -129,7 +145,7 @@ func (o *outbox) sweep(ctx context.Context) error {
 	var key, owner string
 	_, err = pgx.ForEachRow(rows, []any{&key, &owner}, func() error {
 		org, _ := id.Parse[id.Organization](owner) // zero for a command of the platform
-		o.kick(key, org)
+		o.kick(org, asked{key: key})
 		return nil
 	})
 	return err

@@ -26,6 +26,7 @@ type process struct {
 	def  processmanagers.Erased
 
 	timers   chan struct{} // wakes the loop that fires timers
+	rests    atomic.Int64  // until when that loop waits, in microseconds since 1970; an earlier timer wakes it
 	retry    chan struct{} // wakes a process that has stopped
 	asked    chan struct{} // wakes the goroutine that takes requests
 	retrying atomic.Int64
@@ -136,6 +137,7 @@ type round struct {
 	term     *term
 	lanes    lanes
 	outbox   outbox
+	gather   gatherer
 	liveFrom uint64                  // outputs of events up to this position are suppressed
 	caughtUp uint64                  // timers fire once all events up to this position are taken
 	fail     context.CancelCauseFunc // ends the round; the first error counts
@@ -156,6 +158,7 @@ func (p *process) run(ctx context.Context, t *term) error {
 		loops: loop.Within(ctx, p.r.logger),
 	}
 	d.outbox.init(d)
+	d.gather.round = d
 	p.show(StateRunning, "")
 	if checkpoint < liveFrom {
 		p.show(StateHistory, "")

@@ -86,7 +86,7 @@ func (d *round) takeEvent(ctx context.Context, v *delivery) error {
 	if err := v.turn.wait(ctx); err != nil {
 		return err
 	}
-	return d.take(ctx, d.inputOf(v.event, v.key, v.after))
+	return d.gather.take(ctx, d.inputOf(v.event, v.key, v.after))
 }
 
 // inputOf makes what take needs of an event; after is a position from which a reader finds the event again.

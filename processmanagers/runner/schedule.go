@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"sync"
 	"time"
 
@@ -26,12 +27,25 @@ const (
 
 // Searches for due timers.
 const (
-	// Organizations have their turns: each one's longest due timer comes before the second of any other.
+	// Organizations have their turns: each one's longest due timer comes before the second of any other. The first part
+	// finds the organizations, one after the other, in the index.
 	selectDueSQL = `
-select coalesce(cause->>'orgId', '') as org, key, name, due_at, cause from {schema}.timers t
-where process = $1 and due_at <= $2 and not exists (
-	select from {schema}.instances i where i.process = t.process and i.key = t.key and i.error <> '')
-order by row_number() over (partition by cause->>'orgId' order by due_at, key, name), due_at, key, name limit $3`
+with recursive orgs (org) as (
+	(select org from {schema}.timers where process = $1 order by org limit 1)
+	union all
+	select (select t.org from {schema}.timers t where t.process = $1 and t.org > o.org order by t.org limit 1)
+	from orgs o where o.org is not null
+)
+select d.org, d.key, d.name, d.due_at, d.cause
+from orgs o cross join lateral (
+	select t.*, row_number() over (order by t.due_at, t.key, t.name) as turn
+	from (
+		select * from {schema}.timers t where t.process = $1 and t.org = o.org and t.due_at <= $2 and not exists (
+			select from {schema}.instances i where i.process = t.process and i.key = t.key and i.error <> '')
+		order by t.due_at limit $3
+	) t
+) d
+order by d.turn, d.due_at, d.key, d.name limit $3`
 	selectNextDueSQL = `
 select (
 	select due_at from {schema}.timers t
@@ -55,6 +69,7 @@ func (d *round) schedule(ctx context.Context) error {
 	c := d.r.cfg.Clock
 	caughtUp, before := d.caughtUp, clock.Moved(c)
 	for {
+		d.rests.Store(math.MaxInt64) // a timer that is armed from now on may come too late for the search
 		now := c.Now()
 		if moved := clock.Moved(c); moved != before {
 			caughtUp, before = max(caughtUp, d.r.cfg.Feed.Head()), moved
@@ -97,8 +112,16 @@ func (d *round) awaitDue(ctx context.Context, now time.Time) error {
 		loop.Sleep(ctx, timerAgain)
 		return nil
 	}
+	d.rests.Store(until.UnixMicro())
 	loop.WaitUntil(ctx, d.timers, d.r.cfg.Clock, until)
 	return nil
+}
+
+// armed wakes the loop that fires timers when it would wait for longer than until a timer that was armed.
+func (p *process) armed(at time.Time) {
+	if !at.IsZero() && at.UnixMicro() < p.rests.Load() {
+		loop.Wake(p.timers)
+	}
 }
 
 // fireDue fires up to timerPage due timers: those of an organization in the order of their instants, organizations side
@@ -185,8 +208,7 @@ func (d *round) fireTogether(ctx context.Context, list []dueTimer, faults *worst
 	wg.Wait()
 }
 
-// fireBatch fires timers of different instances in one transaction. When one of them is poisonous, it fires one after
-// the other, so that it stops its instance alone.
+// fireBatch fires timers of different instances of one organization.
 func (d *round) fireBatch(ctx context.Context, batch []dueTimer, faults *worst) error {
 	list := make([]input, len(batch))
 	for i := range batch {
@@ -196,15 +218,12 @@ func (d *round) fireBatch(ctx context.Context, batch []dueTimer, faults *worst) 
 		}
 		list[i] = in
 	}
-	if len(list) > 1 {
-		if err := d.try(ctx, list...); poisonOf(err) == nil {
-			return err
+	return d.inSlot(ctx, list[0].cause.OrgID, func() error {
+		for _, err := range d.takeTogether(ctx, list) {
+			faults.note(err)
 		}
-	}
-	for _, in := range list {
-		faults.note(guarded(func() error { return d.take(ctx, in) }))
-	}
-	return nil
+		return nil
+	})
 }
 
 // inputOfTimer makes what take needs of a timer. The input is left out when the timer was moved or disarmed since it

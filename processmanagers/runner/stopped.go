@@ -212,7 +212,7 @@ func (d *round) resumeEvent(ctx context.Context, key string, position, after uin
 	}
 	in := d.inputOf(e, key, after)
 	in.resumed = true
-	err = d.try(ctx, in)
+	err = d.inSlot(ctx, in.cause.OrgID, func() error { return d.try(ctx, in) })
 	if bad := poisonOf(err); bad != nil && ctx.Err() == nil {
 		return false, d.stopInstance(ctx, in, bad)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/lastmile-isp/lastmile/events"
-	"github.com/lastmile-isp/lastmile/internal/loop"
+	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/jobs"
 	"github.com/lastmile-isp/lastmile/processmanagers"
@@ -71,13 +71,34 @@ func aboutValues(answer *pgconn.PgError) bool {
 
 // taken says what a transaction of take has left for others to do.
 type taken struct {
-	commands []string // keys of the instances that have asked for some
-	timers   bool
+	commands []asked
+	timer    time.Time // the earliest one that was armed; zero = none
+}
+
+// asked is an instance that has asked for commands.
+type asked struct {
+	key string
+	// oldest is the first of them; nil when older ones of the instance may wait.
+	oldest *storedCommand
 }
 
 // take gives an input to its instance and writes the new state and the outputs in one transaction. An input that was
 // taken before changes nothing. A poisonous input stops its instance alone. The caller holds the instance's turn.
 func (d *round) take(ctx context.Context, in input) error {
+	return d.inSlot(ctx, in.cause.OrgID, func() error { return d.takeAlone(ctx, in) })
+}
+
+// inSlot runs work for an organization in one of the slots that bound how many inputs are handled at the same time.
+func (d *round) inSlot(ctx context.Context, org id.Organization, work func() error) error {
+	if err := d.r.slots.Enter(ctx, org); err != nil {
+		return err
+	}
+	defer d.r.slots.Leave(org)
+	return work()
+}
+
+// takeAlone is take for a caller that has a slot.
+func (d *round) takeAlone(ctx context.Context, in input) error {
 	err := d.try(ctx, in)
 	if bad := poisonOf(err); bad != nil && ctx.Err() == nil {
 		return d.stopInstance(ctx, in, bad)
@@ -98,14 +119,30 @@ func poisonOf(err error) *poison {
 	return &poison{error: err}
 }
 
+// takeTogether takes inputs of one organization, each of another instance, in one transaction. When one of them is
+// poisonous, it takes one after the other, so that the input stops its instance alone. The errors are those of the
+// inputs. The caller has a slot.
+func (d *round) takeTogether(ctx context.Context, list []input) []error {
+	errs := make([]error, len(list))
+	if len(list) > 1 {
+		err := guarded(func() error { return d.try(ctx, list...) })
+		if poisonOf(err) == nil {
+			for i := range errs {
+				errs[i] = err
+			}
+			return errs
+		}
+	}
+	for i, in := range list {
+		errs[i] = guarded(func() error { return d.takeAlone(ctx, in) })
+	}
+	return errs
+}
+
 // try is one attempt of take for inputs of one organization, each of another instance, in one transaction. It returns
-// the poison of an input that cannot be taken; then none of them is.
+// the poison of an input that cannot be taken; then none of them is. The caller has a slot.
 func (d *round) try(ctx context.Context, list ...input) error {
 	org := list[0].cause.OrgID
-	if err := d.r.slots.Enter(ctx, org); err != nil {
-		return err
-	}
-	defer d.r.slots.Leave(org)
 	var did taken
 	err := postgres.Transaction(ctx, d.r.cfg.DB.Owner, func(tx pgx.Tx) (err error) {
 		did, err = d.takeIn(ctx, tx, list)
@@ -114,12 +151,10 @@ func (d *round) try(ctx context.Context, list ...input) error {
 	if err != nil {
 		return fmt.Errorf("process %s: instance %s: %w", d.name, list[0].key, err)
 	}
-	for _, key := range did.commands {
-		d.outbox.kick(key, org)
+	for _, a := range did.commands {
+		d.outbox.kick(org, a)
 	}
-	if did.timers {
-		loop.Wake(d.timers)
-	}
+	d.armed(did.timer)
 	return nil
 }
 
@@ -129,8 +164,9 @@ var errHeld = errors.New("the instance has stopped")
 // work is an input with its instance, and what it leads to.
 type work struct {
 	input
-	inst instance
-	next processmanagers.Stepped
+	inst   instance
+	next   processmanagers.Stepped
+	oldest *storedCommand // as in asked
 }
 
 // takeIn is the work of try within its transaction.
@@ -159,13 +195,19 @@ func (d *round) takeIn(ctx context.Context, tx pgx.Tx, list []input) (did taken,
 		if err := d.decide(ctx, tx, &todo[i]); err != nil {
 			return taken{}, err
 		}
-		w := todo[i]
-		if len(w.next.Output.Commands) > 0 && !w.suppressed {
-			did.commands = append(did.commands, w.key)
-		}
-		did.timers = did.timers || len(w.next.Output.Timers) > 0 && !w.next.Ended
 	}
-	return did, d.write(ctx, tx, todo)
+	err = d.write(ctx, tx, todo)
+	for _, w := range todo {
+		if len(w.next.Output.Commands) > 0 && !w.suppressed {
+			did.commands = append(did.commands, asked{w.key, w.oldest})
+		}
+		for _, t := range w.next.Output.Timers {
+			if !w.next.Ended && !t.At.IsZero() && (did.timer.IsZero() || t.At.Before(did.timer)) {
+				did.timer = t.At
+			}
+		}
+	}
+	return did, err
 }
 
 // claim deletes the rows that inputs come from, and leaves out the inputs whose rows are gone.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/internal/clock"
 )
 
 // ProcessBus executes the commands of processes, and encodes those that wait for their execution.
@@ -24,8 +25,8 @@ type Reviews struct {
 }
 
 // NewReviews makes the bus of processes from one that passes commands on, and one from which the rules are read.
-func NewReviews(next ProcessBus, rules *bus.Bus) Reviews {
-	return Reviews{ProcessBus: next, rules: rules, present: &presentRules{}}
+func NewReviews(next ProcessBus, rules *bus.Bus, c clock.Clock) Reviews {
+	return Reviews{ProcessBus: next, rules: rules, present: &presentRules{clock: c}}
 }
 
 // Execute fails as the bus does, and with organization_not_found.
@@ -38,7 +39,7 @@ func (u Reviews) Execute(ctx context.Context, cmd commands.Command, meta command
 		}
 		cmd = filled
 	case commands.ReviewDunning:
-		rules, err := u.present.of(ctx, u.rules, c.Subject.OrgID)
+		rules, err := u.present.of(ctx, u.rules, c.Subject.OrgID, c.Timed)
 		if err != nil {
 			return bus.Result{}, err
 		}

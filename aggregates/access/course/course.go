@@ -25,8 +25,9 @@ type Step struct {
 	At     time.Time // UTC
 	State  events.DunningState
 	Reason Reason
-	DueAt  time.Time    // the due instant of the course; zero when nothing is due any more
-	Due    money.Amount // overdue at that instant
+	DueAt  time.Time // the due instant of the course; zero when nothing is due any more
+	// Due is overdue at that instant. For prepaid it counts the unpaid period, also when that was invoiced later.
+	Due money.Amount
 	// Planned is the instant without the times in which nobody is cut; it differs from At when the cut had to wait.
 	Planned time.Time
 }
@@ -190,7 +191,8 @@ func (w *walk) step(e episode, s Step) {
 		s.Planned = s.At
 	}
 	for _, o := range e.owed {
-		if !o.At.After(s.At) {
+		late := s.Due.Minor == 0 && !o.PaidUntil.IsZero() // the next period was invoiced after the step
+		if !o.At.After(s.At) || late {
 			s.Due = w.rules.Overdue(o, s.At)
 		}
 	}

@@ -30,7 +30,7 @@ type Change struct {
 	Subscription id.Subscription
 	At           time.Time
 	From, To     events.DunningState
-	Due          money.Amount // overdue at that instant
+	Due          money.Amount // as that of the step
 }
 
 // Preview runs rules over the past [from, to). What really happened to the customers makes no difference: only what

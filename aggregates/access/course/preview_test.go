@@ -58,6 +58,27 @@ func TestPreview_SaysWhomAPolicyWouldHaveCutAndWhen(t *testing.T) {
 	}
 }
 
+// The clock jumped over the day on which the next period would have been invoiced.
+func TestPreview_SaysWhatAnUnpaidPeriodCostsThatWasInvoicedLate(t *testing.T) {
+	t.Parallel()
+	z := zone(t, "Africa/Nairobi")
+	until := local(t, "2025-04-01 09:00", z)
+	s := course.Subject{Subscription: id.Derive[id.Subscription]("jumped"), History: course.History{Owed: []course.Owed{
+		{At: until.AddDate(0, -1, 0), PaidUntil: until},
+		{At: until.AddDate(0, 0, 20), PaidUntil: until, Debts: []course.Debt{{Amount: money.Major(1500, money.KES)}}},
+		{At: until.AddDate(0, 0, 21), PaidUntil: until.AddDate(0, 1, 0)},
+	}}}
+	got := course.Preview(course.NewRules(access.DefaultDunningPolicy(money.KES), z, nil), []course.Subject{s}, until,
+		until.AddDate(0, 1, 0))
+	var due []int64
+	for _, c := range got.Changes {
+		due = append(due, c.Due.Minor)
+	}
+	if diff := cmp.Diff([]int64{150_000, 150_000, 0}, due); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
+	}
+}
+
 // BenchmarkPreview runs a policy over a year of 50,000 subscriptions, of which every seventh pays late.
 func BenchmarkPreview(b *testing.B) {
 	z := zone(b, "Africa/Nairobi")

@@ -90,7 +90,7 @@ func decide(s State, in processmanagers.Input, now time.Time) (processmanagers.O
 		if !changed && k != asked {
 			continue
 		}
-		out.Commands = append(out.Commands, line.review())
+		out.Commands = append(out.Commands, line.review(false))
 		at := now.Add(later)
 		if !line.WakeAt.IsZero() && line.WakeAt.Before(at) {
 			at = line.WakeAt
@@ -125,7 +125,7 @@ func (s State) timeout(t processmanagers.Timeout, now time.Time) processmanagers
 	if err != nil || !ok {
 		return processmanagers.Output{}
 	}
-	out := processmanagers.Output{Commands: []commands.Command{line.review()}}
+	out := processmanagers.Output{Commands: []commands.Command{line.review(true)}}
 	switch {
 	case line.WakeAt.After(now):
 		out.Timers = []processmanagers.Timer{timer(subscription, line.WakeAt)}

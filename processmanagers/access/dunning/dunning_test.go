@@ -76,8 +76,11 @@ func TestPrepaid_IsReviewedWhenPaidTimeChangesAndWhenAStepIsDue(t *testing.T) {
 	s = s.When(reviewed(events.DunningNone, until)).Then(processmanagers.Output{
 		Timers: []processmanagers.Timer{{Name: "look:" + line.String(), At: until}},
 	})
-	s.At(until).WhenDue("look:"+line.String(), until).
-		Then(looks(false, until.Add(time.Hour), events.DunningOwed{At: start, PaidUntil: until}))
+	timed := looks(false, until.Add(time.Hour), events.DunningOwed{At: start, PaidUntil: until})
+	timed.Commands = []commands.Command{commands.ReviewDunning{
+		Subject: subject, Timed: true, Owed: []events.DunningOwed{{At: start, PaidUntil: until}},
+	}}
+	s.At(until).WhenDue("look:"+line.String(), until).Then(timed)
 	paused := s.With(at(start.Add(time.Hour))).
 		When(events.SubscriptionPaused{SubscriptionID: line, SubscriberID: who}).
 		Then(looks(false, start.Add(time.Hour), events.DunningOwed{At: start.Add(time.Hour)}))

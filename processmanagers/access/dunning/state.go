@@ -55,10 +55,10 @@ const (
 // present has the debts and the paid time that hold now.
 func (l Line) present() events.DunningOwed { return l.Owed[len(l.Owed)-1] }
 
-// review is the command that looks at everything anew.
-func (l Line) review() commands.Command {
+// review is the command that looks at everything anew; timed says that no event asks for it.
+func (l Line) review(timed bool) commands.Command {
 	return commands.ReviewDunning{
-		Subject: l.Subject, PlanID: l.PlanID, Policy: l.Policy, Short: l.Short, Owed: l.Owed,
+		Subject: l.Subject, PlanID: l.PlanID, Policy: l.Policy, Short: l.Short, Timed: timed, Owed: l.Owed,
 	}
 }
 

@@ -1,0 +1,87 @@
+package processrunner
+
+import (
+	"context"
+	"sync"
+
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
+
+// eventBatch is how many events are taken in one transaction at most.
+const eventBatch = 64
+
+// gatherer lets events of one organization share transactions: one transaction is under way, and the next one takes all
+// events that have come meanwhile. So an event that is alone waits for no other one. Safe for concurrent use.
+type gatherer struct {
+	round   *round
+	mu      sync.Mutex
+	waiting map[id.Organization][]gathered // a key for each organization that has a transaction under way
+}
+
+// gathered is an event that waits; the channel has room for its answer.
+type gathered struct {
+	in   input
+	done chan error
+}
+
+// take is round.take for an event. The turns of the instances keep two events of one instance from being here at the
+// same time.
+func (g *gatherer) take(ctx context.Context, in input) error {
+	own := gathered{in, make(chan error, 1)}
+	if g.add(own) {
+		g.round.loops.Go("process events", func(ctx context.Context) { g.work(ctx, in.cause.OrgID) })
+	}
+	select {
+	case err := <-own.done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// work takes the events of an organization until none waits.
+func (g *gatherer) work(ctx context.Context, org id.Organization) {
+	for list := g.next(org); len(list) > 0; list = g.next(org) {
+		inputs := make([]input, len(list))
+		for i, w := range list {
+			inputs[i] = w.in
+		}
+		var errs []error
+		err := g.round.inSlot(ctx, org, func() error {
+			errs = g.round.takeTogether(ctx, inputs)
+			return nil
+		})
+		for i, w := range list {
+			if err == nil {
+				w.done <- errs[i]
+			} else {
+				w.done <- err
+			}
+		}
+	}
+}
+
+// add makes an event wait. It reports whether the caller must start the work for the organization.
+func (g *gatherer) add(w gathered) (first bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.waiting == nil {
+		g.waiting = map[id.Organization][]gathered{}
+	}
+	org := w.in.cause.OrgID
+	list, busy := g.waiting[org]
+	g.waiting[org] = append(list, w)
+	return !busy
+}
+
+// next removes the events that have waited longest, at most eventBatch. Without any the work ends.
+func (g *gatherer) next(org id.Organization) []gathered {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	list := g.waiting[org]
+	n := min(len(list), eventBatch)
+	if g.waiting[org] = list[n:]; n == 0 {
+		delete(g.waiting, org)
+	}
+	return list[:n]
+}
