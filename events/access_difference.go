@@ -89,15 +89,25 @@ type AccessRepairWritten struct {
 	At            time.Time `json:"at"`
 }
 
+// AccessDifferencePeriodClosed passes the state to the stream's next period (docs/rules/engine.md#closing-a-period).
+type AccessDifferencePeriodClosed struct {
+	AccessDifference
+	Opening []byte `json:"opening"` // JSON of the aggregate's state, without its personal text
+}
+
 func (AccessDifferenceOpened) EventType() string { return "access.AccessDifferenceOpened.v1" }
 func (AccessDifferenceClosed) EventType() string { return "access.AccessDifferenceClosed.v1" }
 func (AccessRepairAsked) EventType() string      { return "access.AccessRepairAsked.v1" }
 func (AccessRepairWritten) EventType() string    { return "access.AccessRepairWritten.v1" }
+func (AccessDifferencePeriodClosed) EventType() string {
+	return "access.AccessDifferencePeriodClosed.v1"
+}
 
-func (AccessDifferenceOpened) differenceEvent() {}
-func (AccessDifferenceClosed) differenceEvent() {}
-func (AccessRepairAsked) differenceEvent()      {}
-func (AccessRepairWritten) differenceEvent()    {}
+func (AccessDifferenceOpened) differenceEvent()       {}
+func (AccessDifferenceClosed) differenceEvent()       {}
+func (AccessRepairAsked) differenceEvent()            {}
+func (AccessRepairWritten) differenceEvent()          {}
+func (AccessDifferencePeriodClosed) differenceEvent() {}
 
 // PersonalSubject is the customer, or the difference itself when nobody is known.
 func (e AccessDifferenceOpened) PersonalSubject() uuid.UUID {

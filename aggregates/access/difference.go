@@ -1,6 +1,8 @@
 package access
 
 import (
+	"encoding/json"
+	"fmt"
 	"slices"
 	"time"
 
@@ -15,7 +17,7 @@ import (
 func Differences() aggregates.Definition[Difference, commands.DifferenceCommand, events.DifferenceEvent] {
 	return aggregates.Definition[Difference, commands.DifferenceCommand, events.DifferenceEvent]{
 		Category: commands.DifferenceCategory, Missing: commands.ErrNoDifference, Evolve: evolveDifference,
-		Decide: decideDifference, Owner: ownerDifference,
+		Decide: decideDifference, Owner: ownerDifference, Close: closeDifferencePeriod,
 		Commands: []commands.DifferenceCommand{
 			commands.OpenDifference{}, commands.CloseDifference{}, commands.AskRepair{},
 			commands.RecordRepairWrite{},
@@ -33,7 +35,6 @@ type Difference struct {
 	Pending  []events.RouterStep // writes of a repair that are announced, in their order
 	By       events.Actor        // who asked for the repair
 	Asked    string              // correlation id of the request of the repair
-	Events   int                 // in the stream
 }
 
 // ownerDifference is the organization of the router.
@@ -42,7 +43,6 @@ func ownerDifference(s Difference) id.Organization { return s.OrgID }
 // evolveDifference applies one recorded event.
 func evolveDifference(s Difference, e events.DifferenceEvent) Difference {
 	s.AccessDifference = events.DifferenceOf(e)
-	s.Events++
 	switch e := e.(type) {
 	case events.AccessDifferenceOpened:
 		s.Open, s.Expected, s.Actual, s.Since = true, e.Expected, e.Actual.Reveal(), e.Since
@@ -54,8 +54,26 @@ func evolveDifference(s Difference, e events.DifferenceEvent) Difference {
 		if len(s.Pending) > 0 {
 			s.Pending = s.Pending[1:]
 		}
+	case events.AccessDifferencePeriodClosed:
+		var opened Difference
+		if err := json.Unmarshal(e.Opening, &opened); err != nil {
+			panic(fmt.Sprintf("access: read opening: %v", err)) // a wrong state would lead to wrong decisions
+		}
+		return opened
 	}
 	return s
+}
+
+// closeDifferencePeriod passes the state on, without what the router showed: that is personal. So an open difference is
+// recorded once more when it is next looked at twice and looks different.
+func closeDifferencePeriod(s Difference) events.DifferenceEvent {
+	difference := s.AccessDifference
+	s.Actual = ""
+	body, err := json.Marshal(s)
+	if err != nil {
+		panic(fmt.Sprintf("access: write opening: %v", err)) // no field can fail to marshal
+	}
+	return events.AccessDifferencePeriodClosed{AccessDifference: difference, Opening: body}
 }
 
 // decideDifference records openings, ends and repairs, each once.

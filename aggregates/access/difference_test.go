@@ -1,8 +1,11 @@
 package access_test
 
 import (
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/lastmile-isp/lastmile/aggregates/access"
 	"github.com/lastmile-isp/lastmile/commands"
@@ -103,4 +106,32 @@ func TestDifference_EqualWritesAreCounted(t *testing.T) {
 		})
 	difference(t, found("secret", now), asked).
 		When(commands.RecordRepairWrite{DifferenceID: bypass.DifferenceID, Found: true}).Then(written(disabling, true))
+}
+
+// A difference that comes and goes for years has a short stream: a period passes on all that decisions need, and no
+// personal text.
+func TestDifference_APeriodPassesOnWhatIsNeeded(t *testing.T) {
+	t.Parallel()
+	def := access.Differences()
+	asked := events.AccessRepairAsked{
+		AccessDifference: bypass, Steps: []events.RouterStep{disabling}, By: clerk, CorrelationID: "first", At: now,
+	}
+	state := def.Evolve(def.Evolve(access.Difference{}, found("amina", now)), asked)
+	closing := def.Close(state)
+	got, err := def.Reopen(closing)
+	if err != nil {
+		t.Fatal(err)
+	}
+	state.Actual = ""
+	if diff := cmp.Diff(state, got); diff != "" {
+		t.Errorf("state (-before +after):\n%s", diff)
+	}
+	if body := string(closing.(events.AccessDifferencePeriodClosed).Opening); strings.Contains(body, "amina") {
+		t.Errorf("personal text in %s", body)
+	}
+	difference(t, found("amina", now), asked,
+		closing).When(commands.CloseDifference{DifferenceID: bypass.DifferenceID}).
+		Then(events.AccessRepairWritten{
+			AccessDifference: bypass, Step: disabling, Found: true, By: clerk, CorrelationID: "first", At: now,
+		}, events.AccessDifferenceClosed{AccessDifference: bypass, At: now})
 }

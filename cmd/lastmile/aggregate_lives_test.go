@@ -27,7 +27,7 @@ type life func(n int) commands.Command
 func lives(org id.Organization) []life {
 	return []life{
 		deviceLife(org), serviceLife(org), planLife(org), runLife(org), accountLife(org), seriesLife(org),
-		subscriptionLife(org), dunningLife(org), usageLife(org),
+		subscriptionLife(org), dunningLife(org), usageLife(org), differenceLife(org),
 	}
 }
 
@@ -58,6 +58,21 @@ func usageLife(org id.Organization) life {
 			Terms: commands.CapTerms{
 				Cap: events.Cap{Bytes: 1 << 40, Period: "day", Then: events.CapStop}, Timezone: "UTC",
 			},
+		}
+	}
+}
+
+// differenceLife is a bad cable that is seen and not seen in turn.
+func differenceLife(org id.Organization) life {
+	cable := events.AccessDifference{
+		DifferenceID: id.New[id.Difference](), OrgID: org, DeviceID: id.New[id.Device](), Kind: events.PortBelowPlan,
+	}
+	return func(n int) commands.Command {
+		if n%2 == 1 {
+			return commands.CloseDifference{DifferenceID: cable.DifferenceID}
+		}
+		return commands.OpenDifference{
+			Difference: cable, Expected: "a port of 1000000 kbit/s", Actual: personal.Of("100000 kbit/s"),
 		}
 	}
 }

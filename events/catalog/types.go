@@ -120,7 +120,7 @@ func access() []events.Event {
 		events.SessionChangeAnnounced{}, events.SessionChanged{}, events.SessionChangeRefused{},
 		events.PaymentsInterrupted{}, events.PaymentsResumed{},
 		events.AccessDifferenceOpened{}, events.AccessDifferenceClosed{}, events.AccessRepairAsked{},
-		events.AccessRepairWritten{},
+		events.AccessRepairWritten{}, events.AccessDifferencePeriodClosed{},
 	}
 }
 

@@ -34,6 +34,7 @@ func ofDifference(e events.DifferenceEvent) happening {
 	case events.AccessRepairAsked:
 		return about("A repair was asked for: ")
 	case events.AccessRepairWritten: // the audit log has the write
+	case events.AccessDifferencePeriodClosed: // bookkeeping, no row
 	}
 	return happening{}
 }
