@@ -40,6 +40,11 @@ var (
 		"Callbacks from the provider that led to nothing, although they may speak of money.", nil, nil)
 	spoolDesc = prometheus.NewDesc("lastmile_accounting_spool_bytes",
 		"Reports of routers about sessions that wait on the disk for the database.", nil, nil)
+	behindDesc = prometheus.NewDesc("lastmile_accounting_behind_seconds",
+		"For how long the oldest report on the disk has waited for the database.", nil, nil)
+	reportsRefusedDesc = prometheus.NewDesc("lastmile_accounting_refused_total",
+		"Reports of routers about sessions that were not made durable, so that the routers repeat them.",
+		[]string{"cause"}, nil)
 	sessionsReplacedDesc = prometheus.NewDesc("lastmile_sessions_replaced_total",
 		"Sessions that had to end because their subscription began newer ones.", nil, nil)
 	reportsDroppedDesc = prometheus.NewDesc("lastmile_accounting_dropped_total",
@@ -54,7 +59,7 @@ func (alarms) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		writableDesc, processStoppedDesc, processLagDesc, processRetryDesc, instanceStoppedDesc, commandStoppedDesc,
 		commandWaitingDesc, jobsDesc, callbacksDesc, callbacksGivenUpDesc, spoolDesc, reportsDroppedDesc,
-		sessionsReplacedDesc,
+		sessionsReplacedDesc, behindDesc, reportsRefusedDesc,
 	} {
 		to <- d
 	}
@@ -75,6 +80,12 @@ func (m alarms) Collect(to chan<- prometheus.Metric) {
 	if m.app.radius != nil {
 		status := m.app.radius.recorder.Status()
 		show(spoolDesc, float64(status.SpoolBytes))
+		show(behindDesc, status.Behind.Seconds())
+		for cause, n := range map[string]uint64{
+			"waiting": status.Refused.Waiting, "spool": status.Refused.Spool, "disk": status.Refused.Disk,
+		} {
+			to <- prometheus.MustNewConstMetric(reportsRefusedDesc, prometheus.CounterValue, float64(n), cause)
+		}
 		to <- prometheus.MustNewConstMetric(reportsDroppedDesc, prometheus.CounterValue, float64(status.Dropped))
 		to <- prometheus.MustNewConstMetric(sessionsReplacedDesc, prometheus.CounterValue,
 			float64(m.app.radius.live.Ended()))

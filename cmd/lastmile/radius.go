@@ -92,12 +92,12 @@ func (a *App) newServer(p *radiusParts) error {
 		Bus: a.engines.bus, Store: a.telemetry, Clock: a.clock, Logger: a.logger,
 	})
 	p.caps = runner.NewMemory(p.meter, a.engines.feed, a.logger)
-	p.recorder = a.newRecorder(p.directory, p.live, p.meter.Take)
+	p.recorder = a.newRecorder(p)
 	p.keeper = a.newKeeper(p.recorder)
 	p.writer = telemetry.NewRefusalWriter(a.telemetry, p.refusals, a.logger)
 	p.vouchers = directory.NewVoucherRecorder(p.directory, a.recordVoucher, a.logger)
 	p.notes = directory.NewVoucherNotes(p.directory, filepath.Join(a.cfg.DataDir, spoolFolder), a.logger)
-	sink := accounting.Sink{Recorder: p.recorder, Began: p.begins.Began}
+	sink := accounting.Sink{Recorder: p.recorder}
 	server, err := radius.New(radius.Config{
 		AccessAddr: a.cfg.RadiusAuthAddr, AccountingAddr: a.cfg.RadiusAcctAddr, Directory: p.directory,
 		Accounting: sink, Notices: p.directory.Notice, Clock: a.clock, Logger: a.logger, Metrics: a.metrics,

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
 	"github.com/lastmile-isp/lastmile/commands"
@@ -33,9 +34,13 @@ func (a *App) auditorRoutes() []httpapi.Route {
 	}.Routes()
 }
 
-// accountingBehind reports whether reports of routers wait on the disk of this program.
+// auditBehind is for how long reports may wait on the disk before the sessions of the tables count as old. What began
+// a moment ago at a router is left alone by the auditor anyway.
+const auditBehind = 5 * time.Second
+
+// accountingBehind reports whether reports of routers wait for long on the disk of this program.
 func (a *App) accountingBehind() bool {
-	return a.customers.recorder != nil && a.customers.recorder.Status().SpoolBytes > 0
+	return a.customers.recorder != nil && a.customers.recorder.Status().Behind > auditBehind
 }
 
 // shownRouters reads routers for the auditor, through the gateway of the network area.

@@ -34,16 +34,15 @@ func (a *App) newLive(p *radiusParts) *telemetry.Live {
 	})
 }
 
-// newRecorder makes the recorder of what routers report about the customers that a directory knows. It tells what they
-// used in all, and the directory hears of sign-ins with vouchers.
-func (a *App) newRecorder(
-	d *directory.Directory, live *telemetry.Live, used func([]telemetry.Used),
-) *telemetry.Recorder {
+// newRecorder makes the recorder of what routers report about the customers that the directory knows. It tells what
+// they used in all and which sessions began, and the directory hears of sign-ins with vouchers.
+func (a *App) newRecorder(p *radiusParts) *telemetry.Recorder {
 	return telemetry.NewRecorder(telemetry.Config{
-		Clock: a.clock, Live: live, Store: a.telemetry, Directory: telemetry.Directory{
-			Resolve: holders{d}.resolve, Zone: d.Zone,
+		Clock: a.clock, Live: p.live, Store: a.telemetry, Directory: telemetry.Directory{
+			Resolve: holders{p.directory}.resolve, Zone: p.directory.Zone,
 		},
-		SpoolDir: filepath.Join(a.cfg.DataDir, spoolFolder), Used: used, Heard: d.Heard,
+		SpoolDir: filepath.Join(a.cfg.DataDir, spoolFolder), Used: p.meter.Take,
+		Heard: p.directory.Heard, Began: p.begins.Began,
 		Logger: a.logger,
 	})
 }

@@ -49,6 +49,13 @@ func (r *Rota[T]) Next(may func(id.Organization) bool) (org id.Organization, ite
 	return org, item, false
 }
 
+// Heads calls look with the oldest item of each organization.
+func (r *Rota[T]) Heads(look func(T)) {
+	for _, list := range r.waiting {
+		look(list[0])
+	}
+}
+
 // Empty reports whether nothing is waiting.
 func (r *Rota[T]) Empty() bool { return len(r.turns) == 0 }
 

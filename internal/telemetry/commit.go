@@ -45,11 +45,14 @@ const saveRestartsSQL = `insert into {schema}.routers (device_id, org_id, restar
 	on conflict (device_id) do update set org_id = excluded.org_id,
 		restarted_at = greatest(routers.restarted_at, excluded.restarted_at)`
 
-// closeRestartedSQL ends what routers had before they restarted.
+// closeRestartedSQL ends what routers had before they restarted. The offset keeps the conditions on instants away from
+// the choice of the index: by that of instants, all sessions that a router ever had would be read.
 const closeRestartedSQL = `update {schema}.sessions s
 	set ended_at = s.updated_at, ended_by = 2, end_reason = '` + ReasonRestarted + `'
 	from unnest($1::uuid[], $2::timestamptz[]) r (device, at)
-	where s.device_id = r.device and s.ended_at is null and s.started_at < r.at and s.updated_at <= r.at`
+	cross join lateral (select * from {schema}.sessions o where o.device_id = r.device and o.ended_at is null
+		offset 0) x
+	where s.id = x.id and x.started_at < r.at and x.updated_at <= r.at`
 
 // saveSessionsSQL writes sessions; only columns that change are written again.
 const saveSessionsSQL = `insert into {schema}.sessions (id, org_id, device_id, source, session_key, username, calling,

@@ -21,6 +21,12 @@ type Death struct {
 // Await lets the recorder die by d.
 func (r *Recorder) Await(d *Death) { r.step = d.step }
 
+// SmallFiles changes after how many bytes the spool begins another file.
+func (r *Recorder) SmallFiles(bytes int64) { r.spoolFile = bytes }
+
+// AlwaysSpool lets no group be committed without the spool.
+func (r *Recorder) AlwaysSpool() { r.direct = 0 }
+
 // Hurry changes how long a commit of the spool may take.
 func (r *Recorder) Hurry(patience time.Duration) { r.spoolPatience = patience }
 

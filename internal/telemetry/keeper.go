@@ -65,12 +65,16 @@ func (k *Keeper) Stop() { k.loops.Stop() }
 func (k *Keeper) Round(ctx context.Context) error {
 	now := k.cfg.Clock.Now()
 	var swept, purged error
+	behind := time.Duration(0)
+	if k.cfg.Recorder != nil {
+		behind = k.cfg.Recorder.Status().Behind
+	}
 	switch {
 	case k.cfg.Recorder == nil:
-	case k.cfg.Recorder.Spooled():
+	case behind > sweepEvery:
 		k.from = now.Add(k.cfg.LostAfter) // the database does not know yet who was heard
 	case !now.Before(k.from):
-		_, swept = k.cfg.Store.CloseLost(ctx, now.Add(-k.cfg.LostAfter))
+		_, swept = k.cfg.Store.CloseLost(ctx, now.Add(-k.cfg.LostAfter-behind))
 	}
 	if now.Sub(k.purged) >= purgeEvery {
 		if purged = k.cfg.Store.Purge(ctx, now, k.cfg.Keep); purged == nil {

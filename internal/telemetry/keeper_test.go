@@ -21,7 +21,13 @@ func TestKeeper_NobodyIsLostWhileNobodyCouldBeHeard(t *testing.T) {
 	k := open(t)
 	k.commit(t, k.at(telemetry.Start, 0, 0, 0))
 	watch := clock.NewManual(noon.Add(24 * time.Hour))
-	recorder := k.recorder(t, k.away(t), t.TempDir(), nil)
+	recorder := telemetry.NewRecorder(telemetry.Config{
+		Store: k.away(t), Directory: k.directory(), SpoolDir: t.TempDir(), Clock: watch,
+	})
+	if err := recorder.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(recorder.Stop)
 	keeper := telemetry.NewKeeper(telemetry.KeeperConfig{
 		Store: k.Store, Recorder: recorder, Clock: watch, LostAfter: 15 * time.Minute,
 	})

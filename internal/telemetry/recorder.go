@@ -2,18 +2,19 @@ package telemetry
 
 import (
 	"context"
-	"errors"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/fair"
 	"github.com/lastmile-isp/lastmile/internal/loop"
-	"github.com/lastmile-isp/lastmile/internal/postgres"
 )
 
 const (
 	groupSize      = 2000             // reports in one transaction
+	directSize     = 16               // reports of a group that is committed without the spool, at most
 	mostPending    = 200_000          // reports that wait for their group
 	commitPatience = 3 * time.Second  // after which the database counts as away for reports that have just come
 	spoolPatience  = 30 * time.Second // the same for reports of the spool, for which no router waits
@@ -25,42 +26,63 @@ type Config struct {
 	Store      *Store
 	Directory  Directory
 	SpoolDir   string // where reports are kept while the database is away; one program at a time has it
-	SpoolLimit int64  // bytes, after which reports are refused; 0 = 4 GiB
+	SpoolLimit int64  // bytes, shared by the organizations as fair.Room does; 0 = 4 GiB
 	// Used is told what usage has come to after each commit that changed it; nil = nobody. It must not block for long.
 	// What a kill withholds comes again with the next report, since totals are told.
 	Used func([]Used)
 	// Heard is told each report when it is durable. At the start it is told again what the spool has, because a kill
 	// can have lost what followed from it. nil = nobody. It must not block for long.
-	Heard  func(Report)
-	Clock  clock.Clock  // by which reports have their instants; its jumps are noticed. nil = it never jumps
+	Heard func(Report)
+	// Began is told each start when its session is in the tables, which can be some time after it was acknowledged. nil
+	// = nobody. Commits wait for it.
+	Began  func(Report)
+	Clock  clock.Clock  // by which reports have their instants; its jumps are noticed. nil = the system's, unnoticed
 	Live   *Live        // is told which sessions have changed; nil = nobody
 	Logger *slog.Logger // nil discards
 }
 
-// Recorder makes reports durable, in groups: in the database, or in the spool while the database is away. Reports of
-// the spool are committed in order, and before newer ones. Safe for concurrent use.
+// Recorder makes reports durable, in groups: in the database, or in the spool while the database is away or slower than
+// the reports come. Groups, and
+// what the database takes from the spool, are made of the reports of all organizations in turn, and none can have so
+// many reports waiting, or in the spool, that no others can be taken. Reports of one organization are committed in
+// order. Safe for concurrent use.
 type Recorder struct {
-	cfg    Config
-	loops  *loop.Group
-	wake   chan struct{}
-	behind chan struct{}     // signalled when the spool has reports
-	spool  *spool            // nil before the start
-	jumps  *clock.Jumps      // of our clock; nil = nobody looks
-	step   func(name string) // between two steps; tests stop there
+	cfg   Config
+	loops *loop.Group
+	wake  chan struct{}
+	drain chan struct{}     // signalled when the spool has reports
+	spool *spool            // nil before the start
+	jumps *clock.Jumps      // of our clock; nil = nobody looks
+	step  func(name string) // between two steps; tests stop there
 
 	spoolPatience time.Duration // tests have less
+	direct        int           // directSize; tests have less
+	spoolFile     int64         // bytes of a file of the spool; tests have less
 	spoolGroup    int           // reports of the spool in the next transaction, at most groupSize; at least 1
 
+	now    func() time.Time
+	seldom seldom // for refusals
+
 	mu      sync.Mutex
-	waiting []pending
+	waiting fair.Rota[pending]
+	room    fair.Room // of reports that wait
 	status  Status
 }
 
 // Status is the condition of a recorder.
 type Status struct {
-	SpoolBytes int64  // on the disk, waiting for the database
-	Dropped    uint64 // reports since the start that the database refused for themselves
-	Fault      string // why the latest reports are not durable, so that routers repeat them; "" = they are
+	SpoolBytes int64         // on the disk, waiting for the database
+	Behind     time.Duration // for which the oldest report of the spool waits
+	Dropped    uint64        // reports since the start that the database refused for themselves
+	Refused    Refused
+	Fault      string // why none of the latest reports is durable, so that routers repeat them; "" = some are
+}
+
+// Refused counts the reports since the start that were not made durable, so that routers repeat them.
+type Refused struct {
+	Waiting uint64 // as many reports of the organization wait as may
+	Spool   uint64 // the organization has its share of the spool
+	Disk    uint64 // the spool could not be written
 }
 
 // pending is a report and who waits for it.
@@ -80,14 +102,21 @@ func NewRecorder(cfg Config) *Recorder {
 	if cfg.Heard == nil {
 		cfg.Heard = func(Report) {}
 	}
+	if cfg.Began == nil {
+		cfg.Began = func(Report) {}
+	}
 	var jumps *clock.Jumps
+	now := clock.System().Now
 	if cfg.Clock != nil {
+		now = cfg.Clock.Now
 		jumps = clock.NewJumps(cfg.Clock)
 		cfg.Directory.Jumps = jumps.Sums
 	}
 	return &Recorder{
-		jumps: jumps, cfg: cfg, loops: loop.New(cfg.Logger), wake: make(chan struct{}, 1),
-		behind: make(chan struct{}, 1), step: func(string) {}, spoolPatience: spoolPatience, spoolGroup: groupSize,
+		now: now, room: fair.Room{Capacity: mostPending}, jumps: jumps, cfg: cfg, loops: loop.New(cfg.Logger),
+		wake:  make(chan struct{}, 1),
+		drain: make(chan struct{}, 1), step: func(string) {}, spoolPatience: spoolPatience, spoolGroup: groupSize,
+		spoolFile: spoolFile, direct: directSize,
 	}
 }
 
@@ -101,7 +130,7 @@ func (r *Recorder) Start(ctx context.Context) error {
 		r.mu.Lock()
 		r.spool = spool
 		r.mu.Unlock()
-		loop.Wake(r.behind)
+		loop.Wake(r.drain)
 		r.loops.Go("accounting", func(ctx context.Context) {
 			for loop.Wait(ctx, r.wake) {
 				for group := r.next(); len(group) > 0; group = r.next() {
@@ -110,7 +139,7 @@ func (r *Recorder) Start(ctx context.Context) error {
 			}
 		})
 		r.loops.Go("accounting spool", func(ctx context.Context) {
-			for loop.Wait(ctx, r.behind) {
+			for loop.Wait(ctx, r.drain) {
 				r.catchUp(ctx)
 			}
 		})
@@ -120,18 +149,20 @@ func (r *Recorder) Start(ctx context.Context) error {
 
 // openSpool takes the file of the spool for this recorder, and has its reports told to Heard.
 func (r *Recorder) openSpool(ctx context.Context) (*spool, error) {
-	s := &spool{limit: r.cfg.SpoolLimit, logger: r.cfg.Logger, step: r.step, heard: r.cfg.Heard}
+	s := &spool{
+		limit: r.cfg.SpoolLimit, whole: r.spoolFile, logger: r.cfg.Logger, step: r.step, heard: r.cfg.Heard, now: r.now,
+	}
 	return s, s.open(ctx, r.cfg.SpoolDir)
 }
 
 // Stop ends the commits. Reports that still wait are refused: their routers repeat them.
 func (r *Recorder) Stop() {
 	r.loops.Stop()
-	r.mu.Lock()
-	rest := r.waiting
-	r.waiting = nil
-	r.mu.Unlock()
-	finish(rest, false)
+	for rest := r.next(); len(rest) > 0; rest = r.next() {
+		for _, p := range rest {
+			p.done(false)
+		}
+	}
 	if r.spool != nil {
 		r.spool.close()
 	}
@@ -146,9 +177,18 @@ func (r *Recorder) Status() Status {
 	defer r.mu.Unlock()
 	status := r.status
 	if r.spool != nil {
-		status.SpoolBytes = r.spool.bytes()
+		status.SpoolBytes, status.Behind = r.spool.bytes(), r.behind()
 	}
 	return status
+}
+
+// behind is for how long the oldest report of the spool waits.
+func (r *Recorder) behind() time.Duration {
+	since := r.spool.behind()
+	if since.IsZero() {
+		return 0
+	}
+	return max(0, r.now().Sub(since))
 }
 
 // note changes the condition.
@@ -162,164 +202,36 @@ func (r *Recorder) note(change func(*Status)) {
 // is durable, with false when it will not be.
 func (r *Recorder) Record(report Report, done func(durable bool)) {
 	r.mu.Lock()
-	full := len(r.waiting) >= mostPending
-	if !full {
-		r.waiting = append(r.waiting, pending{report, done})
+	taken := r.room.Take(report.Org, 1)
+	if taken {
+		r.waiting.Add(report.Org, pending{report, done})
+	} else {
+		r.status.Refused.Waiting++
 	}
 	r.mu.Unlock()
-	if full {
+	if !taken {
 		done(false)
 		return
 	}
 	loop.Wake(r.wake)
 }
 
-// next takes the oldest reports that wait, as many as fit into a group.
+// next takes reports that wait, by organizations in turn, as many as fit into a group. Those of one organization are
+// behind each other.
 func (r *Recorder) next() []pending {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	n := min(len(r.waiting), groupSize)
-	group := r.waiting[:n:n]
-	if r.waiting = r.waiting[n:]; len(r.waiting) == 0 {
-		r.waiting = nil
+	var group []pending
+	for len(group) < groupSize {
+		org, p, ok := r.waiting.Next(nil)
+		if !ok {
+			break
+		}
+		r.room.Give(org, 1)
+		group = append(group, p)
 	}
+	slices.SortStableFunc(group, func(a, b pending) int {
+		return slices.Compare(a.report.Org[:], b.report.Org[:])
+	})
 	return group
-}
-
-// record makes one group durable and answers it. Behind older reports in the spool it goes there, too.
-func (r *Recorder) record(ctx context.Context, group []pending) {
-	finished := false
-	defer func() {
-		if !finished { // a panic
-			finish(group, false)
-		}
-	}()
-	reports := withoutWaiters(group)
-	durable, fault := r.spool.empty() && r.commit(ctx, reports, commitPatience) == nil, ""
-	if !durable {
-		if err := r.spool.append(reports); err != nil {
-			fault = err.Error()
-			r.cfg.Logger.Error("accounting is not durable, routers will repeat it", slog.String("error", err.Error()),
-				slog.Int("reports", len(group)))
-		} else {
-			durable = true
-			loop.Wake(r.behind)
-		}
-	}
-	r.note(func(s *Status) { s.Fault = fault })
-	r.step("durable")
-	if durable {
-		for _, report := range reports {
-			r.cfg.Heard(report)
-		}
-	}
-	finished = true
-	finish(group, durable)
-}
-
-// commit writes reports to the database, and fails when it is away or does not answer within the patience. A report
-// that cannot be stored is dropped: repeats of it would end in the same way.
-func (r *Recorder) commit(ctx context.Context, reports []Report, patience time.Duration) error {
-	r.step("before commit")
-	err := r.try(ctx, reports, patience)
-	r.step("committed")
-	switch {
-	case err == nil:
-		return nil
-	case away(err):
-		r.cfg.Logger.Warn("accounting waits for the database", slog.String("error", err.Error()),
-			slog.Int("reports", len(reports)))
-		return err
-	case len(reports) == 1:
-		r.note(func(s *Status) { s.Dropped++ })
-		r.cfg.Logger.Error("accounting report dropped", slog.String("error", err.Error()),
-			slog.String("device_id", reports[0].Device.String()))
-		return nil
-	}
-	half := len(reports) / 2
-	if err := r.commit(ctx, reports[:half], patience); err != nil {
-		return err
-	}
-	return r.commit(ctx, reports[half:], patience)
-}
-
-// catchUp takes the reports of the spool, the oldest first, until there are none.
-func (r *Recorder) catchUp(ctx context.Context) {
-	pause := loop.Backoff{Min: 200 * time.Millisecond, Max: 5 * time.Second}
-	for !r.spool.empty() && ctx.Err() == nil {
-		if err := r.takeGroup(ctx); err == nil {
-			pause.Reset()
-		} else if !pause.Wait(ctx) {
-			return
-		}
-	}
-}
-
-// takeGroup commits the oldest reports of the spool and forgets them. A database can be too slow for a group: after a
-// time-out the next group has half of the reports, and after a success an eighth more.
-func (r *Recorder) takeGroup(ctx context.Context) error {
-	reports, behind, err := r.spool.next(r.spoolGroup)
-	if err == nil && len(reports) > 0 {
-		if err := r.commit(ctx, reports, r.spoolPatience); err != nil {
-			if errors.Is(err, context.DeadlineExceeded) {
-				r.spoolGroup = max(len(reports)/2, 1)
-			}
-			return err
-		}
-		r.spoolGroup = min(r.spoolGroup+r.spoolGroup/8+1, groupSize)
-	}
-	if err == nil {
-		r.step("caught up")
-		err = r.spool.taken(behind)
-	}
-	if err != nil {
-		r.cfg.Logger.Error("accounting spool", slog.String("error", err.Error()))
-		return err
-	}
-	r.step("taken")
-	return nil
-}
-
-// try commits reports within the patience.
-func (r *Recorder) try(ctx context.Context, reports []Report, patience time.Duration) error {
-	limited, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	if r.jumps != nil {
-		r.jumps.Look()
-	}
-	done, err := r.cfg.Store.Commit(limited, r.cfg.Directory, reports)
-	if err != nil {
-		if cause := limited.Err(); cause != nil && !errors.Is(err, cause) { // the connection was closed by it
-			err = errors.Join(err, cause)
-		}
-		return err
-	}
-	if r.cfg.Live != nil {
-		r.cfg.Live.Observe(done)
-	}
-	if len(done.Used) > 0 && r.cfg.Used != nil {
-		r.cfg.Used(done.Used)
-	}
-	return nil
-}
-
-// away reports whether a failed commit says nothing about its reports.
-func away(err error) bool {
-	return errors.Is(err, postgres.ErrPassing) || postgres.Away(err) || errors.Is(err, context.DeadlineExceeded)
-}
-
-// withoutWaiters drops who waits for the reports.
-func withoutWaiters(group []pending) []Report {
-	list := make([]Report, len(group))
-	for i, p := range group {
-		list[i] = p.report
-	}
-	return list
-}
-
-// finish tells those who wait.
-func finish(group []pending, durable bool) {
-	for _, p := range group {
-		p.done(durable)
-	}
 }

@@ -28,7 +28,7 @@ func record(r *telemetry.Recorder, reports ...telemetry.Report) int {
 	return durable
 }
 
-func TestRecorder_AnswersWhenReportsAreCommitted(t *testing.T) {
+func TestRecorder_AnswersWhenReportsAreDurable(t *testing.T) {
 	t.Parallel()
 	k := open(t)
 	r := telemetry.NewRecorder(telemetry.Config{Store: k.Store, Directory: k.directory(), SpoolDir: t.TempDir()})
@@ -43,6 +43,7 @@ func TestRecorder_AnswersWhenReportsAreCommitted(t *testing.T) {
 	if n := record(r, list...); n != len(list) {
 		t.Errorf("%d of %d are durable", n, len(list))
 	}
+	settle(t, r)
 	if got := k.only(t); got.Down != 4999 {
 		t.Errorf("%+v", got)
 	}

@@ -1,244 +1,254 @@
 package telemetry
 
 import (
-	"bufio"
+	"bytes"
 	"context"
-	"encoding/binary"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"sync"
-	"syscall"
 	"time"
 
-	"github.com/lastmile-isp/lastmile/internal/loop"
+	"github.com/lastmile-isp/lastmile/internal/fair"
+	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// spoolName is the file of the spool in its directory. It holds personal data, and nobody else may read it.
-const spoolName = "accounting.spool"
-
-// A record of the spool is its length, its checksum (CRC-32C), both as four bytes, and a report in JSON.
+// Sizes of the spool.
 const (
-	recordHead = 8
-	maxRecord  = 1 << 16
+	spoolFile = 16 << 20 // bytes, after which another file is begun
+	turnSize  = 64       // reports of one organization that are taken in its turn, at most
 )
 
-// How long, and how often, the file is asked for that another program has.
-const (
-	lockPatience = 2 * time.Second
-	lockPause    = 20 * time.Millisecond
-)
+// errSpoolFull refuses reports when the spool has reached its limit.
+var errSpoolFull = errors.New("the spool is full")
 
-var (
-	// errSpoolFull refuses reports when the spool has reached its limit.
-	errSpoolFull = errors.New("the spool is full")
-	// errTorn marks the place from which on the file is not valid.
-	errTorn = errors.New("the spool is torn")
-)
-
-// castagnoli is the table of the checksum.
-var castagnoli = crc32.MakeTable(crc32.Castagnoli) //nolint:gochecknoglobals // never written
-
-// spool keeps reports in a file, in order, while the database is away. What append has returned without an error is on
-// the disk. After a kill the reports that were taken last can be there again. Safe for one goroutine that appends and
-// another one that takes.
+// spool keeps reports in files until the database has them. What append has returned as kept is on the disk. Reports
+// are taken by organizations in turn, and those of one organization in order. After a kill the reports that were taken
+// last can be there again. Safe for one goroutine that appends and another one that takes.
 type spool struct {
+	dir    string
 	limit  int64
+	whole  int64 // bytes of a file
 	logger *slog.Logger
 	step   func(string)
-	heard  func(Report) // is told what the file has when it is opened
+	heard  func(Report)     // is told what the files have when they are opened
+	now    func() time.Time // by which the age of reports is known
 
-	mu   sync.Mutex
+	mu      sync.Mutex
+	files   []*spooled // the oldest first; the first one stays, the last one is written
+	number  int        // of the last file
+	room    fair.Room
+	waiting fair.Rota[stretch]
+	taking  []stretch // of the group that is being taken
+	writing bool
+}
+
+// spooled is one file of the spool.
+type spooled struct {
 	file *os.File
-	head int64 // where the oldest report that was not taken begins
 	size int64 // where the last whole record ends
+	left int64 // bytes that were not taken
 }
 
-// open opens the file of a directory, and cuts off what a crash left unfinished at its end. One program at a time has
-// the file.
-func (s *spool) open(ctx context.Context, dir string) error {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("open spool: %w", err)
-	}
-	file, err := os.OpenFile(filepath.Join(dir, spoolName), os.O_RDWR|os.O_CREATE, 0o600)
+// stretch is where some reports of one organization lie behind each other.
+type stretch struct {
+	org      id.Organization
+	in       *spooled
+	at, size int64
+	count    int
+	since    time.Time // when they were kept
+}
+
+// append writes a group of reports through to the disk. It reports of each whether it is kept: an organization that has
+// its share of the limit in the spool gets no more. After an error none is.
+func (s *spool) append(reports []Report) (kept []bool, err error) {
+	kept = make([]bool, len(reports))
+	file, err := s.writable()
 	if err != nil {
-		return fmt.Errorf("open spool: %w", err)
+		return kept, err
 	}
-	s.file = file
-	if err := errors.Join(s.lock(ctx), syncDirectory(dir), s.mend()); err != nil {
-		_ = file.Close()
-		return fmt.Errorf("open spool: %w", err)
+	defer func() {
+		s.mu.Lock()
+		s.writing = false
+		s.mu.Unlock()
+	}()
+	body, list, err := s.encode(file, reports, kept)
+	if err != nil || len(list) == 0 {
+		return kept, err
 	}
-	return nil
-}
-
-// lock keeps other programs from the file until it is closed. A program that is ending has it for a moment yet, and so
-// has a process that is being started.
-func (s *spool) lock(ctx context.Context) error {
-	limited, cancel := context.WithTimeout(ctx, lockPatience)
-	defer cancel()
-	for {
-		err := syscall.Flock(int(s.file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) //nolint:gosec // a small number
-		if !errors.Is(err, syscall.EWOULDBLOCK) || !loop.Sleep(limited, lockPause) {
-			return err
-		}
-	}
-}
-
-// syncDirectory makes the name of a new file durable.
-func syncDirectory(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
-}
-
-// mend tells the records, finds the end of the last whole one and cuts off the rest.
-func (s *spool) mend() error {
-	stat, err := s.file.Stat()
-	if err != nil {
-		return err
-	}
-	in := bufio.NewReaderSize(io.NewSectionReader(s.file, 0, stat.Size()), 1<<16)
-	for {
-		r, n, err := readRecord(in)
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if errors.Is(err, errTorn) {
-			s.logger.Warn("unfinished end of the accounting spool cut off", slog.Int64("bytes", stat.Size()-s.size))
-			return errors.Join(s.file.Truncate(s.size), s.file.Sync())
-		}
-		if err != nil {
-			return err
-		}
-		s.heard(r)
-		s.size += n
-	}
-}
-
-// readRecord reads one record and gives its size; io.EOF at the end, errTorn when what follows is not valid.
-func readRecord(in io.Reader) (Report, int64, error) {
-	var head [recordHead]byte
-	if _, err := io.ReadFull(in, head[:]); err != nil {
-		if errors.Is(err, io.ErrUnexpectedEOF) {
-			err = errTorn
-		}
-		return Report{}, 0, err
-	}
-	length := binary.BigEndian.Uint32(head[:])
-	if length == 0 || length > maxRecord {
-		return Report{}, 0, errTorn
-	}
-	text := make([]byte, length)
-	if _, err := io.ReadFull(in, text); err != nil {
-		if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-			err = errTorn
-		}
-		return Report{}, 0, err
-	}
-	var r Report
-	if crc32.Checksum(text, castagnoli) != binary.BigEndian.Uint32(head[4:]) || json.Unmarshal(text, &r) != nil {
-		return Report{}, 0, errTorn
-	}
-	return r, recordHead + int64(length), nil
-}
-
-// encodeReports gives the records of reports, one behind the other.
-func encodeReports(reports []Report) ([]byte, error) {
-	var out []byte
-	for _, r := range reports {
-		text, err := json.Marshal(r)
-		if err != nil || len(text) > maxRecord {
-			return nil, fmt.Errorf("encode report of %d bytes: %w", len(text), err)
-		}
-		out = binary.BigEndian.AppendUint32(out, uint32(len(text))) //nolint:gosec // bounded
-		out = binary.BigEndian.AppendUint32(out, crc32.Checksum(text, castagnoli))
-		out = append(out, text...)
-	}
-	return out, nil
-}
-
-// append writes a group of reports through to the disk. After an error none of them is in the file.
-func (s *spool) append(reports []Report) error {
-	body, err := encodeReports(reports)
-	if err != nil {
-		return err
+	s.step("before write")
+	if _, err = file.file.WriteAt(body, file.size); err == nil {
+		s.step("written")
+		err = file.file.Sync()
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.size+int64(len(body)) > s.limit {
-		return errSpoolFull
+	if err != nil {
+		for _, one := range list {
+			s.room.Give(one.org, one.size)
+		}
+		clear(kept)
+		return kept, fmt.Errorf("write spool: %w", errors.Join(err, file.file.Truncate(file.size)))
 	}
-	s.step("before write")
-	if _, err = s.file.WriteAt(body, s.size); err == nil {
-		s.step("written")
-		err = s.file.Sync()
+	file.size, file.left = file.size+int64(len(body)), file.left+int64(len(body))
+	for _, one := range list {
+		s.waiting.Add(one.org, one)
+	}
+	return kept, nil
+}
+
+// writable gives the last file, or a new one behind it when it is whole. It is not emptied until append has ended.
+func (s *spool) writable() (*spooled, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.writing = true
+	last := s.files[len(s.files)-1]
+	if last.size < s.whole {
+		return last, nil
+	}
+	if err := s.begin(); err != nil {
+		s.writing = false
+		return nil, err
+	}
+	s.step("begun")
+	return s.files[len(s.files)-1], nil
+}
+
+// encode makes the records of the reports for which there is room, which it takes.
+func (s *spool) encode(in *spooled, reports []Report, kept []bool) (body []byte, list []stretch, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.now()
+	for i, r := range reports {
+		at := len(body)
+		if body, err = appendRecord(body, r); err != nil {
+			break
+		}
+		n := int64(len(body) - at)
+		if !s.room.Take(r.Org, n) {
+			body = body[:at]
+			continue
+		}
+		kept[i] = true
+		list = lengthen(list, stretch{r.Org, in, in.size + int64(at), n, 1, now})
 	}
 	if err != nil {
-		return fmt.Errorf("write spool: %w", errors.Join(err, s.file.Truncate(s.size)))
+		for _, one := range list {
+			s.room.Give(one.org, one.size)
+		}
+		clear(kept)
+		return nil, nil, err
 	}
-	s.size += int64(len(body))
-	return nil
+	return body, list, nil
+}
+
+// lengthen adds one record to the last stretch, or begins another one for another organization or turn.
+func lengthen(list []stretch, one stretch) []stretch {
+	if n := len(list) - 1; n >= 0 && list[n].org == one.org && list[n].count < turnSize {
+		list[n].size, list[n].count = list[n].size+one.size, list[n].count+1
+		return list
+	}
+	return append(list, one)
 }
 
 // empty reports whether all reports were taken.
 func (s *spool) empty() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.head == s.size
+	return s.waiting.Empty() && len(s.taking) == 0
 }
 
 // bytes is the size of the reports that were not taken.
 func (s *spool) bytes() int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.size - s.head
+	return s.room.Used()
 }
 
-// next gives the oldest reports that were not taken, and the place behind them for taken.
-func (s *spool) next(most int) ([]Report, int64, error) {
+// next gives the reports whose turn it is, whole stretches with at least one and about most, and the number of
+// stretches for taken. Until taken it gives the same ones.
+func (s *spool) next(most int) ([]Report, int, error) {
 	s.mu.Lock()
-	head, size := s.head, s.size
+	have := 0
+	for _, one := range s.taking {
+		have += one.count
+	}
+	for have < most {
+		_, one, ok := s.waiting.Next(nil)
+		if !ok {
+			break
+		}
+		s.taking = append(s.taking, one)
+		have += one.count
+	}
+	taking := s.taking
 	s.mu.Unlock()
-	in := bufio.NewReaderSize(io.NewSectionReader(s.file, head, size-head), 1<<16)
 	var list []Report
-	for len(list) < most {
-		r, n, err := readRecord(in)
-		switch {
-		case errors.Is(err, io.EOF):
-			return list, head, nil
-		case errors.Is(err, errTorn): // the disk has changed what it was given
-			s.logger.Error("accounting spool is damaged, the rest of it is lost", slog.Int64("bytes", size-head))
-			return list, size, nil
-		case err != nil:
+	for n, one := range taking {
+		if n > 0 && len(list)+one.count > most {
+			return list, n, nil
+		}
+		body := make([]byte, one.size)
+		if _, err := one.in.file.ReadAt(body, one.at); err != nil && !errors.Is(err, io.EOF) {
 			return nil, 0, fmt.Errorf("read spool: %w", err)
 		}
-		list, head = append(list, r), head+n
+		for in := bytes.NewReader(body); in.Len() > 0; {
+			r, _, err := readRecord(in)
+			if err != nil { // the disk has changed what it was given
+				s.logger.Error("accounting spool is damaged, some of it is lost", slog.Int64("bytes", one.size))
+				break
+			}
+			list = append(list, r)
+		}
 	}
-	return list, head, nil
+	return list, len(taking), nil
 }
 
-// taken forgets what lies before a place. When nothing is left the file is emptied.
-func (s *spool) taken(before int64) error {
+// taken forgets so many stretches of those that next gave, and the files that have nothing else.
+func (s *spool) taken(n int) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.head = before
-	if s.head < s.size {
-		return nil
+	for _, one := range s.taking[:n] {
+		s.room.Give(one.org, one.size)
+		one.in.left -= one.size
 	}
-	if err := s.file.Truncate(0); err != nil {
-		return fmt.Errorf("empty spool: %w", err)
+	if s.taking = s.taking[n:]; len(s.taking) == 0 {
+		s.taking = nil
 	}
-	s.head, s.size = 0, 0
+	return s.tidy()
+}
+
+// behind is since when the report waits that was kept first of those that are not taken; zero = none waits.
+func (s *spool) behind() (since time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	older := func(one stretch) {
+		if since.IsZero() || one.since.Before(since) {
+			since = one.since
+		}
+	}
+	for _, one := range s.taking {
+		older(one)
+	}
+	s.waiting.Heads(older)
+	return since
+}
+
+// open opens the files of a directory. See load.
+func (s *spool) open(ctx context.Context, dir string) error {
+	s.dir, s.room.Capacity = dir, s.limit
+	if err := s.load(ctx); err != nil {
+		s.close()
+		return fmt.Errorf("open spool: %w", err)
+	}
 	return nil
 }
 
-// close frees the file.
-func (s *spool) close() { _ = s.file.Close() }
+// close frees the files.
+func (s *spool) close() {
+	for _, one := range s.files {
+		_ = one.file.Close()
+	}
+}

@@ -35,11 +35,18 @@ func (k *kit) away(t *testing.T) *telemetry.Store {
 }
 
 // recorder starts a recorder on a directory; the test ends it.
-func (k *kit) recorder(t *testing.T, s *telemetry.Store, dir string, d *telemetry.Death) *telemetry.Recorder {
+func (k *kit) recorder(
+	t *testing.T, s *telemetry.Store, dir string, d *telemetry.Death,
+	prepare ...func(*telemetry.Recorder),
+) *telemetry.Recorder {
 	t.Helper()
 	r := telemetry.NewRecorder(telemetry.Config{Store: s, Directory: k.directory(), SpoolDir: dir})
 	if d != nil {
 		r.Await(d)
+		r.SmallFiles(200) // a kill finds several
+	}
+	for _, change := range prepare {
+		change(r)
 	}
 	if err := r.Start(t.Context()); err != nil {
 		t.Fatal(err)
@@ -90,15 +97,27 @@ func TestSpool_AKillBetweenAnyTwoStepsLosesNothingAndDoublesNothing(t *testing.T
 	t.Parallel()
 	k := open(t)
 	gone := k.away(t)
+	t.Run("the database is away and comes back", func(t *testing.T) {
+		t.Parallel()
+		k.kill(t, gone, func(*telemetry.Recorder) {})
+	})
+	t.Run("reports come faster than the database takes them", func(t *testing.T) {
+		t.Parallel()
+		k.kill(t, k.Store, (*telemetry.Recorder).AlwaysSpool)
+	})
+}
+
+// kill kills recorders at each of their steps. The first one has a store of its own, and prepare changes the first two.
+func (k *kit) kill(t *testing.T, store *telemetry.Store, prepare func(*telemetry.Recorder)) {
 	seen := map[string]bool{}
 	for n := 1; ; n++ {
 		device, dir := id.New[id.Device](), t.TempDir()
 		death := &telemetry.Death{At: n, Dead: make(chan struct{})}
 		reports := k.stops(device, 0, 6)
-		first := k.recorder(t, gone, dir, death)
+		first := k.recorder(t, store, dir, death, prepare)
 		acknowledged := tell(first, death, reports[:3])
 		first.Stop()
-		second := k.recorder(t, k.Store, dir, death)
+		second := k.recorder(t, k.Store, dir, death, prepare)
 		acknowledged = append(acknowledged, tell(second, death, reports[3:])...)
 		for len(death.Names()) < n && second.Spooled() {
 			runtime.Gosched()
@@ -131,7 +150,7 @@ func TestSpool_AKillBetweenAnyTwoStepsLosesNothingAndDoublesNothing(t *testing.T
 			break
 		}
 	}
-	if len(seen) != 7 {
+	if len(seen) < 7 { // whether another file is begun depends on who is quicker
 		t.Errorf("tried only %v", seen)
 	}
 }

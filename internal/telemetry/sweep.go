@@ -16,8 +16,8 @@ const closeLostSQL = `update {schema}.sessions set ended_at = updated_at, ended_
 	where ended_at is null and updated_at < $1`
 
 // CloseLost ends sessions whose routers have told nothing since an instant, and returns their number. They end with
-// their last report; a newer one opens them again. Reports that wait in a spool count as not told, so it must not run
-// while there are any.
+// their last report; a newer one opens them again. Reports that wait in a spool count as not told, so the
+// instant must be earlier by as long as the oldest of them waits.
 func (s *Store) CloseLost(ctx context.Context, silentSince time.Time) (int64, error) {
 	var closed int64
 	err := postgres.Transaction(ctx, s.db.Owner, func(tx pgx.Tx) error {

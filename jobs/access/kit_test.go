@@ -144,11 +144,12 @@ func (k *kit) serve() {
 	})
 	k.recorder = telemetry.NewRecorder(telemetry.Config{
 		Store: k.store, SpoolDir: t.TempDir(), Directory: telemetry.Directory{Resolve: k.resolve, Zone: k.dir.Zone},
+		Began: k.began,
 	})
 	var err error
 	server, err = radius.New(radius.Config{
 		AccessAddr: "127.0.0.1:0", AccountingAddr: "127.0.0.1:0", Directory: k.dir, Clock: k.clock,
-		Accounting: accounting.Sink{Recorder: k.recorder, Began: k.began}, Sockets: 1,
+		Accounting: accounting.Sink{Recorder: k.recorder}, Sockets: 1,
 	})
 	if err != nil {
 		t.Fatal(err)

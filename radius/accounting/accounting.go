@@ -15,22 +15,16 @@ const mostDelay = 24 * time.Hour
 // Sink implements radius.Accounting.
 type Sink struct {
 	Recorder *telemetry.Recorder
-	// Began is told of each start of a session that is durable. Commits wait for it. nil = nobody.
-	Began func(telemetry.Report)
 }
 
 // Take implements radius.Accounting.
 func (s Sink) Take(r *radius.Record) {
-	told := report(r)
-	s.Recorder.Record(told, func(durable bool) {
+	s.Recorder.Record(report(r), func(durable bool) {
 		if !durable {
 			r.Refuse()
 			return
 		}
 		r.Acknowledge()
-		if s.Began != nil && told.Kind == telemetry.Start {
-			s.Began(told)
-		}
 	})
 }
 

@@ -1,0 +1,167 @@
+package telemetry_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/telemetry"
+)
+
+// neighbours are starts of a router of the kit's organization and one of another organization, with their routers.
+func (k *kit) neighbours(n int) (crowd []telemetry.Report, calm telemetry.Report) {
+	for i := range n {
+		r := k.at(telemetry.Start, 0, 0, 0)
+		r.Session, r.MAC = fmt.Sprintf("s%d", i), fmt.Sprintf("02:00:00:%02X:%02X:%02X", i>>16, i>>8&255, i&255)
+		crowd = append(crowd, r)
+	}
+	calm = k.at(telemetry.Start, 0, 0, 0)
+	calm.Org, calm.Device, calm.Session = id.New[id.Organization](), id.New[id.Device](), "calm"
+	return crowd, calm
+}
+
+func TestRecorder_ManyReportsOfOneOrganizationLeaveTheOthersTheirTurns(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	r := telemetry.NewRecorder(telemetry.Config{Store: k.Store, Directory: k.directory(), SpoolDir: t.TempDir()})
+	crowd, calm := k.neighbours(32_000)
+	answers := make(chan string, len(crowd)+1)
+	for _, one := range append(crowd, calm) { // before the start, so that all of them wait
+		r.Record(one, func(durable bool) {
+			if !durable {
+				t.Errorf("%s is refused", one.Session)
+			}
+			answers <- one.Session
+		})
+	}
+	if err := r.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.Stop)
+	before := 0
+	for got := ""; got != "calm"; before++ {
+		got = <-answers
+	}
+	if before > 2000 {
+		t.Errorf("%d reports of one organization were answered before the only one of another", before)
+	}
+}
+
+func TestRecorder_ReportsOfOneOrganizationThatWaitLeaveRoomForOthers(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	r := telemetry.NewRecorder(telemetry.Config{Store: k.Store, Directory: k.directory(), SpoolDir: t.TempDir()})
+	crowd, calm := k.neighbours(1)
+	refused := uint64(0)
+	for range 201_000 {
+		r.Record(crowd[0], func(bool) { refused++ })
+	}
+	r.Record(calm, func(bool) { t.Error("another organization's report is refused") })
+	if got := r.Status().Refused.Waiting; refused == 0 || got != refused {
+		t.Errorf("%d refused, %d counted", refused, got)
+	}
+}
+
+func TestSpool_OneOrganizationHasAShareOfIt(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	dir := t.TempDir()
+	r := telemetry.NewRecorder(telemetry.Config{
+		Store: k.away(t), Directory: k.directory(), SpoolDir: dir, SpoolLimit: 40_000,
+	})
+	if err := r.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.Stop)
+	crowd, calm := k.neighbours(1000)
+	kept := record(r, crowd...)
+	if got := r.Status(); kept == 0 || kept == len(crowd) || got.Refused.Spool != uint64(len(crowd)-kept) ||
+		got.SpoolBytes > 20_000 || got.SpoolBytes < 19_000 {
+		t.Errorf("%d kept, %+v", kept, got)
+	}
+	if record(r, crowd[len(crowd)-1]) != 0 || r.Status().Fault == "" {
+		t.Errorf("no fault is shown: %+v", r.Status())
+	}
+	if record(r, calm) != 1 || r.Status().Fault != "" {
+		t.Errorf("another organization is refused: %+v", r.Status())
+	}
+}
+
+func TestSpool_IsTakenByOrganizationsInTurn(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	dir := t.TempDir()
+	gone := k.recorder(t, k.away(t), dir, nil)
+	crowd, calm := k.neighbours(9000)
+	if n := record(gone, crowd...) + record(gone, calm); n != len(crowd)+1 {
+		t.Fatalf("%d kept", n)
+	}
+	gone.Stop()
+	r := telemetry.NewRecorder(telemetry.Config{Store: k.Store, Directory: k.directory(), SpoolDir: dir})
+	d := &telemetry.Death{At: 4, Dead: make(chan struct{})} // when the first group is taken
+	r.Await(d)
+	if err := r.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.Stop)
+	<-d.Dead
+	if n, all := len(k.rows(t.Context(), t, calm.Device)), len(k.rows(t.Context(), t, k.device)); n != 1 || all > 2000 {
+		t.Errorf("%d of another organization after %d of the first one", n, all)
+	}
+}
+
+func TestSpool_FilesGoWhenAllTheyHaveIsTaken(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	dir := t.TempDir()
+	start := func(s *telemetry.Store) *telemetry.Recorder {
+		r := telemetry.NewRecorder(telemetry.Config{Store: s, Directory: k.directory(), SpoolDir: dir})
+		r.SmallFiles(300)
+		if err := r.Start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(r.Stop)
+		return r
+	}
+	gone := start(k.away(t))
+	for _, one := range k.stops(k.device, 0, 12) {
+		record(gone, one)
+	}
+	gone.Stop()
+	files, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil || len(files) < 4 {
+		t.Errorf("only %v, %v", files, err)
+	}
+	r := start(k.Store)
+	settle(t, r)
+	r.Stop()
+	files, err = filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil || len(files) != 1 {
+		t.Errorf("%v, %v", files, err)
+	}
+	if stat, err := os.Stat(files[0]); err != nil || stat.Size() != 0 {
+		t.Errorf("%v has %v", stat, err)
+	}
+	rows := k.rows(t.Context(), t, k.device)
+	if len(rows) != 12 || !slices.IsSortedFunc(rows, func(a, b row) int { return int(a.Down - b.Down) }) {
+		t.Errorf("%+v", rows)
+	}
+}
+
+func TestSpool_ReportsInJSONAreRead(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	dir := t.TempDir()
+	r := k.at(telemetry.Stop, time.Hour, 5, 7)
+	if err := os.WriteFile(filepath.Join(dir, "accounting.spool"), telemetry.JSONRecord(t, r), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	settle(t, k.recorder(t, k.Store, dir, nil))
+	if got := k.only(t); got.Down != 5 || got.Seconds != 3600 {
+		t.Errorf("%+v", got)
+	}
+}

@@ -1,0 +1,190 @@
+package telemetry
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/internal/loop"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
+)
+
+// record makes one group durable and answers it. Behind older reports in the spool it goes there, too.
+func (r *Recorder) record(ctx context.Context, group []pending) {
+	answered := 0
+	defer func() {
+		for _, p := range group[answered:] { // a panic
+			p.done(false)
+		}
+	}()
+	reports := make([]Report, len(group))
+	for i, p := range group {
+		reports[i] = p.report
+	}
+	kept := r.keep(ctx, reports)
+	r.step("durable")
+	for i, p := range group {
+		if kept == nil || kept[i] {
+			r.cfg.Heard(p.report)
+		}
+	}
+	for i, p := range group {
+		answered = i + 1
+		p.done(kept == nil || kept[i])
+	}
+}
+
+// keep makes reports durable. It reports of each whether it is; nil = all are. A small group is committed, so that its
+// sessions are seen at once. A large one, for which the database would take longer than a disk, goes into the spool,
+// and the database takes it from there in larger groups yet; so does what comes before the spool is empty again.
+func (r *Recorder) keep(ctx context.Context, reports []Report) []bool {
+	if len(reports) <= r.direct && r.spool.empty() && r.commit(ctx, reports, commitPatience) == nil {
+		r.note(func(s *Status) { s.Fault = "" })
+		return nil
+	}
+	kept, err := r.spool.append(reports)
+	loop.Wake(r.drain)
+	refused := uint64(0)
+	for _, one := range kept {
+		if !one {
+			refused++
+		}
+	}
+	if refused == 0 {
+		r.note(func(s *Status) { s.Fault = "" })
+		return nil
+	}
+	r.note(func(s *Status) {
+		s.Fault = ""
+		if err != nil {
+			s.Refused.Disk += refused
+		} else {
+			s.Refused.Spool += refused
+			err = errSpoolFull
+		}
+		if int(refused) == len(reports) { //nolint:gosec // few
+			s.Fault = err.Error()
+		}
+	})
+	if n, ok := r.seldom.due(r.now()); ok {
+		r.cfg.Logger.Error("accounting is not durable, routers will repeat it", slog.String("error", err.Error()),
+			slog.Uint64("reports", refused), slog.Int("times", n))
+	}
+	return kept
+}
+
+// commit writes reports to the database, and fails when it is away or does not answer within the patience. A report
+// that cannot be stored is dropped: repeats of it would end in the same way.
+func (r *Recorder) commit(ctx context.Context, reports []Report, patience time.Duration) error {
+	r.step("before commit")
+	err := r.try(ctx, reports, patience)
+	r.step("committed")
+	switch {
+	case err == nil:
+		return nil
+	case away(err):
+		r.cfg.Logger.Warn("accounting waits for the database", slog.String("error", err.Error()),
+			slog.Int("reports", len(reports)))
+		return err
+	case len(reports) == 1:
+		r.note(func(s *Status) { s.Dropped++ })
+		r.cfg.Logger.Error("accounting report dropped", slog.String("error", err.Error()),
+			slog.String("device_id", reports[0].Device.String()))
+		return nil
+	}
+	half := len(reports) / 2
+	if err := r.commit(ctx, reports[:half], patience); err != nil {
+		return err
+	}
+	return r.commit(ctx, reports[half:], patience)
+}
+
+// catchUp takes the reports of the spool until there are none.
+func (r *Recorder) catchUp(ctx context.Context) {
+	pause := loop.Backoff{Min: 200 * time.Millisecond, Max: 5 * time.Second}
+	for !r.spool.empty() && ctx.Err() == nil {
+		if err := r.takeGroup(ctx); err == nil {
+			pause.Reset()
+		} else if !pause.Wait(ctx) {
+			return
+		}
+	}
+}
+
+// takeGroup commits reports of the spool and forgets them. A database can be too slow for a group: after a time-out the
+// next group has half of the reports, and after a success an eighth more.
+func (r *Recorder) takeGroup(ctx context.Context) error {
+	reports, stretches, err := r.spool.next(r.spoolGroup)
+	if err == nil && len(reports) > 0 {
+		if err := r.commit(ctx, reports, r.spoolPatience); err != nil {
+			if errors.Is(err, context.DeadlineExceeded) {
+				r.spoolGroup = max(len(reports)/2, 1)
+			}
+			return err
+		}
+		r.spoolGroup = min(r.spoolGroup+r.spoolGroup/8+1, groupSize)
+	}
+	if err == nil {
+		r.step("caught up")
+		err = r.spool.taken(stretches)
+	}
+	if err != nil {
+		r.cfg.Logger.Error("accounting spool", slog.String("error", err.Error()))
+		return err
+	}
+	r.step("taken")
+	return nil
+}
+
+// try commits reports within the patience.
+func (r *Recorder) try(ctx context.Context, reports []Report, patience time.Duration) error {
+	limited, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	if r.jumps != nil {
+		r.jumps.Look()
+	}
+	done, err := r.cfg.Store.Commit(limited, r.cfg.Directory, reports)
+	if err != nil {
+		if cause := limited.Err(); cause != nil && !errors.Is(err, cause) { // the connection was closed by it
+			err = errors.Join(err, cause)
+		}
+		return err
+	}
+	if r.cfg.Live != nil {
+		r.cfg.Live.Observe(done)
+	}
+	if len(done.Used) > 0 && r.cfg.Used != nil {
+		r.cfg.Used(done.Used)
+	}
+	for _, report := range reports {
+		if report.Kind == Start {
+			r.cfg.Began(report)
+		}
+	}
+	return nil
+}
+
+// away reports whether a failed commit says nothing about its reports.
+func away(err error) bool {
+	return errors.Is(err, postgres.ErrPassing) || postgres.Away(err) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// seldomPause is the least time between two lines of the log about the same.
+const seldomPause = 10 * time.Second
+
+// seldom bounds the lines of the log about something that can happen often. For one goroutine.
+type seldom struct {
+	last  time.Time
+	times int // since then
+}
+
+// due reports whether a line may be written, and of how many times it tells.
+func (s *seldom) due(now time.Time) (times int, ok bool) {
+	s.times++
+	if !s.last.IsZero() && now.Sub(s.last).Abs() < seldomPause {
+		return 0, false
+	}
+	times, s.times, s.last = s.times, 0, now
+	return times, true
+}

@@ -1,0 +1,172 @@
+package telemetry
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"net/netip"
+	"time"
+)
+
+// A record of the spool is its length, its checksum (CRC-32C), both as four bytes, and a report: the byte recordForm
+// and its fields, each in the shortest form. Older programs wrote a report in JSON, which begins with a brace, and such
+// files are still read.
+const (
+	recordHead = 8
+	maxRecord  = 1 << 16
+	recordForm = 1
+)
+
+// errTorn marks the place from which on the file is not valid.
+var errTorn = errors.New("the spool is torn")
+
+// castagnoli is the table of the checksum.
+var castagnoli = crc32.MakeTable(crc32.Castagnoli) //nolint:gochecknoglobals // never written
+
+// appendRecord appends the record of a report to a buffer. It fails for a report that is too long.
+func appendRecord(out []byte, r Report) ([]byte, error) {
+	at := len(out)
+	out = append(out, make([]byte, recordHead)...)
+	out = append(out, recordForm)
+	out = append(out, r.Org[:]...)
+	out = append(out, r.Device[:]...)
+	for _, text := range [...]string{
+		string(r.Kind), r.Session, r.User, r.Calling, r.MAC, r.Called, r.Port, r.Service, string(r.Class),
+	} {
+		out = append(binary.AppendUvarint(out, uint64(len(text))), text...)
+	}
+	for _, part := range [...]interface{ MarshalBinary() ([]byte, error) }{r.Source, r.IP, r.Link, r.Network} {
+		octets, err := part.MarshalBinary()
+		if err != nil {
+			return out[:at], fmt.Errorf("encode report: %w", err)
+		}
+		out = append(binary.AppendUvarint(out, uint64(len(octets))), octets...)
+	}
+	for _, n := range [...]uint64{r.Down, r.Up, uint64(r.NASPort), uint64(r.Cause)} {
+		out = binary.AppendUvarint(out, n)
+	}
+	for _, n := range [...]int64{int64(r.Online), r.At.Unix(), int64(r.At.Nanosecond())} {
+		out = binary.AppendVarint(out, n)
+	}
+	body := out[at+recordHead:]
+	if len(body) > maxRecord {
+		return out[:at], fmt.Errorf("encode report of %d bytes: too long", len(body))
+	}
+	binary.BigEndian.PutUint32(out[at:], uint32(len(body))) //nolint:gosec // bounded
+	binary.BigEndian.PutUint32(out[at+4:], crc32.Checksum(body, castagnoli))
+	return out, nil
+}
+
+// readRecord reads one record and gives its size; io.EOF at the end, errTorn when what follows is not valid.
+func readRecord(in io.Reader) (Report, int64, error) {
+	var head [recordHead]byte
+	if _, err := io.ReadFull(in, head[:]); err != nil {
+		if errors.Is(err, io.ErrUnexpectedEOF) {
+			err = errTorn
+		}
+		return Report{}, 0, err
+	}
+	length := binary.BigEndian.Uint32(head[:])
+	if length == 0 || length > maxRecord {
+		return Report{}, 0, errTorn
+	}
+	body := make([]byte, length)
+	if _, err := io.ReadFull(in, body); err != nil {
+		if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
+			err = errTorn
+		}
+		return Report{}, 0, err
+	}
+	if crc32.Checksum(body, castagnoli) != binary.BigEndian.Uint32(head[4:]) {
+		return Report{}, 0, errTorn
+	}
+	r, err := decodeReport(body)
+	return r, recordHead + int64(length), err
+}
+
+// decodeReport reads the report of a record in either form; errTorn when it is in none.
+func decodeReport(body []byte) (Report, error) {
+	var r Report
+	if body[0] != recordForm {
+		if json.Unmarshal(body, &r) != nil {
+			return Report{}, errTorn
+		}
+		return r, nil
+	}
+	f := fields{rest: body[1:]}
+	copy(r.Org[:], f.take(len(r.Org)))
+	copy(r.Device[:], f.take(len(r.Device)))
+	r.Kind = Kind(f.text())
+	for _, text := range [...]*string{&r.Session, &r.User, &r.Calling, &r.MAC, &r.Called, &r.Port, &r.Service} {
+		*text = string(f.text())
+	}
+	if class := f.text(); len(class) > 0 {
+		r.Class = class
+	}
+	r.Source, r.IP = f.address(), f.address()
+	r.Link, r.Network = f.prefix(), f.prefix()
+	r.Down, r.Up = f.unsigned(), f.unsigned()
+	r.NASPort, r.Cause = uint32(f.unsigned()), uint32(f.unsigned()) //nolint:gosec // as they were written
+	r.Online = time.Duration(f.signed())
+	r.At = time.Unix(f.signed(), f.signed()).UTC()
+	if f.bad || len(f.rest) > 0 {
+		return Report{}, errTorn
+	}
+	return r, nil
+}
+
+// fields reads the fields of a record one after the other. After one that is not valid all are zero.
+type fields struct {
+	rest []byte
+	bad  bool
+}
+
+// take gives so many bytes.
+func (f *fields) take(n int) []byte {
+	if f.bad = f.bad || n < 0 || n > len(f.rest); f.bad {
+		return nil
+	}
+	out := f.rest[:n:n]
+	f.rest = f.rest[n:]
+	return out
+}
+
+// text gives bytes whose number is before them.
+func (f *fields) text() []byte { return f.take(int(min(f.unsigned(), maxRecord))) }
+
+// unsigned gives a number.
+func (f *fields) unsigned() uint64 {
+	v, n := binary.Uvarint(f.rest)
+	if n <= 0 {
+		f.bad = true
+		return 0
+	}
+	f.take(n)
+	return v
+}
+
+// signed gives a number.
+func (f *fields) signed() int64 {
+	v, n := binary.Varint(f.rest)
+	if n <= 0 {
+		f.bad = true
+		return 0
+	}
+	f.take(n)
+	return v
+}
+
+// address gives an address, invalid when there is none.
+func (f *fields) address() (a netip.Addr) {
+	f.bad = a.UnmarshalBinary(f.text()) != nil || f.bad
+	return a
+}
+
+// prefix gives a prefix, invalid when there is none.
+func (f *fields) prefix() (p netip.Prefix) {
+	f.bad = p.UnmarshalBinary(f.text()) != nil || f.bad
+	return p
+}
