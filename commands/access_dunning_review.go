@@ -8,7 +8,7 @@ import (
 
 // ReviewDunning takes the step that is due now by what a subscription owes, if any, and records what comes next.
 // Processes leave Rules empty: accesscases.Reviews adds those that hold when the command is executed. Fails:
-// invalid_input.
+// invalid_input, cuts_wait.
 type ReviewDunning struct {
 	Subject events.DunningSubject
 	PlanID  id.Plan
@@ -20,6 +20,9 @@ type ReviewDunning struct {
 	// Owed is the history from the last instant without a course on, ascending; the last entry holds now.
 	Owed  []events.DunningOwed
 	Rules DunningRules `json:",omitzero"`
+	// CutsWait refuses a step that cuts: the platform was away, and money of that time may not be counted yet. Like
+	// Rules it is added when the command is executed, and never stored.
+	CutsWait bool `json:"-"`
 }
 
 // DunningRules are the rules of an organization for one plan.

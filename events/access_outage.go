@@ -25,7 +25,7 @@ const (
 // PaymentsInterrupted records that customers cannot pay since an instant.
 type PaymentsInterrupted struct {
 	OrgID    id.Organization `json:"orgId"`
-	Evidence string          `json:"evidence"` // "provider_unreachable" or "no_receipts"
+	Evidence string          `json:"evidence"` // "provider_unreachable", "no_receipts" or "platform_away"
 	From     time.Time       `json:"from"`     // before At: it was noticed later
 	At       time.Time       `json:"at"`
 }

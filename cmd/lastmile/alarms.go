@@ -147,12 +147,19 @@ func (m alarms) jobs(ctx context.Context, show func(*prometheus.Desc, float64, .
 	return rows.Err()
 }
 
-// callbacks shows how many callbacks in the inbox are not processed yet, without those that wait for their prompt to
-// become known, and how many of those were given up in the end.
+// callbacks shows how many callbacks are not processed yet, in the inbox, without those that wait for their prompt to
+// become known, and on the disk; and how many were given up in the end. Without the database it knows of the disk
+// alone.
 func (m alarms) callbacks(ctx context.Context, show func(*prometheus.Desc, float64, ...string)) error {
+	kept := 0
+	if m.app.kept != nil {
+		kept = m.app.kept.Len()
+	}
 	waiting, givenUp, err := m.app.storage.vault.Inbox.Count(ctx, paymentsjobs.CauseUnknownPrompt)
+	if err == nil || kept > 0 {
+		show(callbacksDesc, float64(waiting)+float64(kept))
+	}
 	if err == nil {
-		show(callbacksDesc, float64(waiting))
 		show(callbacksGivenUpDesc, float64(givenUp))
 	}
 	return err

@@ -24,6 +24,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
 	"github.com/lastmile-isp/lastmile/jobs/access"
 	"github.com/lastmile-isp/lastmile/jobs/network"
+	"github.com/lastmile-isp/lastmile/jobs/payments"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
@@ -47,8 +48,9 @@ type App struct {
 	dialRouter routeros.DialFunc // nil = the machine's network
 
 	telemetry *telemetry.Store
-	radius    *radiusParts // nil in a program that does not answer routers
-	customers *radiusParts // who may sign in; nil until it is started
+	radius    *radiusParts       // nil in a program that does not answer routers
+	customers *radiusParts       // who may sign in; nil until it is started
+	kept      *paymentsjobs.Kept // callbacks that wait for the database; nil without the role api
 	// providerHosts are the targets of the breakers of the provider, by environment.
 	providerHosts map[string]string
 
@@ -135,6 +137,9 @@ func (a *App) start(ctx context.Context, opts appOptions) error {
 	}
 	areas, err := a.wireAreas(ctx)
 	if err != nil {
+		return err
+	}
+	if err := a.startAbsence(ctx); err != nil {
 		return err
 	}
 	if err := a.engines.startWork(ctx, a.life, a.roles); err != nil {

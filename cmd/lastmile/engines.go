@@ -4,10 +4,12 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/eventstore/feed"
 	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/jobs/access"
 	"github.com/lastmile-isp/lastmile/jobs/runner"
 	"github.com/lastmile-isp/lastmile/processmanagers/runner"
 	"github.com/lastmile-isp/lastmile/projections/identity"
@@ -27,6 +29,7 @@ type engines struct {
 	access      *identityviews.Access
 	jobs        *jobrunner.Runner
 	processes   *processrunner.Runner
+	absence     atomic.Pointer[accessjobs.Absence] // nil until it is started, before the processes
 }
 
 // openBus makes the bus and registers the aggregates of all areas.
@@ -75,7 +78,13 @@ func startEngines(
 	})
 	e.processes = processrunner.New(processrunner.Config{
 		Feed: e.feed, DB: s.db, Clock: c, Gate: gate, Logger: l.logger, Jobs: e.jobs,
-		Bus: accesscases.NewReviews(billingcases.PeriodInvoices{Bus: e.bus}, e.bus, c),
+		Bus: accesscases.WaitingCuts{
+			ProcessBus: accesscases.NewReviews(billingcases.PeriodInvoices{Bus: e.bus}, e.bus, c),
+			MayCut: func() bool {
+				absence := e.absence.Load()
+				return absence != nil && absence.MayCut()
+			},
+		},
 	})
 	return e, nil
 }

@@ -10,6 +10,8 @@ import (
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/httpapi/payments"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
+	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/jobs"
 	"github.com/lastmile-isp/lastmile/jobs/payments"
 	"github.com/lastmile-isp/lastmile/processmanagers"
@@ -72,6 +74,16 @@ func (a *App) wirePayments(ctx context.Context) ([][]httpapi.Route, error) {
 	receiver := paymentsjobs.Receiver{
 		Workers: workers, Inbox: inbox, Allowed: a.cfg.PaymentAllowedIPs,
 		TrustBare: a.cfg.GatewayMode == gatewayTest || a.cfg.PaymentEnv == string(mobilemoney.Sandbox),
+	}
+	if a.roles.has(roleAPI) {
+		receiver.Kept = paymentsjobs.NewKept(paymentsjobs.KeptConfig{
+			Dir: a.cfg.DataDir, Limits: vault.NewLocalLimits(a.clock), PerMinute: a.cfg.RateLimitWebhook,
+			Written: func() bool { return a.storage.writes.State() == postgres.WritesTaken },
+		}, receiver)
+		if err := a.life.startBeside(ctx, "kept callbacks", stopEngines, receiver.Kept); err != nil {
+			return nil, err
+		}
+		a.kept = receiver.Kept
 	}
 	return append(a.paymentRoutes(access), paymentsapi.Webhooks{Receiver: receiver}.Routes(),
 		paymentsapi.Page{Cases: page}.Routes()), nil

@@ -53,6 +53,14 @@ func (m *Movable) Moved() <-chan struct{} {
 	return m.moved
 }
 
+// Base gives the clock under a Movable, which no move changes; any other clock is its own base.
+func Base(c Clock) Clock {
+	if m, ok := c.(*Movable); ok {
+		return m.base
+	}
+	return c
+}
+
 // Moved gives a channel that is closed when the clock jumps. It is nil, which never ends a wait, for a clock that only
 // goes on by itself. Read it before the clock's time: a jump in between is noticed then.
 func Moved(c Clock) <-chan struct{} {

@@ -2,8 +2,10 @@ package vault
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -35,7 +37,54 @@ type CallbackOwner struct {
 
 // CallbackSecrets holds the tokens in callback addresses, one for each owner. A token tells both whom a callback is
 // about and that it is genuine. It is found by its hash; a sealed copy serves to give the same address again.
-type CallbackSecrets struct{ core *core }
+type CallbackSecrets struct {
+	core  *core
+	known knownTokens
+}
+
+// mostKnown is how many tokens are remembered, at 32 octets each. When there are more, all but the newest are
+// forgotten.
+const mostKnown = 200_000
+
+// knownTokens are the hashes of tokens that this program has read or made, for the time without a database. The zero
+// value has none. Safe for concurrent use.
+type knownTokens struct {
+	mu     sync.Mutex
+	hashes map[[sha256.Size]byte]bool
+}
+
+// add remembers the hash of a token.
+func (k *knownTokens) add(hash []byte) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.hashes == nil || len(k.hashes) >= mostKnown {
+		k.hashes = map[[sha256.Size]byte]bool{}
+	}
+	k.hashes[[sha256.Size]byte(hash)] = true
+}
+
+// Remember reads the newest tokens of a kind, so that Known knows them.
+func (s *CallbackSecrets) Remember(ctx context.Context, kind string, most int) error {
+	rows, _ := s.core.db.Owner.Query(ctx, s.core.sql(newestCallbackSecretsSQL), kind, most)
+	hashes, err := pgx.CollectRows(rows, pgx.RowTo[[]byte])
+	if err != nil {
+		return fmt.Errorf("read callback tokens: %w", err)
+	}
+	for _, hash := range hashes {
+		s.known.add(hash)
+	}
+	return nil
+}
+
+// Known reports whether a token is one that this program has read or made. It asks no database, so false says little.
+func (s *CallbackSecrets) Known(token secrets.Text) bool {
+	if token == "" || len(token) > maxToken {
+		return false
+	}
+	s.known.mu.Lock()
+	defer s.known.mu.Unlock()
+	return s.known.hashes[[sha256.Size]byte(hashToken(token))]
+}
 
 // SQL of callback secrets. The update in the insert changes nothing: it makes an existing row come back.
 const (
@@ -44,7 +93,10 @@ insert into {schema}.callback_secrets as c (token_hash, kind, ref, org_id, short
 values (@hash, @kind, @ref, @org, @shortcode, @sealed, @at)
 on conflict (kind, ref) do update set kind = c.kind
 returning sealed`
-	lookupCallbackSecretSQL = `select kind, ref, org_id, shortcode from {schema}.callback_secrets where token_hash = $1`
+	lookupCallbackSecretSQL = `
+select kind, ref, org_id, shortcode from {schema}.callback_secrets where token_hash = $1`
+	newestCallbackSecretsSQL = `
+select token_hash from {schema}.callback_secrets where kind = $1 order by created_at desc limit $2`
 	ownerCallbackSecretSQL  = `select org_id, shortcode from {schema}.callback_secrets where kind = $1 and ref = $2`
 	purgeCallbackSecretsSQL = `delete from {schema}.callback_secrets where kind = $1 and created_at <= $2`
 	revokeCallbackSecretSQL = `delete from {schema}.callback_secrets where kind = $1 and ref = $2`
@@ -65,6 +117,7 @@ func (s *CallbackSecrets) Issue(ctx context.Context, owner CallbackOwner) (secre
 	if err != nil {
 		return "", fmt.Errorf("issue callback token: %w", err)
 	}
+	s.known.add(hashToken(secrets.Text(plain)))
 	return secrets.Text(plain), nil
 }
 
@@ -82,6 +135,7 @@ func (s *CallbackSecrets) Lookup(ctx context.Context, token secrets.Text) (Callb
 	if err != nil {
 		return CallbackOwner{}, fmt.Errorf("look up callback token: %w", err)
 	}
+	s.known.add(hashToken(token))
 	return o, nil
 }
 

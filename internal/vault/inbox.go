@@ -71,7 +71,8 @@ type sealedCallback struct {
 const (
 	storeCallbackSQL = `
 insert into {schema}.callbacks (id, kind, ref, shortcode, verified, sealed, received_at, due_at)
-values (@id, @kind, @ref, @shortcode, @verified, @sealed, @received_at, @due_at)`
+values (@id, @kind, @ref, @shortcode, @verified, @sealed, @received_at, @due_at)
+on conflict (id) do nothing`
 	takeCallbacksSQL = `
 update {schema}.callbacks c set lease = $1, due_at = $2, attempts = attempts + 1
 from (select id from {schema}.callbacks where done_at is null and due_at <= $3
@@ -102,17 +103,23 @@ delete from {schema}.callbacks where done_at <= $1 or done_at is null and receiv
 
 // Store commits a callback and gives its id. It may be taken at once. A zero ReceivedAt means now.
 func (i *Inbox) Store(ctx context.Context, c Callback) (uuid.UUID, error) {
-	now := i.core.now()
-	if c.ReceivedAt.IsZero() {
-		c.ReceivedAt = now
-	}
 	callback, err := uuid.NewV7()
 	if err != nil {
 		return uuid.Nil, fmt.Errorf("store callback: %w", err)
 	}
+	return callback, i.StoreAs(ctx, callback, c)
+}
+
+// StoreAs is Store under an id that the caller has made. One that is stored already stays as it is, so that a caller
+// who does not know what became of his call can repeat it.
+func (i *Inbox) StoreAs(ctx context.Context, callback uuid.UUID, c Callback) error {
+	now := i.core.now()
+	if c.ReceivedAt.IsZero() {
+		c.ReceivedAt = now
+	}
 	plain, err := json.Marshal(sealedCallback{c.SourceIP, c.Body})
 	if err != nil {
-		return uuid.Nil, fmt.Errorf("store callback: %w", err)
+		return fmt.Errorf("store callback: %w", err)
 	}
 	_, err = i.core.db.Owner.Exec(ctx, i.core.sql(storeCallbackSQL), pgx.NamedArgs{
 		"id": callback, "kind": c.Kind, "ref": optional(c.Ref), "shortcode": c.Shortcode, "verified": c.Verified,
@@ -120,9 +127,22 @@ func (i *Inbox) Store(ctx context.Context, c Callback) (uuid.UUID, error) {
 		"received_at": c.ReceivedAt, "due_at": now,
 	})
 	if err != nil {
-		return uuid.Nil, fmt.Errorf("store callback: %w", err)
+		return fmt.Errorf("store callback: %w", err)
 	}
-	return callback, nil
+	return nil
+}
+
+// keptPlace is the associated data of callbacks that wait outside of the database.
+const keptPlace = "callbacks on the disk"
+
+// SealKept seals what a callback brought, for the time in which the inbox cannot be written. It needs no database.
+func (i *Inbox) SealKept(plain []byte) []byte {
+	return i.core.ring.Seal(secrets.Sealing, plain, []byte(keptPlace))
+}
+
+// OpenKept opens what SealKept made. Fails: secrets.ErrUnknownKey, secrets.ErrTampered.
+func (i *Inbox) OpenKept(sealed []byte) ([]byte, error) {
+	return i.core.ring.Open(secrets.Sealing, sealed, []byte(keptPlace))
 }
 
 // Take holds up to limit due callbacks for InboxLease, the longest due first. Call Done or Fail for each before the

@@ -54,6 +54,7 @@ type Vault struct {
 	ClockAhead      *ClockAhead
 	BookChecks      *BookChecks
 	Outbox          *Outbox
+	Presence        *Presence
 
 	core *core
 }
@@ -101,10 +102,11 @@ func Open(ctx context.Context, cfg Config) (*Vault, error) {
 		Limits:          &Limits{core: c, key: secrets.Derive(c.root, limitKeys)},
 		ProviderTokens:  newProviderTokens(c),
 		Inbox:           &Inbox{c},
-		CallbackSecrets: &CallbackSecrets{c},
+		CallbackSecrets: &CallbackSecrets{core: c},
 		ClockAhead:      &ClockAhead{c},
 		BookChecks:      &BookChecks{c},
 		Outbox:          &Outbox{c},
+		Presence:        &Presence{c},
 		core:            c,
 	}, nil
 }

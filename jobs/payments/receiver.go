@@ -3,6 +3,8 @@ package paymentsjobs
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
@@ -13,6 +15,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/projections/payments"
@@ -28,6 +31,8 @@ type Receiver struct {
 	// TrustBare counts callbacks at addresses without a token as verified: for sandbox and test mode only
 	// (docs/rules/payments.md#secret-addresses).
 	TrustBare bool
+	// Kept keeps callbacks while the inbox cannot be written; nil = they are refused then.
+	Kept *Kept
 }
 
 // accepted acknowledges prompts and confirmations; without it the provider sends the callback again.
@@ -52,41 +57,92 @@ type sender struct {
 
 // Receive stores a callback and returns the body of the answer. kind is one of the Callback constants; token is "" at
 // the bare address. admit counts the callback of a gateway against the rate limit, which governs the answer, not
-// durability (docs/rules/payments.md#stored-first). Fails: source_not_allowed, malformed_callback, and what admit
-// gives.
+// durability (docs/rules/payments.md#stored-first). What the database does not take is kept on the disk, except for a
+// validation, which nobody can answer then. Fails: source_not_allowed, malformed_callback, callback_not_kept, and what
+// admit gives.
 func (r Receiver) Receive(
 	ctx context.Context, kind, token, ip string, body []byte, admit func(gateway string) error,
 ) (any, error) {
-	s, err := r.identify(ctx, kind, token, ip)
+	if _, err := r.allowed(ip); err != nil {
+		return nil, err
+	}
+	callback, err := uuid.NewV7()
+	if err != nil {
+		return nil, fmt.Errorf("store callback: %w", err)
+	}
+	c := keptCallback{
+		ID: callback, Kind: kind, Token: token, IP: ip, ReceivedAt: r.Workers.cfg.Clock.Now(), Body: body,
+	}
+	if kind == CallbackValidation || r.Kept == nil {
+		return r.receive(ctx, c, admit)
+	}
+	if r.Kept.cfg.Written() {
+		limited, cancel := context.WithTimeout(ctx, storePatience)
+		defer cancel()
+		answer, err := r.receive(limited, c, admit)
+		if err == nil || !unwritten(err) {
+			return answer, err
+		}
+	}
+	if err := r.Kept.keep(ctx, c); err != nil {
+		return nil, err
+	}
+	return acknowledged(kind, body)
+}
+
+// unwritten reports whether an error says that the inbox could not be read or written: the database is away, or the
+// try took too long.
+func unwritten(err error) bool {
+	return postgres.Away(err) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
+}
+
+// receive stores a callback in the inbox and gives the answer.
+func (r Receiver) receive(
+	ctx context.Context, c keptCallback, admit func(gateway string) error,
+) (any, error) {
+	s, err := r.identify(ctx, c.Kind, c.Token, c.IP)
 	if err != nil {
 		return nil, err
 	}
-	over := admit(r.gatewayOf(ctx, s, kind, body))
+	over := admit(r.gatewayOf(ctx, s, c.Kind, c.Body))
 	if over != nil && !s.verified {
 		return nil, over
 	}
-	stored := kind
-	if !json.Valid(body) {
-		stored = CallbackMalformed
+	if err := r.store(ctx, c, s); err != nil {
+		return nil, err
 	}
-	callback, err := r.Workers.cfg.Inbox.Store(ctx, vault.Callback{
-		Kind: stored, Ref: s.owner.Ref, Shortcode: s.owner.Shortcode, Verified: s.verified, SourceIP: s.ip, Body: body,
-	})
+	if c.Kind != CallbackValidation {
+		r.Inbox.Wake()
+	}
+	answer, err := acknowledged(c.Kind, c.Body)
 	switch {
 	case err != nil:
 		return nil, err
-	case stored == CallbackMalformed:
-		return nil, failure.NewMalformed("malformed_callback", "The body must be one JSON object.")
-	case kind == CallbackValidation:
-		if over != nil {
-			return nil, over
-		}
-		return r.validate(ctx, s, callback, body)
-	}
-	r.Inbox.Wake()
-	switch {
 	case over != nil:
 		return nil, over
+	case c.Kind == CallbackValidation:
+		return r.validate(ctx, s, c.ID, c.Body)
+	}
+	return answer, nil
+}
+
+// store stores a callback of a known sender in the inbox.
+func (r Receiver) store(ctx context.Context, c keptCallback, s sender) error {
+	kind := c.Kind
+	if !json.Valid(c.Body) {
+		kind = CallbackMalformed
+	}
+	return r.Workers.cfg.Inbox.StoreAs(ctx, c.ID, vault.Callback{
+		Kind: kind, Ref: s.owner.Ref, Shortcode: s.owner.Shortcode, Verified: s.verified, SourceIP: s.ip, Body: c.Body,
+		ReceivedAt: c.ReceivedAt,
+	})
+}
+
+// acknowledged is the answer to a callback that is stored. Fails: malformed_callback.
+func acknowledged(kind string, body []byte) (any, error) {
+	switch {
+	case !json.Valid(body):
+		return nil, failure.NewMalformed("malformed_callback", "The body must be one JSON object.")
 	case kind == CallbackBillManager:
 		return billManagerAnswer{Message: "Success", Code: "200"}, nil
 	}
@@ -144,20 +200,28 @@ func (r Receiver) countedFor(ctx context.Context, s sender, kind string, body []
 	return owner.org, c.ShortCode
 }
 
-// identify finds the proof of the sender: a token of the right kind, an allowed address, or TrustBare. An unknown token
-// is no failure; the callback is unverified. Fails: source_not_allowed.
-func (r Receiver) identify(ctx context.Context, kind, token, ip string) (sender, error) {
+// allowed gives the address of a sender, and proves it when there is a list. Fails: source_not_allowed.
+func (r Receiver) allowed(ip string) (sender, error) {
 	var s sender
 	s.ip, _ = netip.ParseAddr(ip) // the zero address is on no list
 	s.ip = s.ip.Unmap()
-	allowed := false
 	for _, p := range r.Allowed {
-		allowed = allowed || p.Contains(s.ip)
+		s.verified = s.verified || p.Contains(s.ip)
 	}
-	if len(r.Allowed) > 0 && !allowed {
+	if len(r.Allowed) > 0 && !s.verified {
 		return s, failure.NewDenied("source_not_allowed", "Callbacks are not accepted from this address.")
 	}
-	s.verified = allowed || token == "" && r.TrustBare
+	return s, nil
+}
+
+// identify finds the proof of the sender: a token of the right kind, an allowed address, or TrustBare. An unknown token
+// is no failure; the callback is unverified. Fails: source_not_allowed.
+func (r Receiver) identify(ctx context.Context, kind, token, ip string) (sender, error) {
+	s, err := r.allowed(ip)
+	if err != nil {
+		return s, err
+	}
+	s.verified = s.verified || token == "" && r.TrustBare
 	if token == "" {
 		return s, nil
 	}

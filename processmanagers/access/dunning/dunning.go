@@ -142,7 +142,7 @@ func refused(r processmanagers.Refusal, now time.Time) processmanagers.Output {
 		return processmanagers.Output{}
 	}
 	pause := later
-	if r.Code == "concurrent_change" {
+	if r.Code == "concurrent_change" || r.Code == "cuts_wait" {
 		pause = soon
 	}
 	return processmanagers.Output{

@@ -128,7 +128,9 @@ func TestHoldsAndRulesAreFollowedAndARefusalIsTriedAgain(t *testing.T) {
 		s.When(e).Then(looks(false, start.Add(time.Hour), events.DunningOwed{At: start}))
 	}
 	asked := commands.ReviewDunning{Subject: subject, Owed: []events.DunningOwed{{At: start}}}
-	for code, wait := range map[string]time.Duration{"concurrent_change": time.Minute, "not_found": time.Hour} {
+	for code, wait := range map[string]time.Duration{
+		"concurrent_change": time.Minute, "cuts_wait": time.Minute, "not_found": time.Hour,
+	} {
 		s.WhenRefused(asked, code).Then(processmanagers.Output{
 			Timers: []processmanagers.Timer{{Name: "look:" + line.String(), At: start.Add(wait)}},
 		})

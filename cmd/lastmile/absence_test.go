@@ -1,0 +1,74 @@
+package main
+
+import (
+	"testing"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/loop"
+)
+
+// TestAbsence_WhileThePlatformIsAwayTheClockOfDunningStandsStill: the program is off for 20 hours, in which a cut falls
+// due. A restart, and a move of the clock in development, are no absence.
+func TestAbsence_WhileThePlatformIsAwayTheClockOfDunningStandsStill(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, "DEV_CLOCK=true").start().signIn()
+	k.paybillReady()
+	k.dunningDays(nil)
+	customer, account := k.subscriber("254711000801")
+	line := k.subscribe(customer, k.plan("home", 1500))
+	k.issued(customer, 1)
+	k.pay("254711000801", account, 1500)
+	until, err := time.Parse(time.RFC3339Nano, k.paidUntil(line, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.advance(map[string]any{"to": until.AddDate(0, 0, 2).Add(12 * time.Hour)})
+	k.dunning(line, events.DunningReminding)
+	k.app.Stop()
+	k.start()
+	if s := k.pauses(line, 0, 0); s.State != events.DunningReminding {
+		t.Errorf("after a restart: %+v", s)
+	}
+
+	k.app.Stop()
+	k.absentFor(20 * time.Hour)
+	k.start()
+	k.admin.addr, k.root.addr = k.addr, k.addr
+	k.root, _ = k.login("", testRootEmail, testPassword)
+	k.admin, _ = k.login("acme", testAdminEmail, testPassword)
+	if now := k.app.clock.Now(); !now.After(until.AddDate(0, 0, 3)) {
+		t.Fatalf("the cut is not due at %v", now)
+	}
+	state := k.pauses(line, 1, 0)
+	if p := state.Pauses[0]; p.Until.Sub(p.From) < 20*time.Hour || p.Until.Sub(p.From) > 21*time.Hour {
+		t.Errorf("the clock stood still from %v to %v", p.From, p.Until)
+	}
+	k.tells(customer, "stood still", "no payment.")
+	for range 200 { // cuts go on once everything of the absence is counted
+		if k.app.engines.absence.Load().MayCut() {
+			break
+		}
+		loop.Sleep(t.Context(), 100*time.Millisecond)
+	}
+	if !k.app.engines.absence.Load().MayCut() {
+		t.Error("cuts wait for ever")
+	}
+	k.neverCut(line)
+	k.advance(map[string]any{"advance": "24h"})
+	k.dunning(line, events.DunningWalledGarden)
+}
+
+// absentFor makes it so long ago that a program of the installation, which is off, has run last.
+func (k *kit) absentFor(d time.Duration) {
+	k.t.Helper()
+	vault := k.db.Namespace.Schema("vault")
+	for sql, value := range map[string]any{
+		`update ` + vault + `.presence set beat_at = beat_at - $1::interval`: d,
+		`update ` + vault + `.clock_ahead set ahead = ahead + $1`:            int64(d),
+	} {
+		if tag, err := k.db.Owner.Exec(k.t.Context(), sql, value); err != nil || tag.RowsAffected() != 1 {
+			k.t.Fatal(tag, err)
+		}
+	}
+}

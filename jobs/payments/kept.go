@@ -1,0 +1,341 @@
+package paymentsjobs
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/journal"
+	"github.com/lastmile-isp/lastmile/internal/loop"
+	"github.com/lastmile-isp/lastmile/internal/secrets"
+	"github.com/lastmile-isp/lastmile/internal/vault"
+)
+
+// Bounds of the callbacks that wait on the disk (docs/rules/payments.md#kept-on-the-disk). A callback takes about 1
+// KiB.
+const (
+	keptLimit = 64 << 20
+	// strangersShare is the part of it for callbacks without a token that this program knows: one quarter.
+	strangersShare = keptLimit / 4
+	// mostOfToken and mostOfSender are how many callbacks one token, and one address without a known token, may have
+	// there at the same time. The provider's own addresses send for many and may have ten times as many.
+	mostOfToken, mostOfSender, providerShare = 20_000, 1_000, 10
+)
+
+// Files of kept callbacks. Programs that share a directory have one each.
+const (
+	keptName  = "callbacks.journal"
+	keptFiles = 16
+)
+
+// Times of the way into the inbox.
+const (
+	keptRound  = time.Second // between two looks while callbacks wait
+	adoptRound = time.Minute // between two searches for what other programs have left behind
+	keptPage   = 100         // callbacks that are taken from the file at once
+	// storePatience bounds the try to store a callback in the inbox; then it is kept on the disk.
+	storePatience = 5 * time.Second
+	// rememberedTokens of each kind are read at the start.
+	rememberedTokens = 100_000
+)
+
+// KeptConfig has what Kept needs. Every field is required.
+type KeptConfig struct {
+	Dir string // DATA_DIR
+	// Written reports whether the database takes writes, as far as is known.
+	Written func() bool
+	// Limits count the callbacks of a minute; they must work without the database.
+	Limits vault.Limiter
+	// PerMinute is RATE_LIMIT_WEBHOOK; 0 = no limit.
+	PerMinute int
+}
+
+// Kept keeps callbacks on the disk while the inbox cannot be written, and stores them in it afterwards, in their order.
+// Safe for concurrent use.
+type Kept struct {
+	cfg      KeptConfig
+	receiver Receiver // without this Kept
+	logger   *slog.Logger
+	loops    *loop.Group
+	file     *journal.Journal
+	path     string
+	wake     chan struct{}
+
+	ever    atomic.Int64 // callbacks that were ever in the file, since the start
+	mu      sync.Mutex
+	sources map[string]int // callbacks in the file, by source, since it was empty
+}
+
+// keptCallback is a callback as the disk has it, sealed: the address and the body are personal, and the token is
+// secret.
+type keptCallback struct {
+	ID         uuid.UUID `json:"id"` // in the inbox
+	Kind       string    `json:"kind"`
+	Token      string    `json:"token,omitempty"`
+	IP         string    `json:"ip"`
+	ReceivedAt time.Time `json:"receivedAt"`
+	Body       []byte    `json:"body"`
+}
+
+// NewKept makes the keeper for a receiver, which names it afterwards in its field Kept.
+func NewKept(cfg KeptConfig, r Receiver) *Kept {
+	logger := r.Workers.cfg.Logger
+	return &Kept{
+		cfg: cfg, receiver: r, logger: logger, loops: loop.New(logger), wake: make(chan struct{}, 1),
+		sources: map[string]int{},
+	}
+}
+
+// Start opens a file of its own, learns the present tokens, and begins to store what waits. It fails when the disk does
+// not take a file.
+func (k *Kept) Start(ctx context.Context) error {
+	return k.loops.Start(ctx, func(ctx context.Context) error {
+		tokens := k.receiver.Workers.cfg.Addresses.Tokens
+		for _, kind := range []string{TokenPaybill, TokenPrompt} {
+			if err := tokens.Remember(ctx, kind, rememberedTokens); err != nil {
+				return err
+			}
+		}
+		if err := k.open(ctx); err != nil {
+			return err
+		}
+		k.loops.Go("kept callbacks", k.work)
+		return nil
+	})
+}
+
+// Stop ends the work. What waits is stored after the next start.
+func (k *Kept) Stop() {
+	k.loops.Stop()
+	if k.file != nil {
+		k.file.Close()
+	}
+}
+
+// name gives the path of the n-th file, n from 0 on.
+func (k *Kept) name(n int) string {
+	if n == 0 {
+		return filepath.Join(k.cfg.Dir, keptName)
+	}
+	return filepath.Join(k.cfg.Dir, fmt.Sprintf("callbacks-%d.journal", n+1))
+}
+
+// open opens the first file that no other program has.
+func (k *Kept) open(ctx context.Context) error {
+	for n := range keptFiles {
+		file, err := journal.Open(ctx, journal.Config{Path: k.name(n), Limit: keptLimit, Logger: k.logger})
+		switch {
+		case errors.Is(err, journal.ErrTaken):
+			continue
+		case err != nil:
+			return fmt.Errorf("callbacks on the disk: %w", err)
+		}
+		k.file, k.path = file, k.name(n)
+		k.ever.Add(int64(file.Len()))
+		return nil
+	}
+	return fmt.Errorf("callbacks on the disk: %d programs use %s", keptFiles, k.cfg.Dir)
+}
+
+// Len is the number of callbacks that wait on the disk.
+func (k *Kept) Len() int { return k.file.Len() }
+
+// Ever is the number of callbacks that have waited on the disk since the start; it only grows.
+func (k *Kept) Ever() int64 { return k.ever.Load() }
+
+// Empty reports whether no callback waits on the disk.
+func (k *Kept) Empty() bool { return k.file.Empty() }
+
+// keep writes a callback through to the disk. Fails: rate_limited, callback_not_kept.
+func (k *Kept) keep(ctx context.Context, c keptCallback) error {
+	source, err := k.admit(ctx, c)
+	if err != nil {
+		return err
+	}
+	plain, err := json.Marshal(c)
+	if err != nil {
+		return fmt.Errorf("keep callback: %w", err)
+	}
+	k.ever.Add(1) // before it can be taken
+	if err := k.file.Append(k.receiver.Workers.cfg.Inbox.SealKept(plain)); err != nil {
+		return notKept(err)
+	}
+	k.mu.Lock()
+	k.sources[source]++
+	k.mu.Unlock()
+	k.logger.WarnContext(ctx, "callback waits on the disk for the database", "callback_id", c.ID, "kind", c.Kind)
+	loop.Wake(k.wake)
+	return nil
+}
+
+// admit judges without the database whether a callback may be kept, and gives the source for which it counts: the token
+// in its address if this program knows that, otherwise the sender.
+func (k *Kept) admit(ctx context.Context, c keptCallback) (string, error) {
+	most, source := mostOfToken, ""
+	if k.receiver.Workers.cfg.Addresses.Tokens.Known(secrets.Text(c.Token)) {
+		source = fmt.Sprintf("token %x", sha256.Sum256([]byte(c.Token)))
+	} else {
+		share := 1
+		if len(k.receiver.Allowed) > 0 {
+			share = providerShare
+		}
+		most, source = mostOfSender*share, "address "+c.IP
+		if k.file.Bytes() >= strangersShare {
+			return "", notKept(journal.ErrFull)
+		}
+		if k.cfg.PerMinute > 0 {
+			ok, wait, err := k.cfg.Limits.Allow(ctx, "kept:"+source, k.cfg.PerMinute*share, time.Minute)
+			if err != nil {
+				return "", err
+			}
+			if !ok {
+				return "", failure.NewLimited("rate_limited", "Too many requests. Please wait.", max(wait, time.Second))
+			}
+		}
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.sources[source] >= most {
+		return "", notKept(journal.ErrFull)
+	}
+	return source, nil
+}
+
+// notKept answers a callback that neither the database nor the disk took.
+func notKept(cause error) error {
+	return failure.NewUnavailable("callback_not_kept", "The callback cannot be stored. Please send it again.",
+		5*time.Second, cause)
+}
+
+// work stores what waits until ctx ends: after Start, when a callback was kept, and every keptRound until all are
+// stored.
+func (k *Kept) work(ctx context.Context) {
+	pause := loop.Backoff{Min: keptRound, Max: awayPauseMax}
+	for ctx.Err() == nil {
+		k.adopt(ctx)
+		if !k.Empty() && !k.cfg.Written() {
+			loop.Sleep(ctx, keptRound)
+			continue
+		}
+		if err := k.store(ctx); err != nil && ctx.Err() == nil {
+			k.logger.WarnContext(ctx, "callbacks on the disk are not stored", "waiting", k.Len(), "error", err)
+			pause.Wait(ctx)
+			continue
+		}
+		pause.Reset()
+		loop.WaitFor(ctx, k.wake, adoptRound)
+	}
+}
+
+// store stores all callbacks that wait in the inbox, in their order, and forgets each afterwards. A repeat after a kill
+// changes nothing, because each has its id in the inbox since it was received.
+func (k *Kept) store(ctx context.Context) error {
+	for ctx.Err() == nil && !k.file.Empty() {
+		records, behind, err := k.file.Next(keptPage)
+		if err != nil {
+			return err
+		}
+		for _, sealed := range records {
+			if err := k.storeOne(ctx, sealed); err != nil {
+				return err
+			}
+		}
+		if err := k.file.Taken(len(records), behind); err != nil {
+			return err
+		}
+		k.receiver.Inbox.Wake()
+		if k.file.Empty() {
+			k.mu.Lock()
+			clear(k.sources)
+			k.mu.Unlock()
+		}
+	}
+	return ctx.Err()
+}
+
+// storeOne stores one callback. One that was changed on the disk is left out, with a line in the log; one under a key
+// that the program was not given waits, with all behind it.
+func (k *Kept) storeOne(ctx context.Context, sealed []byte) error {
+	leave, err := k.receiver.Workers.cfg.Gate.Enter(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	ctx, cancel := context.WithTimeout(ctx, storePatience)
+	defer cancel()
+	plain, err := k.receiver.Workers.cfg.Inbox.OpenKept(sealed)
+	var c keptCallback
+	if err == nil {
+		err = json.Unmarshal(plain, &c)
+	}
+	if errors.Is(err, secrets.ErrUnknownKey) {
+		return fmt.Errorf("read callback from the disk: %w", err)
+	}
+	if err != nil {
+		k.logger.ErrorContext(ctx, "callback on the disk cannot be read", "error", err)
+		return nil
+	}
+	s, err := k.receiver.identify(ctx, c.Kind, c.Token, c.IP)
+	if failure.KindOf(err) == failure.Denied { // the list of allowed addresses was changed meanwhile
+		k.logger.ErrorContext(ctx, "callback on the disk is from an address that is not allowed", "callback_id", c.ID)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return k.receiver.store(ctx, c, s)
+}
+
+// adopt takes over what programs that are gone have left in their files.
+func (k *Kept) adopt(ctx context.Context) {
+	now, cancel := context.WithCancel(ctx)
+	cancel() // a file that another program has is left alone at once
+	for n := range keptFiles {
+		path := k.name(n)
+		if stat, err := os.Stat(path); path == k.path || err != nil || stat.Size() == 0 {
+			continue
+		}
+		file, err := journal.Open(now, journal.Config{Path: path, Limit: keptLimit, Logger: k.logger})
+		if errors.Is(err, journal.ErrTaken) {
+			continue
+		}
+		if err == nil {
+			err = k.move(file)
+			file.Close()
+		}
+		if err != nil {
+			k.logger.WarnContext(ctx, "callbacks of another program are not taken over", "error", err)
+		}
+	}
+}
+
+// move appends all callbacks of another file to that of this program.
+func (k *Kept) move(from *journal.Journal) error {
+	for !from.Empty() {
+		records, behind, err := from.Next(keptPage)
+		if err != nil {
+			return err
+		}
+		if len(records) > 0 {
+			if err := k.file.Append(records...); err != nil {
+				return err
+			}
+			k.ever.Add(int64(len(records)))
+		}
+		if err := from.Taken(len(records), behind); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,175 @@
+package paymentsjobs_test
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/loop"
+	"github.com/lastmile-isp/lastmile/internal/vault"
+	"github.com/lastmile-isp/lastmile/jobs/payments"
+)
+
+// keeper is a receiver that keeps callbacks in a directory of the test.
+type keeper struct {
+	paymentsjobs.Receiver
+	away atomic.Bool // the database takes no writes, as far as the receiver knows
+}
+
+// keeping starts a receiver in a directory.
+func (k *kit) keeping(t *testing.T, dir string, away bool) *keeper {
+	t.Helper()
+	out := &keeper{Receiver: paymentsjobs.Receiver{Workers: k.workers, Inbox: paymentsjobs.NewInbox(k.workers)}}
+	out.away.Store(away)
+	out.Kept = paymentsjobs.NewKept(paymentsjobs.KeptConfig{
+		Dir: dir, Written: func() bool { return !out.away.Load() }, Limits: vault.NewLocalLimits(k.clock),
+		PerMinute: 100,
+	}, out.Receiver)
+	if err := out.Kept.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(out.Kept.Stop)
+	return out
+}
+
+// confirms sends a paybill confirmation to a receiver.
+func (r *keeper) confirms(t *testing.T, token, ip, number string) error {
+	t.Helper()
+	_, err := r.Receive(t.Context(), paymentsjobs.CallbackConfirmation, token, ip, paid(number, shortcode, "x", 1500),
+		func(string) error { return nil })
+	return err
+}
+
+// paybillToken gives the token in the callback address of the platform's paybill.
+func (k *kit) paybillToken(t *testing.T) string {
+	t.Helper()
+	token, err := k.Vault.CallbackSecrets.Issue(t.Context(), vault.CallbackOwner{
+		Kind: paymentsjobs.TokenPaybill, Ref: uuid.New(), Shortcode: shortcode,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return token.Reveal()
+}
+
+// waiting waits until the inbox has as many callbacks to handle, and none is on the disk.
+func (k *kit) waiting(t *testing.T, r *keeper, want int64) {
+	t.Helper()
+	var n int64
+	for range 1000 {
+		var err error
+		if n, _, err = k.Vault.Inbox.Count(t.Context(), paymentsjobs.CauseUnknownPrompt); err != nil {
+			t.Fatal(err)
+		}
+		if n == want && r.Kept.Empty() {
+			return
+		}
+		loop.Sleep(t.Context(), 10*time.Millisecond)
+	}
+	t.Fatalf("%d callbacks are in the inbox, want %d, and %d on the disk", n, want, r.Kept.Len())
+}
+
+func TestKept_MoneyThatCameWithoutADatabaseIsHandledAfterTheNextStart(t *testing.T) {
+	t.Parallel()
+	k, dir := newKit(t), t.TempDir()
+	token := k.paybillToken(t)
+	r := k.keeping(t, dir, true)
+	for i := range 3 {
+		if err := r.confirms(t, token, "196.201.214.200", fmt.Sprintf("SJK4X7Q2P%d", i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	k.waitsOnDisk(t, r, 3)
+	octets, err := os.ReadFile(filepath.Join(dir, "callbacks.journal"))
+	if err != nil || bytes.Contains(octets, []byte("254712345678")) || bytes.Contains(octets, []byte(token)) {
+		t.Errorf("the file can be read by everybody: %v", err)
+	}
+	r.Kept.Stop()
+	next := k.keeping(t, dir, false)
+	k.waiting(t, next, 3)
+	for range 3 {
+		if _, err := k.workers.HandleDue(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range 3 {
+		number := fmt.Sprintf("SJK4X7Q2P%d", i)
+		s := k.receipt(t, commands.ReceiptID(commands.EnvironmentSandbox, number))
+		if s.Amount.Minor != 150_000 {
+			t.Errorf("receipt %s: %+v", number, s)
+		}
+	}
+	next.Kept.Stop()
+	// Killed before the file was emptied: everything is stored once more, and nothing comes of it.
+	if err := os.WriteFile(filepath.Join(dir, "callbacks.journal"), octets, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	k.waiting(t, k.keeping(t, dir, false), 0)
+}
+
+// waitsOnDisk checks how many callbacks wait on the disk, and that none is in the inbox.
+func (k *kit) waitsOnDisk(t *testing.T, r *keeper, want int) {
+	t.Helper()
+	n, _, err := k.Vault.Inbox.Count(t.Context(), paymentsjobs.CauseUnknownPrompt)
+	if n != 0 || err != nil || r.Kept.Len() != want {
+		t.Errorf("%d callbacks are in the inbox, %d on the disk, want %d: %v", n, r.Kept.Len(), want, err)
+	}
+}
+
+func TestKept_AFloodDoesNotKeepRealMoneyOut(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	token := k.paybillToken(t)
+	r := k.keeping(t, t.TempDir(), true)
+	refused := 0
+	for i := range 300 {
+		err := r.confirms(t, fmt.Sprint("invented", i), "198.51.100.7", fmt.Sprintf("SJK4X7QA%02d", i%100))
+		if failure.CodeOf(err) == "rate_limited" {
+			refused++
+		}
+	}
+	if refused != 200 {
+		t.Errorf("%d of 300 callbacks of a stranger were refused", refused)
+	}
+	for i := range 300 {
+		if err := r.confirms(t, token, "198.51.100.7", fmt.Sprintf("SJK4X7QB%02d", i%100)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	k.waitsOnDisk(t, r, 400)
+	answer, err := r.Receive(t.Context(), paymentsjobs.CallbackConfirmation, token, "198.51.100.7", []byte("no JSON"),
+		func(string) error { return nil })
+	if failure.CodeOf(err) != "malformed_callback" || r.Kept.Len() != 401 {
+		t.Errorf("a body that nobody can read is answered %v, %v", answer, err)
+	}
+	r.away.Store(false)
+	k.waiting(t, r, 401)
+}
+
+func TestKept_WhatADeadProgramLeftIsTakenOver(t *testing.T) {
+	t.Parallel()
+	k, dir := newKit(t), t.TempDir()
+	token := k.paybillToken(t)
+	first, second := k.keeping(t, dir, true), k.keeping(t, dir, true)
+	for i, r := range []*keeper{first, second} {
+		if err := r.confirms(t, token, "196.201.214.200", fmt.Sprintf("SJK4X7QC0%d", i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files, err := fs.Glob(os.DirFS(dir), "*.journal")
+	if err != nil || len(files) != 2 {
+		t.Fatalf("two programs have the files %v: %v", files, err)
+	}
+	first.Kept.Stop()
+	second.Kept.Stop()
+	k.waiting(t, k.keeping(t, dir, false), 2)
+}
