@@ -49,6 +49,8 @@ var (
 		"Sessions that had to end because their subscription began newer ones.", nil, nil)
 	reportsDroppedDesc = prometheus.NewDesc("lastmile_accounting_dropped_total",
 		"Reports of routers about sessions that the database refused for themselves.", nil, nil)
+	reportsCrowdedDesc = prometheus.NewDesc("lastmile_accounting_crowded_total",
+		"Reports of new sessions of routers that have as many open ones as may be; they are not kept.", nil, nil)
 )
 
 // alarms collects these metrics. One that cannot be read is left out: a 0 would look like health.
@@ -59,7 +61,7 @@ func (alarms) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		writableDesc, processStoppedDesc, processLagDesc, processRetryDesc, instanceStoppedDesc, commandStoppedDesc,
 		commandWaitingDesc, jobsDesc, callbacksDesc, callbacksGivenUpDesc, spoolDesc, reportsDroppedDesc,
-		sessionsReplacedDesc, behindDesc, reportsRefusedDesc,
+		sessionsReplacedDesc, behindDesc, reportsRefusedDesc, reportsCrowdedDesc,
 	} {
 		to <- d
 	}
@@ -87,6 +89,7 @@ func (m alarms) Collect(to chan<- prometheus.Metric) {
 			to <- prometheus.MustNewConstMetric(reportsRefusedDesc, prometheus.CounterValue, float64(n), cause)
 		}
 		to <- prometheus.MustNewConstMetric(reportsDroppedDesc, prometheus.CounterValue, float64(status.Dropped))
+		to <- prometheus.MustNewConstMetric(reportsCrowdedDesc, prometheus.CounterValue, float64(status.Crowded))
 		to <- prometheus.MustNewConstMetric(sessionsReplacedDesc, prometheus.CounterValue,
 			float64(m.app.radius.live.Ended()))
 	}

@@ -52,10 +52,11 @@ const closeRestartedSQL = `update {schema}.sessions s
 	from unnest($1::uuid[], $2::timestamptz[]) r (device, at)
 	cross join lateral (select * from {schema}.sessions o where o.device_id = r.device and o.ended_at is null
 		offset 0) x
-	where s.id = x.id and x.started_at < r.at and x.updated_at <= r.at`
+	where s.id = x.id and x.started_at < r.at and x.updated_at <= r.at
+	returning s.device_id`
 
-// saveSessionsSQL writes sessions; only columns that change are written again.
-const saveSessionsSQL = `insert into {schema}.sessions (id, org_id, device_id, source, session_key, username, calling,
+// beginSQL writes sessions that the tables do not have.
+const beginSQL = `insert into {schema}.sessions (id, org_id, device_id, source, session_key, username, calling,
 		mac, called, port, service, nas_port, ip, framed_prefix, delegated_prefix, subscriber_id, subscription_id,
 		access, rate_down, rate_up, started_at, updated_at,
 		ended_at, ended_by, end_reason, bytes_down, bytes_up, seconds, samples, stamp)
@@ -73,7 +74,10 @@ const saveSessionsSQL = `insert into {schema}.sessions (id, org_id, device_id, s
 		@up::bigint[], @seconds::bigint[], @samples::bytea[], @stamp::text[]) u (
 		id, org, device, source, session, username, calling, mac, called, port, service, nas_port, ip, framed,
 		delegated, subscriber, subscription,
-		access, rate_down, rate_up, started, updated, ended, ended_by, end_reason, down, up, seconds, samples, stamp)
+		access, rate_down, rate_up, started, updated, ended, ended_by, end_reason, down, up, seconds, samples, stamp)`
+
+// saveWholeSQL writes sessions again that the tables have; only columns that change.
+const saveWholeSQL = beginSQL + `
 	on conflict (id) do update set source = excluded.source, called = excluded.called, port = excluded.port,
 		service = excluded.service, nas_port = excluded.nas_port, ip = excluded.ip,
 		framed_prefix = excluded.framed_prefix,
@@ -99,6 +103,7 @@ type Committed struct {
 	Sessions []*Session              // as they are now; nobody changes them any more
 	Restarts map[id.Device]time.Time // when routers restarted, which ended what they had before
 	Used     []Used
+	Crowded  map[id.Device]int // reports that were dropped, because their routers have as many sessions as may be open
 }
 
 // Commit folds reports into the tables, in one transaction, and returns what it has changed. To commit reports again
@@ -109,8 +114,9 @@ func (s *Store) Commit(ctx context.Context, d Directory, reports []Report) (Comm
 		clean[i] = r.clean()
 	}
 	var done Committed
+	var opened map[id.Device]int
 	err := postgres.Transaction(ctx, s.db.Owner, func(tx pgx.Tx) error {
-		b := newBook(d)
+		b := newBook(d, s.crowds)
 		if err := s.load(ctx, tx, b, clean); err != nil {
 			return fmt.Errorf("load sessions: %w", err)
 		}
@@ -118,13 +124,19 @@ func (s *Store) Commit(ctx context.Context, d Directory, reports []Report) (Comm
 			b.apply(r)
 		}
 		b.settle()
-		done = Committed{Sessions: b.touched, Restarts: b.restartTimes()}
-		if err := s.save(ctx, tx, b, &done.Used); err != nil {
+		done = Committed{Sessions: b.touched, Restarts: b.restartTimes(), Crowded: b.crowded}
+		opened = b.opened()
+		if err := s.save(ctx, tx, b, &done.Used, opened); err != nil {
 			return fmt.Errorf("save sessions: %w", err)
 		}
 		return nil
 	})
-	return done, err
+	if err != nil {
+		s.crowds.forget(clean)
+		return Committed{}, err
+	}
+	s.crowds.changed(opened)
+	return done, nil
 }
 
 // restartTimes are the restarts that a group tells, or that were told before of the same routers.
@@ -156,7 +168,7 @@ func (s *Store) load(ctx context.Context, tx pgx.Tx, b *book, reports []Report) 
 				if session.window, err = decodeWindow(session.Samples); err != nil {
 					return err
 				}
-				session.stored = new(session.facts())
+				session.stored, session.kept = new(session.facts()), session.progress()
 				b.know(session)
 			}
 			return err
@@ -171,18 +183,25 @@ func (s *Store) load(ctx context.Context, tx pgx.Tx, b *book, reports []Report) 
 		})
 		return err
 	})
+	now := b.now()
+	if list := s.crowds.uncounted(reports, now); len(list) > 0 {
+		batch.Queue(s.sql.open, list).Query(func(rows pgx.Rows) error { return s.crowds.take(rows, now) })
+	}
 	return tx.SendBatch(ctx, batch).Close()
 }
 
-// save writes what the book has changed, in one round trip.
-func (s *Store) save(ctx context.Context, tx pgx.Tx, b *book, used *[]Used) error {
+// save writes what the book has changed, in one round trip. It takes from opened what restarts have ended.
+func (s *Store) save(ctx context.Context, tx pgx.Tx, b *book, used *[]Used, opened map[id.Device]int) error {
 	batch := &pgx.Batch{}
-	whole, counted := b.changed()
-	if len(whole) > 0 {
-		batch.Queue(s.sql.sessions, arrays(whole))
+	changes := b.changed()
+	if len(changes.begun) > 0 {
+		batch.Queue(s.sql.begun, arrays(changes.begun))
 	}
-	if len(counted) > 0 {
-		batch.Queue(s.sql.counts, countArrays(counted))
+	if len(changes.whole) > 0 {
+		batch.Queue(s.sql.whole, arrays(changes.whole))
+	}
+	if len(changes.counted) > 0 {
+		batch.Queue(s.sql.counts, countArrays(changes.counted))
 	}
 	if len(b.restarts) > 0 {
 		var devices, orgs []pgtype.UUID
@@ -192,7 +211,14 @@ func (s *Store) save(ctx context.Context, tx pgx.Tx, b *book, used *[]Used) erro
 			at = append(at, b.restarted[device])
 		}
 		batch.Queue(s.sql.restart, devices, orgs, at)
-		batch.Queue(s.sql.close, devices, at)
+		batch.Queue(s.sql.close, devices, at).Query(func(rows pgx.Rows) error {
+			var device id.Device
+			_, err := pgx.ForEachRow(rows, []any{&device}, func() error {
+				opened[device]--
+				return nil
+			})
+			return err
+		})
 	}
 	s.queueUsage(batch, b, used)
 	return tx.SendBatch(ctx, batch).Close()

@@ -52,6 +52,9 @@ func (d *Death) Names() []string {
 	return d.names
 }
 
+// Bound changes how many sessions of a router may be open.
+func (s *Store) Bound(most int) { s.crowds.most = most }
+
 // Known is how many sessions and awaited sign-ins of a subscription are known.
 func (l *Live) Known(subscription id.Subscription) (sessions, awaited int) {
 	at := l.shard(subscription)

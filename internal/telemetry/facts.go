@@ -7,10 +7,30 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
+// progress are the fields of a session that every new report changes.
+type progress struct {
+	updated, ended           time.Time // ended is zero while the session is open
+	endedBy                  int16
+	endReason, samples       string
+	bytesDown, bytesUp, time int64
+}
+
+// progress gives them as they are now.
+func (s *Session) progress() progress {
+	p := progress{
+		updated: s.UpdatedAt.UTC(), endedBy: s.EndedBy, endReason: s.EndReason, samples: string(s.Samples),
+		bytesDown: s.BytesDown, bytesUp: s.BytesUp, time: s.Seconds,
+	}
+	if s.EndedAt != nil {
+		p.ended = s.EndedAt.UTC()
+	}
+	return p
+}
+
 // facts are the fields of a session that most reports leave as they are.
 type facts struct {
 	called, port, service, access, stamp string
-	ip                                   netip.Addr
+	source, ip                           netip.Addr
 	framed, delegated                    netip.Prefix
 	nasPort, rateDown, rateUp            int64
 	subscriber                           id.Subscriber
@@ -23,7 +43,10 @@ func (s *Session) facts() facts {
 	f := facts{
 		called: s.Called, port: s.Port, service: s.Service, access: s.Access, stamp: s.Stamp, nasPort: s.NASPort,
 		rateDown: s.RateDown, rateUp: s.RateUp, subscriber: s.SubscriberID, subscription: s.SubscriptionID,
-		startedAt: s.StartedAt,
+		startedAt: s.StartedAt.UTC(),
+	}
+	if s.Source != nil {
+		f.source = *s.Source
 	}
 	if s.IP != nil {
 		f.ip = *s.IP
@@ -37,15 +60,24 @@ func (s *Session) facts() facts {
 	return f
 }
 
-// changed parts the sessions that have to be written into those of which all fields are, and those of which only the
-// fields are that every report changes.
-func (b *book) changed() (whole, counted []*Session) {
+// changes are the sessions that have to be written.
+type changes struct {
+	begun   []*Session // not in the tables yet
+	whole   []*Session // all of their fields
+	counted []*Session // progress alone
+}
+
+// changed parts the touched sessions by what of them has to be written, which of a repeated report is nothing.
+func (b *book) changed() (c changes) {
 	for _, s := range b.touched {
-		if s.stored != nil && *s.stored == s.facts() {
-			counted = append(counted, s)
-		} else {
-			whole = append(whole, s)
+		switch {
+		case s.stored == nil:
+			c.begun = append(c.begun, s)
+		case *s.stored != s.facts():
+			c.whole = append(c.whole, s)
+		case s.kept != s.progress():
+			c.counted = append(c.counted, s)
 		}
 	}
-	return whole, counted
+	return c
 }

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/internal/clock"
@@ -50,10 +51,12 @@ type Recorder struct {
 	cfg   Config
 	loops *loop.Group
 	wake  chan struct{}
-	drain chan struct{}     // signalled when the spool has reports
-	spool *spool            // nil before the start
-	jumps *clock.Jumps      // of our clock; nil = nobody looks
-	step  func(name string) // between two steps; tests stop there
+	drain chan struct{} // signalled when the spool has reports
+	// answers has the group that is durable and waits for the answers to the one before.
+	answers chan answers
+	spool   *spool            // nil before the start
+	jumps   *clock.Jumps      // of our clock; nil = nobody looks
+	step    func(name string) // between two steps; tests stop there
 
 	spoolPatience time.Duration // tests have less
 	direct        int           // directSize; tests have less
@@ -67,6 +70,9 @@ type Recorder struct {
 	waiting fair.Rota[pending]
 	room    fair.Room // of reports that wait
 	status  Status
+	crowded seldom // for routers with too many sessions
+
+	rush atomic.Uint64 // groups so far that were too large to be committed at once
 }
 
 // Status is the condition of a recorder.
@@ -74,6 +80,7 @@ type Status struct {
 	SpoolBytes int64         // on the disk, waiting for the database
 	Behind     time.Duration // for which the oldest report of the spool waits
 	Dropped    uint64        // reports since the start that the database refused for themselves
+	Crowded    uint64        // reports since the start that were dropped, because their router has 20,000 open sessions
 	Refused    Refused
 	Fault      string // why none of the latest reports is durable, so that routers repeat them; "" = some are
 }
@@ -112,11 +119,14 @@ func NewRecorder(cfg Config) *Recorder {
 		jumps = clock.NewJumps(cfg.Clock)
 		cfg.Directory.Jumps = jumps.Sums
 	}
+	cfg.Directory.Now = now
 	return &Recorder{
 		now: now, room: fair.Room{Capacity: mostPending}, jumps: jumps, cfg: cfg, loops: loop.New(cfg.Logger),
 		wake:  make(chan struct{}, 1),
-		drain: make(chan struct{}, 1), step: func(string) {}, spoolPatience: spoolPatience, spoolGroup: groupSize,
-		spoolFile: spoolFile, direct: directSize,
+		drain: make(chan struct{}, 1), answers: make(chan answers, 1), step: func(string) {},
+		spoolPatience: spoolPatience,
+		spoolGroup:    groupSize,
+		spoolFile:     spoolFile, direct: directSize,
 	}
 }
 
@@ -135,6 +145,16 @@ func (r *Recorder) Start(ctx context.Context) error {
 			for loop.Wait(ctx, r.wake) {
 				for group := r.next(); len(group) > 0; group = r.next() {
 					r.record(ctx, group)
+				}
+			}
+		})
+		r.loops.Go("accounting answers", func(ctx context.Context) {
+			for {
+				select {
+				case group := <-r.answers:
+					r.answer(group)
+				case <-ctx.Done():
+					return
 				}
 			}
 		})
@@ -158,10 +178,13 @@ func (r *Recorder) openSpool(ctx context.Context) (*spool, error) {
 // Stop ends the commits. Reports that still wait are refused: their routers repeat them.
 func (r *Recorder) Stop() {
 	r.loops.Stop()
+	select {
+	case group := <-r.answers:
+		r.answer(group)
+	default:
+	}
 	for rest := r.next(); len(rest) > 0; rest = r.next() {
-		for _, p := range rest {
-			p.done(false)
-		}
+		refuse(rest)
 	}
 	if r.spool != nil {
 		r.spool.close()

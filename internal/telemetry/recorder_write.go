@@ -6,16 +6,27 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 )
 
-// record makes one group durable and answers it. Behind older reports in the spool it goes there, too.
+// While large groups of reports come, what takes the spool into the database leaves the processors and the disk to the
+// answers for giveWay times as long as a group took, as long as the tables are not far behind.
+const (
+	giveWay     = 3
+	mostGiveWay = time.Second
+	earlyFor    = 4 * time.Second // for which the oldest report may wait
+	earlyShare  = 16              // the spool may have one part in so many of its limit
+)
+
+// record makes one group durable and hands it over to be answered, so that the next group need not wait for that.
+// Behind older reports in the spool it goes there, too.
 func (r *Recorder) record(ctx context.Context, group []pending) {
-	answered := 0
+	handed := false
 	defer func() {
-		for _, p := range group[answered:] { // a panic
-			p.done(false)
+		if !handed { // a panic
+			refuse(group)
 		}
 	}()
 	reports := make([]Report, len(group))
@@ -24,14 +35,39 @@ func (r *Recorder) record(ctx context.Context, group []pending) {
 	}
 	kept := r.keep(ctx, reports)
 	r.step("durable")
-	for i, p := range group {
-		if kept == nil || kept[i] {
+	handed = true
+	select {
+	case r.answers <- answers{group, kept}:
+	case <-ctx.Done():
+		r.answer(answers{group, kept})
+	}
+}
+
+// answers is a group that is durable, except for reports that kept has as false; nil = all are.
+type answers struct {
+	group []pending
+	kept  []bool
+}
+
+// answer tells who waits for a group.
+func (r *Recorder) answer(a answers) {
+	answered := 0
+	defer func() { refuse(a.group[answered:]) }() // after a panic
+	for i, p := range a.group {
+		if a.kept == nil || a.kept[i] {
 			r.cfg.Heard(p.report)
 		}
 	}
-	for i, p := range group {
+	for i, p := range a.group {
 		answered = i + 1
-		p.done(kept == nil || kept[i])
+		p.done(a.kept == nil || a.kept[i])
+	}
+}
+
+// refuse makes routers repeat reports.
+func refuse(group []pending) {
+	for _, p := range group {
+		p.done(false)
 	}
 }
 
@@ -44,6 +80,9 @@ func (r *Recorder) keep(ctx context.Context, reports []Report) []bool {
 		return nil
 	}
 	kept, err := r.spool.append(reports)
+	if len(reports) > r.direct {
+		r.rush.Add(1)
+	}
 	loop.Wake(r.drain)
 	refused := uint64(0)
 	for _, one := range kept {
@@ -104,12 +143,22 @@ func (r *Recorder) commit(ctx context.Context, reports []Report, patience time.D
 func (r *Recorder) catchUp(ctx context.Context) {
 	pause := loop.Backoff{Min: 200 * time.Millisecond, Max: 5 * time.Second}
 	for !r.spool.empty() && ctx.Err() == nil {
+		rush, began := r.rush.Load(), r.now()
 		if err := r.takeGroup(ctx); err == nil {
 			pause.Reset()
+			if r.rush.Load() != rush && r.early() {
+				loop.Sleep(ctx, min(max(0, giveWay*r.now().Sub(began)), mostGiveWay))
+			}
 		} else if !pause.Wait(ctx) {
 			return
 		}
 	}
+}
+
+// early reports whether so little waits in the spool, and for so short a time, that what takes it may give way to
+// routers that wait for answers. The auditor trusts the tables yet.
+func (r *Recorder) early() bool {
+	return r.behind() < earlyFor && r.spool.bytes() < r.cfg.SpoolLimit/earlyShare
 }
 
 // takeGroup commits reports of the spool and forgets them. A database can be too slow for a group: after a time-out the
@@ -151,6 +200,7 @@ func (r *Recorder) try(ctx context.Context, reports []Report, patience time.Dura
 		}
 		return err
 	}
+	r.crowd(done.Crowded)
 	if r.cfg.Live != nil {
 		r.cfg.Live.Observe(done)
 	}
@@ -163,6 +213,20 @@ func (r *Recorder) try(ctx context.Context, reports []Report, patience time.Dura
 		}
 	}
 	return nil
+}
+
+// crowd counts reports that were dropped because their routers have too many open sessions, and warns about one.
+func (r *Recorder) crowd(routers map[id.Device]int) {
+	for device, n := range routers {
+		r.mu.Lock()
+		r.status.Crowded += uint64(n) //nolint:gosec // a count
+		times, warn := r.crowded.due(r.now())
+		r.mu.Unlock()
+		if warn {
+			r.cfg.Logger.Warn("sessions of a router are not kept, because it has as many open ones as may be",
+				slog.String("device_id", device.String()), slog.Int("open", mostOpen), slog.Int("times", times))
+		}
+	}
 }
 
 // away reports whether a failed commit says nothing about its reports.

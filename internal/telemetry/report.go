@@ -101,6 +101,8 @@ type Directory struct {
 	Zone    func(id.Organization) *time.Location // whose days and months usage is added up by; never nil
 	// Jumps are by how much our clock may have jumped since a session was reported last (clock.Jumps); nil = never.
 	Jumps func() []time.Duration
+	// Now is our clock, by which the open sessions of a router that has many are counted again; nil = never.
+	Now func() time.Time
 }
 
 // causes are the words for the Terminate-Causes of RFC 2866, 5.10, from 1 on.

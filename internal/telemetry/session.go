@@ -56,7 +56,8 @@ type Session struct {
 	window window
 	// stored has the facts as they are in the tables; nil = the session is not there.
 	stored  *facts
-	grew    bool // a newer report than all before has come in this group
+	kept    progress // as it is in the tables
+	grew    bool     // a newer report than all before has come in this group
 	touched bool
 }
 
@@ -98,15 +99,19 @@ type book struct {
 	bookings  []booking
 	changes   []change        // room that is used again
 	jumps     []time.Duration // of our clock
+	crowds    *crowds
+	begun     map[id.Device]int // sessions of this group that take the place of none
+	crowded   map[id.Device]int // reports that were dropped because their router has too many sessions
 }
 
 // newBook makes an empty book.
-func newBook(d Directory) *book {
+func newBook(d Directory, c *crowds) *book {
 	var jumps []time.Duration
 	if d.Jumps != nil {
 		jumps = d.Jumps()
 	}
 	return &book{
+		crowds: c, begun: map[id.Device]int{}, crowded: map[id.Device]int{},
 		jumps: jumps, Directory: d, byName: map[nameKey][]*Session{}, newest: map[placeKey]*Session{},
 		restarted: map[id.Device]time.Time{}, restarts: map[id.Device]id.Organization{},
 	}
@@ -165,6 +170,9 @@ func (b *book) apply(r Report) {
 	s := b.find(r)
 	if s == nil {
 		if b.Resolve(r).Forgotten {
+			return
+		}
+		if b.full(r) {
 			return
 		}
 		s = b.begin(r)

@@ -19,6 +19,7 @@ import (
 	"io/fs"
 	"strings"
 
+	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 )
 
@@ -38,6 +39,7 @@ type Store struct {
 	db     *postgres.DB
 	schema string
 	sql    statements
+	crowds *crowds
 }
 
 // Open migrates the schema and opens it.
@@ -49,15 +51,16 @@ func Open(ctx context.Context, db *postgres.DB) (*Store, error) {
 	if err := db.Migrate(ctx, part, files); err != nil {
 		return nil, err
 	}
-	s := &Store{db: db, schema: db.Namespace.Schema(part)}
+	s := &Store{db: db, schema: db.Namespace.Schema(part), crowds: &crowds{most: mostOpen, of: map[id.Device]crowd{}}}
 	for _, table := range protected {
 		if err := db.ProtectTable(ctx, s.schema, table); err != nil {
 			return nil, err
 		}
 	}
 	s.sql = statements{
+		open: s.text(countOpenSQL),
 		lock: lockSQL, named: s.text(namedSQL), newest: s.text(newestSQL), restarted: s.text(restartedSQL),
-		sessions: s.text(saveSessionsSQL), counts: s.text(saveCountsSQL),
+		begun: s.text(beginSQL), whole: s.text(saveWholeSQL), counts: s.text(saveCountsSQL),
 		restart: s.text(saveRestartsSQL), close: s.text(closeRestartedSQL), usage: s.text(saveUsageSQL),
 	}
 	return s, nil
@@ -65,7 +68,7 @@ func Open(ctx context.Context, db *postgres.DB) (*Store, error) {
 
 // statements are those that run for every group, with the schema's name in place.
 type statements struct {
-	lock, named, newest, restarted, sessions, counts, restart, close, usage string
+	lock, named, newest, restarted, open, begun, whole, counts, restart, close, usage string
 }
 
 // text puts the schema's name into a statement in place of {schema}.
