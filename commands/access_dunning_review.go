@@ -25,6 +25,11 @@ type ReviewDunning struct {
 	CutsWait bool `json:"-"`
 }
 
+// ShortDunning reports whether a plan's reviews are Short.
+func ShortDunning(t events.PlanTerms) bool {
+	return t.Access.DunningPolicy == "" && (t.Period == calendar.Hour || t.Period == calendar.Day)
+}
+
 // DunningRules are the rules of an organization for one plan.
 type DunningRules struct {
 	Policy   events.DunningPolicy

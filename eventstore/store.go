@@ -276,7 +276,7 @@ func sizeOf(e catalog.Recorded) int { return len(e.Data) + len(e.Metadata) }
 // if there are so many, because the first one may be one that the caller had.
 func drain(in *esdb.ReadStream, count int) (rawPage, error) {
 	defer in.Close()
-	page := rawPage{list: make([]catalog.Recorded, 0, min(count, PageSize))}
+	var page rawPage // grows with what there is: most reads find an event or none
 	for bytes := 0; ; {
 		e, err := in.Recv()
 		if errors.Is(err, io.EOF) {

@@ -184,9 +184,14 @@ func (k *passKit) settle(b *testing.B, at time.Time, n int) {
 // entered is the number of subscriptions that have come into the walled garden.
 func (k *passKit) entered(b *testing.B) int {
 	b.Helper()
-	list, _, err := k.Store.ReadAll(b.Context(), 0, 1<<30, []string{events.WalledGardenEntered{}.EventType()})
-	if err != nil {
-		b.Fatal(err)
+	for count, at := 0, uint64(0); ; {
+		list, next, err := k.Store.ReadAll(b.Context(), at, 1<<30, []string{events.WalledGardenEntered{}.EventType()})
+		if err != nil {
+			b.Fatal(err)
+		}
+		if next == at {
+			return count
+		}
+		count, at = count+len(list), next
 	}
-	return len(list)
 }

@@ -23,6 +23,9 @@ type streamsService struct {
 	node *Node
 }
 
+// streamWorkers is how many goroutines wait for calls. Appends and reads are short, and few run at the same time.
+const streamWorkers = 32
+
 // newServer registers the services, with a check of credentials before each call and the protocol's error trailers
 // after it. Services that are not registered answer Unimplemented.
 func newServer(n *Node) *grpc.Server {
@@ -33,6 +36,8 @@ func newServer(n *Node) *grpc.Server {
 		grpc.MaxSendMsgSize(maxRecordBytes + 1<<20),
 		// Each call may hold a page or an append in memory. A client waits for a free place before it sends more.
 		grpc.MaxConcurrentStreams(1024),
+		// Calls run on goroutines that are there, whose stacks have grown already; more get one of their own.
+		grpc.NumStreamWorkers(streamWorkers),
 		// Windows that hold a whole append, so that a client does not wait for window updates in the middle of one.
 		grpc.InitialWindowSize(1<<20 + 1<<16),
 		grpc.InitialConnWindowSize(8 << 20),

@@ -8,6 +8,7 @@ import (
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/projections/access"
 	"github.com/lastmile-isp/lastmile/usecases/access"
 )
@@ -98,7 +99,8 @@ func (a Board) list(ctx context.Context, c *httpapi.Call) error {
 	})
 }
 
-// place puts a subscription on hold, and answers with its row on the board.
+// place puts a subscription on hold, and answers with its row on the board. A process reviews the subscription later
+// than that; the row has what the review will find.
 func (a Board) place(ctx context.Context, c *httpapi.Call) error {
 	subscription, err := httpapi.PathID[id.Subscription](c, "id", commands.ErrNoSubscription)
 	if err != nil {
@@ -116,8 +118,16 @@ func (a Board) place(ctx context.Context, c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
+	state, at, err := a.Holds.Next(ctx, c.Org.ID, subscription)
+	if err != nil {
+		return err
+	}
 	return httpapi.SendOne(ctx, c, 200, httpapi.One[id.Subscription, accessviews.DunningRow, boardResponse]{
-		Model: accessviews.DunningName, Missing: commands.ErrNoSubscription, Read: a.Dunning.Get, Show: shows(present),
+		Model: accessviews.DunningName, Missing: commands.ErrNoSubscription, Read: a.Dunning.Get,
+		Show: func(r accessviews.DunningRow) boardResponse {
+			r.NextState, r.NextAt = state, null.Time(at)
+			return shows(present)(r)
+		},
 	}, subscription, done)
 }
 

@@ -98,6 +98,7 @@ func TestHold_IsPlacedMovedAndLifted(t *testing.T) {
 	k := isptest.New(t)
 	admin := k.Admin(t)
 	sub := inDunning(t, k, admin)
+	k.Clock.Advance(time.Minute) // the walled garden began before the hold
 	hold := func(until time.Time, reason string) apitest.Request {
 		return isptest.Post(admin, "/subscriptions/"+sub+"/hold", map[string]any{"until": until, "reason": reason})
 	}
@@ -106,6 +107,9 @@ func TestHold_IsPlacedMovedAndLifted(t *testing.T) {
 	k.Want(t, 200, "", hold(until, "in hospital")).Into(t, &placed)
 	if placed.Hold == nil || placed.Hold.Reason != "in hospital" || placed.State != "walled_garden" {
 		t.Errorf("placed: %+v", placed)
+	}
+	if placed.Next == nil || placed.Next.State != "suspended" || placed.Next.At <= until.Format(time.RFC3339) {
+		t.Errorf("the days of the walled garden stand still until %v, and next is %+v", until, placed.Next)
 	}
 	k.Want(t, 200, "", hold(until.AddDate(0, 0, 1), "longer"))
 	k.Want(t, 422, "invalid_input", hold(k.Clock.Now().Add(-time.Second), "late"))

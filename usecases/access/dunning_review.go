@@ -43,9 +43,7 @@ func (u Reviews) Execute(ctx context.Context, cmd commands.Command, meta command
 		if err != nil {
 			return bus.Result{}, err
 		}
-		c.Rules.Policy = rules.policy(c.Policy)
-		c.Rules.Timezone, c.Rules.Holidays = rules.billing.Timezone, rules.billing.Holidays
-		cmd = c
+		cmd = rules.fill(c)
 	}
 	return u.ProcessBus.Execute(ctx, cmd, meta)
 }

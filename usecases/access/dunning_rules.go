@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/clock"
@@ -44,6 +45,14 @@ type ruleReading struct {
 type organizationRules struct {
 	policy  func(name string) events.DunningPolicy
 	billing events.BillingSettings
+}
+
+// fill adds the rules to a review.
+func (r organizationRules) fill(c commands.ReviewDunning) commands.ReviewDunning {
+	c.Rules = commands.DunningRules{
+		Policy: r.policy(c.Policy), Timezone: r.billing.Timezone, Holidays: r.billing.Holidays,
+	}
+	return c
 }
 
 // of gives the rules of an organization as they are after the call began, or with recent those of this moment. Fails:

@@ -111,7 +111,7 @@ func (s State) subscription(e events.Event, at time.Time) {
 				SubscriptionID: e.SubscriptionID, OrgID: e.OrgID, SubscriberID: e.SubscriberID,
 			},
 			PlanID: e.PlanID, Policy: t.Access.DunningPolicy, Prepaid: t.Mode == events.Prepaid,
-			Short: t.Access.DunningPolicy == "" && (t.Period == calendar.Hour || t.Period == calendar.Day),
+			Short: commands.ShortDunning(t),
 			Owed:  []events.DunningOwed{{At: at}},
 		}
 	case events.SubscriptionExtended:
