@@ -25,12 +25,13 @@ type Reply struct {
 	list   Attributes // in buffer, behind the header and the Message-Authenticator; elsewhere when too long
 	accept bool
 	keys   bool
+	silent bool              // the router gets no answer
 	after  func(send func()) // nil = the reply is sent at once
 }
 
 // begin makes the reply empty: a reject without a message.
 func (p *Reply) begin() {
-	p.accept, p.keys, p.after = false, false, nil
+	p.accept, p.keys, p.silent, p.after = false, false, false, nil
 	p.list = Attributes(p.buffer[:headerSize+authenticatorAttrSize])
 }
 
@@ -53,6 +54,9 @@ func (p *Reply) Reject(message string) {
 		message = message[n:]
 	}
 }
+
+// Silence lets the router have no answer, where a reject could be wrong: it keeps the sessions that it has.
+func (p *Reply) Silence() { p.silent = true }
 
 // Add is Attributes.Number for the reply, for what differs from one reply to the next, such as a session timeout.
 func (p *Reply) Add(t radius.Type, value uint32) { p.list = p.list.Number(t, value) }

@@ -28,6 +28,7 @@ const (
 	OverLimit      // dropped: more than the NAS may ask in a second
 	ReplyTooLong   // dropped: the answer has no room in a packet
 	SendFailed     // the operating system did not take the answer
+	Incomplete     // dropped: the directory does not know enough about the NAS's organization
 	Panicked       // dropped: a fault of the program
 	SecretDoubtful // notice only: a password decrypted to something that no person typed
 	TooMuchPending // notice only: the sink is behind with the NAS
@@ -38,7 +39,7 @@ const (
 var resultWords = [resultCount]string{
 	"accepted", "rejected", "taken", "acknowledged", "refused", "alive", "repeated", "swallowed", "malformed",
 	"unexpected_code", "unknown_nas", "wrong_secret", "unproven", "over_limit", "reply_too_long", "send_failed",
-	"panicked", "secret_doubtful", "too_much_pending",
+	"incomplete", "panicked", "secret_doubtful", "too_much_pending",
 }
 
 // String is the word for metrics and logs.

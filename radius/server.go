@@ -69,7 +69,8 @@ type Server struct {
 	logger             *slog.Logger
 	limits             Limits
 	perPort            int
-	counters           [2]*counters // by port
+	counters           [2]*counters           // by port
+	dropped            *prometheus.CounterVec // by port
 	notices            *notices
 	signers            sync.Pool // *signer, for answers outside of the loops
 	loops              *loop.Group
@@ -88,8 +89,13 @@ func New(cfg Config) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	dropped, err := newDropped(cfg.Metrics)
+	if err != nil {
+		return nil, err
+	}
 	s := &Server{
-		access: cfg.AccessAddr, accounting: cfg.AccountingAddr, directory: cfg.Directory, sink: cfg.Accounting,
+		dropped: dropped,
+		access:  cfg.AccessAddr, accounting: cfg.AccountingAddr, directory: cfg.Directory, sink: cfg.Accounting,
 		clock: cfg.Clock, logger: logger, limits: cfg.Limits.usual(), perPort: cfg.Sockets,
 		counters: [2]*counters{accessPort: access, accountingPort: accounting},
 		notices:  newNotices(logger, cfg.Notices), loops: loop.New(logger),
@@ -118,6 +124,7 @@ func (s *Server) Start(ctx context.Context) error {
 				return err
 			}
 		}
+		s.tellRoom(ctx)
 		for i, socket := range s.sockets {
 			s.loops.Go(fmt.Sprintf("radius %s %d", socket.port, i), socket.run)
 		}
@@ -145,10 +152,11 @@ func (s *Server) open(ctx context.Context, p port) error {
 	return fmt.Errorf("listen for radius %s: %w", p, err)
 }
 
-// reports reports notices every 10 s, and once more at the end.
+// reports reports notices and lost packets every 10 s, and once more at the end.
 func (s *Server) reports(ctx context.Context) {
 	for loop.Sleep(ctx, reportInterval) {
 		s.notices.report(ctx)
+		s.countLost(ctx)
 	}
 }
 

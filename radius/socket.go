@@ -31,6 +31,7 @@ type socket struct {
 	port    port
 	conn    *net.UDPConn
 	replies *replies
+	lost    uint32 // packets that the operating system had dropped when countLost looked
 }
 
 // listen opens the first socket of a port, which nobody else may have, and lets further sockets share it by join. The
@@ -71,13 +72,6 @@ func share(_, _ string, raw syscall.RawConn) error {
 		return err
 	}
 	return failed
-}
-
-// roomy asks for large buffers; smaller ones work too.
-func roomy(conn *net.UDPConn, room int) *net.UDPConn {
-	_ = conn.SetReadBuffer(room)
-	_ = conn.SetWriteBuffer(room)
-	return conn
 }
 
 // run reads and answers packets, one after the other, until ctx ends.

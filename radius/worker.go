@@ -195,6 +195,9 @@ func (w *worker) signIn(c *client, r *Request) Result {
 	q := Question{NAS: c.NAS, Request: r, Credential: cred, Outcome: w.verify(c, r, cred)}
 	w.reply.begin()
 	w.directory.Decide(q, &w.reply)
+	if w.reply.silent {
+		return w.doubt(Incomplete, c.NAS)
+	}
 	answer, err := w.finish(c, q)
 	switch {
 	case err != nil:

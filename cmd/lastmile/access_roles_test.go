@@ -50,6 +50,7 @@ func permissions() []permission {
 		{"PUT /settings/dunning", "admin", 200, map[string]any{"default": map[string]any{"graceDays": 4}}},
 		{"POST /settings/dunning/preview", "admin", 200, policy},
 		{"GET /access-differences", "support", 200, nil},
+		{"GET /access-audits", "support", 200, nil},
 		{"POST /access-differences/{difference}/repair", "admin", 404, nil},
 		{"POST /access-audits", "admin", 202, map[string]any{}},
 		{"GET /vouchers", "support", 200, nil},

@@ -47,6 +47,8 @@ var (
 		[]string{"cause"}, nil)
 	sessionsReplacedDesc = prometheus.NewDesc("lastmile_sessions_replaced_total",
 		"Sessions that had to end because their subscription began newer ones.", nil, nil)
+	incompleteDesc = prometheus.NewDesc("lastmile_access_organizations_incomplete",
+		"Organizations whose sign-ins get no answer, because an event of theirs cannot be read.", nil, nil)
 	reportsDroppedDesc = prometheus.NewDesc("lastmile_accounting_dropped_total",
 		"Reports of routers about sessions that the database refused for themselves.", nil, nil)
 	reportsCrowdedDesc = prometheus.NewDesc("lastmile_accounting_crowded_total",
@@ -61,7 +63,7 @@ func (alarms) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		writableDesc, processStoppedDesc, processLagDesc, processRetryDesc, instanceStoppedDesc, commandStoppedDesc,
 		commandWaitingDesc, jobsDesc, callbacksDesc, callbacksGivenUpDesc, spoolDesc, reportsDroppedDesc,
-		sessionsReplacedDesc, behindDesc, reportsRefusedDesc, reportsCrowdedDesc,
+		sessionsReplacedDesc, behindDesc, reportsRefusedDesc, reportsCrowdedDesc, incompleteDesc,
 	} {
 		to <- d
 	}
@@ -81,6 +83,7 @@ func (m alarms) Collect(to chan<- prometheus.Metric) {
 	show(writableDesc, writable)
 	if m.app.radius != nil {
 		status := m.app.radius.recorder.Status()
+		show(incompleteDesc, float64(len(m.app.radius.shows.Left())))
 		show(spoolDesc, float64(status.SpoolBytes))
 		show(behindDesc, status.Behind.Seconds())
 		for cause, n := range map[string]uint64{

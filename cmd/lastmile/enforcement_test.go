@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"net/netip"
 	"strings"
 	"testing"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/loop"
+	"github.com/lastmile-isp/lastmile/jobs/access"
 	"github.com/lastmile-isp/lastmile/simulators/handset"
 )
 
@@ -170,4 +172,53 @@ func TestEnforcement_WalledInAndRestoredByAPayment(t *testing.T) {
 	has("walled-garden", "2M/2M")
 	k.pay("254711000077", "amina", 1000)
 	has("", "5M/10M")
+}
+
+// TestEnforcement_ALateRouterHoldsUpNobody: a router that does what it is asked and answers after the last try is not
+// taken for a silent one, although its own interface cannot be reached.
+func TestEnforcement_ALateRouterHoldsUpNobody(t *testing.T) {
+	t.Parallel()
+	k := newKit(t).start().signIn()
+	all := []connection{k.connect(k.admin, "secret-of-acme", "c0")}
+	plan := k.must(k.admin, "GET", "/plans", nil).list("data")[0].text("id")
+	for i := range 11 {
+		who, _ := k.subscriber(fmt.Sprintf("2547110%05d", i))
+		made := k.must(k.admin, "POST", "/subscriptions", map[string]any{
+			"subscriberId": who, "planId": plan, "username": fmt.Sprintf("late%d", i),
+		})
+		all = append(all, connection{
+			secret: all[0].secret, username: made.text("username"), password: made.text("password"), subscriber: who,
+		})
+	}
+	nas := k.tower(k.admin, "secret-of-acme")
+	for i, who := range all {
+		k.must(k.admin, "POST", "/payments/cash", map[string]any{
+			"subscriberId": who.subscriber, "amount": 1000, "reference": fmt.Sprintf("till %d", i),
+		})
+		k.eventually("sign-in of "+who.username, func(ctx context.Context) (bool, error) {
+			got, err := nas.SignIn(ctx, handset.Customer{Name: who.username, Password: who.password})
+			return got.Outcome == handset.Accepted, err
+		})
+	}
+	k.eventually("sessions to be known", func(context.Context) (bool, error) {
+		return len(k.all(k.admin, "/sessions?online=true")) == len(all), nil
+	})
+	if err := nas.SetFaults(handset.Faults{Dynamic: handset.Slow, DynamicDelayMs: 4000}); err != nil {
+		t.Fatal(err)
+	}
+	for _, who := range all {
+		k.must(k.admin, "POST", "/subscribers/"+who.subscriber+"/block", map[string]any{"reason": "fraud"})
+	}
+	k.eventually("all to be offline", func(context.Context) (bool, error) {
+		return len(nas.Sessions()) == 0, fmt.Errorf("%d are online", len(nas.Sessions()))
+	})
+	k.eventually("the ends to be recorded", func(context.Context) (bool, error) {
+		done := k.all(k.admin, "/audit-log?action=router.write")
+		return len(done) == len(all), fmt.Errorf("%d ends", len(done))
+	})
+	for _, state := range k.app.breakers.States() {
+		if state.Kind == accessjobs.BreakerKind && !state.OpenedAt.IsZero() {
+			t.Errorf("breaker %+v", state)
+		}
+	}
 }

@@ -1,11 +1,13 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/httpapi"
@@ -168,6 +170,7 @@ func (p *radiusParts) Stop() {
 	for _, s := range slices.Backward(p.parts()) {
 		s.Stop()
 	}
+	p.enforcer.Radius.Close()
 }
 
 // radiusChecks is the readiness of sign-ins and of accounting. A directory that has stopped at an event answers from
@@ -185,7 +188,9 @@ func (a *App) radiusChecks() []httpapi.Check {
 		}
 	}
 	return []httpapi.Check{
-		{Name: directory.Name, Probe: probe(func(p *radiusParts) string { return p.shows.Fault() })},
+		{Name: directory.Name, Probe: probe(func(p *radiusParts) string {
+			return cmp.Or(p.shows.Fault(), strings.Join(p.shows.Left(), "; "))
+		})},
 		{Name: "accounting", Probe: probe(func(p *radiusParts) string { return p.recorder.Status().Fault })},
 	}
 }

@@ -79,8 +79,8 @@ func (a *App) wireAccess(ctx context.Context) ([][]httpapi.Route, error) {
 			Bus: e.bus, Named: subscribersviews.PlansQuery{Views: e.views}.NamedPolicies,
 		}}.Routes(),
 		accessapi.Board{
-			Cases: accesscases.Board{Bus: e.bus, Clock: a.clock},
-			Holds: accesscases.Holds{Bus: e.bus, Clock: a.clock},
+			Cases:   accesscases.Board{Bus: e.bus, Clock: a.clock},
+			Holds:   accesscases.Holds{Bus: e.bus, Clock: a.clock},
 			Dunning: accessviews.DunningQuery{Views: e.views},
 		}.Routes(),
 		accessapi.Access{Cases: a.explanations(), Zone: a.zoneOf}.Routes(),

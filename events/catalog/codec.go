@@ -65,6 +65,7 @@ type UndecodableError struct {
 	Revision uint64
 	Position uint64
 	Type     string
+	OrgID    id.Organization // of the metadata; zero = none, or the metadata cannot be read either
 	Cause    error
 }
 
@@ -298,7 +299,13 @@ func (c *Codec) parseAll(page []Recorded) ([]draft, error) {
 
 // undecodable adds the place of the event to the reason.
 func undecodable(r Recorded, cause error) error {
-	return &UndecodableError{Stream: r.Stream, Revision: r.Revision, Position: r.Position, Type: r.Type, Cause: cause}
+	var meta events.Metadata
+	if json.Unmarshal(r.Metadata, &meta) != nil {
+		meta = events.Metadata{}
+	}
+	return &UndecodableError{
+		Stream: r.Stream, Revision: r.Revision, Position: r.Position, Type: r.Type, OrgID: meta.OrgID, Cause: cause,
+	}
 }
 
 // draft is an event whose personal fields are still sealed.

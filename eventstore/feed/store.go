@@ -55,10 +55,12 @@ func (c *storeCursor) Next(ctx context.Context) (Item, error) {
 	return Item{Event: item.Event, Position: item.Position, Size: item.Size}, err
 }
 
-// undecodable makes an envelope with all the facts but the event, its id and its metadata.
+// undecodable makes an envelope with all the facts but the event, its id and its metadata, of which it has the
+// organization where that can be read.
 func undecodable(bad *catalog.UndecodableError) *events.Envelope {
 	return &events.Envelope{
 		Stream: bad.Stream, Revision: bad.Revision, Position: bad.Position, Type: bad.Type,
+		Meta:  events.Metadata{OrgID: bad.OrgID},
 		Event: Undecodable{Type: bad.Type, Cause: bad, Unknown: errors.Is(bad, catalog.ErrUnknownType)},
 	}
 }

@@ -172,6 +172,22 @@ func (s *Set) Ready(kind, name string) error {
 	return s.refusal(k, t)
 }
 
+// Alive takes a proof from outside of Do that a known target works, such as an answer that came too late for its call:
+// the failures are forgotten, and an open breaker closes.
+func (s *Set) Alive(kind, name string) {
+	s.mu.Lock()
+	k := key{kind, name}
+	if t, ok := s.targets[k]; ok {
+		t.failures = 0
+		if t.phase != Closed {
+			t.coolDown, t.openedAt, t.retryAt = s.cfg.CoolDown, time.Time{}, time.Time{}
+			s.turn(k, t, Closed)
+		}
+	}
+	s.mu.Unlock()
+	s.announce()
+}
+
 // Know makes a target that was not called yet, so that States and the metrics show it from the start.
 func (s *Set) Know(kind, name string) {
 	s.mu.Lock()

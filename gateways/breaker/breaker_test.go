@@ -357,3 +357,20 @@ func TestBreaker_AProbeThatWasNotSentLeavesTheNextCallAsProbe(t *testing.T) {
 		t.Errorf("after the probe: %s", got)
 	}
 }
+
+func TestBreaker_AProofFromOutsideClosesIt(t *testing.T) {
+	t.Parallel()
+	k := newKit()
+	k.Alive("provider", "paybill") // nobody knows it
+	k.fail(t, 5)
+	k.Alive("provider", "paybill")
+	if got := k.States()[0]; got.State != breaker.Closed || got.Failures != 0 {
+		t.Errorf("after the proof: %+v", got)
+	}
+	k.fail(t, 4)
+	k.Alive("provider", "paybill")
+	k.fail(t, 4)
+	if got := k.States()[0].State; got != breaker.Closed {
+		t.Errorf("failures of before the proof count: %s", got)
+	}
+}

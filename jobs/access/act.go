@@ -264,7 +264,7 @@ func (e *Enforcer) ask(ctx context.Context, s telemetry.Session, c change) (coa.
 		for _, secret := range door.Secrets {
 			router := coa.Router{
 				Address: netip.AddrPortFrom(address, uint16(door.Port)), //nolint:gosec // commands check the range
-				Secret:  secret,
+				Secret:  secret, Late: func() { e.Breakers.Alive(BreakerKind, s.DeviceID.String()) },
 			}
 			if c.action == events.ChangeRate {
 				changes := radius.Attributes{}.MikroTik(mikrotikRateLimit, c.limit)
@@ -276,9 +276,23 @@ func (e *Enforcer) ask(ctx context.Context, s telemetry.Session, c change) (coa.
 				break
 			}
 		}
+		if errors.Is(err, coa.ErrNoAnswer) && c.action == events.EndOnline && e.stopped(ctx, s) {
+			answer, err = coa.Answer{Done: true}, nil
+		}
 		return err
 	})
 	return answer, err
+}
+
+// stopped reports whether the router has reported the end of a session that was open when it was asked to end it. That
+// is its answer, too, where the other one comes too late.
+func (e *Enforcer) stopped(ctx context.Context, s telemetry.Session) bool {
+	now, err := e.Sessions.Get(ctx, s.OrgID, s.ID)
+	if err != nil || now == nil || now.EndedAt == nil {
+		return false
+	}
+	return now.EndReason != telemetry.ReasonLost && now.EndReason != telemetry.ReasonReplaced &&
+		now.EndReason != telemetry.ReasonGone
 }
 
 // applied reads the limit of the session's queue back. A router that cannot be read, or that shows no queue, is

@@ -218,6 +218,9 @@ func (a *Auditor) compare(ctx context.Context, row networkviews.DeviceRow) (s se
 	if s.unseen = a.behind(ctx); s.unseen != "" {
 		return s, nil
 	}
+	if a.Entitled.Directory.Incomplete(row.OrgID) {
+		return seen{unseen: UnseenLogins}, nil
+	}
 	shown, err := a.Shown.Observe(ctx, row.ID)
 	if err != nil {
 		return seen{unseen: UnseenRouter}, nil //nolint:nilerr // the fleet poll says what is wrong with the router

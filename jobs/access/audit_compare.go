@@ -188,7 +188,7 @@ func (c *comparison) session(s routerplan.ObservedSession) {
 		c.seen[t.ID] = true
 	}
 	login := LocalLogin{
-		Session: OnlineSession{Hotspot: s.Hotspot, User: s.User, Key: s.Key, Address: s.Address},
+		Session: OnlineSession{Hotspot: s.Hotspot, User: s.User, Key: s.Key, Address: s.Address, MAC: s.MAC},
 		Local:   !s.Radius, Bypass: s.Bypass, MAC: s.MAC,
 	}
 	switch {

@@ -29,6 +29,7 @@ type OnlineSession struct {
 	User    string
 	Key     string // Acct-Session-Id
 	Address string // "" = not known
+	MAC     string // "" = not known
 }
 
 // Routers are asked through their own interface, behind its breaker.
@@ -128,7 +129,7 @@ func subjectOf(s telemetry.Session) events.EnforcedSession {
 
 // onlineOf names a session to its router.
 func onlineOf(s telemetry.Session) OnlineSession {
-	out := OnlineSession{Hotspot: s.Service == "hotspot", User: s.Username, Key: s.SessionKey}
+	out := OnlineSession{Hotspot: s.Service == "hotspot", User: s.Username, Key: s.SessionKey, MAC: s.MAC}
 	if s.IP != nil {
 		out.Address = s.IP.String()
 	}

@@ -40,6 +40,9 @@ type change struct {
 // be done. A session without our stamp is left alone: a router let it in by itself, which the auditor reports
 // (docs/rules/access-enforcement.md#not-ours).
 func (e *Enforcer) wanted(s telemetry.Session, at time.Time) (change, bool) {
+	if e.Entitled.Directory.Incomplete(s.OrgID) {
+		return change{}, false
+	}
 	if s.SubscriptionID.IsZero() || s.EndedAt != nil || len(s.Stamp) != 2*digestSize {
 		return change{}, false
 	}

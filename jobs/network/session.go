@@ -12,12 +12,16 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
+// menuCookie has the devices that a hotspot signs in again by themselves.
+const menuCookie = "ip/hotspot/cookie"
+
 // OnlineSession names one session to a router.
 type OnlineSession struct {
 	Hotspot bool // else PPP
 	User    string
 	Key     string // Acct-Session-Id, which the menu shows with 0x before it; "" = all PPP sessions of the user
 	Address string // "" = not known
+	MAC     string // "" = not known
 }
 
 // menu is the list in which the router has the session, and where it is found there.
@@ -47,6 +51,9 @@ func (s OnlineSession) is(row routeros.Item) bool {
 func (w *Workers) EndSession(ctx context.Context, device id.Device, s OnlineSession) (bool, error) {
 	return ask(ctx, w, device, func(ctx context.Context, r router) (bool, error) {
 		menu, _ := s.menu()
+		if err := forgetCookies(ctx, r, s); err != nil {
+			return false, err
+		}
 		rows, err := sessionRows(ctx, r, s)
 		if err != nil || len(rows) == 0 {
 			return false, err
@@ -63,6 +70,27 @@ func (w *Workers) EndSession(ctx context.Context, device id.Device, s OnlineSess
 		}
 		return true, err
 	})
+}
+
+// forgetCookies removes what would sign the device of a hotspot's session in again by itself, with the same username.
+// Cookies of other users and devices are not ours to remove.
+func forgetCookies(ctx context.Context, r router, s OnlineSession) error {
+	if !s.Hotspot || s.User == "" || s.MAC == "" {
+		return nil
+	}
+	rows, err := r.Print(ctx, menuCookie, routeros.Query{Where: map[string]string{"user": s.User}})
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		if !strings.EqualFold(row["mac-address"], s.MAC) {
+			continue
+		}
+		if err := r.Remove(ctx, menuCookie, row.ID()); err != nil && !routeros.IsMissing(err) {
+			return err
+		}
+	}
+	return nil
 }
 
 // sessionRows reads the active list; more than one row is possible, because a PPP row may come without an id.

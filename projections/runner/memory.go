@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/eventstore/feed"
+	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/loop"
 )
 
@@ -19,6 +21,14 @@ type MemoryModel interface {
 	Handles() []string
 	// Apply changes the model by one event. Only one goroutine calls it, in the order of the log.
 	Apply(e events.Envelope)
+}
+
+// PartialModel is a MemoryModel that can answer for all organizations but some.
+type PartialModel interface {
+	MemoryModel
+	// Leave tells that an event of an organization cannot be read, so that the model must not answer for it any more.
+	// The goroutine of Apply calls it, once for each organization, and goes on to apply what can be read.
+	Leave(org id.Organization)
 }
 
 // Memory fills one MemoryModel from the log and knows its position. Safe for concurrent use.
@@ -33,12 +43,14 @@ type Memory struct {
 	position uint64 // everything up to here is shown
 	live     bool
 	fault    string
-	changed  chan struct{} // closed and replaced at each advance
+	left     map[id.Organization]string // organizations that a PartialModel was told to leave, and why
+	changed  chan struct{}              // closed and replaced at each advance
 }
 
 // NewMemory makes an empty model's filler; Start begins the work. The feed is the caller's to start and stop.
 func NewMemory(model MemoryModel, from *feed.Feed, logger *slog.Logger) *Memory {
-	return &Memory{model: model, feed: from, logger: logger, loops: loop.New(logger), changed: make(chan struct{})}
+	return &Memory{model: model, feed: from, logger: logger, loops: loop.New(logger), changed: make(chan struct{}),
+		left: map[id.Organization]string{}}
 }
 
 // Start begins to fill the model. It returns when the model has reached the end of the log, because its answers would
@@ -143,7 +155,9 @@ func (m *Memory) takeAll(ctx context.Context, list []*events.Envelope) (taken in
 	return len(list), true
 }
 
-// take applies one event. It returns false when the event stopped the model. Only the first try at it is logged.
+// take applies one event. It returns false when the event stopped the model. Only the first try at it is logged. An
+// event that cannot be read stops a PartialModel for its organization alone, until the program starts again; behind it
+// what cannot be applied there is passed over.
 func (m *Memory) take(ctx context.Context, e *events.Envelope) bool {
 	bad, unread := e.Event.(feed.Undecodable)
 	what, err := "read", bad.Cause
@@ -157,12 +171,49 @@ func (m *Memory) take(ctx context.Context, e *events.Envelope) bool {
 		}
 	}
 	fault := fmt.Sprintf("event at %d cannot be %s", e.Position, what)
+	if m.leave(ctx, e, fault, unread, err) {
+		return true
+	}
 	if m.Fault() != fault {
 		m.logger.ErrorContext(ctx, "model in memory stopped", "projection", m.model.Name(), "position", e.Position,
 			"error", err, "stack", loop.StackOf(err))
 		m.advance(e.Position-1, false, fault)
 	}
 	return false
+}
+
+// leave has a PartialModel leave the organization of an event that cannot be read. It reports false where the model has
+// to stop: it is no PartialModel, the organization is not known, or an event cannot be applied and none was unreadable.
+func (m *Memory) leave(ctx context.Context, e *events.Envelope, fault string, unread bool, err error) bool {
+	model, partial := m.model.(PartialModel)
+	org := e.Meta.OrgID
+	if !partial || org.IsZero() {
+		return false
+	}
+	m.mu.Lock()
+	_, known := m.left[org]
+	if unread && !known {
+		m.left[org] = fault
+	}
+	m.mu.Unlock()
+	if unread && !known {
+		model.Leave(org)
+		m.logger.ErrorContext(ctx, "model in memory leaves an organization", "projection", m.model.Name(),
+			"org_id", org.String(), "position", e.Position, "error", err)
+	}
+	return unread || known
+}
+
+// Left lists the organizations for which the model does not answer, each with the reason, sorted.
+func (m *Memory) Left() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	list := make([]string, 0, len(m.left))
+	for org, fault := range m.left {
+		list = append(list, "organization "+org.String()+": "+fault)
+	}
+	slices.Sort(list)
+	return list
 }
 
 // advance publishes position and state and wakes all who wait. live, once true, stays true.

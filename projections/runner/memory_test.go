@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -11,6 +13,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/eventstore/feed"
 	"github.com/lastmile-isp/lastmile/eventstore/feed/feedtest"
+	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
@@ -126,6 +129,42 @@ func TestMemory_InFrontOfAnUnreadableEventTheStartReturnsAndTheModelGoesOnOnceIt
 	}
 	if s := m.Status(); s.State != runner.StateLive || s.Error != "" {
 		t.Errorf("%+v", s)
+	}
+}
+
+// partial leaves organizations.
+type partial struct {
+	*till
+	left []id.Organization
+}
+
+// Leave implements runner.PartialModel.
+func (p *partial) Leave(org id.Organization) { p.left = append(p.left, org) }
+
+func TestMemory_AnUnreadableEventOfAnOrganizationLeavesThisOneAlone(t *testing.T) {
+	t.Parallel()
+	log := feedtest.New()
+	bad := feed.Undecodable{Type: "test.Sold.v9", Cause: errors.New("unknown type"), Unknown: true}
+	log.Append(events.Metadata{OrgID: orgA}, sold{"tea", 1}, bad, bad)
+	log.Append(events.Metadata{OrgID: orgB}, sold{"tea", 2})
+	model := &partial{till: &till{}}
+	m := runner.NewMemory(model, feedtest.Start(t, log), slog.New(slog.DiscardHandler))
+	if err := m.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	defer m.Stop()
+	if left := m.Left(); m.Fault() != "" || !m.Status().CaughtUp || len(left) != 1 ||
+		!strings.Contains(left[0], orgA.String()) || !slices.Equal(model.left, []id.Organization{orgA}) {
+		t.Errorf("fault %q, left %v, told %v", m.Fault(), left, model.left)
+	}
+	last := log.Append(events.Metadata{OrgID: orgB}, sold{"tea", 4})
+	if err := m.WaitFor(t.Context(), last); err != nil || model.sum.Load() != 7 {
+		t.Errorf("%v, sum %d", err, model.sum.Load())
+	}
+	log.Append(events.Metadata{}, bad)
+	last = log.Append(events.Metadata{OrgID: orgB}, sold{"tea", 8})
+	if err := m.WaitFor(t.Context(), last); !errors.Is(err, runner.ErrBehind) || m.Fault() == "" {
+		t.Errorf("an event of nobody: %v, %q", err, m.Fault())
 	}
 }
 

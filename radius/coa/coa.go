@@ -4,7 +4,9 @@
 // Repeat: a request that gets no answer is sent again with the same octets, so a router that saw the first one does the
 // work once. Forgery: an answer counts only when it comes from the address that was asked and its response
 // authenticator was made with the secret, and its Message-Authenticator too where there is one; anything else is
-// passed over as if it had not come. Crash: nothing is kept, so whoever asked asks again; to end a session that is gone
+// passed over as if it had not come. Late: the socket of a request that failed stays open for a while, and a genuine
+// answer that still comes is told to whoever asked; the next request to that router waits as long. Crash: nothing is
+// kept, so whoever asked asks again; to end a session that is gone
 // gives the cause SessionNotFound, which Gone reports.
 package coa
 
@@ -69,6 +71,9 @@ func (c Cause) String() string {
 type Router struct {
 	Address netip.AddrPort
 	Secret  []byte
+	// Late is called when the genuine answer comes after the request has failed, at most once, by another goroutine;
+	// nil = nobody wants to know.
+	Late func()
 }
 
 // Session names the session. Routers find it by all that is given, so each part must be right; hotspots insist on the
@@ -98,6 +103,8 @@ type Client struct {
 	Tries int
 	// Pause is the wait for an answer after the first sending; it doubles each time. 0 = 1 s.
 	Pause time.Duration
+
+	late late
 }
 
 // The usual values of Client.
@@ -130,8 +137,14 @@ func (c *Client) ask(ctx context.Context, to Router, code radius.Code, s Session
 	if err != nil {
 		return Answer{}, fmt.Errorf("%w: %w", ErrNoAnswer, err)
 	}
-	defer conn.Close()
-	defer context.AfterFunc(ctx, func() { _ = conn.SetReadDeadline(time.Unix(1, 0)) })()
+	kept := false
+	defer func() {
+		if !kept {
+			_ = conn.Close()
+		}
+	}()
+	stop := context.AfterFunc(ctx, func() { _ = conn.SetReadDeadline(time.Unix(1, 0)) })
+	defer stop()
 	tries, pause := c.Tries, c.Pause
 	if tries <= 0 {
 		tries = usualTries
@@ -140,11 +153,16 @@ func (c *Client) ask(ctx context.Context, to Router, code radius.Code, s Session
 		pause = usualPause
 	}
 	machine := clock.System()
+	began := machine.Now()
 	for ; tries > 0 && ctx.Err() == nil; tries, pause = tries-1, 2*pause {
 		if _, err = conn.Write(request); err != nil {
 			continue // the last try was refused by the router's machine
 		}
-		if err = conn.SetReadDeadline(machine.Now().Add(pause)); err != nil || ctx.Err() != nil {
+		until := machine.Now().Add(pause)
+		if known := began.Add(c.late.patience(to.Address)); tries == 1 && known.After(until) {
+			until = known
+		}
+		if err = conn.SetReadDeadline(until); err != nil || ctx.Err() != nil {
 			break
 		}
 		if answer, ok := await(conn, request, to.Secret); ok {
@@ -153,6 +171,8 @@ func (c *Client) ask(ctx context.Context, to Router, code radius.Code, s Session
 	}
 	if ctx.Err() != nil {
 		err = ctx.Err()
+	} else if err == nil && to.Late != nil {
+		kept = stop() && c.late.keep(conn, request, to, began)
 	}
 	if err != nil {
 		return Answer{}, fmt.Errorf("%w: %w", ErrNoAnswer, err)

@@ -245,6 +245,62 @@ func TestAsk_AnAnswerFromAnotherAddressDoesNotCount(t *testing.T) {
 	}
 }
 
+// TestAsk_ALateAnswerIsHeard: a router that answers after the last try is told to whoever asked, once, and the next
+// request waits for it. A forged answer, and one of another port, is none.
+func TestAsk_ALateAnswerIsHeard(t *testing.T) {
+	t.Parallel()
+	client := &coa.Client{Tries: 1, Pause: 20 * time.Millisecond}
+	defer client.Close()
+	conn, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	other, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	heard := make(chan bool, 10)
+	to := coa.Router{
+		Address: conn.LocalAddr().(*net.UDPAddr).AddrPort(), Secret: secret, Late: func() { heard <- true },
+	}
+	if _, err := client.Disconnect(t.Context(), to, session); !errors.Is(err, coa.ErrNoAnswer) {
+		t.Fatal(err)
+	}
+	buffer := make([]byte, 4096)
+	n, from, err := conn.ReadFromUDPAddrPort(buffer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := reply(t, buffer[:n], layeh.CodeDisconnectACK, 0, secret)
+	_, _ = other.WriteToUDPAddrPort(good, from)
+	_, _ = conn.WriteToUDPAddrPort(reply(t, buffer[:n], layeh.CodeDisconnectACK, 0, []byte("wrong")), from)
+	select {
+	case <-heard:
+		t.Fatal("a forged answer, or one from another port, was heard")
+	case <-time.After(20 * time.Millisecond):
+	}
+	_, _ = conn.WriteToUDPAddrPort(good, from)
+	<-heard
+	_, _ = conn.WriteToUDPAddrPort(good, from)
+	answered := make(chan error, 1)
+	go func() {
+		n, from, err := conn.ReadFromUDPAddrPort(buffer)
+		if err == nil {
+			time.Sleep(2 * client.Pause)
+			_, err = conn.WriteToUDPAddrPort(reply(t, buffer[:n], layeh.CodeDisconnectACK, 0, secret), from)
+		}
+		answered <- err
+	}()
+	if answer, err := client.Disconnect(t.Context(), to, session); err != nil || !answer.Done {
+		t.Errorf("of a router that is known to be late: %+v, %v", answer, err)
+	}
+	if err := <-answered; err != nil || len(heard) != 0 {
+		t.Errorf("%v, heard %d times more", err, len(heard))
+	}
+}
+
 func TestAsk_SilenceIsNoAnswer(t *testing.T) {
 	t.Parallel()
 	asked := make(chan struct{}, 10)

@@ -46,7 +46,8 @@ type Directory struct {
 	former        map[id.Subscription]former
 	bySubscriber  map[id.Subscriber]*subscriber
 	byName        map[login]*service
-	byMAC         map[device][]*service // of hotspot plans
+	byMAC         map[device][]*service    // of hotspot plans
+	left          map[id.Organization]bool // not everything of them is known
 	terms         map[version]*events.PlanTerms
 	organizations map[id.Organization]*time.Location
 	routers       []*router // in the order in which they were registered
@@ -82,7 +83,7 @@ func New(cfg Config) *Directory {
 		cfg.Refusals = NewRefusals()
 	}
 	return &Directory{
-		cfg: cfg, secrets: newWanted(), services: map[id.Subscription]*service{},
+		cfg: cfg, left: map[id.Organization]bool{}, secrets: newWanted(), services: map[id.Subscription]*service{},
 		former:       map[id.Subscription]former{},
 		bySubscriber: map[id.Subscriber]*subscriber{}, byName: map[login]*service{}, byMAC: map[device][]*service{},
 		terms: map[version]*events.PlanTerms{}, organizations: map[id.Organization]*time.Location{},
@@ -136,6 +137,10 @@ type Sessions interface {
 
 // Decide implements radius.Directory.
 func (d *Directory) Decide(q radius.Question, reply *radius.Reply) {
+	if d.Incomplete(q.NAS.Org) {
+		reply.Silence()
+		return
+	}
 	if d.decideVoucher(q, reply) {
 		return
 	}
@@ -183,15 +188,33 @@ func (d *Directory) hasRoom(q radius.Question, s *service, v *verdict) bool {
 	})
 }
 
+// Leave implements runner.PartialModel. What cannot be read may be a payment as well as a block, so sign-ins of the
+// organization get no answer from then on, and its sessions are left alone.
+func (d *Directory) Leave(org id.Organization) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.left[org] = true
+}
+
+// Incomplete reports whether not everything about an organization is known.
+func (d *Directory) Incomplete(org id.Organization) bool {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	return d.left[org]
+}
+
 // SessionLimit is how many sessions a subscription or a voucher may have at the same time; 0 = it is not known.
 func (d *Directory) SessionLimit(subscription id.Subscription, at time.Time) int {
 	if _, batch := d.vouchers.look(id.As[id.Voucher](subscription)); batch != nil {
+		if d.Incomplete(batch.org) {
+			return 0
+		}
 		return voucherLimit
 	}
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	s := d.services[subscription]
-	if s == nil {
+	if s == nil || d.left[s.org] {
 		return 0
 	}
 	return d.verdict(s, at).limit

@@ -30,6 +30,7 @@ const (
 	CodeVoucherUsed   Code = "voucher_used"
 	CodeVoucherVoid   Code = "voucher_void"
 	CodeVoucherMoves  Code = "voucher_moves"  // it changed from device to device too often
+	CodeVoucherMoved  Code = "voucher_moved"  // another device has just taken it over from this one
 	CodeTooManyCodes  Code = "too_many_codes" // wrong codes or passwords were tried from this device
 )
 
@@ -85,6 +86,8 @@ func (c Code) Message() string {
 		return "This voucher is used up. Please get another one."
 	case CodeVoucherVoid:
 		return "This voucher is not valid any more. Please ask where you bought it."
+	case CodeVoucherMoved:
+		return "Another device has just taken this voucher over. To have it back here, try again in two minutes."
 	case CodeVoucherMoves:
 		return "This voucher was moved to another device too often. Use it on the last device, or try again tomorrow."
 	case CodeTooManyCodes:

@@ -28,15 +28,21 @@ type voucher struct {
 	batch    *voucherBatch
 	nas      id.Device
 	mac      radius.MAC
-	first    time.Time   // of the first sign-in; zero = it was voided before
-	ends     time.Time   // first instant at which it is used up; of a void one, when it was voided
-	last     time.Time   // when the device that has it signed in first
-	moves    []time.Time // to another device, the latest ones
+	first    time.Time // of the first sign-in; zero = it was voided before
+	ends     time.Time // first instant at which it is used up; of a void one, when it was voided
+	last     time.Time // when the device that has it signed in first
+	moves    []move    // to another device, the latest ones
 	void     bool
 	used     *entitlement.CapUse // nil = the cap is not reached
 	recorded time.Time           // the latest sign-in that the log has
 	queued   time.Time           // the latest sign-in that waits to be recorded
 	noted    time.Time           // the latest sign-in that is on the disk
+}
+
+// move is one of a voucher to another device.
+type move struct {
+	at   time.Time
+	from radius.MAC // of the device that had it before; zero = not known
 }
 
 // voucherBook has all vouchers. Unused ones take an entry of a map and nothing more. Safe for concurrent use; its lock
@@ -156,8 +162,8 @@ func (b *voucherBook) redeemed(v events.VoucherRedeemed) {
 
 // moved takes a recorded move.
 func (b *voucherBook) moved(u *voucher, v events.VoucherMoved) {
-	if !slices.ContainsFunc(u.moves, v.At.Equal) {
-		u.moved(v.At)
+	if !slices.ContainsFunc(u.moves, func(m move) bool { return m.at.Equal(v.At) }) {
+		u.moved(v.At, parsedMAC(v.FormerMAC.Reveal()))
 	}
 	if !v.At.Before(u.last) {
 		b.give(u, v.DeviceID, parsedMAC(v.MAC.Reveal()), v.At)
@@ -176,9 +182,9 @@ func (b *voucherBook) give(u *voucher, nas id.Device, mac radius.MAC, at time.Ti
 	}
 }
 
-// moved notes one more move.
-func (u *voucher) moved(at time.Time) {
-	u.moves = append(u.moves, at)
+// moved notes one more move, away from a device.
+func (u *voucher) moved(at time.Time, from radius.MAC) {
+	u.moves = append(u.moves, move{at, from})
 	u.moves = u.moves[max(0, len(u.moves)-maxMoves):]
 }
 

@@ -2,6 +2,7 @@ package directory
 
 import (
 	"bytes"
+	"slices"
 	"time"
 
 	"layeh.com/radius/rfc2865"
@@ -19,6 +20,9 @@ import (
 const (
 	maxMoves    = 5
 	movesWithin = 24 * time.Hour
+	// moveRest is how long a device that lost a voucher by a move cannot take it back. Phones sign in again by
+	// themselves when their session is ended, and would take it from the device to which its owner has just moved it.
+	moveRest = 2 * time.Minute
 )
 
 // voucherLimit is how many sessions a voucher may have at the same time.
@@ -87,7 +91,12 @@ func (d *Directory) decideVoucher(q radius.Question, reply *radius.Reply) bool {
 		c, _ = q.Credential.Subject.(*claim)
 	}
 	switch {
-	case c == nil && q.Outcome == radius.UnknownUser && atHotspot(q.Request) && !q.Request.MACLogin:
+	case c == nil && q.Outcome == radius.UnknownUser && q.Request.MACLogin:
+		// The hotspot tries every device that comes into its range in this way, before it shows its page: nobody has
+		// typed anything, and nothing is to be told or counted.
+		reply.Reject(CodeUnknownUser.Message())
+		return true
+	case c == nil && q.Outcome == radius.UnknownUser && atHotspot(q.Request):
 		if d.guessed(q.NAS, q.Request.MAC, q.Request.At) {
 			d.refuse(q, nil, CodeTooManyCodes, reply)
 			return true
@@ -150,6 +159,8 @@ func (d *Directory) admit(v id.Voucher, nas *radius.NAS, mac radius.MAC, at time
 	case u.mac == mac:
 		u.nas = nas.ID
 		return b.admission(u, at, false), ""
+	case u.lostBy(mac, at):
+		return admission{}, CodeVoucherMoved
 	case u.movesSince(at.Add(-movesWithin)) >= maxMoves:
 		return admission{}, CodeVoucherMoves
 	}
@@ -170,7 +181,7 @@ func (b *voucherBook) move(u *voucher, nas id.Device, mac radius.MAC, at time.Ti
 	if !at.After(u.last) {
 		at = u.last.Add(time.Microsecond)
 	}
-	u.moved(at)
+	u.moved(at, u.mac)
 	b.give(u, nas, mac, at)
 	b.queue(u)
 }
@@ -179,11 +190,18 @@ func (b *voucherBook) move(u *voucher, nas id.Device, mac radius.MAC, at time.Ti
 func (u *voucher) movesSince(at time.Time) int {
 	n := 0
 	for _, m := range u.moves {
-		if m.After(at) {
+		if m.at.After(at) {
 			n++
 		}
 	}
 	return n
+}
+
+// lostBy reports whether a device had the voucher until a moment before an instant.
+func (u *voucher) lostBy(mac radius.MAC, at time.Time) bool {
+	return slices.ContainsFunc(u.moves, func(m move) bool {
+		return m.from == mac && mac != radius.MAC{} && at.Sub(m.at).Abs() < moveRest
+	})
 }
 
 // admission describes a sign-in at an instant. The caller holds the lock.

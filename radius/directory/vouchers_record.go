@@ -124,7 +124,7 @@ func (d *Directory) Heard(r telemetry.Report) {
 	switch {
 	case u == nil || u.batch.org != r.Org || u.void || u.first.IsZero():
 	case pass.at.After(u.last) && u.mac != mac:
-		u.moved(pass.at)
+		u.moved(pass.at, u.mac)
 		b.give(u, r.Device, mac, pass.at)
 		b.queue(u)
 	case u.last.After(u.recorded):

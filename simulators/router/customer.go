@@ -23,6 +23,7 @@ type customer struct {
 	handset.Customer
 
 	on      bool
+	cookie  bool // it dials only while the hotspot has its cookie
 	busy    bool // a sign-in is under way
 	row     *row // in the active list, or in ip/hotspot/host; nil = offline
 	refused int  // sign-ins in a row that failed
@@ -195,6 +196,7 @@ func (r *Router) serveCustomers(ctx context.Context) error {
 // dialDue lets all customers dial who have to, and gives the instant at which the next one has to.
 func (r *Router) dialDue() time.Time {
 	r.lock()
+	r.dropGuests()
 	now := r.now()
 	next := now.Add(time.Hour)
 	var list []*customer

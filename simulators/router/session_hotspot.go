@@ -61,8 +61,12 @@ func (r *Router) enter(s Session, server *row, radius bool) (*row, error) {
 	if r.tableOf("ip/hotspot/active").byID(id) != nil {
 		return nil, fmt.Errorf("address %s is in use", s.Address)
 	}
+	by := "http-chap"
+	if s.User == s.MAC {
+		by = "mac"
+	}
 	active := r.insert("ip/hotspot/active", &row{id: id, dynamic: true, owner: server, props: Item{
-		"server": s.Server, "user": s.User, "address": s.Address, "mac-address": s.MAC, "login-by": "http-chap",
+		"server": s.Server, "user": s.User, "address": s.Address, "mac-address": s.MAC, "login-by": by,
 		"keepalive-timeout": "2m", "radius": strconv.FormatBool(radius),
 	}})
 	r.trickle(active, s)

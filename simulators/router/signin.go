@@ -81,7 +81,10 @@ func (r *Router) hears() bool {
 // the RADIUS server that the router's settings name. It fails where Connect does.
 func (r *Router) SignIn(ctx context.Context, c handset.Customer) (handset.Result, error) {
 	result := make(chan handset.Result, 1)
-	if err := r.dial(c, func(got handset.Result, _ *row) { result <- got }); err != nil {
+	if err := r.dial(c, func(got handset.Result, active *row) {
+		r.comeBack(c, active)
+		result <- got
+	}); err != nil {
 		return handset.Result{}, err
 	}
 	select {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/jobs/network"
+	"github.com/lastmile-isp/lastmile/simulators/handset"
 	"github.com/lastmile-isp/lastmile/simulators/router"
 )
 
@@ -47,6 +48,33 @@ func TestEndSession_RemovesTheOneSessionAndTellsWhetherItWasThere(t *testing.T) 
 	p.router.SetPower(false)
 	if _, err := p.workers.EndSession(t.Context(), p.device, ann); err == nil {
 		t.Error("a router without power has ended a session")
+	}
+}
+
+// A hotspot's device would sign in again with its cookie, so that goes with the session; those of others stay.
+func TestEndSession_TakesTheCookieOfTheDevice(t *testing.T) {
+	t.Parallel()
+	p := newPlant(t)
+	server := "hs-svc-" + p.serving(events.ServiceHotspot, "10.60.0.0/24").String()[:8]
+	if _, err := p.router.Script("/ip hotspot user add name=code password=pw\n" +
+		"/ip hotspot profile set [find] login-by=cookie,http-chap"); err != nil {
+		t.Fatal(err)
+	}
+	for _, mac := range []string{"02:00:00:00:00:01", "02:00:00:00:00:02"} {
+		if _, err := p.router.SignIn(t.Context(), handset.Customer{
+			Service: handset.Hotspot, Server: server, Name: "code", Password: "pw", MAC: mac,
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	active := p.router.Snapshot(true)["ip/hotspot/active"]
+	s := networkjobs.OnlineSession{Hotspot: true, User: "code", Address: active[0]["address"], MAC: "02:00:00:00:00:01"}
+	if was, err := p.workers.EndSession(t.Context(), p.device, s); !was || err != nil {
+		t.Errorf("%v, %v", was, err)
+	}
+	if left := p.router.Snapshot(true)["ip/hotspot/cookie"]; len(left) != 1 ||
+		left[0]["mac-address"] != "02:00:00:00:00:02" {
+		t.Errorf("cookies %v", left)
 	}
 }
 
