@@ -102,7 +102,7 @@ func (l *logReader) read(ctx context.Context, sql string, first any, second any,
 // scanPage reads rows until the page is full, and closes rows.
 func scanPage(rows pgx.Rows, size extent) (page, error) {
 	defer rows.Close()
-	var p page // grows with what there is: most reads of a stream find a few events
+	var p page                   // grows with what there is: most reads of a stream find a few events
 	types := map[string]string{} // event types repeat: keep one copy of each
 	for bytes := 0; rows.Next(); {
 		p.rows = append(p.rows, record{})

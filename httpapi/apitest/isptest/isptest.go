@@ -160,8 +160,8 @@ func (k *Kit) serve(t *testing.T) {
 			Bus: k.Core.Bus, Named: subscribersviews.PlansQuery{Views: k.views}.NamedPolicies,
 		}}.Routes(),
 		accessapi.Board{
-			Cases: accesscases.Board{Bus: k.Core.Bus, Clock: k.Clock},
-			Holds: accesscases.Holds{Bus: k.Core.Bus, Clock: k.Clock},
+			Cases:   accesscases.Board{Bus: k.Core.Bus, Clock: k.Clock},
+			Holds:   accesscases.Holds{Bus: k.Core.Bus, Clock: k.Clock},
 			Dunning: accessviews.DunningQuery{Views: k.views},
 		}.Routes(),
 		accessapi.Access{Cases: k.explanations(people, owned), Zone: k.zoneOf}.Routes(),
