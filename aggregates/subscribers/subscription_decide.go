@@ -148,7 +148,11 @@ func decideExtend(
 	if s.Terms.LateRenewal == events.FromExpiry && !before.PaidUntil.IsZero() && paid.Begins.After(before.End) {
 		paid.Begins, paid.WithoutAccess = fromExpiry(Span{before.End, paid.Begins}, c.Served)
 	}
-	if off := s.unserved(before, c.PaidAt); !off.IsZero() {
+	switch off := s.unserved(before, c.PaidAt); {
+	case off.IsZero():
+	case s.Terms.LateRenewal == events.FromExpiry:
+		paid.WithoutAccess = joined(paid.WithoutAccess, notServed(off, c.Served))
+	default:
 		paid.UnservedFrom, paid.UnservedTo = off.From, off.To
 	}
 	next := evolveSubscription(s, paid)
@@ -184,26 +188,39 @@ func (s Subscription) begins(p Period, before Course, paidAt time.Time) time.Tim
 // them, or with the payment when there is none; a zero instant says that it continues the one before it. off are the
 // times after its beginning that do not count. Source: docs/rules/subscribers.md#late-renewal.
 func fromExpiry(since Span, served []events.TimeSpan) (begins time.Time, off []events.TimeSpan) {
+	off = notServed(since, served)
+	if len(off) == 0 || !off[0].From.Equal(since.From) {
+		return time.Time{}, off
+	}
+	return off[0].To, notServed(Span{off[0].To, since.To}, served)
+}
+
+// notServed lists the times in a span that are in none of those that were served.
+func notServed(in Span, served []events.TimeSpan) (off []events.TimeSpan) {
 	var counted []Span
 	for _, t := range served {
-		counted = withGap(counted, Span{latest(t.From, since.From), earliest(t.To, since.To)})
+		counted = withGap(counted, Span{latest(t.From, in.From), earliest(t.To, in.To)})
 	}
-	if len(counted) == 0 {
-		return since.To, nil
-	}
-	if counted[0].From.After(since.From) {
-		begins = counted[0].From
-	}
-	for i, c := range counted {
-		next := since.To
-		if i+1 < len(counted) {
-			next = counted[i+1].From
+	from := in.From
+	for _, c := range append(counted, Span{in.To, in.To}) {
+		if from.Before(c.From) {
+			off = append(off, events.TimeSpan{From: from, To: c.From})
 		}
-		if c.To.Before(next) {
-			off = append(off, events.TimeSpan{From: c.To, To: next})
-		}
+		from = c.To
 	}
-	return begins, off
+	return off
+}
+
+// joined lists the times that are in either list.
+func joined(a, b []events.TimeSpan) (all []events.TimeSpan) {
+	var spans []Span
+	for _, t := range slices.Concat(a, b) {
+		spans = withGap(spans, Span(t))
+	}
+	for _, s := range spans {
+		all = append(all, events.TimeSpan(s))
+	}
+	return all
 }
 
 // unserved is the time up to a payment that was not served because the payment of a period had been taken back. It is
