@@ -40,6 +40,8 @@ var (
 		"Callbacks from the provider that led to nothing, although they may speak of money.", nil, nil)
 	spoolDesc = prometheus.NewDesc("lastmile_accounting_spool_bytes",
 		"Reports of routers about sessions that wait on the disk for the database.", nil, nil)
+	spoolDiskDesc = prometheus.NewDesc("lastmile_accounting_spool_disk_bytes",
+		"What the files of these reports have of the disk.", nil, nil)
 	behindDesc = prometheus.NewDesc("lastmile_accounting_behind_seconds",
 		"For how long the oldest report on the disk has waited for the database.", nil, nil)
 	reportsRefusedDesc = prometheus.NewDesc("lastmile_accounting_refused_total",
@@ -62,8 +64,8 @@ type alarms struct{ app *App }
 func (alarms) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		writableDesc, processStoppedDesc, processLagDesc, processRetryDesc, instanceStoppedDesc, commandStoppedDesc,
-		commandWaitingDesc, jobsDesc, callbacksDesc, callbacksGivenUpDesc, spoolDesc, reportsDroppedDesc,
-		sessionsReplacedDesc, behindDesc, reportsRefusedDesc, reportsCrowdedDesc, incompleteDesc,
+		commandWaitingDesc, jobsDesc, callbacksDesc, callbacksGivenUpDesc, spoolDesc, spoolDiskDesc,
+		reportsDroppedDesc, sessionsReplacedDesc, behindDesc, reportsRefusedDesc, reportsCrowdedDesc, incompleteDesc,
 	} {
 		to <- d
 	}
@@ -85,6 +87,7 @@ func (m alarms) Collect(to chan<- prometheus.Metric) {
 		status := m.app.radius.recorder.Status()
 		show(incompleteDesc, float64(len(m.app.radius.shows.Left())))
 		show(spoolDesc, float64(status.SpoolBytes))
+		show(spoolDiskDesc, float64(status.SpoolDisk))
 		show(behindDesc, status.Behind.Seconds())
 		for cause, n := range map[string]uint64{
 			"waiting": status.Refused.Waiting, "spool": status.Refused.Spool, "disk": status.Refused.Disk,

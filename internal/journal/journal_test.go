@@ -13,34 +13,34 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/journal"
 )
 
-// limit is that of the journals of these tests.
-const limit = 1 << 16
+// head is the size of the head of a segment.
+const head = 512
 
-// open opens the journal of a path until the end of the test.
-func open(t *testing.T, path string) *journal.Journal {
+// open opens the queue in a directory until the end of the test.
+func open(t *testing.T, dir string, segment int64) *journal.Queue {
 	t.Helper()
-	j, err := journal.Open(t.Context(), journal.Config{Path: path, Limit: limit})
+	q, err := journal.OpenQueue(t.Context(), journal.Config{Dir: dir, Segment: segment})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(j.Close)
-	return j
+	t.Cleanup(q.Close)
+	return q
 }
 
 // add appends texts, each by itself.
-func add(t *testing.T, j *journal.Journal, texts ...string) {
+func add(t *testing.T, q *journal.Queue, texts ...string) {
 	t.Helper()
 	for _, text := range texts {
-		if err := j.Append([]byte(text)); err != nil {
+		if err := q.Append([]byte(text)); err != nil {
 			t.Fatal(err)
 		}
 	}
 }
 
-// have compares what a journal gives with texts.
-func have(t *testing.T, j *journal.Journal, want ...string) (behind int64) {
+// have compares what a queue gives with texts.
+func have(t *testing.T, q *journal.Queue, want ...string) []journal.Place {
 	t.Helper()
-	records, behind, err := j.Next(1000)
+	records, places, err := q.Next(1000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,124 +49,157 @@ func have(t *testing.T, j *journal.Journal, want ...string) (behind int64) {
 		got = append(got, string(r))
 	}
 	if !slices.Equal(got, want) {
-		t.Errorf("the journal has %q, want %q", got, want)
+		t.Errorf("the queue has %q, want %q", got, want)
 	}
-	return behind
+	return places
 }
 
-func TestJournal_GivesRecordsInOrderUntilTheyAreTaken(t *testing.T) {
+func TestQueue_GivesRecordsInOrderUntilTheyAreTaken(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "new", "a.journal")
-	j := open(t, path)
-	if !j.Empty() {
-		t.Error("a new journal is not empty")
+	dir := filepath.Join(t.TempDir(), "new", "a")
+	q := open(t, dir, 0)
+	if !q.Empty() || q.Disk() != 0 {
+		t.Error("a new one is not empty")
 	}
-	add(t, j, "one", "two")
-	if err := j.Append([]byte("three"), []byte("four")); err != nil {
+	add(t, q, "one", "two")
+	if err := q.Append([]byte("three"), []byte("four")); err != nil {
 		t.Fatal(err)
 	}
-	records, behind, err := j.Next(2)
-	if err != nil || len(records) != 2 || j.Len() != 4 {
-		t.Fatal(records, j.Len(), err)
+	records, places, err := q.Next(2)
+	if err != nil || len(records) != 2 || q.Len() != 4 {
+		t.Fatal(records, q.Len(), err)
 	}
-	if err := j.Taken(2, behind); err != nil {
+	if err := q.Taken(places); err != nil {
 		t.Fatal(err)
 	}
-	behind = have(t, j, "three", "four")
-	add(t, j, "five")
-	if err := j.Taken(2, behind); err != nil || j.Empty() || j.Len() != 1 {
-		t.Fatal(err, j.Empty(), j.Len())
+	places = have(t, q, "three", "four")
+	add(t, q, "five")
+	if err := q.Taken(places); err != nil || q.Empty() || q.Len() != 1 {
+		t.Fatal(err, q.Empty(), q.Len())
 	}
-	if err := j.Taken(1, have(t, j, "five")); err != nil || !j.Empty() || j.Len() != 0 || j.Bytes() != 0 {
-		t.Error(err, j.Empty(), j.Len(), j.Bytes())
+	if err := q.Taken(have(t, q, "five")); err != nil || !q.Empty() || q.Len() != 0 || q.Bytes() != 0 {
+		t.Error(err, q.Empty(), q.Len(), q.Bytes())
 	}
-	if stat, err := os.Stat(path); err != nil || stat.Size() != 0 || stat.Mode().Perm() != 0o600 {
-		t.Error(stat, err)
-	}
-	if j.Append(nil) == nil || j.Append(make([]byte, journal.MaxRecord+1)) == nil {
+	if q.Append(nil) == nil || q.Append(make([]byte, journal.MaxRecord+1)) == nil {
 		t.Error("an impossible record was taken")
 	}
+	if stat, err := os.Stat(filepath.Join(dir, "00000001")); err != nil || stat.Mode().Perm() != 0o600 {
+		t.Error(stat, err)
+	}
+	q.Close()
+	have(t, open(t, dir, 0))
 }
 
-// TestJournal_IsWholeAfterAKill copies the file at each step of a write: a program that was killed there finds such a
-// file. Taken records may come back, and none that was acknowledged is missing.
-func TestJournal_IsWholeAfterAKill(t *testing.T) {
+// TestQueue_IsWholeAfterAKill copies the files at each step of a write: a program that was killed there finds such
+// ones. Taken records may come back, and none that was acknowledged is missing.
+func TestQueue_IsWholeAfterAKill(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	path := filepath.Join(dir, "a.journal")
+	path := filepath.Join(dir, "a")
 	acknowledged, copies := 0, 0
-	j, err := journal.Open(t.Context(), journal.Config{Path: path, Limit: limit, Step: func(string) {
-		octets, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+	q, err := journal.OpenQueue(t.Context(), journal.Config{Dir: path, Segment: 1000, Step: func(string) {
 		copies++
 		found := filepath.Join(dir, fmt.Sprint("copy", copies))
-		if err := os.WriteFile(found, octets, 0o600); err != nil {
+		if err := os.CopyFS(found, os.DirFS(path)); err != nil {
 			t.Fatal(err)
 		}
-		if n := open(t, found).Len(); n < acknowledged || n > acknowledged+1 {
+		if n := open(t, found, 1000).Len(); n < acknowledged || n > acknowledged+1 {
 			t.Errorf("%d records after a kill, %d were acknowledged", n, acknowledged)
 		}
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer j.Close()
-	for i := range 20 {
-		add(t, j, fmt.Sprint("record ", i))
+	defer q.Close()
+	for i := range 40 {
+		add(t, q, fmt.Sprint("record ", i))
 		acknowledged++
 	}
-	if copies != 40 {
+	if copies < 82 { // several segments were begun
 		t.Errorf("%d copies", copies)
 	}
 }
 
-func TestJournal_ATornEndIsCutOffAtEveryOctet(t *testing.T) {
+// TestQueue_SegmentsAreWrittenAgain: the disk has two of them, however many records went through.
+func TestQueue_SegmentsAreWrittenAgain(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "a.journal")
-	j := open(t, path)
-	add(t, j, "first")
-	whole := j.Bytes()
-	add(t, j, "second")
-	end := j.Bytes()
-	j.Close()
-	octets, err := os.ReadFile(path)
+	dir := t.TempDir()
+	q := open(t, dir, 1000)
+	for i := range 200 {
+		add(t, q, fmt.Sprint("record ", i))
+		if i == 0 {
+			continue
+		}
+		if err := q.Taken(have(t, q, fmt.Sprint("record ", i-1), fmt.Sprint("record ", i))[:1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	files, err := os.ReadDir(dir)
+	if err != nil || len(files) != 2 || q.Disk() > 2000 {
+		t.Errorf("%d files of %d octets, %v", len(files), q.Disk(), err)
+	}
+	q.Close()
+	q = open(t, dir, 1000)
+	records, _, err := q.Next(1000)
+	if n := len(records); err != nil || n == 0 || n > 20 || string(records[n-1]) != "record 199" {
+		t.Errorf("%q, %v", records, err)
+	}
+}
+
+func TestQueue_ATornEndIsCutOffAtEveryOctet(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	q := open(t, dir, 1000)
+	add(t, q, "first")
+	whole := head + q.Bytes()
+	add(t, q, "second")
+	end := head + q.Bytes()
+	q.Close()
+	file := filepath.Join(dir, "00000001")
+	octets, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for size := whole; size < end; size++ {
-		if err := os.WriteFile(path, octets[:size], 0o600); err != nil {
-			t.Fatal(err)
+		for _, rest := range [][]byte{nil, make([]byte, end-size), slices.Repeat([]byte{0xf1}, 60)} {
+			again := filepath.Join(t.TempDir(), "again")
+			if err := errors.Join(os.Mkdir(again, 0o700), os.WriteFile(filepath.Join(again, "00000001"),
+				append(octets[:size:size], rest...), 0o600)); err != nil {
+				t.Fatal(err)
+			}
+			q := open(t, again, 1000)
+			have(t, q, "first")
+			add(t, q, "third")
+			have(t, q, "first", "third")
+			q.Close()
+			have(t, open(t, again, 1000), "first", "third")
 		}
-		j := open(t, path)
-		have(t, j, "first")
-		add(t, j, "third")
-		have(t, j, "first", "third")
-		j.Close()
 	}
-	if err := os.WriteFile(path, append(octets[:whole:whole], make([]byte, 4096)...), 0o600); err != nil { // zeroes
-		t.Fatal(err)
-	}
-	have(t, open(t, path), "first")
 }
 
-func TestJournal_DamageInTheMiddleCostsOnlyWhatItHits(t *testing.T) {
+func TestQueue_DamageCostsOnlyWhatItHits(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "a.journal")
-	j := open(t, path)
-	add(t, j, "first")
-	from := j.Bytes()
-	add(t, j, "second, which is damaged")
-	until := j.Bytes()
-	add(t, j, "third")
-	file, err := os.OpenFile(path, os.O_RDWR, 0o600)
+	dir := t.TempDir()
+	q := open(t, dir, 1000)
+	add(t, q, "first")
+	from := head + q.Bytes()
+	add(t, q, "second, which is damaged")
+	until := head + q.Bytes()
+	add(t, q, "third")
+	file, err := os.OpenFile(filepath.Join(dir, "00000001"), os.O_RDWR, 0o600)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = file.Close() }()
 	random := rand.New(rand.NewPCG(1, 2))
-	for at := from; at < until; at++ {
+	for at := range until {
+		want := []string{"first", "second, which is damaged", "third"}
+		switch {
+		case at >= from:
+			want = []string{"first", "third"}
+		case at >= head:
+			want = want[1:]
+		}
 		var octet [1]byte
 		if _, err := file.ReadAt(octet[:], at); err != nil {
 			t.Fatal(err)
@@ -174,46 +207,32 @@ func TestJournal_DamageInTheMiddleCostsOnlyWhatItHits(t *testing.T) {
 		if _, err := file.WriteAt([]byte{octet[0] ^ byte(1+random.IntN(255))}, at); err != nil {
 			t.Fatal(err)
 		}
-		have(t, j, "first", "third") // the disk has changed it under a running program
-		j.Close()
-		j = open(t, path) // and before a start
-		have(t, j, "first", "third")
+		if at == head || at == from {
+			have(t, q, want...) // the disk has changed it under a running program
+		}
+		q.Close()
+		q = open(t, dir, 1000) // and before a start
+		have(t, q, want...)
 		if _, err := file.WriteAt(octet[:], at); err != nil {
 			t.Fatal(err)
 		}
+		q.Close()
+		q = open(t, dir, 1000)
 	}
-	if err := j.Taken(2, have(t, j, "first", "second, which is damaged", "third")); err != nil || !j.Empty() {
+	if err := q.Taken(have(t, q, "first", "second, which is damaged", "third")); err != nil || !q.Empty() {
 		t.Error(err)
 	}
 }
 
-func TestJournal_AFullOneRefusesAndKeepsWhatItHas(t *testing.T) {
+func TestJournal_OneProgramHasTheDirectory(t *testing.T) {
 	t.Parallel()
-	j := open(t, filepath.Join(t.TempDir(), "a.journal"))
-	n := 0
-	for ; ; n++ {
-		err := j.Append(make([]byte, 1000))
-		if errors.Is(err, journal.ErrFull) {
-			break
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if n != 64 || j.Len() != n {
-		t.Errorf("%d records fit, %d are there", n, j.Len())
-	}
-}
-
-func TestJournal_OneProgramHasTheFile(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "a.journal")
-	j := open(t, path)
+	dir := t.TempDir()
+	q := open(t, dir, 0)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := journal.Open(ctx, journal.Config{Path: path, Limit: limit}); !errors.Is(err, journal.ErrTaken) {
+	if _, err := journal.OpenQueue(ctx, journal.Config{Dir: dir}); !errors.Is(err, journal.ErrTaken) {
 		t.Errorf("a second program: %v", err)
 	}
-	j.Close()
-	open(t, path)
+	q.Close()
+	open(t, dir, 0)
 }

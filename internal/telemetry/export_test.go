@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"context"
 	"runtime"
 	"sync"
 	"time"
@@ -26,6 +27,15 @@ func (r *Recorder) SmallFiles(bytes int64) { r.spoolFile = bytes }
 
 // AlwaysSpool lets no group be committed without the spool.
 func (r *Recorder) AlwaysSpool() { r.direct = 0 }
+
+// Watch calls step between the steps, and rest instead of giving way to answers.
+func (r *Recorder) Watch(step func(name string), rest func(time.Duration)) {
+	r.step = step
+	r.rest = func(_ context.Context, d time.Duration) bool {
+		rest(d)
+		return true
+	}
+}
 
 // Hurry changes how long a commit of the spool may take.
 func (r *Recorder) Hurry(patience time.Duration) { r.spoolPatience = patience }

@@ -132,19 +132,20 @@ func TestSpool_FilesGoWhenAllTheyHaveIsTaken(t *testing.T) {
 		record(gone, one)
 	}
 	gone.Stop()
-	files, err := filepath.Glob(filepath.Join(dir, "*"))
+	files, err := filepath.Glob(filepath.Join(dir, "reports", "*"))
 	if err != nil || len(files) < 4 {
 		t.Errorf("only %v, %v", files, err)
 	}
 	r := start(k.Store)
 	settle(t, r)
 	r.Stop()
-	files, err = filepath.Glob(filepath.Join(dir, "*"))
+	files, err = filepath.Glob(filepath.Join(dir, "reports", "*"))
 	if err != nil || len(files) != 1 {
 		t.Errorf("%v, %v", files, err)
 	}
-	if stat, err := os.Stat(files[0]); err != nil || stat.Size() != 0 {
-		t.Errorf("%v has %v", stat, err)
+	r = start(k.away(t)) // so that nothing could be taken
+	if r.Spooled() {
+		t.Error("what was taken is there again")
 	}
 	rows := k.rows(t.Context(), t, k.device)
 	if len(rows) != 12 || !slices.IsSortedFunc(rows, func(a, b row) int { return int(a.Down - b.Down) }) {
@@ -152,16 +153,37 @@ func TestSpool_FilesGoWhenAllTheyHaveIsTaken(t *testing.T) {
 	}
 }
 
-func TestSpool_ReportsInJSONAreRead(t *testing.T) {
+// TestSpool_FilesOfOlderProgramsAreRead: two files, and both forms of a report.
+func TestSpool_FilesOfOlderProgramsAreRead(t *testing.T) {
 	t.Parallel()
 	k := open(t)
 	dir := t.TempDir()
-	r := k.at(telemetry.Stop, time.Hour, 5, 7)
-	if err := os.WriteFile(filepath.Join(dir, "accounting.spool"), telemetry.JSONRecord(t, r), 0o600); err != nil {
+	first, second := k.at(telemetry.Interim, time.Minute, 1, 1), k.at(telemetry.Stop, time.Hour, 5, 7)
+	for name, octets := range map[string][]byte{
+		"accounting.spool":          telemetry.JSONRecord(t, first),
+		"accounting.spool.00000007": telemetry.OldRecord(t, second),
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), octets, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var heard []telemetry.Kind
+	r := telemetry.NewRecorder(telemetry.Config{
+		Store: k.Store, Directory: k.directory(), SpoolDir: dir,
+		Heard: func(r telemetry.Report) { heard = append(heard, r.Kind) },
+	})
+	if err := r.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	settle(t, k.recorder(t, k.Store, dir, nil))
+	t.Cleanup(r.Stop)
+	settle(t, r)
 	if got := k.only(t); got.Down != 5 || got.Seconds != 3600 {
 		t.Errorf("%+v", got)
+	}
+	if !slices.Equal(heard, []telemetry.Kind{telemetry.Interim, telemetry.Stop}) {
+		t.Errorf("heard %v", heard)
+	}
+	if files, err := filepath.Glob(filepath.Join(dir, "accounting.spool*")); err != nil || len(files) != 0 {
+		t.Errorf("%v are left, %v", files, err)
 	}
 }

@@ -57,10 +57,11 @@ type Recorder struct {
 	spool   *spool            // nil before the start
 	jumps   *clock.Jumps      // of our clock; nil = nobody looks
 	step    func(name string) // between two steps; tests stop there
+	rest    func(context.Context, time.Duration) bool
 
 	spoolPatience time.Duration // tests have less
 	direct        int           // directSize; tests have less
-	spoolFile     int64         // bytes of a file of the spool; tests have less
+	spoolFile     int64         // bytes of a segment of the spool; 0 = as usual; tests have less
 	spoolGroup    int           // reports of the spool in the next transaction, at most groupSize; at least 1
 
 	now    func() time.Time
@@ -77,7 +78,8 @@ type Recorder struct {
 
 // Status is the condition of a recorder.
 type Status struct {
-	SpoolBytes int64         // on the disk, waiting for the database
+	SpoolBytes int64         // of reports that wait for the database
+	SpoolDisk  int64         // bytes that the spool has on the disk, with those that are taken and what it keeps free
 	Behind     time.Duration // for which the oldest report of the spool waits
 	Dropped    uint64        // reports since the start that the database refused for themselves
 	Crowded    uint64        // reports since the start that were dropped, because their router has 20,000 open sessions
@@ -124,9 +126,10 @@ func NewRecorder(cfg Config) *Recorder {
 		now: now, room: fair.Room{Capacity: mostPending}, jumps: jumps, cfg: cfg, loops: loop.New(cfg.Logger),
 		wake:  make(chan struct{}, 1),
 		drain: make(chan struct{}, 1), answers: make(chan answers, 1), step: func(string) {},
+		rest:          loop.Sleep,
 		spoolPatience: spoolPatience,
 		spoolGroup:    groupSize,
-		spoolFile:     spoolFile, direct: directSize,
+		direct:        directSize,
 	}
 }
 
@@ -167,10 +170,11 @@ func (r *Recorder) Start(ctx context.Context) error {
 	})
 }
 
-// openSpool takes the file of the spool for this recorder, and has its reports told to Heard.
+// openSpool takes the spool for this recorder, and has its reports told to Heard.
 func (r *Recorder) openSpool(ctx context.Context) (*spool, error) {
 	s := &spool{
-		limit: r.cfg.SpoolLimit, whole: r.spoolFile, logger: r.cfg.Logger, step: r.step, heard: r.cfg.Heard, now: r.now,
+		limit: r.cfg.SpoolLimit, segment: r.spoolFile, logger: r.cfg.Logger, step: r.step, heard: r.cfg.Heard,
+		now: r.now,
 	}
 	return s, s.open(ctx, r.cfg.SpoolDir)
 }
@@ -201,6 +205,7 @@ func (r *Recorder) Status() Status {
 	status := r.status
 	if r.spool != nil {
 		status.SpoolBytes, status.Behind = r.spool.bytes(), r.behind()
+		status.SpoolDisk = r.spool.journal.Disk()
 	}
 	return status
 }

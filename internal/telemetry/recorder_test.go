@@ -1,10 +1,12 @@
 package telemetry_test
 
 import (
+	"slices"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
 )
 
@@ -64,5 +66,53 @@ func TestRecorder_OneReportThatCannotBeStoredHoldsUpNoOther(t *testing.T) {
 	}
 	if got := k.only(t); got.Down != 7 {
 		t.Errorf("%+v", got)
+	}
+}
+
+// TestRecorder_TheSpoolGivesWayToAnswersWhileLargeGroupsCome: each group of the spool takes 100 ms.
+func TestRecorder_TheSpoolGivesWayToAnswersWhileLargeGroupsCome(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		late time.Duration // of the oldest report
+		more int           // groups of the spool while which others come
+		want []time.Duration
+	}{
+		"the tables are a little behind": {0, 3, slices.Repeat([]time.Duration{300 * time.Millisecond}, 3)},
+		"the tables are far behind":      {5 * time.Second, 1, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k, clocks, filled, commits := open(t), clock.NewManual(noon), make(chan struct{}), 0
+			var rests []time.Duration
+			r := telemetry.NewRecorder(telemetry.Config{
+				Store: k.Store, Directory: k.directory(), SpoolDir: t.TempDir(), Clock: clocks,
+			})
+			r.AlwaysSpool()
+			r.Watch(func(step string) {
+				if step != "before commit" {
+					return
+				}
+				<-filled
+				if commits++; commits <= c.more { // routers go on to report
+					record(r, k.stops(k.device, 2000+commits, 1)...)
+					clocks.Advance(100 * time.Millisecond)
+				}
+			}, func(d time.Duration) { rests = append(rests, d) })
+			if err := r.Start(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(r.Stop)
+			record(r, k.stops(k.device, 0, 1200)...)
+			clocks.Advance(c.late)
+			close(filled)
+			settle(t, r)
+			r.Stop()
+			if !slices.Equal(rests, c.want) {
+				t.Errorf("rested %v, want %v", rests, c.want)
+			}
+			if n := len(k.rows(t.Context(), t, k.device)); n != 1200+c.more {
+				t.Errorf("%d sessions", n)
+			}
+		})
 	}
 }

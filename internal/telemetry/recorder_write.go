@@ -12,9 +12,11 @@ import (
 )
 
 // While large groups of reports come, what takes the spool into the database leaves the processors and the disk to the
-// answers for giveWay times as long as a group took, as long as the tables are not far behind.
+// answers for giveWay times as long as a group took, and takes smallGroup reports at once, as long as the tables are
+// not far behind. A commit of groupSize reports keeps a processor busy for longer than routers should wait.
 const (
 	giveWay     = 3
+	smallGroup  = 256
 	mostGiveWay = time.Second
 	earlyFor    = 4 * time.Second // for which the oldest report may wait
 	earlyShare  = 16              // the spool may have one part in so many of its limit
@@ -142,12 +144,15 @@ func (r *Recorder) commit(ctx context.Context, reports []Report, patience time.D
 // catchUp takes the reports of the spool until there are none.
 func (r *Recorder) catchUp(ctx context.Context) {
 	pause := loop.Backoff{Min: 200 * time.Millisecond, Max: 5 * time.Second}
-	for !r.spool.empty() && ctx.Err() == nil {
-		rush, began := r.rush.Load(), r.now()
-		if err := r.takeGroup(ctx); err == nil {
+	for gently := true; !r.spool.empty() && ctx.Err() == nil; {
+		rush, began, most := r.rush.Load(), r.now(), groupSize
+		if gently {
+			most = smallGroup
+		}
+		if err := r.takeGroup(ctx, most); err == nil {
 			pause.Reset()
-			if r.rush.Load() != rush && r.early() {
-				loop.Sleep(ctx, min(max(0, giveWay*r.now().Sub(began)), mostGiveWay))
+			if gently = r.rush.Load() != rush && r.early(); gently {
+				r.rest(ctx, min(max(0, giveWay*r.now().Sub(began)), mostGiveWay))
 			}
 		} else if !pause.Wait(ctx) {
 			return
@@ -161,10 +166,10 @@ func (r *Recorder) early() bool {
 	return r.behind() < earlyFor && r.spool.bytes() < r.cfg.SpoolLimit/earlyShare
 }
 
-// takeGroup commits reports of the spool and forgets them. A database can be too slow for a group: after a time-out the
-// next group has half of the reports, and after a success an eighth more.
-func (r *Recorder) takeGroup(ctx context.Context) error {
-	reports, stretches, err := r.spool.next(r.spoolGroup)
+// takeGroup commits about so many reports of the spool at most, and forgets them. A database can be too slow for a
+// group: after a time-out the next group has half of the reports, and after a success an eighth more.
+func (r *Recorder) takeGroup(ctx context.Context, most int) error {
+	reports, stretches, err := r.spool.next(min(most, r.spoolGroup))
 	if err == nil && len(reports) > 0 {
 		if err := r.commit(ctx, reports, r.spoolPatience); err != nil {
 			if errors.Is(err, context.DeadlineExceeded) {

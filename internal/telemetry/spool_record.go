@@ -5,31 +5,23 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/crc32"
-	"io"
 	"net/netip"
 	"time"
 )
 
-// A record of the spool is its length, its checksum (CRC-32C), both as four bytes, and a report: the byte recordForm
-// and its fields, each in the shortest form. Older programs wrote a report in JSON, which begins with a brace, and such
-// files are still read.
+// A record of the spool is the byte recordForm and the fields of a report, each in the shortest form. Older programs
+// wrote a report in JSON, which begins with a brace and is still read.
 const (
-	recordHead = 8
-	maxRecord  = 1 << 16
+	maxReport  = 1 << 16
 	recordForm = 1
 )
 
-// errTorn marks the place from which on the file is not valid.
-var errTorn = errors.New("the spool is torn")
+// errForm marks a record that is in no known form.
+var errForm = errors.New("unknown form")
 
-// castagnoli is the table of the checksum.
-var castagnoli = crc32.MakeTable(crc32.Castagnoli) //nolint:gochecknoglobals // never written
-
-// appendRecord appends the record of a report to a buffer. It fails for a report that is too long.
-func appendRecord(out []byte, r Report) ([]byte, error) {
-	at := len(out)
-	out = append(out, make([]byte, recordHead)...)
+// encodeReport makes the record of a report. It fails for a report that is too long.
+func encodeReport(r Report) ([]byte, error) {
+	out := make([]byte, 0, 256)
 	out = append(out, recordForm)
 	out = append(out, r.Org[:]...)
 	out = append(out, r.Device[:]...)
@@ -41,7 +33,7 @@ func appendRecord(out []byte, r Report) ([]byte, error) {
 	for _, part := range [...]interface{ MarshalBinary() ([]byte, error) }{r.Source, r.IP, r.Link, r.Network} {
 		octets, err := part.MarshalBinary()
 		if err != nil {
-			return out[:at], fmt.Errorf("encode report: %w", err)
+			return nil, fmt.Errorf("encode report: %w", err)
 		}
 		out = append(binary.AppendUvarint(out, uint64(len(octets))), octets...)
 	}
@@ -51,48 +43,18 @@ func appendRecord(out []byte, r Report) ([]byte, error) {
 	for _, n := range [...]int64{int64(r.Online), r.At.Unix(), int64(r.At.Nanosecond())} {
 		out = binary.AppendVarint(out, n)
 	}
-	body := out[at+recordHead:]
-	if len(body) > maxRecord {
-		return out[:at], fmt.Errorf("encode report of %d bytes: too long", len(body))
+	if len(out) > maxReport {
+		return nil, fmt.Errorf("encode report of %d bytes: too long", len(out))
 	}
-	binary.BigEndian.PutUint32(out[at:], uint32(len(body))) //nolint:gosec // bounded
-	binary.BigEndian.PutUint32(out[at+4:], crc32.Checksum(body, castagnoli))
 	return out, nil
 }
 
-// readRecord reads one record and gives its size; io.EOF at the end, errTorn when what follows is not valid.
-func readRecord(in io.Reader) (Report, int64, error) {
-	var head [recordHead]byte
-	if _, err := io.ReadFull(in, head[:]); err != nil {
-		if errors.Is(err, io.ErrUnexpectedEOF) {
-			err = errTorn
-		}
-		return Report{}, 0, err
-	}
-	length := binary.BigEndian.Uint32(head[:])
-	if length == 0 || length > maxRecord {
-		return Report{}, 0, errTorn
-	}
-	body := make([]byte, length)
-	if _, err := io.ReadFull(in, body); err != nil {
-		if errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) {
-			err = errTorn
-		}
-		return Report{}, 0, err
-	}
-	if crc32.Checksum(body, castagnoli) != binary.BigEndian.Uint32(head[4:]) {
-		return Report{}, 0, errTorn
-	}
-	r, err := decodeReport(body)
-	return r, recordHead + int64(length), err
-}
-
-// decodeReport reads the report of a record in either form; errTorn when it is in none.
+// decodeReport reads the report of a record in either form; errForm when it is in none.
 func decodeReport(body []byte) (Report, error) {
 	var r Report
-	if body[0] != recordForm {
+	if len(body) == 0 || body[0] != recordForm {
 		if json.Unmarshal(body, &r) != nil {
-			return Report{}, errTorn
+			return Report{}, errForm
 		}
 		return r, nil
 	}
@@ -113,7 +75,7 @@ func decodeReport(body []byte) (Report, error) {
 	r.Online = time.Duration(f.signed())
 	r.At = time.Unix(f.signed(), f.signed()).UTC()
 	if f.bad || len(f.rest) > 0 {
-		return Report{}, errTorn
+		return Report{}, errForm
 	}
 	return r, nil
 }
@@ -135,7 +97,7 @@ func (f *fields) take(n int) []byte {
 }
 
 // text gives bytes whose number is before them.
-func (f *fields) text() []byte { return f.take(int(min(f.unsigned(), maxRecord))) }
+func (f *fields) text() []byte { return f.take(int(min(f.unsigned(), maxReport))) }
 
 // unsigned gives a number.
 func (f *fields) unsigned() uint64 {

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"hash/crc32"
-	"io"
 	"net/netip"
 	"testing"
 	"time"
@@ -17,13 +16,28 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// JSONRecord is a record of the form that older programs wrote.
+// JSONRecord is a record of the file and of the form that the oldest programs wrote.
 func JSONRecord(t testing.TB, r Report) []byte {
 	t.Helper()
 	body, err := json.Marshal(r)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return oldRecord(body)
+}
+
+// OldRecord is a record of the file that older programs wrote.
+func OldRecord(t testing.TB, r Report) []byte {
+	t.Helper()
+	body, err := encodeReport(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return oldRecord(body)
+}
+
+// oldRecord is a record of the file that older programs wrote.
+func oldRecord(body []byte) []byte {
 	out := binary.BigEndian.AppendUint32(nil, uint32(len(body))) //nolint:gosec // short
 	return append(binary.BigEndian.AppendUint32(out, crc32.Checksum(body, castagnoli)), body...)
 }
@@ -38,13 +52,13 @@ func TestRecord_HasAllOfAReport(t *testing.T) {
 		Class: []byte{0, 1, 255}, Down: 1 << 63, Up: 3, Online: time.Hour, Cause: 5,
 		At: time.Date(300000, 1, 1, 0, 0, 0, 7, time.UTC),
 	}} {
-		text, err := appendRecord([]byte("before"), r)
+		text, err := encodeReport(r)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, n, err := readRecord(bytes.NewReader(text[6:]))
-		if err != nil || int(n) != len(text)-6 {
-			t.Errorf("%d of %d bytes, %v", n, len(text)-6, err)
+		got, err := decodeReport(text)
+		if err != nil {
+			t.Error(err)
 		}
 		same := []cmp.Option{
 			cmpopts.EquateComparable(netip.Addr{}, netip.Prefix{}), cmpopts.EquateComparable(r.Org, r.Device),
@@ -53,25 +67,27 @@ func TestRecord_HasAllOfAReport(t *testing.T) {
 			t.Error(diff)
 		}
 	}
-	if _, err := appendRecord(nil, Report{User: string(make([]byte, maxRecord))}); err == nil {
+	if _, err := encodeReport(Report{User: string(make([]byte, maxReport))}); err == nil {
 		t.Error("a record that cannot be read is written")
 	}
 }
 
-// FuzzRecord reads what is no record.
+// FuzzRecord reads what is no record. The file of older programs has it as it is.
 func FuzzRecord(f *testing.F) {
-	whole, err := appendRecord(nil, Report{Session: "81a00012", User: "amina"})
+	whole, err := encodeReport(Report{Session: "81a00012", User: "amina"})
 	if err != nil {
 		f.Fatal(err)
 	}
-	f.Add(whole[recordHead:])
+	f.Add(whole)
 	f.Add([]byte(`{"kind":"start"}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		out := binary.BigEndian.AppendUint32(nil, uint32(len(body))) //nolint:gosec // short
-		out = append(binary.BigEndian.AppendUint32(out, crc32.Checksum(body, castagnoli)), body...)
-		if _, _, err := readRecord(bytes.NewReader(out)); err != nil && !errors.Is(err, errTorn) &&
-			!errors.Is(err, io.EOF) {
+		if _, err := decodeReport(body); err != nil && !errors.Is(err, errForm) {
 			t.Error(err)
+		}
+		file := oldRecord(body)
+		if got, err := readOldRecord(bytes.NewReader(file)); err != nil ||
+			len(body) > 0 && len(body) <= maxReport && !bytes.Equal(got, body) {
+			t.Errorf("%q, %v", got, err)
 		}
 	})
 }

@@ -1,7 +1,9 @@
 package telemetry_test
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -217,31 +219,60 @@ func TestSpool_ATornEndIsCutOffAndTheRestIsTaken(t *testing.T) {
 		t.Fatalf("%d acknowledged", n)
 	}
 	r.Stop()
-	body, err := os.ReadFile(filepath.Join(whole, "accounting.spool"))
+	file := filepath.Join("reports", "00000001")
+	body, err := os.ReadFile(filepath.Join(whole, file))
 	if err != nil {
 		t.Fatal(err)
 	}
-	record1 := len(body) / 3
-	for _, torn := range [][]byte{
-		body[:len(body)-1], body[:2*record1+1], append(slices.Clone(body[:2*record1]), make([]byte, 4096)...),
-		append(slices.Clone(body[:len(body)-1]), body[len(body)-1]^1),
-	} {
-		device, dir := k.device, t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, "accounting.spool"), torn, 0o600); err != nil {
-			t.Fatal(err)
+	const head = 512
+	body = bytes.TrimRight(body, "\x00")
+	for len(body) < head || (len(body)-head)%3 != 0 { // the last octets of a record can be zeros
+		body = append(body, 0)
+	}
+	var old []byte
+	for _, r := range k.stops(k.device, 0, 3) {
+		old = append(old, telemetry.OldRecord(t, r)...)
+	}
+	for _, c := range []struct {
+		name string
+		body []byte
+		head int
+	}{{file, body, head}, {"accounting.spool", old, 0}} {
+		name, body, record1 := c.name, c.body, (len(c.body)-c.head)/3
+		for _, torn := range [][]byte{
+			body[:len(body)-1], body[:c.head+2*record1+1],
+			append(slices.Clone(body[:c.head+2*record1]), make([]byte, 4096)...),
+			append(slices.Clone(body[:len(body)-1]), body[len(body)-1]^1),
+		} {
+			k.torn(t, name, torn)
 		}
-		if _, err := k.db.Owner.Exec(t.Context(), "delete from "+k.schema()+".sessions"); err != nil {
-			t.Fatal(err)
-		}
-		r := k.recorder(t, k.Store, dir, nil)
-		settle(t, r)
-		if got := k.rows(t.Context(), t, device); len(got) != 2 {
-			t.Errorf("%d bytes: %+v", len(torn), got)
-		}
-		if n := record(r, k.stops(device, 3, 1)...); n != 1 || len(k.rows(t.Context(), t, device)) != 3 {
-			t.Errorf("%d bytes: nothing follows", len(torn))
-		}
-		r.Stop()
+	}
+}
+
+// torn takes a file that has two whole reports.
+func (k *kit) torn(t *testing.T, name string, torn []byte) {
+	t.Helper()
+	device, dir := k.device, t.TempDir()
+	if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, name), torn, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := k.db.Owner.Exec(t.Context(), "delete from "+k.schema()+".sessions"); err != nil {
+		t.Fatal(err)
+	}
+	r := k.recorder(t, k.Store, dir, nil)
+	settle(t, r)
+	if got := k.rows(t.Context(), t, device); len(got) != 2 {
+		t.Errorf("%s of %d bytes: %+v", name, len(torn), got)
+	}
+	if n := record(r, k.stops(device, 3, 1)...); n != 1 || len(k.rows(t.Context(), t, device)) != 3 {
+		t.Errorf("%s of %d bytes: nothing follows", name, len(torn))
+	}
+	r.Stop()
+	if _, err := os.Stat(filepath.Join(dir, "accounting.spool")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the old file is still there: %v", err)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -33,17 +34,21 @@ const (
 	mostOfToken, mostOfSender, providerShare = 20_000, 1_000, 10
 )
 
-// Files of kept callbacks. Programs that share a directory have one each.
+// Journals of kept callbacks. Programs that share a directory have one each.
 const (
-	keptName  = "callbacks.journal"
-	keptFiles = 16
+	keptName     = "callbacks"
+	keptJournals = 16
+	keptSegment  = 4 << 20
 )
+
+// errKeptFull refuses callbacks beyond the bounds.
+var errKeptFull = errors.New("too many callbacks wait on the disk")
 
 // Times of the way into the inbox.
 const (
 	keptRound  = time.Second // between two looks while callbacks wait
 	adoptRound = time.Minute // between two searches for what other programs have left behind
-	keptPage   = 100         // callbacks that are taken from the file at once
+	keptPage   = 100         // callbacks that are taken from the disk at once
 	// storePatience bounds the try to store a callback in the inbox; then it is kept on the disk.
 	storePatience = 5 * time.Second
 	// rememberedTokens of each kind are read at the start.
@@ -68,13 +73,13 @@ type Kept struct {
 	receiver Receiver // without this Kept
 	logger   *slog.Logger
 	loops    *loop.Group
-	file     *journal.Journal
+	file     *journal.Queue
 	path     string
 	wake     chan struct{}
 
-	ever    atomic.Int64 // callbacks that were ever in the file, since the start
+	ever    atomic.Int64 // callbacks that were ever on the disk, since the start
 	mu      sync.Mutex
-	sources map[string]int // callbacks in the file, by source, since it was empty
+	sources map[string]int // callbacks on the disk, by source, since none was there
 }
 
 // keptCallback is a callback as the disk has it, sealed: the address and the body are personal, and the token is
@@ -97,8 +102,8 @@ func NewKept(cfg KeptConfig, r Receiver) *Kept {
 	}
 }
 
-// Start opens a file of its own, learns the present tokens, and begins to store what waits. It fails when the disk does
-// not take a file.
+// Start opens a journal of its own, learns the present tokens, and begins to store what waits. It fails when the disk
+// does not take one.
 func (k *Kept) Start(ctx context.Context) error {
 	return k.loops.Start(ctx, func(ctx context.Context) error {
 		tokens := k.receiver.Workers.cfg.Addresses.Tokens
@@ -123,18 +128,18 @@ func (k *Kept) Stop() {
 	}
 }
 
-// name gives the path of the n-th file, n from 0 on.
+// name gives the directory of the n-th journal, n from 0 on.
 func (k *Kept) name(n int) string {
 	if n == 0 {
 		return filepath.Join(k.cfg.Dir, keptName)
 	}
-	return filepath.Join(k.cfg.Dir, fmt.Sprintf("callbacks-%d.journal", n+1))
+	return filepath.Join(k.cfg.Dir, fmt.Sprintf("%s-%d", keptName, n+1))
 }
 
-// open opens the first file that no other program has.
+// open opens the first journal that no other program has.
 func (k *Kept) open(ctx context.Context) error {
-	for n := range keptFiles {
-		file, err := journal.Open(ctx, journal.Config{Path: k.name(n), Limit: keptLimit, Logger: k.logger})
+	for n := range keptJournals {
+		file, err := k.journal(ctx, k.name(n))
 		switch {
 		case errors.Is(err, journal.ErrTaken):
 			continue
@@ -145,7 +150,12 @@ func (k *Kept) open(ctx context.Context) error {
 		k.ever.Add(int64(file.Len()))
 		return nil
 	}
-	return fmt.Errorf("callbacks on the disk: %d programs use %s", keptFiles, k.cfg.Dir)
+	return fmt.Errorf("callbacks on the disk: %d programs use %s", keptJournals, k.cfg.Dir)
+}
+
+// journal opens the journal in a directory.
+func (k *Kept) journal(ctx context.Context, dir string) (*journal.Queue, error) {
+	return journal.OpenQueue(ctx, journal.Config{Dir: dir, Segment: keptSegment, Logger: k.logger})
 }
 
 // Len is the number of callbacks that wait on the disk.
@@ -192,7 +202,7 @@ func (k *Kept) admit(ctx context.Context, c keptCallback) (string, error) {
 		}
 		most, source = mostOfSender*share, "address "+c.IP
 		if k.file.Bytes() >= strangersShare {
-			return "", notKept(journal.ErrFull)
+			return "", notKept(errKeptFull)
 		}
 		if k.cfg.PerMinute > 0 {
 			ok, wait, err := k.cfg.Limits.Allow(ctx, "kept:"+source, k.cfg.PerMinute*share, time.Minute)
@@ -206,8 +216,8 @@ func (k *Kept) admit(ctx context.Context, c keptCallback) (string, error) {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.sources[source] >= most {
-		return "", notKept(journal.ErrFull)
+	if k.sources[source] >= most || k.file.Bytes() >= keptLimit {
+		return "", notKept(errKeptFull)
 	}
 	return source, nil
 }
@@ -242,7 +252,7 @@ func (k *Kept) work(ctx context.Context) {
 // changes nothing, because each has its id in the inbox since it was received.
 func (k *Kept) store(ctx context.Context) error {
 	for ctx.Err() == nil && !k.file.Empty() {
-		records, behind, err := k.file.Next(keptPage)
+		records, places, err := k.file.Next(keptPage)
 		if err != nil {
 			return err
 		}
@@ -251,7 +261,7 @@ func (k *Kept) store(ctx context.Context) error {
 				return err
 			}
 		}
-		if err := k.file.Taken(len(records), behind); err != nil {
+		if err := k.file.Taken(places); err != nil {
 			return err
 		}
 		k.receiver.Inbox.Wake()
@@ -297,43 +307,51 @@ func (k *Kept) storeOne(ctx context.Context, sealed []byte) error {
 	return k.receiver.store(ctx, c, s)
 }
 
-// adopt takes over what programs that are gone have left in their files.
+// adopt takes over what programs that are gone have left on the disk.
 func (k *Kept) adopt(ctx context.Context) {
 	now, cancel := context.WithCancel(ctx)
-	cancel() // a file that another program has is left alone at once
-	for n := range keptFiles {
-		path := k.name(n)
-		if stat, err := os.Stat(path); path == k.path || err != nil || stat.Size() == 0 {
-			continue
+	cancel() // what another program has is left alone at once
+	for n := range keptJournals {
+		err := k.moveOld(now, k.name(n)+oldKeptSuffix)
+		if path := k.name(n); path != k.path && err == nil {
+			err = k.moveAll(now, path)
 		}
-		file, err := journal.Open(now, journal.Config{Path: path, Limit: keptLimit, Logger: k.logger})
-		if errors.Is(err, journal.ErrTaken) {
-			continue
-		}
-		if err == nil {
-			err = k.move(file)
-			file.Close()
-		}
-		if err != nil {
+		if err != nil && !errors.Is(err, journal.ErrTaken) {
 			k.logger.WarnContext(ctx, "callbacks of another program are not taken over", "error", err)
 		}
 	}
 }
 
-// move appends all callbacks of another file to that of this program.
-func (k *Kept) move(from *journal.Journal) error {
+// moveAll appends all callbacks of another journal, if there is one, to that of this program.
+func (k *Kept) moveAll(ctx context.Context, path string) error {
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	from, err := k.journal(ctx, path)
+	if err != nil {
+		return err
+	}
+	defer from.Close()
 	for !from.Empty() {
-		records, behind, err := from.Next(keptPage)
+		records, places, err := from.Next(keptPage)
+		if err == nil {
+			err = k.move(records)
+		}
+		if err == nil {
+			err = from.Taken(places)
+		}
 		if err != nil {
 			return err
 		}
-		if len(records) > 0 {
-			if err := k.file.Append(records...); err != nil {
-				return err
-			}
-			k.ever.Add(int64(len(records)))
-		}
-		if err := from.Taken(len(records), behind); err != nil {
+	}
+	return nil
+}
+
+// move appends callbacks of another program.
+func (k *Kept) move(records [][]byte) error {
+	for page := range slices.Chunk(records, keptPage) {
+		k.ever.Add(int64(len(page))) // before they can be taken
+		if err := k.file.Append(page...); err != nil {
 			return err
 		}
 	}

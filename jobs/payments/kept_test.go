@@ -2,7 +2,10 @@ package paymentsjobs_test
 
 import (
 	"bytes"
+	"encoding/binary"
+	"errors"
 	"fmt"
+	"hash/crc32"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,6 +17,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/journal"
 	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/jobs/payments"
@@ -89,7 +93,7 @@ func TestKept_MoneyThatCameWithoutADatabaseIsHandledAfterTheNextStart(t *testing
 		}
 	}
 	k.waitsOnDisk(t, r, 3)
-	octets, err := os.ReadFile(filepath.Join(dir, "callbacks.journal"))
+	octets, err := os.ReadFile(filepath.Join(dir, "callbacks", "00000001"))
 	if err != nil || bytes.Contains(octets, []byte("254712345678")) || bytes.Contains(octets, []byte(token)) {
 		t.Errorf("the file can be read by everybody: %v", err)
 	}
@@ -109,8 +113,8 @@ func TestKept_MoneyThatCameWithoutADatabaseIsHandledAfterTheNextStart(t *testing
 		}
 	}
 	next.Kept.Stop()
-	// Killed before the file was emptied: everything is stored once more, and nothing comes of it.
-	if err := os.WriteFile(filepath.Join(dir, "callbacks.journal"), octets, 0o600); err != nil {
+	// Killed before that was forgotten: everything is stored once more, and nothing comes of it.
+	if err := os.WriteFile(filepath.Join(dir, "callbacks", "00000001"), octets, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	k.waiting(t, k.keeping(t, dir, false), 0)
@@ -165,11 +169,56 @@ func TestKept_WhatADeadProgramLeftIsTakenOver(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	files, err := fs.Glob(os.DirFS(dir), "*.journal")
+	files, err := fs.Glob(os.DirFS(dir), "callbacks*")
 	if err != nil || len(files) != 2 {
-		t.Fatalf("two programs have the files %v: %v", files, err)
+		t.Fatalf("two programs have %v: %v", files, err)
 	}
 	first.Kept.Stop()
 	second.Kept.Stop()
 	k.waiting(t, k.keeping(t, dir, false), 2)
+}
+
+// TestKept_WhatAnOlderProgramLeftIsTakenOver: the first callback is damaged on the disk, the last one was not finished.
+func TestKept_WhatAnOlderProgramLeftIsTakenOver(t *testing.T) {
+	t.Parallel()
+	k, dir := newKit(t), t.TempDir()
+	token := k.paybillToken(t)
+	r := k.keeping(t, dir, true)
+	for i := range 4 {
+		if err := r.confirms(t, token, "196.201.214.200", fmt.Sprintf("SJK4X7QE0%d", i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r.Kept.Stop()
+	var old []byte
+	table := crc32.MakeTable(crc32.Castagnoli)
+	q, err := journal.OpenQueue(t.Context(), journal.Config{Dir: filepath.Join(dir, "callbacks")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	records, places, err := q.Next(10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, record := range records {
+		length := binary.BigEndian.AppendUint32(nil, uint32(len(record))) //nolint:gosec // short
+		sum := crc32.Update(crc32.Checksum(length, table), table, record)
+		old = append(append(old, "\xf1LMJ"...), length...)
+		old = append(binary.BigEndian.AppendUint32(old, sum), record...)
+		if i == 0 {
+			old[len(old)-1] ^= 1
+		}
+	}
+	if err := q.Taken(places); err != nil {
+		t.Fatal(err)
+	}
+	q.Close()
+	file := filepath.Join(dir, "callbacks-2.journal")
+	if err := os.WriteFile(file, old[:len(old)-1], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	k.waiting(t, k.keeping(t, dir, false), 2)
+	if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the old file is still there: %v", err)
+	}
 }

@@ -59,9 +59,10 @@ type voucherBook struct {
 	ready   []id.Voucher                   // those that wait and that the recorder may try now, in their order
 	signal  chan struct{}                  // signalled when one gets ready
 
-	noting  bool          // sign-ins are noted on the disk before they are answered
-	unnoted []noteWaiter  // those that wait for that
-	notes   chan struct{} // signalled when one waits, and when nothing waits to be recorded any more
+	noting   bool          // sign-ins are noted on the disk before they are answered
+	unnoted  []noteWaiter  // those that wait for that
+	finished []id.Voucher  // whose sign-ins were recorded, so that their notes are needless
+	notes    chan struct{} // signalled when there are others of either
 }
 
 // keepUsed is how long a voucher that is used up or void is remembered, so that the refusal says why.

@@ -2,32 +2,26 @@ package directory
 
 import (
 	"context"
-	"encoding/binary"
-	"errors"
 	"fmt"
-	"hash/crc32"
-	"io"
 	"log/slog"
-	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/journal"
 	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
 	"github.com/lastmile-isp/lastmile/radius"
 )
 
-// notesName is the file of the notes in its directory. It has MACs, and nobody else may read it.
-const notesName = "vouchers.notes"
-
-// The parts of a note on the disk: organization, router, MAC, the Class of the session, and a checksum (CRC-32C).
+// The journal of the notes in its directory. It has MACs. Its segments are small, because few notes wait at any time.
 const (
-	noteBody = 16 + 16 + 6 + voucherClassSize
-	noteSize = noteBody + 4
+	notesName    = "vouchers"
+	notesSegment = 1 << 20
 )
 
-// castagnoli is the table of the checksum.
-var castagnoli = crc32.MakeTable(crc32.Castagnoli) //nolint:gochecknoglobals // never written
+// noteSize is that of a note on the disk: organization, router, MAC, and the Class of the session.
+const noteSize = 16 + 16 + 6 + voucherClassSize
 
 // note is an accepted sign-in with a voucher as the disk keeps it until the log has it.
 type note struct {
@@ -47,19 +41,17 @@ type noteWaiter struct {
 func (n note) encode(classKey []byte) []byte {
 	out := make([]byte, 0, noteSize)
 	out = append(append(append(out, n.org[:]...), n.nas[:]...), n.mac[:]...)
-	out = append(out, n.pass.class(classKey)...)
-	return binary.BigEndian.AppendUint32(out, crc32.Checksum(out, castagnoli))
+	return append(out, n.pass.class(classKey)...)
 }
 
-// readNote reads a note in the form in which accounting brings a sign-in again; false when the octets are none, which
-// is the end of what was written before a power failure.
+// readNote reads a note in the form in which accounting brings a sign-in again; false when the octets are none.
 func readNote(octets []byte) (telemetry.Report, bool) {
-	if crc32.Checksum(octets[:noteBody], castagnoli) != binary.BigEndian.Uint32(octets[noteBody:]) {
+	if len(octets) != noteSize {
 		return telemetry.Report{}, false
 	}
 	return telemetry.Report{
 		Org: id.Organization(octets[:16]), Device: id.Device(octets[16:32]), MAC: radius.MAC(octets[32:38]).String(),
-		Class: octets[38:noteBody],
+		Class: octets[38:],
 	}, true
 }
 
@@ -78,12 +70,22 @@ func (b *voucherBook) noteFirst(n note, send func()) {
 	loop.Wake(b.notes)
 }
 
-// toNote takes the notes that wait, and reports whether none does and the log has all sign-ins.
-func (b *voucherBook) toNote() (list []noteWaiter, allRecorded bool) {
+// toNote takes the notes that wait.
+func (b *voucherBook) toNote() (list []noteWaiter) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	list, b.unnoted = b.unnoted, nil
-	return list, len(list) == 0 && len(b.waiting) == 0
+	return list
+}
+
+// needless takes the vouchers with sign-ins that were recorded, and gives those of them and of others of which none
+// waits to be recorded any more.
+func (b *voucherBook) needless(others []id.Voucher) []id.Voucher {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	list := append(others, b.finished...)
+	b.finished = nil
+	return slices.DeleteFunc(list, func(v id.Voucher) bool { return len(b.waiting[v]) > 0 })
 }
 
 // isNoted says that sign-ins are on the disk.
@@ -101,7 +103,7 @@ func (b *voucherBook) isNoted(list []noteWaiter) {
 func (b *voucherBook) setNoting(on bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.noting, b.unnoted = on, nil
+	b.noting, b.unnoted, b.finished = on, nil, nil
 }
 
 // VoucherNotes keeps accepted sign-ins with vouchers on the disk until the log has them, so that neither a kill nor a
@@ -111,21 +113,23 @@ type VoucherNotes struct {
 	dir       string
 	logger    *slog.Logger
 	loops     *loop.Group
-	file      *os.File
-	size      int64 // of the whole notes in the file
+	journal   *journal.Journal
+	places    map[id.Voucher][]journal.Place // of all notes
+	fresh     []id.Voucher                   // with notes that may be needless already
 }
 
-// NewVoucherNotes makes the keeper of the notes in a directory of the disk, which one program at a time may use: that
-// of the spool of accounting, whose lock holds for both.
+// NewVoucherNotes makes the keeper of the notes in a directory of the disk, which one program at a time may use.
 func NewVoucherNotes(d *Directory, dir string, logger *slog.Logger) *VoucherNotes {
-	return &VoucherNotes{directory: d, dir: dir, logger: logger, loops: loop.New(logger)}
+	return &VoucherNotes{
+		directory: d, dir: dir, logger: logger, loops: loop.New(logger), places: map[id.Voucher][]journal.Place{},
+	}
 }
 
-// Start tells the directory what the disk has, which must be complete, and begins to take notes. It fails when the file
+// Start tells the directory what the disk has, which must be complete, and begins to take notes. It fails when they
 // cannot be opened.
 func (n *VoucherNotes) Start(ctx context.Context) error {
-	return n.loops.Start(ctx, func(context.Context) error {
-		if err := n.open(); err != nil {
+	return n.loops.Start(ctx, func(ctx context.Context) error {
+		if err := n.open(ctx); err != nil {
 			return fmt.Errorf("open voucher notes: %w", err)
 		}
 		n.directory.vouchers.setNoting(true)
@@ -142,64 +146,59 @@ func (n *VoucherNotes) Start(ctx context.Context) error {
 // Stop takes the last notes, after the ports are closed. It may be called twice.
 func (n *VoucherNotes) Stop() {
 	n.loops.Stop()
-	if n.file == nil {
+	if n.journal == nil {
 		return
 	}
 	n.takeAll(context.Background())
 	n.directory.vouchers.setNoting(false)
-	_ = n.file.Close()
-	n.file = nil
+	n.journal.Close()
+	n.journal = nil
 }
 
-// open opens the file, tells its notes in their order, and finds the end of the last whole one.
-func (n *VoucherNotes) open() error {
-	if err := os.MkdirAll(n.dir, 0o700); err != nil {
-		return err
-	}
-	file, err := os.OpenFile(filepath.Join(n.dir, notesName), os.O_RDWR|os.O_CREATE, 0o600)
+// open opens the journal, tells its notes in their order, and takes over those of an older program.
+func (n *VoucherNotes) open(ctx context.Context) error {
+	j, err := journal.Open(ctx, journal.Config{
+		Dir: filepath.Join(n.dir, notesName), Segment: notesSegment, Logger: n.logger,
+	}, func(p journal.Place, octets []byte) { n.tell(p, octets) })
 	if err != nil {
 		return err
 	}
-	n.file, n.size = file, 0
-	var octets [noteSize]byte
-	for {
-		_, err := io.ReadFull(file, octets[:])
-		report, whole := readNote(octets[:])
-		switch {
-		case err == nil && whole:
-			n.directory.Heard(report)
-			n.size += noteSize
-			continue
-		case err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF):
-			return errors.Join(err, file.Close())
-		}
-		if err := errors.Join(file.Truncate(n.size), syncAll(file, n.dir)); err != nil {
-			return errors.Join(err, file.Close())
-		}
-		return nil
-	}
-}
-
-// syncAll makes the file and its name in the directory durable.
-func syncAll(file *os.File, dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
+	n.journal = j
+	if err := n.takeOver(); err != nil {
+		j.Close()
+		n.journal = nil
 		return err
 	}
-	return errors.Join(file.Sync(), d.Sync(), d.Close())
+	return nil
+}
+
+// tell tells a note that the disk has.
+func (n *VoucherNotes) tell(p journal.Place, octets []byte) {
+	var v id.Voucher // none: it is forgotten at once
+	if report, ok := readNote(octets); ok {
+		n.directory.Heard(report)
+		if pass, ok := readVoucherPass(n.directory.cfg.ClassKey, report.Class); ok {
+			v = pass.voucher
+		}
+	}
+	n.keep(v, p)
+}
+
+// keep notes where a note of a voucher is.
+func (n *VoucherNotes) keep(v id.Voucher, p journal.Place) {
+	n.places[v] = append(n.places[v], p)
+	n.fresh = append(n.fresh, v)
 }
 
 // takeAll writes all notes that wait, and has their answers sent. Answers are sent also when the disk does not take the
-// notes: accounting brings those sign-ins again, and a customer who has paid is not kept out. When the log has all
-// sign-ins, the file is emptied.
+// notes: accounting brings those sign-ins again, and a customer who has paid is not kept out. Then it forgets the notes
+// of vouchers of which the log has all sign-ins.
 func (n *VoucherNotes) takeAll(ctx context.Context) {
 	b := n.directory.vouchers
 	for ctx.Err() == nil {
-		list, allRecorded := b.toNote()
+		list := b.toNote()
 		if len(list) == 0 {
-			if allRecorded && n.size > 0 {
-				n.empty(ctx)
-			}
+			n.forget(ctx)
 			return
 		}
 		if err := n.write(list); err != nil {
@@ -214,28 +213,31 @@ func (n *VoucherNotes) takeAll(ctx context.Context) {
 	}
 }
 
-// write appends notes and makes them durable, all at once. After an error none of them counts.
+// write makes notes durable, all at once. After an error none of them counts.
 func (n *VoucherNotes) write(list []noteWaiter) error {
-	var octets []byte
-	for _, one := range list {
-		octets = append(octets, one.note.encode(n.directory.cfg.ClassKey)...)
+	records := make([][]byte, len(list))
+	for i, one := range list {
+		records[i] = one.note.encode(n.directory.cfg.ClassKey)
 	}
-	_, err := n.file.WriteAt(octets, n.size)
-	if err == nil {
-		err = n.file.Sync()
+	places, err := n.journal.Append(records...)
+	for i, p := range places {
+		n.keep(list[i].note.pass.voucher, p)
 	}
-	if err != nil {
-		return errors.Join(err, n.file.Truncate(n.size))
-	}
-	n.size += int64(len(octets))
-	return nil
+	return err
 }
 
-// empty forgets all notes. A power failure can bring them back, which changes nothing.
-func (n *VoucherNotes) empty(ctx context.Context) {
-	if err := n.file.Truncate(0); err != nil {
-		n.logger.WarnContext(ctx, "voucher notes are not emptied", slog.String("error", err.Error()))
+// forget takes the notes that are needless. A kill can bring them back, which changes nothing.
+func (n *VoucherNotes) forget(ctx context.Context) {
+	var places []journal.Place
+	for _, v := range n.directory.vouchers.needless(n.fresh) {
+		places = append(places, n.places[v]...)
+		delete(n.places, v)
+	}
+	n.fresh = nil
+	if len(places) == 0 {
 		return
 	}
-	n.size = 0
+	if err := n.journal.Taken(places...); err != nil {
+		n.logger.WarnContext(ctx, "voucher notes are not forgotten", slog.String("error", err.Error()))
+	}
 }

@@ -16,7 +16,7 @@ func TestVouchers_ADiskThatFailsKeepsNobodyOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(n.Stop)
-	_ = n.file.Close()
+	n.journal.Close()
 	sent := make(chan bool)
 	for range 2 {
 		d.vouchers.noteFirst(note{pass: voucherPass{voucher: id.New[id.Voucher]()}}, func() { close(sent) })
@@ -24,3 +24,6 @@ func TestVouchers_ADiskThatFailsKeepsNobodyOut(t *testing.T) {
 		sent = make(chan bool)
 	}
 }
+
+// Len is the number of notes that the disk has to keep.
+func (n *VoucherNotes) Len() int { return n.journal.Len() }

@@ -1,15 +1,22 @@
 package directory_test
 
 import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"hash/crc32"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 	"time"
 
 	"layeh.com/radius/rfc2865"
 
 	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/journal"
 	"github.com/lastmile-isp/lastmile/radius/directory"
 )
 
@@ -39,12 +46,13 @@ func TestVouchers_AKillMakesNoneWholeAgain(t *testing.T) {
 	killed.accepted(typed(laptop, v.codes[0]))
 	killed.stop()
 	noted.Stop()
-	file := filepath.Join(dir, "vouchers.notes")
-	whole, err := os.ReadFile(file)
+	file := filepath.Join(dir, "vouchers", "00000001")
+	octets, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(file, append(whole, whole[:50]...), 0o600); err != nil {
+	whole := bytes.TrimRight(octets, "\x00")
+	if err := os.WriteFile(file, append(whole, whole[512:562]...), 0o600); err != nil { // 512: the head of the file
 		t.Fatal(err)
 	}
 
@@ -66,7 +74,81 @@ func TestVouchers_AKillMakesNoneWholeAgain(t *testing.T) {
 		t.Errorf("recorded %v", first)
 	}
 	noted.Stop()
-	if stat, err := os.Stat(file); err != nil || stat.Size() != 0 {
-		t.Errorf("the log has all, and the disk %d bytes, %v", stat.Size(), err)
+	if n := notesOf(t, dir); len(n) != 0 {
+		t.Errorf("the log has all, and the disk %d notes", len(n))
+	}
+}
+
+// notesOf gives the notes in a directory that nobody has.
+func notesOf(t *testing.T, dir string) (notes [][]byte) {
+	t.Helper()
+	j, err := journal.Open(t.Context(), journal.Config{Dir: filepath.Join(dir, "vouchers")},
+		func(_ journal.Place, note []byte) { notes = append(notes, note) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	j.Close()
+	return notes
+}
+
+// TestVouchers_NotesOfAnOlderProgramAreRead: it was killed in the middle of a note.
+func TestVouchers_NotesOfAnOlderProgramAreRead(t *testing.T) {
+	t.Parallel()
+	s, dir, old := newSafe(), t.TempDir(), t.TempDir()
+	v, history := sell(s, calendar.Hour, 2)
+	killed := newKit(t, s, history...)
+	noted := killed.noting(dir)
+	killed.accepted(typed(phone, v.codes[0]))
+	killed.accepted(typed(laptop, v.codes[1]))
+	killed.stop()
+	noted.Stop()
+	var file []byte
+	for _, note := range notesOf(t, dir) {
+		sum := crc32.Checksum(note, crc32.MakeTable(crc32.Castagnoli))
+		file = append(binary.BigEndian.AppendUint32(append(file, note...), sum), note[:9]...)
+	}
+	path := filepath.Join(old, "vouchers.notes")
+	if err := os.WriteFile(path, file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	k := newKit(t, s, history...)
+	k.noting(old)
+	if list := k.recorded(1); list[0].Subject != v.subject(0) || !list[0].First.Equal(noon) {
+		t.Errorf("recorded %v", list)
+	}
+	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the old file is still there: %v", err)
+	}
+}
+
+// TestVouchers_ANoteThatCannotBeRecordedKeepsNoOther: the notes of other vouchers are forgotten when they are recorded.
+func TestVouchers_ANoteThatCannotBeRecordedKeepsNoOther(t *testing.T) {
+	t.Parallel()
+	s, dir := newSafe(), t.TempDir()
+	v, history := sell(s, calendar.Hour, 3)
+	k := newKit(t, s, history...)
+	noted := k.noting(dir)
+	for i := range 3 {
+		k.accepted(typed(phone, v.codes[i]))
+	}
+	tried := make(chan struct{}, 100)
+	r := directory.NewVoucherRecorder(k.dir, func(_ context.Context, in directory.VoucherSignIn) error {
+		tried <- struct{}{}
+		if in.Subject == v.subject(1) {
+			return errors.New("not now")
+		}
+		return nil
+	}, slog.New(slog.DiscardHandler))
+	if err := r.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.Stop)
+	for range 4 { // the one that fails comes twice at least, the second time after the others
+		<-tried
+	}
+	for end := time.Now().Add(20 * time.Second); noted.Len() != 1; runtime.Gosched() {
+		if time.Now().After(end) {
+			t.Fatalf("%d notes wait, want 1", noted.Len())
+		}
 	}
 }

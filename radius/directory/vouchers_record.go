@@ -88,7 +88,8 @@ func (b *voucherBook) done(v id.Voucher, refused bool) {
 		return
 	}
 	delete(b.waiting, v)
-	if len(b.waiting) == 0 {
+	if b.noting {
+		b.finished = append(b.finished, v)
 		loop.Wake(b.notes)
 	}
 }

@@ -101,3 +101,10 @@ func (n *NAS) Statistics() Statistics {
 	out.ReportsP50, out.ReportsP99 = quantiles(reports)
 	return out
 }
+
+// ReportTrips gives the round trips of the acknowledged reports among the last 100,000, in real time and in no order.
+func (n *NAS) ReportTrips() []time.Duration {
+	n.lock()
+	defer n.unlock()
+	return slices.Clone(n.stats.reportTrips.list)
+}
