@@ -100,10 +100,19 @@ type EnforceLimit struct {
 	Sessions []id.Online `json:"sessions,omitempty"`
 }
 
-func (EnforceAccess) Kind() string { return "access_enforce" }
-func (EnforceRouter) Kind() string { return "access_enforce_router" }
-func (EnforceAll) Kind() string    { return "access_enforce_all" }
-func (EnforceLimit) Kind() string  { return "access_enforce_limit" }
+// EndOnlineSession ended one session in an earlier version of the program. Nobody asks for it any more; a job that was
+// left waiting at an upgrade becomes an EnforceLimit.
+type EndOnlineSession struct {
+	SessionID id.Online       `json:"sessionId"`
+	OrgID     id.Organization `json:"orgId"`
+	Reason    string          `json:"reason"` // a code
+}
+
+func (EnforceAccess) Kind() string    { return "access_enforce" }
+func (EnforceRouter) Kind() string    { return "access_enforce_router" }
+func (EnforceAll) Kind() string       { return "access_enforce_all" }
+func (EnforceLimit) Kind() string     { return "access_enforce_limit" }
+func (EndOnlineSession) Kind() string { return "access_end_session" }
 
 // Device is the router that is called.
 func (j EnforceRouter) Device() id.Device { return j.DeviceID }

@@ -47,6 +47,8 @@ type EnforcementVia string
 const (
 	ViaRadius EnforcementVia = "radius" // CoA-Request or Disconnect-Request
 	ViaRouter EnforcementVia = "router" // the router's own interface
+	// ViaUnverified is an acknowledged CoA-Request whose effect could not be read back.
+	ViaUnverified EnforcementVia = "radius_unverified"
 )
 
 // SessionGrant has the access of a session as a word of the API, and its speeds in kbit/s, 0 for no limit.

@@ -29,17 +29,19 @@ type watched struct {
 }
 
 // watch starts a program with count routers, the first of which serves customers.
-func watch(t *testing.T, count int) *watched { return watching(t, count, nil) }
+func watch(t *testing.T, count int, settings ...string) *watched {
+	return watching(t, count, nil, settings...)
+}
 
 // watchKilled is watch with one router, of a program that can be killed.
 func watchKilled(t *testing.T, killed *dies) *watched { return watching(t, 1, killed.reach) }
 
 // watching is watch with a function that is called between two steps; nil = none.
-func watching(t *testing.T, count int, step func(string)) *watched {
+func watching(t *testing.T, count int, step func(string), settings ...string) *watched {
 	t.Helper()
 	now := clock.NewMovable(clock.System(), 0)
-	k := newKit(t, "DEV_CLOCK=true", "ACCESS_AUDIT_INTERVAL=1000h", "FLEET_POLL_INTERVAL=1000h",
-		"DRIFT_CHECK_INTERVAL=1000h")
+	k := newKit(t, append([]string{"DEV_CLOCK=true", "ACCESS_AUDIT_INTERVAL=1000h", "FLEET_POLL_INTERVAL=1000h",
+		"DRIFT_CHECK_INTERVAL=1000h"}, settings...)...)
 	k.clock, k.foreign, k.step = now, letsEverybodyIn(t), step
 	k.withCustomers(slices.Repeat([]string{"7.16"}, count)...).start().signIn()
 	w := &watched{kit: k, now: now, logins: now.Now()}

@@ -7,6 +7,9 @@ import (
 	"time"
 
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/telemetry"
+	"github.com/lastmile-isp/lastmile/projections/access/entitlement"
 	"github.com/lastmile-isp/lastmile/simulators/router"
 )
 
@@ -48,12 +51,47 @@ func TestAuditor_TheWalledGardenIsNotWhatIsPaid(t *testing.T) {
 	w.shows(w.r, "the entry is back")
 	w.tells(baraka, "the customer is online with more than is paid.", 2)
 
-	w.wallsInByHand(amina, address("amina"))
+	w.wallsInByHand(amina, address("amina"), 2)
+	w.wallsInByHand(amina, "10.0.0.1-"+address("amina"), 3)
+	w.staysWalledIn(baraka)
 	w.refusesToEnd(amina)
 }
 
-// wallsInByHand adds an entry of a person for a customer who has paid, which only people remove.
-func (w *watched) wallsInByHand(amina guest, address string) {
+// staysWalledIn takes the money of a customer who is walled in while his router changes nothing, and has the program
+// believe that it did. The button ends the session, which comes back whole.
+func (w *watched) staysWalledIn(baraka guest) {
+	w.t.Helper()
+	w.do(w.r, "radius/incoming", "set", router.Item{"accept": "no"})
+	w.r.SetFaults(router.Faults{DenyWrites: true})
+	w.pays(baraka)
+	subscription := id.Must[id.Subscription](baraka.subscription)
+	session := id.Must[telemetry.SessionID](w.all(w.admin, "/sessions?username=baraka")[0].text("id"))
+	w.eventually("the payment to count", func(ctx context.Context) (bool, error) {
+		grant := w.app.customers.directory.Present(subscription, w.now.Now()).Grant
+		return grant.Access == entitlement.Full, w.app.telemetry.Regrant(ctx, session, telemetry.Given{
+			Access: grant.Access.String(), RateDown: grant.Down, RateUp: grant.Up, Stamp: grant.Stamp(),
+		})
+	})
+	d := w.shows(w.r, "paid, and the router changes nothing", "paid_but_walled_in")["paid_but_walled_in"]
+	w.says(d, "full", "in the walled garden")
+	w.eventually("the last try of enforcement to end", func(ctx context.Context) (bool, error) {
+		var n int
+		err := w.db.Owner.QueryRow(ctx, `select count(*) from `+w.db.Namespace.Schema("river")+`.river_job
+			where kind like 'access_enforce%' and state = 'running'`).Scan(&n)
+		return err == nil && n == 0, err
+	})
+	w.do(w.r, "radius/incoming", "set", router.Item{"accept": "yes"})
+	w.r.SetFaults(router.Faults{})
+	w.repairs(d)
+	w.sessionIs("baraka", "whole", func(s answer) bool { return s["endedAt"] == nil && s.text("access") == "full" })
+	w.later(3 * time.Minute)
+	w.shows(w.r, "the customer is out of the walled garden")
+	w.tells(baraka, "the customer has paid, and is in the walled garden.", 1)
+}
+
+// wallsInByHand adds an entry of a person for a customer who has paid, which only people remove. times is how often it
+// has been told then.
+func (w *watched) wallsInByHand(amina guest, address string, times int) {
 	w.t.Helper()
 	w.do(w.r, "ip/firewall/address-list", "add", router.Item{"list": "walled-garden", "address": address})
 	d := w.shows(w.r, "an entry by hand", "paid_but_walled_in")["paid_but_walled_in"]
@@ -67,7 +105,7 @@ func (w *watched) wallsInByHand(amina guest, address string) {
 		}
 	}
 	w.shows(w.r, "nobody's entry")
-	w.tells(amina, "the customer has paid, and is in the walled garden.", 2)
+	w.tells(amina, "the customer has paid, and is in the walled garden.", times)
 }
 
 // refusesToEnd blocks a customer while the router ends no session.

@@ -32,7 +32,8 @@ type radiusParts struct {
 	live      *telemetry.Live   // keeps the limit of sessions
 	recorder  *telemetry.Recorder
 	meter     *accesscases.Meter
-	caps      *runner.Memory // fills the meter from the log
+	caps      *runner.Memory    // fills the meter from the log
+	teller    *telemetry.Teller // of what waits for the tables
 	keeper    *telemetry.Keeper
 	writer    *telemetry.RefusalWriter
 	vouchers  *directory.VoucherRecorder
@@ -95,6 +96,7 @@ func (a *App) newServer(p *radiusParts) error {
 	})
 	p.caps = runner.NewMemory(p.meter, a.engines.feed, a.logger)
 	p.recorder = a.newRecorder(p)
+	p.teller = a.newTeller(p.recorder)
 	p.keeper = a.newKeeper(p.recorder)
 	p.writer = telemetry.NewRefusalWriter(a.telemetry, p.refusals, a.logger)
 	p.vouchers = directory.NewVoucherRecorder(p.directory, a.recordVoucher, a.logger)
@@ -156,12 +158,12 @@ func (p *radiusParts) open(ctx context.Context) error {
 }
 
 // parts lists what runs, in the order of starts: who a report is about is known before the spool is read, and what is
-// read from the ports can be made durable.
+// read from the ports can be made durable. At the stop the teller comes after the recorder, and knows what it has left.
 func (p *radiusParts) parts() []service {
 	if p.server == nil {
 		return []service{p.loader}
 	}
-	return []service{p.loader, p.begins, p.live, p.meter, p.recorder, p.keeper, p.writer, p.notes, p.server}
+	return []service{p.loader, p.begins, p.live, p.meter, p.teller, p.recorder, p.keeper, p.writer, p.notes, p.server}
 }
 
 // Stop closes the ports, and then ends what has taken from them.

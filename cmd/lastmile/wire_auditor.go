@@ -38,9 +38,19 @@ func (a *App) auditorRoutes() []httpapi.Route {
 // a moment ago at a router is left alone by the auditor anyway.
 const auditBehind = 5 * time.Second
 
-// accountingBehind reports whether reports of routers wait for long on the disk of this program.
-func (a *App) accountingBehind() bool {
-	return a.customers.recorder != nil && a.customers.recorder.Status().Behind > auditBehind
+// accountingBehind reports whether reports of routers wait for long on the disk of this program or of another one, or
+// whether that is not known.
+func (a *App) accountingBehind(ctx context.Context) bool {
+	own := ""
+	if a.customers.recorder != nil {
+		if a.customers.recorder.Status().Behind > auditBehind {
+			return true
+		}
+		own = a.spoolName()
+	}
+	now := a.clock.Now()
+	waits, err := a.telemetry.OthersWait(ctx, own, now.Add(-auditBehind), now)
+	return err != nil || waits
 }
 
 // shownRouters reads routers for the auditor, through the gateway of the network area.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -44,6 +45,27 @@ func (a *App) newRecorder(p *radiusParts) *telemetry.Recorder {
 		SpoolDir: filepath.Join(a.cfg.DataDir, spoolFolder), Used: p.meter.Take,
 		Heard: p.directory.Heard, Began: p.begins.Began,
 		Logger: a.logger,
+	})
+}
+
+// spoolName names this program among those that hear routers: the same disk has the same name after a restart.
+func (a *App) spoolName() string {
+	host, _ := os.Hostname() // without one the folder is the name
+	folder, err := filepath.Abs(filepath.Join(a.cfg.DataDir, spoolFolder))
+	if err != nil {
+		folder = filepath.Join(a.cfg.DataDir, spoolFolder)
+	}
+	return host + ":" + folder
+}
+
+// newTeller makes what tells other programs which reports wait on the disk of this one.
+func (a *App) newTeller(recorder *telemetry.Recorder) *telemetry.Teller {
+	return telemetry.NewTeller(telemetry.TellerConfig{
+		Store: a.telemetry, Program: a.spoolName(), Clock: a.clock, Logger: a.logger,
+		Waits: func() (time.Duration, bool) {
+			status := recorder.Status()
+			return status.Behind, status.SpoolBytes > 0
+		},
 	})
 }
 

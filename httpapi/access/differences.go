@@ -27,9 +27,9 @@ type Differences struct {
 	// Repair ends a difference and says what was done: "done", "gone" or "waiting", and a sentence. Fails:
 	// difference_not_found, device_unreachable, repair_by_hand.
 	Repair func(ctx context.Context, difference id.Difference, meta commands.Meta) (outcome, message string, err error)
-	// Audit asks for a look at one router of an organization, or at all of them for a zero id, and gives them. Fails:
-	// device_not_found.
-	Audit func(ctx context.Context, org id.Organization, device id.Device) ([]id.Device, error)
+	// Audit asks for a look at one router of an organization, or at all of them for a zero id, and gives them, and when
+	// the last look begins. Fails: device_not_found.
+	Audit func(ctx context.Context, org id.Organization, device id.Device) ([]id.Device, time.Time, error)
 	// Looks gives the latest looks at the routers of an organization.
 	Looks func(ctx context.Context, org id.Organization) (map[id.Device]telemetry.Look, error)
 	// Devices gives up to max routers of an organization after a key, the newest first.
@@ -101,8 +101,9 @@ type auditRequest struct {
 
 // auditResponse has the routers that are looked at; GET /access-audits shows when they were seen.
 type auditResponse struct {
-	Routers   int         `json:"routers"`
-	DeviceIDs []id.Device `json:"deviceIds"`
+	Routers      int         `json:"routers"`
+	DeviceIDs    []id.Device `json:"deviceIds"`
+	LastBeginsAt time.Time   `json:"lastBeginsAt" doc:"when the look at the last of them begins"`
 }
 
 // lookResponse is the latest look at one router.
@@ -110,7 +111,7 @@ type lookResponse struct {
 	DeviceID    id.Device  `json:"deviceId"`
 	LookedAt    *time.Time `json:"lookedAt" doc:"when it was compared last; null: never"`
 	UnseenSince *time.Time `json:"unseenSince" doc:"null: the latest look compared"`
-	Why         *string    `json:"why" enum:"router_unreachable,reports_waiting,directory_behind"`
+	Why         *string    `json:"why" enum:"router_unreachable,reports_waiting,directory_behind,events_unreadable"`
 }
 
 // list answers with a page of open differences.
@@ -184,9 +185,9 @@ func (a Differences) audit(ctx context.Context, c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
-	routers, err := a.Audit(ctx, c.Org.ID, in.DeviceID)
+	routers, last, err := a.Audit(ctx, c.Org.ID, in.DeviceID)
 	if err != nil {
 		return err
 	}
-	return c.Send(202, auditResponse{Routers: len(routers), DeviceIDs: routers})
+	return c.Send(202, auditResponse{Routers: len(routers), DeviceIDs: routers, LastBeginsAt: last.UTC()})
 }

@@ -87,15 +87,16 @@ func (d *desk) repair(
 }
 
 // audit implements accessapi.Differences.
-func (d *desk) audit(_ context.Context, org id.Organization, device id.Device) ([]id.Device, error) {
+func (d *desk) audit(_ context.Context, org id.Organization, device id.Device) ([]id.Device, time.Time, error) {
 	if org != d.org || !device.IsZero() && device != d.seen {
-		return nil, commands.ErrNoDevice()
+		return nil, time.Time{}, commands.ErrNoDevice()
 	}
 	d.looked = append(d.looked, device)
+	last := time.Date(2026, 3, 2, 12, 0, 0, 0, time.FixedZone("EAT", 3*3600))
 	if device.IsZero() {
-		return []id.Device{d.seen, d.unseen}, nil
+		return []id.Device{d.seen, d.unseen}, last, nil
 	}
-	return []id.Device{device}, nil
+	return []id.Device{device}, last, nil
 }
 
 // wants sends a request and checks the status and a part of the body.
@@ -164,7 +165,8 @@ func TestDifferences_ALookCanBeAskedForAndTellsAtWhat(t *testing.T) {
 	d := newDesk(t)
 	const audit = "POST /access-audits"
 	d.wants(t, audit, apitest.Admin, `{}`, 202,
-		`{"routers":2,"deviceIds":["`+d.seen.String()+`","`+d.unseen.String()+`"]}`)
+		`{"routers":2,"deviceIds":["`+d.seen.String()+`","`+d.unseen.String()+
+			`"],"lastBeginsAt":"2026-03-02T09:00:00Z"}`)
 	d.wants(t, audit, apitest.Admin, `{"deviceId":"`+d.seen.String()+`"}`, 202, `{"routers":1,"deviceIds":["`)
 	d.wants(t, audit, apitest.Admin, `{"deviceId":"`+id.New[id.Device]().String()+`"}`, 404, "device_not_found")
 	d.wants(t, audit, apitest.Admin, `{"deviceId":"x"}`, 422, "invalid_input")

@@ -37,17 +37,23 @@ type deed struct {
 	c     change
 	cause jobs.Cause
 	state access.Enforcement
+	// unverified says that the router acknowledged a speed that could not be read back.
+	unverified bool
 	// answered says that the router has answered a request about this session by RADIUS, now or before.
 	answered bool
 }
 
 // act announces a change, has the router do it, and records the outcome. errUnreachable and errRefused say that it is
-// not done, as far as is known: the announcement stays, and the same change is tried again.
+// not done, as far as is known: the announcement stays, and the same change is tried again. Fails, too: errIncomplete,
+// before anything is recorded.
 func (e *Enforcer) act(ctx context.Context, s telemetry.Session, c change, cause jobs.Cause) (result, error) {
 	if c.adopt {
 		return result{}, e.Sessions.Regrant(ctx, s.ID, c.regrant)
 	}
 	d := &deed{e: e, s: s, c: c, cause: cause}
+	if e.Entitled.Directory.Incomplete(s.OrgID) {
+		return result{}, errIncomplete
+	}
 	if err := e.reachable(s); err != nil {
 		return result{}, err
 	}
@@ -154,7 +160,7 @@ func (d *deed) carryOut(ctx context.Context) (result, error) {
 	if !d.answered {
 		var err error
 		if heard, err = d.byRadius(ctx); err != nil || heard >= gone {
-			return result{via: events.ViaRadius, gone: heard == gone}, err
+			return result{via: d.via(), gone: heard == gone}, err
 		}
 	}
 	if d.c.action == events.ChangeRate {
@@ -165,7 +171,7 @@ func (d *deed) carryOut(ctx context.Context) (result, error) {
 		if heard == refused {
 			var err error
 			if heard, err = d.byRadius(ctx); err != nil || heard >= gone {
-				return result{via: events.ViaRadius, gone: heard == gone}, err
+				return result{via: d.via(), gone: heard == gone}, err
 			}
 		}
 	}
@@ -183,6 +189,14 @@ const (
 	obeyed
 )
 
+// via is the way on which the router did what it was asked by RADIUS.
+func (d *deed) via() events.EnforcementVia {
+	if d.unverified {
+		return events.ViaUnverified
+	}
+	return events.ViaRadius
+}
+
 // byRadius sends the request, and records a refusal.
 func (d *deed) byRadius(ctx context.Context) (heard, error) {
 	answer, err := d.e.ask(ctx, d.s, d.c)
@@ -196,7 +210,13 @@ func (d *deed) byRadius(ctx context.Context) (heard, error) {
 	case answer.Gone():
 		d.e.count(d.c.action, events.ViaRadius, outcomeGone)
 		return gone, nil
-	case answer.Done && d.c.action == events.ChangeRate && !d.applied(ctx):
+	case answer.Done && d.c.action == events.ChangeRate:
+		applied, seen := d.applied(ctx)
+		if applied {
+			d.unverified = !seen
+			d.e.count(d.c.action, events.ViaRadius, map[bool]string{true: outcomeDone, false: outcomeUnverified}[seen])
+			return obeyed, nil
+		}
 		why = "acknowledged, but its queue has another limit"
 	case answer.Done:
 		d.e.count(d.c.action, events.ViaRadius, outcomeDone)
@@ -296,15 +316,15 @@ func (e *Enforcer) stopped(ctx context.Context, s telemetry.Session) bool {
 }
 
 // applied reads the limit of the session's queue back. A router that cannot be read, or that shows no queue, is
-// believed.
-func (d *deed) applied(ctx context.Context) bool {
+// believed; then seen is false.
+func (d *deed) applied(ctx context.Context) (applied, seen bool) {
 	if d.e.Breakers.Ready(routeros.BreakerKind, d.s.DeviceID.String()) != nil {
-		return true
+		return true, false
 	}
 	limit, err := d.e.Routers.SessionLimit(ctx, d.s.DeviceID, onlineOf(d.s))
 	if err != nil || limit == "" {
-		return true
+		return true, false
 	}
 	up, down, _ := strings.Cut(limit, "/")
-	return sameSpeed(up, d.c.after.Up) && sameSpeed(down, d.c.after.Down)
+	return sameSpeed(up, d.c.after.Up) && sameSpeed(down, d.c.after.Down), true
 }

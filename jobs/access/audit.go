@@ -69,8 +69,9 @@ type Auditor struct {
 	Devices networkviews.DevicesQuery
 	Open    accessviews.DifferencesQuery
 	Every   time.Duration // ACCESS_AUDIT_INTERVAL
-	// Behind reports whether reports of routers wait to be written, so that what is known is old; nil = never.
-	Behind func() bool
+	// Behind reports whether reports of routers wait to be written, in any program, so that what is known is old, or
+	// that nobody knows; nil = never.
+	Behind func(ctx context.Context) bool
 	Passes *prometheus.CounterVec // NewPasses; nil counts nothing
 }
 
@@ -126,7 +127,7 @@ func (a *Auditor) AuditAll(ctx context.Context, _ commands.AuditAccess, _ jobs.C
 			err = a.Sessions.KeepLook(ctx, row.OrgID, row.ID, now, UnseenRouter)
 		} else {
 			name := id.Derive[id.Any]("access audit", row.ID.String(), due.UTC().Format(time.RFC3339Nano))
-			err = a.ask(ctx, row, name)
+			err = a.ask(ctx, row, name, 0)
 		}
 		if err != nil {
 			return err
@@ -135,10 +136,10 @@ func (a *Auditor) AuditAll(ctx context.Context, _ commands.AuditAccess, _ jobs.C
 	return nil
 }
 
-// ask asks for the audit of one router. One that waits or runs already is enough.
-func (a *Auditor) ask(ctx context.Context, row networkviews.DeviceRow, name id.Any) error {
+// ask asks for the audit of one router, after a while. One that waits or runs already is enough.
+func (a *Auditor) ask(ctx context.Context, row networkviews.DeviceRow, name id.Any, wait time.Duration) error {
 	return a.Queue.Insert(ctx, commands.AuditRouter{DeviceID: row.ID}, name,
-		jobs.Cause{OrgID: row.OrgID, Actor: auditActor}, 0)
+		jobs.Cause{OrgID: row.OrgID, Actor: auditActor}, wait)
 }
 
 // auditDue is the newest instant, not after now, at which a router is due.
@@ -153,27 +154,37 @@ func auditDue(device id.Device, now time.Time, every time.Duration) time.Time {
 	return due
 }
 
-// Now asks for audits at once: of one router of an organization, or of all of them for a zero id. It gives them. Fails:
-// device_not_found.
-func (a *Auditor) Now(ctx context.Context, org id.Organization, device id.Device) ([]id.Device, error) {
+// askPause is the time between the audits of two routers when all of an organization are asked for.
+const askPause = 500 * time.Millisecond
+
+// Now asks for the audit of one router of an organization at once, or of all of them for a zero id, one after the other
+// and the last one within an interval. It gives the routers, and when the last audit begins. Fails: device_not_found.
+func (a *Auditor) Now(
+	ctx context.Context, org id.Organization, device id.Device,
+) (asked []id.Device, last time.Time, err error) {
 	rows, err := a.Devices.Every(ctx)
 	if err != nil {
-		return nil, err
+		return nil, time.Time{}, err
 	}
-	asked := []id.Device{}
+	var of []networkviews.DeviceRow
 	for _, row := range rows {
 		if row.OrgID != org || !device.IsZero() && row.ID != device || row.APIRef.IsZero() && device.IsZero() {
 			continue
 		}
-		if err := a.ask(ctx, row, id.New[id.Any]()); err != nil {
-			return nil, err
+		of = append(of, row)
+	}
+	asked, last = []id.Device{}, a.Clock.Now()
+	for i, row := range of {
+		wait := min(askPause, a.Every/time.Duration(len(of))) * time.Duration(i)
+		if err := a.ask(ctx, row, id.New[id.Any](), wait); err != nil {
+			return nil, time.Time{}, err
 		}
-		asked = append(asked, row.ID)
+		asked, last = append(asked, row.ID), a.Clock.Now().Add(wait)
 	}
 	if len(asked) == 0 && !device.IsZero() {
-		return nil, commands.ErrNoDevice()
+		return nil, time.Time{}, commands.ErrNoDevice()
 	}
-	return asked, nil
+	return asked, last, nil
 }
 
 // auditActor is the actor of what the auditor records.
@@ -184,6 +195,7 @@ const (
 	UnseenRouter  = "router_unreachable" // it does not answer, or it is not one of ours any more
 	UnseenReports = "reports_waiting"    // reports of routers wait on the disk for the database
 	UnseenLogins  = "directory_behind"   // who is entitled to what is not known up to now
+	UnseenEvents  = "events_unreadable"  // an event of the organization cannot be read; waiting does not help
 )
 
 // seen is one comparison of a router.
@@ -219,7 +231,7 @@ func (a *Auditor) compare(ctx context.Context, row networkviews.DeviceRow) (s se
 		return s, nil
 	}
 	if a.Entitled.Directory.Incomplete(row.OrgID) {
-		return seen{unseen: UnseenLogins}, nil
+		return seen{unseen: UnseenEvents}, nil
 	}
 	shown, err := a.Shown.Observe(ctx, row.ID)
 	if err != nil {
@@ -249,7 +261,7 @@ func (a *Auditor) behind(ctx context.Context) string {
 	switch {
 	case a.Entitled.Reached(ctx, 0) != nil:
 		return UnseenLogins
-	case a.Behind != nil && a.Behind():
+	case a.Behind != nil && a.Behind(ctx):
 		return UnseenReports
 	}
 	return ""

@@ -192,6 +192,7 @@ func (c *comparison) session(s routerplan.ObservedSession) {
 		Local:   !s.Radius, Bypass: s.Bypass, MAC: s.MAC,
 	}
 	switch {
+	case s.Trial && s.User == trialUser(s.MAC): // not a customer, and the operator's offer
 	case !s.Radius:
 		f := Found{
 			AccessDifference: events.AccessDifference{Kind: events.LocalBypass},
@@ -216,6 +217,10 @@ func (c *comparison) session(s routerplan.ObservedSession) {
 		c.entitled(s, t)
 	}
 }
+
+// trialUser is the name that a hotspot gives the trial of a device. Only the way of the login proves one: a person can
+// make a user with such a name.
+func trialUser(mac string) string { return "T-" + mac }
 
 // wayIn tells how a device came in without RADIUS.
 func wayIn(s routerplan.ObservedSession) string {
@@ -326,6 +331,9 @@ func spokenRate(down, up int64) string {
 func (c *comparison) stale() {
 	for _, t := range c.k.Open {
 		ours := t.Service == "pppoe" || t.Service == "hotspot"
+		if t.SubscriptionID.IsZero() && t.Username == trialUser(t.MAC) {
+			continue // it is closed when it is silent for long
+		}
 		if c.seen[t.ID] || !ours || c.k.At.Sub(t.StartedAt) < settled {
 			continue
 		}

@@ -140,6 +140,13 @@ var disturbances = map[string]disturbance{
 		t.shown.Sessions[i].Radius = false
 		return []events.AccessDifferenceKind{events.LocalBypass}
 	},
+	"user who is called like a trial": func(t *town, _ int) []events.AccessDifferenceKind {
+		const mac = "02:00:00:00:FF:FD"
+		t.shown.Sessions = append(t.shown.Sessions, routerplan.ObservedSession{
+			Hotspot: true, User: "T-" + mac, Address: "100.127.0.3", MAC: mac, Uptime: time.Hour,
+		})
+		return []events.AccessDifferenceKind{events.LocalBypass}
+	},
 	"bypassed device": func(t *town, _ int) []events.AccessDifferenceKind {
 		t.shown.Sessions = append(t.shown.Sessions, routerplan.ObservedSession{
 			Hotspot: true, Bypass: true, Address: "100.127.0.1", MAC: "02:00:00:00:FF:FF",
@@ -159,6 +166,15 @@ var disturbances = map[string]disturbance{
 			return []events.AccessDifferenceKind{events.UnpaidButOnline}
 		}
 		t.shown.Nets = []netip.Prefix{netip.PrefixFrom(address, 32)}
+		return []events.AccessDifferenceKind{events.PaidButWalledIn}
+	},
+	"list entry of a range": func(t *town, i int) []events.AccessDifferenceKind {
+		address := netip.MustParseAddr(t.shown.Sessions[i].Address)
+		if _, walled := t.shown.Garden[address.String()]; walled {
+			delete(t.shown.Garden, address.String())
+			return []events.AccessDifferenceKind{events.UnpaidButOnline}
+		}
+		t.shown.Ranges = []routerplan.AddressRange{{First: address, Last: address}}
 		return []events.AccessDifferenceKind{events.PaidButWalledIn}
 	},
 	"refused": func(t *town, _ int) []events.AccessDifferenceKind {
@@ -244,4 +260,27 @@ func TestCompare_EachDisturbanceIsExactlyItsKind(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestCompare_ATrialOfAHotspotIsNoDifference: whether it is shown, reported, or both, beside any other customers.
+func TestCompare_ATrialOfAHotspotIsNoDifference(t *testing.T) {
+	t.Parallel()
+	const mac = "02:00:00:00:FF:FE"
+	rapid.Check(t, func(t *rapid.T) {
+		town := drawTown(t)
+		if rapid.Bool().Draw(t, "shown") {
+			town.shown.Sessions = append(town.shown.Sessions, routerplan.ObservedSession{
+				Hotspot: true, Trial: true, User: "T-" + mac, Address: "100.127.0.2", MAC: mac, Uptime: time.Hour,
+			})
+		}
+		if rapid.Bool().Draw(t, "reported") {
+			town.known.Open = append(town.known.Open, telemetry.Session{
+				ID: id.Derive[telemetry.SessionID]("test", "trial"), Username: "T-" + mac, MAC: mac, Service: "hotspot",
+				StartedAt: noon.Add(-time.Hour),
+			})
+		}
+		if got := town.kinds(); len(got) != 0 {
+			t.Fatalf("%v", got)
+		}
+	})
 }

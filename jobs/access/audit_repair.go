@@ -153,6 +153,9 @@ func (a *Auditor) repairSession(ctx context.Context, f Found, meta commands.Meta
 		return Repaired{}, err
 	case done.gone:
 		return Repaired{RepairDone, "The router does not have the session, so it is no longer shown as online."}, nil
+	case done.via == events.ViaUnverified:
+		return Repaired{RepairDone, "The router has acknowledged the speed, which could not be read back. The next " +
+			"look compares it."}, nil
 	case done.action == events.ChangeRate:
 		return Repaired{RepairDone, "The speed of the session was set again."}, nil
 	}

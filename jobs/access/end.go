@@ -71,6 +71,9 @@ func (e *Enforcer) Disconnect(
 		return Disconnected{Error: "The router did not answer. The session may go on."}, nil
 	case errors.Is(err, errRefused):
 		return Disconnected{Error: "The router refuses to end the session. It goes on."}, nil
+	case errors.Is(err, errIncomplete):
+		return Disconnected{Error: "Nobody of the organization can sign in at the moment, because a part of its " +
+			"history cannot be read. The session goes on; the operator knows."}, nil
 	case err != nil:
 		return Disconnected{}, err
 	}

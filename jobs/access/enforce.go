@@ -39,6 +39,7 @@ func (e *Enforcer) Register() {
 	jobrunner.AddWorker(e.Queue, e.EnforceLimit, jobrunner.Options{
 		Queue: "access", MaxAttempts: 5, Backoff: jobrunner.Doubling(time.Second, enforceEvery),
 	})
+	jobrunner.AddWorker(e.Queue, e.HandOver, jobrunner.Options{Queue: "access", MaxAttempts: 5})
 	jobrunner.AddWorker(e.Queue, e.EnforceAll, jobrunner.Options{MaxAttempts: 1})
 	jobrunner.Every(e.Queue, enforceEvery, commands.EnforceAll{})
 }
@@ -61,9 +62,14 @@ func (e *Enforcer) Enforce(ctx context.Context, args commands.EnforceAccess, cau
 	if err != nil {
 		return err
 	}
-	done, err := e.bring(ctx, list, cause)
+	leave, here, crowded := e.place(list)
+	defer leave()
+	done, err := e.bring(ctx, here, cause)
 	if err != nil {
 		return err
+	}
+	for _, device := range crowded {
+		done.left[device] = errUnreachable // for now
 	}
 	for device := range done.left {
 		if err := e.later(ctx, device, cause); err != nil {
@@ -81,8 +87,9 @@ func (e *Enforcer) Enforce(ctx context.Context, args commands.EnforceAccess, cau
 
 // brought tells what came of a try to bring sessions right.
 type brought struct {
-	wait time.Duration       // until a look at what came of it, 0 = nothing was ended
-	left map[id.Device]error // routers with sessions that are not right: errUnreachable, errRefused
+	wait    time.Duration       // until a look at what came of it, 0 = nothing was ended
+	changed int                 // sessions that were changed or ended
+	left    map[id.Device]error // routers with sessions that are not right: errUnreachable, errRefused
 }
 
 // bring changes the sessions that have something else than they should. After a router's silence its other sessions are
@@ -100,8 +107,11 @@ func (e *Enforcer) bring(ctx context.Context, list []telemetry.Session, cause jo
 			out.left[s.DeviceID] = err
 		case err != nil:
 			return brought{}, err
-		case !done.gone && done.action == events.EndOnline:
-			out.wait = max(out.wait, e.confirm(ctx, s))
+		default:
+			out.changed++
+			if !done.gone && done.action == events.EndOnline {
+				out.wait = max(out.wait, e.confirm(ctx, s))
+			}
 		}
 	}
 	return out, nil
@@ -132,7 +142,7 @@ func (e *Enforcer) settle(ctx context.Context, list []id.Online, cause jobs.Caus
 		if err != nil {
 			return err
 		}
-		if state.Pending == nil {
+		if state.Pending == nil || e.Entitled.Directory.Incomplete(state.Session.OrgID) {
 			continue
 		}
 		s, err := e.Sessions.Get(ctx, state.Session.OrgID, id.As[telemetry.SessionID](online))

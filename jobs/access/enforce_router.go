@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/gateways/routeros"
@@ -21,89 +24,141 @@ const silencePause = 2 * time.Second
 // fault is the program's or its database's, and the pass ends.
 const mostFaults = 3
 
+// sessionsAtOnce is how many sessions of one router are brought right at the same time, once it has answered about one:
+// a router that answers late has then time for all. Until then one is tried, so that a router which is silent is asked
+// once, however many of its sessions wait.
+const sessionsAtOnce = 8
+
+// mostRounds is how often a pass looks for sessions that have become wrong meanwhile.
+const mostRounds = 8
+
 // EnforceRouter brings all sessions of a router to the present entitlement, until the router does not answer. A session
 // that the router refuses to change rests for a while, and so does one that another job works on, or that was ended a
-// moment ago: none of them holds up the others. A pass that needs more time than a job has goes on at once.
+// moment ago: none of them holds up the others. Sessions that become wrong meanwhile are found at the end. A pass that
+// needs more time than a job has goes on at once.
 func (e *Enforcer) EnforceRouter(ctx context.Context, args commands.EnforceRouter, cause jobs.Cause) error {
 	if err := e.Entitled.Reached(ctx, 0); err != nil {
 		return err
 	}
-	list, err := e.Sessions.OpenOn(ctx, args.DeviceID)
-	if err != nil {
-		return err
-	}
-	p := pass{e: e, cause: cause}
-	for _, s := range list {
-		at := e.Clock.Now()
-		if _, wrong := e.wanted(s, at); !wrong || e.pauses.rests(s.ID, at) {
-			continue
+	defer e.seats.take(args.DeviceID, e.Clock.Now())()
+	p := &pass{e: e, cause: cause}
+	for range mostRounds {
+		list, err := e.Sessions.OpenOn(ctx, args.DeviceID)
+		if err != nil && p.progress && ctx.Err() != nil {
+			return jobrunner.Snooze(0)
 		}
-		if over := p.session(ctx, s); over != nil {
-			return over
+		if err != nil {
+			return err
+		}
+		if tried := p.round(ctx, list); tried == 0 || p.over != nil {
+			break
 		}
 	}
-	if p.next > 0 {
+	if p.over == nil && p.next > 0 {
 		return jobrunner.Snooze(p.next)
 	}
-	return nil
+	return p.over
 }
 
 // pass is one look at all sessions of a router.
 type pass struct {
-	e        *Enforcer
-	cause    jobs.Cause
+	e     *Enforcer
+	cause jobs.Cause
+
+	mu       sync.Mutex    // guards all below while sessions are tried at the same time
 	next     time.Duration // until the first of the sessions that rest for a moment is looked at, 0 = none
 	progress bool          // the router did what it was asked, for one session at least
+	answers  bool          // it did, or it refused
 	faults   int
+	over     error // ends the pass, and is the outcome of the job; nil = it goes on
 }
 
-// session brings one session right. Its error ends the pass, and is the outcome of the job.
-func (p *pass) session(ctx context.Context, s telemetry.Session) error {
-	wait, err := p.e.one(ctx, s, p.cause)
+// round tries the sessions that are wrong and do not rest, and returns how many those were.
+func (p *pass) round(ctx context.Context, list []telemetry.Session) (tried int) {
+	var group errgroup.Group
+	group.SetLimit(sessionsAtOnce)
+	for _, s := range list {
+		at := p.e.Clock.Now()
+		if _, wrong := p.e.wanted(s, at); !wrong || p.e.pauses.rests(s.ID, at) {
+			continue
+		}
+		answers, over := p.stands()
+		if over {
+			break
+		}
+		tried++
+		if !answers {
+			p.session(ctx, s)
+			continue
+		}
+		group.Go(func() error {
+			if _, over := p.stands(); !over { // it may have waited for its place
+				p.session(ctx, s)
+			}
+			return nil
+		})
+	}
+	_ = group.Wait() // nothing fails: over has the outcome
+	return tried
+}
+
+// stands reports whether the router has answered in this pass, and whether the pass is over.
+func (p *pass) stands() (answers, over bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.answers, p.over != nil
+}
+
+// session brings one session right, and notes what came of it.
+func (p *pass) session(ctx context.Context, s telemetry.Session) {
+	wait, did, err := p.e.one(ctx, s, p.cause)
 	at := p.e.Clock.Now()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.progress = p.progress || did
+	p.answers = p.answers || did || errors.Is(err, errRefused)
 	switch {
 	case err == nil && wait > 0:
-		p.progress = true
 		p.e.pauses.rest(s.ID, at.Add(wait))
 		if p.next == 0 || wait < p.next {
 			p.next = wait
 		}
-	case err == nil:
-		p.progress = true
+	case err == nil, p.over != nil: // the first reason counts
 	case ctx.Err() != nil && p.progress:
-		return jobrunner.Snooze(0)
+		p.over = jobrunner.Snooze(0)
 	case errors.Is(err, errRefused):
 		p.e.pauses.refused(s.ID, at)
 	case errors.Is(err, errUnreachable) && p.progress:
-		return jobrunner.Snooze(silencePause)
+		p.over = jobrunner.Snooze(silencePause)
 	case errors.Is(err, errUnreachable):
-		return routeros.ErrUnreachable(0, err)
+		p.over = routeros.ErrUnreachable(0, err)
 	case ctx.Err() != nil || failure.KindOf(err) == failure.Unavailable || p.faults == mostFaults:
-		return err
+		p.over = err
 	default:
 		p.faults++
 		p.e.pauses.refused(s.ID, at)
 		p.e.Logger.ErrorContext(ctx, "a session cannot be brought right", slog.String("session_id", s.ID.String()),
 			slog.String("error", err.Error()))
 	}
-	return nil
 }
 
-// one brings one session right, under the lock of its subscriber. wait is the time until it has to be looked at again.
-// Fails: errUnreachable, errRefused.
-func (e *Enforcer) one(ctx context.Context, s telemetry.Session, cause jobs.Cause) (wait time.Duration, err error) {
+// one brings one session right, under the lock of its subscriber. wait is the time until it has to be looked at again;
+// did reports that the router did something about it. Fails: errUnreachable, errRefused.
+func (e *Enforcer) one(
+	ctx context.Context, s telemetry.Session, cause jobs.Cause,
+) (wait time.Duration, did bool, err error) {
 	lock, got, err := e.Locks.TryLock(ctx, lockName(s.SubscriberID))
 	if err != nil || !got {
-		return lockRetry, err
+		return lockRetry, false, err
 	}
 	defer lock.Unlock()
 	now, err := e.Sessions.Get(ctx, s.OrgID, s.ID)
 	if err != nil || now == nil {
-		return 0, err
+		return 0, false, err
 	}
 	done, err := e.bring(ctx, []telemetry.Session{*now}, cause)
 	if err == nil {
 		err = done.left[s.DeviceID]
 	}
-	return done.wait, err
+	return done.wait, err == nil && done.changed > 0, err
 }

@@ -67,6 +67,28 @@ func TestEnforce_ARateIsChangedWithoutEndingTheSession(t *testing.T) {
 	}
 }
 
+// TestEnforce_AnAcknowledgedRateIsProvenOnlyWhereItCanBeReadBack: a router whose own interface cannot be read is
+// believed, and that is told; it is asked once.
+func TestEnforce_AnAcknowledgedRateIsProvenOnlyWhereItCanBeReadBack(t *testing.T) {
+	t.Parallel()
+	for limit, want := range map[string]events.EnforcementVia{
+		"500k/5M": events.ViaRadius, "": events.ViaUnverified,
+	} {
+		k := newKit(t)
+		s := k.online()
+		k.menus.limit = limit
+		k.clock.Advance(8 * time.Hour)
+		for range 3 {
+			if err := k.enforce(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := k.changed(s); got.Via != want || got.Found || k.nas.Statistics().Changed != 1 {
+			t.Errorf("limit %q: %+v", limit, k.history(s))
+		}
+	}
+}
+
 func TestEnforce_ARateThatTheQueueDoesNotShowIsHadByAnotherSignIn(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)

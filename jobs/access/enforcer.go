@@ -68,6 +68,7 @@ type Enforcer struct {
 	Step func(name string)
 
 	pauses pauses
+	seats  seats
 }
 
 // NewOutcomes makes the counter of what was done with sessions.
@@ -78,7 +79,7 @@ func NewOutcomes(to prometheus.Registerer) *prometheus.CounterVec {
 	}, []string{"action", "via", "outcome"})
 	for _, action := range []events.EnforcementAction{events.ChangeRate, events.EndOnline} {
 		for _, via := range []events.EnforcementVia{events.ViaRadius, events.ViaRouter} {
-			for _, outcome := range []string{outcomeDone, outcomeGone, outcomeRefused, outcomeNoAnswer} {
+			for _, outcome := range outcomes() {
 				c.WithLabelValues(string(action), string(via), outcome)
 			}
 		}
@@ -95,7 +96,14 @@ const (
 	outcomeGone     = "gone" // the router does not know the session
 	outcomeRefused  = "refused"
 	outcomeNoAnswer = "no_answer"
+	// outcomeUnverified is an acknowledged speed that could not be read back.
+	outcomeUnverified = "unverified"
 )
+
+// outcomes has those that the counter shows from the start, so that none appears later without a past.
+func outcomes() []string {
+	return []string{outcomeDone, outcomeUnverified, outcomeGone, outcomeRefused, outcomeNoAnswer}
+}
 
 // count adds to the metric, if there is one.
 func (e *Enforcer) count(action events.EnforcementAction, via events.EnforcementVia, outcome string) {
@@ -118,6 +126,10 @@ var (
 	errUnreachable = errors.New("the router answers neither RADIUS nor by its own interface")
 	errRefused     = errors.New("the router answers, and does not change the session")
 )
+
+// errIncomplete says that an event of the organization cannot be read. Its customers cannot sign in until then, so a
+// session that were ended would not come back (docs/rules/access-radius.md#unreadable-events).
+var errIncomplete = errors.New("an event of the organization cannot be read, so its sessions are left alone")
 
 // subjectOf names a session in commands and events.
 func subjectOf(s telemetry.Session) events.EnforcedSession {

@@ -97,6 +97,7 @@ type kit struct {
 	recorder     *telemetry.Recorder
 	nas          *handset.NAS
 	menus        *menus
+	requests     atomic.Int64 // to change or to end sessions that have come to the router
 	begins       atomic.Pointer[accessjobs.Beginnings]
 	org          id.Organization
 	device       id.Device
@@ -159,7 +160,7 @@ func (k *kit) serve() {
 	coretest.Start(t, "server", server)
 	k.nas, err = handset.New(handset.Config{
 		Server: server.AccessAddr(), Accounting: server.AccountingAddr(), Secret: []byte(secret), Clock: k.clock,
-		Seed:  1,
+		Seed: 1, Hears: func() bool { k.requests.Add(1); return true },
 		Pools: map[string]netip.Prefix{"home": netip.MustParsePrefix("100.64.0.0/24")},
 	})
 	if err != nil {

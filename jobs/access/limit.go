@@ -18,6 +18,9 @@ func (e *Enforcer) EnforceLimit(ctx context.Context, args commands.EnforceLimit,
 	if err := e.Entitled.Reached(ctx, 0); err != nil {
 		return err
 	}
+	if e.Entitled.Directory.Incomplete(args.OrgID) {
+		return jobrunner.GiveUp(errIncomplete)
+	}
 	lock, got, err := e.Locks.TryLock(ctx, lockName(args.SubscriberID))
 	switch {
 	case err != nil:
@@ -36,6 +39,21 @@ func (e *Enforcer) EnforceLimit(ctx context.Context, args commands.EnforceLimit,
 		return err
 	}
 	return e.endAll(ctx, list, cause)
+}
+
+// HandOver does a job of an earlier version of the program, which ended one session beyond the limit: the job that does
+// it now takes the session over. A session that has ended, or that belongs to nobody, needs none.
+func (e *Enforcer) HandOver(ctx context.Context, args commands.EndOnlineSession, cause jobs.Cause) error {
+	s, err := e.Sessions.Get(ctx, args.OrgID, id.As[telemetry.SessionID](args.SessionID))
+	if err != nil || s == nil || s.EndedAt != nil || s.SubscriptionID.IsZero() {
+		return err
+	}
+	return e.Queue.Insert(ctx, commands.EnforceLimit{
+		OrgID: s.OrgID, SubscriberID: s.SubscriberID, SubscriptionID: s.SubscriptionID,
+		Sessions: []id.Online{args.SessionID},
+	}, id.Derive[id.Any]("hand over", args.SessionID.String()), jobs.Cause{
+		OrgID: s.OrgID, Actor: cause.Actor, CorrelationID: cause.CorrelationID, CausationID: cause.CausationID,
+	}, 0)
 }
 
 // endAll ends sessions of one subscription that do not rest, and asks to be called again until it was seen that they
@@ -81,6 +99,9 @@ func (e *Enforcer) enforceLimits(ctx context.Context, cause jobs.Cause) error {
 	for _, c := range crowds {
 		if asked == mostLimits {
 			break
+		}
+		if e.Entitled.Directory.Incomplete(c.OrgID) {
+			continue
 		}
 		limit := e.Entitled.Directory.SessionLimit(c.SubscriptionID, at)
 		if !c.Copied && (limit == 0 || c.Sessions <= int64(limit)) {

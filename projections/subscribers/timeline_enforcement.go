@@ -45,6 +45,9 @@ func ofEnforcement(e events.EnforcementEvent) happening {
 	switch v := e.(type) {
 	case events.SessionChangeAnnounced: // its outcome has a row
 	case events.SessionChanged:
+		if v.Via == events.ViaUnverified {
+			return about("The router acknowledged another speed of a session, which could not be read back: ", v.Reason)
+		}
 		if v.Action == events.ChangeRate {
 			return about("The speed of a session was changed: ", v.Reason)
 		}

@@ -34,7 +34,7 @@ func ObserveReads() []Read {
 		{Menu: MenuPPPoESession, Props: []string{propertyID, propertyName, "user", "remote-address"}},
 		{
 			Menu: MenuHotspotActive, Props: []string{
-				propertyID, "user", propertyServer, "mac-address", propertyAddress, "radius", "uptime",
+				propertyID, "user", propertyServer, "mac-address", propertyAddress, "radius", "uptime", "login-by",
 			},
 		},
 		{
@@ -68,7 +68,27 @@ type Observed struct {
 	// that a person did.
 	Garden map[string]bool
 	Nets   []netip.Prefix // more addresses in the walled garden, which a person put there
+	Ranges []AddressRange // likewise
 	Ports  []ObservedPort // whose speed the router tells
+}
+
+// AddressRange has all addresses from First to Last, which are of one family.
+type AddressRange struct{ First, Last netip.Addr }
+
+// contains reports whether an address lies in the range.
+func (r AddressRange) contains(ip netip.Addr) bool {
+	return ip.BitLen() == r.First.BitLen() && r.First.Compare(ip) <= 0 && ip.Compare(r.Last) <= 0
+}
+
+// parseRange reads two addresses with a dash in between; false for any other text, and for a range without addresses.
+func parseRange(text string) (AddressRange, bool) {
+	from, to, ranged := strings.Cut(text, "-")
+	first, err := netip.ParseAddr(strings.TrimSpace(from))
+	last, wrong := netip.ParseAddr(strings.TrimSpace(to))
+	if !ranged || err != nil || wrong != nil || first.BitLen() != last.BitLen() || last.Less(first) {
+		return AddressRange{}, false
+	}
+	return AddressRange{first, last}, true
 }
 
 // ObservedSession is one customer's device that is online.
@@ -81,6 +101,7 @@ type ObservedSession struct {
 	// Interface is the one that the router made for a PPPoE session, and the target of its queue; "" = not told.
 	Interface string
 	Radius    bool          // the router says that RADIUS let it in
+	Trial     bool          // the hotspot let it in for a while without a login
 	Bypass    bool          // an ip-binding of the hotspot lets it pass without a login
 	Uptime    time.Duration // 0 = not told
 }
@@ -120,7 +141,7 @@ func Observe(s Snapshot) Observed {
 	for _, r := range s[MenuHotspotActive] {
 		out.Sessions = append(out.Sessions, ObservedSession{
 			Hotspot: true, User: r["user"], Address: observedAddress(r), MAC: observedMAC(r["mac-address"]),
-			Radius: isTrue(r["radius"]), Uptime: uptimeOf(r),
+			Radius: isTrue(r["radius"]), Trial: r["login-by"] == "trial" && !isTrue(r["radius"]), Uptime: uptimeOf(r),
 		})
 	}
 	for _, r := range s[MenuHotspotHost] {
@@ -140,10 +161,14 @@ func Observe(s Snapshot) Observed {
 	return out
 }
 
-// wall adds an entry of the address list of the walled garden: an address or a network.
+// wall adds an entry of the address list of the walled garden: an address, a network or a range.
 func (o *Observed) wall(r Row) {
 	if net, err := netip.ParsePrefix(r[propertyAddress]); err == nil && !net.IsSingleIP() {
 		o.Nets = append(o.Nets, net)
+		return
+	}
+	if some, ok := parseRange(r[propertyAddress]); ok {
+		o.Ranges = append(o.Ranges, some)
 		return
 	}
 	text, _, _ := strings.Cut(r[propertyAddress], "/")
@@ -159,7 +184,8 @@ func (o *Observed) wall(r Row) {
 func (o Observed) Walled(address string) (walled, radius bool) {
 	radius, walled = o.Garden[address]
 	ip, err := netip.ParseAddr(address)
-	if err == nil && slices.ContainsFunc(o.Nets, func(net netip.Prefix) bool { return net.Contains(ip) }) {
+	if err == nil && (slices.ContainsFunc(o.Nets, func(net netip.Prefix) bool { return net.Contains(ip) }) ||
+		slices.ContainsFunc(o.Ranges, func(some AddressRange) bool { return some.contains(ip) })) {
 		return true, false
 	}
 	return walled, radius

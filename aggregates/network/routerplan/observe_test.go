@@ -33,7 +33,8 @@ func TestObserve_ReadsEachMenu(t *testing.T) {
 		routerplan.MenuAddressList: {
 			{"address": "100.64.0.1", "dynamic": "true"}, {"address": "100.64.0.3/32", "dynamic": "true"},
 			{"address": "100.64.0.3"}, {"address": "100.64.1.0/24"}, {"address": "100.64.0.4", "disabled": "true"},
-			{"address": "example.com"},
+			{"address": "example.com"}, {"address": "100.64.2.5-100.64.2.7"}, {"address": "100.64.3.9-100.64.3.1"},
+			{"address": "100.64.4.1-::1"}, {"address": "100.64.5.1-"}, {"address": "2001:db8::1-2001:db8::ff"},
 		},
 		routerplan.MenuPPPoEServer: {
 			{"service-name": "lan", "interface": "vlan7"}, {
@@ -64,12 +65,19 @@ func TestObserve_ReadsEachMenu(t *testing.T) {
 	if len(got.Queues) != 2 || got.Queues[0].Target != "10.50.0.5" || got.Queues[0].Limit != "1M/2M" {
 		t.Errorf("queues %+v", got.Queues)
 	}
-	for address, want := range map[string][2]bool{
-		"100.64.0.1": {true, true}, "100.64.0.3": {true, false}, "100.64.1.9": {true, false}, "100.64.0.4": {}, "": {},
-	} {
+	for address, want := range inGarden() {
 		if walled, radius := got.Walled(address); walled != want[0] || radius != want[1] {
 			t.Errorf("%q: walled in %v, by RADIUS %v", address, walled, radius)
 		}
+	}
+}
+
+// inGarden has what TestObserve_ReadsEachMenu shows of addresses: in the walled garden, and by RADIUS alone.
+func inGarden() map[string][2]bool {
+	return map[string][2]bool{
+		"100.64.0.1": {true, true}, "100.64.0.3": {true, false}, "100.64.1.9": {true, false}, "100.64.0.4": {}, "": {},
+		"100.64.2.4": {}, "100.64.2.5": {true, false}, "100.64.2.7": {true, false}, "100.64.2.8": {}, "100.64.3.5": {},
+		"100.64.4.1": {}, "100.64.5.1": {}, "2001:db8::a": {true, false}, "2001:db8::1:0": {},
 	}
 }
 
@@ -77,8 +85,8 @@ func TestObserve_ReadsEachMenu(t *testing.T) {
 func TestObserve_TakesEveryText(t *testing.T) {
 	t.Parallel()
 	text := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{
-		"true", "yes", "100.64.0.1", "100.64.0.0/10", "::1", "aa:bb:cc:00:11:22", "0x81a00001", "1Gbps", "-1Gbps",
-		"NaNGbps", "1e300Gbps", "ether4", "lan", "vlan7",
+		"true", "yes", "100.64.0.1", "100.64.0.0/10", "100.64.0.1-100.64.0.9", "-", "::1", "aa:bb:cc:00:11:22",
+		"0x81a00001", "1Gbps", "-1Gbps", "NaNGbps", "1e300Gbps", "ether4", "lan", "vlan7",
 	}))
 	rows := rapid.SliceOfN(rapid.MapOf(rapid.SampledFrom([]string{
 		"name", "user", "caller-id", "address", "radius", "session-id", "uptime", "remote-address", "mac-address",
@@ -89,7 +97,9 @@ func TestObserve_TakesEveryText(t *testing.T) {
 		for _, read := range routerplan.ObserveReads() {
 			snapshot[read.Menu] = rowsIn(rows.Draw(t, read.Menu))
 		}
-		for _, s := range routerplan.Observe(snapshot).Sessions {
+		got := routerplan.Observe(snapshot)
+		got.Walled(text.Draw(t, "address"))
+		for _, s := range got.Sessions {
 			if s.MAC != "" && (len(s.MAC) != 17 || s.MAC != strings.ToUpper(s.MAC)) {
 				t.Fatalf("MAC %q", s.MAC)
 			}
