@@ -45,5 +45,6 @@
 // # Read on
 //
 // The rules: docs/rules/engine.md#exact-revision and docs/rules/engine.md#order. The protocol:
-// docs/facts/eventstore.md#connecting. Why the node keeps its log in PostgreSQL: ADR 0001. The node: package embedded.
+// docs/facts/eventstore.md#connecting. Why the node keeps its log in PostgreSQL: ADR 0001. Why appends share a call:
+// ADR 0023. The node: package embedded.
 package eventstore

@@ -41,9 +41,10 @@ type link struct {
 	closed chan struct{}
 }
 
-// session is one client, from the attempt to connect until the connection is lost.
+// session is one client and its shared call for appends, from the attempt to connect until the connection is lost.
 type session struct {
 	client *esdb.Client
+	shared *appends      // nil = the client appends
 	ready  chan struct{} // closed when the connection stands
 	users  int           // calls and subscriptions on it; guarded by link.mu
 	lost   bool          // gets no new users; guarded by link.mu
@@ -113,8 +114,13 @@ func (l *link) enter() (*session, error) {
 		if err != nil {
 			return nil, fmt.Errorf("event store client: %w", err)
 		}
+		shared, err := newAppends(&l.config)
+		if err != nil {
+			_ = client.Close()
+			return nil, err
+		}
 		// connect is a user too, so that no caller closes the client while connect still needs it.
-		l.now = &session{client: client, ready: make(chan struct{}), users: 1}
+		l.now = &session{client: client, shared: shared, ready: make(chan struct{}), users: 1}
 		go l.connect(l.now)
 	}
 	l.now.users++
@@ -144,7 +150,7 @@ func (l *link) release(s *session, err error) {
 		l.retireLocked(s)
 	}
 	if s.lost && s.users == 0 {
-		_ = s.client.Close()
+		s.close()
 	}
 }
 
@@ -158,8 +164,14 @@ func (l *link) retireLocked(s *session) {
 		l.now = nil
 	}
 	if s.users == 0 {
-		_ = s.client.Close()
+		s.close()
 	}
+}
+
+// close ends the connections of a session that nobody uses.
+func (s *session) close() {
+	_ = s.client.Close()
+	s.shared.close()
 }
 
 // outcome carries the result of a call from its goroutine to the caller.
@@ -170,7 +182,7 @@ type outcome[T any] struct {
 
 // call runs one operation on a connected client. The client does not always obey its context, so the operation runs in
 // a goroutine of its own, and the caller returns as soon as the context ends. The operation's context ends then too.
-func call[T any](ctx context.Context, l *link, op func(context.Context, *esdb.Client) (T, error)) (T, error) {
+func call[T any](ctx context.Context, l *link, op func(context.Context, *session) (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeout(ctx, callPatience)
 	s, err := l.acquire(ctx)
 	if err != nil {
@@ -190,7 +202,7 @@ func call[T any](ctx context.Context, l *link, op func(context.Context, *esdb.Cl
 			l.release(s, o.err)
 			done <- o
 		}()
-		o.value, o.err = op(ctx, s.client)
+		o.value, o.err = op(ctx, s)
 	}()
 	select {
 	case o := <-done:
@@ -207,7 +219,7 @@ func call[T any](ctx context.Context, l *link, op func(context.Context, *esdb.Cl
 }
 
 // retryRead is call for reads. It repeats them over a lost connection, so that a reader does not notice a restart.
-func retryRead[T any](ctx context.Context, l *link, op func(context.Context, *esdb.Client) (T, error)) (T, error) {
+func retryRead[T any](ctx context.Context, l *link, op func(context.Context, *session) (T, error)) (T, error) {
 	pause := loop.Backoff{Min: firstPause, Max: longestPause}
 	for attempt := 1; ; attempt++ {
 		value, err := call(ctx, l, op)

@@ -38,7 +38,7 @@ func TestCall_AFinishedOneIsNeverTakenForCancelled(t *testing.T) {
 	for range 8 {
 		wg.Go(func() {
 			for i := range 5000 {
-				got, err := call(t.Context(), l, func(context.Context, *esdb.Client) (int, error) { return i, nil })
+				got, err := call(t.Context(), l, func(context.Context, *session) (int, error) { return i, nil })
 				if err != nil || got != i {
 					t.Errorf("call %d: %d, %v", i, got, err)
 					return
@@ -52,7 +52,7 @@ func TestCall_AFinishedOneIsNeverTakenForCancelled(t *testing.T) {
 func TestCall_APanicOfTheClientIsAnError(t *testing.T) {
 	t.Parallel()
 	l := connectedLink(t)
-	_, err := call(t.Context(), l, func(context.Context, *esdb.Client) (int, error) { panic("unreachable code") })
+	_, err := call(t.Context(), l, func(context.Context, *session) (int, error) { panic("unreachable code") })
 	if err == nil || l.now == nil || l.now.users != 0 {
 		t.Errorf("call: %v, link %+v", err, l.now)
 	}
@@ -64,7 +64,7 @@ func TestCall_ACallerWhoLeavesIsLetGoAtOnce(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	stuck := make(chan struct{})
 	defer close(stuck)
-	_, err := call(ctx, l, func(context.Context, *esdb.Client) (int, error) {
+	_, err := call(ctx, l, func(context.Context, *session) (int, error) {
 		cancel()
 		<-stuck
 		return 0, nil

@@ -98,19 +98,33 @@ func (s *Store) Append(ctx context.Context, stream string, expected Expected, li
 	if err != nil {
 		return Appended{}, fmt.Errorf("append to %s: %w", stream, err)
 	}
-	data := make([]esdb.EventData, len(encoded))
-	for i, e := range encoded {
+	done, err := call(ctx, s.link, func(ctx context.Context, on *session) (Appended, error) {
+		if on.shared.takes(encoded) {
+			return on.shared.append(ctx, stream, expected, encoded)
+		}
+		return appendAlone(ctx, on.client, stream, expected, encoded)
+	})
+	if err != nil {
+		return Appended{}, fmt.Errorf("append to %s: %w", stream, withRevision(translate(err), stream, expected))
+	}
+	return done, nil
+}
+
+// appendAlone appends by a call of the client.
+func appendAlone(
+	ctx context.Context, c *esdb.Client, stream string, expected Expected, list []catalog.Encoded,
+) (Appended, error) {
+	data := make([]esdb.EventData, len(list))
+	for i, e := range list {
 		data[i] = esdb.EventData{
 			EventID: e.ID.UUID(), EventType: e.Type, ContentType: esdb.ContentTypeJson, Data: e.Data,
 			Metadata: e.Metadata,
 		}
 	}
 	opts := esdb.AppendToStreamOptions{ExpectedRevision: expected.client()}
-	done, err := call(ctx, s.link, func(ctx context.Context, c *esdb.Client) (*esdb.WriteResult, error) {
-		return c.AppendToStream(ctx, stream, opts, data...)
-	})
+	done, err := c.AppendToStream(ctx, stream, opts, data...)
 	if err != nil {
-		return Appended{}, fmt.Errorf("append to %s: %w", stream, withRevision(translate(err), stream, expected))
+		return Appended{}, err
 	}
 	return Appended{Revision: done.NextExpectedVersion, Position: done.CommitPosition}, nil
 }
@@ -161,8 +175,8 @@ func (s *Store) ReadLast(ctx context.Context, stream string) (*events.Envelope, 
 func (s *Store) readStream(
 	ctx context.Context, stream string, opts esdb.ReadStreamOptions, count int,
 ) (rawPage, error) {
-	return retryRead(ctx, s.link, func(ctx context.Context, c *esdb.Client) (rawPage, error) {
-		in, err := c.ReadStream(ctx, stream, opts, uint64(count))
+	return retryRead(ctx, s.link, func(ctx context.Context, on *session) (rawPage, error) {
+		in, err := on.client.ReadStream(ctx, stream, opts, uint64(count))
 		if err != nil {
 			return rawPage{}, err
 		}
@@ -227,8 +241,8 @@ func (s *Store) ReadAll(
 
 // readAll reads one page of the log and repeats the read while the store is unavailable.
 func (s *Store) readAll(ctx context.Context, opts esdb.ReadAllOptions, count int) (rawPage, error) {
-	page, err := retryRead(ctx, s.link, func(ctx context.Context, c *esdb.Client) (rawPage, error) {
-		in, err := c.ReadAll(ctx, opts, uint64(count))
+	page, err := retryRead(ctx, s.link, func(ctx context.Context, on *session) (rawPage, error) {
+		in, err := on.client.ReadAll(ctx, opts, uint64(count))
 		if err != nil {
 			return rawPage{}, err
 		}

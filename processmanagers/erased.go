@@ -1,9 +1,9 @@
 package processmanagers
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/events"
@@ -29,7 +29,7 @@ type Erased struct {
 // Stepped is the result of one input; with Ended set, State is no longer needed.
 type Stepped struct {
 	State  []byte // JSON
-	Same   bool   // a timeout or a refusal left the state as it was
+	Same   bool   // a timeout or a refusal left the stored state as it was
 	Output Output
 	Ended  bool
 }
@@ -64,17 +64,14 @@ func (p Process[S]) step(state []byte, in Input, now time.Time) (next Stepped, e
 	if next.Output, err = p.Decide(s, in, now); err != nil {
 		return Stepped{}, err
 	}
-	var before []byte
-	if in.Event == nil {
-		if before, err = json.Marshal(s); err != nil {
-			return Stepped{}, fmt.Errorf("write state: %w", err)
-		}
+	after := p.Evolve(s, in)
+	next.Ended = p.Ended != nil && p.Ended(after)
+	if in.Event == nil && len(state) > 0 && reflect.DeepEqual(s, after) { // mostly: it need not be written again
+		next.State, next.Same = state, true
+		return next, nil
 	}
-	s = p.Evolve(s, in)
-	next.Ended = p.Ended != nil && p.Ended(s)
-	if next.State, err = json.Marshal(s); err != nil {
+	if next.State, err = json.Marshal(after); err != nil {
 		return Stepped{}, fmt.Errorf("write state: %w", err)
 	}
-	next.Same = in.Event == nil && bytes.Equal(before, next.State)
 	return next, nil
 }

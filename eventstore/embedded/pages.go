@@ -29,11 +29,12 @@ type logReader struct {
 	queries *queries
 	now     func() time.Time
 	memory  *semaphore.Weighted // pagesBytes, for the large pages of all readers
+	ends    *ends
 }
 
 // newLogReader makes a reader whose memory for large pages is free.
 func newLogReader(pool *pgxpool.Pool, q *queries, now func() time.Time) *logReader {
-	return &logReader{pool: pool, queries: q, now: now, memory: semaphore.NewWeighted(pagesBytes)}
+	return &logReader{pool: pool, queries: q, now: now, memory: semaphore.NewWeighted(pagesBytes), ends: newEnds()}
 }
 
 // retry repeats a read while the connection is at fault, for readOutage at most.

@@ -22,7 +22,7 @@ func (r *reader) readStream() error {
 			from = tombstoneRevision - 1
 		}
 	}
-	v, first, err := r.log.open(r.ctx(), r.stream, sql, from, extent{bounded(firstPage, max(r.count, 1)), smallBytes})
+	v, first, err := r.begin(sql, from)
 	switch {
 	case err != nil:
 		return err
@@ -52,6 +52,17 @@ func (r *reader) readStream() error {
 		return err
 	}
 	return r.streamBounds(v, sent)
+}
+
+// begin reads the stream's view and, if events can be there, its first page. A reader that asks for what came after a
+// revision mostly finds nothing, so its page is read only when the view shows that there is more.
+func (r *reader) begin(sql string, from int64) (v view, first page, err error) {
+	if r.backwards || from == 0 {
+		size := extent{bounded(firstPage, max(r.count, 1)), smallBytes}
+		return r.log.open(r.ctx(), r.stream, sql, from, size)
+	}
+	v, err = r.log.end(r.ctx(), r.stream)
+	return v, page{more: from <= v.state.last}, err
 }
 
 // streamPages returns a fetch that continues a paged read of one stream. It returns a page that was read already first.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -67,10 +68,7 @@ func (d *round) queueCommands(ctx context.Context, tx pgx.Tx, b *pgx.Batch, list
 			rows.names, rows.bodies = append(rows.names, names[n]), append(rows.bodies, bodies[n])
 			rows.causes = append(rows.causes, string(causes[i]))
 			if n == 0 && !waiting[w.key] {
-				w.oldest = &storedCommand{
-					Key: w.key, ID: uuid.UUID(commandID), Name: names[0], Body: []byte(bodies[0]), Cause: causes[i],
-					More: len(names) > 1,
-				}
+				w.oldest = w.first(uuid.UUID(commandID), bodies[0], causes[i])
 			}
 		}
 	}
@@ -81,6 +79,20 @@ func (d *round) queueCommands(ctx context.Context, tx pgx.Tx, b *pgx.Batch, list
 		})
 	}
 	return nil
+}
+
+// first is the oldest command of an input's as its row has it. The command itself goes with it, so that it is not
+// decoded again, unless a character may have been replaced in the row.
+func (w *work) first(commandID uuid.UUID, body string, cause []byte) *storedCommand {
+	cmd := w.next.Output.Commands[0]
+	row := &storedCommand{
+		Key: w.key, ID: commandID, Name: cmd.CommandName(), Body: []byte(body), Cause: cause,
+		More: len(w.next.Output.Commands) > 1,
+	}
+	if !strings.Contains(body, `\ufffd`) {
+		row.asked, row.cause = cmd, w.cause
+	}
+	return row
 }
 
 // encode gives names and bodies of an input's commands.

@@ -3,12 +3,25 @@ package processrunner
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/loop"
 )
 
-// eventBatch is how many events are taken in one transaction at most.
-const eventBatch = 64
+// How work is gathered for a transaction or a statement.
+const (
+	eventBatch = 128                  // events in one transaction at most
+	gatherFrom = 8                    // a batch of so many shows that there is much to do
+	gatherTime = 2 * time.Millisecond // the wait for more after such a batch; what is alone never waits
+)
+
+// linger waits a moment for more when the last batch was large, because a small one costs nearly as much.
+func linger(ctx context.Context, last int) {
+	if last >= gatherFrom {
+		loop.Sleep(ctx, gatherTime)
+	}
+}
 
 // gatherer lets events of one organization share transactions: one transaction is under way, and the next one takes all
 // events that have come meanwhile. So an event that is alone waits for no other one. Safe for concurrent use.
@@ -58,6 +71,7 @@ func (g *gatherer) work(ctx context.Context, org id.Organization) {
 				w.done <- err
 			}
 		}
+		linger(ctx, len(list))
 	}
 }
 

@@ -33,7 +33,7 @@ const (
 	outboxRound  = 30 * time.Second // between searches for commands that an earlier program left behind
 	retryRound   = 50 * time.Millisecond
 	fetchBatch   = 64 // commands in one query
-	commandsPer  = 4  // commands that are executed at the same time, for each input
+	commandsPer  = 8  // commands that are executed at the same time, for each input
 )
 
 // Bounds on the commands of one process that wait in memory, in bytes. Those beyond it are read from their rows.
@@ -241,10 +241,11 @@ func (o *outbox) work(ctx context.Context) {
 // the next command of an instance is read. When the rows cannot be deleted, the commands are executed again.
 func (o *outbox) deleteActed(ctx context.Context) {
 	d := o.round
-	for loop.Wait(ctx, o.over) {
+	for last := 0; loop.Wait(ctx, o.over); {
+		linger(ctx, last)
 		o.mu.Lock()
 		list := o.acted
-		o.acted = nil
+		o.acted, last = nil, len(list)
 		o.mu.Unlock()
 		ids := make([]uuid.UUID, len(list))
 		for i, f := range list {
@@ -340,8 +341,10 @@ type storedCommand struct {
 	Body     []byte
 	Cause    []byte
 	Attempts int
-	Waits    bool // it has stopped, or is held
-	More     bool // the instance had later ones when this one was read
+	Waits    bool             // it has stopped, or is held
+	More     bool             // the instance had later ones when this one was read
+	asked    commands.Command // the command itself, with its cause, when it was just asked for; nil = it is in Body
+	cause    jobs.Cause
 }
 
 // outcome says how the execution of a command ended.
@@ -374,7 +377,10 @@ func (o *outbox) run(ctx context.Context, key string, row storedCommand) (outcom
 
 // decode reads a row. An error is about the row, or about a version of the program that does not know the command.
 func (d *round) decode(row storedCommand) (cmd commands.Command, cause jobs.Cause, err error) {
-	if err := json.Unmarshal(row.Cause, &cause); err != nil {
+	if row.asked != nil {
+		return row.asked, row.cause, nil
+	}
+	if err = json.Unmarshal(row.Cause, &cause); err != nil {
 		return nil, cause, fmt.Errorf("cause: %w", err)
 	}
 	if cmd, err = d.r.cfg.Bus.DecodeStored(row.Name, row.Body); err != nil {

@@ -38,7 +38,7 @@ type Config struct {
 	Bus Bus
 	// Jobs enqueues their jobs; package jobrunner implements it. It may be nil when no process asks for a job.
 	Jobs Jobs
-	// Concurrency is how many inputs are handled at the same time, and a quarter of how many commands are executed: a
+	// Concurrency is how many inputs are handled at the same time, and an eighth of how many commands are executed: a
 	// command mostly waits for the log, and needs no connection of DB meanwhile. One organization has at most three
 	// quarters of either. Zero means 8.
 	Concurrency int

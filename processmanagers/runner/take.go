@@ -175,7 +175,7 @@ func (d *round) takeIn(ctx context.Context, tx pgx.Tx, list []input) (did taken,
 	if err != nil {
 		return taken{}, err
 	}
-	var todo []work
+	todo := make([]work, 0, len(list))
 	for _, in := range list {
 		inst := instances[in.key]
 		switch {
@@ -230,7 +230,7 @@ func (d *round) claim(ctx context.Context, tx pgx.Tx, list []work) ([]work, erro
 			return nil, err
 		}
 	}
-	var mine []work
+	mine := list[:0]
 	for _, w := range list {
 		ok := w.timer == nil || fired[w.key]
 		if w.command != uuid.Nil {

@@ -81,8 +81,10 @@ func (u Subscriptions) SetCredentials(
 	if err != nil {
 		return Credentials{}, err
 	}
+	replaced := before.PasswordRef // another change may have come since
 	done, err := usecases.Amend(ctx, u.Bus, asked, in.SubscriptionID,
 		func(present subscribers.Subscription) (commands.Command, error) {
+			replaced = present.PasswordRef
 			command := commands.SetCredentials{
 				SubscriptionID: in.SubscriptionID, Username: in.Username, PasswordRef: ref,
 			}
@@ -101,7 +103,7 @@ func (u Subscriptions) SetCredentials(
 	if err != nil {
 		return Credentials{}, err
 	}
-	if err := u.forgetExcept(ctx, present, ref, before.PasswordRef, before.FormerRef); err != nil {
+	if err := u.forgetExcept(ctx, present, ref, replaced, before.PasswordRef, before.FormerRef); err != nil {
 		return Credentials{}, err
 	}
 	out := Credentials{Result: done, Username: present.Username}
