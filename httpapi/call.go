@@ -29,7 +29,7 @@ type Call struct {
 	Writer    http.ResponseWriter // a *recorder
 	Org       Organization        // of the host; zero on the root host
 	Caller    Caller              // zero on public routes
-	IP        string              // of the client, see clientIP
+	IP        string              // of the client, see ClientIP
 	RequestID string
 
 	server   *Server
@@ -150,13 +150,18 @@ func (c *Call) readConditions() error {
 	return nil
 }
 
+// BodyTooLarge refuses a body that is longer than the limit, in bytes.
+func BodyTooLarge(limit int64) error {
+	return failure.New(failure.TooLarge, "body_too_large", "The body is larger than %d bytes.", limit)
+}
+
 // readBody reads the body, at most Route.BodyLimit bytes, and checks its type. Fails: body_too_large, body_unreadable,
 // unsupported_media_type.
 func (c *Call) readBody() error {
 	if !c.route.mutates() || c.Request.Body == nil || c.Request.Body == http.NoBody {
 		return nil
 	}
-	tooLarge := failure.New(failure.TooLarge, "body_too_large", "The body is larger than %d bytes.", c.route.BodyLimit)
+	tooLarge := BodyTooLarge(c.route.BodyLimit)
 	if c.Request.ContentLength > c.route.BodyLimit {
 		return tooLarge
 	}

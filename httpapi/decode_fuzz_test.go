@@ -117,7 +117,7 @@ func FuzzHostsAndAddresses(f *testing.F) {
 			t.Fatalf("origin %q fits host %q", origin, host)
 		}
 		trusted := []netip.Prefix{netip.MustParsePrefix("0.0.0.0/0"), netip.MustParsePrefix("::/0")}
-		if ip := clientIP(r, trusted); ip != "" {
+		if ip := ClientIP(r, trusted); ip != "" {
 			if _, err := netip.ParseAddr(ip); err != nil {
 				t.Fatalf("address %q of %q", ip, forwarded)
 			}

@@ -107,13 +107,21 @@ func statusOf(f *failure.Error) int {
 }
 
 // SetRetryAfter sets the header that says when to try again, where the failure knows it.
-func (c *Call) SetRetryAfter(f *failure.Error) {
+func (c *Call) SetRetryAfter(f *failure.Error) { setRetryAfter(c.Writer, f) }
+
+// setRetryAfter sets Retry-After when the failure says how long to wait.
+func setRetryAfter(w http.ResponseWriter, f *failure.Error) {
 	if f.RetryAfter > 0 {
-		c.Writer.Header().Set("Retry-After", strconv.Itoa(max(1, int(math.Ceil(f.RetryAfter.Seconds())))))
+		w.Header().Set("Retry-After", strconv.Itoa(max(1, int(math.Ceil(f.RetryAfter.Seconds())))))
 	}
 }
 
-// fail is the only place where an error becomes an answer. Causes of internal errors go to the log only.
+// SendFailure answers a request that no Server serves, because the program is starting, in the same form.
+func SendFailure(ctx context.Context, w http.ResponseWriter, err error) {
+	sendFailure(w, asFailure(ctx, err))
+}
+
+// fail answers with an error. Causes of internal errors go to the log only.
 func (s *Server) fail(ctx context.Context, c *Call, err error) {
 	f := asFailure(ctx, err)
 	status := statusOf(f)
@@ -126,11 +134,22 @@ func (s *Server) fail(ctx context.Context, c *Call, err error) {
 	if c.rec().wrote {
 		return // too late for another answer
 	}
-	h := c.Writer.Header()
+	if status >= http.StatusInternalServerError && c.route != nil && c.route.Sorry != nil {
+		c.SetRetryAfter(f)
+		if c.route.Sorry(c, status) {
+			return
+		}
+	}
+	sendFailure(c.Writer, f)
+}
+
+// sendFailure is the only place where a failure becomes an answer.
+func sendFailure(w http.ResponseWriter, f *failure.Error) {
+	h, status := w.Header(), statusOf(f)
 	if status == http.StatusUnauthorized {
 		h.Set("WWW-Authenticate", "Bearer")
 	}
-	c.SetRetryAfter(f)
+	setRetryAfter(w, f)
 	h.Del("ETag")
 	body := ErrorBody{StatusCode: status, Message: f.Message, Error: http.StatusText(status), Code: f.Code}
 	switch {
@@ -141,6 +160,6 @@ func (s *Server) fail(ctx context.Context, c *Call, err error) {
 	}
 	text := body.text(f.Details)
 	h.Set("Content-Type", contentJSON)
-	c.Writer.WriteHeader(status)
-	_, _ = c.Writer.Write(text) // it fails only when the client has gone
+	w.WriteHeader(status)
+	_, _ = w.Write(text) // it fails only when the client has gone
 }

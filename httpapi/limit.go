@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/vault"
 )
 
 // Limits are calls a minute; 0 = no limit. Source: docs/rules/http.md#limits.
@@ -30,15 +31,16 @@ const (
 // limit counts a call under a key. Fails: rate_limited, when the key had more than perMinute calls in a minute; 0 = no
 // limit.
 func (s *Server) limit(ctx context.Context, key string, perMinute int) error {
-	return s.limitIn(ctx, key, perMinute, time.Minute)
+	return s.limitAll(ctx, perMinute, vault.Quota{Key: key, Limit: perMinute, Window: time.Minute})
 }
 
-// limitIn is limit for another window.
-func (s *Server) limitIn(ctx context.Context, key string, most int, window time.Duration) error {
-	if most <= 0 {
+// limitAll counts a call against several quotas at once, or against none when one is used up. Nothing is counted while
+// perMinute, the setting they come from, is 0.
+func (s *Server) limitAll(ctx context.Context, perMinute int, quotas ...vault.Quota) error {
+	if perMinute <= 0 {
 		return nil
 	}
-	ok, retryAfter, err := s.cfg.Limiter.Allow(ctx, key, most, window)
+	ok, retryAfter, err := s.cfg.Limiter.AllowAll(ctx, quotas...)
 	if err != nil {
 		return err
 	}
@@ -53,13 +55,12 @@ func (s *Server) limitIn(ctx context.Context, key string, most int, window time.
 // "" when none can be read. The page counts for itself because it answers in its own form. Fails: rate_limited.
 func (c *Call) CountPayment(ctx context.Context, account string) error {
 	key, login := "pay:"+c.Org.ID.String()+":"+limitedAddress(c.IP), c.server.cfg.Limits.Login
+	quotas := []vault.Quota{{Key: key, Limit: paymentsPerLogin * login, Window: paymentsWindow}}
 	if account != "" {
 		typed := strings.ToUpper(strings.Join(strings.Fields(account), ""))
-		if err := c.server.limit(ctx, key+":"+typed, login); err != nil {
-			return err
-		}
+		quotas = append(quotas, vault.Quota{Key: key + ":" + typed, Limit: login, Window: time.Minute})
 	}
-	return c.server.limitIn(ctx, key, paymentsPerLogin*login, paymentsWindow)
+	return c.server.limitAll(ctx, login, quotas...)
 }
 
 // CountWebhook counts a callback of a payment provider for a gateway: a shortcode of an organization. The caller stores

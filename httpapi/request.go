@@ -27,10 +27,10 @@ func requestID(r *http.Request) string {
 	return given
 }
 
-// clientIP is the address from which the request comes: the peer's, or, while that is a trusted proxy, the next one of
+// ClientIP is the address from which the request comes: the peer's, or, while that is a trusted proxy, the next one of
 // X-Forwarded-For from the right (docs/rules/http.md#trusted-proxies). An entry that is not an address ends the walk at
 // the proxy that gave it.
-func clientIP(r *http.Request, trusted []netip.Prefix) string {
+func ClientIP(r *http.Request, trusted []netip.Prefix) string {
 	host, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
 		host = r.RemoteAddr

@@ -83,6 +83,9 @@ type Route struct {
 	Row any
 	// Produces is the content type of an answer that is not JSON.
 	Produces string
+	// Sorry answers a call that failed here, with a status from 500 on, in the form of a page for people, and reports
+	// whether it did; nil = the usual body.
+	Sorry func(c *Call, status int) bool
 	// Status is of the usual success; 0 = 200.
 	Status int
 	Query  []Param

@@ -31,7 +31,7 @@ type Config struct {
 	Organizations Organizations
 	Authenticator Authenticator
 	Idempotency   *vault.Idempotency
-	Limiter       vault.Limiter // in memory with one replica, else in PostgreSQL
+	Limiter       vault.SeveralLimiter // in memory with one replica, else in PostgreSQL
 	Visibility    Visibility
 	// Storage ends requests that the database cannot serve; nil = they run until their time is over.
 	Storage Storage
@@ -94,7 +94,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c := &Call{Request: r, server: s, started: s.cfg.Clock.Now()}
 	c.Writer = &recorder{to: w, call: c}
 	c.RequestID = requestID(r)
-	c.IP = clientIP(r, s.cfg.TrustedProxies)
+	c.IP = ClientIP(r, s.cfg.TrustedProxies)
 	s.setHeaders(c)
 	s.guard(ctx, c)
 	s.finish(ctx, c)

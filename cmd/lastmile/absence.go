@@ -12,7 +12,8 @@ import (
 // absence is counted. It comes after the parts that take money and before the processes.
 func (a *App) startAbsence(ctx context.Context) error {
 	cfg := accessjobs.AbsenceConfig{
-		Takes: a.roles.has(roleAPI), Settles: a.roles.has(roleProcesses), Presence: a.storage.vault.Presence,
+		Takes: a.roles.has(roleAPI), Settles: a.roles.has(roleProcesses), Others: !a.storage.sole(a.roles),
+		Presence: a.storage.vault.Presence,
 		Workers: accessjobs.Workers{
 			Bus: a.engines.bus, Views: a.engines.views, Clock: a.clock, Outage: a.paymentOutage,
 		},

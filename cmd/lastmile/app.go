@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net"
@@ -108,7 +107,8 @@ func StartApp(ctx context.Context, cfg Config, r roles, logger *slog.Logger, opt
 }
 
 // start runs the steps. The HTTP address is taken first, so that a second program on it fails before it has an effect,
-// and callbacks have an address. Requests are answered 503 until the last step.
+// and callbacks have an address. Requests are answered 503 until the last step, except that callbacks that tell of
+// money are kept on the disk.
 func (a *App) start(ctx context.Context, opts appOptions) error {
 	if err := a.refuseSecond(ctx); err != nil {
 		return err
@@ -117,8 +117,7 @@ func (a *App) start(ctx context.Context, opts appOptions) error {
 		return err
 	}
 	var err error
-	if a.storage, err = openStorage(ctx, a.cfg, a.clock, a.life,
-		storageMode{node: a.roles.has(roleEventStore), patient: !opts.demo}); err != nil {
+	if a.storage, err = openStorage(ctx, a.cfg, a.clock, a.life, a.storageMode(opts)); err != nil {
 		return err
 	}
 	if err := a.watchWrites(ctx); err != nil {
@@ -168,6 +167,14 @@ func (a *App) start(ctx context.Context, opts appOptions) error {
 		return err
 	}
 	return a.announce(ctx)
+}
+
+// storageMode says how this program opens the storage. One that has taken money with its DATA_DIR before takes it again
+// while it waits for the database; another one would hide a fault of its first configuration.
+func (a *App) storageMode(opts appOptions) storageMode {
+	return storageMode{
+		node: a.roles.has(roleEventStore), patient: !opts.demo, awaits: a.kept != nil && a.kept.Ran(),
+	}
 }
 
 // catchUpPatience is how long the start waits for read models that are behind. After it they are served as they are.
@@ -278,10 +285,15 @@ func (a *App) Addr() string { return a.listener.Addr() }
 // DB gives the open database. Only tests use it.
 func (a *App) DB() *postgres.DB { return a.storage.db }
 
-// listen opens the listeners. HTTP requests are answered 503 until the door is opened.
+// listen opens the listeners. HTTP requests are answered 503 until the door is opened; callbacks that tell of money
+// wait on the disk.
 func (a *App) listen(ctx context.Context) error {
 	if a.roles.has(roleAPI) {
-		a.door = &door{}
+		starting, err := a.keepEarly(ctx)
+		if err != nil {
+			return err
+		}
+		a.door = &door{starting: starting}
 		l, err := httpapi.Listen(ctx, a.cfg.HTTPAddr, a.door, a.logger)
 		if err != nil {
 			return fmt.Errorf("HTTP_ADDR: %w", err)
@@ -315,24 +327,24 @@ func (a *App) startMetrics(ctx context.Context) error {
 
 // door is the handler of the HTTP listener. It is closed while the program starts.
 type door struct {
-	inside atomic.Pointer[http.Handler]
+	starting http.Handler // while it is closed
+	inside   atomic.Pointer[http.Handler]
 }
 
 // open passes all further requests to h.
 func (d *door) open(h http.Handler) { d.inside.Store(&h) }
 
-// ServeHTTP answers 503 with Retry-After while the door is closed.
+// ServeHTTP passes a request to the program, or while the door is closed to what serves the start.
 func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if h := d.inside.Load(); h != nil {
 		(*h).ServeHTTP(w, r)
 		return
 	}
-	f := failure.NewUnavailable("not_ready", "The service is starting. Please try again.", time.Second, nil)
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Retry-After", "1")
-	w.WriteHeader(http.StatusServiceUnavailable)
-	_ = json.NewEncoder(w).Encode(httpapi.ErrorBody{ // a caller that has gone needs no answer
-		StatusCode: http.StatusServiceUnavailable, Message: f.Message,
-		Error: http.StatusText(http.StatusServiceUnavailable), Code: f.Code,
-	})
+	d.starting.ServeHTTP(w, r)
+}
+
+// notReady answers 503 with Retry-After.
+func notReady(w http.ResponseWriter, r *http.Request) {
+	httpapi.SendFailure(r.Context(), w, failure.NewUnavailable("not_ready",
+		"The service is starting. Please try again.", time.Second, nil))
 }

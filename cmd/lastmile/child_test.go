@@ -20,6 +20,17 @@ type child struct {
 // spawn starts the program in a process of its own at an address, and waits until it is ready.
 func (k *kit) spawn(addr string) *child {
 	k.t.Helper()
+	c := k.launch(addr)
+	k.eventually("service to be ready", func(context.Context) (bool, error) {
+		status := k.statusOf(k.client(""), "/readyz")
+		return status == http.StatusOK, &apiError{Status: status}
+	})
+	return c
+}
+
+// launch starts the program in a process of its own at an address. It is not ready yet.
+func (k *kit) launch(addr string) *child {
+	k.t.Helper()
 	c := &child{t: k.t, addr: addr, cmd: exec.Command(os.Args[0])}
 	c.cmd.Env = append(append(os.Environ(), k.environ...), childVariable+"=1", "HTTP_ADDR="+addr, "LOG_LEVEL=warn")
 	c.cmd.Stderr, c.cmd.Stdout = k.log, k.log
@@ -28,10 +39,6 @@ func (k *kit) spawn(addr string) *child {
 	}
 	k.t.Cleanup(c.kill9)
 	k.addr = addr
-	k.eventually("service to be ready", func(context.Context) (bool, error) {
-		status := k.statusOf(k.client(""), "/readyz")
-		return status == http.StatusOK, &apiError{Status: status}
-	})
 	return c
 }
 

@@ -3,14 +3,17 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/httpapi"
+	"github.com/lastmile-isp/lastmile/internal/journal"
 	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
@@ -79,7 +82,12 @@ func (a *App) startRadius(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := a.life.startBeside(ctx, "radius", stopEngines, p); err != nil {
+	err := a.life.startBeside(ctx, "radius", stopEngines, p)
+	if errors.Is(err, syscall.EWOULDBLOCK) || errors.Is(err, journal.ErrTaken) {
+		return fmt.Errorf("DATA_DIR: another program that answers routers uses %s, and each needs a directory of its "+
+			"own: %w", a.cfg.DataDir, err)
+	}
+	if err != nil {
 		return fmt.Errorf("RADIUS_AUTH_ADDR, RADIUS_ACCT_ADDR: %w", err)
 	}
 	if a.customers = p; p.server != nil {

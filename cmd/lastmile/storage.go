@@ -49,6 +49,8 @@ type storageMode struct {
 	attach bool
 	// patient waits for a private PostgreSQL that does not start, however long it takes.
 	patient bool
+	// awaits waits for the database of DATABASE_URL while it is away, however long that takes.
+	awaits bool
 }
 
 // openStorage opens the database, the vault and the log, in this order. It notes each part in l, which stops it.
@@ -133,15 +135,28 @@ func (s *storage) openDatabase(
 		})
 		target = cluster.URL()
 	}
-	db, err := postgres.Open(ctx, postgres.Config{
-		URL: target, Namespace: postgres.Namespace(cfg.Namespace), MaxConns: cfg.DatabaseConns, Logger: l.logger,
-	})
+	pause := loop.Backoff{Min: time.Second, Max: 5 * time.Second}
+	db, err := s.connect(ctx, cfg, l, target)
+	for mode.awaits && err != nil && postgres.Away(err) {
+		l.logger.WarnContext(ctx, "database does not answer, is tried again", "error", err, "retry_in", pause.Pause())
+		if !pause.Wait(ctx) {
+			return errInterrupted
+		}
+		db, err = s.connect(ctx, cfg, l, target)
+	}
 	if err != nil {
 		return err
 	}
 	s.db = db
 	l.started("database connections", stopStorage, func(context.Context) { db.Close() })
 	return nil
+}
+
+// connect opens the database at an address.
+func (s *storage) connect(ctx context.Context, cfg Config, l *lifecycle, target string) (*postgres.DB, error) {
+	return postgres.Open(ctx, postgres.Config{
+		URL: target, Namespace: postgres.Namespace(cfg.Namespace), MaxConns: cfg.DatabaseConns, Logger: l.logger,
+	})
 }
 
 // watchWrites starts the watch that knows whether the database takes writes.

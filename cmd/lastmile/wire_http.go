@@ -40,7 +40,7 @@ func (a *App) serve(ctx context.Context, areas [][]httpapi.Route) error {
 	if err := tokens.Check(); err != nil {
 		return err
 	}
-	var limiter vault.Limiter = a.storage.vault.Limits
+	var limiter vault.SeveralLimiter = a.storage.vault.Limits
 	if a.storage.sole(a.roles) { // otherwise all replicas share the counters in PostgreSQL
 		limiter = vault.NewLocalLimits(a.clock)
 	}

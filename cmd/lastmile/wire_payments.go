@@ -2,6 +2,9 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"net/http"
+	"os"
 
 	"github.com/lastmile-isp/lastmile/aggregates/payments"
 	"github.com/lastmile-isp/lastmile/commands"
@@ -76,17 +79,42 @@ func (a *App) wirePayments(ctx context.Context) ([][]httpapi.Route, error) {
 		TrustBare: a.cfg.GatewayMode == gatewayTest || a.cfg.PaymentEnv == string(mobilemoney.Sandbox),
 	}
 	if a.roles.has(roleAPI) {
-		receiver.Kept = paymentsjobs.NewKept(paymentsjobs.KeptConfig{
-			Dir: a.cfg.DataDir, Limits: vault.NewLocalLimits(a.clock), PerMinute: a.cfg.RateLimitWebhook,
-			Written: func() bool { return a.storage.writes.State() == postgres.WritesTaken },
-		}, receiver)
-		if err := a.life.startBeside(ctx, "kept callbacks", stopEngines, receiver.Kept); err != nil {
+		a.kept.Serve(receiver)
+		if err := a.life.startBeside(ctx, "kept callbacks", stopEngines, a.kept); err != nil {
 			return nil, err
 		}
-		a.kept = receiver.Kept
+		receiver.Kept = a.kept
 	}
 	return append(a.paymentRoutes(access), paymentsapi.Webhooks{Receiver: receiver}.Routes(),
 		paymentsapi.Page{Cases: page}.Routes()), nil
+}
+
+// keepEarly opens the file of callbacks that wait for the database, before there is one, and gives what serves requests
+// until the program is ready. It needs the platform key and DATA_DIR alone.
+func (a *App) keepEarly(ctx context.Context) (http.Handler, error) {
+	ring, err := openKeyring(a.cfg)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(a.cfg.DataDir, 0o755); err != nil { //nolint:gosec // the files in it are guarded one by one
+		return nil, fmt.Errorf("DATA_DIR: %w", err)
+	}
+	a.kept = paymentsjobs.NewKept(paymentsjobs.KeptConfig{
+		Dir: a.cfg.DataDir, Ring: ring, Allowed: a.cfg.PaymentAllowedIPs,
+		Limits: vault.NewLocalLimits(a.clock), PerMinute: a.cfg.RateLimitWebhook,
+		Written: func() bool { return a.storage.writes.State() == postgres.WritesTaken },
+		Clock:   a.clock, Logger: a.logger,
+	})
+	if err := a.kept.Open(ctx); err != nil {
+		return nil, err
+	}
+	a.life.started("file of callbacks", stopStorage, func(context.Context) { a.kept.Stop() })
+	if !a.kept.Ran() {
+		return http.HandlerFunc(notReady), nil
+	}
+	return paymentsapi.Starting{
+		Keeper: a.kept, TrustedProxies: a.cfg.TrustedProxy, Else: http.HandlerFunc(notReady), Logger: a.logger,
+	}.Handler(), nil
 }
 
 // paymentPage makes the use case of the payment page, whose prompts are made by a job.

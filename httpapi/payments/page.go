@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"html/template"
+	"net/http"
 	"net/url"
 	"strings"
 	"unicode/utf8"
@@ -44,19 +45,25 @@ const payAccepted = "If there is something to pay on this account, a payment req
 // payLater is told when too many requests come from one address, which many customers share, or for one account.
 const payLater = "Too many people asked for a payment request just now. Please wait a minute and try again."
 
+// paySorry is told while the database or the event store is away. It holds also when the request was taken before the
+// fault: a phone that was asked is not asked a second time while its first payment request waits.
+const paySorry = "We cannot send a payment request at the moment. Please try again in a few minutes. A payment that " +
+	"you have made already is not lost: it is counted as soon as we can, and your internet comes back by itself."
+
 // Routes lists the page and its form.
 func (a Page) Routes() []httpapi.Route {
 	return []httpapi.Route{
 		{
 			Method: "GET", Path: "/pay", Hosts: httpapi.OnOrganization, Access: httpapi.AccessPublic,
 			Summary: "Payment page, without a sign-in", Produces: "text/html", Handle: a.show,
+			Sorry: a.sorry,
 			Query: []httpapi.Param{{Name: "account", Type: "string", Doc: "is filled in"}},
 		},
 		{
 			Method: "POST", Path: "/pay", Hosts: httpapi.OnOrganization, Access: httpapi.AccessPublic,
 			Summary: "Ask for a payment request on the account's own phone", Request: payRequest{}, Form: true,
 			Response: payResponse{}, Status: 202, BodyLimit: 8 << 10, IgnoresIdempotency: true,
-			Handle: a.pay,
+			Handle: a.pay, Sorry: a.sorry,
 		},
 	}
 }
@@ -114,6 +121,14 @@ func (a Page) show(_ context.Context, c *httpapi.Call) error {
 		account = ""
 	}
 	return a.send(c, 200, payPage{Account: account})
+}
+
+// sorry answers with the page when the call failed here, except to a program that sent JSON.
+func (a Page) sorry(c *httpapi.Call, status int) bool {
+	if c.Request.Method != http.MethodGet && !c.IsForm() {
+		return false
+	}
+	return a.send(c, status, payPage{Note: paySorry, Fault: true}) == nil
 }
 
 // pay takes an account and answers at once, in the form of the request.

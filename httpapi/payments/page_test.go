@@ -307,3 +307,29 @@ func TestPay_CustomersBehindOneAddressPayInTheSameMinutes(t *testing.T) {
 		})
 	}
 }
+
+func TestPay_AnAddressOverItsLimitLeavesNoTraceOfWhatItTypes(t *testing.T) {
+	t.Parallel()
+	k := newMoneyKit(t, moneytest.Options{Login: 1, Shared: true})
+	for n := range 50 {
+		k.pay(t, "", map[string]any{"account": fmt.Sprint("first", n)})
+	}
+	rows := func() (n int) {
+		t.Helper()
+		table := k.Core.DB.Namespace.Schema("vault") + ".limits"
+		err := k.Core.DB.Owner.QueryRow(t.Context(), "select count(*) from "+table).Scan(&n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	before := rows()
+	for n := range 20 {
+		if a := k.Do(t, form(url.Values{"account": {fmt.Sprint("more", n)}})); a.Status != 429 {
+			t.Errorf("request %d: %d", n, a.Status)
+		}
+	}
+	if after := rows(); after != before || before < 50 {
+		t.Errorf("%d rows became %d", before, after)
+	}
+}

@@ -6,7 +6,7 @@ on conflict (key) do update set (started_at, previous, current, allowed, expires
 	select started, prev, cur + ok::int, ok, started + 2 * $3::bigint * interval '1 microsecond'
 	from (
 		select started, prev, cur,
-		       prev::bigint * ($3::bigint - (extract(epoch from $2::timestamptz - started) * 1000000)::bigint)
+		       prev::bigint * ($3::bigint - greatest((extract(epoch from $2::timestamptz - started) * 1000000)::bigint, 0))
 		           + (cur + 1) * $3::bigint <= $4::int * $3::bigint as ok
 		from (
 			select case gone when 0 then l.started_at
@@ -14,8 +14,8 @@ on conflict (key) do update set (started_at, previous, current, allowed, expires
 			            else $2::timestamptz end as started,
 			       case gone when 0 then l.previous when 1 then l.current else 0 end as prev,
 			       case gone when 0 then l.current else 0 end as cur
-			from (select greatest((extract(epoch from $2::timestamptz - l.started_at) * 1000000)::bigint
-				/ $3::bigint, 0) as gone) as g
+			from (select (extract(epoch from $2::timestamptz - l.started_at) * 1000000)::bigint
+				/ $3::bigint as gone) as g
 		) as rolled
 	) as judged)
 returning started_at, previous, current, allowed

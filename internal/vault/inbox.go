@@ -135,14 +135,14 @@ func (i *Inbox) StoreAs(ctx context.Context, callback uuid.UUID, c Callback) err
 // keptPlace is the associated data of callbacks that wait outside of the database.
 const keptPlace = "callbacks on the disk"
 
-// SealKept seals what a callback brought, for the time in which the inbox cannot be written. It needs no database.
-func (i *Inbox) SealKept(plain []byte) []byte {
-	return i.core.ring.Seal(secrets.Sealing, plain, []byte(keptPlace))
+// SealKept seals what a callback brought, for the time in which the inbox cannot be written.
+func SealKept(ring *secrets.Keyring, plain []byte) []byte {
+	return ring.Seal(secrets.Sealing, plain, []byte(keptPlace))
 }
 
 // OpenKept opens what SealKept made. Fails: secrets.ErrUnknownKey, secrets.ErrTampered.
-func (i *Inbox) OpenKept(sealed []byte) ([]byte, error) {
-	return i.core.ring.Open(secrets.Sealing, sealed, []byte(keptPlace))
+func OpenKept(ring *secrets.Keyring, sealed []byte) ([]byte, error) {
+	return ring.Open(secrets.Sealing, sealed, []byte(keptPlace))
 }
 
 // Take holds up to limit due callbacks for InboxLease, the longest due first. Call Done or Fail for each before the

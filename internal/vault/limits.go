@@ -30,20 +30,21 @@ type Limiter interface {
 		window time.Duration) (ok bool, retryAfter time.Duration, err error)
 }
 
-// Quota is one of several limits that a call must keep at once: at most Limit calls of Key in the window.
+// Quota is one of several limits that a call must keep at once: at most Limit calls of Key in Window.
 type Quota struct {
-	Key   string
-	Limit int
+	Key    string
+	Limit  int
+	Window time.Duration
 }
 
 // SeveralLimiter is a Limiter that can also count one call against several limits.
 type SeveralLimiter interface {
 	Limiter
 	// AllowAll counts the call against every quota and returns true. When one of them is used up, it counts the call
-	// against none, and returns false with the time to wait for that one. All callers name quotas that they share in
-	// the same order: each is locked until the others are counted.
-	AllowAll(ctx context.Context, window time.Duration,
-		quotas ...Quota) (ok bool, retryAfter time.Duration, err error)
+	// against none, and returns false with the time to wait for that one: it does not look at those behind it, and
+	// leaves no row for any. All callers name quotas that they share in the same order: each is locked until the
+	// others are counted.
+	AllowAll(ctx context.Context, quotas ...Quota) (ok bool, retryAfter time.Duration, err error)
 }
 
 // Limits is the Limiter in PostgreSQL, for several replicas.
@@ -63,16 +64,14 @@ const purgeLimitsSQL = `delete from {schema}.limits where expires_at <= $1`
 
 // Allow implements Limiter with one statement, which counts and decides.
 func (l *Limits) Allow(ctx context.Context, key string, limit int, window time.Duration) (bool, time.Duration, error) {
-	return l.count(ctx, l.core.db.Owner, window, Quota{Key: key, Limit: limit})
+	return l.count(ctx, l.core.db.Owner, Quota{Key: key, Limit: limit, Window: window})
 }
 
 // AllowAll implements SeveralLimiter with one transaction, which a used-up quota rolls back.
-func (l *Limits) AllowAll(
-	ctx context.Context, window time.Duration, quotas ...Quota,
-) (ok bool, wait time.Duration, err error) {
+func (l *Limits) AllowAll(ctx context.Context, quotas ...Quota) (ok bool, wait time.Duration, err error) {
 	err = pgx.BeginFunc(ctx, l.core.db.Owner, func(tx pgx.Tx) error {
 		for _, q := range quotas {
-			if ok, wait, err = l.count(ctx, tx, window, q); err != nil {
+			if ok, wait, err = l.count(ctx, tx, q); err != nil {
 				return err
 			}
 			if !ok {
@@ -99,13 +98,11 @@ type rowQuerier interface {
 }
 
 // count counts a call against one quota, or gives the time to wait.
-func (l *Limits) count(
-	ctx context.Context, db rowQuerier, window time.Duration, q Quota,
-) (bool, time.Duration, error) {
+func (l *Limits) count(ctx context.Context, db rowQuerier, q Quota) (bool, time.Duration, error) {
 	var s slidingWindow
 	var ok bool
 	now := l.core.now()
-	err := db.QueryRow(ctx, l.core.sql(allowLimitSQL), mac(l.key, q.Key), now, window.Microseconds(), q.Limit).
+	err := db.QueryRow(ctx, l.core.sql(allowLimitSQL), mac(l.key, q.Key), now, q.Window.Microseconds(), q.Limit).
 		Scan(&s.started, &s.previous, &s.current, &ok)
 	if err != nil {
 		return false, 0, fmt.Errorf("count against limit: %w", err)
@@ -113,7 +110,7 @@ func (l *Limits) count(
 	if ok {
 		return true, 0, nil
 	}
-	return false, s.wait(now, q.Limit, window), nil
+	return false, s.wait(now, q.Limit, q.Window), nil
 }
 
 // Purge removes counters so old that they admit everything.
@@ -144,13 +141,11 @@ func NewLocalLimits(c clock.Clock) *LocalLimits {
 func (l *LocalLimits) Allow(
 	ctx context.Context, key string, limit int, window time.Duration,
 ) (bool, time.Duration, error) {
-	return l.AllowAll(ctx, window, Quota{Key: key, Limit: limit})
+	return l.AllowAll(ctx, Quota{Key: key, Limit: limit, Window: window})
 }
 
 // AllowAll implements SeveralLimiter. The error is always nil.
-func (l *LocalLimits) AllowAll(
-	_ context.Context, window time.Duration, quotas ...Quota,
-) (bool, time.Duration, error) {
+func (l *LocalLimits) AllowAll(_ context.Context, quotas ...Quota) (bool, time.Duration, error) {
 	now := l.clock.Now().Truncate(time.Microsecond)
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -160,9 +155,9 @@ func (l *LocalLimits) AllowAll(
 		if !found {
 			s = slidingWindow{started: now}
 		}
-		s = s.rolled(now, window)
-		if !s.admits(now, q.Limit, window) {
-			return false, s.wait(now, q.Limit, window), nil
+		s = s.rolled(now, q.Window)
+		if !s.admits(now, q.Limit, q.Window) {
+			return false, s.wait(now, q.Limit, q.Window), nil
 		}
 		s.current++
 		counted[i] = s
@@ -179,10 +174,11 @@ type slidingWindow struct {
 	previous, current int
 }
 
-// rolled gives the counters at an instant: a window that has ended becomes the one before, or is dropped.
+// rolled gives the counters at an instant: a window that has ended becomes the one before, or is dropped. One that
+// begins more than a window later is dropped, too: the clock was put back, and nobody waits until it is there again.
 func (s slidingWindow) rolled(now time.Time, window time.Duration) slidingWindow {
 	switch gone := now.Sub(s.started) / window; {
-	case gone <= 0:
+	case gone == 0:
 		return s
 	case gone == 1:
 		return slidingWindow{s.started.Add(window), s.current, 0}
@@ -193,13 +189,13 @@ func (s slidingWindow) rolled(now time.Time, window time.Duration) slidingWindow
 
 // admits reports whether one more call fits. It counts in whole microseconds, as the SQL does.
 func (s slidingWindow) admits(now time.Time, limit int, window time.Duration) bool {
-	w, gone := window.Microseconds(), now.Sub(s.started).Microseconds()
+	w, gone := window.Microseconds(), max(now.Sub(s.started).Microseconds(), 0)
 	return int64(s.previous)*(w-gone)+int64(s.current+1)*w <= int64(limit)*w
 }
 
 // wait gives the time until a refused call would be admitted if no other call comes; at least one microsecond.
 func (s slidingWindow) wait(now time.Time, limit int, window time.Duration) time.Duration {
-	gone := now.Sub(s.started)
+	gone := max(now.Sub(s.started), 0)
 	fades := func(count, room int) time.Duration { // until count's share in its following window leaves that much room
 		if count <= room {
 			return 0

@@ -208,6 +208,26 @@ func TestLimiter_BothKeepTheContract(t *testing.T) {
 	}
 }
 
+func TestLimiter_AClockThatIsPutBackShutsNobodyOut(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	for name, l := range map[string]vault.Limiter{"postgres": k.Limits, "local": vault.NewLocalLimits(k.clock)} {
+		k.clock.Set(start)
+		for _, back := range []time.Duration{0, time.Hour, 24 * time.Hour, 2000 * time.Hour} {
+			k.clock.Advance(-back)
+			for range 2 { // the second time the window before counts
+				for n := range 5 {
+					ok, wait, err := l.Allow(t.Context(), "user", 3, time.Minute)
+					if err != nil || n == 0 && !ok || wait > 2*time.Minute {
+						t.Errorf("%s, %s back: %v, wait %s, %v", name, back, ok, wait, err)
+					}
+				}
+				k.clock.Advance(90 * time.Second)
+			}
+		}
+	}
+}
+
 func TestLimiter_BothCountAlike(t *testing.T) {
 	t.Parallel()
 	k := open(t)
@@ -232,13 +252,14 @@ func TestLimiter_ACallOfSeveralQuotasCountsAgainstAllOrNone(t *testing.T) {
 	t.Parallel()
 	k := open(t)
 	for name, l := range map[string]vault.SeveralLimiter{"postgres": k.Limits, "local": vault.NewLocalLimits(k.clock)} {
-		own, others := vault.Quota{Key: "own", Limit: 3}, vault.Quota{Key: "others", Limit: 3}
-		all := vault.Quota{Key: "all", Limit: 5}
+		own := vault.Quota{Key: "own", Limit: 3, Window: time.Minute}
+		others := vault.Quota{Key: "others", Limit: 3, Window: time.Minute}
+		all := vault.Quota{Key: "all", Limit: 5, Window: time.Minute}
 		allow := func(want int, quotas ...vault.Quota) {
 			t.Helper()
 			got := 0
 			for range 20 {
-				ok, wait, err := l.AllowAll(t.Context(), time.Minute, quotas...)
+				ok, wait, err := l.AllowAll(t.Context(), quotas...)
 				if err != nil || ok != (wait == 0) {
 					t.Fatalf("%s: %v, wait %v, %v", name, ok, wait, err)
 				}
@@ -264,8 +285,9 @@ func TestLimits_SeveralQuotasAtOnceCountEveryCallOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for n := range 24 {
 		wg.Go(func() {
-			ok, _, err := k.Limits.AllowAll(t.Context(), time.Hour,
-				vault.Quota{Key: fmt.Sprint("own ", n%3), Limit: 4}, vault.Quota{Key: "all", Limit: 10})
+			ok, _, err := k.Limits.AllowAll(t.Context(),
+				vault.Quota{Key: fmt.Sprint("own ", n%3), Limit: 4, Window: time.Hour},
+				vault.Quota{Key: "all", Limit: 10, Window: time.Hour})
 			if err != nil {
 				t.Error(err)
 			}

@@ -30,6 +30,9 @@ const (
 	staleAfter = 3 * time.Minute
 	// settlePatience is how long cuts wait, after the database is back, for money that may come to be counted yet.
 	settlePatience = 10 * time.Minute
+	// othersPatience is how long cuts wait at least for what other programs may have on their disks. They look at the
+	// database every second while callbacks wait, and after several failures every few seconds.
+	othersPatience = 10 * time.Second
 	// moneySteps are the steps from a callback to the review of a subscription, each of them by a process: the receipt,
 	// the account, the paid time, the review. One more counts the pauses.
 	moneySteps = 5
@@ -43,7 +46,9 @@ type AbsenceConfig struct {
 	// Takes says that this program takes money; otherwise it only reads what the others note.
 	Takes bool
 	// Settles says that this program drives processes, so it records absences and finds out when they are settled.
-	Settles  bool
+	Settles bool
+	// Others says that other programs take money, too: what waits on their disks is not known here.
+	Others   bool
 	Workers  Workers // Bus, Views, Clock and Outage
 	Presence *vault.Presence
 	// Kept is how many callbacks have ever waited on this program's disk, and whether one waits now; nil = none.
@@ -110,6 +115,18 @@ func (a *Absence) MayCut() bool {
 	return !a.settling && (a.alone || a.base.Now().Sub(a.beat) < staleAfter)
 }
 
+// Leads is called when this program begins to drive the processes, before they cut anybody. It does so after an outage
+// of the database, however short, because its lock is lost then; other programs may have kept callbacks meanwhile.
+func (a *Absence) Leads() {
+	if !a.cfg.Others {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.settling, a.since = true, a.base.Now()
+	loop.Wake(a.wake)
+}
+
 // work beats, and settles what it finds, until ctx ends.
 func (a *Absence) work(ctx context.Context) {
 	for ctx.Err() == nil {
@@ -168,8 +185,13 @@ func (a *Absence) unsettled() bool {
 // settle records an absence, and lets cuts go on when everything of it is counted or patience is over.
 func (a *Absence) settle(ctx context.Context, away vault.Absence) error {
 	a.mu.Lock()
-	left := settlePatience - a.base.Now().Sub(a.since)
+	since := a.since
+	waited := a.base.Now().Sub(a.since)
 	a.mu.Unlock()
+	if a.cfg.Others && waited < othersPatience {
+		return nil
+	}
+	left := settlePatience - waited
 	ever, _ := a.cfg.Kept()
 	limited, cancel := context.WithTimeout(ctx, left)
 	defer cancel()
@@ -189,7 +211,9 @@ func (a *Absence) settle(ctx context.Context, away vault.Absence) error {
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.settling, a.since, a.counted = false, time.Time{}, ever
+	if a.since.Equal(since) { // otherwise another outage has begun meanwhile
+		a.settling, a.since, a.counted = false, time.Time{}, ever
+	}
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/journal"
 	"github.com/lastmile-isp/lastmile/internal/loop"
@@ -37,6 +39,7 @@ const (
 // Journals of kept callbacks. Programs that share a directory have one each.
 const (
 	keptName     = "callbacks"
+	keyName      = "kept.key"
 	keptJournals = 16
 	keptSegment  = 4 << 20
 )
@@ -57,24 +60,32 @@ const (
 
 // KeptConfig has what Kept needs. Every field is required.
 type KeptConfig struct {
-	Dir string // DATA_DIR
-	// Written reports whether the database takes writes, as far as is known.
+	Dir  string           // DATA_DIR
+	Ring *secrets.Keyring // seals what waits
+	// Allowed are the provider's addresses, as in Receiver.
+	Allowed []netip.Prefix
+	// Written reports whether the database takes writes, as far as is known. It is not called before Serve.
 	Written func() bool
 	// Limits count the callbacks of a minute; they must work without the database.
 	Limits vault.Limiter
 	// PerMinute is RATE_LIMIT_WEBHOOK; 0 = no limit.
 	PerMinute int
+	Clock     clock.Clock
+	Logger    *slog.Logger
 }
 
 // Kept keeps callbacks on the disk while the inbox cannot be written, and stores them in it afterwards, in their order.
-// Safe for concurrent use.
+// After Open it takes callbacks, also before the database is there; after Serve and Start it stores them. Safe for
+// concurrent use.
 type Kept struct {
 	cfg      KeptConfig
-	receiver Receiver // without this Kept
+	receiver Receiver                              // without this Kept; zero before Serve
+	tokens   atomic.Pointer[vault.CallbackSecrets] // nil before Serve: no token is known
 	logger   *slog.Logger
 	loops    *loop.Group
 	file     *journal.Queue
 	path     string
+	ran      bool // a program has run here before, with this platform key
 	wake     chan struct{}
 
 	ever    atomic.Int64 // callbacks that were ever on the disk, since the start
@@ -93,17 +104,22 @@ type keptCallback struct {
 	Body       []byte    `json:"body"`
 }
 
-// NewKept makes the keeper for a receiver, which names it afterwards in its field Kept.
-func NewKept(cfg KeptConfig, r Receiver) *Kept {
-	logger := r.Workers.cfg.Logger
+// NewKept makes a keeper, which needs no database before Serve.
+func NewKept(cfg KeptConfig) *Kept {
 	return &Kept{
-		cfg: cfg, receiver: r, logger: logger, loops: loop.New(logger), wake: make(chan struct{}, 1),
+		cfg: cfg, logger: cfg.Logger, loops: loop.New(cfg.Logger), wake: make(chan struct{}, 1),
 		sources: map[string]int{},
 	}
 }
 
-// Start opens a journal of its own, learns the present tokens, and begins to store what waits. It fails when the disk
-// does not take one.
+// Serve names the receiver whose inbox gets the callbacks. It comes once, before Start; the receiver names the keeper
+// afterwards in its field Kept.
+func (k *Kept) Serve(r Receiver) {
+	k.receiver = r
+	k.tokens.Store(r.Workers.cfg.Addresses.Tokens)
+}
+
+// Start learns the present tokens and begins to store what waits.
 func (k *Kept) Start(ctx context.Context) error {
 	return k.loops.Start(ctx, func(ctx context.Context) error {
 		tokens := k.receiver.Workers.cfg.Addresses.Tokens
@@ -112,8 +128,10 @@ func (k *Kept) Start(ctx context.Context) error {
 				return err
 			}
 		}
-		if err := k.open(ctx); err != nil {
-			return err
+		if !k.ran { // the vault was opened with the key, so it is right
+			if err := os.WriteFile(k.proof(), vault.SealKept(k.cfg.Ring, []byte(keyName)), 0o600); err != nil {
+				return fmt.Errorf("callbacks on the disk: %w", err)
+			}
 		}
 		k.loops.Go("kept callbacks", k.work)
 		return nil
@@ -136,8 +154,9 @@ func (k *Kept) name(n int) string {
 	return filepath.Join(k.cfg.Dir, fmt.Sprintf("%s-%d", keptName, n+1))
 }
 
-// open opens the first journal that no other program has.
-func (k *Kept) open(ctx context.Context) error {
+// Open opens the first journal that no other program has. It comes once, before everything else, and fails when the
+// disk does not take one. Stop closes it.
+func (k *Kept) Open(ctx context.Context) error {
 	for n := range keptJournals {
 		file, err := k.journal(ctx, k.name(n))
 		switch {
@@ -147,6 +166,10 @@ func (k *Kept) open(ctx context.Context) error {
 			return fmt.Errorf("callbacks on the disk: %w", err)
 		}
 		k.file, k.path = file, k.name(n)
+		if proof, err := os.ReadFile(k.proof()); err == nil {
+			_, err = vault.OpenKept(k.cfg.Ring, proof)
+			k.ran = err == nil
+		}
 		k.ever.Add(int64(file.Len()))
 		return nil
 	}
@@ -158,6 +181,13 @@ func (k *Kept) journal(ctx context.Context, dir string) (*journal.Queue, error) 
 	return journal.OpenQueue(ctx, journal.Config{Dir: dir, Segment: keptSegment, Logger: k.logger})
 }
 
+// Ran reports whether a program has run with this directory and this platform key before. Only then are callbacks kept
+// while the program starts: what is sealed under a key that does not fit the database cannot be read again.
+func (k *Kept) Ran() bool { return k.ran }
+
+// proof is the path of a file that is sealed under the platform key of the last start that found the key to be right.
+func (k *Kept) proof() string { return filepath.Join(k.cfg.Dir, keyName) }
+
 // Len is the number of callbacks that wait on the disk.
 func (k *Kept) Len() int { return k.file.Len() }
 
@@ -166,6 +196,25 @@ func (k *Kept) Ever() int64 { return k.ever.Load() }
 
 // Empty reports whether no callback waits on the disk.
 func (k *Kept) Empty() bool { return k.file.Empty() }
+
+// Receive keeps a callback that tells of money while the program starts, and gives the answer (Receiver.Receive).
+// Fails: source_not_allowed, rate_limited, malformed_callback, callback_not_kept.
+func (k *Kept) Receive(ctx context.Context, kind, token, ip string, body []byte) (any, error) {
+	if _, err := allowed(k.cfg.Allowed, ip); err != nil {
+		return nil, err
+	}
+	callback, err := uuid.NewV7()
+	if err != nil {
+		return nil, fmt.Errorf("keep callback: %w", err)
+	}
+	err = k.keep(ctx, keptCallback{
+		ID: callback, Kind: kind, Token: token, IP: ip, ReceivedAt: k.cfg.Clock.Now(), Body: body,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return acknowledged(kind, body)
+}
 
 // keep writes a callback through to the disk. Fails: rate_limited, callback_not_kept.
 func (k *Kept) keep(ctx context.Context, c keptCallback) error {
@@ -178,7 +227,7 @@ func (k *Kept) keep(ctx context.Context, c keptCallback) error {
 		return fmt.Errorf("keep callback: %w", err)
 	}
 	k.ever.Add(1) // before it can be taken
-	if err := k.file.Append(k.receiver.Workers.cfg.Inbox.SealKept(plain)); err != nil {
+	if err := k.file.Append(vault.SealKept(k.cfg.Ring, plain)); err != nil {
 		return notKept(err)
 	}
 	k.mu.Lock()
@@ -193,11 +242,11 @@ func (k *Kept) keep(ctx context.Context, c keptCallback) error {
 // in its address if this program knows that, otherwise the sender.
 func (k *Kept) admit(ctx context.Context, c keptCallback) (string, error) {
 	most, source := mostOfToken, ""
-	if k.receiver.Workers.cfg.Addresses.Tokens.Known(secrets.Text(c.Token)) {
+	if tokens := k.tokens.Load(); tokens != nil && tokens.Known(secrets.Text(c.Token)) {
 		source = fmt.Sprintf("token %x", sha256.Sum256([]byte(c.Token)))
 	} else {
 		share := 1
-		if len(k.receiver.Allowed) > 0 {
+		if len(k.cfg.Allowed) > 0 {
 			share = providerShare
 		}
 		most, source = mostOfSender*share, "address "+c.IP
@@ -284,7 +333,7 @@ func (k *Kept) storeOne(ctx context.Context, sealed []byte) error {
 	defer leave()
 	ctx, cancel := context.WithTimeout(ctx, storePatience)
 	defer cancel()
-	plain, err := k.receiver.Workers.cfg.Inbox.OpenKept(sealed)
+	plain, err := vault.OpenKept(k.cfg.Ring, sealed)
 	var c keptCallback
 	if err == nil {
 		err = json.Unmarshal(plain, &c)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -19,6 +20,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/journal"
 	"github.com/lastmile-isp/lastmile/internal/loop"
+	"github.com/lastmile-isp/lastmile/internal/secrets"
 	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/jobs/payments"
 )
@@ -32,12 +34,21 @@ type keeper struct {
 // keeping starts a receiver in a directory.
 func (k *kit) keeping(t *testing.T, dir string, away bool) *keeper {
 	t.Helper()
+	ring, err := secrets.New(bytes.Repeat([]byte{7}, secrets.KeySize)) // that of coretest
+	if err != nil {
+		t.Fatal(err)
+	}
 	out := &keeper{Receiver: paymentsjobs.Receiver{Workers: k.workers, Inbox: paymentsjobs.NewInbox(k.workers)}}
 	out.away.Store(away)
 	out.Kept = paymentsjobs.NewKept(paymentsjobs.KeptConfig{
 		Dir: dir, Written: func() bool { return !out.away.Load() }, Limits: vault.NewLocalLimits(k.clock),
-		PerMinute: 100,
-	}, out.Receiver)
+		PerMinute: 100, Clock: k.clock, Logger: slog.New(slog.DiscardHandler),
+		Ring: ring,
+	})
+	if err := out.Kept.Open(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	out.Kept.Serve(out.Receiver)
 	if err := out.Kept.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}

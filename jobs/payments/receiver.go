@@ -63,7 +63,7 @@ type sender struct {
 func (r Receiver) Receive(
 	ctx context.Context, kind, token, ip string, body []byte, admit func(gateway string) error,
 ) (any, error) {
-	if _, err := r.allowed(ip); err != nil {
+	if _, err := allowed(r.Allowed, ip); err != nil {
 		return nil, err
 	}
 	callback, err := uuid.NewV7()
@@ -201,14 +201,14 @@ func (r Receiver) countedFor(ctx context.Context, s sender, kind string, body []
 }
 
 // allowed gives the address of a sender, and proves it when there is a list. Fails: source_not_allowed.
-func (r Receiver) allowed(ip string) (sender, error) {
+func allowed(list []netip.Prefix, ip string) (sender, error) {
 	var s sender
 	s.ip, _ = netip.ParseAddr(ip) // the zero address is on no list
 	s.ip = s.ip.Unmap()
-	for _, p := range r.Allowed {
+	for _, p := range list {
 		s.verified = s.verified || p.Contains(s.ip)
 	}
-	if len(r.Allowed) > 0 && !s.verified {
+	if len(list) > 0 && !s.verified {
 		return s, failure.NewDenied("source_not_allowed", "Callbacks are not accepted from this address.")
 	}
 	return s, nil
@@ -217,7 +217,7 @@ func (r Receiver) allowed(ip string) (sender, error) {
 // identify finds the proof of the sender: a token of the right kind, an allowed address, or TrustBare. An unknown token
 // is no failure; the callback is unverified. Fails: source_not_allowed.
 func (r Receiver) identify(ctx context.Context, kind, token, ip string) (sender, error) {
-	s, err := r.allowed(ip)
+	s, err := allowed(r.Allowed, ip)
 	if err != nil {
 		return s, err
 	}

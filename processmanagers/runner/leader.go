@@ -96,6 +96,9 @@ func (r *Runner) lead(ctx context.Context, lock *postgres.Lock) error {
 	if err := r.cfg.DB.Owner.QueryRow(ctx, r.sql(beginTermSQL)).Scan(&t.epoch); err != nil {
 		return fmt.Errorf("begin a term: %w", err)
 	}
+	if r.cfg.Leads != nil {
+		r.cfg.Leads()
+	}
 	work := loop.Within(ctx, r.logger)
 	defer work.Stop()
 	for _, p := range r.processes {

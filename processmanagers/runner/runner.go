@@ -42,6 +42,8 @@ type Config struct {
 	// command mostly waits for the log, and needs no connection of DB meanwhile. One organization has at most three
 	// quarters of either. Zero means 8.
 	Concurrency int
+	// Leads is called when this program begins to drive the processes, before they work; nil = nobody is told.
+	Leads func()
 }
 
 // Bus executes commands, and encodes those that wait for their execution as rows.

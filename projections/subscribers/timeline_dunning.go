@@ -45,6 +45,10 @@ func ofDunning(e events.DunningEvent) happening {
 		return about("", "The clock of dunning stands still since "+v.From.UTC().Format("2006-01-02 15:04")+
 			" UTC: "+spoken(v.Cause)+".")
 	case events.DunningClockStarted:
+		if !v.From.Before(v.Until) {
+			return about("", "The clock of dunning has run on after all: its stop since "+
+				v.From.UTC().Format("2006-01-02 15:04")+" UTC ("+spoken(v.Cause)+") was taken back.")
+		}
 		return about("", "The clock of dunning stood still from "+v.From.UTC().Format("2006-01-02 15:04")+" to "+
 			v.Until.UTC().Format("2006-01-02 15:04")+" UTC: "+spoken(v.Cause)+".")
 	case events.DunningReviewed, events.DunningReviewAsked, events.DunningPeriodClosed: // bookkeeping, no row

@@ -3,6 +3,7 @@ package subscribersviews_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -29,7 +30,14 @@ func TestTimeline_TellsWhatWasOwedAtEachStepOfDunning(t *testing.T) {
 			events.DunningBegan{DunningSubject: about, DunningStep: step(0)},
 			events.WalledGardenEntered{DunningSubject: about, DunningStep: step(1500, inv1)},
 			events.ServiceSuspended{DunningSubject: about, DunningStep: step(1500, inv1, inv2)},
-			events.WriteOffProposed{DunningSubject: about, DunningStep: step(0, inv2, inv1, inv3)})
+			events.WriteOffProposed{DunningSubject: about, DunningStep: step(0, inv2, inv1, inv3)},
+			events.DunningClockStopped{DunningSubject: about, Cause: "no_line:1", From: began, At: began},
+			events.DunningClockStarted{
+				DunningSubject: about, Cause: "no_line:1", From: began, Until: began, At: began,
+			},
+			events.DunningClockStarted{
+				DunningSubject: about, Cause: "no_payment:2", From: began, Until: began.Add(time.Hour), At: began,
+			})
 	if err := tables.Apply(t.Context(), story.Events()); err != nil {
 		t.Fatal(err)
 	}
@@ -39,6 +47,9 @@ func TestTimeline_TellsWhatWasOwedAtEachStepOfDunning(t *testing.T) {
 		"Not paid in time: KES 1500.00 of invoice ACME-0001. The customer reaches only the payment page.",
 		"Still not paid: KES 1500.00 of invoice ACME-0001 and 1 other. The customer has no access any more.",
 		"A debt so old that it was proposed for a write-off: an invoice and 2 others.",
+		"The clock of dunning stands still since " + began.Format("2006-01-02 15:04") + " UTC: no line.",
+		"its stop since " + began.Format("2006-01-02 15:04") + " UTC (no line) was taken back.",
+		"The clock of dunning stood still from ",
 	} {
 		if !strings.Contains(dump, want) {
 			t.Errorf("nothing says %q:\n%s", want, dump)

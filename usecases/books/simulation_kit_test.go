@@ -32,10 +32,11 @@ type simulation struct {
 	invoices      []id.Invoice // all that were drafted, of both subscribers
 	payments      []id.Receipt
 	setAside      []id.Refund
-	served        map[id.Subscription]time.Duration // how long there was service
-	given         map[id.Subscription]bool          // a served period was cancelled: its time was a gift
-	made          int                               // number of ids made so far
-	trace         []entry                           // what happened, for the person who looks at a failure
+	served        map[id.Subscription]time.Duration     // how long there was paid service
+	whole         map[id.Subscription][]events.TimeSpan // when there was service, paid or in the grace, as it was then
+	given         map[id.Subscription]bool              // a served period was cancelled: its time was a gift
+	made          int                                   // number of ids made so far
+	trace         []entry                               // what happened, for the person who looks at a failure
 }
 
 // entry is one line of a trace. It is written out only when the test fails.
@@ -48,7 +49,7 @@ type entry struct {
 func newSimulation(t *rapid.T) *simulation {
 	s := &simulation{
 		world: emptyWorld(t), draw: t, served: map[id.Subscription]time.Duration{},
-		given: map[id.Subscription]bool{},
+		given: map[id.Subscription]bool{}, whole: map[id.Subscription][]events.TimeSpan{},
 	}
 	s.org, s.amina, s.brian = made[id.Organization](s), made[id.Subscriber](s), made[id.Subscriber](s)
 	s.who = []id.Subscriber{s.amina, s.brian}
@@ -94,7 +95,9 @@ func (s *simulation) hear(e events.Envelope) {
 	case events.CreditSetAside:
 		s.setAside = append(s.setAside, v.RefundID)
 	case events.PeriodCancelled:
-		s.given[v.SubscriptionID] = s.given[v.SubscriptionID] || !v.NeverBegan
+		if !v.NeverBegan {
+			s.given[v.SubscriptionID], s.whole[v.SubscriptionID] = true, nil
+		}
 	default: // no operation names it
 	}
 	for _, w := range s.workers {
@@ -124,6 +127,11 @@ func (s *simulation) execute(c commands.Command) error {
 		_, err = s.accounts.try(c)
 	case commands.AccountCommand:
 		_, err = s.accounts.try(c)
+	case commands.ExtendSubscription:
+		if c.Late == events.FromExpiry {
+			c.Served = s.servedUntil(c.SubscriptionID, c.PaidAt)
+		}
+		_, err = s.subs.try(c)
 	case commands.SubscriptionCommand:
 		_, err = s.subs.try(c)
 	case commands.ReceiptCommand:
@@ -155,7 +163,42 @@ func (s *simulation) must(list ...commands.Command) {
 
 // subscribe makes a subscription for 1,000.
 func (s *simulation) subscribe(who id.Subscriber, mode events.BillingMode, unit calendar.Period) {
-	s.must(s.subscription(made[id.Subscription](s), who, mode, unit))
+	c := s.subscription(made[id.Subscription](s), who, mode, unit)
+	if mode == events.Prepaid {
+		c.Terms.LateRenewal = rapid.SampledFrom([]events.LateRenewal{"", events.FromExpiry}).Draw(s.draw, "renews late")
+	}
+	s.must(c)
+}
+
+// grace is how long there is service after the paid time; the subscriptions are never cut before.
+const grace = 3 * 24 * time.Hour
+
+// servedUntil gives the times of service since the end of the paid time, as the use case adds them to a payment.
+func (s *simulation) servedUntil(of id.Subscription, at time.Time) []events.TimeSpan {
+	var list []events.TimeSpan
+	for _, t := range s.whole[of] {
+		t.From, t.To = later(t.From, s.line(of).PaidUntil()), sooner(t.To, at)
+		if t.From.Before(t.To) {
+			list = append(list, t)
+		}
+	}
+	return list
+}
+
+// later is the second of two instants.
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// sooner is the first of two instants.
+func sooner(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
 }
 
 // cash is money that a subscriber brings.
@@ -247,6 +290,9 @@ func (s *simulation) until(at time.Time) {
 		}
 		if line.State == subscribers.Active && end.After(s.now) {
 			s.served[of] += end.Sub(s.now)
+		}
+		if until := sooner(at, line.PaidUntil().Add(grace)); line.State == subscribers.Active && until.After(s.now) {
+			s.whole[of] = append(s.whole[of], events.TimeSpan{From: s.now, To: until})
 		}
 	}
 	s.now = at

@@ -106,8 +106,15 @@ func (s *simulation) owesWhatWasServed(of id.Subscription) {
 	if line.Terms.Period == calendar.Day {
 		shortest, longest = days(1), days(1)
 	}
+	charged := s.served[of]
+	if line.Terms.LateRenewal == events.FromExpiry { // a late payment pays for the grace, too
+		charged = 0
+		for _, t := range s.whole[of] {
+			charged += t.To.Sub(t.From)
+		}
+	}
 	switch served := s.served[of]; {
-	case open > 0 && begun <= 1 && served <= time.Duration(kept-1)*shortest:
+	case open > 0 && begun <= 1 && charged <= time.Duration(kept-1)*shortest:
 		s.fail("subscription %s was served for %s; %d periods are asked for, %d with the paid ones", of, served, open,
 			kept)
 	case served > time.Duration(kept)*longest:

@@ -143,7 +143,7 @@ func (c cut) Allow(context.Context, string, int, time.Duration) (bool, time.Dura
 }
 
 // AllowAll implements vault.SeveralLimiter; it always fails.
-func (c cut) AllowAll(context.Context, time.Duration, ...vault.Quota) (bool, time.Duration, error) {
+func (c cut) AllowAll(context.Context, ...vault.Quota) (bool, time.Duration, error) {
 	c.die()
 	return false, 0, errCut
 }

@@ -196,9 +196,9 @@ func (p Prompts) reserve(ctx context.Context, asked usecases.Asked, command comm
 // sandbox take no real customer's prompts. A refused prompt counts against neither: otherwise
 // an organization could use up everybody's prompts with prompts that no phone gets. Fails: too_many_prompts.
 func (p Prompts) count(ctx context.Context, org id.Organization, environment string, phone personal.Text) error {
-	ok, wait, err := p.Limiter.AllowAll(ctx, promptWindow,
-		vault.Quota{Key: "prompt:" + org.String() + ":" + phone.Reveal(), Limit: p.Limit},
-		vault.Quota{Key: "prompt:" + environment + ":" + phone.Reveal(), Limit: 2 * p.Limit})
+	ok, wait, err := p.Limiter.AllowAll(ctx,
+		vault.Quota{Key: "prompt:" + org.String() + ":" + phone.Reveal(), Limit: p.Limit, Window: promptWindow},
+		vault.Quota{Key: "prompt:" + environment + ":" + phone.Reveal(), Limit: 2 * p.Limit, Window: promptWindow})
 	if err != nil {
 		return err
 	}

@@ -82,6 +82,7 @@ type Options struct {
 	Allowed []netip.Prefix // addresses from which callbacks are accepted; nil = any
 	Login   int            // sign-ins a minute for each address; 0 = no limit
 	Limit   int            // callbacks a minute for each shortcode and kind; 0 = no limit
+	Shared  bool           // limits are counted in PostgreSQL, as with several replicas
 }
 
 // late is a receiver that is set after the server has started, because it needs the server's address.
@@ -194,6 +195,9 @@ func (k *Kit) serve(t *testing.T, o Options, receiver *late, access paymentsjobs
 	}
 	k.Kit = apitest.New(t, func(c *httpapi.Config) {
 		c.Visibility, c.Limits.Webhook, c.Limits.Login = k.Views, o.Limit, o.Login
+		if o.Shared {
+			c.Limiter = k.Vault.Limits
+		}
 	},
 		pays.Routes(),
 		paymentsapi.Receipts{

@@ -1,0 +1,73 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"testing"
+)
+
+// TestKept_WhoPaysWhileTheProgramStartsIsCredited: the program starts while PostgreSQL is away, takes a payment, is
+// killed, and takes another one in its next start. Both are credited once. All else is answered 503 meanwhile.
+func TestKept_WhoPaysWhileTheProgramStartsIsCredited(t *testing.T) {
+	t.Parallel()
+	cluster := startCluster(t)
+	k := newKit(t, "DATABASE_URL="+cluster.URL())
+	addr := freePort(t)
+	program := k.spawn(addr)
+	k.signIn()
+	customer, account := k.subscriber("254711000901")
+	k.eventually("registration of the paybill", func(context.Context) (bool, error) {
+		out, err := k.simCall("POST", "/sim/paybill", map[string]any{
+			"shortCode": testShortcode, "msisdn": "254711000901", "amount": 1000, "billRefNumber": account,
+		})
+		return out.text("confirmation") == "sent", err
+	})
+	k.received(customer, 1)
+	program.kill9()
+
+	stopCluster(t, cluster)
+	for n := range 2 {
+		program = k.launch(addr)
+		k.eventually("the listener", func(context.Context) (bool, error) {
+			return k.statusOf(k.client(""), "/readyz") == http.StatusServiceUnavailable, nil
+		})
+		k.refused(k.client("acme"), "POST /auth/login", nil, http.StatusServiceUnavailable, "not_ready")
+		k.refused(k.client(""), "POST /webhooks/mobile-money/c2b/validation", nil, http.StatusServiceUnavailable,
+			"not_ready")
+		before := len(k.sim.Deliveries())
+		k.pay("254711000901", account, 100+n)
+		k.eventually("the answer to the callback", func(context.Context) (bool, error) {
+			list := k.sim.Deliveries()
+			return len(list) > before && list[len(list)-1].Status == http.StatusOK, fmt.Errorf("%+v", list)
+		})
+		if n == 0 {
+			program.kill9()
+		}
+	}
+	if err := cluster.Restart(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	k.eventually("service to be ready", func(context.Context) (bool, error) {
+		return k.statusOf(k.client(""), "/readyz") == http.StatusOK, nil
+	})
+	k.admin, _ = k.login("acme", testAdminEmail, testPassword)
+	k.received(customer, 3)
+	program.kill9()
+	k.spawn(addr)
+	k.admin, _ = k.login("acme", testAdminEmail, testPassword)
+	k.received(customer, 3)
+	k.eventually("the balance", func(ctx context.Context) (bool, error) {
+		s, err := k.admin.call(ctx, "GET", "/subscribers/"+customer, "", nil)
+		return number(s, "balance") == "-1201.00", fmt.Errorf("%w %v", err, s)
+	})
+}
+
+// received waits until a customer has so many receipts.
+func (k *kit) received(subscriber string, count int) {
+	k.t.Helper()
+	k.eventually("receipts", func(context.Context) (bool, error) {
+		list := k.all(k.admin, "/receipts?subscriberId="+subscriber)
+		return len(list) == count, fmt.Errorf("%d of %d receipts", len(list), count)
+	})
+}
