@@ -12,19 +12,17 @@ import (
 // absence is counted. It comes after the parts that take money and before the processes.
 func (a *App) startAbsence(ctx context.Context) error {
 	cfg := accessjobs.AbsenceConfig{
-		Takes: a.roles.has(roleAPI), Settles: a.roles.has(roleProcesses), Others: !a.storage.sole(a.roles),
-		Presence: a.storage.vault.Presence,
+		Takes: a.roles.has(roleAPI), Settles: a.roles.has(roleProcesses), Presence: a.storage.vault.Presence,
 		Workers: accessjobs.Workers{
 			Bus: a.engines.bus, Views: a.engines.views, Clock: a.clock, Outage: a.paymentOutage,
 		},
-		Callbacks: func(ctx context.Context) (int64, error) {
-			waiting, _, err := a.storage.vault.Inbox.Count(ctx, paymentsjobs.CauseUnknownPrompt)
-			return waiting, err
+		Owed: func(ctx context.Context) (bool, error) {
+			return a.storage.vault.Inbox.Owed(ctx, paymentsjobs.CauseUnknownPrompt, paymentsjobs.CauseUnknownAttempt)
 		},
 		Position: a.lastWork, Passed: a.workPassed, Logger: a.logger,
 	}
 	if kept := a.kept; kept != nil {
-		cfg.Kept = func() (int64, bool) { return kept.Ever(), !kept.Empty() }
+		cfg.Program, cfg.Kept = kept.Place(), func() (int64, int64) { return kept.Ever(), kept.Money() }
 	}
 	absence := accessjobs.NewAbsence(cfg)
 	if err := a.life.startBeside(ctx, "absence", stopEngines, absence); err != nil {

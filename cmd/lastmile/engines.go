@@ -78,17 +78,17 @@ func startEngines(
 	})
 	e.processes = processrunner.New(processrunner.Config{
 		Feed: e.feed, DB: s.db, Clock: c, Gate: gate, Logger: l.logger, Jobs: e.jobs,
-		Leads: func() {
-			if absence := e.absence.Load(); absence != nil {
-				absence.Leads()
-			}
-		},
 		Bus: accesscases.WaitingCuts{
 			ProcessBus: accesscases.NewReviews(billingcases.PeriodInvoices{Bus: e.bus}, e.bus, c),
 			MayCut: func() bool {
 				absence := e.absence.Load()
 				return absence != nil && absence.MayCut()
 			},
+		},
+		Lost: func() {
+			if absence := e.absence.Load(); absence != nil {
+				absence.Lost()
+			}
 		},
 	})
 	return e, nil

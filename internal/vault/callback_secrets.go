@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lastmile-isp/lastmile/internal/failure"
@@ -42,48 +43,81 @@ type CallbackSecrets struct {
 	known knownTokens
 }
 
-// mostKnown is how many tokens are remembered, at 32 octets each. When there are more, all but the newest are
-// forgotten.
-const mostKnown = 200_000
+// mostKnownPrompts is how many tokens of payment attempts are remembered, at some 200 octets each: the ones that were
+// used last.
+const mostKnownPrompts = 200_000
 
-// knownTokens are the hashes of tokens that this program has read or made, for the time without a database. The zero
-// value has none. Safe for concurrent use.
+// knownTokens are the tokens that this program has read or made, for the time without a database. Those of attempts
+// give way to newer ones; all others are needed for ever, and there are as many as there are shortcodes and routers.
+// The zero value has none. Safe for concurrent use.
 type knownTokens struct {
-	mu     sync.Mutex
-	hashes map[[sha256.Size]byte]bool
+	mu      sync.Mutex
+	lasting map[tokenHash]knownToken
+	prompts *simplelru.LRU[tokenHash, knownToken] // nil before the first
 }
 
-// add remembers the hash of a token.
-func (k *knownTokens) add(hash []byte) {
+// tokenHash is the SHA-256 of a token; the token itself is kept nowhere in the memory.
+type tokenHash [sha256.Size]byte
+
+// knownToken has the facts about a token that are needed without the database.
+type knownToken struct {
+	kind string
+	org  id.Organization // zero for the platform's
+}
+
+// add remembers a token by its hash.
+func (k *knownTokens) add(hash []byte, kind string, org id.Organization) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.hashes == nil || len(k.hashes) >= mostKnown {
-		k.hashes = map[[sha256.Size]byte]bool{}
+	if kind != promptSecrets {
+		if k.lasting == nil {
+			k.lasting = map[tokenHash]knownToken{}
+		}
+		k.lasting[tokenHash(hash)] = knownToken{kind, org}
+		return
 	}
-	k.hashes[[sha256.Size]byte(hash)] = true
+	if k.prompts == nil {
+		k.prompts, _ = simplelru.NewLRU[tokenHash, knownToken](mostKnownPrompts, nil) // it fails for a size of 0 alone
+	}
+	k.prompts.Add(tokenHash(hash), knownToken{kind, org})
+}
+
+// find gives what is remembered of a token.
+func (k *knownTokens) find(hash []byte) (knownToken, bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if t, ok := k.lasting[tokenHash(hash)]; ok || k.prompts == nil {
+		return t, ok
+	}
+	return k.prompts.Get(tokenHash(hash))
 }
 
 // Remember reads the newest tokens of a kind, so that Known knows them.
 func (s *CallbackSecrets) Remember(ctx context.Context, kind string, most int) error {
+	var hash []byte
+	var org id.Organization
 	rows, _ := s.core.db.Owner.Query(ctx, s.core.sql(newestCallbackSecretsSQL), kind, most)
-	hashes, err := pgx.CollectRows(rows, pgx.RowTo[[]byte])
+	_, err := pgx.ForEachRow(rows, []any{&hash, &org}, func() error {
+		s.known.add(hash, kind, org)
+		return nil
+	})
 	if err != nil {
 		return fmt.Errorf("read callback tokens: %w", err)
-	}
-	for _, hash := range hashes {
-		s.known.add(hash)
 	}
 	return nil
 }
 
-// Known reports whether a token is one that this program has read or made. It asks no database, so false says little.
-func (s *CallbackSecrets) Known(token secrets.Text) bool {
+// Known gives the organization of a token that this program has read or made, zero for the platform's. It asks no
+// database, so false says little.
+func (s *CallbackSecrets) Known(kind string, token secrets.Text) (id.Organization, bool) {
 	if token == "" || len(token) > maxToken {
-		return false
+		return id.Organization{}, false
 	}
-	s.known.mu.Lock()
-	defer s.known.mu.Unlock()
-	return s.known.hashes[[sha256.Size]byte(hashToken(token))]
+	t, ok := s.known.find(hashToken(token))
+	if !ok || t.kind != kind {
+		return id.Organization{}, false
+	}
+	return t.org, true
 }
 
 // SQL of callback secrets. The update in the insert changes nothing: it makes an existing row come back.
@@ -96,7 +130,9 @@ returning sealed`
 	lookupCallbackSecretSQL = `
 select kind, ref, org_id, shortcode from {schema}.callback_secrets where token_hash = $1`
 	newestCallbackSecretsSQL = `
-select token_hash from {schema}.callback_secrets where kind = $1 order by created_at desc limit $2`
+select token_hash, org_id from (
+	select token_hash, org_id, created_at from {schema}.callback_secrets where kind = $1
+	order by created_at desc limit $2) as newest order by created_at`
 	ownerCallbackSecretSQL  = `select org_id, shortcode from {schema}.callback_secrets where kind = $1 and ref = $2`
 	purgeCallbackSecretsSQL = `delete from {schema}.callback_secrets where kind = $1 and created_at <= $2`
 	revokeCallbackSecretSQL = `delete from {schema}.callback_secrets where kind = $1 and ref = $2`
@@ -117,7 +153,7 @@ func (s *CallbackSecrets) Issue(ctx context.Context, owner CallbackOwner) (secre
 	if err != nil {
 		return "", fmt.Errorf("issue callback token: %w", err)
 	}
-	s.known.add(hashToken(secrets.Text(plain)))
+	s.known.add(hashToken(secrets.Text(plain)), owner.Kind, owner.OrgID)
 	return secrets.Text(plain), nil
 }
 
@@ -135,7 +171,7 @@ func (s *CallbackSecrets) Lookup(ctx context.Context, token secrets.Text) (Callb
 	if err != nil {
 		return CallbackOwner{}, fmt.Errorf("look up callback token: %w", err)
 	}
-	s.known.add(hashToken(token))
+	s.known.add(hashToken(token), o.Kind, o.OrgID)
 	return o, nil
 }
 

@@ -92,6 +92,8 @@ where id = $1 and lease = $2 and done_at is null`
 select count(*) filter (where done_at is null and last_failure <> $1),
 	count(*) filter (where done_at is not null and last_failure <> '' and verified)
 from {schema}.callbacks where done_at is null or last_failure <> ''`
+	owedCallbacksSQL = `
+select exists (select from {schema}.callbacks where done_at is null and verified and last_failure <> all ($1))`
 	releaseLeasesSQL = `
 update {schema}.callbacks set lease = null, due_at = $1 where lease is not null and done_at is null`
 	pendingSQL = `
@@ -232,6 +234,14 @@ func (i *Inbox) Count(ctx context.Context, without string) (waiting, givenUp int
 		return 0, 0, fmt.Errorf("count callbacks: %w", err)
 	}
 	return waiting, givenUp, nil
+}
+
+// Owed reports whether a verified callback waits to be processed, for another cause than the given ones.
+func (i *Inbox) Owed(ctx context.Context, without ...string) (owed bool, err error) {
+	if err := i.core.db.Owner.QueryRow(ctx, i.core.sql(owedCallbacksSQL), without).Scan(&owed); err != nil {
+		return false, fmt.Errorf("look for callbacks: %w", err)
+	}
+	return owed, nil
 }
 
 // finish runs a statement that changes a row only while its lease is held. Fails: callback_lease_lost.

@@ -352,3 +352,27 @@ func TestCallbackSecrets_OfPromptsAreForgottenAfterAMonth(t *testing.T) {
 	_, err := k.CallbackSecrets.Lookup(ctx, tokens["stk"])
 	wantCode(t, err, "callback_token_unknown")
 }
+
+func TestInbox_OnlyWhatIsVerifiedIsOwed(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	owed := func(want bool) {
+		t.Helper()
+		if got, err := k.Inbox.Owed(t.Context(), "unknown", "early"); err != nil || got != want {
+			t.Errorf("owed: %v, %v", got, err)
+		}
+	}
+	owed(false)
+	unproven, early := callback(), callback()
+	unproven.Verified = false
+	must[uuid.UUID](t)(k.Inbox.Store(t.Context(), unproven))
+	owed(false)
+	must[uuid.UUID](t)(k.Inbox.Store(t.Context(), early))
+	owed(true)
+	for _, c := range take(t, k, unproven, early) {
+		if err := k.Inbox.Fail(t.Context(), c, "early", time.Minute); err != nil {
+			t.Fatal(err)
+		}
+	}
+	owed(false)
+}

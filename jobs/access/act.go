@@ -283,6 +283,7 @@ func (e *Enforcer) ask(ctx context.Context, s telemetry.Session, c change) (coa.
 		err := coa.ErrNoAnswer
 		for _, secret := range door.Secrets {
 			router := coa.Router{
+				Org:     s.OrgID,
 				Address: netip.AddrPortFrom(address, uint16(door.Port)), //nolint:gosec // commands check the range
 				Secret:  secret, Late: func() { e.Breakers.Alive(BreakerKind, s.DeviceID.String()) },
 			}

@@ -133,8 +133,9 @@ type ending struct {
 
 // Causes of an ending; operators read them in the rows.
 const (
-	causeEarly      = "attempt_unknown" // the callback came before the attempt that it belongs to
 	causeUnreadable = "unreadable"
+	// CauseUnknownAttempt is that of a callback that came before the attempt that it belongs to, or of an invented one.
+	CauseUnknownAttempt = "attempt_unknown"
 	// CauseUnknownPrompt is that of a prompt's callback that belongs to no attempt of ours.
 	CauseUnknownPrompt = "prompt_unknown"
 )

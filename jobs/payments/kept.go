@@ -2,7 +2,6 @@ package paymentsjobs
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -25,17 +23,6 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/vault"
 )
 
-// Bounds of the callbacks that wait on the disk (docs/rules/payments.md#kept-on-the-disk). A callback takes about 1
-// KiB.
-const (
-	keptLimit = 64 << 20
-	// strangersShare is the part of it for callbacks without a token that this program knows: one quarter.
-	strangersShare = keptLimit / 4
-	// mostOfToken and mostOfSender are how many callbacks one token, and one address without a known token, may have
-	// there at the same time. The provider's own addresses send for many and may have ten times as many.
-	mostOfToken, mostOfSender, providerShare = 20_000, 1_000, 10
-)
-
 // Journals of kept callbacks. Programs that share a directory have one each.
 const (
 	keptName     = "callbacks"
@@ -44,9 +31,6 @@ const (
 	keptSegment  = 4 << 20
 )
 
-// errKeptFull refuses callbacks beyond the bounds.
-var errKeptFull = errors.New("too many callbacks wait on the disk")
-
 // Times of the way into the inbox.
 const (
 	keptRound  = time.Second // between two looks while callbacks wait
@@ -54,8 +38,8 @@ const (
 	keptPage   = 100         // callbacks that are taken from the disk at once
 	// storePatience bounds the try to store a callback in the inbox; then it is kept on the disk.
 	storePatience = 5 * time.Second
-	// rememberedTokens of each kind are read at the start.
-	rememberedTokens = 100_000
+	// rememberedTokens of each kind are read at the start, and newTokens of shortcodes every adoptRound.
+	rememberedTokens, newTokens = 100_000, 100
 )
 
 // KeptConfig has what Kept needs. Every field is required.
@@ -88,9 +72,9 @@ type Kept struct {
 	ran      bool // a program has run here before, with this platform key
 	wake     chan struct{}
 
-	ever    atomic.Int64 // callbacks that were ever on the disk, since the start
-	mu      sync.Mutex
-	sources map[string]int // callbacks on the disk, by source, since none was there
+	ever   atomic.Int64 // callbacks that may be genuine and were ever on the disk, since the start
+	stored atomic.Int64 // the same number when none was there last
+	room   *keptRoom
 }
 
 // keptCallback is a callback as the disk has it, sealed: the address and the body are personal, and the token is
@@ -108,7 +92,6 @@ type keptCallback struct {
 func NewKept(cfg KeptConfig) *Kept {
 	return &Kept{
 		cfg: cfg, logger: cfg.Logger, loops: loop.New(cfg.Logger), wake: make(chan struct{}, 1),
-		sources: map[string]int{},
 	}
 }
 
@@ -166,6 +149,7 @@ func (k *Kept) Open(ctx context.Context) error {
 			return fmt.Errorf("callbacks on the disk: %w", err)
 		}
 		k.file, k.path = file, k.name(n)
+		k.room = newKeptRoom(file.Bytes())
 		if proof, err := os.ReadFile(k.proof()); err == nil {
 			_, err = vault.OpenKept(k.cfg.Ring, proof)
 			k.ran = err == nil
@@ -191,8 +175,29 @@ func (k *Kept) proof() string { return filepath.Join(k.cfg.Dir, keyName) }
 // Len is the number of callbacks that wait on the disk.
 func (k *Kept) Len() int { return k.file.Len() }
 
-// Ever is the number of callbacks that have waited on the disk since the start; it only grows.
+// Ever is the number of callbacks that may be genuine and have waited on the disk since the start; it only grows.
 func (k *Kept) Ever() int64 { return k.ever.Load() }
+
+// Money is the number of callbacks that wait on the disk, 0 when none of them can be genuine.
+func (k *Kept) Money() int64 {
+	if k.ever.Load() == k.stored.Load() {
+		return 0
+	}
+	return int64(k.file.Len())
+}
+
+// Place names the file among those of all programs of the platform: the machine, and the path there.
+func (k *Kept) Place() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown"
+	}
+	path, err := filepath.Abs(k.path)
+	if err != nil {
+		path = k.path
+	}
+	return host + ":" + path
+}
 
 // Empty reports whether no callback waits on the disk.
 func (k *Kept) Empty() bool { return k.file.Empty() }
@@ -226,49 +231,22 @@ func (k *Kept) keep(ctx context.Context, c keptCallback) error {
 	if err != nil {
 		return fmt.Errorf("keep callback: %w", err)
 	}
-	k.ever.Add(1) // before it can be taken
-	if err := k.file.Append(vault.SealKept(k.cfg.Ring, plain)); err != nil {
+	sealed := vault.SealKept(k.cfg.Ring, plain)
+	octets := int64(len(sealed))
+	if k.file.Bytes()+octets > keptLimit || !k.room.take(source, octets) {
+		return notKept(errKeptFull)
+	}
+	if source.money {
+		k.ever.Add(1) // before it can be taken
+	}
+	err = k.file.Append(sealed)
+	k.room.written(source, octets, err != nil)
+	loop.Wake(k.wake)
+	if err != nil {
 		return notKept(err)
 	}
-	k.mu.Lock()
-	k.sources[source]++
-	k.mu.Unlock()
 	k.logger.WarnContext(ctx, "callback waits on the disk for the database", "callback_id", c.ID, "kind", c.Kind)
-	loop.Wake(k.wake)
 	return nil
-}
-
-// admit judges without the database whether a callback may be kept, and gives the source for which it counts: the token
-// in its address if this program knows that, otherwise the sender.
-func (k *Kept) admit(ctx context.Context, c keptCallback) (string, error) {
-	most, source := mostOfToken, ""
-	if tokens := k.tokens.Load(); tokens != nil && tokens.Known(secrets.Text(c.Token)) {
-		source = fmt.Sprintf("token %x", sha256.Sum256([]byte(c.Token)))
-	} else {
-		share := 1
-		if len(k.cfg.Allowed) > 0 {
-			share = providerShare
-		}
-		most, source = mostOfSender*share, "address "+c.IP
-		if k.file.Bytes() >= strangersShare {
-			return "", notKept(errKeptFull)
-		}
-		if k.cfg.PerMinute > 0 {
-			ok, wait, err := k.cfg.Limits.Allow(ctx, "kept:"+source, k.cfg.PerMinute*share, time.Minute)
-			if err != nil {
-				return "", err
-			}
-			if !ok {
-				return "", failure.NewLimited("rate_limited", "Too many requests. Please wait.", max(wait, time.Second))
-			}
-		}
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if k.sources[source] >= most || k.file.Bytes() >= keptLimit {
-		return "", notKept(errKeptFull)
-	}
-	return source, nil
 }
 
 // notKept answers a callback that neither the database nor the disk took.
@@ -283,6 +261,7 @@ func (k *Kept) work(ctx context.Context) {
 	pause := loop.Backoff{Min: keptRound, Max: awayPauseMax}
 	for ctx.Err() == nil {
 		k.adopt(ctx)
+		k.learn(ctx)
 		if !k.Empty() && !k.cfg.Written() {
 			loop.Sleep(ctx, keptRound)
 			continue
@@ -294,6 +273,18 @@ func (k *Kept) work(ctx context.Context) {
 		}
 		pause.Reset()
 		loop.WaitFor(ctx, k.wake, adoptRound)
+	}
+}
+
+// learn learns the tokens of shortcodes that other programs have made meanwhile.
+func (k *Kept) learn(ctx context.Context) {
+	if !k.cfg.Written() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, storePatience)
+	defer cancel()
+	if err := k.tokens.Load().Remember(ctx, TokenPaybill, newTokens); err != nil {
+		k.logger.WarnContext(ctx, "tokens of callbacks are not learned", "error", err)
 	}
 }
 
@@ -314,11 +305,7 @@ func (k *Kept) store(ctx context.Context) error {
 			return err
 		}
 		k.receiver.Inbox.Wake()
-		if k.file.Empty() {
-			k.mu.Lock()
-			clear(k.sources)
-			k.mu.Unlock()
-		}
+		k.room.emptied(k.file.Empty, func() { k.stored.Store(k.ever.Load()) })
 	}
 	return ctx.Err()
 }

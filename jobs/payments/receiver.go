@@ -77,7 +77,8 @@ func (r Receiver) Receive(
 		return r.receive(ctx, c, admit)
 	}
 	if r.Kept.cfg.Written() {
-		limited, cancel := context.WithTimeout(ctx, storePatience)
+		// Who hangs up says nothing about the database.
+		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), storePatience)
 		defer cancel()
 		answer, err := r.receive(limited, c, admit)
 		if err == nil || !unwritten(err) {
@@ -91,10 +92,8 @@ func (r Receiver) Receive(
 }
 
 // unwritten reports whether an error says that the inbox could not be read or written: the database is away, or the
-// try took too long.
-func unwritten(err error) bool {
-	return postgres.Away(err) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
-}
+// try took longer than storePatience.
+func unwritten(err error) bool { return postgres.Away(err) || errors.Is(err, context.DeadlineExceeded) }
 
 // receive stores a callback in the inbox and gives the answer.
 func (r Receiver) receive(

@@ -55,6 +55,9 @@ func (r *Runner) run(ctx context.Context) {
 		if err == nil {
 			err = r.lead(ctx, lock)
 		}
+		if r.cfg.Lost != nil && ctx.Err() == nil {
+			r.cfg.Lost()
+		}
 		if r.behindTheLog() {
 			loop.Sleep(ctx, unknownRest)
 		}
@@ -95,9 +98,6 @@ func (r *Runner) lead(ctx context.Context, lock *postgres.Lock) error {
 	t := &term{end: end}
 	if err := r.cfg.DB.Owner.QueryRow(ctx, r.sql(beginTermSQL)).Scan(&t.epoch); err != nil {
 		return fmt.Errorf("begin a term: %w", err)
-	}
-	if r.cfg.Leads != nil {
-		r.cfg.Leads()
 	}
 	work := loop.Within(ctx, r.logger)
 	defer work.Stop()

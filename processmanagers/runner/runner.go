@@ -42,8 +42,9 @@ type Config struct {
 	// command mostly waits for the log, and needs no connection of DB meanwhile. One organization has at most three
 	// quarters of either. Zero means 8.
 	Concurrency int
-	// Leads is called when this program begins to drive the processes, before they work; nil = nobody is told.
-	Leads func()
+	// Lost is called after each end of the leadership that was not asked for, before another one can begin; nil =
+	// nobody wants to know.
+	Lost func()
 }
 
 // Bus executes commands, and encodes those that wait for their execution as rows.

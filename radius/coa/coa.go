@@ -29,6 +29,7 @@ import (
 	"layeh.com/radius/rfc3576"
 
 	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
 // ErrNoAnswer is for a router that did not answer in time, or not with its secret: nobody knows what it did.
@@ -69,6 +70,7 @@ func (c Cause) String() string {
 
 // Router is the one that is asked, at the address where it takes requests.
 type Router struct {
+	Org     id.Organization // whose it is: late answers are waited for in equal shares
 	Address netip.AddrPort
 	Secret  []byte
 	// Late is called when the genuine answer comes after the request has failed, at most once, by another goroutine;

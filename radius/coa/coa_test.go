@@ -19,6 +19,7 @@ import (
 	"layeh.com/radius/rfc2869"
 	"layeh.com/radius/rfc3576"
 
+	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/radius"
 	"github.com/lastmile-isp/lastmile/radius/coa"
 )
@@ -242,6 +243,50 @@ func TestAsk_AnAnswerFromAnotherAddressDoesNotCount(t *testing.T) {
 	}
 	if from := <-asker; from.Addr() != client.Local {
 		t.Errorf("asked from %v", from)
+	}
+}
+
+// TestAsk_SilentRoutersOfOneOrganizationLeaveOthersTheirLateAnswers: one organization has more routers that answer
+// nothing than answers are waited for at the same time.
+func TestAsk_SilentRoutersOfOneOrganizationLeaveOthersTheirLateAnswers(t *testing.T) {
+	t.Parallel()
+	client := &coa.Client{Tries: 1, Pause: time.Millisecond}
+	defer client.Close()
+	listen := func() *net.UDPConn {
+		conn, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = conn.Close() })
+		return conn
+	}
+	silent, late := listen(), listen()
+	ask := func(conn *net.UDPConn, org id.Organization, heard func()) {
+		to := coa.Router{
+			Org: org, Address: conn.LocalAddr().(*net.UDPAddr).AddrPort(), Secret: secret, Late: heard,
+		}
+		if _, err := client.Disconnect(t.Context(), to, session); !errors.Is(err, coa.ErrNoAnswer) {
+			t.Error(err)
+		}
+	}
+	mine, theirs := id.New[id.Organization](), id.New[id.Organization]()
+	for range 300 {
+		ask(silent, mine, func() {})
+	}
+	heard := make(chan bool, 1)
+	ask(late, theirs, func() { heard <- true })
+	buffer := make([]byte, 4096)
+	n, from, err := late.ReadFromUDPAddrPort(buffer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := late.WriteToUDPAddrPort(reply(t, buffer[:n], layeh.CodeDisconnectACK, 0, secret), from); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-heard:
+	case <-time.After(10 * time.Second):
+		t.Error("the late answer of another organization's router is not heard")
 	}
 }
 

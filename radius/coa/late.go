@@ -7,12 +7,13 @@ import (
 	"time"
 
 	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/fair"
 )
 
 // Bounds of late answers.
 const (
 	lateFor     = 30 * time.Second // how long an answer is waited for after its request has failed
-	latePlaces  = 256              // requests whose answers are waited for at the same time
+	latePlaces  = 256              // requests whose answers are waited for at the same time; fair.Room shares them out
 	mostPatient = 15 * time.Second // the longest wait for a router that is known to be late
 	mostLate    = 10_000           // routers that are known to be late; one of the others is forgotten for one more
 )
@@ -21,6 +22,7 @@ const (
 type late struct {
 	mu     sync.Mutex
 	open   map[net.Conn]bool
+	places fair.Room                        // of those that are open, by the organizations of the routers
 	waits  map[netip.AddrPort]time.Duration // of routers that answered late
 	closed bool
 	group  sync.WaitGroup
@@ -34,22 +36,24 @@ func (l *late) patience(of netip.AddrPort) time.Duration {
 }
 
 // keep waits for the answer to a request that failed, and closes the connection afterwards. It reports false when too
-// many are waited for, or after close: then the connection stays the caller's.
+// many of the organization are waited for, or after close: then the connection stays the caller's.
 func (l *late) keep(conn net.Conn, request []byte, to Router, began time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	machine := clock.System()
-	if l.closed || len(l.open) >= latePlaces || conn.SetReadDeadline(machine.Now().Add(lateFor)) != nil {
-		return false
-	}
 	if l.open == nil {
 		l.open, l.waits = map[net.Conn]bool{}, map[netip.AddrPort]time.Duration{}
+		l.places.Capacity = latePlaces
+	}
+	if l.closed || conn.SetReadDeadline(machine.Now().Add(lateFor)) != nil || !l.places.Take(to.Org, 1) {
+		return false
 	}
 	l.open[conn] = true
 	l.group.Go(func() {
 		_, came := await(conn, request, to.Secret)
 		l.mu.Lock()
 		delete(l.open, conn)
+		l.places.Give(to.Org, 1)
 		_ = conn.Close()
 		if came {
 			l.learn(to.Address, 2*machine.Now().Sub(began))

@@ -1,0 +1,105 @@
+package paymentsjobs_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/jobs/payments"
+)
+
+// sends sends a confirmation of a length to a receiver.
+func (r *keeper) sends(ctx context.Context, token string, length int) error {
+	body := fmt.Appendf(nil, `{"x":"%s"}`, bytes.Repeat([]byte("a"), length-len(`{"x":""}`)))
+	_, err := r.Receive(ctx, paymentsjobs.CallbackConfirmation, token, "198.51.100.7", body,
+		func(string) error { return nil })
+	return err
+}
+
+// TestKept_OneAddressLeavesRoomForAllOthers: what comes at the secret address of one shortcode fills its share of the
+// disk. All others, and senders without a known token, have room afterwards.
+func TestKept_OneAddressLeavesRoomForAllOthers(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	mine, theirs := k.paybillToken(t), k.paybillToken(t)
+	r := k.keeping(t, t.TempDir(), true)
+	var wg sync.WaitGroup
+	for range 32 {
+		wg.Go(func() {
+			for r.sends(t.Context(), mine, 4<<10) == nil {
+			}
+		})
+	}
+	wg.Wait()
+	for i := 0; r.confirms(t, mine, "198.51.100.7", fmt.Sprintf("SJK4X7QA%02d", i%100)) == nil; i++ { // the rest of it
+	}
+	if n := r.Kept.Len(); n < 3_000 || n > 10_000 {
+		t.Errorf("one address has room for %d callbacks of 4 KiB", n)
+	}
+	for i := range 100 {
+		if err := r.confirms(t, theirs, "198.51.100.7", fmt.Sprintf("SJK4X7QB%02d", i)); err != nil {
+			t.Fatalf("another organization's money is refused: %v", err)
+		}
+	}
+	if err := r.confirms(t, "", "198.51.100.7", "SJK4X7QB01"); err != nil {
+		t.Errorf("money without a token is refused: %v", err)
+	}
+}
+
+func TestKept_ALongCallbackIsSentAgain(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	token := k.paybillToken(t)
+	r := k.keeping(t, t.TempDir(), true)
+	if err := r.sends(t.Context(), token, 4<<10+1); failure.CodeOf(err) != "callback_not_kept" {
+		t.Errorf("a long callback: %v", err)
+	}
+	r.away.Store(false)
+	if err := r.sends(t.Context(), token, 64<<10); err != nil {
+		t.Error(err)
+	}
+	k.waiting(t, r, 1)
+}
+
+func TestKept_CutsWaitOnlyForWhatMayBeGenuine(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	token := k.paybillToken(t)
+	r := k.keeping(t, t.TempDir(), true)
+	holds := func(ever, money int64) {
+		t.Helper()
+		if e, m := r.Kept.Ever(), r.Kept.Money(); e != ever || m != money {
+			t.Errorf("%d ever and %d now, want %d and %d", e, m, ever, money)
+		}
+	}
+	if err := r.confirms(t, "invented", "198.51.100.7", "SJK4X7QA01"); err != nil {
+		t.Fatal(err)
+	}
+	holds(0, 0)
+	if err := r.confirms(t, token, "198.51.100.7", "SJK4X7QA02"); err != nil {
+		t.Fatal(err)
+	}
+	holds(1, 2)
+	r.away.Store(false)
+	k.waiting(t, r, 2)
+	holds(1, 0)
+}
+
+func TestReceive_WhoHangsUpSaysNothingAboutTheDatabase(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	token := k.paybillToken(t)
+	r := k.keeping(t, t.TempDir(), false)
+	gone, hangUp := context.WithCancel(t.Context())
+	hangUp()
+	if err := r.sends(gone, token, 100); err != nil {
+		t.Error(err)
+	}
+	k.waiting(t, r, 1)
+	if n := r.Kept.Ever(); n != 0 {
+		t.Errorf("%d callbacks were on the disk", n)
+	}
+}
