@@ -87,7 +87,7 @@ func (p phones) byCookie(service, second, third string) {
 	profile := r.Snapshot(false)["ip/hotspot/profile"]
 	for _, row := range profile {
 		if _, err := r.Do("ip/hotspot/profile", "set", router.Item{
-			".id": row[".id"], "login-by": "cookie,http-chap",
+			".id": row[".id"], "login-by": "cookie,http-chap,http-pap",
 		}); err != nil {
 			t.Fatal(err)
 		}
@@ -119,7 +119,7 @@ func (p phones) byCookie(service, second, third string) {
 	})
 	k.must(k.admin, "POST", "/nas/services/"+service+"/reconcile", nil)
 	for _, row := range r.Snapshot(false)["ip/hotspot/profile"] {
-		if row["hotspot-address"] != "0.0.0.0" && row["login-by"] != "http-chap,mac" {
+		if row["hotspot-address"] != "0.0.0.0" && row["login-by"] != "http-chap,mac,http-pap" {
 			t.Errorf("repaired: %v", row)
 		}
 	}

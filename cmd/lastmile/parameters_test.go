@@ -12,10 +12,10 @@ import (
 // parameter, and every one at another address, is refused with unknown_parameter, so that a name which disappears from
 // this list takes a filter away from whoever uses it.
 var parametersOf = map[string][]string{
-	"GET /access-differences":               {"deviceId", "kind"},
+	"GET /access-differences":               {"deviceId", "subscriberId", "kind"},
 	"GET /audit-log":                        {"actor", "action", "target", "from", "to"},
 	"GET /dev/messages":                     {"to"},
-	"GET /dunning":                          {"state"},
+	"GET /dunning":                          {"state", "subscriberId"},
 	"GET /invoices":                         {"subscriberId", "state", "number", "overdue"},
 	"GET /messages":                         {"channel", "state", "subscriberId"},
 	"GET /nas/devices":                      {"upToDate"},

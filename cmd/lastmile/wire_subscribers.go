@@ -60,7 +60,7 @@ func (a *App) wireSubscribers(context.Context) ([][]httpapi.Route, error) {
 		}.Routes(),
 		subscribersapi.Timeline{
 			Timeline: subscribersviews.TimelineQuery{Views: e.views}, Subscribers: people,
-			Users: identityviews.UsersQuery{Views: e.views},
+			Users: identityviews.UsersQuery{Views: e.views}, Zone: a.zoneOf,
 		}.Routes(),
 	}, nil
 }

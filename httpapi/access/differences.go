@@ -53,7 +53,7 @@ func (a Differences) Routes() []httpapi.Route {
 			Summary: "What routers show and customers are not entitled to, and the other way round, newest first",
 			Row:     differenceResponse{}, Handle: a.list,
 			Query: []httpapi.Param{
-				{Name: "deviceId", Type: "uuid", Doc: "the router"},
+				{Name: "deviceId", Type: "uuid", Doc: "the router"}, {Name: "subscriberId", Type: "uuid"},
 				{Name: "kind", Type: "string", Enum: differenceKinds},
 			},
 		},
@@ -118,7 +118,8 @@ type lookResponse struct {
 func (a Differences) list(ctx context.Context, c *httpapi.Call) error {
 	f := c.Filters()
 	filter := accessviews.DifferenceFilter{
-		Device: httpapi.FilterID[id.Device](f, "deviceId"), Kind: f.OneOf("kind", differenceKinds...),
+		Device:     httpapi.FilterID[id.Device](f, "deviceId"),
+		Subscriber: httpapi.FilterID[id.Subscriber](f, "subscriberId"), Kind: f.OneOf("kind", differenceKinds...),
 	}
 	if err := f.Err(); err != nil {
 		return err

@@ -49,7 +49,8 @@ func newDesk(t *testing.T) *desk {
 func (d *desk) open(
 	_ context.Context, org id.Organization, f accessviews.DifferenceFilter, _ accessviews.DifferenceKey, _ int,
 ) ([]accessviews.DifferenceRow, error) {
-	if org != d.org || !f.Device.IsZero() && f.Device != d.unseen || f.Kind != "" && f.Kind != "local_bypass" {
+	if org != d.org || !f.Device.IsZero() && f.Device != d.unseen || !f.Subscriber.IsZero() ||
+		f.Kind != "" && f.Kind != "local_bypass" {
 		return nil, nil
 	}
 	return []accessviews.DifferenceRow{{
@@ -121,6 +122,8 @@ func TestDifferences_AreListedWithTheirKindRouterAndTheTimeOfTheLook(t *testing.
 	d.wants(t, list+"?kind=local_bypass&deviceId="+d.unseen.String(), apitest.Support, "", 200, row)
 	d.wants(t, list+"?kind=wrong_rate", apitest.Support, "", 200, `"data":[]`)
 	d.wants(t, list+"?deviceId="+d.seen.String(), apitest.Support, "", 200, `"data":[]`)
+	d.wants(t, list+"?subscriberId="+id.New[id.Subscriber]().String(), apitest.Support, "", 200, `"data":[]`)
+	d.wants(t, list+"?subscriberId=x", apitest.Support, "", 422, "invalid_input")
 	d.wants(t, list+"?kind=everything", apitest.Support, "", 422, "invalid_input")
 	d.wants(t, list+"?deviceId=x", apitest.Support, "", 422, "invalid_input")
 	d.wants(t, list, "", "", 401, "")

@@ -26,7 +26,9 @@ func (a Board) Routes() []httpapi.Route {
 		{
 			Method: "GET", Path: "/dunning", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSupport,
 			Summary: "List the subscriptions in dunning, and those on hold", Row: boardResponse{},
-			Query: []httpapi.Param{{Name: "state", Type: "string", Enum: dunningStates}}, Handle: a.list,
+			Query: []httpapi.Param{
+				{Name: "state", Type: "string", Enum: dunningStates}, {Name: "subscriberId", Type: "uuid"},
+			}, Handle: a.list,
 		},
 		{
 			Method: "POST", Path: "/settings/dunning/preview", Hosts: httpapi.OnOrganization,
@@ -84,7 +86,9 @@ type boardHold struct {
 // list answers with a page of the board, the newest state first.
 func (a Board) list(ctx context.Context, c *httpapi.Call) error {
 	f := c.Filters()
-	state := f.OneOf("state", dunningStates...)
+	filter := accessviews.DunningFilter{
+		State: f.OneOf("state", dunningStates...), Subscriber: httpapi.FilterID[id.Subscriber](f, "subscriberId"),
+	}
 	if err := f.Err(); err != nil {
 		return err
 	}
@@ -92,10 +96,11 @@ func (a Board) list(ctx context.Context, c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
+	filter.Now = present.Now
 	return httpapi.SendList(ctx, c, shows(present), func(
 		ctx context.Context, after accessviews.DunningKey, max int,
 	) ([]accessviews.DunningRow, error) {
-		return a.Dunning.List(ctx, c.Org.ID, state, present.Now, after, max)
+		return a.Dunning.List(ctx, c.Org.ID, filter, after, max)
 	})
 }
 
@@ -158,9 +163,15 @@ func shows(p accesscases.Present) func(accessviews.DunningRow) boardResponse {
 		if r.NextAt != nil {
 			out.Next = &boardNext{State: string(r.NextState), At: *r.NextAt}
 		}
-		if r.HoldFrom != nil && r.HoldUntil != nil && p.Now.Before(*r.HoldUntil) {
-			out.Hold = &boardHold{From: *r.HoldFrom, Until: *r.HoldUntil, Reason: r.HoldReason}
-		}
+		out.Hold = showHold(p.Hold(r))
 		return out
 	}
+}
+
+// showHold writes times in UTC.
+func showHold(h *accesscases.Hold) *boardHold {
+	if h == nil {
+		return nil
+	}
+	return &boardHold{From: h.From.UTC(), Until: h.Until.UTC(), Reason: h.Reason}
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/httpapi/apitest"
@@ -19,6 +21,13 @@ import (
 // inDunning makes a postpaid subscription at Acme that owes 1,500 shillings since a week, and is in the walled garden.
 // It gives its id.
 func inDunning(t *testing.T, k *isptest.Kit, admin string) string {
+	t.Helper()
+	sub, _ := amina(t, k, admin)
+	return sub
+}
+
+// amina makes the subscription of inDunning, and gives its id and that of its subscriber.
+func amina(t *testing.T, k *isptest.Kit, admin string) (subscription, subscriber string) {
 	t.Helper()
 	var plan, person, sub struct{ ID string }
 	k.Want(t, 201, "", isptest.Post(admin, "/plans", json.RawMessage(`{"code":"home","name":"Home","kind":"pppoe",
@@ -43,16 +52,17 @@ func inDunning(t *testing.T, k *isptest.Kit, admin string) string {
 	if err := k.Views().WaitFor(t.Context(), accessviews.DunningName, done.Position); err != nil {
 		t.Fatal(err)
 	}
-	return sub.ID
+	return sub.ID, person.ID
 }
 
 // row is a row of the board as a client reads it.
 type row struct {
-	SubscriptionID, State, Currency string
-	Due                             json.Number
-	OverdueDays                     int
-	Next                            *struct{ State, At string }
-	Hold                            *struct{ Until, Reason string }
+	SubscriptionID, SubscriberID string
+	State, Since, Currency       string
+	Due                          json.Number
+	OverdueDays                  int
+	Next                         *struct{ State, At string }
+	Hold                         *struct{ From, Until, Reason string }
 }
 
 // board reads the board with a filter.
@@ -133,6 +143,43 @@ func TestHold_IsPlacedMovedAndLifted(t *testing.T) {
 	support := k.SignIn(t, apitest.Acme, isptest.SupportEmail).AccessToken
 	gone.As = support
 	k.Want(t, 403, "role_required", gone)
+}
+
+// TestBoard_OfOneCustomerIsWhatHisAccessSays: the filter of the board and the explanation of his access have the same
+// words, amounts and instants, with a hold and without one.
+func TestBoard_OfOneCustomerIsWhatHisAccessSays(t *testing.T) {
+	t.Parallel()
+	k := isptest.New(t)
+	admin := k.Admin(t)
+	sub, who := amina(t, k, admin)
+	same := func(when string) row {
+		t.Helper()
+		rows := board(t, k, admin, "?subscriberId="+who)
+		var access struct{ Services []struct{ Dunning *row } }
+		k.Want(t, 200, "", isptest.Get(admin, "/subscribers/"+who+"/access")).Into(t, &access)
+		if len(rows) != 1 || len(access.Services) != 1 || access.Services[0].Dunning == nil {
+			t.Fatalf("%s: %+v, %+v", when, rows, access)
+		}
+		got := *access.Services[0].Dunning
+		got.SubscriptionID, got.SubscriberID = sub, who
+		if diff := cmp.Diff(rows[0], got); diff != "" {
+			t.Errorf("%s (-board +access):\n%s", when, diff)
+		}
+		return got
+	}
+	if got := same("in dunning"); got.Due != "1500.00" || got.OverdueDays != 7 || got.Hold != nil {
+		t.Errorf("in dunning: %+v", got)
+	}
+	k.Want(t, 200, "", isptest.Post(admin, "/subscriptions/"+sub+"/hold", map[string]any{
+		"until": k.Clock.Now().AddDate(0, 0, 9), "reason": "a promise",
+	}))
+	if got := same("on hold"); got.Hold == nil || got.Hold.Reason != "a promise" {
+		t.Errorf("on hold: %+v", got)
+	}
+	if rows := board(t, k, admin, "?subscriberId="+id.New[id.Subscriber]().String()); len(rows) != 0 {
+		t.Errorf("somebody else has %+v", rows)
+	}
+	k.Want(t, 422, "invalid_input", isptest.Get(admin, "/dunning?subscriberId=amina"))
 }
 
 func TestPreview_SaysWhomAPolicyWouldHaveCut(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
 	"github.com/lastmile-isp/lastmile/projections/access/entitlement"
@@ -63,18 +64,23 @@ type accessService struct {
 	PlanName       string            `json:"planName"`
 	State          string            `json:"state"`
 	PaidUntil      *time.Time        `json:"paidUntil"`
-	Dunning        *accessDunning    `json:"dunning" doc:"null: not in dunning, and nothing is expected"`
+	Dunning        *accessDunning    `json:"dunning" doc:"null: not in dunning, nothing is expected, and no hold"`
 	Entitled       string            `json:"entitled" enum:"full,throttled,walled_garden,none"`
 	Observed       string            `json:"observed" enum:"online,walled_garden,offline,unknown"`
 	Rate           sessionRate       `json:"rate" doc:"to which it is entitled; 0 = no access, or no limit"`
 	Sessions       []sessionResponse `json:"sessions" doc:"open ones, the newest first"`
 }
 
-// accessDunning is the step of dunning that a subscription is on, and the one that comes if nothing is paid.
+// accessDunning is the step of dunning that a subscription is on, and the one that comes if nothing is paid. Its fields
+// mean what they mean on the board.
 type accessDunning struct {
-	State string     `json:"state" enum:"none,reminding,walled_garden,suspended,written_off"`
-	Since *time.Time `json:"since" doc:"null in the state none"`
-	Next  *boardNext `json:"next" doc:"null: nothing comes by itself"`
+	State       string         `json:"state" enum:"none,reminding,walled_garden,suspended,written_off"`
+	Since       *time.Time     `json:"since" doc:"null in the state none"`
+	Due         httpapi.Number `json:"due" doc:"overdue; compared with the policy's minimumDue"`
+	Currency    money.Currency `json:"currency"`
+	OverdueDays int            `json:"overdueDays" doc:"calendar days since the due date"`
+	Next        *boardNext     `json:"next" doc:"null: nothing comes by itself"`
+	Hold        *boardHold     `json:"hold" doc:"null: no hold"`
 }
 
 // refusalResponse counts refused sign-ins of one kind at one router.
@@ -118,7 +124,7 @@ func showAccess(x accesscases.Explanation) accessResponse {
 	for _, s := range x.Services {
 		one := accessService{
 			SubscriptionID: s.SubscriptionID, Username: null.Of(s.Username), PlanName: s.PlanName,
-			State: string(s.State), PaidUntil: null.Time(s.PaidUntil), Dunning: showDunning(s.Dunning),
+			State: string(s.State), PaidUntil: null.Time(s.PaidUntil), Dunning: showDunning(s),
 			Entitled: s.Access.String(), Observed: string(s.Observed),
 			Rate: sessionRate{Down: s.Rate.Speed.Down, Up: s.Rate.Speed.Up}, Sessions: []sessionResponse{},
 		}
@@ -131,11 +137,15 @@ func showAccess(x accesscases.Explanation) accessResponse {
 }
 
 // showDunning leaves out what is not known.
-func showDunning(d *entitlement.Dunning) *accessDunning {
-	if d == nil {
+func showDunning(s accesscases.Service) *accessDunning {
+	if s.Dunning == nil && s.Hold == nil {
 		return nil
 	}
-	out := accessDunning{State: string(cmp.Or(d.State, events.DunningNone)), Since: null.Time(d.Since.UTC())}
+	d := null.Zero(s.Dunning)
+	out := accessDunning{
+		State: string(cmp.Or(d.State, events.DunningNone)), Since: null.Time(d.Since.UTC()), Due: s.Due.Number(),
+		Currency: s.Due.Currency, OverdueDays: s.OverdueDays, Hold: showHold(s.Hold),
+	}
 	if d.NextState != "" {
 		out.Next = &boardNext{State: string(d.NextState), At: d.Next.UTC()}
 	}

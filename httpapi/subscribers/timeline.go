@@ -19,6 +19,8 @@ type Timeline struct {
 	Timeline    subscribersviews.TimelineQuery
 	Subscribers subscribersviews.SubscribersQuery
 	Users       identityviews.UsersQuery
+	// Zone gives the zone of an organization, in which the instants of summaries are.
+	Zone func(context.Context, id.Organization) (*time.Location, error)
 }
 
 // Routes lists the endpoints of timelines.
@@ -33,7 +35,7 @@ func (a Timeline) Routes() []httpapi.Route {
 type timelineEntry struct {
 	At      time.Time          `json:"at"`
 	Type    string             `json:"type" doc:"such as billing.InvoiceIssued"`
-	Summary string             `json:"summary" doc:"a sentence without personal data"`
+	Summary string             `json:"summary" doc:"a sentence without personal data; times are the organization's"`
 	Actor   httpapi.AuditActor `json:"actor"`
 	Reason  *string            `json:"reason" doc:"null: none, or the subscriber was forgotten"`
 	Cause   timelineCause      `json:"cause"`
@@ -51,8 +53,12 @@ func (a Timeline) list(ctx context.Context, c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
+	zone, err := a.Zone(ctx, c.Org.ID)
+	if err != nil {
+		return err
+	}
 	var names map[id.User]string // of the users who acted; set when the page is read
-	show := func(r subscribersviews.TimelineRow) timelineEntry { return showTimelineEntry(r, names) }
+	show := func(r subscribersviews.TimelineRow) timelineEntry { return showTimelineEntry(r, zone, names) }
 	return httpapi.SendList(ctx, c, show, func(
 		ctx context.Context, after subscribersviews.TimelineKey, max int,
 	) ([]subscribersviews.TimelineRow, error) {
@@ -92,10 +98,13 @@ func timelineUser(r subscribersviews.TimelineRow) id.User {
 	return user
 }
 
-// showTimelineEntry writes the time in UTC; the name is null for actors that are no members of the organization.
-func showTimelineEntry(r subscribersviews.TimelineRow, names map[id.User]string) timelineEntry {
+// showTimelineEntry writes the time in UTC, and those of the summary in a zone. The name is null for actors that are no
+// members of the organization.
+func showTimelineEntry(
+	r subscribersviews.TimelineRow, zone *time.Location, names map[id.User]string,
+) timelineEntry {
 	return timelineEntry{
-		At: r.At.UTC(), Type: r.Type, Summary: r.Summary, Reason: null.Of(r.Reason),
+		At: r.At.UTC(), Type: r.Type, Summary: r.Told(zone), Reason: null.Of(r.Reason),
 		Actor: httpapi.AuditActor{
 			ID: null.Of(r.ActorID), Kind: r.ActorKind, Role: null.Of(r.ActorRole),
 			Name: null.Of(names[timelineUser(r)]),

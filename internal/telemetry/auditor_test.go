@@ -14,6 +14,7 @@ type unserved struct {
 	report  *time.Duration // after noon: the customer's session reports
 	stop    bool
 	want    string
+	began   time.Duration // after noon: when the customer began to be refused
 }
 
 // unservedStories are by what happened.
@@ -21,6 +22,13 @@ func (k *kit) unservedStories() map[string]unserved {
 	once := []telemetry.Refusal{k.refused("unpaid", noon, 1)}
 	nobody, other := k.refused("unknown_user", noon, 1), k.refused("unpaid", noon.Add(time.Hour), 1)
 	device := k.refused("wrong_mac", noon.Add(time.Hour), 1)
+	hour := time.Hour
+	goesOn, many := k.refused("wrong_password", noon.Add(-hour), 1), k.refused("too_many_codes", noon.Add(-hour), 9)
+	goesOn.At, many.At = noon.Add(hour), noon.Add(2*hour)
+	midnight := noon.Add(12 * hour)
+	evening, night := k.refused("wrong_mac", midnight.Add(-hour), 1), k.refused("wrong_mac", midnight, 1)
+	elsewhere := k.refused("unpaid", noon.Add(-hour), 1)
+	elsewhere.DeviceID = other.DeviceID
 	nobody.SubscriberID, nobody.SubscriptionID = id.Subscriber{}, id.Subscription{}
 	other.DeviceID = id.New[id.Device]()
 	return map[string]unserved{
@@ -31,7 +39,22 @@ func (k *kit) unservedStories() map[string]unserved {
 		"nobody":                      {refused: []telemetry.Refusal{nobody}},
 		"online since":                {refused: once, report: after(2 * time.Minute)},
 		"online since, and off again": {refused: once, report: after(2 * time.Minute), stop: true},
-		"online before":               {refused: once, report: after(-time.Hour), stop: true, want: "unpaid"},
+		"online before":               {refused: once, report: after(-hour), stop: true, want: "unpaid"},
+		"over midnight, UTC": {
+			refused: []telemetry.Refusal{evening, night}, want: "wrong_mac", began: 11 * hour,
+		},
+		"for an hour, with tries from before the last session": {
+			refused: []telemetry.Refusal{goesOn}, report: after(hour / 2), stop: true, want: "wrong_password",
+			began: hour / 2,
+		},
+		"too often": {
+			refused: []telemetry.Refusal{goesOn, many}, want: "wrong_password", began: -hour,
+		},
+		"too often, and nothing else since the last session": {
+			refused: []telemetry.Refusal{goesOn, many}, report: after(hour * 3 / 2), stop: true,
+			want: "too_many_codes", began: hour * 3 / 2,
+		},
+		"first elsewhere": {refused: append(once, elsewhere), want: "unpaid", began: -hour},
 	}
 }
 
@@ -62,8 +85,9 @@ func TestUnserved_WhoseLastTryWasRefusedAndWhoHasHadNoSessionSince(t *testing.T)
 			since := noon.AddDate(0, 0, -7)
 			got, err := k.Unserved(t.Context(), k.device, since)
 			if err != nil || story.want == "" && len(got) > 0 ||
-				story.want != "" && (len(got) != 1 || got[0].Code != story.want) {
-				t.Errorf("%+v, %v, want %q", got, err, story.want)
+				story.want != "" && (len(got) != 1 || got[0].Code != story.want ||
+					!got[0].FirstAt.Equal(noon.Add(story.began))) {
+				t.Errorf("%+v, %v, want %q since %v after noon", got, err, story.want, story.began)
 			}
 			if elsewhere, err := k.Unserved(t.Context(), id.New[id.Device](), since); err != nil || len(elsewhere) > 0 {
 				t.Errorf("at another router %+v, %v", elsewhere, err)

@@ -40,7 +40,7 @@ type LiveConfig struct {
 	Limit func(subscription id.Subscription) int
 	// End is told that sessions of a subscription have to end, because newer ones replaced them. It returns at once,
 	// because a socket waits for it, and is called without a lock. What it forgets, or what goes on reporting, is found
-	// in the tables (Store.Crowds).
+	// in the tables (Store.SharedSubscriptions).
 	End    func(Replaced)
 	Logger *slog.Logger // nil discards
 }

@@ -68,8 +68,8 @@ func (s *LiveSession) sameToRouter(other *LiveSession) bool {
 // sameMAC reports whether two sessions are of the same MAC.
 func (s *LiveSession) sameMAC(other *LiveSession) bool { return s.MAC != "" && s.MAC == other.MAC }
 
-// Crowd is a subscription with several open sessions.
-type Crowd struct {
+// SharedSubscription is a subscription with several open sessions.
+type SharedSubscription struct {
 	OrgID          id.Organization
 	SubscriberID   id.Subscriber
 	SubscriptionID id.Subscription
@@ -77,22 +77,22 @@ type Crowd struct {
 	Copied         bool // two of the sessions have the same MAC
 }
 
-// crowdsSQL counts by MAC first, because a count of distinct values would sort all open sessions.
-const crowdsSQL = `select org_id, subscriber_id, subscription_id, sum(n)::bigint as sessions,
+// sharedSQL counts by MAC first, because a count of distinct values would sort all open sessions.
+const sharedSQL = `select org_id, subscriber_id, subscription_id, sum(n)::bigint as sessions,
 	coalesce(max(n) filter (where mac <> ''), 1) > 1 as copied
 	from (select org_id, subscriber_id, subscription_id, mac, count(*) as n from {schema}.sessions
 		where ended_at is null and subscription_id is not null and subscriber_id is not null
 		group by org_id, subscriber_id, subscription_id, mac) as devices
 	group by org_id, subscriber_id, subscription_id having sum(n) > 1 order by random()`
 
-// Crowds lists the subscriptions of all organizations with several open sessions, each time in another order: who takes
-// only a part of them reaches all in time.
-func (s *Store) Crowds(ctx context.Context) ([]Crowd, error) {
-	rows, err := s.db.Owner.Query(ctx, s.text(crowdsSQL))
+// SharedSubscriptions lists the subscriptions of all organizations with several open sessions, each time in another
+// order: who takes only a part of them reaches all in time.
+func (s *Store) SharedSubscriptions(ctx context.Context) ([]SharedSubscription, error) {
+	rows, err := s.db.Owner.Query(ctx, s.text(sharedSQL))
 	if err != nil {
 		return nil, fmt.Errorf("count open sessions: %w", err)
 	}
-	list, err := pgx.CollectRows(rows, pgx.RowToStructByName[Crowd])
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByName[SharedSubscription])
 	if err != nil {
 		return nil, fmt.Errorf("count open sessions: %w", err)
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // told is a directory that knows the kit's customer at all routers.
-func (c *crowd) told() telemetry.Directory {
+func (c *liveKit) told() telemetry.Directory {
 	d := c.directory()
 	d.Resolve = func(telemetry.Report) telemetry.Given {
 		return telemetry.Given{Subscriber: c.subscriber, Subscription: c.subscription, Access: "full"}
@@ -20,7 +20,7 @@ func (c *crowd) told() telemetry.Directory {
 }
 
 // commitAll commits reports as one group and lets the Live know.
-func (c *crowd) commitAll(t *testing.T, reports ...telemetry.Report) {
+func (c *liveKit) commitAll(t *testing.T, reports ...telemetry.Report) {
 	t.Helper()
 	done, err := c.Commit(t.Context(), c.told(), reports)
 	if err != nil {
@@ -30,7 +30,7 @@ func (c *crowd) commitAll(t *testing.T, reports ...telemetry.Report) {
 }
 
 // of is a report about a session of a router and a calling station. A MAC is "" where the station is none.
-func (c *crowd) of(device id.Device, key, mac, calling string) func(telemetry.Kind, time.Duration,
+func (c *liveKit) of(device id.Device, key, mac, calling string) func(telemetry.Kind, time.Duration,
 	time.Duration) telemetry.Report {
 	return func(kind telemetry.Kind, started, after time.Duration) telemetry.Report {
 		r := c.at(kind, after, 1, 1)
@@ -40,7 +40,7 @@ func (c *crowd) of(device id.Device, key, mac, calling string) func(telemetry.Ki
 }
 
 // signIn is a sign-in of the first phone at a router.
-func (c *crowd) signIn(device id.Device, key string, after time.Duration, refuse bool) telemetry.SignIn {
+func (c *liveKit) signIn(device id.Device, key string, after time.Duration, refuse bool) telemetry.SignIn {
 	return telemetry.SignIn{
 		Subscription: c.subscription, Device: device, SessionKey: key, MAC: phones[0], Calling: phones[0],
 		At: noon.Add(after), Limit: 1, Refuse: refuse,
@@ -135,7 +135,7 @@ func TestLive_SessionsThatWereReportedLateAreBroughtWithinTheLimit(t *testing.T)
 	c.want(t, "s0", "s1")
 }
 
-func TestCrowds_AndWhoIsBeyondTheLimit(t *testing.T) {
+func TestSharedSubscriptions_AndWhoIsBeyondTheLimit(t *testing.T) {
 	t.Parallel()
 	k := open(t)
 	var all []telemetry.Report
@@ -158,9 +158,9 @@ func TestCrowds_AndWhoIsBeyondTheLimit(t *testing.T) {
 		}
 		return keys
 	}
-	crowds := func() []telemetry.Crowd {
+	shared := func() []telemetry.SharedSubscription {
 		t.Helper()
-		list, err := k.Crowds(t.Context())
+		list, err := k.SharedSubscriptions(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -168,12 +168,14 @@ func TestCrowds_AndWhoIsBeyondTheLimit(t *testing.T) {
 	}
 	k.commit(t, all[0])
 	first := k.openOne(t)
-	if list := crowds(); len(list) != 0 {
+	if list := shared(); len(list) != 0 {
 		t.Errorf("one session: %+v", list)
 	}
 	k.commit(t, all[1:3]...)
-	want := telemetry.Crowd{OrgID: k.org, SubscriberID: k.subscriber, SubscriptionID: k.subscription, Sessions: 3}
-	if list := crowds(); len(list) != 1 || list[0] != want {
+	want := telemetry.SharedSubscription{
+		OrgID: k.org, SubscriberID: k.subscriber, SubscriptionID: k.subscription, Sessions: 3,
+	}
+	if list := shared(); len(list) != 1 || list[0] != want {
 		t.Errorf("%+v", list)
 	}
 	if got := fmt.Sprint(beyond(0), beyond(3), beyond(1), beyond(3, first.ID)); got != "[] [] [s1 s0] [s0]" {
@@ -181,7 +183,7 @@ func TestCrowds_AndWhoIsBeyondTheLimit(t *testing.T) {
 	}
 	k.commit(t, all[3])
 	want.Sessions, want.Copied = 4, true
-	if list := crowds(); len(list) != 1 || list[0] != want || fmt.Sprint(beyond(0), beyond(2)) != "[s0] [s1 s0]" {
+	if list := shared(); len(list) != 1 || list[0] != want || fmt.Sprint(beyond(0), beyond(2)) != "[s0] [s1 s0]" {
 		t.Errorf("a copied MAC: %+v, %v, %v", list, beyond(0), beyond(2))
 	}
 }

@@ -17,8 +17,8 @@ import (
 // phones are the devices of a customer.
 var phones = []string{"AA:BB:CC:00:11:22", "AA:BB:CC:00:11:33", "AA:BB:CC:00:11:44"}
 
-// crowd is a Live on a kit's tables, and what it has ended.
-type crowd struct {
+// liveKit is a Live on a kit's tables, and what it has ended.
+type liveKit struct {
 	*kit
 	*telemetry.Live
 	watch *clock.Manual
@@ -29,9 +29,9 @@ type crowd struct {
 }
 
 // live makes a Live that has read the tables.
-func (k *kit) live(t *testing.T) *crowd {
+func (k *kit) live(t *testing.T) *liveKit {
 	t.Helper()
-	c := &crowd{kit: k, watch: clock.NewManual(noon)}
+	c := &liveKit{kit: k, watch: clock.NewManual(noon)}
 	c.Live = telemetry.NewLive(telemetry.LiveConfig{
 		Store: k.Store, Clock: c.watch, SilentAfter: 6 * time.Minute,
 		Limit: func(id.Subscription) int { return int(c.limit.Load()) },
@@ -57,7 +57,7 @@ func (k *kit) live(t *testing.T) *crowd {
 }
 
 // tell commits a report of a phone's session and lets the Live know.
-func (c *crowd) tell(t *testing.T, phone int, key string, kind telemetry.Kind, started, after time.Duration) {
+func (c *liveKit) tell(t *testing.T, phone int, key string, kind telemetry.Kind, started, after time.Duration) {
 	t.Helper()
 	r := c.at(kind, after, 1, 1)
 	r.Session, r.MAC, r.Calling, r.At = key, phones[phone], phones[phone], noon.Add(started+after)
@@ -69,7 +69,7 @@ func (c *crowd) tell(t *testing.T, phone int, key string, kind telemetry.Kind, s
 }
 
 // enter lets a phone sign in at an instant after noon.
-func (c *crowd) enter(phone int, after time.Duration, limit int, refuse bool) bool {
+func (c *liveKit) enter(phone int, after time.Duration, limit int, refuse bool) bool {
 	return c.Admit(telemetry.SignIn{
 		Subscription: c.subscription, Device: c.device, MAC: phones[phone], At: noon.Add(after), Limit: limit,
 		Refuse: refuse,
@@ -77,7 +77,7 @@ func (c *crowd) enter(phone int, after time.Duration, limit int, refuse bool) bo
 }
 
 // want compares the keys of the sessions that were ended so far.
-func (c *crowd) want(t *testing.T, ended ...string) {
+func (c *liveKit) want(t *testing.T, ended ...string) {
 	t.Helper()
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -43,10 +43,9 @@ type Config struct {
 }
 
 // Recorder makes reports durable, in groups: in the database, or in the spool while the database is away or slower than
-// the reports come. Groups, and
-// what the database takes from the spool, are made of the reports of all organizations in turn, and none can have so
-// many reports waiting, or in the spool, that no others can be taken. Reports of one organization are committed in
-// order. Safe for concurrent use.
+// the reports come. Groups, and what the database takes from the spool, are made of the reports of all organizations in
+// turn, and none can have so many reports waiting, or in the spool, that no others can be taken. Reports of one
+// organization are committed in order. Safe for concurrent use.
 type Recorder struct {
 	cfg   Config
 	loops *loop.Group

@@ -17,16 +17,24 @@ import (
 	"github.com/lastmile-isp/lastmile/radius/directory"
 )
 
-// settled is the age from which a session or a refusal counts: reports that are on their way, and devices that dial
-// again after a payment, need some time.
+// settled is how long a session must have been open, or a customer refused, before it counts: reports that are on their
+// way, and devices that dial again after a payment, need some time.
 const settled = 2 * time.Minute
+
+// unentitled are the codes of refusals that followed from what a customer was entitled to. One who is entitled now is
+// let in with the next try, so such a refusal counts only where no other one comes.
+var unentitled = map[directory.Code]bool{
+	directory.CodeUnpaid: true, directory.CodeBlocked: true, directory.CodePaused: true, directory.CodeNotStarted: true,
+	directory.CodeEnded: true, directory.CodeCapReached: true,
+}
 
 // Known has what we know about one router without asking it.
 type Known struct {
 	Org    id.Organization
 	Device id.Device
 	Open   []telemetry.Session // that are thought to be on the router
-	// Refused have the customers whose last try was refused there, and who have had no session since.
+	// Refused have the customers whose last try was refused there, and who have had no session since. FirstAt is when
+	// they began to be refused.
 	Refused []telemetry.Refusal
 	// Present gives the entitlement of a subscription.
 	Present func(id.Subscription) directory.Present
@@ -346,11 +354,16 @@ func (c *comparison) stale() {
 	}
 }
 
-// refused finds customers who have paid, and whose last try was refused.
+// refused finds customers who have paid, and whose last try was refused. Devices dial for as long as they are refused,
+// so what counts is how long they have been.
 func (c *comparison) refused() {
 	for _, r := range c.k.Refused {
+		began := r.FirstAt
+		if unentitled[directory.Code(r.Code)] {
+			began = r.At
+		}
 		p := c.k.Present(r.SubscriptionID)
-		if p.Grant.Access < entitlement.Throttled || c.k.At.Sub(r.At) < settled {
+		if p.Grant.Access < entitlement.Throttled || c.k.At.Sub(began) < settled {
 			continue
 		}
 		c.add(Found{

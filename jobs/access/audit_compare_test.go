@@ -182,7 +182,7 @@ var disturbances = map[string]disturbance{
 		t.present[s] = directory.Present{Grant: directory.Grant{Access: entitlement.Full}}
 		t.known.Refused = append(t.known.Refused, telemetry.Refusal{
 			SubscriberID: id.Derive[id.Subscriber]("test", "away"), SubscriptionID: s, Code: "wrong_mac",
-			At: noon.Add(-time.Hour),
+			FirstAt: noon.Add(-time.Hour), At: noon.Add(-time.Second),
 		})
 		return []events.AccessDifferenceKind{events.PaidButOffline}
 	},
@@ -229,9 +229,14 @@ func TestCompare_AHealthyRouterHasNoDifference(t *testing.T) {
 			SubscriptionID: town.known.Open[0].SubscriptionID, StartedAt: noon.Add(-time.Minute),
 		})
 		town.known.Refused = append(town.known.Refused, telemetry.Refusal{
-			SubscriptionID: town.known.Open[0].SubscriptionID, Code: "unpaid", At: noon.Add(-time.Minute),
+			SubscriptionID: town.known.Open[0].SubscriptionID, Code: "wrong_mac",
+			FirstAt: noon.Add(-time.Minute), At: noon,
 		}, telemetry.Refusal{
-			SubscriptionID: id.Derive[id.Subscription]("test", "unpaid"), Code: "unpaid", At: noon.Add(-time.Hour),
+			SubscriptionID: town.known.Open[0].SubscriptionID, Code: "unpaid",
+			FirstAt: noon.Add(-time.Hour), At: noon.Add(-time.Minute),
+		}, telemetry.Refusal{
+			SubscriptionID: id.Derive[id.Subscription]("test", "unpaid"), Code: "unpaid",
+			FirstAt: noon.Add(-time.Hour), At: noon.Add(-time.Hour),
 		})
 		if got := town.kinds(); len(got) > 0 {
 			t.Fatalf("on its way, but %v", got)

@@ -118,11 +118,44 @@ func TestCompare_ARefusalThatLastsIsForPeople(t *testing.T) {
 		town := newTown()
 		town.add("amina", entitlement.Full, false, false)
 		town.known.Refused = []telemetry.Refusal{{
-			SubscriptionID: town.known.Open[0].SubscriptionID, Code: code, At: noon.Add(-time.Hour),
+			SubscriptionID: town.known.Open[0].SubscriptionID, Code: code, FirstAt: noon.Add(-time.Hour),
+			At: noon.Add(-time.Hour),
 		}}
 		got := accessjobs.Compare(town.shown, town.known)
 		if len(got) != 1 || got[0].Kind != events.PaidButOffline || (got[0].ByHand() != "") != byHand {
 			t.Errorf("%s: %+v", code, got)
+		}
+	}
+}
+
+// TestCompare_ADeviceThatGoesOnDialingIsFound: devices dial every some seconds for as long as they are refused, so the
+// latest refusal is always young. What was refused for want of an entitlement is let in with the next try.
+func TestCompare_ADeviceThatGoesOnDialingIsFound(t *testing.T) {
+	t.Parallel()
+	const young = 20 * time.Second
+	for what, c := range map[string]struct {
+		code          directory.Code
+		first, latest time.Duration // ago
+		found         bool
+	}{
+		"for five hours":                 {directory.CodeWrongPassword, 5 * time.Hour, young, true},
+		"since yesterday":                {directory.CodeWrongMAC, 13 * time.Hour, young, true},
+		"for a minute":                   {directory.CodeWrongPassword, time.Minute, young, false},
+		"too often, for an hour":         {directory.CodeTooManyCodes, time.Hour, young, true},
+		"by the router's limit":          {directory.Code(radius.OverLimit.String()), time.Hour, young, true},
+		"paid a moment ago":              {directory.CodeUnpaid, 5 * time.Hour, young, false},
+		"paid, and does not dial":        {directory.CodeUnpaid, 5 * time.Hour, 3 * time.Minute, true},
+		"not blocked any more":           {directory.CodeBlocked, 5 * time.Hour, young, false},
+		"tried once, and is not dialing": {directory.CodeWrongPassword, 5 * time.Hour, 5 * time.Hour, true},
+	} {
+		town := newTown()
+		town.add("amina", entitlement.Full, false, false)
+		town.known.Refused = []telemetry.Refusal{{
+			SubscriptionID: town.known.Open[0].SubscriptionID, Code: string(c.code), FirstAt: noon.Add(-c.first),
+			At: noon.Add(-c.latest), Count: 600,
+		}}
+		if got := accessjobs.Compare(town.shown, town.known); (len(got) == 1) != c.found {
+			t.Errorf("%s: %+v", what, got)
 		}
 	}
 }

@@ -94,9 +94,9 @@ const mostLimits = 2_000
 // let in, that were reported late, or that a lower limit leaves over, and those that still report after their end was
 // asked for.
 func (e *Enforcer) enforceLimits(ctx context.Context, cause jobs.Cause) error {
-	crowds, err := e.Sessions.Crowds(ctx)
+	shared, err := e.Sessions.SharedSubscriptions(ctx)
 	at, asked := e.Clock.Now(), 0
-	for _, c := range crowds {
+	for _, c := range shared {
 		if asked == mostLimits {
 			break
 		}

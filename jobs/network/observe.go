@@ -99,7 +99,7 @@ func (r router) planLocal(ctx context.Context, l LocalLogin) ([]LocalWrite, erro
 			return nil, err
 		}
 		for _, row := range rows {
-			if l.lets(row) && row["disabled"] != "true" && row["disabled"] != "yes" {
+			if l.lets(row) && !routerplan.SameValue("disabled", row["disabled"], "yes") {
 				steps = append(steps, LocalWrite{
 					Path: menu, Operation: "set", ID: row.ID(), Before: map[string]string{"disabled": "no"},
 					After: map[string]string{"disabled": "yes"},
@@ -116,7 +116,7 @@ func (r router) planLocal(ctx context.Context, l LocalLogin) ([]LocalWrite, erro
 	for _, row := range rows {
 		steps = append(steps, LocalWrite{
 			Path: menu, Operation: "remove", ID: row.ID(), Before: map[string]string{
-				"radius": strconv.FormatBool(row["radius"] == "true" || row["radius"] == "yes"),
+				"radius": strconv.FormatBool(routerplan.SameValue("radius", row["radius"], "yes")),
 			},
 		})
 	}

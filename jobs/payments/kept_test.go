@@ -181,7 +181,7 @@ func TestKept_WhatADeadProgramLeftIsTakenOver(t *testing.T) {
 		}
 	}
 	files, err := fs.Glob(os.DirFS(dir), "callbacks*")
-	if err != nil || len(files) != 3 { // with callbacks.key
+	if err != nil || len(files) != 2 {
 		t.Fatalf("two programs have %v: %v", files, err)
 	}
 	first.Kept.Stop()

@@ -36,8 +36,9 @@ func (r DifferenceRow) Key() DifferenceKey { return DifferenceKey{Since: r.Since
 
 // DifferenceFilter limits a list. Zero fields limit nothing.
 type DifferenceFilter struct {
-	Device id.Device
-	Kind   string
+	Device     id.Device
+	Subscriber id.Subscriber
+	Kind       string
 }
 
 // DifferencesQuery serves an organization's open differences.
@@ -55,10 +56,11 @@ func (q DifferencesQuery) List(
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
 		postgres.Collect(r, &rows, pgx.RowToStructByName[DifferenceRow], q.Views.SQL(DifferencesName, differenceSelect+`
 			where org_id = @org and (@device::uuid is null or device_id = @device) and (@kind = '' or kind = @kind)
+				and (@subscriber::uuid is null or subscriber_id = @subscriber)
 				and (@since::timestamptz is null or (since, difference_id) < (@since, @id))
 			order by since desc, difference_id desc limit @max`), pgx.NamedArgs{
-			"org": org, "device": f.Device, "kind": f.Kind, "since": null.Time(after.Since), "id": after.ID,
-			"max": max,
+			"org": org, "device": f.Device, "subscriber": f.Subscriber, "kind": f.Kind,
+			"since": null.Time(after.Since), "id": after.ID, "max": max,
 		})
 	})
 	return rows, err

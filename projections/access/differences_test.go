@@ -5,9 +5,13 @@ import (
 	"time"
 
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/eventstore/feed/feedtest"
+	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/personal"
+	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
 	"github.com/lastmile-isp/lastmile/projections/access"
+	"github.com/lastmile-isp/lastmile/projections/runner"
 	"github.com/lastmile-isp/lastmile/projections/runner/projectiontest"
 )
 
@@ -49,4 +53,48 @@ func TestDifferences_Story(t *testing.T) {
 		Add("device-mast", events.DeviceDecommissioned{DeviceID: away.DeviceID, OrgID: acme}).
 		Add("subscriber-dora", events.SubscriberForgotten{SubscriberID: erased.SubscriberID})
 	projectiontest.Check(t, accessviews.Differences{}, story)
+}
+
+// TestDifferencesQuery_FiltersByRouterCustomerAndKind, each alone and together.
+func TestDifferencesQuery_FiltersByRouterCustomerAndKind(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 3, 20, 9, 0, 0, 0, time.UTC)
+	acme := id.Derive[id.Organization]("test", "acme")
+	tower, amina := id.Derive[id.Device]("test", "tower"), id.Derive[id.Subscriber]("test", "amina")
+	log := feedtest.New()
+	open := func(device id.Device, who id.Subscriber, kind events.AccessDifferenceKind) {
+		log.Append(events.Metadata{OrgID: acme, At: at}, events.AccessDifferenceOpened{
+			AccessDifference: events.AccessDifference{
+				DifferenceID: id.New[id.Difference](), OrgID: acme, DeviceID: device, SubscriberID: who, Kind: kind,
+			},
+			Since: at, At: at,
+		})
+	}
+	open(tower, amina, events.WrongRate)
+	open(tower, id.Subscriber{}, events.LocalBypass)
+	open(id.New[id.Device](), amina, events.PaidButOffline)
+	r := runner.New(runner.Config{Feed: feedtest.Start(t, log), DB: pgtest.New(t), Clock: clock.NewManual(at)})
+	r.Register(accessviews.Differences{})
+	if err := r.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.Stop)
+	head, _ := log.Head(t.Context())
+	if err := r.Views().WaitFor(t.Context(), accessviews.DifferencesName, head); err != nil {
+		t.Fatal(err)
+	}
+	q := accessviews.DifferencesQuery{Views: r.Views()}
+	for want, filters := range map[int][]accessviews.DifferenceFilter{
+		3: {{}},
+		2: {{Device: tower}, {Subscriber: amina}},
+		1: {{Device: tower, Subscriber: amina}, {Subscriber: amina, Kind: string(events.PaidButOffline)}},
+		0: {{Subscriber: id.New[id.Subscriber]()}, {Device: tower, Kind: string(events.PaidButOffline)}},
+	} {
+		for _, f := range filters {
+			if rows, err := q.List(t.Context(), acme, f, accessviews.DifferenceKey{}, 9); len(rows) != want ||
+				err != nil {
+				t.Errorf("%+v: %d rows, %v, want %d", f, len(rows), err, want)
+			}
+		}
+	}
 }

@@ -59,18 +59,27 @@ func (q DunningQuery) Get(
 	return row, err
 }
 
-// List returns up to max subscriptions after a key. Without a state it gives those in dunning, and those whose hold has
-// not ended at the instant now.
+// DunningFilter limits the board. Zero fields limit nothing, except that without a state only those are given that are
+// in dunning, or whose hold has not ended at the instant Now.
+type DunningFilter struct {
+	State      string
+	Subscriber id.Subscriber
+	Now        time.Time
+}
+
+// List returns up to max subscriptions after a key, the newest state first.
 func (q DunningQuery) List(
-	ctx context.Context, org id.Organization, state string, now time.Time, after DunningKey, max int,
+	ctx context.Context, org id.Organization, f DunningFilter, after DunningKey, max int,
 ) ([]DunningRow, error) {
 	var rows []DunningRow
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
 		postgres.Collect(r, &rows, pgx.RowToStructByName[DunningRow], q.Views.SQL(DunningName, dunningSelect+`
 			where org_id = @org and (state = @state or @state = '' and (state <> 'none' or hold_until > @now))
+				and (@subscriber::uuid is null or subscriber_id = @subscriber)
 				and (@since::timestamptz is null or (since, subscription_id) < (@since, @id))
 			order by since desc, subscription_id desc limit @max`), pgx.NamedArgs{
-			"org": org, "state": state, "now": now, "since": null.Time(after.Since), "id": after.ID, "max": max,
+			"org": org, "state": f.State, "subscriber": f.Subscriber, "now": f.Now, "since": null.Time(after.Since),
+			"id": after.ID, "max": max,
 		})
 	})
 	return rows, err

@@ -118,7 +118,7 @@ const (
 // happening is the row that an event adds to one subscriber's timeline.
 type happening struct {
 	subscriber id.Subscriber
-	summary    string // a sentence for the staff without personal data
+	summary    string // a sentence for the staff without personal data; instants by instant
 	reason     string // "" = the reason of the command
 	causeType  string
 	cause      id.Any

@@ -37,20 +37,18 @@ func ofDunning(e events.DunningEvent) happening {
 		}
 		return about("", "Nothing is overdue any more.")
 	case events.HoldPlaced:
-		return about(v.Reason.Reveal(), "The clock of dunning was stopped by hand until "+
-			v.Until.UTC().Format("2006-01-02 15:04")+" UTC.")
+		return about(v.Reason.Reveal(), "The clock of dunning was stopped by hand until "+instant(v.Until)+".")
 	case events.HoldLifted:
 		return about("", "The hold was ended: the clock of dunning goes on.")
 	case events.DunningClockStopped:
-		return about("", "The clock of dunning stands still since "+v.From.UTC().Format("2006-01-02 15:04")+
-			" UTC: "+spoken(v.Cause)+".")
+		return about("", "The clock of dunning stands still since "+instant(v.From)+": "+spoken(v.Cause)+".")
 	case events.DunningClockStarted:
 		if !v.From.Before(v.Until) {
-			return about("", "The clock of dunning has run on after all: its stop since "+
-				v.From.UTC().Format("2006-01-02 15:04")+" UTC ("+spoken(v.Cause)+") was taken back.")
+			return about("", "The clock of dunning has run on after all: its stop since "+instant(v.From)+" ("+
+				spoken(v.Cause)+") was taken back.")
 		}
-		return about("", "The clock of dunning stood still from "+v.From.UTC().Format("2006-01-02 15:04")+" to "+
-			v.Until.UTC().Format("2006-01-02 15:04")+" UTC: "+spoken(v.Cause)+".")
+		return about("", "The clock of dunning stood still from "+instant(v.From)+" to "+instant(v.Until)+": "+
+			spoken(v.Cause)+".")
 	case events.DunningReviewed, events.DunningReviewAsked, events.DunningPeriodClosed: // bookkeeping, no row
 	}
 	return happening{}

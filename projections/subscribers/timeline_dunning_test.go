@@ -47,8 +47,8 @@ func TestTimeline_TellsWhatWasOwedAtEachStepOfDunning(t *testing.T) {
 		"Not paid in time: KES 1500.00 of invoice ACME-0001. The customer reaches only the payment page.",
 		"Still not paid: KES 1500.00 of invoice ACME-0001 and 1 other. The customer has no access any more.",
 		"A debt so old that it was proposed for a write-off: an invoice and 2 others.",
-		"The clock of dunning stands still since " + began.Format("2006-01-02 15:04") + " UTC: no line.",
-		"its stop since " + began.Format("2006-01-02 15:04") + " UTC (no line) was taken back.",
+		"The clock of dunning stands still since " + "{" + began.Format(time.RFC3339) + "}: no line.",
+		"its stop since " + "{" + began.Format(time.RFC3339) + "} (no line) was taken back.",
 		"The clock of dunning stood still from ",
 	} {
 		if !strings.Contains(dump, want) {

@@ -15,8 +15,8 @@ import (
 type TimelineRow struct {
 	Position  int64     `db:"position"`
 	At        time.Time `db:"at"`
-	Type      string    `db:"type"` // event type without its version: "billing.InvoiceIssued"
-	Summary   string    `db:"summary"`
+	Type      string    `db:"type"`    // event type without its version: "billing.InvoiceIssued"
+	Summary   string    `db:"summary"` // with instants that Told makes readable
 	ActorKind string    `db:"actor_kind"`
 	ActorID   string    `db:"actor_id"`
 	ActorRole string    `db:"actor_role"`

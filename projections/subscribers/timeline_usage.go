@@ -1,9 +1,14 @@
 package subscribersviews
 
 import (
+	"time"
+
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
+
+// toldLate is how much later than something happened a row may be whose summary does not say when it happened.
+const toldLate = time.Minute
 
 // ofUsage describes the first use of a subscription, and how far its cap was.
 func ofUsage(e events.UsageEvent) happening {
@@ -19,6 +24,9 @@ func ofUsage(e events.UsageEvent) happening {
 	}
 	switch v := e.(type) {
 	case events.FirstSessionBegan:
+		if v.At.Sub(v.BeganAt).Abs() > toldLate {
+			return about("", "The subscription was used for the first time, from "+instant(v.BeganAt)+" on.")
+		}
 		return about("", "The subscription was used for the first time.")
 	case events.CapWarned:
 		return about("", "80 % of the traffic of the "+v.Period+" were used: "+events.Volume(v.Used)+" of "+
@@ -26,7 +34,7 @@ func ofUsage(e events.UsageEvent) happening {
 	case events.CapReached:
 		return about("", "The traffic of the "+v.Period+" was used up: "+events.Volume(v.Used)+" of "+
 			events.Volume(v.Allowed)+
-			". "+actOf(v.Then)+" until "+v.ResetsAt.UTC().Format("2006-01-02 15:04")+" UTC.")
+			". "+actOf(v.Then)+" until "+instant(v.ResetsAt)+".")
 	case events.CapReset:
 		switch v.Reason {
 		case events.ResetTopUp:
@@ -41,8 +49,7 @@ func ofUsage(e events.UsageEvent) happening {
 		return about(v.Reason.Reveal(),
 			events.Volume(v.Bytes)+" were ordered. They are added when their invoice is paid.")
 	case events.TopUpAdded:
-		return about(v.Reason.Reveal(), events.Volume(v.Bytes)+" were added until "+
-			v.ResetsAt.UTC().Format("2006-01-02 15:04")+" UTC.")
+		return about(v.Reason.Reveal(), events.Volume(v.Bytes)+" were added until "+instant(v.ResetsAt)+".")
 	case events.CapPeriodMoved, events.UsagePeriodClosed: // bookkeeping, no row
 	}
 	return happening{}

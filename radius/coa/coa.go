@@ -5,9 +5,9 @@
 // work once. Forgery: an answer counts only when it comes from the address that was asked and its response
 // authenticator was made with the secret, and its Message-Authenticator too where there is one; anything else is
 // passed over as if it had not come. Late: the socket of a request that failed stays open for a while, and a genuine
-// answer that still comes is told to whoever asked; the next request to that router waits as long. Crash: nothing is
-// kept, so whoever asked asks again; to end a session that is gone
-// gives the cause SessionNotFound, which Gone reports.
+// answer that still comes is told to whoever asked; the next requests to that router wait as long, until one is
+// answered in the usual time. Crash: nothing is kept, so whoever asked asks again; to end a session that is gone gives
+// the cause SessionNotFound, which Gone reports.
 package coa
 
 import (
@@ -160,7 +160,8 @@ func (c *Client) ask(ctx context.Context, to Router, code radius.Code, s Session
 		if _, err = conn.Write(request); err != nil {
 			continue // the last try was refused by the router's machine
 		}
-		until := machine.Now().Add(pause)
+		usual := machine.Now().Add(pause)
+		until := usual
 		if known := began.Add(c.late.patience(to.Address)); tries == 1 && known.After(until) {
 			until = known
 		}
@@ -168,6 +169,9 @@ func (c *Client) ask(ctx context.Context, to Router, code radius.Code, s Session
 			break
 		}
 		if answer, ok := await(conn, request, to.Secret); ok {
+			if !machine.Now().After(usual) {
+				c.late.forget(to.Address)
+			}
 			return answer, nil
 		}
 	}

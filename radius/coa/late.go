@@ -66,7 +66,14 @@ func (l *late) keep(conn net.Conn, request []byte, to Router, began time.Time) b
 	return true
 }
 
-// learn keeps how late a router answers. The lock is held.
+// forget ends the patience with a router, which has answered in the usual time.
+func (l *late) forget(router netip.AddrPort) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.waits, router)
+}
+
+// learn keeps how late a router answers: the longest wait since it has answered in the usual time. The lock is held.
 func (l *late) learn(router netip.AddrPort, wait time.Duration) {
 	if _, known := l.waits[router]; !known && len(l.waits) >= mostLate {
 		for other := range l.waits {

@@ -19,7 +19,7 @@ type Board struct {
 	Clock clock.Clock
 }
 
-// Present is an instant in an organization, in which rows of the board are read.
+// Present is an instant in an organization, at which rows of the board are read.
 type Present struct {
 	Now      time.Time
 	Zone     *time.Location
@@ -28,12 +28,17 @@ type Present struct {
 
 // Present reads the zone and the currency from the log. Fails: organization_not_found.
 func (b Board) Present(ctx context.Context, org id.Organization) (Present, error) {
-	settings, err := usecases.BillingSettings(ctx, b.Bus, org)
+	return presentOf(ctx, b.Bus, org, b.Clock.Now())
+}
+
+// presentOf is an instant in an organization with its present zone and currency. Fails: organization_not_found.
+func presentOf(ctx context.Context, b *bus.Bus, org id.Organization, now time.Time) (Present, error) {
+	settings, err := usecases.BillingSettings(ctx, b, org)
 	if err != nil {
 		return Present{}, err
 	}
 	zone, err := usecases.Zone(settings)
-	return Present{Now: b.Clock.Now(), Zone: zone, Currency: settings.Currency}, err
+	return Present{Now: now, Zone: zone, Currency: settings.Currency}, err
 }
 
 // Overdue is the overdue amount, which is compared with the minimum, and the number of calendar days since the due date
@@ -58,4 +63,18 @@ func (p Present) Overdue(r accessviews.DunningRow) (money.Amount, int) {
 	}
 	today := calendar.On(p.Now, p.Zone)
 	return due, int(today.Start(time.UTC).Sub(since.Start(time.UTC)) / (24 * time.Hour))
+}
+
+// Hold is a time in which the clock of dunning stands still, because a person said so.
+type Hold struct {
+	From, Until time.Time
+	Reason      string // "" when the subscriber was forgotten
+}
+
+// Hold is the hold of a row that has not ended; nil when there is none.
+func (p Present) Hold(r accessviews.DunningRow) *Hold {
+	if r.HoldFrom == nil || r.HoldUntil == nil || !p.Now.Before(*r.HoldUntil) {
+		return nil
+	}
+	return &Hold{*r.HoldFrom, *r.HoldUntil, r.HoldReason}
 }

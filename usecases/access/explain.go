@@ -13,12 +13,12 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
 	"github.com/lastmile-isp/lastmile/projections/access"
 	"github.com/lastmile-isp/lastmile/projections/access/entitlement"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
-	"github.com/lastmile-isp/lastmile/usecases"
 )
 
 // Network tells what routers reported about a subscriber. telemetry.Store implements it.
@@ -61,8 +61,12 @@ type Service struct {
 	State     entitlement.Standing
 	PaidUntil time.Time // zero before the first paid period
 	Dunning   *entitlement.Dunning
-	Observed  Observed
-	Sessions  []telemetry.Session
+	// Due and OverdueDays are as the board has them (Present.Overdue).
+	Due         money.Amount
+	OverdueDays int
+	Hold        *Hold // nil = none
+	Observed    Observed
+	Sessions    []telemetry.Session
 }
 
 // Sold names a subscription for people.
@@ -84,33 +88,37 @@ func (x Explanations) Of(
 	if row == nil {
 		return nil, commands.ErrNoSubscriber()
 	}
-	zone, err := usecases.ZoneOf(ctx, x.Bus, org)
+	now := x.Clock.Now()
+	asked := at
+	if at.IsZero() {
+		asked = now
+	}
+	p, err := presentOf(ctx, x.Bus, org, asked)
 	if err != nil {
 		return nil, err
 	}
-	now := x.Clock.Now()
-	var state entitlement.State
-	var sold map[id.Subscription]Sold
+	var known recorded
 	switch {
 	case at.IsZero():
-		at = now
-		state, sold, err = x.present(ctx, *row, zone)
+		known, err = x.present(ctx, *row, p.Zone)
 	case at.After(now):
 		return nil, failure.NewInvalid("invalid_input", "at must not be in the future")
 	case at.Before(row.CreatedAt):
 		return nil, failure.NewInvalid("invalid_input", "at must not be before the subscriber was registered")
 	default:
-		state, sold, err = x.past(ctx, *row, zone, at)
+		known, err = x.past(ctx, *row, p.Zone, at)
 	}
 	if err != nil {
 		return nil, err
 	}
-	out := Explanation{At: at, Entitlement: entitlement.Of(state, at)}
-	for i, s := range state.Subscriptions {
-		out.Services = append(out.Services, Service{
-			Service: out.Entitlement.Services[i], Sold: sold[s.ID], State: s.Standing, PaidUntil: s.PaidUntil,
-			Dunning: s.Dunning, Observed: Unknown,
-		})
+	out := Explanation{At: p.Now, Entitlement: entitlement.Of(known.state, p.Now)}
+	for i, s := range known.state.Subscriptions {
+		one := Service{
+			Service: out.Entitlement.Services[i], Sold: known.sold[s.ID], State: s.Standing, PaidUntil: s.PaidUntil,
+			Dunning: s.Dunning, Hold: p.Hold(known.board[s.ID]), Observed: Unknown,
+		}
+		one.Due, one.OverdueDays = p.Overdue(known.board[s.ID])
+		out.Services = append(out.Services, one)
 	}
 	out.whole()
 	x.observe(ctx, &out, *row, now)
@@ -130,17 +138,31 @@ func (x *Explanation) whole() {
 			step.Since, step.Next = step.Since.Truncate(time.Microsecond), step.Next.Truncate(time.Microsecond)
 			x.Services[i].Dunning = &step
 		}
+		if s.Hold != nil {
+			s.Hold.From, s.Hold.Until = s.Hold.From.Truncate(time.Microsecond), s.Hold.Until.Truncate(time.Microsecond)
+		}
 	}
 }
 
-// present reads the state from the read models.
+// recorded has everything that is recorded about a customer at an instant.
+type recorded struct {
+	state entitlement.State
+	sold  map[id.Subscription]Sold
+	// board has what is owed and the hold. A subscription that never owed anything and never had a hold is not there.
+	board map[id.Subscription]accessviews.DunningRow
+}
+
+// present reads what is known from the read models.
 func (x Explanations) present(
 	ctx context.Context, who subscribersviews.SubscriberRow, zone *time.Location,
-) (entitlement.State, map[id.Subscription]Sold, error) {
-	state := entitlement.State{SubscriberID: who.ID, RegisteredAt: who.CreatedAt}
+) (recorded, error) {
+	k := recorded{
+		state: entitlement.State{SubscriberID: who.ID, RegisteredAt: who.CreatedAt}, sold: map[id.Subscription]Sold{},
+		board: map[id.Subscription]accessviews.DunningRow{},
+	}
 	owned, block, err := x.Subscriptions.OfSubscriber(ctx, who.OrgID, who.ID)
 	if err != nil {
-		return state, nil, err
+		return k, err
 	}
 	ids := make([]id.Subscription, len(owned))
 	for i, s := range owned {
@@ -148,63 +170,87 @@ func (x Explanations) present(
 	}
 	steps, err := x.Dunning.Steps(ctx, who.OrgID, ids)
 	if err != nil {
-		return state, nil, err
+		return k, err
+	}
+	rows, err := x.Dunning.OfSubscriber(ctx, who.OrgID, who.ID)
+	if err != nil {
+		return k, err
 	}
 	used, err := accessviews.UsageQuery(x.Dunning).Reached(ctx, who.OrgID, ids)
 	if err != nil {
-		return state, nil, err
+		return k, err
 	}
-	sold := map[id.Subscription]Sold{}
+	for _, r := range rows {
+		k.board[r.ID] = r
+	}
 	for _, s := range owned {
 		s.Dunning, s.Used = steps[s.ID], used[s.ID]
-		state.Subscriptions = append(state.Subscriptions, s.Entitlement(zone))
-		sold[s.ID] = Sold{Username: null.Zero(s.Username), PlanName: s.Terms.Name}
+		k.state.Subscriptions = append(k.state.Subscriptions, s.Entitlement(zone))
+		k.sold[s.ID] = Sold{Username: null.Zero(s.Username), PlanName: s.Terms.Name}
 	}
-	state.Block = block.Entitlement()
-	return state, sold, nil
+	k.state.Block = block.Entitlement()
+	return k, nil
 }
 
 // past folds the events of the subscriber, its subscriptions, and their dunning and usage that were recorded until an
 // instant.
 func (x Explanations) past(
 	ctx context.Context, who subscribersviews.SubscriberRow, zone *time.Location, at time.Time,
-) (entitlement.State, map[id.Subscription]Sold, error) {
+) (recorded, error) {
 	var history entitlement.History
-	sold := map[id.Subscription]Sold{}
+	k := recorded{sold: map[id.Subscription]Sold{}, board: map[id.Subscription]accessviews.DunningRow{}}
 	apply := func(list []events.Envelope, err error) error {
 		for _, e := range list {
 			if e.Meta.At.After(at) {
 				break
 			}
 			history.Apply(e)
-			switch v := e.Event.(type) {
-			case events.SubscriptionCreated:
-				sold[v.SubscriptionID] = Sold{Username: v.Username.Reveal(), PlanName: v.Terms.Name}
-			case events.SubscriptionCredentialsSet:
-				sold[v.SubscriptionID] = Sold{Username: v.Username.Reveal(), PlanName: sold[v.SubscriptionID].PlanName}
-			}
+			k.tell(e.Event)
 		}
 		return err
 	}
 	if err := apply(bus.HistoryUnchecked[subscribers.Subscriber](ctx, x.Bus, who.ID)); err != nil {
-		return entitlement.State{}, nil, err
+		return k, err
 	}
 	owned, err := x.Subscriptions.EverOf(ctx, who.OrgID, who.ID, at)
 	if err != nil {
-		return entitlement.State{}, nil, err
+		return k, err
 	}
 	for _, s := range owned {
 		if err := apply(bus.HistoryUnchecked[subscribers.Subscription](ctx, x.Bus, s)); err != nil {
-			return entitlement.State{}, nil, err
+			return k, err
 		}
 		if err := apply(bus.HistoryUnchecked[access.Dunning](ctx, x.Bus, s)); err != nil {
-			return entitlement.State{}, nil, err
+			return k, err
 		}
 		if err := apply(bus.HistoryUnchecked[access.Usage](ctx, x.Bus, s)); err != nil {
-			return entitlement.State{}, nil, err
+			return k, err
 		}
 	}
-	return history.State(zone), sold, nil
+	k.state = history.State(zone)
+	return k, nil
+}
+
+// tell adds what the entitlement does not need to know: names, what is owed, and the hold.
+func (k recorded) tell(e events.Event) {
+	switch v := e.(type) {
+	case events.SubscriptionCreated:
+		k.sold[v.SubscriptionID] = Sold{Username: v.Username.Reveal(), PlanName: v.Terms.Name}
+	case events.SubscriptionCredentialsSet:
+		k.sold[v.SubscriptionID] = Sold{Username: v.Username.Reveal(), PlanName: k.sold[v.SubscriptionID].PlanName}
+	case events.DunningReviewed:
+		row := k.board[v.SubscriptionID]
+		row.PaidUntil, row.Debts = null.Time(v.Owed.PaidUntil), v.Owed.Debts
+		k.board[v.SubscriptionID] = row
+	case events.HoldPlaced:
+		row := k.board[v.SubscriptionID]
+		row.HoldFrom, row.HoldUntil, row.HoldReason = &v.From, &v.Until, v.Reason.Reveal()
+		k.board[v.SubscriptionID] = row
+	case events.HoldLifted:
+		row := k.board[v.SubscriptionID]
+		row.HoldFrom, row.HoldUntil, row.HoldReason = nil, nil, ""
+		k.board[v.SubscriptionID] = row
+	}
 }
 
 // observe adds what the network showed. What cannot be asked stays unknown: the entitlement is worth having alone.

@@ -174,11 +174,12 @@ func (d *desire) addresses(lease string) {
 
 // hotspot makes a server with its own profile and its walled garden. A domain needs two rows: one for plain web pages
 // (http) and one for all other traffic (ip). Addresses need the ip row only. Devices sign in on the page, or by their
-// MAC, and never by a cookie, which signs a device in again whose session was ended, without anybody typing.
+// MAC, and never by a cookie, which signs a device in again whose session was ended, without anybody typing. An
+// operator may add other ways of the page (free).
 func (d *desire) hotspot() {
 	d.add(MenuHotspotProfile, map[string]string{
 		propertyName: d.names.hotspotProfile, "hotspot-address": d.service.Addressing.Gateway, "use-radius": "yes",
-		"radius-accounting": "yes", "login-by": "http-chap,mac",
+		"radius-accounting": "yes", propertyLoginBy: "http-chap,mac",
 	}, false)
 	d.add(MenuHotspot, map[string]string{
 		propertyName: d.names.hotspot, propertyInterface: d.on, "address-pool": d.names.pool,

@@ -240,6 +240,22 @@ func (m menu) pair(wanted []Resource, live []Row) (pairs []Row, rest []Row) {
 	return pairs, rest
 }
 
+// free lists by property what an operator may add to a set of values. It is no difference, and a write leaves it there.
+// Hotspots need http-chap and mac; with a certificate https is good, and http-pap serves old devices. A cookie, a
+// mac-cookie or a trial would let devices in whom nobody has let in (docs/rules/access-vouchers.md#cookies).
+var free = map[string][]string{propertyLoginBy: {"https", "http-pap"}}
+
+// withFree is a wanted value with what an operator has added to the present one and may add.
+func withFree(property, wanted, present string) string {
+	for part := range strings.SplitSeq(present, ",") {
+		part = strings.TrimSpace(part)
+		if slices.Contains(free[property], part) && !slices.Contains(strings.Split(wanted, ","), part) {
+			wanted += "," + part
+		}
+	}
+	return wanted
+}
+
 // changed compares one row with its resource; false when they agree.
 func (m menu) changed(want Resource, row Row) (Difference, bool) {
 	x := Difference{
@@ -250,7 +266,7 @@ func (m menu) changed(want Resource, row Row) (Difference, bool) {
 		if property == propertyComment && m.byName && row[property] == "" {
 			continue // added when this menu had no comments; the name is the tag
 		}
-		if !SameValue(property, row[property], value) {
+		if value = withFree(property, value, row[property]); !SameValue(property, row[property], value) {
 			x.Expected[property], x.Actual[property] = value, row[property]
 		}
 	}

@@ -114,6 +114,36 @@ func TestChangeOfAddresses_SetsOnlyWhatDiffersAndReplacesNothing(t *testing.T) {
 	}
 }
 
+// TestHotspot_WhatAnOperatorMayAddToTheWaysOfSigningInStays, and a cookie goes without taking it along.
+func TestHotspot_WhatAnOperatorMayAddToTheWaysOfSigningInStays(t *testing.T) {
+	t.Parallel()
+	for present, want := range map[string]string{
+		"http-chap,mac": "", "mac,http-chap": "", "http-chap,mac,https": "", "https,http-pap, mac,http-chap": "",
+		"cookie,http-chap":                  "http-chap,mac",
+		"cookie,http-chap,https":            "http-chap,mac,https",
+		"http-chap,https,mac,mac-cookie":    "http-chap,mac,https",
+		"http-chap,http-pap,mac,trial":      "http-chap,mac,http-pap",
+		"https":                             "http-chap,mac,https",
+		"http-chap,mac,something else":      "http-chap,mac",
+		"":                                  "http-chap,mac",
+		"https,mac,https,http-pap,http-pap": "http-chap,mac,https,http-pap",
+	} {
+		s := testService(1, events.ServiceHotspot, "ether5", 0)
+		r := newModel(t, nil)
+		r.run(t.Fatalf, routerplan.CompareService(r.menu, s, modern).Plan(), 100)
+		profile := r.menu[routerplan.MenuHotspotProfile][0]
+		profile["login-by"] = present
+		steps := routerplan.CompareService(r.menu, s, modern).Plan()
+		if want == "" && len(steps) > 0 || want != "" && (len(steps) != 1 || steps[0].Values["login-by"] != want) {
+			t.Errorf("%q becomes %+v, want %q", present, steps, want)
+		}
+		r.run(t.Fatalf, steps, 100)
+		if again := routerplan.CompareService(r.menu, s, modern); !again.InSync() {
+			t.Errorf("%q is still different: %+v", present, again.Resources())
+		}
+	}
+}
+
 func TestDiff_NamesWhatIsMissingExtraChangedAndOrphaned(t *testing.T) {
 	t.Parallel()
 	s, gone := testService(1, events.ServicePPPoE, "ether5", 0), testService(2, events.ServiceHotspot, "ether6", 0)

@@ -64,6 +64,7 @@ const (
 	propertySrcList     = "src-address-list"
 	propertyDstList     = "dst-address-list"
 	propertyServiceName = "service-name"
+	propertyLoginBy     = "login-by"
 )
 
 // ServiceMenus lists the menus to read before services are compared. The list does not depend on the services.

@@ -29,13 +29,13 @@ const (
 // docs/facts/routeros.md#formats.
 var forms = map[string]form{
 	"disabled": formFlag, "one-session-per-host": formFlag, "use-radius": formFlag, "radius-accounting": formFlag,
-	"accept-empty-service": formFlag, "accept": formFlag, "accounting": formFlag, "accounting-backup": formFlag,
-	"use-service-tag": formFlag, "add-default-route": formFlag, "lease-time": formDuration, "timeout": formDuration,
-	"interim-update": formDuration, "idle-timeout": formDuration, "ranges": formRanges, "address": formPrefix,
-	"dst-address": formPrefix, "src-address": formPrefix, "login-by": formSet, "dns-server": formSet,
-	"connection-state": formSet, "authentication": formSet, "max-limit": formRate, "limit-at": formRate,
-	"burst-limit": formRate, "burst-threshold": formRate, "vlan-id": formNumber, "dst-port": formSet,
-	"service": formSet, "port": formNumber,
+	"radius": formFlag, "accept-empty-service": formFlag, "accept": formFlag, "accounting": formFlag,
+	"accounting-backup": formFlag, "use-service-tag": formFlag, "add-default-route": formFlag,
+	"lease-time": formDuration, "timeout": formDuration, "interim-update": formDuration, "idle-timeout": formDuration,
+	"ranges": formRanges, "address": formPrefix, "dst-address": formPrefix, "src-address": formPrefix,
+	propertyLoginBy: formSet, "dns-server": formSet, "connection-state": formSet, "authentication": formSet,
+	"max-limit": formRate, "limit-at": formRate, "burst-limit": formRate, "burst-threshold": formRate,
+	"vlan-id": formNumber, "dst-port": formSet, "service": formSet, "port": formNumber,
 }
 
 // SameValue reports whether two values of a property mean the same to a router: 1h and 01:00:00, yes and true, 10M/10M

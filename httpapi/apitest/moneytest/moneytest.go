@@ -214,13 +214,18 @@ func (k *Kit) serve(t *testing.T, o Options, receiver *late, access paymentsjobs
 		subscribersapi.Timeline{
 			Timeline:    subscribersviews.TimelineQuery{Views: k.Views},
 			Subscribers: subscribersviews.SubscribersQuery{Views: k.Views},
-			Users:       identityviews.UsersQuery{Views: k.Views},
+			Users:       identityviews.UsersQuery{Views: k.Views}, Zone: k.zoneOf,
 		}.Routes(),
 		billingapi.Collections{Cases: billingcases.Collections{
 			Bus: k.Core.Bus, Collections: billingviews.CollectionsQuery{Views: k.Views},
 			Users: identityviews.UsersQuery{Views: k.Views}, Clock: k.Clock,
 		}}.Routes(),
 		paymentsapi.Webhooks{Receiver: receiver}.Routes(), paymentsapi.Page{Cases: k.page(access)}.Routes())
+}
+
+// zoneOf is the zone in which the times of an organization are told.
+func (k *Kit) zoneOf(ctx context.Context, org id.Organization) (*time.Location, error) {
+	return usecases.ZoneOf(ctx, k.Core.Bus, org)
 }
 
 // page makes the use case of the payment page.
