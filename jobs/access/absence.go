@@ -63,15 +63,16 @@ type Absence struct {
 	settles chan struct{} // wakes the loop that settles
 
 	mu      sync.Mutex
-	seen    vault.Beat // the newest one
-	looked  time.Time  // of that, by the machine's clock; zero before the first
-	ever    int64      // callbacks that had ever waited on this program's disk then
-	waiting int64      // that waited there then
-	shut    bool       // nobody is cut
-	since   time.Time  // the database has been back since then; zero = it is not, as far as is known
-	back    time.Time  // the same instant by the database's clock: each program must have given a sign of life since
-	losses  int        // of the database, and whatever else makes the wait begin anew
-	counted int64      // callbacks that were on this program's disk and are counted, or for which patience is over
+	seen    vault.Beat    // the newest one
+	looked  time.Time     // of that, by the machine's clock; zero before the first
+	ever    int64         // callbacks that had ever waited on this program's disk then
+	waiting int64         // that waited there then
+	shut    bool          // nobody is cut
+	since   time.Time     // the database has been back since then; zero = it is not, as far as is known
+	back    time.Time     // the same instant by the database's clock: each program must have given a sign of life since
+	losses  int           // of the database, and whatever else makes the wait begin anew
+	late    vault.Absence // for which cuts do not wait any more, although some organizations could not be told
+	counted int64         // callbacks that were on this program's disk and are counted, or for which patience is over
 }
 
 // NewAbsence makes it; Start begins.
@@ -191,7 +192,8 @@ func (a *Absence) look(ctx context.Context) error {
 	}
 	first := a.looked.IsZero()
 	a.seen, a.looked, a.ever, a.waiting = b, a.base.Now(), ever, waiting
-	if b.Away != (vault.Absence{}) || ever != a.counted || len(a.awaited()) > 0 || first && a.others() {
+	unsettled := b.Away != (vault.Absence{}) && !b.Away.Until.Equal(a.late.Until)
+	if unsettled || ever != a.counted || len(a.awaited()) > 0 || first && a.others() {
 		a.shut = true
 	}
 	if a.shut && a.since.IsZero() && losses == a.losses {

@@ -11,6 +11,8 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 	"github.com/lastmile-isp/lastmile/internal/storetest"
 	"github.com/lastmile-isp/lastmile/internal/vault"
+	"github.com/lastmile-isp/lastmile/projections/identity"
+	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
 // gateKit is the gate of cuts of a program that drives processes and takes no money, beside one that takes it. The test
@@ -134,6 +136,35 @@ func TestAbsence_NobodyWaitsForAProgramThatIsGoneLongerThanPatience(t *testing.T
 		t.Fatal(err)
 	}
 	k.mayCut(true, "after patience with callbacks that it cannot store")
+}
+
+// TestAbsence_OneThatCannotBeRecordedIsNotForgotten: the database is back after six hours, and for longer than patience
+// the read model of organizations is still being filled.
+func TestAbsence_OneThatCannotBeRecordedIsNotForgotten(t *testing.T) {
+	t.Parallel()
+	k := newGate(t)
+	views := runner.New(runner.Config{DB: k.db, Clock: k.clock})
+	views.Register(identityviews.Organizations{})
+	k.cfg.Workers.Views = views.Views()
+	k.other(0)
+	away := vault.Absence{From: k.clock.Now(), Until: k.clock.Now().Add(6 * time.Hour)}
+	if _, err := k.db.Owner.Exec(t.Context(), `update `+k.db.Namespace.Schema("vault")+
+		`.presence set away_from = $1, away_until = $2`, away.From, away.Until); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if err := k.look(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		d, open := k.doubt()
+		if !open || k.settle(t.Context(), d) == nil || k.MayCut() {
+			t.Error("reviews may cut customers who could not pay")
+		}
+		k.clock.Advance(settlePatience)
+	}
+	if b, err := k.cfg.Presence.Read(t.Context()); err != nil || !b.Away.From.Equal(away.From) {
+		t.Errorf("the absence is forgotten: %+v, %v", b, err)
+	}
 }
 
 func TestAbsence_OnePatienceHoldsForOneOutage(t *testing.T) {

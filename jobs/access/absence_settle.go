@@ -42,6 +42,8 @@ func (a *Absence) settleAll(ctx context.Context) {
 			if err := a.settle(ctx, d); err != nil && ctx.Err() == nil {
 				a.cfg.Logger.WarnContext(ctx, "cuts wait", "error", err)
 			}
+		} else if err := a.recordLate(ctx); err != nil && ctx.Err() == nil {
+			a.cfg.Logger.ErrorContext(ctx, "cuts go on, although an absence is not recorded", "error", err)
 		}
 		loop.WaitFor(ctx, a.settles, pause)
 	}
@@ -63,12 +65,18 @@ func (a *Absence) doubt() (doubt, bool) {
 	return d, true
 }
 
-// settle records an absence, and lets cuts go on when everything of it is counted or patience is over.
+// settle records an absence, and lets cuts go on when everything of it is counted or patience is over. Before the
+// absence is recorded they wait without end, unless it is for some organizations only.
 func (a *Absence) settle(ctx context.Context, d doubt) error {
 	left := settlePatience - a.base.Now().Sub(d.since)
+	missing, err := a.record(ctx, d.away)
+	if err != nil {
+		return err
+	}
 	limited, cancel := context.WithTimeout(ctx, left)
 	defer cancel()
 	counted, err := a.count(limited, d)
+	counted, err = counted && missing == nil, errors.Join(missing, err)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -83,13 +91,23 @@ func (a *Absence) settle(ctx context.Context, d doubt) error {
 			}
 		}
 	}
-	if d.away != (vault.Absence{}) {
-		if err := a.cfg.Presence.Settled(ctx, d.away); err != nil {
-			return err
-		}
+	if missing != nil {
+		a.mu.Lock()
+		a.late = d.away
+		a.mu.Unlock()
+	} else if err := a.settled(ctx, d.away); err != nil {
+		return err
 	}
 	a.open(d, counted)
 	return nil
+}
+
+// settled forgets an absence that every organization has.
+func (a *Absence) settled(ctx context.Context, away vault.Absence) error {
+	if away == (vault.Absence{}) {
+		return nil
+	}
+	return a.cfg.Presence.Settled(ctx, away)
 }
 
 // open lets cuts go on, unless something has come meanwhile. What comes while cuts wait extends their patience only
@@ -104,17 +122,30 @@ func (a *Absence) open(d doubt, counted bool) {
 	a.shut, a.since, a.back, a.counted = false, time.Time{}, time.Time{}, ever
 }
 
-// count reports whether an absence is recorded, no callback waits anywhere, and everything that followed from both was
+// recordLate tries again to tell of an absence those organizations that could not be told within patience.
+func (a *Absence) recordLate(ctx context.Context) error {
+	a.mu.Lock()
+	away := a.late
+	a.mu.Unlock()
+	if away == (vault.Absence{}) {
+		return nil
+	}
+	missing, err := a.record(ctx, away)
+	if err = errors.Join(missing, err); err == nil {
+		err = a.settled(ctx, away)
+	}
+	if err != nil {
+		return err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.late = vault.Absence{}
+	return nil
+}
+
+// count reports whether no callback waits anywhere, and everything that followed from them and from an absence was
 // done.
 func (a *Absence) count(ctx context.Context, d doubt) (bool, error) {
-	if d.away.From.Before(d.away.Until) {
-		if err := a.record(ctx, d.away); err != nil {
-			return false, err
-		}
-		if err := a.cfg.Presence.Recorded(ctx, d.away); err != nil {
-			return false, err
-		}
-	}
 	if len(d.awaited) > 0 {
 		return false, nil
 	}
@@ -142,29 +173,43 @@ func (a *Absence) count(ctx context.Context, d doubt) (bool, error) {
 	return true, nil
 }
 
-// record tells the log of an absence, for every organization. A repeat acts once. Where customers could not pay before
-// already, that outage goes on as it is.
-func (a *Absence) record(ctx context.Context, away vault.Absence) error {
+// record tells the log of an absence, for every organization, unless that is done. A repeat acts once. Where customers
+// could not pay before already, that outage goes on as it is. missing says why some organizations, but not all, could
+// not be told; after an error perhaps none was.
+func (a *Absence) record(ctx context.Context, away vault.Absence) (missing, err error) {
+	if !away.From.Before(away.Until) {
+		return nil, nil
+	}
 	ahead := a.cfg.Workers.Clock.Now().Sub(a.base.Now()) // of a clock that development has moved
 	from, until := away.From.Add(ahead), away.Until.Add(ahead)
 	a.cfg.Logger.WarnContext(ctx, "the platform was away: nobody could pay", "from", from, "until", until)
 	var faults []error
+	told := 0
 	var after identityviews.OrganizationKey
 	for {
 		list, err := identityviews.OrganizationsQuery{Views: a.cfg.Workers.Views}.List(ctx, after, perPage)
 		if err != nil {
-			return errors.Join(append(faults, err)...)
+			return nil, errors.Join(append(faults, err)...)
 		}
 		for _, org := range list {
 			if err := a.recordOne(ctx, org.ID, away, from, until); err != nil {
 				faults = append(faults, fmt.Errorf("record the absence for %s: %w", org.ID, err))
+			} else {
+				told++
 			}
 		}
 		if len(list) < perPage {
-			return errors.Join(faults...)
+			break
 		}
 		after = list[len(list)-1].Key()
 	}
+	switch missing = errors.Join(faults...); {
+	case missing == nil:
+		return nil, a.cfg.Presence.Recorded(ctx, away)
+	case told == 0:
+		return nil, missing
+	}
+	return missing, nil
 }
 
 // recordOne tells the stream of one organization.

@@ -271,6 +271,7 @@ type bench struct {
 	office *office
 
 	forgive atomic.Bool // of processes that are opened
+	lost    func()      // of engines; nil = nobody is told
 }
 
 // noon is the instant at which the tests begin.
@@ -304,7 +305,7 @@ func (b *bench) openWith(t testing.TB, gate *clock.Gate, names ...string) *proce
 	t.Helper()
 	r := processrunner.New(processrunner.Config{
 		Feed: feedtest.Start(t, b.log), DB: b.db, Clock: b.clock, Gate: gate, Bus: b.office,
-		Jobs: b.office, Concurrency: 4,
+		Jobs: b.office, Concurrency: 4, Lost: b.lost,
 	})
 	for _, name := range names {
 		r.Register(courier(name, &b.forgive))

@@ -52,11 +52,10 @@ func (r *Runner) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		lock, err := r.cfg.DB.Lock(ctx, leaderLock)
 		began := machine.Now()
-		if err == nil {
+		if err != nil {
+			r.lost(ctx)
+		} else {
 			err = r.lead(ctx, lock)
-		}
-		if r.cfg.Lost != nil && ctx.Err() == nil {
-			r.cfg.Lost()
 		}
 		if r.behindTheLog() {
 			loop.Sleep(ctx, unknownRest)
@@ -68,6 +67,13 @@ func (r *Runner) run(ctx context.Context) {
 			r.logger.WarnContext(ctx, "leadership of processes ended", "error", err, "retry_in", pause.Pause())
 			pause.Wait(ctx) // a database that refuses the work fills no log
 		}
+	}
+}
+
+// lost tells that the leadership has ended, or was not got, unless the program stops.
+func (r *Runner) lost(ctx context.Context) {
+	if r.cfg.Lost != nil && ctx.Err() == nil {
+		r.cfg.Lost()
 	}
 }
 
@@ -93,14 +99,17 @@ const fenceSQL = `select epoch from {schema}.leader where epoch = $1 for share`
 // releases the lock.
 func (r *Runner) lead(ctx context.Context, lock *postgres.Lock) error {
 	defer lock.Unlock()
+	whole := ctx
 	ctx, end := context.WithCancel(ctx)
 	defer end()
 	t := &term{end: end}
 	if err := r.cfg.DB.Owner.QueryRow(ctx, r.sql(beginTermSQL)).Scan(&t.epoch); err != nil {
+		r.lost(whole)
 		return fmt.Errorf("begin a term: %w", err)
 	}
 	work := loop.Within(ctx, r.logger)
 	defer work.Stop()
+	defer r.lost(whole) // before the work has ended, which can take a while
 	for _, p := range r.processes {
 		work.Go("process "+p.name, func(ctx context.Context) { p.drive(ctx, t) })
 	}

@@ -42,8 +42,8 @@ type Config struct {
 	// command mostly waits for the log, and needs no connection of DB meanwhile. One organization has at most three
 	// quarters of either. Zero means 8.
 	Concurrency int
-	// Lost is called after each end of the leadership that was not asked for, before another one can begin; nil =
-	// nobody wants to know.
+	// Lost is called at each end of the leadership that was not asked for, while its work may still be ending, and when
+	// the leader's lock cannot be asked for; nil = nobody wants to know.
 	Lost func()
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -303,6 +304,17 @@ func TestRunner_OneProgramDrivesAndAnotherTakesOver(t *testing.T) {
 	}
 }
 
+// breakLead breaks the connection that has the leader's lock.
+func (b *bench) breakLead(t *testing.T) {
+	t.Helper()
+	_, err := b.db.Owner.Exec(t.Context(),
+		`select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and granted
+		and (classid::bigint << 32) | objid::bigint = $1`, b.db.Namespace.LockKey("processes"))
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestLeader_ThatLostItsLockDoesNotActBesideTheNext(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -312,12 +324,7 @@ func TestLeader_ThatLostItsLockDoesNotActBesideTheNext(t *testing.T) {
 	taken(t, first, "courier", b.happen("p0", "on"))
 	var want []string
 	for round := range 4 {
-		_, err := b.db.Owner.Exec(t.Context(),
-			`select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and granted
-			and (classid::bigint << 32) | objid::bigint = $1`, b.db.Namespace.LockKey("processes"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		b.breakLead(t)
 		for step := range 20 {
 			want = append(want, fmt.Sprint(round, " ", step))
 			b.happen("p1", want[len(want)-1])
@@ -332,6 +339,34 @@ func TestLeader_ThatLostItsLockDoesNotActBesideTheNext(t *testing.T) {
 	poll(t, "emptied", func() bool { return b.rows(t, "commands") == 0 })
 	if len(b.office.acts) != 8 || len(b.office.jobs) != 4 {
 		t.Errorf("%d commands and %d jobs, want 8 and 4", len(b.office.acts), len(b.office.jobs))
+	}
+}
+
+// TestLeader_TellsThatTheLeadIsLostWhileItsWorkIsStillEnding: a command is executed and does not come back before that.
+func TestLeader_TellsThatTheLeadIsLostWhileItsWorkIsStillEnding(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	executing, lost := make(chan struct{}, 9), make(chan struct{}, 9)
+	b.lost = func() { lost <- struct{}{} }
+	once := sync.OnceFunc(func() {
+		executing <- struct{}{}
+		<-lost
+	})
+	b.office.before = func(_ context.Context, at string) error {
+		if at == "execute" {
+			once()
+		}
+		return nil
+	}
+	r := b.start(t, "courier")
+	last := b.happen("p1", "deliver")
+	<-executing
+	b.breakLead(t)
+	taken(t, r, "courier", last)
+	poll(t, "emptied", func() bool { return b.rows(t, "commands") == 0 })
+	r.Stop()
+	if len(lost) > 0 {
+		t.Error("a stop that was asked for is told as a loss")
 	}
 }
 
