@@ -2,6 +2,7 @@ package eventstore
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -13,6 +14,8 @@ import (
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/shared"
 	"github.com/EventStore/EventStore-Client-Go/v4/protos/streams"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/metadata"
@@ -28,6 +31,8 @@ import (
 const (
 	sharedBytes    = 256 << 10        // a larger append takes a call of its own, so that it delays no other one
 	appendPatience = 10 * time.Second // for the answer, as the client has it
+	openPatience   = 3 * time.Second  // for the connection on which a call is opened
+	sendPatience   = 5 * time.Second  // for the room to send one append; the call is given up after it
 )
 
 // appends sends the appends of a session over one BatchAppend call, which stays open: a call for each append costs
@@ -37,8 +42,9 @@ type appends struct {
 	conn   *grpc.ClientConn
 	header metadata.MD // credentials
 
-	mu   sync.Mutex
-	call *sharedCall // nil before the first append, and after a call has ended
+	mu      sync.Mutex
+	call    *sharedCall // nil before the first append, and after a call has ended
+	refused bool        // the server takes no shared call, or none here: the client appends
 }
 
 // sharedCall is one BatchAppend call.
@@ -46,7 +52,7 @@ type sharedCall struct {
 	stream streams.Streams_BatchAppendClient
 	end    context.CancelFunc
 
-	sending sync.Mutex // a stream takes one message at a time
+	sending chan struct{} // one element while a message is being sent: a stream takes one at a time
 
 	mu      sync.Mutex
 	last    int64                     // correlation id of the newest append; only the first half of it is used
@@ -60,13 +66,17 @@ type answered struct {
 	err  error
 }
 
-// newAppends gives nil where only the client itself may append: it finds the leader of a cluster, and it has the
-// certificates. A single node without TLS is the embedded one, or is used like it.
+// newAppends gives nil where only the client itself may append, because it finds the leader of a cluster. The address
+// of a single node is that of the embedded one, or is used like it.
 func newAppends(c *esdb.Configuration) (*appends, error) {
-	if c.Address == "" || len(c.GossipSeeds) > 0 || c.DnsDiscover || !c.DisableTLS {
+	if c.Address == "" || len(c.GossipSeeds) > 0 || c.DnsDiscover {
 		return nil, nil
 	}
-	opts := []grpc.DialOption{grpc.WithTransportCredentials(insecure.NewCredentials())}
+	guard, err := transport(c)
+	if err != nil {
+		return nil, err
+	}
+	opts := []grpc.DialOption{grpc.WithTransportCredentials(guard)}
 	if c.KeepAliveInterval >= 0 {
 		opts = append(opts, grpc.WithKeepaliveParams(keepalive.ClientParameters{
 			Time: c.KeepAliveInterval, Timeout: c.KeepAliveTimeout, PermitWithoutStream: true,
@@ -77,11 +87,28 @@ func newAppends(c *esdb.Configuration) (*appends, error) {
 		return nil, fmt.Errorf("event store address: %w", err)
 	}
 	a := &appends{conn: conn}
-	if c.Username != "" {
+	if c.Username != "" && !c.DisableTLS { // without TLS the client sends no password either
 		plain := base64.StdEncoding.EncodeToString([]byte(c.Username + ":" + c.Password))
 		a.header = metadata.Pairs("authorization", "Basic "+plain)
 	}
 	return a, nil
+}
+
+// transport is the TLS of a connection, with the settings that the client has for its own.
+func transport(c *esdb.Configuration) (credentials.TransportCredentials, error) {
+	if c.DisableTLS {
+		return insecure.NewCredentials(), nil
+	}
+	//nolint:gosec // the address may say that the certificate is not checked; production refuses it (cmd/lastmile)
+	guard := &tls.Config{InsecureSkipVerify: c.SkipCertificateVerification, RootCAs: c.RootCAs}
+	if c.UserCertFile != "" && c.UserKeyFile != "" {
+		pair, err := tls.LoadX509KeyPair(c.UserCertFile, c.UserKeyFile)
+		if err != nil {
+			return nil, fmt.Errorf("event store address: user certificate: %w", err)
+		}
+		guard.Certificates = []tls.Certificate{pair}
+	}
+	return credentials.NewTLS(guard), nil
 }
 
 // close ends the call and the connection.
@@ -103,10 +130,16 @@ func (a *appends) takes(list []catalog.Encoded) bool {
 	for _, e := range list {
 		bytes += len(e.Data) + len(e.Metadata)
 	}
-	return a != nil && bytes <= sharedBytes
+	if a == nil || bytes > sharedBytes {
+		return false
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return !a.refused
 }
 
 // append writes encoded events. It fails as the client does: with what translate knows, or with WrongRevisionError.
+// What was sent and got no answer is ErrUnavailable, whatever has ended the call: it may have been written.
 func (a *appends) append(
 	ctx context.Context, stream string, expected Expected, list []catalog.Encoded,
 ) (Appended, error) {
@@ -121,9 +154,12 @@ func (a *appends) append(
 		return Appended{}, err
 	}
 	defer c.forget(correlation)
-	req := request(ctx, stream, expected, list)
-	req.CorrelationId = wireID(correlation, 0)
-	if err := c.send(req); err != nil {
+	err = c.send(ctx, func() *streams.BatchAppendReq {
+		req := request(ctx, stream, expected, list)
+		req.CorrelationId = wireID(correlation, 0)
+		return req
+	})
+	if err != nil {
 		return Appended{}, err
 	}
 	select {
@@ -145,29 +181,60 @@ func (a *appends) shared() (*sharedCall, error) {
 		return a.call, nil
 	}
 	ctx, end := context.WithCancel(metadata.NewOutgoingContext(context.Background(), a.header))
+	slow := time.AfterFunc(openPatience, end) // the others wait meanwhile
 	stream, err := streams.NewStreamsClient(a.conn).BatchAppend(ctx)
-	if err != nil {
+	if err != nil || !slow.Stop() {
 		end()
-		return nil, err
+		return nil, unavailable(errors.Join(errors.New("the call for appends was not opened"), err))
 	}
-	a.call = &sharedCall{stream: stream, end: end, waiting: map[int64]chan<- answered{}}
-	go a.call.receive()
-	return a.call, nil
+	c := &sharedCall{
+		stream: stream, end: end, sending: make(chan struct{}, 1), waiting: map[int64]chan<- answered{},
+	}
+	a.call = c
+	go func() {
+		if refusedCall(c.receive()) {
+			a.mu.Lock()
+			defer a.mu.Unlock()
+			a.refused = true
+		}
+	}()
+	return c, nil
 }
 
-// receive hands answers to those who wait for them until the call ends. Then it fails all who wait.
-func (c *sharedCall) receive() {
+// refusedCall reports whether a server does not take appends on a shared call: it does not know the call, or it is not
+// the leader, to which only the client finds the way.
+func refusedCall(err error) bool {
+	switch status.Code(err) {
+	case codes.Unimplemented, codes.NotFound:
+		return true
+	}
+	return false
+}
+
+// receive hands answers to those who wait for them until the call ends. Then it fails all who wait, and gives the
+// cause.
+func (c *sharedCall) receive() error {
 	defer c.end()
 	for {
 		resp, err := c.stream.Recv()
 		if err != nil {
-			c.fail(err)
-			return
+			c.fail(lost(err))
+			return err
 		}
 		if to := c.forget(resp.GetCorrelationId().GetStructured().GetMostSignificantBits()); to != nil {
 			to <- answered{resp: resp}
 		}
 	}
+}
+
+// lost is the failure of appends whose call has ended: their outcome is unknown, whatever ended it. A server that does
+// not know the call, or the caller, has written nothing.
+func lost(err error) error {
+	switch status.Code(err) {
+	case codes.Unauthenticated, codes.PermissionDenied:
+		return err
+	}
+	return unavailable(fmt.Errorf("the call for appends has ended: %w", err))
 }
 
 // fault is why the call has ended, nil as long as it has not.
@@ -181,7 +248,9 @@ func (c *sharedCall) fault() error {
 func (c *sharedCall) fail(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.failed = err
+	if c.failed == nil {
+		c.failed = err
+	}
 	for _, to := range c.waiting {
 		to <- answered{err: err}
 	}
@@ -210,12 +279,26 @@ func (c *sharedCall) forget(correlation int64) chan<- answered {
 	return to
 }
 
-// send sends a request. A stream that has ended says so by io.EOF; its own error comes to all who wait.
-func (c *sharedCall) send(req *streams.BatchAppendReq) error {
-	c.sending.Lock()
-	defer c.sending.Unlock()
-	if err := c.stream.Send(req); err != nil && !errors.Is(err, io.EOF) {
+// send sends the request that build makes when it is its turn, unless ctx has ended by then: nothing was written in
+// that case. A call that has no room for a message for sendPatience is given up, because all others wait behind it. A
+// stream that has ended says so by io.EOF; its own error comes to all who wait.
+func (c *sharedCall) send(ctx context.Context, build func() *streams.BatchAppendReq) error {
+	select {
+	case c.sending <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-c.sending }()
+	if err := ctx.Err(); err != nil {
 		return err
+	}
+	stalled := time.AfterFunc(sendPatience, func() {
+		c.fail(unavailable(errors.New("the event store does not read appends")))
+		c.end()
+	})
+	defer stalled.Stop()
+	if err := c.stream.Send(build()); err != nil && !errors.Is(err, io.EOF) {
+		return lost(err)
 	}
 	return nil
 }
@@ -266,8 +349,11 @@ func appended(resp *streams.BatchAppendResp) (Appended, error) {
 			return Appended{}, fmt.Errorf("%w: %s", ErrStreamDeleted, failed.GetMessage())
 		}
 	}
-	if failed == nil {
-		return Appended{}, errors.New("the event store's answer to an append has no result")
+	switch codes.Code(failed.GetCode()) { //nolint:gosec // codes are small
+	case codes.OK, codes.Unavailable:
+		// EventStoreDB leaves the code out when it could not handle the append: busy, not ready, without a leader. The
+		// call stands, so the connection is not lost, and the error must not say so.
+		return Appended{}, unavailable(fmt.Errorf("the event store did not append: %q", failed.GetMessage()))
 	}
 	return Appended{}, status.FromProto(failed).Err()
 }
