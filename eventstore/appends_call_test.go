@@ -45,8 +45,10 @@ type server struct {
 	append func(streams.Streams_AppendServer) error
 }
 
+// BatchAppend answers with batch.
 func (s *server) BatchAppend(call streams.Streams_BatchAppendServer) error { return s.batch(call) }
 
+// Append answers with append; nil refuses.
 func (s *server) Append(call streams.Streams_AppendServer) error {
 	if s.append == nil {
 		return status.Error(codes.Unimplemented, "not here")
@@ -66,7 +68,8 @@ func (s *server) openAt(t *testing.T, url string, guard credentials.TransportCre
 	if err != nil {
 		t.Fatal(err)
 	}
-	g := grpc.NewServer(grpc.Creds(guard), grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{PermitWithoutStream: true}))
+	pings := keepalive.EnforcementPolicy{PermitWithoutStream: true}
+	g := grpc.NewServer(grpc.Creds(guard), grpc.KeepaliveEnforcementPolicy(pings))
 	streams.RegisterStreamsServer(g, s)
 	go func() { _ = g.Serve(l) }()
 	t.Cleanup(g.Stop)
@@ -199,7 +202,9 @@ func TestAppends_AServerThatIsBusyHasNotWritten(t *testing.T) {
 				if err != nil {
 					return err
 				}
-				_ = call.Send(&streams.BatchAppendResp{CorrelationId: req.GetCorrelationId(), Result: result.GetResult()})
+				_ = call.Send(&streams.BatchAppendResp{
+					CorrelationId: req.GetCorrelationId(), Result: result.GetResult(),
+				})
 			}
 		}}
 		done, err := s.open(t).Append(t.Context(), "s-1", NoStream, one())
@@ -239,7 +244,7 @@ func TestAppends_AnAppendThatCannotBeWrittenNowCostsNobodyTheConnection(t *testi
 }
 
 // TestAppends_TheEndOfTheCallIsNoRefusal: appends that were sent may have been written, whatever ends the call.
-// NotFound is what EventStoreDB ends it with at a change of the leader, Canceled and Unknown when it stops.
+// EventStoreDB says NotFound at a change of the leader, and Canceled or Unknown when it stops.
 func TestAppends_TheEndOfTheCallIsNoRefusal(t *testing.T) {
 	t.Parallel()
 	for _, code := range []codes.Code{

@@ -3,12 +3,15 @@ package embedded
 import (
 	"context"
 	"sync"
+	"time"
 )
 
 // Bounds of the shared look-ups of heads.
 const (
-	endsTogether = 1   // statements at the same time: more would leave less to share
-	endsMost     = 256 // reads that share one statement
+	endsTogether = 1                      // statements at the same time: more would leave less to share
+	endsMost     = 256                    // reads that share one statement
+	endsPatience = 300 * time.Millisecond // for the statement under way: one that hangs must hold no other read
+	endsLimit    = 10 * time.Second       // of a statement, which looks into two indexes
 )
 
 // ends reads the heads of streams for readers that know a stream up to a revision and ask for what came after. Mostly
@@ -33,7 +36,7 @@ type endsBatch struct {
 // newEnds has no read under way.
 func newEnds() *ends { return &ends{slots: make(chan struct{}, endsTogether)} }
 
-// join adds a read of some streams to the batch that waits. The first one of a batch has to run it.
+// join adds a read of some streams to the batch that waits. The first one of a batch has to start it.
 func (e *ends) join(streams []string) (b *endsBatch, first bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -58,7 +61,7 @@ func (e *ends) leave(b *endsBatch) {
 func (l *logReader) end(ctx context.Context, stream string) (view, error) {
 	b, first := l.ends.join(related(stream))
 	if first {
-		l.runEnds(ctx, b)
+		go l.runEnds(context.WithoutCancel(ctx), b) // others wait for it too, also when this call has ended
 	}
 	select {
 	case <-b.done:
@@ -71,15 +74,18 @@ func (l *logReader) end(ctx context.Context, stream string) (view, error) {
 	return l.viewOf(stream, b.heads), nil
 }
 
-// runEnds runs the statement of a batch, when there is a place for one more. It goes on when the call that runs it has
-// ended, because other calls wait for it too.
+// runEnds runs the statement of a batch, when there is a place for one more or the one before takes long.
 func (l *logReader) runEnds(ctx context.Context, b *endsBatch) {
-	l.ends.slots <- struct{}{}
-	defer func() { <-l.ends.slots }()
+	patience := time.NewTimer(endsPatience)
+	defer patience.Stop()
+	select {
+	case l.ends.slots <- struct{}{}:
+		defer func() { <-l.ends.slots }()
+	case <-patience.C:
+	}
 	l.ends.leave(b)
 	defer close(b.done)
-	b.err = errNoDatabase // in case of a panic
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), statementPatience)
+	ctx, cancel := context.WithTimeout(ctx, endsLimit)
 	defer cancel()
 	b.err = l.retry(ctx, func() (err error) {
 		b.heads, err = loadHeads(ctx, l.pool, l.queries.heads, b.streams)
