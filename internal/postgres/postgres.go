@@ -106,7 +106,11 @@ func openPool(ctx context.Context, cfg Config, role string) (*pgxpool.Pool, erro
 		params["application_name"] = role
 		params["default_transaction_read_only"] = "on"
 	}
-	pc.AfterConnect = readTimesInUTC
+	pc.AfterConnect = func(_ context.Context, conn *pgx.Conn) error {
+		readTimesInUTC(conn.TypeMap())
+		makeRoomForArrays(conn.TypeMap())
+		return nil
+	}
 	pool, err := pgxpool.NewWithConfig(ctx, pc)
 	if err != nil {
 		return nil, fmt.Errorf("open database pool: %w", err)
@@ -122,9 +126,8 @@ func openPool(ctx context.Context, cfg Config, role string) (*pgxpool.Pool, erro
 
 // readTimesInUTC makes timestamptz columns scan as UTC, whatever the machine's zone: the driver's default is local
 // time.
-func readTimesInUTC(_ context.Context, conn *pgx.Conn) error {
-	conn.TypeMap().RegisterType(&pgtype.Type{
+func readTimesInUTC(types *pgtype.Map) {
+	types.RegisterType(&pgtype.Type{
 		Name: "timestamptz", OID: pgtype.TimestamptzOID, Codec: &pgtype.TimestamptzCodec{ScanLocation: time.UTC},
 	})
-	return nil
 }

@@ -1,0 +1,79 @@
+package postgres
+
+import (
+	"github.com/jackc/pgx/v5/pgtype"
+)
+
+// Octets of a binary array's header, and before each of its elements.
+const (
+	arrayHeader  = 20
+	elementExtra = 4
+)
+
+// roomy encodes arrays of texts and of octets as pgx does, but makes room for the whole array first. Otherwise the
+// buffer grows by a quarter again and again, and a batch of rows costs ten times its size in memory.
+type roomy struct{ *pgtype.ArrayCodec }
+
+// PlanEncode implements pgtype.Codec.
+func (c roomy) PlanEncode(m *pgtype.Map, oid uint32, format int16, value any) pgtype.EncodePlan {
+	plan := c.ArrayCodec.PlanEncode(m, oid, format, value)
+	if plan == nil || format != pgtype.BinaryFormatCode {
+		return plan
+	}
+	return roomyPlan{plan}
+}
+
+// roomyPlan is the plan of an array.
+type roomyPlan struct{ pgtype.EncodePlan }
+
+// Encode implements pgtype.EncodePlan.
+func (p roomyPlan) Encode(value any, buf []byte) ([]byte, error) {
+	return p.EncodePlan.Encode(value, withRoom(buf, arraySize(value)))
+}
+
+// withRoom makes room for n more octets.
+func withRoom(buf []byte, n int) []byte {
+	if cap(buf)-len(buf) >= n {
+		return buf
+	}
+	return append(make([]byte, 0, len(buf)+n), buf...)
+}
+
+// arraySize is how many octets an array takes; 0 when its elements are of another type.
+func arraySize(array any) int {
+	switch list := array.(type) {
+	case pgtype.FlatArray[string]:
+		n := arrayHeader
+		for _, e := range list {
+			n += elementExtra + len(e)
+		}
+		return n
+	case pgtype.FlatArray[*string]:
+		n := arrayHeader
+		for _, e := range list {
+			n += elementExtra
+			if e != nil {
+				n += len(*e)
+			}
+		}
+		return n
+	case pgtype.FlatArray[[]byte]:
+		n := arrayHeader
+		for _, e := range list {
+			n += elementExtra + len(e)
+		}
+		return n
+	}
+	return 0
+}
+
+// makeRoomForArrays makes a connection encode arrays that way.
+func makeRoomForArrays(types *pgtype.Map) {
+	for _, array := range []uint32{pgtype.TextArrayOID, pgtype.ByteaArrayOID} {
+		if t, ok := types.TypeForOID(array); ok {
+			if codec, ok := t.Codec.(*pgtype.ArrayCodec); ok {
+				types.RegisterType(&pgtype.Type{Name: t.Name, OID: t.OID, Codec: roomy{codec}})
+			}
+		}
+	}
+}
