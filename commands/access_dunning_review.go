@@ -1,6 +1,8 @@
 package commands
 
 import (
+	"time"
+
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -19,7 +21,7 @@ type ReviewDunning struct {
 	Timed bool `json:",omitempty"`
 	// Owed is the history from the last instant without a course on, ascending; the last entry holds now.
 	Owed  []events.DunningOwed
-	Rules DunningRules `json:",omitzero"`
+	Rules DunningRules `json:"-"`
 	// CutsWait refuses a step that cuts: the platform was away, and money of that time may not be counted yet. Like
 	// Rules it is added when the command is executed, and never stored.
 	CutsWait bool `json:"-"`
@@ -33,7 +35,7 @@ func ShortDunning(t events.PlanTerms) bool {
 // DunningRules are the rules of an organization for one plan.
 type DunningRules struct {
 	Policy   events.DunningPolicy
-	Timezone string // IANA name
+	Zone     *time.Location // of the organization; nil = the rules are not known
 	Holidays []calendar.Date
 }
 

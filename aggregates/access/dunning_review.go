@@ -16,14 +16,10 @@ import (
 
 // decideReview takes the step and the reminder that are due now, and records what comes next when it has changed.
 func decideReview(s Dunning, c commands.ReviewDunning, now time.Time) ([]events.DunningEvent, error) {
-	if c.Rules.Timezone == "" { // without rules nobody is cut
+	if c.Rules.Zone == nil { // without rules nobody is cut
 		return nil, failure.NewInvalid("invalid_input", "rules are required")
 	}
-	zone, err := time.LoadLocation(c.Rules.Timezone)
-	if err != nil {
-		return nil, fmt.Errorf("zone of the dunning rules: %w", err)
-	}
-	rules := course.NewRules(c.Rules.Policy, zone, c.Rules.Holidays)
+	rules := course.NewRules(c.Rules.Policy, c.Rules.Zone, c.Rules.Holidays)
 	if c.Short {
 		rules = rules.WithoutGrace()
 	}
@@ -113,7 +109,7 @@ func (s Dunning) reviewed(c commands.ReviewDunning, way course.Course, now time.
 	if nothing(before.Owed) && nothing(e.Owed) {
 		before.Owed.At = e.Owed.At
 	}
-	if written(before) == written(e) {
+	if before.State == e.State && before.WakeAt.Equal(e.WakeAt) && written(before) == written(e) {
 		return nil
 	}
 	return []events.DunningEvent{e}

@@ -14,12 +14,20 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/money"
 )
 
-// review is a review of what Amina owes under the default policy without reminders, in a zone.
-func review(zone string, owed ...events.DunningOwed) commands.ReviewDunning {
+// review is a review of what Amina owes under the default policy without reminders, in a zone; "" = the rules are not
+// known.
+func review(name string, owed ...events.DunningOwed) commands.ReviewDunning {
+	var zone *time.Location
+	if name != "" {
+		var err error
+		if zone, err = time.LoadLocation(name); err != nil {
+			panic(err)
+		}
+	}
 	p := access.DefaultDunningPolicy(money.KES)
 	p.ReminderDays = nil
 	return commands.ReviewDunning{
-		Subject: amina, Owed: owed, Rules: commands.DunningRules{Policy: p, Timezone: zone},
+		Subject: amina, Owed: owed, Rules: commands.DunningRules{Policy: p, Zone: zone},
 	}
 }
 
@@ -109,15 +117,11 @@ func TestReview_NobodyWhoIsPaidUpIsCut(t *testing.T) {
 			facts = append(facts, paid(at, at.Add(length)))
 		}
 		index, rules := 0, review("Africa/Nairobi").Rules
-		zone, err := time.LoadLocation(rules.Timezone)
-		if err != nil {
-			t.Fatal(err)
-		}
 		var whole course.History
 		for _, f := range facts {
 			whole.Owed = append(whole.Owed, course.Owed{At: f.At, PaidUntil: f.PaidUntil})
 		}
-		way := course.Of(course.NewRules(rules.Policy, zone, nil), whole)
+		way := course.Of(course.NewRules(rules.Policy, rules.Zone, nil), whole)
 		run(t, "Africa/Nairobi", facts, at.AddDate(0, 3, 0), func(s access.Dunning, now time.Time) {
 			for index+1 < len(facts) && !facts[index+1].At.After(now) {
 				index++

@@ -26,6 +26,7 @@ const childVariable = "LASTMILE_TEST_CHILD"
 
 // TestMain runs the tests. With childVariable set it runs `lastmile serve` instead.
 func TestMain(m *testing.M) {
+	collectSeldom(os.Environ())
 	if os.Getenv(childVariable) == "" {
 		os.Exit(m.Run())
 	}

@@ -43,7 +43,7 @@ func amina(t *testing.T, k *isptest.Kit, admin string) (subscription, subscriber
 			SubscriptionID: id.Must[id.Subscription](sub.ID), OrgID: k.Acme,
 			SubscriberID: id.Must[id.Subscriber](person.ID),
 		},
-		Rules: commands.DunningRules{Policy: p, Timezone: "Africa/Nairobi"},
+		Rules: commands.DunningRules{Policy: p, Zone: time.FixedZone("EAT", 3*60*60)},
 		Owed: []events.DunningOwed{{At: k.Clock.Now().AddDate(0, -1, 0), Debts: []events.DunningDebt{{
 			InvoiceID: id.New[id.Invoice](), DueOn: calendar.Date{Year: 2026, Month: 2, Day: 23},
 			Amount: money.Major(1500, money.KES),

@@ -27,15 +27,16 @@ const (
 
 // Searches for due timers.
 const (
-	// Organizations have their turns: each one's longest due timer comes before the second of any other. The first part
-	// finds the organizations, one after the other, in the index.
-	selectDueSQL = `
+	// The organizations that have timers, found in the index one after the other.
+	timerOrgsSQL = `
 with recursive orgs (org) as (
 	(select org from {schema}.timers where process = $1 order by org limit 1)
 	union all
 	select (select t.org from {schema}.timers t where t.process = $1 and t.org > o.org order by t.org limit 1)
 	from orgs o where o.org is not null
-)
+)`
+	// Organizations have their turns: each one's longest due timer comes before the second of any other.
+	selectDueSQL = timerOrgsSQL + `
 select d.org, d.key, d.name, d.due_at, d.cause
 from orgs o cross join lateral (
 	select t.*, row_number() over (order by t.due_at, t.key, t.name) as turn
@@ -46,12 +47,13 @@ from orgs o cross join lateral (
 	) t
 ) d
 order by d.turn, d.due_at, d.key, d.name limit $3`
-	selectNextDueSQL = `
-select (
-	select due_at from {schema}.timers t
-	where process = $1 and not exists (
+	selectNextDueSQL = timerOrgsSQL + `
+select min(d.due_at)
+from orgs o cross join lateral (
+	select t.due_at from {schema}.timers t where t.process = $1 and t.org = o.org and not exists (
 		select from {schema}.instances i where i.process = t.process and i.key = t.key and i.error <> '')
-	order by due_at limit 1)`
+	order by t.due_at limit 1
+) d`
 )
 
 // dueTimer is one row of the table timers. Cause is JSON.
@@ -176,22 +178,25 @@ func (w *worst) note(err error) {
 func (d *round) fireTogether(ctx context.Context, list []dueTimer, faults *worst) {
 	var wg sync.WaitGroup
 	for len(list) > 0 {
-		var batch, rest []dueTimer
+		var batch, twice []dueTimer
 		var turns []*turn
 		in := map[string]bool{}
+		rest := list[len(list):]
 		for i, t := range list {
 			if len(batch) == timerBatch {
-				rest = append(rest, list[i:]...)
+				rest = list[i:]
 				break
 			}
 			if in[t.Key] {
-				rest = append(rest, t)
+				twice = append(twice, t)
 				continue
 			}
 			in[t.Key] = true
 			batch, turns = append(batch, t), append(turns, d.lanes.enter(t.Key))
 		}
-		list = rest
+		if list = rest; len(twice) > 0 {
+			list = append(twice, rest...)
+		}
 		wg.Go(func() {
 			for _, turn := range turns {
 				defer turn.leave()

@@ -2,12 +2,14 @@ package accesscases
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/usecases"
@@ -43,15 +45,14 @@ type ruleReading struct {
 
 // organizationRules are the rules of an organization for all its plans.
 type organizationRules struct {
-	policy  func(name string) events.DunningPolicy
-	billing events.BillingSettings
+	policy   func(name string) events.DunningPolicy
+	zone     *time.Location
+	holidays []calendar.Date
 }
 
 // fill adds the rules to a review.
 func (r organizationRules) fill(c commands.ReviewDunning) commands.ReviewDunning {
-	c.Rules = commands.DunningRules{
-		Policy: r.policy(c.Policy), Timezone: r.billing.Timezone, Holidays: r.billing.Holidays,
-	}
+	c.Rules = commands.DunningRules{Policy: r.policy(c.Policy), Zone: r.zone, Holidays: r.holidays}
 	return c
 }
 
@@ -125,9 +126,13 @@ func loadRules(ctx context.Context, b *bus.Bus, org id.Organization) (organizati
 	if err != nil {
 		return organizationRules{}, err
 	}
+	zone, err := time.LoadLocation(billing.Timezone)
+	if err != nil {
+		return organizationRules{}, fmt.Errorf("zone of the dunning rules: %w", err)
+	}
 	rules = rules.In(settings.Currency)
 	return organizationRules{
-		billing: billing,
+		zone: zone, holidays: billing.Holidays,
 		policy: func(name string) events.DunningPolicy {
 			policy, _ := rules.Policy(name)
 			return policy

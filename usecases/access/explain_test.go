@@ -201,7 +201,7 @@ func (w *world) review(
 	c.owed[s.ID] = append(c.owed[s.ID], owed)
 	return commands.ReviewDunning{
 		Subject: about, Owed: slices.Clone(c.owed[s.ID]), Rules: commands.DunningRules{
-			Timezone: "Africa/Nairobi", Policy: events.DunningPolicy{
+			Zone: time.FixedZone("EAT", 3*60*60), Policy: events.DunningPolicy{
 				GraceDays: r.IntN(2), WalledGardenDays: 1, WriteOffDays: 6, MinimumDue: money.Major(50, money.KES),
 			},
 		},
