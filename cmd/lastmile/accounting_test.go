@@ -25,31 +25,37 @@ type told struct {
 func (k *kit) report(c connection, class []byte, r told) {
 	k.t.Helper()
 	k.eventually("acknowledgement of "+r.session, func(ctx context.Context) (bool, error) {
-		p := radius.New(radius.CodeAccountingRequest, []byte(c.secret))
-		for _, err := range []error{
-			rfc2866.AcctStatusType_Set(p, r.status), rfc2866.AcctSessionID_SetString(p, r.session),
-			rfc2865.UserName_SetString(p, c.username), rfc2865.Class_Set(p, class),
-			rfc2865.CallingStationID_SetString(p, r.mac),
-			rfc2865.ServiceType_Set(p, rfc2865.ServiceType_Value_FramedUser),
-			rfc2866.AcctSessionTime_Set(p, rfc2866.AcctSessionTime(r.online/time.Second)),
-			rfc2866.AcctOutputOctets_Set(p, rfc2866.AcctOutputOctets(uint32(r.down))),
-			rfc2869.AcctOutputGigawords_Set(p, rfc2869.AcctOutputGigawords(r.down>>32)),
-			rfc2866.AcctInputOctets_Set(p, rfc2866.AcctInputOctets(uint32(r.up))),
-		} {
-			if err != nil {
-				return false, err
-			}
-		}
-		if r.ip != "" {
-			if err := rfc2865.FramedIPAddress_Set(p, []byte{100, 64, 0, 9}); err != nil {
-				return false, err
-			}
-		}
 		limited, cancel := context.WithTimeout(ctx, 5*time.Second)
 		defer cancel()
-		_, err := radius.Exchange(limited, p, k.acctAddr())
+		_, err := radius.Exchange(limited, k.reportOf(c, class, r), k.acctAddr())
 		return err == nil, nil
 	})
+}
+
+// reportOf makes the packet in which a router tells about a session of a customer, with the Class of the accept.
+func (k *kit) reportOf(c connection, class []byte, r told) *radius.Packet {
+	k.t.Helper()
+	p := radius.New(radius.CodeAccountingRequest, []byte(c.secret))
+	for _, err := range []error{
+		rfc2866.AcctStatusType_Set(p, r.status), rfc2866.AcctSessionID_SetString(p, r.session),
+		rfc2865.UserName_SetString(p, c.username), rfc2865.Class_Set(p, class),
+		rfc2865.CallingStationID_SetString(p, r.mac),
+		rfc2865.ServiceType_Set(p, rfc2865.ServiceType_Value_FramedUser),
+		rfc2866.AcctSessionTime_Set(p, rfc2866.AcctSessionTime(r.online/time.Second)),
+		rfc2866.AcctOutputOctets_Set(p, rfc2866.AcctOutputOctets(uint32(r.down))),
+		rfc2869.AcctOutputGigawords_Set(p, rfc2869.AcctOutputGigawords(r.down>>32)),
+		rfc2866.AcctInputOctets_Set(p, rfc2866.AcctInputOctets(uint32(r.up))),
+	} {
+		if err != nil {
+			k.t.Fatal(err)
+		}
+	}
+	if r.ip != "" {
+		if err := rfc2865.FramedIPAddress_Set(p, []byte{100, 64, 0, 9}); err != nil {
+			k.t.Fatal(err)
+		}
+	}
+	return p
 }
 
 // acctAddr is where the program takes reports.

@@ -250,8 +250,8 @@ func (a *App) announce(ctx context.Context) error {
 	if err := os.MkdirAll(a.cfg.DataDir, 0o755); err != nil { //nolint:gosec // the files in it are guarded one by one
 		return fmt.Errorf("DATA_DIR: %w", err)
 	}
-	if err := a.runtime.write(a.cfg.DataDir); err != nil {
-		return err
+	if err := a.runtime.write(a.cfg.DataDir); err != nil { // the disk is full: customers need the program, not the file
+		a.logger.ErrorContext(ctx, "other commands do not find this program", "error", err)
 	}
 	a.life.started("runtime file", stopStorage, func(context.Context) { a.runtime.remove(a.cfg.DataDir) })
 	a.logger.InfoContext(ctx, "ready", attrs...)

@@ -30,6 +30,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(childVariable) == "" {
 		os.Exit(m.Run())
 	}
+	bearFullDisk()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	code := program{environ: os.Environ(), out: os.Stdout, err: os.Stderr}.run(ctx, []string{"serve"})
 	stop()

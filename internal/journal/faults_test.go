@@ -320,3 +320,38 @@ func fill(t *testing.T, dir string) {
 		t.Error(err)
 	}
 }
+
+// TestJournal_OpensOnADiskThatTakesNothing: one segment has a record that waits, and another one, with a record that
+// was not finished, cannot be emptied.
+func TestJournal_OpensOnADiskThatTakesNothing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	j, err := Open(t.Context(), Config{Dir: dir}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := j.Append([]byte("waits")); err != nil {
+		t.Fatal(err)
+	}
+	j.Close()
+	if j, err = Open(t.Context(), Config{Dir: dir}, func(Place, []byte) {}); err != nil {
+		t.Fatal(err)
+	}
+	places, err := j.Append([]byte("taken"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	j.Close()
+	if err := os.Truncate(j.path(places[0].in.number), segmentHead+Size([]byte("taken"))-1); err != nil {
+		t.Fatal(err)
+	}
+	disk := &badDisk{t: t, random: rand.New(rand.NewPCG(1, 1)), files: map[string]*badFile{}, rate: 1}
+	var found []string
+	j, err = Open(t.Context(), Config{Dir: dir, open: disk.open}, func(_ Place, content []byte) {
+		found = append(found, string(content))
+	})
+	if err != nil || !slices.Equal(found, []string{"waits"}) {
+		t.Fatalf("%q, %v", found, err)
+	}
+	j.Close()
+}

@@ -188,8 +188,12 @@ func (j *Journal) load(found func(Place, []byte)) error {
 		j.damaged(lost)
 		j.octets += s.left
 	}
-	j.generation += 1 << 32 // those of the last heads, which a power failure can have taken, do not come again
-	return j.tidy()
+	j.generation += 1 << 32          // those of the last heads, which a power failure can have taken, do not come again
+	if err := j.tidy(); err != nil { // what is taken comes again at worst, so a full disk keeps nobody from starting
+		j.cfg.Logger.Warn("segments of a journal are not emptied", slog.String("journal", filepath.Base(j.cfg.Dir)),
+			slog.String("error", err.Error()))
+	}
+	return nil
 }
 
 // damaged tells the log of octets that are no records.

@@ -301,11 +301,12 @@ func (k *Kept) store(ctx context.Context) error {
 				return err
 			}
 		}
-		if err := k.file.Taken(places); err != nil {
-			return err
-		}
+		err = k.file.Taken(places) // fails on a full disk, but these are stored
 		k.receiver.Inbox.Wake()
 		k.room.emptied(k.file.Empty, func() { k.stored.Store(k.ever.Load()) })
+		if err != nil {
+			return err
+		}
 	}
 	return ctx.Err()
 }
