@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -138,6 +139,19 @@ func (a SystemAPI) ready(ctx context.Context, c *Call) error {
 		out.Checks = nil
 	}
 	return c.Send(status, out)
+}
+
+// SendAwaited answers /readyz while the program starts and waits for a dependency. Its name and the detail are for
+// callers on the machine.
+func SendAwaited(w http.ResponseWriter, r *http.Request, dependency, detail string) {
+	out := readyResponse{Status: "not_ready"}
+	if local(r) {
+		out.Checks = map[string]checkResult{dependency: {Status: "down", Detail: detail}}
+	}
+	w.Header().Set("Content-Type", contentJSON)
+	w.Header().Set("Retry-After", "1")
+	w.WriteHeader(http.StatusServiceUnavailable)
+	_ = json.NewEncoder(w).Encode(out) // it fails only when the client has gone
 }
 
 // probe runs one check. It does not wait for a check that ignores its deadline.

@@ -61,6 +61,7 @@ type App struct {
 	redirect        *httpapi.Listener // nil without the role api or WALLED_GARDEN_ADDR
 	metricsListener *httpapi.Listener
 	door            *door
+	awaits          atomic.Pointer[awaited] // what the start waits for; nil = nothing
 	runtime         runtimeFile
 }
 
@@ -170,10 +171,12 @@ func (a *App) start(ctx context.Context, opts appOptions) error {
 }
 
 // storageMode says how this program opens the storage. One that has taken money with its DATA_DIR before takes it again
-// while it waits for the database; another one would hide a fault of its first configuration.
+// while it waits for the database; another one would hide a fault of its first configuration. Every program waits for
+// the event store of another machine.
 func (a *App) storageMode(opts appOptions) storageMode {
 	return storageMode{
 		node: a.roles.has(roleEventStore), patient: !opts.demo, awaits: a.kept != nil && a.kept.Ran(),
+		awaitsStore: !opts.demo, awaiting: a.awaits.Store,
 	}
 }
 
@@ -343,8 +346,12 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	d.starting.ServeHTTP(w, r)
 }
 
-// notReady answers 503 with Retry-After.
-func notReady(w http.ResponseWriter, r *http.Request) {
+// notReady answers 503 with Retry-After, and /readyz with what the start waits for.
+func (a *App) notReady(w http.ResponseWriter, r *http.Request) {
+	if what := a.awaits.Load(); what != nil && r.URL.Path == "/readyz" {
+		httpapi.SendAwaited(w, r, what.part, what.why)
+		return
+	}
 	httpapi.SendFailure(r.Context(), w, failure.NewUnavailable("not_ready",
 		"The service is starting. Please try again.", time.Second, nil))
 }

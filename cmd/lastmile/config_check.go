@@ -97,6 +97,8 @@ func (c Config) checkEventStore(f *faults) {
 		"and EVENTSTORE_USERNAME go together")
 	f.check((c.EventStoreCertFile == "") == (c.EventStoreKeyFile == ""), "EVENTSTORE_TLS_CERT_FILE",
 		"and EVENTSTORE_TLS_KEY_FILE go together")
+	f.check(c.EventStorePassword.IsZero() || c.EventStoreCertFile != "" || c.Production(), "EVENTSTORE_PASSWORD",
+		"is never sent without TLS: set EVENTSTORE_TLS_CERT_FILE, EVENTSTORE_TLS_KEY_FILE and EVENTSTORE_TLS_CA_FILE")
 	if validAddr(c.EventStoreAddr) && !isLoopback(c.EventStoreAddr) {
 		f.check(c.nodeGuarded(), "EVENTSTORE_ADDR", wantsGuard)
 	}

@@ -17,12 +17,6 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/vault"
 )
 
-// How long opening the storage waits.
-const (
-	attachPatience = 3 * time.Second  // for the parts of another program, by its runtime file
-	storePatience  = 20 * time.Second // for an event store that is starting
-)
-
 // storage holds everything that lasts: the database, the vault in it, and the log.
 type storage struct {
 	cluster *postgres.Cluster // the private one, started here; nil otherwise
@@ -49,8 +43,11 @@ type storageMode struct {
 	attach bool
 	// patient waits for a private PostgreSQL that does not start, however long it takes.
 	patient bool
-	// awaits waits for the database of DATABASE_URL while it is away, however long that takes.
-	awaits bool
+	// awaits waits for the database of DATABASE_URL while it is away, however long that takes, and awaitsStore for the
+	// event store of EVENTSTORE_URL. awaiting is told what is waited for, and nil afterwards; nil = nobody.
+	awaits, awaitsStore bool
+	awaiting            func(*awaited)
+	patience            time.Duration // for every other event store; 0 = storePatience
 }
 
 // openStorage opens the database, the vault and the log, in this order. It notes each part in l, which stops it.
@@ -84,7 +81,8 @@ func openStorage(ctx context.Context, cfg Config, c clock.Clock, l *lifecycle, m
 		return nil, fmt.Errorf("EVENTSTORE_URL: %w", err)
 	}
 	l.started("event store client", stopStorage, func(context.Context) { s.store.Close() })
-	return s, awaitStore(ctx, s.store, storePatience)
+	mode.awaitsStore = mode.awaitsStore && cfg.EventStoreURL != ""
+	return s, awaitStore(ctx, s.store, storeURL, l.logger, mode)
 }
 
 // findRunning reads the runtime file of a running program; the zero value when no program answers.
@@ -135,9 +133,10 @@ func (s *storage) openDatabase(
 		})
 		target = cluster.URL()
 	}
-	pause := loop.Backoff{Min: time.Second, Max: 5 * time.Second}
+	pause := retrying()
 	db, err := s.connect(ctx, cfg, l, target)
 	for mode.awaits && err != nil && postgres.Away(err) {
+		mode.tell(&awaited{"postgres", "The database of DATABASE_URL does not answer. It is tried again."})
 		l.logger.WarnContext(ctx, "database does not answer, is tried again", "error", err, "retry_in", pause.Pause())
 		if !pause.Wait(ctx) {
 			return errInterrupted
@@ -147,6 +146,7 @@ func (s *storage) openDatabase(
 	if err != nil {
 		return err
 	}
+	mode.tell(nil)
 	s.db = db
 	l.started("database connections", stopStorage, func(context.Context) { db.Close() })
 	return nil
@@ -227,22 +227,4 @@ func withCredentials(nodeURL string, g nodeGuard) string {
 		u.RawQuery = q.Encode()
 	}
 	return u.String()
-}
-
-// awaitStore waits until the log answers. Fails when it does not within patience.
-func awaitStore(ctx context.Context, store *eventstore.Store, patience time.Duration) error {
-	limited, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	for {
-		err := store.Ping(limited)
-		if err == nil {
-			return nil
-		}
-		if !loop.Sleep(limited, 200*time.Millisecond) {
-			if ctx.Err() != nil {
-				return errInterrupted
-			}
-			return fmt.Errorf("event store does not answer: %w", err)
-		}
-	}
 }

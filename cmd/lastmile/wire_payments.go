@@ -110,10 +110,10 @@ func (a *App) keepEarly(ctx context.Context) (http.Handler, error) {
 	}
 	a.life.started("file of callbacks", stopStorage, func(context.Context) { a.kept.Stop() })
 	if !a.kept.Ran() {
-		return http.HandlerFunc(notReady), nil
+		return http.HandlerFunc(a.notReady), nil
 	}
 	return paymentsapi.Starting{
-		Keeper: a.kept, TrustedProxies: a.cfg.TrustedProxy, Else: http.HandlerFunc(notReady), Logger: a.logger,
+		Keeper: a.kept, TrustedProxies: a.cfg.TrustedProxy, Else: http.HandlerFunc(a.notReady), Logger: a.logger,
 	}.Handler(), nil
 }
 
