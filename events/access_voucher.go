@@ -67,6 +67,16 @@ type VoucherRedeemed struct {
 	EndsAt   time.Time     `json:"endsAt"`   // first instant at which the voucher is used up
 }
 
+// VoucherBeganEarlier records that a sign-in became known which was before the first one in the log: another program
+// had let somebody in while it could record nothing. The time of the voucher runs from it. What was sold stays sold on
+// the day of VoucherRedeemed.
+type VoucherBeganEarlier struct {
+	VoucherSubject
+	DeviceID id.Device `json:"deviceId"` // the router
+	At       time.Time `json:"at"`       // of the sign-in
+	EndsAt   time.Time `json:"endsAt"`   // first instant at which the voucher is used up
+}
+
 // VoucherMoved records that another device signed in with the voucher. The session of the one before has to end.
 type VoucherMoved struct {
 	VoucherSubject
@@ -84,15 +94,17 @@ type VoucherVoided struct {
 	At       time.Time `json:"at"`
 }
 
-func (VoucherBatchMade) EventType() string { return "access.VoucherBatchMade.v1" }
-func (VouchersAdded) EventType() string    { return "access.VouchersAdded.v1" }
-func (VoucherRedeemed) EventType() string  { return "access.VoucherRedeemed.v1" }
-func (VoucherMoved) EventType() string     { return "access.VoucherMoved.v1" }
-func (VoucherVoided) EventType() string    { return "access.VoucherVoided.v1" }
+func (VoucherBatchMade) EventType() string    { return "access.VoucherBatchMade.v1" }
+func (VouchersAdded) EventType() string       { return "access.VouchersAdded.v1" }
+func (VoucherRedeemed) EventType() string     { return "access.VoucherRedeemed.v1" }
+func (VoucherBeganEarlier) EventType() string { return "access.VoucherBeganEarlier.v1" }
+func (VoucherMoved) EventType() string        { return "access.VoucherMoved.v1" }
+func (VoucherVoided) EventType() string       { return "access.VoucherVoided.v1" }
 
 func (VoucherBatchMade) voucherBatchEvent() {}
 func (VouchersAdded) voucherBatchEvent()    {}
 func (VoucherRedeemed) voucherEvent()       {}
+func (VoucherBeganEarlier) voucherEvent()   {}
 func (VoucherMoved) voucherEvent()          {}
 func (VoucherVoided) voucherEvent()         {}
 

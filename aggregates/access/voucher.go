@@ -86,6 +86,8 @@ func evolveVoucher(s Voucher, e events.VoucherEvent) Voucher {
 	case events.VoucherRedeemed:
 		s.Subject, s.DeviceID, s.MAC = e.VoucherSubject, e.DeviceID, e.MAC
 		s.FirstAt, s.EndsAt, s.LastAt = e.At, e.EndsAt, e.At
+	case events.VoucherBeganEarlier:
+		s.FirstAt, s.EndsAt = e.At, e.EndsAt
 	case events.VoucherMoved:
 		s.DeviceID, s.MAC, s.LastAt = e.DeviceID, e.MAC, e.At
 	case events.VoucherVoided:
@@ -106,8 +108,9 @@ func decideVoucher(s Voucher, c commands.VoucherCommand, now time.Time) ([]event
 }
 
 // decideSignInVoucher records what a router was told already, so it does not judge again whether the time is over or
-// the device has changed too often. Two servers can accept the first sign-in at the same moment: what is recorded
-// first stays, and the other one is a move. A sign-in from before the last move is known to be over.
+// the device has changed too often. Several servers can let somebody in before they know of each other: the time runs
+// from the first sign-in of all, whatever is recorded first, and the other ones are moves. A sign-in from before the
+// last move is known to be over.
 func decideSignInVoucher(s Voucher, c commands.SignInVoucher) ([]events.VoucherEvent, error) {
 	switch {
 	case s.Void:
@@ -118,13 +121,21 @@ func decideSignInVoucher(s Voucher, c commands.SignInVoucher) ([]events.VoucherE
 			MAC: c.MAC, At: c.FirstAt, EndsAt: c.EndsAt,
 		}
 		return []events.VoucherEvent{redeemed}, nil
-	case s.MAC.Equal(c.MAC), !c.At.After(s.LastAt), !c.At.Before(s.EndsAt):
-		return nil, nil
 	}
-	return []events.VoucherEvent{events.VoucherMoved{
+	var list []events.VoucherEvent
+	if c.FirstAt.Before(s.FirstAt) {
+		earlier := events.VoucherBeganEarlier{
+			VoucherSubject: s.Subject, DeviceID: c.DeviceID, At: c.FirstAt, EndsAt: c.EndsAt,
+		}
+		list, s = append(list, earlier), evolveVoucher(s, earlier)
+	}
+	if s.MAC.Equal(c.MAC) || !c.At.After(s.LastAt) || !c.At.Before(s.EndsAt) {
+		return list, nil
+	}
+	return append(list, events.VoucherMoved{
 		VoucherSubject: s.Subject, DeviceID: c.DeviceID, MAC: c.MAC, FormerDeviceID: s.DeviceID, FormerMAC: s.MAC,
 		At: c.At,
-	}}, nil
+	}), nil
 }
 
 // decideVoidVoucher voids once. A voucher that is used up gives nothing already, and to void it would hide that.

@@ -68,6 +68,31 @@ func TestVoucher_IsRedeemedOnceAndMovesToOtherDevices(t *testing.T) {
 		When(commands.VoidVoucher{Subject: ticket, Reason: "lost"}).ThenFails("voucher_used")
 }
 
+// TestVoucher_ItsTimeRunsFromTheFirstSignInOfAll: another program has let somebody in before, and records it later.
+func TestVoucher_ItsTimeRunsFromTheFirstSignInOfAll(t *testing.T) {
+	t.Parallel()
+	early := func(mac string, at int) commands.SignInVoucher {
+		c := signIn(mac, at)
+		c.FirstAt, c.EndsAt = now.Add(-10*time.Minute), now.Add(50*time.Minute)
+		return c
+	}
+	began := events.VoucherBeganEarlier{
+		VoucherSubject: ticket, At: now.Add(-10 * time.Minute), EndsAt: now.Add(50 * time.Minute),
+	}
+	redeemed := events.VoucherRedeemed{
+		VoucherSubject: ticket, MAC: personal.Of("A"), At: now, EndsAt: now.Add(time.Hour),
+	}
+	decidertest.For(t, access.Vouchers(), now).Given(redeemed).
+		When(early("B", -10)).Then(began).
+		When(early("B", -10)).ThenNothing().
+		When(signIn("A", 5)).ThenNothing().
+		When(signIn("B", 50)).ThenNothing() // the time is over
+	decidertest.For(t, access.Vouchers(), now).Given(redeemed).
+		When(early("B", 5)).Then(began, events.VoucherMoved{
+		VoucherSubject: ticket, MAC: personal.Of("B"), FormerMAC: personal.Of("A"), At: now.Add(5 * time.Minute),
+	})
+}
+
 func TestVoucher_IsVoidedOnceUsedOrNot(t *testing.T) {
 	t.Parallel()
 	void := commands.VoidVoucher{Subject: ticket, Reason: "lost"}

@@ -114,7 +114,7 @@ func access() []events.Event {
 		events.ServiceSuspended{}, events.WriteOffProposed{}, events.DunningEnded{}, events.HoldPlaced{},
 		events.HoldLifted{}, events.DunningClockStopped{}, events.DunningClockStarted{}, events.DunningPeriodClosed{},
 		events.DunningReviewed{}, events.DunningReviewAsked{}, events.VoucherBatchMade{}, events.VouchersAdded{},
-		events.VoucherRedeemed{}, events.VoucherMoved{}, events.VoucherVoided{},
+		events.VoucherRedeemed{}, events.VoucherBeganEarlier{}, events.VoucherMoved{}, events.VoucherVoided{},
 		events.FirstSessionBegan{}, events.CapWarned{}, events.CapReached{}, events.CapReset{}, events.CapPeriodMoved{},
 		events.TopUpOrdered{}, events.TopUpAdded{}, events.UsagePeriodClosed{},
 		events.SessionChangeAnnounced{}, events.SessionChanged{}, events.SessionChangeRefused{},

@@ -24,7 +24,7 @@ var vouchersDDL string
 func (Vouchers) Name() string { return VouchersName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Vouchers) Version() int { return 1 }
+func (Vouchers) Version() int { return 2 }
 
 // DDL creates the tables of vouchers.sql.
 func (Vouchers) DDL() string { return vouchersDDL }
@@ -36,7 +36,8 @@ func (Vouchers) TenantTables() []string { return []string{"batches", "vouchers"}
 func (Vouchers) Handles() []string {
 	return []string{
 		events.VoucherBatchMade{}.EventType(), events.VouchersAdded{}.EventType(),
-		events.VoucherRedeemed{}.EventType(), events.VoucherMoved{}.EventType(), events.VoucherVoided{}.EventType(),
+		events.VoucherRedeemed{}.EventType(), events.VoucherBeganEarlier{}.EventType(),
+		events.VoucherMoved{}.EventType(), events.VoucherVoided{}.EventType(),
 	}
 }
 
@@ -52,14 +53,16 @@ insert into {schema}.vouchers (voucher_id, org_id, batch_id, plan_id, made_at)
 select v, $2, $3, b.plan_id, b.made_at from {schema}.batches b, unnest($1::uuid[]) v where b.batch_id = $3
 on conflict (voucher_id) do nothing`
 	redeemedSQL = `
-update {schema}.vouchers set redeemed_at = $2, ends_at = $3, device_id = $4, mac = $5, moves = 0
+update {schema}.vouchers set redeemed_at = $2, ends_at = $3, device_id = $4, mac = $5, moves = 0, moved = 0
 where voucher_id = $1`
-	movedSQL  = `update {schema}.vouchers set device_id = $2, mac = $3, moves = $4 where voucher_id = $1`
+	earlierSQL = `update {schema}.vouchers set redeemed_at = $2, ends_at = $3 where voucher_id = $1`
+	movedSQL   = `
+update {schema}.vouchers set device_id = $2, mac = $3, moves = moves + 1, moved = $4
+where voucher_id = $1 and moved < $4`
 	voidedSQL = `update {schema}.vouchers set voided_at = $2 where voucher_id = $1`
 )
 
-// Apply queues the statements for one event; the same event again changes nothing. The first event of a voucher's
-// stream redeems or voids it, so the revision of a move is its number.
+// Apply queues the statements for one event; the same event again changes nothing.
 func (Vouchers) Apply(w *runner.Writes, e events.Envelope) error {
 	switch v := e.Event.(type) {
 	case events.VoucherBatchMade:
@@ -76,6 +79,8 @@ func (Vouchers) Apply(w *runner.Writes, e events.Envelope) error {
 		w.Exec(addedSQL, ids, v.OrgID, v.BatchID)
 	case events.VoucherRedeemed:
 		w.Exec(redeemedSQL, v.VoucherID, v.At, v.EndsAt, v.DeviceID, v.MAC.Reveal())
+	case events.VoucherBeganEarlier:
+		w.Exec(earlierSQL, v.VoucherID, v.At, v.EndsAt)
 	case events.VoucherMoved:
 		w.Exec(movedSQL, v.VoucherID, v.DeviceID, v.MAC.Reveal(), int64(e.Revision)) //nolint:gosec // revisions fit
 	case events.VoucherVoided:

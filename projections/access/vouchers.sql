@@ -24,6 +24,7 @@ create table {schema}.vouchers (
   device_id uuid, -- the router where its device signed in first
   mac text not null default '',
   moves int not null default 0,
+  moved bigint not null default 0, -- revision of the last move; 0 = none
   voided_at timestamptz -- null = not void
 );
 create index vouchers_newest on {schema}.vouchers (org_id, made_at desc, voucher_id desc);

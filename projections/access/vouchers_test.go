@@ -13,7 +13,8 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner/projectiontest"
 )
 
-// Of four vouchers one is used and moved twice, one voided in use, one voided before, and one is left alone.
+// Of four vouchers one is used, before the log knew of it, and moved twice, one voided in use, one voided before, and
+// one is left alone.
 func TestVouchers_Story(t *testing.T) {
 	t.Parallel()
 	began := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
@@ -42,6 +43,10 @@ func TestVouchers_Story(t *testing.T) {
 			Count: 4, MadeBy: id.Derive[id.User]("test", "jane"), At: began,
 		}, added).
 		Add("voucher-moved", redeemed(subject("moved")), moved("02:00:00:00:00:02", began.Add(time.Minute)),
+			events.VoucherBeganEarlier{
+				VoucherSubject: subject("moved"), DeviceID: router, At: began.Add(-time.Minute),
+				EndsAt: began.Add(59 * time.Minute),
+			},
 			moved("02:00:00:00:00:03", began.Add(2*time.Minute))).
 		Add("voucher-voided", redeemed(subject("voided")),
 			events.VoucherVoided{VoucherSubject: subject("voided"), Redeemed: true, At: began.Add(time.Minute)}).

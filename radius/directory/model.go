@@ -39,7 +39,8 @@ func (d *Directory) Handles() []string {
 		events.DeviceCredentialsReplaced{}.EventType(), events.DeviceBootstrapReported{}.EventType(),
 		events.DeviceSetupApplied{}.EventType(), events.DeviceDecommissioned{}.EventType(),
 		events.VoucherBatchMade{}.EventType(), events.VouchersAdded{}.EventType(),
-		events.VoucherRedeemed{}.EventType(), events.VoucherMoved{}.EventType(), events.VoucherVoided{}.EventType(),
+		events.VoucherRedeemed{}.EventType(), events.VoucherBeganEarlier{}.EventType(),
+		events.VoucherMoved{}.EventType(), events.VoucherVoided{}.EventType(),
 	)
 }
 

@@ -91,6 +91,10 @@ func (b *voucherBook) apply(e events.Envelope) bool {
 		b.add(v)
 	case events.VoucherRedeemed:
 		b.redeemed(v)
+	case events.VoucherBeganEarlier:
+		if u := b.used[v.VoucherID]; u != nil {
+			u.first, u.ends = v.At, v.EndsAt
+		}
 	case events.VoucherMoved:
 		if u := b.used[v.VoucherID]; u != nil {
 			b.moved(u, v)

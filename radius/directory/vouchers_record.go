@@ -44,12 +44,16 @@ func (b *voucherBook) queue(u *voucher) {
 		return
 	}
 	u.queued = u.last
+	b.wait(u, VoucherSignIn{NAS: u.nas, MAC: u.mac, At: u.last})
+}
+
+// wait makes a sign-in with a voucher wait to be recorded. The caller holds the lock.
+func (b *voucherBook) wait(u *voucher, in VoucherSignIn) {
+	in.Subject = events.VoucherSubject{VoucherID: u.id, OrgID: u.batch.org, BatchID: u.batch.id}
+	in.PlanID, in.Price, in.MadeBy = u.batch.plan, u.batch.price, u.batch.madeBy
+	in.First, in.Ends = u.first, u.ends
 	before := b.waiting[u.id]
-	b.waiting[u.id] = append(before, VoucherSignIn{
-		Subject: events.VoucherSubject{VoucherID: u.id, OrgID: u.batch.org, BatchID: u.batch.id},
-		PlanID:  u.batch.plan, Price: u.batch.price, MadeBy: u.batch.madeBy, NAS: u.nas, MAC: u.mac, First: u.first,
-		Ends: u.ends, At: u.last,
-	})
+	b.waiting[u.id] = append(before, in)
 	if len(before) == 0 {
 		b.makeReady(u.id)
 	}
@@ -102,8 +106,9 @@ func (b *voucherBook) again(v id.Voucher) {
 }
 
 // Heard is told every accounting report. When its Class is a voucher's whose sign-in the log does not have, because the
-// program was killed before it was recorded, the sign-in is recorded now with the instants at which it was accepted. To
-// be told again changes nothing. Notes of sign-ins are told in the same form.
+// program was killed before it was recorded, the sign-in is recorded now with the instants at which it was accepted,
+// also when another program has recorded a later one meanwhile. To be told again changes nothing. Notes of sign-ins are
+// told in the same form.
 func (d *Directory) Heard(r telemetry.Report) {
 	pass, ok := readVoucherPass(d.cfg.ClassKey, r.Class)
 	if !ok {
@@ -122,8 +127,14 @@ func (d *Directory) Heard(r telemetry.Report) {
 		return
 	}
 	u := b.used[pass.voucher]
+	if u == nil || u.batch.org != r.Org || u.void || u.first.IsZero() {
+		return
+	}
+	if pass.first.Before(u.first) { // somebody was let in before what the log has as the first sign-in
+		u.first, u.ends = pass.first, u.batch.terms.Period.Next(pass.first, 0, pass.first, zone)
+		b.wait(u, VoucherSignIn{NAS: r.Device, MAC: mac, At: pass.at})
+	}
 	switch {
-	case u == nil || u.batch.org != r.Org || u.void || u.first.IsZero():
 	case pass.at.After(u.last) && u.mac != mac:
 		u.moved(pass.at, u.mac)
 		b.give(u, r.Device, mac, pass.at)

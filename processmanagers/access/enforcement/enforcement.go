@@ -72,6 +72,7 @@ func handled() []processmanagers.Handled {
 		processmanagers.Follow(func(e events.CapReset) string { return e.SubscriberID.String() }),
 		processmanagers.Follow(func(e events.CapPeriodMoved) string { return e.SubscriberID.String() }),
 		// A voucher stands in the place of its subscriber (docs/rules/access-vouchers.md#sessions).
+		processmanagers.Follow(func(e events.VoucherBeganEarlier) string { return e.VoucherID.String() }),
 		processmanagers.Follow(func(e events.VoucherMoved) string { return e.VoucherID.String() }),
 		processmanagers.Follow(func(e events.VoucherVoided) string { return e.VoucherID.String() }),
 		processmanagers.On(func(e events.SessionChangeAnnounced) string { return e.SubscriberID.String() }),

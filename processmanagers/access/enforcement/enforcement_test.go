@@ -42,7 +42,7 @@ func changing() []events.Event {
 		events.CapReached{UsageSubject: traffic}, events.CapReset{UsageSubject: traffic},
 		events.CapPeriodMoved{UsageSubject: traffic},
 		events.DunningEnded{DunningSubject: about}, events.VoucherMoved{VoucherSubject: voucher},
-		events.VoucherVoided{VoucherSubject: voucher},
+		events.VoucherVoided{VoucherSubject: voucher}, events.VoucherBeganEarlier{VoucherSubject: voucher},
 	}
 }
 
