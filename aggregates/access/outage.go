@@ -20,9 +20,10 @@ func Outages() aggregates.Definition[Outage, commands.OutageCommand, events.Outa
 
 // Outage is the present or the last time in which customers could not pay. The zero value is "never".
 type Outage struct {
-	Org   id.Organization
-	From  time.Time
-	Until time.Time // zero = it lasts
+	Org      id.Organization
+	Evidence string
+	From     time.Time
+	Until    time.Time // zero = it lasts
 }
 
 // Lasts reports whether customers cannot pay at present.
@@ -32,7 +33,7 @@ func (s Outage) Lasts() bool { return !s.Org.IsZero() && s.Until.IsZero() }
 func evolveOutage(s Outage, e events.OutageEvent) Outage {
 	switch e := e.(type) {
 	case events.PaymentsInterrupted:
-		return Outage{Org: e.OrgID, From: e.From}
+		return Outage{Org: e.OrgID, Evidence: e.Evidence, From: e.From}
 	case events.PaymentsResumed:
 		s.Until = e.Until
 	}

@@ -231,12 +231,34 @@ func (o *outages) withoutProgram(d time.Duration) {
 	o.app.Stop()
 	o.db = pgtest.Open(o.t, o.url, o.db.Namespace)
 	o.absentFor(d)
-	o.start()
-	o.root, _ = o.login("", testRootEmail, testPassword)
-	o.admin, _ = o.login("acme", testAdminEmail, testPassword)
+	o.starts()
 	const beat = 15 * time.Second // the last sign of life was so long before
 	o.stoodStill("no_payment", span{from.Add(-beat), from}, span{from.Add(d - beat), o.app.clock.Now()})
 	o.pays()
+}
+
+// starts starts the program again.
+func (o *outages) starts() {
+	o.t.Helper()
+	o.start()
+	o.root, _ = o.login("", testRootEmail, testPassword)
+	o.admin, _ = o.login("acme", testAdminEmail, testPassword)
+}
+
+// passes lets so much time pass, in the middle of which the program may be started again.
+func (o *outages) passes(d time.Duration) {
+	o.t.Helper()
+	again := o.draw.IntN(2) == 0
+	first := d * time.Duration(1+o.draw.IntN(8)) / 10
+	if again {
+		o.t.Logf("after %s the program is started again", first)
+		o.advance(map[string]any{"advance": first.String()})
+		o.app.Stop()
+		o.starts()
+		o.advance(map[string]any{"advance": "2m"})
+		d -= first
+	}
+	o.advance(map[string]any{"advance": d.String()})
 }
 
 // withoutProvider lets no prompt reach the provider for so long.
@@ -260,7 +282,7 @@ func (o *outages) withoutProvider(d time.Duration) {
 	began.before = o.app.clock.Now()
 	o.advance(map[string]any{"advance": "6m"})
 	o.stopped("no_payment")
-	o.advance(map[string]any{"advance": d.String()})
+	o.passes(d)
 	o.faults(provider.Faults{C2BAlso: true})
 	ended := span{after: o.app.clock.Now()}
 	o.advance(map[string]any{"advance": coolDown})
@@ -298,7 +320,7 @@ func (o *outages) withoutRouter(d time.Duration) {
 	}
 	began := reached(false)
 	o.stopped("no_line")
-	o.advance(map[string]any{"advance": d.String()})
+	o.passes(d)
 	o.stoodStill("no_line", began, reached(true))
 	o.pays()
 }

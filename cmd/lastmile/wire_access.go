@@ -103,8 +103,9 @@ func (a *App) explanations() accesscases.Explanations {
 	}
 }
 
-// providerAway is when the breaker of an organization's provider of mobile money opened; zero = it is closed. Each
-// program has breakers of its own: the one that does the job has made calls, or knows of no fault.
+// providerAway is since when an organization's provider of mobile money cannot be reached; zero = it can, as far as is
+// known. Each program has breakers of its own, and forgets them when it ends. So what the log says lasts until the
+// provider has answered this program.
 func (a *App) providerAway(ctx context.Context, org id.Organization) (time.Time, error) {
 	gateway, _, err := bus.LoadUnchecked[payments.Gateway](ctx, a.engines.bus, org) // the id is the organization's own
 	if err != nil {
@@ -112,9 +113,18 @@ func (a *App) providerAway(ctx context.Context, org id.Organization) (time.Time,
 	}
 	host := a.providerHosts[cmp.Or(gateway.Environment, a.cfg.PaymentEnv)]
 	for _, s := range a.breakers.States() {
-		if s.Kind == mobilemoney.BreakerKind && s.Target == host {
+		if s.Kind != mobilemoney.BreakerKind || s.Target != host {
+			continue
+		}
+		if !s.OpenedAt.IsZero() {
 			return s.OpenedAt, nil
 		}
+		outage, _, err := bus.LoadUnchecked[access.Outage](ctx, a.engines.bus, org)
+		if err == nil && outage.Lasts() && outage.Evidence == accessjobs.EvidenceProvider &&
+			!s.AnsweredAt.After(outage.From) {
+			return outage.From, nil
+		}
+		return time.Time{}, err
 	}
 	return time.Time{}, nil
 }

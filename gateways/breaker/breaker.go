@@ -34,6 +34,8 @@ type State struct {
 	RetryAt  time.Time // when the next probe may go; zero when closed
 	// LastError is the newest counted failure, kept after recovery. For operators, not for customers.
 	LastError string
+	// AnsweredAt is the newest success since this program has known the target; zero = none. Failures leave it.
+	AnsweredAt time.Time
 }
 
 // Config sets the limits; the zero value of each field takes the number of docs/rules/engine.md#breaker.
@@ -71,6 +73,7 @@ type target struct {
 	retryAt   time.Time
 	coolDown  time.Duration
 	lastError string
+	answered  time.Time
 	// era grows with every change of phase: the result of a call that began in an earlier era is ignored.
 	era uint64
 }
@@ -178,7 +181,7 @@ func (s *Set) Alive(kind, name string) {
 	s.mu.Lock()
 	k := key{kind, name}
 	if t, ok := s.targets[k]; ok {
-		t.failures = 0
+		t.failures, t.answered = 0, s.cfg.Clock.Now()
 		if t.phase != Closed {
 			t.coolDown, t.openedAt, t.retryAt = s.cfg.CoolDown, time.Time{}, time.Time{}
 			s.turn(k, t, Closed)
@@ -272,7 +275,7 @@ func (s *Set) leave(k key, era uint64, err error) {
 		text = err.Error() // before anything changes: it may panic
 	}
 	if err == nil {
-		t.failures = 0
+		t.failures, t.answered = 0, s.cfg.Clock.Now()
 		if t.phase == HalfOpen {
 			t.coolDown, t.openedAt, t.retryAt = s.cfg.CoolDown, time.Time{}, time.Time{}
 			s.turn(k, t, Closed)
@@ -321,7 +324,7 @@ func (s *Set) show(k key, t *target) State {
 		phase = HalfOpen
 	}
 	return State{Target: k.name, Kind: k.kind, State: phase, Failures: t.failures,
-		OpenedAt: t.openedAt, RetryAt: t.retryAt, LastError: t.lastError}
+		OpenedAt: t.openedAt, RetryAt: t.retryAt, LastError: t.lastError, AnsweredAt: t.answered}
 }
 
 // announce calls OnChange for the queued changes, in their order.

@@ -77,7 +77,7 @@ func TestBreaker_OpensAfterFiveConsecutiveFailures(t *testing.T) {
 		t.Fatalf("refusal is %#v", err)
 	}
 	want := []breaker.State{{Target: "paybill", Kind: "provider", State: breaker.Open, Failures: 5,
-		OpenedAt: start, RetryAt: start.Add(30 * time.Second), LastError: "connection reset"}}
+		OpenedAt: start, RetryAt: start.Add(30 * time.Second), LastError: "connection reset", AnsweredAt: start}}
 	if diff := cmp.Diff(want, k.States()); diff != "" {
 		t.Error(diff)
 	}

@@ -25,7 +25,7 @@ const (
 
 // Evidence of outages of payments.
 const (
-	evidenceProvider = "provider_unreachable"
+	EvidenceProvider = "provider_unreachable"
 	evidenceSilence  = "no_receipts"
 )
 
@@ -103,7 +103,7 @@ func (w Workers) outage(
 		return time.Time{}, "", err
 	}
 	if !away.IsZero() && now.Sub(away) >= awayFor && now.Sub(away) < longest && !last.After(away) {
-		return away, evidenceProvider, nil
+		return away, EvidenceProvider, nil
 	}
 	if last.IsZero() || now.Sub(last) >= longest {
 		return time.Time{}, "", nil
