@@ -212,6 +212,12 @@ func (o *outages) withoutDatabase(d time.Duration) {
 	o.eventually("the callback to be kept", func(context.Context) (bool, error) { return o.app.kept.Len() == 1, nil })
 	o.app.clock.(*clock.Movable).Advance(d) //nolint:forcetypeassert // in development
 	o.restart()
+	o.signsInAgain()
+}
+
+// signsInAgain waits until users can sign in after an outage.
+func (o *outages) signsInAgain() {
+	o.t.Helper()
 	o.eventually("the administrator to sign in", func(ctx context.Context) (bool, error) {
 		var err error // connections of before the outage fail once
 		o.admin, _, err = o.client("acme").login(ctx, testAdminEmail, testPassword)
@@ -245,20 +251,24 @@ func (o *outages) starts() {
 	o.admin, _ = o.login("acme", testAdminEmail, testPassword)
 }
 
-// passes lets so much time pass, in the middle of which the program may be started again.
+// passes lets so much time pass, in the middle of which the program may be started again, or PostgreSQL.
 func (o *outages) passes(d time.Duration) {
 	o.t.Helper()
-	again := o.draw.IntN(2) == 0
 	first := d * time.Duration(1+o.draw.IntN(8)) / 10
-	if again {
+	o.advance(map[string]any{"advance": first.String()})
+	switch o.draw.IntN(3) {
+	case 0:
 		o.t.Logf("after %s the program is started again", first)
-		o.advance(map[string]any{"advance": first.String()})
 		o.app.Stop()
 		o.starts()
-		o.advance(map[string]any{"advance": "2m"})
-		d -= first
+	case 1:
+		o.t.Logf("after %s PostgreSQL is started again", first)
+		o.stop()
+		o.restart()
+		o.signsInAgain()
 	}
-	o.advance(map[string]any{"advance": d.String()})
+	o.advance(map[string]any{"advance": "2m"})
+	o.advance(map[string]any{"advance": (d - first).String()})
 }
 
 // withoutProvider lets no prompt reach the provider for so long.
