@@ -100,6 +100,14 @@ type EnforceLimit struct {
 	Sessions []id.Online `json:"sessions,omitempty"`
 }
 
+// LeaveRouter ends all sessions of a router that was decommissioned, whatever their customers are entitled to: they
+// cannot sign in there again. Then it deletes the router's secret of RADIUS, which only this job still needs.
+type LeaveRouter struct {
+	DeviceID id.Device       `json:"deviceId"`
+	OrgID    id.Organization `json:"orgId"`
+	Position uint64          `json:"position"` // of the event, which the directory must know
+}
+
 // EndOnlineSession ended one session in an earlier version of the program. Nobody asks for it any more; a job that was
 // left waiting at an upgrade becomes an EnforceLimit.
 type EndOnlineSession struct {
@@ -112,10 +120,14 @@ func (EnforceAccess) Kind() string    { return "access_enforce" }
 func (EnforceRouter) Kind() string    { return "access_enforce_router" }
 func (EnforceAll) Kind() string       { return "access_enforce_all" }
 func (EnforceLimit) Kind() string     { return "access_enforce_limit" }
+func (LeaveRouter) Kind() string      { return "access_leave_router" }
 func (EndOnlineSession) Kind() string { return "access_end_session" }
 
 // Device is the router that is called.
 func (j EnforceRouter) Device() id.Device { return j.DeviceID }
+
+// Device is the router that is called.
+func (j LeaveRouter) Device() id.Device { return j.DeviceID }
 
 // Request is the router: one job for it waits or runs.
 func (j EnforceRouter) Request() string { return j.DeviceID.String() }

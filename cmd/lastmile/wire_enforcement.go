@@ -27,7 +27,8 @@ func (a *App) newEnforcer(p *radiusParts) *accessjobs.Enforcer {
 		Bus: a.engines.bus, Sessions: a.telemetry,
 		Entitled: accessjobs.Entitled{Directory: p.directory, Reached: p.reached},
 		Radius:   &coa.Client{Tries: enforceTries, Pause: enforcePause}, Routers: sessionRouters{a},
-		Breakers: a.breakers, Locks: a.storage.db, Queue: a.engines.jobs, Clock: a.clock,
+		Breakers: a.breakers, Locks: a.storage.db, Secrets: a.storage.vault.Secrets,
+		Queue: a.engines.jobs, Clock: a.clock,
 		Outcomes: accessjobs.NewOutcomes(a.metrics), Logger: a.logger, Anywhere: !a.cfg.Production(),
 		Step: a.betweenSteps,
 	}

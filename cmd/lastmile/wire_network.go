@@ -84,9 +84,6 @@ func (a *App) networkAPI(
 		DeviceCases: networkcases.Devices{
 			Bus: b, Secrets: a.storage.vault.Secrets, Soon: workers.Soon,
 			Forget: func(device id.Device) { a.forgetRouter(gateway, polls, device) },
-			Farewell: func(device id.Device) func(context.Context, commands.Meta) {
-				return a.customers.enforcer.Farewell(device)
-			},
 			Script: liveRouters{workers}.BootstrapScript,
 			RevokeReports: func(ctx context.Context, device id.Device) error {
 				return a.storage.vault.CallbackSecrets.Revoke(ctx, networkjobs.TokenBootstrap, device.UUID())

@@ -126,8 +126,8 @@ var layers = []layer{
 		folders: []string{"jobs/access"}, never: kits,
 		own: []string{
 			"internal/...", "events", "commands", "commands/bus", "gateways/...", "projections/...", "jobs",
-			"jobs/runner", "aggregates/access", "aggregates/network/routerplan", "radius", "radius/coa",
-			"radius/directory",
+			"jobs/runner", "aggregates/access", "aggregates/network", "aggregates/network/routerplan", "radius",
+			"radius/coa", "radius/directory",
 		},
 	},
 	{ // the pure rules say whether a sighting contradicts its receipt, and which account has the money

@@ -140,7 +140,7 @@ func actorOf(cause jobs.Cause) events.Actor {
 // keep writes into the session what its router has done. A session that was ended ends by the router's own report.
 func (d *deed) keep(ctx context.Context, done result) error {
 	switch {
-	case done.gone:
+	case done.gone, d.c.door != nil: // RADIUS does not hear the router any more, so no report of the end will come
 		return d.e.Sessions.Gone(ctx, d.s.ID)
 	case d.c.action == events.ChangeRate:
 		return d.e.Sessions.Regrant(ctx, d.s.ID, d.c.regrant)

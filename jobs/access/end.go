@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"log/slog"
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
@@ -78,37 +77,4 @@ func (e *Enforcer) Disconnect(
 		return Disconnected{}, err
 	}
 	return Disconnected{Ended: true, Via: done.via}, nil
-}
-
-// Farewell remembers how a router is reached that is about to be decommissioned, and returns what ends its sessions
-// when RADIUS answers it no more, since they would sign in again before. It ends as many as it can within the context:
-// a router that does not answer keeps its sessions, and is no longer ours.
-func (e *Enforcer) Farewell(device id.Device) func(ctx context.Context, meta commands.Meta) {
-	door, known := e.Entitled.Directory.Door(device)
-	return func(ctx context.Context, meta commands.Meta) {
-		list, err := e.Sessions.OpenOn(ctx, device)
-		var kept error
-		for _, s := range list {
-			if err != nil || !known {
-				break
-			}
-			c := ending(s, ReasonDevice)
-			c.asked, c.door = &meta, &door
-			var done result
-			done, err = e.act(ctx, s, c, jobs.Cause{
-				OrgID: s.OrgID, Actor: meta.Actor, JobID: id.Any(meta.CommandID),
-				CorrelationID: cmp.Or(meta.CorrelationID, meta.CommandID.String()),
-			})
-			switch {
-			case errors.Is(err, errRefused): // others may be ended
-				kept, err = err, nil
-			case err == nil && !done.gone: // its report will not be heard
-				err = e.Sessions.Gone(ctx, s.ID)
-			}
-		}
-		if err = cmp.Or(err, kept); err != nil {
-			e.Logger.WarnContext(ctx, "a router keeps its sessions", slog.String("device_id", device.String()),
-				slog.String("error", err.Error()))
-		}
-	}
 }

@@ -36,6 +36,8 @@ func (e *Enforcer) Register() {
 		Backoff: jobrunner.Doubling(2*time.Second, 5*time.Minute),
 	}
 	jobrunner.AddWorker(e.Queue, e.EnforceRouter, patient)
+	patient.MaxAttempts = leaveAttempts
+	jobrunner.AddWorker(e.Queue, e.LeaveRouter, patient)
 	jobrunner.AddWorker(e.Queue, e.EnforceLimit, jobrunner.Options{
 		Queue: "access", MaxAttempts: 5, Backoff: jobrunner.Doubling(time.Second, enforceEvery),
 	})
@@ -64,7 +66,7 @@ func (e *Enforcer) Enforce(ctx context.Context, args commands.EnforceAccess, cau
 	}
 	leave, here, crowded := e.place(list)
 	defer leave()
-	done, err := e.bring(ctx, here, cause)
+	done, err := e.bring(ctx, here, e.wanted, cause)
 	if err != nil {
 		return err
 	}
@@ -92,12 +94,17 @@ type brought struct {
 	left    map[id.Device]error // routers with sessions that are not right: errUnreachable, errRefused
 }
 
+// wants gives the change that a session needs at an instant; false = none.
+type wants func(s telemetry.Session, at time.Time) (change, bool)
+
 // bring changes the sessions that have something else than they should. After a router's silence its other sessions are
 // not tried, after a refusal they are. The caller holds the subscriber's lock.
-func (e *Enforcer) bring(ctx context.Context, list []telemetry.Session, cause jobs.Cause) (brought, error) {
+func (e *Enforcer) bring(
+	ctx context.Context, list []telemetry.Session, needs wants, cause jobs.Cause,
+) (brought, error) {
 	out := brought{left: map[id.Device]error{}}
 	for _, s := range list {
-		c, wrong := e.wanted(s, e.Clock.Now())
+		c, wrong := needs(s, e.Clock.Now())
 		if !wrong || errors.Is(out.left[s.DeviceID], errUnreachable) {
 			continue
 		}
@@ -109,7 +116,7 @@ func (e *Enforcer) bring(ctx context.Context, list []telemetry.Session, cause jo
 			return brought{}, err
 		default:
 			out.changed++
-			if !done.gone && done.action == events.EndOnline {
+			if !done.gone && c.door == nil && done.action == events.EndOnline {
 				out.wait = max(out.wait, e.confirm(ctx, s))
 			}
 		}

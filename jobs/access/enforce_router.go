@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
+	"net/netip"
+	"slices"
 	"sync"
 	"time"
 
@@ -12,6 +15,7 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/gateways/routeros"
 	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
 	"github.com/lastmile-isp/lastmile/jobs"
 	"github.com/lastmile-isp/lastmile/jobs/runner"
@@ -32,7 +36,8 @@ const sessionsAtOnce = 8
 // mostRounds is how often a pass looks for sessions that have become wrong meanwhile.
 const mostRounds = 8
 
-// EnforceRouter brings all sessions of a router to the present entitlement, until the router does not answer. A session
+// EnforceRouter brings all sessions of a router to the present entitlement. Where the router does not answer about one,
+// those that it reports from the same address are not tried. A session
 // that the router refuses to change rests for a while, and so does one that another job works on, or that was ended a
 // moment ago: none of them holds up the others. Sessions that become wrong meanwhile are found at the end. A pass that
 // needs more time than a job has goes on at once.
@@ -41,9 +46,30 @@ func (e *Enforcer) EnforceRouter(ctx context.Context, args commands.EnforceRoute
 		return err
 	}
 	defer e.seats.take(args.DeviceID, e.Clock.Now())()
-	p := &pass{e: e, cause: cause}
+	return (&pass{e: e, needs: e.wanted, cause: cause}).run(ctx, args.DeviceID)
+}
+
+// pass is one look at all sessions of a router.
+type pass struct {
+	e     *Enforcer
+	needs wants
+	cause jobs.Cause
+
+	mu       sync.Mutex    // guards all below while sessions are tried at the same time
+	next     time.Duration // until the first of the sessions that rest for a moment is looked at, 0 = none
+	progress bool          // the router did what it was asked, for one session at least
+	answers  bool          // it did, or it refused
+	// silent are the addresses at which the router did not answer, and how. A router that has moved has sessions which
+	// it reports from different ones.
+	silent map[netip.Addr]error
+	faults int
+	over   error // ends the pass, and is the outcome of the job; nil = it goes on
+}
+
+// run looks until nothing is left to be tried, and gives the outcome of the job.
+func (p *pass) run(ctx context.Context, device id.Device) error {
 	for range mostRounds {
-		list, err := e.Sessions.OpenOn(ctx, args.DeviceID)
+		list, err := p.e.Sessions.OpenOn(ctx, device)
 		if err != nil && p.progress && ctx.Err() != nil {
 			return jobrunner.Snooze(0)
 		}
@@ -54,23 +80,17 @@ func (e *Enforcer) EnforceRouter(ctx context.Context, args commands.EnforceRoute
 			break
 		}
 	}
-	if p.over == nil && p.next > 0 {
+	switch {
+	case p.over != nil:
+		return p.over
+	case len(p.silent) > 0 && p.progress:
+		return jobrunner.Snooze(silencePause)
+	case len(p.silent) > 0:
+		return routeros.ErrUnreachable(0, errors.Join(slices.Collect(maps.Values(p.silent))...))
+	case p.next > 0:
 		return jobrunner.Snooze(p.next)
 	}
-	return p.over
-}
-
-// pass is one look at all sessions of a router.
-type pass struct {
-	e     *Enforcer
-	cause jobs.Cause
-
-	mu       sync.Mutex    // guards all below while sessions are tried at the same time
-	next     time.Duration // until the first of the sessions that rest for a moment is looked at, 0 = none
-	progress bool          // the router did what it was asked, for one session at least
-	answers  bool          // it did, or it refused
-	faults   int
-	over     error // ends the pass, and is the outcome of the job; nil = it goes on
+	return nil
 }
 
 // round tries the sessions that are wrong and do not rest, and returns how many those were.
@@ -79,12 +99,15 @@ func (p *pass) round(ctx context.Context, list []telemetry.Session) (tried int) 
 	group.SetLimit(sessionsAtOnce)
 	for _, s := range list {
 		at := p.e.Clock.Now()
-		if _, wrong := p.e.wanted(s, at); !wrong || p.e.pauses.rests(s.ID, at) {
+		if _, wrong := p.needs(s, at); !wrong || p.e.pauses.rests(s.ID, at) {
 			continue
 		}
-		answers, over := p.stands()
+		answers, left, over := p.stands(s)
 		if over {
 			break
+		}
+		if left {
+			continue
 		}
 		tried++
 		if !answers {
@@ -92,7 +115,7 @@ func (p *pass) round(ctx context.Context, list []telemetry.Session) (tried int) 
 			continue
 		}
 		group.Go(func() error {
-			if _, over := p.stands(); !over { // it may have waited for its place
+			if _, left, over := p.stands(s); !left && !over { // it may have waited for its place
 				p.session(ctx, s)
 			}
 			return nil
@@ -102,16 +125,25 @@ func (p *pass) round(ctx context.Context, list []telemetry.Session) (tried int) 
 	return tried
 }
 
-// stands reports whether the router has answered in this pass, and whether the pass is over.
-func (p *pass) stands() (answers, over bool) {
+// stands reports whether the router has answered in this pass, whether a session is left alone because the router is
+// silent where it is asked about it, and whether the pass is over.
+func (p *pass) stands(s telemetry.Session) (answers, left, over bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.answers, p.over != nil
+	return p.answers, p.silent[sourceOf(s)] != nil, p.over != nil
+}
+
+// sourceOf is the address from which the router reports a session; zero = not known.
+func sourceOf(s telemetry.Session) netip.Addr {
+	if s.Source == nil {
+		return netip.Addr{}
+	}
+	return *s.Source
 }
 
 // session brings one session right, and notes what came of it.
 func (p *pass) session(ctx context.Context, s telemetry.Session) {
-	wait, did, err := p.e.one(ctx, s, p.cause)
+	wait, did, err := p.e.one(ctx, s, p.needs, p.cause)
 	at := p.e.Clock.Now()
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -128,10 +160,11 @@ func (p *pass) session(ctx context.Context, s telemetry.Session) {
 		p.over = jobrunner.Snooze(0)
 	case errors.Is(err, errRefused):
 		p.e.pauses.refused(s.ID, at)
-	case errors.Is(err, errUnreachable) && p.progress:
-		p.over = jobrunner.Snooze(silencePause)
 	case errors.Is(err, errUnreachable):
-		p.over = routeros.ErrUnreachable(0, err)
+		if p.silent == nil {
+			p.silent = map[netip.Addr]error{}
+		}
+		p.silent[sourceOf(s)] = err
 	case ctx.Err() != nil || failure.KindOf(err) == failure.Unavailable || p.faults == mostFaults:
 		p.over = err
 	default:
@@ -145,7 +178,7 @@ func (p *pass) session(ctx context.Context, s telemetry.Session) {
 // one brings one session right, under the lock of its subscriber. wait is the time until it has to be looked at again;
 // did reports that the router did something about it. Fails: errUnreachable, errRefused.
 func (e *Enforcer) one(
-	ctx context.Context, s telemetry.Session, cause jobs.Cause,
+	ctx context.Context, s telemetry.Session, needs wants, cause jobs.Cause,
 ) (wait time.Duration, did bool, err error) {
 	lock, got, err := e.Locks.TryLock(ctx, lockName(s.SubscriberID))
 	if err != nil || !got {
@@ -156,7 +189,7 @@ func (e *Enforcer) one(
 	if err != nil || now == nil {
 		return 0, false, err
 	}
-	done, err := e.bring(ctx, []telemetry.Session{*now}, cause)
+	done, err := e.bring(ctx, []telemetry.Session{*now}, needs, cause)
 	if err == nil {
 		err = done.left[s.DeviceID]
 	}

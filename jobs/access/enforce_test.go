@@ -420,25 +420,6 @@ func TestBeginnings_APaymentBetweenAcceptAndStartIsNoticed(t *testing.T) {
 	}
 }
 
-func TestFarewell_EndsTheSessionsOfARouterThatIsNoLongerOurs(t *testing.T) {
-	t.Parallel()
-	k := newKit(t)
-	s := k.online()
-	end := k.Farewell(k.device)
-	k.apply(events.DeviceDecommissioned{DeviceID: k.device})
-	if _, known := k.dir.Door(k.device); known {
-		t.Fatal("the router is still known")
-	}
-	end(t.Context(), commands.Meta{CommandID: id.New[id.Command](), OrgID: k.org, Actor: k.cause().Actor})
-	if len(k.nas.Sessions()) != 0 {
-		t.Error("the session goes on")
-	}
-	now, err := k.store.Get(t.Context(), k.org, s.ID)
-	if err != nil || now.EndedAt == nil || k.changed(s).Reason != "device_removed" || k.changed(s).By.ID != "clerk" {
-		t.Errorf("%+v, %v, %v", now, err, k.history(s))
-	}
-}
-
 func TestEnforce_ARouterIsAskedWhereItReportsFrom(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)

@@ -40,6 +40,14 @@ type Routers interface {
 	SessionLimit(ctx context.Context, device id.Device, s OnlineSession) (string, error)
 }
 
+// Secrets are those of routers that were decommissioned. A vault.Secrets is one.
+type Secrets interface {
+	// GetAll gives those that exist.
+	GetAll(ctx context.Context, refs []id.Secret) (map[id.Secret][]byte, error)
+	// Delete deletes one for good. A missing one is no error.
+	Delete(ctx context.Context, ref id.Secret) error
+}
+
 // Entitled knows what subscriptions are entitled to, and where routers take requests. A directory.Directory is one.
 type Entitled struct {
 	Directory *directory.Directory
@@ -58,6 +66,7 @@ type Enforcer struct {
 	Routers  Routers
 	Breakers *breaker.Set
 	Locks    *postgres.DB
+	Secrets  Secrets
 	Queue    *jobrunner.Runner
 	Clock    clock.Clock
 	Outcomes *prometheus.CounterVec // NewOutcomes; nil counts nothing

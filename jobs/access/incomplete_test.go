@@ -49,7 +49,9 @@ func TestIncomplete_NobodysSessionIsChangedOrEnded(t *testing.T) {
 	if err != nil || done.Ended || !strings.Contains(done.Error, "cannot be read") {
 		t.Errorf("a person: %+v, %v", done, err)
 	}
-	k.Farewell(k.device)(t.Context(), meta)
+	if err := k.leave(k.decommission()); err == nil {
+		t.Error("a router is left whose sessions go on")
+	}
 	if got := k.session(s); got.EndedAt != nil || len(k.history(s)) != before || len(k.nas.Sessions()) != online {
 		t.Errorf("%+v, %v, %d sessions", got, k.history(s), len(k.nas.Sessions()))
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates/access"
+	"github.com/lastmile-isp/lastmile/aggregates/network"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
@@ -53,6 +54,14 @@ func (s *safe) GetAll(_ context.Context, refs []id.Secret) (map[id.Secret][]byte
 		}
 	}
 	return found, nil
+}
+
+// Delete implements accessjobs.Secrets.
+func (s *safe) Delete(_ context.Context, ref id.Secret) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.has, ref)
+	return nil
 }
 
 // put adds a secret and gives its reference.
@@ -116,6 +125,7 @@ func newKit(t *testing.T) *kit {
 	}
 	k.Kit = coretest.New(t, k.clock)
 	bus.Register(k.Kit.Bus, access.Enforcements())
+	bus.Register(k.Kit.Bus, network.Devices())
 	var err error
 	if k.store, err = telemetry.Open(t.Context(), k.DB); err != nil {
 		t.Fatal(err)
@@ -126,7 +136,7 @@ func newKit(t *testing.T) *kit {
 		Entitled: accessjobs.Entitled{
 			Directory: k.dir, Reached: func(context.Context, uint64) error { return nil },
 		},
-		Breakers: breaker.New(breaker.Config{Clock: k.clock}), Locks: k.DB, Clock: k.clock,
+		Breakers: breaker.New(breaker.Config{Clock: k.clock}), Locks: k.DB, Secrets: k.safe, Clock: k.clock,
 		Queue:    jobrunner.New(jobrunner.Config{DB: k.DB, Clock: k.clock, InsertOnly: true}),
 		Outcomes: accessjobs.NewOutcomes(nil), Logger: storetest.Quiet(), Anywhere: true,
 	}
@@ -161,7 +171,7 @@ func (k *kit) serve() {
 	k.nas, err = handset.New(handset.Config{
 		Server: server.AccessAddr(), Accounting: server.AccountingAddr(), Secret: []byte(secret), Clock: k.clock,
 		Seed: 1, Hears: func() bool { k.requests.Add(1); return true },
-		Pools: map[string]netip.Prefix{"home": netip.MustParsePrefix("100.64.0.0/24")},
+		Pools: map[string]netip.Prefix{"home": netip.MustParsePrefix("100.64.0.0/22")},
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -32,7 +32,7 @@ type change struct {
 	limit   string // Mikrotik-Rate-Limit of a change of the rate
 	regrant telemetry.Given
 	asked   *commands.Meta  // of the person who wants it; nil = nobody waits
-	door    *directory.Door // of a router that is about to go; nil = the present one
+	door    *directory.Door // of a router that was decommissioned; nil = the present one
 	adopt   bool            // the session is taken to have regrant, and the router is asked nothing
 }
 

@@ -81,6 +81,12 @@ func AddWorker[T commands.Job](r *Runner, work Work[T], opts Options) {
 // Snooze is returned by a worker to be called again later without using up an attempt.
 func Snooze(after time.Duration) error { return river.JobSnooze(max(after, 0)) }
 
+// Snoozed reports whether an error is that of Snooze.
+func Snoozed(err error) bool {
+	var snooze *river.JobSnoozeError
+	return errors.As(err, &snooze)
+}
+
 // GiveUp is returned by a worker when no further attempt can help. The job ends; err is logged.
 func GiveUp(err error) error { return &givenUp{err} }
 
@@ -137,11 +143,10 @@ func (w *worker[T]) Work(ctx context.Context, job *river.Job[stored[T]]) error {
 	}
 	cause := m.Cause
 	cause.JobID, cause.Attempt, cause.Last = job.Args.ID, job.Attempt, job.Attempt >= job.MaxAttempts
-	var snooze *river.JobSnoozeError
 	err := w.seated(ctx, job.Args.Args, cause)
 	var final *givenUp
 	switch {
-	case err == nil, errors.As(err, &snooze):
+	case err == nil, Snoozed(err):
 		return err
 	case errors.As(err, &final):
 		w.logger.ErrorContext(ctx, "job given up", "job_id", cause.JobID, "attempt", cause.Attempt, "error", err)
@@ -173,8 +178,7 @@ func (w *worker[T]) seated(ctx context.Context, args T, cause jobs.Cause) error 
 	began := machine.Now()
 	err := w.makingWay(ctx, args, cause)
 	took := machine.Now().Sub(began)
-	var snooze *river.JobSnoozeError
-	if w.places.leave(s, !errors.As(err, &snooze) || took > slow, err == nil && took <= slow) {
+	if w.places.leave(s, !Snoozed(err) || took > slow, err == nil && took <= slow) {
 		w.freed(ctx)
 	}
 	return err

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"net/netip"
 	"strings"
-	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates/network"
 	"github.com/lastmile-isp/lastmile/commands"
@@ -19,8 +18,8 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases"
 )
 
-// Devices registers, changes and ends routers. All fields are required but ManagementAddresses, Farewell and
-// PerAddress; CountAt only with PerAddress. Safe for concurrent use.
+// Devices registers, changes and ends routers. All fields are required but ManagementAddresses and PerAddress;
+// CountAt only with PerAddress. Safe for concurrent use.
 type Devices struct {
 	Bus     *bus.Bus
 	Secrets *vault.Secrets
@@ -28,9 +27,6 @@ type Devices struct {
 	Soon func(device id.Device, position uint64)
 	// Forget drops the breaker, connections and polls of a router that was decommissioned.
 	Forget func(device id.Device)
-	// Farewell is called before a router is decommissioned. What it returns ends the router's sessions, and is called
-	// when that is recorded. nil = nobody does.
-	Farewell func(device id.Device) func(ctx context.Context, meta commands.Meta)
 	// Script makes a router's bootstrap script, with its secrets. A router without API credentials gets some by a
 	// command with the caller's meta.
 	Script func(ctx context.Context, device id.Device, meta commands.Meta) (script string, radius id.Secret, err error)
@@ -268,14 +264,12 @@ func (d Devices) Change(
 	return done, nil
 }
 
-// farewellPatience is how long a request to decommission a router waits for the ends of its sessions.
-const farewellPatience = 10 * time.Second
-
 // Decommission ends a router without services: first the address plan is closed for new services on it, then its tunnel
-// address becomes free, then its secrets are deleted. A crash after the first step, or an If-Match that fails, leaves a
-// router that takes no services; a later crash leaves secrets to which no router refers. A repeat goes on; for a router
-// that has ended it deletes what was left and fails with device_not_found. Fails: device_not_found,
-// device_has_services, stale_revision.
+// address becomes free, then its secrets are deleted, except the one of RADIUS, which the job that ends the sessions of
+// the router deletes (docs/rules/access-enforcement.md#ended-by-hand-and-by-others). A crash after the first step, or
+// an If-Match that fails, leaves a router that takes no services; a later crash leaves secrets to which no router
+// refers. A repeat goes on; for a router that has ended it deletes what was left and fails with device_not_found.
+// Fails: device_not_found, device_has_services, stale_revision.
 func (d Devices) Decommission(ctx context.Context, asked usecases.Asked, device id.Device) (bus.Result, error) {
 	// Unchecked, because a decommissioned router still names the secrets that a crash may have left.
 	state, _, err := bus.LoadUnchecked[network.Device](ctx, d.Bus, device)
@@ -290,10 +284,6 @@ func (d Devices) Decommission(ctx context.Context, asked usecases.Asked, device 
 		}
 		return bus.Result{}, commands.ErrNoDevice()
 	}
-	farewell := func(context.Context, commands.Meta) {}
-	if d.Farewell != nil {
-		farewell = d.Farewell(device)
-	}
 	closing := commands.CloseAddressingDevice{OrgID: asked.Org(), DeviceID: device}
 	if _, err := d.Bus.Execute(ctx, closing, asked.Step("close")); err != nil {
 		return bus.Result{}, err
@@ -302,16 +292,13 @@ func (d Devices) Decommission(ctx context.Context, asked usecases.Asked, device 
 	if err != nil {
 		return done, err
 	}
-	within, cancel := context.WithTimeout(ctx, farewellPatience)
-	defer cancel()
-	farewell(within, asked.Step("farewell"))
 	return done, d.drop(ctx, state)
 }
 
-// drop deletes the secrets of a decommissioned router, and what else is kept about it. A secret that is deleted already
-// is no failure.
+// drop deletes the secrets of a decommissioned router that nobody needs, and what else is kept about it. A secret that
+// is deleted already is no failure.
 func (d Devices) drop(ctx context.Context, state network.Device) error {
-	for _, ref := range []id.Secret{state.APIRef, state.RadiusRef, state.TunnelRef, state.ReportRef} {
+	for _, ref := range []id.Secret{state.APIRef, state.TunnelRef, state.ReportRef} {
 		if ref.IsZero() {
 			continue
 		}

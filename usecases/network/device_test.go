@@ -270,10 +270,13 @@ func TestDecommission_EndsRouterAndSecrets(t *testing.T) {
 	if err != nil || !done.Changed || !k.device(device).Decommissioned {
 		t.Fatalf("repeat: %+v, %v", done, err)
 	}
-	for _, ref := range []id.Secret{state.APIRef, state.RadiusRef, state.TunnelRef} {
+	for _, ref := range []id.Secret{state.APIRef, state.TunnelRef} {
 		if _, has := k.secret(ref); has {
 			t.Error("a secret is left")
 		}
+	}
+	if _, has := k.secret(state.RadiusRef); !has {
+		t.Error("who ends the sessions of the router has no secret")
 	}
 	if len(k.forgotten) != 1 || k.forgotten[0] != device {
 		t.Errorf("forgotten: %v", k.forgotten)
@@ -281,13 +284,13 @@ func TestDecommission_EndsRouterAndSecrets(t *testing.T) {
 	coretest.Refused(t, "use afterwards", networkcases.OwnDevice(t.Context(), k.Bus, k.org, device), "device_not_found")
 
 	// After a crash before the secrets were deleted, the next try deletes them.
-	left := vault.Secret{Ref: state.RadiusRef, OrgID: k.org, Purpose: "device_radius"}
-	if err := k.Vault.Secrets.Put(t.Context(), left, []byte("radius-secret")); err != nil {
+	left := vault.Secret{Ref: state.TunnelRef, OrgID: k.org, Purpose: "device_tunnel"}
+	if err := k.Vault.Secrets.Put(t.Context(), left, []byte("tunnel-secret")); err != nil {
 		t.Fatal(err)
 	}
 	_, err = k.devices.Decommission(t.Context(), asked, device)
 	coretest.Refused(t, "a router that is gone", err, "device_not_found")
-	if _, has := k.secret(state.RadiusRef); has {
+	if _, has := k.secret(state.TunnelRef); has {
 		t.Error("what a crash left is still there")
 	}
 }

@@ -3,13 +3,15 @@
 //	event that can change it ──► job EnforceAccess: the subscriber's sessions are brought to the present entitlement
 //	SessionChangeAnnounced ──► timer "settle:<session>" ──► the same job, which finds the outcome
 //	SessionChanged         ──► the timer is disarmed
+//	DeviceDecommissioned   ──► job LeaveRouter: the sessions of the router are ended
 //
 // The process compares nothing and remembers no entitlement. An event says only that something may have changed, and
 // the job looks at what is true when it runs, so events may come twice, late or in any number
 // (docs/rules/access-enforcement.md#level). What it remembers are announcements without an outcome: the program may
 // have died between a call to a router and the record of it.
 //
-// One instance serves all subscriptions of a subscriber, because a block is of the subscriber.
+// One instance serves all subscriptions of a subscriber, because a block is of the subscriber. A router that is
+// decommissioned leaves no instance.
 package enforcement
 
 import (
@@ -75,6 +77,7 @@ func handled() []processmanagers.Handled {
 		processmanagers.Follow(func(e events.VoucherBeganEarlier) string { return e.VoucherID.String() }),
 		processmanagers.Follow(func(e events.VoucherMoved) string { return e.VoucherID.String() }),
 		processmanagers.Follow(func(e events.VoucherVoided) string { return e.VoucherID.String() }),
+		processmanagers.Follow(func(e events.DeviceDecommissioned) string { return e.DeviceID.String() }),
 		processmanagers.On(func(e events.SessionChangeAnnounced) string { return e.SubscriberID.String() }),
 		processmanagers.Follow(func(e events.SessionChanged) string { return e.SubscriberID.String() }),
 	}
@@ -93,6 +96,10 @@ func decide(s State, in processmanagers.Input, now time.Time) (processmanagers.O
 		return processmanagers.Output{Timers: []processmanagers.Timer{timer(e.SessionID, now.Add(firstLook))}}, nil
 	case events.SessionChanged:
 		return processmanagers.Output{Timers: []processmanagers.Timer{timer(e.SessionID, time.Time{})}}, nil
+	case events.DeviceDecommissioned:
+		return processmanagers.Output{Jobs: []commands.Job{
+			commands.LeaveRouter{DeviceID: e.DeviceID, OrgID: e.OrgID, Position: in.Event.Position},
+		}}, nil
 	}
 	subscriber, err := id.Parse[id.Subscriber](Process().Key(*in.Event))
 	if err != nil {

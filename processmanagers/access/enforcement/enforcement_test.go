@@ -48,7 +48,8 @@ func changing() []events.Event {
 
 func TestEnforcement_EveryEventBelongsToItsSubscriber(t *testing.T) {
 	t.Parallel()
-	processtest.CheckKeys(t, enforcement.Process(), who.String(), append(changing(), announced, changed)...)
+	left := events.DeviceDecommissioned{DeviceID: id.As[id.Device](who)} // a router has a job of its own
+	processtest.CheckKeys(t, enforcement.Process(), who.String(), append(changing(), announced, changed, left)...)
 }
 
 func TestEnforcement_EachChangeLeadsToOneJobAndNothingIsRemembered(t *testing.T) {
@@ -58,6 +59,15 @@ func TestEnforcement_EachChangeLeadsToOneJobAndNothingIsRemembered(t *testing.T)
 			commands.EnforceAccess{SubscriberID: who, Position: processtest.Position},
 		}})
 	}
+}
+
+func TestEnforcement_ARouterThatIsDecommissionedIsLeft(t *testing.T) {
+	t.Parallel()
+	router, org := session.DeviceID, session.OrgID
+	processtest.For(t, enforcement.Process(), start).When(events.DeviceDecommissioned{DeviceID: router, OrgID: org}).
+		Then(processmanagers.Output{Jobs: []commands.Job{
+			commands.LeaveRouter{DeviceID: router, OrgID: org, Position: processtest.Position},
+		}})
 }
 
 func TestEnforcement_AnAnnouncementWithoutAnOutcomeIsLookedAt(t *testing.T) {

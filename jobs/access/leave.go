@@ -1,0 +1,99 @@
+package accessjobs
+
+import (
+	"context"
+	"log/slog"
+	"net/netip"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/aggregates/network"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/telemetry"
+	"github.com/lastmile-isp/lastmile/jobs"
+	"github.com/lastmile-isp/lastmile/jobs/runner"
+	"github.com/lastmile-isp/lastmile/radius/directory"
+)
+
+// leaveAttempts is how often a router that was decommissioned and is silent is asked to end its sessions: for nearly an
+// hour. An attempt after which something was ended does not count.
+const leaveAttempts = 18
+
+// LeaveRouter ends the sessions of a router that was decommissioned, in passes like those of EnforceRouter, until all
+// have ended or the attempts are over. Then it deletes the secrets of RADIUS. A router that does not answer until then
+// keeps its sessions.
+func (e *Enforcer) LeaveRouter(ctx context.Context, args commands.LeaveRouter, cause jobs.Cause) error {
+	if err := e.Entitled.Reached(ctx, args.Position); err != nil {
+		return err
+	}
+	state, _, err := bus.LoadUnchecked[network.Device](ctx, e.Bus, args.DeviceID)
+	if err != nil {
+		return err
+	}
+	refs := radiusSecrets(state)
+	err = e.leaveRouter(ctx, state, refs, cause)
+	switch {
+	case err == nil:
+	case !cause.Last, jobrunner.Snoozed(err):
+		return err
+	default:
+		e.Logger.WarnContext(ctx, "a router that was decommissioned keeps its sessions",
+			slog.String("device_id", state.ID.String()), slog.String("error", err.Error()))
+	}
+	for _, ref := range refs {
+		if err := e.Secrets.Delete(ctx, ref); err != nil {
+			return err
+		}
+	}
+	e.Breakers.Forget(BreakerKind, state.ID.String())
+	return nil
+}
+
+// leaveRouter is one pass over the sessions of a router that is not ours any more.
+func (e *Enforcer) leaveRouter(ctx context.Context, of network.Device, refs []id.Secret, cause jobs.Cause) error {
+	if e.Entitled.Directory.Incomplete(of.Org) {
+		return errIncomplete
+	}
+	door, err := e.formerDoor(ctx, of, refs)
+	if err != nil {
+		return err
+	}
+	defer e.seats.take(of.ID, e.Clock.Now())()
+	p := &pass{e: e, cause: cause, needs: func(s telemetry.Session, _ time.Time) (change, bool) {
+		c := ending(s, ReasonDevice)
+		c.door = &door
+		return c, s.EndedAt == nil
+	}}
+	return p.run(ctx, of.ID)
+}
+
+// radiusSecrets lists the secrets that a router may use: first the one that it is known to have.
+func radiusSecrets(of network.Device) []id.Secret {
+	if given := of.Setup.RadiusGiven; !given.IsZero() && given != of.RadiusRef {
+		return []id.Secret{given, of.RadiusRef}
+	}
+	return []id.Secret{of.RadiusRef}
+}
+
+// formerDoor is where a router that was decommissioned takes requests. The directory of sign-ins does not know it any
+// more.
+func (e *Enforcer) formerDoor(ctx context.Context, of network.Device, refs []id.Secret) (directory.Door, error) {
+	door := directory.Door{Org: of.Org, Address: of.TunnelAddress, Port: of.Details.CoAPort}
+	if own := of.Details.ManagementAddress; e.Anywhere && own != "" {
+		door.Address = own
+		if withPort, err := netip.ParseAddrPort(own); err == nil {
+			door.Address = withPort.Addr().String()
+		}
+	}
+	plain, err := e.Secrets.GetAll(ctx, refs)
+	if plain == nil && err != nil {
+		return door, err
+	}
+	for _, ref := range refs {
+		if secret := plain[ref]; len(secret) > 0 {
+			door.Secrets = append(door.Secrets, secret)
+		}
+	}
+	return door, nil
+}

@@ -1,0 +1,137 @@
+package accessjobs_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"testing"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/telemetry"
+	"github.com/lastmile-isp/lastmile/jobs"
+	"github.com/lastmile-isp/lastmile/jobs/runner"
+	"github.com/lastmile-isp/lastmile/radius/coa"
+)
+
+// decommission records the router's life in the log, tells the directory the end, and gives the job that follows.
+func (k *kit) decommission() commands.LeaveRouter {
+	k.t.Helper()
+	meta := commands.Meta{CommandID: id.New[id.Command](), OrgID: k.org, Actor: k.cause().Actor}
+	k.Run(k.t, meta, commands.RegisterDevice{
+		DeviceID: k.device, OrgID: k.org, TunnelAddress: "10.99.0.2", TunnelUser: "nas-tower",
+		RadiusRef: k.safe.put(secret), TunnelRef: id.New[id.Secret](), ReportRef: id.New[id.Secret](),
+		Details: events.DeviceDetails{
+			Name: "tower", IPAddress: "127.0.0.1", CoAPort: int(k.nas.CoAAddr().Port()), APIPort: 80,
+			ManagementAddress: "127.0.0.1",
+		},
+	})
+	meta.CommandID = id.New[id.Command]()
+	k.Run(k.t, meta, commands.DecommissionDevice{DeviceID: k.device})
+	k.apply(events.DeviceDecommissioned{DeviceID: k.device, OrgID: k.org})
+	if _, known := k.dir.Door(k.device); known {
+		k.t.Fatal("the router is still known")
+	}
+	return commands.LeaveRouter{DeviceID: k.device, OrgID: k.org}
+}
+
+// leave runs the job.
+func (k *kit) leave(args commands.LeaveRouter) error {
+	return k.LeaveRouter(k.t.Context(), args, k.cause())
+}
+
+// kept counts the secrets that are in the vault.
+func (k *kit) kept() int {
+	k.safe.mu.Lock()
+	defer k.safe.mu.Unlock()
+	return len(k.safe.has)
+}
+
+// stray has a session asked for at another address of the router, where it is silent.
+func (k *kit) stray(s telemetry.Session) {
+	k.t.Helper()
+	at := netip.MustParseAddr("127.0.0.9")
+	silent, err := net.ListenUDP("udp", net.UDPAddrFromAddrPort(netip.AddrPortFrom(at, k.nas.CoAAddr().Port())))
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	k.t.Cleanup(func() { _ = silent.Close() })
+	schema := k.DB.Namespace.Schema("telemetry")
+	if _, err := k.DB.Owner.Exec(k.t.Context(), fmt.Sprintf("update %s.sessions set source = $2 where id = $1", schema),
+		s.ID.UUID(), at); err != nil {
+		k.t.Fatal(err)
+	}
+}
+
+// TestLeaveRouter_EndsHundredsOfSessionsThoughTheRouterIsSilentAboutOne: a router that has moved is silent where it is
+// asked about its oldest session. All others end at once, that one when the router can be asked; then the secret goes.
+func TestLeaveRouter_EndsHundredsOfSessionsThoughTheRouterIsSilentAboutOne(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	list := []telemetry.Session{k.online()}
+	for i := range 299 {
+		list = append(list, k.another(fmt.Sprintf("guest%03d", i)))
+	}
+	k.stray(list[0])
+	own := &stubborn{menus: k.menus, key: list[0].SessionKey}
+	k.Radius, k.Routers = &coa.Client{Tries: 1, Pause: 200 * time.Millisecond}, own
+	args := k.decommission()
+	before := k.kept()
+
+	began := clock.System().Now()
+	if err := k.leave(args); !jobrunner.Snoozed(err) {
+		t.Errorf("an attempt that made progress: %v", err)
+	}
+	if took := clock.System().Now().Sub(began); took > 20*time.Second {
+		t.Errorf("it took %v", took)
+	}
+	left, err := k.store.OpenOn(t.Context(), k.device)
+	if err != nil || len(left) != 1 || left[0].ID != list[0].ID || len(k.nas.Sessions()) != 1 {
+		t.Errorf("%d sessions are known, %d are there: %v", len(left), len(k.nas.Sessions()), err)
+	}
+	if done := k.changed(list[7]); done.Reason != "device_removed" || done.By.ID != "clerk" {
+		t.Errorf("%+v", done)
+	}
+	if err := k.leave(args); failure.CodeOf(err) != "device_unreachable" || k.kept() != before {
+		t.Errorf("a silent router: %v, %d secrets of %d", err, k.kept(), before)
+	}
+	own.key = ""
+	for range 2 { // a repeat finds nothing to do
+		if err := k.leave(args); err != nil || len(k.nas.Sessions()) != 0 || k.kept() != before-1 {
+			t.Errorf("%v, %d sessions, %d secrets of %d", err, len(k.nas.Sessions()), k.kept(), before)
+		}
+	}
+}
+
+// TestLeaveRouter_ARouterThatStaysSilentKeepsItsSessions: after the last attempt nobody needs the secret any more.
+func TestLeaveRouter_ARouterThatStaysSilentKeepsItsSessions(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	s := k.online()
+	k.deaf()
+	k.menus.away = true
+	args := k.decommission()
+	before := k.kept()
+	if err := k.leave(args); failure.CodeOf(err) != "device_unreachable" || k.kept() != before {
+		t.Errorf("%v, %d secrets of %d", err, k.kept(), before)
+	}
+	last := k.cause()
+	last.Last = true
+	if err := k.LeaveRouter(t.Context(), args, last); err != nil || k.kept() != before-1 {
+		t.Errorf("the last attempt: %v, %d secrets of %d", err, k.kept(), before)
+	}
+	if got := k.session(s); got.EndedAt != nil {
+		t.Errorf("%+v", got)
+	}
+	behind := errors.New("behind")
+	k.Entitled.Reached = func(_ context.Context, position uint64) error { return behind }
+	if err := k.LeaveRouter(t.Context(), args, jobs.Cause{Last: true}); !errors.Is(err, behind) {
+		t.Errorf("before RADIUS knows that the router has gone: %v", err)
+	}
+}
