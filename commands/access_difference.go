@@ -97,6 +97,40 @@ func ErrRepairByHand(todo string) error {
 		todo)
 }
 
+// ErrAccessUnreadable is the failure of a repair while an event of the organization cannot be read
+// (docs/rules/access-radius.md#unreadable-events).
+func ErrAccessUnreadable() error {
+	return failure.NewUnavailable("access_events_unreadable", "A part of the organization's history cannot be read, "+
+		"so nothing is changed on routers: customers could not sign in again. Waiting does not help. Tell whoever "+
+		"runs the platform.", 0, nil)
+}
+
+// ErrAccessBehind is the failure of a repair while it is not known up to now who is entitled to what.
+func ErrAccessBehind() error {
+	return failure.NewUnavailable("access_directory_behind", "What customers are entitled to is not known up to this "+
+		"moment, so nothing is changed on routers. Try again in a minute. If it lasts, tell whoever runs the platform.",
+		0, nil)
+}
+
+// ErrReportsWaiting is the failure of a repair while the tables may lack what routers have reported.
+func ErrReportsWaiting() error {
+	return failure.NewUnavailable("access_reports_waiting", "Reports of routers have not come to the database yet, so "+
+		"who is online is not certain, and nothing is changed on routers. Try again in some minutes. If it lasts, "+
+		"tell whoever runs the platform.", 0, nil)
+}
+
+// ErrRouterUnreadable is the failure of a repair at a router that answers, and refuses to be read. words are its own.
+func ErrRouterUnreadable(words string) error {
+	return failure.New(failure.Refused, "router_not_readable", "The router answers, and cannot be read: %s Check the "+
+		"platform's user on the router and its rights, or run the router's bootstrap script again.", words)
+}
+
+// ErrRepairRefused is the failure of a repair that the router refuses. words are its own.
+func ErrRepairRefused(words string) error {
+	return failure.New(failure.Refused, "repair_refused", "The router refuses the repair: %s Check the rights of the "+
+		"platform's user on the router, or do it there by hand. The next look closes what has gone.", words)
+}
+
 // AuditAccess asks for the audits of routers that are due. Periodic.
 type AuditAccess struct{}
 

@@ -25,13 +25,17 @@ type Differences struct {
 		max int,
 	) ([]accessviews.DifferenceRow, error)
 	// Repair ends a difference and says what was done: "done", "gone" or "waiting", and a sentence. Fails:
-	// difference_not_found, device_unreachable, repair_by_hand.
+	// difference_not_found, repair_by_hand, access_events_unreadable, access_directory_behind, access_reports_waiting,
+	// session_not_changed, device_unreachable, and what the router answered.
 	Repair func(ctx context.Context, difference id.Difference, meta commands.Meta) (outcome, message string, err error)
 	// Audit asks for a look at one router of an organization, or at all of them for a zero id, and gives them, and when
 	// the last look begins. Fails: device_not_found.
 	Audit func(ctx context.Context, org id.Organization, device id.Device) ([]id.Device, time.Time, error)
 	// Looks gives the latest looks at the routers of an organization.
 	Looks func(ctx context.Context, org id.Organization) (map[id.Device]telemetry.Look, error)
+	// Missing gives the instant from which on reports of routers are lost, as long as nobody has their disk; zero =
+	// none are (docs/rules/access-auditor.md#programs-that-are-gone).
+	Missing func(ctx context.Context) (time.Time, error)
 	// Devices gives up to max routers of an organization after a key, the newest first.
 	Devices func(
 		ctx context.Context, org id.Organization, after networkviews.DeviceKey, max int,
@@ -86,6 +90,7 @@ type differenceResponse struct {
 	Actual         string           `json:"actual"`
 	LookedAt       *time.Time       `json:"lookedAt" doc:"when its router was seen last"`
 	UnseenSince    *time.Time       `json:"unseenSince" doc:"null: the latest look saw the router"`
+	MissingSince   *time.Time       `json:"reportsMissingSince" doc:"reports of since then are lost; null: none"`
 }
 
 // repairResponse says what came of a repair.
@@ -108,10 +113,12 @@ type auditResponse struct {
 
 // lookResponse is the latest look at one router.
 type lookResponse struct {
-	DeviceID    id.Device  `json:"deviceId"`
-	LookedAt    *time.Time `json:"lookedAt" doc:"when it was compared last; null: never"`
-	UnseenSince *time.Time `json:"unseenSince" doc:"null: the latest look compared"`
-	Why         *string    `json:"why" enum:"router_unreachable,reports_waiting,directory_behind,events_unreadable"`
+	DeviceID     id.Device  `json:"deviceId"`
+	LookedAt     *time.Time `json:"lookedAt" doc:"when it was compared last; null: never"`
+	UnseenSince  *time.Time `json:"unseenSince" doc:"null: the latest look compared"`
+	MissingSince *time.Time `json:"reportsMissingSince" doc:"of any router, reports of since then are lost; null: none"`
+
+	Why *string `json:"why" enum:"router_unreachable,router_refuses,reports_waiting,directory_behind,events_unreadable"`
 }
 
 // list answers with a page of open differences.
@@ -128,7 +135,13 @@ func (a Differences) list(ctx context.Context, c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
-	show := func(r accessviews.DifferenceRow) differenceResponse { return showDifference(r, looks[r.DeviceID]) }
+	missing, err := a.Missing(ctx)
+	if err != nil {
+		return err
+	}
+	show := func(r accessviews.DifferenceRow) differenceResponse {
+		return showDifference(r, looks[r.DeviceID], missing)
+	}
 	return httpapi.SendList(ctx, c, show, func(
 		ctx context.Context, after accessviews.DifferenceKey, max int,
 	) ([]accessviews.DifferenceRow, error) {
@@ -137,11 +150,12 @@ func (a Differences) list(ctx context.Context, c *httpapi.Call) error {
 }
 
 // showDifference writes times in UTC, and null for what is not known.
-func showDifference(r accessviews.DifferenceRow, look telemetry.Look) differenceResponse {
+func showDifference(r accessviews.DifferenceRow, look telemetry.Look, missing time.Time) differenceResponse {
 	return differenceResponse{
 		ID: r.ID, Kind: string(r.Kind), SubscriberID: null.Of(r.SubscriberID),
 		SubscriptionID: null.Of(r.SubscriptionID), DeviceID: r.DeviceID, Since: r.Since.UTC(), Expected: r.Expected,
 		Actual: r.Actual, LookedAt: inUTC(look.LookedAt), UnseenSince: inUTC(look.UnseenSince),
+		MissingSince: null.Time(missing.UTC()),
 	}
 }
 
@@ -154,11 +168,15 @@ func (a Differences) looks(ctx context.Context, c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
+	missing, err := a.Missing(ctx)
+	if err != nil {
+		return err
+	}
 	return httpapi.SendList(ctx, c, func(r networkviews.DeviceRow) lookResponse {
 		look := looks[r.ID]
 		return lookResponse{
 			DeviceID: r.ID, LookedAt: inUTC(look.LookedAt), UnseenSince: inUTC(look.UnseenSince),
-			Why: null.Of(look.Why),
+			Why: null.Of(look.Why), MissingSince: null.Time(missing.UTC()),
 		}
 	}, func(ctx context.Context, after networkviews.DeviceKey, max int) ([]networkviews.DeviceRow, error) {
 		return a.Devices(ctx, c.Org.ID, after, max)

@@ -28,6 +28,7 @@ type desk struct {
 	asked         []commands.Meta
 	looked        []id.Device // zero = all
 	seenAt, since time.Time
+	missing       time.Time
 }
 
 // newDesk starts a server.
@@ -40,6 +41,7 @@ func newDesk(t *testing.T) *desk {
 	}
 	d.Kit = apitest.New(t, nil, accessapi.Differences{
 		Open: d.open, Devices: d.devices, Looks: d.looks, Repair: d.repair, Audit: d.audit,
+		Missing: func(context.Context) (time.Time, error) { return d.missing, nil },
 	}.Routes())
 	d.org = d.Orgs["acme"].ID
 	return d
@@ -116,7 +118,7 @@ func TestDifferences_AreListedWithTheirKindRouterAndTheTimeOfTheLook(t *testing.
 	row := `{"id":"` + d.difference.String() + `","kind":"local_bypass","subscriberId":null,"subscriptionId":null,` +
 		`"deviceId":"` + d.unseen.String() +
 		`","since":"2026-03-02T09:00:00Z","expected":"RADIUS","actual":"a secret",` +
-		`"lookedAt":"2026-03-02T09:00:00Z","unseenSince":"2026-03-02T09:01:00Z"}`
+		`"lookedAt":"2026-03-02T09:00:00Z","unseenSince":"2026-03-02T09:01:00Z","reportsMissingSince":null}`
 	const list = "GET /access-differences"
 	d.wants(t, list, apitest.Support, "", 200, row)
 	d.wants(t, list+"?kind=local_bypass&deviceId="+d.unseen.String(), apitest.Support, "", 200, row)
@@ -131,9 +133,13 @@ func TestDifferences_AreListedWithTheirKindRouterAndTheTimeOfTheLook(t *testing.
 
 	const looks = "GET /access-audits"
 	d.wants(t, looks, apitest.Support, "", 200, `{"deviceId":"`+d.seen.String()+
-		`","lookedAt":null,"unseenSince":null,"why":null}`)
+		`","lookedAt":null,"unseenSince":null,"reportsMissingSince":null,"why":null}`)
 	d.wants(t, looks, apitest.Support, "", 200, `{"deviceId":"`+d.unseen.String()+
-		`","lookedAt":"2026-03-02T09:00:00Z","unseenSince":"2026-03-02T09:01:00Z","why":"router_unreachable"}`)
+		`","lookedAt":"2026-03-02T09:00:00Z","unseenSince":"2026-03-02T09:01:00Z",`+
+		`"reportsMissingSince":null,"why":"router_unreachable"}`)
+	d.missing = d.seenAt
+	d.wants(t, looks, apitest.Support, "", 200, `"reportsMissingSince":"2026-03-02T09:00:00Z"`)
+	d.wants(t, list, apitest.Support, "", 200, `"reportsMissingSince":"2026-03-02T09:00:00Z"`)
 	d.wants(t, looks, "", "", 401, "")
 	d.wants(t, looks, apitest.Subscriber, "", 403, "")
 }

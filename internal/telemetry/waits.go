@@ -2,8 +2,12 @@ package telemetry
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/internal/clock"
@@ -16,9 +20,15 @@ const (
 	tellLimit = 5 * time.Second // of one statement, also of the last one at the stop
 	// untold is the age from which what a program has told is not believed any more.
 	untold = 2 * time.Minute
-	// keepTold is how long the row of a program stays that tells nothing any more. Who never starts it again on the
-	// same disk has no reports of it to wait for.
-	keepTold = 24 * time.Hour
+	// vanished is the age from which a program that has told nothing is not waited for any more. Routers have told
+	// others meanwhile about each session that lasts, a dozen times, and what they tell has all that was used.
+	vanished = time.Hour
+	// keepTold is how long the row of a program stays that tells nothing any more, and keepMissing that of one on whose
+	// disk reports wait.
+	keepTold    = 24 * time.Hour
+	keepMissing = 7 * 24 * time.Hour
+	// nameFile has the name of the program that told last what waits on a disk.
+	nameFile = "program"
 )
 
 // SQL of spools.
@@ -27,8 +37,12 @@ const (
 		on conflict (program) do update set waits_since = excluded.waits_since, told_at = excluded.told_at`
 	leaveSQL = `delete from {schema}.spools where program = $1`
 	waitsSQL = `select exists (select from {schema}.spools
-		where program <> $1 and (waits_since < $2 or told_at < $3))`
+		where program <> $1 and told_at >= $4 and (waits_since < $2 or told_at < $3))`
+	missingSQL     = `select min(waits_since) from {schema}.spools where told_at < $1`
 	purgeSpoolsSQL = `delete from {schema}.spools where program in
+		(select program from {schema}.spools where told_at < @before and waits_since is null
+		order by told_at limit @max)`
+	purgeMissingSQL = `delete from {schema}.spools where program in
 		(select program from {schema}.spools where told_at < @before order by told_at limit @max)`
 )
 
@@ -53,20 +67,35 @@ func (s *Store) Leave(ctx context.Context, program string) error {
 }
 
 // OthersWait reports whether the tables may lack what routers have told other programs: reports that came before an
-// instant wait on the disk of one of them, or one has told nothing for two minutes. own is the caller's name; "" = it
-// hears no routers.
+// instant wait on the disk of one of them, or one has told nothing for two minutes. After an hour without a word a
+// program is not waited for (Missing). own is the caller's name; "" = it hears no routers.
 func (s *Store) OthersWait(ctx context.Context, own string, before, now time.Time) (waits bool, err error) {
-	err = s.db.Owner.QueryRow(ctx, s.text(waitsSQL), own, before, now.Add(-untold)).Scan(&waits)
+	err = s.db.Owner.QueryRow(ctx, s.text(waitsSQL), own, before, now.Add(-untold), now.Add(-vanished)).
+		Scan(&waits)
 	if err != nil {
 		return false, fmt.Errorf("ask what waits for the tables: %w", err)
 	}
 	return waits, nil
 }
 
+// Missing gives the instant from which on the tables lack reports that are on the disk of a program which has told
+// nothing for an hour; zero = there is none. It is told for a week, unless a program tells what waits on that disk.
+func (s *Store) Missing(ctx context.Context, now time.Time) (time.Time, error) {
+	var since *time.Time
+	if err := s.db.Owner.QueryRow(ctx, s.text(missingSQL), now.Add(-vanished)).Scan(&since); err != nil {
+		return time.Time{}, fmt.Errorf("ask what is missing in the tables: %w", err)
+	}
+	if since == nil {
+		return time.Time{}, nil
+	}
+	return *since, nil
+}
+
 // TellerConfig has the parts of a teller. All are required.
 type TellerConfig struct {
 	Store   *Store
-	Program string // the same for the same disk
+	Program string // the same after a restart
+	Dir     string // on the disk; keeps the name of the program that told last what waits there
 	// Waits gives for how long the oldest report on the disk has waited; false = nothing waits.
 	Waits  func() (time.Duration, bool)
 	Clock  clock.Clock
@@ -75,8 +104,9 @@ type TellerConfig struct {
 
 // Teller tells other programs what waits on the disk of this one, every ten seconds.
 type Teller struct {
-	cfg   TellerConfig
-	loops *loop.Group
+	cfg     TellerConfig
+	loops   *loop.Group
+	adopted bool // the disk has this program's name
 }
 
 // NewTeller makes a teller that is not started.
@@ -122,5 +152,27 @@ func (t *Teller) Tell(ctx context.Context) error {
 	if waits, some := t.cfg.Waits(); some {
 		since = now.Add(-waits)
 	}
-	return t.cfg.Store.Tell(ctx, t.cfg.Program, since, now)
+	if err := t.cfg.Store.Tell(ctx, t.cfg.Program, since, now); err != nil || t.adopted {
+		return err
+	}
+	return t.adopt(ctx)
+}
+
+// adopt removes what a program has told that had this disk before, under another name: this one tells it now.
+func (t *Teller) adopt(ctx context.Context) error {
+	path := filepath.Join(t.cfg.Dir, nameFile)
+	former, err := os.ReadFile(path) //nolint:gosec // a folder of the program's own
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("read who had the disk: %w", err)
+	}
+	if name := string(former); name != t.cfg.Program {
+		if err := t.cfg.Store.Leave(ctx, name); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path, []byte(t.cfg.Program), 0o600); err != nil {
+			return fmt.Errorf("write who has the disk: %w", err)
+		}
+	}
+	t.adopted = true
+	return nil
 }

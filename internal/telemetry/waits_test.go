@@ -18,7 +18,7 @@ func TestTeller_OthersKnowWhatWaits(t *testing.T) {
 	watch := clock.NewManual(noon)
 	waits := time.Duration(0)
 	teller := telemetry.NewTeller(telemetry.TellerConfig{
-		Store: k.Store, Program: "a", Clock: watch, Logger: storetest.Quiet(),
+		Store: k.Store, Program: "a", Dir: t.TempDir(), Clock: watch, Logger: storetest.Quiet(),
 		Waits: func() (time.Duration, bool) { return waits, waits > 0 },
 	})
 	tell := func(d time.Duration) {
@@ -58,17 +58,56 @@ func TestTeller_OthersKnowWhatWaits(t *testing.T) {
 	teller.Stop()
 	is("stopped with nothing", "b", false)
 
-	tell(time.Minute)
-	watch.Advance(24 * time.Hour)
-	if err := k.Purge(t.Context(), watch.Now(), telemetry.Retention{}); err != nil {
-		t.Fatal(err)
+}
+
+// TestTeller_AProgramThatVanishedHoldsNobodyUpAndIsTold: after an hour it is not waited for. Where reports are on its
+// disk, that is told for a week, or until another program has the disk.
+func TestTeller_AProgramThatVanishedHoldsNobodyUpAndIsTold(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	watch, disk := clock.NewManual(noon), t.TempDir()
+	teller := func(program, dir string, waits time.Duration) *telemetry.Teller {
+		return telemetry.NewTeller(telemetry.TellerConfig{
+			Store: k.Store, Program: program, Dir: dir, Clock: watch, Logger: storetest.Quiet(),
+			Waits: func() (time.Duration, bool) { return waits, waits > 0 },
+		})
 	}
-	is("within a day", "b", true)
+	tell := func(program, dir string, waits time.Duration) {
+		t.Helper()
+		if err := teller(program, dir, waits).Tell(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	is := func(when string, waits bool, missing time.Time) {
+		t.Helper()
+		if err := k.Purge(t.Context(), watch.Now(), telemetry.Retention{}); err != nil {
+			t.Fatal(err)
+		}
+		got, err := k.OthersWait(t.Context(), "", watch.Now().Add(-5*time.Second), watch.Now())
+		since, missed := k.Missing(t.Context(), watch.Now())
+		if err != nil || missed != nil || got != waits || !since.Equal(missing) {
+			t.Errorf("%s: waits %v, missing since %v, %v, %v", when, got, since, err, missed)
+		}
+	}
+	none := time.Time{}
+	tell("empty", t.TempDir(), 0)
+	tell("full", disk, time.Minute)
+	watch.Advance(time.Hour)
+	is("within the hour", true, none)
 	watch.Advance(time.Second)
-	if err := k.Purge(t.Context(), watch.Now(), telemetry.Retention{}); err != nil {
-		t.Fatal(err)
-	}
-	is("it never came again", "b", false)
+	is("after it", false, noon.Add(-time.Minute))
+	tell("full", disk, time.Hour+time.Minute)
+	is("it is back", true, none)
+	watch.Advance(6 * 24 * time.Hour)
+	is("it never came again", false, noon.Add(time.Second-time.Minute))
+	tell("other", disk, 0)
+	is("another machine has its disk", false, none)
+	tell("lost", t.TempDir(), time.Minute)
+	since := watch.Now().Add(-time.Minute)
+	watch.Advance(7 * 24 * time.Hour)
+	is("for a week", false, since)
+	watch.Advance(time.Second)
+	is("after a week", false, none)
 }
 
 // TestTeller_TellsByItself: every ten seconds, and again after it could not.
@@ -78,7 +117,7 @@ func TestTeller_TellsByItself(t *testing.T) {
 	watch := clock.NewManual(noon)
 	asked := make(chan struct{})
 	teller := telemetry.NewTeller(telemetry.TellerConfig{
-		Store: k.Store, Program: "a", Clock: watch, Logger: storetest.Quiet(),
+		Store: k.Store, Program: "a", Dir: t.TempDir(), Clock: watch, Logger: storetest.Quiet(),
 		Waits: func() (time.Duration, bool) {
 			select {
 			case asked <- struct{}{}:

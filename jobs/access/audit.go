@@ -15,6 +15,7 @@ import (
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/gateways/routeros"
+	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
@@ -193,6 +194,7 @@ var auditActor = events.Actor{Kind: events.ActorProcess, ID: "auditor"}
 // Why a look could not compare. The values are part of the API.
 const (
 	UnseenRouter  = "router_unreachable" // it does not answer, or it is not one of ours any more
+	UnseenRefuses = "router_refuses"     // it answers, and does not let the platform read it
 	UnseenReports = "reports_waiting"    // reports of routers wait on the disk for the database
 	UnseenLogins  = "directory_behind"   // who is entitled to what is not known up to now
 	UnseenEvents  = "events_unreadable"  // an event of the organization cannot be read; waiting does not help
@@ -201,6 +203,7 @@ const (
 // seen is one comparison of a router.
 type seen struct {
 	unseen   string // why nothing was compared; "" = everything was
+	fault    error  // of a router that could not be read
 	found    map[id.Difference]Found
 	doubtful []id.Difference // that are seen and not recorded so, or recorded and not seen
 }
@@ -213,7 +216,7 @@ func (a *Auditor) observe(ctx context.Context, device id.Device) (s seen, err er
 	case err != nil:
 		return seen{}, err
 	case row == nil:
-		return seen{unseen: UnseenRouter}, nil
+		return seen{unseen: UnseenRouter, fault: commands.ErrNoDevice()}, nil
 	}
 	at := a.Clock.Now()
 	if s, err = a.compare(ctx, *row); err == nil {
@@ -235,7 +238,11 @@ func (a *Auditor) compare(ctx context.Context, row networkviews.DeviceRow) (s se
 	}
 	shown, err := a.Shown.Observe(ctx, row.ID)
 	if err != nil {
-		return seen{unseen: UnseenRouter}, nil //nolint:nilerr // the fleet poll says what is wrong with the router
+		s = seen{unseen: UnseenRouter, fault: err}
+		if failure.KindOf(err) == failure.Refused {
+			s.unseen = UnseenRefuses
+		}
+		return s, nil
 	}
 	k, err := a.known(ctx, row.OrgID, row.ID)
 	if err != nil {

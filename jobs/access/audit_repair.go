@@ -59,7 +59,9 @@ var blocked = map[directory.Code]string{
 }
 
 // Repair ends a difference while a person waits. It looks at the router first, so pressing twice does nothing twice:
-// what has gone is closed. Fails: difference_not_found, device_unreachable, repair_by_hand when only people can.
+// what has gone is closed. Fails: difference_not_found; repair_by_hand when only people can; where nothing can be said
+// now device_unreachable, router_not_readable, access_reports_waiting, access_directory_behind or
+// access_events_unreadable; repair_refused.
 func (a *Auditor) Repair(ctx context.Context, difference id.Difference, meta commands.Meta) (Repaired, error) {
 	lock, err := a.Locks.Lock(ctx, "access repair "+difference.String())
 	if err != nil {
@@ -75,7 +77,7 @@ func (a *Auditor) Repair(ctx context.Context, difference id.Difference, meta com
 	case err != nil:
 		return Repaired{}, err
 	case s.unseen != "":
-		return Repaired{}, routeros.ErrUnreachable(0, nil)
+		return Repaired{}, s.blind()
 	}
 	f, is := s.found[difference]
 	switch {
@@ -86,14 +88,55 @@ func (a *Auditor) Repair(ctx context.Context, difference id.Difference, meta com
 		return Repaired{}, commands.ErrRepairByHand(f.byHand)
 	}
 	done, err := a.repair(ctx, f, meta)
-	if errors.Is(err, errUnreachable) || errors.Is(err, context.DeadlineExceeded) {
-		return Repaired{}, routeros.ErrUnreachable(0, err)
+	if err != nil {
+		return Repaired{}, notRepaired(err)
 	}
-	if err == nil {
-		err = a.Queue.Insert(ctx, commands.AuditRouter{DeviceID: f.DeviceID}, id.New[id.Any](),
-			jobs.Cause{OrgID: f.OrgID, Actor: auditActor}, 0)
+	return done, a.Queue.Insert(ctx, commands.AuditRouter{DeviceID: f.DeviceID}, id.New[id.Any](),
+		jobs.Cause{OrgID: f.OrgID, Actor: auditActor}, 0)
+}
+
+// blind is the failure of a repair whose look could not compare.
+func (s seen) blind() error {
+	switch s.unseen {
+	case UnseenReports:
+		return commands.ErrReportsWaiting()
+	case UnseenLogins:
+		return commands.ErrAccessBehind()
+	case UnseenEvents:
+		return commands.ErrAccessUnreadable()
+	case UnseenRefuses:
+		return commands.ErrRouterUnreadable(wordsOf(s.fault))
 	}
-	return done, err
+	switch failure.KindOf(s.fault) {
+	case failure.Denied, failure.NotFound: // its own text says why the router is not called
+		return s.fault
+	}
+	return routeros.ErrUnreachable(0, s.fault)
+}
+
+// notRepaired is the failure of a repair that was tried.
+func notRepaired(err error) error {
+	kind := failure.KindOf(err)
+	switch {
+	case errors.Is(err, errIncomplete):
+		return commands.ErrAccessUnreadable()
+	case errors.Is(err, errRefused) && kind != failure.Refused:
+		return commands.ErrRepairRefused("by RADIUS, and its own interface does not answer.")
+	case errors.Is(err, errRefused), kind == failure.Refused:
+		return commands.ErrRepairRefused(wordsOf(err))
+	case errors.Is(err, errUnreachable), errors.Is(err, context.DeadlineExceeded):
+		return routeros.ErrUnreachable(0, err)
+	}
+	return err
+}
+
+// wordsOf gives the words of a router that refused, as the end of a sentence.
+func wordsOf(err error) string {
+	var said *failure.Error
+	if !errors.As(err, &said) || said.Message == "" {
+		return "it gives no reason."
+	}
+	return strings.TrimRight(spoken(said.Message), ".") + "."
 }
 
 // repair does what the kind of a difference needs.
