@@ -16,30 +16,34 @@ import (
 const maxUnserved = 1_000
 
 // unservedSQL finds subscriptions whose last try was refused at a router: no session was there at that moment, none has
-// begun since, and no later try was refused elsewhere. Sessions begin at whole seconds. Rows of refusals are by code
-// and UTC day, so the beginning is that of all of them together; those that end before the last session did are of an
-// earlier trouble. too_many_codes follows from another refusal, which is told where it is known.
+// begun since, and no later try was refused elsewhere. The rows of each are read twice, whatever days and codes there
+// are. Sessions begin at whole seconds. Rows of refusals are by code and UTC day, so the beginning is that of all of
+// them together; those that end before the last session did are of an earlier trouble. too_many_codes follows from
+// another refusal, which is told where it is known.
 const unservedSQL = `
-with last as (
-	select distinct on (r.subscription_id) r.org_id, r.subscriber_id, r.subscription_id, r.device_id
+with newest as (
+	select distinct on (r.subscription_id) r.org_id, r.subscriber_id, r.subscription_id, r.device_id, r.at
 	from {schema}.refusals r
 	where r.device_id = $1 and r.at >= $2 and r.subscription_id <> $3
-		and not exists (select from {schema}.sessions x where x.org_id = r.org_id and x.subscriber_id = r.subscriber_id
-			and x.subscription_id = r.subscription_id and (x.ended_at is null
-				or x.started_at >= date_trunc('second', r.at) or x.updated_at > r.at))
-		and not exists (select from {schema}.refusals o where o.org_id = r.org_id
-			and o.subscriber_id = r.subscriber_id and o.subscription_id = r.subscription_id and o.at > r.at)
-	order by r.subscription_id limit $4)
+	order by r.subscription_id, r.at desc),
+offline as materialized (
+	select n.*, (select max(x.updated_at) from {schema}.sessions x where x.org_id = n.org_id
+		and x.subscriber_id = n.subscriber_id and x.subscription_id = n.subscription_id) as until
+	from newest n
+	where not exists (select from {schema}.sessions x where x.org_id = n.org_id and x.subscriber_id = n.subscriber_id
+		and x.subscription_id = n.subscription_id and (x.ended_at is null
+			or x.started_at >= date_trunc('second', n.at) or x.updated_at > n.at)))
 select l.org_id, l.subscriber_id, l.subscription_id, l.device_id, told.code,
-	greatest(told.began, online.until) as first_at, told.at, told.count
-from last l
-cross join lateral (select max(x.updated_at) as until from {schema}.sessions x where x.org_id = l.org_id
-	and x.subscriber_id = l.subscriber_id and x.subscription_id = l.subscription_id) online
-cross join lateral (select r.code, r.at, r.count, r.device_id, min(r.first_at) over () as began
+	greatest(told.began, l.until) as first_at, told.at, told.count
+from offline l
+cross join lateral (select r.code, r.at, r.count, r.device_id, min(r.first_at) over () as began,
+		max(r.at) over () as newest
 	from {schema}.refusals r
 	where r.org_id = l.org_id and r.subscriber_id = l.subscriber_id and r.subscription_id = l.subscription_id
-		and r.at >= greatest($2, online.until)
-	order by r.device_id = l.device_id desc, r.code = 'too_many_codes', r.at desc limit 1) told`
+		and r.at >= greatest($2, l.until)
+	order by r.device_id = l.device_id desc, r.code = 'too_many_codes', r.at desc limit 1) told
+where told.newest <= l.at
+order by l.subscription_id limit $4`
 
 // Look tells when the auditor saw a router last. Instants are UTC.
 type Look struct {
