@@ -49,6 +49,8 @@ var (
 		[]string{"cause"}, nil)
 	sessionsReplacedDesc = prometheus.NewDesc("lastmile_sessions_replaced_total",
 		"Sessions that had to end because their subscription began newer ones.", nil, nil)
+	directoryAgeDesc = prometheus.NewDesc("lastmile_access_directory_age_seconds",
+		"Time since what answers sign-ins was known to have everything that is in the log.", nil, nil)
 	incompleteDesc = prometheus.NewDesc("lastmile_access_organizations_incomplete",
 		"Organizations whose sign-ins get no answer, because an event of theirs cannot be read.", nil, nil)
 	reportsDroppedDesc = prometheus.NewDesc("lastmile_accounting_dropped_total",
@@ -65,7 +67,8 @@ func (alarms) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		writableDesc, processStoppedDesc, processLagDesc, processRetryDesc, instanceStoppedDesc, commandStoppedDesc,
 		commandWaitingDesc, jobsDesc, callbacksDesc, callbacksGivenUpDesc, spoolDesc, spoolDiskDesc,
-		reportsDroppedDesc, sessionsReplacedDesc, behindDesc, reportsRefusedDesc, reportsCrowdedDesc, incompleteDesc,
+		reportsDroppedDesc, sessionsReplacedDesc, behindDesc, reportsRefusedDesc, reportsCrowdedDesc,
+		directoryAgeDesc, incompleteDesc,
 	} {
 		to <- d
 	}
@@ -85,6 +88,7 @@ func (m alarms) Collect(to chan<- prometheus.Metric) {
 	show(writableDesc, writable)
 	if m.app.radius != nil {
 		status := m.app.radius.recorder.Status()
+		show(directoryAgeDesc, m.app.radius.fresh.Age().Seconds())
 		show(incompleteDesc, float64(len(m.app.radius.shows.Left())))
 		show(spoolDesc, float64(status.SpoolBytes))
 		show(spoolDiskDesc, float64(status.SpoolDisk))

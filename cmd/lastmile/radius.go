@@ -31,6 +31,7 @@ type radiusParts struct {
 	directory *directory.Directory
 	refusals  *directory.Refusals
 	shows     *runner.Memory    // fills the directory from the log
+	fresh     *runner.Fresh     // watches whether it does
 	loader    *directory.Loader // brings passwords and secrets
 	live      *telemetry.Live   // keeps the limit of sessions
 	recorder  *telemetry.Recorder
@@ -63,6 +64,7 @@ func (a *App) startRadius(ctx context.Context) error {
 		},
 	})
 	p.shows = runner.NewMemory(p.directory, a.engines.feed, a.logger)
+	p.fresh = runner.NewFresh(p.shows, a.clock, a.logger)
 	p.enforcer = a.newEnforcer(p)
 	if a.answersRouters() {
 		if err := a.newServer(p); err != nil {
@@ -169,9 +171,11 @@ func (p *radiusParts) open(ctx context.Context) error {
 // read from the ports can be made durable. At the stop the teller comes after the recorder, and knows what it has left.
 func (p *radiusParts) parts() []service {
 	if p.server == nil {
-		return []service{p.loader}
+		return []service{p.loader, p.fresh}
 	}
-	return []service{p.loader, p.begins, p.live, p.meter, p.teller, p.recorder, p.keeper, p.writer, p.notes, p.server}
+	return []service{
+		p.loader, p.fresh, p.begins, p.live, p.meter, p.teller, p.recorder, p.keeper, p.writer, p.notes, p.server,
+	}
 }
 
 // Stop closes the ports, and then ends what has taken from them.
@@ -183,24 +187,35 @@ func (p *radiusParts) Stop() {
 	p.enforcer.Radius.Close()
 }
 
-// radiusChecks is the readiness of sign-ins and of accounting. A directory that has stopped at an event answers from
-// what it knew before. Accounting is down while reports can be kept neither in the database nor on the disk.
+// radiusChecks is the readiness of sign-ins and of accounting. A directory that has stopped at an event, or that the
+// log does not reach, answers from what it knew before. Accounting is down while reports can be kept neither in the
+// database nor on the disk.
 func (a *App) radiusChecks() []httpapi.Check {
 	if !a.answersRouters() {
 		return nil
 	}
-	probe := func(fault func(*radiusParts) string) func(context.Context) error {
-		return func(context.Context) error {
+	probe := func(fault func(context.Context, *radiusParts) string) func(context.Context) error {
+		return func(ctx context.Context) error {
 			if a.radius == nil {
 				return down("not started")
 			}
-			return down(fault(a.radius))
+			return down(fault(ctx, a.radius))
 		}
 	}
 	return []httpapi.Check{
-		{Name: directory.Name, Probe: probe(func(p *radiusParts) string {
-			return cmp.Or(p.shows.Fault(), strings.Join(p.shows.Left(), "; "))
+		{Name: directory.Name, Probe: probe(func(ctx context.Context, p *radiusParts) string {
+			return cmp.Or(p.shows.Fault(), strings.Join(p.shows.Left(), "; "), p.old(ctx))
 		})},
-		{Name: "accounting", Probe: probe(func(p *radiusParts) string { return p.recorder.Status().Fault })},
+		{Name: "accounting", Probe: probe(func(_ context.Context, p *radiusParts) string {
+			return p.recorder.Status().Fault
+		})},
 	}
+}
+
+// old says why the directory is not known to have what the log has; "" = it has.
+func (p *radiusParts) old(ctx context.Context) string {
+	if err := p.fresh.Current(ctx); err != nil {
+		return err.Error()
+	}
+	return ""
 }

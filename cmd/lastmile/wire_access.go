@@ -21,9 +21,11 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers/access/topups"
 	"github.com/lastmile-isp/lastmile/processmanagers/access/usage"
 	"github.com/lastmile-isp/lastmile/projections/access"
+	"github.com/lastmile-isp/lastmile/projections/access/entitlement"
 	"github.com/lastmile-isp/lastmile/projections/network"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
+	"github.com/lastmile-isp/lastmile/radius/directory"
 	"github.com/lastmile-isp/lastmile/usecases/access"
 )
 
@@ -99,8 +101,30 @@ func (a *App) explanations() accesscases.Explanations {
 		Bus: a.engines.bus, Subscribers: subscribersviews.SubscribersQuery{Views: views},
 		Subscriptions: subscribersviews.SubscriptionsQuery{Views: views},
 		Dunning:       accessviews.DunningQuery{Views: views}, Network: a.telemetry, Kept: a.cfg.SessionsKept,
-		Clock: a.clock, Logger: a.logger,
+		SignIns: signIns{a.customers}, Clock: a.clock, Logger: a.logger,
 	}
+}
+
+// signIns compares with the directory of this program, and refusals of all programs with what it knows.
+type signIns struct{ *radiusParts }
+
+// Differs implements accesscases.SignIns.
+func (s signIns) Differs(
+	ctx context.Context, org id.Organization, of id.Subscription, expected entitlement.Access, at time.Time,
+) string {
+	if s.directory.Incomplete(org) {
+		return "a sign-in gets no answer: an event of the organization cannot be read"
+	}
+	p := s.directory.Present(of, at)
+	if p.Grant.Access == expected || s.fresh.Current(ctx) == nil {
+		return "" // the read models may be a moment behind
+	}
+	return "a sign-in gets " + p.Grant.Access.String() + ", as " + string(p.Code) + ": what answers it is old"
+}
+
+// Wronged implements accesscases.SignIns.
+func (s signIns) Wronged(of id.Subscription, code string, refused time.Time) bool {
+	return s.directory.Wronged(of, directory.Code(code), refused)
 }
 
 // providerAway is since when an organization's provider of mobile money cannot be reached; zero = it can, as far as is

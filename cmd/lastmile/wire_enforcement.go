@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/commands"
@@ -37,8 +36,8 @@ func (a *App) newEnforcer(p *radiusParts) *accessjobs.Enforcer {
 // reached waits until the directory knows everything up to a position. It fails while the directory does not follow the
 // log.
 func (p *radiusParts) reached(ctx context.Context, position uint64) error {
-	if fault := p.shows.Fault(); fault != "" || !p.shows.Status().CaughtUp {
-		return errors.New("the access directory does not follow the log: " + fault)
+	if err := p.fresh.Current(ctx); err != nil {
+		return err
 	}
 	return p.shows.WaitFor(ctx, position)
 }

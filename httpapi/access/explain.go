@@ -69,6 +69,14 @@ type accessService struct {
 	Observed       string            `json:"observed" enum:"online,walled_garden,offline,unknown"`
 	Rate           sessionRate       `json:"rate" doc:"to which it is entitled; 0 = no access, or no limit"`
 	Sessions       []sessionResponse `json:"sessions" doc:"open ones, the newest first"`
+	Difference     *accessDifference `json:"difference" doc:"null: sign-ins get it, or a past instant"`
+}
+
+// accessDifference is an answer to sign-ins that is not what the log has
+// (docs/rules/access-radius.md#an-old-directory).
+type accessDifference struct {
+	Expected string `json:"expected" doc:"for people"`
+	Actual   string `json:"actual" doc:"for people"`
 }
 
 // accessDunning is the step of dunning that a subscription is on, and the one that comes if nothing is paid. Its fields
@@ -127,6 +135,9 @@ func showAccess(x accesscases.Explanation) accessResponse {
 			State: string(s.State), PaidUntil: null.Time(s.PaidUntil), Dunning: showDunning(s),
 			Entitled: s.Access.String(), Observed: string(s.Observed),
 			Rate: sessionRate{Down: s.Rate.Speed.Down, Up: s.Rate.Speed.Up}, Sessions: []sessionResponse{},
+		}
+		if d := s.Difference; d != nil {
+			one.Difference = &accessDifference{d.Expected, d.Actual}
 		}
 		for _, session := range s.Sessions {
 			one.Sessions = append(one.Sessions, showSession(session))

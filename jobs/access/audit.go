@@ -280,6 +280,7 @@ func (a *Auditor) known(ctx context.Context, org id.Organization, device id.Devi
 	k := Known{
 		Org: org, Device: device, At: at,
 		Present: func(s id.Subscription) directory.Present { return a.Entitled.Directory.Present(s, at) },
+		Wronged: a.Entitled.Directory.Wronged,
 		Holder: func(username string) (id.Subscriber, id.Subscription) {
 			h, _ := a.Entitled.Directory.Holder(org, nil, username, at)
 			return h.SubscriberID, h.SubscriptionID

@@ -21,13 +21,6 @@ import (
 // way, and devices that dial again after a payment, need some time.
 const settled = 2 * time.Minute
 
-// unentitled are the codes of refusals that followed from what a customer was entitled to. One who is entitled now is
-// let in with the next try, so such a refusal counts only where no other one comes.
-var unentitled = map[directory.Code]bool{
-	directory.CodeUnpaid: true, directory.CodeBlocked: true, directory.CodePaused: true, directory.CodeNotStarted: true,
-	directory.CodeEnded: true, directory.CodeCapReached: true,
-}
-
 // Known has what we know about one router without asking it.
 type Known struct {
 	Org    id.Organization
@@ -38,6 +31,8 @@ type Known struct {
 	Refused []telemetry.Refusal
 	// Present gives the entitlement of a subscription.
 	Present func(id.Subscription) directory.Present
+	// Wronged reports whether a refusal contradicts what the log had at that time; nil = never.
+	Wronged func(s id.Subscription, code directory.Code, refused time.Time) bool
 	// Holder finds the subscription of a username; zero = nobody has it.
 	Holder func(username string) (id.Subscriber, id.Subscription)
 	At     time.Time
@@ -355,23 +350,28 @@ func (c *comparison) stale() {
 }
 
 // refused finds customers who have paid, and whose last try was refused. Devices dial for as long as they are refused,
-// so what counts is how long they have been.
+// so what counts is how long they have been. A refusal that followed from the entitlement is over with the next try, so
+// it counts only where no other one comes, or where whoever answered did not know what is paid.
 func (c *comparison) refused() {
 	for _, r := range c.k.Refused {
-		began := r.FirstAt
-		if unentitled[directory.Code(r.Code)] {
+		began, code, todo := r.FirstAt, directory.Code(r.Code), blocked[directory.Code(r.Code)]
+		actual := "the last sign-in was refused: " + r.Code
+		wronged := c.k.Wronged != nil && c.k.Wronged(r.SubscriptionID, code, r.At)
+		switch {
+		case wronged:
+			actual, todo = actual+", although the log had what gives access", answeredByOld
+		case code.Entitles():
 			began = r.At
 		}
 		p := c.k.Present(r.SubscriptionID)
-		if p.Grant.Access < entitlement.Throttled || c.k.At.Sub(began) < settled {
+		if p.Grant.Access < entitlement.Throttled || !wronged && c.k.At.Sub(began) < settled {
 			continue
 		}
 		c.add(Found{
 			AccessDifference: events.AccessDifference{
 				Kind: events.PaidButOffline, SubscriberID: r.SubscriberID, SubscriptionID: r.SubscriptionID,
 			},
-			Expected: p.Grant.Access.String(), Actual: "the last sign-in was refused: " + r.Code, code: r.Code,
-			byHand: blocked[directory.Code(r.Code)],
+			Expected: p.Grant.Access.String(), Actual: actual, code: r.Code, byHand: todo,
 		}, r.SubscriptionID.String())
 	}
 }

@@ -128,6 +128,17 @@ var disturbances = map[string]disturbance{
 		t.known.Open = slices.Delete(t.known.Open, i, i+1)
 		return []events.AccessDifferenceKind{events.UnknownSession}
 	},
+	"refused against the log": func(t *town, _ int) []events.AccessDifferenceKind {
+		away := id.Derive[id.Subscription]("test", "away")
+		t.present[away] = directory.Present{Grant: directory.Grant{Access: entitlement.Full}}
+		t.known.Refused = append(t.known.Refused, telemetry.Refusal{
+			SubscriptionID: away, Code: "unpaid", FirstAt: noon, At: noon,
+		})
+		t.known.Wronged = func(s id.Subscription, code directory.Code, at time.Time) bool {
+			return s == away && code == directory.CodeUnpaid && at.Equal(noon)
+		}
+		return []events.AccessDifferenceKind{events.PaidButOffline}
+	},
 	"another RADIUS": func(t *town, i int) []events.AccessDifferenceKind {
 		t.known.Open[i].Stamp = ""
 		return []events.AccessDifferenceKind{events.UnknownSession}

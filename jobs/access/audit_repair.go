@@ -40,6 +40,11 @@ type Repaired struct {
 // otherSecret tells a person why nobody can sign in at a router.
 const otherSecret = "The router has another RADIUS secret than is kept here. Run its bootstrap script again."
 
+// answeredByOld tells a person that a program refuses by what was true before.
+const answeredByOld = "The program that answers this router does not know what the log has. Whoever runs the " +
+	"platform finds it by lastmile_access_directory_age_seconds or its readiness, and restarts it; then the " +
+	"customer's device has to dial."
+
 // blocked says what a person has to do about a refusal that lasts although the customer has paid. Other refusals have
 // ended by themselves, since he is entitled.
 var blocked = map[directory.Code]string{

@@ -42,6 +42,7 @@ type Directory struct {
 	secrets wanted
 
 	mu            sync.RWMutex
+	recorded      time.Time                    // when the event that is being applied was
 	services      map[id.Subscription]*service // that have not ended
 	former        map[id.Subscription]former
 	bySubscriber  map[id.Subscriber]*subscriber

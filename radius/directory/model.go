@@ -48,6 +48,7 @@ func (d *Directory) Handles() []string {
 func (d *Directory) Apply(e events.Envelope) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.recorded = e.Meta.At
 	switch v := e.Event.(type) {
 	case events.OrganizationCreated:
 		d.inZone(v.OrgID, v.Billing.Timezone)
@@ -142,6 +143,7 @@ func (d *Directory) create(v events.SubscriptionCreated) {
 	s := &service{
 		id: v.SubscriptionID, org: v.OrgID, owner: v.SubscriberID, subscriber: customer, terms: d.shared(v),
 		standing: entitlement.Pending, createdAt: v.CreatedAt, since: v.CreatedAt, startsAt: v.StartsAt,
+		touched: d.recorded,
 	}
 	customer.services = append(customer.services, s)
 	d.services[s.id] = s
@@ -163,6 +165,7 @@ func (d *Directory) shared(v events.SubscriptionCreated) *events.PlanTerms {
 func (d *Directory) change(subscription id.Subscription, edit func(*service)) {
 	if s := d.services[subscription]; s != nil {
 		edit(s)
+		s.touched = d.recorded
 		s.decided.Store(nil)
 	}
 }
@@ -180,6 +183,7 @@ func (d *Directory) customer(who id.Subscriber) *subscriber {
 // customerChanged forgets the prepared answers of a customer.
 func (d *Directory) customerChanged(who id.Subscriber) {
 	for _, s := range d.customer(who).services {
+		s.touched = d.recorded
 		s.decided.Store(nil)
 	}
 }

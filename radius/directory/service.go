@@ -26,6 +26,7 @@ type service struct {
 	since       time.Time
 	startsAt    time.Time
 	paidUntil   time.Time
+	touched     time.Time // when the newest event about it, or about a block of its customer, was recorded
 	dunning     *entitlement.Dunning
 	used        *entitlement.CapUse // nil = the cap is not reached
 	macs        []radius.MAC

@@ -40,6 +40,7 @@ type Explanations struct {
 	Subscriptions subscribersviews.SubscriptionsQuery
 	Dunning       accessviews.DunningQuery
 	Network       Network       // nil = routers' reports are not known here
+	SignIns       SignIns       // nil = the answers to sign-ins are not known here
 	Kept          time.Duration // how long ended sessions are known; 0 = for ever
 	Clock         clock.Clock
 	Logger        *slog.Logger
@@ -67,6 +68,7 @@ type Service struct {
 	Hold        *Hold // nil = none
 	Observed    Observed
 	Sessions    []telemetry.Session
+	Difference  *Difference // of the present; nil = sign-ins get what the customer is entitled to
 }
 
 // Sold names a subscription for people.
@@ -122,6 +124,9 @@ func (x Explanations) Of(
 	}
 	out.whole()
 	x.observe(ctx, &out, *row, now)
+	if at.IsZero() {
+		x.differ(ctx, &out, org)
+	}
 	return &out, nil
 }
 
