@@ -9,8 +9,8 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// How the rows of BenchmarkRefusals are spread: each customer was refused on ten days, with two codes a day, and had one
-// session before.
+// How the rows of BenchmarkRefusals are spread: each customer was refused on ten days, with two codes a day, and had
+// one session before.
 const (
 	refusalsOfCustomer = 20
 	customersOfRouter  = 1_000
