@@ -33,17 +33,16 @@ func TestAuditor_ARepairThatCannotBeMadeSaysWhatToDo(t *testing.T) {
 	refused("without the right to write", "repair_refused")
 	w.r.SetFaults(router.Faults{})
 
-	since := w.now.Now().UTC()
-	if err := w.app.telemetry.Tell(t.Context(), "another host", since, since.Add(time.Minute)); err != nil {
+	if err := w.app.telemetry.Tell(t.Context(), "another host", time.Minute, true); err != nil {
 		t.Fatal(err)
 	}
-	w.later(2 * time.Minute)
+	w.spoolsAge(time.Minute)
 	refused("while reports wait", "access_reports_waiting")
-	w.later(time.Hour)
+	since := w.spoolsAge(time.Hour)
 	w.eventually("look without the program that is gone", func(context.Context) (bool, error) {
 		w.look(w.r)
 		looks, rows := w.all(w.admin, "/access-audits"), w.all(w.admin, "/access-differences")
-		told := since.Truncate(time.Microsecond).Format(time.RFC3339Nano)
+		told := since.Format(time.RFC3339Nano)
 		return looks[0]["why"] == nil && looks[0].text("reportsMissingSince") == told && len(rows) > 0 &&
 			rows[0].text("reportsMissingSince") == told, fmt.Errorf("%v, %v", looks, rows)
 	})

@@ -25,9 +25,9 @@ func TestAuditor_DoesNotCompareWhileAnotherProgramHoldsReports(t *testing.T) {
 			return len(list) == 1 && list[0].text("why") == want, fmt.Errorf("%v", list)
 		})
 	}
-	other := func(since time.Time) {
+	other := func(waits time.Duration) {
 		t.Helper()
-		if err := w.app.telemetry.Tell(t.Context(), "another host", since, w.now.Now()); err != nil {
+		if err := w.app.telemetry.Tell(t.Context(), "another host", waits, true); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -36,11 +36,10 @@ func TestAuditor_DoesNotCompareWhileAnotherProgramHoldsReports(t *testing.T) {
 		where subscription_id = $1`, amina.subscription); err != nil {
 		t.Fatal(err)
 	}
-	other(w.now.Now())
-	w.later(4 * time.Minute)
-	other(w.now.Now().Add(-4 * time.Minute))
+	other(4 * time.Minute)
 	why("reports wait", "reports_waiting")
-	w.later(4 * time.Minute)
+	other(0)
+	w.spoolsAge(4 * time.Minute)
 	why("it tells nothing", "reports_waiting")
 	if list := w.all(w.admin, "/access-differences"); len(list) != 0 {
 		t.Errorf("differences: %v", list)
@@ -78,4 +77,16 @@ func TestAuditor_AllRoutersAreLookedAtOneAfterTheOther(t *testing.T) {
 			t.Errorf("%v after the one before", pause)
 		}
 	}
+}
+
+// spoolsAge makes what the other host has told older, and gives the instant since which its first report waits.
+func (w *watched) spoolsAge(by time.Duration) (since time.Time) {
+	w.t.Helper()
+	err := w.db.Owner.QueryRow(w.t.Context(), `update `+w.db.Namespace.Schema("telemetry")+`.spools
+		set told_at = told_at - $1::interval, waits_since = waits_since - $1::interval
+		where program = 'another host' returning waits_since`, by).Scan(&since)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return since.UTC()
 }

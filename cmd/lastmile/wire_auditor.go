@@ -27,7 +27,7 @@ func (a *App) auditorRoutes() []httpapi.Route {
 	auditor.Register()
 	return accessapi.Differences{
 		Open: auditor.Open.List, Audit: auditor.Now, Looks: a.telemetry.Looks, Devices: auditor.Devices.List,
-		Missing: func(ctx context.Context) (time.Time, error) { return a.telemetry.Missing(ctx, a.clock.Now()) },
+		Missing: a.telemetry.Missing,
 		Repair: func(ctx context.Context, difference id.Difference, meta commands.Meta) (string, string, error) {
 			done, err := auditor.Repair(ctx, difference, meta)
 			return string(done.Outcome), done.Message, err
@@ -49,8 +49,7 @@ func (a *App) accountingBehind(ctx context.Context) bool {
 		}
 		own = a.spoolName()
 	}
-	now := a.clock.Now()
-	waits, err := a.telemetry.OthersWait(ctx, own, now.Add(-auditBehind), now)
+	waits, err := a.telemetry.OthersWait(ctx, own, auditBehind)
 	return err != nil || waits
 }
 

@@ -69,8 +69,7 @@ func (s *Store) Purge(ctx context.Context, now time.Time, keep Retention) error 
 		s.purge(ctx, clearAddressesSQL, now, keep.shorter(keep.Addresses), ""),
 		s.purge(ctx, purgeRefusalsSQL, now, keep.Sessions, ""),
 		s.purge(ctx, purgeLooksSQL, now, keep.Sessions, ""),
-		s.purge(ctx, purgeSpoolsSQL, now, keepTold, ""),
-		s.purge(ctx, purgeMissingSQL, now, keepMissing, ""),
+		s.purgeSpools(ctx),
 		s.purge(ctx, purgeUsageSQL, now, keep.Days, Day),
 		s.purge(ctx, purgeUsageSQL, now, keep.Months, Month),
 	)

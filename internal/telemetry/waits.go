@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/loop"
 )
@@ -31,28 +33,26 @@ const (
 	nameFile = "program"
 )
 
-// SQL of spools.
+// SQL of spools. All times are of the database's clock: those of the programs' machines need not agree.
 const (
-	tellSQL = `insert into {schema}.spools (program, waits_since, told_at) values ($1, $2, $3)
+	tellSQL = `insert into {schema}.spools (program, waits_since, told_at) values ($1, now() - $2::interval, now())
 		on conflict (program) do update set waits_since = excluded.waits_since, told_at = excluded.told_at`
 	leaveSQL = `delete from {schema}.spools where program = $1`
 	waitsSQL = `select exists (select from {schema}.spools
-		where program <> $1 and told_at >= $4 and (waits_since < $2 or told_at < $3))`
-	missingSQL     = `select min(waits_since) from {schema}.spools where told_at < $1`
-	purgeSpoolsSQL = `delete from {schema}.spools where program in
-		(select program from {schema}.spools where told_at < @before and waits_since is null
-		order by told_at limit @max)`
-	purgeMissingSQL = `delete from {schema}.spools where program in
-		(select program from {schema}.spools where told_at < @before order by told_at limit @max)`
+		where program <> @own and told_at >= now() - @vanished::interval
+			and (waits_since < now() - @longer::interval or told_at < now() - @untold::interval))`
+	missingSQL     = `select min(waits_since) from {schema}.spools where told_at < now() - $1::interval`
+	purgeSpoolsSQL = `delete from {schema}.spools where told_at < now() - @missing::interval
+		or told_at < now() - @told::interval and waits_since is null`
 )
 
-// Tell records what waits on the disk of a program. since is when the oldest report came; zero = nothing waits.
-func (s *Store) Tell(ctx context.Context, program string, since, at time.Time) error {
-	var waits *time.Time
-	if !since.IsZero() {
-		waits = &since
+// Tell records for how long the oldest report on the disk of a program has waited; some = false says that none waits.
+func (s *Store) Tell(ctx context.Context, program string, waits time.Duration, some bool) error {
+	var since *time.Duration
+	if some {
+		since = &waits
 	}
-	if _, err := s.db.Owner.Exec(ctx, s.text(tellSQL), program, waits, at); err != nil {
+	if _, err := s.db.Owner.Exec(ctx, s.text(tellSQL), program, since); err != nil {
 		return fmt.Errorf("tell what waits for the tables: %w", err)
 	}
 	return nil
@@ -66,12 +66,13 @@ func (s *Store) Leave(ctx context.Context, program string) error {
 	return nil
 }
 
-// OthersWait reports whether the tables may lack what routers have told other programs: reports that came before an
-// instant wait on the disk of one of them, or one has told nothing for two minutes. After an hour without a word a
+// OthersWait reports whether the tables may lack what routers have told other programs: a report has waited for longer
+// than some time on the disk of one of them, or one has told nothing for two minutes. After an hour without a word a
 // program is not waited for (Missing). own is the caller's name; "" = it hears no routers.
-func (s *Store) OthersWait(ctx context.Context, own string, before, now time.Time) (waits bool, err error) {
-	err = s.db.Owner.QueryRow(ctx, s.text(waitsSQL), own, before, now.Add(-untold), now.Add(-vanished)).
-		Scan(&waits)
+func (s *Store) OthersWait(ctx context.Context, own string, longer time.Duration) (waits bool, err error) {
+	err = s.db.Owner.QueryRow(ctx, s.text(waitsSQL), pgx.NamedArgs{
+		"own": own, "longer": longer, "untold": untold, "vanished": vanished,
+	}).Scan(&waits)
 	if err != nil {
 		return false, fmt.Errorf("ask what waits for the tables: %w", err)
 	}
@@ -80,15 +81,24 @@ func (s *Store) OthersWait(ctx context.Context, own string, before, now time.Tim
 
 // Missing gives the instant from which on the tables lack reports that are on the disk of a program which has told
 // nothing for an hour; zero = there is none. It is told for a week, unless a program tells what waits on that disk.
-func (s *Store) Missing(ctx context.Context, now time.Time) (time.Time, error) {
+func (s *Store) Missing(ctx context.Context) (time.Time, error) {
 	var since *time.Time
-	if err := s.db.Owner.QueryRow(ctx, s.text(missingSQL), now.Add(-vanished)).Scan(&since); err != nil {
+	if err := s.db.Owner.QueryRow(ctx, s.text(missingSQL), vanished).Scan(&since); err != nil {
 		return time.Time{}, fmt.Errorf("ask what is missing in the tables: %w", err)
 	}
 	if since == nil {
 		return time.Time{}, nil
 	}
 	return *since, nil
+}
+
+// purgeSpools deletes the rows of programs that are gone for good.
+func (s *Store) purgeSpools(ctx context.Context) error {
+	args := pgx.NamedArgs{"told": keepTold, "missing": keepMissing}
+	if _, err := s.db.Owner.Exec(ctx, s.text(purgeSpoolsSQL), args); err != nil {
+		return fmt.Errorf("purge the list of spools: %w", err)
+	}
+	return nil
 }
 
 // TellerConfig has the parts of a teller. All are required.
@@ -148,11 +158,8 @@ func (t *Teller) Stop() {
 func (t *Teller) Tell(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, tellLimit)
 	defer cancel()
-	now, since := t.cfg.Clock.Now(), time.Time{}
-	if waits, some := t.cfg.Waits(); some {
-		since = now.Add(-waits)
-	}
-	if err := t.cfg.Store.Tell(ctx, t.cfg.Program, since, now); err != nil || t.adopted {
+	waits, some := t.cfg.Waits()
+	if err := t.cfg.Store.Tell(ctx, t.cfg.Program, waits, some); err != nil || t.adopted {
 		return err
 	}
 	return t.adopt(ctx)

@@ -15,10 +15,9 @@ import (
 func TestTeller_OthersKnowWhatWaits(t *testing.T) {
 	t.Parallel()
 	k := open(t)
-	watch := clock.NewManual(noon)
 	waits := time.Duration(0)
 	teller := telemetry.NewTeller(telemetry.TellerConfig{
-		Store: k.Store, Program: "a", Dir: t.TempDir(), Clock: watch, Logger: storetest.Quiet(),
+		Store: k.Store, Program: "a", Dir: t.TempDir(), Clock: clock.NewManual(noon), Logger: storetest.Quiet(),
 		Waits: func() (time.Duration, bool) { return waits, waits > 0 },
 	})
 	tell := func(d time.Duration) {
@@ -30,7 +29,7 @@ func TestTeller_OthersKnowWhatWaits(t *testing.T) {
 	}
 	is := func(when, own string, want bool) {
 		t.Helper()
-		got, err := k.OthersWait(t.Context(), own, watch.Now().Add(-5*time.Second), watch.Now())
+		got, err := k.OthersWait(t.Context(), own, 5*time.Second)
 		if err != nil || got != want {
 			t.Errorf("%s: %v, %v", when, got, err)
 		}
@@ -45,9 +44,9 @@ func TestTeller_OthersKnowWhatWaits(t *testing.T) {
 	is("for long", "", true)
 	is("its own", "a", false)
 	tell(0)
-	watch.Advance(2 * time.Minute)
-	is("silent for two minutes", "b", false)
-	watch.Advance(time.Second)
+	k.spoolsAge(t, 110*time.Second)
+	is("silent for less than two minutes", "b", false)
+	k.spoolsAge(t, 10*time.Second)
 	is("silent for longer", "b", true)
 	tell(0)
 	is("again", "b", false)
@@ -57,7 +56,6 @@ func TestTeller_OthersKnowWhatWaits(t *testing.T) {
 	waits = 0
 	teller.Stop()
 	is("stopped with nothing", "b", false)
-
 }
 
 // TestTeller_AProgramThatVanishedHoldsNobodyUpAndIsTold: after an hour it is not waited for. Where reports are on its
@@ -65,10 +63,10 @@ func TestTeller_OthersKnowWhatWaits(t *testing.T) {
 func TestTeller_AProgramThatVanishedHoldsNobodyUpAndIsTold(t *testing.T) {
 	t.Parallel()
 	k := open(t)
-	watch, disk := clock.NewManual(noon), t.TempDir()
+	disk := t.TempDir()
 	teller := func(program, dir string, waits time.Duration) *telemetry.Teller {
 		return telemetry.NewTeller(telemetry.TellerConfig{
-			Store: k.Store, Program: program, Dir: dir, Clock: watch, Logger: storetest.Quiet(),
+			Store: k.Store, Program: program, Dir: dir, Clock: clock.NewManual(noon), Logger: storetest.Quiet(),
 			Waits: func() (time.Duration, bool) { return waits, waits > 0 },
 		})
 	}
@@ -78,36 +76,37 @@ func TestTeller_AProgramThatVanishedHoldsNobodyUpAndIsTold(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	is := func(when string, waits bool, missing time.Time) {
+	is := func(when string, waits, missing bool) {
 		t.Helper()
-		if err := k.Purge(t.Context(), watch.Now(), telemetry.Retention{}); err != nil {
+		if err := k.Purge(t.Context(), noon, telemetry.Retention{}); err != nil {
 			t.Fatal(err)
 		}
-		got, err := k.OthersWait(t.Context(), "", watch.Now().Add(-5*time.Second), watch.Now())
-		since, missed := k.Missing(t.Context(), watch.Now())
-		if err != nil || missed != nil || got != waits || !since.Equal(missing) {
+		got, err := k.OthersWait(t.Context(), "", 5*time.Second)
+		since, missed := k.Missing(t.Context())
+		if err != nil || missed != nil || got != waits || since.IsZero() == missing {
 			t.Errorf("%s: waits %v, missing since %v, %v, %v", when, got, since, err, missed)
 		}
+		if missing && !since.Equal(k.spoolsAge(t, 0)) {
+			t.Errorf("%s: missing since %v", when, since)
+		}
 	}
-	none := time.Time{}
 	tell("empty", t.TempDir(), 0)
 	tell("full", disk, time.Minute)
-	watch.Advance(time.Hour)
-	is("within the hour", true, none)
-	watch.Advance(time.Second)
-	is("after it", false, noon.Add(-time.Minute))
+	k.spoolsAge(t, 59*time.Minute)
+	is("within the hour", true, false)
+	k.spoolsAge(t, time.Minute)
+	is("after it", false, true)
 	tell("full", disk, time.Hour+time.Minute)
-	is("it is back", true, none)
-	watch.Advance(6 * 24 * time.Hour)
-	is("it never came again", false, noon.Add(time.Second-time.Minute))
+	is("it is back", true, false)
+	k.spoolsAge(t, 6*24*time.Hour)
+	is("it never came again", false, true)
 	tell("other", disk, 0)
-	is("another machine has its disk", false, none)
+	is("another machine has its disk", false, false)
 	tell("lost", t.TempDir(), time.Minute)
-	since := watch.Now().Add(-time.Minute)
-	watch.Advance(7 * 24 * time.Hour)
-	is("for a week", false, since)
-	watch.Advance(time.Second)
-	is("after a week", false, none)
+	k.spoolsAge(t, 7*24*time.Hour-time.Minute)
+	is("for a week", false, true)
+	k.spoolsAge(t, time.Minute)
+	is("after a week", false, false)
 }
 
 // TestTeller_TellsByItself: every ten seconds, and again after it could not.
@@ -141,7 +140,7 @@ func TestTeller_TellsByItself(t *testing.T) {
 		}
 	}
 	for { // what was asked for before the last time is told
-		got, err := k.OthersWait(ctx, "b", watch.Now(), watch.Now())
+		got, err := k.OthersWait(ctx, "b", 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -150,4 +149,23 @@ func TestTeller_TellsByItself(t *testing.T) {
 		}
 		loop.Sleep(ctx, time.Millisecond)
 	}
+}
+
+// spoolsAge makes what programs have told older, and gives the first instant since which reports wait; zero = none do.
+func (k *kit) spoolsAge(t *testing.T, by time.Duration) time.Time {
+	t.Helper()
+	var since *time.Time
+	spools := k.db.Namespace.Schema("telemetry") + ".spools"
+	_, err := k.db.Owner.Exec(t.Context(), `update `+spools+` set told_at = told_at - $1::interval,
+		waits_since = waits_since - $1::interval`, by)
+	if err == nil {
+		err = k.db.Owner.QueryRow(t.Context(), `select min(waits_since) from `+spools).Scan(&since)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if since == nil {
+		return time.Time{}
+	}
+	return *since
 }
