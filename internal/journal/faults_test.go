@@ -16,9 +16,6 @@ import (
 	"testing"
 )
 
-// page is how many octets a system writes to the disk at once.
-const page = 4096
-
 // badDisk has files whose operations fail, and knows what is left of them after a power failure.
 type badDisk struct {
 	t      *testing.T
@@ -37,6 +34,14 @@ type badFile struct {
 
 // errDisk is the failure of a disk.
 var errDisk = errors.New("input/output error")
+
+// failure draws what a write says that fails: the disk is full, or broken.
+func (d *badDisk) failure() error {
+	if d.random.IntN(2) == 0 {
+		return syscall.ENOSPC
+	}
+	return errDisk
+}
 
 // open opens a file as the journal does.
 func (d *badDisk) open(path string, flags int) (file, error) {
@@ -60,7 +65,7 @@ func (d *badDisk) fails() bool { return d.random.Float64() < d.rate }
 func (f *badFile) WriteAt(octets []byte, at int64) (int, error) {
 	var failed error
 	if f.disk.fails() {
-		octets, failed = octets[:f.disk.random.IntN(len(octets))], errDisk
+		octets, failed = octets[:f.disk.random.IntN(len(octets))], f.disk.failure()
 	}
 	for p := at / page; p <= (at+int64(len(octets)))/page; p++ {
 		f.dirty[p] = true
@@ -82,7 +87,7 @@ func (f *badFile) Truncate(size int64) error {
 func (f *badFile) Sync() error {
 	defer clear(f.dirty)
 	if f.disk.fails() {
-		return errDisk
+		return f.disk.failure()
 	}
 	f.flush(func() bool { return true })
 	return nil
@@ -131,6 +136,7 @@ type trial struct {
 	refused        map[string]bool
 	next           int
 	refusals, cuts *int
+	prepared       *int
 }
 
 // start opens the journal, and checks what it has.
@@ -143,6 +149,7 @@ func (t *trial) start() {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.journal.loops.Stop() // the test makes segments ready when it wants
 	for text := range t.waiting {
 		if _, ok := found[text]; !ok {
 			t.Fatalf("seed %d: %.12s was kept and is lost", t.seed, text)
@@ -187,6 +194,14 @@ func (t *trial) add() {
 		records = append(records, fmt.Appendf(nil, "record %d %s", t.next, rest))
 	}
 	places, err := t.journal.Append(records...)
+	if t.disk.random.IntN(4) == 0 {
+		select {
+		case <-t.journal.scarce:
+			*t.prepared++
+			t.journal.prepare(t.Context())
+		default:
+		}
+	}
 	for i, record := range records {
 		if err != nil {
 			t.refused[string(record)] = true
@@ -201,12 +216,12 @@ func (t *trial) add() {
 // then the power does.
 func TestJournal_ABadDiskLosesNothingAndBringsNothingBack(t *testing.T) {
 	t.Parallel()
-	refusals, cuts := 0, 0
+	refusals, cuts, prepared := 0, 0, 0
 	for seed := range uint64(150) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		one := &trial{
 			T: t, seed: seed, dir: t.TempDir(), disk: &badDisk{t: t, random: random, files: map[string]*badFile{}},
-			refused: map[string]bool{}, refusals: &refusals, cuts: &cuts,
+			refused: map[string]bool{}, refusals: &refusals, cuts: &cuts, prepared: &prepared,
 		}
 		one.start()
 		for range 60 {
@@ -226,8 +241,8 @@ func TestJournal_ABadDiskLosesNothingAndBringsNothingBack(t *testing.T) {
 		}
 		one.journal.Close()
 	}
-	if refusals < 500 || cuts < 500 {
-		t.Errorf("only %d refusals and %d power failures", refusals, cuts)
+	if refusals < 500 || cuts < 500 || prepared < 200 {
+		t.Errorf("only %d refusals, %d power failures and %d segments made ready", refusals, cuts, prepared)
 	}
 }
 
@@ -241,6 +256,7 @@ func TestJournal_ADiskThatWorksAgainIsUsedAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer j.Close()
+	j.loops.Stop() // one goroutine draws
 	if _, err := j.Append([]byte("before")); err != nil {
 		t.Fatal(err)
 	}
@@ -309,7 +325,7 @@ func fill(t *testing.T, dir string) {
 			t.Errorf("a full disk: %v", err)
 		}
 	}
-	if q.Len() != 0 || q.Disk() != 0 {
+	if q.Len() != 0 || q.Disk() > segmentHead {
 		t.Errorf("%d records, %d octets", q.Len(), q.Disk())
 	}
 	q.Close()

@@ -4,8 +4,9 @@
 // took nothing any more until the program ended.
 //
 // A journal is a directory of segments (segment.go), which hold records behind each other (record.go). Segments are
-// written over again when all that they have is taken, because a disk makes octets durable faster in the place of
-// others than where it has to find room first.
+// filled with zeros before they are used (room.go), and written over again when all that they have is taken: a disk
+// makes octets durable faster in the place of others than where it has to find room first, and has room for them also
+// when it is full.
 package journal
 
 import (
@@ -26,7 +27,7 @@ import (
 )
 
 // usualSegment is the size of a segment in octets, unless the configuration says another one.
-const usualSegment = 16 << 20
+const usualSegment = 4 << 20
 
 // How long, and how often, the directory is asked for that another program has.
 const (
@@ -40,7 +41,7 @@ var ErrTaken = errors.New("another program has the journal")
 // Config says where a journal is. Dir is required.
 type Config struct {
 	Dir     string // is made; nobody else may read it
-	Segment int64  // octets after which another segment is begun; 0 = 16 MiB
+	Segment int64  // octets after which another segment is begun; 0 = 4 MiB
 	Logger  *slog.Logger
 	// Step is called between the steps of a write, by tests; nil = nothing.
 	Step func(name string)
@@ -50,12 +51,13 @@ type Config struct {
 
 // Journal is an open journal. Safe for concurrent use.
 type Journal struct {
-	cfg Config
-	dir *os.File // locked
-
-	appending sync.Mutex // held by the one that appends
+	cfg     Config
+	loops   *loop.Group
+	scarce  chan struct{} // signalled when the next segment has to be made ready
+	appends sync.Mutex    // held by the one that appends
 
 	mu         sync.Mutex
+	dir        *os.File // locked
 	segments   []*segment
 	active     *segment // is written; nil = none
 	busy       *segment // is being written at this moment
@@ -100,58 +102,24 @@ func Open(ctx context.Context, cfg Config, found func(Place, []byte)) (*Journal,
 	if cfg.open == nil {
 		cfg.open = openFile
 	}
-	j := &Journal{cfg: cfg}
+	j := &Journal{
+		cfg: cfg, loops: loop.Within(context.WithoutCancel(ctx), cfg.Logger), scarce: make(chan struct{}, 1),
+	}
 	if err := j.lock(ctx); err != nil {
+		j.loops.Stop()
 		return nil, fmt.Errorf("open journal: %w", err)
 	}
 	if err := j.load(found); err != nil {
 		j.Close()
 		return nil, fmt.Errorf("open journal: %w", err)
 	}
+	j.prepare(ctx)
+	j.loops.Go("journal", func(ctx context.Context) {
+		for loop.Wait(ctx, j.scarce) {
+			j.prepare(ctx)
+		}
+	})
 	return j, nil
-}
-
-// lock makes the directory and keeps other programs from it until it is closed.
-func (j *Journal) lock(ctx context.Context) error {
-	if err := os.MkdirAll(j.cfg.Dir, 0o700); err != nil {
-		return err
-	}
-	if err := SyncDirectory(filepath.Dir(j.cfg.Dir)); err != nil {
-		return err
-	}
-	dir, err := os.Open(j.cfg.Dir)
-	if err != nil {
-		return err
-	}
-	if err := Lock(ctx, dir); err != nil {
-		return errors.Join(err, dir.Close())
-	}
-	j.dir = dir
-	return nil
-}
-
-// Lock keeps other programs from a file or a directory until it is closed. Fails: ErrTaken, after a moment.
-func Lock(ctx context.Context, file *os.File) error {
-	limited, cancel := context.WithTimeout(ctx, lockPatience)
-	defer cancel()
-	for {
-		err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) //nolint:gosec // a small number
-		if !errors.Is(err, syscall.EWOULDBLOCK) {
-			return err
-		}
-		if !loop.Sleep(limited, lockPause) {
-			return ErrTaken
-		}
-	}
-}
-
-// SyncDirectory makes the names in a directory durable.
-func SyncDirectory(path string) error {
-	dir, err := os.Open(path) //nolint:gosec // of the program's own
-	if err != nil {
-		return err
-	}
-	return errors.Join(dir.Sync(), dir.Close())
 }
 
 // load tells what the segments have. They are not appended to any more, because a write can have ended in the middle.
@@ -162,14 +130,19 @@ func (j *Journal) load(found func(Place, []byte)) error {
 	}
 	for _, entry := range entries {
 		number, err := strconv.Atoi(entry.Name())
-		if err != nil {
+		if err != nil || j.path(number) != filepath.Join(j.cfg.Dir, entry.Name()) {
 			continue
 		}
-		file, err := j.cfg.open(filepath.Join(j.cfg.Dir, entry.Name()), os.O_RDWR)
+		s, err := openSegment(j.cfg.open, j.path(number), os.O_RDWR)
+		if errors.Is(err, syscall.EIO) {
+			j.cfg.Logger.Error("a file of a journal cannot be opened, and is left out",
+				slog.String("file", j.path(number)), slog.String("error", err.Error()))
+			continue
+		}
 		if err != nil {
 			return err
 		}
-		s := &segment{file: file, number: number}
+		s.number = number
 		j.segments = append(j.segments, s)
 		if err := s.identify(); err != nil {
 			return err
@@ -186,6 +159,7 @@ func (j *Journal) load(found func(Place, []byte)) error {
 			return err
 		}
 		j.damaged(lost)
+		j.unreadable(s)
 		j.octets += s.left
 	}
 	j.generation += 1 << 32          // those of the last heads, which a power failure can have taken, do not come again
@@ -204,6 +178,15 @@ func (j *Journal) damaged(lost int) {
 	}
 }
 
+// unreadable tells the log once of a segment of which the disk could not read something.
+func (j *Journal) unreadable(s *segment) {
+	if s.bad && !s.told {
+		s.told = true
+		j.cfg.Logger.Error("the disk cannot read a part of a journal; records there are left out, and the file is kept",
+			slog.String("file", j.path(s.number)))
+	}
+}
+
 // Append writes records through to the disk in one write, all or none of them, and gives the place of each. It fails
 // with what the disk says; how many records may wait is the caller's to judge.
 func (j *Journal) Append(records ...[]byte) ([]Place, error) {
@@ -217,8 +200,8 @@ func (j *Journal) Append(records ...[]byte) ([]Place, error) {
 		}
 		size += Size(content)
 	}
-	j.appending.Lock()
-	defer j.appending.Unlock()
+	j.appends.Lock()
+	defer j.appends.Unlock()
 	s, err := j.claim(size)
 	if err != nil {
 		return nil, fmt.Errorf("write journal: %w", err)
@@ -230,97 +213,41 @@ func (j *Journal) Append(records ...[]byte) ([]Place, error) {
 		places[i] = Place{in: s, at: at, size: s.end + int64(len(octets)) - at, Count: 1}
 	}
 	j.cfg.Step("before write")
-	length, err := s.write(octets, j.cfg.Segment, func() { j.cfg.Step("written") })
+	forgot, err := s.write(octets, func() { j.cfg.Step("written") })
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.busy = nil
 	if err != nil {
-		j.active, j.broken = nil, s
+		s.failed, j.broken = forgot, s
 		return nil, fmt.Errorf("write journal: %w", errors.Join(err, j.repair()))
 	}
-	s.length, s.end, s.left = length, s.end+size, s.left+size
+	if half := j.cfg.Segment / 2; s.end <= half && s.end+size > half {
+		loop.Wake(j.scarce)
+	}
+	s.length, s.end, s.left = max(s.length, s.end+size), s.end+size, s.left+size
 	j.octets, j.records = j.octets+size, j.records+len(records)
 	return places, nil
 }
 
-// claim gives the segment for so many octets, which keeps its end until busy is nil again.
-func (j *Journal) claim(size int64) (*segment, error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if err := j.repair(); err != nil {
-		return nil, err
-	}
-	if j.active == nil || j.active.end > segmentHead && j.active.end+size > j.cfg.Segment {
-		if err := j.begin(); err != nil {
-			return nil, err
-		}
-		j.cfg.Step("begun")
-	}
-	j.busy = j.active
-	return j.busy, nil
-}
-
-// repair cuts off what a failed write has left. Until it succeeds nothing is appended: a record that was refused would
-// come back beside one that was kept. Nothing is written to that segment again, whatever its next sync says: after a
-// failed one the system may have forgotten octets that it could not write. The caller holds the lock.
-func (j *Journal) repair() error {
-	if j.broken == nil {
-		return nil
-	}
-	if err := j.broken.cut(); err != nil {
-		return fmt.Errorf("cut off a failed write: %w", err)
-	}
-	j.broken.failed, j.broken = true, nil
-	return j.tidy()
-}
-
-// begin makes the next segment the active one: one of which all is taken, or a new one whose name is durable. The
-// caller holds the lock.
-func (j *Journal) begin() error {
-	for _, s := range j.segments {
-		if s.left == 0 && !s.failed && s != j.active {
-			j.generation++
-			s.generation = j.generation
-			j.active = s
-			return nil
-		}
-	}
-	number := 1
-	for _, s := range j.segments {
-		number = max(number, s.number+1)
-	}
-	path := j.path(number)
-	file, err := j.cfg.open(path, os.O_RDWR|os.O_CREATE)
-	if err != nil {
-		return fmt.Errorf("begin a segment: %w", err)
-	}
-	if err := j.dir.Sync(); err != nil {
-		return fmt.Errorf("begin a segment: %w", errors.Join(err, file.Close(), os.Remove(path)))
-	}
-	j.generation++
-	j.active = &segment{file: file, number: number, generation: j.generation, end: segmentHead}
-	j.segments = append(j.segments, j.active)
-	return nil
-}
-
-// path is that of a segment.
-func (j *Journal) path(number int) string {
-	return filepath.Join(j.cfg.Dir, fmt.Sprintf("%08d", number))
-}
-
-// Read gives the records of a place. A damaged one is left out, with a line in the log.
+// Read gives the records of a place. One that is damaged, or that the disk cannot read, is left out, with a line in the
+// log. Fails: when the journal is closed.
 func (j *Journal) Read(p Place) ([][]byte, error) {
 	octets := make([]byte, p.size)
-	if _, err := p.in.file.ReadAt(octets, p.at); err != nil {
+	lost, err := p.in.read(octets, p.at)
+	if err != nil {
 		return nil, fmt.Errorf("read journal: %w", err)
 	}
+	j.mu.Lock()
+	p.in.bad = p.in.bad || lost
+	j.unreadable(p.in)
+	j.mu.Unlock()
 	var records [][]byte
-	lost := len(octets)
+	rest := len(octets)
 	eachRecord(octets, p.in.generation, func(_ int, content []byte) {
 		records = append(records, content)
-		lost -= headSize + len(content)
+		rest -= headSize + len(content)
 	})
-	j.damaged(lost)
+	j.damaged(rest)
 	return records, nil
 }
 
@@ -337,30 +264,6 @@ func (j *Journal) Taken(places ...Place) error {
 		return fmt.Errorf("empty journal: %w", err)
 	}
 	return nil
-}
-
-// tidy empties segments of which all is taken. One is kept to be written over, beside the active one; the others, and
-// those on which a write has failed, are removed. The caller holds the lock, or nobody else has the journal yet.
-func (j *Journal) tidy() error {
-	var failed error
-	spare := j.active != nil && j.active.left == 0
-	j.segments = slices.DeleteFunc(j.segments, func(s *segment) bool {
-		if s.left > 0 || s == j.busy || s == j.broken {
-			return false
-		}
-		var err error
-		if s.end != segmentHead {
-			j.generation++
-			err = s.empty(j.generation)
-		}
-		if s == j.active || !s.failed && !spare {
-			failed, spare = errors.Join(failed, err), true
-			return false
-		}
-		failed = errors.Join(failed, os.Remove(j.path(s.number)), s.file.Close())
-		return true
-	})
-	return failed
 }
 
 // Len is the number of records that were not taken.
@@ -393,6 +296,7 @@ func (j *Journal) Empty() bool { return j.Len() == 0 }
 
 // Close frees the directory. It may be called twice.
 func (j *Journal) Close() {
+	j.loops.Stop()
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for _, s := range j.segments {

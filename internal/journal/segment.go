@@ -2,10 +2,12 @@ package journal
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
 	"io"
+	"io/fs"
 	"os"
 	"syscall"
 )
@@ -16,7 +18,12 @@ import (
 const (
 	segmentMark = "\xf1LMS"
 	segmentHead = 512
-	growth      = 1 << 20 // octets by which a segment grows, so that most writes find their place on the disk
+)
+
+// What a disk reads: a whole page at once, and some disks a sector alone.
+const (
+	page   = 4096
+	sector = 512
 )
 
 // file has the operations that a journal needs; tests let them fail.
@@ -26,7 +33,7 @@ type file interface {
 	io.Closer
 	Truncate(size int64) error
 	Sync() error
-	Size() (int64, error)
+	Stat() (fs.FileInfo, error)
 }
 
 // diskFile is the file of every journal but those of tests.
@@ -47,15 +54,6 @@ func (f diskFile) Truncate(size int64) error {
 	return errors.Join(f.File.Truncate(size), f.File.Sync())
 }
 
-// Size is the length in octets.
-func (f diskFile) Size() (int64, error) {
-	stat, err := f.Stat()
-	if err != nil {
-		return 0, err
-	}
-	return stat.Size(), nil
-}
-
 // segment is one file of a journal. The journal's lock guards what changes.
 type segment struct {
 	file       file
@@ -64,7 +62,51 @@ type segment struct {
 	end        int64  // where the last record ends
 	length     int64  // of the file
 	left       int64  // octets of the records that were not taken
-	failed     bool   // a write has failed, so that it is not written again
+	failed     bool   // a write has failed, or the file is gone, so that it is not written again
+	bad, told  bool   // the disk could not read a part, and the log has it
+}
+
+// openSegment opens a file of which nothing is known but its length.
+func openSegment(open func(string, int) (file, error), path string, flags int) (*segment, error) {
+	f, err := open(path, flags)
+	if err != nil {
+		return nil, err
+	}
+	stat, err := f.Stat()
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return &segment{file: f, length: stat.Size()}, nil
+}
+
+// read reads octets from a place on. Those that the disk cannot read, or that are behind the end of the file, are
+// zeros, and it reports whether there were such. Fails: when the file is closed.
+func (s *segment) read(octets []byte, at int64) (lost bool, err error) {
+	n, err := s.file.ReadAt(octets, at)
+	switch {
+	case err == nil:
+		return false, nil
+	case errors.Is(err, os.ErrClosed):
+		return false, err
+	case errors.Is(err, io.EOF):
+		clear(octets[n:])
+		return true, nil
+	case len(octets) <= sector:
+		clear(octets)
+		return true, nil
+	}
+	step := int64(page)
+	if len(octets) <= page {
+		step = sector
+	}
+	for len(octets) > 0 {
+		n := min(step-at%step, int64(len(octets)))
+		if _, err := s.read(octets[:n], at); err != nil {
+			return true, err
+		}
+		octets, at = octets[n:], at+n
+	}
+	return true, nil
 }
 
 // head gives the octets of the head.
@@ -75,14 +117,13 @@ func (s *segment) head() []byte {
 }
 
 // identify reads the generation. When the head is damaged it is that of the newest record.
-func (s *segment) identify() (err error) {
-	if s.length, err = s.file.Size(); err != nil || s.length == 0 {
-		return err
-	}
+func (s *segment) identify() error {
 	head := make([]byte, min(segmentHead, s.length))
-	if _, err := s.file.ReadAt(head, 0); err != nil {
+	lost, err := s.read(head, 0)
+	if err != nil {
 		return err
 	}
+	s.bad = lost
 	const sum = len(segmentMark) + 8
 	if len(head) == segmentHead && bytes.HasPrefix(head, []byte(segmentMark)) &&
 		crc32.Checksum(head[:sum], castagnoli) == binary.BigEndian.Uint32(head[sum:]) {
@@ -97,10 +138,8 @@ func (s *segment) identify() (err error) {
 // octets reads what is behind the head.
 func (s *segment) octets() ([]byte, error) {
 	out := make([]byte, max(0, s.length-segmentHead))
-	_, err := s.file.ReadAt(out, segmentHead)
-	if errors.Is(err, io.EOF) {
-		err = nil
-	}
+	lost, err := s.read(out, segmentHead)
+	s.bad = s.bad || lost
 	return out, err
 }
 
@@ -121,21 +160,40 @@ func (s *segment) load(found func(Place, []byte)) (lost int, err error) {
 	return lost, nil
 }
 
-// write writes octets behind the end, makes them durable, and gives the length of the file. The first ones bring the
-// head; those that the file has no place for yet bring zeros behind them, in whose place the next ones are written.
-func (s *segment) write(octets []byte, whole int64, written func()) (length int64, err error) {
+// write writes octets behind the end and makes them durable. The first ones bring the head. After a failure it reports
+// whether the system may have forgotten octets that it could not write, whatever the next sync says. A disk that was
+// full from the start has forgotten none.
+func (s *segment) write(octets []byte, written func()) (forgot bool, err error) {
 	at := s.end
 	if at == segmentHead {
 		at, octets = 0, append(s.head(), octets...)
 	}
-	if until := at + int64(len(octets)); until > s.length {
-		octets = append(octets, make([]byte, max(0, min(growth, whole-until)))...)
-	}
 	if _, err := s.file.WriteAt(octets, at); err != nil {
-		return 0, err
+		return !isFull(err), err
 	}
 	written()
-	return max(s.length, at+int64(len(octets))), s.file.Sync()
+	err = s.file.Sync()
+	return err != nil, err
+}
+
+// fill writes zeros behind what the file has, as far as there is room, until it is whole octets long or ctx ends.
+func (s *segment) fill(ctx context.Context, whole int64) error {
+	zeros := make([]byte, min(growth, max(0, whole-s.length)))
+	for s.length < whole && ctx.Err() == nil {
+		_, full := s.file.WriteAt(zeros[:min(growth, whole-s.length)], s.length)
+		if err := s.file.Sync(); err != nil || full != nil && !isFull(full) {
+			s.failed = true
+			return errors.Join(full, err)
+		}
+		stat, err := s.file.Stat()
+		if err != nil {
+			return err
+		}
+		if s.length = stat.Size(); full != nil {
+			return full
+		}
+	}
+	return nil
 }
 
 // cut removes what is behind the end from the disk.
