@@ -172,10 +172,16 @@ func (n *VoucherNotes) open(ctx context.Context) error {
 	return nil
 }
 
-// tell tells a note that the disk has.
+// tell tells a note that the disk has. One of an organization that is incomplete stays on the disk until a start at
+// which everything is known about it: its voucher may be unknown now, and the log may not have the sign-in.
 func (n *VoucherNotes) tell(p journal.Place, octets []byte) {
 	var v id.Voucher // none: it is forgotten at once
 	if report, ok := readNote(octets); ok {
+		if n.directory.Incomplete(report.Org) {
+			n.logger.Warn("a voucher sign-in waits on the disk for an organization that cannot be read",
+				slog.String("org_id", report.Org.String()))
+			return
+		}
 		n.directory.Heard(report)
 		if pass, ok := readVoucherPass(n.directory.cfg.ClassKey, report.Class); ok {
 			v = pass.voucher

@@ -152,3 +152,36 @@ func TestVouchers_ANoteThatCannotBeRecordedKeepsNoOther(t *testing.T) {
 		}
 	}
 }
+
+// TestVouchers_NotesOfAnOrganizationThatCannotBeReadAreKept: the event store is away, somebody signs in, and the
+// program is killed. At the next start an event of the organization cannot be read, so nothing behind it is known; at
+// the one after it can.
+func TestVouchers_NotesOfAnOrganizationThatCannotBeReadAreKept(t *testing.T) {
+	t.Parallel()
+	s, dir := newSafe(), t.TempDir()
+	v, history := sell(s, calendar.Hour, 1)
+	killed := newKit(t, s, history...)
+	noted := killed.noting(dir)
+	killed.accepted(typed(phone, v.codes[0]))
+	killed.stop()
+	noted.Stop()
+
+	unreadable := newKit(t, s, history[:len(history)-2]...)
+	unreadable.dir.Leave(v.org)
+	noted = unreadable.noting(dir)
+	unreadable.stop()
+	noted.Stop()
+	if n := len(notesOf(t, dir)); n != 1 {
+		t.Fatalf("%d notes on the disk while the organization cannot be read", n)
+	}
+
+	readable := newKit(t, s, history...)
+	noted = readable.noting(dir)
+	if list := readable.recorded(1); list[0].Subject != v.subject(0) || !list[0].First.Equal(noon) {
+		t.Errorf("recorded %v", list)
+	}
+	noted.Stop()
+	if n := len(notesOf(t, dir)); n != 0 {
+		t.Errorf("the log has the sign-in, and the disk %d notes", n)
+	}
+}
