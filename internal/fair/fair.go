@@ -49,6 +49,15 @@ func (r *Rota[T]) Next(may func(id.Organization) bool) (org id.Organization, ite
 	return org, item, false
 }
 
+// Last is the newest item of an organization, which the owner may change; nil when none waits.
+func (r *Rota[T]) Last(org id.Organization) *T {
+	list := r.waiting[org]
+	if len(list) == 0 {
+		return nil
+	}
+	return &list[len(list)-1]
+}
+
 // Heads calls look with the oldest item of each organization.
 func (r *Rota[T]) Heads(look func(T)) {
 	for _, list := range r.waiting {

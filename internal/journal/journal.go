@@ -67,25 +67,6 @@ type Journal struct {
 	records    int
 }
 
-// Place is where records lie behind each other, for Read and Taken. The zero value is no place.
-type Place struct {
-	in       *segment
-	at, size int64
-	Count    int // of records
-}
-
-// Size is the number of octets that the records take on the disk.
-func (p Place) Size() int64 { return p.size }
-
-// Join makes one place of two whose records lie behind each other; false when those of the second one do not.
-func (p Place) Join(next Place) (Place, bool) {
-	if p.in != next.in || p.at+p.size != next.at {
-		return p, false
-	}
-	p.size, p.Count = p.size+next.size, p.Count+next.Count
-	return p, true
-}
-
 // Open opens a journal, which one program at a time has, and tells found the records that were not taken, in the order
 // in which they were appended. A damaged one is left out, with a line in the log. Fails: ErrTaken, after a moment,
 // because a program that is ending has its journal for a moment yet.
@@ -210,7 +191,7 @@ func (j *Journal) Append(records ...[]byte) ([]Place, error) {
 	for i, content := range records {
 		at := s.end + int64(len(octets))
 		octets = appendRecord(octets, s.generation, content)
-		places[i] = Place{in: s, at: at, size: s.end + int64(len(octets)) - at, Count: 1}
+		places[i] = placeOf(s, at, s.end+int64(len(octets))-at)
 	}
 	j.cfg.Step("before write")
 	forgot, err := s.write(octets, func() { j.cfg.Step("written") })
@@ -227,28 +208,6 @@ func (j *Journal) Append(records ...[]byte) ([]Place, error) {
 	s.length, s.end, s.left = max(s.length, s.end+size), s.end+size, s.left+size
 	j.octets, j.records = j.octets+size, j.records+len(records)
 	return places, nil
-}
-
-// Read gives the records of a place. One that is damaged, or that the disk cannot read, is left out, with a line in the
-// log. Fails: when the journal is closed.
-func (j *Journal) Read(p Place) ([][]byte, error) {
-	octets := make([]byte, p.size)
-	lost, err := p.in.read(octets, p.at)
-	if err != nil {
-		return nil, fmt.Errorf("read journal: %w", err)
-	}
-	j.mu.Lock()
-	p.in.bad = p.in.bad || lost
-	j.unreadable(p.in)
-	j.mu.Unlock()
-	var records [][]byte
-	rest := len(octets)
-	eachRecord(octets, p.in.generation, func(_ int, content []byte) {
-		records = append(records, content)
-		rest -= headSize + len(content)
-	})
-	j.damaged(rest)
-	return records, nil
 }
 
 // Taken forgets the records of places, each once. It fails when the disk does not take that they are gone: then they

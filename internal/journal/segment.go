@@ -153,7 +153,7 @@ func (s *segment) load(found func(Place, []byte)) (lost int, err error) {
 		return 0, nil
 	}
 	lost = eachRecord(octets, s.generation, func(at int, content []byte) {
-		place := Place{in: s, at: segmentHead + int64(at), size: Size(content), Count: 1}
+		place := placeOf(s, segmentHead+int64(at), Size(content))
 		s.left += place.size
 		found(place, content)
 	})

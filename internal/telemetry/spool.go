@@ -41,17 +41,17 @@ type spool struct {
 	taking  []stretch // of the group that is being taken
 }
 
-// stretch is where some reports of one organization lie behind each other.
+// stretch is where some reports of one organization lie, turnSize of them when as many wait: millions can wait, and
+// each stretch takes memory.
 type stretch struct {
 	org   id.Organization
 	place journal.Place
-	since time.Time // when they were kept
+	since time.Time // when the first of them was kept
 }
 
 // open opens the journal in a directory, and then takes over what older programs have left there.
 func (s *spool) open(ctx context.Context, dir string) error {
 	s.room.Capacity = s.limit
-	var found []stretch
 	now := s.now()
 	j, err := journal.Open(ctx, journal.Config{
 		Dir: filepath.Join(dir, spoolName), Segment: s.segment, Logger: s.logger, Step: s.step,
@@ -62,13 +62,13 @@ func (s *spool) open(ctx context.Context, dir string) error {
 		} else {
 			s.heard(r)
 		}
-		found = lengthen(found, stretch{r.Org, p, now})
+		s.room.Hold(r.Org, p.Size())
+		s.wait(r.Org, p, now)
 	})
 	if err != nil {
 		return fmt.Errorf("open spool: %w", err)
 	}
 	s.journal = j
-	s.hold(found)
 	if err := s.takeOver(ctx, dir); err != nil {
 		s.close()
 		return fmt.Errorf("open old spool: %w", err)
@@ -76,13 +76,11 @@ func (s *spool) open(ctx context.Context, dir string) error {
 	return nil
 }
 
-// hold makes stretches wait, for which there is room or not.
-func (s *spool) hold(list []stretch) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, one := range list {
-		s.room.Hold(one.org, one.place.Size())
-		s.waiting.Add(one.org, one)
+// wait makes a record wait, in the last stretch of its organization if there is room. The caller holds the lock, or
+// nobody else has the spool yet.
+func (s *spool) wait(org id.Organization, p journal.Place, now time.Time) {
+	if last := s.waiting.Last(org); last == nil || last.place.Count >= turnSize || !last.place.Join(p) {
+		s.waiting.Add(org, stretch{org, p, now})
 	}
 }
 
@@ -103,12 +101,8 @@ func (s *spool) append(reports []Report) (kept []bool, err error) {
 		clear(kept)
 		return kept, err
 	}
-	var list []stretch
 	for i, p := range places {
-		list = lengthen(list, stretch{orgs[i], p, now})
-	}
-	for _, one := range list {
-		s.waiting.Add(one.org, one)
+		s.wait(orgs[i], p, now)
 	}
 	return kept, nil
 }
@@ -136,17 +130,6 @@ func (s *spool) giveBack(orgs []id.Organization, records [][]byte) {
 	for i, org := range orgs {
 		s.room.Give(org, journal.Size(records[i]))
 	}
-}
-
-// lengthen adds a stretch to the last one, or begins another one for another organization or turn.
-func lengthen(list []stretch, one stretch) []stretch {
-	if n := len(list) - 1; n >= 0 && list[n].org == one.org && list[n].place.Count < turnSize {
-		if joined, ok := list[n].place.Join(one.place); ok {
-			list[n].place = joined
-			return list
-		}
-	}
-	return append(list, one)
 }
 
 // empty reports whether all reports were taken.

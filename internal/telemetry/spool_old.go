@@ -96,12 +96,11 @@ func (s *spool) takeOverFile(name string) error {
 		if err != nil {
 			return err
 		}
-		var list []stretch
 		for i, r := range reports {
 			s.heard(r)
-			list = lengthen(list, stretch{r.Org, places[i], s.now()})
+			s.room.Hold(r.Org, places[i].Size())
+			s.wait(r.Org, places[i], s.now())
 		}
-		s.hold(list)
 	}
 	return nil
 }
