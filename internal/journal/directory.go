@@ -28,7 +28,7 @@ func (j *Journal) lock(ctx context.Context) error {
 	if err := Lock(ctx, dir); err != nil {
 		return errors.Join(err, dir.Close())
 	}
-	j.dir = dir
+	j.dir, j.home = dir, identityOf(dir)
 	return nil
 }
 
@@ -65,7 +65,7 @@ func (j *Journal) path(number int) string {
 // would not be found at the next start. Fails: ErrTaken, at once, when another program has the new one. The caller
 // holds the lock.
 func (j *Journal) settle() error {
-	if isAt(j.dir, j.cfg.Dir) {
+	if j.home.isAt(j.cfg.Dir) {
 		return nil
 	}
 	old := j.dir
@@ -77,16 +77,6 @@ func (j *Journal) settle() error {
 	j.cfg.Logger.Error("the directory of a journal was removed or renamed; another one is used from now on",
 		slog.String("journal", j.cfg.Dir))
 	return old.Close()
-}
-
-// isAt reports whether a path leads to an open file or directory.
-func isAt(open interface{ Stat() (fs.FileInfo, error) }, path string) bool {
-	ours, err := open.Stat()
-	if err != nil {
-		return false
-	}
-	there, err := os.Stat(path)
-	return err == nil && os.SameFile(ours, there)
 }
 
 // create makes the file of a segment that no other one has, and makes its name durable. The caller holds the lock.

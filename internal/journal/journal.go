@@ -58,6 +58,7 @@ type Journal struct {
 
 	mu         sync.Mutex
 	dir        *os.File // locked
+	home       identity // of dir
 	segments   []*segment
 	active     *segment // is written; nil = none
 	busy       *segment // is being written at this moment

@@ -22,7 +22,7 @@ func (j *Journal) claim(size int64) (*segment, error) {
 	if err := j.repair(); err != nil {
 		return nil, err
 	}
-	if j.active != nil && !isAt(j.active.file, j.path(j.active.number)) {
+	if j.active != nil && !j.active.identity.isAt(j.path(j.active.number)) {
 		j.cfg.Logger.Error("a file of a journal was removed or renamed; another one is used from now on",
 			slog.String("file", j.path(j.active.number)), slog.Int64("waiting_bytes", j.active.left))
 		j.active.failed = true
@@ -76,7 +76,7 @@ func (j *Journal) begin() error {
 		if !j.free(s) {
 			continue
 		}
-		if isAt(s.file, j.path(s.number)) {
+		if s.identity.isAt(j.path(s.number)) {
 			j.active = s
 			break
 		}
@@ -177,7 +177,7 @@ func (j *Journal) tidy() error {
 // which the disk could not read a part gets a name by which no journal reads it: what is there was not taken.
 func (j *Journal) remove(s *segment) (err error) {
 	path := j.path(s.number)
-	there := isAt(s.file, path)
+	there := s.identity.isAt(path)
 	if s.bad {
 		if there {
 			err = os.Rename(path, fmt.Sprintf("%s-%d.unreadable", path, s.generation))

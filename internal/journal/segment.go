@@ -34,6 +34,7 @@ type file interface {
 	Truncate(size int64) error
 	Sync() error
 	Stat() (fs.FileInfo, error)
+	Fd() uintptr
 }
 
 // diskFile is the file of every journal but those of tests.
@@ -57,6 +58,7 @@ func (f diskFile) Truncate(size int64) error {
 // segment is one file of a journal. The journal's lock guards what changes.
 type segment struct {
 	file       file
+	identity   identity
 	number     int    // its name
 	generation uint64 // 0 = it never had one
 	end        int64  // where the last record ends
@@ -76,7 +78,7 @@ func openSegment(open func(string, int) (file, error), path string, flags int) (
 	if err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return &segment{file: f, length: stat.Size()}, nil
+	return &segment{file: f, identity: identityOf(f), length: stat.Size()}, nil
 }
 
 // read reads octets from a place on. Those that the disk cannot read, or that are behind the end of the file, are
