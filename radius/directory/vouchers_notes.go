@@ -116,6 +116,7 @@ type VoucherNotes struct {
 	journal   *journal.Journal
 	places    map[id.Voucher][]journal.Place // of all notes
 	fresh     []id.Voucher                   // with notes that may be needless already
+	left      int                            // notes of organizations that are incomplete
 }
 
 // NewVoucherNotes makes the keeper of the notes in a directory of the disk, which one program at a time may use.
@@ -131,6 +132,10 @@ func (n *VoucherNotes) Start(ctx context.Context) error {
 	return n.loops.Start(ctx, func(ctx context.Context) error {
 		if err := n.open(ctx); err != nil {
 			return fmt.Errorf("open voucher notes: %w", err)
+		}
+		if n.left > 0 {
+			n.logger.WarnContext(ctx, "voucher sign-ins wait on the disk for organizations that cannot be read",
+				slog.Int("sign_ins", n.left))
 		}
 		n.directory.vouchers.setNoting(true)
 		loop.Wake(n.directory.vouchers.notes)
@@ -178,8 +183,7 @@ func (n *VoucherNotes) tell(p journal.Place, octets []byte) {
 	var v id.Voucher // none: it is forgotten at once
 	if report, ok := readNote(octets); ok {
 		if n.directory.Incomplete(report.Org) {
-			n.logger.Warn("a voucher sign-in waits on the disk for an organization that cannot be read",
-				slog.String("org_id", report.Org.String()))
+			n.left++
 			return
 		}
 		n.directory.Heard(report)
