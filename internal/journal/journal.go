@@ -104,7 +104,8 @@ func Open(ctx context.Context, cfg Config, found func(Place, []byte)) (*Journal,
 	return j, nil
 }
 
-// load tells what the segments have. They are not appended to any more, because a write can have ended in the middle.
+// load tells what the segments have. Only the last one is appended to, so that its room counts on a disk that is full
+// by then, and not when a write has ended in the middle.
 func (j *Journal) load(found func(Place, []byte)) error {
 	entries, err := os.ReadDir(j.cfg.Dir)
 	if err != nil {
@@ -143,6 +144,10 @@ func (j *Journal) load(found func(Place, []byte)) error {
 		j.damaged(lost)
 		j.unreadable(s)
 		j.octets += s.left
+		j.active = nil
+		if s.left > 0 && lost == 0 {
+			j.active = s
+		}
 	}
 	j.generation += 1 << 32          // those of the last heads, which a power failure can have taken, do not come again
 	if err := j.tidy(); err != nil { // what is taken comes again at worst, so a full disk keeps nobody from starting

@@ -112,8 +112,16 @@ func TestJournal_ADiskThatFillsUpLeavesRoomForASegment(t *testing.T) {
 		t.Errorf("%d records in the room of those that were taken", n)
 	}
 	q.Close()
-	if n := openTight(t, disk, dir).Len(); n != 50 {
+	q = openTight(t, disk, dir)
+	if n := q.Len(); n != 50 {
 		t.Errorf("%d records after a restart", n)
+	}
+	if n := fillUp(t, q, 1000); n != 47 {
+		t.Errorf("%d more records after a restart on the full disk, want 47", n)
+	}
+	q.Close()
+	if n := openTight(t, disk, dir).Len(); n != 97 {
+		t.Errorf("%d records after another restart", n)
 	}
 }
 

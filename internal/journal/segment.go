@@ -145,7 +145,8 @@ func (s *segment) octets() ([]byte, error) {
 	return out, err
 }
 
-// load tells the records, and gives how many octets of damaged ones there are.
+// load tells the records, and gives how many octets of damaged ones there are. Where there are some, the segment ends
+// behind all of them.
 func (s *segment) load(found func(Place, []byte)) (lost int, err error) {
 	octets, err := s.octets()
 	if err != nil {
@@ -154,11 +155,16 @@ func (s *segment) load(found func(Place, []byte)) (lost int, err error) {
 	if s.end = s.length; s.generation == 0 {
 		return 0, nil
 	}
+	end := s.length
 	lost = eachRecord(octets, s.generation, func(at int, content []byte) {
 		place := placeOf(s, segmentHead+int64(at), Size(content))
 		s.left += place.size
+		end = segmentHead + int64(at) + place.size
 		found(place, content)
 	})
+	if lost == 0 && !s.bad {
+		s.end = end
+	}
 	return lost, nil
 }
 
