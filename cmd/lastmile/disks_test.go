@@ -63,7 +63,7 @@ func TestDisks_AFullOneRefusesAndLosesNothing(t *testing.T) {
 	d.pays(http.StatusOK)
 	d.reports(true)
 	var refused []string
-	for _, octets := range []uint64{600, 0, 5000} { // a record is cut off, and nothing is written
+	for _, octets := range []uint64{600, 0, 800} { // nothing is written, and a report is cut off
 		d.program.fill(octets)
 		refused = append(refused, d.pays(http.StatusServiceUnavailable))
 		d.reports(false)
