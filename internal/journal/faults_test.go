@@ -353,7 +353,8 @@ func fill(t *testing.T, dir string) {
 func TestJournal_OpensOnADiskThatTakesNothing(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	j, err := Open(t.Context(), Config{Dir: dir}, nil)
+	small := Config{Dir: dir, Segment: segmentHead + Size([]byte("waits"))} // each has a segment for itself
+	j, err := Open(t.Context(), small, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -361,7 +362,7 @@ func TestJournal_OpensOnADiskThatTakesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	j.Close()
-	if j, err = Open(t.Context(), Config{Dir: dir}, func(Place, []byte) {}); err != nil {
+	if j, err = Open(t.Context(), small, func(Place, []byte) {}); err != nil {
 		t.Fatal(err)
 	}
 	places, err := j.Append([]byte("taken"))
