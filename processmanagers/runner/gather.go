@@ -11,7 +11,7 @@ import (
 
 // How work is gathered for a transaction or a statement.
 const (
-	eventBatch = 128                  // events in one transaction at most
+	eventBatch = 256                  // events in one transaction at most
 	gatherFrom = 8                    // a batch of so many shows that there is much to do
 	gatherTime = 2 * time.Millisecond // the wait for more after such a batch; what is alone never waits
 )

@@ -19,7 +19,7 @@ import (
 )
 
 // pageLimit is how many events are read from the feed at a time; as many are with the router at the same time.
-const pageLimit = 256
+const pageLimit = 512
 
 // topic is the name of the subscription in Watermill; every process subscribes to the whole log.
 const topic = "$all"

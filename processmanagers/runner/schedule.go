@@ -19,7 +19,7 @@ import (
 // How due timers are searched.
 const (
 	timerPage  = 4000             // timers in one query
-	timerBatch = 100              // timers in one transaction
+	timerBatch = 250              // timers in one transaction
 	timerRound = 30 * time.Second // longest wait between two searches
 	timerPause = time.Second      // after a failed search
 	timerAgain = time.Millisecond // when a due timer was not fired, because its instance changed meanwhile
