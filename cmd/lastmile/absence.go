@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/jobs/access"
@@ -25,6 +26,11 @@ func (a *App) startAbsence(ctx context.Context) error {
 		cfg.Program, cfg.Kept = kept.Place(), func() (int64, int64) { return kept.Ever(), kept.Money() }
 	}
 	absence := accessjobs.NewAbsence(cfg)
+	if cfg.Settles {
+		if err := a.storage.db.Watch(ctx, absence.Lost); err != nil {
+			return fmt.Errorf("watch the database: %w", err)
+		}
+	}
 	if err := a.life.startBeside(ctx, "absence", stopEngines, absence); err != nil {
 		return err
 	}

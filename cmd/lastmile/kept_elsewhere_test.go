@@ -50,7 +50,6 @@ func TestKept_WhoPaidAtAProgramThatStoppedIsNotCutByAnother(t *testing.T) {
 	k.pay("254711000802", account, 1500)
 	k.eventually("the callback to be kept", func(context.Context) (bool, error) { return first.kept.Len() == 1, nil })
 	first.Stop()
-	k.noticed([]*App{working})
 	movable.Advance(time.Hour)
 	if err := cluster.Restart(t.Context()); err != nil {
 		t.Fatal(err)

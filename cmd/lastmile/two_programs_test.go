@@ -73,7 +73,6 @@ func twoPrograms(t *testing.T, of [2]roles) {
 	stopCluster(t, cluster)
 	k.pay("254711000333", account, 1500)
 	front.kept(k, apps)
-	k.noticed(apps)
 	movable.Advance(time.Hour)
 	if err := cluster.Restart(t.Context()); err != nil {
 		t.Fatal(err)
@@ -92,19 +91,6 @@ func (b *bothGet) kept(k *kit, apps []*App) {
 			}
 		}
 		return kept == len(b.addrs), fmt.Errorf("%d are", kept)
-	})
-}
-
-// noticed waits until the programs that drive processes know that they have no database.
-func (k *kit) noticed(apps []*App) {
-	k.t.Helper()
-	k.eventually("the loss to be noticed", func(context.Context) (bool, error) {
-		for _, app := range apps {
-			if app.roles.has(roleProcesses) && app.engines.absence.Load().MayCut() {
-				return false, nil
-			}
-		}
-		return true, nil
 	})
 }
 

@@ -86,18 +86,20 @@ type lockSession struct {
 	url    string
 	turn   chan struct{} // has one element while nobody uses the connection
 	term   *lockTerm     // nil without a connection; guarded by turn, as all below
+	lost   func()        // of Watch
 	closed bool
 }
 
 // lockTerm is the life of one connection. Its locks end with it.
 type lockTerm struct {
-	conn *pgx.Conn
-	held map[int64]*Lock
+	conn  *pgx.Conn
+	held  map[int64]*Lock
+	pause func() // ends the wait for the end of the connection, which nobody may use before
 }
 
 // newLockSession connects to nothing yet.
 func newLockSession(url string) *lockSession {
-	s := &lockSession{url: url, turn: make(chan struct{}, 1)}
+	s := &lockSession{url: url, turn: make(chan struct{}, 1), lost: func() {}}
 	s.turn <- struct{}{}
 	return s
 }
@@ -150,12 +152,16 @@ func (s *lockSession) use(ctx context.Context, term *lockTerm, do func(context.C
 func (s *lockSession) run(ctx context.Context, do func(context.Context, *pgx.Conn) error) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lockLimit)
 	defer cancel()
+	silence, answered := context.WithTimeout(ctx, lockSlow)
+	defer answered()
+	defer context.AfterFunc(silence, s.lost)()
 	if s.term == nil {
 		conn, err := s.open(ctx)
 		if err != nil {
 			return err
 		}
 		s.term = &lockTerm{conn: conn, held: map[int64]*Lock{}}
+		s.lost() // nobody has watched since the last connection ended
 	}
 	err := do(ctx, s.term.conn)
 	if err != nil {
@@ -199,6 +205,9 @@ func (s *lockSession) lose() {
 	if s.term == nil {
 		return
 	}
+	if !s.closed {
+		s.lost() // before the connection is closed, which can take a second
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	_ = s.term.conn.Close(ctx) // the server frees the locks when it notices
@@ -210,21 +219,30 @@ func (s *lockSession) lose() {
 
 // close ends the session for good.
 func (s *lockSession) close() {
-	<-s.turn
-	defer s.leave()
-	s.closed = true
-	s.lose()
+	if s.enter(context.Background()) == nil {
+		defer s.leave()
+		s.closed = true
+		s.lose()
+	}
 }
 
 // enter waits for the turn to use the connection.
 func (s *lockSession) enter(ctx context.Context) error {
 	select {
 	case <-s.turn:
+		if s.term != nil {
+			s.term.pause()
+		}
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-// leave gives the turn back.
-func (s *lockSession) leave() { s.turn <- struct{}{} }
+// leave gives the turn back. Until somebody takes it, the end of the connection is waited for.
+func (s *lockSession) leave() {
+	if s.term != nil {
+		s.await(s.term)
+	}
+	s.turn <- struct{}{}
+}
