@@ -21,8 +21,12 @@ import (
 	"github.com/lastmile-isp/lastmile/simulators/router"
 )
 
-// childVariable makes the test program act as `lastmile serve`, for tests that kill it.
-const childVariable = "LASTMILE_TEST_CHILD"
+// childVariable makes the test program act as `lastmile serve`, for tests that kill it; childRoles names its roles,
+// without which it has all.
+const (
+	childVariable = "LASTMILE_TEST_CHILD"
+	childRoles    = "LASTMILE_TEST_CHILD_ROLES"
+)
 
 // TestMain runs the tests. With childVariable set it runs `lastmile serve` instead.
 func TestMain(m *testing.M) {
@@ -32,7 +36,11 @@ func TestMain(m *testing.M) {
 	}
 	bearFullDisk()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
-	code := program{environ: os.Environ(), out: os.Stdout, err: os.Stderr}.run(ctx, []string{"serve"})
+	args := []string{"serve"}
+	if of := os.Getenv(childRoles); of != "" {
+		args = append(args, "--roles="+of)
+	}
+	code := program{environ: os.Environ(), out: os.Stdout, err: os.Stderr}.run(ctx, args)
 	stop()
 	os.Exit(code)
 }

@@ -103,6 +103,7 @@ func (a *App) keepEarly(ctx context.Context) (http.Handler, error) {
 		Dir: a.cfg.DataDir, Ring: ring, Allowed: a.cfg.PaymentAllowedIPs,
 		Limits: vault.NewLocalLimits(a.clock), PerMinute: a.cfg.RateLimitWebhook,
 		Written: func() bool { return a.storage.writes.State() == postgres.WritesTaken },
+		Leave:   func(ctx context.Context, place string) error { return a.storage.vault.Presence.Leave(ctx, place) },
 		Clock:   a.clock, Logger: a.logger,
 	})
 	if err := a.kept.Open(ctx); err != nil {

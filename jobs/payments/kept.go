@@ -9,7 +9,6 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -50,6 +49,8 @@ type KeptConfig struct {
 	Allowed []netip.Prefix
 	// Written reports whether the database takes writes, as far as is known. It is not called before Serve.
 	Written func() bool
+	// Leave tells the platform that no callbacks are at a place any more. It is not called before Serve.
+	Leave func(ctx context.Context, place string) error
 	// Limits count the callbacks of a minute; they must work without the database.
 	Limits vault.Limiter
 	// PerMinute is RATE_LIMIT_WEBHOOK; 0 = no limit.
@@ -69,7 +70,9 @@ type Kept struct {
 	loops    *loop.Group
 	file     *journal.Queue
 	path     string
-	ran      bool // a program has run here before, with this platform key
+	place    string
+	left     []string // places of programs that are gone, whose callbacks are here; only work uses it
+	ran      bool     // a program has run here before, with this platform key
 	wake     chan struct{}
 
 	ever   atomic.Int64 // callbacks that may be genuine and were ever on the disk, since the start
@@ -149,6 +152,9 @@ func (k *Kept) Open(ctx context.Context) error {
 			return fmt.Errorf("callbacks on the disk: %w", err)
 		}
 		k.file, k.path = file, k.name(n)
+		if k.place, err = placeOf(k.path); err != nil {
+			return fmt.Errorf("callbacks on the disk: %w", err)
+		}
 		k.room = newKeptRoom(file.Bytes())
 		if proof, err := os.ReadFile(k.proof()); err == nil {
 			_, err = vault.OpenKept(k.cfg.Ring, proof)
@@ -184,19 +190,6 @@ func (k *Kept) Money() int64 {
 		return 0
 	}
 	return int64(k.file.Len())
-}
-
-// Place names the file among those of all programs of the platform: the machine, and the path there.
-func (k *Kept) Place() string {
-	host, err := os.Hostname()
-	if err != nil {
-		host = "unknown"
-	}
-	path, err := filepath.Abs(k.path)
-	if err != nil {
-		path = k.path
-	}
-	return host + ":" + path
 }
 
 // Empty reports whether no callback waits on the disk.
@@ -271,6 +264,7 @@ func (k *Kept) work(ctx context.Context) {
 			pause.Wait(ctx)
 			continue
 		}
+		k.leave(ctx)
 		pause.Reset()
 		loop.WaitFor(ctx, k.wake, adoptRound)
 	}
@@ -342,55 +336,4 @@ func (k *Kept) storeOne(ctx context.Context, sealed []byte) error {
 		return err
 	}
 	return k.receiver.store(ctx, c, s)
-}
-
-// adopt takes over what programs that are gone have left on the disk.
-func (k *Kept) adopt(ctx context.Context) {
-	now, cancel := context.WithCancel(ctx)
-	cancel() // what another program has is left alone at once
-	for n := range keptJournals {
-		err := k.moveOld(now, k.name(n)+oldKeptSuffix)
-		if path := k.name(n); path != k.path && err == nil {
-			err = k.moveAll(now, path)
-		}
-		if err != nil && !errors.Is(err, journal.ErrTaken) {
-			k.logger.WarnContext(ctx, "callbacks of another program are not taken over", "error", err)
-		}
-	}
-}
-
-// moveAll appends all callbacks of another journal, if there is one, to that of this program.
-func (k *Kept) moveAll(ctx context.Context, path string) error {
-	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	from, err := k.journal(ctx, path)
-	if err != nil {
-		return err
-	}
-	defer from.Close()
-	for !from.Empty() {
-		records, places, err := from.Next(keptPage)
-		if err == nil {
-			err = k.move(records)
-		}
-		if err == nil {
-			err = from.Taken(places)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// move appends callbacks of another program.
-func (k *Kept) move(records [][]byte) error {
-	for page := range slices.Chunk(records, keptPage) {
-		k.ever.Add(int64(len(page))) // before they can be taken
-		if err := k.file.Append(page...); err != nil {
-			return err
-		}
-	}
-	return nil
 }

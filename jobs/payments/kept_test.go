@@ -2,6 +2,7 @@ package paymentsjobs_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -29,6 +30,7 @@ import (
 type keeper struct {
 	paymentsjobs.Receiver
 	away atomic.Bool // the database takes no writes, as far as the receiver knows
+	left chan string // places that it has emptied, each with the number of callbacks in the inbox then
 }
 
 // keeping starts a receiver in a directory.
@@ -38,12 +40,20 @@ func (k *kit) keeping(t *testing.T, dir string, away bool) *keeper {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := &keeper{Receiver: paymentsjobs.Receiver{Workers: k.workers, Inbox: paymentsjobs.NewInbox(k.workers)}}
+	out := &keeper{
+		Receiver: paymentsjobs.Receiver{Workers: k.workers, Inbox: paymentsjobs.NewInbox(k.workers)},
+		left:     make(chan string, 20),
+	}
 	out.away.Store(away)
 	out.Kept = paymentsjobs.NewKept(paymentsjobs.KeptConfig{
 		Dir: dir, Written: func() bool { return !out.away.Load() }, Limits: vault.NewLocalLimits(k.clock),
 		PerMinute: 100, Clock: k.clock, Logger: slog.New(slog.DiscardHandler),
 		Ring: ring,
+		Leave: func(ctx context.Context, place string) error {
+			n, _, err := k.Vault.Inbox.Count(ctx, paymentsjobs.CauseUnknownPrompt)
+			out.left <- fmt.Sprint(n, " ", place)
+			return err
+		},
 	})
 	if err := out.Kept.Open(t.Context()); err != nil {
 		t.Fatal(err)
@@ -186,7 +196,23 @@ func TestKept_WhatADeadProgramLeftIsTakenOver(t *testing.T) {
 	}
 	first.Kept.Stop()
 	second.Kept.Stop()
-	k.waiting(t, k.keeping(t, dir, false), 2)
+	third := k.keeping(t, dir, true)
+	loop.Sleep(t.Context(), 100*time.Millisecond)
+	if len(third.left) > 0 {
+		t.Errorf("a place is left before its callbacks are in the inbox: %s", <-third.left)
+	}
+	if third.Kept.Place() != first.Kept.Place() || first.Kept.Place() == second.Kept.Place() {
+		t.Errorf("places %q, %q, and after a restart %q", first.Kept.Place(), second.Kept.Place(), third.Kept.Place())
+	}
+	third.away.Store(false)
+	k.waiting(t, third, 2)
+	if left, want := <-third.left, "2 "+second.Kept.Place(); left != want {
+		t.Errorf("left %q, want %q", left, want)
+	}
+	fourth := k.keeping(t, dir, false)
+	if place := fourth.Kept.Place(); place == second.Kept.Place() {
+		t.Errorf("the next program is at the place that was left: %s", place)
+	}
 }
 
 // TestKept_WhatAnOlderProgramLeftIsTakenOver: the first callback is damaged on the disk, the last one was not finished.
