@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/EventStore/EventStore-Client-Go/v4/esdb"
 
@@ -34,6 +35,7 @@ type Store struct {
 	codec *catalog.Codec
 	log   *slog.Logger
 	link  *link
+	lost  atomic.Pointer[func()] // of Watch; nil = nobody watches
 }
 
 // Open prepares the use of a store. It checks the syntax of the address and connects later; see Ping.
@@ -53,6 +55,11 @@ func Open(_ context.Context, cfg Config) (*Store, error) {
 
 // Close ends the connection and every subscription. Calls after it fail. A second Close does nothing.
 func (s *Store) Close() { s.link.close() }
+
+// Watch has lost called as soon as a subscription is interrupted, because the store or the way to it is away, and again
+// after each attempt that does not resume it. A store without a subscription is not watched. There is one watcher, and
+// Close tells it nothing. lost must return at once.
+func (s *Store) Watch(lost func()) { s.lost.Store(&lost) }
 
 // Ping reads the end of the log and returns ErrUnavailable when the store does not answer.
 func (s *Store) Ping(ctx context.Context) error {

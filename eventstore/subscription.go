@@ -183,6 +183,9 @@ func (s *Subscription) run(ctx context.Context) {
 		if ctx.Err() != nil || errors.Is(err, ErrClosed) {
 			return
 		}
+		if lost := s.store.lost.Load(); lost != nil {
+			(*lost)()
+		}
 		if s.last > before {
 			pause.Reset()
 		}
