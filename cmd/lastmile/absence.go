@@ -30,6 +30,7 @@ func (a *App) startAbsence(ctx context.Context) error {
 		if err := a.storage.db.Watch(ctx, absence.Lost); err != nil {
 			return fmt.Errorf("watch the database: %w", err)
 		}
+		a.storage.writes.Watch(absence.Lost)
 		a.storage.store.Watch(absence.Lost)
 	}
 	if err := a.life.startBeside(ctx, "absence", stopEngines, absence); err != nil {

@@ -145,6 +145,7 @@ func (a *App) start(ctx context.Context, opts appOptions) error {
 	if err := a.engines.startWork(ctx, a.life, a.roles); err != nil {
 		return err
 	}
+	a.engines.absence.Load().StartSettling()
 	if err := a.startRounds(ctx); err != nil {
 		return err
 	}

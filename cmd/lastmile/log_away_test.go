@@ -11,17 +11,32 @@ import (
 )
 
 // TestOutages_WhoPaysWhileTheEventStoreAloneIsAwayIsNotCut: the customer has paid before his cut falls due, and both
-// happen while the event store is away. The callback waits in the inbox, longer each time that it is tried.
+// happen while the event store is away. The callback waits in the inbox, longer each time that it is tried. The program
+// goes on, or is stopped meanwhile and started again.
 func TestOutages_WhoPaysWhileTheEventStoreAloneIsAwayIsNotCut(t *testing.T) {
 	t.Parallel()
+	for name, restarted := range map[string]bool{"goes on": false, "is started again": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			withoutLog(t, restarted)
+		})
+	}
+}
+
+// withoutLog runs the story with a program that goes on or is started again.
+func withoutLog(t *testing.T, restarted bool) {
+	t.Helper()
 	k := newKit(t)
 	movable := clock.NewMovable(clock.System(), 0)
 	k.clock = movable
 	node := freePort(t)
 	stopNode := k.eventStoreAlone(node)
 	k.environ = append(k.environ, "EVENTSTORE_URL=esdb://"+node+"?tls=false")
-	k.app = k.startBeside(roles{roleAPI, roleProjections, roleProcesses, roleJobs})
-	k.addr = k.app.Addr()
+	start := func() {
+		k.app = k.startBeside(roles{roleAPI, roleProjections, roleProcesses, roleJobs})
+		k.addr = k.app.Addr()
+	}
+	start()
 	k.signIn()
 	k.paybillReady()
 	k.dunningDays(nil)
@@ -45,6 +60,12 @@ func TestOutages_WhoPaysWhileTheEventStoreAloneIsAwayIsNotCut(t *testing.T) {
 		return len(list) == 1 && list[0].Attempts >= 4, fmt.Errorf("%w: %+v", err, list)
 	})
 	movable.Advance(time.Hour)
+	if restarted {
+		k.app.Stop()
+	}
 	k.eventStoreAlone(node)
+	if restarted {
+		start()
+	}
 	k.afterOutage([]*App{k.app}, customer, line, until)
 }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -49,6 +50,7 @@ type WriteWatch struct {
 	clock  clock.Clock
 	logger *slog.Logger
 	loops  *loop.Group
+	lost   atomic.Pointer[func()] // of Watch; nil = nobody watches
 
 	mu       sync.Mutex
 	state    Writes
@@ -118,6 +120,10 @@ func (w *WriteWatch) Start(ctx context.Context) error {
 // Stop ends the attempts.
 func (w *WriteWatch) Stop() { w.loops.Stop() }
 
+// Watch has lost called after each attempt that has failed, whatever the state is then. There is one watcher. lost must
+// return at once.
+func (w *WriteWatch) Watch(lost func()) { w.lost.Store(&lost) }
+
 // State gives the result of the newest attempts.
 func (w *WriteWatch) State() Writes {
 	w.mu.Lock()
@@ -143,6 +149,9 @@ func (w *WriteWatch) Look(ctx context.Context) error {
 	err := w.try(limited)
 	if ctx.Err() != nil {
 		return ctx.Err() // the program stops
+	}
+	if lost := w.lost.Load(); lost != nil && err != nil {
+		(*lost)()
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -49,13 +49,18 @@ func (w *watched) looks(t *testing.T, err error, want postgres.Writes, reads, wr
 func TestWrites_ARefusalCountsAtOnceAndReadsGoOn(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[string]postgres.Writes{"25006": postgres.WritesReadOnly, "53100": postgres.WritesFull} {
-		w := newWatched()
+		w, lost := newWatched(), 0
+		w.Watch(func() { lost++ })
 		under := w.Until(true) // a request that writes at that moment
+		w.looks(t, nil, postgres.WritesTaken, true, true)
 		w.looks(t, &pgconn.PgError{Code: code}, want, true, false)
 		if under.Err() == nil {
 			t.Errorf("%s: a request that was writing goes on", code)
 		}
 		w.looks(t, nil, postgres.WritesTaken, true, true)
+		if lost != 1 {
+			t.Errorf("%s: one refusal is told %d times", code, lost)
+		}
 	}
 }
 

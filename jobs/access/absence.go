@@ -86,18 +86,24 @@ func NewAbsence(cfg AbsenceConfig) *Absence {
 	}
 }
 
-// Start notes the program's presence before it returns, so that processes that start afterwards cut nobody too early.
+// Start notes the program's presence before it returns, so that processes that start afterwards cut nobody before
+// StartSettling.
 func (a *Absence) Start(ctx context.Context) error {
 	return a.loops.Start(ctx, func(ctx context.Context) error {
 		if err := a.look(ctx); err != nil {
 			return err
 		}
 		a.loops.Go("presence", a.beat)
-		if a.cfg.Settles {
-			a.loops.Go("absence", a.settleAll)
-		}
 		return nil
 	})
+}
+
+// StartSettling begins to find out when cuts may go on. It comes once, after the processes were started, whose tables
+// are read for that.
+func (a *Absence) StartSettling() {
+	if a.cfg.Settles {
+		a.loops.Go("absence", a.settleAll)
+	}
 }
 
 // Stop ends the work. It comes after the last callback was taken: a program that leaves none on its disk tells the
@@ -193,24 +199,14 @@ func (a *Absence) look(ctx context.Context) error {
 	first := a.looked.IsZero()
 	a.seen, a.looked, a.ever, a.waiting = b, a.base.Now(), ever, waiting
 	unsettled := b.Away != (vault.Absence{}) && !b.Away.Until.Equal(a.late.Until)
-	if unsettled || ever != a.counted || len(a.awaited()) > 0 || first && a.others() {
-		a.shut = true
+	if unsettled || ever != a.counted || len(a.awaited()) > 0 || first && a.cfg.Settles {
+		a.shut = true // at the start, too: callbacks may wait from before it, in the inbox or on other disks
 	}
 	if a.shut && a.since.IsZero() && losses == a.losses {
 		a.since, a.back = a.looked, b.Now
 		loop.Wake(a.settles)
 	}
 	return nil
-}
-
-// others reports whether another program takes money, which may have some from before this one began. The lock is held.
-func (a *Absence) others() bool {
-	for _, p := range a.seen.Programs {
-		if p.Program != a.cfg.Program {
-			return true
-		}
-	}
-	return false
 }
 
 // awaited gives the programs for which cuts wait: callbacks are on their disks, or nobody knows whether any are. For

@@ -80,6 +80,9 @@ func TestAbsence_CutsWaitForTheDiskOfEachProgram(t *testing.T) {
 	if k.MayCut() {
 		t.Error("before the first look reviews may cut")
 	}
+	k.owed = true
+	k.mayCut(false, "at the start, while a callback from before it is in the inbox")
+	k.owed = false
 	k.mayCut(true, "where nobody has ever taken money")
 	k.other(0)
 	k.mayCut(true, "beside a program that takes money")
