@@ -17,9 +17,7 @@ func (a *App) startAbsence(ctx context.Context) error {
 		Workers: accessjobs.Workers{
 			Bus: a.engines.bus, Views: a.engines.views, Clock: a.clock, Outage: a.paymentOutage,
 		},
-		Owed: func(ctx context.Context) (bool, error) {
-			return a.storage.vault.Inbox.Owed(ctx, paymentsjobs.CauseUnknownPrompt, paymentsjobs.CauseUnknownAttempt)
-		},
+		Owed: func(ctx context.Context) (bool, error) { return paymentsjobs.Owed(ctx, a.storage.vault.Inbox) },
 		Position: a.lastWork, Passed: a.workPassed, Logger: a.logger,
 	}
 	if kept := a.kept; kept != nil {

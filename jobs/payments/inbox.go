@@ -134,11 +134,19 @@ type ending struct {
 // Causes of an ending; operators read them in the rows.
 const (
 	causeUnreadable = "unreadable"
-	// CauseUnknownAttempt is that of a callback that came before the attempt that it belongs to, or of an invented one.
-	CauseUnknownAttempt = "attempt_unknown"
+	// causeLateAttempt is that of a callback whose attempt is ours and not shown yet: the token of its address says so.
+	causeLateAttempt = "attempt_late"
+	// causeUnknownAttempt is that of a callback that came before the answer to its prompt, or of an invented one.
+	causeUnknownAttempt = "attempt_unknown"
 	// CauseUnknownPrompt is that of a prompt's callback that belongs to no attempt of ours.
 	CauseUnknownPrompt = "prompt_unknown"
 )
+
+// Owed reports whether a callback waits that may be genuine money: one that is verified, and not one that names a prompt
+// or an attempt that nobody knows.
+func Owed(ctx context.Context, inbox *vault.Inbox) (bool, error) {
+	return inbox.Owed(ctx, CauseUnknownPrompt, causeUnknownAttempt)
+}
 
 // handle handles one callback and stores the result. A callback is tried until it is done, refused or given up; a
 // repeat is harmless, because each command acts once. leased ends with the lease, or when the program stops.

@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/lastmile-isp/lastmile/internal/storetest"
 	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/jobs/payments"
@@ -63,5 +65,29 @@ func TestInbox_TheResultOfAHandledCallbackIsStoredAsSoonAsTheDatabaseTakesIt(t *
 	}
 	if list, err := k.Vault.Inbox.Pending(t.Context(), 10); err != nil || len(list) != 0 {
 		t.Errorf("pending %+v, %v", list, err)
+	}
+}
+
+// TestInbox_APromptWhoseAttemptIsNotShownYetIsOwed: the token of the address proves that the attempt is ours, so cuts
+// wait for the money. A prompt that nobody knows may be invented.
+func TestInbox_APromptWhoseAttemptIsNotShownYetIsOwed(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		ref  uuid.UUID
+		owed bool
+	}{"at a secret address": {uuid.New(), true}, "at a bare address": {uuid.Nil, false}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := newKit(t)
+			k.stored(t, vault.Callback{
+				Kind: paymentsjobs.CallbackPrompt, Ref: c.ref, Verified: true, Body: success("ws_CO_1", "SJK4X7Q2P9"),
+			})
+			if n, err := k.workers.HandleDue(t.Context(), nil); n != 1 || err != nil {
+				t.Fatal(n, err)
+			}
+			if owed, err := paymentsjobs.Owed(t.Context(), k.Vault.Inbox); err != nil || owed != c.owed {
+				t.Errorf("owed %v, %v; want %v", owed, err, c.owed)
+			}
+		})
 	}
 }

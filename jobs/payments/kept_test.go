@@ -196,22 +196,48 @@ func TestKept_WhatADeadProgramLeftIsTakenOver(t *testing.T) {
 	}
 	first.Kept.Stop()
 	second.Kept.Stop()
-	third := k.keeping(t, dir, true)
-	loop.Sleep(t.Context(), 100*time.Millisecond)
-	if len(third.left) > 0 {
-		t.Errorf("a place is left before its callbacks are in the inbox: %s", <-third.left)
+	k.waiting(t, k.keeping(t, dir, false), 2)
+}
+
+// TestKept_APlaceIsLeftWhenWhatWasThereIsInTheInbox: a program stops, is started again without its database, and stops.
+// Another one, with another journal in the same directory, takes over what it has left.
+func TestKept_APlaceIsLeftWhenWhatWasThereIsInTheInbox(t *testing.T) {
+	t.Parallel()
+	k, dir := newKit(t), t.TempDir()
+	first := k.keeping(t, dir, true)
+	if err := first.confirms(t, k.paybillToken(t), "196.201.214.200", "SJK4X7QC09"); err != nil {
+		t.Fatal(err)
 	}
-	if third.Kept.Place() != first.Kept.Place() || first.Kept.Place() == second.Kept.Place() {
-		t.Errorf("places %q, %q, and after a restart %q", first.Kept.Place(), second.Kept.Place(), third.Kept.Place())
+	first.Kept.Stop()
+	again := k.keeping(t, dir, true)
+	again.Kept.Stop()
+	if again.Kept.Place() != first.Kept.Place() {
+		t.Errorf("after a restart %q is %q", first.Kept.Place(), again.Kept.Place())
 	}
-	third.away.Store(false)
-	k.waiting(t, third, 2)
-	if left, want := <-third.left, "2 "+second.Kept.Place(); left != want {
+	if err := os.Rename(filepath.Join(dir, "callbacks"), filepath.Join(dir, "callbacks-2")); err != nil {
+		t.Fatal(err)
+	}
+	second := k.keeping(t, dir, true)
+	for range 1000 {
+		if second.Kept.Len() == 1 {
+			break
+		}
+		loop.Sleep(t.Context(), 10*time.Millisecond)
+	}
+	if second.Kept.Len() != 1 || len(second.left) > 0 {
+		t.Errorf("%d are taken over, and %d places left before they are in the inbox", second.Kept.Len(),
+			len(second.left))
+	}
+	second.away.Store(false)
+	k.waiting(t, second, 1)
+	if left, want := <-second.left, "1 "+first.Kept.Place(); left != want {
 		t.Errorf("left %q, want %q", left, want)
 	}
-	fourth := k.keeping(t, dir, false)
-	if place := fourth.Kept.Place(); place == second.Kept.Place() {
-		t.Errorf("the next program is at the place that was left: %s", place)
+	third := k.keeping(t, dir, false) // with the journal that was taken over
+	for _, before := range []*keeper{first, second} {
+		if third.Kept.Place() == before.Kept.Place() {
+			t.Errorf("the next program is at the place of another one: %s", third.Kept.Place())
+		}
 	}
 }
 
