@@ -149,8 +149,9 @@ func (a *Absence) shutAgain() {
 	loop.Wake(a.beats)
 }
 
-// age is the time since the newest sign of life of any program. The lock is held.
-func (a *Absence) age() time.Duration { return a.seen.Now.Sub(a.seen.At) + a.base.Now().Sub(a.looked) }
+// age is the time since the newest sign of life of any program. One from the future, which there is after the database's
+// clock was put back, is as old as it is early. The lock is held.
+func (a *Absence) age() time.Duration { return a.seen.Now.Sub(a.seen.At).Abs() + a.base.Now().Sub(a.looked) }
 
 // beat looks until ctx ends.
 func (a *Absence) beat(ctx context.Context) {
@@ -222,7 +223,7 @@ func (a *Absence) awaited() []vault.ProgramBeat {
 	return list
 }
 
-// silent reports whether nobody knows what is on a program's disk. The lock is held.
+// silent reports whether nobody knows what is on a program's disk, as in age. The lock is held.
 func (a *Absence) silent(p vault.ProgramBeat) bool {
-	return p.At.Before(a.back) || a.seen.Now.Sub(p.At) > silentAfter
+	return p.At.Before(a.back) || a.seen.Now.Sub(p.At).Abs() > silentAfter
 }

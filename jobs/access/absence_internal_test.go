@@ -141,6 +141,26 @@ func TestAbsence_NobodyWaitsForAProgramThatIsGoneLongerThanPatience(t *testing.T
 	k.mayCut(true, "after patience with callbacks that it cannot store")
 }
 
+// TestAbsence_ASignOfLifeFromTheFutureIsNone: the database's clock was put back by an hour, and the other program has
+// not been heard of since.
+func TestAbsence_ASignOfLifeFromTheFutureIsNone(t *testing.T) {
+	t.Parallel()
+	k := newGate(t)
+	k.mayCut(true, "at the start")
+	k.other(0)
+	k.mayCut(true, "beside a program that takes money")
+	schema := k.db.Namespace.Schema("vault")
+	for _, table := range []string{"presence_programs", "presence"} {
+		_, err := k.db.Owner.Exec(t.Context(), `update `+schema+`.`+table+` set beat_at = beat_at + interval '1 hour'`)
+		if err != nil {
+			t.Fatal(err)
+		}
+		k.mayCut(false, "with a time from the future in "+table)
+		k.other(0)
+		k.mayCut(true, "after the next sign of life")
+	}
+}
+
 // TestAbsence_OneThatCannotBeRecordedIsNotForgotten: the database is back after six hours, and for longer than patience
 // the read model of organizations is still being filled.
 func TestAbsence_OneThatCannotBeRecordedIsNotForgotten(t *testing.T) {
