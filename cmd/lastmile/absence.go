@@ -17,7 +17,7 @@ func (a *App) startAbsence(ctx context.Context) error {
 		Workers: accessjobs.Workers{
 			Bus: a.engines.bus, Views: a.engines.views, Clock: a.clock, Outage: a.paymentOutage,
 		},
-		Owed: func(ctx context.Context) (bool, error) { return paymentsjobs.Owed(ctx, a.storage.vault.Inbox) },
+		Owed:     func(ctx context.Context) (bool, error) { return paymentsjobs.Owed(ctx, a.storage.vault.Inbox) },
 		Position: a.lastWork, Passed: a.workPassed, Logger: a.logger,
 	}
 	if kept := a.kept; kept != nil {

@@ -33,22 +33,11 @@ func TestKept_WhoPaidAtAProgramThatWasKilledIsNotCut(t *testing.T) {
 	})
 	k.app, k.addr = second, second.Addr()
 	k.signIn()
-	k.paybillReady()
-	k.dunningDays(nil)
-	customer, account := k.subscriber("254711000803")
-	line := k.subscribe(customer, k.plan("home", 1500))
-	k.issued(customer, 1)
-	k.pay("254711000803", account, 1500)
-	until, err := time.Parse(time.RFC3339Nano, k.paidUntil(line, ""))
-	if err != nil {
-		t.Fatal(err)
-	}
-	movable.Advance(until.AddDate(0, 0, 3).Add(-30 * time.Minute).Sub(movable.Now()))
-	k.dunning(line, events.DunningReminding)
+	who := k.cutSoon("254711000803", movable)
 
 	stopCluster(t, cluster)
 	before := len(k.sim.Deliveries())
-	k.pay("254711000803", account, 1500)
+	k.pay(who.phone, who.account, 1500)
 	k.eventually("the answer to the callback", func(context.Context) (bool, error) {
 		list := k.sim.Deliveries()
 		return len(list) > before && list[len(list)-1].Status == http.StatusOK, fmt.Errorf("%+v", list)
@@ -75,9 +64,9 @@ func TestKept_WhoPaidAtAProgramThatWasKilledIsNotCut(t *testing.T) {
 	if list, err := working.storage.vault.Inbox.Pending(t.Context(), 10); err != nil || len(list) > 1 {
 		t.Errorf("the callback is not counted yet: %+v, %v", list, err)
 	}
-	k.received(customer, 2)
-	k.dunning(line, events.DunningNone)
-	k.neverCut(line)
+	k.received(who.id, 2)
+	k.dunning(who.line, events.DunningNone)
+	k.neverCut(who.line)
 	b, err := working.storage.vault.Presence.Read(t.Context())
 	if err != nil || len(b.Programs) != 1 || b.Programs[0].Program != second.kept.Place() {
 		t.Errorf("the program that was killed is still waited for: %+v, %v", b.Programs, err)

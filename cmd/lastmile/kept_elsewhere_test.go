@@ -31,23 +31,12 @@ func TestKept_WhoPaidAtAProgramThatStoppedIsNotCutByAnother(t *testing.T) {
 	working := k.startBeside(roles{roleProjections, roleProcesses, roleJobs}, "DATA_DIR="+t.TempDir())
 	k.app, k.addr = first, addr
 	k.signIn()
-	k.paybillReady()
-	k.dunningDays(nil)
-	customer, account := k.subscriber("254711000802")
-	line := k.subscribe(customer, k.plan("home", 1500))
-	k.issued(customer, 1)
-	k.pay("254711000802", account, 1500)
-	until, err := time.Parse(time.RFC3339Nano, k.paidUntil(line, ""))
-	if err != nil {
-		t.Fatal(err)
-	}
-	movable.Advance(until.AddDate(0, 0, 3).Add(-30 * time.Minute).Sub(movable.Now()))
-	k.dunning(line, events.DunningReminding)
+	who := k.cutSoon("254711000802", movable)
 	gate := working.engines.absence.Load()
 	k.eventually("cuts to be allowed", func(context.Context) (bool, error) { return gate.MayCut(), nil })
 
 	stopCluster(t, cluster)
-	k.pay("254711000802", account, 1500)
+	k.pay(who.phone, who.account, 1500)
 	k.eventually("the callback to be kept", func(context.Context) (bool, error) { return first.kept.Len() == 1, nil })
 	first.Stop()
 	movable.Advance(time.Hour)
@@ -68,12 +57,12 @@ func TestKept_WhoPaidAtAProgramThatStoppedIsNotCutByAnother(t *testing.T) {
 	answering()
 	k.admin, _ = k.login("acme", testAdminEmail, testPassword)
 	k.eventually("the payment to be credited", func(context.Context) (bool, error) {
-		after, err := time.Parse(time.RFC3339Nano, k.paidUntil(line, ""))
-		return after.After(until), err
+		after, err := time.Parse(time.RFC3339Nano, k.paidUntil(who.line, ""))
+		return after.After(who.until), err
 	})
-	k.dunning(line, events.DunningNone)
+	k.dunning(who.line, events.DunningNone)
 	k.eventually("cuts to go on", func(context.Context) (bool, error) { return gate.MayCut(), nil })
-	k.neverCut(line)
+	k.neverCut(who.line)
 }
 
 // nodeApart starts an event store for several programs, and gives them one platform key.

@@ -38,23 +38,12 @@ func withoutLog(t *testing.T, restarted bool) {
 	}
 	start()
 	k.signIn()
-	k.paybillReady()
-	k.dunningDays(nil)
-	customer, account := k.subscriber("254711000804")
-	line := k.subscribe(customer, k.plan("home", 1500))
-	k.issued(customer, 1)
-	k.pay("254711000804", account, 1500)
-	until, err := time.Parse(time.RFC3339Nano, k.paidUntil(line, ""))
-	if err != nil {
-		t.Fatal(err)
-	}
-	movable.Advance(until.AddDate(0, 0, 3).Add(-30 * time.Minute).Sub(movable.Now()))
-	k.dunning(line, events.DunningReminding)
+	who := k.cutSoon("254711000804", movable)
 	gate := k.app.engines.absence.Load()
 	k.eventually("cuts to be allowed", func(context.Context) (bool, error) { return gate.MayCut(), nil })
 
 	stopNode()
-	k.pay("254711000804", account, 1500)
+	k.pay(who.phone, who.account, 1500)
 	k.eventually("the callback to be tried four times", func(ctx context.Context) (bool, error) {
 		list, err := k.app.storage.vault.Inbox.Pending(ctx, 10)
 		return len(list) == 1 && list[0].Attempts >= 4, fmt.Errorf("%w: %+v", err, list)
@@ -67,5 +56,31 @@ func withoutLog(t *testing.T, restarted bool) {
 	if restarted {
 		start()
 	}
-	k.afterOutage([]*App{k.app}, customer, line, until)
+	k.afterOutage([]*App{k.app}, who)
+}
+
+// debtor is a customer whose cut falls due half an hour later.
+type debtor struct {
+	phone, id, account string
+	line               string // the subscription
+	until              time.Time
+}
+
+// cutSoon gives a customer who has paid for one month and not for the next one, by a clock that it moves.
+func (k *kit) cutSoon(phone string, movable *clock.Movable) debtor {
+	k.t.Helper()
+	k.paybillReady()
+	k.dunningDays(nil)
+	d := debtor{phone: phone}
+	d.id, d.account = k.subscriber(phone)
+	d.line = k.subscribe(d.id, k.plan("home", 1500))
+	k.issued(d.id, 1)
+	k.pay(phone, d.account, 1500)
+	var err error
+	if d.until, err = time.Parse(time.RFC3339Nano, k.paidUntil(d.line, "")); err != nil {
+		k.t.Fatal(err)
+	}
+	movable.Advance(d.until.AddDate(0, 0, 3).Add(-30 * time.Minute).Sub(movable.Now()))
+	k.dunning(d.line, events.DunningReminding)
+	return d
 }

@@ -56,28 +56,17 @@ func twoPrograms(t *testing.T, of [2]roles) {
 	}
 	k.app, k.addr = apps[1], apps[1].Addr()
 	k.signIn()
-	k.paybillReady()
-	k.dunningDays(nil)
-	customer, account := k.subscriber("254711000333")
-	line := k.subscribe(customer, k.plan("home", 1500))
-	k.issued(customer, 1)
-	k.pay("254711000333", account, 1500)
-	until, err := time.Parse(time.RFC3339Nano, k.paidUntil(line, ""))
-	if err != nil {
-		t.Fatal(err)
-	}
 	movable := k.clock.(*clock.Movable) //nolint:forcetypeassert // set above
-	movable.Advance(until.AddDate(0, 0, 3).Add(-30 * time.Minute).Sub(movable.Now()))
-	k.dunning(line, events.DunningReminding)
+	who := k.cutSoon("254711000333", movable)
 
 	stopCluster(t, cluster)
-	k.pay("254711000333", account, 1500)
+	k.pay(who.phone, who.account, 1500)
 	front.kept(k, apps)
 	movable.Advance(time.Hour)
 	if err := cluster.Restart(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	k.afterOutage(apps, customer, line, until)
+	k.afterOutage(apps, who)
 }
 
 // kept waits until each program that answers has the callback on its disk.
@@ -95,7 +84,7 @@ func (b *bothGet) kept(k *kit, apps []*App) {
 }
 
 // afterOutage checks that the customer's second payment is credited once, that he was not cut, and that cuts go on.
-func (k *kit) afterOutage(apps []*App, customer, line string, until time.Time) {
+func (k *kit) afterOutage(apps []*App, who debtor) {
 	k.t.Helper()
 	k.eventually("the administrator to sign in", func(ctx context.Context) (bool, error) {
 		var err error // the token is older than the move of the clock
@@ -103,11 +92,11 @@ func (k *kit) afterOutage(apps []*App, customer, line string, until time.Time) {
 		return err == nil, err
 	})
 	k.eventually("the payment to be credited", func(context.Context) (bool, error) {
-		after, err := time.Parse(time.RFC3339Nano, k.paidUntil(line, ""))
-		return after.After(until), err
+		after, err := time.Parse(time.RFC3339Nano, k.paidUntil(who.line, ""))
+		return after.After(who.until), err
 	})
-	k.dunning(line, events.DunningNone)
-	k.neverCut(line)
+	k.dunning(who.line, events.DunningNone)
+	k.neverCut(who.line)
 	k.eventually("cuts to go on", func(context.Context) (bool, error) {
 		for _, app := range apps {
 			if app.roles.has(roleProcesses) && !app.engines.absence.Load().MayCut() {
@@ -116,8 +105,8 @@ func (k *kit) afterOutage(apps []*App, customer, line string, until time.Time) {
 		}
 		return true, nil
 	})
-	k.received(customer, 2)
-	if s := k.pauses(line, 0, 0); s.State.Rank() > 0 {
+	k.received(who.id, 2)
+	if s := k.pauses(who.line, 0, 0); s.State.Rank() > 0 {
 		k.t.Errorf("the platform was away in the log: %+v", s)
 	}
 }

@@ -149,9 +149,11 @@ func (a *Absence) shutAgain() {
 	loop.Wake(a.beats)
 }
 
-// age is the time since the newest sign of life of any program. One from the future, which there is after the database's
+// age is the time since the newest sign of life of any program. One from the future, as there is after the database's
 // clock was put back, is as old as it is early. The lock is held.
-func (a *Absence) age() time.Duration { return a.seen.Now.Sub(a.seen.At).Abs() + a.base.Now().Sub(a.looked) }
+func (a *Absence) age() time.Duration {
+	return a.seen.Now.Sub(a.seen.At).Abs() + a.base.Now().Sub(a.looked)
+}
 
 // beat looks until ctx ends.
 func (a *Absence) beat(ctx context.Context) {

@@ -142,8 +142,8 @@ const (
 	CauseUnknownPrompt = "prompt_unknown"
 )
 
-// Owed reports whether a callback waits that may be genuine money: one that is verified, and not one that names a prompt
-// or an attempt that nobody knows.
+// Owed reports whether a callback waits that may be genuine money: a verified one, unless it names a prompt or an
+// attempt that nobody knows.
 func Owed(ctx context.Context, inbox *vault.Inbox) (bool, error) {
 	return inbox.Owed(ctx, CauseUnknownPrompt, causeUnknownAttempt)
 }
