@@ -134,8 +134,8 @@ func (a *Absence) MayCut() bool {
 	return !a.shut && !a.looked.IsZero() && (a.seen.At.IsZero() || a.age() < staleAfter)
 }
 
-// Lost is told that this program had no database for a moment, or has lost the lead of the processes: somebody may have
-// paid meanwhile, and his callback may wait on the disk of any program.
+// Lost is told that this program had no database or no event store for a moment, or has lost the lead of the processes:
+// somebody may have paid meanwhile, and his callback may wait in the inbox or on the disk of any program.
 func (a *Absence) Lost() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
