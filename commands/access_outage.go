@@ -32,14 +32,24 @@ type ResumePayments struct {
 	Until time.Time
 }
 
+// RecordAbsence notes a time in which no program of the platform could take money, beside the outages of the provider.
+type RecordAbsence struct {
+	OrgID id.Organization
+	From  time.Time
+	Until time.Time // after From
+}
+
 func (InterruptPayments) CommandName() string { return "access.InterruptPayments" }
 func (ResumePayments) CommandName() string    { return "access.ResumePayments" }
+func (RecordAbsence) CommandName() string     { return "access.RecordAbsence" }
 
 func (c InterruptPayments) Target() Target { return At(OutageCategory, c.OrgID) }
 func (c ResumePayments) Target() Target    { return At(OutageCategory, c.OrgID) }
+func (c RecordAbsence) Target() Target     { return At(OutageCategory, c.OrgID) }
 
 func (InterruptPayments) outageCommand() {}
 func (ResumePayments) outageCommand()    {}
+func (RecordAbsence) outageCommand()     {}
 
 // Validate checks form.
 func (c InterruptPayments) Validate() error {
@@ -55,5 +65,14 @@ func (c ResumePayments) Validate() error {
 	var f failure.Faults
 	f.Check(!c.OrgID.IsZero(), "orgId", "is required")
 	f.Check(!c.Until.IsZero(), "until", "is required")
+	return f.Err()
+}
+
+// Validate checks form.
+func (c RecordAbsence) Validate() error {
+	var f failure.Faults
+	f.Check(!c.OrgID.IsZero(), "orgId", "is required")
+	f.Check(!c.From.IsZero(), "from", "is required")
+	f.Check(c.From.Before(c.Until), "until", "must be after the beginning")
 	return f.Err()
 }

@@ -36,3 +36,44 @@ func TestOutage_EachBeginningAndEachEndIsRecordedOnce(t *testing.T) {
 		OrgID: org, From: stop.From, Until: stop.From, At: at.Add(time.Hour),
 	})
 }
+
+// TestOutage_AnAbsenceAndAnOutageOfTheProviderLeaveEachOtherAlone: the provider's outage lasts, ends within the absence,
+// and touches it.
+func TestOutage_AnAbsenceAndAnOutageOfTheProviderLeaveEachOtherAlone(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+	org, from := id.Derive[id.Organization]("test", "outage"), at.Add(-6*time.Hour)
+	away := commands.RecordAbsence{OrgID: org, From: from, Until: at}
+	recorded := events.PlatformAway{OrgID: org, From: from, Until: at, At: at}
+	stop := commands.InterruptPayments{OrgID: org, Evidence: "no_receipts", From: from.Add(-time.Hour)}
+	stopped := events.PaymentsInterrupted{OrgID: org, Evidence: "no_receipts", From: stop.From, At: at}
+	ends := commands.ResumePayments{OrgID: org, Until: from.Add(5 * time.Minute)}
+	ended := events.PaymentsResumed{OrgID: org, From: stop.From, Until: ends.Until, At: at}
+
+	s := decidertest.For(t, access.Outages(), at)
+	s.When(away).Then(recorded)
+	s.When(away).ThenNothing()
+	s.When(ends).ThenNothing() // an absence is no outage that lasts
+	s.When(stop).Then(stopped)
+	s.When(away).ThenNothing()
+	s.When(ends).Then(ended)
+
+	s = decidertest.For(t, access.Outages(), at)
+	s.When(stop).Then(stopped)
+	s.When(away).Then(recorded)
+	s.When(stop).ThenNothing()
+	s.When(ends).Then(ended)
+	next := commands.RecordAbsence{OrgID: org, From: at.Add(time.Minute), Until: at.Add(time.Hour)}
+	s.At(at.Add(time.Hour)).When(next).Then(events.PlatformAway{
+		OrgID: org, From: next.From, Until: next.Until, At: at.Add(time.Hour),
+	})
+}
+
+func TestOutage_AnAbsenceThatSeemsToEndInTheFutureKeepsItsLength(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+	org := id.Derive[id.Organization]("test", "outage")
+	decidertest.For(t, access.Outages(), at).
+		When(commands.RecordAbsence{OrgID: org, From: at.Add(40 * time.Minute), Until: at.Add(time.Hour)}).
+		Then(events.PlatformAway{OrgID: org, From: at.Add(-20 * time.Minute), Until: at, At: at})
+}

@@ -2,6 +2,7 @@
 //
 //	fault begins ──► FollowFault ──► timer "round" ──► FollowFault (who came to owe meanwhile) ──► ...
 //	fault ends   ──► FollowFault with its end; the instance ends
+//	platform was away ──► FollowFault with beginning and end, beside all faults
 //
 // The jobs find the customers. The process only remembers the fault.
 package nofault
@@ -36,12 +37,14 @@ type State struct {
 }
 
 // Process has an instance for each router that cannot be reached, and for each organization whose customers cannot pay.
+// An absence of the platform begins and ends none: it is over when it is recorded.
 func Process() processmanagers.Process[State] {
 	return processmanagers.Process[State]{
 		Name: "no_fault",
 		On: []processmanagers.Handled{
 			processmanagers.On(func(e events.PaymentsInterrupted) string { return e.OrgID.String() }),
 			processmanagers.Follow(func(e events.PaymentsResumed) string { return e.OrgID.String() }),
+			processmanagers.On(func(e events.PlatformAway) string { return e.OrgID.String() }),
 			processmanagers.On(func(e events.DeviceUnreachable) string { return e.DeviceID.String() }),
 			processmanagers.Follow(func(e events.DeviceRecovered) string { return e.DeviceID.String() }),
 			processmanagers.Follow(func(e events.DeviceDecommissioned) string { return e.DeviceID.String() }),
@@ -80,6 +83,11 @@ func (s State) over(at time.Time) bool { return at.Sub(s.From) >= most }
 
 // decide asks for the jobs and the next round.
 func decide(s State, in processmanagers.Input, now time.Time) (processmanagers.Output, error) {
+	if in.Event != nil {
+		if e, ok := in.Event.Event.(events.PlatformAway); ok {
+			return processmanagers.Output{Jobs: []commands.Job{absence(e, in.Event.Position)}}, nil
+		}
+	}
 	after := evolve(s, in)
 	switch {
 	case s.From.IsZero() && after.From.IsZero():
@@ -123,5 +131,14 @@ func (s State) job() commands.FollowFault {
 	return commands.FollowFault{
 		OrgID: s.OrgID, Cause: cause + strconv.FormatInt(s.From.Unix(), 10), DeviceID: s.DeviceID, From: s.From,
 		Round: s.Rounds, Position: s.Position,
+	}
+}
+
+// absence is the work of an absence of the platform. Its cause meets that of no outage of the provider, which has a
+// number right after the colon.
+func absence(e events.PlatformAway, position uint64) commands.FollowFault {
+	return commands.FollowFault{
+		OrgID: e.OrgID, Cause: events.ClockNoPayment + ":platform:" + strconv.FormatInt(e.From.UnixMicro(), 10),
+		From: e.From, Until: e.Until, Position: position,
 	}
 }

@@ -71,3 +71,16 @@ func TestNoFault_AnEndWithoutABeginningIsNothing(t *testing.T) {
 	s.When(events.DeviceRecovered{DeviceID: device, At: now}).ThenNothing()
 	s.When(events.PaymentsResumed{OrgID: org, At: now}).ThenNothing()
 }
+
+// TestNoFault_AnAbsenceOfThePlatformStandsBesideAnOutageOfTheProvider: both have the same beginning.
+func TestNoFault_AnAbsenceOfThePlatformStandsBesideAnOutageOfTheProvider(t *testing.T) {
+	t.Parallel()
+	away := events.PlatformAway{OrgID: org, From: from, Until: now.Add(-time.Minute), At: now}
+	follow := processmanagers.Output{Jobs: []commands.Job{commands.FollowFault{
+		OrgID: org, Cause: "no_payment:platform:" + strconv.FormatInt(from.UnixMicro(), 10), From: from,
+		Until: away.Until, Position: processtest.Position,
+	}}}
+	processtest.For(t, nofault.Process(), now).When(away).Then(follow)
+	outage := processtest.For(t, nofault.Process(), now).Given(events.PaymentsInterrupted{OrgID: org, From: from, At: now})
+	outage.When(away).Then(follow)
+}
