@@ -25,6 +25,9 @@ type ReviewDunning struct {
 	// CutsWait refuses a step that cuts: the platform was away, and money of that time may not be counted yet. Like
 	// Rules it is added when the command is executed, and never stored.
 	CutsWait bool `json:"-"`
+	// CutsBy is the instant from which on a step that cuts is refused in the same way: whoever allowed it may know
+	// better by then. Zero = never. It is added and not stored, like CutsWait.
+	CutsBy time.Time `json:"-"`
 }
 
 // ShortDunning reports whether a plan's reviews are Short.

@@ -30,7 +30,8 @@ func decideReview(s Dunning, c commands.ReviewDunning, now time.Time) ([]events.
 		out = append(out, e)
 	}
 	if step := way.At(now); step.State != s.state() {
-		if c.CutsWait && step.State.Cut() && step.State.Rank() > s.state().Rank() {
+		wait := c.CutsWait || !c.CutsBy.IsZero() && !now.Before(c.CutsBy)
+		if wait && step.State.Cut() && step.State.Rank() > s.state().Rank() {
 			return nil, failure.NewConflict("cuts_wait", "Nobody is cut before the money of an outage is counted.")
 		}
 		record(s.step(c, step, now))

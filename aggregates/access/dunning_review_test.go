@@ -11,6 +11,7 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/decidertest"
+	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/money"
 )
 
@@ -223,5 +224,23 @@ func TestPauses_ManyShortOnesLoseNoneOfTheCourse(t *testing.T) {
 	}
 	if least := 720*time.Hour + 120*time.Minute; sum < least || sum > least+120*time.Hour {
 		t.Errorf("pauses of %v, want at least %v", sum, least)
+	}
+}
+
+// TestDunning_APermissionToCutHoldsForAMoment: the review waited for a log that was away, and somebody may have paid
+// meanwhile.
+func TestDunning_APermissionToCutHoldsForAMoment(t *testing.T) {
+	t.Parallel()
+	garden := due.AddDate(0, 0, 3)
+	var s access.Dunning
+	decided(t, &s, owes(due), due)
+	late := owes(due)
+	late.CutsBy = garden
+	if _, err := access.Dunnings().Decide(s, late, garden); failure.CodeOf(err) != "cuts_wait" {
+		t.Errorf("too late: %v", err)
+	}
+	late.CutsBy = garden.Add(1)
+	if list := decided(t, &s, late, garden); len(list) != 1 {
+		t.Errorf("in time: %+v", list)
 	}
 }

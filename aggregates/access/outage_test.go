@@ -37,8 +37,8 @@ func TestOutage_EachBeginningAndEachEndIsRecordedOnce(t *testing.T) {
 	})
 }
 
-// TestOutage_AnAbsenceAndAnOutageOfTheProviderLeaveEachOtherAlone: the provider's outage lasts, ends within the absence,
-// and touches it.
+// TestOutage_AnAbsenceAndAnOutageOfTheProviderLeaveEachOtherAlone: the provider's outage lasts, ends within the
+// absence, and touches it.
 func TestOutage_AnAbsenceAndAnOutageOfTheProviderLeaveEachOtherAlone(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)

@@ -3,39 +3,68 @@ package main
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
+	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/jobs/access"
 	"github.com/lastmile-isp/lastmile/jobs/payments"
 )
 
-// startAbsence notes that this program takes money, and keeps reviews from cutting anybody before the platform's own
-// absence is counted. It comes after the parts that take money and before the processes.
-func (a *App) startAbsence(ctx context.Context) error {
+// startPresence tells other programs what is on the disk of this one, if it keeps callbacks. It comes as soon as there
+// is a database: the start may wait for other things for long.
+func (a *App) startPresence(ctx context.Context, v *vault.Vault) error {
+	if a.kept == nil {
+		return nil
+	}
+	a.presence = accessjobs.NewPresence(accessjobs.PresenceConfig{
+		Program: a.kept.Place(), Kept: a.kept.Money, Vault: v.Presence, Logger: a.logger,
+	})
+	return a.life.start(ctx, "presence", stopStorage, a.presence)
+}
+
+// newAbsence makes the gate of cuts, which is shut until it is started, and longer while money may not be counted.
+func (a *App) newAbsence(ctx context.Context) (*accessjobs.Absence, error) {
 	cfg := accessjobs.AbsenceConfig{
-		Takes: a.roles.has(roleAPI), Settles: a.roles.has(roleProcesses), Presence: a.storage.vault.Presence,
-		Workers: accessjobs.Workers{
-			Bus: a.engines.bus, Views: a.engines.views, Clock: a.clock, Outage: a.paymentOutage,
+		Presence: a.storage.vault.Presence, Views: a.engines.views, Clock: a.clock,
+		Kept:    func() (int64, int64) { return 0, 0 },
+		Written: func() bool { return a.storage.writes.State() == postgres.WritesTaken },
+		Record: func(ctx context.Context, c commands.RecordAbsence, meta commands.Meta) error {
+			_, err := a.engines.bus.Execute(ctx, c, meta)
+			return err
 		},
-		Owed:     func(ctx context.Context) (bool, error) { return paymentsjobs.Owed(ctx, a.storage.vault.Inbox) },
+		Owed: func(ctx context.Context) (bool, error) { return paymentsjobs.Owed(ctx, a.storage.vault.Inbox) },
+		Untaken: func(ctx context.Context, after, until time.Time) (bool, error) {
+			return paymentsjobs.Untaken(ctx, a.storage.vault.Inbox, after, until)
+		},
 		Position: a.lastWork, Passed: a.workPassed, Logger: a.logger,
 	}
 	if kept := a.kept; kept != nil {
 		cfg.Program, cfg.Kept = kept.Place(), func() (int64, int64) { return kept.Ever(), kept.Money() }
 	}
 	absence := accessjobs.NewAbsence(cfg)
-	if cfg.Settles {
-		if err := a.storage.db.Watch(ctx, absence.Lost); err != nil {
-			return fmt.Errorf("watch the database: %w", err)
-		}
-		a.storage.writes.Watch(absence.Lost)
-		a.storage.store.Watch(absence.Lost)
+	if err := a.storage.db.Watch(ctx, absence.Lost); err != nil {
+		return nil, fmt.Errorf("watch the database: %w", err)
 	}
-	if err := a.life.startBeside(ctx, "absence", stopEngines, absence); err != nil {
+	a.storage.writes.Watch(absence.Lost)
+	a.storage.store.Watch(absence.Lost)
+	return absence, nil
+}
+
+// startProcesses starts the processes, and the gate of cuts with them: it is there before they begin to work, and reads
+// their tables.
+func (a *App) startProcesses(ctx context.Context) error {
+	absence, err := a.newAbsence(ctx)
+	if err != nil {
 		return err
 	}
 	a.engines.absence.Store(absence)
-	return nil
+	a.engines.processes.Register(processes()...)
+	if err := a.life.startBeside(ctx, "processes", stopEngines, a.engines.processes); err != nil {
+		return fmt.Errorf("start processes: %w", err)
+	}
+	return a.life.startBeside(ctx, "absence", stopEngines, absence)
 }
 
 // lastWork gives the end of the log, once this program has read it, and the newest command of a process.

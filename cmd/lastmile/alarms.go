@@ -32,6 +32,8 @@ var (
 		"Commands of a process that have used up their attempts.", []string{"process"}, nil)
 	commandWaitingDesc = prometheus.NewDesc("lastmile_process_commands_waiting",
 		"Commands of a process that are not executed yet.", []string{"process"}, nil)
+	cutsWaitingDesc = prometheus.NewDesc("lastmile_cuts_waiting_seconds",
+		"For how long nobody has been cut, because money may not be counted; 0 = cuts go on.", nil, nil)
 	jobsDesc = prometheus.NewDesc("lastmile_jobs",
 		"Outside calls by state; discarded ones have used up their attempts.", []string{"state"}, nil)
 	callbacksDesc = prometheus.NewDesc("lastmile_callbacks_waiting",
@@ -68,7 +70,7 @@ func (alarms) Describe(to chan<- *prometheus.Desc) {
 		writableDesc, processStoppedDesc, processLagDesc, processRetryDesc, instanceStoppedDesc, commandStoppedDesc,
 		commandWaitingDesc, jobsDesc, callbacksDesc, callbacksGivenUpDesc, spoolDesc, spoolDiskDesc,
 		reportsDroppedDesc, sessionsReplacedDesc, behindDesc, reportsRefusedDesc, reportsCrowdedDesc,
-		directoryAgeDesc, incompleteDesc,
+		directoryAgeDesc, incompleteDesc, cutsWaitingDesc,
 	} {
 		to <- d
 	}
@@ -102,6 +104,9 @@ func (m alarms) Collect(to chan<- prometheus.Metric) {
 		to <- prometheus.MustNewConstMetric(reportsCrowdedDesc, prometheus.CounterValue, float64(status.Crowded))
 		to <- prometheus.MustNewConstMetric(sessionsReplacedDesc, prometheus.CounterValue,
 			float64(m.app.radius.live.Ended()))
+	}
+	if absence := m.app.engines.absence.Load(); absence != nil {
+		show(cutsWaitingDesc, absence.Waiting().Seconds())
 	}
 	if m.app.roles.has(roleProcesses) {
 		for _, s := range m.app.engines.processes.Status() {

@@ -47,9 +47,10 @@ type App struct {
 	dialRouter routeros.DialFunc // nil = the machine's network
 
 	telemetry *telemetry.Store
-	radius    *radiusParts       // nil in a program that does not answer routers
-	customers *radiusParts       // who may sign in; nil until it is started
-	kept      *paymentsjobs.Kept // callbacks that wait for the database; nil without the role api
+	radius    *radiusParts         // nil in a program that does not answer routers
+	customers *radiusParts         // who may sign in; nil until it is started
+	kept      *paymentsjobs.Kept   // callbacks that wait for the database; nil without the role api
+	presence  *accessjobs.Presence // nil without the role api, and before there is a database
 	// providerHosts are the targets of the breakers of the provider, by environment.
 	providerHosts map[string]string
 
@@ -57,12 +58,12 @@ type App struct {
 
 	betweenSteps func(name string) // of appOptions
 
-	listener        *httpapi.Listener // nil without the role api
-	redirect        *httpapi.Listener // nil without the role api or WALLED_GARDEN_ADDR
-	metricsListener *httpapi.Listener
-	door            *door
-	awaits          atomic.Pointer[awaited] // what the start waits for; nil = nothing
-	runtime         runtimeFile
+	listener         *httpapi.Listener // nil without the role api
+	redirect         *httpapi.Listener // nil without the role api or WALLED_GARDEN_ADDR
+	metricsListener  *httpapi.Listener
+	door, gardenDoor *door                   // nil as their listeners
+	awaits           atomic.Pointer[awaited] // what the start waits for; nil = nothing
+	runtime          runtimeFile
 }
 
 // appOptions has settings that only tests and the demo change; the zero value is an installation's.
@@ -107,9 +108,9 @@ func StartApp(ctx context.Context, cfg Config, r roles, logger *slog.Logger, opt
 	return a, nil
 }
 
-// start runs the steps. The HTTP address is taken first, so that a second program on it fails before it has an effect,
-// and callbacks have an address. Requests are answered 503 until the last step, except that callbacks that tell of
-// money are kept on the disk.
+// start runs the steps. The addresses of HTTP are taken first, so that a second program on them fails before it has an
+// effect, and callbacks have an address. Requests are answered 503 until the last step, except that callbacks that tell
+// of money are kept on the disk.
 func (a *App) start(ctx context.Context, opts appOptions) error {
 	if err := a.refuseSecond(ctx); err != nil {
 		return err
@@ -139,13 +140,9 @@ func (a *App) start(ctx context.Context, opts appOptions) error {
 	if err != nil {
 		return err
 	}
-	if err := a.startAbsence(ctx); err != nil {
+	if err := a.startWork(ctx); err != nil {
 		return err
 	}
-	if err := a.engines.startWork(ctx, a.life, a.roles); err != nil {
-		return err
-	}
-	a.engines.absence.Load().StartSettling()
 	if err := a.startRounds(ctx); err != nil {
 		return err
 	}
@@ -158,17 +155,31 @@ func (a *App) start(ctx context.Context, opts appOptions) error {
 			return err
 		}
 	}
-	if err := a.startMetrics(ctx); err != nil {
-		return err
-	}
+	a.showMetrics(ctx)
 	a.awaitReadModels(ctx)
-	if err := a.startRedirect(ctx); err != nil {
-		return err
-	}
+	a.openGarden(ctx)
 	if err := a.serve(ctx, areas); err != nil {
 		return err
 	}
-	return a.announce(ctx)
+	if err := a.announce(ctx); err != nil {
+		return err
+	}
+	if a.presence != nil {
+		a.presence.Serve()
+	}
+	return nil
+}
+
+// startWork starts jobs and processes, after all areas have registered theirs. Processes enqueue jobs, so jobs come
+// first.
+func (a *App) startWork(ctx context.Context) error {
+	if err := a.life.startBeside(ctx, "jobs", stopEngines, a.engines.jobs); err != nil {
+		return err
+	}
+	if !a.roles.has(roleProcesses) {
+		return nil
+	}
+	return a.startProcesses(ctx)
 }
 
 // storageMode says how this program opens the storage. One that has taken money with its DATA_DIR before takes it again
@@ -177,7 +188,7 @@ func (a *App) start(ctx context.Context, opts appOptions) error {
 func (a *App) storageMode(opts appOptions) storageMode {
 	return storageMode{
 		node: a.roles.has(roleEventStore), patient: !opts.demo, awaits: a.kept != nil && a.kept.Ran(),
-		awaitsStore: !opts.demo, awaiting: a.awaits.Store,
+		awaitsStore: !opts.demo, awaiting: a.awaits.Store, opened: a.startPresence,
 	}
 }
 
@@ -289,44 +300,54 @@ func (a *App) Addr() string { return a.listener.Addr() }
 // DB gives the open database. Only tests use it.
 func (a *App) DB() *postgres.DB { return a.storage.db }
 
-// listen opens the listeners. HTTP requests are answered 503 until the door is opened; callbacks that tell of money
-// wait on the disk.
-func (a *App) listen(ctx context.Context) error {
-	if a.roles.has(roleAPI) {
-		starting, err := a.keepEarly(ctx)
+// listen takes all addresses of HTTP, so that a program that cannot have one of them fails before it has an effect.
+// Until the doors are opened requests are answered 503, and callbacks that tell of money wait on the disk.
+func (a *App) listen(ctx context.Context) (err error) {
+	if a.cfg.MetricsAddr != "" {
+		metrics := http.NewServeMux()
+		metrics.Handle("GET /metrics", httpapi.MetricsHandler(a.metrics))
+		if a.metricsListener, err = a.listenAt(ctx, "METRICS_ADDR", a.cfg.MetricsAddr, metrics); err != nil {
+			return err
+		}
+	}
+	if !a.roles.has(roleAPI) {
+		return nil
+	}
+	if a.cfg.WalledGardenAddr != "" {
+		a.gardenDoor = &door{starting: http.HandlerFunc(a.notReady)}
+		a.redirect, err = a.listenAt(ctx, "WALLED_GARDEN_ADDR", a.cfg.WalledGardenAddr, a.gardenDoor)
 		if err != nil {
 			return err
 		}
-		a.door = &door{starting: starting}
-		l, err := httpapi.Listen(ctx, a.cfg.HTTPAddr, a.door, a.logger)
-		if err != nil {
-			return fmt.Errorf("HTTP_ADDR: %w", err)
-		}
-		a.listener = l
-		return a.life.start(ctx, "http listener", stopServing, l)
 	}
-	return nil
-}
-
-// startMetrics serves Prometheus on a listener of its own, METRICS_ADDR, which must not be reachable from outside.
-func (a *App) startMetrics(ctx context.Context) error {
-	a.metrics.MustRegister(collectors.NewGoCollector(),
-		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), alarms{a})
-	if a.cfg.MetricsAddr == "" {
-		return nil
-	}
-	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", httpapi.MetricsHandler(a.metrics))
-	l, err := httpapi.Listen(ctx, a.cfg.MetricsAddr, mux, a.logger)
+	starting, err := a.keepEarly(ctx)
 	if err != nil {
-		return fmt.Errorf("METRICS_ADDR: %w", err)
-	}
-	a.metricsListener = l
-	if err := a.life.start(ctx, "metrics", stopServing, l); err != nil {
 		return err
 	}
-	a.logger.InfoContext(ctx, "metrics", "address", "http://"+l.Addr()+"/metrics")
-	return nil
+	a.door = &door{starting: starting}
+	a.listener, err = a.listenAt(ctx, "HTTP_ADDR", a.cfg.HTTPAddr, a.door)
+	return err
+}
+
+// listenAt takes an address, which a setting names, and serves there until the end of the program.
+func (a *App) listenAt(
+	ctx context.Context, setting, address string, handler http.Handler,
+) (*httpapi.Listener, error) {
+	l, err := httpapi.Listen(ctx, address, handler, a.logger)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", setting, err)
+	}
+	return l, a.life.start(ctx, "listener of "+setting, stopServing, l)
+}
+
+// showMetrics gives Prometheus all metrics at METRICS_ADDR, which must not be reachable from outside.
+func (a *App) showMetrics(ctx context.Context) {
+	a.metrics.MustRegister(collectors.NewGoCollector(),
+		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), alarms{a})
+	if l := a.metricsListener; l != nil {
+		a.life.started("metrics", stopServing, func(context.Context) { l.Stop() }) // before what they show is stopped
+		a.logger.InfoContext(ctx, "metrics", "address", "http://"+l.Addr()+"/metrics")
+	}
 }
 
 // door is the handler of the HTTP listener. It is closed while the program starts.

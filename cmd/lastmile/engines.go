@@ -29,7 +29,7 @@ type engines struct {
 	access      *identityviews.Access
 	jobs        *jobrunner.Runner
 	processes   *processrunner.Runner
-	absence     atomic.Pointer[accessjobs.Absence] // nil until it is started, before the processes
+	absence     atomic.Pointer[accessjobs.Absence] // nil until just before the processes start
 }
 
 // openBus makes the bus and registers the aggregates of all areas.
@@ -84,6 +84,7 @@ func startEngines(
 				absence := e.absence.Load()
 				return absence != nil && absence.MayCut()
 			},
+			Clock: c,
 		},
 		Lost: func() {
 			if absence := e.absence.Load(); absence != nil {
@@ -92,22 +93,6 @@ func startEngines(
 		},
 	})
 	return e, nil
-}
-
-// startWork starts jobs and processes, after all areas have registered theirs. Processes enqueue jobs, so jobs come
-// first.
-func (e *engines) startWork(ctx context.Context, l *lifecycle, roles roles) error {
-	if err := l.startBeside(ctx, "jobs", stopEngines, e.jobs); err != nil {
-		return err
-	}
-	if !roles.has(roleProcesses) {
-		return nil
-	}
-	e.processes.Register(processes()...)
-	if err := l.startBeside(ctx, "processes", stopEngines, e.processes); err != nil {
-		return fmt.Errorf("start processes: %w", err)
-	}
-	return nil
 }
 
 // WaitFor waits until a read model, or the directory, shows a position (httpapi.Visibility).

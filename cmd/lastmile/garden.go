@@ -11,7 +11,6 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/gateways/mobilemoney"
-	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/httpapi/network"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -78,13 +77,13 @@ func (a *App) payPage(slug string) string {
 	return "http://" + host + "/pay"
 }
 
-// startRedirect answers at WALLED_GARDEN_ADDR, in a program that answers HTTP.
-func (a *App) startRedirect(ctx context.Context) error {
-	if a.cfg.WalledGardenAddr == "" || a.listener == nil {
-		return nil
+// openGarden begins to answer at WALLED_GARDEN_ADDR, in a program that answers HTTP.
+func (a *App) openGarden(ctx context.Context) {
+	if a.gardenDoor == nil {
+		return
 	}
 	devices := networkviews.DevicesQuery{Views: a.engines.views}
-	listener, err := httpapi.Listen(ctx, a.cfg.WalledGardenAddr, &networkapi.Redirect{
+	a.gardenDoor.open(&networkapi.Redirect{
 		Page: func(ctx context.Context, router netip.Addr) (string, error) {
 			device, err := devices.OfTunnel(ctx, router)
 			if err != nil || device == nil {
@@ -94,13 +93,10 @@ func (a *App) startRedirect(ctx context.Context) error {
 			return a.payPage(slug), err
 		},
 		Clock: a.clock, Logger: a.logger,
-	}, a.logger)
-	if err != nil {
-		return fmt.Errorf("WALLED_GARDEN_ADDR: %w", err)
-	}
-	a.redirect = listener
-	a.logger.InfoContext(ctx, "walled garden redirect", "address", listener.Addr())
-	return a.life.startBeside(ctx, "walled garden redirect", stopServing, listener)
+	})
+	l := a.redirect
+	a.life.startedBeside("walled garden redirect", stopServing, func(context.Context) { l.Stop() })
+	a.logger.InfoContext(ctx, "walled garden redirect", "address", l.Addr())
 }
 
 // gardenSites lists what customers in every walled garden reach by WALLED_GARDEN_SITES.

@@ -59,6 +59,33 @@ func withoutLog(t *testing.T, restarted bool) {
 	k.afterOutage([]*App{k.app}, who)
 }
 
+// TestOutages_WhoPaysWhileNobodyHandlesTheInboxIsNotCut: the one program with the role jobs is gone, the others go on.
+// The customer's callback waits in the inbox for half a minute, and then his cut falls due.
+func TestOutages_WhoPaysWhileNobodyHandlesTheInboxIsNotCut(t *testing.T) {
+	t.Parallel()
+	addr := freePort(t)
+	k := newKit(t, "PAYMENT_CALLBACK_URL=http://"+addr+"/webhooks/mobile-money/stk")
+	movable := clock.NewMovable(clock.System(), 0)
+	k.clock = movable
+	k.nodeApart()
+	k.app, k.addr = k.startBeside(roles{roleAPI}, "DATA_DIR="+t.TempDir(), "HTTP_ADDR="+addr), addr
+	processes := k.startBeside(roles{roleProjections, roleProcesses}, "DATA_DIR="+t.TempDir())
+	jobs := func() *App { return k.startBeside(roles{roleJobs}, "DATA_DIR="+t.TempDir()) }
+	handling := jobs()
+	k.signIn()
+	who := k.cutSoon("254711000805", movable)
+	gate := processes.engines.absence.Load()
+	k.eventually("cuts to be allowed", func(context.Context) (bool, error) { return gate.MayCut(), nil })
+
+	handling.Stop()
+	k.pay(who.phone, who.account, 1500)
+	movable.Advance(40 * time.Second)
+	k.eventually("the waiting money to be noticed", func(context.Context) (bool, error) { return !gate.MayCut(), nil })
+	movable.Advance(time.Hour)
+	jobs()
+	k.afterOutage([]*App{processes}, who)
+}
+
 // debtor is a customer whose cut falls due half an hour later.
 type debtor struct {
 	phone, id, account string

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/internal/journal"
 	"github.com/lastmile-isp/lastmile/internal/loop"
+	"github.com/lastmile-isp/lastmile/internal/placename"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
 	"github.com/lastmile-isp/lastmile/jobs/access"
@@ -35,6 +37,7 @@ type radiusParts struct {
 	loader    *directory.Loader // brings passwords and secrets
 	live      *telemetry.Live   // keeps the limit of sessions
 	recorder  *telemetry.Recorder
+	spool     string // the name of its disk among those of all programs
 	meter     *accesscases.Meter
 	caps      *runner.Memory    // fills the meter from the log
 	teller    *telemetry.Teller // of what waits for the tables
@@ -106,11 +109,16 @@ func (a *App) newServer(p *radiusParts) error {
 	})
 	p.caps = runner.NewMemory(p.meter, a.engines.feed, a.logger)
 	p.recorder = a.newRecorder(p)
-	p.teller = a.newTeller(p.recorder)
+	folder := filepath.Join(a.cfg.DataDir, spoolFolder)
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return fmt.Errorf("DATA_DIR: %w", err)
+	}
+	p.spool = placename.Of(folder, a.logger)
+	p.teller = a.newTeller(p.recorder, p.spool)
 	p.keeper = a.newKeeper(p.recorder)
 	p.writer = telemetry.NewRefusalWriter(a.telemetry, p.refusals, a.logger)
 	p.vouchers = directory.NewVoucherRecorder(p.directory, a.recordVoucher, a.logger)
-	p.notes = directory.NewVoucherNotes(p.directory, filepath.Join(a.cfg.DataDir, spoolFolder), a.logger)
+	p.notes = directory.NewVoucherNotes(p.directory, folder, a.logger)
 	sink := accounting.Sink{Recorder: p.recorder}
 	server, err := radius.New(radius.Config{
 		AccessAddr: a.cfg.RadiusAuthAddr, AccountingAddr: a.cfg.RadiusAcctAddr, Directory: p.directory,

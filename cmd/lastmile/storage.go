@@ -48,6 +48,8 @@ type storageMode struct {
 	awaits, awaitsStore bool
 	awaiting            func(*awaited)
 	patience            time.Duration // for every other event store; 0 = storePatience
+	// opened is called as soon as there are database and vault; nil = nobody is.
+	opened func(context.Context, *vault.Vault) error
 }
 
 // openStorage opens the database, the vault and the log, in this order. It notes each part in l, which stops it.
@@ -70,6 +72,11 @@ func openStorage(ctx context.Context, cfg Config, c clock.Clock, l *lifecycle, m
 	}
 	if err := follow(ctx, c, s.vault.ClockAhead); err != nil {
 		return nil, err
+	}
+	if mode.opened != nil {
+		if err := mode.opened(ctx, s.vault); err != nil {
+			return nil, err
+		}
 	}
 	storeURL, err := s.openLog(ctx, cfg, c, l, mode, running)
 	if err != nil {

@@ -47,7 +47,7 @@ func (a *App) accountingBehind(ctx context.Context) bool {
 		if a.customers.recorder.Status().Behind > auditBehind {
 			return true
 		}
-		own = a.spoolName()
+		own = a.customers.spool
 	}
 	waits, err := a.telemetry.OthersWait(ctx, own, auditBehind)
 	return err != nil || waits

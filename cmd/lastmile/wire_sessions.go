@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -48,22 +47,11 @@ func (a *App) newRecorder(p *radiusParts) *telemetry.Recorder {
 	})
 }
 
-// spoolName names this program among those that hear routers: the same disk has the same name after a restart. On
-// another machine it has another one, and the teller then removes the former one.
-func (a *App) spoolName() string {
-	host, _ := os.Hostname() // without one the folder is the name
-	folder, err := filepath.Abs(filepath.Join(a.cfg.DataDir, spoolFolder))
-	if err != nil {
-		folder = filepath.Join(a.cfg.DataDir, spoolFolder)
-	}
-	return host + ":" + folder
-}
-
 // newTeller makes what tells other programs which reports wait on the disk of this one.
-func (a *App) newTeller(recorder *telemetry.Recorder) *telemetry.Teller {
+func (a *App) newTeller(recorder *telemetry.Recorder, spool string) *telemetry.Teller {
 	return telemetry.NewTeller(telemetry.TellerConfig{
-		Store: a.telemetry, Program: a.spoolName(), Dir: filepath.Join(a.cfg.DataDir, spoolFolder),
-		Clock: a.clock, Logger: a.logger,
+		Store: a.telemetry, Program: spool, Dir: filepath.Join(a.cfg.DataDir, spoolFolder), Clock: a.clock,
+		Logger: a.logger,
 		Waits: func() (time.Duration, bool) {
 			status := recorder.Status()
 			return status.Behind, status.SpoolBytes > 0

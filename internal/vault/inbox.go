@@ -94,6 +94,9 @@ select count(*) filter (where done_at is null and last_failure <> $1),
 from {schema}.callbacks where done_at is null or last_failure <> ''`
 	owedCallbacksSQL = `
 select exists (select from {schema}.callbacks where done_at is null and verified and last_failure <> all ($1))`
+	untakenCallbacksSQL = `
+select exists (select from {schema}.callbacks where done_at is null and verified and received_at > $1 and
+	received_at <= $2 and last_failure = any ($3))`
 	releaseLeasesSQL = `
 update {schema}.callbacks set lease = null, due_at = $1 where lease is not null and done_at is null`
 	pendingSQL = `
@@ -242,6 +245,16 @@ func (i *Inbox) Owed(ctx context.Context, without ...string) (owed bool, err err
 		return false, fmt.Errorf("look for callbacks: %w", err)
 	}
 	return owed, nil
+}
+
+// Untaken reports whether a verified callback of a time waits that nobody has tried, or whose last try failed for a
+// given cause.
+func (i *Inbox) Untaken(ctx context.Context, after, until time.Time, causes ...string) (untaken bool, err error) {
+	row := i.core.db.Owner.QueryRow(ctx, i.core.sql(untakenCallbacksSQL), after, until, append([]string{""}, causes...))
+	if err := row.Scan(&untaken); err != nil {
+		return false, fmt.Errorf("look for callbacks: %w", err)
+	}
+	return untaken, nil
 }
 
 // finish runs a statement that changes a row only while its lease is held. Fails: callback_lease_lost.

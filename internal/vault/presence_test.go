@@ -1,82 +1,158 @@
 package vault_test
 
 import (
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/internal/vault"
 )
 
-// beats notes a sign of life of a program: an absence is a gap of 5 minutes, and 72 hours of one count.
-func (k kit) beats(t *testing.T, program string, kept int64, machine time.Time) vault.Beat {
+// signs notes a sign of life and gives what is known then: an absence is a gap of 5 minutes, and 72 hours of one count.
+func (k kit) signs(t *testing.T, s vault.Sign) vault.Seen {
 	t.Helper()
-	b, err := k.Presence.Beat(t.Context(), vault.Beating{Program: program, Kept: kept, Now: machine}, 5*time.Minute,
-		72*time.Hour)
+	if err := k.Presence.Beat(t.Context(), s, 5*time.Minute, 72*time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	return k.seen(t)
+}
+
+// seen gives what is known.
+func (k kit) seen(t *testing.T) vault.Seen {
+	t.Helper()
+	s, err := k.Presence.Read(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	return b
+	return s
 }
 
-func TestPresence_AProgramWhoseClockIsWrongHidesAndInventsNoAbsence(t *testing.T) {
+// aged makes the newest sign of life of all programs older.
+func (k kit) aged(t *testing.T, by string) {
+	t.Helper()
+	k.exec(t, `update {schema}.presence set beat_at = beat_at - interval '`+by+`'`)
+}
+
+func TestPresence_EachAbsenceIsNotedApart(t *testing.T) {
 	t.Parallel()
 	k := open(t)
-	if b, err := k.Presence.Read(t.Context()); err != nil || !b.At.IsZero() || b.Now.IsZero() || len(b.Programs) != 0 {
-		t.Errorf("before the first beat: %+v, %v", b, err)
+	serves := vault.Sign{Program: "a", Serves: true}
+	if s := k.seen(t); !s.At.IsZero() || s.Now.IsZero() || len(s.Programs)+len(s.Absences) != 0 {
+		t.Errorf("before the first sign: %+v", s)
 	}
-	for _, wrong := range []time.Duration{0, 40 * 365 * 24 * time.Hour, -time.Hour, 0} {
-		if b := k.beats(t, "a", 0, start.Add(wrong)); b.Away != (vault.Absence{}) || !b.At.Equal(b.Now) {
-			t.Errorf("a clock that is ahead by %v: %+v", wrong, b)
-		}
+	if s := k.signs(t, serves); len(s.Absences) != 0 || s.At.After(s.Now) || s.Now.Sub(s.At) > time.Minute {
+		t.Errorf("after the first sign: %+v", s)
 	}
-	k.exec(t, `update {schema}.presence set beat_at = beat_at - interval '20 hours'`)
-	b := k.beats(t, "b", 0, start)
-	if gone := b.Away.Until.Sub(b.Away.From); !b.Away.Until.Equal(start) || gone < 20*time.Hour || gone > 21*time.Hour {
-		t.Errorf("after 20 hours: %+v", b.Away)
+	k.aged(t, "4 minutes")
+	if s := k.signs(t, serves); len(s.Absences) != 0 {
+		t.Errorf("after 4 minutes: %+v", s.Absences)
 	}
-	if after := k.beats(t, "a", 0, start.Add(time.Minute)); after.Away != b.Away {
-		t.Errorf("the absence became %+v", after.Away)
+	k.aged(t, "20 hours")
+	first := k.signs(t, serves)
+	if n := len(first.Absences); n != 1 || !first.Absences[0].Until.Equal(first.At) {
+		t.Fatalf("after 20 hours: %+v", first)
 	}
-	if err := k.Presence.Settled(t.Context(), b.Away); err != nil {
+	if away := first.Absences[0].Until.Sub(first.Absences[0].From); away < 20*time.Hour || away > 21*time.Hour {
+		t.Errorf("20 hours count %v", away)
+	}
+	if s := k.signs(t, serves); len(s.Absences) != 1 || s.Absences[0] != first.Absences[0] {
+		t.Errorf("the absence became %+v", s.Absences)
+	}
+	k.aged(t, "6 minutes")
+	two := k.signs(t, vault.Sign{Program: "b", Serves: true})
+	if len(two.Absences) != 2 || two.Absences[0] != first.Absences[0] || two.Absences[1].Until.Before(first.At) {
+		t.Errorf("after a second absence: %+v", two.Absences)
+	}
+	if err := k.Presence.Settled(t.Context(), first.Absences[0]); err != nil {
 		t.Fatal(err)
 	}
-
-	// the database's clock was put back
-	k.exec(t, `update {schema}.presence set beat_at = beat_at + interval '4 years'`)
-	if b := k.beats(t, "a", 0, start); b.Away != (vault.Absence{}) || !b.At.Equal(b.Now) {
-		t.Errorf("after a clock of the database that was ahead: %+v", b)
+	if s := k.seen(t); len(s.Absences) != 1 || s.Absences[0] != two.Absences[1] {
+		t.Errorf("after the first is settled: %+v", s.Absences)
 	}
-	k.exec(t, `update {schema}.presence set beat_at = beat_at - interval '4 years'`)
-	b = k.beats(t, "a", 0, start)
-	if gone := b.Away.Until.Sub(b.Away.From); gone != 72*time.Hour {
-		t.Errorf("an absence of years counts %v", gone)
+}
+
+func TestPresence_AClockOfTheDatabaseThatIsWrongHidesNoAbsenceForLong(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	serves := vault.Sign{Program: "a", Serves: true}
+	k.signs(t, serves)
+	k.aged(t, "-4 years") // it was put back
+	if s := k.signs(t, serves); len(s.Absences) != 0 || s.At.After(s.Now) {
+		t.Errorf("after a clock that was ahead: %+v", s)
+	}
+	k.aged(t, "4 years")
+	s := k.signs(t, serves)
+	if len(s.Absences) != 1 || s.Absences[0].Until.Sub(s.Absences[0].From) != 72*time.Hour {
+		t.Errorf("an absence of years: %+v", s.Absences)
+	}
+}
+
+func TestPresence_ProgramsThatAreBackAtOnceNoteOneAbsence(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	k.signs(t, vault.Sign{Program: "a", Serves: true})
+	for range 20 {
+		k.aged(t, "1 hour")
+		var all sync.WaitGroup
+		for _, program := range []string{"a", "b", "c", "d"} {
+			all.Go(func() {
+				s := vault.Sign{Program: program, Serves: true}
+				if err := k.Presence.Beat(t.Context(), s, 5*time.Minute, 72*time.Hour); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+	}
+	if s := k.seen(t); len(s.Absences) != 20 {
+		t.Errorf("%d absences of 20", len(s.Absences))
+	}
+}
+
+// TestPresence_AProgramThatStartsEndsNoAbsence: it tells of its disk, and has not taken money yet.
+func TestPresence_AProgramThatStartsEndsNoAbsence(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	k.signs(t, vault.Sign{Program: "a", Serves: true})
+	k.aged(t, "1 hour")
+	if s := k.signs(t, vault.Sign{Program: "b", Kept: 2}); len(s.Absences) != 0 || s.Now.Sub(s.At) < time.Hour ||
+		len(s.Programs) != 2 {
+		t.Errorf("%+v", s)
+	}
+	if s := k.signs(t, vault.Sign{Program: "b", Serves: true}); len(s.Absences) != 1 {
+		t.Errorf("%+v", s)
 	}
 }
 
 func TestPresence_EachProgramTellsWhatIsOnItsDisk(t *testing.T) {
 	t.Parallel()
 	k := open(t)
-	first := k.beats(t, "a", 2, start)
-	k.beats(t, "b", 0, start)
-	b := k.beats(t, "a", 5, start)
-	if len(b.Programs) != 2 || b.Programs[0].Kept != 5 || !b.Programs[0].Since.Equal(first.Now) ||
-		!b.Programs[0].At.Equal(b.Now) || !b.Programs[1].Since.IsZero() {
-		t.Errorf("%+v", b)
+	first := k.signs(t, vault.Sign{Program: "a", Kept: 2, Serves: true}).Programs[0]
+	k.signs(t, vault.Sign{Program: "b", Serves: true})
+	s := k.signs(t, vault.Sign{Program: "a", Kept: 5, Stops: true})
+	if a := s.Programs[0]; len(s.Programs) != 2 || a.Kept != 5 || !a.Since.Equal(first.Since) ||
+		!a.At.After(first.At) ||
+		a.Stopped || !s.Programs[1].Since.IsZero() {
+		t.Errorf("%+v", s)
 	}
-	if err := k.Presence.Forget(t.Context(), first.Programs[0]); err != nil {
+	if err := k.Presence.Forget(t.Context(), first); err != nil {
 		t.Fatal(err)
 	}
-	b = k.beats(t, "a", 0, start)
-	if len(b.Programs) != 2 || !b.Programs[0].Since.IsZero() {
-		t.Errorf("one that has given a sign of life is forgotten, or its disk is not empty: %+v", b)
+	s = k.signs(t, vault.Sign{Program: "a", Stops: true})
+	if a := s.Programs[0]; len(s.Programs) != 2 || !a.Since.IsZero() || !a.Stopped {
+		t.Errorf("one that has given a sign of life is forgotten, or has not stopped: %+v", s)
 	}
-	if err := k.Presence.Forget(t.Context(), b.Programs[0]); err != nil {
+	if s := k.signs(t, vault.Sign{Program: "a"}); s.Programs[0].Stopped || !s.Programs[0].Served.Equal(first.Served) ||
+		first.Served.IsZero() {
+		t.Errorf("after a start: %+v", s)
+	}
+	if err := k.Presence.Forget(t.Context(), k.seen(t).Programs[0]); err != nil {
 		t.Fatal(err)
 	}
 	if err := k.Presence.Leave(t.Context(), "b"); err != nil {
 		t.Fatal(err)
 	}
-	if b, err := k.Presence.Read(t.Context()); err != nil || len(b.Programs) != 0 || b.At.IsZero() {
-		t.Errorf("%+v, %v", b, err)
+	if s := k.seen(t); len(s.Programs) != 0 || s.At.IsZero() {
+		t.Errorf("%+v", s)
 	}
 }

@@ -353,6 +353,34 @@ func TestCallbackSecrets_OfPromptsAreForgottenAfterAMonth(t *testing.T) {
 	wantCode(t, err, "callback_token_unknown")
 }
 
+func TestInbox_WhatNobodyHandlesIsUntaken(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	untaken := func(want bool, from, until time.Duration) {
+		t.Helper()
+		now := k.clock.Now()
+		got, err := k.Inbox.Untaken(t.Context(), now.Add(-from), now.Add(-until), "away")
+		if err != nil || got != want {
+			t.Errorf("untaken: %v, %v", got, err)
+		}
+	}
+	c := callback()
+	c.ReceivedAt = k.clock.Now().Add(-time.Minute)
+	must[uuid.UUID](t)(k.Inbox.Store(t.Context(), c))
+	untaken(true, 10*time.Minute, 30*time.Second)
+	untaken(false, 10*time.Minute, 61*time.Second)
+	untaken(false, time.Minute, 30*time.Second)
+	for cause, want := range map[string]bool{"panicked": false, "away": true} {
+		k.clock.Advance(time.Minute)
+		for _, c := range take(t, k, c) {
+			if err := k.Inbox.Fail(t.Context(), c, cause, time.Second); err != nil {
+				t.Fatal(err)
+			}
+		}
+		untaken(want, 10*time.Minute, 30*time.Second)
+	}
+}
+
 func TestInbox_OnlyWhatIsVerifiedIsOwed(t *testing.T) {
 	t.Parallel()
 	k := open(t)

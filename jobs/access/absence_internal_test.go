@@ -2,6 +2,7 @@ package accessjobs
 
 import (
 	"context"
+	"errors"
 	"testing"
 	"time"
 
@@ -15,15 +16,19 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
-// gateKit is the gate of cuts of a program that drives processes and takes no money, beside one that takes it. The test
-// makes each look.
+// gateKit is the gate of cuts of a program that drives processes and keeps callbacks, beside one that keeps some, too.
+// The test makes each look.
 type gateKit struct {
 	*Absence
-	t     *testing.T
-	clock *clock.Manual
-	db    *postgres.DB
-	ever  int64 // callbacks that have waited on this program's own disk
-	owed  bool
+	t       *testing.T
+	clock   *clock.Manual
+	db      *postgres.DB
+	ever    int64 // callbacks that have waited on this program's own disk
+	waiting int64 // that wait there
+	owed    bool
+	idle    bool // nobody handles the inbox
+	refuses bool // the database writes nothing
+	behind  bool // the processes are not done
 }
 
 // newGate makes the gate of a program that has not looked yet, on a clock that stands at 09:00 UTC.
@@ -39,38 +44,66 @@ func newGate(t *testing.T) *gateKit {
 		t.Fatal(err)
 	}
 	k.Absence = NewAbsence(AbsenceConfig{
-		Settles: true, Workers: Workers{Clock: k.clock}, Presence: v.Presence, Logger: storetest.Quiet(),
+		Presence: v.Presence, Program: "own", Clock: k.clock, Logger: storetest.Quiet(),
+		Kept:     func() (int64, int64) { return k.ever, k.waiting },
+		Written:  func() bool { return !k.refuses },
 		Owed:     func(context.Context) (bool, error) { return k.owed, nil },
+		Untaken:  func(context.Context, time.Time, time.Time) (bool, error) { return k.idle, nil },
 		Position: func(context.Context) (uint64, int64, error) { return 0, 0, nil },
-		Passed:   func(context.Context, uint64, int64) (bool, error) { return true, nil },
+		Passed: func(context.Context, uint64, int64) (bool, error) {
+			if k.behind {
+				return false, errors.New("the processes are behind")
+			}
+			return true, nil
+		},
 	})
-	k.cfg.Kept = func() (int64, int64) { return k.ever, 0 }
 	return k
+}
+
+// restarts is the next start of the program.
+func (k *gateKit) restarts() { k.Absence = NewAbsence(k.cfg) }
+
+// signs gives a sign of life of a program.
+func (k *gateKit) signs(s vault.Sign) {
+	k.t.Helper()
+	if err := k.cfg.Presence.Beat(k.t.Context(), s, absentFor, longest); err != nil {
+		k.t.Fatal(err)
+	}
 }
 
 // other gives a sign of life of the program that takes money.
 func (k *gateKit) other(kept int64) {
 	k.t.Helper()
-	_, err := k.cfg.Presence.Beat(k.t.Context(), vault.Beating{Program: "other", Kept: kept, Now: k.clock.Now()},
-		absentFor, longest)
+	k.signs(vault.Sign{Program: "other", Kept: kept, Serves: true})
+}
+
+// passes lets time go by, in which no program gives a sign of life.
+func (k *gateKit) passes(d time.Duration) {
+	k.t.Helper()
+	k.clock.Advance(d)
+	if _, err := k.db.Owner.Exec(k.t.Context(), `update `+k.db.Namespace.Schema("vault")+
+		`.presence_programs set beat_at = beat_at - $1::interval, kept_since = kept_since - $1::interval,
+		served_at = served_at - $1::interval`, d); err != nil {
+		k.t.Fatal(err)
+	}
+}
+
+// programs counts the programs that are known.
+func (k *gateKit) programs() int {
+	k.t.Helper()
+	s, err := k.cfg.Presence.Read(k.t.Context())
 	if err != nil {
 		k.t.Fatal(err)
 	}
+	return len(s.Programs)
 }
 
 // mayCut looks, settles what can be settled, and checks whether reviews may cut.
 func (k *gateKit) mayCut(want bool, when string) {
 	k.t.Helper()
-	if err := k.look(k.t.Context()); err != nil {
-		k.t.Fatal(err)
-	}
-	if d, open := k.doubt(); open {
-		if err := k.settle(k.t.Context(), d); err != nil {
-			k.t.Fatal(err)
-		}
-	}
-	if got := k.MayCut(); got != want {
-		k.t.Errorf("%s: may cut %v", when, got)
+	k.round(k.t.Context())
+	if got := k.MayCut(); got != want || want && k.Waiting() > 0 {
+		k.t.Errorf("%s: may cut %v, cuts wait for %v", when, got, k.Waiting())
 	}
 }
 
@@ -80,9 +113,6 @@ func TestAbsence_CutsWaitForTheDiskOfEachProgram(t *testing.T) {
 	if k.MayCut() {
 		t.Error("before the first look reviews may cut")
 	}
-	k.owed = true
-	k.mayCut(false, "at the start, while a callback from before it is in the inbox")
-	k.owed = false
 	k.mayCut(true, "where nobody has ever taken money")
 	k.other(0)
 	k.mayCut(true, "beside a program that takes money")
@@ -101,12 +131,79 @@ func TestAbsence_CutsWaitForTheDiskOfEachProgram(t *testing.T) {
 	k.other(0)
 	k.mayCut(true, "after it was counted")
 
-	again := NewAbsence(k.cfg) // the next start of this program
-	again.cfg.Kept = k.cfg.Kept
-	k.Absence = again
+	k.restarts()
 	k.mayCut(false, "at the start, before the other program was heard of")
 	k.other(0)
 	k.mayCut(true, "after it was heard of")
+}
+
+// TestAbsence_AtTheStartMoneyFromBeforeItIsCounted: it waits in the inbox, or the processes have not followed it.
+func TestAbsence_AtTheStartMoneyFromBeforeItIsCounted(t *testing.T) {
+	t.Parallel()
+	k := newGate(t)
+	k.owed = true
+	k.mayCut(false, "at the start, with a verified callback in the inbox")
+	k.owed, k.behind = false, true
+	k.mayCut(false, "while the processes are behind")
+	k.behind = false
+	k.mayCut(true, "after they have followed")
+}
+
+func TestAbsence_NobodyIsCutWhileTheDatabaseRefusesToWrite(t *testing.T) {
+	t.Parallel()
+	k := newGate(t)
+	k.mayCut(true, "at the start")
+	k.refuses = true
+	if k.MayCut() {
+		t.Error("before the next look reviews may cut")
+	}
+	k.mayCut(false, "while it refuses")
+	k.owed, k.refuses = true, false
+	k.mayCut(false, "while money of that time is in the inbox")
+	k.owed = false
+	k.mayCut(true, "after it was counted")
+}
+
+// TestAbsence_AProgramThatHasStoppedIsWaitedFor: it may be back already, without its database, and take money.
+func TestAbsence_AProgramThatHasStoppedIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	k := newGate(t)
+	k.other(0)
+	k.mayCut(false, "at the start")
+	k.other(0)
+	k.mayCut(true, "beside a program that takes money")
+	k.signs(vault.Sign{Program: "other", Stops: true})
+	k.mayCut(false, "after it has stopped")
+	k.passes(settlePatience / 2)
+	k.mayCut(false, "within patience")
+	k.other(0)
+	k.mayCut(true, "after it is back")
+	k.signs(vault.Sign{Program: "other", Stops: true})
+	k.mayCut(false, "after it has stopped again")
+	k.passes(settlePatience)
+	k.mayCut(true, "after patience")
+	if n := k.programs(); n != 0 {
+		t.Errorf("%d programs are known", n)
+	}
+}
+
+// TestAbsence_AProgramThatStartsInVainHoldsNobody: it is off for longer than patience, and then fails at each start.
+func TestAbsence_AProgramThatStartsInVainHoldsNobody(t *testing.T) {
+	t.Parallel()
+	k := newGate(t)
+	k.other(0)
+	k.mayCut(false, "at the start")
+	k.passes(settlePatience)
+	k.mayCut(true, "after patience")
+	for range 3 {
+		k.signs(vault.Sign{Program: "other"})
+		k.mayCut(true, "while it starts")
+		k.signs(vault.Sign{Program: "other", Stops: true})
+		k.mayCut(true, "after it has failed")
+	}
+	k.other(0)
+	k.signs(vault.Sign{Program: "other", Stops: true})
+	k.mayCut(false, "after it has served")
 }
 
 func TestAbsence_NobodyWaitsForAProgramThatIsGoneLongerThanPatience(t *testing.T) {
@@ -116,29 +213,39 @@ func TestAbsence_NobodyWaitsForAProgramThatIsGoneLongerThanPatience(t *testing.T
 	k.mayCut(false, "at the start")
 	k.other(0)
 	k.mayCut(true, "beside a program that takes money")
-	if _, err := k.db.Owner.Exec(t.Context(), `update `+k.db.Namespace.Schema("vault")+
-		`.presence_programs set beat_at = beat_at - interval '1 minute'`); err != nil {
-		t.Fatal(err)
-	}
+	k.passes(time.Minute)
 	k.mayCut(false, "beside a program that is silent")
-	k.clock.Advance(settlePatience - time.Second)
+	k.passes(settlePatience - time.Second)
 	k.mayCut(false, "within patience")
-	k.clock.Advance(time.Second)
-	if d, open := k.doubt(); !open || k.settle(t.Context(), d) != nil {
-		t.Error("patience is not over")
-	}
+	k.passes(time.Second)
 	k.mayCut(true, "after patience")
-	if b, err := k.cfg.Presence.Read(t.Context()); err != nil || len(b.Programs) != 0 {
-		t.Errorf("the program is not forgotten: %+v, %v", b, err)
+	if n := k.programs(); n != 0 {
+		t.Errorf("%d programs are known", n)
 	}
 	k.other(3)
 	k.mayCut(false, "after it has come back with callbacks")
+	k.passes(settlePatience)
 	k.other(3)
-	if _, err := k.db.Owner.Exec(t.Context(), `update `+k.db.Namespace.Schema("vault")+
-		`.presence_programs set kept_since = kept_since - $1::interval`, settlePatience); err != nil {
-		t.Fatal(err)
-	}
 	k.mayCut(true, "after patience with callbacks that it cannot store")
+	k.mayCut(true, "later")
+}
+
+// TestAbsence_AnOutageBeginsPatienceAnew: the callbacks were on the disk of the other program before the database was
+// away, and could not be stored since.
+func TestAbsence_AnOutageBeginsPatienceAnew(t *testing.T) {
+	t.Parallel()
+	k := newGate(t)
+	k.other(0)
+	k.mayCut(false, "at the start")
+	k.other(1)
+	k.mayCut(false, "while a callback is on the disk of the other program")
+	k.passes(settlePatience - time.Minute)
+	k.Lost()
+	k.passes(20 * time.Minute)
+	k.other(1)
+	k.mayCut(false, "after the outage")
+	k.other(0)
+	k.mayCut(true, "after it was counted")
 }
 
 // TestAbsence_ASignOfLifeFromTheFutureIsNone: the database's clock was put back by an hour, and the other program has
@@ -168,26 +275,40 @@ func TestAbsence_OneThatCannotBeRecordedIsNotForgotten(t *testing.T) {
 	k := newGate(t)
 	views := runner.New(runner.Config{DB: k.db, Clock: k.clock})
 	views.Register(identityviews.Organizations{})
-	k.cfg.Workers.Views = views.Views()
-	k.other(0)
-	away := vault.Absence{From: k.clock.Now(), Until: k.clock.Now().Add(6 * time.Hour)}
+	k.cfg.Views = views.Views()
+	k.signs(vault.Sign{Program: "own", Serves: true})
 	if _, err := k.db.Owner.Exec(t.Context(), `update `+k.db.Namespace.Schema("vault")+
-		`.presence set away_from = $1, away_until = $2`, away.From, away.Until); err != nil {
+		`.presence set beat_at = beat_at - interval '6 hours'`); err != nil {
 		t.Fatal(err)
 	}
+	k.signs(vault.Sign{Program: "own", Serves: true})
 	for range 3 {
-		if err := k.look(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		d, open := k.doubt()
-		if !open || k.settle(t.Context(), d) == nil || k.MayCut() {
-			t.Error("reviews may cut customers who could not pay")
-		}
+		k.mayCut(false, "before customers who could not pay have their time")
 		k.clock.Advance(settlePatience)
 	}
-	if b, err := k.cfg.Presence.Read(t.Context()); err != nil || !b.Away.From.Equal(away.From) {
-		t.Errorf("the absence is forgotten: %+v, %v", b, err)
+	if s, err := k.cfg.Presence.Read(t.Context()); err != nil || len(s.Absences) != 1 {
+		t.Errorf("the absence is forgotten: %+v, %v", s, err)
 	}
+	if k.Waiting() < 3*settlePatience {
+		t.Errorf("cuts wait for %v", k.Waiting())
+	}
+}
+
+// TestAbsence_PatienceBeginsWhenTheInboxIsHandledAgain: money comes for longer than patience, and nobody handles it.
+func TestAbsence_PatienceBeginsWhenTheInboxIsHandledAgain(t *testing.T) {
+	t.Parallel()
+	k := newGate(t)
+	k.mayCut(true, "at the start")
+	k.idle, k.owed = true, true
+	for range 5 {
+		k.mayCut(false, "while nobody handles the inbox")
+		k.clock.Advance(settlePatience / 2)
+	}
+	k.mayCut(false, "at its last look")
+	k.idle = false
+	k.mayCut(false, "while what was there is counted")
+	k.owed = false
+	k.mayCut(true, "when it is")
 }
 
 func TestAbsence_OnePatienceHoldsForOneOutage(t *testing.T) {
@@ -208,4 +329,20 @@ func TestAbsence_OnePatienceHoldsForOneOutage(t *testing.T) {
 	k.owed = false
 	k.ever++
 	k.mayCut(true, "after one that is counted at once")
+}
+
+// TestAbsence_ACallbackThatIsBeingWrittenIsWaitedFor: it is not in the inbox before it is on the disk.
+func TestAbsence_ACallbackThatIsBeingWrittenIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	k := newGate(t)
+	k.mayCut(true, "at the start")
+	k.ever, k.waiting = 1, 1
+	if k.MayCut() {
+		t.Error("before the next look reviews may cut")
+	}
+	k.mayCut(false, "while it is written")
+	k.waiting, k.owed = 0, true
+	k.mayCut(false, "while it is in the inbox")
+	k.owed = false
+	k.mayCut(true, "after it was counted")
 }

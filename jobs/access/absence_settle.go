@@ -8,8 +8,10 @@ import (
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/loop"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/projections/identity"
 )
@@ -18,135 +20,99 @@ import (
 // account, the paid time, the review. One more counts the pauses.
 const moneySteps = 5
 
-// passedRound is the pause between two looks at how far the processes are.
-const passedRound = 200 * time.Millisecond
-
-// evidencePlatform is the evidence of our own absence.
-const evidencePlatform = "platform_away"
+// Times of settling.
+const (
+	passedSoon, passedRound = 10 * time.Millisecond, 200 * time.Millisecond // between looks at how far processes are
+	countLimit              = 30 * time.Second                              // of one try to find everything counted
+	lateEvery               = 10 * time.Second                              // between tries to tell of a late absence
+	complainEvery           = 10 * time.Minute                              // between two lines about the same trouble
+	warnEvery               = time.Minute
+)
 
 // doubt has the causes for which cuts wait, as they were when settling began.
 type doubt struct {
-	since   time.Time     // the database has been back since then, by the machine's clock
-	away    vault.Absence // to be recorded
-	awaited []vault.ProgramBeat
-	silent  []vault.ProgramBeat
-	ever    int64 // callbacks that had ever waited on this program's disk
+	doubts   int
+	since    time.Time
+	absences []vault.Absence
+	awaited  []vault.ProgramBeat
+	gone     []vault.ProgramBeat
+	ever     int64 // callbacks that had ever waited on this program's disk
 }
 
-// settleAll settles what there is until ctx ends.
-func (a *Absence) settleAll(ctx context.Context) {
-	for ctx.Err() == nil {
-		pause := beatEvery
-		if d, open := a.doubt(); open {
-			pause = beatAgain
-			if err := a.settle(ctx, d); err != nil && ctx.Err() == nil {
-				a.cfg.Logger.WarnContext(ctx, "cuts wait", "error", err)
-			}
-		} else if err := a.recordLate(ctx); err != nil && ctx.Err() == nil {
-			a.cfg.Logger.ErrorContext(ctx, "cuts go on, although an absence is not recorded", "error", err)
-		}
-		loop.WaitFor(ctx, a.settles, pause)
-	}
-}
-
-// doubt gives what cuts wait for. It reports false when they do not wait, and while the database is away.
-func (a *Absence) doubt() (doubt, bool) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if !a.shut || a.since.IsZero() {
-		return doubt{}, false
-	}
-	d := doubt{since: a.since, away: a.seen.Away, awaited: a.awaited(), ever: a.ever}
-	for _, p := range d.awaited {
-		if a.silent(p) {
-			d.silent = append(d.silent, p)
-		}
-	}
-	return d, true
-}
-
-// settle records an absence, and lets cuts go on when everything of it is counted or patience is over. Before the
-// absence is recorded they wait without end, unless it is for some organizations only.
-func (a *Absence) settle(ctx context.Context, d doubt) error {
-	left := settlePatience - a.base.Now().Sub(d.since)
-	missing, err := a.record(ctx, d.away)
-	if err != nil {
-		return err
-	}
-	limited, cancel := context.WithTimeout(ctx, left)
-	defer cancel()
-	counted, err := a.count(limited, d)
-	counted, err = counted && missing == nil, errors.Join(missing, err)
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case !counted && left > 0 && limited.Err() == nil:
-		return err
-	case !counted:
-		a.cfg.Logger.ErrorContext(ctx, "cuts go on, although money of an outage may not be counted", "programs",
-			d.awaited, "error", err)
-		for _, p := range d.silent {
-			if err := a.cfg.Presence.Forget(ctx, p); err != nil {
-				return err
-			}
-		}
-	}
-	if missing != nil {
-		a.mu.Lock()
-		a.late = d.away
-		a.mu.Unlock()
-	} else if err := a.settled(ctx, d.away); err != nil {
-		return err
-	}
-	a.open(d, counted)
-	return nil
-}
-
-// settled forgets an absence that every organization has.
-func (a *Absence) settled(ctx context.Context, away vault.Absence) error {
-	if away == (vault.Absence{}) {
-		return nil
-	}
-	return a.cfg.Presence.Settled(ctx, away)
-}
-
-// open lets cuts go on, unless something has come meanwhile. What comes while cuts wait extends their patience only
-// when the database was away again.
-func (a *Absence) open(d doubt, counted bool) {
+// doubtful gives what cuts wait for. It reports false when they do not wait, and while the database is away.
+func (a *Absence) doubtful() (doubt, bool) {
 	ever, _ := a.cfg.Kept()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if !a.since.Equal(d.since) || counted && (ever != d.ever || len(a.awaited()) > 0) {
-		return
-	}
-	a.shut, a.since, a.back, a.counted = false, time.Time{}, time.Time{}, ever
+	return doubt{
+		doubts: a.doubts, since: a.since, absences: a.unrecorded(), awaited: a.awaited(), gone: a.gone(), ever: ever,
+	}, !a.open && !a.since.IsZero()
 }
 
-// recordLate tries again to tell of an absence those organizations that could not be told within patience.
-func (a *Absence) recordLate(ctx context.Context) error {
-	a.mu.Lock()
-	away := a.late
-	a.mu.Unlock()
-	if away == (vault.Absence{}) {
+// settle records absences, and opens the gate when everything is counted or patience is over. Absences are waited for
+// without end, unless only some organizations cannot be told.
+func (a *Absence) settle(ctx context.Context) error {
+	d, shut := a.doubtful()
+	if !shut {
 		return nil
 	}
-	missing, err := a.record(ctx, away)
-	if err = errors.Join(missing, err); err == nil {
-		err = a.settled(ctx, away)
+	for _, away := range d.absences {
+		if err := a.record(ctx, away); err != nil {
+			return err
+		}
 	}
-	if err != nil {
+	for _, p := range d.gone {
+		a.forgets(ctx, p)
+		if err := a.cfg.Presence.Forget(ctx, p); err != nil {
+			return err
+		}
+	}
+	if len(d.awaited) > 0 {
+		return nil
+	}
+	limited, cancel := context.WithTimeout(ctx, countLimit)
+	defer cancel()
+	counted, err := a.count(limited)
+	if !counted {
+		if ctx.Err() != nil || a.base.Now().Sub(d.since) < settlePatience {
+			return err
+		}
+		a.cfg.Logger.ErrorContext(ctx, "cuts go on, although money of an outage may not be counted", "error", err)
+	}
+	if err := a.look(ctx); err != nil { // at what has come meanwhile
 		return err
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	a.late = vault.Absence{}
+	a.opens(d, counted)
 	return nil
 }
 
-// count reports whether no callback waits anywhere, and everything that followed from them and from an absence was
-// done.
-func (a *Absence) count(ctx context.Context, d doubt) (bool, error) {
-	if len(d.awaited) > 0 {
+// forgets logs that nobody waits any more for a program.
+func (a *Absence) forgets(ctx context.Context, p vault.ProgramBeat) {
+	if p.Stopped {
+		a.cfg.Logger.InfoContext(ctx, "cuts go on without a program that has stopped", "program", p.Program)
+		return
+	}
+	a.cfg.Logger.ErrorContext(ctx, "cuts go on, although money of an outage may not be counted", "program", p.Program,
+		"kept", p.Kept, "silent_since", p.At)
+}
+
+// opens lets cuts go on, unless something has come meanwhile. Money that comes while cuts wait extends their patience
+// only when the database was away again.
+func (a *Absence) opens(d doubt, counted bool) {
+	ever, _ := a.cfg.Kept()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.doubts != d.doubts || !a.since.Equal(d.since) || counted && ever != d.ever || len(a.unrecorded()) > 0 ||
+		len(a.awaited()) > 0 {
+		return
+	}
+	a.open, a.counted = true, ever
+}
+
+// count reports whether no callback waits on this program's disk or in the inbox, and everything that followed from
+// them and from an absence was done.
+func (a *Absence) count(ctx context.Context) (bool, error) {
+	if _, waiting := a.cfg.Kept(); waiting > 0 {
 		return false, nil
 	}
 	if owed, err := a.cfg.Owed(ctx); err != nil || owed {
@@ -157,6 +123,7 @@ func (a *Absence) count(ctx context.Context, d doubt) (bool, error) {
 		if err != nil {
 			return false, err
 		}
+		pause := loop.Backoff{Min: passedSoon, Max: passedRound}
 		for {
 			passed, err := a.cfg.Passed(ctx, position, command)
 			if err != nil {
@@ -165,71 +132,158 @@ func (a *Absence) count(ctx context.Context, d doubt) (bool, error) {
 			if passed {
 				break
 			}
-			if !loop.Sleep(ctx, passedRound) {
-				return false, ctx.Err()
+			if !pause.Wait(ctx) {
+				return false, fmt.Errorf("processes are at work: %w", ctx.Err())
 			}
 		}
 	}
 	return true, nil
 }
 
-// record tells the log of an absence, for every organization, unless that is done. A repeat acts once. Where customers
-// could not pay before already, that outage goes on as it is. missing says why some organizations, but not all, could
-// not be told; after an error perhaps none was.
-func (a *Absence) record(ctx context.Context, away vault.Absence) (missing, err error) {
-	if !away.From.Before(away.Until) {
-		return nil, nil
+// record tells the log of every organization of an absence, and forgets it then. A repeat acts once. Without an error
+// cuts need not wait for it: all have been told, or those who have not refuse to be, for longer than settlePatience.
+func (a *Absence) record(ctx context.Context, away vault.Absence) error {
+	c := a.placed(away)
+	told := a.told[away.Until]
+	if told == nil {
+		told = map[id.Organization]bool{}
+		a.told[away.Until] = told
+		a.cfg.Logger.WarnContext(ctx, "the platform was away: nobody could pay", "from", c.From, "until", c.Until)
 	}
-	ahead := a.cfg.Workers.Clock.Now().Sub(a.base.Now()) // of a clock that development has moved
-	from, until := away.From.Add(ahead), away.Until.Add(ahead)
-	a.cfg.Logger.WarnContext(ctx, "the platform was away: nobody could pay", "from", from, "until", until)
-	var faults []error
-	told := 0
+	refusals, err := a.tellAll(ctx, c, away, told)
+	if err != nil {
+		return err
+	}
+	if refusals == nil {
+		if err := a.cfg.Presence.Settled(ctx, away); err != nil {
+			return err
+		}
+		delete(a.told, away.Until)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch {
+	case refusals == nil:
+		delete(a.late, away.Until)
+		a.seen.Absences = without(a.seen.Absences, away)
+		return nil
+	case a.seen.Now.Sub(away.Until).Abs() < settlePatience:
+		return refusals
+	}
+	a.late[away.Until] = true
+	a.seldom(ctx, complainEvery, "cuts go on, although some organizations cannot be told of an absence", refusals)
+	return nil
+}
+
+// without gives the absences but one.
+func without(list []vault.Absence, one vault.Absence) (rest []vault.Absence) {
+	for _, away := range list {
+		if !away.Until.Equal(one.Until) {
+			rest = append(rest, away)
+		}
+	}
+	return rest
+}
+
+// placed says when an absence was by the program's clock, which development may have moved.
+func (a *Absence) placed(away vault.Absence) commands.RecordAbsence {
+	ahead := a.cfg.Clock.Now().Sub(a.base.Now())
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	until := a.looked.Add(ahead - a.seen.Now.Sub(away.Until)).UTC()
+	return commands.RecordAbsence{From: until.Add(away.From.Sub(away.Until)), Until: until}
+}
+
+// tellAll tells the stream of each organization that was not told yet. refusals says why some could not be told; an
+// error, that a repeat may tell more of them.
+func (a *Absence) tellAll(
+	ctx context.Context, c commands.RecordAbsence, away vault.Absence, told map[id.Organization]bool,
+) (refusals, err error) {
+	var passing []error
+	var refused []error
 	var after identityviews.OrganizationKey
 	for {
-		list, err := identityviews.OrganizationsQuery{Views: a.cfg.Workers.Views}.List(ctx, after, perPage)
+		list, err := identityviews.OrganizationsQuery{Views: a.cfg.Views}.List(ctx, after, perPage)
 		if err != nil {
-			return nil, errors.Join(append(faults, err)...)
+			return nil, err
 		}
 		for _, org := range list {
-			if err := a.recordOne(ctx, org.ID, away, from, until); err != nil {
-				faults = append(faults, fmt.Errorf("record the absence for %s: %w", org.ID, err))
-			} else {
-				told++
+			if told[org.ID] {
+				continue
+			}
+			c.OrgID = org.ID
+			err := a.cfg.Record(ctx, c, commands.Meta{
+				CommandID: id.Derive[id.Command]("absence", org.ID.String(), away.Until.UTC().Format(time.RFC3339Nano)),
+				OrgID:     org.ID, Actor: events.Actor{Kind: events.ActorProcess, ID: "absence"},
+			})
+			switch wrapped := fmt.Errorf("record the absence for %s: %w", org.ID, err); {
+			case err == nil:
+				told[org.ID] = true
+			case passes(err):
+				passing = append(passing, wrapped)
+			default:
+				refused = append(refused, wrapped)
 			}
 		}
 		if len(list) < perPage {
-			break
+			return errors.Join(refused...), errors.Join(passing...)
 		}
 		after = list[len(list)-1].Key()
 	}
-	switch missing = errors.Join(faults...); {
-	case missing == nil:
-		return nil, a.cfg.Presence.Recorded(ctx, away)
-	case told == 0:
-		return nil, missing
-	}
-	return missing, nil
 }
 
-// recordOne tells the stream of one organization.
-func (a *Absence) recordOne(
-	ctx context.Context, org id.Organization, away vault.Absence, from, until time.Time,
-) error {
-	word := func(step string) commands.Meta {
-		return commands.Meta{
-			CommandID: id.Derive[id.Command]("absence", step, org.String(), away.Until.UTC().Format(time.RFC3339Nano)),
-			OrgID:     org, Actor: events.Actor{Kind: events.ActorProcess, ID: "absence"},
+// passes reports whether a failure passes by itself: the log or the database is away, or somebody else was faster.
+func passes(err error) bool {
+	kind := failure.KindOf(err)
+	return kind == failure.Unavailable || kind == failure.Limited || kind == failure.Conflict || postgres.Away(err) ||
+		errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
+}
+
+// recordLate tries again, once in a while, to tell of absences for which cuts do not wait any more.
+func (a *Absence) recordLate(ctx context.Context) error {
+	a.mu.Lock()
+	var list []vault.Absence
+	for _, away := range a.seen.Absences {
+		if a.late[away.Until] {
+			list = append(list, away)
 		}
 	}
-	present, err := a.cfg.Workers.Outage(ctx, org)
-	if err != nil || !present.IsZero() && present.Before(from.Add(-time.Second)) {
-		return err
+	a.mu.Unlock()
+	if len(list) == 0 || a.base.Now().Sub(a.triedLate) < lateEvery {
+		return nil
 	}
-	interrupt := commands.InterruptPayments{OrgID: org, Evidence: evidencePlatform, From: from}
-	if _, err := a.cfg.Workers.Bus.Execute(ctx, interrupt, word("interrupt")); err != nil {
-		return err
+	a.triedLate = a.base.Now()
+	for _, away := range list {
+		if err := a.record(ctx, away); err != nil {
+			return err
+		}
 	}
-	_, err = a.cfg.Workers.Bus.Execute(ctx, commands.ResumePayments{OrgID: org, Until: until}, word("resume"))
-	return err
+	return nil
+}
+
+// complain logs, once in a while, why cuts wait.
+func (a *Absence) complain(ctx context.Context, err error) {
+	if ctx.Err() != nil {
+		return
+	}
+	if waiting := a.Waiting(); waiting >= settlePatience {
+		a.mu.Lock()
+		programs := a.awaited()
+		a.mu.Unlock()
+		if err == nil && len(programs) > 0 {
+			err = fmt.Errorf("callbacks may be on the disks of %v", programs)
+		}
+		a.seldom(ctx, complainEvery, "nobody is cut: it is not known whether everybody's money is counted", err)
+	} else if err != nil && a.base.Now().Sub(a.complained[""]) >= warnEvery {
+		a.complained[""] = a.base.Now()
+		a.cfg.Logger.WarnContext(ctx, "cuts wait", "error", err)
+	}
+}
+
+// seldom logs an error at most once in a while.
+func (a *Absence) seldom(ctx context.Context, every time.Duration, message string, err error) {
+	if now := a.base.Now(); now.Sub(a.complained[message]) >= every {
+		a.complained[message] = now
+		a.cfg.Logger.ErrorContext(ctx, message, "error", err)
+	}
 }

@@ -134,6 +134,8 @@ type ending struct {
 // Causes of an ending; operators read them in the rows.
 const (
 	causeUnreadable = "unreadable"
+	// causeLogAway is that of a callback that the event store did not take, because it is away: its failure's code.
+	causeLogAway = "eventstore_unavailable"
 	// causeLateAttempt is that of a callback whose attempt is ours and not shown yet: the token of its address says so.
 	causeLateAttempt = "attempt_late"
 	// causeUnknownAttempt is that of a callback that came before the answer to its prompt, or of an invented one.
@@ -146,6 +148,12 @@ const (
 // attempt that nobody knows.
 func Owed(ctx context.Context, inbox *vault.Inbox) (bool, error) {
 	return inbox.Owed(ctx, CauseUnknownPrompt, causeUnknownAttempt)
+}
+
+// Untaken reports whether a callback of a time waits that may be genuine money, because nobody handles the inbox, or
+// because the event store is away for those who do. What it says itself keeps none there.
+func Untaken(ctx context.Context, inbox *vault.Inbox, after, until time.Time) (bool, error) {
+	return inbox.Untaken(ctx, after, until, causeLogAway)
 }
 
 // handle handles one callback and stores the result. A callback is tried until it is done, refused or given up; a

@@ -18,6 +18,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/journal"
 	"github.com/lastmile-isp/lastmile/internal/loop"
+	"github.com/lastmile-isp/lastmile/internal/placename"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 	"github.com/lastmile-isp/lastmile/internal/vault"
 )
@@ -152,9 +153,7 @@ func (k *Kept) Open(ctx context.Context) error {
 			return fmt.Errorf("callbacks on the disk: %w", err)
 		}
 		k.file, k.path = file, k.name(n)
-		if k.place, err = placeOf(k.path); err != nil {
-			return fmt.Errorf("callbacks on the disk: %w", err)
-		}
+		k.place = placename.Of(k.path, k.logger)
 		k.room = newKeptRoom(file.Bytes())
 		if proof, err := os.ReadFile(k.proof()); err == nil {
 			_, err = vault.OpenKept(k.cfg.Ring, proof)
@@ -184,12 +183,13 @@ func (k *Kept) Len() int { return k.file.Len() }
 // Ever is the number of callbacks that may be genuine and have waited on the disk since the start; it only grows.
 func (k *Kept) Ever() int64 { return k.ever.Load() }
 
-// Money is the number of callbacks that wait on the disk, 0 when none of them can be genuine.
+// Money is the number of callbacks that wait on the disk, 0 when none of them can be genuine. One that is being written
+// counts, and one whose writing has failed until the disk was looked at again.
 func (k *Kept) Money() int64 {
 	if k.ever.Load() == k.stored.Load() {
 		return 0
 	}
-	return int64(k.file.Len())
+	return max(1, int64(k.file.Len()))
 }
 
 // Empty reports whether no callback waits on the disk.
@@ -297,12 +297,18 @@ func (k *Kept) store(ctx context.Context) error {
 		}
 		err = k.file.Taken(places) // fails on a full disk, but these are stored
 		k.receiver.Inbox.Wake()
-		k.room.emptied(k.file.Empty, func() { k.stored.Store(k.ever.Load()) })
+		k.emptied()
 		if err != nil {
 			return err
 		}
 	}
+	k.emptied() // what could not be written is not there
 	return ctx.Err()
+}
+
+// emptied notes that nothing waits on the disk any more, if that is so. Only work calls it.
+func (k *Kept) emptied() {
+	k.room.emptied(k.file.Empty, func() { k.stored.Store(k.ever.Load()) })
 }
 
 // storeOne stores one callback. One that was changed on the disk is left out, with a line in the log; one under a key

@@ -3,39 +3,14 @@ package paymentsjobs
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 
-	"github.com/google/uuid"
-
 	"github.com/lastmile-isp/lastmile/internal/journal"
+	"github.com/lastmile-isp/lastmile/internal/placename"
 )
-
-// placeName is the file in a journal's directory that has the name of the place. Whoever has the journal may use it.
-const placeName = "place"
-
-// placeOf gives the name of a journal's place, and makes one when there is none. It tells people the machine and the
-// path, but stays the same when these change, as they do in a container; two machines of one name have two places.
-func placeOf(dir string) (string, error) {
-	file := filepath.Join(dir, placeName)
-	name, err := os.ReadFile(file) //nolint:gosec // of the program's own
-	if len(name) > 0 || err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return string(name), err
-	}
-	host, err := os.Hostname()
-	if err != nil {
-		host = "unknown"
-	}
-	path, err := filepath.Abs(dir)
-	if err != nil {
-		path = dir
-	}
-	fresh := fmt.Sprintf("%s:%s %s", host, path, uuid.NewString())
-	return fresh, os.WriteFile(file, []byte(fresh), 0o600)
-}
 
 // Place names the journal among those of all programs of the platform. It is the same after a restart.
 func (k *Kept) Place() string { return k.place }
@@ -78,16 +53,16 @@ func (k *Kept) moveAll(ctx context.Context, path string) error {
 			return err
 		}
 	}
-	file := filepath.Join(path, placeName)
-	place, err := os.ReadFile(file) //nolint:gosec // of the program's own
+	file := filepath.Join(path, placename.File)
+	left, err := os.ReadFile(file) //nolint:gosec // of the program's own
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err == nil {
 		err = os.Remove(file)
 	}
-	if err == nil && len(place) > 0 {
-		k.left = append(k.left, string(place))
+	if err == nil && len(left) > 0 {
+		k.left = append(k.left, string(left))
 	}
 	return err
 }

@@ -103,3 +103,33 @@ func TestReceive_WhoHangsUpSaysNothingAboutTheDatabase(t *testing.T) {
 		t.Errorf("%d callbacks were on the disk", n)
 	}
 }
+
+// TestKept_ACallbackThatIsBeingWrittenCounts: nobody who looks at any moment finds that callbacks were on the disk, and
+// that none is there, before they are in the inbox.
+func TestKept_ACallbackThatIsBeingWrittenCounts(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	token := k.paybillToken(t)
+	r := k.keeping(t, t.TempDir(), true)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for i := range 20 {
+			if err := r.confirms(t, token, "198.51.100.7", fmt.Sprintf("SJK4X7QA%02d", i)); err != nil {
+				t.Error(err)
+			}
+		}
+	}()
+	for looks := true; looks; {
+		select {
+		case <-done:
+			looks = false
+		default:
+		}
+		if ever, now := r.Kept.Ever(), r.Kept.Money(); ever > 0 && now == 0 {
+			t.Fatalf("%d callbacks were on the disk, and none is in the inbox", ever)
+		}
+	}
+	r.away.Store(false)
+	k.waiting(t, r, 20)
+}

@@ -70,7 +70,7 @@ func (r *Runner) run(ctx context.Context) {
 	}
 }
 
-// lost tells that the leadership has ended, or was not got, unless the program stops.
+// lost tells that the leadership begins, has ended, or was not got, unless the program stops.
 func (r *Runner) lost(ctx context.Context) {
 	if r.cfg.Lost != nil && ctx.Err() == nil {
 		r.cfg.Lost()
@@ -107,6 +107,7 @@ func (r *Runner) lead(ctx context.Context, lock *postgres.Lock) error {
 		r.lost(whole)
 		return fmt.Errorf("begin a term: %w", err)
 	}
+	r.lost(whole)
 	work := loop.Within(ctx, r.logger)
 	defer work.Stop()
 	defer r.lost(whole) // before the work has ended, which can take a while

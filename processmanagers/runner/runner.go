@@ -42,8 +42,9 @@ type Config struct {
 	// command mostly waits for the log, and needs no connection of DB meanwhile. One organization has at most three
 	// quarters of either. Zero means 8.
 	Concurrency int
-	// Lost is called at each end of the leadership that was not asked for, while its work may still be ending, and when
-	// the leader's lock cannot be asked for; nil = nobody wants to know.
+	// Lost is called whenever what was known before may not hold any more: at the beginning of each leadership, before
+	// its first work, at each end of it that was not asked for, while its work may still be ending, and when the
+	// leader's lock cannot be asked for; nil = nobody wants to know.
 	Lost func()
 }
 

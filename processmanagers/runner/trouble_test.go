@@ -359,14 +359,42 @@ func TestLeader_TellsThatTheLeadIsLostWhileItsWorkIsStillEnding(t *testing.T) {
 		return nil
 	}
 	r := b.start(t, "courier")
+	<-lost // the leadership begins
 	last := b.happen("p1", "deliver")
 	<-executing
 	b.breakLead(t)
 	taken(t, r, "courier", last)
 	poll(t, "emptied", func() bool { return b.rows(t, "commands") == 0 })
+	<-lost // another one had begun
 	r.Stop()
 	if len(lost) > 0 {
 		t.Error("a stop that was asked for is told as a loss")
+	}
+}
+
+// TestLeader_TellsThatALeadershipBeginsBeforeItsFirstWork: a program takes the lead over from one that may have lost
+// its database first.
+func TestLeader_TellsThatALeadershipBeginsBeforeItsFirstWork(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	first := b.start(t, "courier")
+	taken(t, first, "courier", b.happen("p1", "deliver"))
+	poll(t, "emptied", func() bool { return b.rows(t, "commands") == 0 })
+	var told, worked atomic.Bool
+	b.lost = func() { told.Store(true) }
+	b.office.before = func(_ context.Context, at string) error {
+		if at == "execute" && !told.Load() {
+			t.Error("it works before it tells")
+		}
+		worked.Store(true)
+		return nil
+	}
+	next := b.start(t, "courier")
+	first.Stop()
+	taken(t, next, "courier", b.happen("p2", "deliver"))
+	poll(t, "emptied", func() bool { return b.rows(t, "commands") == 0 })
+	if !told.Load() || !worked.Load() {
+		t.Errorf("told %v, worked %v", told.Load(), worked.Load())
 	}
 }
 

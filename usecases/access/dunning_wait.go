@@ -2,9 +2,11 @@ package accesscases
 
 import (
 	"context"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/internal/clock"
 )
 
 // WaitingCuts is a bus for processes on which no ReviewDunning cuts anybody while MayCut says no: the review is refused
@@ -12,11 +14,17 @@ import (
 type WaitingCuts struct {
 	ProcessBus
 	MayCut func() bool
+	Clock  clock.Clock // of the bus
 }
+
+// cutsHold is how long the answer of MayCut holds. A review that takes longer may have waited for a log or a database
+// that was away, and somebody may have paid meanwhile.
+const cutsHold = 3 * time.Second
 
 // Execute fails as the bus does, and with cuts_wait.
 func (u WaitingCuts) Execute(ctx context.Context, cmd commands.Command, meta commands.Meta) (bus.Result, error) {
 	if c, ok := cmd.(commands.ReviewDunning); ok {
+		c.CutsBy = u.Clock.Now().Add(cutsHold) // before the question
 		c.CutsWait = !u.MayCut()
 		cmd = c
 	}

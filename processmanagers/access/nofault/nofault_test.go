@@ -81,6 +81,8 @@ func TestNoFault_AnAbsenceOfThePlatformStandsBesideAnOutageOfTheProvider(t *test
 		Until: away.Until, Position: processtest.Position,
 	}}}
 	processtest.For(t, nofault.Process(), now).When(away).Then(follow)
-	outage := processtest.For(t, nofault.Process(), now).Given(events.PaymentsInterrupted{OrgID: org, From: from, At: now})
+	outage := processtest.For(t, nofault.Process(), now).Given(events.PaymentsInterrupted{
+		OrgID: org, From: from, At: now,
+	})
 	outage.When(away).Then(follow)
 }
