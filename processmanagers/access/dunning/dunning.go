@@ -27,9 +27,13 @@ import (
 // Waits before a review is made again that brought no news: it was refused, or the process is new and its commands for
 // the past were not sent.
 const (
+	again = 5 * time.Second // when cuts wait, and twice as long after each time, up to soon: mostly it is for a moment
 	soon  = time.Minute
 	later = time.Hour
 )
+
+// cutsWait is the code of a review that was refused because nobody is cut at present.
+const cutsWait = "cuts_wait"
 
 // timerPrefix begins the name of a subscription's timer.
 const timerPrefix = "look:"
@@ -75,7 +79,7 @@ func decide(s State, in processmanagers.Input, now time.Time) (processmanagers.O
 	case in.Timeout != nil:
 		return s.timeout(*in.Timeout, now), nil
 	case in.Refusal != nil:
-		return refused(*in.Refusal, now), nil
+		return s.refused(*in.Refusal, now), nil
 	}
 	after := evolve(s, in)
 	if e, ok := in.Event.Event.(events.DunningReviewed); ok {
@@ -136,13 +140,16 @@ func (s State) timeout(t processmanagers.Timeout, now time.Time) processmanagers
 }
 
 // refused tries a review again after a while.
-func refused(r processmanagers.Refusal, now time.Time) processmanagers.Output {
+func (s State) refused(r processmanagers.Refusal, now time.Time) processmanagers.Output {
 	c, ok := r.Asked.(commands.ReviewDunning)
 	if !ok {
 		return processmanagers.Output{}
 	}
 	pause := later
-	if r.Code == "concurrent_change" || r.Code == "cuts_wait" {
+	switch r.Code {
+	case cutsWait:
+		pause = min(again<<s.Lines[c.Subject.SubscriptionID].Waits, soon)
+	case "concurrent_change":
 		pause = soon
 	}
 	return processmanagers.Output{

@@ -37,6 +37,7 @@ type Line struct {
 	Lost   map[id.Invoice]events.DunningDebt `json:"lost,omitempty"`
 	State  events.DunningState               `json:"state,omitempty"` // that the last review recorded
 	WakeAt time.Time                         `json:"wakeAt,omitzero"` // as the last review recorded it
+	Waits  int                               `json:"waits,omitempty"` // timed reviews since then, when cuts waited
 }
 
 // Invoice is one issued invoice.
@@ -65,7 +66,7 @@ func (l Line) review(timed bool) commands.Command {
 // evolve follows subscriptions, invoices and reviews. It never changes the maps and lists of s.
 func evolve(s State, in processmanagers.Input) State {
 	if in.Event == nil {
-		return s
+		return s.waits(in.Refusal)
 	}
 	s.Lines, s.Invoices = clone(s.Lines), clone(s.Invoices)
 	at := in.Event.Meta.At
@@ -90,6 +91,21 @@ func evolve(s State, in processmanagers.Input) State {
 			l.Owed = append(slices.Delete(slices.Clone(l.Owed), 1, 2), owed)
 		}
 		s.Lines[k] = l
+	}
+	return s
+}
+
+// mostWaits bounds what is counted: more make no difference.
+const mostWaits = 4
+
+// waits counts the timed reviews when cuts waited.
+func (s State) waits(r *processmanagers.Refusal) State {
+	if r == nil || r.Code != cutsWait {
+		return s
+	}
+	if c, ok := r.Asked.(commands.ReviewDunning); ok && c.Timed {
+		s.Lines = clone(s.Lines)
+		s.change(c.Subject.SubscriptionID, func(l *Line) { l.Waits = min(l.Waits+1, mostWaits) })
 	}
 	return s
 }
@@ -132,7 +148,7 @@ func (s State) subscription(e events.Event, at time.Time) {
 		s.change(e.SubscriptionID, func(l *Line) { l.Resting = true })
 	case events.DunningReviewed:
 		s.change(e.SubscriptionID, func(l *Line) {
-			l.State, l.WakeAt = e.State, e.WakeAt
+			l.State, l.WakeAt, l.Waits = e.State, e.WakeAt, 0
 			l.Owed = slices.Clone(l.Owed)
 			switch {
 			case e.State.Rank() == 0:
