@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/jobs"
 	"github.com/lastmile-isp/lastmile/jobs/runner"
@@ -55,7 +56,9 @@ func (w *Workers) FindPayer(ctx context.Context, args commands.FindPayer, cause 
 
 // settle gives the money to its attempt. When the attempt refuses the money, a person decides: the money goes to
 // suspense. Money that was put on an account before the attempt was known stays there, and the attempt learns of it, so
-// that a success found by a status query is not credited beside it.
+// that a success found by a status query is not credited beside it. Money that came at a paybill is a payment of its
+// own when the attempt has another receipt: what was typed says whose it is (docs/rules/payments.md#account-reference).
+// The read model may show too late that the attempt has one.
 func (w *Workers) settle(ctx context.Context, cause jobs.Cause, r paymentsviews.ReceiptRow, attempt id.Payment) error {
 	by := commands.ByC2B
 	if r.Channel == commands.ChannelPrompt {
@@ -73,6 +76,8 @@ func (w *Workers) settle(ctx context.Context, cause jobs.Cause, r paymentsviews.
 		meta.OrgID, meta.Actor = id.Organization{}, platformActor
 		_, err = w.execute(ctx, settle, meta)
 		return err
+	case failure.CodeOf(err) == "payment_settled" && r.BillRef != nil:
+		return w.match(ctx, cause, r)
 	case refused(err):
 		return w.hold(ctx, cause, r.ID, commands.HeldConflictingPrompt)
 	}
