@@ -21,6 +21,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
+	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/jobs/access"
 	"github.com/lastmile-isp/lastmile/jobs/network"
 	"github.com/lastmile-isp/lastmile/jobs/payments"
@@ -74,6 +75,7 @@ type appOptions struct {
 	dialRouter routeros.DialFunc
 	// betweenSteps is called between two steps of work on customers' sessions; nil = nobody.
 	betweenSteps func(name string)
+	passwords    vault.Argon2 // cost of new hashes; zero = vault.DefaultArgon2
 }
 
 // StartApp starts all parts of the program, each after those that it depends on. On an error it stops again whatever it
@@ -188,7 +190,7 @@ func (a *App) startWork(ctx context.Context) error {
 func (a *App) storageMode(opts appOptions) storageMode {
 	return storageMode{
 		node: a.roles.has(roleEventStore), patient: !opts.demo, awaits: a.kept != nil && a.kept.Ran(),
-		awaitsStore: !opts.demo, awaiting: a.awaits.Store, opened: a.startPresence,
+		awaitsStore: !opts.demo, awaiting: a.awaits.Store, opened: a.startPresence, passwords: opts.passwords,
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
+	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/simulators/provider"
 	"github.com/lastmile-isp/lastmile/simulators/router"
 )
@@ -137,7 +138,9 @@ func (k *kit) start() *kit {
 
 // options gives the kit's clock and dial function to the program.
 func (k *kit) options() appOptions {
-	opts := appOptions{clock: k.clock, betweenSteps: k.step}
+	opts := appOptions{
+		clock: k.clock, betweenSteps: k.step, passwords: vault.Argon2{MemoryKiB: 64, Passes: 1, Threads: 1},
+	}
 	if k.routers != nil {
 		opts.dialRouter = k.routers.Dial
 	}

@@ -49,7 +49,8 @@ type storageMode struct {
 	awaiting            func(*awaited)
 	patience            time.Duration // for every other event store; 0 = storePatience
 	// opened is called as soon as there are database and vault; nil = nobody is.
-	opened func(context.Context, *vault.Vault) error
+	opened    func(context.Context, *vault.Vault) error
+	passwords vault.Argon2 // cost of new hashes; zero = vault.DefaultArgon2
 }
 
 // openStorage opens the database, the vault and the log, in this order. It notes each part in l, which stops it.
@@ -66,7 +67,9 @@ func openStorage(ctx context.Context, cfg Config, c clock.Clock, l *lifecycle, m
 	if err != nil {
 		return nil, err
 	}
-	s.vault, err = vault.Open(ctx, vault.Config{DB: s.db, Keyring: ring, Clock: c, Logger: l.logger})
+	s.vault, err = vault.Open(ctx, vault.Config{
+		DB: s.db, Keyring: ring, Clock: c, Logger: l.logger, Argon2: mode.passwords,
+	})
 	if err != nil {
 		return nil, err
 	}
