@@ -52,7 +52,8 @@ func inMemory() string {
 	return memoryDir
 }
 
-// StartScratch starts a server in a temporary directory, which is in memory if the server is fast and there is room. Without Stop it lives until this program ends.
+// StartScratch starts a server in a temporary directory, which is in memory if the server is fast and there is room.
+// Without Stop it lives until this program ends.
 func StartScratch(ctx context.Context, cfg ScratchConfig) (*Scratch, error) {
 	parent := ""
 	if !cfg.Durable {
