@@ -26,7 +26,7 @@ type Differences struct {
 	) ([]accessviews.DifferenceRow, error)
 	// Repair ends a difference and says what was done: "done", "gone" or "waiting", and a sentence. Fails:
 	// difference_not_found, repair_by_hand, access_events_unreadable, access_directory_behind, access_reports_waiting,
-	// session_not_changed, device_unreachable, and what the router answered.
+	// device_unreachable, router_not_readable, repair_refused.
 	Repair func(ctx context.Context, difference id.Difference, meta commands.Meta) (outcome, message string, err error)
 	// Audit asks for a look at one router of an organization, or at all of them for a zero id, and gives them, and when
 	// the last look begins. Fails: device_not_found.

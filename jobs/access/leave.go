@@ -20,10 +20,24 @@ import (
 // hour. An attempt after which something was ended does not count.
 const leaveAttempts = 18
 
+// leavePause is the time between attempts after the last one, while it is not the router that fails.
+const leavePause = time.Minute
+
 // LeaveRouter ends the sessions of a router that was decommissioned, in passes like those of EnforceRouter, until all
 // have ended or the attempts are over. Then it deletes the secrets of RADIUS. A router that does not answer until then
-// keeps its sessions.
+// keeps its sessions. Attempts go on while something else fails, because nobody else deletes the secrets.
 func (e *Enforcer) LeaveRouter(ctx context.Context, args commands.LeaveRouter, cause jobs.Cause) error {
+	err := e.leave(ctx, args, cause)
+	if err == nil || !cause.Last || jobrunner.Snoozed(err) {
+		return err
+	}
+	e.Logger.WarnContext(ctx, "a router that was decommissioned is not left yet",
+		slog.String("device_id", args.DeviceID.String()), slog.String("error", err.Error()))
+	return jobrunner.Snooze(leavePause)
+}
+
+// leave is one attempt.
+func (e *Enforcer) leave(ctx context.Context, args commands.LeaveRouter, cause jobs.Cause) error {
 	if err := e.Entitled.Reached(ctx, args.Position); err != nil {
 		return err
 	}
@@ -31,8 +45,15 @@ func (e *Enforcer) LeaveRouter(ctx context.Context, args commands.LeaveRouter, c
 	if err != nil {
 		return err
 	}
+	if e.Entitled.Directory.Incomplete(state.Org) {
+		return errIncomplete
+	}
 	refs := radiusSecrets(state)
-	err = e.leaveRouter(ctx, state, refs, cause)
+	door, err := e.formerDoor(ctx, state, refs)
+	if err != nil {
+		return err
+	}
+	err = e.endOn(ctx, state, door, cause)
 	switch {
 	case err == nil:
 	case !cause.Last, jobrunner.Snoozed(err):
@@ -50,15 +71,8 @@ func (e *Enforcer) LeaveRouter(ctx context.Context, args commands.LeaveRouter, c
 	return nil
 }
 
-// leaveRouter is one pass over the sessions of a router that is not ours any more.
-func (e *Enforcer) leaveRouter(ctx context.Context, of network.Device, refs []id.Secret, cause jobs.Cause) error {
-	if e.Entitled.Directory.Incomplete(of.Org) {
-		return errIncomplete
-	}
-	door, err := e.formerDoor(ctx, of, refs)
-	if err != nil {
-		return err
-	}
+// endOn is one pass over the sessions of a router that is not ours any more.
+func (e *Enforcer) endOn(ctx context.Context, of network.Device, door directory.Door, cause jobs.Cause) error {
 	defer e.seats.take(of.ID, e.Clock.Now())()
 	p := &pass{e: e, cause: cause, needs: func(s telemetry.Session, _ time.Time) (change, bool) {
 		c := ending(s, ReasonDevice)

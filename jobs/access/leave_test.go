@@ -15,7 +15,6 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
-	"github.com/lastmile-isp/lastmile/jobs"
 	"github.com/lastmile-isp/lastmile/jobs/runner"
 	"github.com/lastmile-isp/lastmile/radius/coa"
 )
@@ -129,9 +128,23 @@ func TestLeaveRouter_ARouterThatStaysSilentKeepsItsSessions(t *testing.T) {
 	if got := k.session(s); got.EndedAt != nil {
 		t.Errorf("%+v", got)
 	}
-	behind := errors.New("behind")
-	k.Entitled.Reached = func(_ context.Context, position uint64) error { return behind }
-	if err := k.LeaveRouter(t.Context(), args, jobs.Cause{Last: true}); !errors.Is(err, behind) {
-		t.Errorf("before RADIUS knows that the router has gone: %v", err)
+}
+
+// TestLeaveRouter_GoesOnAfterTheLastAttemptWhenNotTheRouterFails: nobody else ends the sessions and deletes the secret.
+func TestLeaveRouter_GoesOnAfterTheLastAttemptWhenNotTheRouterFails(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	k.online()
+	args := k.decommission()
+	before, reached := k.kept(), k.Entitled.Reached
+	last := k.cause()
+	last.Last = true
+	k.Entitled.Reached = func(context.Context, uint64) error { return errors.New("the log does not answer") }
+	if err := k.LeaveRouter(t.Context(), args, last); !jobrunner.Snoozed(err) || k.kept() != before {
+		t.Errorf("before RADIUS knows that the router has gone: %v, %d secrets of %d", err, k.kept(), before)
+	}
+	k.Entitled.Reached = reached
+	if err := k.LeaveRouter(t.Context(), args, last); err != nil || k.kept() != before-1 || len(k.nas.Sessions()) != 0 {
+		t.Errorf("%v, %d secrets of %d, %d sessions", err, k.kept(), before, len(k.nas.Sessions()))
 	}
 }
