@@ -75,6 +75,28 @@ func shownMetrics(page []byte) []string {
 	return names
 }
 
+// TestOperations_EachProcessSaysWhatWaits compares the table of processes that stop with those that there are.
+func TestOperations_EachProcessSaysWhatWaits(t *testing.T) {
+	t.Parallel()
+	_, table, _ := strings.Cut(section(t, "Read models"), "| Process |")
+	table, _, _ = strings.Cut(table, "\n\n")
+	var documented, real []string
+	for _, row := range strings.Split(table, "\n") {
+		cell, _, _ := strings.Cut(strings.TrimPrefix(row, "|"), "|")
+		for _, m := range regexp.MustCompile("`([a-z_]+)`").FindAllStringSubmatch(cell, -1) {
+			documented = append(documented, m[1])
+		}
+	}
+	for _, p := range processes() {
+		real = append(real, p.Erase().Name)
+	}
+	slices.Sort(documented)
+	slices.Sort(real)
+	if diff := cmp.Diff(real, documented); diff != "" {
+		t.Errorf("every process has a row in docs/operations.md (-processes +operations.md):\n%s", diff)
+	}
+}
+
 // TestOperations_CommandsExist parses every command line of the program in the operators' manual.
 func TestOperations_CommandsExist(t *testing.T) {
 	t.Parallel()
