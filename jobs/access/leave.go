@@ -2,6 +2,7 @@ package accessjobs
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"net/netip"
 	"time"
@@ -16,16 +17,16 @@ import (
 	"github.com/lastmile-isp/lastmile/radius/directory"
 )
 
-// leaveAttempts is how often a router that was decommissioned and is silent is asked to end its sessions: for nearly an
-// hour. An attempt after which something was ended does not count.
+// leaveAttempts is how often a router that was decommissioned, and is silent or refuses, is asked to end its sessions:
+// for nearly an hour. An attempt after which something was ended does not count.
 const leaveAttempts = 18
 
 // leavePause is the time between attempts after the last one, while it is not the router that fails.
 const leavePause = time.Minute
 
 // LeaveRouter ends the sessions of a router that was decommissioned, in passes like those of EnforceRouter, until all
-// have ended or the attempts are over. Then it deletes the secrets of RADIUS. A router that does not answer until then
-// keeps its sessions. Attempts go on while something else fails, because nobody else deletes the secrets.
+// have ended or the attempts are over. Then it deletes the secrets of RADIUS. A router that does not answer until then,
+// or refuses, keeps its sessions. Attempts go on while something else fails, because nobody else deletes the secrets.
 func (e *Enforcer) LeaveRouter(ctx context.Context, args commands.LeaveRouter, cause jobs.Cause) error {
 	err := e.leave(ctx, args, cause)
 	if err == nil || !cause.Last || jobrunner.Snoozed(err) {
@@ -71,7 +72,8 @@ func (e *Enforcer) leave(ctx context.Context, args commands.LeaveRouter, cause j
 	return nil
 }
 
-// endOn is one pass over the sessions of a router that is not ours any more.
+// endOn is one pass over the sessions of a router that is not ours any more. Nobody else looks at those that it leaves,
+// because they rest or the router refuses: it fails then.
 func (e *Enforcer) endOn(ctx context.Context, of network.Device, door directory.Door, cause jobs.Cause) error {
 	defer e.seats.take(of.ID, e.Clock.Now())()
 	p := &pass{e: e, cause: cause, needs: func(s telemetry.Session, _ time.Time) (change, bool) {
@@ -79,7 +81,14 @@ func (e *Enforcer) endOn(ctx context.Context, of network.Device, door directory.
 		c.door = &door
 		return c, s.EndedAt == nil
 	}}
-	return p.run(ctx, of.ID)
+	if err := p.run(ctx, of.ID); err != nil {
+		return err
+	}
+	left, err := e.Sessions.OpenOn(ctx, of.ID)
+	if err == nil && len(left) > 0 {
+		err = fmt.Errorf("it refuses to end %d sessions", len(left))
+	}
+	return err
 }
 
 // radiusSecrets lists the secrets that a router may use: first the one that it is known to have.

@@ -17,6 +17,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
 	"github.com/lastmile-isp/lastmile/jobs/runner"
 	"github.com/lastmile-isp/lastmile/radius/coa"
+	"github.com/lastmile-isp/lastmile/simulators/handset"
 )
 
 // decommission records the router's life in the log, tells the directory the end, and gives the job that follows.
@@ -146,5 +147,31 @@ func TestLeaveRouter_GoesOnAfterTheLastAttemptWhenNotTheRouterFails(t *testing.T
 	k.Entitled.Reached = reached
 	if err := k.LeaveRouter(t.Context(), args, last); err != nil || k.kept() != before-1 || len(k.nas.Sessions()) != 0 {
 		t.Errorf("%v, %d secrets of %d, %d sessions", err, k.kept(), before, len(k.nas.Sessions()))
+	}
+}
+
+// TestLeaveRouter_ASessionThatIsRefusedIsAskedForAgain: one that rests since the router refused it is not forgotten
+// either, and the secret stays as long as it is needed.
+func TestLeaveRouter_ASessionThatIsRefusedIsAskedForAgain(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	k.online()
+	k.menus.away = true
+	if err := k.nas.SetFaults(handset.Faults{Dynamic: handset.Refuse}); err != nil {
+		t.Fatal(err)
+	}
+	args := k.decommission()
+	before := k.kept()
+	for range 2 { // refused, then it rests
+		if err := k.leave(args); err == nil || jobrunner.Snoozed(err) || k.kept() != before {
+			t.Errorf("%v, %d secrets of %d", err, k.kept(), before)
+		}
+	}
+	if err := k.nas.SetFaults(handset.Faults{}); err != nil {
+		t.Fatal(err)
+	}
+	k.clock.Advance(time.Hour)
+	if err := k.leave(args); err != nil || len(k.nas.Sessions()) != 0 || k.kept() != before-1 {
+		t.Errorf("%v, %d sessions, %d secrets of %d", err, len(k.nas.Sessions()), k.kept(), before)
 	}
 }
