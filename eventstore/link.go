@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"math"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/EventStore/EventStore-Client-Go/v4/esdb"
@@ -21,6 +22,7 @@ const (
 	firstPause      = 50 * time.Millisecond // before the second attempt; each next pause is longer
 	longestPause    = 2 * time.Second       // between two attempts
 	readAttempts    = 4                     // the first one included
+	silence         = 2 * time.Second       // of a call, after which those who watch are told
 )
 
 // ErrClosed is the cause of the ErrUnavailable of every call after Close: the program is stopping.
@@ -35,6 +37,7 @@ var ErrClosed = errors.New("event store is closed")
 type link struct {
 	config esdb.Configuration
 	log    *slog.Logger
+	lost   atomic.Pointer[func()] // of Store.Watch; nil = nobody watches
 
 	mu     sync.Mutex
 	now    *session
@@ -180,9 +183,34 @@ type outcome[T any] struct {
 	err   error
 }
 
-// call runs one operation on a connected client. The client does not always obey its context, so the operation runs in
-// a goroutine of its own, and the caller returns as soon as the context ends. The operation's context ends then too.
+// tell tells those who watch that the store may be away, unless it is closed here.
+func (l *link) tell() {
+	select {
+	case <-l.closed:
+		return
+	default:
+	}
+	if lost := l.lost.Load(); lost != nil {
+		(*lost)()
+	}
+}
+
+// call is callUnwatched, and tells those who watch of silence and of a failure after which the outcome is unknown. A
+// caller who leaves says nothing about the store.
 func call[T any](ctx context.Context, l *link, op func(context.Context, *session) (T, error)) (T, error) {
+	silent := time.AfterFunc(silence, l.tell)
+	defer silent.Stop()
+	value, err := callUnwatched(ctx, l, op)
+	if err != nil && ctx.Err() == nil && errors.Is(translate(err), ErrUnavailable) {
+		l.tell()
+	}
+	return value, err
+}
+
+// callUnwatched runs one operation on a connected client. The client does not always obey its context, so the operation
+// runs in a goroutine of its own, and the caller returns as soon as the context ends. The operation's context ends then
+// too.
+func callUnwatched[T any](ctx context.Context, l *link, op func(context.Context, *session) (T, error)) (T, error) {
 	ctx, cancel := context.WithTimeout(ctx, callPatience)
 	s, err := l.acquire(ctx)
 	if err != nil {

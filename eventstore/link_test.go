@@ -74,6 +74,50 @@ func TestCall_ACallerWhoLeavesIsLetGoAtOnce(t *testing.T) {
 	}
 }
 
+// TestCall_ThatHasNoAnswerOrFailsIsTold: an operation that nobody answers ends here as soon as somebody is told of it.
+func TestCall_ThatHasNoAnswerOrFailsIsTold(t *testing.T) {
+	t.Parallel()
+	l := connectedLink(t)
+	told := make(chan struct{}, 10)
+	lost := func() { told <- struct{}{} }
+	l.lost.Store(&lost)
+	_, err := call(t.Context(), l, func(ctx context.Context, _ *session) (int, error) {
+		select {
+		case <-told:
+			return 0, nil
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		}
+	})
+	if err != nil {
+		t.Errorf("nobody is told of silence: %v", err)
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, c := range map[string]struct {
+		ctx   context.Context
+		fails error
+		want  int
+	}{
+		"not the leader":    {t.Context(), status.Error(codes.Aborted, "an election"), 1},
+		"a refusal":         {t.Context(), ErrStreamDeleted, 0},
+		"a caller who left": {gone, status.Error(codes.DeadlineExceeded, "late"), 0},
+	} {
+		_, _ = call(c.ctx, l, func(context.Context, *session) (int, error) { return 0, c.fails })
+		if n := len(told); n != c.want {
+			t.Errorf("%s: told %d times", name, n)
+		}
+		for len(told) > 0 {
+			<-told
+		}
+	}
+	l.close()
+	_, _ = call(t.Context(), l, func(context.Context, *session) (int, error) { return 0, nil })
+	if len(told) > 0 {
+		t.Error("the end that was asked for is told")
+	}
+}
+
 func TestLink_ALostSessionGetsNoNewUsersAndIsClosedByItsLast(t *testing.T) {
 	t.Parallel()
 	l := connectedLink(t)

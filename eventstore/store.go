@@ -8,13 +8,14 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
-	"sync/atomic"
+	"time"
 
 	"github.com/EventStore/EventStore-Client-Go/v4/esdb"
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/events/catalog"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/loop"
 )
 
 // PageSize is the number of events that one read asks for, and that share one look-up of keys when decoded.
@@ -35,11 +36,11 @@ type Store struct {
 	codec *catalog.Codec
 	log   *slog.Logger
 	link  *link
-	lost  atomic.Pointer[func()] // of Watch; nil = nobody watches
+	beats *loop.Group
 }
 
 // Open prepares the use of a store. It checks the syntax of the address and connects later; see Ping.
-func Open(_ context.Context, cfg Config) (*Store, error) {
+func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if cfg.Codec == nil {
 		return nil, errors.New("open event store: no codec")
 	}
@@ -50,16 +51,43 @@ func Open(_ context.Context, cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open event store: %w", err)
 	}
-	return &Store{codec: cfg.Codec, log: cfg.Logger, link: link}, nil
+	beats := loop.Within(context.WithoutCancel(ctx), cfg.Logger)
+	return &Store{codec: cfg.Codec, log: cfg.Logger, link: link, beats: beats}, nil
 }
 
 // Close ends the connection and every subscription. Calls after it fail. A second Close does nothing.
-func (s *Store) Close() { s.link.close() }
+func (s *Store) Close() {
+	s.link.close()
+	s.beats.Stop()
+}
 
-// Watch has lost called as soon as a subscription is interrupted, because the store or the way to it is away, and again
-// after each attempt that does not resume it. A store without a subscription is not watched. There is one watcher, and
-// Close tells it nothing. lost must return at once.
-func (s *Store) Watch(lost func()) { s.lost.Store(&lost) }
+// Times of the reads that notice silence when nobody calls.
+const (
+	beatEvery = time.Second
+	beatLimit = 3 * time.Second // longer than silence
+)
+
+// Watch has lost called as soon as the store or the way to it may be away, and again and again while it is: when a call
+// has no answer for two seconds, when one fails with ErrUnavailable, and when a subscription is interrupted. Until
+// Close it reads the end of the log every second, because a network that swallows everything interrupts nothing. There
+// is one watcher, and Close tells it nothing. lost must return at once.
+func (s *Store) Watch(lost func()) {
+	if s.link.lost.Swap(&lost) == nil {
+		s.beats.Go("silence of the event store", s.beat)
+	}
+}
+
+// beat reads the end of the log every second until ctx ends.
+func (s *Store) beat(ctx context.Context) {
+	for {
+		limited, cancel := context.WithTimeout(ctx, beatLimit)
+		_, _ = s.Head(limited) // those who watch are told of what matters
+		cancel()
+		if !loop.Sleep(ctx, beatEvery) {
+			return
+		}
+	}
+}
 
 // Ping reads the end of the log and returns ErrUnavailable when the store does not answer.
 func (s *Store) Ping(ctx context.Context) error {

@@ -183,9 +183,7 @@ func (s *Subscription) run(ctx context.Context) {
 		if ctx.Err() != nil || errors.Is(err, ErrClosed) {
 			return
 		}
-		if lost := s.store.lost.Load(); lost != nil {
-			(*lost)()
-		}
+		s.store.link.tell()
 		if s.last > before {
 			pause.Reset()
 		}

@@ -71,6 +71,9 @@ func freeAddr(t pgtest.T) string {
 	return ""
 }
 
+// Addr is where the node listens.
+func (k *Kit) Addr() string { return k.addr }
+
 // Open opens another store on the node, as another replica would. It is closed at the end of the test.
 func (k *Kit) Open() *eventstore.Store {
 	k.t.Helper()
