@@ -29,6 +29,9 @@ type Definition[S any, C commands.Command, E events.Event] struct {
 	// Decide returns the events that the command leads to, or a failure. No events means that the state is already as
 	// asked. now is in UTC.
 	Decide func(s S, c C, now time.Time) ([]E, error)
+	// Until is the instant from which on a decision is not sent to the log any more; Decide must refuse the command
+	// then. What was sent before and has no answer may be in the log. Zero, or nil = there is none.
+	Until func(c C, decided []E) time.Time
 	// Owner is the organization that the state belongs to; zero when there is none yet, or when the platform owns it.
 	Owner func(S) id.Organization
 	// Gone reports whether the aggregate has ended; reads by id then answer Missing. nil = an aggregate never ends.

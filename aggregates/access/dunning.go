@@ -19,7 +19,7 @@ import (
 func Dunnings() aggregates.Definition[Dunning, commands.DunningCommand, events.DunningEvent] {
 	return aggregates.Definition[Dunning, commands.DunningCommand, events.DunningEvent]{
 		Category: commands.DunningCategory, Missing: commands.ErrNotFound, Evolve: evolveDunning,
-		Decide: decideDunning, Owner: ownerDunning, Close: closeDunning, Remembered: remembered,
+		Decide: decideDunning, Until: untilDunning, Owner: ownerDunning, Close: closeDunning, Remembered: remembered,
 		Commands: []commands.DunningCommand{
 			commands.ReviewDunning{}, commands.AskDunningReview{}, commands.PlaceHold{}, commands.LiftHold{},
 			commands.StopClock{}, commands.StartClock{},

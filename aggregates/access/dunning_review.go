@@ -48,6 +48,22 @@ func decideReview(s Dunning, c commands.ReviewDunning, now time.Time) ([]events.
 	return append(out, s.reviewed(c, way, now)...), nil
 }
 
+// untilDunning is until when a decision that cuts may be sent to the log: as long as the cut was allowed.
+func untilDunning(c commands.DunningCommand, decided []events.DunningEvent) time.Time {
+	review, ok := c.(commands.ReviewDunning)
+	cuts := slices.ContainsFunc(decided, func(e events.DunningEvent) bool {
+		switch e.(type) {
+		case events.WalledGardenEntered, events.ServiceSuspended, events.WriteOffProposed:
+			return true
+		}
+		return false
+	})
+	if !ok || !cuts {
+		return time.Time{}
+	}
+	return review.CutsBy
+}
+
 // present has the debts and the paid time that hold now.
 func present(c commands.ReviewDunning) events.DunningOwed { return c.Owed[len(c.Owed)-1] }
 

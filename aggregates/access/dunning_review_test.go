@@ -244,3 +244,30 @@ func TestDunning_APermissionToCutHoldsForAMoment(t *testing.T) {
 		t.Errorf("in time: %+v", list)
 	}
 }
+
+// TestReview_OnlyADecisionThatCutsHasAnEnd: who pays is restored, however slow the log is.
+func TestReview_OnlyADecisionThatCutsHasAnEnd(t *testing.T) {
+	t.Parallel()
+	garden := due.AddDate(0, 0, 3)
+	def := access.Dunnings()
+	var s access.Dunning
+	for _, step := range []struct {
+		at    time.Time
+		owes  events.DunningOwed
+		limit bool
+	}{
+		{due, owes(due).Owed[0], false}, {garden, owes(due).Owed[0], true},
+		{garden.Add(time.Hour), events.DunningOwed{At: garden.Add(time.Hour)}, false},
+	} {
+		c := owes(due)
+		c.Owed = append(c.Owed, step.owes)
+		c.CutsBy = step.at.Add(3 * time.Second)
+		list := decided(t, &s, c, step.at)
+		if by := def.Until(c, list); by.IsZero() == step.limit || step.limit && !by.Equal(c.CutsBy) {
+			t.Errorf("%+v may be appended until %v", list, by)
+		}
+	}
+	if by := def.Until(commands.LiftHold{}, []events.DunningEvent{events.ServiceSuspended{}}); !by.IsZero() {
+		t.Errorf("another command has an end: %v", by)
+	}
+}

@@ -76,6 +76,11 @@ func startEngines(
 	e.jobs = jobrunner.New(jobrunner.Config{
 		DB: s.db, Clock: c, Gate: gate, Logger: l.logger, InsertOnly: !roles.has(roleJobs), Sole: s.sole(roles),
 	})
+	lost := func() {
+		if absence := e.absence.Load(); absence != nil {
+			absence.Lost()
+		}
+	}
 	e.processes = processrunner.New(processrunner.Config{
 		Feed: e.feed, DB: s.db, Clock: c, Gate: gate, Logger: l.logger, Jobs: e.jobs,
 		Bus: accesscases.WaitingCuts{
@@ -84,13 +89,9 @@ func startEngines(
 				absence := e.absence.Load()
 				return absence != nil && absence.MayCut()
 			},
-			Clock: c,
+			Lost: lost, Clock: c,
 		},
-		Lost: func() {
-			if absence := e.absence.Load(); absence != nil {
-				absence.Lost()
-			}
-		},
+		Lost: lost,
 	})
 	return e, nil
 }

@@ -101,6 +101,8 @@ type execution struct {
 	taken []heldClaim // claims that this execution took and has not released
 	nonce string      // makes the ids of its events differ from those of another execution of the same command
 
+	until time.Time // from which on the present decision is not sent; zero = never
+
 	read       bool // the state was read from the log; retries read it again
 	fromMemory bool // the present attempt decides on a state in memory
 }
@@ -194,6 +196,24 @@ func (b *Bus) append(
 			return done, err
 		}
 	}
+}
+
+// appendUntil is append that sends nothing from an instant on; zero = never. When it is too late at once, it fails with
+// ErrWrongRevision, which leads to another decision. What was sent and has no answer by then has an unknown outcome.
+func (b *Bus) appendUntil(
+	ctx context.Context, until time.Time, stream string, expected eventstore.Expected,
+	list []eventstore.New,
+) (eventstore.Appended, error) {
+	if until.IsZero() {
+		return b.append(ctx, stream, expected, list)
+	}
+	left := until.Sub(b.cfg.Clock.Now())
+	if left <= 0 {
+		return eventstore.Appended{}, eventstore.ErrWrongRevision
+	}
+	ctx, cancel := context.WithTimeout(ctx, left)
+	defer cancel()
+	return b.append(ctx, stream, expected, list)
 }
 
 // outcomeUnknown reports whether the append may have happened in spite of the error.

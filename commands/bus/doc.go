@@ -26,6 +26,8 @@
 //   - Outage: an append of unknown outcome is repeated for Config.AppendPatience; the store appends the
 //     same event ids only once. Then Execute fails with eventstore_unavailable. The outcome is unknown: repeat with
 //     the same command id.
+//   - Haste: a decision that its definition limits by Until is not sent to the log from that instant on. What was sent
+//     before and has no answer has an unknown outcome.
 //   - Owner: for another organization an aggregate does not exist, neither for commands nor for [LoadOwned].
 //   - Memory: folded states are cached. A command is decided on the cached state first, without a read: the append is
 //     refused when another replica has written meanwhile. Refusals, changes of nothing and lost races are decided again

@@ -100,6 +100,9 @@ func (h *handler[S, C, E]) act(ctx context.Context, x *execution, cmd C, at entr
 		h.giveBack(ctx, x, at.state)
 		return Result{}, err
 	case len(decided) > 0:
+		if h.def.Until != nil {
+			x.until = h.def.Until(cmd, decided)
+		}
 		return h.record(ctx, x, at, decided, now)
 	case x.fromMemory:
 		return Result{}, errBehind
@@ -136,7 +139,7 @@ func (h *handler[S, C, E]) record(
 		return Result{}, eventstore.ErrWrongRevision // decides again, and takes the claims again if they are still free
 	}
 	list := drafts(decided, meta, x.nonce)
-	done, err := h.bus.append(ctx, at.stream, at.revision, list)
+	done, err := h.bus.appendUntil(ctx, x.until, at.stream, at.revision, list)
 	switch {
 	case errors.Is(err, eventstore.ErrWrongRevision):
 		return Result{}, err // the next attempt or abandon releases the claims

@@ -46,6 +46,7 @@ type add struct {
 	ID    id.Subscriber
 	Step  int64
 	Times int
+	By    time.Time `json:"-"` // too late from then on; zero = never
 }
 
 // rename replaces all names.
@@ -90,6 +91,12 @@ func counters() aggregates.Definition[counter, counterCommand, events.AccountEve
 		Missing: func() error {
 			return failure.NewNotFound("counter_not_found",
 				"There is no such counter.")
+		},
+		Until: func(c counterCommand, _ []events.AccountEvent) time.Time {
+			if c, ok := c.(add); ok {
+				return c.By
+			}
+			return time.Time{}
 		},
 		Evolve: evolve, Decide: decide, Gone: func(s counter) bool { return slices.Contains(s.Names, "gone") },
 		Owner: func(s counter) id.Organization { return s.Owner },
@@ -145,6 +152,9 @@ func decide(s counter, c counterCommand, now time.Time) ([]events.AccountEvent, 
 	var list []events.AccountEvent
 	switch c := c.(type) {
 	case add:
+		if !c.By.IsZero() && !now.Before(c.By) {
+			return nil, failure.NewConflict("too_late", "")
+		}
 		for range max(c.Times, 1) {
 			if c.Step > 0 {
 				list = append(list, events.CreditLeft{SubscriberID: c.ID, Credit: money.Of(c.Step, money.KES), At: now})

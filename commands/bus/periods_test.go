@@ -189,7 +189,8 @@ func TestBus_AgreesWithAModel(t *testing.T) {
 			c := rapid.SampledFrom(counters).Draw(rt, "counter")
 			names := []string{rapid.SampledFrom([]string{"x", "y", "z"}).Draw(rt, "name") + salt}
 			cmd := rapid.SampledFrom([]commands.Command{
-				open{c, w.org, names}, add{c, rapid.Int64Range(0, 3).Draw(rt, "step"), 1}, rename{c, names},
+				open{c, w.org, names}, add{ID: c, Step: rapid.Int64Range(0, 3).Draw(rt, "step"), Times: 1},
+				rename{c, names},
 			}).Draw(rt, "command")
 			m := w.meta()
 			_, err := b.Execute(t.Context(), cmd, m)

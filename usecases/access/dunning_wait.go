@@ -7,6 +7,7 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/failure"
 )
 
 // WaitingCuts is a bus for processes on which no ReviewDunning cuts anybody while MayCut says no: the review is refused
@@ -14,7 +15,9 @@ import (
 type WaitingCuts struct {
 	ProcessBus
 	MayCut func() bool
-	Clock  clock.Clock // of the bus
+	// Lost is told that a review took longer than a yes of MayCut holds. It returns at once.
+	Lost  func()
+	Clock clock.Clock // of the bus
 }
 
 // cutsHold is how long the answer of MayCut holds. A review that takes longer may have waited for a log or a database
@@ -23,10 +26,18 @@ const cutsHold = 3 * time.Second
 
 // Execute fails as the bus does, and with cuts_wait.
 func (u WaitingCuts) Execute(ctx context.Context, cmd commands.Command, meta commands.Meta) (bus.Result, error) {
-	if c, ok := cmd.(commands.ReviewDunning); ok {
-		c.CutsBy = u.Clock.Now().Add(cutsHold) // before the question
-		c.CutsWait = !u.MayCut()
-		cmd = c
+	c, ok := cmd.(commands.ReviewDunning)
+	if !ok {
+		return u.ProcessBus.Execute(ctx, cmd, meta)
 	}
-	return u.ProcessBus.Execute(ctx, cmd, meta)
+	machine := clock.Base(u.Clock)
+	began := machine.Now()
+	c.CutsBy = u.Clock.Now().Add(cutsHold) // before the question
+	c.CutsWait = !u.MayCut()
+	result, err := u.ProcessBus.Execute(ctx, c, meta)
+	slow := machine.Now().Sub(began) >= cutsHold || failure.CodeOf(err) == "cuts_wait"
+	if slow && !c.CutsWait {
+		u.Lost()
+	}
+	return result, err
 }
