@@ -77,6 +77,14 @@ func (f *badFile) WriteAt(octets []byte, at int64) (int, error) {
 	return n, errors.Join(err, failed)
 }
 
+// Reserve can fail as well.
+func (f *badFile) Reserve(size int64) error {
+	if f.disk.fails() {
+		return f.disk.failure()
+	}
+	return f.diskFile.Reserve(size)
+}
+
 // Truncate changes what the program sees.
 func (f *badFile) Truncate(size int64) error {
 	if f.disk.fails() {
@@ -209,7 +217,7 @@ func (t *trial) add() {
 		select {
 		case <-t.journal.scarce:
 			*t.prepared++
-			t.journal.prepare(t.Context())
+			t.journal.prepare(t.Context(), (*segment).fill)
 		default:
 		}
 	}

@@ -3,10 +3,10 @@
 // again, so whoever takes records must do each once. A record that Append refused does not come back, unless the disk
 // took nothing any more until the program ended.
 //
-// A journal is a directory of segments (segment.go), which hold records behind each other (record.go). Segments are
-// filled with zeros before they are used (room.go), and written over again when all that they have is taken: a disk
-// makes octets durable faster in the place of others than where it has to find room first, and has room for them also
-// when it is full.
+// A journal is a directory of segments (segment.go), which hold records behind each other (record.go). An open journal
+// has the room of a segment on the disk (room.go), so that it takes records also when the disk is full by then. Segments
+// are filled with zeros before records come to them, and written over again when all that they have is taken: a disk
+// makes octets durable faster in the place of others than in room that has none yet.
 package journal
 
 import (
@@ -95,10 +95,10 @@ func Open(ctx context.Context, cfg Config, found func(Place, []byte)) (*Journal,
 		j.Close()
 		return nil, fmt.Errorf("open journal: %w", err)
 	}
-	j.prepare(ctx)
+	j.reserve(ctx)
 	j.loops.Go("journal", func(ctx context.Context) {
 		for loop.Wait(ctx, j.scarce) {
-			j.prepare(ctx)
+			j.prepare(ctx, (*segment).fill)
 		}
 	})
 	return j, nil
@@ -199,6 +199,8 @@ func (j *Journal) Append(records ...[]byte) ([]Place, error) {
 		octets = appendRecord(octets, s.generation, content)
 		places[i] = placeOf(s, at, s.end+int64(len(octets))-at)
 	}
+	zeros := s.zeros(size)
+	octets = append(octets, make([]byte, zeros)...)
 	j.cfg.Step("before write")
 	forgot, err := s.write(octets, func() { j.cfg.Step("written") })
 	j.mu.Lock()
@@ -211,7 +213,7 @@ func (j *Journal) Append(records ...[]byte) ([]Place, error) {
 	if half := j.cfg.Segment / 2; s.end <= half && s.end+size > half {
 		loop.Wake(j.scarce)
 	}
-	s.length, s.end, s.left = max(s.length, s.end+size), s.end+size, s.left+size
+	s.length, s.end, s.left = max(s.length, s.end+size+zeros), s.end+size, s.left+size
 	j.octets, j.records = j.octets+size, j.records+len(records)
 	return places, nil
 }
@@ -251,7 +253,7 @@ func (j *Journal) Disk() (octets int64) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for _, s := range j.segments {
-		octets += s.length
+		octets += s.room()
 	}
 	return octets
 }

@@ -15,6 +15,9 @@ import (
 // growth is the number of octets by which a segment is made ready at once.
 const growth = 1 << 20
 
+// stride is the number of zeros that come with a record that makes its file longer, where their room is reserved.
+const stride = 256 << 10
+
 // claim gives the segment for so many octets, which keeps its end until busy is nil again.
 func (j *Journal) claim(size int64) (*segment, error) {
 	j.mu.Lock()
@@ -38,7 +41,7 @@ func (j *Journal) claim(size int64) (*segment, error) {
 }
 
 // fits reports whether the active segment takes so many octets. Where it would have to become longer, a free one that
-// would not is better. The caller holds the lock.
+// would not is better, unless it has the room. The caller holds the lock.
 func (j *Journal) fits(active *segment, size int64) bool {
 	switch {
 	case active == nil || active.failed || active.bad:
@@ -46,8 +49,8 @@ func (j *Journal) fits(active *segment, size int64) bool {
 	case active.end+size > j.cfg.Segment:
 		return active.end == segmentHead
 	}
-	return active.end+size <= active.length || !slices.ContainsFunc(j.segments, func(s *segment) bool {
-		return j.free(s) && segmentHead+size <= s.length
+	return active.end+size <= active.room() || !slices.ContainsFunc(j.segments, func(s *segment) bool {
+		return j.free(s) && segmentHead+size <= s.room()
 	})
 }
 
@@ -95,10 +98,19 @@ func (j *Journal) begin() error {
 	return nil
 }
 
-// prepare makes one free segment ready, so that records find room without a change of the file's length, and also on a
-// disk that is full by then. One that is as full now has the room that was left. Records do not go to the segment
+// reserve takes the room of one free segment on the disk, and that of the rest of the active one. Zeros have time
+// until records come, which most journals see seldom. Nobody else has the journal yet.
+func (j *Journal) reserve(ctx context.Context) {
+	if a := j.active; a != nil && a.file.Reserve(j.cfg.Segment) == nil {
+		a.reserved = j.cfg.Segment
+	}
+	j.prepare(ctx, (*segment).reserve)
+}
+
+// prepare makes one free segment ready: how is segment.reserve, or segment.fill, after which records never change the
+// length of the file. A disk that is full by now gives the room that was left. Records do not go to the segment
 // meanwhile: they would wait for its zeros, and could miss the failure of a sync that somebody else was told.
-func (j *Journal) prepare(ctx context.Context) {
+func (j *Journal) prepare(ctx context.Context, how func(*segment, context.Context, int64) error) {
 	if ctx.Err() != nil {
 		return
 	}
@@ -107,7 +119,7 @@ func (j *Journal) prepare(ctx context.Context) {
 		return
 	}
 	if err == nil {
-		err = s.fill(ctx, j.cfg.Segment)
+		err = how(s, ctx, j.cfg.Segment)
 	}
 	if err != nil {
 		j.cfg.Logger.WarnContext(ctx, "a journal has no room of its own on the disk for what comes",
@@ -118,7 +130,7 @@ func (j *Journal) prepare(ctx context.Context) {
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	s.failed = s.failed || s.length == 0
+	s.failed = s.failed || s.room() == 0
 	j.segments = append(j.segments, s)
 	if err := j.tidy(); err != nil {
 		j.cfg.Logger.WarnContext(ctx, "empty journal", slog.String("error", err.Error()))
@@ -149,7 +161,7 @@ func (j *Journal) tidy() error {
 	var failed error
 	var spare *segment
 	for _, s := range j.segments {
-		if j.free(s) && (spare == nil || s.length > spare.length) {
+		if j.free(s) && (spare == nil || s.room() > spare.room()) {
 			spare = s
 		}
 	}

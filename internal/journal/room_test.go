@@ -11,12 +11,15 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // tightDisk has room for so many octets, which all its files share.
 type tightDisk struct {
-	mu   sync.Mutex
-	room int64
+	mu       sync.Mutex
+	room     int64
+	reserved map[string]int64 // octets of a file that have their room
 }
 
 // tightFile is one file there. As a system does, it writes what there is room for before it fails.
@@ -28,6 +31,14 @@ type tightFile struct {
 // open opens a file as the journal does.
 func (d *tightDisk) open(path string, flags int) (file, error) {
 	f, err := os.OpenFile(path, flags, 0o600)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.reserved == nil {
+		d.reserved = map[string]int64{}
+	}
+	if flags&os.O_CREATE != 0 {
+		delete(d.reserved, path)
+	}
 	return tightFile{diskFile{f}, d}, err
 }
 
@@ -38,19 +49,44 @@ func (d *tightDisk) left(octets int64) {
 	d.room = octets
 }
 
-// WriteAt takes room for what is behind the end of the file.
-func (f tightFile) WriteAt(octets []byte, at int64) (int, error) {
-	f.disk.mu.Lock()
-	defer f.disk.mu.Unlock()
+// room is what the file has of the disk. The caller holds the disk's lock.
+func (f tightFile) room() (int64, error) {
 	stat, err := f.Stat()
 	if err != nil {
 		return 0, err
 	}
+	return max(stat.Size(), f.disk.reserved[f.Name()]), nil
+}
+
+// Reserve takes all the room, or none.
+func (f tightFile) Reserve(size int64) error {
+	f.disk.mu.Lock()
+	defer f.disk.mu.Unlock()
+	has, err := f.room()
+	if err != nil {
+		return err
+	}
+	if size-has > f.disk.room {
+		return syscall.ENOSPC
+	}
+	f.disk.room -= max(0, size-has)
+	f.disk.reserved[f.Name()] = max(size, has)
+	return nil
+}
+
+// WriteAt takes room for what has none yet.
+func (f tightFile) WriteAt(octets []byte, at int64) (int, error) {
+	f.disk.mu.Lock()
+	defer f.disk.mu.Unlock()
+	has, err := f.room()
+	if err != nil {
+		return 0, err
+	}
 	var full error
-	if more := at + int64(len(octets)) - stat.Size(); more > f.disk.room {
+	if more := at + int64(len(octets)) - has; more > f.disk.room {
 		octets, full = octets[:max(0, int64(len(octets))-more+f.disk.room)], syscall.ENOSPC
 	}
-	f.disk.room -= max(0, at+int64(len(octets))-stat.Size())
+	f.disk.room -= max(0, at+int64(len(octets))-has)
 	n, err := f.diskFile.WriteAt(octets, at)
 	return n, errors.Join(err, full)
 }
@@ -59,11 +95,12 @@ func (f tightFile) WriteAt(octets []byte, at int64) (int, error) {
 func (f tightFile) Truncate(size int64) error {
 	f.disk.mu.Lock()
 	defer f.disk.mu.Unlock()
-	stat, err := f.Stat()
+	has, err := f.room()
 	if err != nil {
 		return err
 	}
-	f.disk.room += stat.Size() - size
+	f.disk.room += has - size
+	delete(f.disk.reserved, f.Name())
 	return f.diskFile.Truncate(size)
 }
 
@@ -151,19 +188,67 @@ func TestJournal_ANearlyFullDiskTakesWhatFits(t *testing.T) {
 	}
 }
 
+// hasOnDisk waits until the journal has so many octets of the disk.
+func hasOnDisk(t *testing.T, q *Queue, want int64) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); q.Disk() != want; runtime.Gosched() {
+		if time.Now().After(end) {
+			t.Fatalf("%d octets on the disk, want %d", q.Disk(), want)
+		}
+	}
+}
+
 // TestJournal_TheNextSegmentIsReadyBeforeItIsNeeded: records never make a file longer when the disk is quick enough.
 func TestJournal_TheNextSegmentIsReadyBeforeItIsNeeded(t *testing.T) {
 	t.Parallel()
 	q := openTight(t, &tightDisk{room: 10 << 20}, t.TempDir())
 	for round := range 5 {
 		fillUp(t, q, 60) // more than half
-		want := int64(round+2) * 100_000
-		for end := time.Now().Add(20 * time.Second); q.Disk() != want; runtime.Gosched() {
-			if time.Now().After(end) {
-				t.Fatalf("round %d: %d octets, want %d", round, q.Disk(), want)
-			}
-		}
+		hasOnDisk(t, q, int64(round+2)*100_000)
 		fillUp(t, q, 37)
+	}
+}
+
+// TestJournal_AnOpenOneHasRoomBeforeItHasZeros: most programs start and stop without a record.
+func TestJournal_AnOpenOneHasRoomBeforeItHasZeros(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	for range 2 {
+		q, err := OpenQueue(t.Context(), Config{Dir: dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var is unix.Stat_t
+		if err := unix.Stat(filepath.Join(dir, "00000001"), &is); err != nil {
+			t.Fatal(err)
+		}
+		if room := is.Blocks * 512; is.Size != 0 || room < usualSegment || q.Disk() != usualSegment {
+			t.Errorf("%d octets are written, %d have room, and %d are told", is.Size, room, q.Disk())
+		}
+		q.Close()
+	}
+}
+
+// TestJournal_RecordsSeldomMakeAFileLonger: what comes first brings zeros for those behind it.
+func TestJournal_RecordsSeldomMakeAFileLonger(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	q, err := OpenQueue(t.Context(), Config{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer q.Close()
+	lengths := map[int64]bool{}
+	for range 1000 {
+		fillUp(t, q, 1)
+		stat, err := os.Stat(filepath.Join(dir, "00000001"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		lengths[stat.Size()] = true
+	}
+	if len(lengths) != 4 {
+		t.Errorf("1,000 records of 1,020 octets made the file longer %d times, want 4", len(lengths))
 	}
 }
 

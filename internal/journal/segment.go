@@ -10,6 +10,8 @@ import (
 	"io/fs"
 	"os"
 	"syscall"
+
+	"golang.org/x/sys/unix"
 )
 
 // A segment begins with its head, which has a sector of the disk for itself: segmentMark, its generation as eight
@@ -32,6 +34,8 @@ type file interface {
 	io.WriterAt
 	io.Closer
 	Truncate(size int64) error
+	// Reserve takes room on the disk for the first octets of the file, whose length stays as it is.
+	Reserve(size int64) error
 	Sync() error
 	Stat() (fs.FileInfo, error)
 	Fd() uintptr
@@ -55,6 +59,16 @@ func (f diskFile) Truncate(size int64) error {
 	return errors.Join(f.File.Truncate(size), f.File.Sync())
 }
 
+// Reserve takes room without writing to it, which costs nearly nothing. A signal to the program can interrupt it.
+func (f diskFile) Reserve(size int64) error {
+	for {
+		err := unix.Fallocate(int(f.Fd()), unix.FALLOC_FL_KEEP_SIZE, 0, size) //nolint:gosec // a small number
+		if !errors.Is(err, unix.EINTR) {
+			return err
+		}
+	}
+}
+
 // segment is one file of a journal. The journal's lock guards what changes.
 type segment struct {
 	file       file
@@ -63,6 +77,7 @@ type segment struct {
 	generation uint64 // 0 = it never had one
 	end        int64  // where the last record ends
 	length     int64  // of the file
+	reserved   int64  // octets from the beginning on that have room on the disk, also behind the length
 	left       int64  // octets of the records that were not taken
 	failed     bool   // a write has failed, or the file is gone, so that it is not written again
 	bad, told  bool   // the disk could not read a part, and the log has it
@@ -168,6 +183,16 @@ func (s *segment) load(found func(Place, []byte)) (lost int, err error) {
 	return lost, nil
 }
 
+// zeros is how many of them are written behind so many octets of records: when these make the file longer, the next
+// ones do not.
+func (s *segment) zeros(size int64) int64 {
+	end := s.end + size
+	if end <= s.length {
+		return 0
+	}
+	return max(0, min(end+stride, s.reserved)-end)
+}
+
 // write writes octets behind the end and makes them durable. The first ones bring the head. After a failure it reports
 // whether the system may have forgotten octets that it could not write, whatever the next sync says. A disk that was
 // full from the start has forgotten none.
@@ -182,6 +207,18 @@ func (s *segment) write(octets []byte, written func()) (forgot bool, err error) 
 	written()
 	err = s.file.Sync()
 	return err != nil, err
+}
+
+// reserve takes room for whole octets. Where the disk has less, or the system cannot do it, zeros are written now.
+func (s *segment) reserve(ctx context.Context, whole int64) error {
+	if s.length >= whole {
+		return nil
+	}
+	if s.file.Reserve(whole) != nil {
+		return s.fill(ctx, whole)
+	}
+	s.reserved = whole
+	return nil
 }
 
 // fill writes zeros behind what the file has, as far as there is room, until it is whole octets long or ctx ends.
@@ -204,12 +241,15 @@ func (s *segment) fill(ctx context.Context, whole int64) error {
 	return nil
 }
 
+// room is how many octets find room in the file, whatever the disk has.
+func (s *segment) room() int64 { return max(s.length, s.reserved) }
+
 // cut removes what is behind the end from the disk.
 func (s *segment) cut() error {
 	if err := errors.Join(s.file.Truncate(s.end), s.file.Sync()); err != nil {
 		return err
 	}
-	s.length = s.end
+	s.length, s.reserved = s.end, 0
 	return nil
 }
 
