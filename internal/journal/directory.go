@@ -79,7 +79,8 @@ func (j *Journal) settle() error {
 	return old.Close()
 }
 
-// create makes the file of a segment that no other one has, and makes its name durable. The caller holds the lock.
+// create makes the file of a segment that no other one has, with its room if the disk has that, and makes its name
+// durable. The caller holds the lock.
 func (j *Journal) create() (*segment, error) {
 	if err := j.settle(); err != nil {
 		return nil, err
@@ -97,6 +98,9 @@ func (j *Journal) create() (*segment, error) {
 		return nil, err
 	}
 	s.number, s.end = number, segmentHead
+	if s.file.Reserve(j.cfg.Segment) == nil {
+		s.reserved = j.cfg.Segment
+	}
 	if err := j.dir.Sync(); err != nil {
 		return nil, errors.Join(err, s.file.Close(), os.Remove(j.path(number)))
 	}

@@ -4,9 +4,9 @@
 // took nothing any more until the program ended.
 //
 // A journal is a directory of segments (segment.go), which hold records behind each other (record.go). An open journal
-// has the room of a segment on the disk (room.go), so that it takes records also when the disk is full by then. Segments
-// are filled with zeros before records come to them, and written over again when all that they have is taken: a disk
-// makes octets durable faster in the place of others than in room that has none yet.
+// has the room of a segment on the disk (room.go), so that it takes records also when the disk is full by then.
+// Segments are filled with zeros before records come to them, and written over again when all that they have is taken:
+// a disk makes octets durable faster in the place of others than in room that has none yet.
 package journal
 
 import (
@@ -60,12 +60,14 @@ type Journal struct {
 	dir        *os.File // locked
 	home       identity // of dir
 	segments   []*segment
+	gone       []file   // of segments that have another one since theirs was removed
 	active     *segment // is written; nil = none
 	busy       *segment // is being written at this moment
 	broken     *segment // has octets behind its end, which a failed write left and which must go
 	generation uint64   // the greatest so far
 	octets     int64    // of records that are not taken
 	records    int
+	closed     bool
 }
 
 // Open opens a journal, which one program at a time has, and tells found the records that were not taken, in the order
@@ -214,7 +216,7 @@ func (j *Journal) Append(records ...[]byte) ([]Place, error) {
 		loop.Wake(j.scarce)
 	}
 	s.length, s.end, s.left = max(s.length, s.end+size+zeros), s.end+size, s.left+size
-	j.octets, j.records = j.octets+size, j.records+len(records)
+	s.records, j.octets, j.records = s.records+len(records), j.octets+size, j.records+len(records)
 	return places, nil
 }
 
@@ -224,7 +226,7 @@ func (j *Journal) Taken(places ...Place) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for _, p := range places {
-		p.in.left -= p.size
+		p.in.left, p.in.records = p.in.left-p.size, p.in.records-p.Count
 		j.octets, j.records = j.octets-p.size, j.records-p.Count
 	}
 	if err := j.tidy(); err != nil {
@@ -266,8 +268,16 @@ func (j *Journal) Close() {
 	j.loops.Stop()
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	if j.closed {
+		return
+	}
+	j.closed = true
+	j.rescue()
 	for _, s := range j.segments {
 		_ = s.file.Close()
+	}
+	for _, f := range j.gone {
+		_ = f.Close()
 	}
 	_ = j.dir.Close()
 }

@@ -61,7 +61,10 @@ func (j *Journal) Read(p Place) (records [][]byte, err error) {
 // readRun gives the records that lie behind each other.
 func (j *Journal) readRun(in *segment, where run) (records [][]byte, err error) {
 	octets := make([]byte, where.size)
-	lost, err := in.read(octets, int64(where.at))
+	j.mu.Lock()
+	from := in.file
+	j.mu.Unlock()
+	lost, err := readFile(from, octets, int64(where.at))
 	if err != nil {
 		return nil, err
 	}

@@ -26,9 +26,7 @@ func (j *Journal) claim(size int64) (*segment, error) {
 		return nil, err
 	}
 	if j.active != nil && !j.active.identity.isAt(j.path(j.active.number)) {
-		j.cfg.Logger.Error("a file of a journal was removed or renamed; another one is used from now on",
-			slog.String("file", j.path(j.active.number)), slog.Int64("waiting_bytes", j.active.left))
-		j.active.failed = true
+		j.rescue()
 	}
 	if !j.fits(j.active, size) {
 		if err := j.begin(); err != nil {
@@ -72,18 +70,12 @@ func (j *Journal) free(s *segment) bool {
 	return s.left == 0 && !s.failed && !s.bad && s != j.active && s != j.busy && s != j.broken
 }
 
-// begin makes another segment the active one: a free one, or a new one that has no room yet. The caller holds the lock.
+// begin makes another segment the active one: a free one, or a new one. The caller holds the lock.
 func (j *Journal) begin() error {
 	j.active = nil
-	for _, s := range j.segments {
-		if !j.free(s) {
-			continue
-		}
-		if s.identity.isAt(j.path(s.number)) {
-			j.active = s
-			break
-		}
-		s.failed = true // and is not there any more
+	j.rescue() // and what is free and gone is free no more
+	if at := slices.IndexFunc(j.segments, j.free); at >= 0 {
+		j.active = j.segments[at]
 	}
 	if j.active == nil {
 		s, err := j.create()

@@ -49,7 +49,7 @@ func (d *tightDisk) left(octets int64) {
 	d.room = octets
 }
 
-// room is what the file has of the disk. The caller holds the disk's lock.
+// room is how much of the disk the file has. The caller holds the disk's lock.
 func (f tightFile) room() (int64, error) {
 	stat, err := f.Stat()
 	if err != nil {

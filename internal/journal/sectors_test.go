@@ -4,9 +4,12 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -138,10 +141,11 @@ func TestJournal_AFileThatIsCutUnderTheProgramCostsOnlyItsEnd(t *testing.T) {
 }
 
 // TestJournal_WhatWasRemovedUnderTheProgramIsNotWrittenTo: somebody, or a cleaner of old files, removes or renames the
-// journal. What is acknowledged afterwards is found at the next start.
+// journal. What waited there and what is acknowledged afterwards is found at the next start, also after a kill.
 func TestJournal_WhatWasRemovedUnderTheProgramIsNotWrittenTo(t *testing.T) {
 	t.Parallel()
 	for what, change := range map[string]func(dir string) error{
+		"nothing":      func(string) error { return nil },
 		"removed":      os.RemoveAll,
 		"file removed": func(dir string) error { return os.Remove(filepath.Join(dir, "00000001")) },
 		"file renamed": func(dir string) error {
@@ -168,17 +172,104 @@ func TestJournal_WhatWasRemovedUnderTheProgramIsNotWrittenTo(t *testing.T) {
 				t.Fatalf("%s: %v", what, err)
 			}
 		}
-		gives(t, what, q, "first     ", "second    ", "second    ")
-		q.Close()
-		want := []string{"second    ", "second    "}
-		if what == "a copy instead" {
-			want = append([]string{"first     "}, want...)
+		want := []string{"first     ", "second    ", "second    "}
+		gives(t, what, q, want...)
+		killed := filepath.Join(t.TempDir(), "a")
+		if err := os.CopyFS(killed, os.DirFS(cfg.Dir)); err != nil {
+			t.Fatal(err)
 		}
-		q = openDying(t, cfg)
-		if err := q.Taken(gives(t, what+", at the next start", q, want...)); err != nil || !q.Empty() {
-			t.Error(err)
+		if what == "a copy instead" {
+			want = slices.Insert(want, 0, "first     ")
+		}
+		gives(t, what+", after a kill", openDying(t, Config{Dir: killed}), want...)
+		q.Close()
+		gives(t, what+", at the next start", openDying(t, cfg), want...)
+	}
+}
+
+// logged gives a logger and what it has written.
+func logged() (*slog.Logger, *bytes.Buffer) {
+	out := &bytes.Buffer{}
+	return slog.New(slog.NewTextHandler(out, &slog.HandlerOptions{Level: slog.LevelError})), out
+}
+
+// TestJournal_WhatWaitsInARemovedFileIsWrittenAgain: files go that nothing is appended to any more, and the program
+// ends. Places of before stay good.
+func TestJournal_WhatWaitsInARemovedFileIsWrittenAgain(t *testing.T) {
+	t.Parallel()
+	logger, log := logged()
+	cfg := Config{Dir: t.TempDir(), Segment: 1000, Logger: logger}
+	q := openDying(t, cfg)
+	var want []string
+	for i := range 60 { // in three segments
+		want = append(want, fmt.Sprintf("record %02d ", i))
+		if err := q.Append([]byte(want[i])); err != nil {
+			t.Fatal(err)
 		}
 	}
+	places := gives(t, "before", q, want...)
+	if err := q.Taken(places[:20]); err != nil {
+		t.Fatal(err)
+	}
+	files, err := filepath.Glob(filepath.Join(cfg.Dir, "*"))
+	for _, f := range files {
+		err = errors.Join(err, os.Remove(f))
+	}
+	if err != nil || len(files) < 3 {
+		t.Fatal(files, err)
+	}
+	q.Close()
+	q = openDying(t, cfg)
+	records, places, err := q.Next(100)
+	if err != nil || len(records) < 40 || string(records[len(records)-40]) != "record 20 " {
+		t.Errorf("%d records, %v", len(records), err)
+	}
+	if n := strings.Count(log.String(), "waiting_records="); n < 2 {
+		t.Errorf("the log tells of %d files:\n%s", n, log)
+	}
+	if err := os.RemoveAll(cfg.Dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := q.Append([]byte("last      ")); err != nil {
+		t.Fatal(err)
+	}
+	if err := q.Taken(places); err != nil || q.Len() != 1 {
+		t.Fatal(q.Len(), err)
+	}
+	gives(t, "when all others are taken", q, "last      ")
+}
+
+// TestJournal_WhatARemovedFileHadIsCountedWhereItCannotBeWritten: the disk takes no other file.
+func TestJournal_WhatARemovedFileHadIsCountedWhereItCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	logger, log := logged()
+	full := false
+	cfg := Config{Dir: t.TempDir(), Logger: logger, open: func(path string, flags int) (file, error) {
+		if full {
+			return nil, syscall.ENOSPC
+		}
+		return openFile(path, flags)
+	}}
+	q := openDying(t, cfg)
+	for range 3 {
+		if err := q.Append([]byte("record    ")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if full = true; os.Remove(filepath.Join(cfg.Dir, "00000001")) != nil {
+		t.Fatal("there is no file")
+	}
+	if err := q.Append([]byte("refused   ")); !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("a record that no file has: %v", err)
+	}
+	gives(t, "while it runs", q, "record    ", "record    ", "record    ")
+	if text := log.String(); !strings.Contains(text, "records are lost when the program ends") ||
+		!strings.Contains(text, "waiting_records=3") {
+		t.Errorf("the log has:\n%s", text)
+	}
+	full = false
+	q.Close()
+	gives(t, "the next start", openDying(t, cfg), "record    ", "record    ", "record    ")
 }
 
 // TestJournal_WhoeverFindsItsPlaceTakenRefuses: the directory was renamed, and another program has made it again.

@@ -79,6 +79,7 @@ type segment struct {
 	length     int64  // of the file
 	reserved   int64  // octets from the beginning on that have room on the disk, also behind the length
 	left       int64  // octets of the records that were not taken
+	records    int    // their number
 	failed     bool   // a write has failed, or the file is gone, so that it is not written again
 	bad, told  bool   // the disk could not read a part, and the log has it
 }
@@ -96,10 +97,10 @@ func openSegment(open func(string, int) (file, error), path string, flags int) (
 	return &segment{file: f, identity: identityOf(f), length: stat.Size()}, nil
 }
 
-// read reads octets from a place on. Those that the disk cannot read, or that are behind the end of the file, are
+// readFile reads octets from a place on. Those that the disk cannot read, or that are behind the end of the file, are
 // zeros, and it reports whether there were such. Fails: when the file is closed.
-func (s *segment) read(octets []byte, at int64) (lost bool, err error) {
-	n, err := s.file.ReadAt(octets, at)
+func readFile(from file, octets []byte, at int64) (lost bool, err error) {
+	n, err := from.ReadAt(octets, at)
 	switch {
 	case err == nil:
 		return false, nil
@@ -118,7 +119,7 @@ func (s *segment) read(octets []byte, at int64) (lost bool, err error) {
 	}
 	for len(octets) > 0 {
 		n := min(step-at%step, int64(len(octets)))
-		if _, err := s.read(octets[:n], at); err != nil {
+		if _, err := readFile(from, octets[:n], at); err != nil {
 			return true, err
 		}
 		octets, at = octets[n:], at+n
@@ -136,7 +137,7 @@ func (s *segment) head() []byte {
 // identify reads the generation. When the head is damaged it is that of the newest record.
 func (s *segment) identify() error {
 	head := make([]byte, min(segmentHead, s.length))
-	lost, err := s.read(head, 0)
+	lost, err := readFile(s.file, head, 0)
 	if err != nil {
 		return err
 	}
@@ -155,7 +156,7 @@ func (s *segment) identify() error {
 // octets reads what is behind the head.
 func (s *segment) octets() ([]byte, error) {
 	out := make([]byte, max(0, s.length-segmentHead))
-	lost, err := s.read(out, segmentHead)
+	lost, err := readFile(s.file, out, segmentHead)
 	s.bad = s.bad || lost
 	return out, err
 }
@@ -173,7 +174,7 @@ func (s *segment) load(found func(Place, []byte)) (lost int, err error) {
 	end := s.length
 	lost = eachRecord(octets, s.generation, func(at int, content []byte) {
 		place := placeOf(s, segmentHead+int64(at), Size(content))
-		s.left += place.size
+		s.left, s.records = s.left+place.size, s.records+1
 		end = segmentHead + int64(at) + place.size
 		found(place, content)
 	})
@@ -211,7 +212,7 @@ func (s *segment) write(octets []byte, written func()) (forgot bool, err error) 
 
 // reserve takes room for whole octets. Where the disk has less, or the system cannot do it, zeros are written now.
 func (s *segment) reserve(ctx context.Context, whole int64) error {
-	if s.length >= whole {
+	if s.room() >= whole {
 		return nil
 	}
 	if s.file.Reserve(whole) != nil {
