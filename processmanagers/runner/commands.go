@@ -29,6 +29,9 @@ select n.key from unnest($2::text[]) n (key), lateral (
 	select from {schema}.commands c where c.process = $1 and c.key = n.key limit 1) c`
 )
 
+// handedCost counts for what a command that waits in memory takes beside its content, in bytes.
+const handedCost = 512
+
 // commandRows are the columns of commands to insert.
 type commandRows struct {
 	ids                         []uuid.UUID
@@ -81,15 +84,17 @@ func (d *round) queueCommands(ctx context.Context, tx pgx.Tx, b *pgx.Batch, list
 	return nil
 }
 
-// first is the oldest command of an input's as its row has it. The command itself goes with it, so that it is not
-// decoded again, unless a character may have been replaced in the row.
+// first is the oldest command of an input's as its row has it. The command itself stands for what the row has, so that
+// it is not decoded again, unless a character may have been replaced in the row.
 func (w *work) first(commandID uuid.UUID, body string, cause []byte) *storedCommand {
 	cmd := w.next.Output.Commands[0]
 	row := &storedCommand{
-		Key: w.key, ID: commandID, Name: cmd.CommandName(), Body: []byte(body), Cause: cause,
-		More: len(w.next.Output.Commands) > 1,
+		Key: w.key, ID: commandID, Name: cmd.CommandName(), More: len(w.next.Output.Commands) > 1,
+		size: int64(len(body) + len(cause) + handedCost),
 	}
-	if !strings.Contains(body, `\ufffd`) {
+	if strings.Contains(body, `\ufffd`) {
+		row.Body, row.Cause = []byte(body), cause
+	} else {
 		row.asked, row.cause = cmd, w.cause
 	}
 	return row

@@ -36,11 +36,8 @@ const (
 	commandsPer  = 8  // commands that are executed at the same time, for each input
 )
 
-// Bounds on the commands of one process that wait in memory, in bytes. Those beyond it are read from their rows.
-const (
-	maxHanded  = 32 << 20
-	handedCost = 512 // what a command takes beside its content
-)
+// maxHanded bounds the commands of one process that wait in memory, in bytes. Those beyond it are read from their rows.
+const maxHanded = 32 << 20
 
 // outbox executes the stored commands of a process: those of an instance in order, instances in parallel, organizations
 // in turn. Safe for concurrent use.
@@ -123,9 +120,8 @@ func (o *outbox) kick(org id.Organization, a asked) {
 		o.ready.push(org, a.key, l)
 		return
 	}
-	size := int64(len(a.oldest.Body) + len(a.oldest.Cause) + handedCost)
-	o.handed.Add(size)
-	o.fetched.push(org, a.key, fetched{lane: l, row: *a.oldest, done: func() { o.handed.Add(-size) }})
+	o.handed.Add(a.oldest.size)
+	o.fetched.push(org, a.key, fetched{lane: l, row: *a.oldest, done: func() { o.handed.Add(-a.oldest.size) }})
 }
 
 // selectKeysSQL finds the instances that have commands to execute, also those that have stopped themselves. It leaves
@@ -226,6 +222,7 @@ func (o *outbox) work(ctx context.Context) {
 			o.retryLater(ctx, f.lane, err)
 		case what == accepted:
 			o.mu.Lock()
+			f.row = storedCommand{ID: f.row.ID, More: f.row.More} // its memory is not counted any more
 			o.acted = append(o.acted, f)
 			o.mu.Unlock()
 			loop.Wake(o.over)
@@ -343,8 +340,9 @@ type storedCommand struct {
 	Attempts int
 	Waits    bool             // it has stopped, or is held
 	More     bool             // the instance had later ones when this one was read
-	asked    commands.Command // the command itself, with its cause, when it was just asked for; nil = it is in Body
-	cause    jobs.Cause
+	asked    commands.Command // the command when it was just asked for, instead of Body and Cause
+	cause    jobs.Cause       // of asked
+	size     int64            // bytes in memory; 0 when it was read from its row
 }
 
 // outcome says how the execution of a command ended.
