@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/commands"
@@ -35,15 +36,15 @@ func (w *Workers) FindPayer(ctx context.Context, args commands.FindPayer, cause 
 	if r.Disputed {
 		return nil // a person decides
 	}
-	attempt, conflict, err := w.payments.AttemptOf(ctx, *r)
+	attempt, several, err := w.payments.AttemptOf(ctx, *r)
 	placed := r.State != "recorded" && r.State != "suspense"
 	switch {
 	case err != nil:
 		return err
-	case conflict && placed:
+	case several != nil && placed:
 		return nil
-	case conflict:
-		return w.hold(ctx, cause, r.ID, commands.HeldConflictingPrompt)
+	case several != nil:
+		return w.holdAmong(ctx, cause, *r, several)
 	case attempt != nil:
 		return w.settle(ctx, cause, *r, attempt.ID)
 	case placed:
@@ -111,6 +112,28 @@ func (w *Workers) match(ctx context.Context, cause jobs.Cause, r paymentsviews.R
 	})
 	if refused(err) {
 		return nil // a person decided first, or has to: the receipt stays as it is
+	}
+	return err
+}
+
+// holdAmong puts money into suspense that may be that of several attempts. When all of them are of one organization,
+// its staff finds out which (docs/rules/money.md#money-without-an-owner).
+func (w *Workers) holdAmong(
+	ctx context.Context, cause jobs.Cause, r paymentsviews.ReceiptRow, several []paymentsviews.PaymentRow,
+) error {
+	err := w.hold(ctx, cause, r.ID, commands.HeldConflictingPrompt)
+	org := several[0].OrgID
+	if err != nil || !r.OrgID.IsZero() ||
+		slices.ContainsFunc(several, func(p paymentsviews.PaymentRow) bool { return p.OrgID != org }) {
+		return err
+	}
+	shared, err := w.shared(ctx, r)
+	if err != nil || !shared {
+		return err
+	}
+	err = w.reportAsPlatform(ctx, cause, commands.AssignReceipt{ReceiptID: r.ID, OrgID: org})
+	if refused(err) {
+		return nil // a person was faster
 	}
 	return err
 }

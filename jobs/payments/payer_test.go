@@ -48,6 +48,51 @@ func TestFindPayer_MoneyForAPromptThatWasJustPaidIsAPaymentOfItsOwn(t *testing.T
 	}
 }
 
+// The query found the success of one attempt, another one waits, and money comes that can be that of either. Nobody can
+// tell which; whose staff finds out is known as long as all are of one organization.
+func TestFindPayer_MoneyOfOneOfSeveralAttemptsWaitsWithTheirOrganization(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ neighbour, assigned bool }{
+		"all of one organization":    {},
+		"a neighbour's among them":   {neighbour: true},
+		"the platform was faster":    {assigned: true},
+		"and gave it to a neighbour": {neighbour: true, assigned: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := newKit(t)
+			first, _ := k.initiate(t, "10000008")
+			own, neighbour := k.org, id.New[id.Organization]()
+			if c.neighbour {
+				k.org = neighbour
+			}
+			k.initiate(t, "10000008")
+			k.execute(t, commands.SettlePayment{
+				PaymentID: first, ReceiptID: id.New[id.Receipt](), Amount: money.Major(1500, money.KES),
+				By: commands.ByQuery, Provisional: true,
+			})
+			came, want := k.hidden(t, "SJK4X7Q2P1", "10000008"), own
+			switch {
+			case c.assigned:
+				want = neighbour
+				k.execute(t, commands.HoldReceipt{ReceiptID: came, Reason: commands.HeldConflictingPrompt})
+				k.standStill(t, paymentsviews.ReceiptsName, "receipts")
+				k.Run(t, commands.Meta{CommandID: id.New[id.Command](), Actor: events.Actor{
+					Kind: events.ActorProcess, ID: "test",
+				}}, commands.AssignReceipt{ReceiptID: came, OrgID: neighbour})
+			case c.neighbour:
+				want = id.Organization{}
+			}
+			for range 2 {
+				r := k.place(t, came)
+				if r.Standing != payments.StandingHeld || r.Org != want {
+					t.Errorf("the money waits as %v with organization %s, want %s", r.Standing, r.Org, want)
+				}
+			}
+		})
+	}
+}
+
 // hidden pays 1500 shillings at the shared paybill from a phone that the provider hides.
 func (k *kit) hidden(t *testing.T, number, reference string) id.Receipt {
 	t.Helper()

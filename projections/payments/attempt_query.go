@@ -20,26 +20,28 @@ func (r PaymentRow) sameTill(receipt ReceiptRow) bool {
 		(receipt.OrgID.IsZero() || r.OrgID == receipt.OrgID)
 }
 
-// AttemptOf finds the attempt that a receipt belongs to, nil when there is none. conflict reports that the money may be
-// that of several attempts, one of which has a success without a receipt number: a person decides which
-// (docs/rules/money.md#provisional-receipts). Without a conflict the attempt may still refuse the receipt.
-func (q PaymentsQuery) AttemptOf(ctx context.Context, r ReceiptRow) (attempt *PaymentRow, conflict bool, err error) {
+// AttemptOf finds the attempt that a receipt belongs to, nil when there is none. several are attempts whose money it
+// may be, one of which has a success without a receipt number: a person decides which
+// (docs/rules/money.md#provisional-receipts). Otherwise the attempt may still refuse the receipt.
+func (q PaymentsQuery) AttemptOf(
+	ctx context.Context, r ReceiptRow,
+) (attempt *PaymentRow, several []PaymentRow, err error) {
 	if !r.PaymentID.IsZero() {
 		attempt, err = q.Attempt(ctx, r.PaymentID)
-		return attempt, false, err
+		return attempt, nil, err
 	}
 	if r.CheckoutRequestID != nil {
 		attempt, err = q.ByCheckout(ctx, *r.CheckoutRequestID)
 		if attempt != nil || err != nil {
-			return attempt, false, err
+			return attempt, nil, err
 		}
 	}
 	if r.BillRef == nil || r.Channel != "c2b" && r.Channel != "bill_manager" {
-		return nil, false, nil
+		return nil, nil, nil
 	}
 	all, err := q.ByReference(ctx, *r.BillRef)
 	if err != nil {
-		return nil, false, err
+		return nil, nil, err
 	}
 	var found []PaymentRow
 	provisional := false
@@ -49,9 +51,12 @@ func (q PaymentsQuery) AttemptOf(ctx context.Context, r ReceiptRow) (attempt *Pa
 		}
 	}
 	if len(found) == 1 {
-		return &found[0], false, nil
+		return &found[0], nil, nil
 	}
-	return nil, provisional, nil
+	if !provisional {
+		found = nil
+	}
+	return nil, found, nil
 }
 
 // awaits reports whether a paybill payment with the attempt's reference can be its payment: the attempt has no real
