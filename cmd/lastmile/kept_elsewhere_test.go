@@ -27,8 +27,8 @@ func TestKept_WhoPaidAtAProgramThatStoppedIsNotCutByAnother(t *testing.T) {
 	k.nodeApart()
 	disk := t.TempDir()
 	answering := func() *App { return k.startBeside(roles{roleAPI}, "DATA_DIR="+disk, "HTTP_ADDR="+addr) }
-	first := answering()
 	working := k.startBeside(roles{roleProjections, roleProcesses, roleJobs}, "DATA_DIR="+t.TempDir())
+	first := answering()
 	k.app, k.addr = first, addr
 	k.signIn()
 	who := k.cutSoon("254711000802", movable)

@@ -25,8 +25,8 @@ func TestKept_WhoPaidAtAProgramThatStartsIsNotCutByAnother(t *testing.T) {
 	k.clock = movable
 	k.nodeApart()
 	settings := []string{"DATA_DIR=" + t.TempDir(), "HTTP_ADDR=" + addr}
-	first := k.startBeside(roles{roleAPI}, settings...)
 	working := k.startBeside(roles{roleProjections, roleProcesses, roleJobs}, "DATA_DIR="+t.TempDir())
+	first := k.startBeside(roles{roleAPI}, settings...)
 	k.app, k.addr = first, addr
 	k.signIn()
 	who := k.cutSoon("254711000802", movable)

@@ -68,8 +68,8 @@ func TestOutages_WhoPaysWhileNobodyHandlesTheInboxIsNotCut(t *testing.T) {
 	movable := clock.NewMovable(clock.System(), 0)
 	k.clock = movable
 	k.nodeApart()
-	k.app, k.addr = k.startBeside(roles{roleAPI}, "DATA_DIR="+t.TempDir(), "HTTP_ADDR="+addr), addr
 	processes := k.startBeside(roles{roleProjections, roleProcesses}, "DATA_DIR="+t.TempDir())
+	k.app, k.addr = k.startBeside(roles{roleAPI}, "DATA_DIR="+t.TempDir(), "HTTP_ADDR="+addr), addr
 	jobs := func() *App { return k.startBeside(roles{roleJobs}, "DATA_DIR="+t.TempDir()) }
 	handling := jobs()
 	k.signIn()

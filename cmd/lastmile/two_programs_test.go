@@ -132,7 +132,8 @@ func (b *bothGet) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(status)
 }
 
-// startBeside starts one more program with the kit's clock until the end of the test.
+// startBeside starts one more program with the kit's clock until the end of the test. The first one should have the
+// projections: others wait ten seconds for read models that nobody fills.
 func (k *kit) startBeside(r roles, settings ...string) *App {
 	k.t.Helper()
 	cfg, err := loadConfig(append(k.environ[:len(k.environ):len(k.environ)], settings...))
