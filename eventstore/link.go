@@ -2,6 +2,7 @@ package eventstore
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -54,10 +55,13 @@ type session struct {
 }
 
 // newLink parses the address and connects to nothing yet. It fails for an address that the client cannot parse.
-func newLink(url string, log *slog.Logger) (*link, error) {
+func newLink(url string, trust *x509.CertPool, log *slog.Logger) (*link, error) {
 	config, err := esdb.ParseConnectionString(url)
 	if err != nil {
 		return nil, fmt.Errorf("event store address: %w", err)
+	}
+	if trust != nil {
+		config.RootCAs = trust
 	}
 	config.MaxDiscoverAttempts = math.MaxInt
 	config.Logger = func(level esdb.LogLevel, format string, args ...any) {

@@ -2,6 +2,7 @@ package eventstore
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -27,6 +28,7 @@ const pageBytes = 8 << 20
 // Config selects the store and the codec. Open checks it.
 type Config struct {
 	URL    string         // "esdb://host:port?tls=false"; see the client's manual for clusters
+	Trust  *x509.CertPool // authorities of its certificate; nil = those that the URL names, or else the machine's
 	Codec  *catalog.Codec // required
 	Logger *slog.Logger   // default: slog.Default
 }
@@ -47,7 +49,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.Default()
 	}
-	link, err := newLink(cfg.URL, cfg.Logger)
+	link, err := newLink(cfg.URL, cfg.Trust, cfg.Logger)
 	if err != nil {
 		return nil, fmt.Errorf("open event store: %w", err)
 	}

@@ -163,9 +163,7 @@ func (a *App) start(ctx context.Context, opts appOptions) error {
 	if err := a.serve(ctx, areas); err != nil {
 		return err
 	}
-	if err := a.announce(ctx); err != nil {
-		return err
-	}
+	a.announce(ctx)
 	if a.presence != nil {
 		a.presence.Serve()
 	}
@@ -253,7 +251,7 @@ func answers(ctx context.Context, addr string) bool {
 }
 
 // announce writes the runtime file, and logs the addresses of the program.
-func (a *App) announce(ctx context.Context) error {
+func (a *App) announce(ctx context.Context) {
 	a.runtime = runtimeFile{PID: os.Getpid(), EventStore: a.storage.nodeURL, Installation: installation(a.cfg)}
 	a.storage.guard.note(&a.runtime)
 	attrs := []any{"event_store", a.storage.nodeURL}
@@ -264,15 +262,8 @@ func (a *App) announce(ctx context.Context) error {
 	if a.storage.cluster != nil {
 		a.runtime.Database = a.storage.cluster.URL()
 	}
-	if err := os.MkdirAll(a.cfg.DataDir, 0o755); err != nil { //nolint:gosec // the files in it are guarded one by one
-		return fmt.Errorf("DATA_DIR: %w", err)
-	}
-	if err := a.runtime.write(a.cfg.DataDir); err != nil { // the disk is full: customers need the program, not the file
-		a.logger.ErrorContext(ctx, "other commands do not find this program", "error", err)
-	}
-	a.life.started("runtime file", stopStorage, func(context.Context) { a.runtime.remove(a.cfg.DataDir) })
+	a.runtime.show(ctx, a.cfg.DataDir, a.life)
 	a.logger.InfoContext(ctx, "ready", attrs...)
-	return nil
 }
 
 // run waits until the program is told to stop or a part fails for good, and stops it. Both are in the log, so that a

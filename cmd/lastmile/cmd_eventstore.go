@@ -36,13 +36,7 @@ func (eventstoreCommand) Run(ctx context.Context, p program) error {
 	if s.cluster != nil {
 		r.Database = s.cluster.URL()
 	}
-	if err := os.MkdirAll(cfg.DataDir, 0o755); err != nil { //nolint:gosec // the files in it are guarded one by one
-		return fmt.Errorf("DATA_DIR: %w", err)
-	}
-	if err := r.write(cfg.DataDir); err != nil {
-		return err
-	}
-	l.started("runtime file", stopStorage, func(context.Context) { r.remove(cfg.DataDir) })
+	r.show(ctx, cfg.DataDir, l)
 	if _, err := fmt.Fprintln(p.out, s.nodeURL); err != nil {
 		return err
 	}

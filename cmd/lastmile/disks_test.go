@@ -6,7 +6,9 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -108,6 +110,25 @@ func TestDisks_AFullOneRefusesAndLosesNothing(t *testing.T) {
 		page, err := d.admin.call(ctx, "GET", "/vouchers?state=active", "", nil)
 		return len(page.list("data")) == 2, fmt.Errorf("%w: %v", err, page)
 	})
+}
+
+// TestDisks_AFullOneKeepsNoProgramFromStarting: in production, where a start writes more files. The program is killed
+// and starts again.
+func TestDisks_AFullOneKeepsNoProgramFromStarting(t *testing.T) {
+	t.Parallel()
+	k := inProduction(t)
+	k.environ = append(k.environ, fullVariable+"=0")
+	for range 2 {
+		program := k.spawn(freePort(t))
+		if log := k.log.String(); !strings.Contains(log, "other commands do not reach the event store") ||
+			!strings.Contains(log, "other commands do not find this program") {
+			t.Errorf("the disk is not full: %s", log)
+		}
+		program.kill9()
+		if left, err := filepath.Glob(filepath.Join(k.config().DataDir, ".*")); len(left) > 0 || err != nil {
+			t.Errorf("the start leaves %v, %v", left, err)
+		}
+	}
 }
 
 // newFullDisk starts the program, whose disk has room.

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -27,8 +26,8 @@ type nodeGuard struct {
 	username string
 	password secrets.Text
 	caFile   string // authority that our client trusts; "" = those of the machine
-	// public is the certificate in PEM when it was made here; publish writes it to caFile.
-	public []byte
+	// public is the certificate when it was made here; publish writes it to caFile.
+	public *x509.Certificate
 	// made says that the password was made here. Other programs find it in the runtime file.
 	made bool
 }
@@ -85,14 +84,12 @@ func (g *nodeGuard) certify(dir string, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	var text bytes.Buffer
-	if err := pem.Encode(&text, &pem.Block{Type: "CERTIFICATE", Bytes: der}); err != nil {
+	if g.public, err = x509.ParseCertificate(der); err != nil {
 		return err
 	}
 	if g.caFile, err = filepath.Abs(filepath.Join(dir, guardFile)); err != nil {
 		return err
 	}
-	g.public = text.Bytes()
 	g.tls = &tls.Config{
 		Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: private}},
 		MinVersion:   tls.VersionTLS13,
@@ -100,8 +97,19 @@ func (g *nodeGuard) certify(dir string, now time.Time) error {
 	return nil
 }
 
-// publish writes the certificate that was made here to DATA_DIR, where clients find it. It is called when the node has
-// the right to write: a second node that is refused must not replace the certificate of the running one.
+// trust gives what our own client trusts when the certificate was made here; nil = what the address says.
+func (g nodeGuard) trust() *x509.CertPool {
+	if g.public == nil {
+		return nil
+	}
+	pool := x509.NewCertPool()
+	pool.AddCert(g.public)
+	return pool
+}
+
+// publish writes the certificate that was made here to DATA_DIR, where commands beside this program find it. It is
+// called when the node has the right to write: a second node that is refused must not replace the certificate of the
+// running one.
 func (g nodeGuard) publish() error {
 	if g.public == nil {
 		return nil
@@ -110,10 +118,8 @@ func (g nodeGuard) publish() error {
 	if err := os.MkdirAll(filepath.Dir(g.caFile), 0o755); err != nil {
 		return fmt.Errorf("DATA_DIR: %w", err)
 	}
-	if err := os.WriteFile(g.caFile, g.public, 0o600); err != nil {
-		return fmt.Errorf("write the event store node's certificate: %w", err)
-	}
-	return nil
+	text := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: g.public.Raw})
+	return writePrivate(g.caFile, string(text))
 }
 
 // note puts user name, password and certificate that were made here into the runtime file, for commands that run beside

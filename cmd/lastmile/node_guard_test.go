@@ -15,16 +15,7 @@ import (
 // a password and shows a certificate that it made, and commands beside the program get through both.
 func TestEventStoreNode_GuardsItselfInProduction(t *testing.T) {
 	t.Parallel()
-	// production refuses a database without fsync
-	server, err := pgtest.StartScratch(t.Context(), pgtest.ScratchConfig{Durable: true})
-	if err != nil {
-		t.Fatalf("start a durable server: %v", err)
-	}
-	t.Cleanup(server.Stop)
-	k := newKit(t, "DATABASE_URL="+server.URL(), "APP_ENV=production", "PLATFORM_ENCRYPTION_KEY="+key32,
-		"JWT_SIGNING_KEY="+signing32, "PAYMENT_ENV=production",
-		"GATEWAY_MODE=live", "PAYMENT_BASE_URL=https://provider.example", "PAYMENT_ALLOWED_IPS=127.0.0.1",
-		"PAYMENT_CALLBACK_URL=https://isp.example/webhooks/mobile-money/stk")
+	k := inProduction(t)
 	cfg := k.config()
 	l := newLifecycle(quiet(program{err: k.log}, cfg))
 	t.Cleanup(l.stop)
@@ -55,6 +46,20 @@ func TestEventStoreNode_GuardsItselfInProduction(t *testing.T) {
 		strings.Contains(r.String(), s.guard.password.Reveal()) {
 		t.Error("the node's password is shown")
 	}
+}
+
+// inProduction prepares a program in production, on a database with fsync: production refuses one without.
+func inProduction(t *testing.T) *kit {
+	t.Helper()
+	server, err := pgtest.StartScratch(t.Context(), pgtest.ScratchConfig{Durable: true})
+	if err != nil {
+		t.Fatalf("start a durable server: %v", err)
+	}
+	t.Cleanup(server.Stop)
+	return newKit(t, "DATABASE_URL="+server.URL(), "APP_ENV=production", "PLATFORM_ENCRYPTION_KEY="+key32,
+		"JWT_SIGNING_KEY="+signing32, "PAYMENT_ENV=production",
+		"GATEWAY_MODE=live", "PAYMENT_BASE_URL=https://provider.example", "PAYMENT_ALLOWED_IPS=127.0.0.1",
+		"PAYMENT_CALLBACK_URL=https://isp.example/webhooks/mobile-money/stk")
 }
 
 // ping connects to a log and asks whether it answers.

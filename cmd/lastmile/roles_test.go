@@ -83,6 +83,20 @@ func TestEventStoreNode_TLSAndPassword(t *testing.T) {
 	}
 }
 
+// TestRoles_EventStoreAloneNeedsNoDisk: its DATA_DIR cannot even be made.
+func TestRoles_EventStoreAloneNeedsNoDisk(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	k := newKit(t, "DATA_DIR="+filepath.Join(file, "below"))
+	k.eventStoreAlone(freePort(t))
+	if log := k.log.String(); !strings.Contains(log, "other commands do not find this program") {
+		t.Errorf("the log says %s", log)
+	}
+}
+
 // selfSigned makes a certificate for the loopback address, and gives the paths of the certificate and of its key.
 func selfSigned(t *testing.T) (cert, key string) {
 	t.Helper()

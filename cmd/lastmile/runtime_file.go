@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -41,15 +42,19 @@ func (r runtimeFile) write(dir string) error {
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(dir, runtimeName)
-	fresh := fmt.Sprintf("%s.%d", path, r.PID)
-	if err := os.WriteFile(fresh, append(text, '\n'), 0o600); err != nil {
-		return fmt.Errorf("write runtime file: %w", err)
+	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // the files in it are guarded one by one
+		return fmt.Errorf("DATA_DIR: %w", err)
 	}
-	if err := os.Rename(fresh, path); err != nil {
-		return fmt.Errorf("write runtime file: %w", err)
+	return writePrivate(filepath.Join(dir, runtimeName), string(text)+"\n")
+}
+
+// show writes the file until the end of the program. A program whose disk is full works without it: customers need the
+// program, not the file.
+func (r runtimeFile) show(ctx context.Context, dir string, l *lifecycle) {
+	if err := r.write(dir); err != nil {
+		l.logger.ErrorContext(ctx, "other commands do not find this program", "error", err)
 	}
-	return nil
+	l.started("runtime file", stopStorage, func(context.Context) { r.remove(dir) })
 }
 
 // remove deletes the file unless another program has written it since.

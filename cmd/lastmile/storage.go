@@ -86,12 +86,17 @@ func openStorage(ctx context.Context, cfg Config, c clock.Clock, l *lifecycle, m
 		return nil, err
 	}
 	codec := catalog.New(catalog.From(s.vault.SubjectKeys))
-	s.store, err = eventstore.Open(ctx, eventstore.Config{URL: storeURL, Codec: codec, Logger: l.logger})
+	s.store, err = eventstore.Open(ctx, eventstore.Config{
+		URL: storeURL, Trust: s.guard.trust(), Codec: codec, Logger: l.logger,
+	})
 	if err != nil {
 		return nil, fmt.Errorf("EVENTSTORE_URL: %w", err)
 	}
 	l.started("event store client", stopStorage, func(context.Context) { s.store.Close() })
 	mode.awaitsStore = mode.awaitsStore && cfg.EventStoreURL != ""
+	if s.guard.public != nil {
+		storeURL = "" // nothing in it can be wrong
+	}
 	return s, awaitStore(ctx, s.store, storeURL, l.logger, mode)
 }
 
@@ -219,10 +224,14 @@ func (s *storage) startNode(ctx context.Context, cfg Config, c clock.Clock, l *l
 	l.started("event store node", stopStorage, func(ctx context.Context) {
 		_ = s.node.Stop(ctx) // the callers report calls that were cut off
 	})
-	return guard.publish()
+	if err := guard.publish(); err != nil { // the disk is full: customers need the program, not the file
+		l.logger.ErrorContext(ctx, "other commands do not reach the event store", "error", err)
+	}
+	return nil
 }
 
-// withCredentials adds the guard's user, password and certificate to a node's address, for our client. Never log it.
+// withCredentials adds the guard's user, password and file of certificates to a node's address, for our client. A
+// certificate that was made here is trusted without the file. Never log it.
 func withCredentials(nodeURL string, g nodeGuard) string {
 	u, err := url.Parse(nodeURL)
 	if err != nil {
@@ -231,7 +240,7 @@ func withCredentials(nodeURL string, g nodeGuard) string {
 	if g.username != "" {
 		u.User = url.UserPassword(g.username, g.password.Reveal())
 	}
-	if g.caFile != "" {
+	if g.caFile != "" && g.public == nil {
 		q := u.Query()
 		q.Set("tlsCaFile", g.caFile)
 		u.RawQuery = q.Encode()

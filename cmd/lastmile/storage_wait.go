@@ -34,7 +34,8 @@ func (m storageMode) tell(what *awaited) {
 func retrying() loop.Backoff { return loop.Backoff{Min: time.Second, Max: 5 * time.Second} }
 
 // awaitStore waits until the log answers: a program that serves waits for one of EVENTSTORE_URL as long as it is away,
-// and everybody else for patience. Fails after patience when the address is wrong or the store refuses us.
+// and everybody else for patience. Fails after patience when the address is wrong or the store refuses us. The address
+// is "" when there is nothing to find out about it.
 func awaitStore(
 	ctx context.Context, store *eventstore.Store, address string, logger *slog.Logger, mode storageMode,
 ) error {
@@ -74,6 +75,9 @@ func tryStore(ctx context.Context, store *eventstore.Store, address string) (err
 	}
 	if failure.KindOf(err) != failure.Unavailable && !errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("EVENTSTORE_URL: the event store refuses to answer: %w", err), false
+	}
+	if address == "" {
+		return fmt.Errorf("event store does not answer: %w", err), true
 	}
 	limited, cancel = context.WithTimeout(ctx, reachPatience)
 	defer cancel()

@@ -117,7 +117,7 @@ func (k *Kept) Start(ctx context.Context) error {
 		}
 		if !k.ran { // the vault was opened with the key, so it is right
 			if err := os.WriteFile(k.proof(), vault.SealKept(k.cfg.Ring, []byte(keyName)), 0o600); err != nil {
-				return fmt.Errorf("callbacks on the disk: %w", err)
+				k.logger.ErrorContext(ctx, "callbacks are answered 503 while the next start lasts", "error", err)
 			}
 		}
 		k.loops.Go("kept callbacks", k.work)
