@@ -63,6 +63,7 @@ type App struct {
 	redirect         *httpapi.Listener // nil without the role api or WALLED_GARDEN_ADDR
 	metricsListener  *httpapi.Listener
 	door, gardenDoor *door                   // nil as their listeners
+	ran              bool                    // before, with this DATA_DIR and this platform key
 	awaits           atomic.Pointer[awaited] // what the start waits for; nil = nothing
 	runtime          runtimeFile
 }
@@ -117,13 +118,17 @@ func (a *App) start(ctx context.Context, opts appOptions) error {
 	if err := a.refuseSecond(ctx); err != nil {
 		return err
 	}
+	var err error
+	if a.ran, err = ranBefore(a.cfg); err != nil {
+		return err
+	}
 	if err := a.listen(ctx); err != nil {
 		return err
 	}
-	var err error
 	if a.storage, err = openStorage(ctx, a.cfg, a.clock, a.life, a.storageMode(opts)); err != nil {
 		return err
 	}
+	a.proveRan(ctx)
 	if err := a.watchWrites(ctx); err != nil {
 		return err
 	}
@@ -182,12 +187,11 @@ func (a *App) startWork(ctx context.Context) error {
 	return a.startProcesses(ctx)
 }
 
-// storageMode says how this program opens the storage. One that has taken money with its DATA_DIR before takes it again
-// while it waits for the database; another one would hide a fault of its first configuration. Every program waits for
-// the event store of another machine.
+// storageMode says how this program opens the storage. One that has run with its DATA_DIR before waits for the
+// database, and takes money meanwhile; every program waits for the event store of another machine.
 func (a *App) storageMode(opts appOptions) storageMode {
 	return storageMode{
-		node: a.roles.has(roleEventStore), patient: !opts.demo, awaits: a.kept != nil && a.kept.Ran(),
+		node: a.roles.has(roleEventStore), patient: !opts.demo, awaits: a.ran,
 		awaitsStore: !opts.demo, awaiting: a.awaits.Store, opened: a.startPresence, passwords: opts.passwords,
 	}
 }

@@ -26,7 +26,7 @@ func (eventstoreCommand) Run(ctx context.Context, p program) error {
 	l := newLifecycle(p.logger(cfg))
 	defer l.stop()
 	s := &storage{}
-	if err := s.openDatabase(ctx, cfg, l, storageMode{patient: true}, runtimeFile{}); err != nil {
+	if err := s.openDatabase(ctx, cfg, l, storageMode{patient: true, awaits: true}, runtimeFile{}); err != nil {
 		return err
 	}
 	if err := s.startNode(ctx, cfg, clock.System(), l); err != nil {

@@ -110,7 +110,7 @@ func (a *App) keepEarly(ctx context.Context) (http.Handler, error) {
 		return nil, err
 	}
 	a.life.started("file of callbacks", stopStorage, func(context.Context) { a.kept.Stop() })
-	if !a.kept.Ran() {
+	if !a.ran {
 		return http.HandlerFunc(a.notReady), nil
 	}
 	return paymentsapi.Starting{

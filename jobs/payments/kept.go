@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net/netip"
-	"os"
 	"path/filepath"
 	"sync/atomic"
 	"time"
@@ -26,7 +25,6 @@ import (
 // Journals of kept callbacks. Programs that share a directory have one each.
 const (
 	keptName     = "callbacks"
-	keyName      = "kept.key"
 	keptJournals = 16
 	keptSegment  = 4 << 20
 )
@@ -73,7 +71,6 @@ type Kept struct {
 	path     string
 	place    string
 	left     []string // places of programs that are gone, whose callbacks are here; only work uses it
-	ran      bool     // a program has run here before, with this platform key
 	wake     chan struct{}
 
 	ever   atomic.Int64 // callbacks that may be genuine and were ever on the disk, since the start
@@ -115,11 +112,6 @@ func (k *Kept) Start(ctx context.Context) error {
 				return err
 			}
 		}
-		if !k.ran { // the vault was opened with the key, so it is right
-			if err := os.WriteFile(k.proof(), vault.SealKept(k.cfg.Ring, []byte(keyName)), 0o600); err != nil {
-				k.logger.ErrorContext(ctx, "callbacks are answered 503 while the next start lasts", "error", err)
-			}
-		}
 		k.loops.Go("kept callbacks", k.work)
 		return nil
 	})
@@ -155,10 +147,6 @@ func (k *Kept) Open(ctx context.Context) error {
 		k.file, k.path = file, k.name(n)
 		k.place = placename.Of(k.path, k.logger)
 		k.room = newKeptRoom(file.Bytes())
-		if proof, err := os.ReadFile(k.proof()); err == nil {
-			_, err = vault.OpenKept(k.cfg.Ring, proof)
-			k.ran = err == nil
-		}
 		k.ever.Add(int64(file.Len()))
 		return nil
 	}
@@ -169,13 +157,6 @@ func (k *Kept) Open(ctx context.Context) error {
 func (k *Kept) journal(ctx context.Context, dir string) (*journal.Queue, error) {
 	return journal.OpenQueue(ctx, journal.Config{Dir: dir, Segment: keptSegment, Logger: k.logger})
 }
-
-// Ran reports whether a program has run with this directory and this platform key before. Only then are callbacks kept
-// while the program starts: what is sealed under a key that does not fit the database cannot be read again.
-func (k *Kept) Ran() bool { return k.ran }
-
-// proof is the path of a file that is sealed under the platform key of the last start that found the key to be right.
-func (k *Kept) proof() string { return filepath.Join(k.cfg.Dir, keyName) }
 
 // Len is the number of callbacks that wait on the disk.
 func (k *Kept) Len() int { return k.file.Len() }
