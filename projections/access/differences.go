@@ -24,7 +24,7 @@ var differencesDDL string
 func (Differences) Name() string { return DifferencesName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Differences) Version() int { return 1 }
+func (Differences) Version() int { return 2 }
 
 // DDL creates the tables of differences.sql.
 func (Differences) DDL() string { return differencesDDL }
@@ -32,7 +32,8 @@ func (Differences) DDL() string { return differencesDDL }
 // TenantTables are under row-level security.
 func (Differences) TenantTables() []string { return []string{"differences"} }
 
-// Handles lists the events that change the tables. A router that has gone shows nothing any more.
+// Handles lists the events that change the tables. A router that has gone shows nothing any more, also when a look that
+// began before is recorded after it.
 func (Differences) Handles() []string {
 	return []string{
 		events.AccessDifferenceOpened{}.EventType(), events.AccessDifferenceClosed{}.EventType(),
@@ -48,8 +49,12 @@ insert into {schema}.differences as d
 values (@id, @org, @device, @subscriber, @subscription, @kind, @expected, @actual, @since)
 on conflict (difference_id) do update set subscriber_id = excluded.subscriber_id,
 	subscription_id = excluded.subscription_id, expected = excluded.expected, actual = excluded.actual`
+	openedGoneSQL = `
+delete from {schema}.differences
+where difference_id = $1 and device_id in (select device_id from {schema}.gone_routers)`
 	closedSQL           = `delete from {schema}.differences where difference_id = $1`
 	deviceGoneSQL       = `delete from {schema}.differences where device_id = $1`
+	goneSQL             = `insert into {schema}.gone_routers (device_id) values ($1) on conflict do nothing`
 	subscriberErasedSQL = `delete from {schema}.differences where subscriber_id = $1`
 )
 
@@ -62,10 +67,12 @@ func (Differences) Apply(w *runner.Writes, e events.Envelope) error {
 			"subscription": v.SubscriptionID, "kind": string(v.Kind), "expected": v.Expected,
 			"actual": v.Actual.Reveal(), "since": v.Since,
 		})
+		w.Exec(openedGoneSQL, v.DifferenceID)
 	case events.AccessDifferenceClosed:
 		w.Exec(closedSQL, v.DifferenceID)
 	case events.DeviceDecommissioned:
 		w.Exec(deviceGoneSQL, v.DeviceID)
+		w.Exec(goneSQL, v.DeviceID)
 	case events.SubscriberForgotten:
 		w.Exec(subscriberErasedSQL, v.SubscriberID)
 	}

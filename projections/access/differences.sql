@@ -13,3 +13,7 @@ create table {schema}.differences (
 create index differences_newest on {schema}.differences (org_id, since desc, difference_id desc);
 create index differences_device on {schema}.differences (device_id);
 create index differences_subscriber on {schema}.differences (subscriber_id);
+-- Routers that were decommissioned: nobody looks at them any more, so what is told about them later would stay for ever.
+create table {schema}.gone_routers (
+  device_id uuid primary key
+);

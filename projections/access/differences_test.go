@@ -16,7 +16,8 @@ import (
 )
 
 // One difference looks different later and stays; one of nobody who is known stays; others are gone: seen no more, of
-// a router that was decommissioned, and of a customer who is forgotten.
+// a router that was decommissioned, also when the look at it is recorded afterwards, and of a customer who is
+// forgotten.
 func TestDifferences_Story(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 3, 20, 9, 0, 0, 0, time.UTC)
@@ -41,6 +42,7 @@ func TestDifferences_Story(t *testing.T) {
 	local := about("local", "tower", "", events.LocalBypass)
 	ended := about("ended", "tower", "baraka", events.StaleSession)
 	away := about("away", "mast", "chris", events.PaidButOffline)
+	late := about("late", "mast", "", events.UnknownSession)
 	erased := about("erased", "tower", "dora", events.UnpaidButOnline)
 	story := projectiontest.NewStory(acme, at).
 		Add("accessdifference-slow", opened(slow, "no limit"), opened(slow, "down/up 1/1 bit/s"),
@@ -51,6 +53,7 @@ func TestDifferences_Story(t *testing.T) {
 		Add("accessdifference-away", opened(away, "refused")).
 		Add("accessdifference-erased", opened(erased, "online")).
 		Add("device-mast", events.DeviceDecommissioned{DeviceID: away.DeviceID, OrgID: acme}).
+		Add("accessdifference-late", opened(late, "online"), opened(late, "online once more")).
 		Add("subscriber-dora", events.SubscriberForgotten{SubscriberID: erased.SubscriberID})
 	projectiontest.Check(t, accessviews.Differences{}, story)
 }
