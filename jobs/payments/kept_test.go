@@ -36,6 +36,16 @@ type keeper struct {
 // keeping starts a receiver in a directory.
 func (k *kit) keeping(t *testing.T, dir string, away bool) *keeper {
 	t.Helper()
+	out := k.opened(t, dir, away)
+	if err := out.Kept.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// opened has a receiver in a directory take callbacks. It works on none, and takes nothing over.
+func (k *kit) opened(t *testing.T, dir string, away bool) *keeper {
+	t.Helper()
 	ring, err := secrets.New(bytes.Repeat([]byte{7}, secrets.KeySize)) // that of coretest
 	if err != nil {
 		t.Fatal(err)
@@ -59,9 +69,6 @@ func (k *kit) keeping(t *testing.T, dir string, away bool) *keeper {
 		t.Fatal(err)
 	}
 	out.Kept.Serve(out.Receiver)
-	if err := out.Kept.Start(t.Context()); err != nil {
-		t.Fatal(err)
-	}
 	t.Cleanup(out.Kept.Stop)
 	return out
 }
@@ -90,7 +97,7 @@ func (k *kit) paybillToken(t *testing.T) string {
 func (k *kit) waiting(t *testing.T, r *keeper, want int64) {
 	t.Helper()
 	var n int64
-	for range 1000 {
+	for range 6000 { // a minute, which only a fault takes
 		var err error
 		if n, _, err = k.Vault.Inbox.Count(t.Context(), paymentsjobs.CauseUnknownPrompt); err != nil {
 			t.Fatal(err)
@@ -180,11 +187,13 @@ func TestKept_AFloodDoesNotKeepRealMoneyOut(t *testing.T) {
 	k.waiting(t, r, 401)
 }
 
+// TestKept_WhatADeadProgramLeftIsTakenOver: two programs that share a directory die together, before one could take
+// over what the other one has left.
 func TestKept_WhatADeadProgramLeftIsTakenOver(t *testing.T) {
 	t.Parallel()
 	k, dir := newKit(t), t.TempDir()
 	token := k.paybillToken(t)
-	first, second := k.keeping(t, dir, true), k.keeping(t, dir, true)
+	first, second := k.opened(t, dir, true), k.opened(t, dir, true)
 	for i, r := range []*keeper{first, second} {
 		if err := r.confirms(t, token, "196.201.214.200", fmt.Sprintf("SJK4X7QC0%d", i)); err != nil {
 			t.Fatal(err)
