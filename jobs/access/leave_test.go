@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 	"testing"
 	"time"
 
@@ -44,6 +45,11 @@ func (k *kit) decommission() commands.LeaveRouter {
 // leave runs the job.
 func (k *kit) leave(args commands.LeaveRouter) error {
 	return k.LeaveRouter(k.t.Context(), args, k.cause())
+}
+
+// has reports whether an event of a type is recorded about a session.
+func (k *kit) has(s telemetry.Session, of events.Event) bool {
+	return slices.ContainsFunc(k.history(s), func(e events.Event) bool { return e.EventType() == of.EventType() })
 }
 
 // kept counts the secrets that are in the vault.
@@ -128,6 +134,18 @@ func TestLeaveRouter_ARouterThatStaysSilentKeepsItsSessions(t *testing.T) {
 	}
 	if got := k.session(s); got.EndedAt != nil {
 		t.Errorf("%+v", got)
+	}
+	// Until the session counts as lost, nobody knows what came of it; then nothing waits for an outcome any more.
+	k.block(true)
+	_ = k.enforce(s)
+	if _, is := k.history(s)[0].(events.SessionChangeAnnounced); !is || k.has(s, events.SessionChanged{}) {
+		t.Errorf("recorded %+v", k.history(s))
+	}
+	if n, err := k.store.CloseLost(t.Context(), k.clock.Now().Add(time.Hour)); n != 1 || err != nil {
+		t.Fatalf("%d sessions are lost, %v", n, err)
+	}
+	if err := k.enforce(s); err != nil || !k.changed(s).Found {
+		t.Errorf("%v, recorded %+v", err, k.history(s))
 	}
 }
 
