@@ -26,6 +26,7 @@ type engines struct {
 	views       *runner.Views
 	directory   *identityviews.Directory
 	shows       *runner.Memory // fills the directory from the log
+	fresh       *runner.Fresh  // watches whether it does
 	access      *identityviews.Access
 	jobs        *jobrunner.Runner
 	processes   *processrunner.Runner
@@ -72,7 +73,11 @@ func startEngines(
 	if err := l.startBeside(ctx, "directory", stopEngines, e.shows); err != nil {
 		return nil, err
 	}
-	e.access = identityviews.NewAccess(e.shows)
+	e.access, e.fresh = identityviews.NewAccess(e.shows), runner.NewFresh(e.shows, c, l.logger)
+	e.access.Watch(e.fresh.Stuck)
+	if err := l.startBeside(ctx, "age of the directory", stopEngines, e.fresh); err != nil {
+		return nil, err
+	}
 	e.jobs = jobrunner.New(jobrunner.Config{
 		DB: s.db, Clock: c, Gate: gate, Logger: l.logger, InsertOnly: !roles.has(roleJobs), Sole: s.sole(roles),
 	})

@@ -212,7 +212,7 @@ func (a *App) radiusChecks() []httpapi.Check {
 	}
 	return []httpapi.Check{
 		{Name: directory.Name, Probe: probe(func(ctx context.Context, p *radiusParts) string {
-			return cmp.Or(p.shows.Fault(), strings.Join(p.shows.Left(), "; "), p.old(ctx))
+			return cmp.Or(p.shows.Fault(), strings.Join(p.shows.Left(), "; "), old(ctx, p.fresh))
 		})},
 		{Name: "accounting", Probe: probe(func(_ context.Context, p *radiusParts) string {
 			return p.recorder.Status().Fault
@@ -220,9 +220,9 @@ func (a *App) radiusChecks() []httpapi.Check {
 	}
 }
 
-// old says why the directory is not known to have what the log has; "" = it has.
-func (p *radiusParts) old(ctx context.Context) string {
-	if err := p.fresh.Current(ctx); err != nil {
+// old says why a directory is not known to have what the log has; "" = it has.
+func old(ctx context.Context, directory *runner.Fresh) string {
+	if err := directory.Current(ctx); err != nil {
 		return err.Error()
 	}
 	return ""

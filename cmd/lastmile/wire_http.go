@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -105,8 +106,10 @@ func (a *App) checks() []httpapi.Check {
 		{Name: "writes", Probe: a.probeWrites},
 		{Name: "eventstore", Probe: a.storage.store.Ping},
 		{
-			Name:  identityviews.DirectoryName,
-			Probe: func(context.Context) error { return down(a.engines.access.Fault()) },
+			Name: identityviews.DirectoryName,
+			Probe: func(ctx context.Context) error {
+				return down(cmp.Or(a.engines.access.Fault(), old(ctx, a.engines.fresh)))
+			},
 		},
 		{Name: "jobs", Probe: a.probeJobs},
 	}

@@ -36,6 +36,7 @@ func TestAccess_BehindAnEventOfANewerVersionIsUnknownWhileTheProgramStarts(t *te
 	}
 }
 
+// TestAccess_IsClosedUntilItIsOpened, and while the log does not reach the directory.
 func TestAccess_IsClosedUntilItIsOpened(t *testing.T) {
 	t.Parallel()
 	m := runner.NewMemory(identityviews.NewDirectory(), feedtest.Start(t, feedtest.New()),
@@ -48,8 +49,14 @@ func TestAccess_IsClosedUntilItIsOpened(t *testing.T) {
 	if err := access.Check(); !errors.Is(err, identityviews.ErrAccessUnknown) {
 		t.Errorf("before: %v", err)
 	}
+	stuck := false
+	access.Watch(func() bool { return stuck })
 	access.Open()
 	if err := access.Check(); err != nil {
 		t.Errorf("after: %v", err)
+	}
+	stuck = true
+	if err := access.Check(); !errors.Is(err, identityviews.ErrAccessUnknown) || access.Fault() == "" {
+		t.Errorf("stuck: %v", err)
 	}
 }

@@ -2,6 +2,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -16,7 +17,13 @@ const (
 	freshEvery = 5 * time.Second
 	// freshLimit is the age from which a model counts as old. A look that comes late makes none old.
 	freshLimit = 30 * time.Second
+	// stuckLooks is the number of looks, one after the other, after which a model is stuck that lacks what the log has
+	// and takes nothing. They are counted, so that a clock which was moved makes no model stuck.
+	stuckLooks = int(freshLimit / freshEvery)
 )
+
+// errBehind says that the log was asked for its end, and has what the model lacks.
+var errBehind = errors.New("the log has more")
 
 // Fresh watches whether a model in memory has all that the log has. A model whose feed brings nothing any more looks
 // like one of a quiet log, so the log itself is asked for its end. Safe for concurrent use.
@@ -26,9 +33,11 @@ type Fresh struct {
 	logger *slog.Logger
 	loops  *loop.Group
 
-	mu   sync.Mutex
-	at   time.Time // everything that the log had then is in the model
-	told bool      // the log of the program says that the model is old
+	mu    sync.Mutex
+	at    time.Time // everything that the log had then is in the model
+	stays uint64    // the position of the model at the last look
+	looks int       // that found it there, and the log ahead
+	told  bool      // the log of the program says that the model is old
 }
 
 // NewFresh makes a watch that is not started. The model counts as new until then.
@@ -41,7 +50,7 @@ func (f *Fresh) Start(ctx context.Context) error {
 	return f.loops.Start(ctx, func(context.Context) error {
 		f.loops.Go("age of a model in memory", func(ctx context.Context) {
 			for ctx.Err() == nil {
-				f.tell(ctx, f.Check(ctx, 0))
+				f.look(ctx)
 				loop.SleepUntil(ctx, f.clock, f.clock.Now().Add(freshEvery))
 			}
 		})
@@ -51,6 +60,29 @@ func (f *Fresh) Start(ctx context.Context) error {
 
 // Stop ends looking.
 func (f *Fresh) Stop() { f.loops.Stop() }
+
+// look looks once, and counts for Stuck.
+func (f *Fresh) look(ctx context.Context) {
+	err := f.Check(ctx, 0)
+	position := f.of.Status().Position
+	f.mu.Lock()
+	switch {
+	case err == nil || position != f.stays:
+		f.stays, f.looks = position, 0
+	case errors.Is(err, errBehind):
+		f.looks++
+	}
+	f.mu.Unlock()
+	f.tell(ctx, err)
+}
+
+// Stuck reports whether the model has taken nothing for half a minute although the log has more: it will not follow any
+// more, unlike one that is slow, and unlike one whose log is away, to which nobody can add anything.
+func (f *Fresh) Stuck() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.looks >= stuckLooks
+}
 
 // Age is the time since the model was known to have everything that is in the log: below ten seconds while all is well.
 func (f *Fresh) Age() time.Duration {
@@ -77,7 +109,9 @@ func (f *Fresh) Check(ctx context.Context, limit time.Duration) error {
 	defer cancel()
 	end, err := f.of.feed.End(wait)
 	if err == nil {
-		err = f.of.WaitFor(wait, end)
+		if err = f.of.WaitFor(wait, end); err != nil {
+			err = fmt.Errorf("%w: %w", errBehind, err)
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("%s is not known to have what the log has since %s ago: %w", f.of.model.Name(),
@@ -93,7 +127,7 @@ func (f *Fresh) Check(ctx context.Context, limit time.Duration) error {
 
 // tell writes to the log of the program when the model becomes old, and when it is new again.
 func (f *Fresh) tell(ctx context.Context, err error) {
-	old := f.Age() > freshLimit
+	old := err != nil && f.Age() > freshLimit // the clock may have been moved meanwhile
 	switch {
 	case old == f.told || ctx.Err() != nil:
 		return

@@ -83,6 +83,53 @@ func TestFresh_AModelThatTheLogDoesNotReachGrowsOld(t *testing.T) {
 	}
 }
 
+// TestFresh_OnlyAModelThatTheLogDoesNotReachIsStuck: when the log has more at six looks, one after the other, of which
+// each waits for the model. A log that is away has told nothing.
+func TestFresh_OnlyAModelThatTheLogDoesNotReachIsStuck(t *testing.T) {
+	t.Parallel()
+	log := feedtest.New()
+	log.Append(events.Metadata{OrgID: orgA}, sold{"tea", 1})
+	m := runner.NewMemory(&till{}, feedtest.Start(t, deaf{log}), slog.New(slog.DiscardHandler))
+	if err := m.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(m.Stop)
+	now := clock.NewManual(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC))
+	fresh := runner.NewFresh(m, now, slog.New(slog.DiscardHandler))
+	look := func() bool {
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		fresh.Look(ctx)
+		return fresh.Stuck()
+	}
+	for range 8 {
+		if look() {
+			t.Fatal("a quiet log")
+		}
+	}
+	log.Append(events.Metadata{OrgID: orgA}, sold{"tea", 1})
+	looks := 1
+	for !look() && looks < 100 {
+		looks++
+	}
+	if looks < 6 || looks == 100 {
+		t.Errorf("stuck after %d looks", looks)
+	}
+	log.SetAway(true)
+	if !look() {
+		t.Error("the log is away, and what it had is not there yet")
+	}
+	other := runner.NewFresh(m, now, slog.New(slog.DiscardHandler))
+	for range 8 {
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		other.Look(ctx)
+		cancel()
+	}
+	if other.Stuck() {
+		t.Error("a log that is away")
+	}
+}
+
 // TestFresh_LooksByItself, also after the clock was moved.
 func TestFresh_LooksByItself(t *testing.T) {
 	t.Parallel()

@@ -1,0 +1,6 @@
+package runner
+
+import "context"
+
+// Look makes one of the looks of a watch that is not started.
+func (f *Fresh) Look(ctx context.Context) { f.look(ctx) }
