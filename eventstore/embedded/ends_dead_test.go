@@ -147,10 +147,12 @@ func TestEnds_AStopWaitsForNoDeadConnection(t *testing.T) {
 			mustAppend(t, client, stream, esdb.NoStream{}, oneEvent())
 			mustAppend(t, client, stream, esdb.Revision(0), oneEvent())
 			_, _ = readFrom(t.Context(), client, stream, from)
+			var reading sync.WaitGroup // the client does not bear a call that ends after its Close
+			defer reading.Wait()
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			d.armed.Store(true)
-			go func() { _, _ = readFrom(ctx, client, stream, from) }()
+			reading.Go(func() { _, _ = readFrom(ctx, client, stream, from) })
 			for d.armed.Load() {
 				time.Sleep(time.Millisecond)
 			}
