@@ -9,7 +9,7 @@ import (
 
 // lockSlow is how long PostgreSQL may take to answer a statement about locks before those who watch are told. With the
 // second between two pings of a leader it is less than the time after which what PostgreSQL does not take is put on the
-// disk (docs/rules/access-dunning.md#no-fault-grace).
+// disk (docs/rules/access-dunning.md#cuts-wait-for-money).
 const lockSlow = 2 * time.Second
 
 // Watch opens the connection of the locks and has lost called from then on as soon as an outage of PostgreSQL may have
