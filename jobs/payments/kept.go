@@ -233,6 +233,8 @@ func notKept(cause error) error {
 // stored.
 func (k *Kept) work(ctx context.Context) {
 	pause := loop.Backoff{Min: keptRound, Max: awayPauseMax}
+	k.adopt(ctx)
+	k.left = append(k.left, formerPlace(k.place)) // what was there is in this journal
 	for ctx.Err() == nil {
 		k.adopt(ctx)
 		k.learn(ctx)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"hash/crc32"
 	"os"
+	"strings"
 
 	"github.com/lastmile-isp/lastmile/internal/journal"
 )
@@ -20,6 +21,10 @@ const (
 	oldKeptMark   = "\xf1LMJ"
 	oldKeptHead   = 12
 )
+
+// formerPlace gives the name that older programs gave a journal, from that which it has now: the machine and the path
+// alone.
+func formerPlace(place string) string { return place[:max(0, strings.LastIndex(place, " "))] }
 
 // moveOld appends all callbacks of the file of an older program to the journal, and removes the file.
 func (k *Kept) moveOld(ctx context.Context, path string) error {

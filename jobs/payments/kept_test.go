@@ -289,7 +289,15 @@ func TestKept_WhatAnOlderProgramLeftIsTakenOver(t *testing.T) {
 	if err := os.WriteFile(file, old[:len(old)-1], 0o600); err != nil {
 		t.Fatal(err)
 	}
-	k.waiting(t, k.keeping(t, dir, false), 2)
+	r = k.keeping(t, dir, false)
+	k.waiting(t, r, 2)
+	host, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if left, want := <-r.left, "2 "+host+":"+filepath.Join(dir, "callbacks"); left != want { // its name for the place
+		t.Errorf("left %q, want %q", left, want)
+	}
 	if _, err := os.Stat(file); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("the old file is still there: %v", err)
 	}
