@@ -19,7 +19,7 @@ func (a *App) startPresence(ctx context.Context, v *vault.Vault) error {
 		return nil
 	}
 	a.presence = accessjobs.NewPresence(accessjobs.PresenceConfig{
-		Program: a.kept.Place(), Kept: a.kept.Money, Vault: v.Presence, Logger: a.logger,
+		Program: a.kept.Place(), Kept: a.kept.Money, Vault: v.Presence, Clock: a.clock, Logger: a.logger,
 	})
 	return a.life.start(ctx, "presence", stopStorage, a.presence)
 }

@@ -57,3 +57,19 @@ func TestAbsence_AProgramThatNeverServesIsNoSignOfLife(t *testing.T) {
 		return time.Since(s.At) < time.Hour, err
 	})
 }
+
+// TestAbsence_AStopIsToldAtItsBeginning: what is under way may take long, and the program takes no money meanwhile.
+func TestAbsence_AStopIsToldAtItsBeginning(t *testing.T) {
+	t.Parallel()
+	k := newKit(t).start()
+	stopped := func(ctx context.Context) (bool, error) {
+		s, err := k.app.storage.vault.Presence.Read(ctx)
+		return err == nil && len(s.Programs) == 1 && s.Programs[0].Stopped, err
+	}
+	if is, err := stopped(t.Context()); is || err != nil {
+		t.Fatalf("a program that serves has stopped: %v, %v", is, err)
+	}
+	first := k.app.life.parts[len(k.app.life.parts)-1]
+	first.stop(t.Context())
+	k.eventually("the stop to be told while everything else goes on", stopped)
+}

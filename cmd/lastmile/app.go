@@ -171,6 +171,7 @@ func (a *App) start(ctx context.Context, opts appOptions) error {
 	a.announce(ctx)
 	if a.presence != nil {
 		a.presence.Serve()
+		a.life.started("presence of service", stopServing, func(context.Context) { a.presence.Withdraw() })
 	}
 	return nil
 }

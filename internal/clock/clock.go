@@ -17,6 +17,20 @@ type system struct{}
 
 func (system) Now() time.Time { return time.Now().UTC() }
 
+// Steady gives the clock under c for measuring: when somebody sets the machine's clock, the difference of two of its
+// instants stays what it was. An instant alone means no more than one of c.
+func Steady(c Clock) Clock {
+	if base := Base(c); base != System() {
+		return base
+	}
+	return steady{}
+}
+
+// steady keeps the reading that nobody sets, which System cannot: UTC takes it away.
+type steady struct{}
+
+func (steady) Now() time.Time { return time.Now() }
+
 // Manual is a clock that moves only when told to. Safe for concurrent use.
 type Manual struct {
 	mu    sync.Mutex

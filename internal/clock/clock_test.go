@@ -3,6 +3,7 @@ package clock_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -27,6 +28,24 @@ func TestMovable_GoesWithItsBaseAndNeverBack(t *testing.T) {
 	}
 	if c := clock.NewMovable(base, -time.Hour); c.Ahead() != 0 {
 		t.Errorf("a negative start is ahead by %v", c.Ahead())
+	}
+}
+
+func TestSteady_MeasuresWhateverTheClockIsSetTo(t *testing.T) {
+	t.Parallel()
+	manual := clock.NewManual(noon)
+	movable := clock.NewMovable(manual, 0)
+	steady := clock.Steady(movable)
+	begun := steady.Now()
+	movable.Advance(time.Hour)
+	manual.Advance(time.Minute)
+	if went := steady.Now().Sub(begun); went != time.Minute {
+		t.Errorf("a minute went by, and it measures %v", went)
+	}
+	for _, c := range []clock.Clock{clock.System(), clock.NewMovable(clock.System(), time.Hour)} {
+		if now := clock.Steady(c).Now(); !strings.Contains(now.String(), " m=") {
+			t.Errorf("%v changes when the machine's clock is set", now)
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 )
 
 // Absence is a time in which no program could take money, by the database's clock.
@@ -27,7 +28,7 @@ type ProgramBeat struct {
 	At      time.Time
 	Kept    int64     // callbacks on its disk
 	Since   time.Time // of the first sign of life that told of callbacks there; zero = none is there
-	Stopped bool      // it said that it stops, with nothing on its disk
+	Stopped bool      // it has begun to stop, with nothing on its disk
 	Served  time.Time // when it could take money last; zero = never
 }
 
@@ -40,12 +41,16 @@ type Sign struct {
 	Program string // the same after a restart
 	Kept    int64  // callbacks on its disk
 	Serves  bool   // it can take money; one that starts, or stops, only tells of its disk
-	Stops   bool   // it is the last sign before a stop
+	Stops   bool   // it stops, and takes no money any more
+	// Last is the time since its last sign that it can take money, by a clock that nobody sets; 0 = it gave none yet.
+	Last time.Duration
 }
 
-// SQL of the presence. Gaps are measured by the database's clock alone, whatever those of the programs say; when it was
-// put back, there was no gap. An absence is noted in the transaction of the sign that ends it, so that a kill
-// afterwards forgets nothing, and under the lock of the row of the last one, so that two programs note it once.
+// SQL of the presence. Gaps are measured by the database's clock; when it was put back, there was no gap. One that was
+// put ahead makes none while a program goes on to give signs: no program was missing for longer than that one was. An
+// absence is noted in the transaction of the sign that ends it, so that a kill afterwards forgets nothing, and under
+// the lock of the row of the last one, so that two programs note it once. Programs of the version before the table of
+// absences note theirs in the row of the presence.
 const (
 	signProgramSQL = `
 insert into {schema}.presence_programs as p (program, beat_at, kept, kept_since, stopped, served_at)
@@ -56,30 +61,36 @@ on conflict (program) do update set beat_at = excluded.beat_at, kept = excluded.
 	kept_since = case when excluded.kept > 0 then coalesce(p.kept_since, excluded.kept_since) end`
 	noteAbsenceSQL = `
 insert into {schema}.absences (away_until, away_from)
-select now(), greatest(beat_at, now() - @most::interval) from (select beat_at from {schema}.presence for update) p
-where now() - beat_at >= @gap::interval
+select now(), now() - least(away, @most::interval)
+from (select least(now() - beat_at, @last::interval) as away from {schema}.presence for update) p
+where away >= @gap::interval
 on conflict (away_until) do update set away_from = least(absences.away_from, excluded.away_from)`
 	signSQL = `
 insert into {schema}.presence (beat_at) values (now()) on conflict (single) do update set beat_at = excluded.beat_at`
 	readSignSQL = `
 select now(), p.beat_at from (select) as one left join {schema}.presence as p on true`
-	readAbsencesSQL = `select away_from, away_until from {schema}.absences order by away_until`
+	readAbsencesSQL = `
+select away_from, away_until from {schema}.absences
+union select away_from, away_until from {schema}.presence where away_from < away_until order by away_until`
 	readProgramsSQL = `
 select program, beat_at, kept, kept_since, stopped, served_at from {schema}.presence_programs order by program`
 	leaveSQL   = `delete from {schema}.presence_programs where program = $1`
 	forgetSQL  = `delete from {schema}.presence_programs where program = $1 and beat_at = $2`
-	settledSQL = `delete from {schema}.absences where away_until = $1`
+	settledSQL = `
+with older as (update {schema}.presence set away_from = null, away_until = null where away_until = $1)
+delete from {schema}.absences where away_until = $1`
 )
 
-// Beat notes a sign of life. When no program has taken money for at least gap, that is an absence; of a longer one than
-// most, its end counts.
+// Beat notes a sign of life. When no program could take money for at least gap, that is an absence; of a longer one
+// than most, its end counts.
 func (p *Presence) Beat(ctx context.Context, s Sign, gap, most time.Duration) error {
 	batch := &pgx.Batch{}
 	batch.Queue(p.core.sql(signProgramSQL), pgx.NamedArgs{
 		"program": s.Program, "kept": s.Kept, "stopped": s.Stops && s.Kept == 0, "serves": s.Serves,
 	})
 	if s.Serves {
-		batch.Queue(p.core.sql(noteAbsenceSQL), pgx.NamedArgs{"gap": gap, "most": most})
+		last := pgtype.Interval{Microseconds: s.Last.Microseconds(), Valid: s.Last > 0}
+		batch.Queue(p.core.sql(noteAbsenceSQL), pgx.NamedArgs{"gap": gap, "most": most, "last": last})
 		batch.Queue(p.core.sql(signSQL))
 	}
 	if err := p.core.db.Owner.SendBatch(ctx, batch).Close(); err != nil {

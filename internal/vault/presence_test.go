@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
 	"github.com/lastmile-isp/lastmile/internal/vault"
 )
 
@@ -153,6 +154,62 @@ func TestPresence_EachProgramTellsWhatIsOnItsDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	if s := k.seen(t); len(s.Programs) != 0 || s.At.IsZero() {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestPresence_AStepOfTheClockIsNoAbsence: the database's clock is put ahead and back, while one program goes on to
+// take money and another one is restarted.
+func TestPresence_AStepOfTheClockIsNoAbsence(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	step := pgtest.Steps(t, k.db)
+	k.signs(t, vault.Sign{Program: "a", Serves: true})
+	goesOn := vault.Sign{Program: "a", Serves: true, Last: 10 * time.Second}
+	for _, by := range []time.Duration{time.Hour, -3 * time.Hour, 6 * time.Hour, -4 * time.Hour} {
+		step(by)
+		if s := k.signs(t, goesOn); len(s.Absences) != 0 || s.Now.Sub(s.At).Abs() > time.Minute {
+			t.Errorf("after a step of %v: %+v", by, s)
+		}
+		if s := k.signs(t, vault.Sign{Program: "b", Serves: true}); len(s.Absences) != 0 {
+			t.Errorf("after a restart of another program: %+v", s.Absences)
+		}
+	}
+	step(time.Hour)
+	s := k.signs(t, vault.Sign{Program: "a", Serves: true, Last: 20 * time.Minute})
+	if len(s.Absences) != 1 || s.Absences[0].Until.Sub(s.Absences[0].From) != 20*time.Minute {
+		t.Errorf("20 minutes without the database, whose clock was put ahead by an hour: %+v", s.Absences)
+	}
+	step(time.Hour)
+	if s := k.signs(t, vault.Sign{Program: "a", Serves: true}); len(s.Absences) != 2 {
+		t.Errorf("an hour without any program: %+v", s.Absences)
+	}
+	step(time.Minute)
+	if s := k.signs(t, vault.Sign{Program: "b", Serves: true, Last: time.Hour}); len(s.Absences) != 2 {
+		t.Errorf("an hour in which another program took money: %+v", s.Absences)
+	}
+}
+
+// TestPresence_WhatAnOlderProgramNotesIsNotForgotten: it runs beside this version until it is replaced, notes absences
+// in the row of the presence, and does not tell that it takes money.
+func TestPresence_WhatAnOlderProgramNotesIsNotForgotten(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	k.signs(t, vault.Sign{Program: "a", Serves: true})
+	k.exec(t, `update {schema}.presence set away_from = now() - interval '1 hour', away_until = now()`)
+	s := k.signs(t, vault.Sign{Program: "a", Serves: true})
+	if len(s.Absences) != 1 || s.Absences[0].Until.Sub(s.Absences[0].From) != time.Hour {
+		t.Fatalf("%+v", s.Absences)
+	}
+	if err := k.Presence.Settled(t.Context(), s.Absences[0]); err != nil {
+		t.Fatal(err)
+	}
+	if s := k.seen(t); len(s.Absences) != 0 {
+		t.Errorf("after it is settled: %+v", s.Absences)
+	}
+	k.exec(t, `update {schema}.presence set away_from = now(), away_until = now()`) // it has told the log itself
+	k.exec(t, `insert into {schema}.presence_programs (program, beat_at, kept) values ('old', now(), 0)`)
+	if s := k.seen(t); len(s.Absences) != 0 || len(s.Programs) != 2 || s.Programs[1].Served.IsZero() {
 		t.Errorf("%+v", s)
 	}
 }

@@ -6,11 +6,12 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/internal/vault"
 )
 
-// Times of the platform's presence, by the machine's clock (docs/rules/access-dunning.md#no-fault-grace).
+// Times of the platform's presence, by a clock that nobody sets (docs/rules/access-dunning.md#no-fault-grace).
 const (
 	beatEvery = 10 * time.Second
 	beatAgain = time.Second // while callbacks are on the disk, and after a failure
@@ -27,6 +28,7 @@ type PresenceConfig struct {
 	// Kept is how many callbacks wait on this program's disk, with those that are being written.
 	Kept   func() int64
 	Vault  *vault.Presence
+	Clock  clock.Clock
 	Logger *slog.Logger
 }
 
@@ -34,15 +36,20 @@ type PresenceConfig struct {
 // be taken. Safe for concurrent use.
 type Presence struct {
 	cfg    PresenceConfig
+	steady clock.Clock
 	loops  *loop.Group
 	wake   chan struct{}
 	begun  bool
 	serves atomic.Bool
+	stops  atomic.Bool
+	served time.Time // before the last sign that money can be taken, by steady; only work uses it
 }
 
 // NewPresence makes it; Start begins.
 func NewPresence(cfg PresenceConfig) *Presence {
-	return &Presence{cfg: cfg, loops: loop.New(cfg.Logger), wake: make(chan struct{}, 1)}
+	return &Presence{
+		cfg: cfg, steady: clock.Steady(cfg.Clock), loops: loop.New(cfg.Logger), wake: make(chan struct{}, 1),
+	}
 }
 
 // Start tells what is on the disk, before it returns if the database takes it. It comes as early as there is a
@@ -65,6 +72,12 @@ func (p *Presence) Serve() {
 	loop.Wake(p.wake)
 }
 
+// Withdraw says that the program begins to stop, and takes no money any more.
+func (p *Presence) Withdraw() {
+	p.stops.Store(true)
+	loop.Wake(p.wake)
+}
+
 // Stop tells what is on the disk once more. It comes after the last callback was taken.
 func (p *Presence) Stop() {
 	p.loops.Stop()
@@ -79,11 +92,12 @@ func (p *Presence) Stop() {
 }
 
 // work tells every beatEvery, and sooner when there come to be callbacks on the disk, or none any more, and when the
-// program begins to serve.
+// program begins to serve, or to stop.
 func (p *Presence) work(ctx context.Context) {
 	told := vault.Sign{Kept: -1}
 	for round := 0; ctx.Err() == nil; round++ {
-		now := vault.Sign{Kept: p.cfg.Kept(), Serves: p.serves.Load()}
+		now := vault.Sign{Kept: p.cfg.Kept(), Stops: p.stops.Load()}
+		now.Serves = p.serves.Load() && !now.Stops
 		if now.Kept > 0 || now != told || round%int(beatEvery/beatAgain) == 0 {
 			err := p.tell(ctx, now)
 			if told = now; err != nil {
@@ -102,5 +116,13 @@ func (p *Presence) tell(ctx context.Context, s vault.Sign) error {
 	ctx, cancel := context.WithTimeout(ctx, beatLimit)
 	defer cancel()
 	s.Program, s.Kept = p.cfg.Program, p.cfg.Kept()
-	return p.cfg.Vault.Beat(ctx, s, absentFor, longest)
+	now := p.steady.Now()
+	if s.Serves && !p.served.IsZero() {
+		s.Last = now.Sub(p.served)
+	}
+	err := p.cfg.Vault.Beat(ctx, s, absentFor, longest)
+	if err == nil && s.Serves {
+		p.served = now
+	}
+	return err
 }
