@@ -30,13 +30,16 @@ func (a *App) newAbsence(ctx context.Context) (*accessjobs.Absence, error) {
 		Presence: a.storage.vault.Presence, Views: a.engines.views, Clock: a.clock,
 		Kept:    func() (int64, int64) { return 0, 0 },
 		Written: func() bool { return a.storage.writes.State() == postgres.WritesTaken },
+		Log:     a.storage.store.Ping,
 		Record: func(ctx context.Context, c commands.RecordAbsence, meta commands.Meta) error {
 			_, err := a.engines.bus.Execute(ctx, c, meta)
 			return err
 		},
-		Owed: func(ctx context.Context) (bool, error) { return paymentsjobs.Owed(ctx, a.storage.vault.Inbox) },
-		Untaken: func(ctx context.Context, after, until time.Time) (bool, error) {
-			return paymentsjobs.Untaken(ctx, a.storage.vault.Inbox, after, until)
+		Owed: func(ctx context.Context, after time.Time) (bool, error) {
+			return paymentsjobs.Owed(ctx, a.storage.vault.Inbox, after)
+		},
+		Untaken: func(ctx context.Context, within, untried time.Duration) (bool, error) {
+			return paymentsjobs.Untaken(ctx, a.storage.vault.Inbox, within, untried)
 		},
 		Position: a.lastWork, Passed: a.workPassed, Logger: a.logger,
 	}

@@ -93,10 +93,12 @@ select count(*) filter (where done_at is null and last_failure <> $1),
 	count(*) filter (where done_at is not null and last_failure <> '' and verified)
 from {schema}.callbacks where done_at is null or last_failure <> ''`
 	owedCallbacksSQL = `
-select exists (select from {schema}.callbacks where done_at is null and verified and last_failure <> all ($1))`
+select exists (select from {schema}.callbacks where done_at is null and verified and last_failure <> all ($1) and
+	stored_at > $2)`
 	untakenCallbacksSQL = `
-select exists (select from {schema}.callbacks where done_at is null and verified and received_at > $1 and
-	received_at <= $2 and last_failure = any ($3))`
+select exists (select from {schema}.callbacks where done_at is null and verified and
+	stored_at > now() - @within::interval and (last_failure = @cause or
+	last_failure = '' and stored_at <= now() - @untried::interval))`
 	releaseLeasesSQL = `
 update {schema}.callbacks set lease = null, due_at = $1 where lease is not null and done_at is null`
 	pendingSQL = `
@@ -239,19 +241,23 @@ func (i *Inbox) Count(ctx context.Context, without string) (waiting, givenUp int
 	return waiting, givenUp, nil
 }
 
-// Owed reports whether a verified callback waits to be processed, for another cause than the given ones.
-func (i *Inbox) Owed(ctx context.Context, without ...string) (owed bool, err error) {
-	if err := i.core.db.Owner.QueryRow(ctx, i.core.sql(owedCallbacksSQL), without).Scan(&owed); err != nil {
+// Owed reports whether a verified callback that was stored after an instant of the database's clock waits to be
+// processed, for another cause than the given ones.
+func (i *Inbox) Owed(ctx context.Context, after time.Time, without ...string) (owed bool, err error) {
+	row := i.core.db.Owner.QueryRow(ctx, i.core.sql(owedCallbacksSQL), without, after)
+	if err := row.Scan(&owed); err != nil {
 		return false, fmt.Errorf("look for callbacks: %w", err)
 	}
 	return owed, nil
 }
 
-// Untaken reports whether a verified callback of a time waits that nobody has tried, or whose last try failed for a
-// given cause.
-func (i *Inbox) Untaken(ctx context.Context, after, until time.Time, causes ...string) (untaken bool, err error) {
-	row := i.core.db.Owner.QueryRow(ctx, i.core.sql(untakenCallbacksSQL), after, until, append([]string{""}, causes...))
-	if err := row.Scan(&untaken); err != nil {
+// Untaken reports whether a verified callback waits that was stored within a time, and whose last try failed for a
+// cause, or that nobody has tried for as long as untried. Only the database's clock counts.
+func (i *Inbox) Untaken(ctx context.Context, cause string, within, untried time.Duration) (untaken bool, err error) {
+	err = i.core.db.Owner.QueryRow(ctx, i.core.sql(untakenCallbacksSQL), pgx.NamedArgs{
+		"cause": cause, "within": within, "untried": untried,
+	}).Scan(&untaken)
+	if err != nil {
 		return false, fmt.Errorf("look for callbacks: %w", err)
 	}
 	return untaken, nil

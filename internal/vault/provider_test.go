@@ -353,40 +353,54 @@ func TestCallbackSecrets_OfPromptsAreForgottenAfterAMonth(t *testing.T) {
 	wantCode(t, err, "callback_token_unknown")
 }
 
+// TestInbox_WhatNobodyHandlesIsUntaken: the clock of the program that received the callback is an hour ahead.
 func TestInbox_WhatNobodyHandlesIsUntaken(t *testing.T) {
 	t.Parallel()
 	k := open(t)
-	untaken := func(want bool, from, until time.Duration) {
+	untaken := func(want bool, when string) {
 		t.Helper()
-		now := k.clock.Now()
-		got, err := k.Inbox.Untaken(t.Context(), now.Add(-from), now.Add(-until), "away")
+		got, err := k.Inbox.Untaken(t.Context(), "away", 10*time.Minute, 30*time.Second)
 		if err != nil || got != want {
-			t.Errorf("untaken: %v, %v", got, err)
+			t.Errorf("%s: untaken %v, %v", when, got, err)
 		}
 	}
+	older := func(by string) {
+		t.Helper()
+		k.exec(t, `update {schema}.callbacks set stored_at = stored_at - interval '`+by+`'`)
+	}
 	c := callback()
-	c.ReceivedAt = k.clock.Now().Add(-time.Minute)
+	c.ReceivedAt = time.Now().Add(time.Hour)
 	must[uuid.UUID](t)(k.Inbox.Store(t.Context(), c))
-	untaken(true, 10*time.Minute, 30*time.Second)
-	untaken(false, 10*time.Minute, 61*time.Second)
-	untaken(false, time.Minute, 30*time.Second)
+	untaken(false, "at once")
+	older("30 seconds")
+	untaken(true, "after half a minute")
+	older("9 minutes")
+	untaken(true, "after nine minutes")
+	older("1 minute")
+	untaken(false, "after ten minutes")
+
+	c.ReceivedAt = time.Now().Add(-time.Hour)
+	must[uuid.UUID](t)(k.Inbox.Store(t.Context(), c))
 	for cause, want := range map[string]bool{"panicked": false, "away": true} {
 		k.clock.Advance(time.Minute)
-		for _, c := range take(t, k, c) {
+		for _, c := range must[[]vault.TakenCallback](t)(k.Inbox.Take(t.Context(), 10)) {
 			if err := k.Inbox.Fail(t.Context(), c, cause, time.Second); err != nil {
 				t.Fatal(err)
 			}
 		}
-		untaken(want, 10*time.Minute, 30*time.Second)
+		untaken(want, "as soon as a try has failed: "+cause)
 	}
+	older("10 minutes")
+	untaken(false, "ten minutes later")
 }
 
 func TestInbox_OnlyWhatIsVerifiedIsOwed(t *testing.T) {
 	t.Parallel()
 	k := open(t)
+	var past time.Time // of the database's clock
 	owed := func(want bool) {
 		t.Helper()
-		if got, err := k.Inbox.Owed(t.Context(), "unknown", "early"); err != nil || got != want {
+		if got, err := k.Inbox.Owed(t.Context(), past, "unknown", "early"); err != nil || got != want {
 			t.Errorf("owed: %v, %v", got, err)
 		}
 	}
@@ -396,6 +410,10 @@ func TestInbox_OnlyWhatIsVerifiedIsOwed(t *testing.T) {
 	must[uuid.UUID](t)(k.Inbox.Store(t.Context(), unproven))
 	owed(false)
 	must[uuid.UUID](t)(k.Inbox.Store(t.Context(), early))
+	owed(true)
+	past = k.seen(t).Now
+	owed(false)
+	past = past.Add(-time.Hour)
 	owed(true)
 	for _, c := range take(t, k, unproven, early) {
 		if err := k.Inbox.Fail(t.Context(), c, "early", time.Minute); err != nil {

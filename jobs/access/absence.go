@@ -15,8 +15,7 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
-// Times of the gate of cuts, by the clocks of the machine and of the database
-// (docs/rules/access-dunning.md#cuts-wait-for-money).
+// Times of the gate of cuts, by a clock that nobody sets (docs/rules/access-dunning.md#cuts-wait-for-money).
 const (
 	lookEvery = time.Second
 	lookLimit = 5 * time.Second
@@ -25,9 +24,10 @@ const (
 	staleAfter = 3 * time.Minute
 	// silentAfter is the age of a program's newest sign from which on nobody knows what is on its disk.
 	silentAfter = 3 * beatEvery
-	// settlePatience is how long cuts wait for money that may come to be counted yet: from the return of the database,
-	// and from the moment at which a program fell silent.
+	// settlePatience is how long cuts wait for one cause: a callback in the inbox, a program, or what an outage left to
+	// be counted. Only time counts in which money could be counted.
 	settlePatience = 10 * time.Minute
+	stampEvery     = 10 * time.Second
 )
 
 // AbsenceConfig has what Absence needs. Every field is required.
@@ -40,14 +40,18 @@ type AbsenceConfig struct {
 	Kept func() (ever, waiting int64)
 	// Written reports whether the database takes writes, as far as is known.
 	Written func() bool
-	Views   *runner.Views
-	Clock   clock.Clock
+	// Log fails while the event store does not answer.
+	Log   func(ctx context.Context) error
+	Views *runner.Views
+	Clock clock.Clock
 	// Record executes a command.
 	Record func(ctx context.Context, c commands.RecordAbsence, meta commands.Meta) error
-	// Owed reports whether a genuine callback in the inbox waits to be handled.
-	Owed func(ctx context.Context) (bool, error)
-	// Untaken reports whether a genuine callback of a time is in the inbox and nobody could handle it.
-	Untaken func(ctx context.Context, after, until time.Time) (bool, error)
+	// Owed reports whether a genuine callback waits to be handled that came into the inbox after an instant of the
+	// database's clock.
+	Owed func(ctx context.Context, after time.Time) (bool, error)
+	// Untaken reports whether a genuine callback came into the inbox within a time, and nobody can handle it, or nobody
+	// has tried for as long as untried.
+	Untaken func(ctx context.Context, within, untried time.Duration) (bool, error)
 	// Position is the end of the log, and the number of the newest command of a process.
 	Position func(ctx context.Context) (position uint64, command int64, err error)
 	// Passed reports whether processes, and the jobs about money and faults, are done with everything up to there.
@@ -59,20 +63,31 @@ type AbsenceConfig struct {
 // money, and keeps reviews from cutting anybody until that, and the money that the provider has told to any program, is
 // counted. The gate is shut at the beginning. Safe for concurrent use.
 type Absence struct {
-	cfg   AbsenceConfig
-	base  clock.Clock
-	loops *loop.Group
-	wake  chan struct{}
+	cfg    AbsenceConfig
+	steady clock.Clock
+	loops  *loop.Group
+	wake   chan struct{}
 
 	mu      sync.Mutex
-	seen    vault.Seen // the newest one
-	looked  time.Time  // of that, by the machine's clock; zero before the first
+	seen    vault.Seen    // the newest one
+	looked  time.Time     // of that, by steady; zero before the first
+	signAge time.Duration // of the newest sign that a program can take money, at that look
 	open    bool
-	shutAt  time.Time // by the machine's clock, when the gate is not open
-	since   time.Time // the first look after it was shut, by the machine's clock; zero = there was none yet
-	back    time.Time // the same instant by the database's clock: each program must have given a sign of life since
+	shutAt  time.Time // by steady, when the gate is not open
 	doubts  int       // how often somebody has told that it must be shut
-	counted int64     // callbacks that were on this program's disk and are counted, or for which patience is over
+	begun   bool      // there was a look since then, and none has failed
+	untaken bool      // at the newest look nobody could handle the inbox
+	// countable is for how long money could be counted until the newest look: the database and the event store were
+	// there, and the inbox was handled. Patience is measured by it.
+	countable time.Duration
+	since     time.Duration // countable when the gate was shut, or after the newest doubt
+	// signs has the newest sign of each program at that time: it must have given another one since.
+	signs  map[string]time.Time
+	awaits map[string]time.Duration // countable when cuts began to wait for a program
+	stamps []stamp                  // of the last settlePatience, the oldest first
+	// past is an instant of the database's clock: nobody waits any more for what came into the inbox until then.
+	past    time.Time
+	counted int64 // callbacks that were on this program's disk and are counted, or for which patience is over
 	// late has the ends of absences for which cuts do not wait any more, although some organizations cannot be told.
 	late map[time.Time]bool
 
@@ -81,11 +96,17 @@ type Absence struct {
 	complained map[string]time.Time                   // when a message was logged last; only work uses it
 }
 
+// stamp says what the database's clock was when money could be counted for a time.
+type stamp struct {
+	countable time.Duration
+	at        time.Time
+}
+
 // NewAbsence makes it; Start begins.
 func NewAbsence(cfg AbsenceConfig) *Absence {
-	base := clock.Base(cfg.Clock)
+	steady := clock.Steady(cfg.Clock)
 	return &Absence{
-		cfg: cfg, base: base, loops: loop.New(cfg.Logger), wake: make(chan struct{}, 1), shutAt: base.Now(),
+		cfg: cfg, steady: steady, loops: loop.New(cfg.Logger), wake: make(chan struct{}, 1), shutAt: steady.Now(),
 		late: map[time.Time]bool{}, told: map[time.Time]map[id.Organization]bool{}, complained: map[string]time.Time{},
 	}
 }
@@ -127,7 +148,7 @@ func (a *Absence) Waiting() time.Duration {
 	defer a.mu.Unlock()
 	switch {
 	case !a.open:
-		return a.base.Now().Sub(a.shutAt)
+		return a.steady.Now().Sub(a.shutAt)
 	case a.stale():
 		return a.age() - staleAfter
 	}
@@ -137,7 +158,7 @@ func (a *Absence) Waiting() time.Duration {
 // doubt shuts the gate of cuts. The time for which they wait begins with the next look. The lock is held.
 func (a *Absence) doubt() {
 	a.shut()
-	a.since, a.back = time.Time{}, time.Time{}
+	a.begun = false
 	a.doubts++
 	loop.Wake(a.wake)
 }
@@ -145,7 +166,7 @@ func (a *Absence) doubt() {
 // shut shuts the gate of cuts. The lock is held.
 func (a *Absence) shut() {
 	if a.open {
-		a.open, a.shutAt = false, a.base.Now()
+		a.open, a.shutAt = false, a.steady.Now()
 	}
 }
 
@@ -153,22 +174,22 @@ func (a *Absence) shut() {
 // pay. The lock is held.
 func (a *Absence) stale() bool { return !a.seen.At.IsZero() && a.age() >= staleAfter }
 
-// age is the time since the newest sign that a program can take money. One from the future, which there is after the
-// database's clock was put back, is as old as it is early. The lock is held.
-func (a *Absence) age() time.Duration {
-	return a.seen.Now.Sub(a.seen.At).Abs() + a.base.Now().Sub(a.looked)
-}
+// age is the time since the newest sign that a program can take money. The lock is held.
+func (a *Absence) age() time.Duration { return a.signAge + a.steady.Now().Sub(a.looked) }
 
 // work looks, and opens the gate when everything is counted, until ctx ends.
 func (a *Absence) work(ctx context.Context) {
 	for ctx.Err() == nil {
-		a.round(ctx)
+		if err := a.round(ctx); err != nil {
+			loop.Sleep(ctx, lookEvery) // the failure itself may have woken it
+			continue
+		}
 		loop.WaitFor(ctx, a.wake, lookEvery)
 	}
 }
 
 // round looks once, and does what can be done now.
-func (a *Absence) round(ctx context.Context) {
+func (a *Absence) round(ctx context.Context) error {
 	err := a.look(ctx)
 	if err == nil {
 		err = a.settle(ctx)
@@ -177,12 +198,13 @@ func (a *Absence) round(ctx context.Context) {
 		err = a.recordLate(ctx)
 	}
 	a.complain(ctx, err)
+	return err
 }
 
 // errUnwritten says that the database answers and takes no writes.
 var errUnwritten = errors.New("the database takes no writes")
 
-// look reads the presence of all programs.
+// look reads the presence of all programs, and what waits in the inbox. A failure is an outage.
 func (a *Absence) look(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, lookLimit)
 	defer cancel()
@@ -195,30 +217,69 @@ func (a *Absence) look(ctx context.Context) error {
 	}
 	untaken := false
 	if err == nil {
-		now := a.cfg.Clock.Now()
-		untaken, err = a.cfg.Untaken(ctx, now.Add(-settlePatience), now.Add(-silentAfter))
+		untaken, err = a.cfg.Untaken(ctx, settlePatience, silentAfter)
+	}
+	if err == nil {
+		err = a.cfg.Log(ctx)
 	}
 	ever, _ := a.cfg.Kept()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if err != nil {
 		a.shut()
-		a.since, a.back = time.Time{}, time.Time{}
+		a.begun = false
 		return err
 	}
-	a.seen, a.looked = seen, a.base.Now()
-	begins := a.since.IsZero() && doubts == a.doubts
-	if a.open && (untaken || len(a.unrecorded()) > 0 || len(a.awaited()) > 0 || ever != a.counted) {
+	a.note(seen, untaken)
+	switch {
+	case !a.begun && doubts == a.doubts:
+		a.begun, a.awaits = true, nil // after an outage patience with each program begins anew
+		a.begin()
+	case a.open && (untaken || len(a.unrecorded()) > 0 || ever != a.counted):
 		a.shut()
-		begins = true
+		a.begin()
 	}
-	if begins {
-		a.since, a.back = a.looked, seen.Now
+	a.await()
+	if a.open && len(a.awaited()) > 0 {
+		a.shut()
+		a.begin()
+		a.await()
 	}
-	if untaken && !a.since.IsZero() {
-		a.since = a.looked // patience begins when somebody handles the inbox again
+	if untaken {
+		a.since = a.countable // patience begins when somebody handles the inbox again
 	}
 	return nil
+}
+
+// note takes over what a look has found. The lock is held.
+func (a *Absence) note(seen vault.Seen, untaken bool) {
+	now := a.steady.Now()
+	if a.begun && !untaken && !a.untaken {
+		a.countable += now.Sub(a.looked)
+	}
+	if seen.Now.Before(a.seen.Now) { // the database's clock was put back
+		a.stamps, a.past = nil, time.Time{}
+	}
+	if n := len(a.stamps); n == 0 || a.countable-a.stamps[n-1].countable >= stampEvery {
+		a.stamps = append(a.stamps, stamp{a.countable, seen.Now})
+	}
+	for a.countable-a.stamps[0].countable >= settlePatience {
+		a.past, a.stamps = a.stamps[0].at, a.stamps[1:]
+	}
+	age := seen.Now.Sub(seen.At).Abs() // one from the future is as old as it is early
+	if seen.At.Equal(a.seen.At) {
+		age = min(age, a.age()) // a step of the database's clock makes it no older
+	}
+	a.signAge = age
+	a.seen, a.looked, a.untaken = seen, now, untaken
+}
+
+// begin begins the time for which cuts wait. The lock is held.
+func (a *Absence) begin() {
+	a.since, a.signs = a.countable, map[string]time.Time{}
+	for _, p := range a.seen.Programs {
+		a.signs[p.Program] = p.At
+	}
 }
 
 // unrecorded gives the absences for which cuts wait. The lock is held.
@@ -231,47 +292,70 @@ func (a *Absence) unrecorded() (list []vault.Absence) {
 	return list
 }
 
-// awaited gives the programs for which cuts wait: callbacks are on their disks, or nobody knows whether any are. The
-// lock is held.
+// await notes the programs that cuts begin to wait for. The lock is held.
+func (a *Absence) await() {
+	awaits := map[string]time.Duration{}
+	for _, p := range a.seen.Programs {
+		if since, waits := a.awaits[p.Program]; a.holds(p) && waits {
+			awaits[p.Program] = since
+		} else if a.holds(p) {
+			awaits[p.Program] = a.countable
+		}
+	}
+	a.awaits = awaits
+}
+
+// holds reports whether another program keeps cuts waiting: callbacks are on its disk, or nobody knows whether any are,
+// because it is missing. One that has not served yet, and tells of none, only tries to start; it takes none until an
+// outage. The lock is held.
+func (a *Absence) holds(p vault.ProgramBeat) bool {
+	switch {
+	case p.Program == a.cfg.Program: // it knows its own disk
+		return false
+	case p.Kept > 0:
+		return true
+	case p.Served.IsZero():
+		return !p.Stopped && a.unheard(p)
+	}
+	return a.missing(p)
+}
+
+// missing reports whether nobody knows what is on the disk of another program: it has stopped and may be back without
+// its database, or is silent, or has not been heard of since the gate was shut. The lock is held.
+func (a *Absence) missing(p vault.ProgramBeat) bool {
+	return p.Stopped || a.unheard(p) || a.seen.Now.Sub(p.At).Abs() > silentAfter
+}
+
+// unheard reports whether a program has given no sign of life since the gate was shut. The lock is held.
+func (a *Absence) unheard(p vault.ProgramBeat) bool { return p.At.Equal(a.signs[p.Program]) }
+
+// awaited gives the programs for which cuts wait. The lock is held.
 func (a *Absence) awaited() (list []vault.ProgramBeat) {
 	for _, p := range a.seen.Programs {
-		from, missing := a.missing(p)
-		if !missing {
-			from = p.Since
-		}
-		if (missing || a.elsewhere(p) && p.Kept > 0) && !a.over(from) {
+		if a.waits(p) {
 			list = append(list, p)
 		}
 	}
 	return list
 }
 
-// gone gives the programs that have been missing for so long that nobody waits for them. The lock is held.
+// waits reports whether cuts wait for a program, and patience with it is not over. Half a minute is enough for one that
+// has not served yet. The lock is held.
+func (a *Absence) waits(p vault.ProgramBeat) bool {
+	since, holds := a.awaits[p.Program]
+	patience := settlePatience
+	if p.Served.IsZero() && p.Kept == 0 {
+		patience = silentAfter
+	}
+	return holds && a.countable-since < patience
+}
+
+// gone gives the other programs that are missing and that nobody waits for. The lock is held.
 func (a *Absence) gone() (list []vault.ProgramBeat) {
 	for _, p := range a.seen.Programs {
-		if from, missing := a.missing(p); missing && a.over(from) {
+		if p.Program != a.cfg.Program && a.missing(p) && !a.waits(p) {
 			list = append(list, p)
 		}
 	}
 	return list
-}
-
-// missing reports whether nobody knows what is on the disk of another program, and since when: it is silent, or has
-// stopped and may be back without its database. One that stopped before it could take money has only tried to start.
-// The lock is held.
-func (a *Absence) missing(p vault.ProgramBeat) (since time.Time, missing bool) {
-	if p.Stopped {
-		return p.Served, a.elsewhere(p)
-	}
-	silent := p.At.Before(a.back) || a.seen.Now.Sub(p.At).Abs() > silentAfter
-	return p.At, silent && a.elsewhere(p)
-}
-
-// elsewhere reports whether a program is not this one, which knows its own disk.
-func (a *Absence) elsewhere(p vault.ProgramBeat) bool { return p.Program != a.cfg.Program }
-
-// over reports whether cuts have waited long enough for what goes on since an instant of the database's clock. The lock
-// is held.
-func (a *Absence) over(from time.Time) bool {
-	return !a.since.IsZero() && a.looked.Sub(a.since) >= settlePatience && a.seen.Now.Sub(from).Abs() >= settlePatience
 }

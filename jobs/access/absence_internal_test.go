@@ -26,9 +26,11 @@ type gateKit struct {
 	ever    int64 // callbacks that have waited on this program's own disk
 	waiting int64 // that wait there
 	owed    bool
-	idle    bool // nobody handles the inbox
-	refuses bool // the database writes nothing
-	behind  bool // the processes are not done
+	came    time.Time // when that came into the inbox, by the database's clock; zero = now
+	idle    bool      // nobody handles the inbox
+	refuses bool      // the database writes nothing
+	behind  bool      // the processes are not done
+	log     error
 }
 
 // newGate makes the gate of a program that has not looked yet, on a clock that stands at 09:00 UTC.
@@ -45,10 +47,13 @@ func newGate(t *testing.T) *gateKit {
 	}
 	k.Absence = NewAbsence(AbsenceConfig{
 		Presence: v.Presence, Program: "own", Clock: k.clock, Logger: storetest.Quiet(),
-		Kept:     func() (int64, int64) { return k.ever, k.waiting },
-		Written:  func() bool { return !k.refuses },
-		Owed:     func(context.Context) (bool, error) { return k.owed, nil },
-		Untaken:  func(context.Context, time.Time, time.Time) (bool, error) { return k.idle, nil },
+		Kept:    func() (int64, int64) { return k.ever, k.waiting },
+		Written: func() bool { return !k.refuses },
+		Log:     func(context.Context) error { return k.log },
+		Owed: func(_ context.Context, after time.Time) (bool, error) {
+			return k.owed && (k.came.IsZero() || k.came.After(after)), nil
+		},
+		Untaken:  func(context.Context, time.Duration, time.Duration) (bool, error) { return k.idle, nil },
 		Position: func(context.Context) (uint64, int64, error) { return 0, 0, nil },
 		Passed: func(context.Context, uint64, int64) (bool, error) {
 			if k.behind {
@@ -101,7 +106,7 @@ func (k *gateKit) programs() int {
 // mayCut looks, settles what can be settled, and checks whether reviews may cut.
 func (k *gateKit) mayCut(want bool, when string) {
 	k.t.Helper()
-	k.round(k.t.Context())
+	_ = k.round(k.t.Context()) // what it logs
 	if got := k.MayCut(); got != want || want && k.Waiting() > 0 {
 		k.t.Errorf("%s: may cut %v, cuts wait for %v", when, got, k.Waiting())
 	}

@@ -50,6 +50,7 @@ func newAbsent(t *testing.T) *absentKit {
 	k.Absence = NewAbsence(AbsenceConfig{
 		Program: "own", Presence: k.Vault.Presence, Views: views, Clock: c, Logger: storetest.Quiet(),
 		Kept: func() (int64, int64) { return 0, 0 }, Written: func() bool { return true },
+		Log: func(context.Context) error { return nil },
 		Record: func(ctx context.Context, cmd commands.RecordAbsence, meta commands.Meta) error {
 			k.tried++
 			if err := k.faults[cmd.OrgID]; err != nil {
@@ -58,8 +59,8 @@ func newAbsent(t *testing.T) *absentKit {
 			_, err := k.Bus.Execute(ctx, cmd, meta)
 			return err
 		},
-		Owed:     func(context.Context) (bool, error) { return false, nil },
-		Untaken:  func(context.Context, time.Time, time.Time) (bool, error) { return false, nil },
+		Owed:     func(context.Context, time.Time) (bool, error) { return false, nil },
+		Untaken:  func(context.Context, time.Duration, time.Duration) (bool, error) { return false, nil },
 		Position: func(context.Context) (uint64, int64, error) { return 0, 0, nil },
 		Passed:   func(context.Context, uint64, int64) (bool, error) { return true, nil },
 	})
@@ -106,7 +107,7 @@ func (k *absentKit) exec(sql string, args ...any) {
 // mayCut looks, settles what can be settled, and checks whether reviews may cut.
 func (k *absentKit) mayCut(want bool, when string) {
 	k.t.Helper()
-	k.round(k.t.Context())
+	_ = k.round(k.t.Context()) // what it logs
 	if got := k.MayCut(); got != want {
 		k.t.Errorf("%s: may cut %v", when, got)
 	}

@@ -29,10 +29,12 @@ const (
 	warnEvery               = time.Minute
 )
 
+// goOn is the message for operators when patience is over.
+const goOn = "cuts go on, although money of an outage may not be counted"
+
 // doubt has the causes for which cuts wait, as they were when settling began.
 type doubt struct {
 	doubts   int
-	since    time.Time
 	absences []vault.Absence
 	awaited  []vault.ProgramBeat
 	gone     []vault.ProgramBeat
@@ -45,8 +47,19 @@ func (a *Absence) doubtful() (doubt, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return doubt{
-		doubts: a.doubts, since: a.since, absences: a.unrecorded(), awaited: a.awaited(), gone: a.gone(), ever: ever,
-	}, !a.open && !a.since.IsZero()
+		doubts: a.doubts, absences: a.unrecorded(), awaited: a.awaited(), gone: a.gone(), ever: ever,
+	}, !a.open && a.begun
+}
+
+// over reports whether cuts have waited long enough for what is left to be counted.
+func (a *Absence) over() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	waited := a.countable - a.since
+	if a.begun && !a.untaken {
+		waited += a.steady.Now().Sub(a.looked)
+	}
+	return waited >= settlePatience
 }
 
 // settle records absences, and opens the gate when everything is counted or patience is over. Absences are waited for
@@ -74,10 +87,10 @@ func (a *Absence) settle(ctx context.Context) error {
 	defer cancel()
 	counted, err := a.count(limited)
 	if !counted {
-		if ctx.Err() != nil || a.base.Now().Sub(d.since) < settlePatience {
+		if ctx.Err() != nil || !a.over() {
 			return err
 		}
-		a.cfg.Logger.ErrorContext(ctx, "cuts go on, although money of an outage may not be counted", "error", err)
+		a.cfg.Logger.ErrorContext(ctx, goOn, "error", err)
 	}
 	if err := a.look(ctx); err != nil { // at what has come meanwhile
 		return err
@@ -88,12 +101,11 @@ func (a *Absence) settle(ctx context.Context) error {
 
 // forgets logs that nobody waits any more for a program.
 func (a *Absence) forgets(ctx context.Context, p vault.ProgramBeat) {
-	if p.Stopped {
+	if p.Kept == 0 && (p.Stopped || p.Served.IsZero()) {
 		a.cfg.Logger.InfoContext(ctx, "cuts go on without a program that has stopped", "program", p.Program)
 		return
 	}
-	a.cfg.Logger.ErrorContext(ctx, "cuts go on, although money of an outage may not be counted", "program", p.Program,
-		"kept", p.Kept, "silent_since", p.At)
+	a.cfg.Logger.ErrorContext(ctx, goOn, "program", p.Program, "kept", p.Kept, "silent_since", p.At)
 }
 
 // opens lets cuts go on, unless something has come meanwhile. Money that comes while cuts wait extends their patience
@@ -102,7 +114,7 @@ func (a *Absence) opens(d doubt, counted bool) {
 	ever, _ := a.cfg.Kept()
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.doubts != d.doubts || !a.since.Equal(d.since) || counted && ever != d.ever || len(a.unrecorded()) > 0 ||
+	if a.doubts != d.doubts || a.untaken || counted && ever != d.ever || len(a.unrecorded()) > 0 ||
 		len(a.awaited()) > 0 {
 		return
 	}
@@ -115,7 +127,10 @@ func (a *Absence) count(ctx context.Context) (bool, error) {
 	if _, waiting := a.cfg.Kept(); waiting > 0 {
 		return false, nil
 	}
-	if owed, err := a.cfg.Owed(ctx); err != nil || owed {
+	a.mu.Lock()
+	past := a.past
+	a.mu.Unlock()
+	if owed, err := a.cfg.Owed(ctx, past); err != nil || owed {
 		return false, err
 	}
 	for range moneySteps {
@@ -187,10 +202,10 @@ func without(list []vault.Absence, one vault.Absence) (rest []vault.Absence) {
 
 // placed says when an absence was by the program's clock, which development may have moved.
 func (a *Absence) placed(away vault.Absence) commands.RecordAbsence {
-	ahead := a.cfg.Clock.Now().Sub(a.base.Now())
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	until := a.looked.Add(ahead - a.seen.Now.Sub(away.Until)).UTC()
+	ago := a.seen.Now.Sub(away.Until) + a.steady.Now().Sub(a.looked)
+	until := a.cfg.Clock.Now().Add(-ago).UTC()
 	return commands.RecordAbsence{From: until.Add(away.From.Sub(away.Until)), Until: until}
 }
 
@@ -249,10 +264,10 @@ func (a *Absence) recordLate(ctx context.Context) error {
 		}
 	}
 	a.mu.Unlock()
-	if len(list) == 0 || a.base.Now().Sub(a.triedLate) < lateEvery {
+	if len(list) == 0 || a.steady.Now().Sub(a.triedLate) < lateEvery {
 		return nil
 	}
-	a.triedLate = a.base.Now()
+	a.triedLate = a.steady.Now()
 	for _, away := range list {
 		if err := a.record(ctx, away); err != nil {
 			return err
@@ -274,15 +289,15 @@ func (a *Absence) complain(ctx context.Context, err error) {
 			err = fmt.Errorf("callbacks may be on the disks of %v", programs)
 		}
 		a.seldom(ctx, complainEvery, "nobody is cut: it is not known whether everybody's money is counted", err)
-	} else if err != nil && a.base.Now().Sub(a.complained[""]) >= warnEvery {
-		a.complained[""] = a.base.Now()
+	} else if err != nil && a.steady.Now().Sub(a.complained[""]) >= warnEvery {
+		a.complained[""] = a.steady.Now()
 		a.cfg.Logger.WarnContext(ctx, "cuts wait", "error", err)
 	}
 }
 
 // seldom logs an error at most once in a while.
 func (a *Absence) seldom(ctx context.Context, every time.Duration, message string, err error) {
-	if now := a.base.Now(); now.Sub(a.complained[message]) >= every {
+	if now := a.steady.Now(); now.Sub(a.complained[message]) >= every {
 		a.complained[message] = now
 		a.cfg.Logger.ErrorContext(ctx, message, "error", err)
 	}

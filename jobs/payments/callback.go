@@ -32,7 +32,7 @@ func (w *Workers) readPrompt(ctx context.Context, t vault.TakenCallback) (ending
 	case err != nil:
 		return ending{}, err
 	case p == nil && t.Ref != uuid.Nil: // the attempt exists, since its token was issued: the read model is late
-		return ending{wait: backoff(t.Attempts), cause: causeLateAttempt}, nil
+		return ending{wait: backoff(t.Attempts, causeLateAttempt), cause: causeLateAttempt}, nil
 	case p == nil:
 		return w.unknownPrompt(ctx, t, success), nil
 	}
@@ -84,7 +84,7 @@ func (w *Workers) unknownPrompt(ctx context.Context, t vault.TakenCallback, mone
 	age := w.cfg.Clock.Now().Sub(t.ReceivedAt)
 	switch {
 	case age < answerPatience:
-		return ending{wait: min(backoff(t.Attempts), 5*time.Second), cause: causeUnknownAttempt}
+		return ending{wait: min(backoff(t.Attempts, causeUnknownAttempt), 5*time.Second), cause: causeUnknownAttempt}
 	case age < commands.ReceiptPatience:
 		return ending{wait: min(age, commands.ReceiptPatience-age), cause: CauseUnknownPrompt}
 	case !money:

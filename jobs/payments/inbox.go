@@ -26,7 +26,7 @@ const (
 	inboxWorkers = 8
 	inboxPage    = 4
 	sweepEvery   = time.Second
-	awayPauseMax = 15 * time.Second      // between two looks while the inbox cannot be read
+	awayPauseMax = 15 * time.Second      // between two tries while the inbox cannot be read, or the log not written
 	storeRetry   = 50 * time.Millisecond // before the result of a callback is stored again, and doubled each time
 	firstRetry   = time.Second
 	lastRetry    = 5 * time.Minute
@@ -144,16 +144,17 @@ const (
 	CauseUnknownPrompt = "prompt_unknown"
 )
 
-// Owed reports whether a callback waits that may be genuine money: a verified one, unless it names a prompt or an
-// attempt that nobody knows.
-func Owed(ctx context.Context, inbox *vault.Inbox) (bool, error) {
-	return inbox.Owed(ctx, CauseUnknownPrompt, causeUnknownAttempt)
+// Owed reports whether a callback that was stored after an instant of the database's clock waits and may be genuine
+// money: a verified one, unless it names a prompt or an attempt that nobody knows.
+func Owed(ctx context.Context, inbox *vault.Inbox, after time.Time) (bool, error) {
+	return inbox.Owed(ctx, after, CauseUnknownPrompt, causeUnknownAttempt)
 }
 
-// Untaken reports whether a callback of a time waits that may be genuine money, because nobody handles the inbox, or
-// because the event store is away for those who do. What it says itself keeps none there.
-func Untaken(ctx context.Context, inbox *vault.Inbox, after, until time.Time) (bool, error) {
-	return inbox.Untaken(ctx, after, until, causeLogAway)
+// Untaken reports whether a callback that was stored within a time waits and may be genuine money, because the event
+// store was away at its last try, or because nobody handles the inbox: it was not tried for as long as untried. What it
+// says itself keeps none there.
+func Untaken(ctx context.Context, inbox *vault.Inbox, within, untried time.Duration) (bool, error) {
+	return inbox.Untaken(ctx, causeLogAway, within, untried)
 }
 
 // handle handles one callback and stores the result. A callback is tried until it is done, refused or given up; a
@@ -179,7 +180,7 @@ func (w *Workers) handle(leased context.Context, t vault.TakenCallback) {
 		end = ending{cause: causeOf(err)}
 	default:
 		w.cfg.Logger.WarnContext(ctx, "callback will be tried again", "callback_id", t.ID, "kind", t.Kind, "error", err)
-		end = ending{wait: backoff(t.Attempts), cause: causeOf(err)}
+		end = ending{wait: backoff(t.Attempts, causeOf(err)), cause: causeOf(err)}
 	}
 	w.store(leased, t, func(ctx context.Context) error {
 		switch {
@@ -218,11 +219,15 @@ func causeOf(err error) string {
 	return "internal"
 }
 
-// backoff gives the wait after this many attempts: 1 second, doubled each time, 5 minutes at most.
-func backoff(attempts int) time.Duration {
-	wait := firstRetry
+// backoff gives the wait after this many attempts: 1 second, doubled each time, 5 minutes at most. Cuts wait for what
+// the event store did not take because it was away, so that is tried soon after its return.
+func backoff(attempts int, cause string) time.Duration {
+	wait, longest := firstRetry, lastRetry
+	if cause == causeLogAway {
+		longest = awayPauseMax
+	}
 	for range min(attempts, 20) - 1 {
-		wait = min(2*wait, lastRetry)
+		wait = min(2*wait, longest)
 	}
 	return wait
 }

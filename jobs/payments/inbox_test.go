@@ -85,7 +85,7 @@ func TestInbox_APromptWhoseAttemptIsNotShownYetIsOwed(t *testing.T) {
 			if n, err := k.workers.HandleDue(t.Context(), nil); n != 1 || err != nil {
 				t.Fatal(n, err)
 			}
-			if owed, err := paymentsjobs.Owed(t.Context(), k.Vault.Inbox); err != nil || owed != c.owed {
+			if owed, err := paymentsjobs.Owed(t.Context(), k.Vault.Inbox, time.Time{}); err != nil || owed != c.owed {
 				t.Errorf("owed %v, %v; want %v", owed, err, c.owed)
 			}
 		})

@@ -1,0 +1,59 @@
+package paymentsjobs_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/aggregates/payments"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/storetest"
+	"github.com/lastmile-isp/lastmile/internal/vault"
+	"github.com/lastmile-isp/lastmile/jobs/payments"
+)
+
+// TestInbox_WhatTheEventStoreDidNotTakeIsTriedSoonAfterItsReturn: cuts wait for it from the first try on, and not only
+// when nobody has tried it for half a minute.
+func TestInbox_WhatTheEventStoreDidNotTakeIsTriedSoonAfterItsReturn(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	receipts := payments.Receipts()
+	receipts.Decide = func(payments.Receipt, commands.ReceiptCommand, time.Time) ([]events.ReceiptEvent, error) {
+		return nil, failure.NewUnavailable("eventstore_unavailable", "away", time.Second, nil)
+	}
+	away := bus.New(bus.Config{
+		Store: k.Store, Claims: storetest.ClaimKey, Clock: k.clock, Logger: storetest.Quiet(),
+	})
+	bus.Register(away, receipts)
+	bus.Register(away, payments.Gateways())
+	without := paymentsjobs.New(paymentsjobs.Config{
+		Bus: away, Views: k.views, Inbox: k.Vault.Inbox, Access: k.access, Clock: k.clock, Logger: storetest.Quiet(),
+	})
+	untaken := func(want bool, when string) {
+		t.Helper()
+		got, err := paymentsjobs.Untaken(t.Context(), k.Vault.Inbox, 10*time.Minute, 30*time.Second)
+		if err != nil || got != want {
+			t.Errorf("%s: untaken %v, %v", when, got, err)
+		}
+	}
+	k.stored(t, vault.Callback{
+		Kind: paymentsjobs.CallbackConfirmation, Shortcode: shortcode, Verified: true,
+		Body: []byte(`{"TransactionType":"Pay Bill","TransID":"SJK4X7Q2P9","TransTime":"20260302120000",
+			"TransAmount":"100.00","BusinessShortCode":"` + shortcode + `",
+			"BillRefNumber":"x","MSISDN":"254712345678"}`),
+	})
+	untaken(false, "before the first try")
+	for try := range 20 {
+		if n, err := without.HandleDue(t.Context(), nil); n != 1 || err != nil {
+			t.Fatalf("try %d: %d handled, %v", try, n, err)
+		}
+		untaken(true, "after a try")
+		k.clock.Advance(15 * time.Second)
+	}
+	if n, err := k.workers.HandleDue(t.Context(), nil); n != 1 || err != nil {
+		t.Errorf("after the return of the event store: %d handled, %v", n, err)
+	}
+	untaken(false, "after it was counted")
+}
