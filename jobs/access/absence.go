@@ -83,8 +83,8 @@ type Absence struct {
 	since     time.Duration // countable when the gate was shut, or after the newest doubt
 	// signs has the newest sign of each program at that time: it must have given another one since.
 	signs  map[string]time.Time
-	awaits map[string]time.Duration // countable when cuts began to wait for a program
-	stamps []stamp                  // of the last settlePatience, the oldest first
+	awaits map[string]wait // by program
+	stamps []stamp         // of the last settlePatience, the oldest first
 	// past is an instant of the database's clock: nobody waits any more for what came into the inbox until then.
 	past    time.Time
 	counted int64 // callbacks that were on this program's disk and are counted, or for which patience is over
@@ -292,17 +292,29 @@ func (a *Absence) unrecorded() (list []vault.Absence) {
 	return list
 }
 
+// wait is that of cuts for one program. One that comes and goes without taking money, as one whose start fails again
+// and again, is waited for once; callbacks that come to be on its disk begin a new one.
+type wait struct {
+	since  time.Duration // countable at its beginning
+	served time.Time     // when the program could take money last
+	kept   bool          // callbacks are on its disk
+}
+
 // await notes the programs that cuts begin to wait for. The lock is held.
 func (a *Absence) await() {
-	awaits := map[string]time.Duration{}
+	waits := map[string]wait{}
 	for _, p := range a.seen.Programs {
-		if since, waits := a.awaits[p.Program]; a.holds(p) && waits {
-			awaits[p.Program] = since
-		} else if a.holds(p) {
-			awaits[p.Program] = a.countable
+		now := wait{a.countable, p.Served, p.Kept > 0}
+		before, known := a.awaits[p.Program]
+		switch {
+		case known && (now.kept && before.kept || !now.kept && now.served.Equal(before.served)):
+			now.since = before.since
+			waits[p.Program] = now
+		case a.holds(p):
+			waits[p.Program] = now
 		}
 	}
-	a.awaits = awaits
+	a.awaits = waits
 }
 
 // holds reports whether another program keeps cuts waiting: callbacks are on its disk, or nobody knows whether any are,
@@ -342,12 +354,21 @@ func (a *Absence) awaited() (list []vault.ProgramBeat) {
 // waits reports whether cuts wait for a program, and patience with it is not over. Half a minute is enough for one that
 // has not served yet. The lock is held.
 func (a *Absence) waits(p vault.ProgramBeat) bool {
-	since, holds := a.awaits[p.Program]
 	patience := settlePatience
 	if p.Served.IsZero() && p.Kept == 0 {
 		patience = silentAfter
 	}
-	return holds && a.countable-since < patience
+	return a.holds(p) && a.countable-a.awaits[p.Program].since < patience
+}
+
+// abandoned gives the other programs that live, and whose callbacks nobody waits for any more. The lock is held.
+func (a *Absence) abandoned() (list []vault.ProgramBeat) {
+	for _, p := range a.seen.Programs {
+		if a.holds(p) && !a.missing(p) && !a.waits(p) {
+			list = append(list, p)
+		}
+	}
+	return list
 }
 
 // gone gives the other programs that are missing and that nobody waits for. The lock is held.

@@ -87,8 +87,8 @@ func (k *gateKit) passes(d time.Duration) {
 	k.t.Helper()
 	k.clock.Advance(d)
 	if _, err := k.db.Owner.Exec(k.t.Context(), `update `+k.db.Namespace.Schema("vault")+
-		`.presence_programs set beat_at = beat_at - $1::interval, kept_since = kept_since - $1::interval,
-		served_at = served_at - $1::interval`, d); err != nil {
+		`.presence_programs 
+		set beat_at = beat_at - $1::interval, kept_since = kept_since - $1::interval`, d); err != nil {
 		k.t.Fatal(err)
 	}
 }

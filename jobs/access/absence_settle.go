@@ -95,7 +95,7 @@ func (a *Absence) settle(ctx context.Context) error {
 	if err := a.look(ctx); err != nil { // at what has come meanwhile
 		return err
 	}
-	a.opens(d, counted)
+	a.opens(ctx, d, counted)
 	return nil
 }
 
@@ -110,7 +110,7 @@ func (a *Absence) forgets(ctx context.Context, p vault.ProgramBeat) {
 
 // opens lets cuts go on, unless something has come meanwhile. Money that comes while cuts wait extends their patience
 // only when the database was away again.
-func (a *Absence) opens(d doubt, counted bool) {
+func (a *Absence) opens(ctx context.Context, d doubt, counted bool) {
 	ever, _ := a.cfg.Kept()
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -119,6 +119,10 @@ func (a *Absence) opens(d doubt, counted bool) {
 		return
 	}
 	a.open, a.counted = true, ever
+	for _, p := range a.abandoned() {
+		a.seldom(ctx, complainEvery, goOn,
+			fmt.Errorf("%d callbacks are on the disk of %s since %s", p.Kept, p.Program, p.Since))
+	}
 }
 
 // count reports whether no callback waits on this program's disk or in the inbox, and everything that followed from
