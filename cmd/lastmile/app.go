@@ -153,14 +153,8 @@ func (a *App) start(ctx context.Context, opts appOptions) error {
 	if err := a.startRounds(ctx); err != nil {
 		return err
 	}
-	if a.roles.has(roleJobs) {
-		err := a.life.startBeside(ctx, "housekeeping", stopEngines, newHousekeeping(a.storage, a.clock, a.logger))
-		if err != nil {
-			return err
-		}
-		if err := a.startNightlyBooks(ctx); err != nil {
-			return err
-		}
+	if err := a.startHousekeeping(ctx); err != nil {
+		return err
 	}
 	a.showMetrics(ctx)
 	a.awaitReadModels(ctx)
@@ -174,6 +168,18 @@ func (a *App) start(ctx context.Context, opts appOptions) error {
 		a.life.started("presence of service", stopServing, func(context.Context) { a.presence.Withdraw() })
 	}
 	return nil
+}
+
+// startHousekeeping starts the deletion of what has become old, and the nightly look at the books.
+func (a *App) startHousekeeping(ctx context.Context) error {
+	if !a.roles.has(roleJobs) {
+		return nil
+	}
+	err := a.life.startBeside(ctx, "housekeeping", stopEngines, newHousekeeping(a.storage, a.clock, a.logger))
+	if err != nil {
+		return err
+	}
+	return a.startNightlyBooks(ctx)
 }
 
 // startWork starts jobs and processes, after all areas have registered theirs. Processes enqueue jobs, so jobs come

@@ -87,7 +87,7 @@ func (k *gateKit) passes(d time.Duration) {
 	k.t.Helper()
 	k.clock.Advance(d)
 	if _, err := k.db.Owner.Exec(k.t.Context(), `update `+k.db.Namespace.Schema("vault")+
-		`.presence_programs 
+		`.presence_programs
 		set beat_at = beat_at - $1::interval, kept_since = kept_since - $1::interval`, d); err != nil {
 		k.t.Fatal(err)
 	}
