@@ -78,7 +78,7 @@ type VoucherCommand interface {
 }
 
 // SignInVoucher records a sign-in that a router was told to accept: the first one redeems the voucher, one of another
-// device moves it, all others change nothing. Fails: voucher_void.
+// device moves it, all others change nothing. Fails: voucher_void when the first one was not before the voiding.
 type SignInVoucher struct {
 	Subject  events.VoucherSubject
 	PlanID   id.Plan

@@ -88,9 +88,10 @@ type VoucherMoved struct {
 }
 
 // VoucherVoided records that a voucher gives nothing from now on. Its session has to end. The metadata have the reason.
+// A sign-in from before it may be recorded after it; then it was sold too.
 type VoucherVoided struct {
 	VoucherSubject
-	Redeemed bool      `json:"redeemed"` // it was in use; it stays sold
+	Redeemed bool      `json:"redeemed"` // the log had a sign-in with it; it stays sold
 	At       time.Time `json:"at"`
 }
 

@@ -77,8 +77,11 @@ type Voucher struct {
 	FirstAt  time.Time     // of the first sign-in; zero = none
 	EndsAt   time.Time
 	LastAt   time.Time // when the device that has it signed in first
-	Void     bool
+	VoidedAt time.Time // zero = it is not void
 }
+
+// void reports whether it gives nothing any more.
+func (s Voucher) void() bool { return !s.VoidedAt.IsZero() }
 
 // evolveVoucher applies one recorded event.
 func evolveVoucher(s Voucher, e events.VoucherEvent) Voucher {
@@ -91,7 +94,7 @@ func evolveVoucher(s Voucher, e events.VoucherEvent) Voucher {
 	case events.VoucherMoved:
 		s.DeviceID, s.MAC, s.LastAt = e.DeviceID, e.MAC, e.At
 	case events.VoucherVoided:
-		s.Subject, s.Void = e.VoucherSubject, true
+		s.Subject, s.VoidedAt = e.VoucherSubject, e.At
 	}
 	return s
 }
@@ -110,10 +113,10 @@ func decideVoucher(s Voucher, c commands.VoucherCommand, now time.Time) ([]event
 // decideSignInVoucher records what a router was told already, so it does not judge again whether the time is over or
 // the device has changed too often. Several servers can let somebody in before they know of each other: the time runs
 // from the first sign-in of all, whatever is recorded first, and the other ones are moves. A sign-in from before the
-// last move is known to be over.
+// last move is known to be over. What was before the voiding is recorded after it too, because the voucher was sold.
 func decideSignInVoucher(s Voucher, c commands.SignInVoucher) ([]events.VoucherEvent, error) {
 	switch {
-	case s.Void:
+	case s.void() && !c.FirstAt.Before(s.VoidedAt):
 		return nil, failure.NewConflict("voucher_void", "This voucher is void.")
 	case s.FirstAt.IsZero():
 		redeemed := events.VoucherRedeemed{
@@ -129,7 +132,7 @@ func decideSignInVoucher(s Voucher, c commands.SignInVoucher) ([]events.VoucherE
 		}
 		list, s = append(list, earlier), evolveVoucher(s, earlier)
 	}
-	if s.MAC.Equal(c.MAC) || !c.At.After(s.LastAt) || !c.At.Before(s.EndsAt) {
+	if s.MAC.Equal(c.MAC) || !c.At.After(s.LastAt) || !c.At.Before(s.EndsAt) || s.void() && !c.At.Before(s.VoidedAt) {
 		return list, nil
 	}
 	return append(list, events.VoucherMoved{
@@ -142,7 +145,7 @@ func decideSignInVoucher(s Voucher, c commands.SignInVoucher) ([]events.VoucherE
 func decideVoidVoucher(s Voucher, c commands.VoidVoucher, now time.Time) ([]events.VoucherEvent, error) {
 	used := !s.FirstAt.IsZero()
 	switch {
-	case s.Void:
+	case s.void():
 		return nil, nil
 	case used && !now.Before(s.EndsAt):
 		return nil, failure.NewConflict("voucher_used", "This voucher is used up.")

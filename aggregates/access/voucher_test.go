@@ -104,3 +104,36 @@ func TestVoucher_IsVoidedOnceUsedOrNot(t *testing.T) {
 		Given(events.VoucherRedeemed{VoucherSubject: ticket, At: now, EndsAt: now.Add(time.Hour)}).
 		When(void).Then(events.VoucherVoided{VoucherSubject: ticket, Redeemed: true, At: now})
 }
+
+// TestVoucher_OneUsedBeforeItsVoidingIsSold: sign-ins from before the voiding are recorded after it, those of several
+// servers in any order. From the voiding on nothing is.
+func TestVoucher_OneUsedBeforeItsVoidingIsSold(t *testing.T) {
+	t.Parallel()
+	voided := events.VoucherVoided{VoucherSubject: ticket, At: now.Add(10 * time.Minute)}
+	redeemed := events.VoucherRedeemed{
+		VoucherSubject: ticket, Price: anHour.Price, MAC: personal.Of("A"), At: now, EndsAt: now.Add(time.Hour),
+	}
+	from := func(mac string, first, at int) commands.SignInVoucher {
+		c := signIn(mac, at)
+		c.FirstAt = now.Add(time.Duration(first) * time.Minute)
+		c.EndsAt = c.FirstAt.Add(time.Hour)
+		return c
+	}
+	began := events.VoucherBeganEarlier{
+		VoucherSubject: ticket, At: now.Add(-time.Minute), EndsAt: now.Add(59 * time.Minute),
+	}
+	moved := events.VoucherMoved{
+		VoucherSubject: ticket, MAC: personal.Of("B"), FormerMAC: personal.Of("A"), At: now.Add(9 * time.Minute),
+	}
+	decidertest.For(t, access.Vouchers(), now).Given(voided).
+		When(from("A", 10, 10)).ThenFails("voucher_void").
+		When(from("A", 0, 0)).Then(redeemed).
+		When(from("A", 0, 0)).ThenNothing().
+		When(from("B", 0, 9)).Then(moved).
+		When(from("C", 0, 10)).ThenNothing().
+		When(from("D", -1, -1)).Then(began).
+		When(from("E", 11, 11)).ThenFails("voucher_void").
+		When(commands.VoidVoucher{Subject: ticket, Reason: "lost"}).ThenNothing()
+	decidertest.For(t, access.Vouchers(), now).Given(voided).
+		When(from("A", 0, 11)).Then(redeemed) // the session that is known began after the voiding, the use before
+}

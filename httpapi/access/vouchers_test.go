@@ -150,3 +150,26 @@ func TestVouchers_AreVoidedByTheirCodeInAnyForm(t *testing.T) {
 		t.Errorf("another plan's: %v", states)
 	}
 }
+
+// TestVouchers_OneUsedBeforeItsVoidingIsListedAsBoth: the sign-in is recorded after the voiding.
+func TestVouchers_OneUsedBeforeItsVoidingIsListedAsBoth(t *testing.T) {
+	t.Parallel()
+	k := isptest.New(t)
+	admin := k.Admin(t)
+	var made batch
+	k.Want(t, 201, "", isptest.Post(admin, "/vouchers", map[string]any{
+		"planId": hotspotPlan(t, k, admin, "hour", "hour"), "count": 1,
+	})).Into(t, &made)
+	signedIn := k.Clock.Now()
+	k.Clock.Advance(20 * time.Second)
+	k.Want(t, 200, "", isptest.Post(admin, "/vouchers/"+made.Codes[0]+"/void", map[string]any{"reason": "lost"}))
+	voucher, _ := k.Codes().ID(k.Acme, made.Codes[0])
+	k.Settle(t, k.Run(t, commands.SignInVoucher{
+		Subject: events.VoucherSubject{VoucherID: voucher, OrgID: k.Acme, BatchID: made.ID},
+		Price:   money.Major(20, money.KES), FirstAt: signedIn, EndsAt: signedIn.Add(time.Hour), At: signedIn,
+	}).Position)
+	states, body := list(t, k, admin, "")
+	if len(states) != 1 || states[0] != "void" || strings.Contains(body, `"redeemedAt":null`) {
+		t.Errorf("listed %s", body)
+	}
+}

@@ -13,8 +13,8 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner/projectiontest"
 )
 
-// Of four vouchers one is used, before the log knew of it, and moved twice, one voided in use, one voided before, and
-// one is left alone.
+// Of five vouchers one is used, before the log knew of it, and moved twice, one voided in use, one voided before, one
+// voided before the log knew that it was in use, and one is left alone.
 func TestVouchers_Story(t *testing.T) {
 	t.Parallel()
 	began := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
@@ -24,7 +24,7 @@ func TestVouchers_Story(t *testing.T) {
 		return events.VoucherSubject{VoucherID: id.Derive[id.Voucher]("test", name), OrgID: acme, BatchID: batch}
 	}
 	added := events.VouchersAdded{BatchID: batch, OrgID: acme}
-	for _, name := range []string{"moved", "voided", "never", "left"} {
+	for _, name := range []string{"moved", "voided", "never", "late", "left"} {
 		added.Vouchers = append(added.Vouchers, subject(name).VoucherID)
 	}
 	redeemed := func(s events.VoucherSubject) events.Event {
@@ -40,7 +40,7 @@ func TestVouchers_Story(t *testing.T) {
 		Add("voucherbatch-1", events.VoucherBatchMade{
 			BatchID: batch, OrgID: acme, PlanID: id.Derive[id.Plan]("test", "hour"), PlanVersion: 1, Prefix: "cafe",
 			Terms: events.PlanTerms{Name: "An hour", Period: calendar.Hour, Price: money.Major(20, money.KES)},
-			Count: 4, MadeBy: id.Derive[id.User]("test", "jane"), At: began,
+			Count: 5, MadeBy: id.Derive[id.User]("test", "jane"), At: began,
 		}, added).
 		Add("voucher-moved", redeemed(subject("moved")), moved("02:00:00:00:00:02", began.Add(time.Minute)),
 			events.VoucherBeganEarlier{
@@ -50,6 +50,8 @@ func TestVouchers_Story(t *testing.T) {
 			moved("02:00:00:00:00:03", began.Add(2*time.Minute))).
 		Add("voucher-voided", redeemed(subject("voided")),
 			events.VoucherVoided{VoucherSubject: subject("voided"), Redeemed: true, At: began.Add(time.Minute)}).
-		Add("voucher-never", events.VoucherVoided{VoucherSubject: subject("never"), At: began.Add(time.Minute)})
+		Add("voucher-never", events.VoucherVoided{VoucherSubject: subject("never"), At: began.Add(time.Minute)}).
+		Add("voucher-late", events.VoucherVoided{VoucherSubject: subject("late"), At: began.Add(time.Minute)},
+			redeemed(subject("late")))
 	projectiontest.Check(t, accessviews.Vouchers{}, story)
 }

@@ -54,6 +54,7 @@ func TestCollections_StoryEndsInTheseRows(t *testing.T) {
 	s.Add("voucher-1", sold, events.VoucherMoved{}, events.VoucherVoided{Redeemed: true})
 	sold.MadeBy = id.User{} // by an API key
 	s.Add("voucher-2", sold)
+	s.Add("voucher-3", events.VoucherVoided{At: at(91)}, sold) // the sign-in was recorded after the voiding
 	projectiontest.Check(t, billingviews.Collections{}, s)
 }
 

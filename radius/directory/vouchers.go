@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/fair"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/projections/access/entitlement"
@@ -28,11 +29,11 @@ type voucher struct {
 	batch    *voucherBatch
 	nas      id.Device
 	mac      radius.MAC
-	first    time.Time // of the first sign-in; zero = it was voided before
-	ends     time.Time // first instant at which it is used up; of a void one, when it was voided
-	last     time.Time // when the device that has it signed in first
-	moves    []move    // to another device, the latest ones
-	void     bool
+	first    time.Time           // of the first sign-in; zero = none is known, and it is void
+	ends     time.Time           // first instant at which it is used up
+	last     time.Time           // when the device that has it signed in first
+	moves    []move              // to another device, the latest ones
+	voided   time.Time           // zero = it is not void
 	used     *entitlement.CapUse // nil = the cap is not reached
 	recorded time.Time           // the latest sign-in that the log has
 	queued   time.Time           // the latest sign-in that waits to be recorded
@@ -56,7 +57,8 @@ type voucherBook struct {
 	swept   time.Time                      // when used ones were last forgotten
 	guesses guesses[id.Device]             // wrong codes at routers
 	waiting map[id.Voucher][]VoucherSignIn // to be recorded, the oldest of each voucher first; never an empty list
-	ready   []id.Voucher                   // those that wait and that the recorder may try now, in their order
+	ready   fair.Rota[id.Voucher]          // those that wait and that a recorder may try now
+	trying  map[id.Organization]int        // those that are being recorded
 	signal  chan struct{}                  // signalled when one gets ready
 
 	noting   bool          // sign-ins are noted on the disk before they are answered
@@ -73,8 +75,8 @@ func newVoucherBook() *voucherBook {
 	return &voucherBook{
 		batches: map[id.VoucherBatch]*voucherBatch{}, unused: map[id.Voucher]*voucherBatch{},
 		used: map[id.Voucher]*voucher{}, byMAC: map[device]*voucher{}, guesses: guesses[id.Device]{},
-		waiting: map[id.Voucher][]VoucherSignIn{}, signal: make(chan struct{}, 1),
-		notes: make(chan struct{}, 1),
+		waiting: map[id.Voucher][]VoucherSignIn{}, trying: map[id.Organization]int{},
+		signal: make(chan struct{}, 1), notes: make(chan struct{}, 1),
 	}
 }
 
@@ -105,7 +107,7 @@ func (b *voucherBook) apply(e events.Envelope) bool {
 			delete(b.byMAC, device{v.OrgID, u.mac})
 		}
 		if u != nil {
-			u.void, u.ends = true, v.At
+			u.voided = v.At
 		}
 	default:
 		return false
@@ -182,7 +184,7 @@ func (b *voucherBook) give(u *voucher, nas id.Device, mac radius.MAC, at time.Ti
 		delete(b.byMAC, key)
 	}
 	u.nas, u.mac, u.last = nas, mac, at
-	if mac != (radius.MAC{}) && !u.void {
+	if mac != (radius.MAC{}) && !u.void() {
 		b.byMAC[device{u.batch.org, mac}] = u
 	}
 }
@@ -193,6 +195,17 @@ func (u *voucher) moved(at time.Time, from radius.MAC) {
 	u.moves = u.moves[max(0, len(u.moves)-maxMoves):]
 }
 
+// void reports whether it gives nothing any more.
+func (u *voucher) void() bool { return !u.voided.IsZero() }
+
+// over is the first instant at which it gives nothing any more.
+func (u *voucher) over() time.Time {
+	if u.void() {
+		return u.voided
+	}
+	return u.ends
+}
+
 // sweep forgets, once a day of the log's time, the vouchers that were used up or voided long before.
 func (b *voucherBook) sweep(now time.Time) {
 	if now.Sub(b.swept) < 24*time.Hour {
@@ -200,7 +213,7 @@ func (b *voucherBook) sweep(now time.Time) {
 	}
 	b.swept = now
 	for key, u := range b.used {
-		if now.Sub(u.ends) < keepUsed {
+		if now.Sub(u.over()) < keepUsed {
 			continue
 		}
 		delete(b.used, key)

@@ -150,7 +150,7 @@ func (d *Directory) admit(v id.Voucher, nas *radius.NAS, mac radius.MAC, at time
 	switch {
 	case u == nil: // forgotten since it was found
 		return admission{}, CodeVoucherUsed
-	case u.void:
+	case u.void():
 		return admission{}, CodeVoucherVoid
 	case !at.Before(u.ends):
 		return admission{}, CodeVoucherUsed
@@ -282,7 +282,7 @@ func (d *Directory) voucherPresent(v id.Voucher, at time.Time) (Present, bool) {
 	switch {
 	case batch == nil:
 		return Present{}, false
-	case u.void, !u.first.IsZero() && !at.Before(u.ends):
+	case u.void(), !u.first.IsZero() && !at.Before(u.ends):
 		return Present{Code: entitlement.CodeEnded}, true
 	case u.first.IsZero():
 		u.first, u.ends = at, at.Add(time.Second)

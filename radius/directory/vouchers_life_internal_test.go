@@ -91,7 +91,7 @@ func (l *life) record(server int) {
 			Subject: in.Subject, DeviceID: in.NAS, MAC: personal.Of(in.MAC.String()), FirstAt: in.First,
 			EndsAt: in.Ends, At: in.At,
 		})
-		b.done(in.Subject.VoucherID, false)
+		b.done(in.Subject, false)
 	}
 }
 
@@ -99,15 +99,16 @@ func (l *life) record(server int) {
 func (l *life) signIn(server int, mac radius.MAC) {
 	d := l.servers[server]
 	given, code := d.admit(l.voucher.VoucherID, l.nas, mac, l.now)
+	void := !l.state.VoidedAt.IsZero()
 	switch {
-	case code == "" && l.state.Void:
+	case code == "" && void:
 		l.t.Fatal("a void voucher lets somebody in")
 	case code == "" && !l.state.FirstAt.IsZero() && !l.now.Before(l.state.EndsAt):
 		l.t.Fatalf("let in at %s, after the end at %s", l.now, l.state.EndsAt)
 	case code == "" && given.ends.Sub(given.pass.first) != 23*time.Hour &&
 		given.ends.Sub(given.pass.first) != 24*time.Hour:
 		l.t.Fatalf("a day is %s", given.ends.Sub(given.pass.first))
-	case code == CodeVoucherVoid && !l.state.Void:
+	case code == CodeVoucherVoid && !void:
 		l.t.Fatal("refused as void")
 	}
 	if code == "" {
@@ -171,7 +172,7 @@ func TestVouchers_ALifeKeepsTheRules(t *testing.T) {
 					l.servers[server].Heard(l.report(n))
 				}
 			case 9:
-				if rapid.IntRange(0, 9).Draw(t, "void") == 0 {
+				if rapid.IntRange(0, 2).Draw(t, "void") == 0 {
 					l.decide(commands.VoidVoucher{Subject: l.voucher, Reason: "lost"})
 				}
 			}
@@ -181,21 +182,32 @@ func TestVouchers_ALifeKeepsTheRules(t *testing.T) {
 	})
 }
 
+// counts reports whether somebody was let in before the voucher was voided.
+func (l *life) counts(n int) (voucherPass, bool) {
+	pass, _ := readVoucherPass([]byte("key"), l.classes[n])
+	return pass, l.state.VoidedAt.IsZero() || pass.first.Before(l.state.VoidedAt)
+}
+
 // healed kills both servers and lets the newest session report: the log then has the first sign-in of somebody whom a
-// server had let in, unless the voucher was voided. When nothing was recorded before, it is the instant of the
+// server had let in, also when the voucher was voided since. When nothing was recorded before, it is the instant of the
 // session's own sign-in, and not that of the report. When all sessions have reported, no time is given twice: it runs
 // from the first sign-in of all, in the log and in both servers.
 func (l *life) healed() {
-	if len(l.classes) == 0 || l.state.Void {
-		return
-	}
 	l.restart(0)
 	l.restart(1)
-	last, unrecorded := len(l.classes)-1, len(l.log) == 0
+	last, unrecorded := len(l.classes)-1, l.state.FirstAt.IsZero()
+	for ; last >= 0; last-- {
+		if _, ok := l.counts(last); ok {
+			break
+		}
+	}
+	if last < 0 {
+		return
+	}
 	l.servers[0].Heard(l.report(last))
 	l.record(0)
 	l.check()
-	pass, _ := readVoucherPass([]byte("key"), l.classes[last])
+	pass, _ := l.counts(last)
 	if l.state.FirstAt.IsZero() || unrecorded && !l.state.FirstAt.Equal(pass.first) {
 		l.t.Fatal(fmt.Sprintf("accepted and not recorded: %+v", l.state))
 	}
@@ -204,15 +216,15 @@ func (l *life) healed() {
 		server := n % 2
 		l.servers[server].Heard(l.report(n))
 		l.record(server)
-		if pass, _ := readVoucherPass([]byte("key"), l.classes[n]); pass.first.Before(first) {
+		if pass, ok := l.counts(n); ok && pass.first.Before(first) {
 			first = pass.first
 		}
 	}
 	l.check()
 	for _, d := range l.servers {
 		if u, _ := d.vouchers.look(l.voucher.VoucherID); !u.first.Equal(l.state.FirstAt) ||
-			l.state.FirstAt.After(first) {
-			l.t.Fatalf("a server has %s, the log %s, and the first sign-in was at %s", u.first, l.state.FirstAt, first)
+			l.state.FirstAt.After(first) || u.void() == l.state.VoidedAt.IsZero() {
+			l.t.Fatalf("a server has %+v, the log %+v, and the first sign-in was at %s", u, l.state, first)
 		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"layeh.com/radius/rfc2865"
 
+	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/journal"
 	"github.com/lastmile-isp/lastmile/radius/directory"
@@ -76,6 +77,37 @@ func TestVouchers_AKillMakesNoneWholeAgain(t *testing.T) {
 	noted.Stop()
 	if n := notesOf(t, dir); len(n) != 0 {
 		t.Errorf("the log has all, and the disk %d notes", len(n))
+	}
+}
+
+// TestVouchers_OneVoidedBeforeItsNoteIsReadIsRecorded: the program that let somebody in is killed, and somebody voids
+// the voucher at another program before it is back. The voucher was sold. One that was voided before gives nothing.
+func TestVouchers_OneVoidedBeforeItsNoteIsReadIsRecorded(t *testing.T) {
+	t.Parallel()
+	s, dir := newSafe(), t.TempDir()
+	v, history := sell(s, calendar.Hour, 2)
+	killed := newKit(t, s, history...)
+	noted := killed.noting(dir)
+	for n := range 2 {
+		killed.accepted(typed([]string{phone, laptop}[n], v.codes[n]))
+	}
+	killed.stop()
+	noted.Stop()
+
+	k := newKit(t, s, append(history, events.VoucherVoided{VoucherSubject: v.subject(0), At: noon.Add(time.Minute)},
+		events.VoucherVoided{VoucherSubject: v.subject(1), At: noon})...)
+	noted = k.noting(dir)
+	if in := k.recorded(1)[0]; in.Subject != v.subject(0) || !in.First.Equal(noon) || !in.At.Equal(noon) ||
+		!in.Ends.Equal(noon.Add(time.Hour)) || in.MAC.String() != phone {
+		t.Errorf("recorded %+v", in)
+	}
+	for n := range 2 {
+		k.refused(typed(phone, v.codes[n]), directory.CodeVoucherVoid)
+	}
+	k.refused(hotspot(phone, phone, ""), directory.CodeUnknownUser)
+	noted.Stop()
+	if n := len(notesOf(t, dir)); n != 0 {
+		t.Errorf("nothing is owed, and the disk has %d notes", n)
 	}
 }
 

@@ -41,12 +41,11 @@ func TestVouchers_SignInsOfOneAreRecordedInTheirOrderWhenTheDatabaseComesBack(t 
 	k.accepted(typed(phone, v.codes[1]))
 	tries, got, refused := 0, make(chan time.Time, 4), make(chan bool, 1)
 	k.recording(func(in directory.VoucherSignIn) error {
-		tries++
-		switch {
-		case in.Subject == v.subject(1):
+		if in.Subject == v.subject(1) {
 			refused <- true
 			return failure.NewConflict("voucher_void", "This voucher is void.")
-		case tries < 4:
+		}
+		if tries++; tries < 4 { // one after the other: they are of one voucher
 			return errors.New("away")
 		}
 		got <- in.At
@@ -82,6 +81,45 @@ func TestVouchers_OneThatCannotBeRecordedHoldsUpNoOther(t *testing.T) {
 	for range 3 {
 		<-again
 	}
+}
+
+// TestVouchers_SeveralAreRecordedAtTheSameTime: an event store that is slow for each makes none wait for all others.
+func TestVouchers_SeveralAreRecordedAtTheSameTime(t *testing.T) {
+	t.Parallel()
+	s := newSafe()
+	v, history := sell(s, calendar.Day, 6)
+	k := newKit(t, s, history...)
+	for _, code := range v.codes {
+		k.accepted(typed(phone, code))
+	}
+	began, finish := make(chan id.Voucher), make(chan struct{})
+	k.recording(func(in directory.VoucherSignIn) error {
+		began <- in.Subject.VoucherID
+		<-finish
+		return nil
+	})
+	for range v.codes {
+		<-began
+	}
+	close(finish)
+}
+
+// TestVouchers_APanicWhileOneIsRecordedStopsNothing: it is tried again, as after any other failure.
+func TestVouchers_APanicWhileOneIsRecordedStopsNothing(t *testing.T) {
+	t.Parallel()
+	s := newSafe()
+	v, history := sell(s, calendar.Day, 1)
+	k := newKit(t, s, history...)
+	k.accepted(typed(phone, v.codes[0]))
+	tries, got := 0, make(chan bool, 1)
+	k.recording(func(directory.VoucherSignIn) error {
+		if tries++; tries < 3 {
+			panic("out of luck")
+		}
+		got <- true
+		return nil
+	})
+	<-got
 }
 
 // recorder starts a recorder of what the routers of a directory report; the test ends it.

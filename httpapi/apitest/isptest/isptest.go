@@ -234,14 +234,14 @@ func (k *Kit) Run(t *testing.T, c commands.Command) bus.Result {
 	return k.Core.Run(t, coretest.Operator(id.Organization{}), c)
 }
 
-// Settle waits until the directory and the read models of people and subscriptions show a position.
+// Settle waits until the directory and the read models of people, subscriptions and vouchers show a position.
 func (k *Kit) Settle(t *testing.T, position uint64) {
 	t.Helper()
 	if err := k.shows.WaitFor(t.Context(), position); err != nil {
 		t.Fatalf("directory: %v", err)
 	}
 	coretest.WaitFor(t, k.views, position, identityviews.OrganizationsName, identityviews.UsersName,
-		subscribersviews.SubscribersName, subscribersviews.SubscriptionsName)
+		subscribersviews.SubscribersName, subscribersviews.SubscriptionsName, accessviews.VouchersName)
 }
 
 // SignedIn is the answer of POST /auth/login as a client reads it.
