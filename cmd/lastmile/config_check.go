@@ -154,6 +154,7 @@ func (c Config) checkPayments(f *faults) {
 func (c Config) checkNetwork(f *faults) {
 	f.check(c.RouterNAT == "auto" || c.RouterNAT == "off", "ROUTER_NAT", "must be auto or off")
 	f.check(c.RoutersPerOrganization > 0, "ROUTERS_PER_ORGANIZATION", "must be at least 1")
+	f.check(c.VouchersPerOrganization > 0, "VOUCHERS_PER_ORGANIZATION", "must be at least 1")
 	for _, server := range c.routerDNS() {
 		address, err := netip.ParseAddr(server)
 		f.check(err == nil && address.Is4(), "ROUTER_DNS", "must be IPv4 addresses, separated by commas")

@@ -27,8 +27,10 @@ func (a *App) voucherCodes() vouchers.Codes {
 func (a *App) voucherRoutes() []httpapi.Route {
 	list := accessviews.VouchersQuery{Views: a.engines.views}
 	return accessapi.Vouchers{
-		Cases: accesscases.Vouchers{Bus: a.engines.bus, Codes: a.voucherCodes(), BatchOf: list.BatchOf}, List: list,
-		Clock: a.clock,
+		Cases: accesscases.Vouchers{
+			Bus: a.engines.bus, Codes: a.voucherCodes(), BatchOf: list.BatchOf, Unused: list.Unused,
+			PerOrganization: a.cfg.VouchersPerOrganization, Locks: a.storage.db,
+		}, List: list, Clock: a.clock,
 	}.Routes()
 }
 

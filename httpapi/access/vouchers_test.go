@@ -151,6 +151,59 @@ func TestVouchers_AreVoidedByTheirCodeInAnyForm(t *testing.T) {
 	}
 }
 
+// TestVouchers_AnOrganizationHasABoundedNumberOfUnusedOnes: requests at the same moment keep the bound together, a
+// repeat makes none, and one that is used or void makes room.
+func TestVouchers_AnOrganizationHasABoundedNumberOfUnusedOnes(t *testing.T) {
+	t.Parallel()
+	k := isptest.New(t)
+	admin := k.Admin(t)
+	plan := hotspotPlan(t, k, admin, "hour", "hour")
+	post := func(count int) apitest.Request {
+		return isptest.Post(admin, "/vouchers", map[string]any{"planId": plan, "count": count})
+	}
+	answers := make(chan apitest.Answer)
+	for range 10 {
+		go func() { answers <- k.Do(t, post(isptest.VoucherQuota/5)) }()
+	}
+	var made batch
+	refused := 0
+	for range 10 {
+		switch answer := <-answers; answer.Status {
+		case 201:
+			answer.Into(t, &made)
+		case 409:
+			refused++
+		default:
+			t.Errorf("%d %s", answer.Status, answer.Body)
+		}
+	}
+	if refused != 5 {
+		t.Errorf("%d of 10 fifths are refused", refused)
+	}
+	k.Want(t, 409, "voucher_quota_reached", post(1))
+	olga := k.SignIn(t, apitest.Other, isptest.OlgaEmail).AccessToken
+	body := isptest.PlanBody("hour", "prepaid", "hour")
+	body["kind"] = "hotspot"
+	var theirs struct{ ID string }
+	k.Want(t, 201, "", isptest.At(apitest.Other, isptest.Post(olga, "/plans", body))).Into(t, &theirs)
+	k.Want(t, 201, "", isptest.At(apitest.Other, isptest.Post(olga, "/vouchers", map[string]any{
+		"planId": theirs.ID, "count": 1,
+	})))
+	k.Want(t, 200, "", isptest.Post(admin, "/vouchers/"+made.Codes[0]+"/void", map[string]any{"reason": "torn"}))
+	voucher, _ := k.Codes().ID(k.Acme, made.Codes[1])
+	k.Run(t, commands.SignInVoucher{
+		Subject: events.VoucherSubject{VoucherID: voucher, OrgID: k.Acme, BatchID: made.ID},
+		Price:   money.Major(20, money.KES), FirstAt: k.Clock.Now(), EndsAt: k.Clock.Now().Add(time.Hour),
+		At: k.Clock.Now(),
+	})
+	last := post(2)
+	last.Header = map[string]string{"Idempotency-Key": "vouchers-1"}
+	for range 2 {
+		k.Want(t, 201, "", last)
+	}
+	k.Want(t, 409, "voucher_quota_reached", post(1))
+}
+
 // TestVouchers_OneUsedBeforeItsVoidingIsListedAsBoth: the sign-in is recorded after the voiding.
 func TestVouchers_OneUsedBeforeItsVoidingIsListedAsBoth(t *testing.T) {
 	t.Parallel()

@@ -2,6 +2,7 @@ package accessviews
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -106,6 +107,24 @@ func (q VouchersQuery) BatchOf(
 		return id.VoucherBatch{}, err
 	}
 	return row.BatchID, err
+}
+
+// Unused counts the vouchers of an organization that nobody has used or voided, with all that the log has by now. It
+// fails with runner.ErrBuilding when they are not shown within 2 s.
+func (q VouchersQuery) Unused(ctx context.Context, org id.Organization) (int, error) {
+	whole, err := q.Views.WaitWhole(ctx, VouchersName, func(context.Context) (bool, error) { return true, nil })
+	if err != nil {
+		return 0, err
+	}
+	if !whole {
+		return 0, fmt.Errorf("count unused vouchers: %w", runner.ErrBuilding)
+	}
+	var count int
+	err = q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.CollectOne(r, &count, pgx.RowTo[int], q.Views.SQL(VouchersName, `
+			select count(*) from {schema}.vouchers v where v.org_id = $1 and `+voucherStates[VoucherUnused]), org)
+	})
+	return count, err
 }
 
 // List returns up to max vouchers after a key, the newest batch first.

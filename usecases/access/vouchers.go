@@ -10,6 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 	"github.com/lastmile-isp/lastmile/internal/vouchers"
 	"github.com/lastmile-isp/lastmile/usecases"
@@ -22,6 +23,12 @@ type Vouchers struct {
 	// BatchOf finds the batch of a voucher; zero when the organization has no such voucher. That a voucher belongs to a
 	// batch never changes, so a read model may answer.
 	BatchOf func(ctx context.Context, org id.Organization, voucher id.Voucher) (id.VoucherBatch, error)
+	// PerOrganization is how many unused vouchers an organization may have: memory has them all, before the first
+	// sign-in is answered.
+	PerOrganization int
+	// Unused counts them, with all that the log has by now.
+	Unused func(ctx context.Context, org id.Organization) (int, error)
+	Locks  *postgres.DB
 }
 
 // MakeVouchersInput says what to make.
@@ -39,7 +46,7 @@ type MadeVouchers struct {
 }
 
 // Make makes a batch. A repeat under the same key gets the same batch and the same codes. Fails: plan_not_found,
-// plan_archived, invalid_input.
+// plan_archived, voucher_quota_reached, invalid_input.
 func (u Vouchers) Make(ctx context.Context, asked usecases.Asked, in MakeVouchersInput) (MadeVouchers, error) {
 	plan, _, err := bus.LoadOwned[subscribers.Plan](ctx, u.Bus, asked.Org(), in.PlanID)
 	if err != nil {
@@ -50,13 +57,20 @@ func (u Vouchers) Make(ctx context.Context, asked usecases.Asked, in MakeVoucher
 	if err := faults.Err(); err != nil {
 		return MadeVouchers{}, err
 	}
+	lock, err := u.Locks.Lock(ctx, "vouchers of "+asked.Org().String()) // together all batches keep the bound
+	if err != nil {
+		return MadeVouchers{}, err
+	}
+	defer lock.Unlock()
 	batch := usecases.NewID[id.VoucherBatch](asked, "voucher_batch")
 	made, _, err := bus.LoadUnchecked[access.VoucherBatch](ctx, u.Bus, batch) // its id is made of the caller's key
 	if err != nil {
 		return MadeVouchers{}, err
 	}
-	if plan.Archived && made.Made.BatchID.IsZero() {
-		return MadeVouchers{}, failure.NewConflict("plan_archived", "This plan is archived.")
+	if made.Made.BatchID.IsZero() {
+		if err := u.mayMake(ctx, asked.Org(), plan, in.Count); err != nil {
+			return MadeVouchers{}, err
+		}
 	}
 	codes := u.Codes.Make(batch, in.Prefix, in.Count)
 	command := commands.MakeVouchers{
@@ -68,12 +82,30 @@ func (u Vouchers) Make(ctx context.Context, asked usecases.Asked, in MakeVoucher
 		command.Vouchers[i], _ = u.Codes.ID(asked.Org(), code)
 		out.Codes[i] = secrets.Text(code)
 	}
-	if out.Result, err = u.Bus.Execute(ctx, command, asked.Meta); err != nil {
+	// A caller who leaves does not end it: whoever has the lock next must find all that was made.
+	if out.Result, err = u.Bus.Execute(context.WithoutCancel(ctx), command, asked.Meta); err != nil {
 		return MadeVouchers{}, err
 	}
 	made, _, err = bus.LoadOwned[access.VoucherBatch](ctx, u.Bus, asked.Org(), batch)
 	out.Batch = made.Made
 	return out, err
+}
+
+// mayMake refuses a batch that an organization may not make. The caller holds its lock. Fails: plan_archived,
+// voucher_quota_reached.
+func (u Vouchers) mayMake(ctx context.Context, org id.Organization, plan subscribers.Plan, count int) error {
+	if plan.Archived {
+		return failure.NewConflict("plan_archived", "This plan is archived.")
+	}
+	has, err := u.Unused(ctx, org)
+	if err != nil {
+		return err
+	}
+	if has+count > u.PerOrganization {
+		return failure.NewConflict("voucher_quota_reached", "Your organization would have more unused vouchers than "+
+			"it may have. Make fewer, void those that are lost, or ask the platform's operator for more.")
+	}
+	return nil
 }
 
 // maker is the signed-in person who acts; zero for an API key and a program.

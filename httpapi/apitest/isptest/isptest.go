@@ -51,6 +51,9 @@ const (
 	OlgaEmail     = "olga@other.test"
 )
 
+// VoucherQuota is how many unused vouchers an organization may have.
+const VoucherQuota = 1500
+
 // Kit is the platform without money: log, bus, directory, read models, vault, and the endpoints of identity and
 // subscribers, with two organizations and their people. Time moves only when a test moves Clock.
 type Kit struct {
@@ -165,13 +168,20 @@ func (k *Kit) serve(t *testing.T) {
 			Dunning: accessviews.DunningQuery{Views: k.views},
 		}.Routes(),
 		accessapi.Access{Cases: k.explanations(people, owned), Zone: k.zoneOf}.Routes(),
-		accessapi.Vouchers{
-			Cases: accesscases.Vouchers{
-				Bus: k.Core.Bus, Codes: k.Codes(), BatchOf: accessviews.VouchersQuery{Views: k.views}.BatchOf,
-			},
-			List: accessviews.VouchersQuery{Views: k.views}, Clock: k.Clock,
-		}.Routes(),
+		k.vouchers(),
 	)
+}
+
+// vouchers makes the endpoints of vouchers.
+func (k *Kit) vouchers() []httpapi.Route {
+	list := accessviews.VouchersQuery{Views: k.views}
+	return accessapi.Vouchers{
+		Cases: accesscases.Vouchers{
+			Bus: k.Core.Bus, Codes: k.Codes(), BatchOf: list.BatchOf, Unused: list.Unused,
+			PerOrganization: VoucherQuota, Locks: k.Core.DB,
+		},
+		List: list, Clock: k.Clock,
+	}.Routes()
 }
 
 // zoneOf is the zone in which the dates of an organization are.
