@@ -12,6 +12,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/fair"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
@@ -41,8 +42,9 @@ type Meter struct {
 	caps   map[id.VoucherBatch]events.Cap // of the batches that have one
 	swept  time.Time                      // when vouchers that have ended were last forgotten
 	zones  map[id.Organization]*time.Location
-	wanted map[id.Subscription]bool // to be counted
-	check  bool                     // all caps are to be compared
+	wanted map[id.Subscription]bool   // to be counted
+	turns  fair.Rota[id.Subscription] // those that are wanted, in the order in which they are counted
+	check  bool                       // all caps are to be compared
 }
 
 // meterLine is one subscription that has not ended, or a voucher with a cap that somebody has used.
@@ -89,7 +91,7 @@ func (m *Meter) Take(used []telemetry.Used) {
 			continue
 		}
 		if !line.usage.Began || string(u.Step) == line.cap.Period && line.usage.Crosses(line.cap, u.Starts, u.Bytes) {
-			m.wanted[u.Subscription] = true
+			m.want(u.Subscription, u.Org)
 		}
 	}
 	m.mu.Unlock()
@@ -109,21 +111,35 @@ func (m *Meter) run(ctx context.Context) {
 	}
 }
 
-// round counts what is wanted now. It reports false when something has to be tried again.
+// round counts as many as are wanted now, organizations in turn, so that what one uses holds up no other. It reports
+// false when something has to be tried again.
 func (m *Meter) round(ctx context.Context) bool {
 	done := m.checkAll(ctx)
-	for _, s := range m.takeWanted() {
-		err := m.count(ctx, s)
+	var failed []meterLine
+	for range m.howMany() {
+		line, zone, known := m.next()
+		if !known {
+			continue
+		}
+		err := m.count(ctx, line, zone)
 		if err == nil {
 			continue
 		}
-		m.cfg.Logger.WarnContext(ctx, "usage not counted", "subscription_id", s.String(), "error", err)
+		m.cfg.Logger.WarnContext(ctx, "usage not counted", "subscription_id", line.subject.SubscriptionID.String(),
+			"error", err)
 		if passes(err) {
-			done = false
-			m.want(s)
+			failed = append(failed, line)
 		}
 	}
-	return done
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.turns.Empty() {
+		loop.Wake(m.wake)
+	}
+	for _, line := range failed {
+		m.want(line.subject.SubscriptionID, line.subject.OrgID)
+	}
+	return done && len(failed) == 0
 }
 
 // passes reports whether a command that failed may succeed later.
@@ -136,29 +152,28 @@ func passes(err error) bool {
 	}
 }
 
-// want marks a subscription to be counted.
-func (m *Meter) want(s id.Subscription) {
-	m.mu.Lock()
-	m.wanted[s] = true
-	m.mu.Unlock()
-}
-
-// takeWanted gives the subscriptions to be counted, and forgets them.
-func (m *Meter) takeWanted() []id.Subscription {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	list := make([]id.Subscription, 0, len(m.wanted))
-	for s := range m.wanted {
-		list = append(list, s)
+// want marks a subscription to be counted. The caller holds the lock.
+func (m *Meter) want(s id.Subscription, org id.Organization) {
+	if !m.wanted[s] {
+		m.wanted[s] = true
+		m.turns.Add(org, s)
 	}
-	clear(m.wanted)
-	return list
 }
 
-// line gives a copy of what is known about a subscription, and its organization's zone; false when it has ended.
-func (m *Meter) line(s id.Subscription) (meterLine, *time.Location, bool) {
+// howMany is how many subscriptions are to be counted.
+func (m *Meter) howMany() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	return len(m.wanted)
+}
+
+// next takes the subscription whose turn it is: a copy of what is known about it, and its organization's zone. It is
+// false when it has ended.
+func (m *Meter) next() (meterLine, *time.Location, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	_, s, _ := m.turns.Next(nil)
+	delete(m.wanted, s)
 	line := m.lines[s]
 	if line == nil {
 		return meterLine{}, nil, false
@@ -167,17 +182,14 @@ func (m *Meter) line(s id.Subscription) (meterLine, *time.Location, bool) {
 }
 
 // count reads the present total of a subscription, and gives the command when it leads to events.
-func (m *Meter) count(ctx context.Context, s id.Subscription) error {
-	line, zone, known := m.line(s)
-	if !known {
-		return nil
-	}
+func (m *Meter) count(ctx context.Context, line meterLine, zone *time.Location) error {
 	c := commands.CountTraffic{
 		Subject: line.subject, Terms: commands.CapTerms{Cap: line.cap, Timezone: zone.String()},
 	}
 	var err error
 	if !line.usage.Began {
-		c.FirstSeen, err = m.cfg.Store.FirstSession(ctx, c.Subject.OrgID, c.Subject.SubscriberID, s)
+		c.FirstSeen, err = m.cfg.Store.FirstSession(ctx, c.Subject.OrgID, c.Subject.SubscriberID,
+			c.Subject.SubscriptionID)
 		if err != nil {
 			return err
 		}

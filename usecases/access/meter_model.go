@@ -77,7 +77,7 @@ func (m *Meter) redeemed(v events.VoucherRedeemed) {
 	m.lines[subject.SubscriptionID] = &meterLine{
 		subject: subject, cap: cap, usage: access.Usage{Began: true}, ends: v.EndsAt,
 	}
-	m.wanted[subject.SubscriptionID] = true
+	m.want(subject.SubscriptionID, v.OrgID)
 	loop.Wake(m.wake)
 }
 
@@ -158,7 +158,7 @@ func (m *Meter) toCheck() []rollup {
 		}
 		recorded := line.usage.Period
 		if recorded.Period != "" && now.Before(recorded.ResetsAt) && !recorded.ResetsAt.Equal(present.ResetsAt) {
-			m.wanted[s] = true
+			m.want(s, line.subject.OrgID)
 		}
 	}
 	return list

@@ -154,6 +154,33 @@ func TestMeter_WhatAKillWithheldIsFoundAtTheNextStart(t *testing.T) {
 	}
 }
 
+// TestMeter_OrganizationsAreCountedInTurn: very many lines of one reach their caps at once, then one line of another.
+func TestMeter_OrganizationsAreCountedInTurn(t *testing.T) {
+	t.Parallel()
+	m := accesscases.NewMeter(accesscases.MeterConfig{})
+	var used []telemetry.Used
+	for i, org := range []id.Organization{id.New[id.Organization](), id.New[id.Organization]()} {
+		for range []int{100, 1}[i] {
+			made := events.SubscriptionCreated{SubscriptionID: id.New[id.Subscription](), OrgID: org}
+			m.Apply(events.Envelope{Event: made})
+			used = append(used, telemetry.Used{Org: org, Subscription: made.SubscriptionID})
+		}
+	}
+	m.Take(used)
+	m.Take(used) // told again, each is counted once
+	if m.Next() != used[0].Subscription || m.Next() != used[100].Subscription {
+		t.Error("the other organization has no turn")
+	}
+	for i := range 99 {
+		if m.Next() != used[i+1].Subscription {
+			t.Fatalf("line %d is not counted in its turn", i+1)
+		}
+	}
+	if !m.Next().IsZero() {
+		t.Error("one is counted twice")
+	}
+}
+
 func TestMeter_UseSurvivesANewSessionAndBeginsAnewWithTheDay(t *testing.T) {
 	t.Parallel()
 	l := newLine(t)
