@@ -3,7 +3,6 @@ package radius_test
 import (
 	"bytes"
 	"encoding/binary"
-	"net/netip"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -93,7 +92,7 @@ func changed(request []byte) []byte {
 func TestSender_OfAClaimedAddressIsKnownByItsSecret(t *testing.T) {
 	t.Parallel()
 	first, second := router(), router()
-	first.Claimed, second.Claimed = []netip.Addr{localhost}, []netip.Addr{localhost}
+	first.Claimed, second.Claimed = claims(localhost), claims(localhost)
 	second.Secret = secondSecret
 	u := (&users{}).add(t, first.Org, "amina", "first").add(t, second.Org, "amina", "second")
 	sink := newLedger()
@@ -137,10 +136,10 @@ func numbered(p *layeh.Packet, identifier byte) *layeh.Packet {
 func TestSender_ClaimingAnothersAddressTakesNothingFromIt(t *testing.T) {
 	t.Parallel()
 	owner, rival, old := router(localhost), router(), router()
-	rival.Claimed, rival.Secret = []netip.Addr{localhost, neighbour}, secondSecret
-	old.Claimed = []netip.Addr{neighbour}
+	rival.Claimed, rival.Secret = claims(localhost, neighbour), secondSecret
+	old.Claimed = claims(neighbour)
 	second := router()
-	second.Claimed = []netip.Addr{neighbour} // with the same secret as the older one
+	second.Claimed = claims(neighbour) // with the same secret as the older one
 	u := &users{}
 	for _, nas := range []*radius.NAS{owner, rival, old, second} {
 		u.add(t, nas.Org, "amina", "pw")
@@ -155,6 +154,29 @@ func TestSender_ClaimingAnothersAddressTakesNothingFromIt(t *testing.T) {
 	l = dial(t, neighbour, k.server.AccessAddr())
 	if l.ask(signed(t, pap(t, "amina", "pw", secret), secret), secret); u.last(t).NAS != old {
 		t.Error("the later of two with one secret was taken")
+	}
+}
+
+// TestSender_OfOneSecretIsTheOneWhoClaimedFirst: a neighbour that was registered before moves to the address and
+// guesses the secret there. The packets go on to be those of the router that was there. One of two secrets of a router
+// can be a later claim than the other.
+func TestSender_OfOneSecretIsTheOneWhoClaimedFirst(t *testing.T) {
+	t.Parallel()
+	rival, there := router(), router()
+	rival.Claimed = []radius.Claim{{Addr: localhost, Since: 9}}
+	there.Claimed = []radius.Claim{{Addr: localhost, Since: 5}}
+	next := *there
+	next.Secret, next.Claimed = secondSecret, []radius.Claim{{Addr: localhost, Since: 12}}
+	late := router()
+	late.Secret, late.Claimed = secondSecret, []radius.Claim{{Addr: localhost, Since: 11}}
+	u := (&users{}).add(t, there.Org, "amina", "pw").add(t, late.Org, "amina", "pw")
+	k := start(t, u, newLedger(), radius.Limits{}, rival, there, &next, late)
+	l := dial(t, localhost, k.server.AccessAddr())
+	for key, want := range map[string]*radius.NAS{string(secret): there, string(secondSecret): late} {
+		answer := l.ask(signed(t, pap(t, "amina", "pw", []byte(key)), []byte(key)), []byte(key))
+		if answer.Code != layeh.CodeAccessAccept || u.last(t).NAS != want {
+			t.Errorf("%s: %v, of the first claimant: %v", key, answer.Code, u.last(t).NAS == want)
+		}
 	}
 }
 

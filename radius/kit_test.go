@@ -157,6 +157,14 @@ func router(own ...netip.Addr) *radius.NAS {
 	}
 }
 
+// claims are addresses that a router claims, as long as all others whose claims have no position.
+func claims(addresses ...netip.Addr) (list []radius.Claim) {
+	for _, addr := range addresses {
+		list = append(list, radius.Claim{Addr: addr})
+	}
+	return list
+}
+
 // start starts a server with routers; the test stops it.
 func start(t testing.TB, u *users, l *ledger, limits radius.Limits, routers ...*radius.NAS) *kit {
 	t.Helper()

@@ -1,8 +1,10 @@
 package radius
 
 import (
+	"cmp"
 	"log/slog"
 	"net/netip"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -22,11 +24,18 @@ type NAS struct {
 	// secret is changed, is known by both secrets; what proves none of them counts as the first.
 	Own []netip.Addr
 	// Claimed are addresses that anybody may have claimed. There the secret decides, so an Access-Request needs a valid
-	// Message-Authenticator. Of several with the same secret the first of the list is taken, so the list begins with
-	// the oldest.
-	Claimed []netip.Addr
+	// Message-Authenticator. Of several with the same secret the one that claimed the address with it first is taken.
+	Claimed []Claim
 	// RequireMessageAuthenticator refuses Access-Requests without one from own addresses too.
 	RequireMessageAuthenticator bool
+}
+
+// Claim is an address that a NAS has claimed, and when it did so with its secret.
+type Claim struct {
+	Addr netip.Addr
+	// Since orders the claims: a position in the log, the same in every program. Of equal ones the first of the list
+	// counts as the older.
+	Since uint64
 }
 
 // LogValue hides the secret.
@@ -100,23 +109,22 @@ func newTable(list []*NAS, old *table) *table {
 }
 
 // claim enters the clients at the addresses that they have claimed, where nobody owns them. Of several with the same
-// secret only the first is entered, since no packet could prove that it comes from another one.
+// secret only the oldest claim is entered, since no packet could prove that it comes from another one. When a router
+// was registered says nothing about that: it can move to an address, and take a secret, at any time later.
 func (t *table) claim(clients []*client, old *table) {
 	bySecret := map[*source]map[string]*client{}
-	for _, c := range clients {
-		for _, addr := range c.Claimed {
-			s := t.at(addr, old)
-			if s.own {
-				continue
-			}
-			s.claimants++
-			if bySecret[s] == nil {
-				bySecret[s] = map[string]*client{}
-			}
-			if bySecret[s][string(c.Secret)] == nil {
-				bySecret[s][string(c.Secret)] = c
-				s.clients = append(s.clients, c)
-			}
+	for _, one := range claims(clients) {
+		s, secret := t.at(one.Addr, old), string(one.client.Secret)
+		if s.own {
+			continue
+		}
+		s.claimants++
+		if bySecret[s] == nil {
+			bySecret[s] = map[string]*client{}
+		}
+		if bySecret[s][secret] == nil {
+			bySecret[s][secret] = one.client
+			s.clients = append(s.clients, one.client)
 		}
 	}
 	for addr, s := range t.sources {
@@ -128,6 +136,23 @@ func (t *table) claim(clients []*client, old *table) {
 			s.proven.keep(before.proven, bySecret[s])
 		}
 	}
+}
+
+// claiming is a claim of a client.
+type claiming struct {
+	Claim
+	client *client
+}
+
+// claims lists what all clients have claimed, the oldest first.
+func claims(clients []*client) (list []claiming) {
+	for _, c := range clients {
+		for _, one := range c.Claimed {
+			list = append(list, claiming{one, c})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b claiming) int { return cmp.Compare(a.Since, b.Since) })
+	return list
 }
 
 // at is the source of an address, which is made when it is new.

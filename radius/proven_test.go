@@ -2,7 +2,6 @@ package radius_test
 
 import (
 	"fmt"
-	"net/netip"
 	"testing"
 
 	layeh "layeh.com/radius"
@@ -15,11 +14,11 @@ import (
 func TestFlood_ManyRoutersAtOneAddressLeaveTheOthers(t *testing.T) {
 	t.Parallel()
 	calm, behind := router(neighbour), router()
-	behind.Claimed, behind.Secret = []netip.Addr{localhost}, secondSecret
+	behind.Claimed, behind.Secret = claims(localhost), secondSecret
 	list := []*radius.NAS{calm, behind}
 	for i := range 5_000 {
 		n := router()
-		n.Claimed, n.Secret = []netip.Addr{localhost}, fmt.Appendf(nil, "secret %d", i)
+		n.Claimed, n.Secret = claims(localhost), fmt.Appendf(nil, "secret %d", i)
 		list = append(list, n)
 	}
 	u := (&users{}).add(t, calm.Org, "josef", "pw").add(t, behind.Org, "amina", "pw")
@@ -60,7 +59,7 @@ func TestFlood_TheLimitOfAnAddressDoesNotGrowWithItsClaims(t *testing.T) {
 	var list []*radius.NAS
 	for i := range 20 {
 		n := router()
-		n.Claimed, n.Secret = []netip.Addr{localhost}, fmt.Appendf(nil, "secret %d", i)
+		n.Claimed, n.Secret = claims(localhost), fmt.Appendf(nil, "secret %d", i)
 		list = append(list, n)
 	}
 	k := start(t, &users{}, newLedger(), radius.Limits{Rate: 50}, list...)

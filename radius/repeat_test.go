@@ -2,7 +2,6 @@ package radius_test
 
 import (
 	"bytes"
-	"net/netip"
 	"testing"
 	"time"
 
@@ -144,7 +143,7 @@ func TestFlood_OfOneRouterLeavesTheOthersTheirAnswers(t *testing.T) {
 func TestFlood_OfOneRouterBehindASharedAddressLeavesTheOthers(t *testing.T) {
 	t.Parallel()
 	loud, calm := router(), router()
-	loud.Claimed, calm.Claimed = []netip.Addr{localhost}, []netip.Addr{localhost}
+	loud.Claimed, calm.Claimed = claims(localhost), claims(localhost)
 	calm.Secret = secondSecret
 	k := start(t, &users{}, newLedger(), radius.Limits{Rate: 50}, loud, calm)
 	l := dial(t, localhost, k.server.AccessAddr())

@@ -283,7 +283,7 @@ func TestTable_LimitsGoOnAndLongSecretsWork(t *testing.T) {
 	nas := &NAS{
 		ID: id.New[id.Device](), Secret: bytes.Repeat([]byte("s"), 100),
 		Own:     []netip.Addr{netip.MustParseAddr("::ffff:192.0.2.1")},
-		Claimed: []netip.Addr{netip.MustParseAddr("192.0.2.2")},
+		Claimed: []Claim{{Addr: netip.MustParseAddr("192.0.2.2")}},
 	}
 	first := newTable([]*NAS{nas}, &table{})
 	second := newTable([]*NAS{nas}, first)

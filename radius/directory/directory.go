@@ -43,6 +43,7 @@ type Directory struct {
 
 	mu            sync.RWMutex
 	recorded      time.Time                    // when the event that is being applied was
+	position      uint64                       // of that event
 	services      map[id.Subscription]*service // that have not ended
 	former        map[id.Subscription]former
 	bySubscriber  map[id.Subscriber]*subscriber

@@ -363,14 +363,14 @@ func TestDirectory_ARouterIsKnownByItsAddresses(t *testing.T) {
 		netip.MustParseAddr("127.0.0.9")
 	list := <-k.told
 	if nas := list[len(list)-1]; nas.ID != i.router || nas.Org != i.org || nas.RequireMessageAuthenticator ||
-		!slices.Equal(nas.Own, []netip.Addr{own}) || !slices.Equal(nas.Claimed, []netip.Addr{wan}) {
+		!slices.Equal(nas.Own, []netip.Addr{own}) || !slices.Equal(nas.Claimed, []radius.Claim{{Addr: wan, Since: 2}}) {
 		t.Errorf("registered: %+v", nas)
 	}
 	k.apply(events.DeviceDetailsCorrected{DeviceID: i.router, Details: events.DeviceDetails{
 		IPAddress: "203.0.113.1", ManagementAddress: "127.0.0.9:8728", RequireMessageAuthenticator: true,
 	}})
 	if nas := (<-k.told)[0]; !nas.RequireMessageAuthenticator ||
-		!slices.Equal(nas.Claimed, []netip.Addr{wan, elsewhere}) {
+		!slices.Equal(nas.Claimed, []radius.Claim{{Addr: wan, Since: 2}, {Addr: elsewhere, Since: 4}}) {
 		t.Errorf("corrected: %+v", nas)
 	}
 	k.apply(events.DeviceDecommissioned{DeviceID: i.router})

@@ -48,7 +48,7 @@ func (d *Directory) Handles() []string {
 func (d *Directory) Apply(e events.Envelope) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.recorded = e.Meta.At
+	d.recorded, d.position = e.Meta.At, e.Position
 	switch v := e.Event.(type) {
 	case events.OrganizationCreated:
 		d.inZone(v.OrgID, v.Billing.Timezone)

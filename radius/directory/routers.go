@@ -19,6 +19,10 @@ type router struct {
 	secret  id.Secret            // the present one
 	given   id.Secret            // the one that the device is known to have; zero = not known
 	plain   map[id.Secret][]byte // what the vault has given of both
+
+	// The positions of the log since which it has the addresses that it claims, and the secrets that it may use.
+	addresses map[netip.Addr]uint64
+	secrets   map[id.Secret]uint64
 }
 
 // applyRouter applies an event of a device.
@@ -33,6 +37,7 @@ func (d *Directory) applyRouter(e events.Event) {
 			plain: map[id.Secret][]byte{},
 		}
 		d.routers = append(d.routers, r)
+		d.claim(r)
 		d.fetch(r, v.RadiusRef)
 	case events.DeviceDetailsCorrected:
 		d.changeRouter(v.DeviceID, func(r *router) { r.details = v.Details })
@@ -67,8 +72,29 @@ func (d *Directory) router(device id.Device) *router {
 func (d *Directory) changeRouter(device id.Device, edit func(*router)) {
 	if r := d.router(device); r != nil {
 		edit(r)
+		d.claim(r)
 		d.tellRouters()
 	}
+}
+
+// claim notes since when a device has its addresses and secrets. What it gives up and takes again is new: meanwhile
+// another one may have claimed it.
+func (d *Directory) claim(r *router) {
+	r.addresses = since(d.claimed(r.details), r.addresses, d.position)
+	r.secrets = since(r.refs(), r.secrets, d.position)
+}
+
+// since gives the position at which each of the present things came, which is now for those that were not there before.
+func since[K comparable](present []K, before map[K]uint64, now uint64) map[K]uint64 {
+	positions := make(map[K]uint64, len(present))
+	for _, one := range present {
+		at, had := before[one]
+		if !had {
+			at = now
+		}
+		positions[one] = at
+	}
+	return positions
 }
 
 // given notes which secret a device has. Zero tells nothing.
@@ -120,8 +146,8 @@ func (d *Directory) publish() {
 	var list []*radius.NAS
 	for _, r := range d.routers {
 		for _, ref := range r.refs() {
-			if secret := r.plain[ref]; len(secret) > 0 {
-				list = append(list, d.nas(r, secret))
+			if len(r.plain[ref]) > 0 {
+				list = append(list, d.nas(r, ref))
 			}
 		}
 	}
@@ -136,25 +162,33 @@ func (r *router) refs() []id.Secret {
 	return []id.Secret{r.given, r.secret}
 }
 
-// nas is a device with one of its secrets. Names of hosts are left out: a packet comes from an address.
-func (d *Directory) nas(r *router, secret []byte) *radius.NAS {
+// nas is a device with one of its secrets. It has claimed an address with it since it has both.
+func (d *Directory) nas(r *router, ref id.Secret) *radius.NAS {
 	nas := &radius.NAS{
-		ID: r.id, Org: r.org, Name: r.details.Name, Secret: secret,
+		ID: r.id, Org: r.org, Name: r.details.Name, Secret: r.plain[ref],
 		RequireMessageAuthenticator: r.details.RequireMessageAuthenticator,
 	}
 	if own, err := netip.ParseAddr(r.tunnel); err == nil {
 		nas.Own = []netip.Addr{own}
 	}
-	claimed := []string{r.details.IPAddress}
-	if d.cfg.Development {
-		claimed = append(claimed, r.details.ManagementAddress)
-	}
-	for _, text := range claimed {
-		if addr, err := netip.ParseAddr(host(text)); err == nil && !slices.Contains(nas.Claimed, addr) {
-			nas.Claimed = append(nas.Claimed, addr)
-		}
+	for _, addr := range d.claimed(r.details) {
+		nas.Claimed = append(nas.Claimed, radius.Claim{Addr: addr, Since: max(r.addresses[addr], r.secrets[ref])})
 	}
 	return nas
+}
+
+// claimed lists the addresses that a device claims. Names of hosts are left out: a packet comes from an address.
+func (d *Directory) claimed(details events.DeviceDetails) (list []netip.Addr) {
+	texts := []string{details.IPAddress}
+	if d.cfg.Development {
+		texts = append(texts, details.ManagementAddress)
+	}
+	for _, text := range texts {
+		if addr, err := netip.ParseAddr(host(text)); err == nil && !slices.Contains(list, addr.Unmap()) {
+			list = append(list, addr.Unmap())
+		}
+	}
+	return list
 }
 
 // host is an address without the port that a management address may have.

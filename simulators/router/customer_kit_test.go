@@ -96,7 +96,7 @@ func newISPKit(t *testing.T) *ispKit {
 	}
 	server.SetNAS([]*radius.NAS{{
 		ID: id.New[id.Device](), Org: id.New[id.Organization](), Name: "r1", Secret: []byte(radiusSecret),
-		Claimed: []netip.Addr{netip.MustParseAddr("127.0.0.1")},
+		Claimed: []radius.Claim{{Addr: netip.MustParseAddr("127.0.0.1")}},
 	}})
 	if err := server.Start(t.Context()); err != nil {
 		t.Fatal(err)
