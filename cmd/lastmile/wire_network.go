@@ -93,6 +93,7 @@ func (a *App) networkAPI(
 			PerOrganization:     a.cfg.RoutersPerOrganization,
 			CountAt:             devices.CountAt,
 			PerAddress:          a.routersPerAddress(),
+			SecretLength:        a.radiusSecretLength(),
 			ManagementAddresses: !a.cfg.Production(),
 		},
 		ServiceCases: networkcases.Services{Bus: b, Services: services, Routers: workers},
@@ -109,6 +110,15 @@ func (a *App) routersPerAddress() int {
 		return 8
 	}
 	return 0
+}
+
+// radiusSecretLength is how many characters a new RADIUS secret has at least: 16, or one outside production, where
+// anybody may try the demo with a short one (docs/rules/access-radius.md#known-routers).
+func (a *App) radiusSecretLength() int {
+	if a.cfg.Production() {
+		return 16
+	}
+	return 1
 }
 
 // startRounds begins fleet polls and drift checks, and the upgrade of what older versions recorded. It is called when

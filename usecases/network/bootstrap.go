@@ -17,12 +17,8 @@ const showsPerHour = 30
 // given it before the caller has it. Source: docs/rules/network.md#bootstrap-script. Fails: device_not_found,
 // rate_limited, invalid_input (the router's details cannot stand in a script).
 func (d Devices) ShowBootstrap(ctx context.Context, asked usecases.Asked, device id.Device) (string, error) {
-	ok, wait, err := d.Limiter.Allow(ctx, "bootstrap_show:"+device.String(), showsPerHour, time.Hour)
-	if err != nil {
+	if err := d.allow(ctx, "bootstrap_show:"+device.String(), showsPerHour); err != nil {
 		return "", err
-	}
-	if !ok {
-		return "", failure.NewLimited("rate_limited", "Too many requests. Please wait.", max(wait, time.Second))
 	}
 	script, radius, err := d.Script(ctx, device, asked.Meta)
 	if err != nil {
@@ -35,4 +31,13 @@ func (d Devices) ShowBootstrap(ctx context.Context, asked usecases.Asked, device
 		return "", err
 	}
 	return script, nil
+}
+
+// allow counts something that may be done so often an hour. Fails: rate_limited.
+func (d Devices) allow(ctx context.Context, key string, perHour int) error {
+	ok, wait, err := d.Limiter.Allow(ctx, key, perHour, time.Hour)
+	if err == nil && !ok {
+		return failure.NewLimited("rate_limited", "Too many requests. Please wait.", max(wait, time.Second))
+	}
+	return err
 }

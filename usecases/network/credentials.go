@@ -2,6 +2,7 @@ package networkcases
 
 import (
 	"context"
+	"crypto/subtle"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -25,10 +26,14 @@ const (
 	maxUsername = 64
 )
 
+// claimsPerHour bounds how often an organization claims one address with another router or another secret: each time
+// is a guess at the secrets of others who are there (docs/rules/access-radius.md#known-routers).
+const claimsPerHour = 60
+
 // credentials are a router's secrets as a person gave them.
 type credentials struct {
-	radius   secrets.Text
-	user     string // of the router's API; "" = none
+	radius   *secrets.Text // nil = it stays as it is
+	user     string        // of the router's API; "" = none
 	password secrets.Text
 }
 
@@ -38,8 +43,9 @@ func (d Devices) check(details events.DeviceDetails, given credentials) error {
 	var f failure.Faults
 	f.Check(d.ManagementAddresses || details.ManagementAddress == "", "managementAddress",
 		"is not allowed in production: routers are reached through the tunnel")
-	f.Check(secretShape(given.radius.Reveal()), "radiusSecret",
-		"must have 1 to 128 printable characters without spaces")
+	shortest := max(1, d.SecretLength)
+	f.Check(given.radius == nil || secretShape(given.radius.Reveal()) && len(given.radius.Reveal()) >= shortest,
+		"radiusSecret", fmt.Sprintf("must have %d to %d printable characters without spaces", shortest, maxSecret))
 	f.Check((given.user == "") == given.password.IsZero(), "apiPassword", "must be given together with apiUsername")
 	f.Check(given.user == "" || len(given.user) <= maxUsername && secretShape(given.user), "apiUsername",
 		"must have 1 to 64 printable characters without spaces")
@@ -56,9 +62,30 @@ func (d Devices) checkChange(from, to events.DeviceDetails, in DeviceChange) err
 		to.ManagementAddress = ""
 	}
 	return d.check(to, credentials{
-		radius: null.Or(in.RadiusSecret, "unchanged"), user: null.Zero(in.APIUsername),
-		password: null.Zero(in.APIPassword),
+		radius: in.RadiusSecret, user: null.Zero(in.APIUsername), password: null.Zero(in.APIPassword),
 	})
+}
+
+// another is the RADIUS secret of a change, or nil when the router has it already: that is no change, however short it
+// is, and the router's claim to its address stays as old as it was.
+func (d Devices) another(ctx context.Context, present network.Device, given *secrets.Text) (*secrets.Text, error) {
+	if given == nil {
+		return nil, nil
+	}
+	// One that cannot be decrypted is replaced, like one that is gone.
+	found, err := d.Secrets.GetAll(ctx, []id.Secret{present.RadiusRef})
+	if found == nil && err != nil {
+		return nil, err
+	}
+	if subtle.ConstantTimeCompare(found[present.RadiusRef], []byte(given.Reveal())) == 1 {
+		return nil, nil
+	}
+	return given, nil
+}
+
+// claim counts a claim of an organization to an address. Fails: rate_limited.
+func (d Devices) claim(ctx context.Context, org id.Organization, address string) error {
+	return d.allow(ctx, "radius_claim:"+org.String()+":"+address, claimsPerHour)
 }
 
 // secretShape reports whether a word can stand in a router's script and configuration.

@@ -18,8 +18,8 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases"
 )
 
-// Devices registers, changes and ends routers. All fields are required but ManagementAddresses and PerAddress;
-// CountAt only with PerAddress. Safe for concurrent use.
+// Devices registers, changes and ends routers. All fields are required but ManagementAddresses, SecretLength
+// and PerAddress; CountAt only with PerAddress. Safe for concurrent use.
 type Devices struct {
 	Bus     *bus.Bus
 	Secrets *vault.Secrets
@@ -32,7 +32,7 @@ type Devices struct {
 	Script func(ctx context.Context, device id.Device, meta commands.Meta) (script string, radius id.Secret, err error)
 	// RevokeReports makes the address unknown at which the scripts of a router report; the next script has another one.
 	RevokeReports func(ctx context.Context, device id.Device) error
-	// Limiter counts how often the script of a router is shown.
+	// Limiter counts how often the script of a router is shown, and how often an address is claimed.
 	Limiter vault.Limiter
 	// Count gives how many routers an organization has. It may lag behind by a moment.
 	Count func(ctx context.Context, org id.Organization) (int, error)
@@ -43,6 +43,9 @@ type Devices struct {
 	// PerAddress is how many routers an organization may have at one WAN address, since RADIUS tries the secrets of
 	// all of them; 0 = any number.
 	PerAddress int
+	// SecretLength is how many characters a new RADIUS secret has at least, so that nobody guesses it; 0 = one. Older
+	// ones go on.
+	SecretLength int
 	// ManagementAddresses allows other addresses than the tunnel's; it is for use outside production only.
 	ManagementAddresses bool
 }
@@ -83,7 +86,7 @@ func usualAddress(text string) string {
 
 // Register stores the secrets in the vault, then registers the router under the first free tunnel address, and has it
 // polled. A crash in between leaves secrets to which no router refers. A repeat under the same key finds the router and
-// keeps the secrets that it has. Fails: invalid_input, router_quota_reached, address_routers_reached,
+// keeps the secrets that it has. Fails: invalid_input, router_quota_reached, address_routers_reached, rate_limited,
 // tunnel_addresses_exhausted.
 func (d Devices) Register(ctx context.Context, asked usecases.Asked, in RegisterInput) (id.Device, bus.Result, error) {
 	device := usecases.NewID[id.Device](asked, "device")
@@ -96,7 +99,7 @@ func (d Devices) Register(ctx context.Context, asked usecases.Asked, in Register
 	if in.APIUsername != "" {
 		command.APIRef = newRef(asked, events.CredentialAPI)
 	}
-	given := credentials{in.RadiusSecret, in.APIUsername, in.APIPassword}
+	given := credentials{&in.RadiusSecret, in.APIUsername, in.APIPassword}
 	if err := d.check(command.Details, given); err != nil {
 		return device, bus.Result{}, err
 	}
@@ -148,7 +151,8 @@ func (d Devices) roomAt(ctx context.Context, org id.Organization, address string
 }
 
 // keepFirst stores the secrets of a router that is about to be registered, unless the first try has registered it.
-// Fails: router_quota_reached, address_routers_reached.
+// Where any number of routers may be at an address, their claims are not counted. Fails: router_quota_reached,
+// address_routers_reached, rate_limited.
 func (d Devices) keepFirst(ctx context.Context, command commands.RegisterDevice, given credentials) error {
 	// Unchecked, because no other organization can have an id that was made for this use case. When the router exists,
 	// the first try registered it, and its tunnel secret may be in a script already.
@@ -162,12 +166,17 @@ func (d Devices) keepFirst(ctx context.Context, command commands.RegisterDevice,
 	if err := d.roomAt(ctx, command.OrgID, command.Details.IPAddress); err != nil {
 		return err
 	}
+	if d.PerAddress > 0 {
+		if err := d.claim(ctx, command.OrgID, command.Details.IPAddress); err != nil {
+			return err
+		}
+	}
 	if !command.APIRef.IsZero() {
 		if err := d.keepAPI(ctx, command.OrgID, command.APIRef, given); err != nil {
 			return err
 		}
 	}
-	if err := d.keep(ctx, command.OrgID, command.RadiusRef, events.CredentialRadius, given.radius); err != nil {
+	if err := d.keep(ctx, command.OrgID, command.RadiusRef, events.CredentialRadius, *given.radius); err != nil {
 		return err
 	}
 	return d.keep(ctx, command.OrgID, command.TunnelRef, events.CredentialTunnel, secrets.Text(rand.Text()))
@@ -235,24 +244,38 @@ func (in DeviceChange) overtakes(from, now events.DeviceDetails) bool {
 // polled. If-Match is checked with the details, before any credential changes; a crash in between leaves the former
 // credentials in use. A repeat under the same key goes on where the first try ended. Two changes at once of different
 // fields both count; of two of the same field one is refused. Fails: device_not_found, invalid_input, stale_revision,
-// concurrent_change, address_routers_reached.
+// concurrent_change, address_routers_reached, rate_limited.
 func (d Devices) Change(
 	ctx context.Context, asked usecases.Asked, device id.Device, in DeviceChange,
 ) (bus.Result, error) {
 	var from *network.Device // the state that the change was made from
 	done, err := usecases.Amend(ctx, d.Bus, asked, device, func(present network.Device) (commands.Command, error) {
-		if from == nil {
+		first := from == nil
+		if first {
 			from = &present
+			var err error
+			if in.RadiusSecret, err = d.another(ctx, present, in.RadiusSecret); err != nil {
+				return nil, err
+			}
 		} else if in.overtakes(from.Details, present.Details) {
 			return nil, bus.ErrConcurrentChange()
 		}
 		to := in.details(present.Details)
-		if to.IPAddress != present.Details.IPAddress {
+		if err := d.checkChange(present.Details, to, in); err != nil {
+			return nil, err
+		}
+		moves := to.IPAddress != present.Details.IPAddress
+		if moves {
 			if err := d.roomAt(ctx, asked.Org(), to.IPAddress); err != nil {
 				return nil, err
 			}
 		}
-		return commands.CorrectDevice{DeviceID: device, Details: to}, d.checkChange(present.Details, to, in)
+		if first && (moves || in.RadiusSecret != nil) {
+			if err := d.claim(ctx, asked.Org(), to.IPAddress); err != nil {
+				return nil, err
+			}
+		}
+		return commands.CorrectDevice{DeviceID: device, Details: to}, nil
 	})
 	if err != nil {
 		return done, err
