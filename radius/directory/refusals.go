@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/internal/fair"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
 	"github.com/lastmile-isp/lastmile/projections/access/entitlement"
@@ -97,9 +98,10 @@ func (c Code) Message() string {
 	return "The router sent a request that contradicts itself."
 }
 
-// maxWaiting is the number of kinds of refusals that wait to be made durable. In a flood, further kinds are left out
-// until the next time they are written.
-const maxWaiting = 20_000
+// maxWaiting is the number of kinds of refusals that wait to be made durable. An organization may have what is free as
+// long as it then has no more than what is left for the others. In a flood, further kinds are left out until the next
+// time they are written.
+const maxWaiting = 40_000
 
 // kind tells refusals apart. Each UTC day has its own, because that is how they are kept.
 type kind struct {
@@ -115,10 +117,20 @@ type kind struct {
 type Refusals struct {
 	mu      sync.Mutex
 	waiting map[kind]telemetry.Refusal
+	room    fair.Room // of the waiting
 }
 
 // NewRefusals makes an empty tally.
-func NewRefusals() *Refusals { return &Refusals{waiting: map[kind]telemetry.Refusal{}} }
+func NewRefusals() *Refusals {
+	r := &Refusals{}
+	r.empty()
+	return r
+}
+
+// empty leaves nothing waiting. The caller holds the lock.
+func (r *Refusals) empty() {
+	r.waiting, r.room = map[kind]telemetry.Refusal{}, fair.Room{Capacity: maxWaiting}
+}
 
 // count adds refusals of one kind, which have the instant of the latest one.
 func (r *Refusals) count(one telemetry.Refusal) {
@@ -144,7 +156,7 @@ func (r *Refusals) add(one telemetry.Refusal) {
 			known.FirstAt = one.FirstAt
 		}
 		r.waiting[key] = known
-	case len(r.waiting) < maxWaiting:
+	case r.room.Take(one.OrgID, 1):
 		r.waiting[key] = one
 	}
 }
@@ -160,7 +172,7 @@ func (r *Refusals) Drain() []telemetry.Refusal {
 	for _, one := range r.waiting {
 		all = append(all, one)
 	}
-	r.waiting = map[kind]telemetry.Refusal{}
+	r.empty()
 	return all
 }
 

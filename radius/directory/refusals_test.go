@@ -36,13 +36,26 @@ func TestRefusals_AreCountedByKindAndDayUntilTheyAreWritten(t *testing.T) {
 	}
 }
 
+// TestRefusals_AFloodIsBounded: and leaves room for those of other organizations.
 func TestRefusals_AFloodIsBounded(t *testing.T) {
 	t.Parallel()
 	r := NewRefusals()
-	for range maxWaiting + 100 {
-		r.count(telemetry.Refusal{SubscriberID: id.New[id.Subscriber](), Code: string(CodeUnpaid), Count: 1})
+	loud, calm := id.New[id.Organization](), id.New[id.Organization]()
+	refuse := func(org id.Organization) {
+		who := id.New[id.Subscriber]()
+		r.count(telemetry.Refusal{OrgID: org, SubscriberID: who, Code: string(CodeUnpaid), Count: 1})
 	}
-	if n := len(r.Drain()); n != maxWaiting {
-		t.Errorf("%d kinds wait", n)
+	for round := range 2 { // what was written makes room
+		for range maxWaiting + 100 {
+			refuse(loud)
+		}
+		refuse(calm)
+		kinds := map[id.Organization]int{}
+		for _, one := range r.Drain() {
+			kinds[one.OrgID]++
+		}
+		if kinds[loud] != 20_000 || kinds[calm] != 1 {
+			t.Errorf("round %d: %d kinds of the one that floods, %d of the other", round, kinds[loud], kinds[calm])
+		}
 	}
 }
