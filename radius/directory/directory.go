@@ -57,7 +57,7 @@ type Directory struct {
 	routersChanged bool
 
 	vouchers  *voucherBook // has a lock of its own, taken after mu
-	passwords trials       // likewise
+	passwords *trials      // likewise
 }
 
 // login names a user within an organization.
@@ -89,7 +89,7 @@ func New(cfg Config) *Directory {
 		former:       map[id.Subscription]former{},
 		bySubscriber: map[id.Subscriber]*subscriber{}, byName: map[login]*service{}, byMAC: map[device][]*service{},
 		terms: map[version]*events.PlanTerms{}, organizations: map[id.Organization]*time.Location{},
-		vouchers: newVoucherBook(), passwords: trials{wrong: guesses[id.Secret]{}, macs: guesses[id.Device]{}},
+		vouchers: newVoucherBook(), passwords: newTrials(),
 	}
 }
 

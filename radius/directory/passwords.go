@@ -2,10 +2,12 @@ package directory
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/internal/fair"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/radius"
 )
@@ -13,10 +15,14 @@ import (
 // Bounds of what is remembered about tried passwords. What is beyond is forgotten.
 const (
 	maxOwn       = 8      // devices of an account that have proven its password
-	maxTried     = 10_000 // passwords
+	maxTried     = 20_000 // passwords, of which an organization has its share
+	leastTried   = 100    // passwords of an organization, however many the others have
 	maxTriers    = 100    // devices of a password
 	mostOfStrays = 2 * allTries
 )
+
+// When a password was tried last so long ago, every try is forgiven. Such passwords are looked for as often.
+const triedFor = 2 * deviceTries * deviceForgive
 
 // Bounds of one MAC at one router over all accounts: so many tries, of which one is forgiven after each pause.
 // Customers behind one MAC whose passwords are wrong for ever use up one try a minute each, so there is room for three
@@ -30,10 +36,20 @@ const (
 // and by router and MAC. Its lock is held for short moments only, because sockets wait for it; whoever changes the own
 // devices of a service holds it, too. Safe for concurrent use.
 type trials struct {
-	mu    sync.Mutex
-	wrong guesses[id.Secret]
+	mu     sync.Mutex
+	wrong  map[id.Organization]guesses[id.Secret]
+	room   fair.Room // of all passwords
+	looked time.Time // for those whose tries are all forgiven
 	// macs counts by router. Lines without a MAC are left out, because many customers may share one.
 	macs guesses[id.Device]
+}
+
+// newTrials makes an empty count.
+func newTrials() *trials {
+	return &trials{
+		wrong: map[id.Organization]guesses[id.Secret]{}, macs: guesses[id.Device]{},
+		room: fair.Room{Capacity: maxTried},
+	}
 }
 
 // station is a device as its sign-ins name it.
@@ -84,15 +100,15 @@ func (d *Directory) tried(q radius.Question, s *service) bool {
 	}
 	r := q.Request
 	device := cmp.Or(r.MAC.String(), string(r.CallingStation))
-	t := &d.passwords
+	t := d.passwords
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
-	case t.slowed(password, device, r.At) || t.sprays(q.NAS.ID, r):
+	case t.slowed(s.org, password, device, r.At) || t.sprays(q.NAS.ID, r):
 		known := slices.Contains(macs, r.MAC) || d.cfg.Sessions != nil && d.cfg.Sessions.Has(s.id, r.MAC.String())
 		return !known
 	case q.Outcome == radius.WrongPassword:
-		t.add(password, device, r.At)
+		t.add(s.org, password, device, r.At)
 		if r.MAC != (radius.MAC{}) {
 			t.macs.add(q.NAS.ID, device, r.At, macForgive, maxGuessers)
 		}
@@ -104,20 +120,66 @@ func (d *Directory) tried(q radius.Question, s *service) bool {
 
 // slowed reports whether a device that is not known has to wait. Somebody may try with a new MAC each time, so there is
 // a bound for all of them together. The caller holds the lock.
-func (t *trials) slowed(password id.Secret, device string, at time.Time) bool {
-	g := t.wrong[password]
-	return g != nil && (t.wrong.slowed(password, device, at) || g.all.now(at, allForgive) > mostOfStrays-1)
+func (t *trials) slowed(org id.Organization, password id.Secret, device string, at time.Time) bool {
+	own := t.wrong[org]
+	g := own[password]
+	return g != nil && (own.slowed(password, device, at) || g.all.now(at, allForgive) > mostOfStrays-1)
 }
 
-// add counts a wrong password. The caller holds the lock.
-func (t *trials) add(password id.Secret, device string, at time.Time) {
-	if _, known := t.wrong[password]; !known && len(t.wrong) >= maxTried {
-		for other := range t.wrong {
-			delete(t.wrong, other)
+// add counts a wrong password. When the organization may have no more of them, the least tried one of its own makes
+// room, never one of others. The caller holds the lock.
+func (t *trials) add(org id.Organization, password id.Secret, device string, at time.Time) {
+	t.clear(at)
+	own := t.wrong[org]
+	if own == nil {
+		own = guesses[id.Secret]{}
+		t.wrong[org] = own
+	}
+	if own[password] == nil && !t.room.Take(org, 1) {
+		if len(own) >= leastTried {
+			delete(own, own.least(at))
+		} else {
+			t.room.Hold(org, 1)
+		}
+	}
+	own.add(password, device, at, deviceForgive, maxTriers)
+}
+
+// clear forgets passwords of which every try is forgiven, from time to time. The caller holds the lock.
+func (t *trials) clear(at time.Time) {
+	if gone := at.Sub(t.looked); gone >= 0 && gone < triedFor {
+		return
+	}
+	t.looked = at
+	for org, own := range t.wrong {
+		for password, g := range own {
+			if at.Sub(g.all.at) >= triedFor {
+				delete(own, password)
+				t.room.Give(org, 1)
+			}
+		}
+		if len(own) == 0 {
+			delete(t.wrong, org)
+		}
+	}
+}
+
+// looks is how many are compared to find one that was tried little: a few that the map gives by chance, since all of
+// them would take too long for a packet.
+const looks = 8
+
+// least compares a few and gives the one at which least was tried. It is never the one at which most was tried.
+func (g guesses[K]) least(at time.Time) (least K) {
+	fewest, left := math.Inf(1), looks
+	for one, target := range g {
+		if n := target.all.now(at, allForgive); n < fewest {
+			least, fewest = one, n
+		}
+		if left--; left == 0 {
 			break
 		}
 	}
-	t.wrong.add(password, device, at, deviceForgive, maxTriers)
+	return least
 }
 
 // sprays reports whether a MAC has tried so many wrong passwords at a router, of whatever accounts, that it has to
