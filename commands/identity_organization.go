@@ -3,9 +3,9 @@ package commands
 import (
 	"regexp"
 	"strings"
-	"time"
 
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
@@ -189,9 +189,7 @@ func checkName(f *failure.Faults, name string) {
 
 // checkBilling checks billing settings field by field.
 func checkBilling(f *failure.Faults, b events.BillingSettings) {
-	zone, err := time.LoadLocation(b.Timezone)
-	f.Check(err == nil && b.Timezone != "" && zone != time.Local, "timezone",
-		"must be an IANA time zone such as Africa/Nairobi")
+	f.Check(calendar.KnownZone(b.Timezone), "timezone", "must be an IANA time zone such as Africa/Nairobi")
 	f.Check(b.Currency.Known(), "currency", "must be a currency that the platform bills in, such as KES")
 	f.Check(countryForm.MatchString(b.Country), "country", "must be two capitals, ISO 3166-1")
 	f.Check(prefixForm.MatchString(b.InvoicePrefix) && hasCapital.MatchString(b.InvoicePrefix), "invoicePrefix",

@@ -343,6 +343,9 @@ func TestSettings_ChangeWhatIsGiven(t *testing.T) {
 			t.Errorf("%s: %d %s", field, a.Status, a.Body)
 		}
 	}
+	for _, zone := range []string{"localtime", "Factory", "right/Africa/Nairobi", "Africa/./Nairobi"} {
+		k.Want(t, 422, "invalid_input", put(admin, map[string]any{"timezone": zone})) // no names of IANA
+	}
 	k.Want(t, 409, "currency_fixed", put(admin, map[string]any{"currency": "UGX"}))
 	// its invoice numbers would look like phone numbers
 	k.Want(t, 422, "invalid_input", put(admin, map[string]any{"invoicePrefix": "071234"}))
