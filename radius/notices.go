@@ -6,14 +6,17 @@ import (
 	"net/netip"
 	"sync"
 	"time"
+
+	"github.com/lastmile-isp/lastmile/internal/fair"
+	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
 // Bounds of what is remembered between two reports. What exceeds them is only counted.
 const (
-	maxStrangers   = 256 // unknown addresses
-	maxNotices     = 4096
-	maxNames       = 32 // user names of one notice
-	maxLines       = 20 // log lines of one report
+	maxStrangers   = 256  // unknown addresses
+	maxNotices     = 8192 // an organization has its share, and routers that are not known have one
+	maxNames       = 32   // user names of one notice
+	maxLines       = 20   // log lines of one report
 	reportInterval = 10 * time.Second
 )
 
@@ -44,13 +47,21 @@ type notices struct {
 
 	mu        sync.Mutex
 	list      map[noticeKey]*Notice
+	room      fair.Room // of the list
 	strangers int
 	more      int
 }
 
 // newNotices makes an empty collection.
 func newNotices(logger *slog.Logger, hook func([]Notice)) *notices {
-	return &notices{logger: logger, hook: hook, list: map[noticeKey]*Notice{}}
+	n := &notices{logger: logger, hook: hook}
+	n.empty()
+	return n
+}
+
+// empty begins a collection without notices. The caller holds the lock.
+func (n *notices) empty() {
+	n.list, n.room, n.strangers, n.more = map[noticeKey]*Notice{}, fair.Room{Capacity: maxNotices}, 0, 0
 }
 
 // add counts one packet. name is the user name of a sign-in, empty for other packets.
@@ -66,8 +77,12 @@ func (n *notices) first(k noticeKey, at time.Time, name []byte) bool {
 		found.named(name)
 		return false
 	}
+	var org id.Organization
+	if k.nas != nil {
+		org = k.nas.Org
+	}
 	stranger := k.result == UnknownNAS
-	if len(n.list) >= maxNotices || stranger && n.strangers >= maxStrangers {
+	if stranger && n.strangers >= maxStrangers || !n.room.Take(org, 1) {
 		n.more++
 		return false
 	}
@@ -97,7 +112,7 @@ func (n *Notice) named(name []byte) {
 func (n *notices) report(ctx context.Context) {
 	n.mu.Lock()
 	list, more := n.list, n.more
-	n.list, n.strangers, n.more = map[noticeKey]*Notice{}, 0, 0
+	n.empty()
 	n.mu.Unlock()
 	if len(list) == 0 {
 		return

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -262,6 +263,23 @@ func TestNotices_AFloodIsAFewLines(t *testing.T) {
 		!strings.Contains(text, "tower") || strings.Contains(text, "hidden") ||
 		strings.Contains(text, "amina") {
 		t.Errorf("logged %s", text)
+	}
+}
+
+func TestNotices_OneOrganizationLeavesRoomForOthers(t *testing.T) {
+	t.Parallel()
+	var told []Notice
+	n := newNotices(slog.New(slog.DiscardHandler), func(list []Notice) { told = list })
+	loud, calm := id.New[id.Organization](), &NAS{Org: id.New[id.Organization]()}
+	for range 2 { // a report makes room
+		for range 2 * maxNotices {
+			n.add(noticeKey{result: SecretDoubtful, nas: &NAS{Org: loud}}, time.Unix(1e9, 0), nil)
+		}
+		n.add(noticeKey{result: WrongSecret, nas: calm}, time.Unix(1e9, 0), nil)
+		n.report(t.Context())
+		if !slices.ContainsFunc(told, func(one Notice) bool { return one.NAS == calm }) || len(told) != maxNotices/2+1 {
+			t.Errorf("told of %d", len(told))
+		}
 	}
 }
 
