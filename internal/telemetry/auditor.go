@@ -19,7 +19,8 @@ const maxUnserved = 1_000
 // begun since, and no later try was refused elsewhere. The rows of each are read twice, whatever days and codes there
 // are. Sessions begin at whole seconds. Rows of refusals are by code and UTC day, so the beginning is that of all of
 // them together; those that end before the last session did are of an earlier trouble. too_many_codes follows from
-// another refusal, which is told where it is known.
+// another refusal, which is told where it is known. Rows without a router come from packets that prove nothing and that
+// anybody can send in a customer's name, so they neither hide nor change what routers have told.
 const unservedSQL = `
 with newest as (
 	select distinct on (r.subscription_id) r.org_id, r.subscriber_id, r.subscription_id, r.device_id, r.at
@@ -40,7 +41,7 @@ cross join lateral (select r.code, r.at, r.count, r.device_id, min(r.first_at) o
 		max(r.at) over () as newest
 	from {schema}.refusals r
 	where r.org_id = l.org_id and r.subscriber_id = l.subscriber_id and r.subscription_id = l.subscription_id
-		and r.at >= greatest($2, l.until)
+		and r.at >= greatest($2, l.until) and r.device_id <> $3
 	order by r.device_id = l.device_id desc, r.code = 'too_many_codes', r.at desc limit 1) told
 where told.newest <= l.at
 order by l.subscription_id limit $4`

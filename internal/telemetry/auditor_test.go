@@ -29,6 +29,8 @@ func (k *kit) unservedStories() map[string]unserved {
 	evening, night := k.refused("wrong_mac", midnight.Add(-hour), 1), k.refused("wrong_mac", midnight, 1)
 	elsewhere := k.refused("unpaid", noon.Add(-hour), 1)
 	elsewhere.DeviceID = other.DeviceID
+	stranger, before := k.refused("unknown_nas", noon.Add(hour), 1), k.refused("wrong_secret", noon.Add(-hour), 1)
+	stranger.DeviceID, before.DeviceID = id.Device{}, id.Device{}
 	nobody.SubscriberID, nobody.SubscriptionID = id.Subscriber{}, id.Subscription{}
 	other.DeviceID = id.New[id.Device]()
 	return map[string]unserved{
@@ -54,7 +56,11 @@ func (k *kit) unservedStories() map[string]unserved {
 			refused: []telemetry.Refusal{goesOn, many}, report: after(hour * 3 / 2), stop: true,
 			want: "too_many_codes", began: hour * 3 / 2,
 		},
-		"first elsewhere": {refused: append(once, elsewhere), want: "unpaid", began: -hour},
+		"packets of strangers before and after": {
+			refused: append(once, stranger, before), want: "unpaid",
+		},
+		"packets of strangers alone": {refused: []telemetry.Refusal{stranger, before}},
+		"first elsewhere":            {refused: append(once, elsewhere), want: "unpaid", began: -hour},
 	}
 }
 

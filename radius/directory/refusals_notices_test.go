@@ -1,9 +1,11 @@
 package directory_test
 
 import (
+	"net/netip"
 	"testing"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/radius"
 	"github.com/lastmile-isp/lastmile/radius/directory"
@@ -51,5 +53,36 @@ func TestNotice_DroppedSignInsAreFoundWithCustomerOrRouter(t *testing.T) {
 	}
 	if len(list) != len(want) {
 		t.Errorf("%d kinds", len(list))
+	}
+}
+
+// TestNotice_AWrongSecretCountsForOrganizationsAtTheAddressAlone: nobody else's customer is named by such a packet.
+func TestNotice_AWrongSecretCountsForOrganizationsAtTheAddressAlone(t *testing.T) {
+	t.Parallel()
+	s, ours, neighbours, theirs := newSafe(), newISP(), newISP(), newISP()
+	refusals := directory.NewRefusals()
+	k := &kit{t: t, safe: s, refusals: refusals, dir: directory.New(directory.Config{Refusals: refusals})}
+	k.apply(ours.begin(s, "", "amina", "pw")...)
+	k.apply(neighbours.begin(s, "", "wanjiku", "pw")...)
+	k.apply(theirs.begin(s, "", "brian", "pw")...)
+	k.apply(events.DeviceDetailsCorrected{
+		DeviceID: theirs.router, Details: events.DeviceDetails{Name: "far", IPAddress: "203.0.113.2"},
+	})
+	again := theirs
+	again.subscription, again.subscriber = id.New[id.Subscription](), id.New[id.Subscriber]()
+	k.apply(again.begin(s, "", "amina", "pw")[2:]...)
+	k.dir.Notice([]radius.Notice{{
+		Result: radius.WrongSecret, Source: netip.MustParseAddr("203.0.113.1"), Count: 6, First: noon, Last: noon,
+		Names: map[string]int{"amina": 1, "wanjiku": 2, "brian": 3},
+	}})
+	want := map[id.Subscriber]int64{ours.subscriber: 1, neighbours.subscriber: 2}
+	list := refusals.Drain()
+	for _, r := range list {
+		if want[r.SubscriberID] != r.Count || !r.DeviceID.IsZero() {
+			t.Errorf("refusal %+v", r)
+		}
+	}
+	if len(list) != len(want) {
+		t.Errorf("%d kinds, want %d", len(list), len(want))
 	}
 }

@@ -45,13 +45,14 @@ func (x Explanations) differ(ctx context.Context, out *Explanation, org id.Organ
 	}
 }
 
-// wronged tells of the latest refusal of a service that is offline, where it was wrong.
+// wronged tells of the latest refusal of a service that is offline, where it was wrong. One without a router proves
+// nothing: anybody can send such a packet in a customer's name, so it does not count.
 func (x Explanations) wronged(s Service, out *Explanation) string {
 	if s.Observed == Online || s.Access < entitlement.Throttled {
 		return ""
 	}
 	for _, r := range out.Refusals {
-		if r.SubscriptionID != s.SubscriptionID {
+		if r.SubscriptionID != s.SubscriptionID || r.DeviceID.IsZero() {
 			continue
 		}
 		if out.At.Sub(r.At) > wrongedFor || !x.SignIns.Wronged(s.SubscriptionID, r.Code, r.At) {

@@ -53,7 +53,7 @@ func TestExplanations_TellWhereSignInsAreNotWhatTheLogHas(t *testing.T) {
 	c := w.register(t, rand.New(rand.NewPCG(1, 2))) //nolint:gosec // a test
 	a := &answers{}
 	w.cases.Network, w.cases.SignIns, w.cases.Logger = a, a, slog.New(slog.DiscardHandler)
-	line, other := c.lines[0], id.New[id.Subscription]()
+	line, other, device := c.lines[0], id.New[id.Subscription](), id.New[id.Device]()
 	w.clock.Advance(72 * time.Hour) // it has started
 	for _, command := range []commands.Command{
 		commands.MakePeriodDue{SubscriptionID: line},
@@ -87,16 +87,23 @@ func TestExplanations_TellWhereSignInsAreNotWhatTheLogHas(t *testing.T) {
 	is("nobody was refused", now, "")
 	at := w.clock.Now().Add(-time.Minute)
 	a.refusals = []telemetry.Refusal{
-		{SubscriptionID: other, Code: "unpaid", At: at.Add(time.Second)},
-		{SubscriptionID: line, Code: "unpaid", At: at},
-		{SubscriptionID: line, Code: "wrong_mac", At: at.Add(-time.Second)},
+		{SubscriptionID: other, DeviceID: device, Code: "unpaid", At: at.Add(time.Second)},
+		{SubscriptionID: line, DeviceID: device, Code: "unpaid", At: at},
+		{SubscriptionID: line, DeviceID: device, Code: "wrong_mac", At: at.Add(-time.Second)},
 	}
 	is("refused wrongly", now, "full, but the sign-in at "+at.UTC().Format(time.RFC3339)+" was refused: unpaid")
+	stranger := telemetry.Refusal{SubscriptionID: line, Code: "unknown_nas", At: at.Add(time.Second)}
+	a.refusals = append([]telemetry.Refusal{stranger}, a.refusals...)
+	is("a packet from an unknown address", now, "full, but the sign-in at "+at.UTC().Format(time.RFC3339)+
+		" was refused: unpaid")
+	a.refusals = a.refusals[1:]
 	a.wronged = false
 	is("refused rightly", now, "")
 	a.wronged = true
 	a.refusals[0], a.refusals[1] = a.refusals[2], a.refusals[0]
 	is("the latest refusal is of another kind", now, "")
-	a.refusals = []telemetry.Refusal{{SubscriptionID: line, Code: "unpaid", At: at.Add(-time.Hour)}}
+	a.refusals = []telemetry.Refusal{
+		{SubscriptionID: line, DeviceID: device, Code: "unpaid", At: at.Add(-time.Hour)},
+	}
 	is("an hour ago", now, "")
 }
