@@ -58,7 +58,9 @@ var (
 	reportsDroppedDesc = prometheus.NewDesc("lastmile_accounting_dropped_total",
 		"Reports of routers about sessions that the database refused for themselves.", nil, nil)
 	reportsCrowdedDesc = prometheus.NewDesc("lastmile_accounting_crowded_total",
-		"Reports of new sessions of routers that have as many open ones as may be; they are not kept.", nil, nil)
+		"Reports of new sessions that are not kept, because there are as many as may be.", nil, nil)
+	sessionsThinnedDesc = prometheus.NewDesc("lastmile_accounting_thinned_total",
+		"Sessions that were deleted, because many of their subscription began in a day.", nil, nil)
 )
 
 // alarms collects these metrics. One that cannot be read is left out: a 0 would look like health.
@@ -70,7 +72,7 @@ func (alarms) Describe(to chan<- *prometheus.Desc) {
 		writableDesc, processStoppedDesc, processLagDesc, processRetryDesc, instanceStoppedDesc, commandStoppedDesc,
 		commandWaitingDesc, jobsDesc, callbacksDesc, callbacksGivenUpDesc, spoolDesc, spoolDiskDesc,
 		reportsDroppedDesc, sessionsReplacedDesc, behindDesc, reportsRefusedDesc, reportsCrowdedDesc,
-		directoryAgeDesc, incompleteDesc, cutsWaitingDesc,
+		sessionsThinnedDesc, directoryAgeDesc, incompleteDesc, cutsWaitingDesc,
 	} {
 		to <- d
 	}
@@ -102,6 +104,7 @@ func (m alarms) Collect(to chan<- prometheus.Metric) {
 		}
 		to <- prometheus.MustNewConstMetric(reportsDroppedDesc, prometheus.CounterValue, float64(status.Dropped))
 		to <- prometheus.MustNewConstMetric(reportsCrowdedDesc, prometheus.CounterValue, float64(status.Crowded))
+		to <- prometheus.MustNewConstMetric(sessionsThinnedDesc, prometheus.CounterValue, float64(status.Thinned))
 		to <- prometheus.MustNewConstMetric(sessionsReplacedDesc, prometheus.CounterValue,
 			float64(m.app.radius.live.Ended()))
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -33,6 +34,8 @@ func BenchmarkRecorder(b *testing.B) {
 	}
 	b.Cleanup(db.Close)
 	k := openOn(b, db)
+	k.Bound(math.MaxInt32) // all are of one router and subscription
+	k.BoundDay(1, 1, math.MaxInt32)
 	r := telemetry.NewRecorder(telemetry.Config{Store: k.Store, Directory: k.directory(), SpoolDir: b.TempDir()})
 	if err := r.Start(b.Context()); err != nil {
 		b.Fatal(err)

@@ -103,7 +103,8 @@ type Committed struct {
 	Sessions []*Session              // as they are now; nobody changes them any more
 	Restarts map[id.Device]time.Time // when routers restarted, which ended what they had before
 	Used     []Used
-	Crowded  map[id.Device]int // reports that were dropped, because their routers have as many sessions as may be open
+	Crowded  map[id.Device]int       // reports that were dropped, because there are as many sessions as may be
+	Thinned  map[id.Subscription]int // sessions that were deleted, because many of the subscription began in a day
 }
 
 // Commit folds reports into the tables, in one transaction, and returns what it has changed. To commit reports again
@@ -115,8 +116,12 @@ func (s *Store) Commit(ctx context.Context, d Directory, reports []Report) (Comm
 	}
 	var done Committed
 	var opened map[id.Device]int
+	var now time.Time
+	var today group
 	err := postgres.Transaction(ctx, s.db.Owner, func(tx pgx.Tx) error {
 		b := newBook(d, s.crowds)
+		now, today = b.now(), b.today
+		s.crowds.turn(now)
 		if err := s.load(ctx, tx, b, clean); err != nil {
 			return fmt.Errorf("load sessions: %w", err)
 		}
@@ -124,7 +129,7 @@ func (s *Store) Commit(ctx context.Context, d Directory, reports []Report) (Comm
 			b.apply(r)
 		}
 		b.settle()
-		done = Committed{Sessions: b.touched, Restarts: b.restartTimes(), Crowded: b.crowded}
+		done = Committed{Sessions: b.touched, Restarts: b.restartTimes(), Crowded: b.crowded, Thinned: today.thinned}
 		opened = b.opened()
 		if err := s.save(ctx, tx, b, &done.Used, opened); err != nil {
 			return fmt.Errorf("save sessions: %w", err)
@@ -136,6 +141,7 @@ func (s *Store) Commit(ctx context.Context, d Directory, reports []Report) (Comm
 		return Committed{}, err
 	}
 	s.crowds.changed(opened)
+	s.crowds.began(today, now)
 	return done, nil
 }
 
@@ -220,6 +226,7 @@ func (s *Store) save(ctx context.Context, tx pgx.Tx, b *book, used *[]Used, open
 			return err
 		})
 	}
+	s.queueThin(batch, b)
 	s.queueUsage(batch, b, used)
 	return tx.SendBatch(ctx, batch).Close()
 }

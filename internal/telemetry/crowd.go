@@ -25,9 +25,18 @@ const countOpenSQL = `select k.device, (select count(*) from {schema}.sessions s
 // of this program have begun and ended since. Other programs' commits are known after the next count. Safe for
 // concurrent use.
 type crowds struct {
-	mu   sync.Mutex
-	most int
-	of   map[id.Device]crowd
+	mu    sync.Mutex
+	most  bounds
+	of    map[id.Device]crowd
+	today beginnings
+}
+
+// newCrowds makes one that knows nothing yet.
+func newCrowds() *crowds {
+	return &crowds{
+		most: bounds{mostOpen, strangersAtRouter, strangersOf, wholeDay}, of: map[id.Device]crowd{},
+		today: newBeginnings(time.Time{}),
+	}
 }
 
 // crowd has the number of one router.
@@ -49,7 +58,7 @@ func (c *crowds) uncounted(reports []Report, now time.Time) []pgtype.UUID {
 		}
 		seen[r.Device] = true
 		known, ok := c.of[r.Device]
-		if !ok || known.open >= c.most && now.Sub(known.counted).Abs() >= countPause {
+		if !ok || known.open >= c.most.open && now.Sub(known.counted).Abs() >= countPause {
 			list = append(list, key(r.Device))
 		}
 	}
@@ -104,13 +113,22 @@ func (b *book) now() time.Time {
 	return b.Directory.Now()
 }
 
-// full reports whether a router has as many open sessions as may be, so that the one that a report would begin is not
-// kept. One that takes the place of an open session is, up to twice as many, and one that has ended always.
-func (b *book) full(r Report) bool {
+// full reports whether there are as many sessions as may be, so that the one that a report would begin is not kept:
+// open ones of the router or the subscription, or of a day without a customer. One that takes the place of an open
+// session is kept up to twice as many. One of a subscription that has ended is kept always, so that its use counts.
+func (b *book) full(r Report, g Given) bool {
+	if b.strange(r, g) {
+		b.crowded[r.Device]++
+		return true
+	}
 	if r.Kind == Stop {
 		return false
 	}
-	most := b.crowds.most
+	if b.overrun(g) {
+		b.crowded[r.Device]++
+		return true
+	}
+	most := b.crowds.most.open
 	before := b.newest[placeKey{r.Device, r.User, r.station()}]
 	replaces := before != nil && before.EndedAt == nil
 	if replaces {

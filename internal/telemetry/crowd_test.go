@@ -110,3 +110,20 @@ func TestRecorder_CountsReportsOfCrowdedRouters(t *testing.T) {
 		t.Errorf("%d reports are counted, want 2", got)
 	}
 }
+
+func TestRecorder_CountsThinnedSessions(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	k.BoundDay(1, 1, 4)
+	r := telemetry.NewRecorder(telemetry.Config{Store: k.Store, Directory: k.directory(), SpoolDir: t.TempDir()})
+	if err := r.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.Stop)
+	for n := range 20 {
+		record(r, k.ended(k.device, n, 1, noon)...)
+	}
+	if rows, got := k.total(t), r.Status().Thinned; rows > 10 || got != uint64(20-rows) { //nolint:gosec // few
+		t.Errorf("%d rows of 20, and %d counted", rows, got)
+	}
+}

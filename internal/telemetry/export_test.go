@@ -63,7 +63,13 @@ func (d *Death) Names() []string {
 }
 
 // Bound changes how many sessions of a router may be open.
-func (s *Store) Bound(most int) { s.crowds.most = most }
+func (s *Store) Bound(most int) { s.crowds.most.open = most }
+
+// BoundDay changes how many sessions may begin in a day: of nobody at a router and in an organization, and of a
+// subscription that are all kept.
+func (s *Store) BoundDay(strangersAtRouter, strangersOf, wholeDay int) {
+	s.crowds.most = bounds{s.crowds.most.open, strangersAtRouter, strangersOf, wholeDay}
+}
 
 // Known is how many sessions and awaited sign-ins of a subscription are known.
 func (l *Live) Known(subscription id.Subscription) (sessions, awaited int) {

@@ -71,6 +71,7 @@ type Recorder struct {
 	room    fair.Room // of reports that wait
 	status  Status
 	crowded seldom // for routers with too many sessions
+	thinned seldom // for subscriptions with too many sessions
 
 	rush atomic.Uint64 // groups so far that were too large to be committed at once
 }
@@ -81,7 +82,8 @@ type Status struct {
 	SpoolDisk  int64         // bytes that the spool has on the disk, with those that are taken and what it keeps free
 	Behind     time.Duration // for which the oldest report of the spool waits
 	Dropped    uint64        // reports since the start that the database refused for themselves
-	Crowded    uint64        // reports since the start that were dropped, because their router has 20,000 open sessions
+	Crowded    uint64        // reports since the start that were dropped, because there are as many sessions as may be
+	Thinned    uint64        // sessions since the start that were deleted, because many of one customer began
 	Refused    Refused
 	Fault      string // why none of the latest reports is durable, so that routers repeat them; "" = some are
 }

@@ -83,6 +83,7 @@ func TestRecorder_TheSpoolGivesWayToAnswersWhileLargeGroupsCome(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			k, clocks, filled, commits := open(t), clock.NewManual(noon), make(chan struct{}), 0
+			k.BoundDay(1, 1, 2000) // all are of one subscription
 			var rests []time.Duration
 			r := telemetry.NewRecorder(telemetry.Config{
 				Store: k.Store, Directory: k.directory(), SpoolDir: t.TempDir(), Clock: clocks,

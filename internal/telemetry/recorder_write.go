@@ -206,6 +206,7 @@ func (r *Recorder) try(ctx context.Context, reports []Report, patience time.Dura
 		return err
 	}
 	r.crowd(done.Crowded)
+	r.thin(done.Thinned)
 	if r.cfg.Live != nil {
 		r.cfg.Live.Observe(done)
 	}
@@ -220,7 +221,7 @@ func (r *Recorder) try(ctx context.Context, reports []Report, patience time.Dura
 	return nil
 }
 
-// crowd counts reports that were dropped because their routers have too many open sessions, and warns about one.
+// crowd counts reports that were dropped because there are as many sessions as may be, and warns about one router.
 func (r *Recorder) crowd(routers map[id.Device]int) {
 	for device, n := range routers {
 		r.mu.Lock()
@@ -228,8 +229,22 @@ func (r *Recorder) crowd(routers map[id.Device]int) {
 		times, warn := r.crowded.due(r.now())
 		r.mu.Unlock()
 		if warn {
-			r.cfg.Logger.Warn("sessions of a router are not kept, because it has as many open ones as may be",
-				slog.String("device_id", device.String()), slog.Int("open", mostOpen), slog.Int("times", times))
+			r.cfg.Logger.Warn("sessions of a router are not kept, because there are as many as may be",
+				slog.String("device_id", device.String()), slog.Int("times", times))
+		}
+	}
+}
+
+// thin counts sessions that were deleted because many began in a day, and warns about one subscription.
+func (r *Recorder) thin(lines map[id.Subscription]int) {
+	for subscription, n := range lines {
+		r.mu.Lock()
+		r.status.Thinned += uint64(n) //nolint:gosec // a count
+		times, warn := r.thinned.due(r.now())
+		r.mu.Unlock()
+		if warn {
+			r.cfg.Logger.Warn("the shortest sessions of a subscription are not kept, because many began today",
+				slog.String("subscription_id", subscription.String()), slog.Int("times", times))
 		}
 	}
 }

@@ -15,6 +15,9 @@ import (
 // purgeSize is the number of rows that one statement of Purge deletes, so that nobody waits for it.
 const purgeSize = 5000
 
+// strangersKept is how long sessions without a customer stay after their end, at most.
+const strangersKept = 30 * 24 * time.Hour
+
 // Retention is how long rows stay. A zero field means for ever.
 type Retention struct {
 	Sessions  time.Duration // after their end; of refused sign-ins after their day
@@ -43,6 +46,10 @@ func (r Retention) shorter(part time.Duration) time.Duration {
 const (
 	purgeSessionsSQL = `delete from {schema}.sessions where id in
 		(select id from {schema}.sessions where ended_at < @before order by ended_at limit @max)`
+	oldestEndSQL      = `select min(ended_at) from {schema}.sessions where ended_at is not null`
+	purgeStrangersSQL = `delete from {schema}.sessions where id in
+		(select id from {schema}.sessions where ended_at >= @from and ended_at < @before and subscription_id is null
+		order by ended_at limit @max)`
 	// A late report changes nothing in such a row: its window has no place any more.
 	stripSessionsSQL = `update {schema}.sessions set address_only = true, called = '', port = '', service = '',
 		source = null, nas_port = 0, access = '', rate_down = 0, rate_up = 0, bytes_down = 0, bytes_up = 0, seconds = 0,
@@ -65,6 +72,7 @@ const (
 func (s *Store) Purge(ctx context.Context, now time.Time, keep Retention) error {
 	return errors.Join(
 		s.purge(ctx, purgeSessionsSQL, now, keep.whole(), ""),
+		s.purgeStrangers(ctx, now.Add(-strangersKept)),
 		s.purge(ctx, stripSessionsSQL, now, keep.shorter(keep.Sessions), ""),
 		s.purge(ctx, clearAddressesSQL, now, keep.shorter(keep.Addresses), ""),
 		s.purge(ctx, purgeRefusalsSQL, now, keep.Sessions, ""),
@@ -90,6 +98,37 @@ func (s *Store) purge(ctx context.Context, sql string, now time.Time, keep time.
 			return nil
 		}
 	}
+}
+
+// purgeStrangers deletes the sessions without a customer that ended before an instant. They lie among many others, so
+// it goes through those of one day at a time, and later begins where it has come to.
+func (s *Store) purgeStrangers(ctx context.Context, before time.Time) error {
+	s.tidying.Lock()
+	defer s.tidying.Unlock()
+	if s.tidied.IsZero() {
+		var oldest *time.Time
+		if err := s.db.Owner.QueryRow(ctx, s.text(oldestEndSQL)).Scan(&oldest); err != nil {
+			return fmt.Errorf("purge sessions of nobody: %w", err)
+		}
+		if oldest == nil {
+			return nil
+		}
+		s.tidied = *oldest
+	}
+	s.tidied = minTime(s.tidied, before) // our clock may have been set back
+	for s.tidied.Before(before) {
+		until := minTime(s.tidied.AddDate(0, 0, 1), before)
+		done, err := s.db.Owner.Exec(ctx, s.text(purgeStrangersSQL), pgx.NamedArgs{
+			"from": s.tidied, "before": until, "max": purgeSize,
+		})
+		if err != nil {
+			return fmt.Errorf("purge sessions of nobody: %w", err)
+		}
+		if done.RowsAffected() < purgeSize {
+			s.tidied = until
+		}
+	}
+	return nil
 }
 
 // Forget deletes the sessions, the usage and the refused sign-ins of a person. A repetition deletes what has come

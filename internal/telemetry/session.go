@@ -101,7 +101,8 @@ type book struct {
 	jumps     []time.Duration // of our clock
 	crowds    *crowds
 	begun     map[id.Device]int // sessions of this group that take the place of none
-	crowded   map[id.Device]int // reports that were dropped because their router has too many sessions
+	today     group             // sessions of this group, for the bounds of a day
+	crowded   map[id.Device]int // reports that were dropped because there are too many sessions
 }
 
 // newBook makes an empty book.
@@ -111,7 +112,7 @@ func newBook(d Directory, c *crowds) *book {
 		jumps = d.Jumps()
 	}
 	return &book{
-		crowds: c, begun: map[id.Device]int{}, crowded: map[id.Device]int{},
+		crowds: c, today: newGroup(), begun: map[id.Device]int{}, crowded: map[id.Device]int{},
 		jumps: jumps, Directory: d, byName: map[nameKey][]*Session{}, newest: map[placeKey]*Session{},
 		restarted: map[id.Device]time.Time{}, restarts: map[id.Device]id.Organization{},
 	}
@@ -169,13 +170,12 @@ func (b *book) apply(r Report) {
 	}
 	s := b.find(r)
 	if s == nil {
-		if b.Resolve(r).Forgotten {
-			return
-		}
-		if b.full(r) {
+		given := b.Resolve(r)
+		if given.Forgotten || b.full(r, given) {
 			return
 		}
 		s = b.begin(r)
+		b.note(s, given)
 	}
 	b.touch(s)
 	online := r.Online

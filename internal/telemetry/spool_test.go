@@ -160,6 +160,7 @@ func (k *kit) kill(t *testing.T, store *telemetry.Store, prepare func(*telemetry
 func TestSpool_ADatabaseThatIsTooSlowForAGroupTakesSmallerOnes(t *testing.T) {
 	t.Parallel()
 	k := open(t)
+	k.BoundDay(1, 1, 600) // all are of one subscription
 	dir := t.TempDir()
 	gone := k.recorder(t, k.away(t), dir, nil)
 	if n := record(gone, k.stops(k.device, 0, 600)...); n != 600 {

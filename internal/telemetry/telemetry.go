@@ -18,8 +18,9 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+	"sync"
+	"time"
 
-	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 )
 
@@ -40,6 +41,9 @@ type Store struct {
 	schema string
 	sql    statements
 	crowds *crowds
+
+	tidying sync.Mutex
+	tidied  time.Time // until when no ended session without a customer is left; zero = not known
 }
 
 // Open migrates the schema and opens it.
@@ -51,7 +55,7 @@ func Open(ctx context.Context, db *postgres.DB) (*Store, error) {
 	if err := db.Migrate(ctx, part, files); err != nil {
 		return nil, err
 	}
-	s := &Store{db: db, schema: db.Namespace.Schema(part), crowds: &crowds{most: mostOpen, of: map[id.Device]crowd{}}}
+	s := &Store{db: db, schema: db.Namespace.Schema(part), crowds: newCrowds()}
 	for _, table := range protected {
 		if err := db.ProtectTable(ctx, s.schema, table); err != nil {
 			return nil, err

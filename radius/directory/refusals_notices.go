@@ -24,7 +24,8 @@ func refuses(r radius.Result) bool {
 
 // Notice counts packets that were dropped or are in doubt as refusals: of the customer whose name a sign-in has, else
 // of the router. Where the router is not known, a name counts that one organization alone has: of those whose routers
-// may be at the address, or of all where no router is. It is for radius.Config.Notices, and asks nothing but the memory.
+// may be at the address, or of all where no router is. It is for radius.Config.Notices, and asks nothing but the
+// memory.
 func (d *Directory) Notice(list []radius.Notice) {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
