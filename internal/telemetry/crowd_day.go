@@ -20,7 +20,8 @@ const (
 )
 
 // thinSQL deletes sessions that have ended, but for so many that were reported last, since a repeat of a report would
-// count again what they used, and for so many that were longest. Of those that no router ended more may come.
+// count again what they used, and for so many that were longest. Those whose end we concluded come before the longest
+// ones, because their routers may go on to report them.
 const thinSQL = `delete from {schema}.sessions where id in (
 	select id from (select id, row_number() over (order by updated_at desc, id desc) as newest,
 			row_number() over (order by ended_by = 2 desc, seconds desc, id) as longest
@@ -162,9 +163,11 @@ func (b *book) strange(r Report, g Given) bool {
 		of+b.today.orgs[r.Org] >= b.crowds.most.strangersOf
 }
 
-// overrun reports whether the subscription of a report has so many open sessions that no further one may be.
+// overrun reports whether the subscription of a report has so many open sessions that no further one may be, or whether
+// its group has begun so many that this is not known.
 func (b *book) overrun(g Given) bool {
-	if g.Subscription.IsZero() || !b.crowds.overrun(g.Subscription) {
+	begun := len(b.today.lines[g.Subscription])
+	if g.Subscription.IsZero() || begun < b.crowds.most.spareDay() && !b.crowds.overrun(g.Subscription) {
 		return false
 	}
 	if _, noted := b.today.lines[g.Subscription]; !noted {

@@ -105,6 +105,37 @@ func TestCommit_SessionsOfStrangersAreBoundedByDay(t *testing.T) {
 	}
 }
 
+// TestCommit_ADroppedSessionBeginsWithAllItUsedWhenItsNameIsACustomers: nothing is lost but its start.
+func TestCommit_ADroppedSessionBeginsWithAllItUsedWhenItsNameIsACustomers(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	k.BoundDay(0, 0, 20)
+	known, d := false, k.directory()
+	d.Resolve = func(r telemetry.Report) telemetry.Given {
+		if !known {
+			return telemetry.Given{}
+		}
+		return k.resolve(r)
+	}
+	for _, online := range []time.Duration{0, time.Minute, time.Hour} {
+		known = online == time.Hour
+		report := k.at(telemetry.Interim, online, uint64(online/time.Second), 0) //nolint:gosec // not negative
+		if _, err := k.Commit(t.Context(), d, []telemetry.Report{report}); err != nil {
+			t.Fatal(err)
+		}
+		if n := k.total(t); !known && n != 0 {
+			t.Errorf("%d rows without a customer", n)
+		}
+	}
+	if got := k.only(t); !got.Started.Equal(noon) || got.Down != 3600 {
+		t.Errorf("%+v", got)
+	}
+	used, err := k.UsedSince(t.Context(), k.org, k.subscription, calendar.On(noon, time.UTC))
+	if err != nil || used != 3600 {
+		t.Errorf("%d bytes were used, %v", used, err)
+	}
+}
+
 // TestCommit_ManySessionsOfASubscriptionAreThinnedAndAllTheirUsageCounts: the longest ones stay, and the newest, of
 // which a report may come again.
 func TestCommit_ManySessionsOfASubscriptionAreThinnedAndAllTheirUsageCounts(t *testing.T) {
@@ -172,6 +203,15 @@ func TestCommit_ManyOpenSessionsOfASubscriptionAreBounded(t *testing.T) {
 	}
 	if n := k.total(t); n != 50 || dropped != 50 {
 		t.Fatalf("%d rows and %d dropped", n, dropped)
+	}
+	var group []telemetry.Report
+	for n := range 100 {
+		group = append(group, k.start(id.New[id.Device](), n, 0))
+		group[n].Device = group[0].Device
+	}
+	commit(group...)
+	if n := k.total(t); n != 80 {
+		t.Fatalf("%d rows after a group of 100 sessions of another subscription", n)
 	}
 	if commit(k.ended(k.device, 500, 1, noon.Add(time.Hour))...) != 0 {
 		t.Error("a session that has ended is dropped")
