@@ -258,3 +258,38 @@ func TestPurge_SessionsOfStrangersStayForAMonth(t *testing.T) {
 		t.Errorf("a customer has %d sessions, want 2", n)
 	}
 }
+
+// TestPurge_OpenSessionsOfStrangersHaveABound in each organization; the newest stay, and those of customers.
+func TestPurge_OpenSessionsOfStrangersHaveABound(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	k.BoundDay(100, 2, 100)
+	strange, other := []id.Device{id.New[id.Device](), id.New[id.Device]()}, id.New[id.Device]()
+	begin := func(org id.Organization, device id.Device, day, n int) {
+		t.Helper()
+		clock := noon.AddDate(0, 0, day)
+		for i := range n {
+			r := k.start(device, 100*day+i, 0)
+			r.At, r.Org = clock.Add(time.Duration(i)*time.Second), org
+			if _, err := k.Commit(t.Context(), k.now(&clock), []telemetry.Report{r}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	one, two := id.New[id.Organization](), id.New[id.Organization]()
+	for day := range 4 {
+		begin(one, strange[0], day, 2)
+		begin(k.org, other, day, 3)
+	}
+	begin(two, strange[1], 4, 2)
+	if err := k.Purge(t.Context(), noon.AddDate(0, 0, 5), telemetry.Retention{}); err != nil {
+		t.Fatal(err)
+	}
+	rows := k.rows(t.Context(), t, strange[0])
+	if len(rows) != 4 || !rows[0].Started.Equal(noon.AddDate(0, 0, 2)) {
+		t.Errorf("an organization with eight has %v, want the four newest", rows)
+	}
+	if a, b := len(k.rows(t.Context(), t, strange[1])), len(k.rows(t.Context(), t, other)); a != 2 || b != 12 {
+		t.Errorf("another organization has %d of 2, customers %d of 12", a, b)
+	}
+}

@@ -50,6 +50,9 @@ const (
 	purgeStrangersSQL = `delete from {schema}.sessions where id in
 		(select id from {schema}.sessions where ended_at >= @from and ended_at < @before and subscription_id is null
 		order by ended_at limit @max)`
+	purgeCrowdSQL = `delete from {schema}.sessions where id in
+		(select id from (select id, row_number() over (partition by org_id order by started_at desc, id desc) n
+			from {schema}.sessions where ended_at is null and subscription_id is null) x where n > $1 limit $2)`
 	// A late report changes nothing in such a row: its window has no place any more.
 	stripSessionsSQL = `update {schema}.sessions set address_only = true, called = '', port = '', service = '',
 		source = null, nas_port = 0, access = '', rate_down = 0, rate_up = 0, bytes_down = 0, bytes_up = 0, seconds = 0,
@@ -73,6 +76,7 @@ func (s *Store) Purge(ctx context.Context, now time.Time, keep Retention) error 
 	return errors.Join(
 		s.purge(ctx, purgeSessionsSQL, now, keep.whole(), ""),
 		s.purgeStrangers(ctx, now.Add(-strangersKept)),
+		s.purgeCrowds(ctx),
 		s.purge(ctx, stripSessionsSQL, now, keep.shorter(keep.Sessions), ""),
 		s.purge(ctx, clearAddressesSQL, now, keep.shorter(keep.Addresses), ""),
 		s.purge(ctx, purgeRefusalsSQL, now, keep.Sessions, ""),
@@ -129,6 +133,20 @@ func (s *Store) purgeStrangers(ctx context.Context, before time.Time) error {
 		}
 	}
 	return nil
+}
+
+// purgeCrowds deletes the oldest open sessions without a customer of organizations that have more of them than begin in
+// two days: a router can go on to report what it has invented for ever. The next report of a real one begins it again.
+func (s *Store) purgeCrowds(ctx context.Context) error {
+	for {
+		done, err := s.db.Owner.Exec(ctx, s.text(purgeCrowdSQL), 2*s.crowds.most.strangersOf, purgeSize)
+		if err != nil {
+			return fmt.Errorf("purge open sessions of nobody: %w", err)
+		}
+		if done.RowsAffected() < purgeSize {
+			return nil
+		}
+	}
 }
 
 // Forget deletes the sessions, the usage and the refused sign-ins of a person. A repetition deletes what has come
