@@ -46,6 +46,7 @@ type Directory struct {
 	position      uint64                       // of that event
 	services      map[id.Subscription]*service // that have not ended
 	former        map[id.Subscription]former
+	traces        traces // of those that have ended
 	bySubscriber  map[id.Subscriber]*subscriber
 	byName        map[login]*service
 	byMAC         map[device][]*service    // of hotspot plans
@@ -72,13 +73,6 @@ type device struct {
 	mac radius.MAC
 }
 
-// former is whose a subscription was that has ended.
-type former struct {
-	org       id.Organization
-	owner     id.Subscriber
-	forgotten bool // the person
-}
-
 // New makes an empty directory.
 func New(cfg Config) *Directory {
 	if cfg.Refusals == nil {
@@ -86,7 +80,7 @@ func New(cfg Config) *Directory {
 	}
 	return &Directory{
 		cfg: cfg, left: map[id.Organization]bool{}, secrets: newWanted(), services: map[id.Subscription]*service{},
-		former:       map[id.Subscription]former{},
+		former: map[id.Subscription]former{}, traces: newTraces(),
 		bySubscriber: map[id.Subscriber]*subscriber{}, byName: map[login]*service{}, byMAC: map[device][]*service{},
 		terms: map[version]*events.PlanTerms{}, organizations: map[id.Organization]*time.Location{},
 		vouchers: newVoucherBook(), passwords: newTrials(),
@@ -102,11 +96,10 @@ func (d *Directory) Find(nas *radius.NAS, r *radius.Request) *radius.Credential 
 			return s.byMAC
 		}
 	}
-	s := d.byName[login{nas.Org, string(r.UserName)}]
-	if s == nil {
-		return d.findVoucher(nas, r)
+	if s := d.byName[login{nas.Org, string(r.UserName)}]; s != nil {
+		return s.credential
 	}
-	return s.credential
+	return cmp.Or(d.findVoucher(nas, r), d.findEnded(nas, r))
 }
 
 // ofMAC is the subscription that a device may use without a password: of several the one that gives most. The caller
@@ -147,6 +140,10 @@ func (d *Directory) Decide(q radius.Question, reply *radius.Reply) {
 		return
 	}
 	s := subject(q.Credential)
+	if s != nil && s.over && q.Outcome != radius.BadRequest {
+		d.refuse(q, s, CodeEnded, reply) // its password has gone, so nothing can be proven
+		return
+	}
 	if s != nil && d.tried(q, s) {
 		d.refuse(q, s, CodeTooManyCodes, reply)
 		return

@@ -190,6 +190,7 @@ func (d *Directory) customerChanged(who id.Subscriber) {
 
 // remove ends everything that a subscription had. A credential that a sign-in has found already leads to a refusal.
 func (d *Directory) remove(s *service) {
+	d.traces.keep(s)
 	d.login(s, "", id.Secret{})
 	d.equip(s, nil)
 	s.standing = entitlement.Ended
@@ -197,16 +198,6 @@ func (d *Directory) remove(s *service) {
 	delete(d.services, s.id)
 	d.former[s.id] = former{org: s.org, owner: s.owner}
 	s.subscriber.services = slices.DeleteFunc(s.subscriber.services, func(o *service) bool { return o == s })
-}
-
-// forget marks everything that a person had.
-func (d *Directory) forget(who id.Subscriber) {
-	for subscription, was := range d.former {
-		if was.owner == who {
-			was.forgotten = true
-			d.former[subscription] = was
-		}
-	}
 }
 
 // login gives a subscription another username and password. The password that it had counts until the vault has given
@@ -224,6 +215,7 @@ func (d *Directory) login(s *service, name string, ref id.Secret) {
 		return
 	}
 	d.byName[login{s.org, name}] = s
+	delete(d.traces.byName, login{s.org, name})
 	if ref == s.passwordRef || ref.IsZero() {
 		return
 	}
@@ -276,5 +268,6 @@ func (d *Directory) equip(s *service, macs []radius.MAC) {
 	for _, mac := range macs {
 		key := device{s.org, mac}
 		d.byMAC[key] = append(d.byMAC[key], s)
+		delete(d.traces.byMAC, key)
 	}
 }
