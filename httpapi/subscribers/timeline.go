@@ -33,6 +33,7 @@ func (a Timeline) Routes() []httpapi.Route {
 
 // timelineEntry is one event in the life of a subscriber (docs/rules/subscribers.md#timeline).
 type timelineEntry struct {
+	EventID id.Event           `json:"eventId" doc:"of the event that the entry tells"`
 	At      time.Time          `json:"at"`
 	Type    string             `json:"type" doc:"such as billing.InvoiceIssued"`
 	Summary string             `json:"summary" doc:"a sentence without personal data; times are the organization's"`
@@ -104,7 +105,7 @@ func showTimelineEntry(
 	r subscribersviews.TimelineRow, zone *time.Location, names map[id.User]string,
 ) timelineEntry {
 	return timelineEntry{
-		At: r.At.UTC(), Type: r.Type, Summary: r.Told(zone), Reason: null.Of(r.Reason),
+		EventID: r.EventID, At: r.At.UTC(), Type: r.Type, Summary: r.Told(zone), Reason: null.Of(r.Reason),
 		Actor: httpapi.AuditActor{
 			ID: null.Of(r.ActorID), Kind: r.ActorKind, Role: null.Of(r.ActorRole),
 			Name: null.Of(names[timelineUser(r)]),

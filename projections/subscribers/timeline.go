@@ -29,7 +29,7 @@ var timelineDDL string
 func (Timeline) Name() string { return TimelineName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Timeline) Version() int { return 10 }
+func (Timeline) Version() int { return 11 }
 
 // DDL creates the tables of timeline.sql.
 func (Timeline) DDL() string { return timelineDDL }
@@ -86,9 +86,9 @@ const (
 // SQL of Apply. An event that the provider or a process caused may have no organization in its metadata; the row then
 // takes the organization of the subscriber's first row.
 const (
-	happenedSQL = `insert into {schema}.timeline (subscriber_id, position, org_id, at, type, summary, actor_kind,
-			actor_id, actor_role, reason, cause_type, cause_id)
-		select @subscriber::uuid, @position::bigint, o.org_id, @at, @type, case when @invoice::uuid is null
+	happenedSQL = `insert into {schema}.timeline (subscriber_id, position, org_id, event_id, at, type, summary,
+			actor_kind, actor_id, actor_role, reason, cause_type, cause_id)
+		select @subscriber::uuid, @position::bigint, o.org_id, @event, @at, @type, case when @invoice::uuid is null
 				then @summary::text
 				else replace(replace(@summary, '` + anInvoice + `', coalesce('invoice ' || n.number, 'an invoice')),
 					'` + atFirst + `', coalesce('Invoice ' || n.number, 'An invoice')) end,
@@ -100,9 +100,9 @@ const (
 	numberSQL = `insert into {schema}.numbers (invoice_id, org_id, number) values ($1, $2, $3)
 		on conflict (invoice_id) do nothing`
 	// The money of a receipt is on the account that credited it last, unless the receipt has left it since.
-	disputedSQL = `insert into {schema}.timeline (subscriber_id, position, org_id, at, type, summary, actor_kind,
-			actor_id, actor_role, reason, cause_type, cause_id)
-		select c.subscriber_id, @position::bigint, c.org_id, @at, @type, @summary, @actor_kind, @actor_id,
+	disputedSQL = `insert into {schema}.timeline (subscriber_id, position, org_id, event_id, at, type, summary,
+			actor_kind, actor_id, actor_role, reason, cause_type, cause_id)
+		select c.subscriber_id, @position::bigint, c.org_id, @event, @at, @type, @summary, @actor_kind, @actor_id,
 			@actor_role, '', 'receipt', c.cause_id
 		from (select * from {schema}.timeline where cause_id = @receipt::uuid and cause_type = 'receipt'
 			and type = 'billing.ReceiptCredited' and position < @position::bigint order by position desc limit 1) c
@@ -141,8 +141,8 @@ func (Timeline) Apply(w *runner.Writes, e events.Envelope) error {
 	case events.ReceiptDisputed:
 		w.Exec(disputedSQL, pgx.NamedArgs{
 			"receipt": v.ReceiptID, "position": int64(e.Position), //nolint:gosec // positions fit
-			"at": e.Meta.At, "type": unversioned(e.Type), "actor_kind": string(e.Meta.Actor.Kind),
-			"actor_id": e.Meta.Actor.ID, "actor_role": e.Meta.Actor.Role,
+			"event": e.ID, "at": e.Meta.At, "type": unversioned(e.Type),
+			"actor_kind": string(e.Meta.Actor.Kind), "actor_id": e.Meta.Actor.ID, "actor_role": e.Meta.Actor.Role,
 			"summary": "Another report contradicts a payment on this account, where the money stays until " +
 				"a person has decided.",
 		})
@@ -158,7 +158,8 @@ func tell(w *runner.Writes, e events.Envelope, h happening) {
 	}
 	w.Exec(happenedSQL, pgx.NamedArgs{
 		"subscriber": h.subscriber, "position": int64(e.Position), //nolint:gosec // positions fit
-		"org": m.OrgID, "at": m.At, "type": unversioned(e.Type), "summary": h.summary, "reason": h.reason,
+		"org": m.OrgID, "event": e.ID, "at": m.At, "type": unversioned(e.Type),
+		"summary": h.summary, "reason": h.reason,
 		"actor_kind": string(m.Actor.Kind), "actor_id": m.Actor.ID, "actor_role": m.Actor.Role,
 		"cause_type": h.causeType, "cause": h.cause, "invoice": h.invoice,
 	})

@@ -5,6 +5,7 @@ create table {schema}.timeline (
   subscriber_id uuid not null,
   position bigint not null,
   org_id uuid not null,
+  event_id uuid not null,         -- of the event that the row tells
   at timestamptz not null,
   type text not null,             -- "billing.InvoiceIssued"
   summary text not null,

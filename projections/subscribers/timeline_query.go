@@ -14,6 +14,7 @@ import (
 // TimelineRow is one event of a subscriber's timeline. At is the time of the record, UTC.
 type TimelineRow struct {
 	Position  int64     `db:"position"`
+	EventID   id.Event  `db:"event_id"` // of the event that the row tells
 	At        time.Time `db:"at"`
 	Type      string    `db:"type"`    // event type without its version: "billing.InvoiceIssued"
 	Summary   string    `db:"summary"` // with instants that Told makes readable
@@ -21,7 +22,7 @@ type TimelineRow struct {
 	ActorID   string    `db:"actor_id"`
 	ActorRole string    `db:"actor_role"`
 	Reason    string    `db:"reason"` // "" = none given, or erased
-	// CauseType is "subscriber", "subscription", "invoice", "credit_note", "payment" or "receipt".
+	// CauseType is one of TimelineCauses.
 	CauseType string `db:"cause_type"`
 	CauseID   id.Any `db:"cause_id"`
 }
@@ -38,8 +39,8 @@ func (r TimelineRow) Key() TimelineKey { return TimelineKey{Position: r.Position
 type TimelineQuery struct{ Views *runner.Views }
 
 // timelineSQL selects a page; the key 0 starts at the newest row.
-const timelineSQL = `select position, at, type, summary, actor_kind, actor_id, actor_role, reason, cause_type, cause_id
-	from {schema}.timeline where subscriber_id = $1 and ($2::bigint = 0 or position < $2)
+const timelineSQL = `select position, event_id, at, type, summary, actor_kind, actor_id, actor_role, reason, cause_type,
+		cause_id from {schema}.timeline where subscriber_id = $1 and ($2::bigint = 0 or position < $2)
 	order by position desc limit $3`
 
 // List returns up to max rows of a subscriber after a key, newest first.
