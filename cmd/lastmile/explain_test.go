@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"net/url"
+	"slices"
 	"testing"
 	"time"
 
@@ -139,4 +140,44 @@ func TestExplain_TellsWhyACustomerIsOffAndOn(t *testing.T) {
 	for _, at := range []string{"yesterday", "2999-01-01T00:00:00Z", "2001-01-01T00:00:00Z", "2026-13-01"} {
 		k.refused(k.admin, "GET /subscribers/"+ours.subscriber+"/access?at="+at, nil, 422, "invalid_input")
 	}
+}
+
+// TestExplain_SaysOfWhichSubscriptionAReasonIsAndWhatAnEndMeans: each reason names its subscription. The device of a
+// customer whose last subscription has ended is told so, also after a restart, and the end is found in the timeline.
+func TestExplain_SaysOfWhichSubscriptionAReasonIsAndWhatAnEndMeans(t *testing.T) {
+	t.Parallel()
+	k := newKit(t).start().signIn()
+	ours := k.connect(k.admin, "secret-of-acme", "amina")
+	second := k.subscribe(ours.subscriber, k.plan("second", 1500))
+	k.eventually("both subscriptions have a reason", func(context.Context) (bool, error) {
+		of := map[string]bool{}
+		for _, r := range k.access(ours, "").list("reasons") {
+			of[r.text("subscriptionId")] = true
+		}
+		return len(of) == 2 && of[ours.subscription] && of[second], nil
+	})
+	k.must(k.admin, "POST", "/subscribers/"+ours.subscriber+"/block", map[string]any{"reason": "abuse"})
+	k.eventually("a block is about all", func(context.Context) (bool, error) {
+		first := k.access(ours, "").list("reasons")[0]
+		return first.text("code") == "blocked" && first["subscriptionId"] == nil, nil
+	})
+	k.must(k.admin, "POST", "/subscribers/"+ours.subscriber+"/unblock", map[string]any{"reason": "sorry"})
+	for _, s := range []string{second, ours.subscription} {
+		k.must(k.admin, "POST", "/subscriptions/"+s+"/end", map[string]any{"reason": "moved to Kisumu"})
+	}
+	k.rejected(ours, ours.password, directory.CodeEnded)
+	k.app.Stop()
+	k.start()
+	k.admin, _ = k.login("acme", testAdminEmail, testPassword)
+	k.rejected(ours, ours.password, directory.CodeEnded)
+	k.eventually("the end is explained", func(context.Context) (bool, error) {
+		x := k.access(ours, "")
+		reason := x.list("reasons")[0]
+		cause, _ := reason["cause"].(map[string]any)
+		rows := k.must(k.admin, "GET", "/subscribers/"+ours.subscriber+"/timeline", nil).list("data")
+		row := slices.IndexFunc(rows, func(r answer) bool { return r["eventId"] == cause["id"] })
+		return refusalsOf(x)["ended"] > 1 && reason.text("code") == "ended" && cause["type"] == "event" &&
+			reason.text("subscriptionId") == ours.subscription && row >= 0 &&
+			rows[row].text("reason") == "moved to Kisumu", nil
+	})
 }

@@ -43,12 +43,15 @@ type accessResponse struct {
 	Refusals []refusalResponse `json:"refusals" doc:"refused sign-ins by reason and router, the latest first"`
 }
 
-// accessReason is one reason. A block comes first, then the reasons of each subscription, the oldest first.
+// accessReason is one reason. A block comes first, then the reasons of each subscription, the oldest first; of one
+// subscription the reason that allows least comes first.
 type accessReason struct {
 	// Code is one of entitlement.Code; more can be added.
 	Code  string       `json:"code"`
 	Since time.Time    `json:"since"`
 	Cause accessObject `json:"cause"`
+
+	SubscriptionID *id.Subscription `json:"subscriptionId" doc:"null: about the customer and all subscriptions"`
 }
 
 // accessObject names the thing that caused a reason.
@@ -165,7 +168,9 @@ func showDunning(s accesscases.Service) *accessDunning {
 
 // showReason names the cause of a reason.
 func showReason(r entitlement.Reason) accessReason {
-	return accessReason{string(r.Code), r.Since.UTC(), accessObject{r.Cause.Type, r.Cause.ID.String()}}
+	return accessReason{
+		string(r.Code), r.Since.UTC(), accessObject{r.Cause.Type, r.Cause.ID.String()}, null.Of(r.Of),
+	}
 }
 
 // showRefusals writes null for what a refusal does not name.

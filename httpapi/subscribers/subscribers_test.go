@@ -139,7 +139,7 @@ func TestSubscribers_BlockAndAccess(t *testing.T) {
 	admin = k.Admin(t)
 	expect("none unknown expired")
 	k.Want(t, 200, "", isptest.Post(admin, "/subscriptions/"+s.ID+"/end", map[string]string{"reason": "moved"}))
-	expect("none unknown no_subscription")
+	expect("none unknown ended")
 }
 
 func TestSubscribers_FormAndRoles(t *testing.T) {

@@ -107,13 +107,16 @@ func (q DunningQuery) Steps(
 		State     events.DunningState `db:"state"`
 		Since     time.Time           `db:"since"`
 		EventID   *id.Event           `db:"event_id"`
+		CutSince  *time.Time          `db:"cut_since"`
+		CutEvent  *id.Event           `db:"cut_event"`
 		NextState events.DunningState `db:"next_state"`
 		NextAt    *time.Time          `db:"next_at"`
 	}
 	var rows []row
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
 		postgres.Collect(r, &rows, pgx.RowToStructByName[row], q.Views.SQL(DunningName, `
-			select subscription_id, state, since, event_id, next_state, next_at from {schema}.dunning
+			select subscription_id, state, since, event_id, cut_since, cut_event, next_state, next_at
+			from {schema}.dunning
 			where org_id = $1 and subscription_id = any($2) and (state <> 'none' or next_state <> '')`), org,
 			subscriptions)
 	})
@@ -122,6 +125,7 @@ func (q DunningQuery) Steps(
 		step := entitlement.Dunning{NextState: r.NextState, Next: null.Zero(r.NextAt)}
 		if r.State != events.DunningNone {
 			step.State, step.Since, step.EventID = r.State, r.Since, null.Zero(r.EventID)
+			step.Cut = entitlement.Cut{Since: null.Zero(r.CutSince), EventID: null.Zero(r.CutEvent)}
 		}
 		out[r.ID] = &step
 	}

@@ -63,6 +63,11 @@ func TestDunning_Story(t *testing.T) {
 			Owed: events.DunningOwed{At: at, PaidUntil: at.AddDate(0, 1, 0)},
 		}
 	}
+	late := step // of a customer who is suspended an hour before the write-off is proposed
+	late.At = began.Add(time.Hour)
+	story = story.Add("dunning-left",
+		events.ServiceSuspended{DunningSubject: subject("left"), DunningStep: step},
+		events.WriteOffProposed{DunningSubject: subject("left"), DunningStep: late})
 	story = story.Add("dunning-long", old(0), events.DunningClockStarted{
 		DunningSubject: subject("long"), Cause: "no_line", From: began, Until: began.Add(time.Hour), At: began,
 	}, old(30), old(60), old(440))

@@ -23,7 +23,8 @@ func (r SubscriptionRow) Access(at time.Time) string {
 func (r SubscriptionRow) Entitlement(zone *time.Location) entitlement.Subscription {
 	return entitlement.Subscription{
 		ID: r.ID, Standing: entitlement.Standing(r.State), Mode: r.Terms.Mode, CreatedAt: r.CreatedAt,
-		Since: r.StateSince, StartsAt: r.StartsAt, PaidUntil: null.Zero(r.PaidUntil),
+		Since: r.StateSince, StandingBy: null.Zero(r.StateEvent), StartsAt: r.StartsAt,
+		PaidUntil:   null.Zero(r.PaidUntil),
 		Told:        entitlement.PaidTold{At: null.Zero(r.PaidTold), EventID: null.Zero(r.PaidEvent)},
 		OpenInvoice: null.Zero(r.OpenInvoice), Dunning: r.Dunning, Used: r.Used, Rates: r.Terms.Rates,
 		Terms: r.Terms.Access, Zone: zone,

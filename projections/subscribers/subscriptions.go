@@ -29,7 +29,7 @@ var subscriptionsDDL string
 func (Subscriptions) Name() string { return SubscriptionsName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Subscriptions) Version() int { return 6 }
+func (Subscriptions) Version() int { return 7 }
 
 // DDL creates the tables of subscriptions.sql.
 func (Subscriptions) DDL() string { return subscriptionsDDL }
@@ -68,13 +68,14 @@ on conflict (subscription_id) do nothing`
 update {schema}.subscriptions set state = 'active', activated_at = $2, state_since = $2, revision = $3
 where subscription_id = $1`
 	pausedSQL = `
-update {schema}.subscriptions set state = 'paused', reason = $2, state_since = $3, revision = $4
+update {schema}.subscriptions set state = 'paused', reason = $2, state_since = $3, revision = $4, state_event = $5
 where subscription_id = $1`
 	resumedSQL = `
-update {schema}.subscriptions set state = 'active', reason = $2, state_since = $3, paid_until = $4, revision = $5
+update {schema}.subscriptions
+set state = 'active', reason = $2, state_since = $3, paid_until = $4, revision = $5, state_event = null
 where subscription_id = $1`
 	endedSQL = `
-update {schema}.subscriptions set state = 'ended', reason = $2, state_since = $3, revision = $4
+update {schema}.subscriptions set state = 'ended', reason = $2, state_since = $3, revision = $4, state_event = $5
 where subscription_id = $1`
 	assignedSQL = `
 update {schema}.subscriptions
@@ -100,12 +101,12 @@ func (Subscriptions) Apply(w *runner.Writes, e events.Envelope) error {
 	case events.SubscriptionActivated:
 		w.Exec(activatedSQL, v.SubscriptionID, v.At, revision)
 	case events.SubscriptionPaused:
-		w.Exec(pausedSQL, v.SubscriptionID, v.Reason.Reveal(), v.At, revision)
+		w.Exec(pausedSQL, v.SubscriptionID, v.Reason.Reveal(), v.At, revision, e.ID)
 	case events.SubscriptionResumed:
 		w.Exec(resumedSQL, v.SubscriptionID, v.Reason.Reveal(), v.At, null.Time(v.PaidUntil), revision)
 		place(w, v.SubscriptionID, v.Moved)
 	case events.SubscriptionEnded:
-		w.Exec(endedSQL, v.SubscriptionID, v.Reason.Reveal(), v.At, revision)
+		w.Exec(endedSQL, v.SubscriptionID, v.Reason.Reveal(), v.At, revision, e.ID)
 	case events.SubscriptionAddressesAssigned:
 		w.Exec(assignedSQL, v.SubscriptionID, v.StaticIP.Reveal(), v.StaticIPv6Prefix.Reveal(),
 			append([]string{}, personal.RevealAll(v.MACAddresses)...), revision)

@@ -20,6 +20,7 @@ create table {schema}.subscriptions (
   open_invoices uuid[] not null default '{}', -- oldest first
   created_at timestamptz not null,
   state_since timestamptz not null,
+  state_event uuid, -- that told the state paused or ended; null in the others
   revision bigint not null
 );
 create index subscriptions_newest on {schema}.subscriptions (org_id, created_at desc, subscription_id desc);

@@ -38,9 +38,10 @@ type SubscriptionRow struct {
 	OpenInvoice  *id.Invoice `db:"open_invoice_id"`
 	CreatedAt    time.Time   `db:"created_at"`
 	StateSince   time.Time   `db:"state_since"`
-	Revision     int64       `db:"revision"` // of the subscription's stream
-	Blocked      bool        `db:"blocked"`  // the subscriber is blocked by hand
-	Periods      []PeriodRow `db:"-"`        // the newest periods, newest first; only Get fills it
+	StateEvent   *id.Event   `db:"state_event"` // that told the state paused or ended; nil in the others
+	Revision     int64       `db:"revision"`    // of the subscription's stream
+	Blocked      bool        `db:"blocked"`     // the subscriber is blocked by hand
+	Periods      []PeriodRow `db:"-"`           // the newest periods, newest first; only Get fills it
 	// Dunning is the step of dunning, nil = none. Another read model has it: who reads the row fills it in, because
 	// access depends on it.
 	Dunning *entitlement.Dunning `db:"-"`
@@ -87,7 +88,7 @@ type SubscriptionsQuery struct{ Views *runner.Views }
 const subscriptionSelect = `select s.subscription_id, s.org_id, s.subscriber_id, s.plan_id, s.plan_version, s.terms,
 	s.state, s.reason, s.starts_at, s.activated_at, s.paid_until, s.paid_told_at, s.paid_told_event,
 	s.username, s.password_ref, s.static_ip, s.static_ipv6_prefix, s.mac_addresses,
-	s.open_invoices[1] as open_invoice_id, s.created_at, s.state_since, s.revision,
+	s.open_invoices[1] as open_invoice_id, s.created_at, s.state_since, s.state_event, s.revision,
 	exists (select from {schema}.blocks b where b.subscriber_id = s.subscriber_id) as blocked
 	from {schema}.subscriptions s `
 
@@ -149,6 +150,19 @@ func (q SubscriptionsQuery) OfSubscriber(
 			`select reason, event_id, since from {schema}.blocks where subscriber_id = $1`), subscriber)
 	})
 	return rows, block, err
+}
+
+// LastEnded returns the subscription of a subscriber that ended last; nil when none has.
+func (q SubscriptionsQuery) LastEnded(
+	ctx context.Context, org id.Organization, subscriber id.Subscriber,
+) (*SubscriptionRow, error) {
+	var row *SubscriptionRow
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.CollectMaybe(r, &row, pgx.RowToStructByName[SubscriptionRow], q.Views.SQL(SubscriptionsName,
+			subscriptionSelect+`where s.org_id = $1 and s.subscriber_id = $2 and s.state = 'ended'
+				order by s.state_since desc, s.created_at desc limit 1`), org, subscriber)
+	})
+	return row, err
 }
 
 // EverOf names the subscriptions that a subscriber had or has and that were created until an instant, the oldest first.

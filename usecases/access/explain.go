@@ -51,8 +51,9 @@ type Explanation struct {
 	At          time.Time
 	Entitlement entitlement.Entitlement
 	Observed    Observed
-	Services    []Service // of subscriptions that had not ended, the oldest first
-	Refusals    []telemetry.Refusal
+	// Services are subscriptions that had not ended, the oldest first; where all had, the one that ended last.
+	Services []Service
+	Refusals []telemetry.Refusal
 }
 
 // Service is one subscription in an explanation, as it was at the instant.
@@ -141,6 +142,7 @@ func (x *Explanation) whole() {
 		if s.Dunning != nil {
 			step := *s.Dunning
 			step.Since, step.Next = step.Since.Truncate(time.Microsecond), step.Next.Truncate(time.Microsecond)
+			step.Cut.Since = step.Cut.Since.Truncate(time.Microsecond)
 			x.Services[i].Dunning = &step
 		}
 		if s.Hold != nil {
@@ -168,6 +170,15 @@ func (x Explanations) present(
 	owned, block, err := x.Subscriptions.OfSubscriber(ctx, who.OrgID, who.ID)
 	if err != nil {
 		return k, err
+	}
+	if len(owned) == 0 {
+		last, err := x.Subscriptions.LastEnded(ctx, who.OrgID, who.ID)
+		if err != nil {
+			return k, err
+		}
+		if last != nil {
+			owned = append(owned, *last)
+		}
 	}
 	ids := make([]id.Subscription, len(owned))
 	for i, s := range owned {

@@ -247,6 +247,10 @@ func (w *world) check(t *testing.T, c *customer) {
 	for _, s := range shown.Services {
 		held, found := w.directory.Holder(w.org, nil, s.Username, now)
 		answered := w.directory.Present(held.SubscriptionID, now)
+		if s.State == entitlement.Ended {
+			found = true // its name may be another one's, and only what it gives is compared
+			answered = w.directory.Present(s.SubscriptionID, now)
+		}
 		if !found || answered.Grant.Access != s.Access || answered.Grant.Down != s.Rate.Speed.Down ||
 			answered.Grant.Up != s.Rate.Speed.Up || answered.Code != s.Decided.Code {
 			t.Fatalf("at %v routers are answered %+v %v, explained is %+v", now, answered, found, s.Service)

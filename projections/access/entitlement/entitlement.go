@@ -73,6 +73,7 @@ type Subscription struct {
 	Mode        events.BillingMode
 	CreatedAt   time.Time
 	Since       time.Time  // when the present standing began
+	StandingBy  id.Event   // told the standing paused or ended; zero = not known
 	StartsAt    time.Time  // first instant of the service
 	PaidUntil   time.Time  // first instant that is not paid for; zero before the first paid period
 	Told        PaidTold   // about PaidUntil
@@ -96,10 +97,18 @@ type Dunning struct {
 	State   events.DunningState
 	Since   time.Time
 	EventID id.Event // the event that recorded the step
+	// Cut is the suspension that a proposed write-off came after; zero = none, or not known.
+	Cut Cut
 	// NextState is expected to begin at Next, if nothing is paid; "" and zero = not known. A cut is never made by this
 	// alone, but an expected reminder after the paid time is a grace that has begun.
 	NextState events.DunningState
 	Next      time.Time
+}
+
+// Cut is a suspension: when it began, and the event that recorded it.
+type Cut struct {
+	Since   time.Time
+	EventID id.Event
 }
 
 // CapUse records that the traffic which the plan includes is used up.
@@ -137,6 +146,8 @@ type Reason struct {
 	Allows Access    // at most this
 	Since  time.Time // when it began
 	Cause  Cause
+	// Of is the subscription that it is about; zero = all of the subscriber's.
+	Of id.Subscription
 }
 
 // Cause identifies the object that explains a reason.
@@ -169,6 +180,9 @@ func Of(s State, at time.Time) Entitlement {
 	out := Entitlement{Access: None, Reasons: slices.Clone(common)}
 	for _, subscription := range s.Subscriptions {
 		own := strongestFirst(ofSubscription(subscription, at))
+		for i := range own {
+			own[i].Of = subscription.ID
+		}
 		service := Service{SubscriptionID: subscription.ID, Access: min(least(common), least(own))}
 		service.Decided = strongestFirst(slices.Concat(common, own))[0]
 		service.Rate = rateOf(subscription, service.Access, at)
@@ -183,11 +197,15 @@ func Of(s State, at time.Time) Entitlement {
 func ofSubscriber(s State) []Reason {
 	var reasons []Reason
 	if s.Block != nil {
-		reasons = append(reasons, Reason{CodeBlocked, None, s.Block.Since, Cause{"event", id.Any(s.Block.EventID)}})
+		reasons = append(reasons, Reason{
+			Code: CodeBlocked, Allows: None, Since: s.Block.Since, Cause: Cause{"event", id.Any(s.Block.EventID)},
+		})
 	}
 	if len(s.Subscriptions) == 0 {
-		reasons = append(reasons,
-			Reason{CodeNoSubscription, None, s.RegisteredAt, Cause{"subscriber", id.Any(s.SubscriberID)}})
+		reasons = append(reasons, Reason{
+			Code: CodeNoSubscription, Allows: None, Since: s.RegisteredAt,
+			Cause: Cause{"subscriber", id.Any(s.SubscriberID)},
+		})
 	}
 	return reasons
 }

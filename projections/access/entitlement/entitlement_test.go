@@ -170,7 +170,7 @@ func TestOf_EachStandingAtEachInstant(t *testing.T) {
 		}, c.at)
 		want := entitlement.Entitlement{
 			Access: c.may, Services: []entitlement.Service{{SubscriptionID: it, Access: c.may}},
-			Reasons: []entitlement.Reason{{Code: c.code, Allows: c.may, Since: c.since, Cause: c.cause}},
+			Reasons: []entitlement.Reason{{Code: c.code, Allows: c.may, Since: c.since, Cause: c.cause, Of: it}},
 		}
 		if diff := cmp.Diff(want, got, access); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
@@ -205,7 +205,7 @@ func TestOf_ABlockComesFirstAndEndsEverything(t *testing.T) {
 			},
 			{
 				Code: entitlement.CodePaid, Allows: entitlement.Full, Since: changed,
-				Cause: entitlement.Cause{Type: "subscription", ID: id.Any(it)},
+				Cause: entitlement.Cause{Type: "subscription", ID: id.Any(it)}, Of: it,
 			},
 		},
 	}

@@ -23,18 +23,27 @@ type line struct {
 	open []id.Invoice // unpaid invoices of periods, the oldest first
 }
 
-// State is the input of Of after all events that were applied. Subscriptions that have ended are left out. The hours of
-// plans are in a zone.
+// State is the input of Of after all events that were applied. Subscriptions that have ended are left out, except the
+// one that ended last where all have: it says why there is no access. The hours of plans are in a zone.
 func (h *History) State(zone *time.Location) State {
 	s := State{SubscriberID: h.subscriber, RegisteredAt: h.registeredAt, Block: h.block}
+	var last *line
 	for _, l := range h.owned {
 		if l.Standing == Ended {
+			if last == nil || !l.Since.Before(last.Since) {
+				last = l
+			}
 			continue
 		}
 		one := l.Subscription
 		if one.Zone = zone; len(l.open) > 0 {
 			one.OpenInvoice = l.open[0]
 		}
+		s.Subscriptions = append(s.Subscriptions, one)
+	}
+	if len(s.Subscriptions) == 0 && last != nil {
+		one := last.Subscription
+		one.Zone = zone
 		s.Subscriptions = append(s.Subscriptions, one)
 	}
 	return s
@@ -88,13 +97,14 @@ func (h *History) live(e events.SubscriptionEvent, told PaidTold) {
 			}
 		})
 	case events.SubscriptionPaused:
-		h.edit(v.SubscriptionID, func(l *line) { l.Standing, l.Since = Paused, v.At })
+		h.edit(v.SubscriptionID, func(l *line) { l.Standing, l.Since, l.StandingBy = Paused, v.At, told.EventID })
 	case events.SubscriptionResumed:
 		h.edit(v.SubscriptionID, func(l *line) {
-			l.Standing, l.Since, l.PaidUntil, l.Told = Active, v.At, v.PaidUntil, told
+			l.Standing, l.Since, l.StandingBy = Active, v.At, id.Event{}
+			l.PaidUntil, l.Told = v.PaidUntil, told
 		})
 	case events.SubscriptionEnded:
-		h.edit(v.SubscriptionID, func(l *line) { l.Standing, l.Since = Ended, v.At })
+		h.edit(v.SubscriptionID, func(l *line) { l.Standing, l.Since, l.StandingBy = Ended, v.At, told.EventID })
 	case events.SubscriptionCreated, events.SubscriptionAddressesAssigned, events.SubscriptionCredentialsSet,
 		events.SubscriptionCredentialsShown, events.SubscriptionPeriodClosed:
 	}
@@ -137,13 +147,17 @@ func (d *Dunning) After(e events.DunningEvent, recorded id.Event) *Dunning {
 	case events.ServiceSuspended:
 		return &Dunning{State: events.DunningSuspended, Since: v.At, EventID: recorded}
 	case events.WriteOffProposed:
-		return &Dunning{State: events.DunningWrittenOff, Since: v.At, EventID: recorded}
+		next := &Dunning{State: events.DunningWrittenOff, Since: v.At, EventID: recorded}
+		if d != nil && d.State == events.DunningSuspended {
+			next.Cut = Cut{Since: d.Since, EventID: d.EventID}
+		}
+		return next
 	case events.DunningEnded:
 		return nil
 	case events.DunningReviewed:
 		next := Dunning{NextState: v.NextState, Next: v.NextAt}
 		if d != nil {
-			next.State, next.Since, next.EventID = d.State, d.Since, d.EventID
+			next.State, next.Since, next.EventID, next.Cut = d.State, d.Since, d.EventID, d.Cut
 		}
 		if next == (Dunning{}) {
 			return nil

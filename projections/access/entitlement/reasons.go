@@ -17,14 +17,14 @@ func ofSubscription(s Subscription, at time.Time) []Reason {
 		reasons = append(reasons, s.Dunning.reason())
 	}
 	if used := s.Used; used != nil && (used.Until.IsZero() || used.Until.After(at)) {
-		reason := Reason{CodeCapThrottled, Throttled, used.Since, Cause{"event", id.Any(used.EventID)}}
+		reason := because(CodeCapThrottled, Throttled, used.Since, Cause{"event", id.Any(used.EventID)})
 		if s.Terms.Cap.Then == events.CapStop {
 			reason.Code, reason.Allows = CodeCapStopped, None
 		}
 		reasons = append(reasons, reason)
 	}
 	if w, ok := windowAt(s.Terms.Schedule, at, s.zone()); ok {
-		reasons = append(reasons, Reason{CodeSchedule, Full, w.begins, Cause{"subscription", id.Any(s.ID)}})
+		reasons = append(reasons, because(CodeSchedule, Full, w.begins, Cause{"subscription", id.Any(s.ID)}))
 	}
 	return reasons
 }
@@ -43,19 +43,19 @@ func ofStanding(s Subscription, at time.Time) Reason {
 	}
 	switch {
 	case s.Standing == Ended:
-		return Reason{CodeEnded, None, s.Since, itself}
+		return because(CodeEnded, None, s.Since, s.stood(itself))
 	case s.Standing == Paused:
-		return Reason{CodePaused, None, s.Since, itself}
+		return because(CodePaused, None, s.Since, s.stood(itself))
 	case s.StartsAt.After(at):
-		return Reason{CodeNotStarted, None, s.CreatedAt, itself}
+		return because(CodeNotStarted, None, s.CreatedAt, itself)
 	case s.Standing != Active:
-		return Reason{CodeAwaitingPayment, None, s.CreatedAt, owed}
+		return because(CodeAwaitingPayment, None, s.CreatedAt, owed)
 	case s.Mode == events.Postpaid:
-		return Reason{CodePostpaid, Full, s.Since, itself}
+		return because(CodePostpaid, Full, s.Since, itself)
 	case s.PaidUntil.After(at):
 		return s.paid(itself)
 	case s.PaidUntil.IsZero():
-		return Reason{CodeExpired, None, s.Since, owed}
+		return because(CodeExpired, None, s.Since, owed)
 	case s.Dunning != nil && (s.Dunning.State.Rank() > 0 || s.Dunning.NextState == events.DunningReminding):
 		r := s.Dunning.reason()
 		if s.Dunning.State.Rank() == 0 {
@@ -66,29 +66,46 @@ func ofStanding(s Subscription, at time.Time) Reason {
 		}
 		return r
 	}
-	return Reason{CodeExpired, None, s.PaidUntil, owed}
+	return because(CodeExpired, None, s.PaidUntil, owed)
+}
+
+// because makes a reason of the subscription whose reasons are collected.
+func because(code Code, allows Access, since time.Time, cause Cause) Reason {
+	return Reason{Code: code, Allows: allows, Since: since, Cause: cause}
+}
+
+// stood names the event that told the standing. Where it is not known, it names the subscription.
+func (s Subscription) stood(itself Cause) Cause {
+	if s.StandingBy.IsZero() {
+		return itself
+	}
+	return Cause{"event", id.Any(s.StandingBy)}
 }
 
 // paid names the event that told the paid time. Where it is not known, it names the subscription since its standing.
 func (s Subscription) paid(itself Cause) Reason {
 	if s.Told.EventID.IsZero() {
-		return Reason{CodePaid, Full, s.Since, itself}
+		return because(CodePaid, Full, s.Since, itself)
 	}
-	r := Reason{CodePaid, Full, s.Told.At, Cause{"event", id.Any(s.Told.EventID)}}
+	r := because(CodePaid, Full, s.Told.At, Cause{"event", id.Any(s.Told.EventID)})
 	if r.Since.Before(s.StartsAt) {
 		r.Since = s.StartsAt
 	}
 	return r
 }
 
-// reason gives the access that a step of dunning leaves. Its cause is the event that recorded the step.
+// reason gives the access that a step of dunning leaves. Its cause is the event that recorded the step. A proposed
+// write-off takes nothing more from a customer who is suspended, so the suspension stays the reason.
 func (d *Dunning) reason() Reason {
-	r := Reason{CodeGrace, Full, d.Since, Cause{"event", id.Any(d.EventID)}}
+	r := because(CodeGrace, Full, d.Since, Cause{"event", id.Any(d.EventID)})
 	switch d.State {
 	case events.DunningWalledGarden:
 		r.Code, r.Allows = CodeOverdue, WalledGarden
 	case events.DunningSuspended, events.DunningWrittenOff:
 		r.Code, r.Allows = CodeSuspended, None
+		if !d.Cut.EventID.IsZero() {
+			r.Since, r.Cause = d.Cut.Since, Cause{"event", id.Any(d.Cut.EventID)}
+		}
 	case events.DunningNone, events.DunningReminding:
 	}
 	return r
