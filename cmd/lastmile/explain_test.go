@@ -26,7 +26,7 @@ func (k *kit) access(c connection, at string) answer {
 func refusalsOf(x answer) map[string]float64 {
 	got := map[string]float64{}
 	for _, r := range x.list("refusals") {
-		if count, ok := r["count"].(float64); ok && r.text("deviceId") != "" && r.text("at") != "" {
+		if count, ok := r["count"].(float64); ok && r.text("deviceName") != "" && r.text("at") != "" {
 			got[r.text("code")] += count
 		}
 	}
@@ -129,7 +129,7 @@ func TestExplain_TellsWhyACustomerIsOffAndOn(t *testing.T) {
 	services := now.list("services")
 	if now.text("entitled") != "full" || now.text("observed") != "online" || len(services) != 1 ||
 		services[0].text("username") != "amina" || len(services[0].list("sessions")) != 1 ||
-		refusalsOf(now)["wrong_password"] == 0 {
+		services[0].list("sessions")[0].text("deviceName") == "" || refusalsOf(now)["wrong_password"] == 0 {
 		t.Errorf("after the payment and a restart: %v", now)
 	}
 	then := k.access(ours, unpaid) // sessions are kept in whole seconds, so that this one may be seen already

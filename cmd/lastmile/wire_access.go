@@ -85,7 +85,9 @@ func (a *App) wireAccess(ctx context.Context) ([][]httpapi.Route, error) {
 			Holds:   accesscases.Holds{Bus: e.bus, Clock: a.clock},
 			Dunning: accessviews.DunningQuery{Views: e.views},
 		}.Routes(),
-		accessapi.Access{Cases: a.explanations(), Zone: a.zoneOf}.Routes(),
+		accessapi.Access{
+			Cases: a.explanations(), Zone: a.zoneOf, Names: networkviews.DevicesQuery{Views: e.views}.Names,
+		}.Routes(),
 		accessapi.Refusals{
 			Store: a.telemetry, Devices: networkviews.DevicesQuery{Views: e.views}, Clock: a.clock,
 		}.Routes(),

@@ -27,7 +27,7 @@ func (a *App) auditorRoutes() []httpapi.Route {
 	auditor.Register()
 	return accessapi.Differences{
 		Open: auditor.Open.List, Audit: auditor.Now, Looks: a.telemetry.Looks, Devices: auditor.Devices.List,
-		Missing: a.telemetry.Missing,
+		Missing: a.telemetry.Missing, Names: auditor.Devices.Names,
 		Repair: func(ctx context.Context, difference id.Difference, meta commands.Meta) (string, string, error) {
 			done, err := auditor.Repair(ctx, difference, meta)
 			return string(done.Outcome), done.Message, err

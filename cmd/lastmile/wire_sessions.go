@@ -10,6 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
 	"github.com/lastmile-isp/lastmile/projections/access"
+	"github.com/lastmile-isp/lastmile/projections/network"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
 	"github.com/lastmile-isp/lastmile/radius/directory"
 	"github.com/lastmile-isp/lastmile/usecases"
@@ -105,6 +106,7 @@ func (a *App) wireSessions(ctx context.Context) ([][]httpapi.Route, error) {
 	return [][]httpapi.Route{
 		accessapi.Sessions{
 			Store: a.telemetry, Lookups: accesscases.Lookups{Bus: a.engines.bus}, Zone: a.zoneOf,
+			Names: networkviews.DevicesQuery{Views: a.engines.views}.Names,
 		}.Routes(),
 		accessapi.Usage{
 			Store: a.telemetry, Clock: a.clock,

@@ -40,6 +40,7 @@ type Differences struct {
 	Devices func(
 		ctx context.Context, org id.Organization, after networkviews.DeviceKey, max int,
 	) ([]networkviews.DeviceRow, error)
+	Names deviceNames
 }
 
 // differenceKinds are the values that the filter kind accepts.
@@ -85,6 +86,7 @@ type differenceResponse struct {
 	SubscriberID   *id.Subscriber   `json:"subscriberId" doc:"null: not known, or a voucher"`
 	SubscriptionID *id.Subscription `json:"subscriptionId" doc:"null likewise"`
 	DeviceID       id.Device        `json:"deviceId"`
+	DeviceName     *string          `json:"deviceName" doc:"of the router; null: not known"`
 	Since          time.Time        `json:"since"`
 	Expected       string           `json:"expected"`
 	Actual         string           `json:"actual"`
@@ -114,6 +116,7 @@ type auditResponse struct {
 // lookResponse is the latest look at one router.
 type lookResponse struct {
 	DeviceID     id.Device  `json:"deviceId"`
+	DeviceName   string     `json:"deviceName"`
 	LookedAt     *time.Time `json:"lookedAt" doc:"when it was compared last; null: never"`
 	UnseenSince  *time.Time `json:"unseenSince" doc:"null: the latest look compared"`
 	MissingSince *time.Time `json:"reportsMissingSince" doc:"of any router, reports of since then are lost; null: none"`
@@ -139,17 +142,25 @@ func (a Differences) list(ctx context.Context, c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
+	var names namedDevices // set when the page is read
 	show := func(r accessviews.DifferenceRow) differenceResponse {
-		return showDifference(r, looks[r.DeviceID], missing)
+		out := showDifference(r, looks[r.DeviceID], missing)
+		out.DeviceName = names.name(r.DeviceID)
+		return out
 	}
 	return httpapi.SendList(ctx, c, show, func(
 		ctx context.Context, after accessviews.DifferenceKey, max int,
 	) ([]accessviews.DifferenceRow, error) {
-		return a.Open(ctx, c.Org.ID, filter, after, max)
+		list, err := a.Open(ctx, c.Org.ID, filter, after, max)
+		if err != nil {
+			return nil, err
+		}
+		names, err = a.Names.of(ctx, c.Org.ID, len(list), func(i int) id.Device { return list[i].DeviceID })
+		return list, err
 	})
 }
 
-// showDifference writes times in UTC, and null for what is not known.
+// showDifference writes times in UTC, and null for what is not known. The name of the router is left out.
 func showDifference(r accessviews.DifferenceRow, look telemetry.Look, missing time.Time) differenceResponse {
 	return differenceResponse{
 		ID: r.ID, Kind: string(r.Kind), SubscriberID: null.Of(r.SubscriberID),
@@ -175,7 +186,7 @@ func (a Differences) looks(ctx context.Context, c *httpapi.Call) error {
 	return httpapi.SendList(ctx, c, func(r networkviews.DeviceRow) lookResponse {
 		look := looks[r.ID]
 		return lookResponse{
-			DeviceID: r.ID, LookedAt: inUTC(look.LookedAt), UnseenSince: inUTC(look.UnseenSince),
+			DeviceID: r.ID, DeviceName: r.Details.Name, LookedAt: inUTC(look.LookedAt), UnseenSince: inUTC(look.UnseenSince),
 			Why: null.Of(look.Why), MissingSince: null.Time(missing.UTC()),
 		}
 	}, func(ctx context.Context, after networkviews.DeviceKey, max int) ([]networkviews.DeviceRow, error) {

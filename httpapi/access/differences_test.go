@@ -41,6 +41,9 @@ func newDesk(t *testing.T) *desk {
 	}
 	d.Kit = apitest.New(t, nil, accessapi.Differences{
 		Open: d.open, Devices: d.devices, Looks: d.looks, Repair: d.repair, Audit: d.audit,
+		Names: func(_ context.Context, org id.Organization, list []id.Device) (map[id.Device]string, error) {
+			return map[id.Device]string{list[0]: "tower of " + org.String()[:2]}, nil
+		},
 		Missing: func(context.Context) (time.Time, error) { return d.missing, nil },
 	}.Routes())
 	d.org = d.Orgs["acme"].ID
@@ -68,7 +71,8 @@ func (d *desk) devices(
 	if org != d.org {
 		return nil, nil
 	}
-	return []networkviews.DeviceRow{{ID: d.seen}, {ID: d.unseen}}, nil
+	named := events.DeviceDetails{Name: "tower"}
+	return []networkviews.DeviceRow{{ID: d.seen, Details: named}, {ID: d.unseen, Details: named}}, nil
 }
 
 // looks implements accessapi.Differences.
@@ -116,7 +120,7 @@ func TestDifferences_AreListedWithTheirKindRouterAndTheTimeOfTheLook(t *testing.
 	t.Parallel()
 	d := newDesk(t)
 	row := `{"id":"` + d.difference.String() + `","kind":"local_bypass","subscriberId":null,"subscriptionId":null,` +
-		`"deviceId":"` + d.unseen.String() +
+		`"deviceId":"` + d.unseen.String() + `","deviceName":"tower of ` + d.org.String()[:2] +
 		`","since":"2026-03-02T09:00:00Z","expected":"RADIUS","actual":"a secret",` +
 		`"lookedAt":"2026-03-02T09:00:00Z","unseenSince":"2026-03-02T09:01:00Z","reportsMissingSince":null}`
 	const list = "GET /access-differences"
@@ -133,9 +137,9 @@ func TestDifferences_AreListedWithTheirKindRouterAndTheTimeOfTheLook(t *testing.
 
 	const looks = "GET /access-audits"
 	d.wants(t, looks, apitest.Support, "", 200, `{"deviceId":"`+d.seen.String()+
-		`","lookedAt":null,"unseenSince":null,"reportsMissingSince":null,"why":null}`)
+		`","deviceName":"tower","lookedAt":null,"unseenSince":null,"reportsMissingSince":null,"why":null}`)
 	d.wants(t, looks, apitest.Support, "", 200, `{"deviceId":"`+d.unseen.String()+
-		`","lookedAt":"2026-03-02T09:00:00Z","unseenSince":"2026-03-02T09:01:00Z",`+
+		`","deviceName":"tower","lookedAt":"2026-03-02T09:00:00Z","unseenSince":"2026-03-02T09:01:00Z",`+
 		`"reportsMissingSince":null,"why":"router_unreachable"}`)
 	d.missing = d.seenAt
 	d.wants(t, looks, apitest.Support, "", 200, `"reportsMissingSince":"2026-03-02T09:00:00Z"`)

@@ -20,6 +20,7 @@ import (
 type Access struct {
 	Cases accesscases.Explanations
 	Zone  zoneOf
+	Names deviceNames
 }
 
 // Routes lists the endpoint.
@@ -101,6 +102,7 @@ type refusalResponse struct {
 	At             time.Time        `json:"at" doc:"the latest one"`
 	Count          int64            `json:"count"`
 	DeviceID       *id.Device       `json:"deviceId" doc:"the router; null: one that is not known"`
+	DeviceName     *string          `json:"deviceName" doc:"of the router; null likewise"`
 	SubscriptionID *id.Subscription `json:"subscriptionId,omitempty"`
 }
 
@@ -114,20 +116,43 @@ func (a Access) get(ctx context.Context, c *httpapi.Call) error {
 	if err := f.Err(); err != nil {
 		return err
 	}
+	var names namedDevices
 	return httpapi.ReadOne(ctx, c, httpapi.One[id.Subscriber, accesscases.Explanation, accessResponse]{
-		Missing: commands.ErrNoSubscriber, Show: showAccess, Read: func(
+		Missing: commands.ErrNoSubscriber,
+		Show:    func(x accesscases.Explanation) accessResponse { return showAccess(x, names) },
+		Read: func(
 			ctx context.Context, org id.Organization, subscriber id.Subscriber,
 		) (*accesscases.Explanation, error) {
-			return a.Cases.Of(ctx, org, subscriber, at)
+			x, err := a.Cases.Of(ctx, org, subscriber, at)
+			if err != nil || x == nil {
+				return nil, err
+			}
+			seen := routersOf(*x)
+			names, err = a.Names.of(ctx, org, len(seen), func(i int) id.Device { return seen[i] })
+			return x, err
 		},
 	})
 }
 
+// routersOf lists the routers of the sessions and refusals of an explanation.
+func routersOf(x accesscases.Explanation) []id.Device {
+	var seen []id.Device
+	for _, s := range x.Services {
+		for _, session := range s.Sessions {
+			seen = append(seen, session.DeviceID)
+		}
+	}
+	for _, r := range x.Refusals {
+		seen = append(seen, r.DeviceID)
+	}
+	return seen
+}
+
 // showAccess writes lists that are empty as such.
-func showAccess(x accesscases.Explanation) accessResponse {
+func showAccess(x accesscases.Explanation, names namedDevices) accessResponse {
 	out := accessResponse{
 		Entitled: x.Entitlement.Access.String(), Observed: string(x.Observed), Reasons: []accessReason{},
-		Services: []accessService{}, Refusals: showRefusals(x.Refusals),
+		Services: []accessService{}, Refusals: showRefusals(x.Refusals, names),
 	}
 	for _, r := range x.Entitlement.Reasons {
 		out.Reasons = append(out.Reasons, showReason(r))
@@ -143,7 +168,7 @@ func showAccess(x accesscases.Explanation) accessResponse {
 			one.Difference = &accessDifference{d.Expected, d.Actual}
 		}
 		for _, session := range s.Sessions {
-			one.Sessions = append(one.Sessions, showSession(session))
+			one.Sessions = append(one.Sessions, showSession(session, names))
 		}
 		out.Services = append(out.Services, one)
 	}
@@ -174,12 +199,12 @@ func showReason(r entitlement.Reason) accessReason {
 }
 
 // showRefusals writes null for what a refusal does not name.
-func showRefusals(list []telemetry.Refusal) []refusalResponse {
+func showRefusals(list []telemetry.Refusal, names namedDevices) []refusalResponse {
 	out := make([]refusalResponse, len(list))
 	for i, r := range list {
 		out[i] = refusalResponse{
 			Code: r.Code, At: r.At.UTC(), Count: r.Count, DeviceID: null.Of(r.DeviceID),
-			SubscriptionID: null.Of(r.SubscriptionID),
+			DeviceName: names.name(r.DeviceID), SubscriptionID: null.Of(r.SubscriptionID),
 		}
 	}
 	return out

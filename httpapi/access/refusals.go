@@ -30,14 +30,16 @@ func (a Refusals) Routes() []httpapi.Route {
 // get answers with the kinds of refusals that are kept, the latest first.
 func (a Refusals) get(ctx context.Context, c *httpapi.Call) error {
 	type list = httpapi.ListOf[refusalResponse]
+	var names namedDevices
 	return httpapi.ReadOne(ctx, c, httpapi.One[id.Device, []telemetry.Refusal, list]{
 		Missing: commands.ErrNoDevice,
-		Show:    func(all []telemetry.Refusal) list { return list{Data: showRefusals(all)} },
+		Show:    func(all []telemetry.Refusal) list { return list{Data: showRefusals(all, names)} },
 		Read: func(ctx context.Context, org id.Organization, device id.Device) (*[]telemetry.Refusal, error) {
 			row, err := a.Devices.Get(ctx, org, device)
 			if err != nil || row == nil {
 				return nil, err
 			}
+			names = namedDevices{row.ID: row.Details.Name}
 			all, err := a.Store.RefusalsAt(ctx, org, device, a.Clock.Now())
 			return &all, err
 		},

@@ -22,7 +22,8 @@ type Sessions struct {
 	Lookups interface {
 		Record(ctx context.Context, asked usecases.Asked, q accesscases.Lookup) error
 	}
-	Zone zoneOf
+	Zone  zoneOf
+	Names deviceNames
 }
 
 // zoneOf gives the zone of an organization, in which its dates are.
@@ -68,6 +69,7 @@ type sessionResponse struct {
 	VoucherID      *id.Voucher         `json:"voucherId" doc:"null: not a voucher's"`
 	Username       string              `json:"username" doc:"of a voucher its code as it was typed"`
 	DeviceID       id.Device           `json:"deviceId"`
+	DeviceName     *string             `json:"deviceName" doc:"of the router; null: not known"`
 	IPAddress      *string             `json:"ipAddress"`
 	MACAddress     *string             `json:"macAddress"`
 	StartedAt      time.Time           `json:"startedAt"`
@@ -104,7 +106,7 @@ func (a Sessions) list(ctx context.Context, c *httpapi.Call) error {
 		}
 		filter.IP = filter.IP.Unmap() // in one form in the audit log, however it was typed
 	}
-	if filter.IP.IsValid() == filter.At.IsZero() {
+	if f.Err() == nil && filter.IP.IsValid() == filter.At.IsZero() { // one that cannot be read was given, too
 		f.Add("at", "must be given together with ip")
 	}
 	if err := f.Err(); err != nil {
@@ -113,10 +115,16 @@ func (a Sessions) list(ctx context.Context, c *httpapi.Call) error {
 	if filter.IP.IsValid() {
 		c.Writer.Header().Set("Cache-Control", "no-store")
 	}
-	return httpapi.SendList(ctx, c, showSession, func(
+	var names namedDevices // set when the page is read
+	show := func(s telemetry.Session) sessionResponse { return showSession(s, names) }
+	return httpapi.SendList(ctx, c, show, func(
 		ctx context.Context, after telemetry.SessionKey, max int,
 	) ([]telemetry.Session, error) {
 		list, err := a.Store.List(ctx, c.Org.ID, filter, after, max)
+		if err != nil {
+			return nil, err
+		}
+		names, err = a.Names.of(ctx, c.Org.ID, len(list), func(i int) id.Device { return list[i].DeviceID })
 		if err == nil && filter.IP.IsValid() {
 			err = a.Lookups.Record(ctx, c.Asked(), accesscases.Lookup{
 				Address: filter.IP, HadAt: filter.At, Holders: holders(list),
@@ -139,16 +147,27 @@ func holders(list []telemetry.Session) []id.Subscriber {
 
 // get answers with one session.
 func (a Sessions) get(ctx context.Context, c *httpapi.Call) error {
+	var names namedDevices
 	return httpapi.ReadOne(ctx, c, httpapi.One[telemetry.SessionID, telemetry.Session, sessionResponse]{
-		Missing: commands.ErrNoSession, Read: a.Store.Get, Show: showSession,
+		Missing: commands.ErrNoSession,
+		Show:    func(s telemetry.Session) sessionResponse { return showSession(s, names) },
+		Read: func(ctx context.Context, org id.Organization, session telemetry.SessionID) (*telemetry.Session, error) {
+			s, err := a.Store.Get(ctx, org, session)
+			if err != nil || s == nil {
+				return nil, err
+			}
+			names, err = a.Names.of(ctx, org, 1, func(int) id.Device { return s.DeviceID })
+			return s, err
+		},
 	})
 }
 
 // showSession writes times in UTC, and null for what is not known.
-func showSession(s telemetry.Session) sessionResponse {
+func showSession(s telemetry.Session, names namedDevices) sessionResponse {
 	out := sessionResponse{
 		ID: s.ID, SubscriberID: null.Of(s.SubscriberID), SubscriptionID: null.Of(s.SubscriptionID),
-		Username: s.Username, DeviceID: s.DeviceID, MACAddress: null.Of(s.MAC), StartedAt: s.StartedAt.UTC(),
+		Username: s.Username, DeviceID: s.DeviceID, DeviceName: names.name(s.DeviceID),
+		MACAddress: null.Of(s.MAC), StartedAt: s.StartedAt.UTC(),
 		UpdatedAt: s.UpdatedAt.UTC(), EndReason: null.Of(s.EndReason), BytesIn: s.BytesDown, BytesOut: s.BytesUp,
 		Access: null.Of(s.Access),
 	}

@@ -42,7 +42,8 @@ func newLine(t *testing.T) *line {
 	zone := time.FixedZone("EAT", 3*3600)
 	l.Kit = apitest.New(t, nil, accessapi.Sessions{
 		Store: store, Lookups: l,
-		Zone: func(context.Context, id.Organization) (*time.Location, error) { return zone, nil },
+		Zone:  func(context.Context, id.Organization) (*time.Location, error) { return zone, nil },
+		Names: l.names,
 	}.Routes(), accessapi.Usage{
 		Store: store, Clock: clock.NewManual(time.Date(2026, 3, 3, 9, 0, 0, 0, time.UTC)),
 		Known: func(_ context.Context, org id.Organization, s id.Subscriber) (bool, error) {
@@ -86,6 +87,17 @@ func (l *line) Record(_ context.Context, asked usecases.Asked, q accesscases.Loo
 	return l.refuse
 }
 
+// names implements the names of routers: all of Acme are called tower.
+func (l *line) names(_ context.Context, org id.Organization, devices []id.Device) (map[id.Device]string, error) {
+	names := map[id.Device]string{}
+	for _, d := range devices {
+		if org == l.org {
+			names[d] = "tower"
+		}
+	}
+	return names, nil
+}
+
 // want sends a GET and checks status and code.
 func (l *line) want(t *testing.T, status int, code, as, path string) apitest.Answer {
 	t.Helper()
@@ -116,6 +128,7 @@ func TestSessions_AreShownToSupportOfTheirOrganizationOnly(t *testing.T) {
 	one := l.want(t, 200, "", apitest.Support, "/sessions/"+list.Data[0].ID)
 	for _, part := range []string{
 		`"ipAddress":"100.64.0.9"`, `"macAddress":"AA:BB:CC:00:11:22"`, `"bytesIn":100,"bytesOut":10`,
+		`"deviceName":"tower"`,
 		`"startedAt":"2026-03-02T20:29:00Z","updatedAt":"2026-03-02T21:30:00Z","endedAt":null,"endReason":null`,
 		`"access":"full","rate":{"down":10000,"up":5000}`,
 	} {
@@ -154,8 +167,13 @@ func TestSessions_WhoHadAnAddressIsAnsweredAfterItIsAudited(t *testing.T) {
 	}
 	for _, bad := range []string{
 		"ip=100.64.0.9", "at=2026-03-02T21:00:00Z", "ip=x&at=2026-03-02", "ip=fe80::1%25a&at=2026-03-02",
+		"ip=100.64.0.9&at=yesterday",
 	} {
-		l.want(t, 422, "invalid_input", apitest.Support, "/sessions?"+bad)
+		a := l.want(t, 422, "invalid_input", apitest.Support, "/sessions?"+bad)
+		alone := !strings.Contains(bad, "&")
+		if strings.Contains(string(a.Body), "together") != alone {
+			t.Errorf("%s: %s", bad, a.Body)
+		}
 	}
 }
 

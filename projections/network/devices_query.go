@@ -124,6 +124,28 @@ func (q DevicesQuery) Every(ctx context.Context) ([]DeviceRow, error) {
 	return rows, err
 }
 
+// Names gives the names of some routers of an organization, also of decommissioned ones. One that is not known is left
+// out.
+func (q DevicesQuery) Names(
+	ctx context.Context, org id.Organization, devices []id.Device,
+) (map[id.Device]string, error) {
+	type named struct {
+		ID   id.Device `db:"device_id"`
+		Name string    `db:"name"`
+	}
+	var rows []named
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.Collect(r, &rows, pgx.RowToStructByName[named], q.Views.SQL(DevicesName, `
+			select device_id, coalesce(details->>'name', '') as name from {schema}.devices
+			where org_id = $1 and device_id = any($2)`), org, devices)
+	})
+	names := make(map[id.Device]string, len(rows))
+	for _, row := range rows {
+		names[row.ID] = row.Name
+	}
+	return names, err
+}
+
 // Count counts the routers of an organization, without decommissioned ones.
 func (q DevicesQuery) Count(ctx context.Context, org id.Organization) (int, error) {
 	var n int

@@ -167,7 +167,7 @@ func (k *Kit) serve(t *testing.T) {
 			Holds:   accesscases.Holds{Bus: k.Core.Bus, Clock: k.Clock},
 			Dunning: accessviews.DunningQuery{Views: k.views},
 		}.Routes(),
-		accessapi.Access{Cases: k.explanations(people, owned), Zone: k.zoneOf}.Routes(),
+		accessapi.Access{Cases: k.explanations(people, owned), Zone: k.zoneOf}.Routes(), // no router has told anything
 		k.vouchers(),
 	)
 }
