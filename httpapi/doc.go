@@ -45,8 +45,9 @@
 // takes several commands is a use case (package usecases). [SendList] answers lists.
 //
 // Rules of request structs: a field is required unless its json tag says omitempty or omitzero; optional values whose
-// absence matters are pointers. An `enum:"a,b"` tag lists the allowed texts; `doc:"..."` describes a field in OpenAPI.
-// Amounts of requests are of type [Amount], amounts of answers are money.Amount.Number().
+// absence matters are pointers. An `enum:"a,b"` tag lists the allowed texts, in an answer also a type that is
+// [Enumerated]; `doc:"..."` describes a field in OpenAPI. Amounts of requests are of type [Amount], amounts of answers
+// are money.Amount.Number().
 //
 // Package apitest runs an area's routes on a real listener, and sweeps a whole table with bad requests; its packages
 // isptest and moneytest run whole organizations.

@@ -264,6 +264,35 @@ func TestLog_ShowsThePatternAndNeverWhatWasSent(t *testing.T) {
 	}
 }
 
+func TestOpenAPI_AnEnumOfAFieldThatMayBeNullHasNull(t *testing.T) {
+	t.Parallel()
+	type tide struct {
+		Now  string  `json:"now" enum:"low,high"`
+		Next *string `json:"next" enum:"low,high"`
+	}
+	k := apitest.New(t, nil, []httpapi.Route{{
+		Method: "GET", Path: "/tide", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSupport, Summary: "The tide",
+		Response: tide{}, Handle: func(_ context.Context, c *httpapi.Call) error { return c.Send(200, tide{}) },
+	}})
+	var doc struct {
+		Components struct {
+			Schemas struct {
+				Tide struct {
+					Properties map[string]struct{ Enum []any }
+				}
+			}
+		}
+	}
+	k.Do(t, apitest.Request{Path: "/openapi.json"}).Into(t, &doc)
+	of := doc.Components.Schemas.Tide.Properties
+	if diff := cmp.Diff([]any{"low", "high"}, of["now"].Enum); diff != "" {
+		t.Errorf("always a text (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]any{"low", "high", nil}, of["next"].Enum); diff != "" {
+		t.Errorf("may be null (-want +got):\n%s", diff)
+	}
+}
+
 func TestOpenAPI_IsTheRoutersTable(t *testing.T) {
 	t.Parallel()
 	k := apitest.New(t, nil, apitest.NewParcels().Routes(), system(nil).Routes())

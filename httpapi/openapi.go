@@ -190,10 +190,16 @@ var known = map[reflect.Type]object{
 	reflect.TypeFor[json.RawMessage](): {},
 }
 
+// Enumerated is a string type of answers whose texts another package lists, so that a tag would be a second list.
+type Enumerated interface{ Texts() []string }
+
 // of is the schema of a type: a reference when it is a named struct.
 func (s *schemas) of(t reflect.Type) object {
 	if k, ok := known[t]; ok {
 		return k
+	}
+	if e, ok := reflect.Zero(t).Interface().(Enumerated); ok && t.Kind() == reflect.String {
+		return object{"type": "string", "enum": e.Texts()}
 	}
 	if t.Kind() == reflect.Array && t.Len() == 16 {
 		return object{"type": []string{"string", "null"}, "format": "uuid"}
@@ -240,6 +246,19 @@ func (s *schemas) structure(t reflect.Type) object {
 	return object{"$ref": "#/components/schemas/" + name}
 }
 
+// allowed lists the texts of a field. A field that may be null has null among them, because an enum rules out what it
+// does not list.
+func allowed(texts []string, t reflect.Type) []any {
+	list := make([]any, 0, len(texts)+1)
+	for _, text := range texts {
+		list = append(list, text)
+	}
+	if t.Kind() == reflect.Pointer {
+		list = append(list, nil)
+	}
+	return list
+}
+
 // properties describes the fields of a struct.
 func (s *schemas) properties(t reflect.Type) object {
 	props, required := object{}, []string{}
@@ -249,7 +268,7 @@ func (s *schemas) properties(t reflect.Type) object {
 			schema[k] = v
 		}
 		if f.enum != nil {
-			schema["enum"] = f.enum
+			schema["enum"] = allowed(f.enum, t.FieldByIndex(f.index).Type)
 		}
 		if f.doc != "" {
 			schema["description"] = f.doc

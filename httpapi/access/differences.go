@@ -186,8 +186,8 @@ func (a Differences) looks(ctx context.Context, c *httpapi.Call) error {
 	return httpapi.SendList(ctx, c, func(r networkviews.DeviceRow) lookResponse {
 		look := looks[r.ID]
 		return lookResponse{
-			DeviceID: r.ID, DeviceName: r.Details.Name, LookedAt: inUTC(look.LookedAt), UnseenSince: inUTC(look.UnseenSince),
-			Why: null.Of(look.Why), MissingSince: null.Time(missing.UTC()),
+			DeviceID: r.ID, DeviceName: r.Details.Name, LookedAt: inUTC(look.LookedAt),
+			UnseenSince: inUTC(look.UnseenSince), Why: null.Of(look.Why), MissingSince: null.Time(missing.UTC()),
 		}
 	}, func(ctx context.Context, after networkviews.DeviceKey, max int) ([]networkviews.DeviceRow, error) {
 		return a.Devices(ctx, c.Org.ID, after, max)

@@ -44,9 +44,15 @@ type timelineEntry struct {
 
 // timelineCause names the thing with which the entry happened.
 type timelineCause struct {
-	Type string `json:"type" enum:"subscriber,subscription,invoice,credit_note,payment,receipt"`
-	ID   id.Any `json:"id"`
+	Type causeType `json:"type"`
+	ID   id.Any    `json:"id"`
 }
+
+// causeType is the type of the thing.
+type causeType string
+
+// Texts implements httpapi.Enumerated.
+func (causeType) Texts() []string { return subscribersviews.TimelineCauses }
 
 // list answers with a page of entries, newest first. An unknown subscriber is 404.
 func (a Timeline) list(ctx context.Context, c *httpapi.Call) error {
@@ -110,6 +116,6 @@ func showTimelineEntry(
 			ID: null.Of(r.ActorID), Kind: r.ActorKind, Role: null.Of(r.ActorRole),
 			Name: null.Of(names[timelineUser(r)]),
 		},
-		Cause: timelineCause{Type: r.CauseType, ID: r.CauseID},
+		Cause: timelineCause{Type: causeType(r.CauseType), ID: r.CauseID},
 	}
 }

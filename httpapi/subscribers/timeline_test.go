@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/lastmile-isp/lastmile/httpapi/apitest"
 	"github.com/lastmile-isp/lastmile/httpapi/apitest/moneytest"
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -98,6 +100,25 @@ func TestTimeline_TellsWhatHappenedAndWhoDidIt(t *testing.T) {
 		if strings.Contains(body, word) {
 			t.Errorf("%q is in the timeline", word)
 		}
+	}
+}
+
+func TestTimeline_TheDescriptionHasTheTypesOfCauses(t *testing.T) {
+	t.Parallel()
+	k := newMoneyKit(t, moneytest.Options{})
+	var doc struct {
+		Components struct {
+			Schemas struct {
+				TimelineCause struct {
+					Properties struct{ Type struct{ Enum []string } }
+				}
+			}
+		}
+	}
+	k.Do(t, apitest.Request{Path: "/openapi.json"}).Into(t, &doc)
+	described := doc.Components.Schemas.TimelineCause.Properties.Type.Enum
+	if diff := cmp.Diff(subscribersviews.TimelineCauses, described); diff != "" {
+		t.Errorf("(-rows +description):\n%s", diff)
 	}
 }
 

@@ -2,6 +2,7 @@ package subscribersviews_test
 
 import (
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -213,6 +214,14 @@ func TestTimeline_TellsEveryEventThatNamesASubscriber(t *testing.T) {
 		if _, names := e.Data["subscriberId"]; names && !untold[e.Type] && !slices.ContainsFunc(told, of) {
 			t.Errorf("%s is not told", e.Type)
 		}
+	}
+}
+
+func TestTimeline_ListsTheTypesOfCauses(t *testing.T) {
+	t.Parallel()
+	written := slices.Sorted(maps.Keys(subscribersviews.CausesOf()))
+	if diff := cmp.Diff(written, subscribersviews.TimelineCauses); diff != "" {
+		t.Errorf("TimelineCauses (-rows +list):\n%s", diff)
 	}
 }
 
