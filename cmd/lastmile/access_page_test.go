@@ -17,14 +17,20 @@ import (
 // accessFile is the path of the page about access, relative to this package.
 const accessFile = "../../docs/access.md"
 
-// accessRows lists the names in backticks of the first cells of one chapter's table, sorted.
-func accessRows(t *testing.T, title string) []string {
+// accessPage is the text of the page about access.
+func accessPage(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile(accessFile)
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, rest, found := strings.Cut(string(text), "\n## "+title+"\n")
+	return string(text)
+}
+
+// accessRows lists the names in backticks of the first cells of one chapter's table, sorted.
+func accessRows(t *testing.T, title string) []string {
+	t.Helper()
+	_, rest, found := strings.Cut(accessPage(t), "\n## "+title+"\n")
 	if !found {
 		t.Fatalf("%s has no chapter %q", accessFile, title)
 	}
@@ -69,6 +75,65 @@ func noticed(t *testing.T) []string {
 	return words
 }
 
+// repairs lists the kinds of differences, and what a repair answers.
+func repairs(t *testing.T) []string {
+	t.Helper()
+	words := append(wordsIn(t, "../../events/access_difference.go", `(?m)^\t\w+\s+AccessDifferenceKind = "([a-z_]+)"`),
+		wordsIn(t, "../../jobs/access/audit_repair.go", `(?m)^\tRepair\w+\s+RepairOutcome = "([a-z_]+)"`)...)
+	_, fails, _ := strings.Cut(advice(t, "../../httpapi/access/differences.go"), "a sentence. Fails:")
+	fails, _, _ = strings.Cut(fails, "Repair func")
+	for _, m := range regexp.MustCompile(`[a-z]+_[a-z_]+`).FindAllString(fails, -1) {
+		if m != "difference_not_found" {
+			words = append(words, m)
+		}
+	}
+	return words
+}
+
+// TestAccessPage_ExplainsWhatMayBeNull: a field of the answers about access that is null at times has a meaning, and
+// that of sign-ins which are dropped and counted nowhere else has one, too.
+func TestAccessPage_ExplainsWhatMayBeNull(t *testing.T) {
+	t.Parallel()
+	page, names := accessPage(t), []string{"incomplete"}
+	for _, file := range []string{"differences.go", "explain.go"} {
+		names = append(names, wordsIn(t, "../../httpapi/access/"+file,
+			`(?m)^\t\w+\s+\*[\w.]+\s+.json:"(\w+)[",]`)...)
+	}
+	for _, name := range names {
+		if !regexp.MustCompile("`([a-zA-Z]+\\.)?" + name + "`").MatchString(page) {
+			t.Errorf("docs/access.md does not speak of %s", name)
+		}
+	}
+	if len(names) < 15 {
+		t.Errorf("found only %q", names)
+	}
+}
+
+// TestAccessPage_SendsSupportWhereItMayGo: what only an admin may read is said to be an admin's where it is named.
+func TestAccessPage_SendsSupportWhereItMayGo(t *testing.T) {
+	t.Parallel()
+	k := newKit(t).start()
+	server, ok := (*k.app.door.inside.Load()).(*httpapi.Server)
+	if !ok {
+		t.Fatal("the door leads elsewhere")
+	}
+	closed, found := map[string]bool{}, 0
+	for _, r := range server.Routes() {
+		closed[r.Path] = closed[r.Path] || r.Method == "GET" && r.Access == httpapi.AccessAdmin
+	}
+	for line := range strings.Lines(accessPage(t)) {
+		for _, m := range regexp.MustCompile("`GET (/[^`?]*)").FindAllStringSubmatch(line, -1) {
+			found++
+			if closed[m[1]] && !strings.Contains(line, "admin") {
+				t.Errorf("docs/access.md sends support to %s: %s", m[1], line)
+			}
+		}
+	}
+	if found < 20 {
+		t.Errorf("found only %d addresses", found)
+	}
+}
+
 // TestAccessPage_HasEachCode compares the tables of outcomes with the source.
 func TestAccessPage_HasEachCode(t *testing.T) {
 	t.Parallel()
@@ -91,9 +156,13 @@ func TestAccessPage_HasEachCode(t *testing.T) {
 			`(?m)^\tDunning\w+\s+DunningState = "([a-z_]+)"`), 5},
 		"Refused sign-ins":    {refusals, 20},
 		"How a session ended": {causes, 23},
+		"Looks at routers": {append(wordsIn(t, "../../jobs/access/audit.go",
+			`(?m)^\tUnseen\w+\s+= "([a-z_]+)"`), "why"), 6},
+		"Access differences": {repairs(t), 16},
 		"Vouchers": {wordsIn(t, "../../projections/access/vouchers_query.go",
 			`(?m)^\tVoucher\w+\s+= "([a-z_]+)"`), 4},
 	} {
+		slices.Sort(c.source)
 		if diff := cmp.Diff(c.source, accessRows(t, title)); diff != "" || len(c.source) < c.least {
 			t.Errorf("docs/access.md, %s (-source +page), of %d:\n%s", title, len(c.source), diff)
 		}
