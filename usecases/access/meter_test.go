@@ -87,7 +87,15 @@ func (l *line) meter() *accesscases.Meter {
 	m := accesscases.NewMeter(accesscases.MeterConfig{
 		Bus: l.Bus, Store: l.store, Clock: l.clock, Logger: storetest.Quiet(),
 	})
-	coretest.Start(l.t, "caps", runner.NewMemory(m, l.Feed(l.t), storetest.Quiet()))
+	log := l.Feed(l.t)
+	head, err := l.Store.Head(l.t.Context())
+	if err == nil {
+		err = log.Wait(l.t.Context(), head-1) // one that another meter has started may be behind
+	}
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	coretest.Start(l.t, "caps", runner.NewMemory(m, log, storetest.Quiet()))
 	return m
 }
 
