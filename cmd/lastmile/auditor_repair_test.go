@@ -16,8 +16,8 @@ func TestAuditor_ARepairThatCannotBeMadeSaysWhatToDo(t *testing.T) {
 	w := watch(t, 1)
 	w.joins("amina", 1)
 	w.later(3 * time.Minute)
-	w.disturbs(w.r, "ppp/active", router.Item{"name": "amina"}, router.Item{"session-id": "0x81F00077"})
-	d := w.shows(w.r, "session with another number", "stale_session", "unknown_session")["unknown_session"]
+	w.disturbs(w.r, "ppp/active", router.Item{"name": "amina"}, router.Item{"name": "stranger"})
+	d := w.shows(w.r, "session of another name", "stale_session", "unknown_session")["unknown_session"]
 	refused := func(when, code string) {
 		t.Helper()
 		if got := w.repair(d); got != code {

@@ -103,7 +103,8 @@ func (a *App) explanations() accesscases.Explanations {
 		Bus: a.engines.bus, Subscribers: subscribersviews.SubscribersQuery{Views: views},
 		Subscriptions: subscribersviews.SubscriptionsQuery{Views: views},
 		Dunning:       accessviews.DunningQuery{Views: views}, Network: a.telemetry, Kept: a.cfg.SessionsKept,
-		SignIns: signIns{a.customers}, Clock: a.clock, Logger: a.logger,
+		SignIns: signIns{a.customers}, Shown: accessviews.DifferencesQuery{Views: views}.List, Clock: a.clock,
+		Logger: a.logger,
 	}
 }
 

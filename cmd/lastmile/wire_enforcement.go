@@ -11,6 +11,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
 	"github.com/lastmile-isp/lastmile/jobs/access"
 	"github.com/lastmile-isp/lastmile/jobs/network"
+	"github.com/lastmile-isp/lastmile/projections/access"
 	"github.com/lastmile-isp/lastmile/radius/coa"
 )
 
@@ -29,7 +30,7 @@ func (a *App) newEnforcer(p *radiusParts) *accessjobs.Enforcer {
 		Breakers: a.breakers, Locks: a.storage.db, Secrets: a.storage.vault.Secrets,
 		Queue: a.engines.jobs, Clock: a.clock,
 		Outcomes: accessjobs.NewOutcomes(a.metrics), Logger: a.logger, Anywhere: !a.cfg.Production(),
-		Step: a.betweenSteps,
+		Step: a.betweenSteps, Unreported: accessviews.DifferencesQuery{Views: a.engines.views}.Unreported,
 	}
 }
 

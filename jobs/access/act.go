@@ -155,6 +155,9 @@ const acknowledgedTwice = 2
 // carryOut asks the router: by RADIUS, and where that does not help by its own interface. A rate that cannot be changed
 // is had by another sign-in, so the session is ended instead.
 func (d *deed) carryOut(ctx context.Context) (result, error) {
+	if d.c.listed {
+		return d.byRouter(ctx)
+	}
 	heard := silent
 	d.answered = d.state.Ended >= acknowledgedTwice
 	if !d.answered {

@@ -206,6 +206,7 @@ type seen struct {
 	fault    error  // of a router that could not be read
 	found    map[id.Difference]Found
 	doubtful []id.Difference // that are seen and not recorded so, or recorded and not seen
+	recorded map[id.Difference]bool
 }
 
 // observe reads a router, compares it, and keeps when that was. Nothing can be said when the router does not answer, or
@@ -245,6 +246,9 @@ func (a *Auditor) compare(ctx context.Context, row networkviews.DeviceRow) (s se
 		return s, nil
 	}
 	k, err := a.known(ctx, row.OrgID, row.ID)
+	if err == nil {
+		err = a.knowSilent(ctx, shown, &k)
+	}
 	if err != nil {
 		return seen{}, err
 	}
@@ -259,7 +263,10 @@ func (a *Auditor) compare(ctx context.Context, row networkviews.DeviceRow) (s se
 	for _, f := range few(Compare(shown, k), k, recorded) {
 		s.found[f.DifferenceID] = f
 	}
-	s.doubtful = doubtful(s.found, recorded)
+	s.doubtful, s.recorded = doubtful(s.found, recorded), map[id.Difference]bool{}
+	for _, row := range recorded {
+		s.recorded[row.ID] = true
+	}
 	return s, nil
 }
 
@@ -315,12 +322,17 @@ func doubtful(found map[id.Difference]Found, recorded []accessviews.DifferenceRo
 }
 
 // AuditRouter looks at one router. What differs from what is recorded is looked at once more a little later, so that a
-// change on its way is no difference; nothing is recorded before.
+// change on its way is no difference; nothing is recorded before. What is recorded and stays is brought right once more
+// where enforcement does not see it.
 func (a *Auditor) AuditRouter(ctx context.Context, args commands.AuditRouter, cause jobs.Cause) error {
 	s, err := a.observe(ctx, args.DeviceID)
 	a.countPass(s, err)
-	if err != nil || len(s.doubtful) == 0 {
+	if err != nil {
 		return err
+	}
+	a.bringUnreported(ctx, s, func(d id.Difference) bool { return s.recorded[d] }, cause)
+	if len(s.doubtful) == 0 {
+		return nil
 	}
 	return a.Queue.Insert(ctx, commands.ConfirmAudit{DeviceID: args.DeviceID, Doubtful: s.doubtful},
 		id.Derive[id.Any]("access audit confirm", cause.JobID.String()),
@@ -341,7 +353,8 @@ func (a *Auditor) countPass(s seen, err error) {
 	}
 }
 
-// ConfirmAudit looks a second time, and records what is as it was at the first look.
+// ConfirmAudit looks a second time, and records what is as it was at the first look. Then it brings right what
+// enforcement does not see.
 func (a *Auditor) ConfirmAudit(ctx context.Context, args commands.ConfirmAudit, cause jobs.Cause) error {
 	s, err := a.observe(ctx, args.DeviceID)
 	a.countPass(s, err)
@@ -356,6 +369,11 @@ func (a *Auditor) ConfirmAudit(ctx context.Context, args commands.ConfirmAudit, 
 			a.Logger.WarnContext(ctx, "a difference was not recorded", slog.String("error", err.Error()))
 		}
 		a.step("recorded")
+	}
+	twice := func(d id.Difference) bool { return slices.Contains(args.Doubtful, d) }
+	if a.bringUnreported(ctx, s, twice, cause) {
+		return a.Queue.Insert(ctx, commands.AuditRouter{DeviceID: args.DeviceID}, id.New[id.Any](),
+			jobs.Cause{OrgID: cause.OrgID, Actor: auditActor}, 0)
 	}
 	return nil
 }

@@ -26,6 +26,9 @@ type Known struct {
 	Org    id.Organization
 	Device id.Device
 	Open   []telemetry.Session // that are thought to be on the router
+	Silent []telemetry.Session // that ended without a report of the router
+	// LocksOut says that the router's sign-ins are refused for its secret: who is ended there does not come back.
+	LocksOut bool
 	// Refused have the customers whose last try was refused there, and who have had no session since. FirstAt is when
 	// they began to be refused.
 	Refused []telemetry.Refusal
@@ -45,6 +48,7 @@ type Found struct {
 
 	login   LocalLogin          // of unknown_session and local_bypass
 	session telemetry.SessionID // of those about a session that is known
+	silent  *unreported         // of those about a session of a customer whose reports do not come; nil = of no such
 	owner   id.Subscriber       // whose lock a change takes; also of a voucher
 	code    string              // of the last refusal
 	byHand  string              // what a person has to do, where no repair helps; "" = a repair may
@@ -203,22 +207,27 @@ func (c *comparison) session(s routerplan.ObservedSession) {
 		}
 		f.SubscriberID, f.SubscriptionID = c.k.Holder(s.User)
 		c.add(f, subjectName(s))
-	case t == nil || t.SubscriptionID.IsZero() || t.Stamp == "":
-		if s.Uptime < settled && (t == nil || c.k.At.Sub(t.StartedAt) < settled) {
-			return
-		}
-		f := Found{
-			AccessDifference: events.AccessDifference{Kind: events.UnknownSession},
-			Expected:         "no session", Actual: "RADIUS, but not this one, let in " + named(s), login: login,
-		}
-		if t == nil {
-			f.Actual = "RADIUS let in " + named(s) + ", and no session of it was reported"
-		}
-		f.SubscriberID, f.SubscriptionID = c.k.Holder(s.User)
-		c.add(f, subjectName(s))
+	case ours(t):
+		c.entitled(s, *t, nil)
+	case s.Uptime < settled && (t == nil || c.k.At.Sub(t.StartedAt) < settled):
+	case t == nil:
+		c.unreported(s, login)
 	default:
-		c.entitled(s, t)
+		c.ofNobody(s, "RADIUS, but not this one, let in "+named(s), login)
 	}
+}
+
+// ours reports whether a session was let in by this installation, as its reports tell.
+func ours(t *telemetry.Session) bool { return t != nil && !t.SubscriptionID.IsZero() && t.Stamp != "" }
+
+// ofNobody adds a session that RADIUS let in, and that is not known to be one of this installation.
+func (c *comparison) ofNobody(s routerplan.ObservedSession, actual string, login LocalLogin) {
+	f := Found{
+		AccessDifference: events.AccessDifference{Kind: events.UnknownSession},
+		Expected:         "no session", Actual: actual, login: login,
+	}
+	f.SubscriberID, f.SubscriptionID = c.k.Holder(s.User)
+	c.add(f, subjectName(s))
 }
 
 // trialUser is the name that a hotspot gives the trial of a device. Only the way of the login proves one: a person can
@@ -273,34 +282,40 @@ func subjectName(s routerplan.ObservedSession) string {
 	return fmt.Sprint(s.Hotspot, " ", s.MAC, " ", s.User)
 }
 
-// entitled compares a session of ours with what its subscription is entitled to.
-func (c *comparison) entitled(s routerplan.ObservedSession, t *telemetry.Session) {
+// entitled compares a session of a customer with what its subscription is entitled to, and reports whether it is right.
+// silent is not nil when its reports do not come.
+func (c *comparison) entitled(s routerplan.ObservedSession, t telemetry.Session, silent *unreported) bool {
 	p := c.k.Present(t.SubscriptionID)
 	walled, dynamic := c.o.Walled(s.Address)
-	open := func(kind events.AccessDifferenceKind, expected, actual, byHand string) {
+	open := func(kind events.AccessDifferenceKind, expected, actual, byHand string) bool {
+		if silent != nil {
+			actual += silent.told
+			byHand = cmp.Or(byHand, c.staysOff(p.Grant.Access))
+		}
 		c.add(Found{
 			AccessDifference: events.AccessDifference{
 				Kind: kind, SubscriberID: t.SubscriberID, SubscriptionID: t.SubscriptionID,
 			},
-			Expected: expected, Actual: actual, session: t.ID, byHand: byHand,
+			Expected: expected, Actual: actual, session: t.ID, byHand: byHand, silent: silent,
 		}, t.SubscriptionID.String())
+		return false
 	}
 	switch access := p.Grant.Access; {
 	case access == entitlement.None:
-		open(events.UnpaidButOnline, "offline: "+string(p.Code), "online", "")
+		return open(events.UnpaidButOnline, "offline: "+string(p.Code), "online", "")
 	case access == entitlement.WalledGarden && !walled && s.Address != "":
-		open(events.UnpaidButOnline, "walled garden: "+string(p.Code), "online without the walled garden", "")
+		return open(events.UnpaidButOnline, "walled garden: "+string(p.Code), "online without the walled garden", "")
 	case access != entitlement.WalledGarden && walled && dynamic:
-		open(events.PaidButWalledIn, access.String(), "in the walled garden", "")
+		return open(events.PaidButWalledIn, access.String(), "in the walled garden", "")
 	case access != entitlement.WalledGarden && walled:
-		open(events.PaidButWalledIn, access.String(), "in the walled garden by an entry that a person made",
+		return open(events.PaidButWalledIn, access.String(), "in the walled garden by an entry that a person made",
 			"Remove the entry of the customer's address from the address list walled-garden of the router: a person "+
 				"made it.")
-	default:
-		if limit, wrong := c.wrongLimit(s, p); wrong {
-			open(events.WrongRate, spokenRate(p.Grant.Down, p.Grant.Up), limit, "")
-		}
 	}
+	if limit, wrong := c.wrongLimit(s, p); wrong {
+		return open(events.WrongRate, spokenRate(p.Grant.Down, p.Grant.Up), limit, "")
+	}
+	return true
 }
 
 // wrongLimit finds a queue of a session with another limit than it should have. A customer without a limit needs no

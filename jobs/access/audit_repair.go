@@ -153,6 +153,9 @@ func (a *Auditor) repair(ctx context.Context, f Found, meta commands.Meta) (Repa
 		if err := a.asked(ctx, f, nil, meta); err != nil {
 			return Repaired{}, err
 		}
+		if f.silent != nil {
+			return a.repairUnreported(ctx, f, meta)
+		}
 		return a.repairSession(ctx, f, meta)
 	case events.PaidButOffline, events.PortBelowPlan:
 	}
@@ -167,6 +170,13 @@ func (a *Auditor) asked(ctx context.Context, f Found, steps []events.RouterStep,
 		DifferenceID: f.DifferenceID, Steps: steps, By: meta.Actor, CorrelationID: correlationOf(meta),
 	}, meta)
 	return err
+}
+
+// causeOf is the cause of what a person wants.
+func causeOf(meta commands.Meta) jobs.Cause {
+	return jobs.Cause{
+		OrgID: meta.OrgID, Actor: meta.Actor, JobID: id.Any(meta.CommandID), CorrelationID: correlationOf(meta),
+	}
 }
 
 // correlationOf joins everything that follows from a request.
@@ -192,10 +202,7 @@ func (a *Auditor) repairSession(ctx context.Context, f Found, meta commands.Meta
 		c = a.again(*s, f.Kind)
 	}
 	c.asked = &meta
-	done, err := a.act(ctx, *s, c, jobs.Cause{
-		OrgID: meta.OrgID, Actor: meta.Actor, JobID: id.Any(meta.CommandID),
-		CorrelationID: correlationOf(meta),
-	})
+	done, err := a.act(ctx, *s, c, causeOf(meta))
 	switch {
 	case err != nil:
 		return Repaired{}, err
@@ -207,8 +214,22 @@ func (a *Auditor) repairSession(ctx context.Context, f Found, meta commands.Meta
 	case done.action == events.ChangeRate:
 		return Repaired{RepairDone, "The speed of the session was set again."}, nil
 	}
-	return Repaired{RepairDone, "The session was ended. The customer's device signs in again and gets what it should."},
-		nil
+	return Repaired{RepairDone, endedAndBack}, nil
+}
+
+// endedAndBack tells a person that a session was ended.
+const endedAndBack = "The session was ended. The customer's device signs in again and gets what it should."
+
+// repairUnreported ends a session whose reports do not come.
+func (a *Auditor) repairUnreported(ctx context.Context, f Found, meta commands.Meta) (Repaired, error) {
+	done, did, err := a.endUnreported(ctx, f, &meta, causeOf(meta))
+	switch {
+	case err != nil:
+		return Repaired{}, err
+	case !did, done.gone:
+		return Repaired{RepairGone, "The router does not show the session any more, or it is right by now."}, nil
+	}
+	return Repaired{RepairDone, endedAndBack}, nil
 }
 
 // again is the change of a session that is thought to be right.

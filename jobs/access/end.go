@@ -1,13 +1,11 @@
 package accessjobs
 
 import (
-	"cmp"
 	"context"
 	"errors"
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
-	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
 	"github.com/lastmile-isp/lastmile/jobs"
 )
@@ -40,7 +38,8 @@ type Disconnected struct {
 	Error string                // for the person, "" = none
 }
 
-// Disconnect ends a session while a person waits. meta says who. Fails: session_not_found.
+// Disconnect ends a session while a person waits. meta says who. One that is over because its reports stopped may go on
+// at its router, so the router is asked, too. Fails: session_not_found.
 func (e *Enforcer) Disconnect(
 	ctx context.Context, session telemetry.SessionID, meta commands.Meta,
 ) (Disconnected, error) {
@@ -50,7 +49,7 @@ func (e *Enforcer) Disconnect(
 		return Disconnected{}, err
 	case s == nil:
 		return Disconnected{}, commands.ErrNoSession()
-	case s.EndedAt != nil:
+	case s.EndedAt != nil && s.EndReason != telemetry.ReasonLost && s.EndReason != telemetry.ReasonGone:
 		return Disconnected{Ended: true}, nil
 	}
 	lock, err := e.Locks.Lock(ctx, lockName(s.SubscriberID))
@@ -58,13 +57,9 @@ func (e *Enforcer) Disconnect(
 		return Disconnected{}, err
 	}
 	defer lock.Unlock()
-	cause := jobs.Cause{
-		OrgID: meta.OrgID, Actor: meta.Actor, CorrelationID: cmp.Or(meta.CorrelationID, meta.CommandID.String()),
-		JobID: id.Any(meta.CommandID),
-	}
 	c := ending(*s, ReasonOperator)
 	c.asked = &meta
-	done, err := e.act(ctx, *s, c, cause)
+	done, err := e.act(ctx, *s, c, causeOf(meta))
 	switch {
 	case errors.Is(err, errUnreachable), errors.Is(err, context.DeadlineExceeded):
 		return Disconnected{Error: "The router did not answer. The session may go on."}, nil

@@ -3,6 +3,8 @@ package accessjobs
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates/access"
@@ -81,6 +83,9 @@ func (e *Enforcer) Enforce(ctx context.Context, args commands.EnforceAccess, cau
 	if err := e.settle(ctx, args.Sessions, cause); err != nil {
 		return err
 	}
+	if err := e.lookForLost(ctx, args.SubscriberID, cause); err != nil {
+		return err
+	}
 	if done.wait > 0 {
 		return jobrunner.Snooze(done.wait)
 	}
@@ -139,6 +144,41 @@ func (e *Enforcer) later(ctx context.Context, device id.Device, cause jobs.Cause
 	return e.Queue.Insert(ctx, commands.EnforceRouter{DeviceID: device}, id.New[id.Any](), jobs.Cause{
 		OrgID: cause.OrgID, Actor: cause.Actor, CorrelationID: cause.CorrelationID, CausationID: cause.CausationID,
 	}, 0)
+}
+
+// Sessions that were lost for so long do not go on. A look waits for a moment, so that one is enough for many customers
+// of a router.
+const (
+	lostSince = 7 * 24 * time.Hour
+	lookWait  = 5 * time.Second
+)
+
+// lookForLost has the auditor look at the routers that may have sessions of a subscriber whose reports do not come:
+// lost ones that were granted something else, and those that were found before.
+func (e *Enforcer) lookForLost(ctx context.Context, subscriber id.Subscriber, cause jobs.Cause) error {
+	at := e.Clock.Now()
+	lost, err := e.Sessions.LostOf(ctx, cause.OrgID, subscriber, at.Add(-lostSince))
+	if err != nil {
+		return err
+	}
+	var routers []id.Device
+	if e.Unreported != nil {
+		if routers, err = e.Unreported(ctx, cause.OrgID, subscriber); err != nil {
+			return err
+		}
+	}
+	for _, s := range lost {
+		s.EndedAt = nil
+		if _, wrong := e.wanted(s, at); wrong {
+			routers = append(routers, s.DeviceID)
+		}
+	}
+	slices.SortFunc(routers, func(a, b id.Device) int { return strings.Compare(a.String(), b.String()) })
+	for _, device := range slices.Compact(routers) {
+		err = errors.Join(err, e.Queue.Insert(ctx, commands.AuditRouter{DeviceID: device}, id.New[id.Any](),
+			jobs.Cause{OrgID: cause.OrgID, Actor: auditActor}, lookWait))
+	}
+	return err
 }
 
 // settle records the outcomes of announcements whose program died, as far as they show: a session that has ended, or

@@ -12,3 +12,6 @@ func FewForTest(o routerplan.Observed, k Known, recorded []accessviews.Differenc
 
 // ByHand tells a person about a difference that the button cannot end; "" = it can.
 func (f Found) ByHand() string { return f.byHand }
+
+// Let reports whether a difference is of a session whose reports do not come, and which may be ended unasked.
+func (f Found) Let() bool { return f.silent != nil && f.silent.let }

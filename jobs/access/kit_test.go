@@ -141,6 +141,7 @@ func newKit(t *testing.T) *kit {
 		Outcomes: accessjobs.NewOutcomes(nil), Logger: storetest.Quiet(), Anywhere: true,
 	}
 	k.Register()
+	(&accessjobs.Auditor{Enforcer: k.Enforcer, Every: time.Hour}).Register()
 	coretest.Start(t, "jobs", k.Queue)
 	return k
 }

@@ -15,7 +15,7 @@ import (
 // mostPorts bounds the ports of one router whose speed is asked for: each is a round trip.
 const mostPorts = 32
 
-// Observe reads what a router shows about the customers who are online, some columns of ten menus, and the speed of
+// Observe reads what a router shows about the customers who are online, some columns of eleven menus, and the speed of
 // the ports of customers. It writes nothing. A router that answers not at all, or not in time, gives an error and no
 // part of it. Fails: device_not_found, device_unreachable, router_refused.
 func (w *Workers) Observe(ctx context.Context, device id.Device) (routerplan.Observed, error) {

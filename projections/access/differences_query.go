@@ -77,3 +77,16 @@ func (q DifferencesQuery) OfDevice(
 	})
 	return rows, err
 }
+
+// Unreported lists the routers that show a session of a subscriber which was not reported to us.
+func (q DifferencesQuery) Unreported(
+	ctx context.Context, org id.Organization, subscriber id.Subscriber,
+) ([]id.Device, error) {
+	var devices []id.Device
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.Collect(r, &devices, pgx.RowTo[id.Device], q.Views.SQL(DifferencesName, `select distinct device_id
+			from {schema}.differences where org_id = $1 and subscriber_id = $2 and kind = $3`),
+			org, subscriber, events.UnknownSession)
+	})
+	return devices, err
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/projections/subscribers"
 )
 
 // Round makes a meter that was not started do once what it does when it runs.
@@ -16,4 +17,9 @@ var Served = served
 func (m *Meter) Next() id.Subscription {
 	line, _, _ := m.next()
 	return line.subject.SubscriptionID
+}
+
+// UnreportedForTest corrects an explanation of a subscriber by what routers show.
+func (x Explanations) UnreportedForTest(ctx context.Context, out *Explanation, who subscribersviews.SubscriberRow) {
+	x.unreported(ctx, out, who)
 }

@@ -56,6 +56,7 @@ func ObserveReads() []Read {
 		{Menu: MenuHotspot, Props: []string{propertyID, propertyName, propertyInterface, propertyDisabled}},
 		{Menu: MenuVlan, Props: []string{propertyID, propertyName, propertyInterface}},
 		{Menu: MenuEthernet, Props: []string{propertyID, propertyName}},
+		{Menu: MenuRadius, Props: []string{propertyID, "service", propertyComment, propertyDisabled}},
 	}
 }
 
@@ -70,7 +71,11 @@ type Observed struct {
 	Nets   []netip.Prefix // more addresses in the walled garden, which a person put there
 	Ranges []AddressRange // likewise
 	Ports  []ObservedPort // whose speed the router tells
+	Asks   Asks
 }
+
+// Asks tells which sign-ins the router takes to the platform's RADIUS server, and to no other one.
+type Asks struct{ PPP, Hotspot bool }
 
 // AddressRange has all addresses from First to Last, which are of one family.
 type AddressRange struct{ First, Last netip.Addr }
@@ -121,7 +126,10 @@ type ObservedPort struct {
 
 // Observe reads what a router shows. Rows that cannot be read are left out.
 func Observe(s Snapshot) Observed {
-	out := Observed{Garden: map[string]bool{}, Ports: observedPorts(s)}
+	out := Observed{
+		Garden: map[string]bool{}, Ports: observedPorts(s),
+		Asks: Asks{PPP: asksUs(s, "ppp"), Hotspot: asksUs(s, "hotspot")},
+	}
 	made := map[[2]string][]string{} // interfaces by user and MAC
 	for _, r := range s[MenuPPPoESession] {
 		key := [2]string{r["user"], observedMAC(r["remote-address"])}
@@ -159,6 +167,20 @@ func Observe(s Snapshot) Observed {
 		}
 	}
 	return out
+}
+
+// asksUs reports whether the RADIUS clients of a service are the platform's alone.
+func asksUs(s Snapshot, service string) (us bool) {
+	for _, r := range s[MenuRadius] {
+		switch {
+		case isTrue(r[propertyDisabled]) || !slices.Contains(splitList(r["service"]), service):
+		case r[propertyComment] != bootstrapComment:
+			return false
+		default:
+			us = true
+		}
+	}
+	return us
 }
 
 // wall adds an entry of the address list of the walled garden: an address, a network or a range.

@@ -1,0 +1,64 @@
+package telemetry
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
+
+// SQL of sessions that ended without a report of their router, so that they may go on there. More than four of one
+// username are too old to be meant.
+const (
+	silentSQL = `select ` + columns + `
+	from (select distinct * from unnest($2::text[])) k (username)
+	cross join lateral (select * from {schema}.sessions s where s.device_id = $1 and s.username = k.username
+		and s.ended_by = 2 and not s.address_only order by s.started_at desc limit 4) x`
+	lostOfSQL = `select ` + columns + ` from {schema}.sessions x where x.org_id = $1 and x.subscriber_id = $2
+		and x.ended_at >= $3 and x.end_reason = '` + ReasonLost + `' and not x.address_only
+		and not exists (select from {schema}.sessions y where y.org_id = x.org_id and y.subscriber_id = x.subscriber_id
+			and y.calling = x.calling and y.started_at > x.started_at)`
+	locksOutSQL = `select coalesce((select max(r.at) from {schema}.refusals r
+			where r.device_id = $1 and r.at >= $2 and r.code = any($3)) > coalesce((select max(x.updated_at)
+			from {schema}.sessions x where x.device_id = $1 and x.ended_at is null), '-infinity'), false)`
+)
+
+// Silent lists the sessions of some usernames at a router that ended without a report of it, as lost ones did. The
+// router may have them still.
+func (s *Store) Silent(ctx context.Context, device id.Device, usernames []string) ([]Session, error) {
+	return s.silent(ctx, silentSQL, device.UUID(), usernames)
+}
+
+// LostOf lists a subscriber's sessions that were lost since an instant, where the same device has begun no other one.
+func (s *Store) LostOf(
+	ctx context.Context, org id.Organization, subscriber id.Subscriber, since time.Time,
+) ([]Session, error) {
+	return s.silent(ctx, lostOfSQL, org.UUID(), subscriber.UUID(), since)
+}
+
+// silent reads sessions with one of the statements.
+func (s *Store) silent(ctx context.Context, sql string, args ...any) ([]Session, error) {
+	rows, err := s.db.Owner.Query(ctx, s.text(sql), args...)
+	if err != nil {
+		return nil, fmt.Errorf("read sessions that fell silent: %w", err)
+	}
+	list, err := pgx.CollectRows(rows, pgx.RowToStructByName[Session])
+	if err != nil {
+		return nil, fmt.Errorf("read sessions that fell silent: %w", err)
+	}
+	return list, nil
+}
+
+// LocksOut reports whether a router was refused something with one of some codes since an instant, and has reported no
+// open session after that.
+func (s *Store) LocksOut(ctx context.Context, device id.Device, codes []string, since time.Time) (bool, error) {
+	var out bool
+	err := s.db.Owner.QueryRow(ctx, s.text(locksOutSQL), device.UUID(), since, codes).Scan(&out)
+	if err != nil {
+		return false, fmt.Errorf("look for refusals of a router: %w", err)
+	}
+	return out, nil
+}

@@ -1,0 +1,73 @@
+package telemetry_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/telemetry"
+)
+
+// TestLostOf_ASessionThatFellSilentMayGoOn until its device has another one, or its router told its end.
+func TestLostOf_ASessionThatFellSilentMayGoOn(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	k.commit(t, k.at(telemetry.Start, 0, 0, 0), k.at(telemetry.Interim, time.Minute, 5, 5))
+	s := k.openOne(t)
+	found := func(when string, lost, silent int) {
+		t.Helper()
+		mine, err := k.LostOf(t.Context(), s.OrgID, s.SubscriberID, noon.Add(-time.Hour))
+		if err != nil || len(mine) != lost {
+			t.Errorf("%s: lost %+v, %v", when, mine, err)
+		}
+		at, err := k.Silent(t.Context(), s.DeviceID, []string{s.Username, "nobody", s.Username})
+		if err != nil || len(at) != silent {
+			t.Errorf("%s: silent %+v, %v", when, at, err)
+		}
+	}
+	found("open", 0, 0)
+	if _, err := k.CloseLost(t.Context(), noon.Add(time.Hour)); err != nil {
+		t.Fatal(err)
+	}
+	found("lost", 1, 1)
+	if later, err := k.LostOf(t.Context(), s.OrgID, s.SubscriberID, noon.Add(time.Hour)); err != nil || len(later) > 0 {
+		t.Errorf("lost long ago: %+v, %v", later, err)
+	}
+	if others, err := k.LostOf(t.Context(), id.New[id.Organization](), s.SubscriberID, noon); err != nil ||
+		len(others) > 0 {
+		t.Errorf("of another organization: %+v, %v", others, err)
+	}
+	k.commit(t, k.at(telemetry.Stop, 2*time.Minute, 9, 9))
+	found("its end was told", 0, 0)
+}
+
+// TestLocksOut_UntilTheRouterReportsAnOpenSessionAgain: other refusals, old ones and those of other routers count not.
+func TestLocksOut_UntilTheRouterReportsAnOpenSessionAgain(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	k.commit(t, k.at(telemetry.Start, 0, 0, 0))
+	s := k.openOne(t)
+	codes := []string{"wrong_secret", "unproven"}
+	is := func(when string, device id.Device, since time.Time, want bool) {
+		t.Helper()
+		if got, err := k.LocksOut(t.Context(), device, codes, since); err != nil || got != want {
+			t.Errorf("%s: %v, %v", when, got, err)
+		}
+	}
+	other := k.refused("wrong_password", noon.Add(time.Minute), 1)
+	wrong := k.refused("wrong_secret", noon.Add(time.Minute), 1)
+	other.DeviceID, wrong.DeviceID = s.DeviceID, s.DeviceID
+	is("nothing", s.DeviceID, noon, false)
+	if err := k.SaveRefusals(t.Context(), []telemetry.Refusal{other}); err != nil {
+		t.Fatal(err)
+	}
+	is("another refusal", s.DeviceID, noon, false)
+	if err := k.SaveRefusals(t.Context(), []telemetry.Refusal{wrong}); err != nil {
+		t.Fatal(err)
+	}
+	is("refused", s.DeviceID, noon, true)
+	is("long ago", s.DeviceID, noon.Add(time.Hour), false)
+	is("elsewhere", id.New[id.Device](), noon, false)
+	k.commit(t, k.at(telemetry.Interim, 5*time.Minute, 5, 5))
+	is("reported since", s.DeviceID, noon, false)
+}

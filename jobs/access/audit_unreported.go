@@ -1,0 +1,228 @@
+package accessjobs
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"net/netip"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/aggregates/access"
+	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/telemetry"
+	"github.com/lastmile-isp/lastmile/jobs"
+	"github.com/lastmile-isp/lastmile/projections/access/entitlement"
+	"github.com/lastmile-isp/lastmile/radius"
+)
+
+// locksOutFor is how long a refusal of a router's secret counts when nothing else was heard of the router.
+const locksOutFor = time.Hour
+
+// locksOut are the refusals for which nobody can sign in at a router.
+var locksOut = []string{radius.WrongSecret.String(), radius.SecretDoubtful.String(), radius.Unproven.String()}
+
+// unreported is a session that a router shows by RADIUS, and whose reports do not come
+// (docs/rules/access-auditor.md#sessions-without-reports).
+type unreported struct {
+	session telemetry.Session // the one that was reported once, or what the router shows of it
+	stamp   string            // of what the customer was entitled to when it was compared
+	told    string            // what people are told about its reports
+	// let says that this installation let it in: it has reported it once, or the router asks no other RADIUS server.
+	// Others are never ended unasked.
+	let   bool
+	never bool // it was never reported
+}
+
+// unreported compares a row of RADIUS that no open session is. A customer's is compared with the entitlement. When it
+// is right, only people can have its reports come again, and the button must not end it.
+func (c *comparison) unreported(s routerplan.ObservedSession, login LocalLogin) {
+	t := c.lost(s)
+	if t != nil && !ours(t) {
+		c.ofNobody(s, "RADIUS, but not this one, let in "+named(s), login)
+		return
+	}
+	u := &unreported{told: ", and no session of it was reported", never: t == nil}
+	if t == nil {
+		t = c.shown(s)
+		if t.SubscriptionID.IsZero() {
+			c.ofNobody(s, "RADIUS let in "+named(s)+u.told, login)
+			return
+		}
+		u.let = c.o.Asks.PPP && !s.Hotspot || c.o.Asks.Hotspot && s.Hotspot
+	} else {
+		u.told = ", and it was reported until " + t.UpdatedAt.UTC().Format(time.RFC3339) + " only"
+		u.let = true
+	}
+	u.session, u.stamp = *t, c.k.Present(t.SubscriptionID).Grant.Stamp()
+	u.session.EndedAt = nil
+	if ip, err := netip.ParseAddr(s.Address); err == nil {
+		u.session.IP = &ip
+	}
+	if !c.entitled(s, *t, u) {
+		return
+	}
+	c.add(Found{
+		AccessDifference: events.AccessDifference{
+			Kind: events.UnknownSession, SubscriberID: t.SubscriberID, SubscriptionID: t.SubscriptionID,
+		},
+		Expected: "a session that is reported", Actual: "RADIUS let in " + named(s) + u.told, login: login,
+		byHand: unheard,
+	}, t.SubscriptionID.String())
+}
+
+// unheard tells a person what to do about a session that is right and not reported.
+const unheard = "The customer is online as he should be, but this router's reports do not arrive. Look at its " +
+	"accounting (/ppp aaa, or the profile of the hotspot), at UDP port 1813 on the way, and at its RADIUS secret. " +
+	"Ending the session would help nobody."
+
+// staysOff says what to do where a customer who is ended cannot come back; "" = he can, or has nothing to come back to.
+func (c *comparison) staysOff(given entitlement.Access) string {
+	if !c.k.LocksOut || given < entitlement.Throttled {
+		return ""
+	}
+	return "The router's sign-ins are refused, so the customer would not come back. " + otherSecret
+}
+
+// lost finds the session that a row was until its reports stopped: the one with the row's key, or of its device, that
+// was reported while the row was there.
+func (c *comparison) lost(s routerplan.ObservedSession) *telemetry.Session {
+	var best *telemetry.Session
+	began := c.k.At.Add(-s.Uptime)
+	for i := range c.k.Silent {
+		t := &c.k.Silent[i]
+		is := t.Username == s.User && (t.Service == "hotspot") == s.Hotspot && !t.UpdatedAt.Add(settled).Before(began)
+		if s.Key != "" {
+			is = is && strings.EqualFold(t.SessionKey, s.Key)
+		} else {
+			is = is && s.MAC != "" && strings.EqualFold(t.MAC, s.MAC)
+		}
+		if is && (best == nil || t.UpdatedAt.After(best.UpdatedAt)) {
+			best = t
+		}
+	}
+	return best
+}
+
+// shown makes a session of what a router shows; its subscription is zero when nobody has the username. Its id is of
+// the day, so that the customer can be found to have been ended on that day already.
+func (c *comparison) shown(s routerplan.ObservedSession) *telemetry.Session {
+	t := telemetry.Session{
+		OrgID: c.k.Org, DeviceID: c.k.Device, SessionKey: s.Key, Username: s.User, MAC: s.MAC, Service: "pppoe",
+	}
+	if s.Hotspot {
+		t.Service = "hotspot"
+	}
+	t.SubscriberID, t.SubscriptionID = c.k.Holder(s.User)
+	t.ID = id.Derive[telemetry.SessionID]("session without reports", c.k.Device.String(), t.SubscriptionID.String(),
+		s.MAC, c.k.Present(t.SubscriptionID).Grant.Stamp(), c.k.At.UTC().Format(time.DateOnly))
+	return &t
+}
+
+// silentNames lists the usernames of rows of RADIUS that no open session is, each once.
+func silentNames(o routerplan.Observed, k Known) []string {
+	c := &comparison{o: o, k: k}
+	c.index()
+	var names []string
+	for _, s := range o.Sessions {
+		if s.Radius && c.known(s) == nil {
+			names = append(names, s.User)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// knowSilent adds what is known about the sessions of a router whose reports do not come.
+func (a *Auditor) knowSilent(ctx context.Context, o routerplan.Observed, k *Known) (err error) {
+	names := silentNames(o, *k)
+	if len(names) == 0 {
+		return nil
+	}
+	if k.Silent, err = a.Sessions.Silent(ctx, k.Device, names); err != nil {
+		return err
+	}
+	k.LocksOut, err = a.Sessions.LocksOut(ctx, k.Device, locksOut, k.At.Add(-locksOutFor))
+	return err
+}
+
+// bringUnreported brings right, unasked, what was seen twice of sessions whose reports do not come: they are no open
+// sessions, so that enforcement does not see them. What fails is tried at the next look.
+func (a *Auditor) bringUnreported(
+	ctx context.Context, s seen, is func(id.Difference) bool, cause jobs.Cause,
+) (changed bool) {
+	for difference, f := range s.found {
+		if f.silent == nil || !f.silent.let || f.byHand != "" || !is(difference) ||
+			a.pauses.rests(f.silent.session.ID, a.Clock.Now()) {
+			continue
+		}
+		_, did, err := a.endUnreported(ctx, f, nil, cause)
+		changed = changed || did
+		switch {
+		case errors.Is(err, errRefused):
+			a.pauses.refused(f.silent.session.ID, a.Clock.Now())
+		case errors.Is(err, errUnreachable), errors.Is(err, errIncomplete), ctx.Err() != nil:
+			return changed
+		case err != nil:
+			a.Logger.WarnContext(ctx, "a session without reports cannot be brought right",
+				slog.String("device_id", f.DeviceID.String()), slog.String("error", err.Error()))
+		}
+	}
+	return changed
+}
+
+// endUnreported ends a session whose reports do not come, at the router's own interface, which shows it; asked is of
+// the person who wants it, nil = nobody. Nothing is done, and did is false, while reports wait, when a report has come
+// meanwhile, when the customer is entitled to something else than when it was compared, and unasked when who has
+// access was ended for the same on that day: what a router does not give him then, it does not give by another sign-in.
+func (a *Auditor) endUnreported(
+	ctx context.Context, f Found, asked *commands.Meta, cause jobs.Cause,
+) (done result, did bool, err error) {
+	u := f.silent
+	lock, err := a.Locks.Lock(ctx, lockName(u.session.SubscriberID))
+	if err != nil {
+		return result{}, false, err
+	}
+	defer lock.Unlock()
+	p := a.Entitled.Directory.Present(u.session.SubscriptionID, a.Clock.Now())
+	if a.behind(ctx) != "" || p.Grant.Stamp() != u.stamp {
+		return result{}, false, nil
+	}
+	if heard, err := a.heard(ctx, u.session); err != nil || heard {
+		return result{}, false, err
+	}
+	if asked == nil && u.never && p.Grant.Access != entitlement.None {
+		state, _, err := bus.LoadUnchecked[access.Enforcement](ctx, a.Bus, u.session.ID)
+		if err != nil || state.Ended > 0 {
+			return result{}, false, err
+		}
+	}
+	done, err = a.act(ctx, u.session, change{
+		action: events.EndOnline, reason: reasonOf(f, string(p.Code)), asked: asked, listed: true,
+		after: events.SessionGrant{Access: p.Grant.Access.String(), Down: p.Grant.Down, Up: p.Grant.Up},
+	}, cause)
+	return done, err == nil, err
+}
+
+// reasonOf is why a session without reports is ended.
+func reasonOf(f Found, code string) string {
+	if f.Kind == events.WrongRate {
+		return ReasonRate
+	}
+	return cmp.Or(code, ReasonAuditor)
+}
+
+// heard reports whether a session without reports has one that is open by now.
+func (a *Auditor) heard(ctx context.Context, s telemetry.Session) (bool, error) {
+	list, err := a.Sessions.OpenOf(ctx, s.SubscriberID)
+	return slices.ContainsFunc(list, func(t telemetry.Session) bool {
+		return t.ID == s.ID || t.DeviceID == s.DeviceID && t.Username == s.Username &&
+			(strings.EqualFold(t.SessionKey, s.SessionKey) || s.SessionKey == "" && strings.EqualFold(t.MAC, s.MAC))
+	}), err
+}

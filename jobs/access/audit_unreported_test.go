@@ -1,0 +1,184 @@
+package accessjobs_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/telemetry"
+	"github.com/lastmile-isp/lastmile/jobs/access"
+	"github.com/lastmile-isp/lastmile/jobs/runner"
+	"github.com/lastmile-isp/lastmile/projections/access/entitlement"
+	"github.com/lastmile-isp/lastmile/radius/directory"
+	"github.com/lastmile-isp/lastmile/simulators/handset"
+)
+
+// silentTown has one customer, online by RADIUS of this installation alone, whose reports do not come: they stopped ten
+// minutes ago, or never came.
+func silentTown(hotspot, never bool) *town {
+	town := newTown()
+	town.add("amina", entitlement.Full, hotspot, true)
+	town.shown.Asks = routerplan.Asks{PPP: !hotspot, Hotspot: hotspot}
+	if !never {
+		s := town.known.Open[0]
+		s.UpdatedAt = noon.Add(-10 * time.Minute)
+		ended := s.UpdatedAt
+		s.EndedAt, s.EndReason = &ended, telemetry.ReasonLost
+		town.known.Silent = []telemetry.Session{s}
+	}
+	town.known.Open = nil
+	return town
+}
+
+// TestCompare_ASessionWhoseReportsDoNotCome: the router shows a session by RADIUS of a customer whom it does not report
+// any more, or never did. What it is follows from what the customer is entitled to, and what is right is for people.
+func TestCompare_ASessionWhoseReportsDoNotCome(t *testing.T) {
+	t.Parallel()
+	of := func(access entitlement.Access, code entitlement.Code) func(*town) {
+		return func(town *town) {
+			p := directory.Present{Code: code, Grant: directory.Grant{Access: access}}
+			if access != entitlement.None {
+				p.Grant.Down, p.Grant.Up, p.RateLimit = 10_000, 2_000, "2M/10M"
+			}
+			town.present[town.names["amina"]] = p
+		}
+	}
+	const unpaid, suspended = events.UnpaidButOnline, entitlement.CodeSuspended
+	none := of(entitlement.None, suspended)
+	walled := func(town *town) { town.shown.Garden[town.shown.Sessions[0].Address] = true }
+	otherSpeed := func(town *town) { town.shown.Queues[0].Limit = "1M/1M" }
+	for name, c := range map[string]struct {
+		change     func(*town)
+		kind       events.AccessDifferenceKind
+		byHand     bool
+		never, let bool
+	}{
+		"suspended":          {none, unpaid, false, false, true},
+		"suspended, never":   {none, unpaid, false, true, true},
+		"overdue":            {of(entitlement.WalledGarden, "overdue"), unpaid, false, false, true},
+		"paid and walled in": {walled, events.PaidButWalledIn, false, false, true},
+		"other speed":        {otherSpeed, events.WrongRate, false, false, true},
+		"paid":               {func(*town) {}, events.UnknownSession, true, false, false},
+		"paid, never":        {func(*town) {}, events.UnknownSession, true, true, false},
+		"paid and walled in, but could not come back": {func(town *town) {
+			walled(town)
+			town.known.LocksOut = true
+		}, events.PaidButWalledIn, true, false, true},
+		"suspended, and would not come back": {func(town *town) {
+			none(town)
+			town.known.LocksOut = true
+		}, unpaid, false, false, true},
+		"suspended, let in by who knows which RADIUS server": {func(town *town) {
+			none(town)
+			town.shown.Asks = routerplan.Asks{}
+		}, unpaid, false, true, false},
+		"let in by another RADIUS server, as it was reported": {func(town *town) {
+			town.known.Silent[0].Stamp = ""
+		}, events.UnknownSession, false, false, false},
+		"another session of before": {func(town *town) {
+			town.known.Silent[0].UpdatedAt = noon.Add(-2 * time.Hour)
+			town.shown.Asks = routerplan.Asks{}
+			none(town)
+		}, unpaid, false, false, false},
+		"of nobody": {func(town *town) { delete(town.names, "amina") }, events.UnknownSession, false, true, false},
+	} {
+		for _, hotspot := range []bool{false, true} {
+			town := silentTown(hotspot, c.never)
+			c.change(town)
+			got := accessjobs.Compare(town.shown, town.known)
+			if len(got) != 1 || got[0].Kind != c.kind || (got[0].ByHand() != "") != c.byHand || got[0].Let() != c.let {
+				t.Errorf("%s, hotspot %v: %+v", name, hotspot, got)
+			}
+		}
+	}
+}
+
+// TestCompare_WhatIsToldAboutMissingReportsIsTrue: until when there were reports, or that there were none.
+func TestCompare_WhatIsToldAboutMissingReportsIsTrue(t *testing.T) {
+	t.Parallel()
+	for never, want := range map[bool]string{
+		false: ", and it was reported until 2026-03-02T11:50:00Z only",
+		true:  ", and no session of it was reported",
+	} {
+		got := accessjobs.Compare(silentTown(false, never).shown, silentTown(false, never).known)
+		if len(got) != 1 || !strings.HasSuffix(got[0].Actual, want) || got[0].Expected != "a session that is reported" {
+			t.Errorf("never %v: %+v", never, got)
+		}
+	}
+}
+
+// silence has the router lose all reports from now on, until its session is lost.
+func (k *kit) silence(s telemetry.Session) telemetry.Session {
+	k.t.Helper()
+	if err := k.nas.SetFaults(handset.Faults{LoseStarts: 1, LoseInterims: 1, LoseStops: 1}); err != nil {
+		k.t.Fatal(err)
+	}
+	k.idle()
+	if _, err := k.store.CloseLost(k.t.Context(), s.UpdatedAt.Add(time.Second)); err != nil {
+		k.t.Fatal(err)
+	}
+	return k.session(s)
+}
+
+// TestDisconnect_ALostSessionGoesOnAtItsRouter until the router was asked; then it is over.
+func TestDisconnect_ALostSessionGoesOnAtItsRouter(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	s := k.silence(k.online())
+	if s.EndReason != telemetry.ReasonLost || len(k.nas.Sessions()) != 1 {
+		t.Fatalf("session %+v, %d at the router", s, len(k.nas.Sessions()))
+	}
+	meta := commands.Meta{CommandID: id.New[id.Command](), OrgID: k.org, Actor: k.cause().Actor}
+	done, err := k.Disconnect(t.Context(), s.ID, meta)
+	if err != nil || !done.Ended || done.Via != events.ViaRadius || len(k.nas.Sessions()) != 0 {
+		t.Errorf("%+v, %v; %d at the router", done, err, len(k.nas.Sessions()))
+	}
+}
+
+// TestEnforce_ALostSessionHasItsRouterLookedAt when it was granted something else than the customer is entitled to, and
+// when the auditor has seen that its reports do not come. One that is right, or whose device came back, has not.
+func TestEnforce_ALostSessionHasItsRouterLookedAt(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	looks := func() int {
+		t.Helper()
+		if err := k.enforce(); err != nil {
+			t.Fatal(err)
+		}
+		list, err := jobrunner.Waiting[commands.AuditRouter](t.Context(), k.Queue)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(list)
+	}
+	s := k.silence(k.online())
+	if n := looks(); n != 0 {
+		t.Errorf("%d looks at a router whose lost session is right", n)
+	}
+	k.block(true)
+	if n := looks(); n != 1 {
+		t.Errorf("%d looks after the customer was blocked", n)
+	}
+	k.block(false)
+	other := newKit(t)
+	other.Unreported = func(_ context.Context, org id.Organization, who id.Subscriber) ([]id.Device, error) {
+		if org != other.org || who != other.subscriber {
+			t.Errorf("asked about %s of %s", who, org)
+		}
+		return []id.Device{other.device}, nil
+	}
+	if err := other.enforce(); err != nil {
+		t.Fatal(err)
+	}
+	if list, err := jobrunner.Waiting[commands.AuditRouter](t.Context(), other.Queue); err != nil || len(list) != 1 {
+		t.Errorf("looks %v, %v", list, err)
+	}
+	if n := k.requests.Load(); n != 0 || len(k.history(s)) != 0 {
+		t.Errorf("%d requests about a lost session, history %v", n, k.history(s))
+	}
+}
