@@ -1,6 +1,8 @@
 package commands
 
 import (
+	"time"
+
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -29,6 +31,7 @@ type RecordSessionChange struct {
 	Session events.EnforcedSession
 	Via     events.EnforcementVia
 	Found   bool
+	Lapsed  bool // as in events.SessionChanged
 }
 
 // RecordSessionRefusal records that the router refused what was announced, once for each way and message; the
@@ -108,6 +111,13 @@ type LeaveRouter struct {
 	Position uint64          `json:"position"` // of the event, which the directory must know
 }
 
+// TellServiceEnded records the ends of the sessions that a router ended when it removed a service.
+type TellServiceEnded struct {
+	ServiceID id.Service `json:"serviceId"`
+	DeviceID  id.Device  `json:"deviceId"`
+	At        time.Time  `json:"at"` // when the service was gone
+}
+
 // EndOnlineSession ended one session in an earlier version of the program. Nobody asks for it any more; a job that was
 // left waiting at an upgrade becomes an EnforceLimit.
 type EndOnlineSession struct {
@@ -121,6 +131,7 @@ func (EnforceRouter) Kind() string    { return "access_enforce_router" }
 func (EnforceAll) Kind() string       { return "access_enforce_all" }
 func (EnforceLimit) Kind() string     { return "access_enforce_limit" }
 func (LeaveRouter) Kind() string      { return "access_leave_router" }
+func (TellServiceEnded) Kind() string { return "access_service_ended" }
 func (EndOnlineSession) Kind() string { return "access_end_session" }
 
 // Device is the router that is called.

@@ -80,7 +80,10 @@ type SessionChanged struct {
 	EnforcementStep
 	Via   EnforcementVia `json:"via,omitempty"` // "" = found
 	Found bool           `json:"found"`         // it was so already when it was looked at
-	At    time.Time      `json:"at"`
+	// Lapsed says that nothing was changed as far as is known: the router did not answer until the session was over, or
+	// needed no change any more.
+	Lapsed bool      `json:"lapsed,omitempty"`
+	At     time.Time `json:"at"`
 }
 
 // SessionChangeRefused records that a router refused, in its words. It is tried in another way, or again.

@@ -43,7 +43,7 @@ func evolveEnforcement(s Enforcement, e events.EnforcementEvent) Enforcement {
 		s.Pending, s.Refused = &e.EnforcementStep, ""
 	case events.SessionChanged:
 		s.Pending, s.Refused = nil, ""
-		if e.Action == events.EndOnline {
+		if e.Action == events.EndOnline && !e.Lapsed {
 			s.Ended++
 		}
 	case events.SessionChangeRefused:
@@ -72,7 +72,8 @@ func decideEnforcement(
 			return nil, nil
 		}
 		return []events.EnforcementEvent{events.SessionChanged{
-			EnforcedSession: s.Session, EnforcementStep: *s.Pending, Via: c.Via, Found: c.Found, At: now,
+			EnforcedSession: s.Session, EnforcementStep: *s.Pending, Via: c.Via, Found: c.Found, Lapsed: c.Lapsed,
+			At: now,
 		}}, nil
 	case commands.RecordSessionRefusal:
 		if s.Pending == nil || s.Refused == refusalKey(c.Via, c.Message) {

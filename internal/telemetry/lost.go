@@ -21,6 +21,12 @@ const (
 		and x.ended_at >= $3 and x.end_reason = '` + ReasonLost + `' and not x.address_only
 		and not exists (select from {schema}.sessions y where y.org_id = x.org_id and y.subscriber_id = x.subscriber_id
 			and y.calling = x.calling and y.started_at > x.started_at)`
+	servedSQL = `select ` + columns + ` from {schema}.sessions x where x.device_id = $1 and x.called = any($2)
+		and x.subscriber_id is not null and x.id in (
+			select id from {schema}.sessions where device_id = $1 and ended_at is null and started_at <= $4
+			union all select id from {schema}.sessions
+				where ended_at >= $3 and ended_at <= $4 and device_id = $1 and end_reason = 'admin_reset')
+		order by x.started_at, x.id`
 	locksOutSQL = `select coalesce((select max(r.at) from {schema}.refusals r
 			where r.device_id = $1 and r.at >= $2 and r.code = any($3)) > coalesce((select max(x.updated_at)
 			from {schema}.sessions x where x.device_id = $1 and x.ended_at is null), '-infinity'), false)`
@@ -37,6 +43,14 @@ func (s *Store) LostOf(
 	ctx context.Context, org id.Organization, subscriber id.Subscriber, since time.Time,
 ) ([]Session, error) {
 	return s.silent(ctx, lostOfSQL, org.UUID(), subscriber.UUID(), since)
+}
+
+// EndedBy lists the sessions of customers that a router ended between two instants because it removed servers of some
+// names: those that it has reported as ended by it, and those of which nothing was heard yet.
+func (s *Store) EndedBy(
+	ctx context.Context, device id.Device, servers []string, since, until time.Time,
+) ([]Session, error) {
+	return s.silent(ctx, servedSQL, device.UUID(), servers, since, until)
 }
 
 // silent reads sessions with one of the statements.

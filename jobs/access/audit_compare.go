@@ -58,6 +58,7 @@ type Found struct {
 // pure (docs/rules/access-auditor.md#kinds).
 func Compare(o routerplan.Observed, k Known) []Found {
 	c := &comparison{o: o, k: k, seen: map[telemetry.SessionID]bool{}, found: map[id.Difference]Found{}}
+	c.online = map[id.Subscription]bool{}
 	c.index()
 	for _, s := range o.Sessions {
 		c.session(s)
@@ -131,6 +132,7 @@ type comparison struct {
 	byUser map[string][]*telemetry.Session
 	limits map[string]string // of queues, by their target
 	seen   map[telemetry.SessionID]bool
+	online map[id.Subscription]bool // with a session whose reports do not come
 	found  map[id.Difference]Found
 }
 
@@ -379,7 +381,8 @@ func (c *comparison) refused() {
 			began = r.At
 		}
 		p := c.k.Present(r.SubscriptionID)
-		if p.Grant.Access < entitlement.Throttled || !wronged && c.k.At.Sub(began) < settled {
+		if c.online[r.SubscriptionID] || p.Grant.Access < entitlement.Throttled ||
+			!wronged && c.k.At.Sub(began) < settled {
 			continue
 		}
 		c.add(Found{

@@ -60,6 +60,7 @@ func (c *comparison) unreported(s routerplan.ObservedSession, login LocalLogin) 
 		u.told = ", and it was reported until " + t.UpdatedAt.UTC().Format(time.RFC3339) + " only"
 		u.let = true
 	}
+	c.online[t.SubscriptionID] = true
 	u.session, u.stamp = *t, c.k.Present(t.SubscriptionID).Grant.Stamp()
 	u.session.EndedAt = nil
 	if ip, err := netip.ParseAddr(s.Address); err == nil {

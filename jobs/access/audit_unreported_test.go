@@ -35,10 +35,16 @@ func silentTown(hotspot, never bool) *town {
 	return town
 }
 
-// TestCompare_ASessionWhoseReportsDoNotCome: the router shows a session by RADIUS of a customer whom it does not report
-// any more, or never did. What it is follows from what the customer is entitled to, and what is right is for people.
-func TestCompare_ASessionWhoseReportsDoNotCome(t *testing.T) {
-	t.Parallel()
+// silentStory changes a town without reports, and has what follows.
+type silentStory struct {
+	change     func(*town)
+	kind       events.AccessDifferenceKind
+	byHand     bool
+	never, let bool
+}
+
+// silentStories are by what happened.
+func silentStories() map[string]silentStory {
 	of := func(access entitlement.Access, code entitlement.Code) func(*town) {
 		return func(town *town) {
 			p := directory.Present{Code: code, Grant: directory.Grant{Access: access}}
@@ -52,12 +58,7 @@ func TestCompare_ASessionWhoseReportsDoNotCome(t *testing.T) {
 	none := of(entitlement.None, suspended)
 	walled := func(town *town) { town.shown.Garden[town.shown.Sessions[0].Address] = true }
 	otherSpeed := func(town *town) { town.shown.Queues[0].Limit = "1M/1M" }
-	for name, c := range map[string]struct {
-		change     func(*town)
-		kind       events.AccessDifferenceKind
-		byHand     bool
-		never, let bool
-	}{
+	return map[string]silentStory{
 		"suspended":          {none, unpaid, false, false, true},
 		"suspended, never":   {none, unpaid, false, true, true},
 		"overdue":            {of(entitlement.WalledGarden, "overdue"), unpaid, false, false, true},
@@ -85,8 +86,21 @@ func TestCompare_ASessionWhoseReportsDoNotCome(t *testing.T) {
 			town.shown.Asks = routerplan.Asks{}
 			none(town)
 		}, unpaid, false, false, false},
+		"paid, and refused before": {func(town *town) {
+			town.known.Refused = []telemetry.Refusal{{
+				SubscriptionID: town.names["amina"], Code: "unpaid", FirstAt: noon.Add(-time.Hour),
+				At: noon.Add(-time.Hour),
+			}}
+		}, events.UnknownSession, true, true, false},
 		"of nobody": {func(town *town) { delete(town.names, "amina") }, events.UnknownSession, false, true, false},
-	} {
+	}
+}
+
+// TestCompare_ASessionWhoseReportsDoNotCome: the router shows a session by RADIUS of a customer whom it does not report
+// any more, or never did. What it is follows from what the customer is entitled to, and what is right is for people.
+func TestCompare_ASessionWhoseReportsDoNotCome(t *testing.T) {
+	t.Parallel()
+	for name, c := range silentStories() {
 		for _, hotspot := range []bool{false, true} {
 			town := silentTown(hotspot, c.never)
 			c.change(town)

@@ -43,6 +43,9 @@ func (e *Enforcer) Register() {
 	jobrunner.AddWorker(e.Queue, e.EnforceLimit, jobrunner.Options{
 		Queue: "access", MaxAttempts: 5, Backoff: jobrunner.Doubling(time.Second, enforceEvery),
 	})
+	jobrunner.AddWorker(e.Queue, e.TellServiceEnded, jobrunner.Options{
+		Queue: "access", MaxAttempts: 20, Backoff: jobrunner.Doubling(time.Second, time.Minute),
+	})
 	jobrunner.AddWorker(e.Queue, e.HandOver, jobrunner.Options{Queue: "access", MaxAttempts: 5})
 	jobrunner.AddWorker(e.Queue, e.EnforceAll, jobrunner.Options{MaxAttempts: 1})
 	jobrunner.Every(e.Queue, enforceEvery, commands.EnforceAll{})
@@ -203,11 +206,26 @@ func (e *Enforcer) settle(ctx context.Context, list []id.Online, cause jobs.Caus
 		}
 		d := &deed{e: e, s: telemetry.Session{ID: id.As[telemetry.SessionID](online), OrgID: state.Session.OrgID},
 			cause: cause}
-		if err := d.execute(ctx, commands.RecordSessionChange{Session: state.Session, Found: true}); err != nil {
+		if err := d.execute(ctx, commands.RecordSessionChange{
+			Session: state.Session, Found: true, Lapsed: lapsed(s, *state.Pending),
+		}); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// lapsed reports whether a change that was announced came to nothing as far as is known: the session is over, and its
+// router has not ended it, or it goes on with something else than was announced, which it does not need any more.
+func lapsed(s *telemetry.Session, step events.EnforcementStep) bool {
+	switch {
+	case s == nil:
+		return true
+	case s.EndedAt == nil:
+		return step.Action == events.EndOnline || grantOf(*s) != step.After
+	}
+	return s.EndReason == telemetry.ReasonLost || s.EndReason == telemetry.ReasonReplaced ||
+		s.EndReason == telemetry.ReasonRestarted
 }
 
 // EnforceAll asks for the job of each router that has a session with something else than it should, and of each

@@ -459,3 +459,30 @@ func TestEnforce_EverySessionThatReportsEnds(t *testing.T) {
 		t.Errorf("blocked for half an hour: %d still online at the router", n)
 	}
 }
+
+// TestEnforce_AnAnnouncementWhoseRouterNeverAnswersComesToNothing: its session was lost meanwhile, or its customer is
+// entitled to it again. Nobody wrote to the router, and nothing else is told.
+func TestEnforce_AnAnnouncementWhoseRouterNeverAnswersComesToNothing(t *testing.T) {
+	t.Parallel()
+	for _, loses := range []bool{true, false} {
+		k := newKit(t)
+		s := k.online()
+		k.deaf()
+		k.menus.away = true
+		k.block(true)
+		if err := k.enforce(); err != nil {
+			t.Fatal(err)
+		}
+		if loses {
+			k.silence(s)
+		} else {
+			k.block(false)
+		}
+		if err := k.enforce(s); err != nil {
+			t.Fatal(err)
+		}
+		if got := k.changed(s); !got.Lapsed || got.Via != "" {
+			t.Errorf("lost %v: %+v", loses, got)
+		}
+	}
+}

@@ -17,6 +17,7 @@ const (
 	ReasonOperator     = "operator"       // a person ended the session
 	ReasonSessionLimit = "session_limit"  // a newer session took its place
 	ReasonDevice       = "device_removed" // the router is no longer one of ours
+	ReasonService      = "service"        // its service was removed from the router, or made anew
 	ReasonRate         = "rate"           // another speed, by the hours of the plan or another cap
 )
 

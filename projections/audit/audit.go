@@ -113,7 +113,9 @@ func (Log) Apply(w *runner.Writes, e events.Envelope) error {
 			RunID: v.RunID, OrgID: v.OrgID, DeviceID: v.DeviceID, ServiceID: v.ServiceID, Step: v.Step, By: v.By,
 		}, v.Message)
 	case events.SessionChanged:
-		return writeRouter(w, e, sessionWrite(v.EnforcedSession, v.EnforcementStep, v.Via, v.Found), "")
+		if !v.Lapsed {
+			return writeRouter(w, e, sessionWrite(v.EnforcedSession, v.EnforcementStep, v.Via, v.Found), "")
+		}
 	case events.SessionChangeRefused:
 		return writeRouter(w, e, sessionWrite(v.EnforcedSession, v.EnforcementStep, v.Via, false), v.Message)
 	case events.AccessRepairWritten:

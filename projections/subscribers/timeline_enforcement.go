@@ -26,6 +26,7 @@ var sessionReasons = map[string]string{
 	"operator":         "a person wanted it",
 	"session_limit":    "a newer session took its place",
 	"device_removed":   "its router was removed",
+	"service":          "its service was removed or made anew",
 	"rate":             "the plan or the hour gives another speed",
 }
 
@@ -45,6 +46,9 @@ func ofEnforcement(e events.EnforcementEvent) happening {
 	switch v := e.(type) {
 	case events.SessionChangeAnnounced: // its outcome has a row
 	case events.SessionChanged:
+		if v.Lapsed {
+			return about("A session was not changed, since its router did not answer in time: ", v.Reason)
+		}
 		if v.Via == events.ViaUnverified {
 			return about("The router acknowledged another speed of a session, which could not be read back: ", v.Reason)
 		}

@@ -78,6 +78,12 @@ func names(service id.Service) resourceNames {
 	}
 }
 
+// ServerNames lists the names that a service's servers of customers have, which its sessions tell.
+func ServerNames(service id.Service) []string {
+	n := names(service)
+	return []string{n.pppoe, n.hotspot}
+}
+
 // ofProfile reports whether a hotspot is a service's by its profile: an operator may rename the hotspot, which has no
 // comment.
 func ofProfile(r Row, n resourceNames) bool { return r["profile"] == n.hotspotProfile }

@@ -4,6 +4,7 @@
 //	SessionChangeAnnounced ──► timer "settle:<session>" ──► the same job, which finds the outcome
 //	SessionChanged         ──► the timer is disarmed
 //	DeviceDecommissioned   ──► job LeaveRouter: the sessions of the router are ended
+//	ServiceRemoved, ServiceTornDown ──► job TellServiceEnded: the ends of its sessions are recorded
 //
 // The process compares nothing and remembers no entitlement. An event says only that something may have changed, and
 // the job looks at what is true when it runs, so events may come twice, late or in any number
@@ -11,7 +12,7 @@
 // have died between a call to a router and the record of it.
 //
 // One instance serves all subscriptions of a subscriber, because a block is of the subscriber. A router that is
-// decommissioned leaves no instance.
+// decommissioned and a service that is removed leave no instance.
 package enforcement
 
 import (
@@ -78,6 +79,8 @@ func handled() []processmanagers.Handled {
 		processmanagers.Follow(func(e events.VoucherMoved) string { return e.VoucherID.String() }),
 		processmanagers.Follow(func(e events.VoucherVoided) string { return e.VoucherID.String() }),
 		processmanagers.Follow(func(e events.DeviceDecommissioned) string { return e.DeviceID.String() }),
+		processmanagers.Follow(func(e events.ServiceRemoved) string { return e.ServiceID.String() }),
+		processmanagers.Follow(func(e events.ServiceTornDown) string { return e.ServiceID.String() }),
 		processmanagers.On(func(e events.SessionChangeAnnounced) string { return e.SubscriberID.String() }),
 		processmanagers.Follow(func(e events.SessionChanged) string { return e.SubscriberID.String() }),
 	}
@@ -99,6 +102,17 @@ func decide(s State, in processmanagers.Input, now time.Time) (processmanagers.O
 	case events.DeviceDecommissioned:
 		return processmanagers.Output{Jobs: []commands.Job{
 			commands.LeaveRouter{DeviceID: e.DeviceID, OrgID: e.OrgID, Position: in.Event.Position},
+		}}, nil
+	case events.ServiceRemoved:
+		if e.Abandoned { // its router was not reached, and its sessions go on
+			return processmanagers.Output{}, nil
+		}
+		return processmanagers.Output{Jobs: []commands.Job{
+			commands.TellServiceEnded{ServiceID: e.ServiceID, DeviceID: e.DeviceID, At: e.At},
+		}}, nil
+	case events.ServiceTornDown:
+		return processmanagers.Output{Jobs: []commands.Job{
+			commands.TellServiceEnded{ServiceID: e.ServiceID, DeviceID: e.DeviceID, At: e.At},
 		}}, nil
 	}
 	subscriber, err := id.Parse[id.Subscriber](Process().Key(*in.Event))

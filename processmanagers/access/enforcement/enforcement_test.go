@@ -49,7 +49,9 @@ func changing() []events.Event {
 func TestEnforcement_EveryEventBelongsToItsSubscriber(t *testing.T) {
 	t.Parallel()
 	left := events.DeviceDecommissioned{DeviceID: id.As[id.Device](who)} // a router has a job of its own
-	processtest.CheckKeys(t, enforcement.Process(), who.String(), append(changing(), announced, changed, left)...)
+	service := id.As[id.Service](who)                                    // and so has a service
+	processtest.CheckKeys(t, enforcement.Process(), who.String(), append(changing(), announced, changed, left,
+		events.ServiceRemoved{ServiceID: service}, events.ServiceTornDown{ServiceID: service})...)
 }
 
 func TestEnforcement_EachChangeLeadsToOneJobAndNothingIsRemembered(t *testing.T) {
@@ -68,6 +70,19 @@ func TestEnforcement_ARouterThatIsDecommissionedIsLeft(t *testing.T) {
 		Then(processmanagers.Output{Jobs: []commands.Job{
 			commands.LeaveRouter{DeviceID: router, OrgID: org, Position: processtest.Position},
 		}})
+}
+
+func TestEnforcement_TheEndsOfAServicesSessionsAreTold(t *testing.T) {
+	t.Parallel()
+	told := commands.TellServiceEnded{ServiceID: id.New[id.Service](), DeviceID: session.DeviceID, At: start}
+	removed := events.ServiceRemoved{ServiceID: told.ServiceID, DeviceID: told.DeviceID, At: start}
+	anew := events.ServiceTornDown{ServiceID: told.ServiceID, DeviceID: told.DeviceID, At: start}
+	for _, e := range []events.Event{removed, anew} {
+		processtest.For(t, enforcement.Process(), start).When(e).
+			Then(processmanagers.Output{Jobs: []commands.Job{told}})
+	}
+	removed.Abandoned = true // the router was not reached, so its sessions go on
+	processtest.For(t, enforcement.Process(), start).When(removed).Then(processmanagers.Output{})
 }
 
 func TestEnforcement_AnAnnouncementWithoutAnOutcomeIsLookedAt(t *testing.T) {
