@@ -84,3 +84,30 @@ func TestReports_AnUnknownJumpWithinASessionIsNoOtherSession(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// TestCommit_AVeryLateReportIsBelievedWhereItsSessionProvesIt: the end is when it happened, so that the address was not
+// the customer's in between. A router's clock that was set meanwhile proves nothing, and neither does a new session.
+func TestCommit_AVeryLateReportIsBelievedWhereItsSessionProvesIt(t *testing.T) {
+	t.Parallel()
+	const days = 72 * time.Hour
+	for name, c := range map[string]struct {
+		known      bool
+		came, late time.Duration
+		ended      time.Duration
+	}{
+		"the end came three days later":      {true, time.Hour + days, days, time.Hour},
+		"the router's clock was set by days": {true, time.Hour, days, time.Hour},
+		"the session is not known":           {false, time.Hour + days, days, time.Hour + days},
+	} {
+		k := open(t)
+		if c.known {
+			k.commit(t, k.at(telemetry.Start, 0, 0, 0))
+		}
+		stop := k.at(telemetry.Stop, time.Hour, 5, 5)
+		stop.At, stop.Late = noon.Add(c.came), c.late
+		k.commit(t, stop)
+		if got := k.only(t); !got.Ended.Equal(noon.Add(c.ended)) {
+			t.Errorf("%s: it ended %s", name, got.Ended)
+		}
+	}
+}

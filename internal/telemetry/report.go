@@ -44,6 +44,8 @@ type Report struct {
 	Online  time.Duration   `json:"online"` // Acct-Session-Time
 	At      time.Time       `json:"at"`     // when it happened, by our clock
 	Cause   uint32          `json:"cause"`  // RFC 2866, 5.10; 0 = none
+	// Late is by how much it happened before At, as the router says, where that is too long to be believed by itself.
+	Late time.Duration `json:"late,omitzero"`
 }
 
 // Bounds of counters: what is above is a fault of the router, and sums must stay within 64 bits.

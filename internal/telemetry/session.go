@@ -168,6 +168,7 @@ func (b *book) apply(r Report) {
 	default:
 		return
 	}
+	r = b.believe(r)
 	s := b.find(r)
 	if s == nil {
 		given := b.Resolve(r)
@@ -190,6 +191,25 @@ func (b *book) apply(r Report) {
 	if r.Kind == Stop && (s.EndedBy != reported || r.At.Before(*s.EndedAt)) {
 		s.EndedAt, s.EndedBy, s.EndReason = new(r.At), reported, reason(r.Cause)
 	}
+}
+
+// believe gives a report that came very late the instant at which it happened, where a known session proves it: its
+// start and the time online lead there, and not to when the report came.
+func (b *book) believe(r Report) Report {
+	if r.Late == 0 || r.Online == 0 {
+		return r
+	}
+	early := r
+	early.At = r.At.Add(-r.Late)
+	proves := func(r Report) bool {
+		return slices.ContainsFunc(b.byName[nameKey{r.Device, r.Session, r.User}], func(s *Session) bool {
+			return r.At.Add(-r.Online).Sub(s.StartedAt).Abs() <= r.tolerance()
+		})
+	}
+	if proves(early) && !proves(r) {
+		return early
+	}
+	return r
 }
 
 // find gives the session that a report is about, nil when it is a new one. A report without time online is about the

@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// A record of the spool is the byte recordForm and the fields of a report, each in the shortest form. Older programs
+// A record of the spool is the byte recordForm and the fields of a report, each in the shortest form; a field that most
+// reports do not have comes last, where there is one. Older programs
 // wrote a report in JSON, which begins with a brace and is still read.
 const (
 	maxReport  = 1 << 16
@@ -43,6 +44,9 @@ func encodeReport(r Report) ([]byte, error) {
 	for _, n := range [...]int64{int64(r.Online), r.At.Unix(), int64(r.At.Nanosecond())} {
 		out = binary.AppendVarint(out, n)
 	}
+	if r.Late != 0 {
+		out = binary.AppendVarint(out, int64(r.Late))
+	}
 	if len(out) > maxReport {
 		return nil, fmt.Errorf("encode report of %d bytes: too long", len(out))
 	}
@@ -74,6 +78,9 @@ func decodeReport(body []byte) (Report, error) {
 	r.NASPort, r.Cause = uint32(f.unsigned()), uint32(f.unsigned()) //nolint:gosec // as they were written
 	r.Online = time.Duration(f.signed())
 	r.At = time.Unix(f.signed(), f.signed()).UTC()
+	if len(f.rest) > 0 {
+		r.Late = time.Duration(f.signed())
+	}
 	if f.bad || len(f.rest) > 0 {
 		return Report{}, errForm
 	}

@@ -49,7 +49,7 @@ func TestRecord_HasAllOfAReport(t *testing.T) {
 		User: "am\xffina\x00", Source: netip.MustParseAddr("192.0.2.1"), Calling: "c", MAC: "AA:BB:CC:00:11:22",
 		Called: "d", Port: "ether2", Service: "pppoe", NASPort: 1 << 31, IP: netip.MustParseAddr("2001:db8::1"),
 		Link: netip.MustParsePrefix("2001:db8:1::/64"), Network: netip.MustParsePrefix("2001:db8:2::/56"),
-		Class: []byte{0, 1, 255}, Down: 1 << 63, Up: 3, Online: time.Hour, Cause: 5,
+		Class: []byte{0, 1, 255}, Down: 1 << 63, Up: 3, Online: time.Hour, Cause: 5, Late: time.Hour,
 		At: time.Date(300000, 1, 1, 0, 0, 0, 7, time.UTC),
 	}} {
 		text, err := encodeReport(r)

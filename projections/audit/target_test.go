@@ -36,3 +36,28 @@ func TestLog_VoidAndCreditNoteAreAboutTheInvoice(t *testing.T) {
 		}
 	}
 }
+
+// TestLog_AChangeOfASessionThatCameToNothingIsNoWriteToItsRouter beside one that was made.
+func TestLog_AChangeOfASessionThatCameToNothingIsNoWriteToItsRouter(t *testing.T) {
+	t.Parallel()
+	db := pgtest.New(t)
+	tables, err := runner.NewScratch(t.Context(), db, auditviews.Log{}, "lapsed")
+	if err != nil {
+		t.Fatal(err)
+	}
+	org := id.New[id.Organization]()
+	session := func() events.EnforcedSession {
+		return events.EnforcedSession{SessionID: id.New[id.Online](), OrgID: org, DeviceID: id.New[id.Device]()}
+	}
+	lapsed := events.SessionChanged{EnforcedSession: session(), Found: true, Lapsed: true}
+	made := events.SessionChanged{EnforcedSession: session(), Via: events.ViaRadius}
+	story := projectiontest.NewStory(org, time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)).
+		Add("enforcement-1", lapsed).Add("enforcement-2", made)
+	if err := tables.Apply(t.Context(), story.Events()); err != nil {
+		t.Fatal(err)
+	}
+	dump := projectiontest.Dump(t, db, tables.Schema())
+	if strings.Contains(dump, lapsed.SessionID.String()) || !strings.Contains(dump, made.SessionID.String()) {
+		t.Errorf("writes in\n%s", dump)
+	}
+}

@@ -9,7 +9,8 @@ import (
 	"github.com/lastmile-isp/lastmile/radius"
 )
 
-// mostDelay is the longest Acct-Delay-Time that is believed.
+// mostDelay is the longest Acct-Delay-Time that is believed by itself. A longer one can come of a router's clock that
+// was set meanwhile, so a session has to prove it.
 const mostDelay = 24 * time.Hour
 
 // Sink implements radius.Accounting.
@@ -31,9 +32,9 @@ func (s Sink) Take(r *radius.Record) {
 // report translates a record. What the router received from the customer is the customer's upload. Instants are ours,
 // because routers without a battery begin in 1970.
 func report(r *radius.Record) telemetry.Report {
-	at := r.At
-	if r.Delay <= mostDelay {
-		at = at.Add(-r.Delay)
+	at, late := r.At.Add(-r.Delay), time.Duration(0)
+	if r.Delay > mostDelay {
+		at, late = r.At, r.Delay
 	}
 	out := telemetry.Report{
 		Kind: telemetry.Kind(r.Status.String()), Org: r.NAS.Org, Device: r.NAS.ID, Source: r.Source,
@@ -41,7 +42,7 @@ func report(r *radius.Record) telemetry.Report {
 		Called: r.CalledStation, Port: r.NASPortID, Service: r.Service.String(), IP: r.FramedIP, Class: r.Class,
 		Down: r.BytesOut, Up: r.BytesIn,
 		NASPort: r.NASPort, Link: r.FramedPrefix, Network: r.DelegatedPrefix, Online: r.SessionTime, At: at,
-		Cause: r.TerminateCause,
+		Cause: r.TerminateCause, Late: late,
 	}
 	if !out.IP.IsValid() {
 		out.IP = r.HostIP
