@@ -289,8 +289,7 @@ func (a *Auditor) known(ctx context.Context, org id.Organization, device id.Devi
 		Present: func(s id.Subscription) directory.Present { return a.Entitled.Directory.Present(s, at) },
 		Wronged: a.Entitled.Directory.Wronged,
 		Holder: func(username string) (id.Subscriber, id.Subscription) {
-			h, _ := a.Entitled.Directory.Holder(org, nil, username, at)
-			return h.SubscriberID, h.SubscriptionID
+			return a.Entitled.Directory.Named(org, username, at)
 		},
 	}
 	var err error
