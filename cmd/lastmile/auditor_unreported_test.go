@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/simulators/handset"
 	"github.com/lastmile-isp/lastmile/simulators/router"
 )
@@ -117,6 +118,13 @@ func TestAuditor_NobodyWhoHasPaidIsEndedWhereHeCouldNotComeBack(t *testing.T) {
 	w.later(20 * time.Minute)
 	w.sessionIs("amina", "lost", func(s answer) bool { return s.text("endReason") == "lost" })
 	was := w.shown("amina")
+	w.eventually("the wrong secret to be recorded", func(ctx context.Context) (bool, error) {
+		device, err := id.Parse[id.Device](w.r.device)
+		if err != nil {
+			return false, err
+		}
+		return w.app.telemetry.LocksOut(ctx, device, []string{"wrong_secret"}, w.now.Now().Add(-time.Hour))
+	})
 	w.disturbs(w.r, "queue/simple", router.Item{"name": "<pppoe-amina>"}, router.Item{"max-limit": "1000000/2000000"})
 	if got := w.repair(w.shows(w.r, "another speed", "wrong_rate")["wrong_rate"]); got != "repair_by_hand" {
 		t.Errorf("repair of a speed: %s", got)
