@@ -163,7 +163,8 @@ func TestAccessPage_HasEachCode(t *testing.T) {
 			`(?m)^\tVoucher\w+\s+= "([a-z_]+)"`), 4},
 	} {
 		slices.Sort(c.source)
-		if diff := cmp.Diff(c.source, accessRows(t, title)); diff != "" || len(c.source) < c.least {
+		rows := slices.Compact(accessRows(t, title)) // one outcome may have a row for each kind of customer
+		if diff := cmp.Diff(c.source, rows); diff != "" || len(c.source) < c.least {
 			t.Errorf("docs/access.md, %s (-source +page), of %d:\n%s", title, len(c.source), diff)
 		}
 	}

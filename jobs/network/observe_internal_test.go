@@ -13,7 +13,7 @@ func empty(but map[string]string) map[string]string {
 	for _, menu := range []string{
 		"ppp/active", "interface/pppoe-server", "ip/hotspot/active", "ip/hotspot/host", "queue/simple",
 		"ip/firewall/address-list", "interface/pppoe-server/server", "ip/hotspot", "interface/vlan",
-		"interface/ethernet",
+		"interface/ethernet", "radius",
 	} {
 		answers[menu] = "[]"
 	}
@@ -23,9 +23,9 @@ func empty(but map[string]string) map[string]string {
 	return answers
 }
 
-// TestObserve_ReadsTenMenusAndTheSpeedOfPortsOfCustomers; a part that cannot be read is an error, so that nobody takes
+// TestObserve_ReadsElevenMenusAndTheSpeedOfPortsOfCustomers; a part that cannot be read is an error, so that nobody takes
 // the rest for the whole.
-func TestObserve_ReadsTenMenusAndTheSpeedOfPortsOfCustomers(t *testing.T) {
+func TestObserve_ReadsElevenMenusAndTheSpeedOfPortsOfCustomers(t *testing.T) {
 	t.Parallel()
 	answers := empty(map[string]string{
 		"interface/pppoe-server/server": `[{".id":"*1","service-name":"lan","interface":"vlan7","disabled":"false"}]`,
@@ -38,7 +38,7 @@ func TestObserve_ReadsTenMenusAndTheSpeedOfPortsOfCustomers(t *testing.T) {
 	if err != nil || len(got.Ports) != 1 || got.Ports[0].Rate != 100_000 || got.Ports[0].Server != "lan" {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if n := len(*asked); n != 11 {
+	if n := len(*asked); n != 12 {
 		t.Errorf("%d requests: %v", n, *asked)
 	}
 	delete(answers, "interface/ethernet/monitor") // refused: the port is believed
