@@ -55,8 +55,9 @@ func untilDunning(c commands.DunningCommand, decided []events.DunningEvent) time
 		switch e.(type) {
 		case events.WalledGardenEntered, events.ServiceSuspended, events.WriteOffProposed:
 			return true
+		default:
+			return false
 		}
-		return false
 	})
 	if !ok || !cuts {
 		return time.Time{}

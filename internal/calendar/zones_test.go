@@ -4,8 +4,8 @@ import (
 	"archive/zip"
 	"flag"
 	"os"
+	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -21,8 +21,11 @@ var update = flag.Bool("update", false, "write zones.txt")
 // that nobody has set a zone.
 func distributed(t *testing.T) (names []string) {
 	t.Helper()
-	//nolint:staticcheck // the database of the Go release that runs the test
-	database, err := zip.OpenReader(filepath.Join(runtime.GOROOT(), "lib", "time", "zoneinfo.zip"))
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	database, err := zip.OpenReader(filepath.Join(strings.TrimSpace(string(root)), "lib", "time", "zoneinfo.zip"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,23 +39,24 @@ func distributed(t *testing.T) (names []string) {
 	return names
 }
 
-// TestZones_AreThoseOfTheGoRelease: after a newer release, `go test ./internal/calendar -run Zones -update`.
-func TestZones_AreThoseOfTheGoRelease(t *testing.T) {
+// TestZones_CanAllBeLoaded: a newer release of Go may have more of them, which `go test ./internal/calendar -run Zones
+// -update` takes over.
+func TestZones_CanAllBeLoaded(t *testing.T) {
 	t.Parallel()
-	names := distributed(t)
-	want := strings.Join(names, "\n") + "\n"
 	if *update {
-		if err := os.WriteFile("zones.txt", []byte(want), 0o644); err != nil { //nolint:gosec // part of the source
+		list := strings.Join(distributed(t), "\n") + "\n"
+		if err := os.WriteFile("zones.txt", []byte(list), 0o644); err != nil { //nolint:gosec // part of the source
 			t.Fatal(err)
 		}
 		return
 	}
-	got, err := os.ReadFile("zones.txt")
+	list, err := os.ReadFile("zones.txt")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if string(got) != want {
-		t.Error("zones.txt is of another release: write it with -update")
+	names := strings.Fields(string(list))
+	if len(names) < 500 {
+		t.Errorf("zones.txt has %d names", len(names))
 	}
 	for _, name := range names {
 		if _, err := time.LoadLocation(name); err != nil || !calendar.KnownZone(name) {

@@ -23,8 +23,8 @@ func empty(but map[string]string) map[string]string {
 	return answers
 }
 
-// TestObserve_ReadsElevenMenusAndTheSpeedOfPortsOfCustomers; a part that cannot be read is an error, so that nobody takes
-// the rest for the whole.
+// TestObserve_ReadsElevenMenusAndTheSpeedOfPortsOfCustomers; a part that cannot be read is an error, so that nobody
+// takes the rest for the whole.
 func TestObserve_ReadsElevenMenusAndTheSpeedOfPortsOfCustomers(t *testing.T) {
 	t.Parallel()
 	answers := empty(map[string]string{
