@@ -65,6 +65,8 @@ type EnforcementStep struct {
 	Before SessionGrant      `json:"before"`
 	After  SessionGrant      `json:"after"` // with access "none" when the session is to end for good
 	By     Actor             `json:"by"`    // who caused it
+	// CorrelationID is that of the request which caused it, whoever writes to the router later; "" in the first events.
+	CorrelationID string `json:"correlationId,omitempty"`
 }
 
 // SessionChangeAnnounced records what a router is going to be asked.

@@ -105,6 +105,7 @@ func (d *deed) announce(ctx context.Context) error {
 	return d.execute(ctx, commands.AnnounceSessionChange{
 		Session: subjectOf(d.s), Step: events.EnforcementStep{
 			Action: d.c.action, Reason: d.c.reason, Before: grantOf(d.s), After: d.c.after, By: actorOf(d.cause),
+			CorrelationID: d.cause.CorrelationID,
 		},
 	})
 }

@@ -17,9 +17,13 @@ import (
 	"github.com/lastmile-isp/lastmile/jobs/runner"
 )
 
-// enforceEvery is how often all sessions are looked at: what changes by time alone, such as the hours of a plan, and
-// what was lost on another way, is late by this much at most.
-const enforceEvery = 15 * time.Second
+// How often all sessions are looked at, and how long after a look its work begins. What changes by time alone, such as
+// the hours of a plan, and what was lost on another way, is late by both together at most. What an event has just
+// changed is brought right meanwhile by the job of that event, which knows who caused it.
+const (
+	enforceEvery = 15 * time.Second
+	sweepWait    = 3 * time.Second
+)
 
 // Waits: for another job's lock, and until a router that ended a session has reported that.
 const (
@@ -78,10 +82,8 @@ func (e *Enforcer) Enforce(ctx context.Context, args commands.EnforceAccess, cau
 	for _, device := range crowded {
 		done.left[device] = errUnreachable // for now
 	}
-	for device := range done.left {
-		if err := e.later(ctx, device, cause); err != nil {
-			return err
-		}
+	if err := e.leaveToRouters(ctx, list, done.left, cause); err != nil {
+		return err
 	}
 	if err := e.settle(ctx, args.Sessions, cause); err != nil {
 		return err
@@ -142,11 +144,38 @@ func (e *Enforcer) confirm(ctx context.Context, s telemetry.Session) time.Durati
 	return jobrunner.Doubling(confirmWait, confirmMost)(max(1, state.Ended))
 }
 
-// later asks for the job of a router that does not answer.
-func (e *Enforcer) later(ctx context.Context, device id.Device, cause jobs.Cause) error {
-	return e.Queue.Insert(ctx, commands.EnforceRouter{DeviceID: device}, id.New[id.Any](), jobs.Cause{
-		OrgID: cause.OrgID, Actor: cause.Actor, CorrelationID: cause.CorrelationID, CausationID: cause.CausationID,
-	}, 0)
+// later asks for the job of a router. The job is about all its sessions, so it has no actor: who caused a change that
+// was announced is told by the announcement.
+func (e *Enforcer) later(ctx context.Context, device id.Device, org id.Organization, wait time.Duration) error {
+	return e.Queue.Insert(ctx, commands.EnforceRouter{DeviceID: device}, id.New[id.Any](), jobs.Cause{OrgID: org}, wait)
+}
+
+// leaveToRouters leaves sessions to the jobs of their routers. What somebody asked for is announced before, so that the
+// write has that name whenever it is made; a storm of cuts on a dead router announces nothing.
+func (e *Enforcer) leaveToRouters(
+	ctx context.Context, list []telemetry.Session, left map[id.Device]error, cause jobs.Cause,
+) error {
+	for _, s := range list {
+		c, wrong := e.wanted(s, e.Clock.Now())
+		if left[s.DeviceID] == nil || !wrong || c.adopt || !answers(cause.Actor) {
+			continue
+		}
+		d := &deed{e: e, s: s, c: c, cause: cause}
+		if err := errors.Join(d.resume(ctx), d.announce(ctx)); err != nil {
+			return err
+		}
+	}
+	for device := range left {
+		if err := e.later(ctx, device, cause.OrgID, 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// answers reports whether an actor is somebody who answers for a change, and not a program or the payment provider.
+func answers(a events.Actor) bool {
+	return a.Kind == events.ActorUser || a.Kind == events.ActorAPIKey || a.Kind == events.ActorOperator
 }
 
 // Sessions that were lost for so long do not go on. A look waits for a moment, so that one is enough for many customers
@@ -245,8 +274,7 @@ func (e *Enforcer) EnforceAll(ctx context.Context, _ commands.EnforceAll, cause 
 		}
 	})
 	for device, org := range routers {
-		cause.OrgID = org
-		err = errors.Join(err, e.later(ctx, device, cause))
+		err = errors.Join(err, e.later(ctx, device, org, sweepWait))
 	}
 	return errors.Join(err, e.enforceLimits(ctx, cause))
 }

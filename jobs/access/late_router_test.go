@@ -155,7 +155,7 @@ func TestEnforceRouter_SessionsThatBecomeWrongMeanwhileAreFound(t *testing.T) {
 }
 
 // TestEnforce_ALateRouterKeepsFewPlaces: two jobs of customers wait for a router that answers late. The third one does
-// not wait, and leaves the session to the router's own job.
+// not wait: it announces what a clerk asked for, and leaves the session to the router's own job.
 func TestEnforce_ALateRouterKeepsFewPlaces(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
@@ -177,7 +177,7 @@ func TestEnforce_ALateRouterKeepsFewPlaces(t *testing.T) {
 		<-own.came
 	}
 	k.clock.Advance(2 * time.Second)
-	if err := enforce(list[3]); err != nil || k.waiting() != 1 || len(k.history(list[3])) != 0 {
+	if err := enforce(list[3]); err != nil || k.waiting() != 1 || len(k.history(list[3])) != 1 {
 		t.Errorf("%v, %d routers wait, %v", err, k.waiting(), k.history(list[3]))
 	}
 	close(own.open)

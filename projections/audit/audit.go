@@ -35,7 +35,7 @@ var logDDL string
 func (Log) Name() string { return LogName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Log) Version() int { return 7 }
+func (Log) Version() int { return 8 }
 
 // Handles returns nil: the log wants every event.
 func (Log) Handles() []string { return nil }
@@ -114,9 +114,11 @@ func (Log) Apply(w *runner.Writes, e events.Envelope) error {
 		}, v.Message)
 	case events.SessionChanged:
 		if !v.Lapsed {
+			e.Meta.CorrelationID = cmp.Or(v.CorrelationID, e.Meta.CorrelationID)
 			return writeRouter(w, e, sessionWrite(v.EnforcedSession, v.EnforcementStep, v.Via, v.Found), "")
 		}
 	case events.SessionChangeRefused:
+		e.Meta.CorrelationID = cmp.Or(v.CorrelationID, e.Meta.CorrelationID)
 		return writeRouter(w, e, sessionWrite(v.EnforcedSession, v.EnforcementStep, v.Via, false), v.Message)
 	case events.AccessRepairWritten:
 		e.Meta.CorrelationID = cmp.Or(v.CorrelationID, e.Meta.CorrelationID)
