@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/memory"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
 	"github.com/lastmile-isp/lastmile/internal/vault"
@@ -31,7 +32,7 @@ const (
 
 // TestMain runs the tests. With childVariable set it runs `lastmile serve` instead.
 func TestMain(m *testing.M) {
-	collectSeldom(os.Environ())
+	memory.CollectSeldom(os.Environ())
 	if os.Getenv(childVariable) == "" {
 		os.Exit(m.Run())
 	}

@@ -6,10 +6,10 @@ import (
 	"context"
 	"os"
 	"os/signal"
-	"runtime/debug"
-	"strings"
 	"syscall"
 	_ "time/tzdata" // organizations' time zones, also on a machine that has none installed
+
+	"github.com/lastmile-isp/lastmile/internal/memory"
 )
 
 // main runs the command of the arguments. The first signal stops it in order, a second one ends it at once.
@@ -19,21 +19,7 @@ func main() {
 		<-ctx.Done()
 		stop()
 	}()
-	collectSeldom(os.Environ())
+	memory.CollectSeldom(os.Environ())
 	p := program{environ: os.Environ(), in: os.Stdin, out: os.Stdout, err: os.Stderr}
 	os.Exit(p.run(ctx, os.Args[1:]))
-}
-
-// garbagePercent is how much the memory may grow between two collections of garbage. At 100, which is the default of
-// Go, a busy program spends a quarter of its time on them.
-const garbagePercent = 200
-
-// collectSeldom sets garbagePercent, unless the environment has a value for GOGC.
-func collectSeldom(environ []string) {
-	for _, e := range environ {
-		if strings.HasPrefix(e, "GOGC=") {
-			return
-		}
-	}
-	debug.SetGCPercent(garbagePercent)
 }

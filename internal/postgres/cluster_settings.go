@@ -3,12 +3,12 @@ package postgres
 import (
 	"context"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strconv"
-	"strings"
+
+	"github.com/lastmile-isp/lastmile/internal/memory"
 )
 
 // Bounds of shared_buffers, in bytes. Between them it is a quarter of the memory that this program may use: the rest is
@@ -43,7 +43,7 @@ func (p place) serverCommand(cfg ClusterConfig, state clusterState) []string {
 	// are rare, and these pages are compressed. In exchange the log takes up to max_wal_size, all of which is read
 	// after a crash.
 	set("fsync=on", "full_page_writes=on", "checkpoint_timeout=15min", "max_wal_size=4GB",
-		"shared_buffers="+kilobytes(sharedBuffers(memoryLimit("/"))))
+		"shared_buffers="+kilobytes(sharedBuffers(memory.Limit("/"))))
 	if p.compression != "" {
 		set(p.compression)
 	}
@@ -75,27 +75,3 @@ func sharedBuffers(memory int64) int64 {
 
 // kilobytes writes a size as PostgreSQL reads it.
 func kilobytes(bytes int64) string { return fmt.Sprint(bytes>>10, "kB") }
-
-// memoryLimit is the memory in bytes that this program may use: that of the machine, or less in a container; 0 when the
-// system does not say it. root is "/" outside of tests.
-func memoryLimit(root string) int64 {
-	limit := int64(0)
-	lower := func(text string, unit int64) {
-		n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
-		if err == nil && n > 0 && n < 1<<62/unit && (limit == 0 || n*unit < limit) {
-			limit = n * unit
-		}
-	}
-	info, _ := os.ReadFile(filepath.Join(root, "proc/meminfo"))
-	for _, line := range strings.Split(string(info), "\n") {
-		if rest, ok := strings.CutPrefix(line, "MemTotal:"); ok {
-			lower(strings.TrimSuffix(strings.TrimSpace(rest), "kB"), 1<<10)
-		}
-	}
-	for _, file := range []string{"sys/fs/cgroup/memory.max", "sys/fs/cgroup/memory/memory.limit_in_bytes"} {
-		if text, err := os.ReadFile(filepath.Join(root, file)); err == nil {
-			lower(string(text), 1)
-		}
-	}
-	return limit
-}
