@@ -32,7 +32,7 @@ type keysErase struct {
 
 // withVault opens the database and the vault, calls do, and closes them again. It uses the database of a running
 // program, or starts it.
-func withVault(ctx context.Context, p program, do func(v *vault.Vault) error) error {
+func withVault(ctx context.Context, p program, do func(cfg Config, v *vault.Vault) error) error {
 	cfg, err := p.config()
 	if err != nil {
 		return err
@@ -51,13 +51,21 @@ func withVault(ctx context.Context, p program, do func(v *vault.Vault) error) er
 	if err != nil {
 		return err
 	}
-	return do(v)
+	return do(cfg, v)
 }
 
-// Run rotates and prints the number of values. It may be interrupted and repeated, also while `serve` runs.
+// Run rotates and prints the number of values. It may be interrupted and repeated, also while `serve` runs. A program
+// that has run with this DATA_DIR needs no start with both keys.
 func (keysRotate) Run(ctx context.Context, p program) error {
-	return withVault(ctx, p, func(v *vault.Vault) error {
+	return withVault(ctx, p, func(cfg Config, v *vault.Vault) error {
 		n, err := v.Rotate(ctx)
+		if err != nil {
+			return err
+		}
+		ran, err := ranBefore(cfg)
+		if err == nil && ran {
+			err = writeProof(cfg)
+		}
 		if err != nil {
 			return err
 		}
@@ -68,7 +76,7 @@ func (keysRotate) Run(ctx context.Context, p program) error {
 
 // Run prints one id on each line, the oldest erasure first.
 func (keysErasures) Run(ctx context.Context, p program) error {
-	return withVault(ctx, p, func(v *vault.Vault) error {
+	return withVault(ctx, p, func(_ Config, v *vault.Vault) error {
 		list, err := v.SubjectKeys.Erasures(ctx)
 		if err != nil {
 			return err
@@ -96,7 +104,7 @@ func (c keysErase) Run(ctx context.Context, p program) error {
 		}
 		subjects = append(subjects, subject)
 	}
-	return withVault(ctx, p, func(v *vault.Vault) error {
+	return withVault(ctx, p, func(_ Config, v *vault.Vault) error {
 		for _, subject := range subjects {
 			if err := v.SubjectKeys.Destroy(ctx, subject); err != nil {
 				return err

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// TestKeys_RotatePlatformKey: after a rotation the program starts and works without the previous key.
+// TestKeys_RotatePlatformKey: after a rotation the program starts and works without the previous key, also one that
+// has not been started with both.
 func TestKeys_RotatePlatformKey(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, "PLATFORM_ENCRYPTION_KEY="+key32).start().signIn()
@@ -24,7 +25,9 @@ func TestKeys_RotatePlatformKey(t *testing.T) {
 		t.Errorf("second rotation: %s", out)
 	}
 	k.environ = append(k.environ, "PLATFORM_ENCRYPTION_KEYS_PREVIOUS=")
-	k.start()
+	if k.start(); !k.app.ran {
+		t.Error("a start after the rotation takes no callbacks")
+	}
 	k.admin, _ = k.login("acme", testAdminEmail, testPassword)
 	if rows := k.all(k.admin, "/subscribers?q=0601"); len(rows) != 1 {
 		t.Errorf("%d subscribers after the rotation", len(rows))
