@@ -51,7 +51,7 @@ type outbox struct {
 	handed  atomic.Int64        // bytes of the commands that wait without having been read
 
 	mu      sync.Mutex
-	acted   []fetched       // executed, and their rows are to be deleted
+	acted   []acted         // their rows are to be deleted
 	known   map[string]bool // instances that wait or are worked on; true: a command was added, so look again
 	waiting []retry
 	warned  time.Time // of the last log line about an attempt that is not counted
@@ -120,8 +120,9 @@ func (o *outbox) kick(org id.Organization, a asked) {
 		o.ready.push(org, a.key, l)
 		return
 	}
-	o.handed.Add(a.oldest.size)
-	o.fetched.push(org, a.key, fetched{lane: l, row: *a.oldest, done: func() { o.handed.Add(-a.oldest.size) }})
+	size := a.oldest.size // of itself, so that done does not hold the command
+	o.handed.Add(size)
+	o.fetched.push(org, a.key, fetched{lane: l, row: *a.oldest, done: func() { o.handed.Add(-size) }})
 }
 
 // selectKeysSQL finds the instances that have commands to execute, also those that have stopped themselves. It leaves
@@ -222,44 +223,13 @@ func (o *outbox) work(ctx context.Context) {
 			o.retryLater(ctx, f.lane, err)
 		case what == accepted:
 			o.mu.Lock()
-			f.row = storedCommand{ID: f.row.ID, More: f.row.More} // its memory is not counted any more
-			o.acted = append(o.acted, f)
+			o.acted = append(o.acted, acted{lane: f.lane, id: f.row.ID, more: f.row.More})
 			o.mu.Unlock()
 			loop.Wake(o.over)
 		case what == refusedAndTold:
 			o.goOn(f.lane)
 		default:
 			o.rest(f.lane)
-		}
-	}
-}
-
-// deleteActed deletes the rows of executed commands, as many as there are in one statement, until ctx ends. Only then
-// the next command of an instance is read. When the rows cannot be deleted, the commands are executed again.
-func (o *outbox) deleteActed(ctx context.Context) {
-	d := o.round
-	for last := 0; loop.Wait(ctx, o.over); {
-		linger(ctx, last)
-		o.mu.Lock()
-		list := o.acted
-		o.acted, last = nil, len(list)
-		o.mu.Unlock()
-		ids := make([]uuid.UUID, len(list))
-		for i, f := range list {
-			ids[i] = f.row.ID
-		}
-		_, err := d.r.cfg.DB.Owner.Exec(ctx, d.r.sql(deleteCommandsSQL), ids)
-		for _, f := range list {
-			switch {
-			case ctx.Err() != nil:
-				return
-			case err != nil:
-				o.retryLater(ctx, f.lane, err)
-			case f.row.More:
-				o.goOn(f.lane)
-			default:
-				o.rest(f.lane)
-			}
 		}
 	}
 }

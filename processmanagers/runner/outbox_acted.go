@@ -1,0 +1,47 @@
+package processrunner
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"github.com/lastmile-isp/lastmile/internal/loop"
+)
+
+// acted is a lane whose oldest command has been executed. It keeps only the id of the command, whose memory is not
+// counted any more.
+type acted struct {
+	lane
+	id   uuid.UUID
+	more bool // the instance has later commands
+}
+
+// deleteActed deletes the rows of executed commands, as many as there are in one statement, until ctx ends. Only then
+// the next command of an instance is read. When the rows cannot be deleted, the commands are executed again.
+func (o *outbox) deleteActed(ctx context.Context) {
+	d := o.round
+	for last := 0; loop.Wait(ctx, o.over); {
+		linger(ctx, last)
+		o.mu.Lock()
+		list := o.acted
+		o.acted, last = nil, len(list)
+		o.mu.Unlock()
+		ids := make([]uuid.UUID, len(list))
+		for i, f := range list {
+			ids[i] = f.id
+		}
+		_, err := d.r.cfg.DB.Owner.Exec(ctx, d.r.sql(deleteCommandsSQL), ids)
+		for _, f := range list {
+			switch {
+			case ctx.Err() != nil:
+				return
+			case err != nil:
+				o.retryLater(ctx, f.lane, err)
+			case f.more:
+				o.goOn(f.lane)
+			default:
+				o.rest(f.lane)
+			}
+		}
+	}
+}
