@@ -11,7 +11,6 @@ import (
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/clock"
-	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/fair"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/loop"
@@ -34,6 +33,7 @@ type Meter struct {
 	cfg    MeterConfig
 	loops  *loop.Group
 	wake   chan struct{}
+	steady clock.Clock // for pauses
 	evolve func(access.Usage, events.UsageEvent) access.Usage
 	decide func(access.Usage, commands.UsageCommand, time.Time) ([]events.UsageEvent, error)
 
@@ -45,6 +45,8 @@ type Meter struct {
 	wanted map[id.Subscription]bool   // to be counted
 	turns  fair.Rota[id.Subscription] // those that are wanted, in the order in which they are counted
 	check  bool                       // all caps are to be compared
+	aside  map[id.Subscription]*aside // those that failed when they were tried last
+	checks aside                      // of the comparison of all caps
 }
 
 // meterLine is one subscription that has not ended, or a voucher with a cap that somebody has used.
@@ -59,13 +61,14 @@ type meterLine struct {
 func NewMeter(cfg MeterConfig) *Meter {
 	rules := access.Usages()
 	return &Meter{
-		cfg: cfg, loops: loop.New(cfg.Logger), wake: make(chan struct{}, 1), evolve: rules.Evolve,
-		decide: rules.Decide, lines: map[id.Subscription]*meterLine{}, caps: map[id.VoucherBatch]events.Cap{},
-		zones: map[id.Organization]*time.Location{}, wanted: map[id.Subscription]bool{}, check: true,
+		cfg: cfg, loops: loop.New(cfg.Logger), wake: make(chan struct{}, 1), steady: clock.Steady(cfg.Clock),
+		evolve: rules.Evolve, decide: rules.Decide, lines: map[id.Subscription]*meterLine{},
+		caps: map[id.VoucherBatch]events.Cap{}, zones: map[id.Organization]*time.Location{},
+		wanted: map[id.Subscription]bool{}, check: true, aside: map[id.Subscription]*aside{},
 	}
 }
 
-// The waits of a meter that cannot read or write.
+// The pauses of a meter that cannot read or write, and of a subscription that it cannot count.
 const (
 	meterMinPause = time.Second
 	meterMaxPause = time.Minute
@@ -98,37 +101,43 @@ func (m *Meter) Take(used []telemetry.Used) {
 	loop.Wake(m.wake)
 }
 
-// run counts what is wanted. What fails for a reason that passes is wanted again after a pause.
+// run counts what is wanted, and waits for its pause when the database or the log is away.
 func (m *Meter) run(ctx context.Context) {
 	pause := loop.Backoff{Min: meterMinPause, Max: meterMaxPause}
 	for ctx.Err() == nil {
-		if m.round(ctx) {
-			pause.Reset()
-			loop.Wait(ctx, m.wake)
-		} else {
+		if !m.round(ctx) {
 			pause.Wait(ctx)
+			continue
+		}
+		pause.Reset()
+		if wait, some := m.nextAgain(); some {
+			loop.WaitFor(ctx, m.wake, wait)
+		} else {
+			loop.Wait(ctx, m.wake)
 		}
 	}
 }
 
-// round counts as many as are wanted now, organizations in turn, so that what one uses holds up no other. It reports
-// false when something has to be tried again.
+// round counts as many as are wanted now, organizations in turn, so that what one uses holds up no other. What fails is
+// set aside. It reports false when all have to wait.
 func (m *Meter) round(ctx context.Context) bool {
-	done := m.checkAll(ctx)
-	var failed []meterLine
+	m.takeBack()
+	if !m.checkAll(ctx) {
+		return false
+	}
 	for range m.howMany() {
 		line, zone, known := m.next()
 		if !known {
 			continue
 		}
 		err := m.count(ctx, line, zone)
-		if err == nil {
-			continue
+		if err != nil {
+			m.cfg.Logger.WarnContext(ctx, "usage not counted", "subscription_id", line.subject.SubscriptionID.String(),
+				"error", err)
 		}
-		m.cfg.Logger.WarnContext(ctx, "usage not counted", "subscription_id", line.subject.SubscriptionID.String(),
-			"error", err)
-		if passes(err) {
-			failed = append(failed, line)
+		m.tried(line, err)
+		if ctx.Err() != nil || outage(err) {
+			return false
 		}
 	}
 	m.mu.Lock()
@@ -136,25 +145,12 @@ func (m *Meter) round(ctx context.Context) bool {
 	if !m.turns.Empty() {
 		loop.Wake(m.wake)
 	}
-	for _, line := range failed {
-		m.want(line.subject.SubscriptionID, line.subject.OrgID)
-	}
-	return done && len(failed) == 0
+	return true
 }
 
-// passes reports whether a command that failed may succeed later.
-func passes(err error) bool {
-	switch failure.KindOf(err) {
-	case failure.Malformed, failure.Invalid, failure.Denied, failure.NotFound:
-		return false
-	default:
-		return true
-	}
-}
-
-// want marks a subscription to be counted. The caller holds the lock.
+// want marks a subscription to be counted, unless it is set aside. The caller holds the lock.
 func (m *Meter) want(s id.Subscription, org id.Organization) {
-	if !m.wanted[s] {
+	if a := m.aside[s]; !m.wanted[s] && (a == nil || !a.waits) {
 		m.wanted[s] = true
 		m.turns.Add(org, s)
 	}
@@ -176,6 +172,7 @@ func (m *Meter) next() (meterLine, *time.Location, bool) {
 	delete(m.wanted, s)
 	line := m.lines[s]
 	if line == nil {
+		delete(m.aside, s)
 		return meterLine{}, nil, false
 	}
 	return *line, m.zone(line.subject.OrgID), true

@@ -113,25 +113,31 @@ type rollup struct {
 	starts calendar.Date
 }
 
-// checkAll compares all caps with the totals of their present periods when that was asked for. It reports
-// false when that has to be tried again.
+// checkAll compares all caps with the totals of their present periods when that was asked for. When some totals cannot
+// be read it does so again after a pause. It reports false when all have to wait.
 func (m *Meter) checkAll(ctx context.Context) bool {
-	failed := false
-	for _, r := range m.toCheck() {
+	list := m.toCheck()
+	failed, all := false, true
+	for _, r := range list {
 		used, err := m.cfg.Store.Totals(ctx, r.org, r.step, r.starts)
-		if err != nil {
-			m.cfg.Logger.WarnContext(ctx, "usage not checked", "organization_id", r.org.String(), "error", err)
-			failed = true
+		if err == nil {
+			m.Take(used)
 			continue
 		}
-		m.Take(used)
+		m.cfg.Logger.WarnContext(ctx, "usage not checked", "organization_id", r.org.String(), "error", err)
+		if failed = true; ctx.Err() != nil || outage(err) {
+			all = false
+			break
+		}
 	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	if failed {
-		m.mu.Lock()
-		m.check = true
-		m.mu.Unlock()
+		m.checks.put(m.steady.Now())
+	} else if len(list) > 0 {
+		m.checks = aside{}
 	}
-	return !failed
+	return all
 }
 
 // toCheck lists the totals to compare; none when nobody asked for it. A period that ends at another instant than it is

@@ -1,6 +1,7 @@
 package accesscases_test
 
 import (
+	"log/slog"
 	"testing"
 	"time"
 
@@ -84,8 +85,14 @@ func (l *line) subscribe(cap events.Cap) id.Subscription {
 // meter is a meter that has read the log as a program does when it starts.
 func (l *line) meter() *accesscases.Meter {
 	l.t.Helper()
+	return l.meterWith(storetest.Quiet())
+}
+
+// meterWith is a meter with a log.
+func (l *line) meterWith(logger *slog.Logger) *accesscases.Meter {
+	l.t.Helper()
 	m := accesscases.NewMeter(accesscases.MeterConfig{
-		Bus: l.Bus, Store: l.store, Clock: l.clock, Logger: storetest.Quiet(),
+		Bus: l.Bus, Store: l.store, Clock: l.clock, Logger: logger,
 	})
 	log := l.Feed(l.t)
 	head, err := l.Store.Head(l.t.Context())
