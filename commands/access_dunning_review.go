@@ -8,6 +8,9 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
+// CodeCutsWait is the code of a ReviewDunning that was refused because nobody is cut at present.
+const CodeCutsWait = "cuts_wait"
+
 // ReviewDunning takes the step that is due now by what a subscription owes, if any, and records what comes next.
 // Processes leave Rules empty: accesscases.Reviews adds those that hold when the command is executed. Fails:
 // invalid_input, cuts_wait.

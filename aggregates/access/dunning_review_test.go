@@ -236,7 +236,7 @@ func TestDunning_APermissionToCutHoldsForAMoment(t *testing.T) {
 	decided(t, &s, owes(due), due)
 	late := owes(due)
 	late.CutsBy = garden
-	if _, err := access.Dunnings().Decide(s, late, garden); failure.CodeOf(err) != "cuts_wait" {
+	if _, err := access.Dunnings().Decide(s, late, garden); failure.CodeOf(err) != commands.CodeCutsWait {
 		t.Errorf("too late: %v", err)
 	}
 	late.CutsBy = garden.Add(1)

@@ -20,8 +20,8 @@ func (system) Now() time.Time { return time.Now().UTC() }
 // Steady gives the clock under c for measuring: when somebody sets the machine's clock, the difference of two of its
 // instants stays what it was. An instant alone means no more than one of c.
 func Steady(c Clock) Clock {
-	if base := Base(c); base != System() {
-		return base
+	if under := base(c); under != System() {
+		return under
 	}
 	return steady{}
 }

@@ -53,8 +53,8 @@ func (m *Movable) Moved() <-chan struct{} {
 	return m.moved
 }
 
-// Base gives the clock under a Movable, which no move changes; any other clock is its own base.
-func Base(c Clock) Clock {
+// base gives the clock under a Movable, which no move changes; any other clock is its own base.
+func base(c Clock) Clock {
 	if m, ok := c.(*Movable); ok {
 		return m.base
 	}

@@ -71,8 +71,11 @@ type fetched struct {
 	done func() // makes room for another command to be read
 }
 
-// retry is a lane whose first command is tried again at an instant of the machine's clock: the pause is for a part of
-// the installation that is away, and no rule or person waits for it.
+// steady is the clock of the pauses before commands are tried again: they are for a part of the installation that is
+// away, and no rule or person waits for them.
+var steady = clock.Steady(clock.System())
+
+// retry is a lane whose first command is tried again at an instant of the steady clock.
 type retry struct {
 	lane lane
 	at   time.Time
@@ -261,7 +264,7 @@ func (o *outbox) rest(l lane) {
 
 // retryLater puts a lane back after a pause that grows with each failure.
 func (o *outbox) retryLater(ctx context.Context, l lane, why error) {
-	now := clock.System().Now()
+	now := steady.Now()
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if !outage(why) || now.Sub(o.warned) > longRetry { // an outage would write a line for each instance
@@ -278,7 +281,7 @@ func (o *outbox) retryLater(ctx context.Context, l lane, why error) {
 func (o *outbox) awaitRetries(ctx context.Context) {
 	defer o.round.retrying.Store(0)
 	for ctx.Err() == nil {
-		now, left := clock.System().Now(), 0
+		now, left := steady.Now(), 0
 		o.mu.Lock()
 		for _, r := range o.waiting {
 			if now.Before(r.at) {

@@ -30,12 +30,12 @@ func (u WaitingCuts) Execute(ctx context.Context, cmd commands.Command, meta com
 	if !ok {
 		return u.ProcessBus.Execute(ctx, cmd, meta)
 	}
-	machine := clock.Base(u.Clock)
-	began := machine.Now()
+	steady := clock.Steady(u.Clock)
+	began := steady.Now()
 	c.CutsBy = u.Clock.Now().Add(cutsHold) // before the question
 	c.CutsWait = !u.MayCut()
 	result, err := u.ProcessBus.Execute(ctx, c, meta)
-	slow := machine.Now().Sub(began) >= cutsHold || failure.CodeOf(err) == "cuts_wait"
+	slow := steady.Now().Sub(began) >= cutsHold || failure.CodeOf(err) == commands.CodeCutsWait
 	if slow && !c.CutsWait {
 		u.Lost()
 	}

@@ -29,7 +29,7 @@ func (b slowBus) Execute(context.Context, commands.Command, commands.Meta) (bus.
 // TestWaitingCuts_AReviewThatTookTooLongShutsTheGate: the log may have been away, and somebody may have paid meanwhile.
 func TestWaitingCuts_AReviewThatTookTooLongShutsTheGate(t *testing.T) {
 	t.Parallel()
-	waits := failure.NewConflict("cuts_wait", "")
+	waits := failure.NewConflict(commands.CodeCutsWait, "")
 	for name, c := range map[string]struct {
 		cmd    commands.Command
 		mayCut bool

@@ -32,9 +32,6 @@ const (
 	later = time.Hour
 )
 
-// cutsWait is the code of a review that was refused because nobody is cut at present.
-const cutsWait = "cuts_wait"
-
 // timerPrefix begins the name of a subscription's timer.
 const timerPrefix = "look:"
 
@@ -147,7 +144,7 @@ func (s State) refused(r processmanagers.Refusal, now time.Time) processmanagers
 	}
 	pause := later
 	switch r.Code {
-	case cutsWait:
+	case commands.CodeCutsWait:
 		pause = min(again<<s.Lines[c.Subject.SubscriptionID].Waits, soon)
 	case "concurrent_change":
 		pause = soon

@@ -100,7 +100,7 @@ const mostWaits = 4
 
 // waits counts the timed reviews when cuts waited.
 func (s State) waits(r *processmanagers.Refusal) State {
-	if r == nil || r.Code != cutsWait {
+	if r == nil || r.Code != commands.CodeCutsWait {
 		return s
 	}
 	if c, ok := r.Asked.(commands.ReviewDunning); ok && c.Timed {
