@@ -78,15 +78,22 @@ func (q DifferencesQuery) OfDevice(
 	return rows, err
 }
 
-// Unreported lists the routers that show a session of a subscriber which was not reported to us.
+// withSession are the kinds of differences that a session without reports can have: which of them one has changes with
+// what its customer is entitled to. Those of a session that is reported are among them.
+var withSession = []string{
+	string(events.UnknownSession), string(events.UnpaidButOnline), string(events.PaidButWalledIn),
+	string(events.WrongRate),
+}
+
+// Unreported lists the routers that show a session of a subscriber which may not be reported to us.
 func (q DifferencesQuery) Unreported(
 	ctx context.Context, org id.Organization, subscriber id.Subscriber,
 ) ([]id.Device, error) {
 	var devices []id.Device
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
 		postgres.Collect(r, &devices, pgx.RowTo[id.Device], q.Views.SQL(DifferencesName, `select distinct device_id
-			from {schema}.differences where org_id = $1 and subscriber_id = $2 and kind = $3`),
-			org, subscriber, events.UnknownSession)
+			from {schema}.differences where org_id = $1 and subscriber_id = $2 and kind = any($3)`),
+			org, subscriber, withSession)
 	})
 	return devices, err
 }

@@ -1,6 +1,8 @@
 package accessviews_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -58,25 +60,25 @@ func TestDifferences_Story(t *testing.T) {
 	projectiontest.Check(t, accessviews.Differences{}, story)
 }
 
-// TestDifferencesQuery_FiltersByRouterCustomerAndKind, each alone and together.
-func TestDifferencesQuery_FiltersByRouterCustomerAndKind(t *testing.T) {
-	t.Parallel()
-	at := time.Date(2026, 3, 20, 9, 0, 0, 0, time.UTC)
-	acme := id.Derive[id.Organization]("test", "acme")
-	tower, amina := id.Derive[id.Device]("test", "tower"), id.Derive[id.Subscriber]("test", "amina")
-	log := feedtest.New()
-	open := func(device id.Device, who id.Subscriber, kind events.AccessDifferenceKind) {
-		log.Append(events.Metadata{OrgID: acme, At: at}, events.AccessDifferenceOpened{
-			AccessDifference: events.AccessDifference{
-				DifferenceID: id.New[id.Difference](), OrgID: acme, DeviceID: device, SubscriberID: who, Kind: kind,
-			},
-			Since: at, At: at,
-		})
-	}
-	open(tower, amina, events.WrongRate)
-	open(tower, id.Subscriber{}, events.LocalBypass)
-	open(id.New[id.Device](), amina, events.PaidButOffline)
-	r := runner.New(runner.Config{Feed: feedtest.Start(t, log), DB: pgtest.New(t), Clock: clock.NewManual(at)})
+// seen is when the differences of a query are opened.
+var seen = time.Date(2026, 3, 20, 9, 0, 0, 0, time.UTC)
+
+// opens adds a difference to a log.
+func opens(
+	log *feedtest.Log, org id.Organization, device id.Device, who id.Subscriber, kind events.AccessDifferenceKind,
+) {
+	log.Append(events.Metadata{OrgID: org, At: seen}, events.AccessDifferenceOpened{
+		AccessDifference: events.AccessDifference{
+			DifferenceID: id.New[id.Difference](), OrgID: org, DeviceID: device, SubscriberID: who, Kind: kind,
+		},
+		Since: seen, At: seen,
+	})
+}
+
+// differences serves what a log has.
+func differences(t *testing.T, log *feedtest.Log) accessviews.DifferencesQuery {
+	t.Helper()
+	r := runner.New(runner.Config{Feed: feedtest.Start(t, log), DB: pgtest.New(t), Clock: clock.NewManual(seen)})
 	r.Register(accessviews.Differences{})
 	if err := r.Start(t.Context()); err != nil {
 		t.Fatal(err)
@@ -86,7 +88,19 @@ func TestDifferencesQuery_FiltersByRouterCustomerAndKind(t *testing.T) {
 	if err := r.Views().WaitFor(t.Context(), accessviews.DifferencesName, head); err != nil {
 		t.Fatal(err)
 	}
-	q := accessviews.DifferencesQuery{Views: r.Views()}
+	return accessviews.DifferencesQuery{Views: r.Views()}
+}
+
+// TestDifferencesQuery_FiltersByRouterCustomerAndKind, each alone and together.
+func TestDifferencesQuery_FiltersByRouterCustomerAndKind(t *testing.T) {
+	t.Parallel()
+	acme := id.Derive[id.Organization]("test", "acme")
+	tower, amina := id.Derive[id.Device]("test", "tower"), id.Derive[id.Subscriber]("test", "amina")
+	log := feedtest.New()
+	opens(log, acme, tower, amina, events.WrongRate)
+	opens(log, acme, tower, id.Subscriber{}, events.LocalBypass)
+	opens(log, acme, id.New[id.Device](), amina, events.PaidButOffline)
+	q := differences(t, log)
 	for want, filters := range map[int][]accessviews.DifferenceFilter{
 		3: {{}},
 		2: {{Device: tower}, {Subscriber: amina}},
@@ -99,5 +113,40 @@ func TestDifferencesQuery_FiltersByRouterCustomerAndKind(t *testing.T) {
 				t.Errorf("%+v: %d rows, %v, want %d", f, len(rows), err, want)
 			}
 		}
+	}
+}
+
+// TestDifferencesQuery_UnreportedHasEachKindThatASessionWithoutReportsCanHave, at other routers than the rest.
+func TestDifferencesQuery_UnreportedHasEachKindThatASessionWithoutReportsCanHave(t *testing.T) {
+	t.Parallel()
+	acme, amina := id.New[id.Organization](), id.New[id.Subscriber]()
+	log := feedtest.New()
+	var want []id.Device
+	for kind, has := range map[events.AccessDifferenceKind]bool{
+		events.UnknownSession: true, events.UnpaidButOnline: true, events.PaidButWalledIn: true,
+		events.WrongRate: true, events.PaidButOffline: false, events.StaleSession: false, events.LocalBypass: false,
+		events.PortBelowPlan: false,
+	} {
+		router := id.New[id.Device]()
+		opens(log, acme, router, amina, kind)
+		opens(log, acme, router, amina, kind) // two lines of one customer
+		opens(log, acme, id.New[id.Device](), id.New[id.Subscriber](), kind)
+		if has {
+			want = append(want, router)
+		}
+	}
+	q := differences(t, log)
+	got, err := q.Unreported(t.Context(), acme, amina)
+	if err != nil {
+		t.Fatal(err)
+	}
+	order := func(a, b id.Device) int { return strings.Compare(a.String(), b.String()) }
+	slices.SortFunc(got, order)
+	slices.SortFunc(want, order)
+	if !slices.Equal(got, want) {
+		t.Errorf("routers %v, want %v", got, want)
+	}
+	if others, err := q.Unreported(t.Context(), id.New[id.Organization](), amina); err != nil || len(others) > 0 {
+		t.Errorf("another organization has %v, %v", others, err)
 	}
 }
