@@ -21,28 +21,32 @@ const (
 		and x.ended_at >= $3 and x.end_reason = '` + ReasonLost + `' and not x.address_only
 		and not exists (select from {schema}.sessions y where y.org_id = x.org_id and y.subscriber_id = x.subscriber_id
 			and y.calling = x.calling and y.started_at > x.started_at)`
-	servedSQL = `select ` + columns + ` from {schema}.sessions x where x.device_id = $1 and x.called = any($2)
+)
+
+// servedSQL finds the sessions of a router's servers that it ended with them, or may not have told about yet.
+const servedSQL = `select ` + columns + ` from {schema}.sessions x where x.device_id = $1 and x.called = any($2)
 		and x.subscriber_id is not null and x.id in (
 			select id from {schema}.sessions where device_id = $1 and ended_at is null and started_at <= $4
 			union all select id from {schema}.sessions
 				where ended_at >= $3 and ended_at <= $4 and device_id = $1 and end_reason = 'admin_reset')
 		order by x.started_at, x.id`
-	locksOutSQL = `select coalesce((select max(r.at) from {schema}.refusals r
+
+// locksOutSQL asks whether the newest refusal of some codes came after the newest report of an open session.
+const locksOutSQL = `select coalesce((select max(r.at) from {schema}.refusals r
 			where r.device_id = $1 and r.at >= $2 and r.code = any($3)) > coalesce((select max(x.updated_at)
 			from {schema}.sessions x where x.device_id = $1 and x.ended_at is null), '-infinity'), false)`
-)
 
 // Silent lists the sessions of some usernames at a router that ended without a report of it, as lost ones did. The
 // router may have them still.
 func (s *Store) Silent(ctx context.Context, device id.Device, usernames []string) ([]Session, error) {
-	return s.silent(ctx, silentSQL, device.UUID(), usernames)
+	return s.sessions(ctx, silentSQL, device.UUID(), usernames)
 }
 
 // LostOf lists a subscriber's sessions that were lost since an instant, where the same device has begun no other one.
 func (s *Store) LostOf(
 	ctx context.Context, org id.Organization, subscriber id.Subscriber, since time.Time,
 ) ([]Session, error) {
-	return s.silent(ctx, lostOfSQL, org.UUID(), subscriber.UUID(), since)
+	return s.sessions(ctx, lostOfSQL, org.UUID(), subscriber.UUID(), since)
 }
 
 // EndedBy lists the sessions of customers that a router ended between two instants because it removed servers of some
@@ -50,18 +54,18 @@ func (s *Store) LostOf(
 func (s *Store) EndedBy(
 	ctx context.Context, device id.Device, servers []string, since, until time.Time,
 ) ([]Session, error) {
-	return s.silent(ctx, servedSQL, device.UUID(), servers, since, until)
+	return s.sessions(ctx, servedSQL, device.UUID(), servers, since, until)
 }
 
-// silent reads sessions with one of the statements.
-func (s *Store) silent(ctx context.Context, sql string, args ...any) ([]Session, error) {
+// sessions reads what one of the statements selects.
+func (s *Store) sessions(ctx context.Context, sql string, args ...any) ([]Session, error) {
 	rows, err := s.db.Owner.Query(ctx, s.text(sql), args...)
 	if err != nil {
-		return nil, fmt.Errorf("read sessions that fell silent: %w", err)
+		return nil, fmt.Errorf("read sessions: %w", err)
 	}
 	list, err := pgx.CollectRows(rows, pgx.RowToStructByName[Session])
 	if err != nil {
-		return nil, fmt.Errorf("read sessions that fell silent: %w", err)
+		return nil, fmt.Errorf("read sessions: %w", err)
 	}
 	return list, nil
 }

@@ -3,10 +3,10 @@ package telemetry
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
-	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 )
@@ -205,8 +205,14 @@ func (r *Recorder) try(ctx context.Context, reports []Report, patience time.Dura
 		}
 		return err
 	}
-	r.crowd(done.Crowded)
-	r.thin(done.Thinned)
+	lose(r, done.Crowded, loss{
+		&r.status.Crowded, &r.crowded,
+		"sessions of a router are not kept, because there are as many as may be", "device_id",
+	})
+	lose(r, done.Thinned, loss{
+		&r.status.Thinned, &r.thinned,
+		"the shortest sessions of a subscription are not kept, because many began today", "subscription_id",
+	})
 	if r.cfg.Live != nil {
 		r.cfg.Live.Observe(done)
 	}
@@ -221,30 +227,26 @@ func (r *Recorder) try(ctx context.Context, reports []Report, patience time.Dura
 	return nil
 }
 
-// crowd counts reports that were dropped because there are as many sessions as may be, and warns about one router.
-func (r *Recorder) crowd(routers map[id.Device]int) {
-	for device, n := range routers {
-		r.mu.Lock()
-		r.status.Crowded += uint64(n) //nolint:gosec // a count
-		times, warn := r.crowded.due(r.now())
-		r.mu.Unlock()
-		if warn {
-			r.cfg.Logger.Warn("sessions of a router are not kept, because there are as many as may be",
-				slog.String("device_id", device.String()), slog.Int("times", times))
-		}
-	}
+// loss is a way in which sessions are not kept.
+type loss struct {
+	total *uint64 // of the status
+	lines *seldom
+	text  string // of the log
+	name  string // of the id in it
 }
 
-// thin counts sessions that were deleted because many began in a day, and warns about one subscription.
-func (r *Recorder) thin(lines map[id.Subscription]int) {
-	for subscription, n := range lines {
+// lose counts what was not kept of each router or subscription, and warns about one of them.
+func lose[K interface {
+	comparable
+	fmt.Stringer
+}](r *Recorder, sessions map[K]int, l loss) {
+	for of, n := range sessions {
 		r.mu.Lock()
-		r.status.Thinned += uint64(n) //nolint:gosec // a count
-		times, warn := r.thinned.due(r.now())
+		*l.total += uint64(n) //nolint:gosec // a count
+		times, warn := l.lines.due(r.now())
 		r.mu.Unlock()
 		if warn {
-			r.cfg.Logger.Warn("the shortest sessions of a subscription are not kept, because many began today",
-				slog.String("subscription_id", subscription.String()), slog.Int("times", times))
+			r.cfg.Logger.Warn(l.text, slog.String(l.name, of.String()), slog.Int("times", times))
 		}
 	}
 }
