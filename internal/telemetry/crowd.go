@@ -34,7 +34,7 @@ type crowds struct {
 // newCrowds makes one that knows nothing yet.
 func newCrowds() *crowds {
 	return &crowds{
-		most: bounds{mostOpen, strangersAtRouter, strangersOf, wholeDay}, of: map[id.Device]crowd{},
+		most: bounds{mostOpen, strangersAtRouter, strangersOf, wholeDay, spareEach}, of: map[id.Device]crowd{},
 		today: newBeginnings(time.Time{}),
 	}
 }

@@ -16,7 +16,10 @@ import (
 const (
 	strangersAtRouter = 5_000  // sessions without a customer at one router
 	strangersOf       = 20_000 // sessions without a customer at all routers of an organization
-	wholeDay          = 200    // sessions of a subscription that are all kept; see spareDay for further ones
+	// wholeDay is how many sessions of a subscription are all kept; see spareDay for further ones. With one that is
+	// deleted goes who had its address, so it is more than 16 devices that come and go every half an hour.
+	wholeDay  = 1_000
+	spareEach = 100 // of further ones, as many of the newest and as many of the longest
 )
 
 // thinSQL deletes sessions that have ended, but for so many that were reported last, since a repeat of a report would
@@ -32,14 +35,11 @@ const thinSQL = `delete from {schema}.sessions where id in (
 const leftSQL = `select id from {schema}.sessions where id = any($1::uuid[])`
 
 // bounds are how many sessions there may be; tests have less.
-type bounds struct{ open, strangersAtRouter, strangersOf, wholeDay int }
-
-// half is how many of the spare sessions of a subscription stay as the newest, and as many as the longest.
-func (m bounds) half() int { return m.wholeDay / 2 }
+type bounds struct{ open, strangersAtRouter, strangersOf, wholeDay, spareEach int }
 
 // spareDay is from how many on the spare sessions of a subscription are thinned. When so many stay, because they are
 // open, no further one may be.
-func (m bounds) spareDay() int { return m.wholeDay + m.half() }
+func (m bounds) spareDay() int { return 3 * m.spareEach }
 
 // beginnings are the sessions that began in a day.
 type beginnings struct {
@@ -149,7 +149,7 @@ func (c *crowds) began(g group, now time.Time) {
 		gone := set(list)
 		line.spare = slices.DeleteFunc(line.spare, func(session SessionID) bool { return gone[session] })
 		line.left, line.looked = len(line.spare), now
-		line.next = line.left + c.most.half()
+		line.next = line.left + c.most.spareEach
 	}
 }
 
@@ -195,7 +195,7 @@ func (s *Store) queueThin(batch *pgx.Batch, b *book) {
 			continue
 		}
 		list := keys(spare)
-		batch.Queue(s.text(thinSQL), list, s.crowds.most.half()).
+		batch.Queue(s.text(thinSQL), list, s.crowds.most.spareEach).
 			Exec(func(done pgconn.CommandTag) error {
 				if n := done.RowsAffected(); n > 0 {
 					b.today.thinned[subscription] = int(n)

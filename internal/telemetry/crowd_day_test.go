@@ -1,6 +1,7 @@
 package telemetry_test
 
 import (
+	"net/netip"
 	"testing"
 	"time"
 
@@ -291,5 +292,45 @@ func TestPurge_OpenSessionsOfStrangersHaveABound(t *testing.T) {
 	}
 	if a, b := len(k.rows(t.Context(), t, strange[1])), len(k.rows(t.Context(), t, other)); a != 2 || b != 12 {
 		t.Errorf("another organization has %d of 2, customers %d of 12", a, b)
+	}
+}
+
+// TestCommit_WhoHadAnAddressIsKnownForAThousandSessionsOfASubscriptionInADay, whatever comes after them: here sessions
+// that are longer, and newer.
+func TestCommit_WhoHadAnAddressIsKnownForAThousandSessionsOfASubscriptionInADay(t *testing.T) {
+	t.Parallel()
+	k, clock, count := open(t), noon, 0
+	at := func(n int) (netip.Addr, time.Time) {
+		return netip.AddrFrom4([4]byte{100, 64, byte(n >> 8), byte(n)}), noon.Add(time.Duration(n) * 30 * time.Second)
+	}
+	dials := func(n int, online time.Duration) {
+		t.Helper()
+		var list []telemetry.Report
+		for range n {
+			var stop telemetry.Report
+			stop, count = k.ended(k.device, count, 1, noon)[0], count+1
+			stop.IP, stop.At = at(count)
+			stop.Online, clock = online, stop.At
+			list = append(list, stop)
+		}
+		if _, err := k.Commit(t.Context(), k.now(&clock), list); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 10 {
+		dials(100, 10*time.Second)
+	}
+	for range 8 {
+		dials(50, 20*time.Second)
+	}
+	if n := k.total(t); n >= count {
+		t.Errorf("%d rows of %d sessions", n, count)
+	}
+	for _, n := range []int{1, 500, 1000} {
+		ip, ended := at(n)
+		asked := telemetry.SessionFilter{IP: ip, At: ended.Add(-time.Second)}
+		if list, err := k.List(t.Context(), k.org, asked, telemetry.SessionKey{}, 10); len(list) != 1 || err != nil {
+			t.Errorf("session %d: %d had its address, %v", n, len(list), err)
+		}
 	}
 }

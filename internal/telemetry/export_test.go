@@ -66,9 +66,9 @@ func (d *Death) Names() []string {
 func (s *Store) Bound(most int) { s.crowds.most.open = most }
 
 // BoundDay changes how many sessions may begin in a day: of nobody at a router and in an organization, and of a
-// subscription that are all kept.
+// subscription that are all kept. Half as many further ones stay as the newest, and half as many as the longest.
 func (s *Store) BoundDay(strangersAtRouter, strangersOf, wholeDay int) {
-	s.crowds.most = bounds{s.crowds.most.open, strangersAtRouter, strangersOf, wholeDay}
+	s.crowds.most = bounds{s.crowds.most.open, strangersAtRouter, strangersOf, wholeDay, wholeDay / 2}
 }
 
 // Known is how many sessions and awaited sign-ins of a subscription are known.
