@@ -82,8 +82,8 @@ type SessionChanged struct {
 	EnforcementStep
 	Via   EnforcementVia `json:"via,omitempty"` // "" = found
 	Found bool           `json:"found"`         // it was so already when it was looked at
-	// Lapsed says that nothing was changed as far as is known: the router did not answer until the session was over, or
-	// needed no change any more.
+	// Lapsed says that nothing was changed as far as is known until the session was over, or needed no change any more:
+	// the router did not answer, or refused, which is recorded before.
 	Lapsed bool      `json:"lapsed,omitempty"`
 	At     time.Time `json:"at"`
 }

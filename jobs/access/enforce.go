@@ -213,8 +213,8 @@ func (e *Enforcer) lookForLost(ctx context.Context, subscriber id.Subscriber, ca
 	return err
 }
 
-// settle records the outcomes of announcements whose program died, as far as they show: a session that has ended, or
-// that has what it should, was changed. Others are being tried.
+// settle records the outcomes of announcements that have none, as their program died, or their router did not answer or
+// refused: a session that has ended, or that has what it should, needs no change any more. Others are being tried.
 func (e *Enforcer) settle(ctx context.Context, list []id.Online, cause jobs.Cause) error {
 	for _, online := range list {
 		state, _, err := bus.LoadUnchecked[access.Enforcement](ctx, e.Bus, online)

@@ -46,8 +46,8 @@ func ofEnforcement(e events.EnforcementEvent) happening {
 	switch v := e.(type) {
 	case events.SessionChangeAnnounced: // its outcome has a row
 	case events.SessionChanged:
-		if v.Lapsed {
-			return about("A session was not changed, since its router did not answer in time: ", v.Reason)
+		if v.Lapsed { // for more than one cause; a refusal of the router has a row of its own
+			return about("A change of a session came to nothing: ", v.Reason)
 		}
 		if v.Via == events.ViaUnverified {
 			return about("The router acknowledged another speed of a session, which could not be read back: ", v.Reason)
