@@ -12,6 +12,7 @@ import (
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/httpapi/access"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/telemetry"
 	"github.com/lastmile-isp/lastmile/jobs/access"
 	"github.com/lastmile-isp/lastmile/processmanagers"
 	"github.com/lastmile-isp/lastmile/processmanagers/access/dunning"
@@ -103,8 +104,14 @@ func (a *App) explanations() accesscases.Explanations {
 		Bus: a.engines.bus, Subscribers: subscribersviews.SubscribersQuery{Views: views},
 		Subscriptions: subscribersviews.SubscriptionsQuery{Views: views},
 		Dunning:       accessviews.DunningQuery{Views: views}, Network: a.telemetry, Kept: a.cfg.SessionsKept,
-		SignIns: signIns{a.customers}, Shown: accessviews.DifferencesQuery{Views: views}.List, Clock: a.clock,
-		Logger: a.logger,
+		SignIns: signIns{a.customers}, Clock: a.clock, Logger: a.logger,
+		Auditor: &accesscases.Auditor{
+			Open: accessviews.DifferencesQuery{Views: views}.List, Looks: a.telemetry.Looks,
+			Reported: func(ctx context.Context, seen telemetry.Shown) (bool, error) {
+				return a.telemetry.Reported(ctx, seen, lostAfter)
+			},
+			Every: a.cfg.AuditInterval,
+		},
 	}
 }
 

@@ -41,7 +41,7 @@ type Explanations struct {
 	Dunning       accessviews.DunningQuery
 	Network       Network       // nil = routers' reports are not known here
 	SignIns       SignIns       // nil = the answers to sign-ins are not known here
-	Shown         Shown         // nil = what routers show is not known here
+	Auditor       *Auditor      // nil = what routers show is not known here
 	Kept          time.Duration // how long ended sessions are known; 0 = for ever
 	Clock         clock.Clock
 	Logger        *slog.Logger

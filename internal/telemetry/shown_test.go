@@ -1,0 +1,56 @@
+package telemetry_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/telemetry"
+)
+
+// TestReported_AnEndOrAFreshReportTellsMoreThanALook: at the same router, of the same subscription. A session that has
+// been silent for long was not reported when the router was looked at, so its loss tells nothing.
+func TestReported_AnEndOrAFreshReportTellsMoreThanALook(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	is := func(when string, at time.Duration, want bool, change func(*telemetry.Shown)) {
+		t.Helper()
+		seen := telemetry.Shown{
+			OrgID: k.org, SubscriberID: k.subscriber, SubscriptionID: k.subscription, DeviceID: k.device,
+			At: noon.Add(at),
+		}
+		if change != nil {
+			change(&seen)
+		}
+		if got, err := k.Reported(t.Context(), seen, 15*time.Minute); err != nil || got != want {
+			t.Errorf("%s, a look after %s: %v, %v", when, at, got, err)
+		}
+	}
+	is("never reported", 0, false, nil)
+	k.commit(t, k.at(telemetry.Start, 0, 0, 0), k.at(telemetry.Interim, 5*time.Minute, 5, 5))
+	if _, err := k.CloseLost(t.Context(), noon.Add(6*time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	is("lost", 4*time.Minute, true, nil)
+	is("lost", 19*time.Minute, true, nil)
+	is("lost", 21*time.Minute, false, nil)
+	k.commit(t, k.at(telemetry.Stop, 30*time.Minute, 9, 9))
+	is("ended by the router", 29*time.Minute, true, nil)
+	is("ended by the router", 30*time.Minute+time.Millisecond, true, nil)
+	is("ended by the router", 31*time.Minute, false, nil)
+	is("of another organization", 29*time.Minute, false, func(s *telemetry.Shown) {
+		s.OrgID = id.New[id.Organization]()
+	})
+	is("of another customer", 29*time.Minute, false, func(s *telemetry.Shown) {
+		s.SubscriberID = id.New[id.Subscriber]()
+	})
+	is("of another subscription", 29*time.Minute, false, func(s *telemetry.Shown) {
+		s.SubscriptionID = id.New[id.Subscription]()
+	})
+	is("at another router", 29*time.Minute, false, func(s *telemetry.Shown) { s.DeviceID = id.New[id.Device]() })
+	k.commit(t, telemetry.Report{
+		Kind: telemetry.On, Org: k.org, Device: k.device, At: noon.Add(40 * time.Minute),
+	})
+	is("restarted", 39*time.Minute, true, nil)
+	is("restarted", 41*time.Minute, false, nil)
+}
