@@ -33,13 +33,20 @@ func (steady) Now() time.Time { return time.Now() }
 
 // Manual is a clock that moves only when told to. Safe for concurrent use.
 type Manual struct {
+	began time.Time
+
 	mu    sync.Mutex
 	now   time.Time
 	moved chan struct{} // closed by the next move, and replaced
 }
 
 // NewManual makes a clock that stands at an instant.
-func NewManual(at time.Time) *Manual { return &Manual{now: at.UTC(), moved: make(chan struct{})} }
+func NewManual(at time.Time) *Manual {
+	return &Manual{began: at.UTC(), now: at.UTC(), moved: make(chan struct{})}
+}
+
+// Ahead is the sum of all moves; negative when the clock was set back to before its first instant.
+func (m *Manual) Ahead() time.Duration { return m.Now().Sub(m.began) }
 
 // Now is the instant set last, in UTC, until the next call of Advance or Set.
 func (m *Manual) Now() time.Time {

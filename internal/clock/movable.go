@@ -69,3 +69,14 @@ func Moved(c Clock) <-chan struct{} {
 	}
 	return nil
 }
+
+// Ahead gives how far a clock was moved by hand; zero for one that only goes on by itself.
+func Ahead(c Clock) time.Duration {
+	switch c := c.(type) {
+	case *Movable:
+		return c.Ahead() + Ahead(c.base)
+	case *Manual:
+		return c.Ahead()
+	}
+	return 0
+}

@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 )
@@ -23,6 +24,9 @@ const (
 	// InboxWaits is how long a callback that cannot be processed is kept after it was received. It rings all that time.
 	InboxWaits = 90 * 24 * time.Hour
 )
+
+// causeUnreadable is that of a callback whose content cannot be opened. It is tried every hour.
+const causeUnreadable = "cannot be read"
 
 // Callback is one request of a provider, stored as it was received.
 type Callback struct {
@@ -67,27 +71,34 @@ type sealedCallback struct {
 	Body     []byte     `json:"body"`
 }
 
-// SQL of the inbox. A callback may be taken from due_at on, so a lease is a due_at in the future.
+// SQL of the inbox. A callback may be taken from due_at on, so a lease is a due_at in the future. What is due, and
+// which lease is over, is told by the database's clock, which is one for all programs, whatever the clocks of their
+// machines say; @ahead is how far the clock was moved by hand.
 const (
 	storeCallbackSQL = `
 insert into {schema}.callbacks (id, kind, ref, shortcode, verified, sealed, received_at, due_at)
-values (@id, @kind, @ref, @shortcode, @verified, @sealed, @received_at, @due_at)
+values (@id, @kind, @ref, @shortcode, @verified, @sealed, @received_at, now() + @ahead::interval)
 on conflict (id) do nothing`
 	takeCallbacksSQL = `
-update {schema}.callbacks c set lease = $1, due_at = $2, attempts = attempts + 1
-from (select id from {schema}.callbacks where done_at is null and due_at <= $3
-	order by due_at, id limit $4 for update skip locked) as due
+update {schema}.callbacks c set lease = @lease, due_at = now() + @ahead::interval + @held::interval,
+	attempts = attempts + 1
+from (select id from {schema}.callbacks where done_at is null and due_at <= now() + @ahead::interval
+	order by due_at, id limit @limit for update skip locked) as due
 where c.id = due.id
 returning c.id, c.kind, c.ref, c.shortcode, c.verified, c.sealed, c.received_at, c.attempts`
+	hastenCallbacksSQL = `
+update {schema}.callbacks set due_at = now() + @ahead::interval
+where done_at is null and due_at > now() + @ahead::interval + @longest::interval and last_failure <> all (@patient)`
 	doneCallbackSQL = `
-update {schema}.callbacks set done_at = $3, lease = null, last_failure = ''
-where id = $1 and lease = $2 and done_at is null`
+update {schema}.callbacks set done_at = now() + @ahead::interval, lease = null, last_failure = ''
+where id = @id and lease = @lease and done_at is null`
 	failCallbackSQL = `
-update {schema}.callbacks set due_at = $3, lease = null, last_failure = $4
-where id = $1 and lease = $2 and done_at is null`
+update {schema}.callbacks set due_at = now() + @ahead::interval + @wait::interval, lease = null,
+	last_failure = @cause
+where id = @id and lease = @lease and done_at is null`
 	giveUpCallbackSQL = `
-update {schema}.callbacks set done_at = $3, lease = null, last_failure = $4
-where id = $1 and lease = $2 and done_at is null`
+update {schema}.callbacks set done_at = now() + @ahead::interval, lease = null, last_failure = @cause
+where id = @id and lease = @lease and done_at is null`
 	countCallbacksSQL = `
 select count(*) filter (where done_at is null and last_failure <> $1),
 	count(*) filter (where done_at is not null and last_failure <> '' and verified)
@@ -100,12 +111,14 @@ select exists (select from {schema}.callbacks where done_at is null and verified
 	stored_at > now() - @within::interval and (last_failure = @cause or
 	last_failure = '' and stored_at <= now() - @untried::interval))`
 	releaseLeasesSQL = `
-update {schema}.callbacks set lease = null, due_at = $1 where lease is not null and done_at is null`
+update {schema}.callbacks set lease = null, due_at = now() + @ahead::interval
+where lease is not null and done_at is null`
 	pendingSQL = `
 select id, kind, shortcode, verified, received_at, attempts, last_failure
 from {schema}.callbacks where done_at is null order by received_at, id limit $1`
 	purgeCallbacksSQL = `
-delete from {schema}.callbacks where done_at <= $1 or done_at is null and received_at <= $2`
+delete from {schema}.callbacks where done_at <= now() + @ahead::interval - @kept::interval
+	or done_at is null and received_at <= @received and stored_at <= now() + @ahead::interval - @waits::interval`
 )
 
 // Store commits a callback and gives its id. It may be taken at once. A zero ReceivedAt means now.
@@ -120,9 +133,8 @@ func (i *Inbox) Store(ctx context.Context, c Callback) (uuid.UUID, error) {
 // StoreAs is Store under an id that the caller has made. One that is stored already stays as it is, so that a caller
 // who does not know what became of his call can repeat it.
 func (i *Inbox) StoreAs(ctx context.Context, callback uuid.UUID, c Callback) error {
-	now := i.core.now()
 	if c.ReceivedAt.IsZero() {
-		c.ReceivedAt = now
+		c.ReceivedAt = i.core.now()
 	}
 	plain, err := json.Marshal(sealedCallback{c.SourceIP, c.Body})
 	if err != nil {
@@ -131,7 +143,7 @@ func (i *Inbox) StoreAs(ctx context.Context, callback uuid.UUID, c Callback) err
 	_, err = i.core.db.Owner.Exec(ctx, i.core.sql(storeCallbackSQL), pgx.NamedArgs{
 		"id": callback, "kind": c.Kind, "ref": optional(c.Ref), "shortcode": c.Shortcode, "verified": c.Verified,
 		"sealed":      i.core.ring.Seal(secrets.Sealing, plain, callbackPlace(callback)),
-		"received_at": c.ReceivedAt, "due_at": now,
+		"received_at": c.ReceivedAt, "ahead": i.ahead(),
 	})
 	if err != nil {
 		return fmt.Errorf("store callback: %w", err)
@@ -155,8 +167,10 @@ func OpenKept(ring *secrets.Keyring, sealed []byte) ([]byte, error) {
 // Take holds up to limit due callbacks for InboxLease, the longest due first. Call Done or Fail for each before the
 // lease ends; otherwise another worker takes the callback too.
 func (i *Inbox) Take(ctx context.Context, limit int) ([]TakenCallback, error) {
-	now, lease := i.core.now(), uuid.New()
-	rows, _ := i.core.db.Owner.Query(ctx, i.core.sql(takeCallbacksSQL), lease, now.Add(InboxLease), now, limit)
+	lease := uuid.New()
+	rows, _ := i.core.db.Owner.Query(ctx, i.core.sql(takeCallbacksSQL), pgx.NamedArgs{
+		"lease": lease, "held": InboxLease, "limit": limit, "ahead": i.ahead(),
+	})
 	found, err := pgx.CollectRows(rows, pgx.RowToStructByName[callbackRow])
 	if err != nil {
 		return nil, fmt.Errorf("take callbacks: %w", err)
@@ -166,7 +180,7 @@ func (i *Inbox) Take(ctx context.Context, limit int) ([]TakenCallback, error) {
 		t, err := i.open(row, lease)
 		if err != nil { // one that cannot be read must not block the others
 			i.core.logger.ErrorContext(ctx, "stored callback cannot be read", "callback_id", row.ID, "error", err)
-			if err := i.Fail(ctx, TakenCallback{ID: row.ID, lease: lease}, "cannot be read", time.Hour); err != nil {
+			if err := i.Fail(ctx, TakenCallback{ID: row.ID, lease: lease}, causeUnreadable, time.Hour); err != nil {
 				return nil, err
 			}
 			continue
@@ -208,27 +222,41 @@ func (i *Inbox) open(row callbackRow, lease uuid.UUID) (TakenCallback, error) {
 // TakeOver frees the callbacks that a dead program had taken, without waiting for InboxLease. Only a program that
 // certainly runs alone may call it, and only before its first Take.
 func (i *Inbox) TakeOver(ctx context.Context) error {
-	if _, err := i.core.db.Owner.Exec(ctx, i.core.sql(releaseLeasesSQL), i.core.now()); err != nil {
+	args := pgx.NamedArgs{"ahead": i.ahead()}
+	if _, err := i.core.db.Owner.Exec(ctx, i.core.sql(releaseLeasesSQL), args); err != nil {
 		return fmt.Errorf("take callbacks over: %w", err)
+	}
+	return nil
+}
+
+// Hasten makes callbacks due that are to wait for longer than the longest wait that there is: the database's clock was
+// put back since they were tried, or the hand-moved clock is not used any more. Those whose last try failed for one of
+// the patient causes may wait longer, and are left.
+func (i *Inbox) Hasten(ctx context.Context, longest time.Duration, patient ...string) error {
+	_, err := i.core.db.Owner.Exec(ctx, i.core.sql(hastenCallbacksSQL), pgx.NamedArgs{
+		"longest": longest, "patient": append([]string{causeUnreadable}, patient...), "ahead": i.ahead(),
+	})
+	if err != nil {
+		return fmt.Errorf("hasten callbacks: %w", err)
 	}
 	return nil
 }
 
 // Done marks a callback as processed. Fails: callback_lease_lost, when another worker has taken it meanwhile.
 func (i *Inbox) Done(ctx context.Context, t TakenCallback) error {
-	return i.finish(ctx, t, doneCallbackSQL, t.ID, t.lease, i.core.now())
+	return i.finish(ctx, t, doneCallbackSQL, pgx.NamedArgs{})
 }
 
 // Fail gives a callback back, to be taken again after retryIn. Operators read cause, which must hold nothing personal.
 // Fails: callback_lease_lost.
 func (i *Inbox) Fail(ctx context.Context, t TakenCallback, cause string, retryIn time.Duration) error {
-	return i.finish(ctx, t, failCallbackSQL, t.ID, t.lease, i.core.now().Add(retryIn), cause)
+	return i.finish(ctx, t, failCallbackSQL, pgx.NamedArgs{"wait": retryIn, "cause": cause})
 }
 
 // GiveUp ends a callback that led to nothing; operators read cause, which must hold nothing personal. The row is kept
 // like a processed one, and counts as an alarm until it is purged. Fails: callback_lease_lost.
 func (i *Inbox) GiveUp(ctx context.Context, t TakenCallback, cause string) error {
-	return i.finish(ctx, t, giveUpCallbackSQL, t.ID, t.lease, i.core.now(), cause)
+	return i.finish(ctx, t, giveUpCallbackSQL, pgx.NamedArgs{"cause": cause})
 }
 
 // Count gives the number of callbacks that wait to be processed, without those that wait for the given cause, and the
@@ -264,8 +292,9 @@ func (i *Inbox) Untaken(ctx context.Context, cause string, within, untried time.
 }
 
 // finish runs a statement that changes a row only while its lease is held. Fails: callback_lease_lost.
-func (i *Inbox) finish(ctx context.Context, t TakenCallback, sql string, args ...any) error {
-	tag, err := i.core.db.Owner.Exec(ctx, i.core.sql(sql), args...)
+func (i *Inbox) finish(ctx context.Context, t TakenCallback, sql string, args pgx.NamedArgs) error {
+	args["id"], args["lease"], args["ahead"] = t.ID, t.lease, i.ahead()
+	tag, err := i.core.db.Owner.Exec(ctx, i.core.sql(sql), args)
 	if err != nil {
 		return fmt.Errorf("finish callback %s: %w", t.ID, err)
 	}
@@ -286,15 +315,20 @@ func (i *Inbox) Pending(ctx context.Context, limit int) ([]PendingCallback, erro
 }
 
 // Purge removes callbacks that were processed or given up longer ago than kept, and those that were received longer ago
-// than waits and could never be processed.
+// than waits and could never be processed. The latter must be as old by the database's clock, too: a machine whose
+// clock is wrong removes no money.
 func (i *Inbox) Purge(ctx context.Context, kept, waits time.Duration) error {
-	now := i.core.now()
-	_, err := i.core.db.Owner.Exec(ctx, i.core.sql(purgeCallbacksSQL), now.Add(-kept), now.Add(-waits))
+	_, err := i.core.db.Owner.Exec(ctx, i.core.sql(purgeCallbacksSQL), pgx.NamedArgs{
+		"kept": kept, "waits": waits, "received": i.core.now().Add(-waits), "ahead": i.ahead(),
+	})
 	if err != nil {
 		return fmt.Errorf("purge callbacks: %w", err)
 	}
 	return nil
 }
+
+// ahead is how far the clock was moved by hand.
+func (i *Inbox) ahead() time.Duration { return clock.Ahead(i.core.clock) }
 
 // callbackPlace is the associated data of a sealed callback: the id of its row.
 func callbackPlace(callback uuid.UUID) []byte { return []byte("callbacks " + callback.String()) }

@@ -32,6 +32,7 @@ const (
 	lastRetry    = 5 * time.Minute
 	handleLimit  = vault.InboxLease / (inboxPage + 1) // of one callback: a whole page fits into the time of its lease
 	panicRetry   = time.Hour                          // a callback that panicked is tried again that much later
+	hastenEvery  = time.Minute                        // what waits for longer than lastRetry is looked for so often
 )
 
 // Inbox handles the provider's callbacks: at once after Wake, and every sweepEvery those that are due. Several programs
@@ -109,6 +110,9 @@ func (w *Workers) HandleDue(ctx context.Context, more func()) (int, error) {
 		return 0, err
 	}
 	defer leave()
+	if err := w.hasten(ctx); err != nil {
+		return 0, err
+	}
 	leased, cancel := context.WithTimeout(ctx, vault.InboxLease)
 	defer cancel()
 	taken, err := w.cfg.Inbox.Take(ctx, inboxPage)
@@ -124,6 +128,20 @@ func (w *Workers) HandleDue(ctx context.Context, more func()) (int, error) {
 	return len(taken), nil
 }
 
+// hasten lets no callback that may be money wait until the database's clock shows a time again to which it was put back
+// from. It looks every hastenEvery.
+func (w *Workers) hasten(ctx context.Context) error {
+	now, last := w.steady.Now(), w.hastened.Load()
+	if last != nil && !now.Before(*last) && now.Sub(*last) < hastenEvery {
+		return nil
+	}
+	if err := w.cfg.Inbox.Hasten(ctx, lastRetry, CauseUnknownPrompt, causePanicked); err != nil {
+		return err
+	}
+	w.hastened.Store(&now)
+	return nil
+}
+
 // ending says how one try of a callback ended when nothing failed. The zero value is "done". With a wait it is tried
 // again after that time; with a cause alone it is given up, which is an alarm.
 type ending struct {
@@ -134,6 +152,7 @@ type ending struct {
 // Causes of an ending; operators read them in the rows.
 const (
 	causeUnreadable = "unreadable"
+	causePanicked   = "panicked"
 	// causeLogAway is that of a callback that the event store did not take, because it is away: its failure's code.
 	causeLogAway = "eventstore_unavailable"
 	// causeLateAttempt is that of a callback whose attempt is ours and not shown yet: the token of its address says so.
@@ -172,7 +191,7 @@ func (w *Workers) handle(leased context.Context, t vault.TakenCallback) {
 	case loop.StackOf(err) != "":
 		w.cfg.Logger.ErrorContext(ctx, "callback panicked", "callback_id", t.ID, "kind", t.Kind, "error", err, "stack",
 			loop.StackOf(err))
-		end = ending{wait: panicRetry, cause: "panicked"}
+		end = ending{wait: panicRetry, cause: causePanicked}
 	case err == nil:
 	case refused(err):
 		w.cfg.Logger.ErrorContext(ctx, "command of a callback was refused", "callback_id", t.ID, "kind", t.Kind,

@@ -19,18 +19,7 @@ import (
 func TestInbox_WhatTheEventStoreDidNotTakeIsTriedSoonAfterItsReturn(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
-	receipts := payments.Receipts()
-	receipts.Decide = func(payments.Receipt, commands.ReceiptCommand, time.Time) ([]events.ReceiptEvent, error) {
-		return nil, failure.NewUnavailable("eventstore_unavailable", "away", time.Second, nil)
-	}
-	away := bus.New(bus.Config{
-		Store: k.Store, Claims: storetest.ClaimKey, Clock: k.clock, Logger: storetest.Quiet(),
-	})
-	bus.Register(away, receipts)
-	bus.Register(away, payments.Gateways())
-	without := paymentsjobs.New(paymentsjobs.Config{
-		Bus: away, Views: k.views, Inbox: k.Vault.Inbox, Access: k.access, Clock: k.clock, Logger: storetest.Quiet(),
-	})
+	without := k.withoutLog(t)
 	untaken := func(want bool, when string) {
 		t.Helper()
 		got, err := paymentsjobs.Untaken(t.Context(), k.Vault.Inbox, 10*time.Minute, 30*time.Second)
@@ -56,4 +45,21 @@ func TestInbox_WhatTheEventStoreDidNotTakeIsTriedSoonAfterItsReturn(t *testing.T
 		t.Errorf("after the return of the event store: %d handled, %v", n, err)
 	}
 	untaken(false, "after it was counted")
+}
+
+// withoutLog are workers for which the event store is away.
+func (k *kit) withoutLog(t *testing.T) *paymentsjobs.Workers {
+	t.Helper()
+	receipts := payments.Receipts()
+	receipts.Decide = func(payments.Receipt, commands.ReceiptCommand, time.Time) ([]events.ReceiptEvent, error) {
+		return nil, failure.NewUnavailable("eventstore_unavailable", "away", time.Second, nil)
+	}
+	away := bus.New(bus.Config{
+		Store: k.Store, Claims: storetest.ClaimKey, Clock: k.clock, Logger: storetest.Quiet(),
+	})
+	bus.Register(away, receipts)
+	bus.Register(away, payments.Gateways())
+	return paymentsjobs.New(paymentsjobs.Config{
+		Bus: away, Views: k.views, Inbox: k.Vault.Inbox, Access: k.access, Clock: k.clock, Logger: storetest.Quiet(),
+	})
 }

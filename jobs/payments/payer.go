@@ -19,6 +19,12 @@ import (
 // to the submission is recorded.
 const answerPatience = 2 * time.Minute
 
+// early reports whether what came at an instant may still be ahead of what explains it. An instant that is far from now
+// on either side was read from a clock that was set since: money does not wait until that shows it again.
+func (w *Workers) early(came time.Time) bool {
+	return w.cfg.Clock.Now().Sub(came).Abs() < answerPatience
+}
+
 // FindPayer looks for the owner of a receipt's money: first the attempt that it belongs to, then the payer by the
 // matching rules. It waits until the read models show the position at which the receipt was recorded.
 func (w *Workers) FindPayer(ctx context.Context, args commands.FindPayer, cause jobs.Cause) error {
@@ -49,7 +55,7 @@ func (w *Workers) FindPayer(ctx context.Context, args commands.FindPayer, cause 
 		return w.settle(ctx, cause, *r, attempt.ID)
 	case placed:
 		return nil
-	case r.Channel == commands.ChannelPrompt && w.cfg.Clock.Now().Sub(r.RecordedAt) < answerPatience:
+	case r.Channel == commands.ChannelPrompt && w.early(r.RecordedAt):
 		return jobrunner.Snooze(5 * time.Second)
 	}
 	return w.match(ctx, cause, *r)

@@ -56,7 +56,7 @@ func (w *Workers) tillOf(ctx context.Context, t vault.TakenCallback, shortcode s
 	switch { // the token of a former owner, or of a registration that the provider may have accepted
 	case len(owners) > 0:
 		return till{environment: owners[0].Environment, ours: true}, nil
-	case w.cfg.Clock.Now().Sub(t.ReceivedAt) < answerPatience:
+	case w.early(t.ReceivedAt):
 		return till{}, failure.NewUnavailable("shortcode_unknown",
 			"The shortcode is being registered. Try again shortly.", 0, nil)
 	}

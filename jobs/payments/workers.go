@@ -3,6 +3,7 @@ package paymentsjobs
 import (
 	"context"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/commands"
@@ -41,6 +42,8 @@ type Workers struct {
 	matching paymentsviews.MatchingQuery
 	gateways paymentsviews.GatewaysQuery
 	queue    *jobrunner.Runner // set by Register; the sweep enqueues into it
+	steady   clock.Clock
+	hastened atomic.Pointer[time.Time] // by steady, when the inbox was last looked at for waits that are too long
 }
 
 // New calls nothing; Register and NewInbox put the workers to use.
@@ -49,7 +52,7 @@ func New(cfg Config) *Workers {
 		cfg: cfg, payments: paymentsviews.PaymentsQuery{Views: cfg.Views},
 		receipts: paymentsviews.ReceiptsQuery{Views: cfg.Views},
 		matching: paymentsviews.MatchingQuery{Views: cfg.Views},
-		gateways: paymentsviews.GatewaysQuery{Views: cfg.Views},
+		gateways: paymentsviews.GatewaysQuery{Views: cfg.Views}, steady: clock.Steady(cfg.Clock),
 	}
 }
 
