@@ -47,14 +47,14 @@ func (w *Workers) FindPayer(ctx context.Context, args commands.FindPayer, cause 
 	switch {
 	case err != nil:
 		return err
-	case several != nil && placed:
+	case attempt != nil && (attempt.ProvenBy(*r) || !r.OrgID.IsZero()):
+		return w.settle(ctx, cause, *r, attempt.ID)
+	case placed:
 		return nil
 	case several != nil:
 		return w.holdAmong(ctx, cause, *r, several)
 	case attempt != nil:
-		return w.settle(ctx, cause, *r, attempt.ID)
-	case placed:
-		return nil
+		return w.settleTyped(ctx, cause, *r, *attempt)
 	case r.Channel == commands.ChannelPrompt && w.early(r.RecordedAt):
 		return jobrunner.Snooze(5 * time.Second)
 	}
@@ -91,6 +91,21 @@ func (w *Workers) settle(ctx context.Context, cause jobs.Cause, r paymentsviews.
 	return err
 }
 
+// settleTyped gives money without an owner to the attempt whose reference was typed, unless it may be meant for another
+// organization's customer: then the platform decides (docs/rules/money.md#typed-references-of-prompts).
+func (w *Workers) settleTyped(
+	ctx context.Context, cause jobs.Cause, r paymentsviews.ReceiptRow, attempt paymentsviews.PaymentRow,
+) error {
+	found, err := w.matching.Find(ctx, r.Reference())
+	switch {
+	case err != nil:
+		return err
+	case !found.Allows(attempt.OrgID):
+		return w.hold(ctx, cause, r.ID, commands.HeldConflictingPrompt)
+	}
+	return w.settle(ctx, cause, r, attempt.ID)
+}
+
 // match gives the money to the payer that the matching rules find. Money without an owner on another shortcode than the
 // platform's waits for the platform to decide: it must not be credited to customers of just any organization.
 func (w *Workers) match(ctx context.Context, cause jobs.Cause, r paymentsviews.ReceiptRow) error {
@@ -123,7 +138,8 @@ func (w *Workers) match(ctx context.Context, cause jobs.Cause, r paymentsviews.R
 }
 
 // holdAmong puts money into suspense that may be that of several attempts. When all of them are of one organization,
-// its staff finds out which (docs/rules/money.md#money-without-an-owner).
+// and no other organization's customer may be meant, its staff finds out which
+// (docs/rules/money.md#money-without-an-owner).
 func (w *Workers) holdAmong(
 	ctx context.Context, cause jobs.Cause, r paymentsviews.ReceiptRow, several []paymentsviews.PaymentRow,
 ) error {
@@ -135,6 +151,9 @@ func (w *Workers) holdAmong(
 	}
 	shared, err := w.shared(ctx, r)
 	if err != nil || !shared {
+		return err
+	}
+	if found, err := w.matching.Find(ctx, r.Reference()); err != nil || !found.Allows(org) {
 		return err
 	}
 	err = w.reportAsPlatform(ctx, cause, commands.AssignReceipt{ReceiptID: r.ID, OrgID: org})

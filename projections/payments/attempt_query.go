@@ -20,7 +20,15 @@ func (r PaymentRow) sameTill(receipt ReceiptRow) bool {
 		(receipt.OrgID.IsZero() || r.OrgID == receipt.OrgID)
 }
 
-// AttemptOf finds the attempt that a receipt belongs to, nil when there is none. several are attempts whose money it
+// ProvenBy reports whether the provider's own ids of the prompt tie a receipt to the attempt, and not what was typed.
+func (r PaymentRow) ProvenBy(receipt ReceiptRow) bool {
+	return r.ID == receipt.PaymentID || r.CheckoutRequestID != nil && receipt.CheckoutRequestID != nil &&
+		*r.CheckoutRequestID == *receipt.CheckoutRequestID
+}
+
+// AttemptOf finds the attempt that a receipt belongs to, nil when there is none. One that is not ProvenBy the receipt
+// was found by what was typed, which on the shared paybill may mean another organization's customer, too: Found.Allows
+// tells. several are attempts whose money it
 // may be, one of which has a success without a receipt number: a person decides which
 // (docs/rules/money.md#provisional-receipts). Otherwise the attempt may still refuse the receipt.
 func (q PaymentsQuery) AttemptOf(

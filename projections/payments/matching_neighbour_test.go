@@ -113,6 +113,34 @@ func TestMatching_AUsernameOfOneCustomerOnThePlatformMatches(t *testing.T) {
 	})
 }
 
+// An organization may have money on grounds of its own only while nobody else's customer may be meant.
+func TestFound_AllowsTheOrganizationThatTheRulesFindOrThatIsAlone(t *testing.T) {
+	t.Parallel()
+	q := paymentsviews.MatchingQuery{Views: told(t, neighbours())}
+	for name, c := range map[string]struct {
+		ref, phone              string
+		allowsAcme, allowsOther bool
+	}{
+		"nobody is meant":                    {"nobody-77x", strangePhone, true, true},
+		"a phone of one":                     {"nobody-77x", aminasPhone, true, false},
+		"a phone of both":                    {"nobody-77x", sharedPhone, false, false},
+		"an invoice as printed, the other's": {"home-0012", strangePhone, false, true},
+		"its customer at the other pays":     {"home-0012", aminasPhone, false, false},
+		"an account number, whoever pays":    {"10000024", aminasPhone, false, true},
+		"a number that was given up":         {"OLD-0001", "", false, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			found, err := q.Find(t.Context(), paymentsviews.Reference{
+				BillRef: c.ref, Phone: c.phone, Currency: money.KES,
+			})
+			if err != nil || found.Allows(acme) != c.allowsAcme || found.Allows(other) != c.allowsOther {
+				t.Errorf("allows %v and %v by %+v, %v", found.Allows(acme), found.Allows(other), found, err)
+			}
+		})
+	}
+}
+
 // An organization with many customers of one phone hides no other organization's customer of that phone.
 func TestMatching_ACrowdHidesNoNeighbour(t *testing.T) {
 	t.Parallel()

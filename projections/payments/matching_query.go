@@ -40,6 +40,16 @@ type Payer struct {
 type Found struct {
 	Payer     *Payer
 	Ambiguous bool // the reference names several subscribers or invoices
+	// Orgs have a customer who may be meant, by any rule: also by one that only speaks against another organization.
+	Orgs []id.Organization
+}
+
+// Allows reports whether an organization may have money with the reference on grounds of its own, such as a prompt of
+// the same account reference: the rules say that the money is its customer's, or no other organization has a customer
+// who may be meant. Every organization chooses what it prompts, and whom.
+func (f Found) Allows(org id.Organization) bool {
+	return f.Payer != nil && f.Payer.OrgID == org ||
+		!slices.ContainsFunc(f.Orgs, func(o id.Organization) bool { return o != org })
 }
 
 // MatchingQuery finds the payer of a payment across all organizations, with the platform role.
@@ -94,7 +104,13 @@ func (q MatchingQuery) Find(ctx context.Context, ref Reference) (Found, error) {
 	if err != nil {
 		return Found{}, err
 	}
-	return decide(all, ref.OrgID.IsZero(), typed.exact), nil
+	found := decide(all, ref.OrgID.IsZero(), typed.exact)
+	for _, c := range all {
+		if !slices.Contains(found.Orgs, c.OrgID) {
+			found.Orgs = append(found.Orgs, c.OrgID)
+		}
+	}
+	return found, nil
 }
 
 // decide returns the candidate of the best rule, or Ambiguous when that rule found several, or when it is doubtful on
