@@ -47,7 +47,7 @@ func ObserveReads() []Read {
 		},
 		{
 			Menu: MenuAddressList, Where: map[string]string{propertyList: GardenList},
-			Props: []string{propertyID, propertyAddress, propertyDynamic, propertyDisabled},
+			Props: []string{propertyID, propertyAddress, propertyDynamic, propertyTimeout, propertyDisabled},
 		},
 		{
 			Menu:  MenuPPPoEServer,
@@ -66,7 +66,7 @@ type Observed struct {
 	Sessions []ObservedSession
 	Queues   []ObservedQueue // of sessions
 	// Garden has the addresses in the walled garden. A value is true for one that RADIUS put there, and false for one
-	// that a person did.
+	// that a person or a rule of the router did.
 	Garden map[string]bool
 	Nets   []netip.Prefix // more addresses in the walled garden, which a person put there
 	Ranges []AddressRange // likewise
@@ -183,7 +183,8 @@ func asksUs(s Snapshot, service string) (us bool) {
 	return us
 }
 
-// wall adds an entry of the address list of the walled garden: an address, a network or a range.
+// wall adds an entry of the address list of the walled garden: an address, a network or a range. One with a timeout is
+// dynamic as those of RADIUS are, and a person or a rule of the router made it.
 func (o *Observed) wall(r Row) {
 	if net, err := netip.ParsePrefix(r[propertyAddress]); err == nil && !net.IsSingleIP() {
 		o.Nets = append(o.Nets, net)
@@ -199,7 +200,7 @@ func (o *Observed) wall(r Row) {
 		return
 	}
 	before, twice := o.Garden[ip.String()]
-	o.Garden[ip.String()] = isTrue(r[propertyDynamic]) && (before || !twice)
+	o.Garden[ip.String()] = isTrue(r[propertyDynamic]) && r[propertyTimeout] == "" && (before || !twice)
 }
 
 // Walled reports whether an address is in the walled garden, and whether RADIUS alone put it there.

@@ -35,6 +35,7 @@ func TestObserve_ReadsEachMenu(t *testing.T) {
 			{"address": "100.64.0.3"}, {"address": "100.64.1.0/24"}, {"address": "100.64.0.4", "disabled": "true"},
 			{"address": "example.com"}, {"address": "100.64.2.5-100.64.2.7"}, {"address": "100.64.3.9-100.64.3.1"},
 			{"address": "100.64.4.1-::1"}, {"address": "100.64.5.1-"}, {"address": "2001:db8::1-2001:db8::ff"},
+			{"address": "100.64.0.5", "dynamic": "true", "timeout": "23h59m12s"},
 		},
 		routerplan.MenuPPPoEServer: {
 			{"service-name": "lan", "interface": "vlan7"}, {
@@ -76,6 +77,7 @@ func TestObserve_ReadsEachMenu(t *testing.T) {
 func inGarden() map[string][2]bool {
 	return map[string][2]bool{
 		"100.64.0.1": {true, true}, "100.64.0.3": {true, false}, "100.64.1.9": {true, false}, "100.64.0.4": {}, "": {},
+		"100.64.0.5": {true, false}, // one with a timeout is dynamic, and not of RADIUS
 		"100.64.2.4": {}, "100.64.2.5": {true, false}, "100.64.2.7": {true, false}, "100.64.2.8": {}, "100.64.3.5": {},
 		"100.64.4.1": {}, "100.64.5.1": {}, "2001:db8::a": {true, false}, "2001:db8::1:0": {},
 	}
@@ -90,7 +92,7 @@ func TestObserve_TakesEveryText(t *testing.T) {
 	}))
 	rows := rapid.SliceOfN(rapid.MapOf(rapid.SampledFrom([]string{
 		"name", "user", "caller-id", "address", "radius", "session-id", "uptime", "remote-address", "mac-address",
-		"target", "max-limit", "dynamic", "disabled", "service-name", "interface", "rate",
+		"target", "max-limit", "dynamic", "timeout", "disabled", "service-name", "interface", "rate",
 	}), text), 0, 5)
 	rapid.Check(t, func(t *rapid.T) {
 		snapshot := routerplan.Snapshot{routerplan.MenuEthernetLink: rowsIn(rows.Draw(t, "links"))}

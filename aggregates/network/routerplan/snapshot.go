@@ -54,6 +54,7 @@ const (
 	propertyComment     = "comment"
 	propertyDisabled    = "disabled"
 	propertyDynamic     = "dynamic"
+	propertyTimeout     = "timeout"
 	propertyInterface   = "interface"
 	propertyServer      = "server"
 	propertyAction      = "action"
