@@ -29,6 +29,7 @@ type Enforcement struct {
 	Refused string                  // way and message of the latest refusal of Pending
 	Events  int                     // in the stream
 	Ended   int                     // how often the router said that it had ended the session
+	EndedAt time.Time               // when it last said so; zero = never
 }
 
 // ownerEnforcement is the organization of the session.
@@ -45,6 +46,7 @@ func evolveEnforcement(s Enforcement, e events.EnforcementEvent) Enforcement {
 		s.Pending, s.Refused = nil, ""
 		if e.Action == events.EndOnline && !e.Lapsed {
 			s.Ended++
+			s.EndedAt = e.At
 		}
 	case events.SessionChangeRefused:
 		s.Refused = refusalKey(e.Via, e.Message)

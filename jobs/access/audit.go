@@ -261,6 +261,9 @@ func (a *Auditor) compare(ctx context.Context, row networkviews.DeviceRow) (s se
 	}
 	s.found = map[id.Difference]Found{}
 	for _, f := range few(Compare(shown, k), k, recorded) {
+		if f, err = a.orByHand(ctx, f); err != nil {
+			return seen{}, err
+		}
 		s.found[f.DifferenceID] = f
 	}
 	s.doubtful, s.recorded = doubtful(s.found, recorded), map[id.Difference]bool{}
@@ -287,6 +290,8 @@ func (a *Auditor) known(ctx context.Context, org id.Organization, device id.Devi
 	k := Known{
 		Org: org, Device: device, At: at,
 		Present: func(s id.Subscription) directory.Present { return a.Entitled.Directory.Present(s, at) },
+		Ends:    func(s telemetry.Session) string { return a.ends(s, at) },
+		Limit:   func(s id.Subscription) int { return a.Entitled.Directory.SessionLimit(s, at) },
 		Wronged: a.Entitled.Directory.Wronged,
 		Holder: func(username string) (id.Subscriber, id.Subscription) {
 			return a.Entitled.Directory.Named(org, username, at)

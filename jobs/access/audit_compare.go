@@ -34,6 +34,11 @@ type Known struct {
 	Refused []telemetry.Refusal
 	// Present gives the entitlement of a subscription.
 	Present func(id.Subscription) directory.Present
+	// Ends gives the reason for which an open session would be ended because of what it was granted; "" = it would not,
+	// nil = none ever.
+	Ends func(telemetry.Session) string
+	// Limit is how many sessions a subscription may have at the same time; 0 = it is not known, nil = it never is.
+	Limit func(id.Subscription) int
 	// Wronged reports whether a refusal contradicts what the log had at that time; nil = never.
 	Wronged func(s id.Subscription, code directory.Code, refused time.Time) bool
 	// Holder finds the subscription of a username; zero = nobody has it.
@@ -52,17 +57,19 @@ type Found struct {
 	owner   id.Subscriber       // whose lock a change takes; also of a voucher
 	code    string              // of the last refusal
 	byHand  string              // what a person has to do, where no repair helps; "" = a repair may
+	many    bool                // a router can show as many of them as it likes
 }
 
 // Compare gives everything that a router shows and nobody is entitled to, and the other way round, ordered by id. It is
 // pure (docs/rules/access-auditor.md#kinds).
 func Compare(o routerplan.Observed, k Known) []Found {
 	c := &comparison{o: o, k: k, seen: map[telemetry.SessionID]bool{}, found: map[id.Difference]Found{}}
-	c.online = map[id.Subscription]bool{}
+	c.online, c.rows = map[id.Subscription]bool{}, map[id.Subscription][]seat{}
 	c.index()
 	for _, s := range o.Sessions {
 		c.session(s)
 	}
+	c.share()
 	c.stale()
 	c.refused()
 	c.ports()
@@ -77,27 +84,27 @@ func Compare(o routerplan.Observed, k Known) []Found {
 }
 
 // mostOfNobody is how many sessions that nobody here has let in are shown of one router, each as a difference of its
-// own. A router that another RADIUS server serves has thousands, and one that is not honest as many as it likes.
+// own. A router that another RADIUS server serves has thousands, and one that is not honest as many as it likes. So it
+// can with more sessions than one of a customer whose reports do not come.
 const mostOfNobody = 100
 
 // few leaves out sessions of nobody that are too many, and says that there are more. Those that are recorded stay, so
-// that the list does not change with each look.
+// that the list does not change with each look. What is shown once of a customer stays, however many they are.
 func few(list []Found, k Known, recorded []accessviews.DifferenceRow) []Found {
 	is := map[id.Difference]bool{}
 	for _, row := range recorded {
 		is[row.ID] = true
 	}
-	nobody := func(f Found) bool { return f.Kind == events.UnknownSession || f.Kind == events.LocalBypass }
 	places := mostOfNobody
 	for _, f := range list {
-		if nobody(f) && is[f.DifferenceID] {
+		if f.many && is[f.DifferenceID] {
 			places--
 		}
 	}
 	var out []Found
 	more := false
 	for _, f := range list {
-		if nobody(f) && !is[f.DifferenceID] {
+		if f.many && !is[f.DifferenceID] {
 			if places--; places < 0 {
 				more = true
 				continue
@@ -132,7 +139,8 @@ type comparison struct {
 	byUser map[string][]*telemetry.Session
 	limits map[string]string // of queues, by their target
 	seen   map[telemetry.SessionID]bool
-	online map[id.Subscription]bool // with a session whose reports do not come
+	online map[id.Subscription]bool   // with a session whose reports do not come
+	rows   map[id.Subscription][]seat // of sessions that may stay, but for their number
 	found  map[id.Difference]Found
 }
 
@@ -149,10 +157,15 @@ func (c *comparison) index() {
 	}
 }
 
-// add keeps a difference; of several with one id the first counts.
+// add keeps a difference; of several with one id the first counts. Of a customer's sessions that the auditor brings
+// right each device counts, since enforcement sees none of them.
 func (c *comparison) add(f Found, subject string) {
 	f.OrgID, f.DeviceID = c.k.Org, c.k.Device
 	f.DifferenceID = DifferenceID(c.k.Org, c.k.Device, f.Kind, subject)
+	if _, twice := c.found[f.DifferenceID]; twice && f.silent != nil {
+		f.DifferenceID = DifferenceID(c.k.Org, c.k.Device, f.Kind, subject+" "+f.silent.session.MAC)
+		f.many = true
+	}
 	if f.owner.IsZero() {
 		f.owner = f.SubscriberID
 	}
@@ -205,12 +218,13 @@ func (c *comparison) session(s routerplan.ObservedSession) {
 	case !s.Radius:
 		f := Found{
 			AccessDifference: events.AccessDifference{Kind: events.LocalBypass},
-			Expected:         "customers sign in by RADIUS", Actual: wayIn(s), login: login,
+			Expected:         "customers sign in by RADIUS", Actual: wayIn(s), login: login, many: true,
 		}
 		f.SubscriberID, f.SubscriptionID = c.k.Holder(s.User)
 		c.add(f, subjectName(s))
 	case ours(t):
 		c.entitled(s, *t, nil)
+		c.sits(s, *t, nil, login)
 	case s.Uptime < settled && (t == nil || c.k.At.Sub(t.StartedAt) < settled):
 	case t == nil:
 		c.unreported(s, login)
@@ -226,7 +240,7 @@ func ours(t *telemetry.Session) bool { return t != nil && !t.SubscriptionID.IsZe
 func (c *comparison) ofNobody(s routerplan.ObservedSession, actual string, login LocalLogin) {
 	f := Found{
 		AccessDifference: events.AccessDifference{Kind: events.UnknownSession},
-		Expected:         "no session", Actual: actual, login: login,
+		Expected:         "no session", Actual: actual, login: login, many: true,
 	}
 	f.SubscriberID, f.SubscriptionID = c.k.Holder(s.User)
 	c.add(f, subjectName(s))

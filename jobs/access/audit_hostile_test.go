@@ -68,6 +68,31 @@ func TestFew_ARouterWithManyStrangersHasSomeAndOneForTheRest(t *testing.T) {
 	}
 }
 
+// TestFew_EachCustomerWhoseReportsDoNotComeIsShown, however many they are: they are no sessions of nobody. More
+// sessions of one customer are bounded, since a router can make them up.
+func TestFew_EachCustomerWhoseReportsDoNotComeIsShown(t *testing.T) {
+	t.Parallel()
+	town := newTown()
+	town.known.Limit = func(id.Subscription) int { return 1 }
+	town.shown.Asks.PPP = true
+	for i := range 150 {
+		town.add(fmt.Sprint("customer", i), entitlement.Full, false, false)
+	}
+	town.known.Open = nil
+	if list := accessjobs.FewForTest(town.shown, town.known, nil); len(list) != 150 {
+		t.Errorf("%d differences of 150 customers", len(list))
+	}
+	for i := range 10_000 {
+		town.shown.Sessions = append(town.shown.Sessions, routerplan.ObservedSession{
+			User: "customer0", Key: fmt.Sprint(i), MAC: fmt.Sprintf("02:00:00:01:%02X:%02X", i>>8, i&255), Radius: true,
+			Uptime: 2 * time.Hour,
+		})
+	}
+	if list := accessjobs.FewForTest(town.shown, town.known, nil); len(list) != 251 {
+		t.Errorf("%d differences of 150 customers, one of whom has 10,000 sessions", len(list))
+	}
+}
+
 // TestCompare_NoTextOfARouterReachesAnotherOrganizationOrIsLong: whatever a router shows, a difference is one of the
 // router's organization, names only customers of it, and has sentences that people can read.
 func TestCompare_NoTextOfARouterReachesAnotherOrganizationOrIsLong(t *testing.T) {

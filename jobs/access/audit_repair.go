@@ -146,15 +146,15 @@ func wordsOf(err error) string {
 
 // repair does what the kind of a difference needs.
 func (a *Auditor) repair(ctx context.Context, f Found, meta commands.Meta) (Repaired, error) {
+	if f.silent != nil {
+		return a.repairUnreported(ctx, f, meta)
+	}
 	switch f.Kind {
 	case events.UnknownSession, events.LocalBypass:
 		return a.repairLocal(ctx, f, meta)
 	case events.UnpaidButOnline, events.PaidButWalledIn, events.WrongRate, events.StaleSession:
 		if err := a.asked(ctx, f, nil, meta); err != nil {
 			return Repaired{}, err
-		}
-		if f.silent != nil {
-			return a.repairUnreported(ctx, f, meta)
 		}
 		return a.repairSession(ctx, f, meta)
 	case events.PaidButOffline, events.PortBelowPlan:
@@ -222,6 +222,9 @@ const endedAndBack = "The session was ended. The customer's device signs in agai
 
 // repairUnreported ends a session whose reports do not come.
 func (a *Auditor) repairUnreported(ctx context.Context, f Found, meta commands.Meta) (Repaired, error) {
+	if err := a.asked(ctx, f, nil, meta); err != nil {
+		return Repaired{}, err
+	}
 	done, did, err := a.endUnreported(ctx, f, &meta, causeOf(meta))
 	switch {
 	case err != nil:

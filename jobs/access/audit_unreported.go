@@ -10,10 +10,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lastmile-isp/lastmile/aggregates/access"
 	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
 	"github.com/lastmile-isp/lastmile/commands"
-	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
@@ -31,13 +29,15 @@ var locksOut = []string{radius.WrongSecret.String(), radius.SecretDoubtful.Strin
 // unreported is a session that a router shows by RADIUS, and whose reports do not come
 // (docs/rules/access-auditor.md#sessions-without-reports).
 type unreported struct {
-	session telemetry.Session // the one that was reported once, or what the router shows of it
-	stamp   string            // of what the customer was entitled to when it was compared
-	told    string            // what people are told about its reports
+	session telemetry.Session   // the one that was reported once, or what the router shows of it
+	place   telemetry.SessionID // stands for all sessions of the device with what the customer is entitled to
+	stamp   string              // of what the customer was entitled to when it was compared
+	told    string              // what people are told about its reports
+	reason  string              // why it is ended although access and speed are right; "" = they are not
+	limit   int                 // of the customer's sessions when it was compared
 	// let says that this installation let it in: it has reported it once, or the router asks no other RADIUS server.
 	// Others are never ended unasked.
-	let   bool
-	never bool // it was never reported
+	let bool
 }
 
 // unreported compares a row of RADIUS that no open session is. A customer's is compared with the entitlement. When it
@@ -48,8 +48,8 @@ func (c *comparison) unreported(s routerplan.ObservedSession, login LocalLogin) 
 		c.ofNobody(s, "RADIUS, but not this one, let in "+named(s), login)
 		return
 	}
-	u := &unreported{told: ", and no session of it was reported", never: t == nil}
-	if t == nil {
+	u, never := &unreported{told: ", and no session of it was reported"}, t == nil
+	if never {
 		t = c.shown(s)
 		if t.SubscriptionID.IsZero() {
 			c.ofNobody(s, "RADIUS let in "+named(s)+u.told, login)
@@ -62,20 +62,13 @@ func (c *comparison) unreported(s routerplan.ObservedSession, login LocalLogin) 
 	}
 	c.online[t.SubscriptionID] = true
 	u.session, u.stamp = *t, c.k.Present(t.SubscriptionID).Grant.Stamp()
-	u.session.EndedAt = nil
+	u.session.EndedAt, u.place = nil, c.placeOf(s, t.SubscriptionID)
 	if ip, err := netip.ParseAddr(s.Address); err == nil {
 		u.session.IP = &ip
 	}
-	if !c.entitled(s, *t, u) {
-		return
+	if c.entitled(s, *t, u) && c.granted(s, u, never) {
+		c.sits(s, *t, u, login)
 	}
-	c.add(Found{
-		AccessDifference: events.AccessDifference{
-			Kind: events.UnknownSession, SubscriberID: t.SubscriberID, SubscriptionID: t.SubscriptionID,
-		},
-		Expected: "a session that is reported", Actual: "RADIUS let in " + named(s) + u.told, login: login,
-		byHand: unheard,
-	}, t.SubscriptionID.String())
 }
 
 // unheard tells a person what to do about a session that is right and not reported.
@@ -111,8 +104,14 @@ func (c *comparison) lost(s routerplan.ObservedSession) *telemetry.Session {
 	return best
 }
 
-// shown makes a session of what a router shows; its subscription is zero when nobody has the username. Its id is of
-// the day, so that the customer can be found to have been ended on that day already.
+// placeOf names the device of a customer at a router together with what the customer is entitled to. Ends are recorded
+// under it, so that a later session of the device is known to be one that followed from an end.
+func (c *comparison) placeOf(s routerplan.ObservedSession, subscription id.Subscription) telemetry.SessionID {
+	return id.Derive[telemetry.SessionID]("session without reports", c.k.Device.String(), subscription.String(), s.MAC,
+		c.k.Present(subscription).Grant.Stamp())
+}
+
+// shown makes a session of what a router shows; its subscription is zero when nobody has the username.
 func (c *comparison) shown(s routerplan.ObservedSession) *telemetry.Session {
 	t := telemetry.Session{
 		OrgID: c.k.Org, DeviceID: c.k.Device, SessionKey: s.Key, Username: s.User, MAC: s.MAC, Service: "pppoe",
@@ -121,8 +120,7 @@ func (c *comparison) shown(s routerplan.ObservedSession) *telemetry.Session {
 		t.Service = "hotspot"
 	}
 	t.SubscriberID, t.SubscriptionID = c.k.Holder(s.User)
-	t.ID = id.Derive[telemetry.SessionID]("session without reports", c.k.Device.String(), t.SubscriptionID.String(),
-		s.MAC, c.k.Present(t.SubscriptionID).Grant.Stamp(), c.k.At.UTC().Format(time.DateOnly))
+	t.ID = c.placeOf(s, t.SubscriptionID)
 	return &t
 }
 
@@ -180,8 +178,8 @@ func (a *Auditor) bringUnreported(
 
 // endUnreported ends a session whose reports do not come, at the router's own interface, which shows it; asked is of
 // the person who wants it, nil = nobody. Nothing is done, and did is false, while reports wait, when a report has come
-// meanwhile, when the customer is entitled to something else than when it was compared, and unasked when who has
-// access was ended for the same on that day: what a router does not give him then, it does not give by another sign-in.
+// meanwhile, when the customer is entitled to something else than when it was compared, and unasked when it would be in
+// vain.
 func (a *Auditor) endUnreported(
 	ctx context.Context, f Found, asked *commands.Meta, cause jobs.Cause,
 ) (done result, did bool, err error) {
@@ -192,19 +190,22 @@ func (a *Auditor) endUnreported(
 	}
 	defer lock.Unlock()
 	p := a.Entitled.Directory.Present(u.session.SubscriptionID, a.Clock.Now())
-	if a.behind(ctx) != "" || p.Grant.Stamp() != u.stamp {
+	if a.behind(ctx) != "" || p.Grant.Stamp() != u.stamp || a.eased(u, p) {
 		return result{}, false, nil
 	}
 	if heard, err := a.heard(ctx, u.session); err != nil || heard {
 		return result{}, false, err
 	}
-	if asked == nil && u.never && p.Grant.Access != entitlement.None {
-		state, _, err := bus.LoadUnchecked[access.Enforcement](ctx, a.Bus, u.session.ID)
-		if err != nil || state.Ended > 0 {
+	if asked == nil {
+		if vain, err := a.inVain(ctx, f); err != nil || vain {
 			return result{}, false, err
 		}
 	}
-	done, err = a.act(ctx, u.session, change{
+	s := u.session
+	if p.Grant.Access != entitlement.None {
+		s.ID = u.place
+	}
+	done, err = a.act(ctx, s, change{
 		action: events.EndOnline, reason: reasonOf(f, string(p.Code)), asked: asked, listed: true,
 		after: events.SessionGrant{Access: p.Grant.Access.String(), Down: p.Grant.Down, Up: p.Grant.Up},
 	}, cause)
@@ -216,7 +217,7 @@ func reasonOf(f Found, code string) string {
 	if f.Kind == events.WrongRate {
 		return ReasonRate
 	}
-	return cmp.Or(code, ReasonAuditor)
+	return cmp.Or(f.silent.reason, code, ReasonAuditor)
 }
 
 // heard reports whether a session without reports has one that is open by now.

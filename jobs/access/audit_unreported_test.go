@@ -2,6 +2,7 @@ package accessjobs_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -108,6 +109,86 @@ func TestCompare_ASessionWhoseReportsDoNotCome(t *testing.T) {
 			if len(got) != 1 || got[0].Kind != c.kind || (got[0].ByHand() != "") != c.byHand || got[0].Let() != c.let {
 				t.Errorf("%s, hotspot %v: %+v", name, hotspot, got)
 			}
+		}
+	}
+}
+
+// TestCompare_ASilentSessionOfAFormerLoginHasToEnd, although its access and its speed are right: what it was granted is
+// compared as of an open session. One that was never reported is not known to be of a former login.
+func TestCompare_ASilentSessionOfAFormerLoginHasToEnd(t *testing.T) {
+	t.Parallel()
+	for reason, says := range map[string]string{
+		accessjobs.ReasonWrongMAC: "which may not use it", accessjobs.ReasonChanged: "by former ones",
+		"overdue": "with walled_garden",
+	} {
+		for _, never := range []bool{false, true} {
+			town := silentTown(false, never)
+			if !never {
+				town.known.Silent[0].Access = "walled_garden"
+			}
+			town.known.Ends = func(s telemetry.Session) string {
+				if s.EndedAt != nil || s.SubscriptionID != town.names["amina"] {
+					t.Errorf("asked about %+v", s)
+				}
+				return reason
+			}
+			got := accessjobs.Compare(town.shown, town.known)
+			if len(got) != 1 || got[0].Kind != events.UnknownSession || got[0].Let() == never ||
+				(got[0].ByHand() != "") != never || strings.Contains(got[0].Actual, says) == never {
+				t.Errorf("%s, never %v: %+v", reason, never, got)
+			}
+			town.known.LocksOut = true
+			if got := accessjobs.Compare(town.shown, town.known); len(got) != 1 || got[0].ByHand() == "" {
+				t.Errorf("%s, never %v, and could not come back: %+v", reason, never, got)
+			}
+		}
+	}
+}
+
+// TestCompare_SilentSessionsBeyondTheLimitHaveToEnd: the newest ones stay, and each other one is a difference of its
+// own. Open sessions of the customer count too, and are left to enforcement.
+func TestCompare_SilentSessionsBeyondTheLimitHaveToEnd(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		limit, ended int
+		open         bool
+	}{
+		"one":                   {1, 3, false},
+		"three":                 {3, 1, false},
+		"as many as there are":  {4, 0, false},
+		"not known":             {0, 0, false},
+		"one that reports come": {2, 2, true},
+	} {
+		town := silentTown(false, true)
+		if c.open {
+			town = newTown()
+			town.add("amina", entitlement.Full, false, true)
+			town.shown.Asks.PPP = true
+		}
+		town.known.Limit = func(id.Subscription) int { return c.limit }
+		first := town.shown.Sessions[0]
+		first.Uptime = 10 * time.Minute
+		town.shown.Sessions[0] = first
+		for i := range 3 {
+			more := first
+			more.Key, more.MAC, more.Interface = fmt.Sprint(i), fmt.Sprintf("02:00:00:00:01:%02X", i), ""
+			more.Uptime = time.Duration(20+i) * time.Minute
+			town.shown.Sessions = append(town.shown.Sessions, more)
+		}
+		ended := 0
+		for _, f := range accessjobs.Compare(town.shown, town.known) {
+			if f.Kind != events.UnknownSession {
+				t.Errorf("%s: %+v", name, f)
+			}
+			if f.Let() {
+				ended++
+				if strings.Contains(f.Actual, first.MAC) || !strings.Contains(f.Actual, "newer") {
+					t.Errorf("%s: %s", name, f.Actual)
+				}
+			}
+		}
+		if ended != c.ended {
+			t.Errorf("%s: %d have to end, want %d", name, ended, c.ended)
 		}
 	}
 }

@@ -1,0 +1,129 @@
+package accessjobs
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/telemetry"
+	"github.com/lastmile-isp/lastmile/projections/access/entitlement"
+	"github.com/lastmile-isp/lastmile/radius/directory"
+)
+
+// seat is one session of a customer that a router shows, and that may stay as far as it is looked at alone.
+type seat struct {
+	shown  routerplan.ObservedSession
+	began  time.Time
+	silent *unreported // nil = its reports come
+	login  LocalLogin
+}
+
+// sits takes a session of a customer.
+func (c *comparison) sits(s routerplan.ObservedSession, t telemetry.Session, u *unreported, login LocalLogin) {
+	began := t.StartedAt
+	if began.IsZero() || s.Uptime > 0 {
+		began = c.k.At.Add(-s.Uptime)
+	}
+	c.rows[t.SubscriptionID] = append(c.rows[t.SubscriptionID], seat{s, began, u, login})
+}
+
+// share finds the sessions without reports that are beyond the limit of their customer: as elsewhere the newest ones
+// stay. Of two that began together the router shows the newer one later. The other ones are right, and not reported.
+func (c *comparison) share() {
+	for subscription, list := range c.rows {
+		limit := 0
+		if c.k.Limit != nil {
+			limit = c.k.Limit(subscription)
+		}
+		slices.Reverse(list)
+		slices.SortStableFunc(list, func(a, b seat) int { return b.began.Compare(a.began) })
+		for i, one := range list {
+			switch {
+			case one.silent == nil:
+			case limit > 0 && i >= limit:
+				one.silent.limit = limit
+				c.outdated(one.shown, one.silent, ReasonSessionLimit, fmt.Sprintf("sessions at a time: %d", limit),
+					"beside as many newer ones")
+			default:
+				c.unheard(one)
+			}
+		}
+	}
+}
+
+// unheard adds a session that is right, and that only people can have reported again.
+func (c *comparison) unheard(one seat) {
+	t := one.silent.session
+	c.add(Found{
+		AccessDifference: events.AccessDifference{
+			Kind: events.UnknownSession, SubscriberID: t.SubscriberID, SubscriptionID: t.SubscriptionID,
+		},
+		Expected: "a session that is reported", Actual: "RADIUS let in " + named(one.shown) + one.silent.told,
+		login: one.login, byHand: unheard,
+	}, t.SubscriptionID.String())
+}
+
+// granted compares what a session without reports was let in with, as far as it is known, and reports whether it would
+// be let in so now. Of one that was never reported only the device is known.
+func (c *comparison) granted(s routerplan.ObservedSession, u *unreported, never bool) bool {
+	t := u.session
+	var reason string
+	switch {
+	case never && s.MAC != "" && !c.k.Present(t.SubscriptionID).Allows(s.MAC):
+		reason = ReasonWrongMAC
+	case !never && c.k.Ends != nil:
+		reason = c.k.Ends(t)
+	}
+	switch reason {
+	case "":
+		return true
+	case ReasonWrongMAC:
+		c.outdated(s, u, reason, "a device of the subscription", "which may not use it")
+	case ReasonChanged:
+		c.outdated(s, u, reason, "the present login and addresses", "by former ones")
+	default:
+		c.outdated(s, u, reason, c.k.Present(t.SubscriptionID).Grant.Access.String(), "with "+cmp.Or(t.Access,
+			entitlement.None.String()))
+	}
+	return false
+}
+
+// outdated adds a session without reports that has to end although its access and speed are right.
+func (c *comparison) outdated(s routerplan.ObservedSession, u *unreported, reason, expected, actual string) {
+	t, p := u.session, c.k.Present(u.session.SubscriptionID)
+	u.reason = reason
+	if t.Access == "" { // never reported, and access and speed are those that it should have
+		u.session.Access, u.session.RateDown, u.session.RateUp = p.Grant.Access.String(), p.Grant.Down, p.Grant.Up
+	}
+	c.add(Found{
+		AccessDifference: events.AccessDifference{
+			Kind: events.UnknownSession, SubscriberID: t.SubscriberID, SubscriptionID: t.SubscriptionID,
+		},
+		Expected: expected, Actual: "RADIUS let in " + named(s) + ", " + actual + u.told, session: t.ID, silent: u,
+		byHand: c.staysOff(p.Grant.Access),
+	}, t.SubscriptionID.String())
+}
+
+// eased reports whether a session may stay by now for what it was not right in: the device, or the number of sessions.
+func (a *Auditor) eased(u *unreported, p directory.Present) bool {
+	switch u.reason {
+	case ReasonWrongMAC:
+		return p.Allows(u.session.MAC)
+	case ReasonSessionLimit:
+		return a.Entitled.Directory.SessionLimit(u.session.SubscriptionID, a.Clock.Now()) > u.limit
+	}
+	return false
+}
+
+// ends is the reason for which an open session would be ended at an instant because of what it was granted; "" = it
+// would not. A speed is compared with what the router shows instead.
+func (e *Enforcer) ends(s telemetry.Session, at time.Time) string {
+	c, wrong := e.wanted(s, at)
+	if !wrong || c.adopt || c.action != events.EndOnline {
+		return ""
+	}
+	return c.reason
+}
