@@ -9,13 +9,11 @@ import (
 	"crypto/x509/pkix"
 	"encoding/pem"
 	"fmt"
-	"math/big"
 	"net"
 	"os"
 	"path/filepath"
 	"time"
 
-	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 )
 
@@ -38,13 +36,17 @@ const (
 	guardFile     = "eventstore-ca.pem" // in DATA_DIR; no secret
 )
 
-// guardLife is the validity of a certificate made here. Its key exists only as long as the program runs.
-const guardLife = 10 * 365 * 24 * time.Hour
+// A certificate made here is valid at every time: its key exists only as long as the program runs, and the machine's
+// clock may be set meanwhile.
+var (
+	guardFrom  = time.Unix(0, 0)
+	guardUntil = time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC) // the last instant that a certificate can name
+)
 
 // guardNode takes certificate and password from the configuration. In production it makes missing ones for a node on
 // loopback; they exist as long as the program runs. For other addresses the configuration must have both: see
 // checkEventStore.
-func guardNode(cfg Config, c clock.Clock) (nodeGuard, error) {
+func guardNode(cfg Config) (nodeGuard, error) {
 	g := nodeGuard{username: cfg.EventStoreUsername, password: cfg.EventStorePassword, caFile: cfg.EventStoreCAFile}
 	if cfg.EventStoreCertFile != "" {
 		pair, err := tls.LoadX509KeyPair(cfg.EventStoreCertFile, cfg.EventStoreKeyFile)
@@ -60,7 +62,7 @@ func guardNode(cfg Config, c clock.Clock) (nodeGuard, error) {
 		g.username, g.password, g.made = guardUsername, secrets.Text(rand.Text()), true
 	}
 	if g.tls == nil {
-		if err := g.certify(cfg.DataDir, c.Now()); err != nil {
+		if err := g.certify(cfg.DataDir); err != nil {
 			return nodeGuard{}, fmt.Errorf("event store node: make a certificate: %w", err)
 		}
 	}
@@ -68,14 +70,14 @@ func guardNode(cfg Config, c clock.Clock) (nodeGuard, error) {
 }
 
 // certify makes a self-signed certificate for loopback.
-func (g *nodeGuard) certify(dir string, now time.Time) error {
+func (g *nodeGuard) certify(dir string) error {
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return err
 	}
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(now.UnixNano()), Subject: pkix.Name{CommonName: "lastmile event store node"},
-		NotBefore: now.Add(-time.Hour), NotAfter: now.Add(guardLife), IsCA: true, BasicConstraintsValid: true,
+		Subject:   pkix.Name{CommonName: "lastmile event store node"},
+		NotBefore: guardFrom, NotAfter: guardUntil, IsCA: true, BasicConstraintsValid: true,
 		DNSNames: []string{"localhost"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback},
 		KeyUsage:    x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},

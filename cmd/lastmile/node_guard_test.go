@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/x509"
 	"strings"
 	"testing"
 
@@ -45,6 +46,28 @@ func TestEventStoreNode_GuardsItselfInProduction(t *testing.T) {
 	if strings.Contains(k.log.String(), s.guard.password.Reveal()) ||
 		strings.Contains(r.String(), s.guard.password.Reveal()) {
 		t.Error("the node's password is shown")
+	}
+}
+
+// TestEventStoreNode_TheMachinesClockIsSetAfterTheStart: the certificate that the node made at the start is good for
+// new connections whatever the clock says then.
+func TestEventStoreNode_TheMachinesClockIsSetAfterTheStart(t *testing.T) {
+	t.Parallel()
+	for _, at := range []string{"2000-01-01T00:00:00Z", "2026-03-02T09:00:00Z", "2099-12-31T00:00:00Z"} {
+		g, err := guardNode(Config{AppEnv: production, EventStoreAddr: "127.0.0.1:0", DataDir: t.TempDir()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		shown, err := x509.ParseCertificate(g.tls.Certificates[0].Certificate[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = shown.Verify(x509.VerifyOptions{
+			Roots: g.trust(), DNSName: "localhost", CurrentTime: instant(t, at),
+		})
+		if err != nil {
+			t.Errorf("at %s: %v", at, err)
+		}
 	}
 }
 

@@ -207,7 +207,7 @@ func (s *storage) openLog(
 
 // startNode starts the embedded node. Its failure ends the program: without the right to write nothing here works.
 func (s *storage) startNode(ctx context.Context, cfg Config, c clock.Clock, l *lifecycle) error {
-	guard, err := guardNode(cfg, c)
+	guard, err := guardNode(cfg)
 	if err != nil {
 		return err
 	}
