@@ -62,7 +62,7 @@ func NewRefusalMeter(to Refusals, limiter vault.Limiter, c clock.Clock, logger *
 func (m *RefusalMeter) Start(ctx context.Context) error {
 	return m.loops.Start(ctx, func(context.Context) error {
 		m.loops.Go("refusals that were counted", func(ctx context.Context) {
-			for loop.SleepUntil(ctx, m.clock, m.clock.Now().Add(refusalLook)) {
+			for loop.SleepFor(ctx, m.clock, refusalLook) {
 				m.Flush(ctx, m.clock.Now().Add(-refusalSpan))
 			}
 			last, cancel := context.WithTimeout(context.WithoutCancel(ctx), refusalFlush)

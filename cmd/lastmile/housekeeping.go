@@ -29,7 +29,7 @@ func newHousekeeping(s *storage, c clock.Clock, logger *slog.Logger) *housekeepi
 func (h *housekeeping) Start(ctx context.Context) error {
 	return h.loops.Start(ctx, func(context.Context) error {
 		h.loops.Go("housekeeping", func(ctx context.Context) {
-			for loop.SleepUntil(ctx, h.clock, h.clock.Now().Add(housekeepingEvery)) {
+			for loop.SleepFor(ctx, h.clock, housekeepingEvery) {
 				h.keepHouse(ctx)
 			}
 		})

@@ -103,7 +103,7 @@ func (n *nightlyBooks) run(ctx context.Context) {
 			lock, _, _ = n.db.TryLock(ctx, "nightly books") // tried again in the next round
 		}
 		n.leads(ctx, lock != nil)
-		if !loop.SleepUntil(ctx, n.clock, n.clock.Now().Add(booksEvery)) {
+		if !loop.SleepFor(ctx, n.clock, booksEvery) {
 			return
 		}
 		if lock != nil {

@@ -37,6 +37,7 @@ type Manual struct {
 
 	mu    sync.Mutex
 	now   time.Time
+	back  time.Duration // the sum of all moves back
 	moved chan struct{} // closed by the next move, and replaced
 }
 
@@ -71,6 +72,7 @@ func (m *Manual) Advance(d time.Duration) {
 
 // move sets the time and wakes those who wait for an instant; the lock is held.
 func (m *Manual) move(to time.Time) {
+	m.back += max(m.now.Sub(to), 0)
 	m.now = to
 	close(m.moved)
 	m.moved = make(chan struct{})

@@ -49,6 +49,28 @@ func TestSteady_MeasuresWhateverTheClockIsSetTo(t *testing.T) {
 	}
 }
 
+// TestPace_GoesOnWhateverTheMachinesClockIsSetTo, and with the moves of a clock that can be moved.
+func TestPace_GoesOnWhateverTheMachinesClockIsSetTo(t *testing.T) {
+	t.Parallel()
+	manual := clock.NewManual(noon)
+	movable := clock.NewMovable(manual, time.Hour)
+	pace := clock.Pace(movable)
+	begun := pace.Now()
+	manual.Set(noon.Add(-3 * time.Hour))
+	manual.Advance(time.Minute)
+	manual.Set(noon)
+	manual.Set(noon.Add(-time.Hour))
+	movable.Advance(time.Second)
+	if went, want := pace.Now().Sub(begun), 3*time.Hour+time.Second; went != want {
+		t.Errorf("%s went by, want %s", went, want)
+	}
+	for _, c := range []clock.Clock{clock.System(), clock.NewMovable(clock.System(), time.Hour)} {
+		if now := clock.Pace(c).Now(); !strings.Contains(now.String(), " m=") {
+			t.Errorf("%v changes when the machine's clock is set", now)
+		}
+	}
+}
+
 func TestMovable_AMoveEndsWaits(t *testing.T) {
 	t.Parallel()
 	c := clock.NewMovable(clock.NewManual(noon), 0)

@@ -6,7 +6,7 @@ import (
 )
 
 // Movable is a clock that goes at the pace of another one and can be put ahead of it, never back. Whoever waits for an
-// instant of it waits by loop.SleepUntil, so that a move wakes him. Safe for concurrent use.
+// time of it waits by loop.SleepFor or loop.WaitUntil, so that a move wakes him. Safe for concurrent use.
 type Movable struct {
 	base Clock
 

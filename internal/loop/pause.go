@@ -54,29 +54,44 @@ func WaitFor(ctx context.Context, signal <-chan struct{}, d time.Duration) bool 
 	return ctx.Err() == nil
 }
 
-// SleepUntil waits until the clock reaches an instant, at its own pace or because it was moved. It returns false when
-// ctx has ended.
-func SleepUntil(ctx context.Context, c clock.Clock, at time.Time) bool {
-	return WaitUntil(ctx, nil, c, at)
+// lookAgain is the longest time without a look at a clock whose instant is awaited.
+const lookAgain = time.Minute
+
+// SleepFor waits until d has gone by on the clock: at its own pace, or because it was moved ahead. Somebody who sets
+// the machine's clock makes the wait neither longer nor shorter. It returns false when ctx has ended.
+func SleepFor(ctx context.Context, c clock.Clock, d time.Duration) bool {
+	pace := clock.Pace(c)
+	end := pace.Now().Add(d)
+	return waitWhile(ctx, nil, c, func() time.Duration { return end.Sub(pace.Now()) })
 }
 
-// WaitUntil is SleepUntil that a signal ends, too.
+// WaitUntil waits until the clock reaches an instant, at its own pace or because it was moved, or for a signal. When
+// the machine's clock is put back meanwhile, the wait ends as if it had not been: the caller looks at the clock again.
+// It ends a minute late at most when the machine's clock is put ahead. It returns false when ctx has ended.
 func WaitUntil(ctx context.Context, signal <-chan struct{}, c clock.Clock, at time.Time) bool {
+	pace := clock.Pace(c)
+	now := pace.Now() // read first: a move between the two ends the wait early, and not late
+	end := now.Add(at.Sub(c.Now()))
+	return waitWhile(ctx, signal, c, func() time.Duration { return min(end.Sub(pace.Now()), at.Sub(c.Now())) })
+}
+
+// waitWhile waits while time is left, looking again whenever the clock was moved, or until the signal.
+func waitWhile(ctx context.Context, signal <-chan struct{}, c clock.Clock, left func() time.Duration) bool {
 	for ctx.Err() == nil {
 		moved := clock.Moved(c)
-		left := at.Sub(c.Now())
-		if left <= 0 {
+		rest := left()
+		if rest <= 0 {
 			return true
 		}
-		if waitUntil(ctx, signal, moved, left) {
+		if waitMoved(ctx, signal, moved, min(rest, lookAgain)) {
 			return ctx.Err() == nil
 		}
 	}
 	return false
 }
 
-// waitUntil waits for d, or until the clock is moved, or for the signal, which alone gives true.
-func waitUntil(ctx context.Context, signal, moved <-chan struct{}, d time.Duration) bool {
+// waitMoved waits for d, or until the clock is moved, or for the signal, which alone gives true.
+func waitMoved(ctx context.Context, signal, moved <-chan struct{}, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

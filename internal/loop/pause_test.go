@@ -3,6 +3,7 @@ package loop_test
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -123,12 +124,13 @@ func TestWaits_EndWithTheContext(t *testing.T) {
 	}
 }
 
-func TestSleepUntil_FollowsAMovedClock(t *testing.T) {
+func TestSleepFor_FollowsAMovedClock(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := clock.NewMovable(clock.System(), 0)
-		woken := make(chan bool, 1)
-		go func() { woken <- loop.SleepUntil(t.Context(), c, c.Now().Add(time.Hour)) }()
+		woken := make(chan bool, 2)
+		go func() { woken <- loop.SleepFor(t.Context(), c, time.Hour) }()
+		go func() { woken <- loop.WaitUntil(t.Context(), nil, c, c.Now().Add(time.Hour)) }()
 		synctest.Wait()
 		c.Advance(time.Hour - time.Minute)
 		synctest.Wait()
@@ -136,13 +138,57 @@ func TestSleepUntil_FollowsAMovedClock(t *testing.T) {
 			t.Fatal("woken a minute early")
 		}
 		time.Sleep(time.Minute) // the clock also goes on by itself
-		if !<-woken {
+		if !<-woken || !<-woken {
 			t.Error("ended although its context goes on")
 		}
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()
-		if loop.SleepUntil(ended, c, c.Now().Add(-time.Hour)) {
+		if loop.SleepFor(ended, c, -time.Hour) || loop.WaitUntil(ended, nil, c, c.Now().Add(-time.Hour)) {
 			t.Error("an ended context counts as woken")
 		}
 	})
+}
+
+// machine is the machine's clock, and somebody sets it.
+type machine struct{ by atomic.Int64 }
+
+// Now implements clock.Clock.
+func (m *machine) Now() time.Time { return clock.System().Now().Add(time.Duration(m.by.Load())) }
+
+// TestWaits_WhenTheMachinesClockIsSet: a wait for a length stays what it was. One for an instant is not longer, and it
+// ends soon after the instant has come.
+func TestWaits_WhenTheMachinesClockIsSet(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct{ by, until time.Duration }{
+		"back": {-3 * time.Hour, 2 * time.Hour}, "ahead": {3 * time.Hour, time.Minute},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				plain, below := &machine{}, &machine{}
+				began, until, length := time.Now(), make(chan time.Duration, 2), make(chan time.Duration, 2)
+				for _, c := range []clock.Clock{plain, clock.NewMovable(below, 0)} {
+					go func() {
+						loop.WaitUntil(t.Context(), nil, c, c.Now().Add(2*time.Hour))
+						until <- time.Since(began)
+					}()
+					go func() {
+						loop.SleepFor(t.Context(), c, 2*time.Hour)
+						length <- time.Since(began)
+					}()
+				}
+				synctest.Wait()
+				plain.by.Store(int64(tc.by))
+				below.by.Store(int64(tc.by))
+				for range 2 {
+					if got := <-until; got != tc.until {
+						t.Errorf("the instant came after %s, want %s", got, tc.until)
+					}
+					if got := <-length; got != 2*time.Hour {
+						t.Errorf("two hours took %s", got)
+					}
+				}
+			})
+		})
+	}
 }

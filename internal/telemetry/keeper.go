@@ -14,6 +14,8 @@ import (
 const (
 	sweepEvery = time.Minute // how late a silent session is closed at most
 	purgeEvery = time.Hour
+	// leastSet is more than a machine's clock that is corrected slowly differs between two rounds.
+	leastSet = 5 * time.Second
 )
 
 // KeeperConfig has the parts and settings of a keeper.
@@ -32,8 +34,10 @@ type KeeperConfig struct {
 type Keeper struct {
 	cfg    KeeperConfig
 	loops  *loop.Group
-	from   time.Time // before this instant nobody is lost: no report could come while the program was off
-	purged time.Time
+	pace   clock.Clock   // of the clock, so that pauses stay what they are when somebody sets the machine's
+	ahead  time.Duration // the clock less its pace at the last round
+	from   time.Time     // by pace; before it nobody is lost: no report could come while the program was off
+	purged time.Time     // by pace
 }
 
 // NewKeeper makes a keeper without starting it. The time in which routers can be heard begins now.
@@ -41,14 +45,19 @@ func NewKeeper(cfg KeeperConfig) *Keeper {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Keeper{cfg: cfg, loops: loop.New(cfg.Logger), from: cfg.Clock.Now().Add(cfg.LostAfter)}
+	pace := clock.Pace(cfg.Clock)
+	now := pace.Now()
+	return &Keeper{
+		cfg: cfg, loops: loop.New(cfg.Logger), pace: pace, ahead: cfg.Clock.Now().Sub(now),
+		from: now.Add(cfg.LostAfter),
+	}
 }
 
 // Start begins the rounds; it never fails.
 func (k *Keeper) Start(ctx context.Context) error {
 	return k.loops.Start(ctx, func(context.Context) error {
 		k.loops.Go("telemetry keeper", func(ctx context.Context) {
-			for loop.SleepUntil(ctx, k.cfg.Clock, k.cfg.Clock.Now().Add(sweepEvery)) {
+			for loop.SleepFor(ctx, k.cfg.Clock, sweepEvery) {
 				if err := k.Round(ctx); err != nil && ctx.Err() == nil {
 					k.cfg.Logger.WarnContext(ctx, "telemetry was not tidied", slog.String("error", err.Error()))
 				}
@@ -63,7 +72,10 @@ func (k *Keeper) Stop() { k.loops.Stop() }
 
 // Round does what is due. It is not safe for concurrent use.
 func (k *Keeper) Round(ctx context.Context) error {
-	now := k.cfg.Clock.Now()
+	now, paced := k.cfg.Clock.Now(), k.pace.Now()
+	ahead := now.Sub(paced)
+	set := (ahead - k.ahead).Abs() >= leastSet
+	k.ahead = ahead
 	var swept, purged error
 	behind := time.Duration(0)
 	if k.cfg.Recorder != nil {
@@ -71,14 +83,14 @@ func (k *Keeper) Round(ctx context.Context) error {
 	}
 	switch {
 	case k.cfg.Recorder == nil:
-	case behind > sweepEvery:
-		k.from = now.Add(k.cfg.LostAfter) // the database does not know yet who was heard
-	case !now.Before(k.from):
+	case behind > sweepEvery, set:
+		k.from = paced.Add(k.cfg.LostAfter) // the database does not know yet who was heard, or not when by this clock
+	case !paced.Before(k.from):
 		_, swept = k.cfg.Store.CloseLost(ctx, now.Add(-k.cfg.LostAfter-behind))
 	}
-	if now.Sub(k.purged) >= purgeEvery {
+	if paced.Sub(k.purged) >= purgeEvery {
 		if purged = k.cfg.Store.Purge(ctx, now, k.cfg.Keep); purged == nil {
-			k.purged = now
+			k.purged = paced
 		}
 	}
 	return errors.Join(swept, purged)

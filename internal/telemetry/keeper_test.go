@@ -78,3 +78,58 @@ func TestKeeper_DeletesWhatIsOver(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// TestKeeper_WhenTheMachinesClockIsPutBack: nothing waits for as long.
+func TestKeeper_WhenTheMachinesClockIsPutBack(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	k.commit(t, k.at(telemetry.Start, 0, 0, 0))
+	watch := clock.NewManual(noon.Add(24 * time.Hour))
+	keeper := telemetry.NewKeeper(telemetry.KeeperConfig{
+		Store: k.Store, Recorder: k.recorder(t, k.Store, t.TempDir(), nil), Clock: watch, LostAfter: 15 * time.Minute,
+		Keep: telemetry.Retention{Sessions: 24 * time.Hour, Addresses: 24 * time.Hour},
+	})
+	round(t, keeper)
+	watch.Set(noon.Add(21 * time.Hour))
+	round(t, keeper)
+	watch.Advance(15 * time.Minute)
+	round(t, keeper)
+	if got := k.only(t); got.Reason != telemetry.ReasonLost {
+		t.Errorf("not closed: %+v", got)
+	}
+	watch.Advance(26 * time.Hour)
+	round(t, keeper)
+	watch.Set(noon.Add(20 * time.Hour))
+	watch.Advance(26 * time.Hour)
+	round(t, keeper)
+	if got := k.rows(t.Context(), t, k.device); len(got) != 0 {
+		t.Errorf("not deleted: %+v", got)
+	}
+}
+
+// machine is the machine's clock, and the test sets it.
+type machine struct{ at time.Time }
+
+// Now implements clock.Clock.
+func (m *machine) Now() time.Time { return m.at }
+
+// TestKeeper_NobodyIsLostBecauseTheMachinesClockIsPutAhead: who was heard a minute ago was so hours ago by the clock.
+func TestKeeper_NobodyIsLostBecauseTheMachinesClockIsPutAhead(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	k.commit(t, k.at(telemetry.Start, 0, 0, 0))
+	watch := &machine{noon}
+	keeper := telemetry.NewKeeper(telemetry.KeeperConfig{
+		Store: k.Store, Recorder: k.recorder(t, k.Store, t.TempDir(), nil), Clock: watch, LostAfter: time.Nanosecond,
+	})
+	round(t, keeper)
+	watch.at = noon.Add(3 * time.Hour)
+	round(t, keeper)
+	if got := k.only(t); got.Reason != "" {
+		t.Errorf("closed: %+v", got)
+	}
+	round(t, keeper)
+	if got := k.only(t); got.Reason != telemetry.ReasonLost {
+		t.Errorf("nobody has heard of it since, and it is not closed: %+v", got)
+	}
+}

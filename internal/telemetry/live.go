@@ -121,7 +121,7 @@ func (l *Live) Start(ctx context.Context) error {
 	return l.loops.Start(ctx, func(ctx context.Context) error {
 		l.tryRefresh(ctx)
 		l.loops.Go("live sessions", func(ctx context.Context) {
-			for loop.SleepUntil(ctx, l.cfg.Clock, l.cfg.Clock.Now().Add(refreshEvery)) {
+			for loop.SleepFor(ctx, l.cfg.Clock, refreshEvery) {
 				l.tryRefresh(ctx)
 			}
 		})

@@ -127,7 +127,7 @@ func (t *Teller) Start(ctx context.Context) error {
 	return t.loops.Start(ctx, func(context.Context) error {
 		t.loops.Go("what waits for the tables", func(ctx context.Context) {
 			told := true
-			for loop.SleepUntil(ctx, t.cfg.Clock, t.cfg.Clock.Now().Add(tellEvery)) {
+			for loop.SleepFor(ctx, t.cfg.Clock, tellEvery) {
 				err := t.Tell(ctx)
 				if err != nil && told && ctx.Err() == nil {
 					t.cfg.Logger.WarnContext(ctx, "other programs do not know what waits here",

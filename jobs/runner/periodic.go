@@ -57,7 +57,9 @@ func (r *Runner) repeat(ctx context.Context, p periodic) {
 		}
 		pause.Reset()
 		started = true
-		loop.SleepUntil(ctx, r.cfg.Clock, period.Add(p.interval))
+		if !r.cfg.Clock.Now().Before(period) { // else the clock was put back, into another period
+			loop.WaitUntil(ctx, nil, r.cfg.Clock, period.Add(p.interval))
+		}
 	}
 }
 

@@ -203,6 +203,17 @@ func TestPause_AfterStopStartsNothing(t *testing.T) {
 	resume(t.Context())
 }
 
+// TestEvery_AClockThatIsPutBackStopsNothing: the next run comes with the next period of the clock as it is now.
+func TestEvery_AClockThatIsPutBackStopsNothing(t *testing.T) {
+	t.Parallel()
+	db, c := pgtest.New(t), clock.NewManual(noon.Add(3*time.Hour+5*time.Minute))
+	ids, _ := periodicRuns(t, db, c)
+	run(t, db, ids)
+	c.Set(noon.Add(5 * time.Minute))
+	c.Advance(55 * time.Minute)
+	run(t, db, ids)
+}
+
 // periodicRuns starts a program with hourly work, and gives the ids of its runs.
 func periodicRuns(t *testing.T, db *postgres.DB, c clock.Clock) (ids <-chan id.Any, stop func()) {
 	t.Helper()

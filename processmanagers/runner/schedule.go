@@ -87,7 +87,7 @@ func (d *round) schedule(ctx context.Context) error {
 			continue
 		}
 		if err == nil {
-			err = d.awaitDue(ctx, now)
+			err = d.awaitDue(ctx)
 		}
 		if ctx.Err() != nil {
 			return ctx.Err()
@@ -99,13 +99,13 @@ func (d *round) schedule(ctx context.Context) error {
 	}
 }
 
-// awaitDue waits until the next timer is due, a timer was armed, or timerRound is over. now is the time of the last
-// search.
-func (d *round) awaitDue(ctx context.Context, now time.Time) error {
+// awaitDue waits until the next timer is due, a timer was armed, or timerRound is over.
+func (d *round) awaitDue(ctx context.Context) error {
 	var next *time.Time
 	if err := d.r.cfg.DB.Owner.QueryRow(ctx, d.r.sql(selectNextDueSQL), d.name).Scan(&next); err != nil {
 		return err
 	}
+	now := d.r.cfg.Clock.Now()
 	until := now.Add(timerRound)
 	if next != nil && next.Before(until) {
 		until = *next

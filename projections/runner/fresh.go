@@ -30,11 +30,12 @@ var errBehind = errors.New("the log has more")
 type Fresh struct {
 	of     *Memory
 	clock  clock.Clock
+	pace   clock.Clock // of it, so that a machine's clock that is put back makes no model new
 	logger *slog.Logger
 	loops  *loop.Group
 
 	mu    sync.Mutex
-	at    time.Time // everything that the log had then is in the model
+	at    time.Time // by pace: everything that the log had then is in the model
 	stays uint64    // the position of the model at the last look
 	looks int       // that found it there, and the log ahead
 	told  bool      // the log of the program says that the model is old
@@ -42,7 +43,8 @@ type Fresh struct {
 
 // NewFresh makes a watch that is not started. The model counts as new until then.
 func NewFresh(of *Memory, c clock.Clock, logger *slog.Logger) *Fresh {
-	return &Fresh{of: of, clock: c, logger: logger, loops: loop.New(logger), at: c.Now()}
+	pace := clock.Pace(c)
+	return &Fresh{of: of, clock: c, pace: pace, logger: logger, loops: loop.New(logger), at: pace.Now()}
 }
 
 // Start begins to look, every five seconds.
@@ -51,7 +53,7 @@ func (f *Fresh) Start(ctx context.Context) error {
 		f.loops.Go("age of a model in memory", func(ctx context.Context) {
 			for ctx.Err() == nil {
 				f.look(ctx)
-				loop.SleepUntil(ctx, f.clock, f.clock.Now().Add(freshEvery))
+				loop.SleepFor(ctx, f.clock, freshEvery)
 			}
 		})
 		return nil
@@ -88,7 +90,7 @@ func (f *Fresh) Stuck() bool {
 func (f *Fresh) Age() time.Duration {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return max(0, f.clock.Now().Sub(f.at))
+	return f.pace.Now().Sub(f.at)
 }
 
 // Current fails when the model does not follow the log: it has stopped, or for half a minute it was not known to have
@@ -104,7 +106,7 @@ func (f *Fresh) Check(ctx context.Context, limit time.Duration) error {
 	if limit > 0 && age <= limit {
 		return nil
 	}
-	asked := f.clock.Now()
+	asked := f.pace.Now()
 	wait, cancel := context.WithTimeout(ctx, maxWait)
 	defer cancel()
 	end, err := f.of.feed.End(wait)

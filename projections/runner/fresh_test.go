@@ -83,6 +83,30 @@ func TestFresh_AModelThatTheLogDoesNotReachGrowsOld(t *testing.T) {
 	}
 }
 
+// TestFresh_AClockThatIsPutBackMakesNoModelNew: a model that gets nothing is old half a minute later, whatever the
+// machine's clock was set to meanwhile.
+func TestFresh_AClockThatIsPutBackMakesNoModelNew(t *testing.T) {
+	t.Parallel()
+	log := feedtest.New()
+	log.Append(events.Metadata{OrgID: orgA}, sold{"tea", 1})
+	m := runner.NewMemory(&till{}, feedtest.Start(t, deaf{log}), slog.New(slog.DiscardHandler))
+	if err := m.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(m.Stop)
+	now := clock.NewManual(time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC))
+	fresh := runner.NewFresh(m, now, slog.New(slog.DiscardHandler))
+	if err := fresh.Check(t.Context(), 0); err != nil {
+		t.Fatal(err)
+	}
+	log.Append(events.Metadata{OrgID: orgA}, sold{"tea", 1})
+	now.Set(now.Now().Add(-3 * time.Hour))
+	now.Advance(31 * time.Second)
+	if err := fresh.Current(t.Context()); err == nil || fresh.Age() != 31*time.Second {
+		t.Errorf("a model that lacks an event: %v, age %s", err, fresh.Age())
+	}
+}
+
 // TestFresh_OnlyAModelThatTheLogDoesNotReachIsStuck: when the log has more at six looks, one after the other, of which
 // each waits for the model. A log that is away has told nothing.
 func TestFresh_OnlyAModelThatTheLogDoesNotReachIsStuck(t *testing.T) {
