@@ -156,6 +156,7 @@ func (r *Runner) work(ctx context.Context) error {
 	if jumps(r.cfg.Clock) {
 		r.loops.Go("due jobs", r.releaseDue)
 	}
+	r.loops.Go("clock of jobs", r.watchClock)
 	for _, p := range r.periodic {
 		r.loops.Go("periodic "+p.job.Kind(), func(ctx context.Context) { r.repeat(ctx, p) })
 	}
