@@ -53,7 +53,8 @@ type Config struct {
 
 // Set holds one breaker for each kind and target, made at its first call. Safe for concurrent use.
 type Set struct {
-	cfg Config
+	cfg  Config
+	pace clock.Clock // of the clock: nobody shortens or lengthens a cool-down by setting the machine's
 
 	mu      sync.Mutex
 	targets map[key]*target
@@ -70,7 +71,7 @@ type target struct {
 	phase     Phase // HalfOpen only while a probe is on its way
 	failures  int
 	openedAt  time.Time
-	retryAt   time.Time
+	retryAt   time.Time // by the pace
 	coolDown  time.Duration
 	lastError string
 	answered  time.Time
@@ -92,7 +93,7 @@ func New(cfg Config) *Set {
 	if cfg.Clock == nil {
 		cfg.Clock = clock.System()
 	}
-	return &Set{cfg: cfg, targets: map[key]*target{}}
+	return &Set{cfg: cfg, pace: clock.Pace(cfg.Clock), targets: map[key]*target{}}
 }
 
 // answered marks an error that proves that the system works.
@@ -245,14 +246,14 @@ func (s *Set) enter(k key) (uint64, error) {
 
 // refuses reports whether a call must not pass now: during a cool-down, or while a probe is under way.
 func (s *Set) refuses(t *target) bool {
-	return t.phase == HalfOpen || t.phase == Open && s.cfg.Clock.Now().Before(t.retryAt)
+	return t.phase == HalfOpen || t.phase == Open && s.pace.Now().Before(t.retryAt)
 }
 
 // refusal makes the error of a refused call. Its message is for customers; the last error of the target is the cause.
 func (s *Set) refusal(k key, t *target) error {
 	wait := probeWait
 	if t.phase == Open {
-		wait = max(t.retryAt.Sub(s.cfg.Clock.Now()), time.Second)
+		wait = max(t.retryAt.Sub(s.pace.Now()), time.Second)
 	}
 	code, ok := s.cfg.Codes[k.kind]
 	if !ok {
@@ -284,16 +285,15 @@ func (s *Set) leave(k key, era uint64, err error) {
 	}
 	t.failures++
 	t.lastError = strings.ToValidUTF8(text[:min(len(text), maxErrorText)], "")
-	now := s.cfg.Clock.Now()
 	switch {
 	case t.phase == HalfOpen:
 		t.coolDown = min(2*t.coolDown, s.cfg.MaxCoolDown)
 	case t.failures >= s.cfg.Threshold:
-		t.openedAt = now
+		t.openedAt = s.cfg.Clock.Now()
 	default:
 		return
 	}
-	t.retryAt = now.Add(t.coolDown)
+	t.retryAt = s.pace.Now().Add(t.coolDown)
 	s.turn(k, t, Open)
 }
 
@@ -323,8 +323,12 @@ func (s *Set) show(k key, t *target) State {
 	if phase == Open && !s.refuses(t) {
 		phase = HalfOpen
 	}
+	var retryAt time.Time
+	if !t.retryAt.IsZero() {
+		retryAt = s.cfg.Clock.Now().Add(t.retryAt.Sub(s.pace.Now())).Round(time.Millisecond)
+	}
 	return State{Target: k.name, Kind: k.kind, State: phase, Failures: t.failures,
-		OpenedAt: t.openedAt, RetryAt: t.retryAt, LastError: t.lastError, AnsweredAt: t.answered}
+		OpenedAt: t.openedAt, RetryAt: retryAt, LastError: t.lastError, AnsweredAt: t.answered}
 }
 
 // announce calls OnChange for the queued changes, in their order.

@@ -114,6 +114,21 @@ func TestBreaker_CoolDownDoublesToTenMinutes(t *testing.T) {
 	}
 }
 
+// TestBreaker_ACoolDownIsNoLongerWhenTheMachinesClockIsPutBack.
+func TestBreaker_ACoolDownIsNoLongerWhenTheMachinesClockIsPutBack(t *testing.T) {
+	t.Parallel()
+	k := newKit()
+	k.fail(t, 5)
+	k.clock.Set(start.Add(-3 * time.Hour))
+	if got := k.States()[0].RetryAt; !got.Equal(start.Add(-3*time.Hour + 30*time.Second)) {
+		t.Errorf("the next probe is shown for %v", got)
+	}
+	k.clock.Advance(30 * time.Second)
+	if ran, err := k.call(t, nil); !ran || err != nil {
+		t.Errorf("no probe when the cool-down is over: %v", err)
+	}
+}
+
 func TestBreaker_OneProbeAtATime(t *testing.T) {
 	t.Parallel()
 	k := newKit()

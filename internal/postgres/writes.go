@@ -47,14 +47,14 @@ const (
 // went. Many may ask it, and none of them makes it write more. Safe for concurrent use.
 type WriteWatch struct {
 	try    func(ctx context.Context) error // one attempt; not concurrent
-	clock  clock.Clock
+	pace   clock.Clock                     // how long the database is away changes by no step of the machine's clock
 	logger *slog.Logger
 	loops  *loop.Group
 	lost   atomic.Pointer[func()] // of Watch; nil = nobody watches
 
 	mu       sync.Mutex
 	state    Writes
-	written  time.Time // the newest success
+	written  time.Time // the newest success, by pace
 	failures int       // in a row
 	all      room
 	writes   room
@@ -94,7 +94,10 @@ func (db *DB) WatchWrites(ctx context.Context) (*WriteWatch, error) {
 // NewWriteWatch makes a watch of any attempt to write, which must end with its context. The database counts as writable
 // until the first attempt.
 func NewWriteWatch(try func(context.Context) error, c clock.Clock, logger *slog.Logger) *WriteWatch {
-	w := &WriteWatch{try: try, clock: c, logger: logger, loops: loop.New(logger), state: WritesTaken, written: c.Now()}
+	pace := clock.Pace(c)
+	w := &WriteWatch{
+		try: try, pace: pace, logger: logger, loops: loop.New(logger), state: WritesTaken, written: pace.Now(),
+	}
 	w.all.set(true)
 	w.writes.set(true)
 	return w
@@ -173,7 +176,7 @@ func (w *WriteWatch) Look(ctx context.Context) error {
 // judge gives the state after an attempt. A refusal counts at once, silence only when it lasts.
 func (w *WriteWatch) judge(err error) Writes {
 	if err == nil {
-		w.written, w.failures = w.clock.Now(), 0
+		w.written, w.failures = w.pace.Now(), 0
 		return WritesTaken
 	}
 	w.failures++
@@ -186,7 +189,7 @@ func (w *WriteWatch) judge(err error) Writes {
 			return WritesFull
 		}
 	}
-	if w.failures > 1 && w.clock.Now().Sub(w.written) >= writesPatience {
+	if w.failures > 1 && w.pace.Now().Sub(w.written) >= writesPatience {
 		return WritesAway
 	}
 	return w.state

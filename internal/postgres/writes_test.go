@@ -77,6 +77,17 @@ func TestWrites_SilenceCountsOnlyWhenItLasts(t *testing.T) {
 	w.looks(t, nil, postgres.WritesTaken, true, true)
 }
 
+// TestWrites_SilenceCountsAlsoWhenTheMachinesClockIsPutBack.
+func TestWrites_SilenceCountsAlsoWhenTheMachinesClockIsPutBack(t *testing.T) {
+	t.Parallel()
+	w, lost := newWatched(), errors.New("connection refused")
+	w.looks(t, nil, postgres.WritesTaken, true, true)
+	w.clock.Set(w.clock.Now().Add(-3 * time.Hour))
+	w.looks(t, lost, postgres.WritesTaken, true, true)
+	w.clock.Advance(6 * time.Second)
+	w.looks(t, lost, postgres.WritesAway, false, false)
+}
+
 func TestWrites_AReadOnlyDatabaseIsNoticed(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)

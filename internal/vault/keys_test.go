@@ -3,6 +3,7 @@ package vault_test
 import (
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -76,6 +77,22 @@ func TestDestroy_IsFinalHereAtOnceAndElsewhereWithinTheTTL(t *testing.T) {
 	}
 	if n := k.count(t, "select count(*) from {schema}.subject_keys where wrapped is not null"); n != 0 {
 		t.Error("the key is still stored")
+	}
+}
+
+func TestDestroy_ReachesOtherProgramsAlsoWhenTheClockIsPutBack(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	ctx, subject := t.Context(), uuid.New()
+	other := k.reopen(t, key(1))
+	must[map[uuid.UUID]vault.Key](t)(other.SubjectKeys.EnsureKeys(ctx, []uuid.UUID{subject}))
+	if err := k.SubjectKeys.Destroy(ctx, subject); err != nil {
+		t.Fatal(err)
+	}
+	k.clock.Advance(-3 * time.Hour)
+	k.clock.Advance(vault.SubjectKeyTTL)
+	if keys := must[map[uuid.UUID]vault.Key](t)(other.SubjectKeys.Keys(ctx, []uuid.UUID{subject})); len(keys) != 0 {
+		t.Error("the key is still used elsewhere")
 	}
 }
 

@@ -28,14 +28,16 @@ type Try struct {
 
 // An attempt is counted before its password is checked, so that parallel guesses cannot pass uncounted. The fifth sets
 // the lock at once; if its password is right, Succeed or TakeBack removes the lock. A counter without attempts for
-// LockoutTime begins again from 0.
+// LockoutTime begins again from 0, and so does one whose last attempt is further ahead than that: the clock was put
+// back, and nobody waits until it is there again.
 const (
 	tryLockoutSQL = `
 insert into {schema}.lockouts as l (key, tries, last_at, locked_until) values ($1, 1, $2, null)
 on conflict (key) do update set (tries, last_at, locked_until) = (
 	select n, case when n > $3 then l.last_at else $2 end,
 	       case when n > $3 then l.locked_until when n = $3 then $4::timestamptz end
-	from (select case when l.last_at <= $5 or l.locked_until <= $2 then 1 else least(l.tries, $3) + 1 end as n) as c)
+	from (select case when l.last_at <= $5 or l.locked_until <= $2 or l.last_at > $4 then 1
+	                  else least(l.tries, $3) + 1 end as n) as c)
 returning tries, coalesce(locked_until, $2)`
 	takeBackLockoutSQL = `
 update {schema}.lockouts set tries = greatest(least(tries, $2) - 1, 0), locked_until = null where key = $1`

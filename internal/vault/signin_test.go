@@ -186,6 +186,24 @@ func TestLockouts_FiveWrongLockForFifteenMinutes(t *testing.T) {
 	}
 }
 
+func TestLockouts_AClockThatIsPutBackShutsNobodyOut(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	for range vault.LockoutTries + 1 {
+		must[vault.Try](t)(k.Lockouts.Try(t.Context(), "jane@example.com"))
+	}
+	k.clock.Advance(-vault.LockoutTime)
+	if try := must[vault.Try](t)(k.Lockouts.Try(t.Context(), "jane@example.com")); try.Allowed {
+		t.Error("a lock ends when the clock is put back a little")
+	}
+	k.clock.Advance(-3 * time.Hour)
+	for n := range vault.LockoutTries {
+		if try := must[vault.Try](t)(k.Lockouts.Try(t.Context(), "jane@example.com")); !try.Allowed {
+			t.Fatalf("attempt %d was locked", n+1)
+		}
+	}
+}
+
 func TestLockouts_SuccessAndTimeReset(t *testing.T) {
 	t.Parallel()
 	k := open(t)

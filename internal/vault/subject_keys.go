@@ -13,6 +13,7 @@ import (
 	lru "github.com/hashicorp/golang-lru/v2"
 	"github.com/jackc/pgx/v5"
 
+	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 )
@@ -56,13 +57,14 @@ func (k Key) Open(sealed, associated []byte) ([]byte, error) {
 // SubjectKeys holds one key for each person, wrapped by the platform key. Destroying it erases the person from the log.
 type SubjectKeys struct {
 	core  *core
+	pace  clock.Clock // a key gets no older because somebody sets the machine's clock, and no younger
 	cache *lru.Cache[uuid.UUID, cachedKey]
 
 	mu        sync.Mutex // keeps load from putting a destroyed key back into the cache
 	destroyed uint64     // counts destructions in this process
 }
 
-// cachedKey is a key with the time at which it was read from the database.
+// cachedKey is a key with the time, by the pace, at which it was read from the database.
 type cachedKey struct {
 	key    Key
 	readAt time.Time
@@ -74,7 +76,7 @@ func newSubjectKeys(c *core) *SubjectKeys {
 	if err != nil {
 		panic(err) // the size is positive
 	}
-	return &SubjectKeys{core: c, cache: cache}
+	return &SubjectKeys{core: c, pace: clock.Pace(c.clock), cache: cache}
 }
 
 // SQL of subject keys.
@@ -99,7 +101,7 @@ on conflict (subject) do update set wrapped = null where subject_keys.wrapped is
 // erased.
 func (s *SubjectKeys) Keys(ctx context.Context, subjects []uuid.UUID) (map[uuid.UUID]Key, error) {
 	found := make(map[uuid.UUID]Key, len(subjects))
-	now := s.core.now()
+	now := s.pace.Now()
 	var missing []uuid.UUID
 	for _, subject := range subjects {
 		c, ok := s.cache.Get(subject)
@@ -112,7 +114,7 @@ func (s *SubjectKeys) Keys(ctx context.Context, subjects []uuid.UUID) (map[uuid.
 	if len(missing) == 0 {
 		return found, nil
 	}
-	loaded, err := s.load(ctx, missing, now)
+	loaded, err := s.load(ctx, missing)
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +150,7 @@ func (s *SubjectKeys) EnsureKeys(ctx context.Context, subjects []uuid.UUID) (map
 		return nil, fmt.Errorf("make subject keys: %w", err)
 	}
 	// Another program may have been first. The stored key counts.
-	loaded, err := s.load(ctx, missing, now)
+	loaded, err := s.load(ctx, missing)
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +165,8 @@ func (s *SubjectKeys) EnsureKeys(ctx context.Context, subjects []uuid.UUID) (map
 }
 
 // load reads keys from the database into the cache.
-func (s *SubjectKeys) load(ctx context.Context, subjects []uuid.UUID, now time.Time) (map[uuid.UUID]Key, error) {
+func (s *SubjectKeys) load(ctx context.Context, subjects []uuid.UUID) (map[uuid.UUID]Key, error) {
+	now := s.pace.Now()
 	s.mu.Lock()
 	before := s.destroyed
 	s.mu.Unlock()

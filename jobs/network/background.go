@@ -10,6 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/gateways/breaker"
 	"github.com/lastmile-isp/lastmile/gateways/routeros"
+	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
@@ -137,7 +138,10 @@ func (b *Background) run(ctx context.Context) {
 			lock.Unlock()
 		}
 	}()
-	r := rounds{Background: b, overdue: map[id.Device]id.Any{}, polls: loop.Within(ctx, b.w.cfg.Logger)}
+	r := rounds{
+		Background: b, pace: clock.Pace(b.w.cfg.Clock), overdue: map[id.Device]id.Any{},
+		polls: loop.Within(ctx, b.w.cfg.Logger),
+	}
 	defer r.polls.Stop()
 	_ = loop.Every(ctx, leadEvery, nil, func(ctx context.Context) error {
 		if lock != nil && lock.Ping(ctx) != nil {
@@ -157,8 +161,10 @@ func (b *Background) run(ctx context.Context) {
 // rounds remembers when each kind of round began last. It is used by one goroutine.
 type rounds struct {
 	*Background
-	polled  time.Time
-	purged  time.Time
+	pace    clock.Clock          // of the clock: pauses stay what they are when somebody puts the machine's back
+	polled  time.Time            // by pace
+	purged  time.Time            // by pace
+	looked  time.Time            // by pace: the last search for routers whose drift check is due
 	checked time.Time            // drift checks due up to this instant are enqueued
 	overdue map[id.Device]id.Any // checks that still waited when the next one of their router was due
 	polling sync.Mutex           // held by the poll that is under way
@@ -167,7 +173,7 @@ type rounds struct {
 
 // look begins the rounds that are due: the fleet poll in a goroutine of its own, the others at once.
 func (r *rounds) look(ctx context.Context) {
-	now := r.w.cfg.Clock.Now()
+	now := r.pace.Now()
 	if now.Sub(r.polled) >= r.w.cfg.PollEvery && r.polling.TryLock() {
 		r.polled = now
 		r.polls.Go("fleet poll", func(ctx context.Context) {
@@ -178,14 +184,17 @@ func (r *rounds) look(ctx context.Context) {
 			}
 		})
 	}
-	if now.Sub(r.checked) >= min(driftLook, r.w.cfg.DriftEvery/20) { // a search reads all routers
-		if err := r.enqueueDrift(ctx, now); err != nil && ctx.Err() == nil {
+	if now.Sub(r.looked) >= min(driftLook, r.w.cfg.DriftEvery/20) { // a search reads all routers
+		if err := r.enqueueDrift(ctx, r.w.cfg.Clock.Now()); err == nil {
+			r.looked = now
+		} else if ctx.Err() == nil {
 			r.w.cfg.Logger.WarnContext(ctx, "drift checks were not enqueued", "error", err)
 		}
 	}
 	if now.Sub(r.purged) >= purgeEvery {
 		r.purged = now
-		if err := r.w.cfg.Polls.Purge(ctx, now.Add(-r.w.cfg.PollsKept)); err != nil && ctx.Err() == nil {
+		before := r.w.cfg.Clock.Now().Add(-r.w.cfg.PollsKept)
+		if err := r.w.cfg.Polls.Purge(ctx, before); err != nil && ctx.Err() == nil {
 			r.w.cfg.Logger.WarnContext(ctx, "polls were not purged", "error", err)
 		}
 	}
@@ -204,8 +213,9 @@ const (
 // The one that waits keeps its turn, and that the router was not compared for an interval is told.
 func (r *rounds) enqueueDrift(ctx context.Context, now time.Time) error {
 	every := r.w.cfg.DriftEvery
-	if r.checked.IsZero() || now.Sub(r.checked) > every {
-		// A new leader goes back one interval. A check that is enqueued already has the same id, so it is not repeated.
+	if r.checked.IsZero() || now.Sub(r.checked).Abs() > every {
+		// A new leader goes back one interval, and so does one whose clock was set. A check that is enqueued already
+		// has the same id, so it is not repeated.
 		r.checked = now.Add(-every)
 	}
 	rows, err := r.w.devices.Every(ctx)

@@ -43,7 +43,8 @@ func OpenPolls(ctx context.Context, db *postgres.DB) (*Polls, error) {
 // sql replaces {schema} by the schema's name, which depends on the namespace.
 func (p *Polls) sql(text string) string { return strings.ReplaceAll(text, "{schema}", p.schema) }
 
-// SQL of one poll: fleet keeps the newest answer of a router, polls keeps all.
+// SQL of one poll: fleet keeps the newest answer of a router, polls keeps all. No poll takes ten minutes: an answer
+// that is so much newer is from before the clock was put back.
 const (
 	latestSQL = `
 insert into {schema}.fleet as f
@@ -56,7 +57,7 @@ on conflict (device_id) do update set
 	version = excluded.version, cpu_percent = excluded.cpu_percent, memory_percent = excluded.memory_percent,
 	uptime_seconds = excluded.uptime_seconds, active_sessions = excluded.active_sessions,
 	response_ms = excluded.response_ms
-where f.at <= excluded.at`
+where f.at <= excluded.at or f.at > excluded.at + interval '10 minutes'`
 	historySQL = `
 insert into {schema}.polls
 	(device_id, at, org_id, reachable, cpu_percent, memory_percent, active_sessions, response_ms)

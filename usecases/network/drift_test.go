@@ -1,6 +1,7 @@
 package networkcases_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -106,6 +107,50 @@ func TestDrift_ChecksThatWaitDoNotPileUpAndAreTold(t *testing.T) {
 	}
 	if got := p.unchecked(); got != nil {
 		t.Errorf("compared after all, and still %+v", got)
+	}
+}
+
+// TestRounds_GoOnWhenTheMachinesClockIsPutBack: the router is polled and compared by the clock as it is then.
+func TestRounds_GoOnWhenTheMachinesClockIsPutBack(t *testing.T) {
+	t.Parallel()
+	p := newPlant(t)
+	p.active("ether5")
+	db := pgtest.New(t)
+	queue := jobrunner.New(jobrunner.Config{DB: db, InsertOnly: true, Clock: p.clock})
+	p.workers.Register(queue)
+	coretest.Start(t, "waiting jobs", queue)
+	p.clock.Advance(5 * time.Hour)
+	coretest.Start(t, "rounds", networkjobs.NewBackground(p.workers, queue, true))
+	polls, err := networkjobs.OpenPolls(t.Context(), p.DB)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	compared := func() bool {
+		list, err := jobrunner.Waiting[commands.CheckDrift](ctx, queue)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(list) > 0
+	}
+	polled := func() bool { // lately, by the clock
+		latest, err := polls.Latest(ctx, p.org, []id.Device{p.device})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p.clock.Now().Sub(latest[p.device].At).Abs() < time.Minute
+	}
+	for !compared() || !polled() {
+		<-time.After(10 * time.Millisecond)
+	}
+	if _, err := db.Owner.Exec(ctx, "delete from "+db.Namespace.Schema("river")+".river_job"); err != nil {
+		t.Fatal(err)
+	}
+	p.machine.by.Store(int64(-3 * time.Hour))
+	p.clock.Advance(15 * time.Minute)
+	for !compared() || !polled() {
+		<-time.After(10 * time.Millisecond)
 	}
 }
 

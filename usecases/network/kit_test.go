@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -40,6 +41,7 @@ const routerPassword = "router-password"
 type kit struct {
 	*coretest.Kit
 	t       *testing.T
+	machine *machine
 	clock   *clock.Movable // of all parts, also of the router
 	devices networkcases.Devices
 	org     id.Organization
@@ -49,12 +51,20 @@ type kit struct {
 	forgotten []id.Device // the calls of Forget, in order
 }
 
+// machine is the machine's clock, and a test may set it.
+type machine struct{ by atomic.Int64 }
+
+// Now implements clock.Clock.
+func (m *machine) Now() time.Time { return clock.System().Now().Add(time.Duration(m.by.Load())) }
+
 // newKit starts a kit without read models, processes and jobs: all that happens is in the log.
 func newKit(t *testing.T) *kit {
 	t.Helper()
-	now := clock.NewMovable(clock.System(), 0)
+	set := &machine{}
+	now := clock.NewMovable(set, 0)
 	k := &kit{
-		Kit: coretest.NewWithVault(t, vault.Config{Clock: now}), t: t, clock: now, org: id.New[id.Organization](),
+		Kit: coretest.NewWithVault(t, vault.Config{Clock: now}), t: t, machine: set, clock: now,
+		org: id.New[id.Organization](),
 	}
 	bus.Register(k.Bus, network.Devices())
 	bus.Register(k.Bus, network.Services())
