@@ -31,7 +31,7 @@ func decideReview(s Dunning, c commands.ReviewDunning, now time.Time) ([]events.
 	}
 	if step := way.At(now); step.State != s.state() {
 		wait := c.CutsWait || !c.CutsBy.IsZero() && !now.Before(c.CutsBy)
-		if wait && step.State.Cut() && step.State.Rank() > s.state().Rank() {
+		if wait && cuts(s.state(), step.State) {
 			return nil, failure.NewConflict("cuts_wait", "Nobody is cut before the money of an outage is counted.")
 		}
 		record(s.step(c, step, now))
@@ -48,22 +48,32 @@ func decideReview(s Dunning, c commands.ReviewDunning, now time.Time) ([]events.
 	return append(out, s.reviewed(c, way, now)...), nil
 }
 
-// untilDunning is until when a decision that cuts may be sent to the log: as long as the cut was allowed.
+// untilDunning is until when a decision that cuts may be sent to the log: as long as the cut was allowed. A step that
+// gives access back, also a part of it, may always be sent.
 func untilDunning(c commands.DunningCommand, decided []events.DunningEvent) time.Time {
 	review, ok := c.(commands.ReviewDunning)
-	cuts := slices.ContainsFunc(decided, func(e events.DunningEvent) bool {
-		switch e.(type) {
-		case events.WalledGardenEntered, events.ServiceSuspended, events.WriteOffProposed:
-			return true
-		default:
-			return false
-		}
-	})
-	if !ok || !cuts {
+	if !ok || !slices.ContainsFunc(decided, cut) {
 		return time.Time{}
 	}
 	return review.CutsBy
 }
+
+// cut reports whether an event is a step further into the states that take access away.
+func cut(e events.DunningEvent) bool {
+	switch e := e.(type) {
+	case events.WalledGardenEntered:
+		return cuts(e.Before, events.DunningWalledGarden)
+	case events.ServiceSuspended:
+		return cuts(e.Before, events.DunningSuspended)
+	case events.WriteOffProposed:
+		return cuts(e.Before, events.DunningWrittenOff)
+	default:
+		return false
+	}
+}
+
+// cuts reports whether a step leads further into the states that take access away.
+func cuts(from, to events.DunningState) bool { return to.Cut() && to.Rank() > from.Rank() }
 
 // present has the debts and the paid time that hold now.
 func present(c commands.ReviewDunning) events.DunningOwed { return c.Owed[len(c.Owed)-1] }

@@ -245,26 +245,39 @@ func TestDunning_APermissionToCutHoldsForAMoment(t *testing.T) {
 	}
 }
 
-// TestReview_OnlyADecisionThatCutsHasAnEnd: who pays is restored, however slow the log is.
+// TestReview_OnlyADecisionThatCutsHasAnEnd: who gets access back gets it however slow the log is, also when that is the
+// walled garden alone, because the customer could not pay when the suspension came.
 func TestReview_OnlyADecisionThatCutsHasAnEnd(t *testing.T) {
 	t.Parallel()
 	garden := due.AddDate(0, 0, 3)
+	suspended := garden.AddDate(0, 0, 7)
+	fault := events.DunningClockStopped{DunningSubject: amina, Cause: "no_payment", From: suspended.Add(-time.Hour)}
 	def := access.Dunnings()
 	var s access.Dunning
 	for _, step := range []struct {
 		at    time.Time
 		owes  events.DunningOwed
+		into  events.DunningState
 		limit bool
 	}{
-		{due, owes(due).Owed[0], false}, {garden, owes(due).Owed[0], true},
-		{garden.Add(time.Hour), events.DunningOwed{At: garden.Add(time.Hour)}, false},
+		{due, owes(due).Owed[0], events.DunningReminding, false},
+		{garden, owes(due).Owed[0], events.DunningWalledGarden, true},
+		{suspended, owes(due).Owed[0], events.DunningSuspended, true},
+		{suspended.Add(time.Hour), owes(due).Owed[0], events.DunningWalledGarden, false},
+		{suspended.Add(2 * time.Hour), events.DunningOwed{At: suspended.Add(2 * time.Hour)}, events.DunningNone, false},
 	} {
 		c := owes(due)
 		c.Owed = append(c.Owed, step.owes)
 		c.CutsBy = step.at.Add(3 * time.Second)
 		list := decided(t, &s, c, step.at)
+		if s.State != step.into {
+			t.Fatalf("%+v, want %s", list, step.into)
+		}
 		if by := def.Until(c, list); by.IsZero() == step.limit || step.limit && !by.Equal(c.CutsBy) {
 			t.Errorf("%+v may be appended until %v", list, by)
+		}
+		if s.State == events.DunningSuspended {
+			s = def.Evolve(s, fault)
 		}
 	}
 	if by := def.Until(commands.LiftHold{}, []events.DunningEvent{events.ServiceSuspended{}}); !by.IsZero() {
