@@ -62,5 +62,7 @@ func TestDirectory_ASessionLastsUntilTheNextChangeOfAccess(t *testing.T) {
 		events.DunningEnded{DunningSubject: about}, expect(events.DunningWalledGarden, until.Add(time.Hour)))
 	lasts("paid again", 3600, "")
 	k.clock.Advance(time.Hour)
-	k.refused(request("amina", "pw"), directory.CodeUnpaid) // a policy without grace leaves nothing to wait for
+	lasts("in the walled garden of a policy without grace, before it is recorded", 0, "walled-garden")
+	k.apply(expect(events.DunningSuspended, until.Add(time.Hour)))
+	k.refused(request("amina", "pw"), directory.CodeUnpaid) // a plan by day leaves nothing to wait for
 }

@@ -100,7 +100,7 @@ type Dunning struct {
 	// Cut is the suspension that a proposed write-off came after; zero = none, or not known.
 	Cut Cut
 	// NextState is expected to begin at Next, if nothing is paid; "" and zero = not known. A cut is never made by this
-	// alone, but an expected reminder after the paid time is a grace that has begun.
+	// alone, but after the paid time an expected reminder or walled garden has begun.
 	NextState events.DunningState
 	Next      time.Time
 }

@@ -14,7 +14,7 @@ func ofSubscription(s Subscription, at time.Time) []Reason {
 		return reasons // what else there is would give nothing back
 	}
 	if s.Mode == events.Postpaid && s.Dunning != nil && s.Dunning.State.Cut() {
-		reasons = append(reasons, s.Dunning.reason())
+		reasons = append(reasons, s.Dunning.reason(s.Dunning.State))
 	}
 	if used := s.Used; used != nil && (used.Until.IsZero() || used.Until.After(at)) {
 		reason := because(CodeCapThrottled, Throttled, used.Since, Cause{"event", id.Any(used.EventID)})
@@ -33,8 +33,8 @@ func ofSubscription(s Subscription, at time.Time) []Reason {
 // longer paid for; the instant StartsAt already belongs to the service.
 //
 // What is paid counts before anything that dunning has recorded, so a payment restores at once and nobody who has paid
-// is cut by a step that comes late. After PaidUntil dunning decides alone: by its recorded step, or by a grace that it
-// is about to record. Where it expects neither, the service is over.
+// is cut by a step that comes late. After PaidUntil dunning decides alone: by its recorded step, or by a grace or a
+// walled garden that it is about to record. Where it expects neither, the service is over.
 func ofStanding(s Subscription, at time.Time) Reason {
 	itself := Cause{"subscription", id.Any(s.ID)}
 	owed := itself
@@ -56,10 +56,10 @@ func ofStanding(s Subscription, at time.Time) Reason {
 		return s.paid(itself)
 	case s.PaidUntil.IsZero():
 		return because(CodeExpired, None, s.Since, owed)
-	case s.Dunning != nil && (s.Dunning.State.Rank() > 0 || s.Dunning.NextState == events.DunningReminding):
-		r := s.Dunning.reason()
+	case s.Dunning != nil && s.Dunning.afterPaid() != events.DunningNone:
+		r := s.Dunning.reason(s.Dunning.afterPaid())
 		if s.Dunning.State.Rank() == 0 {
-			r.Cause = owed // no event has recorded the grace yet
+			r.Cause = owed // no event has recorded the step yet
 		}
 		if r.Since.Before(s.PaidUntil) {
 			r.Since = s.PaidUntil
@@ -94,11 +94,26 @@ func (s Subscription) paid(itself Cause) Reason {
 	return r
 }
 
+// afterPaid is the step that counts when the paid time is over: the recorded one. Before there is one it is the grace
+// or the walled garden that dunning expects, because to record it can take a while: a policy without grace leads to the
+// walled garden at once, and while cuts wait for money nobody is to have less than after the cut.
+func (d *Dunning) afterPaid() events.DunningState {
+	if d.State.Rank() > 0 {
+		return d.State
+	}
+	switch d.NextState {
+	case events.DunningReminding, events.DunningWalledGarden:
+		return d.NextState
+	case events.DunningNone, events.DunningSuspended, events.DunningWrittenOff:
+	}
+	return events.DunningNone
+}
+
 // reason gives the access that a step of dunning leaves. Its cause is the event that recorded the step. A proposed
 // write-off takes nothing more from a customer who is suspended, so the suspension stays the reason.
-func (d *Dunning) reason() Reason {
+func (d *Dunning) reason(step events.DunningState) Reason {
 	r := because(CodeGrace, Full, d.Since, Cause{"event", id.Any(d.EventID)})
-	switch d.State {
+	switch step {
 	case events.DunningWalledGarden:
 		r.Code, r.Allows = CodeOverdue, WalledGarden
 	case events.DunningSuspended, events.DunningWrittenOff:

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"pgregory.net/rapid"
 
@@ -103,16 +104,25 @@ func TestOf_AfterThePaidTimeDunningDecides(t *testing.T) {
 	}
 }
 
-func TestOf_AGraceThatIsAboutToBeRecordedHasBegun(t *testing.T) {
+// TestOf_AStepThatIsAboutToBeRecordedHasBegun: a grace, and the walled garden of a policy without grace, so that the
+// customer can pay there. What dunning would suspend at once, as plans by hour and day, ends with its time.
+func TestOf_AStepThatIsAboutToBeRecordedHasBegun(t *testing.T) {
 	t.Parallel()
-	for next, may := range map[events.DunningState]entitlement.Access{
-		events.DunningReminding: entitlement.Full, events.DunningWalledGarden: entitlement.None, "": entitlement.None,
+	for next, want := range map[events.DunningState]entitlement.Reason{
+		events.DunningReminding:    {Code: entitlement.CodeGrace, Allows: entitlement.Full},
+		events.DunningWalledGarden: {Code: entitlement.CodeOverdue, Allows: entitlement.WalledGarden},
+		events.DunningSuspended:    {Code: entitlement.CodeExpired, Allows: entitlement.None},
+		"":                         {Code: entitlement.CodeExpired, Allows: entitlement.None},
 	} {
 		s := dunned(events.Prepaid, events.DunningNone)
-		s.Dunning.NextState, s.Dunning.Next = next, until
-		got := entitlement.Of(entitlement.State{Subscriptions: []entitlement.Subscription{s}}, until)
-		if got.Access != may {
-			t.Errorf("%q is expected: %s", next, got.Access)
+		s.OpenInvoice = invoice
+		for _, at := range []time.Time{until, until.Add(-time.Hour), until.Add(time.Hour)} { // of what was paid before
+			s.Dunning = &entitlement.Dunning{NextState: next, Next: at}
+			got := entitlement.Of(entitlement.State{Subscriptions: []entitlement.Subscription{s}}, until)
+			want.Since, want.Of, want.Cause = until, s.ID, entitlement.Cause{Type: "invoice", ID: id.Any(invoice)}
+			if diff := cmp.Diff([]entitlement.Reason{want}, got.Reasons); diff != "" || got.Access != want.Allows {
+				t.Errorf("%q is expected at %v (-want +got):\n%s", next, at, diff)
+			}
 		}
 	}
 }
