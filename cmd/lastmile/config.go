@@ -91,7 +91,7 @@ type Config struct {
 	RouterNAT string `env:"ROUTER_NAT" envDefault:"auto"`
 	// RoutersPerOrganization bounds the routers of one organization (docs/rules/network.md#address-plans).
 	RoutersPerOrganization int `env:"ROUTERS_PER_ORGANIZATION" envDefault:"4000"`
-	// VouchersPerOrganization bounds the unused vouchers of one organization (docs/rules/access-vouchers.md#batches).
+	// VouchersPerOrganization bounds the vouchers of one organization (docs/rules/access-vouchers.md#batches).
 	VouchersPerOrganization int `env:"VOUCHERS_PER_ORGANIZATION" envDefault:"100000"`
 
 	// WalledGardenAddr is the TCP address at which the plain web pages of customers in the walled garden are led to the

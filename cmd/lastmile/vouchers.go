@@ -28,8 +28,8 @@ func (a *App) voucherRoutes() []httpapi.Route {
 	list := accessviews.VouchersQuery{Views: a.engines.views}
 	return accessapi.Vouchers{
 		Cases: accesscases.Vouchers{
-			Bus: a.engines.bus, Codes: a.voucherCodes(), BatchOf: list.BatchOf, Unused: list.Unused,
-			PerOrganization: a.cfg.VouchersPerOrganization, Locks: a.storage.db,
+			Bus: a.engines.bus, Codes: a.voucherCodes(), BatchOf: list.BatchOf, Since: list.Since,
+			PerOrganization: a.cfg.VouchersPerOrganization, Locks: a.storage.db, Clock: a.clock,
 		}, List: list, Clock: a.clock,
 	}.Routes()
 }

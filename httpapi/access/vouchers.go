@@ -54,7 +54,7 @@ func (a Vouchers) Routes() []httpapi.Route {
 // vouchersRequest is the body of POST /vouchers (docs/rules/access-vouchers.md#batches).
 type vouchersRequest struct {
 	PlanID id.Plan `json:"planId" doc:"a prepaid hotspot plan; its period is the time of a voucher"`
-	Count  int     `json:"count" doc:"1 to 5000; an organization has a bound of unused ones"`
+	Count  int     `json:"count" doc:"1 to 5000; an organization has a bound of all that it has"`
 	Prefix string  `json:"prefix,omitempty" doc:"with which every code begins; at most 10 letters, digits or -"`
 }
 

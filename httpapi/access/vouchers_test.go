@@ -151,9 +151,9 @@ func TestVouchers_AreVoidedByTheirCodeInAnyForm(t *testing.T) {
 	}
 }
 
-// TestVouchers_AnOrganizationHasABoundedNumberOfUnusedOnes: requests at the same moment keep the bound together, a
-// repeat makes none, and one that is used or void makes room.
-func TestVouchers_AnOrganizationHasABoundedNumberOfUnusedOnes(t *testing.T) {
+// TestVouchers_AnOrganizationHasABoundedNumber: requests at the same moment keep the bound together, a repeat makes
+// none, and one that is void or used up makes room seven days after its end.
+func TestVouchers_AnOrganizationHasABoundedNumber(t *testing.T) {
 	t.Parallel()
 	k := isptest.New(t)
 	admin := k.Admin(t)
@@ -196,7 +196,17 @@ func TestVouchers_AnOrganizationHasABoundedNumberOfUnusedOnes(t *testing.T) {
 		Price:   money.Major(20, money.KES), FirstAt: k.Clock.Now(), EndsAt: k.Clock.Now().Add(time.Hour),
 		At: k.Clock.Now(),
 	})
-	last := post(2)
+	after := func(d time.Duration) apitest.Request {
+		k.Clock.Advance(d)
+		admin = k.Admin(t)
+		return post(1)
+	}
+	const week = 7 * 24 * time.Hour
+	k.Want(t, 409, "voucher_quota_reached", after(0))
+	k.Want(t, 409, "voucher_quota_reached", after(week-time.Second))
+	k.Want(t, 201, "", after(time.Second)) // in the place of the void one
+	k.Want(t, 409, "voucher_quota_reached", after(time.Hour-time.Second))
+	last := after(time.Second) // in the place of the one that was used
 	last.Header = map[string]string{"Idempotency-Key": "vouchers-1"}
 	for range 2 {
 		k.Want(t, 201, "", last)

@@ -24,7 +24,7 @@ var vouchersDDL string
 func (Vouchers) Name() string { return VouchersName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Vouchers) Version() int { return 3 }
+func (Vouchers) Version() int { return 4 }
 
 // DDL creates the tables of vouchers.sql.
 func (Vouchers) DDL() string { return vouchersDDL }

@@ -31,5 +31,6 @@ create index vouchers_newest on {schema}.vouchers (org_id, made_at desc, voucher
 create index vouchers_batch on {schema}.vouchers (batch_id, made_at desc, voucher_id desc);
 create index vouchers_touched on {schema}.vouchers (org_id, made_at desc, voucher_id desc)
   where redeemed_at is not null or voided_at is not null;
+create index vouchers_over on {schema}.vouchers (org_id, coalesce(voided_at, ends_at)); -- null = unused
 create index vouchers_unused on {schema}.vouchers (org_id, made_at desc, voucher_id desc)
   where redeemed_at is null and voided_at is null;

@@ -109,20 +109,21 @@ func (q VouchersQuery) BatchOf(
 	return row.BatchID, err
 }
 
-// Unused counts the vouchers of an organization that nobody has used or voided, with all that the log has by now. It
-// fails with runner.ErrBuilding when they are not shown within 2 s.
-func (q VouchersQuery) Unused(ctx context.Context, org id.Organization) (int, error) {
+// Since counts the vouchers of an organization that are unused, in use, or that ended after an instant, with all that
+// the log has by now. It fails with runner.ErrBuilding when they are not shown within 2 s.
+func (q VouchersQuery) Since(ctx context.Context, org id.Organization, ended time.Time) (int, error) {
 	whole, err := q.Views.WaitWhole(ctx, VouchersName, func(context.Context) (bool, error) { return true, nil })
 	if err != nil {
 		return 0, err
 	}
 	if !whole {
-		return 0, fmt.Errorf("count unused vouchers: %w", runner.ErrBuilding)
+		return 0, fmt.Errorf("count vouchers: %w", runner.ErrBuilding)
 	}
 	var count int
 	err = q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
 		postgres.CollectOne(r, &count, pgx.RowTo[int], q.Views.SQL(VouchersName, `
-			select count(*) from {schema}.vouchers v where v.org_id = $1 and `+voucherStates[VoucherUnused]), org)
+			select count(*) from {schema}.vouchers where org_id = $1
+				and (coalesce(voided_at, ends_at) is null or coalesce(voided_at, ends_at) > $2)`), org, ended)
 	})
 	return count, err
 }

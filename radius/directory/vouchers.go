@@ -13,14 +13,22 @@ import (
 	"github.com/lastmile-isp/lastmile/radius"
 )
 
-// voucherBatch has what the vouchers of a batch share. It does not change.
+// voucherBatch has what the vouchers of a batch share. It does not change, except that its vouchers are forgotten.
 type voucherBatch struct {
-	id     id.VoucherBatch
-	org    id.Organization
-	plan   id.Plan
-	price  money.Amount
-	madeBy id.User
-	terms  *events.PlanTerms
+	id      id.VoucherBatch
+	org     id.Organization
+	plan    id.Plan
+	version int // of the plan
+	price   money.Amount
+	madeBy  id.User
+	terms   *events.PlanTerms // shared by all batches of the version
+	known   int               // vouchers that are not forgotten
+}
+
+// voucherTerms are those of the batches of a version of a plan.
+type voucherTerms struct {
+	terms   *events.PlanTerms
+	batches int // that are not forgotten
 }
 
 // voucher is one that somebody has signed in with, or that is void.
@@ -46,15 +54,18 @@ type move struct {
 	from radius.MAC // of the device that had it before; zero = not known
 }
 
-// voucherBook has all vouchers. Unused ones take an entry of a map and nothing more. Safe for concurrent use; its lock
+// voucherBook has all vouchers. Unused ones take an entry of a map and nothing more, and so do those that ended a while
+// ago. Safe for concurrent use; its lock
 // is held for short moments only, because sockets wait for it.
 type voucherBook struct {
 	mu      sync.Mutex
 	batches map[id.VoucherBatch]*voucherBatch
+	terms   map[version]voucherTerms
 	unused  map[id.Voucher]*voucherBatch
 	used    map[id.Voucher]*voucher
+	ended   map[id.Voucher]endedVoucher    // of used ones, a while ago
 	byMAC   map[device]*voucher            // the voucher that a device signed in with last
-	swept   time.Time                      // when used ones were last forgotten
+	swept   time.Time                      // when those that had ended were last shortened and forgotten
 	guesses guesses[id.Device]             // wrong codes at routers
 	waiting map[id.Voucher][]VoucherSignIn // to be recorded, the oldest of each voucher first; never an empty list
 	ready   fair.Rota[id.Voucher]          // those that wait and that a recorder may try now
@@ -67,14 +78,12 @@ type voucherBook struct {
 	notes    chan struct{} // signalled when there are others of either
 }
 
-// keepUsed is how long a voucher that is used up or void is remembered, so that the refusal says why.
-const keepUsed = 30 * 24 * time.Hour
-
 // newVoucherBook makes an empty book.
 func newVoucherBook() *voucherBook {
 	return &voucherBook{
 		batches: map[id.VoucherBatch]*voucherBatch{}, unused: map[id.Voucher]*voucherBatch{},
-		used: map[id.Voucher]*voucher{}, byMAC: map[device]*voucher{}, guesses: guesses[id.Device]{},
+		terms: map[version]voucherTerms{}, used: map[id.Voucher]*voucher{}, ended: map[id.Voucher]endedVoucher{},
+		byMAC: map[device]*voucher{}, guesses: guesses[id.Device]{},
 		waiting: map[id.Voucher][]VoucherSignIn{}, trying: map[id.Organization]int{},
 		signal: make(chan struct{}, 1), notes: make(chan struct{}, 1),
 	}
@@ -86,19 +95,19 @@ func (b *voucherBook) apply(e events.Envelope) bool {
 	defer b.mu.Unlock()
 	switch v := e.Event.(type) {
 	case events.VoucherBatchMade:
-		terms := v.Terms
-		b.batches[v.BatchID] = &voucherBatch{v.BatchID, v.OrgID, v.PlanID, v.Terms.Price, v.MadeBy, &terms}
+		b.addBatch(v)
 	case events.VouchersAdded:
 		b.sweep(e.Meta.At)
 		b.add(v)
 	case events.VoucherRedeemed:
+		b.sweep(e.Meta.At)
 		b.redeemed(v)
 	case events.VoucherBeganEarlier:
-		if u := b.used[v.VoucherID]; u != nil {
+		if u := b.whole(v.VoucherID); u != nil {
 			u.first, u.ends = v.At, v.EndsAt
 		}
 	case events.VoucherMoved:
-		if u := b.used[v.VoucherID]; u != nil {
+		if u := b.whole(v.VoucherID); u != nil {
 			b.moved(u, v)
 		}
 	case events.VoucherVoided:
@@ -131,16 +140,28 @@ func (b *voucherBook) add(v events.VouchersAdded) {
 		return
 	}
 	for _, one := range v.Vouchers {
-		if b.used[one] == nil && b.unused[one] == nil {
+		if b.batchOf(one) == nil {
 			b.unused[one] = batch
+			batch.known++
 		}
 	}
+}
+
+// batchOf is the batch of a voucher; nil when it is not known.
+func (b *voucherBook) batchOf(v id.Voucher) *voucherBatch {
+	if u := b.used[v]; u != nil {
+		return u.batch
+	}
+	if e, ended := b.ended[v]; ended {
+		return e.batch
+	}
+	return b.unused[v]
 }
 
 // touch finds a voucher among the used ones, or moves it there from the unused ones; nil when it is not known, because
 // it was forgotten.
 func (b *voucherBook) touch(about events.VoucherSubject) *voucher {
-	if u := b.used[about.VoucherID]; u != nil {
+	if u := b.whole(about.VoucherID); u != nil {
 		return u
 	}
 	batch := b.unused[about.VoucherID]
@@ -204,23 +225,6 @@ func (u *voucher) over() time.Time {
 		return u.voided
 	}
 	return u.ends
-}
-
-// sweep forgets, once a day of the log's time, the vouchers that were used up or voided long before.
-func (b *voucherBook) sweep(now time.Time) {
-	if now.Sub(b.swept) < 24*time.Hour {
-		return
-	}
-	b.swept = now
-	for key, u := range b.used {
-		if now.Sub(u.over()) < keepUsed {
-			continue
-		}
-		delete(b.used, key)
-		if place := (device{u.batch.org, u.mac}); b.byMAC[place] == u {
-			delete(b.byMAC, place)
-		}
-	}
 }
 
 // parsedMAC reads the MAC of an event; zero when there is none or it was erased.

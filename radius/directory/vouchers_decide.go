@@ -70,7 +70,7 @@ func (d *Directory) findVoucher(nas *radius.NAS, r *radius.Request) *radius.Cred
 	b.mu.Lock()
 	u := b.used[voucher]
 	own := u != nil && u.mac == r.MAC && r.MAC != (radius.MAC{})
-	known := u != nil || b.unused[voucher] != nil
+	known := b.batchOf(voucher) != nil
 	slowed := b.guesses.slowed(nas.ID, r.MAC.String(), r.At)
 	b.mu.Unlock()
 	if !known || slowed && !own {
@@ -146,7 +146,7 @@ func (d *Directory) admit(v id.Voucher, nas *radius.NAS, mac radius.MAC, at time
 		b.redeem(u, nas.ID, mac, at, zone)
 		return b.admission(u, at, false), ""
 	}
-	u := b.used[v]
+	u := b.asOf(v, at)
 	switch {
 	case u == nil: // forgotten since it was found
 		return admission{}, CodeVoucherUsed
@@ -249,6 +249,9 @@ func (b *voucherBook) look(v id.Voucher) (voucher, *voucherBatch) {
 	defer b.mu.Unlock()
 	if u := b.used[v]; u != nil {
 		return *u, u.batch
+	}
+	if e, ended := b.ended[v]; ended {
+		return *e.voucher(v), e.batch
 	}
 	return voucher{}, b.unused[v]
 }

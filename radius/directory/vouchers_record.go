@@ -152,7 +152,7 @@ func (d *Directory) Heard(r telemetry.Report) {
 	if batch := b.unused[pass.voucher]; batch != nil && batch.org == r.Org {
 		b.touch(events.VoucherSubject{VoucherID: pass.voucher})
 	}
-	u := b.used[pass.voucher]
+	u := b.reported(pass)
 	if u == nil || u.batch.org != r.Org || u.void() && !pass.first.Before(u.voided) {
 		return
 	}

@@ -2,12 +2,14 @@ package accesscases
 
 import (
 	"context"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates/access"
 	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
@@ -23,13 +25,18 @@ type Vouchers struct {
 	// BatchOf finds the batch of a voucher; zero when the organization has no such voucher. That a voucher belongs to a
 	// batch never changes, so a read model may answer.
 	BatchOf func(ctx context.Context, org id.Organization, voucher id.Voucher) (id.VoucherBatch, error)
-	// PerOrganization is how many unused vouchers an organization may have: memory has them all, before the first
-	// sign-in is answered.
+	// PerOrganization is how many vouchers an organization may have that are unused, in use, or that ended within
+	// voucherCounts: memory has all about them, before the first sign-in is answered.
 	PerOrganization int
-	// Unused counts them, with all that the log has by now.
-	Unused func(ctx context.Context, org id.Organization) (int, error)
-	Locks  *postgres.DB
+	// Since counts those that are unused, in use, or that ended after an instant, with all that the log has by now.
+	Since func(ctx context.Context, org id.Organization, ended time.Time) (int, error)
+	Locks *postgres.DB
+	Clock clock.Clock
 }
+
+// voucherCounts is how long a voucher counts after its end, so that an organization makes a bounded number in each such
+// time, however short that of a voucher is.
+const voucherCounts = 7 * 24 * time.Hour
 
 // MakeVouchersInput says what to make.
 type MakeVouchersInput struct {
@@ -97,13 +104,14 @@ func (u Vouchers) mayMake(ctx context.Context, org id.Organization, plan subscri
 	if plan.Archived {
 		return failure.NewConflict("plan_archived", "This plan is archived.")
 	}
-	has, err := u.Unused(ctx, org)
+	has, err := u.Since(ctx, org, u.Clock.Now().Add(-voucherCounts))
 	if err != nil {
 		return err
 	}
 	if has+count > u.PerOrganization {
-		return failure.NewConflict("voucher_quota_reached", "Your organization would have more unused vouchers than "+
-			"it may have. Make fewer, void those that are lost, or ask the platform's operator for more.")
+		return failure.NewConflict("voucher_quota_reached", "Your organization would have more vouchers than it may "+
+			"have: unused ones, those in use, and those that ended within the last seven days. Make fewer, void those "+
+			"that are lost, or ask the platform's operator for more.")
 	}
 	return nil
 }

@@ -51,7 +51,7 @@ const (
 	OlgaEmail     = "olga@other.test"
 )
 
-// VoucherQuota is how many unused vouchers an organization may have.
+// VoucherQuota is how many vouchers an organization may have, those that ended within seven days included.
 const VoucherQuota = 1500
 
 // Kit is the platform without money: log, bus, directory, read models, vault, and the endpoints of identity and
@@ -177,8 +177,8 @@ func (k *Kit) vouchers() []httpapi.Route {
 	list := accessviews.VouchersQuery{Views: k.views}
 	return accessapi.Vouchers{
 		Cases: accesscases.Vouchers{
-			Bus: k.Core.Bus, Codes: k.Codes(), BatchOf: list.BatchOf, Unused: list.Unused,
-			PerOrganization: VoucherQuota, Locks: k.Core.DB,
+			Bus: k.Core.Bus, Codes: k.Codes(), BatchOf: list.BatchOf, Since: list.Since,
+			PerOrganization: VoucherQuota, Locks: k.Core.DB, Clock: k.Clock,
 		},
 		List: list, Clock: k.Clock,
 	}.Routes()
