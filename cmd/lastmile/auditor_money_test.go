@@ -127,15 +127,17 @@ func (w *watched) refusesToEnd(amina guest) {
 	w.tells(amina, "the customer is online with more than is paid.", 1)
 }
 
-// TestAuditor_WhoHasPaidAndWasRefused: with a wrong password, another device, another secret of the router, or by us
-// before the payment. The device goes on dialing for as long as it is refused. Only the last cause needs nobody, and
-// only where the device was switched off before it was over; each difference is over when the customer is online.
+// TestAuditor_WhoHasPaidAndWasRefused: with a wrong password, the username of before a change, another device, another
+// secret of the router, or by us before the payment. The device goes on dialing for as long as it is refused. Only the
+// last cause needs nobody, and only where the device was switched off before it was over; each difference is over when
+// the customer is online.
 func TestAuditor_WhoHasPaidAndWasRefused(t *testing.T) {
 	t.Parallel()
 	w := watch(t, 1)
 	amina := w.joins("amina", 1)
 	for _, cause := range []struct{ what, code, repair string }{
 		{"another password at the device", "wrong_password", "repair_by_hand"},
+		{"another username than the device has", "unknown_user", "repair_by_hand"},
 		{"another device", "wrong_mac", "repair_by_hand"},
 		{"another secret of the router", "wrong_secret", "repair_by_hand"},
 		{"a block that is over", "blocked", "waiting"},
@@ -153,15 +155,24 @@ func TestAuditor_WhoHasPaidAndWasRefused(t *testing.T) {
 			}
 		}
 		w.setSecret("radius-secret-" + w.r.Name())
+		w.isCalled(amina, "amina")
 		w.dials("amina", amina)
 		w.later(3 * time.Minute)
 		w.shows(w.r, cause.what+", mended")
 	}
-	w.tells(amina, "the customer has paid, and the last sign-in was refused.", 4)
+	w.tells(amina, "the customer has paid, and the last sign-in was refused.", 5)
 
 	w.r.SwitchOff("amina")
 	w.later(10 * time.Minute)
 	w.shows(w.r, "a device that is switched off")
+}
+
+// isCalled gives a customer another username; the password stays.
+func (w *watched) isCalled(g guest, name string) {
+	w.t.Helper()
+	w.must(w.admin, "POST", "/subscriptions/"+g.subscription+"/credentials", map[string]any{
+		"username": name, "password": g.device.Password,
+	})
 }
 
 // setSecret gives the first router another RADIUS secret.
@@ -177,6 +188,8 @@ func (w *watched) isRefused(g guest, code string) {
 	switch code {
 	case "wrong_password":
 		device.Password = "not the password"
+	case "unknown_user":
+		w.isCalled(g, "another-name")
 	case "wrong_mac":
 		w.must(w.admin, "PATCH", "/subscriptions/"+g.subscription, map[string]any{
 			"macAddresses": []string{g.device.MAC},

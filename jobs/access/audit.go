@@ -293,8 +293,9 @@ func (a *Auditor) known(ctx context.Context, org id.Organization, device id.Devi
 		Ends:    func(s telemetry.Session) string { return a.ends(s, at) },
 		Limit:   func(s id.Subscription) int { return a.Entitled.Directory.SessionLimit(s, at) },
 		Wronged: a.Entitled.Directory.Wronged,
-		Holder: func(username string) (id.Subscriber, id.Subscription) {
-			return a.Entitled.Directory.Named(org, username, at)
+		Holder: func(s routerplan.ObservedSession) (id.Subscriber, id.Subscription) {
+			shown := directory.Shown{Username: s.User, MAC: s.MAC, Hotspot: s.Hotspot}
+			return a.Entitled.Directory.Named(org, shown, at)
 		},
 	}
 	var err error

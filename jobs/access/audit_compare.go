@@ -41,8 +41,8 @@ type Known struct {
 	Limit func(id.Subscription) int
 	// Wronged reports whether a refusal contradicts what the log had at that time; nil = never.
 	Wronged func(s id.Subscription, code directory.Code, refused time.Time) bool
-	// Holder finds the subscription of a username; zero = nobody has it.
-	Holder func(username string) (id.Subscriber, id.Subscription)
+	// Holder finds the subscription of a session by its name and device; zero = nobody has or had them.
+	Holder func(routerplan.ObservedSession) (id.Subscriber, id.Subscription)
 	At     time.Time
 }
 
@@ -220,7 +220,7 @@ func (c *comparison) session(s routerplan.ObservedSession) {
 			AccessDifference: events.AccessDifference{Kind: events.LocalBypass},
 			Expected:         "customers sign in by RADIUS", Actual: wayIn(s), login: login, many: true,
 		}
-		f.SubscriberID, f.SubscriptionID = c.k.Holder(s.User)
+		f.SubscriberID, f.SubscriptionID = c.k.Holder(s)
 		c.add(f, subjectName(s))
 	case ours(t):
 		c.entitled(s, *t, nil)
@@ -242,7 +242,7 @@ func (c *comparison) ofNobody(s routerplan.ObservedSession, actual string, login
 		AccessDifference: events.AccessDifference{Kind: events.UnknownSession},
 		Expected:         "no session", Actual: actual, login: login, many: true,
 	}
-	f.SubscriberID, f.SubscriptionID = c.k.Holder(s.User)
+	f.SubscriberID, f.SubscriptionID = c.k.Holder(s)
 	c.add(f, subjectName(s))
 }
 

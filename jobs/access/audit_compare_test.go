@@ -34,8 +34,8 @@ func newTown() *town {
 	t.known = accessjobs.Known{
 		Org: id.Derive[id.Organization]("test", "acme"), Device: id.Derive[id.Device]("test", "tower"), At: noon,
 		Present: func(s id.Subscription) directory.Present { return t.present[s] },
-		Holder: func(name string) (id.Subscriber, id.Subscription) {
-			s := t.names[name]
+		Holder: func(row routerplan.ObservedSession) (id.Subscriber, id.Subscription) {
+			s := t.names[row.User]
 			return id.As[id.Subscriber](s), s
 		},
 	}

@@ -50,6 +50,8 @@ const answeredByOld = "The program that answers this router does not know what t
 var blocked = map[directory.Code]string{
 	directory.CodeWrongMAC: "The customer signs in with another device than those of the subscription. Ask which " +
 		"one he uses, and correct the MAC addresses of the subscription.",
+	directory.CodeUnknownUser: "The customer's device has the username of before it was changed. Show him the " +
+		"present one, or give the subscription the former one again.",
 	directory.CodeWrongPassword: "The customer's device has another password. Show him his password, or give the " +
 		"subscription another one.",
 	directory.CodeNoProof: "The customer's device asks for a sign-in that needs no password. Set it to PAP, CHAP or " +

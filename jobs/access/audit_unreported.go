@@ -111,7 +111,7 @@ func (c *comparison) placeOf(s routerplan.ObservedSession, subscription id.Subsc
 		c.k.Present(subscription).Grant.Stamp())
 }
 
-// shown makes a session of what a router shows; its subscription is zero when nobody has the username.
+// shown makes a session of what a router shows; its subscription is zero when nobody has or had its name.
 func (c *comparison) shown(s routerplan.ObservedSession) *telemetry.Session {
 	t := telemetry.Session{
 		OrgID: c.k.Org, DeviceID: c.k.Device, SessionKey: s.Key, Username: s.User, MAC: s.MAC, Service: "pppoe",
@@ -119,7 +119,7 @@ func (c *comparison) shown(s routerplan.ObservedSession) *telemetry.Session {
 	if s.Hotspot {
 		t.Service = "hotspot"
 	}
-	t.SubscriberID, t.SubscriptionID = c.k.Holder(s.User)
+	t.SubscriberID, t.SubscriptionID = c.k.Holder(s)
 	t.ID = c.placeOf(s, t.SubscriptionID)
 	return &t
 }

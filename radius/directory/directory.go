@@ -46,7 +46,7 @@ type Directory struct {
 	position      uint64                       // of that event
 	services      map[id.Subscription]*service // that have not ended
 	former        map[id.Subscription]former
-	traces        traces // of those that have ended
+	traces        traces
 	bySubscriber  map[id.Subscriber]*subscriber
 	byName        map[login]*service
 	byMAC         map[device][]*service    // of hotspot plans
@@ -99,7 +99,7 @@ func (d *Directory) Find(nas *radius.NAS, r *radius.Request) *radius.Credential 
 	if s := d.byName[login{nas.Org, string(r.UserName)}]; s != nil {
 		return s.credential
 	}
-	return cmp.Or(d.findVoucher(nas, r), d.findEnded(nas, r))
+	return cmp.Or(d.findVoucher(nas, r), d.findFormer(nas, r))
 }
 
 // ofMAC is the subscription that a device may use without a password: of several the one that gives most. The caller
@@ -140,8 +140,8 @@ func (d *Directory) Decide(q radius.Question, reply *radius.Reply) {
 		return
 	}
 	s := subject(q.Credential)
-	if s != nil && s.over && q.Outcome != radius.BadRequest {
-		d.refuse(q, s, CodeEnded, reply) // its password has gone, so nothing can be proven
+	if s != nil && s.former && q.Outcome != radius.BadRequest {
+		d.refuseFormer(q, s, reply)
 		return
 	}
 	if s != nil && d.tried(q, s) {

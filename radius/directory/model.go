@@ -190,9 +190,9 @@ func (d *Directory) customerChanged(who id.Subscriber) {
 
 // remove ends everything that a subscription had. A credential that a sign-in has found already leads to a refusal.
 func (d *Directory) remove(s *service) {
-	d.traces.keep(s)
 	d.login(s, "", id.Secret{})
 	d.equip(s, nil)
+	delete(d.traces.given, s.id)
 	s.standing = entitlement.Ended
 	s.decided.Store(nil)
 	delete(d.services, s.id)
@@ -205,6 +205,9 @@ func (d *Directory) remove(s *service) {
 func (d *Directory) login(s *service, name string, ref id.Secret) {
 	if key := (login{s.org, s.username}); d.byName[key] == s {
 		delete(d.byName, key)
+		if s.username != name {
+			d.traces.name(s)
+		}
 	}
 	if s.credential == nil || s.username != name {
 		s.credential = &radius.Credential{Subject: s}
@@ -258,6 +261,9 @@ func (d *Directory) equip(s *service, macs []radius.MAC) {
 		d.byMAC[key] = slices.DeleteFunc(d.byMAC[key], func(o *service) bool { return o == s })
 		if len(d.byMAC[key]) == 0 {
 			delete(d.byMAC, key)
+		}
+		if s.byMAC != nil && !slices.Contains(macs, mac) {
+			d.traces.mac(s, mac)
 		}
 	}
 	s.macs, s.byMAC = macs, nil

@@ -4,17 +4,81 @@ import (
 	"time"
 
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/radius"
 )
 
-// Named finds who has the username of a session of which nothing was reported: a subscription, or a voucher that was
-// used, by its code. Zero = nobody of the organization.
-func (d *Directory) Named(org id.Organization, username string, at time.Time) (id.Subscriber, id.Subscription) {
-	if h, known := d.Holder(org, nil, username, at); known {
-		return h.SubscriberID, h.SubscriptionID
+// Shown has what a router shows of a session of which nothing was reported.
+type Shown struct {
+	Username, MAC string
+	Hotspot       bool
+}
+
+// byMAC is the device that a hotspot has signed in by its MAC alone; false for other sessions.
+func (s Shown) byMAC() (radius.MAC, bool) {
+	mac, _ := radius.ParseMAC([]byte(s.MAC))
+	name, _ := radius.ParseMAC([]byte(s.Username))
+	return mac, s.Hotspot && mac == name && mac != radius.MAC{}
+}
+
+// Named finds whose a session is of which nothing was reported: the subscription or the voucher that a sign-in finds
+// by the same name and device; else the one that had them last, because routers keep sessions for which nobody asks
+// them any more. Zero = nobody of the organization.
+func (d *Directory) Named(org id.Organization, shown Shown, at time.Time) (id.Subscriber, id.Subscription) {
+	mac, byMAC := shown.byMAC()
+	key := device{org, mac}
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	var s *service
+	if byMAC {
+		s = d.ofMAC(key, at)
 	}
-	v, _ := d.cfg.Vouchers.ID(org, username)
-	if u, batch := d.vouchers.look(v); batch == nil || batch.org != org || u.first.IsZero() {
-		return id.Subscriber{}, id.Subscription{}
+	if s == nil {
+		s = d.byName[login{org, shown.Username}]
+	}
+	if s != nil {
+		return s.owner, s.id
+	}
+	var v id.Voucher
+	var has bool
+	switch {
+	case byMAC:
+		v, has = d.vouchers.ofDevice(key)
+	case shown.Hotspot:
+		v, has = d.usedVoucher(org, shown.Username)
+	}
+	if !has {
+		it, found := d.traces.byName[login{org, shown.Username}]
+		if !found && byMAC {
+			it, found = d.traces.byMAC[key]
+		}
+		switch s = d.services[it]; {
+		case found && s != nil:
+			return s.owner, it
+		case found:
+			return d.former[it].owner, it
+		case v.IsZero():
+			return id.Subscriber{}, id.Subscription{}
+		}
 	}
 	return id.As[id.Subscriber](v), VoucherService(v)
+}
+
+// usedVoucher finds a voucher that was used, by its code.
+func (d *Directory) usedVoucher(org id.Organization, code string) (id.Voucher, bool) {
+	v, _ := d.cfg.Vouchers.ID(org, code)
+	if u, batch := d.vouchers.look(v); batch == nil || batch.org != org || u.first.IsZero() {
+		return id.Voucher{}, false
+	}
+	return v, true
+}
+
+// ofDevice finds the voucher with which a device signed in last, and reports whether the device has it still.
+func (b *voucherBook) ofDevice(key device) (id.Voucher, bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	u := b.byMAC[key]
+	if u == nil {
+		return id.Voucher{}, false
+	}
+	return u.id, u.mac == key.mac && !u.void()
 }

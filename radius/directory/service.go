@@ -34,7 +34,7 @@ type service struct {
 	staticIPv6  netip.Prefix
 	credential  *radius.Credential // without a password until the vault has given it
 	byMAC       *radius.Credential
-	over        bool // made for one sign-in of a subscription that has ended: only ids and standing are there
+	former      bool // made for one sign-in by what the subscription no longer has: only ids and standing are there
 
 	own     atomic.Pointer[[]station] // that have proven a password of it, the latest last; nil = none
 	decided atomic.Pointer[verdict]   // nil after each change

@@ -64,7 +64,7 @@ type voucherBook struct {
 	unused  map[id.Voucher]*voucherBatch
 	used    map[id.Voucher]*voucher
 	ended   map[id.Voucher]endedVoucher    // of used ones, a while ago
-	byMAC   map[device]*voucher            // the voucher that a device signed in with last
+	byMAC   map[device]*voucher            // with which a device signed in last, also if it has lost it since
 	swept   time.Time                      // when those that had ended were last shortened and forgotten
 	guesses guesses[id.Device]             // wrong codes at routers
 	waiting map[id.Voucher][]VoucherSignIn // to be recorded, the oldest of each voucher first; never an empty list
@@ -111,11 +111,7 @@ func (b *voucherBook) apply(e events.Envelope) bool {
 			b.moved(u, v)
 		}
 	case events.VoucherVoided:
-		u := b.touch(v.VoucherSubject)
-		if u != nil && b.byMAC[device{v.OrgID, u.mac}] == u {
-			delete(b.byMAC, device{v.OrgID, u.mac})
-		}
-		if u != nil {
+		if u := b.touch(v.VoucherSubject); u != nil {
 			u.voided = v.At
 		}
 	default:
@@ -191,7 +187,7 @@ func (b *voucherBook) redeemed(v events.VoucherRedeemed) {
 // moved takes a recorded move.
 func (b *voucherBook) moved(u *voucher, v events.VoucherMoved) {
 	if !slices.ContainsFunc(u.moves, func(m move) bool { return m.at.Equal(v.At) }) {
-		u.moved(v.At, parsedMAC(v.FormerMAC.Reveal()))
+		b.leaves(u, parsedMAC(v.FormerMAC.Reveal()), v.At)
 	}
 	if !v.At.Before(u.last) {
 		b.give(u, v.DeviceID, parsedMAC(v.MAC.Reveal()), v.At)
@@ -199,21 +195,39 @@ func (b *voucherBook) moved(u *voucher, v events.VoucherMoved) {
 	u.recorded = later(u.recorded, v.At)
 }
 
-// give lets another device have a voucher: the one before can no longer sign in by its MAC alone.
+// give lets another device have a voucher: the one before can no longer sign in by its MAC alone. A void one takes no
+// device from another voucher.
 func (b *voucherBook) give(u *voucher, nas id.Device, mac radius.MAC, at time.Time) {
-	if key := (device{u.batch.org, u.mac}); b.byMAC[key] == u {
-		delete(b.byMAC, key)
-	}
+	before, key := u.mac, device{u.batch.org, mac}
 	u.nas, u.mac, u.last = nas, mac, at
-	if mac != (radius.MAC{}) && !u.void() {
-		b.byMAC[device{u.batch.org, mac}] = u
+	if mac != (radius.MAC{}) && (!u.void() || b.byMAC[key] == nil) {
+		b.byMAC[key] = u
+	}
+	b.lose(u, before)
+}
+
+// leaves notes one more move, away from a device, and forgets the oldest one that is too many.
+func (b *voucherBook) leaves(u *voucher, from radius.MAC, at time.Time) {
+	u.moves = append(u.moves, move{at, from})
+	if len(u.moves) > maxMoves {
+		oldest := u.moves[0].from
+		u.moves = u.moves[1:]
+		b.lose(u, oldest)
 	}
 }
 
-// moved notes one more move, away from a device.
-func (u *voucher) moved(at time.Time, from radius.MAC) {
-	u.moves = append(u.moves, move{at, from})
-	u.moves = u.moves[max(0, len(u.moves)-maxMoves):]
+// lose forgets that a device had a voucher, unless the voucher knows the device still: so one voucher takes a bounded
+// number of entries, which go with it.
+func (b *voucherBook) lose(u *voucher, mac radius.MAC) {
+	key := device{u.batch.org, mac}
+	if b.byMAC[key] == u && mac != u.mac && !u.knew(mac) {
+		delete(b.byMAC, key)
+	}
+}
+
+// knew reports whether one of the latest moves was away from a device.
+func (u *voucher) knew(mac radius.MAC) bool {
+	return slices.ContainsFunc(u.moves, func(m move) bool { return m.from == mac })
 }
 
 // void reports whether it gives nothing any more.

@@ -58,7 +58,7 @@ func (d *Directory) findVoucher(nas *radius.NAS, r *radius.Request) *radius.Cred
 	if r.MACLogin {
 		b.mu.Lock()
 		defer b.mu.Unlock()
-		if u := b.byMAC[device{nas.Org, r.MAC}]; u != nil {
+		if u := b.byMAC[device{nas.Org, r.MAC}]; u != nil && u.mac == r.MAC && !u.void() {
 			return &radius.Credential{ByMAC: true, Subject: &claim{u.id}}
 		}
 		return nil
@@ -181,7 +181,7 @@ func (b *voucherBook) move(u *voucher, nas id.Device, mac radius.MAC, at time.Ti
 	if !at.After(u.last) {
 		at = u.last.Add(time.Microsecond)
 	}
-	u.moved(at, u.mac)
+	b.leaves(u, u.mac, at)
 	b.give(u, nas, mac, at)
 	b.queue(u)
 }

@@ -168,7 +168,7 @@ func (d *Directory) Heard(r telemetry.Report) {
 	}
 	switch {
 	case pass.at.After(u.last) && u.mac != mac:
-		u.moved(pass.at, u.mac)
+		b.leaves(u, u.mac, pass.at)
 		b.give(u, r.Device, mac, pass.at)
 		b.queue(u)
 	case u.last.After(u.recorded):

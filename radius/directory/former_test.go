@@ -86,6 +86,46 @@ func TestDirectory_AnEndedSubscriptionIsRefusedAsSuch(t *testing.T) {
 	k.refused(byMAC(), directory.CodeUnknownUser)
 }
 
+// TestDirectory_AFormerNameIsRefusedForItsCustomer: the device that still has the name of before a change is refused as
+// by an unknown one, whatever the password, and counted for the customer, also after another change. Somebody else who
+// gets the name has it, and what a hotspot tries by itself counts for nobody.
+func TestDirectory_AFormerNameIsRefusedForItsCustomer(t *testing.T) {
+	t.Parallel()
+	s, i := newSafe(), newISP()
+	i.terms.Kind = "hotspot"
+	k := newKit(t, s, append(i.begin(s, "127.0.0.1", "amina", "pw"), i.paid(noon.Add(time.Hour))...)...)
+	k.apply(i.has(equipment), i.isCalled(equipment), i.isCalled("amina2"))
+	k.refused(request("amina", "pw"), directory.CodeUnknownUser)
+	k.refused(request("amina", "guess"), directory.CodeUnknownUser)
+	k.refused(hotspot(phone, "amina", "pw"), directory.CodeUnknownUser)
+	list := k.refusals.Drain()
+	if len(list) != 1 || list[0].Code != "unknown_user" || list[0].Count != 3 ||
+		list[0].SubscriberID != i.subscriber || list[0].SubscriptionID != i.subscription ||
+		list[0].DeviceID != i.router {
+		t.Errorf("refusals %+v", list)
+	}
+	k.apply(i.has())
+	k.refused(byMAC(), directory.CodeUnknownUser)
+	if list := k.refusals.Drain(); len(list) != 0 {
+		t.Errorf("what a hotspot tries by itself: %+v", list)
+	}
+	other := i.next()
+	k.apply(other.moves(s, "amina", "other")...)
+	k.eventually(func() bool { return k.ask(request("amina", "other")).Code == layeh.CodeAccessAccept })
+	k.refusals.Drain()
+	k.apply(i.isCalled("amina3"))
+	k.refused(request("amina2", "pw"), directory.CodeUnknownUser)
+	k.refused(request("amina", "pw"), directory.CodeWrongPassword)
+	k.apply(events.SubscriptionEnded{SubscriptionID: i.subscription})
+	k.refused(request("amina2", "pw"), directory.CodeEnded)
+	for _, r := range k.refusals.Drain() {
+		want := map[bool]id.Subscriber{true: other.subscriber, false: i.subscriber}[r.Code == "wrong_password"]
+		if r.SubscriberID != want {
+			t.Errorf("refusal %+v", r)
+		}
+	}
+}
+
 // TestMemory_EndedSubscriptionsStaySmall is serial, because it measures the heap. 100,000 are ten years of an internet
 // service provider that loses a fifth of 50,000 customers each year.
 func TestMemory_EndedSubscriptionsStaySmall(t *testing.T) { //nolint:paralleltest // measures the heap
