@@ -67,13 +67,16 @@ func (c *comparison) unheard(one seat) {
 }
 
 // granted compares what a session without reports was let in with, as far as it is known, and reports whether it would
-// be let in so now. Of one that was never reported only the device is known.
+// be let in so now. Of one that was never reported only name and device are known.
 func (c *comparison) granted(s routerplan.ObservedSession, u *unreported, never bool) bool {
 	t := u.session
+	p := c.k.Present(t.SubscriptionID)
 	var reason string
 	switch {
-	case never && s.MAC != "" && !c.k.Present(t.SubscriptionID).Allows(s.MAC):
+	case never && s.MAC != "" && !p.Allows(s.MAC):
 		reason = ReasonWrongMAC
+	case never && !p.Names(s.User):
+		reason = ReasonChanged
 	case !never && c.k.Ends != nil:
 		reason = c.k.Ends(t)
 	}
@@ -85,8 +88,7 @@ func (c *comparison) granted(s routerplan.ObservedSession, u *unreported, never 
 	case ReasonChanged:
 		c.outdated(s, u, reason, "the present login and addresses", "by former ones")
 	default:
-		c.outdated(s, u, reason, c.k.Present(t.SubscriptionID).Grant.Access.String(), "with "+cmp.Or(t.Access,
-			entitlement.None.String()))
+		c.outdated(s, u, reason, p.Grant.Access.String(), "with "+cmp.Or(t.Access, entitlement.None.String()))
 	}
 	return false
 }

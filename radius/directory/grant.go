@@ -35,7 +35,17 @@ type Present struct {
 	Code      entitlement.Code // of the reason that decides
 	RateLimit string           // the value of Mikrotik-Rate-Limit; "" = no limit
 	Moves     bool             // from device to device, by a sign-in of another one
+	username  string           // "" = of a voucher
 	macs      []radius.MAC
+}
+
+// Names reports whether a sign-in with a name is one of the subscription: its username, or one of its devices.
+func (p Present) Names(username string) bool {
+	if p.username == "" || p.username == username {
+		return true
+	}
+	mac, ok := radius.ParseMAC([]byte(username))
+	return ok && slices.Contains(p.macs, mac)
 }
 
 // Allows reports whether the subscription may be used by a device; an unreadable MAC only where any device may.
@@ -59,7 +69,7 @@ func (d *Directory) Present(subscription id.Subscription, at time.Time) Present 
 		return Present{Code: entitlement.CodeEnded}
 	}
 	v := d.verdict(s, at)
-	p := Present{Grant: v.grant, Code: v.code, RateLimit: v.rateLimit, macs: v.macs}
+	p := Present{Grant: v.grant, Code: v.code, RateLimit: v.rateLimit, username: s.username, macs: v.macs}
 	p.Grant.Rest = s.rest(v.access, s.passwordRef)
 	return p
 }

@@ -96,10 +96,13 @@ func TestNamed_FindsWhoHadANameOrADevice(t *testing.T) {
 	k := newKit(t, s, append(history, v.has(equipment, laptop))...)
 	k.apply(v.paid(noon.Add(time.Hour))...)
 	k.apply(v.isCalled("amina2"), v.has(equipment))
-	for _, one := range []directory.Shown{
-		online("amina"), online("amina2"), device(equipment), device(laptop),
+	for one, names := range map[directory.Shown]bool{
+		online("amina"): false, online("amina2"): true, device(equipment): true, device(laptop): false,
 	} {
 		k.owns(v.org, one, v.subscription)
+		if got := k.dir.Present(v.subscription, noon).Names(one.Username); got != names {
+			t.Errorf("%+v is a present name: %v", one, got)
+		}
 	}
 	k.apply(events.SubscriberBlocked{SubscriberID: v.subscriber})
 	if p := k.dir.Present(v.subscription, noon); p.Grant.Access != entitlement.None {
