@@ -44,12 +44,14 @@ func (e *Enforcer) Register() {
 	jobrunner.AddWorker(e.Queue, e.EnforceRouter, patient)
 	patient.MaxAttempts = leaveAttempts
 	jobrunner.AddWorker(e.Queue, e.LeaveRouter, patient)
+	jobrunner.OnDiscarded(e.Queue, onceMore[commands.LeaveRouter](e.Queue))
 	jobrunner.AddWorker(e.Queue, e.EnforceLimit, jobrunner.Options{
 		Queue: "access", MaxAttempts: 5, Backoff: jobrunner.Doubling(time.Second, enforceEvery),
 	})
 	jobrunner.AddWorker(e.Queue, e.TellServiceEnded, jobrunner.Options{
 		Queue: "access", MaxAttempts: 20, Backoff: jobrunner.Doubling(time.Second, time.Minute),
 	})
+	jobrunner.OnDiscarded(e.Queue, onceMore[commands.TellServiceEnded](e.Queue))
 	jobrunner.AddWorker(e.Queue, e.HandOver, jobrunner.Options{Queue: "access", MaxAttempts: 5})
 	jobrunner.AddWorker(e.Queue, e.EnforceAll, jobrunner.Options{MaxAttempts: 1})
 	jobrunner.Every(e.Queue, enforceEvery, commands.EnforceAll{})

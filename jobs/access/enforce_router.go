@@ -81,16 +81,23 @@ func (p *pass) run(ctx context.Context, device id.Device) error {
 		}
 	}
 	switch {
+	case errors.Is(p.over, context.DeadlineExceeded) && (p.answers || len(p.silent) > 0): // it is too slow for all
+		return p.unreachable(p.over)
 	case p.over != nil:
 		return p.over
 	case len(p.silent) > 0 && p.progress:
 		return jobrunner.Snooze(silencePause)
 	case len(p.silent) > 0:
-		return routeros.ErrUnreachable(0, errors.Join(slices.Collect(maps.Values(p.silent))...))
+		return p.unreachable(nil)
 	case p.next > 0:
 		return jobrunner.Snooze(p.next)
 	}
 	return nil
+}
+
+// unreachable is the outcome when the router did not answer, or not in time.
+func (p *pass) unreachable(late error) error {
+	return routeros.ErrUnreachable(0, errors.Join(append(slices.Collect(maps.Values(p.silent)), late)...))
 }
 
 // round tries the sessions that are wrong and do not rest, and returns how many those were.
@@ -169,7 +176,7 @@ func (p *pass) session(ctx context.Context, s telemetry.Session) {
 		p.over = err
 	default:
 		p.faults++
-		p.e.pauses.refused(s.ID, at)
+		p.e.pauses.failed(s.ID, at)
 		p.e.Logger.ErrorContext(ctx, "a session cannot be brought right", slog.String("session_id", s.ID.String()),
 			slog.String("error", err.Error()))
 	}

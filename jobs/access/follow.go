@@ -47,12 +47,20 @@ type Workers struct {
 	Outage func(ctx context.Context, org id.Organization) (time.Time, error)
 }
 
+// followAttempts lets a job of which the process asks only once be tried for weeks, at the pace of its back-off: what a
+// customer has paid for is not forgotten because the log was away for a night.
+const followAttempts = 30_000
+
 // Register makes the queue know the workers.
 func (w Workers) Register() {
-	jobrunner.AddWorker(w.Queue, w.FollowRules, jobrunner.Options{})
+	patient := jobrunner.Options{
+		MaxAttempts: followAttempts, Backoff: jobrunner.Doubling(time.Second, time.Minute),
+	}
+	jobrunner.AddWorker(w.Queue, w.FollowRules, patient)
 	jobrunner.AddWorker(w.Queue, w.ForgetTelemetry, jobrunner.Options{})
-	jobrunner.AddWorker(w.Queue, w.AddPaidTopUp, jobrunner.Options{})
-	jobrunner.AddWorker(w.Queue, w.FollowFault, jobrunner.Options{})
+	jobrunner.OnDiscarded(w.Queue, onceMore[commands.ForgetTelemetry](w.Queue))
+	jobrunner.AddWorker(w.Queue, w.AddPaidTopUp, patient)
+	jobrunner.AddWorker(w.Queue, w.FollowFault, patient)
 	jobrunner.AddWorker(w.Queue, w.WatchPayments, jobrunner.Options{MaxAttempts: 1})
 	jobrunner.Every(w.Queue, watchEvery, commands.WatchPayments{})
 }

@@ -2,18 +2,20 @@ package accessjobs
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates/network"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
 	"github.com/lastmile-isp/lastmile/jobs"
-	"github.com/lastmile-isp/lastmile/jobs/runner"
 	"github.com/lastmile-isp/lastmile/radius/directory"
 )
 
@@ -21,20 +23,22 @@ import (
 // for nearly an hour. An attempt after which something was ended does not count.
 const leaveAttempts = 18
 
-// leavePause is the time between attempts after the last one, while it is not the router that fails.
-const leavePause = time.Minute
+// leavePass is how much of an attempt's two minutes the sessions have. What follows has the rest.
+const leavePass = 100 * time.Second
+
+// errKeeps says that a router answers, and keeps sessions that it should have ended.
+var errKeeps = errors.New("the router refuses")
 
 // LeaveRouter ends the sessions of a router that was decommissioned, in passes like those of EnforceRouter, until all
 // have ended or the attempts are over. Then it deletes the secrets of RADIUS. A router that does not answer until then,
-// or refuses, keeps its sessions. Attempts go on while something else fails, because nobody else deletes the secrets.
+// or refuses, keeps its sessions. Attempts in which something else fails do not count.
 func (e *Enforcer) LeaveRouter(ctx context.Context, args commands.LeaveRouter, cause jobs.Cause) error {
 	err := e.leave(ctx, args, cause)
-	if err == nil || !cause.Last || jobrunner.Snoozed(err) {
+	if ofRouter(err) {
 		return err
 	}
-	e.Logger.WarnContext(ctx, "a router that was decommissioned is not left yet",
-		slog.String("device_id", args.DeviceID.String()), slog.String("error", err.Error()))
-	return jobrunner.Snooze(leavePause)
+	return e.insist(ctx, err, "a router that was decommissioned is not left yet",
+		slog.String("device_id", args.DeviceID.String()))
 }
 
 // leave is one attempt.
@@ -57,7 +61,7 @@ func (e *Enforcer) leave(ctx context.Context, args commands.LeaveRouter, cause j
 	err = e.endOn(ctx, state, door, cause)
 	switch {
 	case err == nil:
-	case !cause.Last, jobrunner.Snoozed(err):
+	case !cause.Last, !ofRouter(err):
 		return err
 	default:
 		e.Logger.WarnContext(ctx, "a router that was decommissioned keeps its sessions",
@@ -72,8 +76,14 @@ func (e *Enforcer) leave(ctx context.Context, args commands.LeaveRouter, cause j
 	return nil
 }
 
+// ofRouter reports whether an error says that a router is silent or refuses. What else can fail is not its word: while
+// the log takes no event, nobody knows what the router would do.
+func ofRouter(err error) bool {
+	return errors.Is(err, errKeeps) || failure.CodeOf(err) == "device_unreachable"
+}
+
 // endOn is one pass over the sessions of a router that is not ours any more. Nobody else looks at those that it leaves,
-// because they rest or the router refuses: it fails then.
+// because they rest or the router refuses: it fails then. Fails: errKeeps, device_unreachable.
 func (e *Enforcer) endOn(ctx context.Context, of network.Device, door directory.Door, cause jobs.Cause) error {
 	defer e.seats.take(of.ID, e.Clock.Now())()
 	p := &pass{e: e, cause: cause, needs: func(s telemetry.Session, _ time.Time) (change, bool) {
@@ -81,14 +91,22 @@ func (e *Enforcer) endOn(ctx context.Context, of network.Device, door directory.
 		c.door = &door
 		return c, s.EndedAt == nil
 	}}
-	if err := p.run(ctx, of.ID); err != nil {
-		return err
+	limited, cancel := context.WithTimeout(ctx, leavePass)
+	defer cancel()
+	over := p.run(limited, of.ID)
+	if over != nil && !ofRouter(over) {
+		return over
 	}
 	left, err := e.Sessions.OpenOn(ctx, of.ID)
-	if err == nil && len(left) > 0 {
-		err = fmt.Errorf("it refuses to end %d sessions", len(left))
+	switch {
+	case err != nil:
+		return err
+	case slices.ContainsFunc(left, func(s telemetry.Session) bool { return e.pauses.ours(s.ID) }):
+		return fmt.Errorf("not all of %d sessions can be ended, and that is not the router's fault", len(left))
+	case over == nil && len(left) > 0:
+		return fmt.Errorf("%w to end %d sessions", errKeeps, len(left))
 	}
-	return err
+	return over
 }
 
 // radiusSecrets lists the secrets that a router may use: first the one that it is known to have.

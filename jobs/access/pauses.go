@@ -9,7 +9,8 @@ import (
 	"github.com/lastmile-isp/lastmile/jobs/runner"
 )
 
-// Pauses of a session whose router answers and refuses. The first is the time between two looks at all sessions.
+// Pauses of a session whose router answers and refuses, or of which something else failed. The first is the time
+// between two looks at all sessions.
 const (
 	pauseFirst = enforceEvery
 	pauseMost  = 5 * time.Minute
@@ -26,7 +27,8 @@ type pauses struct {
 // pause is that of one session.
 type pause struct {
 	until time.Time
-	tries int // that were refused, one after the other
+	tries int  // in vain, one after the other
+	ours  bool // the router did not refuse: something else failed
 }
 
 // rests reports whether a session is left alone at an instant.
@@ -36,11 +38,25 @@ func (p *pauses) rests(session telemetry.SessionID, at time.Time) bool {
 	return at.Before(p.of[session].until)
 }
 
-// refused leaves a session alone, each time for longer.
-func (p *pauses) refused(session telemetry.SessionID, at time.Time) {
+// ours reports whether the newest try at a session failed for a reason that is not its router's.
+func (p *pauses) ours(session telemetry.SessionID) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.of[session].ours
+}
+
+// refused leaves a session alone that its router refused to change, each time for longer.
+func (p *pauses) refused(session telemetry.SessionID, at time.Time) { p.inVain(session, at, false) }
+
+// failed leaves a session alone of which something else failed, each time for longer.
+func (p *pauses) failed(session telemetry.SessionID, at time.Time) { p.inVain(session, at, true) }
+
+// inVain leaves a session alone after a try in vain.
+func (p *pauses) inVain(session telemetry.SessionID, at time.Time, ours bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	one := p.of[session]
+	one.ours = ours
 	one.tries++
 	one.until = at.Add(jobrunner.Doubling(pauseFirst, pauseMost)(one.tries))
 	p.keep(session, one)

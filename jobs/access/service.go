@@ -2,6 +2,7 @@ package accessjobs
 
 import (
 	"context"
+	"log/slog"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates/access"
@@ -21,8 +22,15 @@ const (
 )
 
 // TellServiceEnded records the ends of the sessions that a router ended when it removed a service, under the person who
-// wanted that, so that their customers' timelines say why. The router is asked nothing: it has no such service.
+// wanted that, so that their customers' timelines say why. The router is asked nothing: it has no such service. It goes
+// on until the log and the database have worked.
 func (e *Enforcer) TellServiceEnded(ctx context.Context, args commands.TellServiceEnded, cause jobs.Cause) error {
+	return e.insist(ctx, e.tellService(ctx, args, cause), "the end of a service is not told yet",
+		slog.String("service_id", args.ServiceID.String()))
+}
+
+// tellService is one attempt.
+func (e *Enforcer) tellService(ctx context.Context, args commands.TellServiceEnded, cause jobs.Cause) error {
 	list, err := e.Sessions.EndedBy(ctx, args.DeviceID, routerplan.ServerNames(args.ServiceID),
 		args.At.Add(-removalLasts), args.At.Add(reportsLast))
 	if err != nil || len(list) == 0 {
