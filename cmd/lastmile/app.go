@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -19,6 +20,7 @@ import (
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
 	"github.com/lastmile-isp/lastmile/internal/vault"
@@ -65,6 +67,7 @@ type App struct {
 	door, gardenDoor *door                   // nil as their listeners
 	ran              bool                    // before, with this DATA_DIR and this platform key
 	awaits           atomic.Pointer[awaited] // what the start waits for; nil = nothing
+	again            *awaited                // why the last start failed that this one repeats; nil = there was none
 	runtime          runtimeFile
 }
 
@@ -80,7 +83,7 @@ type appOptions struct {
 }
 
 // StartApp starts all parts of the program, each after those that it depends on. On an error it stops again whatever it
-// has started.
+// has started. A program that has run before begins again when what failed can pass by itself.
 func StartApp(ctx context.Context, cfg Config, r roles, logger *slog.Logger, opts appOptions) (*App, error) {
 	if err := r.check(cfg); err != nil {
 		return nil, err
@@ -88,6 +91,33 @@ func StartApp(ctx context.Context, cfg Config, r roles, logger *slog.Logger, opt
 	if opts.clock == nil {
 		opts.clock = productClock(cfg)
 	}
+	logger.InfoContext(ctx, "starting",
+		append([]any{"version", version(), "roles", strings.Join(r, ",")}, cfg.shown()...)...)
+	pause := retrying()
+	var again *awaited
+	for {
+		a := newApp(cfg, r, logger, opts)
+		a.again = again
+		err := a.enter(ctx, &pause)
+		if err == nil {
+			err = a.start(ctx, opts)
+		}
+		if err == nil {
+			return a, nil
+		}
+		a.Stop()
+		if ctx.Err() != nil {
+			return nil, errInterrupted
+		}
+		if again = passing(err); again == nil || !a.ran || opts.demo {
+			return nil, err
+		}
+		logger.WarnContext(ctx, "the start is tried again", "error", err, "retry_in", pause.Pause())
+	}
+}
+
+// newApp makes a program of which nothing runs.
+func newApp(cfg Config, r roles, logger *slog.Logger, opts appOptions) *App {
 	a := &App{
 		cfg: cfg, roles: r, clock: opts.clock, logger: logger, life: newLifecycle(logger),
 		metrics: prometheus.NewRegistry(), providerHosts: map[string]string{},
@@ -99,32 +129,34 @@ func StartApp(ctx context.Context, cfg Config, r roles, logger *slog.Logger, opt
 			routeros.BreakerKind: "device_unreachable", accessjobs.BreakerKind: "device_unreachable",
 		},
 	})
-	logger.InfoContext(ctx, "starting",
-		append([]any{"version", version(), "roles", strings.Join(r, ",")}, cfg.shown()...)...)
-	if err := a.start(ctx, opts); err != nil {
-		a.Stop()
-		if ctx.Err() != nil {
-			return nil, errInterrupted
-		}
-		return nil, err
-	}
-	return a, nil
+	return a
 }
 
-// start runs the steps. The addresses of HTTP are taken first, so that a second program on them fails before it has an
-// effect, and callbacks have an address. Requests are answered 503 until the last step, except that callbacks that tell
-// of money are kept on the disk.
-func (a *App) start(ctx context.Context, opts appOptions) error {
-	if err := a.refuseSecond(ctx); err != nil {
-		return err
+// enter takes the addresses of HTTP, so that a second program on them fails before it has an effect, and callbacks have
+// an address. Requests are answered 503 until the last step of the start, except that callbacks that tell of money are
+// kept on the disk, also in the pause before a start that is tried again.
+func (a *App) enter(ctx context.Context, pause *loop.Backoff) (err error) {
+	if a.again == nil {
+		if err := a.refuseSecond(ctx); err != nil {
+			return err
+		}
 	}
-	var err error
 	if a.ran, err = ranBefore(a.cfg); err != nil {
 		return err
 	}
-	if err := a.listen(ctx); err != nil {
+	if err := a.listen(ctx); err != nil || a.again == nil {
 		return err
 	}
+	a.await(nil)
+	if !pause.Wait(ctx) {
+		return errInterrupted
+	}
+	return nil
+}
+
+// start runs the steps after enter.
+func (a *App) start(ctx context.Context, opts appOptions) error {
+	var err error
 	if a.storage, err = openStorage(ctx, a.cfg, a.clock, a.life, a.storageMode(opts)); err != nil {
 		return err
 	}
@@ -199,9 +231,12 @@ func (a *App) startWork(ctx context.Context) error {
 func (a *App) storageMode(opts appOptions) storageMode {
 	return storageMode{
 		node: a.roles.has(roleEventStore), patient: !opts.demo, awaits: a.ran,
-		awaitsStore: !opts.demo, awaiting: a.awaits.Store, opened: a.startPresence, passwords: opts.passwords,
+		awaitsStore: !opts.demo, awaiting: a.await, opened: a.startPresence, passwords: opts.passwords,
 	}
 }
+
+// await notes what the start waits for, for /readyz. While it waits for nothing, a start that is tried again tells why.
+func (a *App) await(what *awaited) { a.awaits.Store(cmp.Or(what, a.again)) }
 
 // catchUpPatience is how long the start waits for read models that are behind. After it they are served as they are.
 const catchUpPatience = 10 * time.Second

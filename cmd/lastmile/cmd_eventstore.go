@@ -23,15 +23,37 @@ func (eventstoreCommand) Run(ctx context.Context, p program) error {
 	if cfg.Production() && !cfg.nodeGuarded() {
 		return fmt.Errorf("EVENTSTORE_TLS_CERT_FILE: %s", wantsGuard)
 	}
-	l := newLifecycle(p.logger(cfg))
-	defer l.stop()
+	logger, pause := p.logger(cfg), retrying()
+	for {
+		l := newLifecycle(logger)
+		s, err := eventstoreAlone(ctx, cfg, l)
+		if err == nil {
+			defer l.stop()
+			return serveEventstore(ctx, p, cfg, l, s)
+		}
+		l.stop()
+		if ctx.Err() != nil {
+			return errInterrupted
+		}
+		if passing(err) == nil {
+			return err
+		}
+		logger.WarnContext(ctx, "the start is tried again", "error", err, "retry_in", pause.Pause())
+		pause.Wait(ctx)
+	}
+}
+
+// eventstoreAlone starts the node and what it needs.
+func eventstoreAlone(ctx context.Context, cfg Config, l *lifecycle) (*storage, error) {
 	s := &storage{}
 	if err := s.openDatabase(ctx, cfg, l, storageMode{patient: true, awaits: true}, runtimeFile{}); err != nil {
-		return err
+		return nil, err
 	}
-	if err := s.startNode(ctx, cfg, clock.System(), l); err != nil {
-		return err
-	}
+	return s, s.startNode(ctx, cfg, clock.System(), l)
+}
+
+// serveEventstore tells the address of the node, and waits for the end.
+func serveEventstore(ctx context.Context, p program, cfg Config, l *lifecycle, s *storage) error {
 	r := runtimeFile{PID: os.Getpid(), EventStore: s.nodeURL, Installation: installation(cfg)}
 	if s.cluster != nil {
 		r.Database = s.cluster.URL()

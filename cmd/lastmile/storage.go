@@ -149,14 +149,14 @@ func (s *storage) openDatabase(
 		target = cluster.URL()
 	}
 	pause := retrying()
-	db, err := s.connect(ctx, cfg, l, target)
-	for mode.awaits && err != nil && postgres.Away(err) {
+	db, err := s.connect(ctx, cfg, l, target, mode.awaits)
+	for mode.awaits && err != nil && passing(err) != nil {
 		mode.tell(&awaited{"postgres", "The database of DATABASE_URL does not answer. It is tried again."})
 		l.logger.WarnContext(ctx, "database does not answer, is tried again", "error", err, "retry_in", pause.Pause())
 		if !pause.Wait(ctx) {
 			return errInterrupted
 		}
-		db, err = s.connect(ctx, cfg, l, target)
+		db, err = s.connect(ctx, cfg, l, target, true)
 	}
 	if err != nil {
 		return err
@@ -167,11 +167,24 @@ func (s *storage) openDatabase(
 	return nil
 }
 
-// connect opens the database at an address.
-func (s *storage) connect(ctx context.Context, cfg Config, l *lifecycle, target string) (*postgres.DB, error) {
-	return postgres.Open(ctx, postgres.Config{
+// connect opens the database at an address. A server that takes the connection and then is silent, because it is frozen
+// or its disk is, counts as away soon where the caller tries again. Fails: errSilent.
+func (s *storage) connect(
+	ctx context.Context, cfg Config, l *lifecycle, target string, again bool,
+) (*postgres.DB, error) {
+	limit := storePatience
+	if again {
+		limit = reachPatience
+	}
+	limited, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	db, err := postgres.Open(limited, postgres.Config{
 		URL: target, Namespace: postgres.Namespace(cfg.Namespace), MaxConns: cfg.DatabaseConns, Logger: l.logger,
 	})
+	if err != nil && limited.Err() != nil && ctx.Err() == nil {
+		err = fmt.Errorf("%w: %w", errSilent, err)
+	}
+	return db, err
 }
 
 // watchWrites starts the watch that knows whether the database takes writes.

@@ -11,14 +11,18 @@ import (
 	"github.com/lastmile-isp/lastmile/eventstore"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/loop"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
 )
 
 // How long opening the storage waits.
 const (
 	attachPatience = 3 * time.Second  // for the parts of another program, by its runtime file
 	storePatience  = 20 * time.Second // for an event store that is starting, or that refuses us
-	reachPatience  = 5 * time.Second  // for one try to reach it
+	reachPatience  = 5 * time.Second  // for one try to reach it, or the database
 )
+
+// errSilent says that a try to reach the database had no answer in its time.
+var errSilent = errors.New("PostgreSQL does not answer in time")
 
 // awaited is a part of the storage that a starting program waits for, and why, as /readyz shows them.
 type awaited struct{ part, why string }
@@ -28,6 +32,25 @@ func (m storageMode) tell(what *awaited) {
 	if m.awaiting != nil {
 		m.awaiting(what)
 	}
+}
+
+// passing tells what a start waits for that has failed for a reason which can pass by itself; nil = it cannot.
+func passing(err error) *awaited {
+	const again = " The start is tried again."
+	switch {
+	case errors.Is(err, eventstore.ErrUnavailable):
+		return &awaited{"eventstore", "The event store does not answer." + again}
+	case !errors.Is(err, errSilent) && !postgres.Away(err):
+		return nil
+	}
+	switch postgres.Refused(err) {
+	case postgres.WritesReadOnly:
+		return &awaited{"writes", "The database is read-only." + again}
+	case postgres.WritesFull:
+		return &awaited{"writes", "The database has no room left." + again}
+	case postgres.WritesTaken, postgres.WritesAway:
+	}
+	return &awaited{"postgres", "The database does not answer." + again}
 }
 
 // retrying is the pause between two tries to reach what is away.

@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
+	"os"
+	"syscall"
 	"testing"
 	"time"
 
@@ -34,9 +37,13 @@ func TestAway_IsTheServersConditionAndNotTheStatements(t *testing.T) {
 		err  error
 		want bool
 	}{
-		"nothing":                   {nil, false},
-		"no connection":             {unreachable, true},
-		"a broken connection":       {&net.OpError{Op: "read", Err: errors.New("reset")}, true},
+		"nothing":             {nil, false},
+		"no connection":       {unreachable, true},
+		"a broken connection": {&net.OpError{Op: "read", Err: errors.New("reset")}, true},
+		"an address of this machine": {&net.OpError{Op: "listen", Err: os.NewSyscallError("bind", syscall.EADDRINUSE)},
+			false},
+		"a file of this machine":    {&fs.PathError{Op: "open", Path: "x", Err: syscall.EACCES}, false},
+		"a full disk of it":         {fmt.Errorf("write: %w", syscall.ENOSPC), false},
 		"cut in an answer":          {io.ErrUnexpectedEOF, true},
 		"an unknown host":           {&net.DNSError{Err: "no such host"}, true},
 		"a statement never sent":    {unsent{errors.New("conn closed")}, true},

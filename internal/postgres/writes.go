@@ -180,6 +180,18 @@ func (w *WriteWatch) judge(err error) Writes {
 		return WritesTaken
 	}
 	w.failures++
+	if state := Refused(err); state != WritesTaken {
+		return state
+	}
+	if w.failures > 1 && w.pace.Now().Sub(w.written) >= writesPatience {
+		return WritesAway
+	}
+	return w.state
+}
+
+// Refused gives the state in which a server is that has refused a write for it: WritesReadOnly or WritesFull. After any
+// other error it is WritesTaken: nothing was refused.
+func Refused(err error) Writes {
 	var answer *pgconn.PgError
 	if errors.As(err, &answer) {
 		switch answer.Code {
@@ -189,10 +201,7 @@ func (w *WriteWatch) judge(err error) Writes {
 			return WritesFull
 		}
 	}
-	if w.failures > 1 && w.pace.Now().Sub(w.written) >= writesPatience {
-		return WritesAway
-	}
-	return w.state
+	return WritesTaken
 }
 
 // writeProbe writes the page on a connection of its own, so that a pool without free connections says nothing about the
