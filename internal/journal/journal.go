@@ -60,12 +60,13 @@ type Journal struct {
 	dir        *os.File // locked
 	home       identity // of dir
 	segments   []*segment
-	gone       []file   // of segments that have another one since theirs was removed
-	active     *segment // is written; nil = none
-	busy       *segment // is being written at this moment
-	broken     *segment // has octets behind its end, which a failed write left and which must go
-	generation uint64   // the greatest so far
-	octets     int64    // of records that are not taken
+	readers    map[file]int // how many read a file at this moment
+	gone       []file       // that somebody reads, of segments that have another one since theirs was removed
+	active     *segment     // is written; nil = none
+	busy       *segment     // is being written at this moment
+	broken     *segment     // has octets behind its end, which a failed write left and which must go
+	generation uint64       // the greatest so far
+	octets     int64        // of records that are not taken
 	records    int
 	closed     bool
 }
@@ -88,6 +89,7 @@ func Open(ctx context.Context, cfg Config, found func(Place, []byte)) (*Journal,
 	}
 	j := &Journal{
 		cfg: cfg, loops: loop.Within(context.WithoutCancel(ctx), cfg.Logger), scarce: make(chan struct{}, 1),
+		readers: map[file]int{},
 	}
 	if err := j.lock(ctx); err != nil {
 		j.loops.Stop()

@@ -63,16 +63,18 @@ func (j *Journal) readRun(in *segment, where run) (records [][]byte, err error) 
 	octets := make([]byte, where.size)
 	j.mu.Lock()
 	from := in.file
+	j.readers[from]++
 	j.mu.Unlock()
 	lost, err := readFile(from, octets, int64(where.at))
-	if err != nil {
-		return nil, err
-	}
-	if lost {
-		j.mu.Lock()
+	j.mu.Lock()
+	j.leave(from)
+	if err == nil && lost {
 		in.bad = true
 		j.unreadable(in)
-		j.mu.Unlock()
+	}
+	j.mu.Unlock()
+	if err != nil {
+		return nil, err
 	}
 	rest := len(octets)
 	eachRecord(octets, in.generation, func(_ int, content []byte) {

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"log/slog"
 	"os"
+	"slices"
 )
 
 // rescue looks for segments whose file was removed or renamed under the running program, and gives their records
@@ -44,9 +45,26 @@ func (j *Journal) move(s *segment) error {
 	if err = errors.Join(err, to.file.Sync()); err != nil {
 		return errors.Join(err, to.file.Close(), os.Remove(j.path(to.number)))
 	}
-	j.gone = append(j.gone, s.file) // somebody may be reading it
+	old := s.file
 	s.file, s.identity, s.number, s.length, s.reserved = to.file, to.identity, to.number, s.end, to.reserved
 	s.bad = s.bad || lost
 	j.unreadable(s)
+	if j.readers[old] > 0 {
+		j.gone = append(j.gone, old)
+		return nil
+	}
+	_ = old.Close() // its room on the disk is free from now on
 	return nil
+}
+
+// leave notes that somebody has read a file. The last one closes it when it is gone. The caller holds the lock.
+func (j *Journal) leave(from file) {
+	if j.readers[from]--; j.readers[from] > 0 {
+		return
+	}
+	delete(j.readers, from)
+	if at := slices.Index(j.gone, from); at >= 0 {
+		j.gone = slices.Delete(j.gone, at, at+1)
+		_ = from.Close()
+	}
 }
