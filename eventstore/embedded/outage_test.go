@@ -2,7 +2,9 @@ package embedded_test
 
 import (
 	"context"
+	"log/slog"
 	"path/filepath"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -126,8 +128,35 @@ func wantAlive(t *testing.T, n *embedded.Node) {
 	}
 }
 
+// counted counts the lines of a log by their messages.
+type counted struct {
+	slog.Handler
+	mu    sync.Mutex
+	lines map[string]int
+}
+
+// Enabled implements slog.Handler.
+func (*counted) Enabled(context.Context, slog.Level) bool { return true }
+
+// Handle implements slog.Handler.
+func (h *counted) Handle(ctx context.Context, r slog.Record) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.lines[r.Message]++; h.Handler.Enabled(ctx, r.Level) {
+		return h.Handler.Handle(ctx, r)
+	}
+	return nil
+}
+
+// count gives the number of lines with a message.
+func (h *counted) count(message string) int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.lines[message]
+}
+
 // TestOutage_DatabaseRestartsUnderLoad restarts the database server during appends: first with an orderly shutdown,
-// then with an immediate one, which is like a crash.
+// then with an immediate one, which is like a crash. Each outage is told once, however often the node tries in it.
 func TestOutage_DatabaseRestartsUnderLoad(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -137,7 +166,8 @@ func TestOutage_DatabaseRestartsUnderLoad(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = cluster.Stop(context.Background()) })
 	pool := ownPool(t, cluster.URL(), "outage")
-	n := start(t, embedded.Config{Pool: pool, Schema: "outage", Addr: "127.0.0.1:0", Logger: quiet()})
+	log := &counted{Handler: quiet().Handler(), lines: map[string]int{}}
+	n := start(t, embedded.Config{Pool: pool, Schema: "outage", Addr: "127.0.0.1:0", Logger: slog.New(log)})
 	s := newStorm(t, n.URL(), 16)
 	for _, crash := range []bool{false, true} {
 		s.await(150)
@@ -154,4 +184,8 @@ func TestOutage_DatabaseRestartsUnderLoad(t *testing.T) {
 	s.await(150)
 	s.end()
 	wantAlive(t, n)
+	away, back := log.count("event store database unreachable"), log.count("event store session restored")
+	if away == 0 || away > back {
+		t.Errorf("told %d times that the database is away, and %d times that it is back", away, back)
+	}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"time"
+
+	"github.com/lastmile-isp/lastmile/internal/loop"
 )
 
 // outagePatience is how long writes wait for the database before they are refused.
@@ -24,6 +26,7 @@ func (q *sequencer) recover(ctx context.Context, waiting []*write) (last int64, 
 		outage.Stop()
 		q.down.Store(false)
 	}()
+	var away loop.Outage
 	for wait := 20 * time.Millisecond; ; wait = min(2*wait, time.Second) {
 		last, err := q.reopen(ctx)
 		if err == nil {
@@ -33,7 +36,9 @@ func (q *sequencer) recover(ctx context.Context, waiting []*write) (last int64, 
 		if errors.Is(err, errFenced) {
 			return 0, err
 		}
-		q.log.Warn("event store database unreachable", "error", err)
+		if tell, _ := away.Failed(); tell { // every further try is one more line in a long outage
+			q.log.Warn("event store database unreachable", "error", err)
+		}
 		if q.down.Load() {
 			refuse(waiting, errNoDatabase)
 			q.refuseQueued()

@@ -39,6 +39,7 @@ type Presence struct {
 	steady clock.Clock
 	loops  *loop.Group
 	wake   chan struct{}
+	away   loop.Outage // of the database
 	begun  bool
 	serves atomic.Bool
 	stops  atomic.Bool
@@ -57,9 +58,7 @@ func NewPresence(cfg PresenceConfig) *Presence {
 func (p *Presence) Start(ctx context.Context) error {
 	return p.loops.Start(ctx, func(ctx context.Context) error {
 		p.begun = true
-		if err := p.tell(ctx, vault.Sign{}); err != nil { // work tries it again at once
-			p.cfg.Logger.WarnContext(ctx, "presence is not told", "error", err)
-		}
+		_ = p.note(ctx, p.tell(ctx, vault.Sign{})) // work tries it again at once
 		p.loops.Go("presence", p.work)
 		return nil
 	})
@@ -99,16 +98,28 @@ func (p *Presence) work(ctx context.Context) {
 		now := vault.Sign{Kept: p.cfg.Kept(), Stops: p.stops.Load()}
 		now.Serves = p.serves.Load() && !now.Stops
 		if now.Kept > 0 || now != told || round%int(beatEvery/beatAgain) == 0 {
-			err := p.tell(ctx, now)
-			if told = now; err != nil {
+			if told = now; p.note(ctx, p.tell(ctx, now)) != nil {
 				told.Kept = -1 // the next round tells again
-				if ctx.Err() == nil {
-					p.cfg.Logger.WarnContext(ctx, "presence is not told", "error", err)
-				}
 			}
 		}
 		loop.WaitFor(ctx, p.wake, beatAgain)
 	}
+}
+
+// note tells the log that a sign was not given, once a minute, and that they are given again. It returns err.
+func (p *Presence) note(ctx context.Context, err error) error {
+	switch {
+	case ctx.Err() != nil:
+	case err == nil:
+		if p.away.Ended() {
+			p.cfg.Logger.InfoContext(ctx, "presence is told again")
+		}
+	default:
+		if tell, _ := p.away.Failed(); tell {
+			p.cfg.Logger.WarnContext(ctx, "presence is not told", "error", err)
+		}
+	}
+	return err
 }
 
 // tell gives one sign of life.

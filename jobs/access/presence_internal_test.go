@@ -2,6 +2,8 @@ package accessjobs
 
 import (
 	"context"
+	"errors"
+	"log/slog"
 	"testing"
 	"time"
 
@@ -87,4 +89,37 @@ func TestPresence_AProgramThatBeginsToStopSaysSo(t *testing.T) {
 	told("serves", func(b vault.ProgramBeat) bool { return !b.Served.IsZero() && !b.Stopped })
 	p.Withdraw()
 	told("stops", func(b vault.ProgramBeat) bool { return b.Stopped })
+}
+
+// lineCount counts the lines of a log.
+type lineCount struct {
+	slog.Handler
+	lines int
+}
+
+// Enabled implements slog.Handler.
+func (*lineCount) Enabled(context.Context, slog.Level) bool { return true }
+
+// Handle implements slog.Handler.
+func (h *lineCount) Handle(context.Context, slog.Record) error {
+	h.lines++
+	return nil
+}
+
+// TestPresence_AnOutageIsToldOnce: it is tried every second, because cuts wait for it.
+func TestPresence_AnOutageIsToldOnce(t *testing.T) {
+	t.Parallel()
+	log := &lineCount{Handler: slog.DiscardHandler}
+	p := &Presence{cfg: PresenceConfig{Logger: slog.New(log)}}
+	for outage := range 2 {
+		for range 100 {
+			_ = p.note(t.Context(), errors.New("away"))
+		}
+		for range 2 {
+			_ = p.note(t.Context(), nil)
+		}
+		if want := 2 * (outage + 1); log.lines != want { // its beginning and its end
+			t.Errorf("%d lines, want %d", log.lines, want)
+		}
+	}
 }

@@ -22,12 +22,14 @@ const (
 	// followHurryMax is the pause while readers wait for long, and followAwayMax that while the database is away.
 	followHurryMax = 100 * time.Millisecond
 	followAwayMax  = 10 * time.Second
-	campaignWait   = time.Second // between two attempts to lead
-	tidyRounds     = 20          // rounds of leadRound between two searches for tables that nobody uses
+	campaignWait   = time.Second      // between two attempts to lead
+	awayMost       = 15 * time.Second // between two attempts at what fails, and at first campaignWait
+	tidyRounds     = 20               // rounds of leadRound between two searches for tables that nobody uses
 )
 
-// leadPause follows a term of leadership that was shorter than it. A program that stopped at an event of a newer
-// version waits from unknownPause on, twice as long each time, so that a program that knows the event can lead.
+// leadPause follows a term of leadership that was shorter than it, longer each time up to awayMost. A program that
+// stopped at an event of a newer version waits from unknownPause on, twice as long each time, so that a program that
+// knows the event can lead.
 const (
 	leadPause       = time.Second
 	unknownPause    = 3 * time.Second
@@ -60,12 +62,18 @@ func (r *Runner) run(ctx context.Context) {
 func (r *Runner) campaign(ctx context.Context, e *entry) {
 	machine := clock.System() // lengths of terms are the machine's time, whatever the product's clock says
 	pause := loop.Backoff{Min: unknownPause, Max: unknownPauseMax}
+	away := loop.Backoff{Min: campaignWait, Max: awayMost}
+	short := loop.Backoff{Min: leadPause, Max: awayMost}
 	for ctx.Err() == nil {
 		lock, got, err := r.cfg.DB.TryLock(ctx, leaderLock(e.name, e.p.Version()))
 		if err != nil && ctx.Err() == nil {
-			r.logger.WarnContext(ctx, "projection waits for the database", "projection", e.name, "error", err)
+			loop.WaitFor(ctx, r.missed(ctx, err), away.Next())
+			continue
 		}
-		if err != nil || !got {
+		if away.Reset(); err == nil && r.away.Ended() {
+			r.logger.InfoContext(ctx, "projections have the database again")
+		}
+		if !got {
 			loop.Sleep(ctx, campaignWait)
 			continue
 		}
@@ -75,11 +83,22 @@ func (r *Runner) campaign(ctx context.Context, e *entry) {
 		case errors.Is(err, errUnknown):
 			pause.Wait(ctx)
 		case machine.Now().Sub(began) < leadPause:
-			loop.Sleep(ctx, leadPause) // a database that gives the lock and refuses the work fills no log
+			short.Wait(ctx) // a database that gives the lock and refuses the work fills no log
 		default:
 			pause.Reset()
+			short.Reset()
 		}
 	}
+}
+
+// missed notes that a projection did not reach the database, which all of them tell as one. The result is closed when
+// one of them has reached it.
+func (r *Runner) missed(ctx context.Context, err error) (over <-chan struct{}) {
+	tell, over := r.away.Failed()
+	if tell {
+		r.logger.WarnContext(ctx, "projections wait for the database", "error", err)
+	}
+	return over
 }
 
 // errUnknown ends a term at an event that a newer version of the program has written.
@@ -129,6 +148,7 @@ func (r *Runner) retire(ctx context.Context, e *entry) {
 // ends.
 func (r *Runner) lookAfter(ctx context.Context) {
 	rounds := 0
+	pause := loop.Backoff{Min: campaignWait, Max: awayMost}
 	_ = loop.Every(ctx, leadRound, nil, func(ctx context.Context) error {
 		r.checkLocks(ctx)
 		err := r.takeRequests(ctx)
@@ -140,11 +160,13 @@ func (r *Runner) lookAfter(ctx context.Context) {
 		if rounds%tidyRounds == 0 {
 			err = errors.Join(err, r.tidy(ctx))
 		}
-		if err != nil && ctx.Err() == nil {
-			r.logger.WarnContext(ctx, "projection upkeep failed", "error", err)
-			loop.Sleep(ctx, campaignWait)
-		}
 		rounds++
+		if err == nil || ctx.Err() != nil {
+			pause.Reset()
+			return nil
+		}
+		r.logger.WarnContext(ctx, "projection upkeep failed", "error", err, "retry_in", pause.Pause())
+		loop.WaitFor(ctx, r.away.Over(), pause.Next())
 		return nil
 	})
 }

@@ -40,6 +40,7 @@ type Runner struct {
 	views   *Views
 
 	loops   *loop.Group
+	away    loop.Outage   // of the database, as those see it who want to lead
 	waiting atomic.Int64  // readers that wait
 	came    atomic.Uint64 // readers that have waited since the start
 	hurry   chan struct{} // wakes the follower when a reader begins to wait
