@@ -51,6 +51,7 @@ type discardedRow struct {
 // How discarded jobs are searched. River keeps their rows for a day at least.
 const (
 	discardedRound = 2 * time.Second
+	discardedMost  = 15 * time.Second // between two rounds that failed, and at first discardedRound
 	discardedPage  = 100
 	discardedLimit = 30 * time.Second // of one report
 )
@@ -77,15 +78,19 @@ update {schema}.river_job set metadata = metadata || '{"reported": true}' where 
 
 // reportDiscarded reports discarded jobs until ctx ends. Of several programs one does so at a time.
 func (r *Runner) reportDiscarded(ctx context.Context) {
+	pause := loop.Backoff{Min: discardedRound, Max: discardedMost}
 	_ = loop.Every(ctx, discardedRound, nil, func(ctx context.Context) error {
 		lock, got, err := r.cfg.DB.TryLock(ctx, "discarded jobs")
 		if err == nil && got {
 			err = r.reportAll(ctx)
 			lock.Unlock()
 		}
-		if err != nil && ctx.Err() == nil {
-			r.logger.WarnContext(ctx, "discarded jobs were not reported", "error", err)
+		if err == nil || ctx.Err() != nil {
+			pause.Reset()
+			return nil
 		}
+		r.logger.WarnContext(ctx, "discarded jobs were not reported", "error", err, "retry_in", pause.Pause())
+		pause.Wait(ctx)
 		return nil
 	})
 }

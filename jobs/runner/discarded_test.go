@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"testing"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
 	"github.com/lastmile-isp/lastmile/jobs"
@@ -36,4 +38,56 @@ func TestDiscarded_ReportsThatAlwaysFailDoNotHoldUpTheOthers(t *testing.T) {
 		}
 	}
 	<-reported
+}
+
+// pauses sends the pauses that a log tells of, from the lines with a message.
+type pauses struct {
+	slog.Handler
+	message string
+	told    chan time.Duration
+}
+
+// Enabled implements slog.Handler.
+func (pauses) Enabled(context.Context, slog.Level) bool { return true }
+
+// WithAttrs implements slog.Handler.
+func (p pauses) WithAttrs([]slog.Attr) slog.Handler { return p }
+
+// Handle implements slog.Handler.
+func (p pauses) Handle(_ context.Context, r slog.Record) error {
+	if r.Message != p.message {
+		return nil
+	}
+	r.Attrs(func(a slog.Attr) bool {
+		if d, is := a.Value.Any().(time.Duration); is && a.Key == "retry_in" {
+			p.told <- d
+		}
+		return true
+	})
+	return nil
+}
+
+// TestDiscarded_RoundsThatFailComeEverMoreRarely: so the log of a long outage stays readable.
+func TestDiscarded_RoundsThatFailComeEverMoreRarely(t *testing.T) {
+	t.Parallel()
+	db := pgtest.New(t)
+	log := pauses{slog.DiscardHandler, "discarded jobs were not reported", make(chan time.Duration, 100)}
+	q := jobrunner.New(jobrunner.Config{DB: db, Workers: 4, Logger: slog.New(log)})
+	jobrunner.AddWorker(q, newDesk(func(context.Context, attempt) error { return nil }).work, fast)
+	jobrunner.OnDiscarded(q, func(context.Context, call, jobs.Cause, string) error { return nil })
+	if err := q.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(q.Stop)
+	rename := func(from, to string) {
+		if _, err := db.Owner.Exec(context.WithoutCancel(t.Context()), fmt.Sprintf("alter table %s.%s rename to %s",
+			db.Namespace.Schema("river"), from, to)); err != nil {
+			t.Error(err)
+		}
+	}
+	rename("river_job", "away")
+	defer rename("away", "river_job")
+	if first, second := <-log.told, <-log.told; second != 2*first {
+		t.Errorf("tried after %v and after %v", first, second)
+	}
 }
