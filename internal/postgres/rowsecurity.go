@@ -19,8 +19,10 @@ type Execer interface {
 const TenantPredicate = `org_id = nullif(current_setting('app.org_id', true), '')::uuid`
 
 // protectSQL is run as the owner; %[1]s is the schema, %[2]s the table. FORCE makes row-level security bind the owner
-// too, unless it is a superuser, so the owner needs a policy of its own to write.
+// too, unless it is a superuser, so the owner needs a policy of its own to write. Programs that start together take
+// turns, because the server refuses two changes of one table's rights at the same time.
 const protectSQL = `
+select pg_advisory_xact_lock(hashtextextended('protect %[1]s', 0));
 grant usage on schema %[1]s to ` + QueryRole + `, ` + PlatformRole + `;
 grant select on %[1]s.%[2]s to ` + QueryRole + `, ` + PlatformRole + `;
 alter table %[1]s.%[2]s enable row level security;
