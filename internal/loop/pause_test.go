@@ -138,8 +138,10 @@ func TestSleepFor_FollowsAMovedClock(t *testing.T) {
 			t.Fatal("woken a minute early")
 		}
 		time.Sleep(time.Minute) // the clock also goes on by itself
-		if !<-woken || !<-woken {
-			t.Error("ended although its context goes on")
+		for range cap(woken) {
+			if !<-woken {
+				t.Error("ended although its context goes on")
+			}
 		}
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()

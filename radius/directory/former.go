@@ -57,9 +57,10 @@ func (t traces) of(s *service) *givenUp {
 
 // name notes that a subscription gives up its name.
 func (t traces) name(s *service) {
-	g, dropped := t.of(s), ""
+	g := t.of(s)
 	t.byName[login{s.org, s.username}] = s.id
-	g.names, dropped = remember(g.names, s.username, maxFormerNames)
+	names, dropped := remember(g.names, s.username, maxFormerNames)
+	g.names = names
 	if key := (login{s.org, dropped}); t.byName[key] == s.id {
 		delete(t.byName, key)
 	}
@@ -67,9 +68,10 @@ func (t traces) name(s *service) {
 
 // mac notes that a subscription of a hotspot plan gives up a device.
 func (t traces) mac(s *service, mac radius.MAC) {
-	g, dropped := t.of(s), radius.MAC{}
+	g := t.of(s)
 	t.byMAC[device{s.org, mac}] = s.id
-	g.macs, dropped = remember(g.macs, mac, maxFormerDevices)
+	macs, dropped := remember(g.macs, mac, maxFormerDevices)
+	g.macs = macs
 	if key := (device{s.org, dropped}); t.byMAC[key] == s.id {
 		delete(t.byMAC, key)
 	}

@@ -102,10 +102,10 @@ func TestVouchers_AClockThatWasAheadEndsNone(t *testing.T) {
 // plan that changes often, and used up.
 func TestMemory_EndedVouchersStaySmall(t *testing.T) { //nolint:paralleltest // measures the heap
 	const weeks, batches, most = 24, 400, 2_400_000
-	d, org, plan, now := directory.New(directory.Config{}), id.New[id.Organization](), id.New[id.Plan](), noon
+	d, org, plan := directory.New(directory.Config{}), id.New[id.Organization](), id.New[id.Plan]()
 	before := heap()
 	for n := range weeks * batches {
-		now = noon.Add(time.Duration(n) * (7 * 24 * time.Hour / batches))
+		now := noon.Add(time.Duration(n) * (7 * 24 * time.Hour / batches))
 		made := events.VoucherBatchMade{
 			BatchID: id.New[id.VoucherBatch](), OrgID: org, PlanID: plan, PlanVersion: n / 10,
 		}
