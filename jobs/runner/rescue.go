@@ -10,9 +10,10 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/clock"
 )
 
-// River's rescuer, which gives the running jobs of a dead program to others, reckons by the machine's time, also when
-// it has a clock of ours. The instants in its table are the product's. So its two statements are translated while the
-// clock can be moved. In both directions nothing is rescued too early: while the clock is moved no job runs (Pause).
+// River's rescuer, which gives the running jobs of a dead program to others, and its cleaner, which deletes jobs that
+// ended long ago, reckon by the machine's time, also when River has a clock of ours. The instants in its table are the
+// product's. So their statements are translated while the clock can be moved. In both directions nothing is rescued
+// too early: while the clock is moved no job runs (Pause).
 
 // JobGetStuck gives the jobs that began before a horizon, with the instants that a machine clock would have given them.
 func (e turnsExecutor) JobGetStuck(
@@ -38,6 +39,15 @@ func (e turnsExecutor) JobRescueMany(
 	translated := *p
 	translated.StuckHorizon = p.StuckHorizon.Add(e.runner.ahead())
 	return e.Executor.JobRescueMany(ctx, &translated)
+}
+
+// JobDeleteBefore deletes jobs that ended before a horizon.
+func (e turnsExecutor) JobDeleteBefore(ctx context.Context, p *riverdriver.JobDeleteBeforeParams) (int, error) {
+	ahead, translated := e.runner.ahead(), *p
+	translated.CancelledFinalizedAtHorizon = p.CancelledFinalizedAtHorizon.Add(ahead)
+	translated.CompletedFinalizedAtHorizon = p.CompletedFinalizedAtHorizon.Add(ahead)
+	translated.DiscardedFinalizedAtHorizon = p.DiscardedFinalizedAtHorizon.Add(ahead)
+	return e.Executor.JobDeleteBefore(ctx, &translated)
 }
 
 // ahead is the product's time less the machine's. It is 0 when the clock cannot be moved, and negative only for clocks

@@ -292,9 +292,8 @@ func TestRescue_FollowsTheProductsTime(t *testing.T) {
 	}
 }
 
-// midHour is the middle of the machine's present hour. The queue tidies ended jobs away by the machine's time, so that
-// jobs of a time long ago would be forgotten at once.
-func midHour() time.Time { return time.Now().UTC().Truncate(time.Hour).Add(30 * time.Minute) }
+// midHour is the middle of an hour long ago: the queue tidies ended jobs away by the product's time.
+func midHour() time.Time { return time.Date(2026, 3, 2, 9, 30, 0, 0, time.UTC) }
 
 func TestEvery_RunsOncePerPeriodAndMakesUpForMissedOnesByOne(t *testing.T) {
 	t.Parallel()
