@@ -17,6 +17,19 @@ func (w *watched) isHis(g guest, kind string) {
 	}
 }
 
+// mayDial waits until sign-ins of a customer get what is paid, so that none is refused before.
+func (w *watched) mayDial(g guest) {
+	w.t.Helper()
+	w.eventually("sign-ins to get what is paid", func(ctx context.Context) (bool, error) {
+		got, err := w.admin.call(ctx, "GET", "/subscribers/"+g.subscriber+"/access", "", nil)
+		if err != nil {
+			return false, err
+		}
+		list := got.list("services")
+		return len(list) == 1 && list[0].text("entitled") == "full" && list[0]["difference"] == nil, fmt.Errorf("%v", got)
+	})
+}
+
 // hotspot makes a plan for hotspots, and one at the first router.
 func (w *watched) hotspot(period string) (plan, server string) {
 	w.t.Helper()
@@ -48,6 +61,7 @@ func TestAuditor_WhoHadTheNameOfASessionThatWasNeverReported(t *testing.T) {
 	was := map[string]string{}
 	for name, g := range guests {
 		w.pays(g)
+		w.mayDial(g)
 		if err := w.r.SwitchOn(name, g.device); err != nil {
 			t.Fatal(err)
 		}
@@ -65,7 +79,11 @@ func TestAuditor_WhoHadTheNameOfASessionThatWasNeverReported(t *testing.T) {
 	w.leaves("amina", was["amina"])
 	w.isCalled(chris, "chris2")
 	w.leaves("chris", was["chris"])
-	w.shows(w.r, "both are off")
+	d := w.shows(w.r, "chris dials on under the former name", "paid_but_offline")["paid_but_offline"]
+	if d.text("subscriberId") != chris.subscriber {
+		t.Errorf("the difference is of %v, not of chris", d["subscriberId"])
+	}
+	w.says(d, "full", "the last sign-in was refused: unknown_user")
 	w.tells(amina, "the customer is online with more than is paid.", 1)
 }
 
