@@ -26,7 +26,8 @@ func (w *watched) mayDial(g guest) {
 			return false, err
 		}
 		list := got.list("services")
-		return len(list) == 1 && list[0].text("entitled") == "full" && list[0]["difference"] == nil, fmt.Errorf("%v", got)
+		full := len(list) == 1 && list[0].text("entitled") == "full"
+		return full && list[0]["difference"] == nil, fmt.Errorf("%v", got)
 	})
 }
 
