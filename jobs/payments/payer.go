@@ -48,7 +48,7 @@ func (w *Workers) FindPayer(ctx context.Context, args commands.FindPayer, cause 
 	case err != nil:
 		return err
 	case attempt != nil && (attempt.ProvenBy(*r) || !r.OrgID.IsZero()):
-		return w.settle(ctx, cause, *r, attempt.ID)
+		return w.settle(ctx, cause, *r, *attempt)
 	case placed:
 		return nil
 	case several != nil:
@@ -62,17 +62,20 @@ func (w *Workers) FindPayer(ctx context.Context, args commands.FindPayer, cause 
 }
 
 // settle gives the money to its attempt. When the attempt refuses the money, a person decides: the money goes to
-// suspense. Money that was put on an account before the attempt was known stays there, and the attempt learns of it, so
-// that a success found by a status query is not credited beside it. Money that came at a paybill is a payment of its
-// own when the attempt has another receipt: what was typed says whose it is (docs/rules/payments.md#account-reference).
-// The read model may show too late that the attempt has one.
-func (w *Workers) settle(ctx context.Context, cause jobs.Cause, r paymentsviews.ReceiptRow, attempt id.Payment) error {
+// suspense, and money without an owner to the organization of an attempt that the provider's own ids name. Money that
+// was put on an account before the attempt was known stays there, and the attempt learns of it, so that a success found
+// by a status query is not credited beside it. Money that came at a paybill is a payment of its own when the attempt
+// has another receipt: what was typed says whose it is (docs/rules/payments.md#account-reference). The read model may
+// show too late that the attempt has one.
+func (w *Workers) settle(
+	ctx context.Context, cause jobs.Cause, r paymentsviews.ReceiptRow, attempt paymentsviews.PaymentRow,
+) error {
 	by := commands.ByC2B
 	if r.Channel == commands.ChannelPrompt {
 		by = commands.ByCallback
 	}
 	settle := commands.SettlePayment{
-		PaymentID: attempt, ReceiptID: r.ID, ReceiptNumber: r.ReceiptNumber, Amount: r.Amount(), By: by,
+		PaymentID: attempt.ID, ReceiptID: r.ID, ReceiptNumber: r.ReceiptNumber, Amount: r.Amount(), By: by,
 		Provisional: r.Provisional,
 	}
 	err := w.reportAsPlatform(ctx, cause, settle)
@@ -86,7 +89,11 @@ func (w *Workers) settle(ctx context.Context, cause jobs.Cause, r paymentsviews.
 	case failure.CodeOf(err) == "payment_settled" && r.BillRef != nil:
 		return w.match(ctx, cause, r)
 	case refused(err):
-		return w.hold(ctx, cause, r.ID, commands.HeldConflictingPrompt)
+		err = w.hold(ctx, cause, r.ID, commands.HeldConflictingPrompt)
+		if err != nil || !r.OrgID.IsZero() || !attempt.ProvenBy(r) {
+			return err
+		}
+		return w.assign(ctx, cause, r.ID, attempt.OrgID)
 	}
 	return err
 }
@@ -103,7 +110,7 @@ func (w *Workers) settleTyped(
 	case !found.Allows(attempt.OrgID):
 		return w.hold(ctx, cause, r.ID, commands.HeldConflictingPrompt)
 	}
-	return w.settle(ctx, cause, r, attempt.ID)
+	return w.settle(ctx, cause, r, attempt)
 }
 
 // match gives the money to the payer that the matching rules find. Money without an owner on another shortcode than the
@@ -156,7 +163,12 @@ func (w *Workers) holdAmong(
 	if found, err := w.matching.Find(ctx, r.Reference()); err != nil || !found.Allows(org) {
 		return err
 	}
-	err = w.reportAsPlatform(ctx, cause, commands.AssignReceipt{ReceiptID: r.ID, OrgID: org})
+	return w.assign(ctx, cause, r.ID, org)
+}
+
+// assign gives money in suspense to the organization whose staff can find out whose it is.
+func (w *Workers) assign(ctx context.Context, cause jobs.Cause, receipt id.Receipt, org id.Organization) error {
+	err := w.reportAsPlatform(ctx, cause, commands.AssignReceipt{ReceiptID: receipt, OrgID: org})
 	if refused(err) {
 		return nil // a person was faster
 	}

@@ -129,3 +129,24 @@ func (k *kit) standStill(t *testing.T, model, table string) {
 		t.Fatal(err)
 	}
 }
+
+// The report of a prompt ties money at the shared paybill to an attempt that asked for another amount. The staff of its
+// organization can find out why, nobody else.
+func TestFindPayer_MoneyThatItsAttemptRefusesWaitsWithItsOrganization(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	attempt, _ := k.initiate(t, "PONE")
+	k.confirmed(t, paid("SJK4X7Q2P1", shortcode, "nobody", 1000))
+	r := commands.ReceiptID(commands.EnvironmentSandbox, "SJK4X7Q2P1")
+	k.execute(t, commands.RecordReceipt{
+		ReceiptID: r, OrgID: k.org, Provider: commands.ProviderMobileMoney, Environment: commands.EnvironmentSandbox,
+		ReceiptNumber: "SJK4X7Q2P1", Channel: commands.ChannelPrompt, Shortcode: shortcode,
+		Amount: money.Major(1000, money.KES), PaidAt: k.clock.Now(), PaymentID: attempt,
+		Sighting: commands.SightingCallback,
+	})
+	for range 2 {
+		if got := k.place(t, r); got.Standing != payments.StandingHeld || got.Org != k.org {
+			t.Errorf("the money waits as %v with organization %s, want %s", got.Standing, got.Org, k.org)
+		}
+	}
+}
