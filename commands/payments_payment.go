@@ -129,6 +129,10 @@ const PromptLifetime = 24 * time.Hour
 // docs/rules/payments.md#account-reference.
 const ReceiptPatience = 48 * time.Hour
 
+// ReceiptAhead is how long before its prompt money may seem to have come, since the provider's clock differs from ours.
+// Source: docs/rules/money.md#provisional-receipts.
+const ReceiptAhead = time.Minute
+
 // PromptPatience is how long a prompt may wait to be sent: the customer has turned away by then. Source:
 // docs/rules/payments.md#in-doubt.
 const PromptPatience = 2 * time.Minute

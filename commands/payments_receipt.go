@@ -35,6 +35,7 @@ const (
 	SightingBillManager  = "bill_manager"
 	SightingQuery        = "query"
 	SightingCash         = "cash"
+	SightingOperator     = "operator" // a person said which attempt's money it is
 )
 
 // Reasons for which money waits in suspense.
@@ -203,12 +204,22 @@ type AssignReceipt struct {
 }
 
 // AttributeReceipt gives money in suspense to a subscriber, by a person. Fails: receipt_not_found, receipt_matched,
-// receipt_reversed, receipt_absorbed.
+// receipt_reversed, receipt_absorbed, receipt_of_other_payment.
 type AttributeReceipt struct {
 	ReceiptID    id.Receipt
 	OrgID        id.Organization
 	SubscriberID id.Subscriber
 	InvoiceID    id.Invoice
+	PaymentID    id.Payment // the attempt that the person names; zero = what the receipt knows counts alone
+}
+
+// NameAttempt says which attempt's money in suspense is. The attempt then takes it as its receipt, and a provisional
+// receipt of the attempt keeps the credit. Fails: receipt_not_found, receipt_matched, receipt_reversed,
+// receipt_absorbed, receipt_disputed, receipt_of_other_payment.
+type NameAttempt struct {
+	ReceiptID id.Receipt
+	OrgID     id.Organization
+	PaymentID id.Payment
 }
 
 // ReverseReceipt takes the money back from suspense or from the account (docs/rules/money.md#mistakes). Fails:
@@ -220,11 +231,12 @@ type ReverseReceipt struct {
 }
 
 // ReattributeReceipt moves the money to another subscriber of the organization (docs/rules/money.md#mistakes). Fails:
-// receipt_not_found, receipt_absorbed, receipt_not_matched.
+// receipt_not_found, receipt_absorbed, receipt_not_matched, receipt_of_other_payment.
 type ReattributeReceipt struct {
 	ReceiptID    id.Receipt
 	OrgID        id.Organization
 	SubscriberID id.Subscriber
+	PaymentID    id.Payment // as in AttributeReceipt
 	Reason       string
 }
 
@@ -238,6 +250,7 @@ func (MarkUnclaimed) CommandName() string      { return "payments.MarkUnclaimed"
 func (MarkStalled) CommandName() string        { return "payments.MarkStalled" }
 func (AssignReceipt) CommandName() string      { return "payments.AssignReceipt" }
 func (AttributeReceipt) CommandName() string   { return "payments.AttributeReceipt" }
+func (NameAttempt) CommandName() string        { return "payments.NameAttempt" }
 func (ReverseReceipt) CommandName() string     { return "payments.ReverseReceipt" }
 func (ReattributeReceipt) CommandName() string { return "payments.ReattributeReceipt" }
 
@@ -251,6 +264,7 @@ func (c MarkUnclaimed) Target() Target      { return At(ReceiptCategory, c.Recei
 func (c MarkStalled) Target() Target        { return At(ReceiptCategory, c.ReceiptID) }
 func (c AssignReceipt) Target() Target      { return At(ReceiptCategory, c.ReceiptID) }
 func (c AttributeReceipt) Target() Target   { return At(ReceiptCategory, c.ReceiptID) }
+func (c NameAttempt) Target() Target        { return At(ReceiptCategory, c.ReceiptID) }
 func (c ReverseReceipt) Target() Target     { return At(ReceiptCategory, c.ReceiptID) }
 func (c ReattributeReceipt) Target() Target { return At(ReceiptCategory, c.ReceiptID) }
 
@@ -327,6 +341,14 @@ func (c AttributeReceipt) Validate() error {
 	return forSubscriber(c.ReceiptID, c.OrgID, c.SubscriberID)
 }
 
+// Validate checks form.
+func (c NameAttempt) Validate() error {
+	var f failure.Faults
+	f.Check(!c.ReceiptID.IsZero() && !c.OrgID.IsZero(), "receiptId", "is required")
+	f.Check(!c.PaymentID.IsZero(), "paymentId", "is required")
+	return f.Err()
+}
+
 // Validate checks form. It also checks the reason as strictly as the account does: if the account refused it later, the
 // money would stay there.
 func (c ReverseReceipt) Validate() error {
@@ -366,10 +388,17 @@ func (MarkUnclaimed) receiptCommand()      {}
 func (MarkStalled) receiptCommand()        {}
 func (AssignReceipt) receiptCommand()      {}
 func (AttributeReceipt) receiptCommand()   {}
+func (NameAttempt) receiptCommand()        {}
 func (ReverseReceipt) receiptCommand()     {}
 func (ReattributeReceipt) receiptCommand() {}
 
 // ErrNoReceipt is the failure for a receipt that does not exist or belongs to another organization.
 func ErrNoReceipt() error {
 	return failure.NewNotFound("receipt_not_found", "There is no such receipt.")
+}
+
+// ErrOtherAttempt is the failure for money that is known to be another attempt's than a person says.
+func ErrOtherAttempt() error {
+	return failure.NewConflict("receipt_of_other_payment",
+		"This money is that of another payment attempt: the provider or a person has named it.")
 }

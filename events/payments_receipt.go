@@ -58,7 +58,7 @@ type ReceiptSighted struct {
 	ReceiptID         id.Receipt `json:"receiptId"`
 	Sighting          string     `json:"sighting"`
 	CheckoutRequestID string     `json:"checkoutRequestId,omitempty"`
-	PaymentID         id.Payment `json:"paymentId"` // the attempt, when this sighting came on the attempt's own address
+	PaymentID         id.Payment `json:"paymentId"` // the attempt, when its own address or a person named it
 	At                time.Time  `json:"at"`
 }
 

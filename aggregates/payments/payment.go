@@ -279,7 +279,7 @@ func decideSettlePayment(s Payment, c commands.SettlePayment, now time.Time) ([]
 		return append(s.succeeded(known, s.Elsewhere.Amount, now),
 			s.superseded(s.Elsewhere.Receipt, c.ReceiptID, now)...), nil
 	case s.Stage == StageSucceeded && !s.Provisional:
-		return nil, failure.NewConflict("payment_settled", "This payment has another receipt already.")
+		return nil, paymentSettled()
 	case c.Amount.Cmp(s.Amount) != 0:
 		return nil, failure.NewConflict("amount_mismatch",
 			"The amount of the receipt is not the amount of this payment.")
@@ -290,6 +290,34 @@ func decideSettlePayment(s Payment, c commands.SettlePayment, now time.Time) ([]
 		}}, nil
 	}
 	return s.succeeded(c, s.Amount, now), nil
+}
+
+// paymentSettled refuses another real receipt.
+func paymentSettled() error {
+	return failure.NewConflict("payment_settled", "This payment has another receipt already.")
+}
+
+// Fits reports whether a receipt can be the attempt's money, as far as amount, environment and time tell
+// (docs/rules/money.md#provisional-receipts). Receipts of old have no environment.
+func (s Payment) Fits(r Receipt) bool {
+	return r.Amount == s.Amount && (r.Environment == "" || r.Environment == s.Environment) &&
+		r.PaidAt.After(s.InitiatedAt.Add(-commands.ReceiptAhead)) &&
+		r.PaidAt.Before(s.InitiatedAt.Add(commands.ReceiptPatience))
+}
+
+// MayTake refuses a person's word that a receipt is the attempt's money: it cannot be when it does not fit, nor when
+// the attempt has another real receipt. Fails: attempt_does_not_fit, payment_settled.
+func (s Payment) MayTake(r Receipt) error {
+	switch {
+	case s.Receipt == r.ID:
+		return nil
+	case !s.Fits(r):
+		return failure.NewConflict("attempt_does_not_fit",
+			"This money cannot be that of the named payment: the amount or the time is another one.")
+	case s.Stage == StageSucceeded && !s.Provisional:
+		return paymentSettled()
+	}
+	return nil
 }
 
 // decideSettleByHand follows a person who put the attempt's money on an account, or the matching rules that did so

@@ -22,7 +22,8 @@ func Receipts() aggregates.Definition[Receipt, commands.ReceiptCommand, events.R
 			commands.RecordReceipt{}, commands.RecordCash{}, commands.MatchReceipt{}, commands.HoldReceipt{},
 			commands.ClaimProvisional{}, commands.AbsorbReceipt{}, commands.MarkUnclaimed{}, commands.MarkStalled{},
 			commands.AssignReceipt{},
-			commands.AttributeReceipt{}, commands.ReverseReceipt{}, commands.ReattributeReceipt{},
+			commands.AttributeReceipt{}, commands.NameAttempt{}, commands.ReverseReceipt{},
+			commands.ReattributeReceipt{},
 		},
 	}
 }
@@ -57,6 +58,7 @@ type Receipt struct {
 	Since       time.Time     // when it came to its standing, or to its account
 	StalledAt   time.Time     // the latest stall since then; zero = none
 	Disputed    bool          // two sightings contradict each other, and nobody has decided yet
+	Conflicting bool          // in suspense because several attempts may have it, or need not have it
 	Unclaimed   bool          // the alarm about a provisional receipt without a real one was raised
 	Confirmed   bool          // a person has said whose money this is, so that it needs no real receipt
 	Subscriber  id.Subscriber // whose account has the credit; zero = none
@@ -110,14 +112,19 @@ func (s Receipt) disputing(e events.ReceiptDisputed) map[id.Organization]id.Paym
 	return all
 }
 
-// attempt is the attempt whose money this is, for a person who decides about it: also one that only a contradicting
+// Attempt is the attempt whose money this is, for a person who decides about it: also one that only a contradicting
 // report of the receipt's own organization named. Another organization's report says nothing about this money, and has
 // a receipt of its own. Zero = unknown.
-func (s Receipt) attempt() id.Payment {
+func (s Receipt) Attempt() id.Payment {
 	if s.Payment.IsZero() {
 		return s.Disputing[s.Org]
 	}
 	return s.Payment
+}
+
+// Carries reports whether this provisional receipt is the credit on an account, and no real one has claimed it.
+func (s Receipt) Carries(on id.Subscriber) bool {
+	return s.Provisional && s.Standing == StandingMatched && s.Subscriber == on && s.ClaimedBy.IsZero()
 }
 
 // ownerReceipt is the organization that the money belongs to; assigning and matching set it
@@ -152,6 +159,7 @@ func evolveReceipt(s Receipt, e events.ReceiptEvent) Receipt {
 		return s.evolveMatched(e)
 	case events.ReceiptHeld:
 		s.Standing, s.Subscriber = StandingHeld, id.Subscriber{}
+		s.Conflicting = e.Reason == commands.HeldConflictingPrompt
 		s.Since, s.StalledAt = e.At, time.Time{}
 	case events.ReceiptClaimed:
 		s.ClaimedBy = e.ClaimedBy
@@ -171,6 +179,9 @@ func evolveReceipt(s Receipt, e events.ReceiptEvent) Receipt {
 	case events.ReceiptReattributed:
 		s.Subscriber, s.Invoice, s.Disputed, s.Moves = e.To, id.Invoice{}, false, e.Move
 		s.Since, s.StalledAt = e.At, time.Time{}
+		if s.Payment.IsZero() {
+			s.Payment = e.PaymentID
+		}
 	}
 	return s
 }
@@ -221,6 +232,8 @@ func decideReceipt(s Receipt, c commands.ReceiptCommand, now time.Time) ([]event
 		return decideAssignReceipt(s, c, now)
 	case commands.AttributeReceipt:
 		return decideAttributeReceipt(s, c, now)
+	case commands.NameAttempt:
+		return decideNameAttempt(s, c, now)
 	case commands.ReverseReceipt:
 		return decideReverseReceipt(s, c, now)
 	case commands.ReattributeReceipt:
@@ -314,8 +327,7 @@ func decideMatchReceipt(s Receipt, c commands.MatchReceipt, now time.Time) ([]ev
 	case s.Standing == StandingMatched && s.Subscriber == c.SubscriberID, s.Standing == StandingAbsorbed:
 		return nil, nil
 	case s.Disputed:
-		return nil, failure.NewConflict("receipt_disputed",
-			"Two reports about this receipt contradict each other. Attribute it by hand.")
+		return nil, receiptDisputed()
 	case s.Standing == StandingMatched:
 		return nil, receiptMatched()
 	case s.Standing == StandingReversed:
@@ -341,6 +353,12 @@ func (s Receipt) matched(c commands.MatchReceipt, now time.Time) events.ReceiptM
 func receiptMatched() error {
 	return failure.NewConflict("receipt_matched",
 		"This money is on a subscriber's account already. Reattribute it instead.")
+}
+
+// receiptDisputed refuses to place money by what was reported of it.
+func receiptDisputed() error {
+	return failure.NewConflict("receipt_disputed",
+		"Two reports about this receipt contradict each other. Attribute it by hand.")
 }
 
 // receiptReversed refuses commands for money that was taken back: nothing can be done with it any more.

@@ -6,6 +6,7 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 )
 
@@ -95,7 +96,8 @@ func (s Receipt) needsPerson() bool {
 // decideAttributeReceipt puts money in suspense on an account. Disputed and unclaimed money is confirmed by naming the
 // account that already carries it. Money without an organization, or of another one, is not found. A repeat that names
 // another invoice than the first is refused, since the money does not move from invoice to invoice; one that names none
-// asks for nothing that does not stand already.
+// asks for nothing that does not stand already. Who names the attempt of money that is on the account already, and of
+// which none was known, ends the attempt's provisional credit.
 func decideAttributeReceipt(s Receipt, c commands.AttributeReceipt, now time.Time) ([]events.ReceiptEvent, error) {
 	confirms := s.Standing == StandingMatched && s.Subscriber == c.SubscriberID
 	switch {
@@ -104,7 +106,9 @@ func decideAttributeReceipt(s Receipt, c commands.AttributeReceipt, now time.Tim
 	case confirms && !c.InvoiceID.IsZero() && c.InvoiceID != s.Invoice:
 		return nil, failure.NewConflict("receipt_attributed",
 			"This money is on this subscriber's account already, and was not given to this invoice first.")
-	case confirms && !s.needsPerson():
+	case s.ofAnother(c.PaymentID):
+		return nil, commands.ErrOtherAttempt()
+	case confirms && !s.needsPerson() && !s.learns(c.PaymentID):
 		return nil, nil
 	case s.Standing == StandingMatched && !confirms:
 		return nil, receiptMatched()
@@ -114,8 +118,8 @@ func decideAttributeReceipt(s Receipt, c commands.AttributeReceipt, now time.Tim
 		return nil, receiptAbsorbed()
 	}
 	match := commands.MatchReceipt{
-		ReceiptID: s.ID, OrgID: s.Org, SubscriberID: c.SubscriberID, InvoiceID: c.InvoiceID, PaymentID: s.attempt(),
-		By: commands.MatchedByOperator,
+		ReceiptID: s.ID, OrgID: s.Org, SubscriberID: c.SubscriberID, InvoiceID: c.InvoiceID,
+		PaymentID: s.attemptOr(c.PaymentID), By: commands.MatchedByOperator,
 	}
 	if confirms {
 		match.InvoiceID = s.Invoice
@@ -123,6 +127,45 @@ func decideAttributeReceipt(s Receipt, c commands.AttributeReceipt, now time.Tim
 	matched := s.matched(match, now)
 	matched.Confirms = confirms
 	return []events.ReceiptEvent{matched}, nil
+}
+
+// ofAnother reports whether a named attempt contradicts the one that the receipt knows.
+func (s Receipt) ofAnother(named id.Payment) bool {
+	return s.attemptOr(named) != named && !named.IsZero()
+}
+
+// learns reports whether a named attempt is the first one that the receipt hears of.
+func (s Receipt) learns(named id.Payment) bool { return s.Attempt().IsZero() && !named.IsZero() }
+
+// attemptOr is the attempt that the receipt knows, or else the one that a person names.
+func (s Receipt) attemptOr(named id.Payment) id.Payment {
+	if known := s.Attempt(); !known.IsZero() {
+		return known
+	}
+	return named
+}
+
+// decideNameAttempt ties money in suspense to its attempt, as a report of the provider that names it would.
+func decideNameAttempt(s Receipt, c commands.NameAttempt, now time.Time) ([]events.ReceiptEvent, error) {
+	switch {
+	case s.Org != c.OrgID:
+		return nil, commands.ErrNoReceipt()
+	case s.Standing == StandingReversed:
+		return nil, receiptReversed()
+	case s.ofAnother(c.PaymentID):
+		return nil, commands.ErrOtherAttempt()
+	case !s.learns(c.PaymentID):
+		return nil, nil
+	case s.Standing == StandingMatched:
+		return nil, receiptMatched()
+	case s.Standing == StandingAbsorbed:
+		return nil, receiptAbsorbed()
+	case s.Disputed:
+		return nil, receiptDisputed()
+	}
+	return []events.ReceiptEvent{events.ReceiptSighted{
+		ReceiptID: s.ID, Sighting: commands.SightingOperator, PaymentID: c.PaymentID, At: now,
+	}}, nil
 }
 
 // receiptAbsorbed refuses to correct a receipt whose money another receipt carries.
@@ -153,6 +196,8 @@ func decideReattributeReceipt(s Receipt, c commands.ReattributeReceipt, now time
 	switch {
 	case s.Org != c.OrgID:
 		return nil, commands.ErrNoReceipt()
+	case s.ofAnother(c.PaymentID):
+		return nil, commands.ErrOtherAttempt()
 	case s.Standing == StandingAbsorbed:
 		return nil, receiptAbsorbed()
 	case s.Standing == StandingReversed:
@@ -164,7 +209,8 @@ func decideReattributeReceipt(s Receipt, c commands.ReattributeReceipt, now time
 		return nil, nil
 	}
 	return []events.ReceiptEvent{events.ReceiptReattributed{
-		ReceiptID: s.ID, OrgID: s.Org, From: s.Subscriber, To: c.SubscriberID, PaymentID: s.attempt(),
+		ReceiptID: s.ID, OrgID: s.Org, From: s.Subscriber, To: c.SubscriberID,
+		PaymentID:     s.attemptOr(c.PaymentID),
 		ReceiptNumber: s.Number, Channel: s.Channel, Amount: s.Amount, PaidAt: s.PaidAt, Move: s.Moves + 1,
 		Reason: personal.Of(c.Reason), At: now,
 	}}, nil

@@ -299,3 +299,44 @@ func TestCash_BelongsToNoAttemptAndIsRecordedOncePerReference(t *testing.T) {
 		},
 	).when(cash).thenFails("reference_used")
 }
+
+func TestNameAttempt_TiesMoneyInSuspenseToOneAttempt(t *testing.T) {
+	t.Parallel()
+	own, matched := recorded, matchedTo(sub, "operator", 0)
+	own.OrgID, matched.PaymentID = org, attempt
+	another := id.Must[id.Payment]("0195a000-0000-7000-8000-000000000032")
+	name := commands.NameAttempt{ReceiptID: realReceipt, OrgID: org, PaymentID: attempt}
+	named := events.ReceiptSighted{ReceiptID: realReceipt, Sighting: "operator", PaymentID: attempt, At: now}
+	receipt(t).given(own, held("conflicting_prompt")).when(name).then(named).when(name).thenNothing()
+	receipt(t).given(own, held("conflicting_prompt"), named, wasAbsorbed).when(name).thenNothing()
+	receipt(t).given(own, held("conflicting_prompt"), named).when(commands.NameAttempt{
+		ReceiptID: realReceipt, OrgID: org, PaymentID: another,
+	}).thenFails("receipt_of_other_payment")
+	for code, given := range map[string][]events.ReceiptEvent{
+		"receipt_not_found": {recorded, held("no_match")},
+		"receipt_matched":   {own, matchedTo(sub, "phone", 0)},
+		"receipt_reversed":  {own, wasReversed},
+		"receipt_absorbed":  {own, wasAbsorbed},
+		"receipt_disputed":  {own, events.ReceiptDisputed{ReceiptID: realReceipt, Amount: kes(1)}},
+	} {
+		receipt(t).given(given...).when(name).thenFails(code)
+	}
+}
+
+func TestAttribute_TheNamedAttemptIsTheReceiptsForGood(t *testing.T) {
+	t.Parallel()
+	own, want := recorded, matchedTo(sub2, "operator", 0)
+	own.OrgID, want.PaymentID = org, attempt
+	named, moved := toSub2, move
+	named.PaymentID = attempt
+	receipt(t).given(own, held("no_match")).when(named).then(want).when(named).thenNothing()
+	another := named
+	another.PaymentID = id.Must[id.Payment]("0195a000-0000-7000-8000-000000000032")
+	receipt(t).given(own, held("no_match")).when(named).when(another).thenFails("receipt_of_other_payment")
+	moved.PaymentID = another.PaymentID
+	moved.SubscriberID = sub
+	receipt(t).given(own, held("no_match")).when(named).when(moved).thenFails("receipt_of_other_payment")
+	receipt(t).given(own, matchedTo(sub2, "phone", 0)).when(moved).when(another).thenFails("receipt_matched")
+	moved.PaymentID, moved.SubscriberID = attempt, sub2
+	receipt(t).given(own, matchedTo(sub2, "phone", 0)).when(moved).thenNothing()
+}

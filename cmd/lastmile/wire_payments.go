@@ -183,7 +183,8 @@ func (a *App) paymentRoutes(access paymentsjobs.Access) [][]httpapi.Route {
 	e, v := a.engines, a.storage.vault
 	platform := a.platformGateway()
 	books := paymentscases.Books{Statement: billingviews.StatementQuery{Views: e.views}}
-	attempts, receipts := paymentsviews.PaymentsQuery{Views: e.views}, paymentscases.Receipts{Bus: e.bus}
+	attempts := paymentsviews.PaymentsQuery{Views: e.views}
+	receipts := paymentscases.Receipts{Bus: e.bus, Views: e.views}
 	return [][]httpapi.Route{
 		paymentsapi.Payments{
 			Payments: attempts, Receipts: receipts, Books: books,

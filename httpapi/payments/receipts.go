@@ -2,6 +2,7 @@ package paymentsapi
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/commands"
@@ -139,7 +140,10 @@ type receiptAllocation struct {
 type receiptSuggestions struct {
 	SubscriberID  id.Subscriber `json:"subscriberId"`
 	AccountNumber string        `json:"accountNumber"`
-	By            string        `json:"by" doc:"what comes near: phone, account_number, ..."`
+	By            string        `json:"by" doc:"what comes near: phone, ...; prompt: a payment asked for"`
+	Reason        string        `json:"reason" doc:"the same as by"`
+	PaymentID     id.Payment    `json:"paymentId,omitzero" doc:"of prompt: it may be this payment's money"`
+	InitiatedAt   time.Time     `json:"initiatedAt,omitzero" doc:"of prompt: when the phone was asked"`
 }
 
 // showReceipt writes the amount in major units, and null for what is not known.
@@ -161,6 +165,13 @@ type receiptDetail struct {
 	row  paymentsviews.ReceiptRow
 	pays []paymentsviews.AllocationRow
 	near []paymentsviews.Payer // to whom a receipt in suspense may belong
+	open []openAttempt         // whose money a receipt in suspense may be
+}
+
+// openAttempt is an attempt with the account number of the subscriber who was asked.
+type openAttempt struct {
+	paymentsviews.PaymentRow
+	account string
 }
 
 // Key is the place of the receipt in the list.
@@ -230,8 +241,8 @@ func (a Receipts) get(ctx context.Context, c *httpapi.Call) error {
 	return httpapi.ReadOne(ctx, c, a.one())
 }
 
-// details reads, in two queries for all receipts, the invoices that they pay, and for those in suspense the subscribers
-// whose they may be.
+// details reads, in a few queries for all receipts, the invoices that they pay, and for those in suspense the
+// subscribers whose they may be, and the attempts.
 func (a Receipts) details(
 	ctx context.Context, org id.Organization, rows []paymentsviews.ReceiptRow,
 ) ([]receiptDetail, error) {
@@ -253,11 +264,46 @@ func (a Receipts) details(
 	if err != nil {
 		return nil, err
 	}
+	attempts, err := a.attempts(ctx, org, rows)
+	if err != nil {
+		return nil, err
+	}
 	out := make([]receiptDetail, len(rows))
 	for i, r := range rows {
-		out[i] = receiptDetail{row: r, pays: pays[r.ID]}
+		out[i] = receiptDetail{row: r, pays: pays[r.ID], open: attempts[r.ID]}
 		if at, found := place[r.ID]; found {
 			out[i].near = near[at]
+		}
+	}
+	return out, nil
+}
+
+// attempts lists, for receipts that wait because several attempts may have them, those of the organization.
+func (a Receipts) attempts(
+	ctx context.Context, org id.Organization, rows []paymentsviews.ReceiptRow,
+) (map[id.Receipt][]openAttempt, error) {
+	var unclear []paymentsviews.ReceiptRow
+	for _, r := range rows {
+		if r.State == "suspense" && r.Reason == commands.HeldConflictingPrompt && r.PaymentID.IsZero() {
+			unclear = append(unclear, r)
+		}
+	}
+	lists, err := paymentsviews.PaymentsQuery{Views: a.Receipts.Views}.Candidates(ctx, org, unclear...)
+	if err != nil {
+		return nil, err
+	}
+	var asked []id.Subscriber
+	for _, p := range slices.Concat(lists...) {
+		asked = append(asked, p.SubscriberID)
+	}
+	numbers, err := a.Matching.NumbersOf(ctx, org, asked)
+	if err != nil {
+		return nil, err
+	}
+	out := map[id.Receipt][]openAttempt{}
+	for i, r := range unclear {
+		for _, p := range lists[i] {
+			out[r.ID] = append(out[r.ID], openAttempt{PaymentRow: p, account: numbers[p.SubscriberID]})
 		}
 	}
 	return out, nil
@@ -284,9 +330,15 @@ func showDetail(d receiptDetail) receiptDetailResponse {
 			InvoiceID: p.InvoiceID, Amount: money.Of(p.AmountMinor, d.row.Currency).Number(),
 		})
 	}
+	for _, p := range d.open {
+		out.Suggestions = append(out.Suggestions, receiptSuggestions{
+			SubscriberID: p.SubscriberID, AccountNumber: p.account, By: "prompt", Reason: "prompt",
+			PaymentID: p.ID, InitiatedAt: p.InitiatedAt,
+		})
+	}
 	for _, p := range d.near {
 		out.Suggestions = append(out.Suggestions, receiptSuggestions{
-			SubscriberID: p.SubscriberID, AccountNumber: p.AccountNumber, By: p.By,
+			SubscriberID: p.SubscriberID, AccountNumber: p.AccountNumber, By: p.By, Reason: p.By,
 		})
 	}
 	return out

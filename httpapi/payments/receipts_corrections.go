@@ -14,12 +14,25 @@ import (
 type attributeRequest struct {
 	SubscriberID id.Subscriber `json:"subscriberId"`
 	InvoiceID    id.Invoice    `json:"invoiceId,omitzero" doc:"to be paid first; the oldest due when absent"`
+	attemptWord
+}
+
+// attemptWord has a person's word about the attempt whose money a receipt is: docs/rules/money.md#named-attempt.
+type attemptWord struct {
+	PaymentID id.Payment `json:"paymentId,omitzero" doc:"the money is that of this payment, asked for on the phone"`
+	NoPrompt  bool       `json:"noPrompt,omitempty" doc:"the money is that of no payment asked for on the phone"`
+}
+
+// word gives it to the use cases.
+func (w attemptWord) word() paymentscases.Word {
+	return paymentscases.Word{PaymentID: w.PaymentID, NoPrompt: w.NoPrompt}
 }
 
 // reattributeRequest is the body of POST /receipts/:id/reattribute: docs/rules/money.md#mistakes.
 type reattributeRequest struct {
 	SubscriberID id.Subscriber `json:"subscriberId"`
 	Reason       string        `json:"reason"`
+	attemptWord
 }
 
 // assignRequest is the body of POST /receipts/:id/assign: docs/rules/money.md#money-without-an-owner.
@@ -38,7 +51,7 @@ func (a Receipts) attribute(ctx context.Context, c *httpapi.Call) error {
 		return err
 	}
 	booked, err := a.Cases.Attribute(ctx, c.Asked(), paymentscases.AttributeInput{
-		ReceiptID: receipt, SubscriberID: in.SubscriberID, InvoiceID: in.InvoiceID,
+		ReceiptID: receipt, SubscriberID: in.SubscriberID, InvoiceID: in.InvoiceID, Word: in.word(),
 	})
 	if err != nil {
 		return err
@@ -74,7 +87,7 @@ func (a Receipts) reattribute(ctx context.Context, c *httpapi.Call) error {
 		return err
 	}
 	booked, err := a.Cases.Reattribute(ctx, c.Asked(), paymentscases.ReattributeInput{
-		ReceiptID: receipt, SubscriberID: in.SubscriberID, Reason: in.Reason,
+		ReceiptID: receipt, SubscriberID: in.SubscriberID, Reason: in.Reason, Word: in.word(),
 	})
 	if err != nil {
 		return err

@@ -32,6 +32,7 @@ type shownReceipt struct {
 	} `json:"sightings"`
 	Suggestions []struct {
 		SubscriberID string `json:"subscriberId"`
+		PaymentID    string `json:"paymentId"`
 	} `json:"suggestions"`
 }
 

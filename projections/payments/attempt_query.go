@@ -2,7 +2,13 @@ package paymentsviews
 
 import (
 	"context"
+	"slices"
 	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
 )
 
 // A paybill payment may belong to a prompt only when it was made in this time around the prompt's start. Source:
@@ -51,20 +57,56 @@ func (q PaymentsQuery) AttemptOf(
 	if err != nil {
 		return nil, nil, err
 	}
-	var found []PaymentRow
-	provisional := false
-	for _, p := range all {
-		if p.sameTill(r) && p.awaits(r) {
-			found, provisional = append(found, p), provisional || p.Provisional
-		}
-	}
+	found := waiting(all, r)
 	if len(found) == 1 {
 		return &found[0], nil, nil
 	}
-	if !provisional {
+	if !slices.ContainsFunc(found, func(p PaymentRow) bool { return p.Provisional }) {
 		found = nil
 	}
 	return nil, found, nil
+}
+
+// waiting gives the attempts whose payment a receipt at a paybill can be.
+func waiting(all []PaymentRow, r ReceiptRow) []PaymentRow {
+	var found []PaymentRow
+	for _, p := range all {
+		if p.sameTill(r) && p.awaits(r) {
+			found = append(found, p)
+		}
+	}
+	return found
+}
+
+// Candidates lists, for each receipt, the attempts of an organization that have the typed reference and whose payment
+// the receipt can be, newest first: for a person to choose from. All receipts cost one round trip.
+func (q PaymentsQuery) Candidates(
+	ctx context.Context, org id.Organization, receipts ...ReceiptRow,
+) ([][]PaymentRow, error) {
+	lists := make([][]PaymentRow, len(receipts))
+	if len(receipts) == 0 {
+		return lists, nil
+	}
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		for i, receipt := range receipts {
+			if key := receipt.referenceKey(); key != "" {
+				postgres.Collect(r, &lists[i], pgx.RowToStructByName[PaymentRow],
+					q.Views.SQL(PaymentsName, byReference), key, maxSameReference)
+			}
+		}
+	})
+	for i, receipt := range receipts {
+		lists[i] = waiting(lists[i], receipt)
+	}
+	return lists, err
+}
+
+// referenceKey writes what was typed in the form that references of attempts are compared in; "" for nothing.
+func (r ReceiptRow) referenceKey() string {
+	if r.BillRef == nil || len(*r.BillRef) > maxReference {
+		return ""
+	}
+	return referenceKey(*r.BillRef)
 }
 
 // awaits reports whether a paybill payment with the attempt's reference can be its payment: the attempt has no real

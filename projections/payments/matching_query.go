@@ -196,6 +196,26 @@ func (q MatchingQuery) Suggest(ctx context.Context, refs ...Reference) ([][]Paye
 	return lists, err
 }
 
+// NumbersOf gives the account numbers of subscribers of one organization.
+func (q MatchingQuery) NumbersOf(
+	ctx context.Context, org id.Organization, of []id.Subscriber,
+) (map[id.Subscriber]string, error) {
+	numbers := map[id.Subscriber]string{}
+	if len(of) == 0 {
+		return numbers, nil
+	}
+	var found []Payer
+	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
+		postgres.Collect(r, &found, pgx.RowToStructByName[Payer], q.Views.SQL(MatchingName, `
+			select org_id, subscriber_id, null::uuid as invoice_id, account_number, '' as by from {schema}.payers
+			where org_id = $1 and subscriber_id = any($2::uuid[])`), org, texts(of))
+	})
+	for _, p := range found {
+		numbers[p.SubscriberID] = p.AccountNumber
+	}
+	return numbers, err
+}
+
 // mostAccounts bounds the accounts of one phone that AccountsOf gives.
 const mostAccounts = 10
 

@@ -223,6 +223,10 @@ func (q PaymentsQuery) ByCheckout(ctx context.Context, checkoutRequestID string)
 // customer share the account number as their reference over the years; only those of two days matter.
 const maxSameReference = 20
 
+// byReference selects the newest attempts with a key of references.
+const byReference = `select ` + paymentColumns + ` from {schema}.payments
+where reference_key = $1 and reference_key <> '' order by initiated_at desc, payment_id limit $2`
+
 // ByReference lists the attempts whose account reference was typed, newest first, in any case of letters and with any
 // separator.
 func (q PaymentsQuery) ByReference(ctx context.Context, typed string) ([]PaymentRow, error) {
@@ -232,9 +236,8 @@ func (q PaymentsQuery) ByReference(ctx context.Context, typed string) ([]Payment
 	}
 	var rows []PaymentRow
 	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
-		postgres.Collect(r, &rows, pgx.RowToStructByName[PaymentRow], q.Views.SQL(PaymentsName, `select `+
-			paymentColumns+` from {schema}.payments where reference_key = $1 and reference_key <> ''
-			order by initiated_at desc, payment_id limit $2`), key, maxSameReference)
+		postgres.Collect(r, &rows, pgx.RowToStructByName[PaymentRow], q.Views.SQL(PaymentsName, byReference), key,
+			maxSameReference)
 	})
 	return rows, err
 }

@@ -221,7 +221,7 @@ func TestPaidPrompt_MoneyThatWasMatchedWithoutItIsOnePayment(t *testing.T) {
 func (p *paid) anything() {
 	of := []id.Receipt{p.provisional, p.real}[p.rand.IntN(2)]
 	who := []id.Subscriber{p.amina, p.amina, p.brian}[p.rand.IntN(3)]
-	switch p.rand.IntN(10) {
+	switch p.rand.IntN(13) {
 	case 0, 1:
 		_ = p.try(p.told(commands.SightingQuery, 1000))
 	case 2:
@@ -244,6 +244,18 @@ func (p *paid) anything() {
 		_ = p.try(commands.ExpirePayment{PaymentID: p.attempt})
 	case 9:
 		_ = p.try(p.told(commands.SightingConfirmation, 1100))
+	case 10:
+		_ = p.try(commands.NameAttempt{ReceiptID: p.real, OrgID: p.org, PaymentID: p.attempt})
+	case 11:
+		_ = p.try(commands.AttributeReceipt{
+			ReceiptID: p.real, OrgID: p.org, SubscriberID: who, PaymentID: p.attempt,
+		})
+	case 12:
+		if p.allowed(p.real) {
+			_ = p.try(commands.ReattributeReceipt{
+				ReceiptID: p.real, OrgID: p.org, SubscriberID: who, PaymentID: p.attempt, Reason: "x",
+			})
+		}
 	}
 }
 

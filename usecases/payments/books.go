@@ -18,6 +18,7 @@ type Booked struct {
 	OrgID     id.Organization
 	ReceiptID id.Receipt
 	Accounts  []id.Subscriber // their statements get a line of it; none when nothing changed
+	Named     bool            // it was tied to an attempt, whose credit an account keeps
 	Done      bus.Result
 }
 
@@ -40,14 +41,28 @@ func booked(asked usecases.Asked, receipt id.Receipt, done bus.Result, accounts 
 type Books struct{ Statement billingviews.StatementQuery }
 
 // Await waits until the statements have their line of the receipt and every read model of money shows it, 2 s at most
-// for each. A longer delay is no failure: the books are shown a little later.
+// for each; of a receipt that was tied to its attempt, that it has left suspense. A longer delay is no failure: the
+// books are shown a little later.
 func (b Books) Await(ctx context.Context, money Booked) error {
+	if money.Named {
+		return b.awaitAbsorbed(ctx, money)
+	}
 	for _, s := range money.Accounts {
 		if err := b.await(ctx, money, s); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// awaitAbsorbed waits until a receipt that was tied to its attempt has left suspense.
+func (b Books) awaitAbsorbed(ctx context.Context, money Booked) error {
+	q := paymentsviews.ReceiptsQuery{Views: b.Statement.Views}
+	_, err := q.Views.WaitWhole(ctx, paymentsviews.ReceiptsName, func(ctx context.Context) (bool, error) {
+		row, err := q.Get(ctx, money.OrgID, money.ReceiptID)
+		return row != nil && row.State != "suspense" && row.State != "recorded", err
+	})
+	return err
 }
 
 // await waits for the read models of one account.

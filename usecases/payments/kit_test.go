@@ -126,6 +126,7 @@ func (k *kit) show(t *testing.T) *runner.Views {
 	t.Helper()
 	views := k.Show(t, paymentsviews.Payments{}, paymentsviews.Receipts{}, paymentsviews.Gateways{},
 		billingviews.Statement{}, billingviews.Invoices{}, billingviews.Collections{}, subscribersviews.Subscribers{})
+	k.receipts.Views = views
 	k.prompts.Payments = paymentsviews.PaymentsQuery{Views: views}
 	return views
 }

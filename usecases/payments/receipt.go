@@ -11,11 +11,15 @@ import (
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/projections/runner"
 	"github.com/lastmile-isp/lastmile/usecases"
 )
 
 // Receipts records money taken by hand, and corrects to whom money belongs. Safe for concurrent use.
-type Receipts struct{ Bus *bus.Bus }
+type Receipts struct {
+	Bus   *bus.Bus
+	Views *runner.Views // with payments and receipts: tells which attempts have a reference
+}
 
 // CashInput describes money taken by hand.
 type CashInput struct {

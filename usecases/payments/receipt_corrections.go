@@ -19,6 +19,7 @@ type AttributeInput struct {
 	ReceiptID    id.Receipt
 	SubscriberID id.Subscriber
 	InvoiceID    id.Invoice // to be paid first; zero = the oldest due
+	Word         Word       // which attempt's money it is
 }
 
 // ReattributeInput names the subscriber to whom a payment is moved.
@@ -26,6 +27,7 @@ type ReattributeInput struct {
 	ReceiptID    id.Receipt
 	SubscriberID id.Subscriber
 	Reason       string // kept with the events, and shown in both timelines
+	Word         Word   // which attempt's money it is
 }
 
 // ReverseInput names the money that is taken back, and says why.
@@ -36,12 +38,15 @@ type ReverseInput struct {
 
 // Attribute gives money in suspense to a subscriber, with all that follows from a matched payment. The account must be
 // kept in the money's currency, and must have the invoice that is named, with something due on it, or lost by a
-// write-off. A repeat changes nothing more; one that names another invoice is refused. Fails: invalid_input,
-// subscriber_not_found, receipt_not_found, invoice_not_found, invoice_not_issued, invoice_not_payable,
-// currency_mismatch, receipt_matched, receipt_attributed, receipt_reversed, receipt_absorbed.
+// write-off. Money that may be that of an attempt needs a word about it; when the account has the attempt's provisional
+// credit, that stays and becomes the receipt's. A repeat changes nothing more; one that names another invoice is
+// refused. Fails: invalid_input, subscriber_not_found, receipt_not_found, payment_not_found, invoice_not_found,
+// invoice_not_issued, invoice_not_payable, currency_mismatch, receipt_matched, receipt_attributed, receipt_reversed,
+// receipt_absorbed, attempt_not_named, attempt_does_not_fit, payment_settled, receipt_of_other_payment.
 func (r Receipts) Attribute(ctx context.Context, asked usecases.Asked, in AttributeInput) (Booked, error) {
 	command := commands.AttributeReceipt{
 		ReceiptID: in.ReceiptID, OrgID: asked.Org(), SubscriberID: in.SubscriberID, InvoiceID: in.InvoiceID,
+		PaymentID: in.Word.PaymentID,
 	}
 	if err := command.Validate(); err != nil {
 		return Booked{}, err
@@ -50,20 +55,53 @@ func (r Receipts) Attribute(ctx context.Context, asked usecases.Asked, in Attrib
 	if err != nil {
 		return Booked{}, err
 	}
+	var kept bool
 	done, err := usecases.Amend(ctx, r.Bus, asked, in.ReceiptID,
 		func(present payments.Receipt) (commands.Command, error) {
 			if err := accepts(to, present); err != nil {
 				return nil, err
 			}
-			if present.Standing == payments.StandingRecorded || present.Standing == payments.StandingHeld {
-				return command, r.mayPay(ctx, asked.Org(), in.SubscriberID, in.InvoiceID)
+			kept, err = r.attribution(ctx, present, in)
+			if kept {
+				return commands.NameAttempt{
+					ReceiptID: in.ReceiptID, OrgID: asked.Org(), PaymentID: in.Word.PaymentID,
+				}, err
 			}
-			return command, nil // the receipt itself compares a repeat, and refuses
+			return command, err
 		})
 	if err != nil {
 		return Booked{}, err
 	}
+	if kept {
+		return Booked{OrgID: asked.Org(), ReceiptID: in.ReceiptID, Named: true, Done: done}, nil
+	}
 	return booked(asked, in.ReceiptID, done, in.SubscriberID), nil
+}
+
+// attribution checks what a person says about money in suspense, and reports whether the account keeps the credit that
+// it has of the attempt. A repeat and other money on an account are left to the receipt itself, which compares and
+// refuses.
+func (r Receipts) attribution(ctx context.Context, present payments.Receipt, in AttributeInput) (bool, error) {
+	named := !in.Word.PaymentID.IsZero()
+	switch present.Standing {
+	case payments.StandingRecorded, payments.StandingHeld:
+		if err := r.mayPay(ctx, present.Org, in.SubscriberID, in.InvoiceID); err != nil {
+			return false, err
+		}
+	case payments.StandingMatched:
+		if !named {
+			return false, nil
+		}
+	case payments.StandingAbsorbed:
+		return named && present.Attempt() == in.Word.PaymentID, nil
+	default:
+		return false, nil
+	}
+	attempt, err := r.attempt(ctx, present, in.SubscriberID, in.Word)
+	if err != nil || attempt == nil || present.Standing == payments.StandingMatched {
+		return false, err
+	}
+	return r.keepsCredit(ctx, *attempt, present, in)
 }
 
 // Reverse takes a payment back from the account that has it (docs/rules/money.md#mistakes). The account is asked first
@@ -90,11 +128,13 @@ func (r Receipts) Reverse(ctx context.Context, asked usecases.Asked, in ReverseI
 
 // Reattribute moves a payment to another subscriber (docs/rules/money.md#mistakes). The account that has it is asked
 // first whether it can give the money up, as in Reverse, and the other account must be kept in the money's currency; a
-// process then moves it. A repeat changes nothing more. Fails: invalid_input, subscriber_not_found, receipt_not_found,
-// receipt_archived, period_archived, currency_mismatch, receipt_not_matched, receipt_reversed, receipt_absorbed.
+// process then moves it. The word about an attempt is needed as in Attribute. A repeat changes nothing more. Fails:
+// invalid_input, subscriber_not_found, receipt_not_found, receipt_archived, period_archived, currency_mismatch,
+// receipt_not_matched, receipt_reversed, receipt_absorbed, and those of Attribute about attempts.
 func (r Receipts) Reattribute(ctx context.Context, asked usecases.Asked, in ReattributeInput) (Booked, error) {
 	command := commands.ReattributeReceipt{
 		ReceiptID: in.ReceiptID, OrgID: asked.Org(), SubscriberID: in.SubscriberID, Reason: in.Reason,
+		PaymentID: in.Word.PaymentID,
 	}
 	if err := command.Validate(); err != nil {
 		return Booked{}, err
@@ -111,7 +151,14 @@ func (r Receipts) Reattribute(ctx context.Context, asked usecases.Asked, in Reat
 			if err := r.leaves(ctx, present); err != nil {
 				return nil, err
 			}
-			return command, accepts(to, present)
+			if err := accepts(to, present); err != nil {
+				return nil, err
+			}
+			if present.Standing != payments.StandingMatched || present.Subscriber == in.SubscriberID {
+				return command, nil // a repeat, or refused by the receipt itself
+			}
+			_, err := r.attempt(ctx, present, in.SubscriberID, in.Word)
+			return command, err
 		})
 	if err != nil {
 		return Booked{}, err

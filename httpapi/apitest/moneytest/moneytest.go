@@ -185,7 +185,8 @@ func (k *Kit) serve(t *testing.T, o Options, receiver *late, access paymentsjobs
 	t.Helper()
 	platform := paymentscases.PlatformGateway{Shortcode: PlatformShortcode, Environment: commands.EnvironmentSandbox}
 	books := paymentscases.Books{Statement: billingviews.StatementQuery{Views: k.Views}}
-	attempts, receipts := paymentsviews.PaymentsQuery{Views: k.Views}, paymentscases.Receipts{Bus: k.Core.Bus}
+	attempts := paymentsviews.PaymentsQuery{Views: k.Views}
+	receipts := paymentscases.Receipts{Bus: k.Core.Bus, Views: k.Views}
 	pays := paymentsapi.Payments{
 		Payments: attempts, Receipts: receipts, Books: books,
 		Prompts: k.prompts(access),
