@@ -111,7 +111,11 @@ func TestAttribute_MoneyOfOneOfSeveralPromptsIsNotCreditedASecondTime(t *testing
 	u.expect(t, 1500, 0)
 
 	for range 2 {
-		u.attribute(t, u.Amina, map[string]any{"paymentId": u.asked}, http.StatusOK)
+		var shown shownReceipt
+		u.attribute(t, u.Amina, map[string]any{"paymentId": u.asked}, http.StatusOK).Into(t, &shown)
+		if shown.State != "absorbed" {
+			t.Errorf("the answer shows the receipt as %s", shown.State)
+		}
 	}
 	u.expect(t, 1500, 0)
 	u.expectCredited(t, 1500, 1)
