@@ -161,14 +161,19 @@ func (r Receipts) carriedBy(
 }
 
 // keepsCredit reports whether an attempt's provisional credit stands on an account and can stay there as that of its
-// real receipt: for the same amount, and for the invoice that the person names, if any.
+// real receipt: for the same amount, and for the invoice that the person names, if any. A repeat may come after the
+// attempt has taken the receipt, and before the receipt shows that.
 func (r Receipts) keepsCredit(
 	ctx context.Context, attempt payments.Payment, present payments.Receipt, in AttributeInput,
 ) (bool, error) {
-	if !attempt.Provisional || present.Disputed || attempt.Amount != present.Amount {
+	taken := attempt.Receipt == present.ID && attempt.Credited != present.ID
+	if !attempt.Provisional && !taken || present.Disputed || attempt.Amount != present.Amount {
 		return false, nil
 	}
-	carrier, _, err := bus.LoadOwned[payments.Receipt](ctx, r.Bus, present.Org, attempt.Receipt)
+	carrier, _, err := bus.LoadOwned[payments.Receipt](ctx, r.Bus, present.Org, attempt.Credited)
+	if carrier.ClaimedBy == present.ID {
+		carrier.ClaimedBy = id.Receipt{}
+	}
 	if failure.KindOf(err) == failure.NotFound {
 		return false, nil
 	}

@@ -140,6 +140,16 @@ func TestAttribute_MoneyOfSeveralAttemptsNeedsAWord(t *testing.T) {
 	if len(claimed) != 1 || claimed[0].ReceiptID != r || claimed[0].ProvisionalReceiptID != carrier {
 		t.Errorf("claimed %+v", claimed)
 	}
+	again := func() {
+		t.Helper()
+		coretest.Refused(t, "again", k.attribute(t, r, k.amina, paymentscases.Word{PaymentID: first}), "")
+		if list := recorded[events.ReceiptMatched](t, k, commands.ReceiptCategory, r.String()); len(list) != 0 {
+			t.Errorf("a repeat gives the account another credit: %+v", list)
+		}
+	}
+	again()
+	k.run(t, commands.ClaimProvisional{ReceiptID: carrier, ClaimedBy: r, ReceiptNumber: "SJK4X7Q2A0"})
+	again()
 }
 
 func TestAttribute_TheNamedAttemptMustBeAbleToHaveTheMoney(t *testing.T) {
