@@ -32,13 +32,22 @@ func TestAuditor_TheWalledGardenIsNotWhatIsPaid(t *testing.T) {
 	w.sessionIs("amina", "whole", access("full"))
 	w.sessionIs("baraka", "walled in", access("walled_garden"))
 	w.later(3 * time.Minute)
+	was := w.all(w.admin, "/sessions?username=amina")[0].text("id")
+	w.r.Disconnect("amina")
+	w.sessionIs("amina", "whole since the sign-in", func(s answer) bool {
+		return s.text("id") != was && access("full")(s)
+	})
+	w.later(3 * time.Minute)
 	w.shows(w.r, "one has paid")
 
 	walled := router.Item{"list": "walled-garden"}
 	address := func(name string) string { return w.all(w.admin, "/sessions?username="+name)[0].text("ipAddress") }
 	w.disturbs(w.r, "ip/firewall/address-list", walled, router.Item{"address": address("amina")})
 	found := w.shows(w.r, "another one's entry", "paid_but_walled_in", "unpaid_but_online")
-	w.says(found["paid_but_walled_in"], "full", "in the walled garden")
+	w.says(found["paid_but_walled_in"], "full", "in the walled garden by an entry that is not of the sign-in")
+	if got := w.repair(found["paid_but_walled_in"]); got != "repair_by_hand" {
+		t.Errorf("repair of another one's entry: %s", got)
+	}
 	w.says(found["unpaid_but_online"], "walled garden: overdue", "online without the walled garden")
 	w.repairs(found["unpaid_but_online"])
 	w.sessionIs("baraka", "walled in again", access("walled_garden"))

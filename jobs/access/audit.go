@@ -289,10 +289,11 @@ func (a *Auditor) known(ctx context.Context, org id.Organization, device id.Devi
 	at := a.Clock.Now()
 	k := Known{
 		Org: org, Device: device, At: at,
-		Present: func(s id.Subscription) directory.Present { return a.Entitled.Directory.Present(s, at) },
-		Ends:    func(s telemetry.Session) string { return a.ends(s, at) },
-		Limit:   func(s id.Subscription) int { return a.Entitled.Directory.SessionLimit(s, at) },
-		Wronged: a.Entitled.Directory.Wronged,
+		Present:    func(s id.Subscription) directory.Present { return a.Entitled.Directory.Present(s, at) },
+		Ends:       func(s telemetry.Session) string { return a.ends(s, at) },
+		AsSignedIn: func(s telemetry.Session) bool { return a.asSignedIn(s, at) },
+		Limit:      func(s id.Subscription) int { return a.Entitled.Directory.SessionLimit(s, at) },
+		Wronged:    a.Entitled.Directory.Wronged,
 		Holder: func(s routerplan.ObservedSession) (id.Subscriber, id.Subscription) {
 			shown := directory.Shown{Username: s.User, MAC: s.MAC, Hotspot: s.Hotspot}
 			return a.Entitled.Directory.Named(org, shown, at)

@@ -37,6 +37,9 @@ type Known struct {
 	// Ends gives the reason for which an open session would be ended because of what it was granted; "" = it would not,
 	// nil = none ever.
 	Ends func(telemetry.Session) string
+	// AsSignedIn reports whether an open session has had since its sign-in what its customer is entitled to; nil = it
+	// is not known.
+	AsSignedIn func(telemetry.Session) bool
 	// Limit is how many sessions a subscription may have at the same time; 0 = it is not known, nil = it never is.
 	Limit func(id.Subscription) int
 	// Wronged reports whether a refusal contradicts what the log had at that time; nil = never.
@@ -321,6 +324,10 @@ func (c *comparison) entitled(s routerplan.ObservedSession, t telemetry.Session,
 		return open(events.UnpaidButOnline, "offline: "+string(p.Code), "online", "")
 	case access == entitlement.WalledGarden && !walled && s.Address != "":
 		return open(events.UnpaidButOnline, "walled garden: "+string(p.Code), "online without the walled garden", "")
+	case access != entitlement.WalledGarden && walled && dynamic && silent == nil && c.k.AsSignedIn != nil &&
+		c.k.AsSignedIn(t):
+		return open(events.PaidButWalledIn, access.String(),
+			"in the walled garden by an entry that is not of the sign-in", walledByOther)
 	case access != entitlement.WalledGarden && walled && dynamic:
 		return open(events.PaidButWalledIn, access.String(), "in the walled garden", "")
 	case access != entitlement.WalledGarden && walled:

@@ -300,3 +300,19 @@ func TestCompare_ATrialOfAHotspotIsNoDifference(t *testing.T) {
 		}
 	})
 }
+
+// TestCompare_AnEntryThatIsNotOfTheSignInIsForPeople: routers show it as they show those of RADIUS, and ending the
+// session would not take it away.
+func TestCompare_AnEntryThatIsNotOfTheSignInIsForPeople(t *testing.T) {
+	t.Parallel()
+	for _, same := range []bool{true, false} {
+		town := newTown()
+		town.add("amina", entitlement.Full, false, true)
+		town.shown.Garden[town.shown.Sessions[0].Address] = true
+		town.known.AsSignedIn = func(s telemetry.Session) bool { return same && s.ID == town.known.Open[0].ID }
+		got := accessjobs.Compare(town.shown, town.known)
+		if len(got) != 1 || got[0].Kind != events.PaidButWalledIn || (got[0].ByHand() != "") != same {
+			t.Errorf("as at the sign-in %v: %+v", same, got)
+		}
+	}
+}

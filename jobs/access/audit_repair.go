@@ -45,6 +45,11 @@ const answeredByOld = "The program that answers this router does not know what t
 	"platform finds it by lastmile_access_directory_age_seconds or its readiness, and restarts it; then the " +
 	"customer's device has to dial."
 
+// walledByOther tells a person about an entry that another sign-in would not take away.
+const walledByOther = "The customer's sign-in has put no address into the address list walled-garden, so another one " +
+	"would change nothing: another session or a rule of the router made the entry. Look at the router's firewall " +
+	"rules that add addresses to this list, and remove the entry of the customer's address there."
+
 // blocked says what a person has to do about a refusal that lasts although the customer has paid. Other refusals have
 // ended by themselves, since he is entitled.
 var blocked = map[directory.Code]string{
@@ -216,11 +221,19 @@ func (a *Auditor) repairSession(ctx context.Context, f Found, meta commands.Meta
 	case done.action == events.ChangeRate:
 		return Repaired{RepairDone, "The speed of the session was set again."}, nil
 	}
-	return Repaired{RepairDone, endedAndBack}, nil
+	return Repaired{RepairDone, endedAndBack(f.Kind)}, nil
 }
 
-// endedAndBack tells a person that a session was ended.
-const endedAndBack = "The session was ended. The customer's device signs in again and gets what it should."
+// endedAndBack tells a person that a session was ended. What else than the sign-in puts an address into the walled
+// garden is known when the next session is there, too.
+func endedAndBack(kind events.AccessDifferenceKind) string {
+	if kind == events.PaidButWalledIn {
+		return "The session was ended, and what its sign-in put into the walled garden went with it. The customer's " +
+			"device signs in again. When it is in the walled garden then, too, the difference comes again, and tells " +
+			"what to do."
+	}
+	return "The session was ended. The customer's device signs in again and gets what it should."
+}
 
 // repairUnreported ends a session whose reports do not come.
 func (a *Auditor) repairUnreported(ctx context.Context, f Found, meta commands.Meta) (Repaired, error) {
@@ -234,7 +247,7 @@ func (a *Auditor) repairUnreported(ctx context.Context, f Found, meta commands.M
 	case !did, done.gone:
 		return Repaired{RepairGone, "The router does not show the session any more, or it is right by now."}, nil
 	}
-	return Repaired{RepairDone, endedAndBack}, nil
+	return Repaired{RepairDone, endedAndBack(f.Kind)}, nil
 }
 
 // again is the change of a session that is thought to be right.
