@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/lastmile-isp/lastmile/simulators/handset"
+	"github.com/lastmile-isp/lastmile/simulators/router"
 )
 
 // isHis wants one difference at the first router, of a customer.
@@ -29,6 +30,21 @@ func (w *watched) mayDial(g guest) {
 		full := len(list) == 1 && list[0].text("entitled") == "full"
 		return full && list[0]["difference"] == nil, fmt.Errorf("%v", got)
 	})
+}
+
+// dialsUnreported switches a device on whose reports do not come, and gives the number that the router has of its
+// session.
+func (w *watched) dialsUnreported(name string, device handset.Customer) (session string) {
+	w.t.Helper()
+	if err := w.r.SwitchOn(name, device); err != nil {
+		w.t.Fatal(err)
+	}
+	w.eventually(name+" to be online", func(context.Context) (bool, error) {
+		w.later(15 * time.Second)
+		session = w.shown(name)
+		return session != "", nil
+	})
+	return session
 }
 
 // hotspot makes a plan for hotspots, and one at the first router.
@@ -63,14 +79,7 @@ func TestAuditor_WhoHadTheNameOfASessionThatWasNeverReported(t *testing.T) {
 	for name, g := range guests {
 		w.pays(g)
 		w.mayDial(g)
-		if err := w.r.SwitchOn(name, g.device); err != nil {
-			t.Fatal(err)
-		}
-		w.eventually(name+" to be online", func(context.Context) (bool, error) {
-			w.later(15 * time.Second)
-			was[name] = w.shown(name)
-			return was[name] != "", nil
-		})
+		was[name] = w.dialsUnreported(name, g.device)
 	}
 	w.later(3 * time.Minute)
 	w.shows(w.r, "no reports", "unknown_session", "unknown_session")
@@ -126,4 +135,38 @@ func TestAuditor_ADeviceThatAHotspotKnowsByItsMACAndThatWasNeverReported(t *test
 	w.shows(w.r, "a voucher without reports", "unknown_session")
 	w.must(w.admin, "POST", "/vouchers/"+p.code+"/void", map[string]any{"reason": "test"})
 	w.empties("the voucher")
+}
+
+// TestAuditor_ASessionThatWasNeverReportedEndsWithItsPassword: the router tells that it began before. The next one
+// stays, also when the router tells later that it began before, which cannot be.
+func TestAuditor_ASessionThatWasNeverReportedEndsWithItsPassword(t *testing.T) {
+	t.Parallel()
+	w := watch(t, 1)
+	w.losesReports(true)
+	amina := w.subscribes("amina", 1)
+	w.pays(amina)
+	w.mayDial(amina)
+	was := w.dialsUnreported("amina", amina.device)
+	w.later(3 * time.Minute)
+	w.shows(w.r, "no reports", "unknown_session")
+	const password = "another-login"
+	w.must(w.admin, "POST", "/subscriptions/"+amina.subscription+"/credentials", map[string]any{"password": password})
+	w.leaves("amina", was)
+	w.r.SwitchOff("amina")
+	amina.device.Password = password
+	is := w.dialsUnreported("amina", amina.device)
+	stays := func(when string) {
+		t.Helper()
+		w.later(3 * time.Minute)
+		d := w.shows(w.r, when, "unknown_session")["unknown_session"]
+		if got := w.repair(d); got != "repair_by_hand" || w.shown("amina") != is {
+			t.Errorf("%s: repair %s, session %s, was %s", when, got, w.shown("amina"), is)
+		}
+	}
+	stays("by the present password")
+	w.disturbs(w.r, "ppp/active", router.Item{"name": "amina"}, router.Item{"uptime": "1w"})
+	stays("a router whose clock is wrong")
+	if n := w.told(amina, "A session was ended: "); n != 1 {
+		t.Errorf("the end of the session is told %d times", n)
+	}
 }

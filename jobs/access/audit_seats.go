@@ -10,6 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
 	"github.com/lastmile-isp/lastmile/projections/access/entitlement"
+	"github.com/lastmile-isp/lastmile/radius"
 	"github.com/lastmile-isp/lastmile/radius/directory"
 )
 
@@ -67,7 +68,7 @@ func (c *comparison) unheard(one seat) {
 }
 
 // granted compares what a session without reports was let in with, as far as it is known, and reports whether it would
-// be let in so now. Of one that was never reported only name and device are known.
+// be let in so now. Of one that was never reported only name, device and beginning are known.
 func (c *comparison) granted(s routerplan.ObservedSession, u *unreported, never bool) bool {
 	t := u.session
 	p := c.k.Present(t.SubscriptionID)
@@ -77,6 +78,8 @@ func (c *comparison) granted(s routerplan.ObservedSession, u *unreported, never 
 		reason = ReasonWrongMAC
 	case never && !p.Names(s.User):
 		reason = ReasonChanged
+	case never && byPassword(s) && p.Outlived(c.k.At.Add(-s.Uptime)):
+		reason, u.outlived = ReasonChanged, true
 	case !never && c.k.Ends != nil:
 		reason = c.k.Ends(t)
 	}
@@ -91,6 +94,12 @@ func (c *comparison) granted(s routerplan.ObservedSession, u *unreported, never 
 		c.outdated(s, u, reason, p.Grant.Access.String(), "with "+cmp.Or(t.Access, entitlement.None.String()))
 	}
 	return false
+}
+
+// byPassword reports whether a session was let in by a password. A hotspot signs in a device that it knows by its MAC.
+func byPassword(s routerplan.ObservedSession) bool {
+	_, mac := radius.ParseMAC([]byte(s.User))
+	return !mac
 }
 
 // outdated adds a session without reports that has to end although its access and speed are right.

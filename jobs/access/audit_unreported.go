@@ -35,6 +35,8 @@ type unreported struct {
 	told    string              // what people are told about its reports
 	reason  string              // why it is ended although access and speed are right; "" = they are not
 	limit   int                 // of the customer's sessions when it was compared
+	// outlived says that it began before the password was changed by which its customer signs in.
+	outlived bool
 	// let says that this installation let it in: it has reported it once, or the router asks no other RADIUS server.
 	// Others are never ended unasked.
 	let bool

@@ -35,9 +35,14 @@ type Present struct {
 	Code      entitlement.Code // of the reason that decides
 	RateLimit string           // the value of Mikrotik-Rate-Limit; "" = no limit
 	Moves     bool             // from device to device, by a sign-in of another one
+	Renewed   time.Time        // since when sign-ins prove another password than before; zero = always the same one
 	username  string           // "" = of a voucher
 	macs      []radius.MAC
 }
+
+// Outlived reports whether a session that began at an instant, by a name and a password, was let in by a password that
+// no longer is the subscription's. It is false where that is not sure.
+func (p Present) Outlived(began time.Time) bool { return began.Add(knownWithin).Before(p.Renewed) }
 
 // Names reports whether a sign-in with a name is one of the subscription: its username, or one of its devices.
 func (p Present) Names(username string) bool {
@@ -71,6 +76,9 @@ func (d *Directory) Present(subscription id.Subscription, at time.Time) Present 
 	v := d.verdict(s, at)
 	p := Present{Grant: v.grant, Code: v.code, RateLimit: v.rateLimit, username: s.username, macs: v.macs}
 	p.Grant.Rest = s.rest(v.access, s.passwordRef)
+	if s.proven == s.passwordRef && !s.renewed.After(at) { // until then the former one lets in
+		p.Renewed = s.renewed
+	}
 	return p
 }
 

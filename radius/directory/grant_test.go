@@ -4,9 +4,11 @@ import (
 	"testing"
 	"time"
 
+	layeh "layeh.com/radius"
 	"layeh.com/radius/rfc2865"
 
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/projections/access/entitlement"
 )
@@ -67,4 +69,40 @@ func TestGrant_AnotherPasswordOrAddressNeedsAnotherSignIn(t *testing.T) {
 	if now() != before || !p.Allows("aa-bb-cc-00-11-22") || p.Allows("AA:BB:CC:00:11:23") || p.Allows("") {
 		t.Errorf("bound to a device: %+v", p)
 	}
+}
+
+// TestPresent_OutlivedIsASessionFromBeforeTheLastPassword, as soon as nobody is let in by the former one any more.
+func TestPresent_OutlivedIsASessionFromBeforeTheLastPassword(t *testing.T) {
+	t.Parallel()
+	s, i := newSafe(), newISP()
+	begin := i.begin(s, "127.0.0.1", "amina", "pw")
+	k := newKit(t, s, append(begin, i.paid(noon.Add(time.Hour))...)...)
+	set := func(after time.Duration, name string, ref id.Secret) {
+		e := events.SubscriptionCredentialsSet{
+			SubscriptionID: i.subscription, Username: personal.Of(name), PasswordRef: ref,
+		}
+		k.dir.Apply(events.Envelope{Event: e, Meta: events.Metadata{At: noon.Add(after)}})
+	}
+	counts := func(name, password string) {
+		k.eventually(func() bool { return k.ask(request(name, password)).Code == layeh.CodeAccessAccept })
+	}
+	is := func(what string, began, at time.Duration, want bool) {
+		t.Helper()
+		if got := k.dir.Present(i.subscription, noon.Add(at)).Outlived(noon.Add(began)); got != want {
+			t.Errorf("%s: %v", what, got)
+		}
+	}
+	counts("amina", "pw")
+	is("never changed", -time.Hour, time.Hour, false)
+	set(time.Hour, "wanjiru", begin[2].(events.SubscriptionCreated).PasswordRef)
+	counts("wanjiru", "pw")
+	is("another name", 0, 2*time.Hour, false)
+	set(2*time.Hour, "wanjiru", id.New[id.Secret]())
+	is("the vault does not have the next one yet", 0, 3*time.Hour, false)
+	set(3*time.Hour, "wanjiru", s.put("next"))
+	counts("wanjiru", "next")
+	is("before", time.Hour, 4*time.Hour, true)
+	is("about then", 3*time.Hour-30*time.Second, 4*time.Hour, false)
+	is("after", 3*time.Hour+time.Minute, 4*time.Hour, false)
+	is("the clock was set back", time.Hour, 3*time.Hour-time.Second, false)
 }

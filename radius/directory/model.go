@@ -203,6 +203,9 @@ func (d *Directory) remove(s *service) {
 // login gives a subscription another username and password. The password that it had counts until the vault has given
 // the new one, when the username stays.
 func (d *Directory) login(s *service, name string, ref id.Secret) {
+	if !s.passwordRef.IsZero() && !ref.IsZero() && ref != s.passwordRef {
+		s.renewed = d.recorded
+	}
 	if key := (login{s.org, s.username}); d.byName[key] == s {
 		delete(d.byName, key)
 		if s.username != name {

@@ -20,6 +20,7 @@ type service struct {
 	username    string
 	passwordRef id.Secret
 	proven      id.Secret         // of the password in credential, as far as the vault has given it
+	renewed     time.Time         // when another password replaced one; zero = never
 	terms       *events.PlanTerms // shared by all subscriptions of a version of the plan
 	standing    entitlement.Standing
 	createdAt   time.Time
