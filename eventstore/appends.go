@@ -308,7 +308,7 @@ func (c *sharedCall) send(ctx context.Context, build func() *streams.BatchAppend
 func request(ctx context.Context, stream string, expected Expected, list []catalog.Encoded) *streams.BatchAppendReq {
 	left := appendPatience
 	if until, ok := ctx.Deadline(); ok {
-		left = min(left, until.Sub(clock.System().Now())) // contexts have the machine's time
+		left = min(left, until.Sub(clock.Steady(clock.System()).Now())) // as the context itself counts
 	}
 	o := &streams.BatchAppendReq_Options{
 		StreamIdentifier: &shared.StreamIdentifier{StreamName: []byte(stream)},

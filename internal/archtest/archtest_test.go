@@ -57,6 +57,10 @@ var violations = []struct{ name, file, body, want string }{
 		"machine time by another name", "httpapi/x.go", "import clock \"time\"\n\n// An example.\nvar x = clock.Since",
 		"time",
 	},
+	{
+		"machine time that is set", "httpapi/x.go", "// An example.\nfunc x() {\n\tnow := clock.System()\n\t_ = now\n}",
+		"time",
+	},
 	{"func without comment", "httpapi/x.go", "func x() {}", "comment"},
 	{"method of several lines", "httpapi/x.go", "// An example.\ntype T int\n\nfunc (T) x() {\n}", "comment"},
 	{"type without comment", "httpapi/x.go", "type x int", "comment"},

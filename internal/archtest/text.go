@@ -14,7 +14,8 @@ var clockFree = []string{
 	"internal/benchtest", "eventstore/contract/...", "httpapi/apitest/...", "scripts/...",
 }
 
-// checkTime finds calls of time.Now, time.Since and time.Until, whatever name the file has for package time.
+// checkTime finds calls of time.Now, time.Since and time.Until, whatever name the file has for package time, and local
+// clocks that change when somebody sets the machine's: they are there to measure.
 func checkTime(s *source) []Violation {
 	if s.test || matchesAny(clockFree, s.dir) {
 		return nil
@@ -22,6 +23,9 @@ func checkTime(s *source) []Violation {
 	name := importName(s.tree, "time")
 	var found []Violation
 	ast.Inspect(s.tree, func(n ast.Node) bool {
+		if to, is := n.(*ast.AssignStmt); is && to.Tok == token.DEFINE && isSystemClock(to.Rhs[0]) {
+			found = append(found, s.at(to.Pos(), "time", "clock.System: measure by clock.Steady"))
+		}
 		sel, ok := n.(*ast.SelectorExpr)
 		if !ok {
 			return true
@@ -33,6 +37,20 @@ func checkTime(s *source) []Violation {
 		return true
 	})
 	return found
+}
+
+// isSystemClock reports whether an expression is clock.System().
+func isSystemClock(e ast.Expr) bool {
+	call, ok := e.(*ast.CallExpr)
+	if !ok {
+		return false
+	}
+	sel, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok {
+		return false
+	}
+	pkg, ok := sel.X.(*ast.Ident)
+	return ok && pkg.Name == "clock" && sel.Sel.Name == "System"
 }
 
 // importName is the name under which a file uses a package, "" when it does not import the package.

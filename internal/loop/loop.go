@@ -131,7 +131,7 @@ func (g *Group) Go(name string, run func(ctx context.Context)) {
 
 // keep calls run until it returns without a panic or the group is stopped.
 func (g *Group) keep(ctx context.Context, name string, run func(ctx context.Context)) {
-	machine := clock.System()
+	machine := clock.Steady(clock.System())
 	pause := Backoff{Min: panicPause, Max: panicPauseMax}
 	for {
 		began := machine.Now()

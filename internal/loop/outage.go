@@ -22,7 +22,7 @@ type Outage struct {
 // Failed notes a failure. tell is true for the first one of an outage, and once a minute after that. over is closed by
 // Ended.
 func (o *Outage) Failed() (tell bool, over <-chan struct{}) {
-	now := clock.System().Now()
+	now := clock.Steady(clock.System()).Now()
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	tell = o.over == nil || now.Sub(o.told) >= outageTold

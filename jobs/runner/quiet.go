@@ -44,7 +44,7 @@ func (q quiet) Enabled(ctx context.Context, level slog.Level) bool {
 
 // Handle writes a line, unless the same message was written a short while ago.
 func (q quiet) Handle(ctx context.Context, line slog.Record) error {
-	leftOut, write := q.said.again(line.Message, clock.System().Now())
+	leftOut, write := q.said.again(line.Message, clock.Steady(clock.System()).Now())
 	if !write {
 		return nil
 	}

@@ -174,7 +174,7 @@ func (w *worker[T]) seated(ctx context.Context, args T, cause jobs.Cause) error 
 	if spread > 0 {
 		return Snooze(busyPause + spread*time.Duration(cause.JobID.UUID()[15])/256)
 	}
-	machine := clock.System()
+	machine := clock.Steady(clock.System())
 	began := machine.Now()
 	err := w.makingWay(ctx, args, cause)
 	took := machine.Now().Sub(began)

@@ -47,7 +47,7 @@ type term struct {
 
 // run waits for the leader's lock, leads, and begins again when the lock was lost, until ctx ends.
 func (r *Runner) run(ctx context.Context) {
-	machine := clock.System() // lengths of terms are the machine's time, whatever the product's clock says
+	machine := clock.Steady(clock.System()) // for lengths of terms, whatever either clock is set to
 	pause := loop.Backoff{Min: time.Second, Max: 5 * time.Second}
 	for ctx.Err() == nil {
 		lock, err := r.cfg.DB.Lock(ctx, leaderLock)

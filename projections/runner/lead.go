@@ -60,7 +60,7 @@ func (r *Runner) run(ctx context.Context) {
 
 // campaign leads a projection whenever no other program does, until ctx ends.
 func (r *Runner) campaign(ctx context.Context, e *entry) {
-	machine := clock.System() // lengths of terms are the machine's time, whatever the product's clock says
+	machine := clock.Steady(clock.System()) // for lengths of terms, whatever either clock is set to
 	pause := loop.Backoff{Min: unknownPause, Max: unknownPauseMax}
 	away := loop.Backoff{Min: campaignWait, Max: awayMost}
 	short := loop.Backoff{Min: leadPause, Max: awayMost}

@@ -154,7 +154,7 @@ func (c *Client) ask(ctx context.Context, to Router, code radius.Code, s Session
 	if pause <= 0 {
 		pause = usualPause
 	}
-	machine := clock.System()
+	machine := clock.Steady(clock.System())
 	began := machine.Now()
 	for ; tries > 0 && ctx.Err() == nil; tries, pause = tries-1, 2*pause {
 		if _, err = conn.Write(request); err != nil {

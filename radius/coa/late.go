@@ -40,7 +40,7 @@ func (l *late) patience(of netip.AddrPort) time.Duration {
 func (l *late) keep(conn net.Conn, request []byte, to Router, began time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	machine := clock.System()
+	machine := clock.Steady(clock.System())
 	if l.open == nil {
 		l.open, l.waits = map[net.Conn]bool{}, map[netip.AddrPort]time.Duration{}
 		l.places.Capacity = latePlaces
