@@ -65,14 +65,20 @@ func (n *Numberer) Stop() { n.loops.Stop() }
 // run grants blocks whenever the read model shows documents that wait.
 func (n *Numberer) run(ctx context.Context) {
 	pause := loop.Backoff{Min: 50 * time.Millisecond, Max: 5 * time.Second}
+	var away loop.Outage // of the database or the log
 	for ctx.Err() == nil {
 		_, err := n.cfg.Query.Until(ctx, n.Grant)
 		if err == nil {
 			pause.Reset()
+			if away.Ended() {
+				n.cfg.Logger.InfoContext(ctx, "numbers are granted again")
+			}
 			continue
 		}
 		if ctx.Err() == nil {
-			n.cfg.Logger.WarnContext(ctx, "numbers are not granted", "error", err, "retry_in", pause.Pause())
+			if tell, _ := away.Failed(); tell {
+				n.cfg.Logger.WarnContext(ctx, "numbers are not granted", "error", err)
+			}
 		}
 		pause.Wait(ctx)
 	}

@@ -2,8 +2,10 @@ package billingjobs_test
 
 import (
 	"context"
+	"log/slog"
 	"os"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -282,5 +284,43 @@ func TestNumberer_SmallSeriesComesBeforeALargeOne(t *testing.T) {
 	}
 	if a, o := len(k.grants(t, acme, "ACME")), len(k.grants(t, other, "LAKE")); a != 30 || o != 1 {
 		t.Errorf("%d and %d numbers: the large series came first", a, o)
+	}
+}
+
+// tries is a clock that tells of each look at the series.
+type tries struct {
+	clock.Clock
+	made chan struct{}
+}
+
+// Now implements clock.Clock.
+func (c tries) Now() time.Time {
+	select {
+	case c.made <- struct{}{}:
+	default:
+	}
+	return c.Clock.Now()
+}
+
+// TestNumberer_ADatabaseThatIsAwayFillsNoLog: it tries again and again, and tells it once.
+func TestNumberer_ADatabaseThatIsAwayFillsNoLog(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, false)
+	var lines strings.Builder
+	c := tries{k.clock, make(chan struct{})}
+	n := billingjobs.NewNumberer(billingjobs.Config{
+		Bus: k.Bus, Query: billingviews.NumberingQuery{Views: k.views}, Clock: c,
+		Logger: slog.New(slog.NewTextHandler(&lines, nil)),
+	})
+	k.DB.Close()
+	if err := n.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for range 4 {
+		<-c.made
+	}
+	n.Stop()
+	if told := strings.Count(lines.String(), "numbers are not granted"); told != 1 {
+		t.Errorf("told %d times:\n%s", told, lines.String())
 	}
 }

@@ -68,4 +68,7 @@ func TestRunner_ADatabaseThatIsAwayFillsNoLog(t *testing.T) {
 	if n := log.count(waits); n != 1 {
 		t.Errorf("told %d times that projections wait: %v", n, log.lines)
 	}
+	if n := log.count("projections cannot be followed"); n != 1 {
+		t.Errorf("told %d times that projections cannot be followed: %v", n, log.lines)
+	}
 }

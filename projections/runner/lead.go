@@ -246,11 +246,16 @@ func (r *Runner) forgetRequest(ctx context.Context, q request) error {
 func (r *Runner) follow(ctx context.Context) {
 	hurry := loop.Backoff{Min: followHurry, Max: followHurryMax}
 	away := loop.Backoff{Min: followRound, Max: followAwayMax}
+	var lost loop.Outage // of what is followed; those that lead tell theirs
 	var came uint64
 	for ctx.Err() == nil {
 		all, err := r.generations(ctx, r.cfg.DB.Owner)
 		if err != nil && ctx.Err() == nil {
-			r.logger.WarnContext(ctx, "projections cannot be followed", "error", err, "retry_in", away.Pause())
+			if tell, _ := lost.Failed(); tell {
+				r.logger.WarnContext(ctx, "projections cannot be followed", "error", err)
+			}
+		} else if err == nil && lost.Ended() {
+			r.logger.InfoContext(ctx, "projections are followed again")
 		}
 		for _, e := range r.entries {
 			if t, _ := e.leading(); err == nil && t == nil {
