@@ -23,3 +23,6 @@ func (m *Meter) Next() id.Subscription {
 func (x Explanations) UnreportedForTest(ctx context.Context, out *Explanation, who subscribersviews.SubscriberRow) {
 	x.unreported(ctx, out, who)
 }
+
+// Batches is the number of batches of vouchers of which the meter knows the cap.
+func (m *Meter) Batches() int { return len(m.caps) }

@@ -39,8 +39,8 @@ type Meter struct {
 
 	mu     sync.Mutex
 	lines  map[id.Subscription]*meterLine
-	caps   map[id.VoucherBatch]events.Cap // of the batches that have one
-	swept  time.Time                      // when vouchers that have ended were last forgotten
+	caps   map[id.VoucherBatch]*batchCap // of the batches that have one, until all their vouchers are known
+	swept  time.Time                     // when vouchers that have ended were last forgotten
 	zones  map[id.Organization]*time.Location
 	wanted map[id.Subscription]bool   // to be counted
 	turns  fair.Rota[id.Subscription] // those that are wanted, in the order in which they are counted
@@ -57,13 +57,19 @@ type meterLine struct {
 	ends    time.Time    // of a voucher; zero = a subscription
 }
 
+// batchCap is the cap of vouchers that were made together.
+type batchCap struct {
+	events.Cap
+	left int // vouchers that nobody has used or voided
+}
+
 // NewMeter makes a meter that knows nobody. It is filled as a model in memory, and started after that.
 func NewMeter(cfg MeterConfig) *Meter {
 	rules := access.Usages()
 	return &Meter{
 		cfg: cfg, loops: loop.New(cfg.Logger), wake: make(chan struct{}, 1), steady: clock.Steady(cfg.Clock),
 		evolve: rules.Evolve, decide: rules.Decide, lines: map[id.Subscription]*meterLine{},
-		caps: map[id.VoucherBatch]events.Cap{}, zones: map[id.Organization]*time.Location{},
+		caps: map[id.VoucherBatch]*batchCap{}, zones: map[id.Organization]*time.Location{},
 		wanted: map[id.Subscription]bool{}, check: true, aside: map[id.Subscription]*aside{},
 	}
 }

@@ -47,11 +47,13 @@ func (m *Meter) Apply(e events.Envelope) {
 		delete(m.lines, v.SubscriptionID)
 	case events.VoucherBatchMade:
 		if cap := v.Terms.Access.Cap; cap.Bytes > 0 {
-			m.caps[v.BatchID] = cap
+			m.caps[v.BatchID] = &batchCap{cap, v.Count}
 		}
 	case events.VoucherRedeemed:
-		m.redeemed(v)
+		cap := m.capOf(v.BatchID, e.Revision == 0) // else it was voided before
+		m.redeemed(v, cap)
 	case events.VoucherVoided:
+		m.capOf(v.BatchID, !v.Redeemed)
 		delete(m.lines, id.As[id.Subscription](v.VoucherID))
 	case events.UsageEvent:
 		if line := m.lines[events.UsageSubjectOf(v).SubscriptionID]; line != nil {
@@ -60,9 +62,25 @@ func (m *Meter) Apply(e events.Envelope) {
 	}
 }
 
+// capOf is the cap of a voucher of a batch; none after the batch was forgotten, and for one without. first says that
+// nothing was recorded of the voucher before: a batch is forgotten with the last of them. The caller holds the lock.
+func (m *Meter) capOf(batch id.VoucherBatch, first bool) events.Cap {
+	known := m.caps[batch]
+	if known == nil {
+		return events.Cap{}
+	}
+	if first {
+		known.left--
+	}
+	if known.left <= 0 {
+		delete(m.caps, batch)
+	}
+	return known.Cap
+}
+
 // redeemed follows a voucher that has a cap until its end. What it used may have been told before its sign-in was
 // recorded, so it is counted once. Its first use is an event of its own, so none is wanted here.
-func (m *Meter) redeemed(v events.VoucherRedeemed) {
+func (m *Meter) redeemed(v events.VoucherRedeemed, cap events.Cap) {
 	now := m.cfg.Clock.Now()
 	if now.Sub(m.swept) >= sweepEvery {
 		m.swept = now
@@ -70,7 +88,7 @@ func (m *Meter) redeemed(v events.VoucherRedeemed) {
 			return !l.ends.IsZero() && !now.Before(l.ends)
 		})
 	}
-	cap, subject := m.caps[v.BatchID], events.VoucherUsage(v.OrgID, v.VoucherID)
+	subject := events.VoucherUsage(v.OrgID, v.VoucherID)
 	if cap.Bytes == 0 || !now.Before(v.EndsAt) || m.lines[subject.SubscriptionID] != nil {
 		return
 	}

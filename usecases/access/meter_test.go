@@ -285,3 +285,40 @@ func TestTopUps_AreRefused(t *testing.T) {
 	l.Run(t, coretest.Operator(l.org), commands.EndSubscription{SubscriptionID: l.subscription, Reason: "moved"})
 	coretest.Refused(t, "ended", add(l.org, l.subscription, 1), "subscription_ended")
 }
+
+// TestMeter_ABatchOfVouchersIsForgottenWithItsLastOne: when each of them was used or voided, counted once, whichever of
+// both came first. Until then the cap counts for those that are left.
+func TestMeter_ABatchOfVouchersIsForgottenWithItsLastOne(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 3, 20, 9, 0, 0, 0, time.UTC)
+	m := accesscases.NewMeter(accesscases.MeterConfig{Clock: clock.NewManual(now)})
+	org, batch := id.New[id.Organization](), id.New[id.VoucherBatch]()
+	voucher := func() events.VoucherSubject {
+		return events.VoucherSubject{VoucherID: id.New[id.Voucher](), OrgID: org, BatchID: batch}
+	}
+	used, void, last := voucher(), voucher(), voucher()
+	redeemed := func(v events.VoucherSubject) events.Event {
+		return events.VoucherRedeemed{VoucherSubject: v, At: now, EndsAt: now.Add(time.Hour)}
+	}
+	cap := events.Cap{Bytes: 1000, Period: "day", Then: events.CapStop}
+	for i, e := range []events.Envelope{
+		{Event: events.VoucherBatchMade{
+			BatchID: batch, OrgID: org, Count: 3, Terms: events.PlanTerms{Access: events.AccessTerms{Cap: cap}},
+		}},
+		{Event: redeemed(used)},
+		{Event: events.VoucherVoided{VoucherSubject: used, Redeemed: true}, Revision: 1},
+		{Event: events.VoucherVoided{VoucherSubject: void}},
+		{Event: redeemed(void), Revision: 1}, // it was before the voiding
+		{Event: redeemed(last)},
+	} {
+		m.Apply(e)
+		if got, left := m.Batches(), min(1, 5-i); got != left {
+			t.Errorf("%d batches after %T", got, e.Event)
+		}
+	}
+	for _, v := range []id.Voucher{{}, void.VoucherID, last.VoucherID} { // the first one has been voided since
+		if got := m.Next(); got != id.As[id.Subscription](v) {
+			t.Errorf("%s is counted, not %s", got, v)
+		}
+	}
+}
