@@ -13,6 +13,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 	"github.com/lastmile-isp/lastmile/internal/vouchers"
 	"github.com/lastmile-isp/lastmile/projections/access"
+	"github.com/lastmile-isp/lastmile/projections/network"
 	"github.com/lastmile-isp/lastmile/radius"
 	"github.com/lastmile-isp/lastmile/radius/directory"
 	"github.com/lastmile-isp/lastmile/usecases/access"
@@ -30,7 +31,7 @@ func (a *App) voucherRoutes() []httpapi.Route {
 		Cases: accesscases.Vouchers{
 			Bus: a.engines.bus, Codes: a.voucherCodes(), BatchOf: list.BatchOf, Since: list.Since,
 			PerOrganization: a.cfg.VouchersPerOrganization, Locks: a.storage.db, Clock: a.clock,
-		}, List: list, Clock: a.clock,
+		}, List: list, Names: networkviews.DevicesQuery{Views: a.engines.views}.Names, Clock: a.clock,
 	}.Routes()
 }
 

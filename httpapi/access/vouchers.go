@@ -19,6 +19,7 @@ import (
 type Vouchers struct {
 	Cases accesscases.Vouchers
 	List  accessviews.VouchersQuery
+	Names deviceNames
 	Clock clock.Clock
 }
 
@@ -89,6 +90,7 @@ type voucherResponse struct {
 	EndsAt     *time.Time      `json:"endsAt"`
 	VoidedAt   *time.Time      `json:"voidedAt"`
 	DeviceID   *id.Device      `json:"deviceId" doc:"the router where its device signed in"`
+	DeviceName *string         `json:"deviceName" doc:"of the router; null: not known"`
 	MACAddress *string         `json:"macAddress"`
 	Moves      int             `json:"moves" doc:"to another device"`
 }
@@ -132,10 +134,17 @@ func (a Vouchers) list(ctx context.Context, c *httpapi.Call) error {
 	if err := f.Err(); err != nil {
 		return err
 	}
-	return httpapi.SendList(ctx, c, shownAt(filter.At), func(
+	var names namedDevices // set when the page is read
+	show := func(r accessviews.VoucherRow) voucherResponse { return showVoucher(r, filter.At, names) }
+	return httpapi.SendList(ctx, c, show, func(
 		ctx context.Context, after accessviews.VoucherKey, max int,
 	) ([]accessviews.VoucherRow, error) {
-		return a.List.List(ctx, c.Org.ID, filter, after, max)
+		list, err := a.List.List(ctx, c.Org.ID, filter, after, max)
+		if err != nil {
+			return nil, err
+		}
+		names, err = a.Names.of(ctx, c.Org.ID, len(list), func(i int) id.Device { return list[i].DeviceID })
+		return list, err
 	})
 }
 
@@ -149,21 +158,29 @@ func (a Vouchers) void(ctx context.Context, c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
+	var names namedDevices
+	at := a.Clock.Now()
 	return httpapi.SendOne(ctx, c, 200, httpapi.One[id.Voucher, accessviews.VoucherRow, voucherResponse]{
-		Model: accessviews.VouchersName, Missing: commands.ErrNoVoucher, Read: a.List.Get,
-		Show: shownAt(a.Clock.Now()),
+		Model: accessviews.VouchersName, Missing: commands.ErrNoVoucher,
+		Show: func(r accessviews.VoucherRow) voucherResponse { return showVoucher(r, at, names) },
+		Read: func(ctx context.Context, org id.Organization, voucher id.Voucher) (*accessviews.VoucherRow, error) {
+			r, err := a.List.Get(ctx, org, voucher)
+			if err != nil || r == nil {
+				return nil, err
+			}
+			names, err = a.Names.of(ctx, org, 1, func(int) id.Device { return r.DeviceID })
+			return r, err
+		},
 	}, voucher, done)
 }
 
-// shownAt writes a voucher as it is at an instant, in UTC.
-func shownAt(at time.Time) func(accessviews.VoucherRow) voucherResponse {
-	return func(r accessviews.VoucherRow) voucherResponse {
-		return voucherResponse{
-			ID: r.ID, BatchID: r.BatchID, PlanID: r.PlanID, PlanName: r.PlanName, Prefix: null.Of(r.Prefix),
-			State: r.State(at), Price: money.Of(r.PriceMinor, r.Currency).Number(), Currency: r.Currency,
-			Period: r.Period, CreatedAt: r.MadeAt, CreatedBy: null.Of(r.MadeBy), RedeemedAt: r.RedeemedAt,
-			EndsAt: r.EndsAt, VoidedAt: r.VoidedAt, DeviceID: null.Of(r.DeviceID), MACAddress: null.Of(r.MAC),
-			Moves: r.Moves,
-		}
+// showVoucher writes a voucher as it is at an instant, in UTC.
+func showVoucher(r accessviews.VoucherRow, at time.Time, names namedDevices) voucherResponse {
+	return voucherResponse{
+		ID: r.ID, BatchID: r.BatchID, PlanID: r.PlanID, PlanName: r.PlanName, Prefix: null.Of(r.Prefix),
+		State: r.State(at), Price: money.Of(r.PriceMinor, r.Currency).Number(), Currency: r.Currency,
+		Period: r.Period, CreatedAt: r.MadeAt, CreatedBy: null.Of(r.MadeBy), RedeemedAt: r.RedeemedAt,
+		EndsAt: r.EndsAt, VoidedAt: r.VoidedAt, DeviceID: null.Of(r.DeviceID), DeviceName: names.name(r.DeviceID),
+		MACAddress: null.Of(r.MAC), Moves: r.Moves,
 	}
 }

@@ -130,20 +130,21 @@ func TestVouchers_AreVoidedByTheirCodeInAnyForm(t *testing.T) {
 		voucher, _ := k.Codes().ID(k.Acme, made.Codes[n])
 		done := k.Run(t, commands.SignInVoucher{
 			Subject: events.VoucherSubject{VoucherID: voucher, OrgID: k.Acme, BatchID: made.ID},
-			Price:   money.Major(20, money.KES), MAC: personal.Of("02:00:00:00:00:01"), FirstAt: k.Clock.Now(),
-			EndsAt: k.Clock.Now().Add(time.Duration(n) * time.Hour), At: k.Clock.Now(),
+			Price:   money.Major(20, money.KES), DeviceID: id.New[id.Device](), MAC: personal.Of("02:00:00:00:00:01"),
+			FirstAt: k.Clock.Now(),
+			EndsAt:  k.Clock.Now().Add(time.Duration(n) * time.Hour), At: k.Clock.Now(),
 		})
 		k.Settle(t, done.Position)
 	}
 	k.Clock.Advance(time.Hour)
 	admin = k.Admin(t)
 	k.Want(t, 409, "voucher_used", void(made.Codes[1]))
-	for filter, want := range map[string]string{
-		"&state=unused": "unused", "&state=active": "active", "&state=used": "used", "&state=void": "void",
+	for state, router := range map[string]string{
+		"unused": "null", "active": `"tower"`, "used": `"tower"`, "void": "null",
 	} {
-		states, body := list(t, k, admin, filter+"&batchId="+made.ID.String())
-		if len(states) != 1 || states[0] != want {
-			t.Errorf("%s: %v %s", filter, states, body)
+		states, body := list(t, k, admin, "&state="+state+"&batchId="+made.ID.String())
+		if len(states) != 1 || states[0] != state || !strings.Contains(body, `"deviceName":`+router) {
+			t.Errorf("%s: %v %s", state, states, body)
 		}
 	}
 	if states, _ := list(t, k, admin, "&planId="+id.New[id.Plan]().String()); len(states) != 0 {

@@ -180,8 +180,17 @@ func (k *Kit) vouchers() []httpapi.Route {
 			Bus: k.Core.Bus, Codes: k.Codes(), BatchOf: list.BatchOf, Since: list.Since,
 			PerOrganization: VoucherQuota, Locks: k.Core.DB, Clock: k.Clock,
 		},
-		List: list, Clock: k.Clock,
+		List: list, Names: towers, Clock: k.Clock,
 	}.Routes()
+}
+
+// towers names every router "tower".
+func towers(_ context.Context, _ id.Organization, list []id.Device) (map[id.Device]string, error) {
+	names := map[id.Device]string{}
+	for _, device := range list {
+		names[device] = "tower"
+	}
+	return names, nil
 }
 
 // zoneOf is the zone in which the dates of an organization are.
