@@ -49,6 +49,7 @@ type term struct {
 func (r *Runner) run(ctx context.Context) {
 	machine := clock.Steady(clock.System()) // for lengths of terms, whatever either clock is set to
 	pause := loop.Backoff{Min: time.Second, Max: 5 * time.Second}
+	var away loop.Outage // of the leadership: a database that refuses the lock or the work fills no log
 	for ctx.Err() == nil {
 		lock, err := r.cfg.DB.Lock(ctx, leaderLock)
 		began := machine.Now()
@@ -62,10 +63,13 @@ func (r *Runner) run(ctx context.Context) {
 		}
 		if machine.Now().Sub(began) > leadPause {
 			pause.Reset()
+			away.Ended()
 		}
 		if ctx.Err() == nil {
-			r.logger.WarnContext(ctx, "leadership of processes ended", "error", err, "retry_in", pause.Pause())
-			pause.Wait(ctx) // a database that refuses the work fills no log
+			if tell, _ := away.Failed(); tell {
+				r.logger.WarnContext(ctx, "leadership of processes ended", "error", err)
+			}
+			pause.Wait(ctx)
 		}
 	}
 }
