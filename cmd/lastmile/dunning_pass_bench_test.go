@@ -34,14 +34,14 @@ type passKit struct {
 	now   time.Time
 }
 
-// BenchmarkDunningPass measures a pass: at one instant the reviews of all BENCH_DUNNING subscriptions of an
+// BenchmarkDunningPass measures a pass: at one instant the reviews of all BENCH_DUNNING_PASS subscriptions of an
 // organization are due. A subscription has one timer, at its next step or reminder. So the busiest instant is the one
 // at which the grace of all customers with the same due date is over, and in "all" each of them takes its step. In
 // "tenth" every tenth one does, and the others find nothing new. It ends when every timer has fired, every command is
 // executed and the process knows every step. The limit is appends a second to the same log. The metric pass_s is the
 // time for 50,000 subscriptions, which should be under 10.
 func BenchmarkDunningPass(b *testing.B) {
-	n := benchtest.Size(b, "DUNNING", 2000)
+	n := benchtest.Size(b, "DUNNING_PASS", wholePass)
 	b.Run("all", func(b *testing.B) { benchPass(b, n, 1) })
 	b.Run("tenth", func(b *testing.B) { benchPass(b, n, 10) })
 }
