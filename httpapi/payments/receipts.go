@@ -144,6 +144,9 @@ type receiptSuggestions struct {
 	Reason        string        `json:"reason" doc:"the same as by"`
 	PaymentID     id.Payment    `json:"paymentId,omitzero" doc:"of prompt: it may be this payment's money"`
 	InitiatedAt   time.Time     `json:"initiatedAt,omitzero" doc:"of prompt: when the phone was asked"`
+	// OrgID is told at the root host, which decides whose the money is.
+	OrgID    id.Organization `json:"orgId,omitzero" doc:"of prompt, at the root host: who asked for the payment"`
+	Credited bool            `json:"credited,omitempty" doc:"of prompt: on the account already, provisionally"`
 }
 
 // showReceipt writes the amount in major units, and null for what is not known.
@@ -171,7 +174,8 @@ type receiptDetail struct {
 // openAttempt is an attempt with the account number of the subscriber who was asked.
 type openAttempt struct {
 	paymentsviews.PaymentRow
-	account string
+	account string          // "" for the root host
+	org     id.Organization // for the root host; zero for others
 }
 
 // Key is the place of the receipt in the list.
@@ -228,12 +232,35 @@ func (a Receipts) listUnowned(ctx context.Context, c *httpapi.Call) error {
 	if err := f.Err(); err != nil {
 		return err
 	}
-	show := func(r paymentsviews.ReceiptRow) receiptDetailResponse { return showDetail(receiptDetail{row: r}) }
-	return httpapi.SendList(ctx, c, show, func(
+	return httpapi.SendList(ctx, c, showDetail, func(
 		ctx context.Context, after paymentsviews.ReceiptKey, max int,
-	) ([]paymentsviews.ReceiptRow, error) {
-		return a.Receipts.Unowned(ctx, number, after, max)
+	) ([]receiptDetail, error) {
+		rows, err := a.Receipts.Unowned(ctx, number, after, max)
+		if err != nil {
+			return nil, err
+		}
+		return a.unownedDetails(ctx, rows)
 	})
+}
+
+// unownedDetails adds the attempts of all organizations to receipts that wait because one of those may have them.
+func (a Receipts) unownedDetails(ctx context.Context, rows []paymentsviews.ReceiptRow) ([]receiptDetail, error) {
+	unclear := unclearReceipts(rows)
+	lists, err := paymentsviews.PaymentsQuery{Views: a.Receipts.Views}.CandidatesOfAll(ctx, unclear...)
+	if err != nil {
+		return nil, err
+	}
+	open := map[id.Receipt][]openAttempt{}
+	for i, r := range unclear {
+		for _, p := range lists[i] {
+			open[r.ID] = append(open[r.ID], openAttempt{PaymentRow: p, org: p.OrgID})
+		}
+	}
+	out := make([]receiptDetail, len(rows))
+	for i, r := range rows {
+		out[i] = receiptDetail{row: r, open: open[r.ID]}
+	}
+	return out, nil
 }
 
 // get answers with one receipt and its details.
@@ -282,12 +309,7 @@ func (a Receipts) details(
 func (a Receipts) attempts(
 	ctx context.Context, org id.Organization, rows []paymentsviews.ReceiptRow,
 ) (map[id.Receipt][]openAttempt, error) {
-	var unclear []paymentsviews.ReceiptRow
-	for _, r := range rows {
-		if r.State == "suspense" && r.Reason == commands.HeldConflictingPrompt && r.PaymentID.IsZero() {
-			unclear = append(unclear, r)
-		}
-	}
+	unclear := unclearReceipts(rows)
 	lists, err := paymentsviews.PaymentsQuery{Views: a.Receipts.Views}.Candidates(ctx, org, unclear...)
 	if err != nil {
 		return nil, err
@@ -307,6 +329,16 @@ func (a Receipts) attempts(
 		}
 	}
 	return out, nil
+}
+
+// unclearReceipts are those that wait because several attempts may have them.
+func unclearReceipts(rows []paymentsviews.ReceiptRow) (unclear []paymentsviews.ReceiptRow) {
+	for _, r := range rows {
+		if r.State == "suspense" && r.Reason == commands.HeldConflictingPrompt && r.PaymentID.IsZero() {
+			unclear = append(unclear, r)
+		}
+	}
+	return unclear
 }
 
 // showDetail writes amounts in major units; no list is ever null.
@@ -333,7 +365,7 @@ func showDetail(d receiptDetail) receiptDetailResponse {
 	for _, p := range d.open {
 		out.Suggestions = append(out.Suggestions, receiptSuggestions{
 			SubscriberID: p.SubscriberID, AccountNumber: p.account, By: "prompt", Reason: "prompt",
-			PaymentID: p.ID, InitiatedAt: p.InitiatedAt,
+			PaymentID: p.ID, InitiatedAt: p.InitiatedAt, OrgID: p.org, Credited: p.Provisional,
 		})
 	}
 	for _, p := range d.near {

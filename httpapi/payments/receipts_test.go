@@ -32,7 +32,10 @@ type shownReceipt struct {
 	} `json:"sightings"`
 	Suggestions []struct {
 		SubscriberID string `json:"subscriberId"`
+		By           string `json:"by"`
 		PaymentID    string `json:"paymentId"`
+		OrgID        string `json:"orgId"`
+		Credited     bool   `json:"credited"`
 	} `json:"suggestions"`
 }
 

@@ -83,11 +83,24 @@ func waiting(all []PaymentRow, r ReceiptRow) []PaymentRow {
 func (q PaymentsQuery) Candidates(
 	ctx context.Context, org id.Organization, receipts ...ReceiptRow,
 ) ([][]PaymentRow, error) {
+	return q.candidates(receipts, func(queue func(*postgres.Reads)) error { return q.Views.Tenant(ctx, org, queue) })
+}
+
+// CandidatesOfAll is Candidates among the attempts of all organizations, for the platform: it decides whose the money
+// of a shared paybill is.
+func (q PaymentsQuery) CandidatesOfAll(ctx context.Context, receipts ...ReceiptRow) ([][]PaymentRow, error) {
+	return q.candidates(receipts, func(queue func(*postgres.Reads)) error { return q.Views.Platform(ctx, queue) })
+}
+
+// candidates lists the attempts for each receipt.
+func (q PaymentsQuery) candidates(
+	receipts []ReceiptRow, read func(func(*postgres.Reads)) error,
+) ([][]PaymentRow, error) {
 	lists := make([][]PaymentRow, len(receipts))
 	if len(receipts) == 0 {
 		return lists, nil
 	}
-	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+	err := read(func(r *postgres.Reads) {
 		for i, receipt := range receipts {
 			if key := receipt.referenceKey(); key != "" {
 				postgres.Collect(r, &lists[i], pgx.RowToStructByName[PaymentRow],
