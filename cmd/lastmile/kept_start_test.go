@@ -7,6 +7,21 @@ import (
 	"testing"
 )
 
+// tookMoney starts the program, has a customer pay 1,000 at the paybill, and kills the program.
+func (k *kit) tookMoney(addr, phone string) (customer, account string) {
+	k.t.Helper()
+	program := k.spawn(addr)
+	k.signIn()
+	customer, account = k.subscriber(phone)
+	k.eventually("registration of the paybill", func(context.Context) (bool, error) {
+		return k.sim.Registered(testShortcode), nil
+	})
+	k.pay(phone, account, 1000)
+	k.received(customer, 1)
+	program.kill9()
+	return customer, account
+}
+
 // TestKept_WhoPaysWhileTheProgramStartsIsCredited: the program starts while PostgreSQL is away, takes a payment, is
 // killed, and takes another one in its next start. Both are credited once. All else is answered 503 meanwhile.
 func TestKept_WhoPaysWhileTheProgramStartsIsCredited(t *testing.T) {
@@ -14,19 +29,10 @@ func TestKept_WhoPaysWhileTheProgramStartsIsCredited(t *testing.T) {
 	cluster := startCluster(t)
 	k := newKit(t, "DATABASE_URL="+cluster.URL())
 	addr := freePort(t)
-	program := k.spawn(addr)
-	k.signIn()
-	customer, account := k.subscriber("254711000901")
-	k.eventually("registration of the paybill", func(context.Context) (bool, error) {
-		out, err := k.simCall("POST", "/sim/paybill", map[string]any{
-			"shortCode": testShortcode, "msisdn": "254711000901", "amount": 1000, "billRefNumber": account,
-		})
-		return out.text("confirmation") == "sent", err
-	})
-	k.received(customer, 1)
-	program.kill9()
+	customer, account := k.tookMoney(addr, "254711000901")
 
 	stopCluster(t, cluster)
+	var program *child
 	for n := range 2 {
 		program = k.launch(addr)
 		k.eventually("the listener", func(context.Context) (bool, error) {

@@ -69,17 +69,7 @@ func TestStart_WaitsForADatabaseThatIsReadOnly(t *testing.T) {
 	cluster := startCluster(t)
 	k := newKit(t, "DATABASE_URL="+cluster.URL())
 	addr := freePort(t)
-	program := k.spawn(addr)
-	k.signIn()
-	customer, account := k.subscriber("254711000903")
-	k.eventually("registration of the paybill", func(context.Context) (bool, error) {
-		out, err := k.simCall("POST", "/sim/paybill", map[string]any{
-			"shortCode": testShortcode, "msisdn": "254711000903", "amount": 1000, "billRefNumber": account,
-		})
-		return out.text("confirmation") == "sent", err
-	})
-	k.received(customer, 1)
-	program.kill9()
+	customer, account := k.tookMoney(addr, "254711000903")
 	writable(t, cluster, false)
 
 	ctx, stop := context.WithCancel(t.Context())
