@@ -44,7 +44,7 @@ func (a *App) wireMessaging(ctx context.Context) ([][]httpapi.Route, error) {
 	}
 	messagingjobs.Workers{
 		Send: func(ctx context.Context, args commands.SendMessage, cause jobs.Cause) (time.Time, error) {
-			attempt := messagingcases.Attempt{Job: cause.JobID, Meta: cause.Meta, Last: cause.Last}
+			attempt := messagingcases.Attempt{Job: cause.JobID, Meta: cause.Meta}
 			return delivery.Send(ctx, args, attempt)
 		},
 		Forget: a.storage.vault.Outbox.Forget, Clock: a.clock, Queue: e.jobs,

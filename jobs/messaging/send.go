@@ -15,6 +15,10 @@ import (
 // queue keeps a run of many messages from delaying other work.
 const queue = "messages"
 
+// attempts lets a job be tried for months, at the pace of its back-off, because its process asks for it only once: the
+// log may be away for a night. A message whose moment is over ends by itself.
+const attempts = 30_000
+
 // Workers do the jobs of the area. Every field is required. Safe for concurrent use.
 type Workers struct {
 	// Send makes one attempt. again is set when the message has to wait until then.
@@ -27,8 +31,8 @@ type Workers struct {
 
 // Register makes the queue know the workers.
 func (w Workers) Register() {
-	jobrunner.AddWorker(w.Queue, w.send, jobrunner.Options{Queue: queue})
-	jobrunner.AddWorker(w.Queue, w.forget, jobrunner.Options{})
+	jobrunner.AddWorker(w.Queue, w.send, jobrunner.Options{Queue: queue, MaxAttempts: attempts})
+	jobrunner.AddWorker(w.Queue, w.forget, jobrunner.Options{MaxAttempts: attempts})
 }
 
 // send makes one attempt, or waits for the hours in which messages go.

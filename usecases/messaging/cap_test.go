@@ -126,7 +126,7 @@ func TestSend_TheUseOfACap(t *testing.T) {
 			k.about(t, c.template, c.count, c.history(k)...)
 			k.clock.Advance(c.later)
 			for _, job := range []string{"one", "other"} { // the same is never told twice
-				again, err := k.send(t, job, true)
+				again, err := k.send(t, job)
 				must(t, again, err)
 			}
 			switch got := k.state(t); {
@@ -143,13 +143,13 @@ func TestSend_AfterATopUpIsAnotherCause(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, phone())
 	k.about(t, events.NoticeCapWarned, used(81, 100), k.warned(used(81, 100)))
-	again, err := k.send(t, "first", true)
+	again, err := k.send(t, "first")
 	must(t, again, err)
 	k.appendAfter(t, 0, k.args.OrgID, "usage-"+k.args.SubscriptionID.String(), k.added(50, used(81, 150)),
 		k.warned(used(125, 150)))
 	k.args.CapCount = used(125, 150)
 	for range 2 {
-		again, err = k.send(t, "second", true)
+		again, err = k.send(t, "second")
 		must(t, again, err)
 	}
 	if len(k.sent) != 2 || k.sent[0].ID == k.sent[1].ID {

@@ -51,7 +51,6 @@ type Delivery struct {
 type Attempt struct {
 	Job  id.Any                          // the same in every attempt
 	Meta func(name string) commands.Meta // makes the metadata of an outcome; the same name acts once
-	Last bool                            // no attempt follows
 }
 
 // Codes of messages that were not sent.
@@ -61,12 +60,12 @@ const (
 	codeNoHours    = "no_hours"       // the organization's hours leave no time for messages
 	codeNoAddress  = "no_address"     // the customer has neither phone nor e-mail
 	codeNoGateway  = "no_gateway"     // nothing sends messages of this channel
-	codeGateway    = "gateway_failed" // the gateway did not take it
+	codeGateway    = "gateway_failed" // the gateway did not take it until its moment was over
 	codeNoTemplate = "template_broken"
 )
 
-// Send makes one attempt at a message. again is set when the message has to wait until then. An error is tried again,
-// and the last one is recorded.
+// Send makes one attempt at a message. again is set when the message has to wait until then. An error is tried again
+// until the message has ended.
 func (d Delivery) Send(ctx context.Context, args commands.SendMessage, a Attempt) (again time.Time, err error) {
 	f, ok, err := d.load(ctx, args)
 	if err != nil || !ok || f.silent(args.Template) {
@@ -86,7 +85,7 @@ func (d Delivery) Send(ctx context.Context, args commands.SendMessage, a Attempt
 	}
 	now := d.Clock.Now()
 	if !now.Before(args.Until) {
-		return time.Time{}, d.drop(ctx, a, which, codeExpired)
+		return time.Time{}, d.late(ctx, a, which, m)
 	}
 	if !f.holds(args, now) {
 		return time.Time{}, d.drop(ctx, a, which, codeUntrue)
@@ -151,14 +150,19 @@ func (d Delivery) hand(ctx context.Context, f facts, args commands.SendMessage, 
 		ID: which, Org: args.OrgID, Subscriber: args.SubscriberID, At: d.Clock.Now(), Channel: channel, To: to,
 		Template: args.Template, Subject: subject, Text: text,
 	})
-	switch {
-	case err != nil && a.Last:
-		return d.fail(ctx, a, which, codeGateway)
-	case err != nil:
+	if err != nil {
 		return err
 	}
 	_, err = d.Bus.Execute(ctx, commands.ConfirmMessage{MessageID: which}, a.Meta("confirm"))
 	return err
+}
+
+// late ends a message whose moment is over. One that has an address was offered to its gateway.
+func (d Delivery) late(ctx context.Context, a Attempt, which id.Message, m messaging.Message) error {
+	if m.Channel != "" {
+		return d.fail(ctx, a, which, codeGateway)
+	}
+	return d.drop(ctx, a, which, codeExpired)
 }
 
 // drop records why a message is not sent any more.

@@ -121,10 +121,10 @@ func (k *kit) appendAfter(
 }
 
 // send makes an attempt of a job.
-func (k *kit) send(t *testing.T, job string, last bool) (time.Time, error) {
+func (k *kit) send(t *testing.T, job string) (time.Time, error) {
 	t.Helper()
 	which := id.Derive[id.Any]("test", job)
-	return k.delivery.Send(t.Context(), k.args, messagingcases.Attempt{Job: which, Last: last,
+	return k.delivery.Send(t.Context(), k.args, messagingcases.Attempt{Job: which,
 		Meta: func(name string) commands.Meta {
 			return commands.Meta{
 				CommandID: id.Derive[id.Command]("test", job, name), OrgID: k.args.OrgID,
@@ -163,7 +163,7 @@ func TestSend_GoesOnceWhoeverAsksAndHoweverOften(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, phone())
 	k.down = true
-	if _, err := k.send(t, "one", false); !errors.Is(err, errDown) {
+	if _, err := k.send(t, "one"); !errors.Is(err, errDown) {
 		t.Fatalf("failure %v", err)
 	}
 	if s := k.state(t); s != "sending" {
@@ -171,11 +171,11 @@ func TestSend_GoesOnceWhoeverAsksAndHoweverOften(t *testing.T) {
 	}
 	k.down = false
 	k.args.Template = events.ReminderDue // another rule wants to tell of the same debt on the same day
-	again, err := k.send(t, "other", false)
+	again, err := k.send(t, "other")
 	must(t, again, err)
 	k.args.Template = events.ReminderBefore
 	for range 2 {
-		again, err := k.send(t, "one", false)
+		again, err := k.send(t, "one")
 		must(t, again, err)
 	}
 	if len(k.sent) != 1 || k.state(t) != "sent" {
@@ -201,7 +201,6 @@ func TestSend_WhatCannotGoSaysWhy(t *testing.T) {
 		"no address":      {events.SubscriberDetails{}, func(*kit) {}, "failed no_address"},
 		"broken template": {phone(), func(k *kit) { k.delivery.Templates = broken }, "failed template_broken"},
 		"no gateway":      {phone(), func(k *kit) { k.delivery.Gateways = nil }, "failed no_gateway"},
-		"gateway down":    {phone(), func(k *kit) { k.down = true }, "failed gateway_failed"},
 		"too late":        {phone(), func(k *kit) { k.clock.Advance(9 * time.Hour) }, "dropped expired"},
 		"not true":        {phone(), func(k *kit) { k.args.Template = events.NoticeGarden }, "dropped no_longer_true"},
 	} {
@@ -209,7 +208,7 @@ func TestSend_WhatCannotGoSaysWhy(t *testing.T) {
 			t.Parallel()
 			k := newKit(t, c.details)
 			c.change(k)
-			again, err := k.send(t, "one", true)
+			again, err := k.send(t, "one")
 			must(t, again, err)
 			if got := k.state(t); got != c.want || len(k.sent) > 0 {
 				t.Errorf("%s, sent %v, want %s", got, k.sent, c.want)
@@ -218,18 +217,44 @@ func TestSend_WhatCannotGoSaysWhy(t *testing.T) {
 	}
 }
 
+// TestSend_IsTriedUntilTheGatewayTakesItOrItsMomentIsOver: however many attempts that makes.
+func TestSend_IsTriedUntilTheGatewayTakesItOrItsMomentIsOver(t *testing.T) {
+	t.Parallel()
+	for back, want := range map[bool]string{true: "sent", false: "failed gateway_failed"} {
+		k := newKit(t, phone())
+		k.down = true
+		for range 15 {
+			if _, err := k.send(t, "one"); !errors.Is(err, errDown) {
+				t.Fatalf("failure %v", err)
+			}
+			k.clock.Advance(30 * time.Minute)
+		}
+		if s := k.state(t); s != "sending" {
+			t.Errorf("state %s", s)
+		}
+		if k.down = !back; !back {
+			k.clock.Advance(time.Hour)
+		}
+		again, err := k.send(t, "one")
+		must(t, again, err)
+		if got := k.state(t); got != want || len(k.sent) == 1 != back {
+			t.Errorf("%s, sent %v, want %s", got, k.sent, want)
+		}
+	}
+}
+
 func TestSend_WaitsForTheMorningAndGoesByEmailWithoutAPhone(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, events.SubscriberDetails{Email: personal.Of("amina@example.com")})
 	k.clock.Advance(10 * time.Hour) // 22:00 in Nairobi
 	k.args.Until = noon.Add(48 * time.Hour)
-	again, err := k.send(t, "one", false)
+	again, err := k.send(t, "one")
 	morning := time.Date(2026, 3, 5, 5, 0, 0, 0, time.UTC)
 	if err != nil || !again.Equal(morning) || k.state(t) != "queued" {
 		t.Fatalf("again %v, %v", again, err)
 	}
 	k.clock.Advance(morning.Sub(k.clock.Now()))
-	again, err = k.send(t, "one", false)
+	again, err = k.send(t, "one")
 	must(t, again, err)
 	if len(k.sent) != 1 || k.sent[0].Channel != events.ChannelEmail || k.sent[0].Subject == "" {
 		t.Errorf("sent %+v", k.sent)
