@@ -11,6 +11,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
@@ -40,6 +41,7 @@ type SystemAPI struct {
 	Projections func() []runner.Status
 	Breakers    func() []BreakerState
 	Logger      *slog.Logger
+	away        []loop.Outage // of Checks, for the log
 }
 
 // probeLimit bounds one readiness check.
@@ -92,6 +94,7 @@ type rebuildProgress struct {
 
 // Routes lists the endpoints.
 func (a SystemAPI) Routes() []Route {
+	a.away = make([]loop.Outage, len(a.Checks))
 	return []Route{
 		{
 			Method: http.MethodGet, Path: "/healthz", Hosts: OnEvery, Access: AccessPublic,
@@ -124,8 +127,8 @@ func (a SystemAPI) ready(ctx context.Context, c *Call) error {
 	defer cancel()
 	results := make([]checkResult, len(a.Checks))
 	var wait sync.WaitGroup
-	for i, check := range a.Checks {
-		wait.Go(func() { results[i] = a.probe(ctx, check) })
+	for i := range a.Checks {
+		wait.Go(func() { results[i] = a.probe(ctx, i) })
 	}
 	wait.Wait()
 	status, out := http.StatusOK, readyResponse{Status: "ready", Checks: map[string]checkResult{}}
@@ -155,25 +158,42 @@ func SendAwaited(w http.ResponseWriter, r *http.Request, dependency, detail stri
 }
 
 // probe runs one check. It does not wait for a check that ignores its deadline.
-func (a SystemAPI) probe(ctx context.Context, check Check) checkResult {
+func (a SystemAPI) probe(ctx context.Context, i int) checkResult {
 	answer := make(chan error, 1)
-	go func() { answer <- check.Probe(ctx) }()
+	go func() { answer <- a.Checks[i].Probe(ctx) }()
 	var err error
 	select {
 	case err = <-answer:
 	case <-ctx.Done():
 		err = ctx.Err()
 	}
+	a.tell(ctx, i, err)
 	if err == nil {
 		return checkResult{Status: "up"}
 	}
-	a.Logger.LogAttrs(ctx, slog.LevelWarn, "readiness check failed", slog.String("check", check.Name),
-		slog.String("error", err.Error()))
 	var f *failure.Error
 	if errors.As(err, &f) {
 		return checkResult{Status: "down", Detail: f.Message}
 	}
 	return checkResult{Status: "down"}
+}
+
+// tell writes to the log what has changed, and once a minute what stays down: anybody may ask, and as often as he
+// likes. A caller who has gone says nothing about a check.
+func (a SystemAPI) tell(ctx context.Context, i int, err error) {
+	check := slog.String("check", a.Checks[i].Name)
+	if err == nil {
+		if a.away[i].Ended() {
+			a.Logger.LogAttrs(ctx, slog.LevelInfo, "readiness check passes again", check)
+		}
+		return
+	}
+	if errors.Is(ctx.Err(), context.Canceled) {
+		return
+	}
+	if tell, _ := a.away[i].Failed(); tell {
+		a.Logger.LogAttrs(ctx, slog.LevelWarn, "readiness check failed", check, slog.String("error", err.Error()))
+	}
 }
 
 // projections shows every read model, with error texts on the root host only.

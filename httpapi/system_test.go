@@ -88,6 +88,49 @@ func TestReady_StrangersLearnOnlyWhetherItIsReady(t *testing.T) {
 	}
 }
 
+// TestReady_TellsTheLogWhatHasChangedOnly: anybody may ask, as often as he likes.
+func TestReady_TellsTheLogWhatHasChangedOnly(t *testing.T) {
+	t.Parallel()
+	var log strings.Builder
+	var fault error
+	asked := func(context.Context) error { return fault }
+	a := system([]httpapi.Check{{Name: "database", Probe: asked}, {Name: "log", Probe: asked}})
+	a.Logger = slog.New(slog.NewTextHandler(&log, nil))
+	k := apitest.New(t, nil, a.Routes())
+	for _, c := range []struct {
+		fault error
+		line  string
+	}{
+		{nil, ""}, {errors.New("it hangs"), "level=WARN msg=\"readiness check failed\" check=database"},
+		{nil, "level=INFO msg=\"readiness check passes again\" check=database"},
+		{errors.New("it hangs"), "error=\"it hangs\""},
+	} {
+		log.Reset()
+		fault = c.fault
+		for range 50 {
+			k.Do(t, apitest.Request{Path: "/readyz"})
+		}
+		if got := log.String(); strings.Count(got, "\n") != 2*min(len(c.line), 1) || !strings.Contains(got, c.line) {
+			t.Errorf("%v, log:\n%s", c.fault, got)
+		}
+	}
+}
+
+// TestReady_ACallerWhoLeavesSaysNothingAboutACheck: it fails for him alone.
+func TestReady_ACallerWhoLeavesSaysNothingAboutACheck(t *testing.T) {
+	t.Parallel()
+	var log strings.Builder
+	a := system([]httpapi.Check{{Name: "database", Probe: func(ctx context.Context) error { return ctx.Err() }}})
+	a.Logger = slog.New(slog.NewTextHandler(&log, nil))
+	k := apitest.New(t, nil, a.Routes())
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	k.Server.ServeHTTP(httptest.NewRecorder(), from("203.0.113.9:4711", nil).WithContext(gone))
+	if log.Len() > 0 {
+		t.Error(log.String())
+	}
+}
+
 // from is a request for /readyz from an address, with headers.
 func from(address string, header map[string]string) *http.Request {
 	r := httptest.NewRequest(http.MethodGet, "/readyz", nil)
