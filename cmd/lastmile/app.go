@@ -68,6 +68,7 @@ type App struct {
 	ran              bool                    // before, with this DATA_DIR and this platform key
 	awaits           atomic.Pointer[awaited] // what the start waits for; nil = nothing
 	again            *awaited                // why the last start failed that this one repeats; nil = there was none
+	steps            *startSteps             // of the start
 	runtime          runtimeFile
 }
 
@@ -120,7 +121,7 @@ func StartApp(ctx context.Context, cfg Config, r roles, logger *slog.Logger, opt
 func newApp(cfg Config, r roles, logger *slog.Logger, opts appOptions) *App {
 	a := &App{
 		cfg: cfg, roles: r, clock: opts.clock, logger: logger, life: newLifecycle(logger),
-		metrics: prometheus.NewRegistry(), providerHosts: map[string]string{},
+		metrics: prometheus.NewRegistry(), providerHosts: map[string]string{}, steps: newStartSteps(logger),
 	}
 	a.startedAt = a.clock.Now()
 	a.dialRouter, a.betweenSteps = opts.dialRouter, opts.betweenSteps
@@ -147,7 +148,6 @@ func (a *App) enter(ctx context.Context, pause *loop.Backoff) (err error) {
 	if err := a.listen(ctx); err != nil || a.again == nil {
 		return err
 	}
-	a.await(nil)
 	if !pause.Wait(ctx) {
 		return errInterrupted
 	}
@@ -156,14 +156,18 @@ func (a *App) enter(ctx context.Context, pause *loop.Backoff) (err error) {
 
 // start runs the steps after enter.
 func (a *App) start(ctx context.Context, opts appOptions) error {
+	defer a.steps.watch(ctx)()
 	var err error
 	if a.storage, err = openStorage(ctx, a.cfg, a.clock, a.life, a.storageMode(opts)); err != nil {
 		return err
 	}
 	a.proveRan(ctx)
+	a.steps.begin("postgres", "beginning to watch whether the database takes writes")
 	if err := a.watchWrites(ctx); err != nil {
 		return err
 	}
+	a.steps.watched(func() error { return a.probeWrites(ctx) })
+	a.steps.begin("start", "preparing read models, processes and jobs")
 	if a.engines, err = startEngines(ctx, a.storage, a.clock, a.life, a.roles, &a.gates.jobs); err != nil {
 		return err
 	}
@@ -175,10 +179,12 @@ func (a *App) start(ctx context.Context, opts appOptions) error {
 	if err := a.startProvider(ctx); err != nil {
 		return err
 	}
+	a.steps.begin("start", "filling the memory that answers requests and sign-ins")
 	areas, err := a.wireAreas(ctx)
 	if err != nil {
 		return err
 	}
+	a.steps.begin("start", "starting jobs and processes")
 	if err := a.startWork(ctx); err != nil {
 		return err
 	}
@@ -189,7 +195,9 @@ func (a *App) start(ctx context.Context, opts appOptions) error {
 		return err
 	}
 	a.showMetrics(ctx)
+	a.steps.begin("start", "waiting for read models that are behind")
 	a.awaitReadModels(ctx)
+	a.steps.begin("start", "opening the doors")
 	a.openGarden(ctx)
 	if err := a.serve(ctx, areas); err != nil {
 		return err
@@ -231,12 +239,12 @@ func (a *App) startWork(ctx context.Context) error {
 func (a *App) storageMode(opts appOptions) storageMode {
 	return storageMode{
 		node: a.roles.has(roleEventStore), patient: !opts.demo, awaits: a.ran,
-		awaitsStore: !opts.demo, awaiting: a.await, opened: a.startPresence, passwords: opts.passwords,
+		awaitsStore: !opts.demo, awaiting: a.await, steps: a.steps, opened: a.startPresence, passwords: opts.passwords,
 	}
 }
 
-// await notes what the start waits for, for /readyz. While it waits for nothing, a start that is tried again tells why.
-func (a *App) await(what *awaited) { a.awaits.Store(cmp.Or(what, a.again)) }
+// await notes what the start waits for, for /readyz.
+func (a *App) await(what *awaited) { a.awaits.Store(what) }
 
 // catchUpPatience is how long the start waits for read models that are behind. After it they are served as they are.
 const catchUpPatience = 10 * time.Second
@@ -407,9 +415,10 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	d.starting.ServeHTTP(w, r)
 }
 
-// notReady answers 503 with Retry-After, and /readyz with what the start waits for.
+// notReady answers 503 with Retry-After, and /readyz with what the start waits for: what it knows that it waits for, a
+// step that takes long, or why it is tried again.
 func (a *App) notReady(w http.ResponseWriter, r *http.Request) {
-	if what := a.awaits.Load(); what != nil && r.URL.Path == "/readyz" {
+	if what := cmp.Or(a.awaits.Load(), a.steps.slow(), a.again); what != nil && r.URL.Path == "/readyz" {
 		httpapi.SendAwaited(w, r, what.part, what.why)
 		return
 	}

@@ -45,10 +45,13 @@ func (eventstoreCommand) Run(ctx context.Context, p program) error {
 
 // eventstoreAlone starts the node and what it needs.
 func eventstoreAlone(ctx context.Context, cfg Config, l *lifecycle) (*storage, error) {
-	s := &storage{}
-	if err := s.openDatabase(ctx, cfg, l, storageMode{patient: true, awaits: true}, runtimeFile{}); err != nil {
+	s, at := &storage{}, newStartSteps(l.logger)
+	defer at.watch(ctx)()
+	mode := storageMode{patient: true, awaits: true, steps: at}
+	if err := s.openDatabase(ctx, cfg, l, mode, runtimeFile{}); err != nil {
 		return nil, err
 	}
+	at.begin("postgres", "opening the event store")
 	return s, s.startNode(ctx, cfg, clock.System(), l)
 }
 

@@ -47,6 +47,7 @@ type storageMode struct {
 	// event store of EVENTSTORE_URL. awaiting is told what is waited for, and nil afterwards; nil = nobody.
 	awaits, awaitsStore bool
 	awaiting            func(*awaited)
+	steps               *startSteps   // is told what the opening does; nil = nobody is
 	patience            time.Duration // for every other event store; 0 = storePatience
 	// opened is called as soon as there are database and vault; nil = nobody is.
 	opened    func(context.Context, *vault.Vault) error
@@ -67,6 +68,7 @@ func openStorage(ctx context.Context, cfg Config, c clock.Clock, l *lifecycle, m
 	if err != nil {
 		return nil, err
 	}
+	mode.steps.begin("postgres", "opening the vault")
 	s.vault, err = vault.Open(ctx, vault.Config{
 		DB: s.db, Keyring: ring, Clock: c, Logger: l.logger, Argon2: mode.passwords,
 	})
@@ -81,6 +83,7 @@ func openStorage(ctx context.Context, cfg Config, c clock.Clock, l *lifecycle, m
 			return nil, err
 		}
 	}
+	mode.steps.begin(storePart(cfg), "opening the event store")
 	storeURL, err := s.openLog(ctx, cfg, c, l, mode, running)
 	if err != nil {
 		return nil, err
@@ -98,6 +101,14 @@ func openStorage(ctx context.Context, cfg Config, c clock.Clock, l *lifecycle, m
 		storeURL = "" // nothing in it can be wrong
 	}
 	return s, awaitStore(ctx, s.store, storeURL, l.logger, mode)
+}
+
+// storePart is the part that the event store needs: that of this program is in the database.
+func storePart(cfg Config) string {
+	if cfg.EventStoreURL == "" {
+		return "postgres"
+	}
+	return "eventstore"
 }
 
 // findRunning reads the runtime file of a running program; the zero value when no program answers.
@@ -131,6 +142,7 @@ func (s *storage) openDatabase(
 		target = running.Database
 	}
 	if target == "" {
+		mode.steps.begin("postgres", "starting the private PostgreSQL")
 		cluster, err := postgres.StartCluster(ctx, postgres.ClusterConfig{
 			DataDir: cfg.DataDir, Patient: mode.patient, Logger: l.logger,
 		})
@@ -148,6 +160,7 @@ func (s *storage) openDatabase(
 		})
 		target = cluster.URL()
 	}
+	mode.steps.begin("postgres", "connecting to the database")
 	pause := retrying()
 	db, err := s.connect(ctx, cfg, l, target, mode.awaits)
 	for mode.awaits && err != nil && passing(err) != nil {
