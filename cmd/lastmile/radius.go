@@ -60,6 +60,7 @@ func (a *App) startRadius(ctx context.Context) error {
 	p.directory = directory.New(directory.Config{
 		ClassKey: a.storage.vault.Key(secrets.Classes), Sessions: p.live, Refusals: p.refusals,
 		Development: !a.cfg.Production(), Vouchers: a.voucherCodes(), Guessing: a.warnOfGuessing,
+		Clock: a.clock,
 		SetNAS: func(list []*radius.NAS) {
 			if p.server != nil {
 				p.server.SetNAS(list)

@@ -152,7 +152,7 @@ func (k *kit) serve() {
 	t.Helper()
 	var server *radius.Server
 	k.dir = directory.New(directory.Config{
-		ClassKey: []byte("key"), SetNAS: func(list []*radius.NAS) { server.SetNAS(list) },
+		ClassKey: []byte("key"), Clock: k.clock, SetNAS: func(list []*radius.NAS) { server.SetNAS(list) },
 	})
 	k.recorder = telemetry.NewRecorder(telemetry.Config{
 		Store: k.store, SpoolDir: t.TempDir(), Directory: telemetry.Directory{Resolve: k.resolve, Zone: k.dir.Zone},

@@ -14,6 +14,7 @@ import (
 	"layeh.com/radius/rfc2865"
 
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
 	"github.com/lastmile-isp/lastmile/internal/vouchers"
@@ -30,6 +31,7 @@ type Config struct {
 	// Guessing is told about a router where many wrong codes are tried, at most every ten minutes; nil = nobody. It
 	// must not block.
 	Guessing func(nas *radius.NAS)
+	Clock    clock.Clock // tells that vouchers are over for sure, and may be forgotten
 	// Development accepts the management address of a router as its source address too.
 	Development bool
 	// SetNAS is told all routers soon after a change; nil = nobody. It must not call the directory.
@@ -78,12 +80,15 @@ func New(cfg Config) *Directory {
 	if cfg.Refusals == nil {
 		cfg.Refusals = NewRefusals()
 	}
+	if cfg.Clock == nil {
+		cfg.Clock = clock.System()
+	}
 	return &Directory{
 		cfg: cfg, left: map[id.Organization]bool{}, secrets: newWanted(), services: map[id.Subscription]*service{},
 		former: map[id.Subscription]former{}, traces: newTraces(),
 		bySubscriber: map[id.Subscriber]*subscriber{}, byName: map[login]*service{}, byMAC: map[device][]*service{},
 		terms: map[version]*events.PlanTerms{}, organizations: map[id.Organization]*time.Location{},
-		vouchers: newVoucherBook(), passwords: newTrials(),
+		vouchers: newVoucherBook(cfg.Clock), passwords: newTrials(),
 	}
 }
 

@@ -97,6 +97,7 @@ func newKit(t *testing.T, s *safe, history ...events.Event) *kit {
 	k.sessions = telemetry.NewLive(telemetry.LiveConfig{Clock: k.clock, SilentAfter: time.Hour})
 	k.dir = directory.New(directory.Config{
 		ClassKey: []byte("key"), Refusals: k.refusals, Sessions: k.sessions, Development: true, Vouchers: codes,
+		Clock: k.clock,
 		SetNAS: func(list []*radius.NAS) {
 			k.server.SetNAS(list)
 			k.told <- list

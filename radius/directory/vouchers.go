@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/fair"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
@@ -55,9 +56,10 @@ type move struct {
 }
 
 // voucherBook has all vouchers. Unused ones take an entry of a map and nothing more, and so do those that ended a while
-// ago. Safe for concurrent use; its lock
-// is held for short moments only, because sockets wait for it.
+// ago. Safe for concurrent use; its lock is held for short moments only, because sockets wait for it.
 type voucherBook struct {
+	clock clock.Clock
+
 	mu      sync.Mutex
 	batches map[id.VoucherBatch]*voucherBatch
 	terms   map[version]voucherTerms
@@ -65,7 +67,7 @@ type voucherBook struct {
 	used    map[id.Voucher]*voucher
 	ended   map[id.Voucher]endedVoucher    // of used ones, a while ago
 	byMAC   map[device]*voucher            // with which a device signed in last, also if it has lost it since
-	swept   time.Time                      // when those that had ended were last shortened and forgotten
+	passed  clock.Passed                   // by which those that have ended are shortened and forgotten
 	guesses guesses[id.Device]             // wrong codes at routers
 	waiting map[id.Voucher][]VoucherSignIn // to be recorded, the oldest of each voucher first; never an empty list
 	ready   fair.Rota[id.Voucher]          // those that wait and that a recorder may try now
@@ -79,9 +81,9 @@ type voucherBook struct {
 }
 
 // newVoucherBook makes an empty book.
-func newVoucherBook() *voucherBook {
+func newVoucherBook(machine clock.Clock) *voucherBook {
 	return &voucherBook{
-		batches: map[id.VoucherBatch]*voucherBatch{}, unused: map[id.Voucher]*voucherBatch{},
+		clock: machine, batches: map[id.VoucherBatch]*voucherBatch{}, unused: map[id.Voucher]*voucherBatch{},
 		terms: map[version]voucherTerms{}, used: map[id.Voucher]*voucher{}, ended: map[id.Voucher]endedVoucher{},
 		byMAC: map[device]*voucher{}, guesses: guesses[id.Device]{},
 		waiting: map[id.Voucher][]VoucherSignIn{}, trying: map[id.Organization]int{},

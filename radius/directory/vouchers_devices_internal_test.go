@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/radius"
 )
@@ -13,7 +14,7 @@ import (
 func TestVoucherBook_KnowsABoundedNumberOfDevicesOfAVoucher(t *testing.T) {
 	t.Parallel()
 	const moves = 50
-	b, nas := newVoucherBook(), id.New[id.Device]()
+	b, nas := newVoucherBook(clock.System()), id.New[id.Device]()
 	batch := &voucherBatch{id: id.New[id.VoucherBatch](), org: id.New[id.Organization]()}
 	u := &voucher{id: id.New[id.Voucher](), batch: batch}
 	b.used[u.id] = u
@@ -33,7 +34,7 @@ func TestVoucherBook_KnowsABoundedNumberOfDevicesOfAVoucher(t *testing.T) {
 		t.Errorf("%d devices are known", len(b.byMAC))
 	}
 	u.ends = at
-	b.sweep(at.Add(2 * keepUsed))
+	b.forget(at.Add(2 * keepUsed))
 	if len(b.used)+len(b.byMAC) > 0 {
 		t.Errorf("after the sweep: %d vouchers, %d devices", len(b.used), len(b.byMAC))
 	}

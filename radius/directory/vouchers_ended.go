@@ -5,11 +5,13 @@ import (
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/projections/access/entitlement"
 	"github.com/lastmile-isp/lastmile/radius"
 )
 
-// How long vouchers that are used up or void are remembered (docs/rules/access-vouchers.md#batches): all of them while
-// routers may report their sessions, and then what tells a sign-in why it is refused and a session whose it is.
+// How long vouchers that are used up or void are remembered at least (docs/rules/access-vouchers.md#batches): all of
+// them while routers may report their sessions, and then what tells a sign-in why it is refused and a session whose it
+// is.
 const (
 	keepWhole = 7 * 24 * time.Hour
 	keepUsed  = 30 * 24 * time.Hour
@@ -19,9 +21,10 @@ const (
 // Instants are in nanoseconds since 1970.
 type endedVoucher struct {
 	batch *voucherBatch
-	first int64 // of the first sign-in; 0 = none is known
-	over  int64 // first instant at which it gave nothing any more
-	last  int64 // when the device that has it signed in first; 0 = never
+	first int64               // of the first sign-in; 0 = none is known
+	over  int64               // first instant at which it gave nothing any more
+	last  int64               // when the device that has it signed in first; 0 = never
+	used  *entitlement.CapUse // counts again where it turns out that it has not ended
 	mac   radius.MAC
 	void  bool
 }
@@ -30,7 +33,7 @@ type endedVoucher struct {
 func (u *voucher) shorten() endedVoucher {
 	return endedVoucher{
 		batch: u.batch, first: nanoseconds(u.first), over: nanoseconds(u.over()), last: nanoseconds(u.last),
-		mac: u.mac, void: u.void(),
+		used: u.used, mac: u.mac, void: u.void(),
 	}
 }
 
@@ -38,6 +41,7 @@ func (u *voucher) shorten() endedVoucher {
 func (e endedVoucher) voucher(v id.Voucher) *voucher {
 	u := &voucher{
 		id: v, batch: e.batch, mac: e.mac, first: instant(e.first), ends: instant(e.over), last: instant(e.last),
+		used: e.used,
 	}
 	if u.recorded, u.queued, u.noted = u.last, u.last, u.last; e.void {
 		u.voided = u.ends
@@ -70,8 +74,8 @@ func (b *voucherBook) whole(v id.Voucher) *voucher {
 	return b.used[v]
 }
 
-// asOf finds the same for a sign-in at an instant. One that had ended by the time of the log and has not by this one,
-// because a clock was wrong, goes on; others stay what they are.
+// asOf finds the same for a sign-in at an instant. One that had ended by all clocks for a day and has not by this one,
+// because they were wrong, goes on; others stay what they are.
 func (b *voucherBook) asOf(v id.Voucher, at time.Time) *voucher {
 	if e, ended := b.ended[v]; ended && at.UnixNano() >= e.over {
 		return e.voucher(v)
@@ -88,12 +92,15 @@ func (b *voucherBook) reported(pass voucherPass) *voucher {
 	return b.whole(pass.voucher)
 }
 
-// sweep shortens and forgets, once a day of the log's time, the vouchers that were used up or voided before.
-func (b *voucherBook) sweep(now time.Time) {
-	if now.Sub(b.swept).Abs() < 24*time.Hour {
-		return
+// sweep shortens and forgets, once a day, the vouchers that are over for sure. It is told when an event was recorded.
+func (b *voucherBook) sweep(recorded time.Time) {
+	if now, ok := b.passed.Look(recorded, b.clock.Now()); ok {
+		b.forget(now)
 	}
-	b.swept = now
+}
+
+// forget shortens and forgets the vouchers that were used up or voided long enough before an instant.
+func (b *voucherBook) forget(now time.Time) {
 	ended := make(map[id.Voucher]endedVoucher, len(b.ended)) // a map keeps the room of what is deleted
 	for v, e := range b.ended {
 		if now.Sub(instant(e.over)) < keepUsed {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
@@ -55,7 +56,10 @@ func TestVouchers_WhatHasEndedIsKnownForAMonth(t *testing.T) {
 		}
 	}
 	k.accepted(typed(laptop, v.codes[unused]))
-	reaches(k.dir, noon.AddDate(0, 2, 0))
+	for _, day := range []int{60, 61} {
+		k.clock.Set(noon.AddDate(0, 0, day))
+		reaches(k.dir, k.clock.Now())
+	}
 	k.refused(typed(phone, v.codes[used]), directory.CodeUnknownUser)
 	if _, known := k.dir.Holder(v.org, rfc2865.Class_Get(answer), "any", noon); known {
 		t.Error("the session is known after two months")
@@ -80,29 +84,77 @@ func TestVouchers_ASaleIsRecordedHoweverLongAgoTheVoidingWas(t *testing.T) {
 	k.refused(typed(phone, v.codes[0]), directory.CodeVoucherVoid)
 }
 
-// TestVouchers_AClockThatWasAheadEndsNone: a program whose clock is days ahead records something, and is put right.
-func TestVouchers_AClockThatWasAheadEndsNone(t *testing.T) {
+// TestVouchers_AClockThatWasAheadTakesNoneAway: somebody whose clock is ahead, this program too or another one alone,
+// records something, and the clock is put right. A program that starts then reads the same log.
+func TestVouchers_AClockThatWasAheadTakesNoneAway(t *testing.T) {
 	t.Parallel()
-	s := newSafe()
-	v, history := sell(s, calendar.Day, 1)
-	k := newKit(t, s, history...)
-	k.accepted(typed(phone, v.codes[0]))
-	k.apply(redeemed(k.recorded(1)[0]))
-	reaches(k.dir, noon.AddDate(0, 0, 10))
-	k.clock.Advance(time.Hour)
-	for _, mac := range []string{phone, laptop} {
-		answer, _ := k.accepted(typed(mac, v.codes[0]))
-		if got := rfc2865.SessionTimeout_Get(answer); got != 23*3600 {
-			t.Errorf("%d seconds are left", got)
+	for _, ahead := range []int{10, 120} {
+		s := newSafe()
+		v, history := sell(s, calendar.Day, 1)
+		k := newKit(t, s, history...)
+		k.accepted(typed(phone, v.codes[0]))
+		sold := redeemed(k.recorded(1)[0])
+		k.apply(sold)
+		reaches(k.dir, noon)
+		restarted := newKit(t, s, append(history, sold)...)
+		for day := range 3 { // here a wrong clock is right again before the day is over
+			wrong := noon.AddDate(0, 0, ahead+day)
+			restarted.clock.Set(noon.Add(time.Hour))
+			reaches(restarted.dir, wrong)
+			if day == 0 {
+				k.clock.Set(wrong)
+				reaches(k.dir, wrong)
+				k.refused(typed(phone, v.codes[0]), directory.CodeVoucherUsed)
+			}
+		}
+		k.clock.Set(noon.Add(time.Hour))
+		for _, k := range []*kit{k, restarted} {
+			reaches(k.dir, noon.Add(time.Hour))
+			for _, mac := range []string{phone, laptop} {
+				answer, _ := k.accepted(typed(mac, v.codes[0]))
+				if got := rfc2865.SessionTimeout_Get(answer); got != 23*3600 {
+					t.Errorf("%d days ahead: %d seconds are left", ahead, got)
+				}
+			}
 		}
 	}
+}
+
+// TestVouchers_AClockThatWasAheadForDaysTakesNoCapAway: this program takes a voucher that is in use for one that ended
+// a while ago. When the clock is put right, it goes on as it was.
+func TestVouchers_AClockThatWasAheadForDaysTakesNoCapAway(t *testing.T) {
+	t.Parallel()
+	s := newSafe()
+	v, history := sell(s, calendar.Day, 2)
+	made, _ := history[len(history)-2].(events.VoucherBatchMade)
+	made.Terms.Access.Cap = events.Cap{Bytes: 1000, Period: "month", Then: events.CapStop}
+	history[len(history)-2] = made
+	k := newKit(t, s, history...)
+	const stopped, free = 0, 1
+	k.accepted(typed(phone, v.codes[stopped]))
+	k.accepted(typed(laptop, v.codes[free]))
+	for _, in := range k.recorded(2) {
+		k.apply(redeemed(in))
+	}
+	k.apply(events.CapReached{
+		UsageSubject: events.VoucherUsage(v.org, v.subject(stopped).VoucherID),
+		CapPeriod:    events.CapPeriod{Period: "month", ResetsAt: noon.AddDate(0, 1, 0)}, At: noon,
+	})
+	for _, day := range []int{10, 12} {
+		k.clock.Set(noon.AddDate(0, 0, day))
+		reaches(k.dir, k.clock.Now())
+	}
+	k.clock.Set(noon.Add(time.Hour))
+	k.refused(typed(phone, v.codes[stopped]), directory.CodeCapReached)
+	k.accepted(typed(laptop, v.codes[free]))
 }
 
 // TestMemory_EndedVouchersStaySmall is serial, because it measures the heap. Vouchers are made in small batches, of a
 // plan that changes often, and used up.
 func TestMemory_EndedVouchersStaySmall(t *testing.T) { //nolint:paralleltest // measures the heap
 	const weeks, batches, most = 24, 400, 2_400_000
-	d, org, plan := directory.New(directory.Config{}), id.New[id.Organization](), id.New[id.Plan]()
+	d, org, plan := directory.New(directory.Config{Clock: clock.NewManual(noon.AddDate(1, 0, 0))}),
+		id.New[id.Organization](), id.New[id.Plan]()
 	before := heap()
 	for n := range weeks * batches {
 		now := noon.Add(time.Duration(n) * (7 * 24 * time.Hour / batches))

@@ -11,6 +11,7 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
@@ -57,7 +58,7 @@ func newLife(t *rapid.T) *life {
 
 // restart gives a server nothing but the log; what waited to be recorded is lost.
 func (l *life) restart(server int) {
-	d := New(Config{ClassKey: []byte("key")})
+	d := New(Config{ClassKey: []byte("key"), Clock: clock.NewManual(l.now)})
 	for _, e := range l.made {
 		d.Apply(events.Envelope{Event: e, Meta: events.Metadata{At: l.now}})
 	}
@@ -83,14 +84,12 @@ func (l *life) decide(c commands.VoucherCommand) {
 	}
 }
 
-// shorten lets a server keep little of the voucher when it ends until tomorrow, as after something was recorded by a
-// program whose clock was ahead.
+// shorten lets a server keep little of the voucher when it ends until tomorrow, as when all clocks are ahead for days.
 func (l *life) shorten(server int) {
 	b := l.servers[server].vouchers
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.swept = time.Time{}
-	b.sweep(l.now.Add(keepWhole + 24*time.Hour))
+	b.forget(l.now.Add(keepWhole + 24*time.Hour))
 }
 
 // record records what waits at a server.

@@ -24,5 +24,8 @@ func (x Explanations) UnreportedForTest(ctx context.Context, out *Explanation, w
 	x.unreported(ctx, out, who)
 }
 
+// Lines is the number of subscriptions and vouchers that the meter follows.
+func (m *Meter) Lines() int { return len(m.lines) }
+
 // Batches is the number of batches of vouchers of which the meter knows the cap.
 func (m *Meter) Batches() int { return len(m.caps) }

@@ -40,7 +40,7 @@ type Meter struct {
 	mu     sync.Mutex
 	lines  map[id.Subscription]*meterLine
 	caps   map[id.VoucherBatch]*batchCap // of the batches that have one, until all their vouchers are known
-	swept  time.Time                     // when vouchers that have ended were last forgotten
+	passed clock.Passed                  // by which vouchers that have ended are forgotten
 	zones  map[id.Organization]*time.Location
 	wanted map[id.Subscription]bool   // to be counted
 	turns  fair.Rota[id.Subscription] // those that are wanted, in the order in which they are counted
@@ -100,7 +100,7 @@ func (m *Meter) Take(used []telemetry.Used) {
 			continue
 		}
 		if !line.usage.Began || string(u.Step) == line.cap.Period && line.usage.Crosses(line.cap, u.Starts, u.Bytes) {
-			m.want(u.Subscription, u.Org)
+			m.want(line)
 		}
 	}
 	m.mu.Unlock()
@@ -154,11 +154,16 @@ func (m *Meter) round(ctx context.Context) bool {
 	return true
 }
 
-// want marks a subscription to be counted, unless it is set aside. The caller holds the lock.
-func (m *Meter) want(s id.Subscription, org id.Organization) {
-	if a := m.aside[s]; !m.wanted[s] && (a == nil || !a.waits) {
+// want marks a subscription to be counted, unless it is set aside, or a voucher whose time is over. The caller holds
+// the lock.
+func (m *Meter) want(line *meterLine) {
+	s := line.subject.SubscriptionID
+	if a := m.aside[s]; m.wanted[s] || a != nil && a.waits {
+		return
+	}
+	if line.ends.IsZero() || m.cfg.Clock.Now().Before(line.ends) {
 		m.wanted[s] = true
-		m.turns.Add(org, s)
+		m.turns.Add(line.subject.OrgID, s)
 	}
 }
 

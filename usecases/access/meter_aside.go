@@ -56,7 +56,7 @@ func (m *Meter) takeBack() {
 			continue
 		}
 		if line := m.lines[s]; line != nil {
-			m.want(s, line.subject.OrgID)
+			m.want(line)
 		} else {
 			delete(m.aside, s)
 		}

@@ -51,7 +51,7 @@ func (m *Meter) Apply(e events.Envelope) {
 		}
 	case events.VoucherRedeemed:
 		cap := m.capOf(v.BatchID, e.Revision == 0) // else it was voided before
-		m.redeemed(v, cap)
+		m.redeemed(v, cap, e.Meta.At)
 	case events.VoucherVoided:
 		m.capOf(v.BatchID, !v.Redeemed)
 		delete(m.lines, id.As[id.Subscription](v.VoucherID))
@@ -78,29 +78,24 @@ func (m *Meter) capOf(batch id.VoucherBatch, first bool) events.Cap {
 	return known.Cap
 }
 
-// redeemed follows a voucher that has a cap until its end. What it used may have been told before its sign-in was
-// recorded, so it is counted once. Its first use is an event of its own, so none is wanted here.
-func (m *Meter) redeemed(v events.VoucherRedeemed, cap events.Cap) {
-	now := m.cfg.Clock.Now()
-	if now.Sub(m.swept) >= sweepEvery {
-		m.swept = now
+// redeemed follows a voucher that has a cap until it has ended for sure; those that have are forgotten. What it used
+// may have been told before its sign-in was recorded, so it is counted once. Its first use is an event of its own, so
+// none is wanted here.
+func (m *Meter) redeemed(v events.VoucherRedeemed, cap events.Cap, recorded time.Time) {
+	if now, ok := m.passed.Look(recorded, m.cfg.Clock.Now()); ok {
 		maps.DeleteFunc(m.lines, func(_ id.Subscription, l *meterLine) bool {
 			return !l.ends.IsZero() && !now.Before(l.ends)
 		})
 	}
 	subject := events.VoucherUsage(v.OrgID, v.VoucherID)
-	if cap.Bytes == 0 || !now.Before(v.EndsAt) || m.lines[subject.SubscriptionID] != nil {
+	if cap.Bytes == 0 || m.lines[subject.SubscriptionID] != nil {
 		return
 	}
-	m.lines[subject.SubscriptionID] = &meterLine{
-		subject: subject, cap: cap, usage: access.Usage{Began: true}, ends: v.EndsAt,
-	}
-	m.want(subject.SubscriptionID, v.OrgID)
+	line := &meterLine{subject: subject, cap: cap, usage: access.Usage{Began: true}, ends: v.EndsAt}
+	m.lines[subject.SubscriptionID] = line
+	m.want(line)
 	loop.Wake(m.wake)
 }
-
-// sweepEvery is the time after which vouchers that have ended are forgotten.
-const sweepEvery = time.Hour
 
 // inZone notes the zone in which an organization's days begin. When it changes, all caps are compared anew.
 func (m *Meter) inZone(org id.Organization, name string) {
@@ -170,7 +165,7 @@ func (m *Meter) toCheck() []rollup {
 	m.check = false
 	seen := map[rollup]bool{}
 	var list []rollup
-	for s, line := range m.lines {
+	for _, line := range m.lines {
 		if line.cap.Bytes == 0 {
 			continue
 		}
@@ -182,7 +177,7 @@ func (m *Meter) toCheck() []rollup {
 		}
 		recorded := line.usage.Period
 		if recorded.Period != "" && now.Before(recorded.ResetsAt) && !recorded.ResetsAt.Equal(present.ResetsAt) {
-			m.want(s, line.subject.OrgID)
+			m.want(line)
 		}
 	}
 	return list

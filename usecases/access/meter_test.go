@@ -322,3 +322,54 @@ func TestMeter_ABatchOfVouchersIsForgottenWithItsLastOne(t *testing.T) {
 		}
 	}
 }
+
+// TestMeter_AClockThatWasAheadTakesNoVouchersCapAway: a voucher is redeemed while the clock is ahead, or a program
+// starts at that time. When the clock is put right, what the vouchers in use have used counts. Those that have ended
+// are forgotten a day later.
+func TestMeter_AClockThatWasAheadTakesNoVouchersCapAway(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 3, 20, 9, 0, 0, 0, time.UTC)
+	org, batch := id.New[id.Organization](), id.New[id.VoucherBatch]()
+	redeemed := func(at time.Time) events.Envelope {
+		return events.Envelope{Meta: events.Metadata{At: at}, Event: events.VoucherRedeemed{
+			VoucherSubject: events.VoucherSubject{VoucherID: id.New[id.Voucher](), OrgID: org, BatchID: batch},
+			At:             at, EndsAt: at.AddDate(0, 0, 7),
+		}}
+	}
+	ahead := now.AddDate(0, 4, 0)
+	log := []events.Envelope{
+		{Event: events.VoucherBatchMade{BatchID: batch, OrgID: org, Count: 9, Terms: events.PlanTerms{
+			Access: events.AccessTerms{Cap: events.Cap{Bytes: 1000, Period: "month", Then: events.CapStop}},
+		}}}, redeemed(now), redeemed(ahead), redeemed(now.Add(time.Hour)),
+	}
+	first, _ := log[1].Event.(events.VoucherRedeemed)
+	voucher := id.As[id.Subscription](first.VoucherID)
+	for name, clocks := range map[string][]time.Time{
+		"meanwhile": {now, now, ahead, now}, "at the start": {ahead, ahead, ahead, ahead},
+		"elsewhere": {now, now, now, now},
+	} {
+		machine := clock.NewManual(now)
+		m := accesscases.NewMeter(accesscases.MeterConfig{Clock: machine})
+		for n, e := range log {
+			machine.Set(clocks[n])
+			m.Apply(e)
+		}
+		for !m.Next().IsZero() { // what is wanted by now
+		}
+		machine.Set(now.Add(2 * time.Hour))
+		m.Take([]telemetry.Used{{
+			Org: org, Subscription: voucher, Step: "month", Bytes: 1000,
+			Starts: calendar.On(now.AddDate(0, 0, -19), time.UTC),
+		}})
+		if got := m.Next(); got != voucher {
+			t.Errorf("%s: %s is counted", name, got)
+		}
+		for _, day := range []int{8, 10} {
+			machine.Set(now.AddDate(0, 0, day))
+			m.Apply(redeemed(machine.Now()))
+		}
+		if got := m.Lines(); got != 3 { // the two of these days, and the one that began when the clock was ahead
+			t.Errorf("%s: %d vouchers are followed", name, got)
+		}
+	}
+}
