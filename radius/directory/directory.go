@@ -96,15 +96,27 @@ func New(cfg Config) *Directory {
 func (d *Directory) Find(nas *radius.NAS, r *radius.Request) *radius.Credential {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
+	s, c := d.findService(nas, r)
+	switch {
+	case s == nil:
+		return cmp.Or(d.findVoucher(nas, r), d.findFormer(nas, r))
+	case r.MACLogin && d.heldMore(device{nas.Org, r.MAC}, s, r.At):
+		return cmp.Or(d.findVoucher(nas, r), c)
+	}
+	return c
+}
+
+// findService finds a subscription by its device or its name; nil = it is neither's. The caller holds the lock.
+func (d *Directory) findService(nas *radius.NAS, r *radius.Request) (*service, *radius.Credential) {
 	if r.MACLogin {
 		if s := d.ofMAC(device{nas.Org, r.MAC}, r.At); s != nil {
-			return s.byMAC
+			return s, s.byMAC
 		}
 	}
 	if s := d.byName[login{nas.Org, string(r.UserName)}]; s != nil {
-		return s.credential
+		return s, s.credential
 	}
-	return cmp.Or(d.findVoucher(nas, r), d.findFormer(nas, r))
+	return nil, nil
 }
 
 // ofMAC is the subscription that a device may use without a password: of several the one that gives most. The caller
@@ -265,6 +277,11 @@ func (d *Directory) Holder(org id.Organization, class []byte, username string, a
 func (d *Directory) Zone(org id.Organization) *time.Location {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
+	return d.zone(org)
+}
+
+// zone is Zone for a caller who holds the lock.
+func (d *Directory) zone(org id.Organization) *time.Location {
 	return cmp.Or(d.organizations[org], time.UTC)
 }
 

@@ -35,14 +35,14 @@ func (d *Directory) Named(org id.Organization, shown Shown, at time.Time) (id.Su
 	if s == nil {
 		s = d.byName[login{org, shown.Username}]
 	}
-	if s != nil {
+	if s != nil && !(byMAC && d.heldMore(key, s, at)) {
 		return s.owner, s.id
 	}
 	var v id.Voucher
 	var has bool
 	switch {
 	case byMAC:
-		v, has = d.vouchers.ofDevice(key)
+		v, has = d.vouchers.ofDevice(key, d.zone(org), at)
 	case shown.Hotspot:
 		v, has = d.usedVoucher(org, shown.Username)
 	}
@@ -72,13 +72,11 @@ func (d *Directory) usedVoucher(org id.Organization, code string) (id.Voucher, b
 	return v, true
 }
 
-// ofDevice finds the voucher with which a device signed in last, and reports whether the device has it still.
-func (b *voucherBook) ofDevice(key device) (id.Voucher, bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	u := b.byMAC[key]
-	if u == nil {
-		return id.Voucher{}, false
+// ofDevice finds the voucher with which a device signs in by its MAC alone, else the one with which it signed in last,
+// and reports whether the device has it still.
+func (b *voucherBook) ofDevice(key device, zone *time.Location, at time.Time) (id.Voucher, bool) {
+	if v, _ := b.held(key, zone, at); !v.IsZero() {
+		return v, true
 	}
-	return u.id, u.mac == key.mac && !u.void()
+	return b.gaveLast(key), false
 }

@@ -66,7 +66,7 @@ type voucherBook struct {
 	unused  map[id.Voucher]*voucherBatch
 	used    map[id.Voucher]*voucher
 	ended   map[id.Voucher]endedVoucher    // of used ones, a while ago
-	byMAC   map[device]*voucher            // with which a device signed in last, also if it has lost it since
+	byMAC   map[device][]*voucher          // with which a device signed in, the latest last, also those it has lost
 	passed  clock.Passed                   // by which those that have ended are shortened and forgotten
 	guesses guesses[id.Device]             // wrong codes at routers
 	waiting map[id.Voucher][]VoucherSignIn // to be recorded, the oldest of each voucher first; never an empty list
@@ -85,7 +85,7 @@ func newVoucherBook(machine clock.Clock) *voucherBook {
 	return &voucherBook{
 		clock: machine, batches: map[id.VoucherBatch]*voucherBatch{}, unused: map[id.Voucher]*voucherBatch{},
 		terms: map[version]voucherTerms{}, used: map[id.Voucher]*voucher{}, ended: map[id.Voucher]endedVoucher{},
-		byMAC: map[device]*voucher{}, guesses: guesses[id.Device]{},
+		byMAC: map[device][]*voucher{}, guesses: guesses[id.Device]{},
 		waiting: map[id.Voucher][]VoucherSignIn{}, trying: map[id.Organization]int{},
 		signal: make(chan struct{}, 1), notes: make(chan struct{}, 1),
 	}
@@ -197,14 +197,11 @@ func (b *voucherBook) moved(u *voucher, v events.VoucherMoved) {
 	u.recorded = later(u.recorded, v.At)
 }
 
-// give lets another device have a voucher: the one before can no longer sign in by its MAC alone. A void one takes no
-// device from another voucher.
+// give lets another device have a voucher: the one before can no longer sign in by its MAC alone.
 func (b *voucherBook) give(u *voucher, nas id.Device, mac radius.MAC, at time.Time) {
-	before, key := u.mac, device{u.batch.org, mac}
+	before := u.mac
 	u.nas, u.mac, u.last = nas, mac, at
-	if mac != (radius.MAC{}) && (!u.void() || b.byMAC[key] == nil) {
-		b.byMAC[key] = u
-	}
+	b.leadTo(u)
 	b.lose(u, before)
 }
 
@@ -221,9 +218,8 @@ func (b *voucherBook) leaves(u *voucher, from radius.MAC, at time.Time) {
 // lose forgets that a device had a voucher, unless the voucher knows the device still: so one voucher takes a bounded
 // number of entries, which go with it.
 func (b *voucherBook) lose(u *voucher, mac radius.MAC) {
-	key := device{u.batch.org, mac}
-	if b.byMAC[key] == u && mac != u.mac && !u.knew(mac) {
-		delete(b.byMAC, key)
+	if mac != u.mac && !u.knew(mac) {
+		b.unlead(u, mac)
 	}
 }
 

@@ -56,10 +56,8 @@ func (d *Directory) findVoucher(nas *radius.NAS, r *radius.Request) *radius.Cred
 	}
 	b := d.vouchers
 	if r.MACLogin {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		if u := b.byMAC[device{nas.Org, r.MAC}]; u != nil && u.mac == r.MAC && !u.void() {
-			return &radius.Credential{ByMAC: true, Subject: &claim{u.id}}
+		if v, _ := b.held(device{nas.Org, r.MAC}, d.zone(nas.Org), r.At); !v.IsZero() {
+			return &radius.Credential{ByMAC: true, Subject: &claim{v}}
 		}
 		return nil
 	}
@@ -154,7 +152,7 @@ func (d *Directory) admit(v id.Voucher, nas *radius.NAS, mac radius.MAC, at time
 		return admission{}, CodeVoucherVoid
 	case !at.Before(u.ends):
 		return admission{}, CodeVoucherUsed
-	case u.given(u.batch, zone, at).Access == entitlement.None:
+	case u.access(zone, at) == entitlement.None:
 		return admission{}, CodeCapReached
 	case u.mac == mac:
 		u.nas = nas.ID
@@ -232,6 +230,14 @@ func (u voucher) given(b *voucherBatch, zone *time.Location, at time.Time) entit
 		PaidUntil: u.ends, Used: u.used, Rates: b.terms.Rates, Terms: b.terms.Access, Zone: zone,
 	}}}
 	return entitlement.Of(state, later(at, u.first)).Services[0]
+}
+
+// access is how much a voucher that is not void gives at an instant.
+func (u *voucher) access(zone *time.Location, at time.Time) entitlement.Access {
+	if !at.Before(u.ends) {
+		return entitlement.None
+	}
+	return u.given(u.batch, zone, at).Access
 }
 
 // voucherGrant describes the answer to a sign-in with a voucher that gives something.

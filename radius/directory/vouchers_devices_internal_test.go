@@ -25,7 +25,7 @@ func TestVoucherBook_KnowsABoundedNumberOfDevicesOfAVoucher(t *testing.T) {
 		b.move(u, nas, mac(n-n%3/2), at.Add(time.Duration(n)*time.Hour)) // now and then back to the one before
 	}
 	for n := range moves + 1 {
-		v, has := b.ofDevice(device{batch.org, mac(n)})
+		v, has := b.ofDevice(device{batch.org, mac(n)}, time.UTC, at)
 		if known := v == u.id; known != (mac(n) == u.mac || u.knew(mac(n))) || has != (mac(n) == u.mac) {
 			t.Errorf("device %d: known %v, has it %v", n, known, has)
 		}

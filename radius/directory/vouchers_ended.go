@@ -77,10 +77,16 @@ func (b *voucherBook) whole(v id.Voucher) *voucher {
 // asOf finds the same for a sign-in at an instant. One that had ended by all clocks for a day and has not by this one,
 // because they were wrong, goes on; others stay what they are.
 func (b *voucherBook) asOf(v id.Voucher, at time.Time) *voucher {
-	if e, ended := b.ended[v]; ended && at.UnixNano() >= e.over {
+	e, ended := b.ended[v]
+	if !ended {
+		return b.used[v]
+	}
+	if at.UnixNano() >= e.over {
 		return e.voucher(v)
 	}
-	return b.whole(v)
+	u := b.whole(v)
+	b.leadTo(u)
+	return u
 }
 
 // reported finds the same for a session that is reported. What a voucher that ended a while ago had already is not
@@ -122,15 +128,6 @@ func (b *voucherBook) forget(now time.Time) {
 			b.ended[v] = u.shorten()
 		} else {
 			b.leave(u.batch)
-		}
-	}
-}
-
-// loseDevices forgets which devices had a voucher.
-func (b *voucherBook) loseDevices(u *voucher) {
-	for _, m := range append(u.moves, move{from: u.mac}) {
-		if place := (device{u.batch.org, m.from}); b.byMAC[place] == u {
-			delete(b.byMAC, place)
 		}
 	}
 }

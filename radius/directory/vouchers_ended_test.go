@@ -121,7 +121,7 @@ func TestVouchers_AClockThatWasAheadTakesNoneAway(t *testing.T) {
 }
 
 // TestVouchers_AClockThatWasAheadForDaysTakesNoCapAway: this program takes a voucher that is in use for one that ended
-// a while ago. When the clock is put right, it goes on as it was.
+// a while ago. When the clock is put right, it goes on as it was, and the device that has it signs in by its MAC.
 func TestVouchers_AClockThatWasAheadForDaysTakesNoCapAway(t *testing.T) {
 	t.Parallel()
 	s := newSafe()
@@ -147,6 +147,7 @@ func TestVouchers_AClockThatWasAheadForDaysTakesNoCapAway(t *testing.T) {
 	k.clock.Set(noon.Add(time.Hour))
 	k.refused(typed(phone, v.codes[stopped]), directory.CodeCapReached)
 	k.accepted(typed(laptop, v.codes[free]))
+	k.accepted(hotspot(laptop, laptop, laptop))
 }
 
 // TestMemory_EndedVouchersStaySmall is serial, because it measures the heap. Vouchers are made in small batches, of a
