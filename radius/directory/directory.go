@@ -31,7 +31,8 @@ type Config struct {
 	// Guessing is told about a router where many wrong codes are tried, at most every ten minutes; nil = nobody. It
 	// must not block.
 	Guessing func(nas *radius.NAS)
-	Clock    clock.Clock // tells that vouchers are over for sure, and may be forgotten
+	// Clock tells that vouchers are over for sure, and may be forgotten, and by its pace wrong guesses are forgiven.
+	Clock clock.Clock
 	// Development accepts the management address of a router as its source address too.
 	Development bool
 	// SetNAS is told all routers soon after a change; nil = nobody. It must not call the directory.
@@ -61,6 +62,7 @@ type Directory struct {
 
 	vouchers  *voucherBook // has a lock of its own, taken after mu
 	passwords *trials      // likewise
+	pace      clock.Clock  // by which tries are forgiven
 }
 
 // login names a user within an organization.
@@ -88,7 +90,7 @@ func New(cfg Config) *Directory {
 		former: map[id.Subscription]former{}, traces: newTraces(),
 		bySubscriber: map[id.Subscriber]*subscriber{}, byName: map[login]*service{}, byMAC: map[device][]*service{},
 		terms: map[version]*events.PlanTerms{}, organizations: map[id.Organization]*time.Location{},
-		vouchers: newVoucherBook(cfg.Clock), passwords: newTrials(),
+		vouchers: newVoucherBook(cfg.Clock), passwords: newTrials(), pace: clock.Pace(cfg.Clock),
 	}
 }
 

@@ -98,19 +98,19 @@ func (d *Directory) tried(q radius.Question, s *service) bool {
 	if password.IsZero() { // it cannot be proven before the vault has given it
 		return false
 	}
-	r := q.Request
+	r, at := q.Request, d.pace.Now()
 	device := cmp.Or(r.MAC.String(), string(r.CallingStation))
 	t := d.passwords
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
-	case t.slowed(s.org, password, device, r.At) || t.sprays(q.NAS.ID, r):
+	case t.slowed(s.org, password, device, at) || t.sprays(q.NAS.ID, r.MAC, at):
 		known := slices.Contains(macs, r.MAC) || d.cfg.Sessions != nil && d.cfg.Sessions.Has(s.id, r.MAC.String())
 		return !known
 	case q.Outcome == radius.WrongPassword:
-		t.add(s.org, password, device, r.At)
+		t.add(s.org, password, device, at)
 		if r.MAC != (radius.MAC{}) {
-			t.macs.add(q.NAS.ID, device, r.At, macForgive, maxGuessers)
+			t.macs.add(q.NAS.ID, device, at, macForgive, maxGuessers)
 		}
 	case device != "" && !s.owns(r):
 		s.adopt(r)
@@ -184,7 +184,7 @@ func (g guesses[K]) least(at time.Time) (least K) {
 
 // sprays reports whether a MAC has tried so many wrong passwords at a router, of whatever accounts, that it has to
 // wait. The caller holds the lock.
-func (t *trials) sprays(nas id.Device, r *radius.Request) bool {
+func (t *trials) sprays(nas id.Device, mac radius.MAC, at time.Time) bool {
 	g := t.macs[nas]
-	return g != nil && g.devices[r.MAC.String()].now(r.At, macForgive) > macTries-1
+	return g != nil && g.devices[mac.String()].now(at, macForgive) > macTries-1
 }

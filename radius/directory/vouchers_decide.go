@@ -69,7 +69,7 @@ func (d *Directory) findVoucher(nas *radius.NAS, r *radius.Request) *radius.Cred
 	u := b.used[voucher]
 	own := u != nil && u.mac == r.MAC && r.MAC != (radius.MAC{})
 	known := b.batchOf(voucher) != nil
-	slowed := b.guesses.slowed(nas.ID, r.MAC.String(), r.At)
+	slowed := b.guesses.slowed(nas.ID, r.MAC.String(), d.pace.Now())
 	b.mu.Unlock()
 	if !known || slowed && !own {
 		return nil
@@ -95,7 +95,7 @@ func (d *Directory) decideVoucher(q radius.Question, reply *radius.Reply) bool {
 		reply.Reject(CodeUnknownUser.Message())
 		return true
 	case c == nil && q.Outcome == radius.UnknownUser && atHotspot(q.Request):
-		if d.guessed(q.NAS, q.Request.MAC, q.Request.At) {
+		if d.guessed(q.NAS, q.Request.MAC) {
 			d.refuse(q, nil, CodeTooManyCodes, reply)
 			return true
 		}
@@ -103,7 +103,7 @@ func (d *Directory) decideVoucher(q radius.Question, reply *radius.Reply) bool {
 	case c == nil:
 		return false
 	case q.Outcome != radius.Verified:
-		d.guessed(q.NAS, q.Request.MAC, q.Request.At)
+		d.guessed(q.NAS, q.Request.MAC)
 		d.refuse(q, nil, proofRefusals[q.Outcome], reply)
 		return true
 	}

@@ -24,7 +24,8 @@ type tally struct {
 	at    time.Time
 }
 
-// now is the number at an instant. A clock that went back forgives nothing.
+// now is the number at an instant of the pace, which nobody sets: a clock that was ahead would make all wait until its
+// time has come.
 func (t tally) now(at time.Time, forgive time.Duration) float64 {
 	return max(0, t.count-max(0, float64(at.Sub(t.at))/float64(forgive)))
 }
@@ -77,8 +78,8 @@ func (g guesses[K]) add(key K, device string, at time.Time, forgive time.Duratio
 
 // guessed counts a wrong code, and reports whether the device was slowed down already: then nothing is counted, so that
 // waiting always helps.
-func (d *Directory) guessed(nas *radius.NAS, mac radius.MAC, at time.Time) bool {
-	b := d.vouchers
+func (d *Directory) guessed(nas *radius.NAS, mac radius.MAC) bool {
+	b, at := d.vouchers, d.pace.Now()
 	b.mu.Lock()
 	slowed, tell := b.guesses.slowed(nas.ID, mac.String(), at), false
 	if !slowed {

@@ -254,6 +254,27 @@ func TestVouchers_GuessingSlowsTheGuesserAlone(t *testing.T) {
 	k.accepted(typed("02:00:00:00:00:09", v.codes[1]))
 }
 
+// TestGuesses_AreForgivenAlsoAfterAClockThatWasAhead: wrong codes and wrong passwords that were tried at that time make
+// a device wait no longer than others do.
+func TestGuesses_AreForgivenAlsoAfterAClockThatWasAhead(t *testing.T) {
+	t.Parallel()
+	s := newSafe()
+	v, history := sell(s, calendar.Month, 1)
+	k := newKit(t, s, append(history, v.paid(noon.AddDate(1, 0, 0))...)...)
+	wrong := codes.Make(id.New[id.VoucherBatch](), "", 10)
+	k.clock.Set(noon.AddDate(0, 4, 0))
+	for _, code := range wrong {
+		k.refused(typed(phone, code), directory.CodeUnknownUser)
+		k.refused(request("amina", "guess"), directory.CodeWrongPassword)
+	}
+	k.clock.Set(noon)
+	k.refused(typed(phone, v.codes[0]), directory.CodeTooManyCodes)
+	k.refused(request("amina", "pw"), directory.CodeTooManyCodes)
+	k.clock.Advance(2 * time.Minute)
+	k.accepted(typed(phone, v.codes[0]))
+	k.accepted(request("amina", "pw"))
+}
+
 func TestVouchers_WhatWasAcceptedBeforeAKillIsRecordedByAccounting(t *testing.T) {
 	t.Parallel()
 	s := newSafe()
