@@ -129,6 +129,7 @@ func (d *Directory) inZone(org id.Organization, name string) {
 	if before == nil || before.String() == zone.String() {
 		return
 	}
+	d.rezoned[org] = d.recorded
 	for _, s := range d.services {
 		s.decided.Store(nil)
 	}

@@ -1,24 +1,47 @@
 package directory
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/projections/access/entitlement"
 )
 
-// Unchanged reports whether nothing has changed what a subscription is entitled to between two instants, neither an
-// event nor the time. A voucher changes by its use alone, which its stamp tells.
+// Unchanged reports whether nothing has changed what a subscription or a voucher is entitled to between two instants,
+// neither an event nor the time.
 func (d *Directory) Unchanged(subscription id.Subscription, since, until time.Time) bool {
-	if _, batch := d.vouchers.look(id.As[id.Voucher](subscription)); batch != nil {
-		return true
-	}
+	v, batch := d.vouchers.look(id.As[id.Voucher](subscription))
 	d.mu.RLock()
 	defer d.mu.RUnlock()
+	if batch != nil {
+		zone := cmp.Or(d.organizations[batch.org], time.UTC)
+		return d.rezoned[batch.org].Before(since) && v.unchanged(batch, zone, since, until)
+	}
 	s := d.services[subscription]
-	if s == nil || !s.touched.Before(since) {
+	if s == nil || !s.touched.Before(since) || !d.rezoned[s.org].Before(since) {
 		return false
 	}
-	next := entitlement.NextChange(d.state(s), since)
+	return nothingNext(d.state(s), since, until)
+}
+
+// unchanged reports whether nothing has changed what a voucher gives between two instants. Before its first sign-in it
+// gave the same; its cap counts anew with each period.
+func (u voucher) unchanged(b *voucherBatch, zone *time.Location, since, until time.Time) bool {
+	since = later(since, u.first)
+	cap := b.terms.Access.Cap
+	switch {
+	case u.first.IsZero() || u.void():
+		return u.voided.Before(since)
+	case u.used != nil && !u.used.Since.Before(since),
+		!cap.PeriodAt(since, zone).Same(cap.PeriodAt(until, zone)):
+		return false
+	}
+	return nothingNext(u.state(b, zone), since, until)
+}
+
+// nothingNext reports whether time alone changes nothing between two instants.
+func nothingNext(state entitlement.State, since, until time.Time) bool {
+	next := entitlement.NextChange(state, since)
 	return next.IsZero() || next.After(until)
 }

@@ -225,11 +225,15 @@ func (d *Directory) acceptVoucher(a admission, at time.Time, reply *radius.Reply
 // given decides what a voucher gives at an instant, by the same rule as for subscriptions; its cap counts as theirs do.
 // An instant before the first sign-in gives the same as the sign-in.
 func (u voucher) given(b *voucherBatch, zone *time.Location, at time.Time) entitlement.Service {
-	state := entitlement.State{Subscriptions: []entitlement.Subscription{{
+	return entitlement.Of(u.state(b, zone), later(at, u.first)).Services[0]
+}
+
+// state is the input of the decision about a voucher.
+func (u voucher) state(b *voucherBatch, zone *time.Location) entitlement.State {
+	return entitlement.State{Subscriptions: []entitlement.Subscription{{
 		Standing: entitlement.Active, Mode: events.Prepaid, CreatedAt: u.first, Since: u.first, StartsAt: u.first,
 		PaidUntil: u.ends, Used: u.used, Rates: b.terms.Rates, Terms: b.terms.Access, Zone: zone,
 	}}}
-	return entitlement.Of(state, later(at, u.first)).Services[0]
 }
 
 // access is how much a voucher that is not void gives at an instant.
