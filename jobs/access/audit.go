@@ -298,6 +298,7 @@ func (a *Auditor) known(ctx context.Context, org id.Organization, device id.Devi
 			shown := directory.Shown{Username: s.User, MAC: s.MAC, Hotspot: s.Hotspot}
 			return a.Entitled.Directory.Named(org, shown, at)
 		},
+		Voucher: func(s routerplan.ObservedSession) id.Voucher { return a.Entitled.Directory.Coded(org, s.User) },
 	}
 	var err error
 	if k.Open, err = a.Sessions.OpenAtRouter(ctx, device); err != nil {

@@ -46,7 +46,9 @@ type Known struct {
 	Wronged func(s id.Subscription, code directory.Code, refused time.Time) bool
 	// Holder finds the subscription of a session by its name and device; zero = nobody has or had them.
 	Holder func(routerplan.ObservedSession) (id.Subscriber, id.Subscription)
-	At     time.Time
+	// Voucher finds the voucher whose code is the name of a session; zero = none, nil = there are none.
+	Voucher func(routerplan.ObservedSession) id.Voucher
+	At      time.Time
 }
 
 // Found is one difference.
@@ -221,10 +223,10 @@ func (c *comparison) session(s routerplan.ObservedSession) {
 	case !s.Radius:
 		f := Found{
 			AccessDifference: events.AccessDifference{Kind: events.LocalBypass},
-			Expected:         "customers sign in by RADIUS", Actual: wayIn(s), login: login, many: true,
+			Expected:         "customers sign in by RADIUS", Actual: c.wayIn(s), login: login, many: true,
 		}
 		f.SubscriberID, f.SubscriptionID = c.k.Holder(s)
-		c.add(f, subjectName(s))
+		c.add(f, c.subjectName(s))
 	case ours(t):
 		c.entitled(s, *t, nil)
 		c.sits(s, *t, nil, login)
@@ -232,7 +234,7 @@ func (c *comparison) session(s routerplan.ObservedSession) {
 	case t == nil:
 		c.unreported(s, login)
 	default:
-		c.ofNobody(s, "RADIUS, but not this one, let in "+named(s), login)
+		c.ofNobody(s, "RADIUS, but not this one, let in "+c.named(s), login)
 	}
 }
 
@@ -246,7 +248,7 @@ func (c *comparison) ofNobody(s routerplan.ObservedSession, actual string, login
 		Expected:         "no session", Actual: actual, login: login, many: true,
 	}
 	f.SubscriberID, f.SubscriptionID = c.k.Holder(s)
-	c.add(f, subjectName(s))
+	c.add(f, c.subjectName(s))
 }
 
 // trialUser is the name that a hotspot gives the trial of a device. Only the way of the login proves one: a person can
@@ -254,19 +256,22 @@ func (c *comparison) ofNobody(s routerplan.ObservedSession, actual string, login
 func trialUser(mac string) string { return "T-" + mac }
 
 // wayIn tells how a device came in without RADIUS.
-func wayIn(s routerplan.ObservedSession) string {
+func (c *comparison) wayIn(s routerplan.ObservedSession) string {
 	switch {
 	case s.Bypass:
 		return "an ip-binding bypassed of the hotspot lets in the device " + s.MAC + " at " + s.Address
 	case s.Hotspot:
-		return "a local hotspot user let in " + named(s)
+		return "a local hotspot user let in " + c.named(s)
 	}
-	return "a local PPP secret let in " + named(s)
+	return "a local PPP secret let in " + c.named(s)
 }
 
-// named names a session for people.
-func named(s routerplan.ObservedSession) string {
+// named names a session for people. That of a voucher is named by its id: whoever has the code has the voucher.
+func (c *comparison) named(s routerplan.ObservedSession) string {
 	out := fmt.Sprintf("%q", spoken(s.User))
+	if v := c.voucher(s); !v.IsZero() {
+		out = "the voucher " + v.String()
+	}
 	if s.MAC != "" {
 		out += ", device " + s.MAC
 	}
@@ -293,12 +298,25 @@ func spoken(text string) string {
 	return string(out)
 }
 
-// subjectName tells sessions of nobody apart, and stays the same when one of them dials again.
-func subjectName(s routerplan.ObservedSession) string {
+// voucher finds the voucher whose code is the name of a session; zero = none.
+func (c *comparison) voucher(s routerplan.ObservedSession) id.Voucher {
+	if c.k.Voucher == nil {
+		return id.Voucher{}
+	}
+	return c.k.Voucher(s)
+}
+
+// subjectName tells sessions of nobody apart, and stays the same when one of them dials again. It has no code of a
+// voucher: ids are no secrets, and can be tried against all codes.
+func (c *comparison) subjectName(s routerplan.ObservedSession) string {
 	if s.Bypass {
 		return "bypass " + cmp.Or(s.MAC, s.Address)
 	}
-	return fmt.Sprint(s.Hotspot, " ", s.MAC, " ", s.User)
+	name := s.User
+	if v := c.voucher(s); !v.IsZero() {
+		name = v.String()
+	}
+	return fmt.Sprint(s.Hotspot, " ", s.MAC, " ", name)
 }
 
 // entitled compares a session of a customer with what its subscription is entitled to, and reports whether it is right.

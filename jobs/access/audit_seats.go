@@ -62,7 +62,7 @@ func (c *comparison) unheard(one seat) {
 		AccessDifference: events.AccessDifference{
 			Kind: events.UnknownSession, SubscriberID: t.SubscriberID, SubscriptionID: t.SubscriptionID,
 		},
-		Expected: "a session that is reported", Actual: "RADIUS let in " + named(one.shown) + one.silent.told,
+		Expected: "a session that is reported", Actual: "RADIUS let in " + c.named(one.shown) + one.silent.told,
 		login: one.login, byHand: unheard,
 	}, t.SubscriptionID.String())
 }
@@ -113,7 +113,7 @@ func (c *comparison) outdated(s routerplan.ObservedSession, u *unreported, reaso
 		AccessDifference: events.AccessDifference{
 			Kind: events.UnknownSession, SubscriberID: t.SubscriberID, SubscriptionID: t.SubscriptionID,
 		},
-		Expected: expected, Actual: "RADIUS let in " + named(s) + ", " + actual + u.told, session: t.ID, silent: u,
+		Expected: expected, Actual: "RADIUS let in " + c.named(s) + ", " + actual + u.told, session: t.ID, silent: u,
 		byHand: c.staysOff(p.Grant.Access),
 	}, t.SubscriptionID.String())
 }

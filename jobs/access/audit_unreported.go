@@ -47,14 +47,14 @@ type unreported struct {
 func (c *comparison) unreported(s routerplan.ObservedSession, login LocalLogin) {
 	t := c.lost(s)
 	if t != nil && !ours(t) {
-		c.ofNobody(s, "RADIUS, but not this one, let in "+named(s), login)
+		c.ofNobody(s, "RADIUS, but not this one, let in "+c.named(s), login)
 		return
 	}
 	u, never := &unreported{told: ", and no session of it was reported"}, t == nil
 	if never {
 		t = c.shown(s)
 		if t.SubscriptionID.IsZero() {
-			c.ofNobody(s, "RADIUS let in "+named(s)+u.told, login)
+			c.ofNobody(s, "RADIUS let in "+c.named(s)+u.told, login)
 			return
 		}
 		u.let = c.o.Asks.PPP && !s.Hotspot || c.o.Asks.Hotspot && s.Hotspot

@@ -312,3 +312,53 @@ func TestCompare_ASessionFromBeforeThePasswordWasChangedHasToEnd(t *testing.T) {
 		}
 	}
 }
+
+// TestCompare_NoDifferenceHasTheCodeOfAVoucher, whatever its session is, neither in its sentence nor in its id.
+func TestCompare_NoDifferenceHasTheCodeOfAVoucher(t *testing.T) {
+	t.Parallel()
+	voucher := id.New[id.Voucher]()
+	subscription := directory.VoucherService(voucher)
+	for name, change := range map[string]func(*town){
+		"right":            func(*town) {},
+		"of nobody":        func(town *town) { delete(town.names, "amina") },
+		"reported, stolen": func(town *town) { town.known.Silent[0].Stamp = "" },
+		"another device": func(town *town) {
+			town.known.Ends = func(telemetry.Session) string { return accessjobs.ReasonWrongMAC }
+		},
+		"a user of the hotspot": func(town *town) { town.shown.Sessions[0].Radius = false },
+		"a secret": func(town *town) {
+			town.shown.Sessions[0].Radius, town.shown.Sessions[0].Hotspot = false, false
+		},
+	} {
+		var before id.Difference
+		for _, code := range []string{"CAFE-524Y-RY89-Y3MY", "cafe524yry89y3my"} {
+			town := silentTown(true, name == "right")
+			town.present[subscription], town.names["amina"] = town.present[town.names["amina"]], subscription
+			change(town)
+			subscriber, of := id.As[id.Subscriber](town.names["amina"]), town.names["amina"]
+			town.known.Holder = func(routerplan.ObservedSession) (id.Subscriber, id.Subscription) {
+				return subscriber, of
+			}
+			town.known.Voucher = func(s routerplan.ObservedSession) id.Voucher {
+				if s.User == code {
+					return voucher
+				}
+				return id.Voucher{}
+			}
+			town.shown.Sessions[0].User = code
+			if len(town.known.Silent) > 0 {
+				town.known.Silent[0].Username, town.known.Silent[0].SubscriptionID = code, subscription
+				town.known.Silent[0].SubscriberID = id.As[id.Subscriber](subscription)
+			}
+			got := accessjobs.Compare(town.shown, town.known)
+			if len(got) != 1 || strings.Contains(got[0].Actual, code) || !strings.Contains(got[0].Actual,
+				"the voucher "+voucher.String()+", device "+town.shown.Sessions[0].MAC) {
+				t.Errorf("%s: %+v", name, got)
+			} else if before != (id.Difference{}) && before != got[0].DifferenceID {
+				t.Errorf("%s: another difference for another form of the code", name)
+			} else {
+				before = got[0].DifferenceID
+			}
+		}
+	}
+}

@@ -63,6 +63,15 @@ func (d *Directory) Named(org id.Organization, shown Shown, at time.Time) (id.Su
 	return id.As[id.Subscriber](v), VoucherService(v)
 }
 
+// Coded finds the voucher whose code a name is, whether somebody has used it or not; zero = none that is known.
+func (d *Directory) Coded(org id.Organization, name string) id.Voucher {
+	v, _ := d.cfg.Vouchers.ID(org, name)
+	if _, batch := d.vouchers.look(v); batch == nil || batch.org != org {
+		return id.Voucher{}
+	}
+	return v
+}
+
 // usedVoucher finds a voucher that was used, by its code.
 func (d *Directory) usedVoucher(org id.Organization, code string) (id.Voucher, bool) {
 	v, _ := d.cfg.Vouchers.ID(org, code)
