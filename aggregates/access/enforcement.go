@@ -1,6 +1,7 @@
 package access
 
 import (
+	"slices"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates"
@@ -29,7 +30,7 @@ type Enforcement struct {
 	Refused string                  // way and message of the latest refusal of Pending
 	Events  int                     // in the stream
 	Ended   int                     // how often the router said that it had ended the session
-	EndedAt time.Time               // when it last said so; zero = never
+	Ends    []time.Time             // when it ended one, in their order; without those that had gone by themselves
 }
 
 // ownerEnforcement is the organization of the session.
@@ -46,7 +47,9 @@ func evolveEnforcement(s Enforcement, e events.EnforcementEvent) Enforcement {
 		s.Pending, s.Refused = nil, ""
 		if e.Action == events.EndOnline && !e.Lapsed {
 			s.Ended++
-			s.EndedAt = e.At
+			if !e.Found {
+				s.Ends = append(slices.Clip(s.Ends), e.At)
+			}
 		}
 	case events.SessionChangeRefused:
 		s.Refused = refusalKey(e.Via, e.Message)

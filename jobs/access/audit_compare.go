@@ -62,6 +62,7 @@ type Found struct {
 	owner   id.Subscriber       // whose lock a change takes; also of a voucher
 	code    string              // of the last refusal
 	byHand  string              // what a person has to do, where no repair helps; "" = a repair may
+	rests   bool                // it is not ended unasked, because that was in vain
 	many    bool                // a router can show as many of them as it likes
 }
 
@@ -69,7 +70,7 @@ type Found struct {
 // pure (docs/rules/access-auditor.md#kinds).
 func Compare(o routerplan.Observed, k Known) []Found {
 	c := &comparison{o: o, k: k, seen: map[telemetry.SessionID]bool{}, found: map[id.Difference]Found{}}
-	c.online, c.rows = map[id.Subscription]bool{}, map[id.Subscription][]seat{}
+	c.online, c.rows, c.told = map[id.Subscription]bool{}, map[id.Subscription][]seat{}, map[id.Subscription]bool{}
 	c.index()
 	for _, s := range o.Sessions {
 		c.session(s)
@@ -146,6 +147,7 @@ type comparison struct {
 	seen   map[telemetry.SessionID]bool
 	online map[id.Subscription]bool   // with a session whose reports do not come
 	rows   map[id.Subscription][]seat // of sessions that may stay, but for their number
+	told   map[id.Subscription]bool   // that has a difference about a session whose reports do not come
 	found  map[id.Difference]Found
 }
 
@@ -162,15 +164,10 @@ func (c *comparison) index() {
 	}
 }
 
-// add keeps a difference; of several with one id the first counts. Of a customer's sessions that the auditor brings
-// right each device counts, since enforcement sees none of them.
+// add keeps a difference; of several with one id the first counts.
 func (c *comparison) add(f Found, subject string) {
 	f.OrgID, f.DeviceID = c.k.Org, c.k.Device
 	f.DifferenceID = DifferenceID(c.k.Org, c.k.Device, f.Kind, subject)
-	if _, twice := c.found[f.DifferenceID]; twice && f.silent != nil {
-		f.DifferenceID = DifferenceID(c.k.Org, c.k.Device, f.Kind, subject+" "+f.silent.session.MAC)
-		f.many = true
-	}
 	if f.owner.IsZero() {
 		f.owner = f.SubscriberID
 	}
@@ -180,6 +177,20 @@ func (c *comparison) add(f Found, subject string) {
 	if _, twice := c.found[f.DifferenceID]; !twice {
 		c.found[f.DifferenceID] = f
 	}
+}
+
+// addSilent keeps a difference about a session whose reports do not come. Each one that the auditor has to end is a
+// difference of its own, since enforcement sees none of them, also when a host has several. A customer has one in any
+// case, and more of them as long as there are not too many.
+func (c *comparison) addSilent(f Found, u *unreported) {
+	subject := u.place.String()
+	if f.silent == nil {
+		subject = rightAt(u.place)
+	} else if _, twice := c.found[DifferenceID(c.k.Org, c.k.Device, f.Kind, subject)]; twice {
+		subject += " " + cmp.Or(u.session.SessionKey, fmt.Sprint(u.session.IP))
+	}
+	f.many, c.told[u.session.SubscriptionID] = c.told[u.session.SubscriptionID], true
+	c.add(f, subject)
 }
 
 // DifferenceID names a difference: the same one gets the same id, whenever it comes.
@@ -325,16 +336,19 @@ func (c *comparison) entitled(s routerplan.ObservedSession, t telemetry.Session,
 	p := c.k.Present(t.SubscriptionID)
 	walled, dynamic := c.o.Walled(s.Address)
 	open := func(kind events.AccessDifferenceKind, expected, actual, byHand string) bool {
-		if silent != nil {
-			actual += silent.told
-			byHand = cmp.Or(byHand, c.staysOff(p.Grant.Access))
-		}
-		c.add(Found{
+		f := Found{
 			AccessDifference: events.AccessDifference{
 				Kind: kind, SubscriberID: t.SubscriberID, SubscriptionID: t.SubscriptionID,
 			},
 			Expected: expected, Actual: actual, session: t.ID, byHand: byHand, silent: silent,
-		}, t.SubscriptionID.String())
+		}
+		if silent == nil {
+			c.add(f, t.SubscriptionID.String())
+			return false
+		}
+		f.Actual += silent.told
+		f.byHand = cmp.Or(byHand, c.staysOff(p.Grant.Access))
+		c.addSilent(f, silent)
 		return false
 	}
 	switch access := p.Grant.Access; {

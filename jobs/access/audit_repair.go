@@ -247,6 +247,9 @@ func (a *Auditor) repairUnreported(ctx context.Context, f Found, meta commands.M
 	case !did, done.gone:
 		return Repaired{RepairGone, "The router does not show the session any more, or it is right by now."}, nil
 	}
+	if f.rests {
+		return Repaired{RepairDone, endedOnceMore}, nil
+	}
 	return Repaired{RepairDone, endedAndBack(f.Kind)}, nil
 }
 

@@ -24,11 +24,15 @@ type seat struct {
 
 // sits takes a session of a customer.
 func (c *comparison) sits(s routerplan.ObservedSession, t telemetry.Session, u *unreported, login LocalLogin) {
-	began := t.StartedAt
-	if began.IsZero() || s.Uptime > 0 {
-		began = c.k.At.Add(-s.Uptime)
+	c.rows[t.SubscriptionID] = append(c.rows[t.SubscriptionID], seat{s, c.began(s, t), u, login})
+}
+
+// began is when a session began: as the router tells its age, else as it was reported.
+func (c *comparison) began(s routerplan.ObservedSession, t telemetry.Session) time.Time {
+	if t.StartedAt.IsZero() || s.Uptime > 0 {
+		return c.k.At.Add(-s.Uptime)
 	}
-	c.rows[t.SubscriptionID] = append(c.rows[t.SubscriptionID], seat{s, began, u, login})
+	return t.StartedAt
 }
 
 // share finds the sessions without reports that are beyond the limit of their customer: as elsewhere the newest ones
@@ -58,13 +62,13 @@ func (c *comparison) share() {
 // unheard adds a session that is right, and that only people can have reported again.
 func (c *comparison) unheard(one seat) {
 	t := one.silent.session
-	c.add(Found{
+	c.addSilent(Found{
 		AccessDifference: events.AccessDifference{
 			Kind: events.UnknownSession, SubscriberID: t.SubscriberID, SubscriptionID: t.SubscriptionID,
 		},
 		Expected: "a session that is reported", Actual: "RADIUS let in " + c.named(one.shown) + one.silent.told,
 		login: one.login, byHand: unheard,
-	}, t.SubscriptionID.String())
+	}, one.silent)
 }
 
 // granted compares what a session without reports was let in with, as far as it is known, and reports whether it would
@@ -109,13 +113,13 @@ func (c *comparison) outdated(s routerplan.ObservedSession, u *unreported, reaso
 	if t.Access == "" { // never reported, and access and speed are those that it should have
 		u.session.Access, u.session.RateDown, u.session.RateUp = p.Grant.Access.String(), p.Grant.Down, p.Grant.Up
 	}
-	c.add(Found{
+	c.addSilent(Found{
 		AccessDifference: events.AccessDifference{
 			Kind: events.UnknownSession, SubscriberID: t.SubscriberID, SubscriptionID: t.SubscriptionID,
 		},
 		Expected: expected, Actual: "RADIUS let in " + c.named(s) + ", " + actual + u.told, session: t.ID, silent: u,
 		byHand: c.staysOff(p.Grant.Access),
-	}, t.SubscriptionID.String())
+	}, u)
 }
 
 // eased reports whether a session may stay by now for what it was not right in: the device, or the number of sessions.

@@ -32,9 +32,10 @@ type unreported struct {
 	session telemetry.Session   // the one that was reported once, or what the router shows of it
 	place   telemetry.SessionID // stands for all sessions of the device with what the customer is entitled to
 	stamp   string              // of what the customer was entitled to when it was compared
-	told    string              // what people are told about its reports
-	reason  string              // why it is ended although access and speed are right; "" = they are not
-	limit   int                 // of the customer's sessions when it was compared
+	began   time.Time
+	told    string // what people are told about its reports
+	reason  string // why it is ended although access and speed are right; "" = they are not
+	limit   int    // of the customer's sessions when it was compared
 	// outlived says that it began before the password was changed by which its customer signs in.
 	outlived bool
 	// let says that this installation let it in: it has reported it once, or the router asks no other RADIUS server.
@@ -64,7 +65,7 @@ func (c *comparison) unreported(s routerplan.ObservedSession, login LocalLogin) 
 	}
 	c.online[t.SubscriptionID] = true
 	u.session, u.stamp = *t, c.k.Present(t.SubscriptionID).Grant.Stamp()
-	u.session.EndedAt, u.place = nil, c.placeOf(s, t.SubscriptionID)
+	u.session.EndedAt, u.place, u.began = nil, c.placeOf(s, t.SubscriptionID), c.began(s, *t)
 	if ip, err := netip.ParseAddr(s.Address); err == nil {
 		u.session.IP = &ip
 	}
@@ -107,7 +108,7 @@ func (c *comparison) lost(s routerplan.ObservedSession) *telemetry.Session {
 }
 
 // placeOf names the device of a customer at a router together with what the customer is entitled to. Ends are recorded
-// under it, so that a later session of the device is known to be one that followed from an end.
+// under it, and differences named by it, so that a later session of the device is known to be one that followed.
 func (c *comparison) placeOf(s routerplan.ObservedSession, subscription id.Subscription) telemetry.SessionID {
 	return id.Derive[telemetry.SessionID]("session without reports", c.k.Device.String(), subscription.String(), s.MAC,
 		c.k.Present(subscription).Grant.Stamp())
@@ -159,7 +160,7 @@ func (a *Auditor) bringUnreported(
 	ctx context.Context, s seen, is func(id.Difference) bool, cause jobs.Cause,
 ) (changed bool) {
 	for difference, f := range s.found {
-		if f.silent == nil || !f.silent.let || f.byHand != "" || !is(difference) ||
+		if f.silent == nil || !f.silent.let || f.byHand != "" || f.rests || !is(difference) ||
 			a.pauses.rests(f.silent.session.ID, a.Clock.Now()) {
 			continue
 		}
@@ -199,7 +200,7 @@ func (a *Auditor) endUnreported(
 		return result{}, false, err
 	}
 	if asked == nil {
-		if vain, err := a.inVain(ctx, f); err != nil || vain {
+		if known, err := a.effectOf(ctx, f); err != nil || known.rests {
 			return result{}, false, err
 		}
 	}

@@ -3,6 +3,7 @@ package accessjobs_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -309,6 +310,54 @@ func TestCompare_ASessionFromBeforeThePasswordWasChangedHasToEnd(t *testing.T) {
 		town.known.LocksOut = true
 		if got := accessjobs.Compare(town.shown, town.known); len(got) != 1 || got[0].ByHand() == "" {
 			t.Errorf("%s, and could not come back: %+v", name, got)
+		}
+	}
+}
+
+// TestCompare_SeveralSilentSessionsOfOneHostAreToldApart when they have to end; one that is right is told once. Each
+// device keeps its difference when it dials again.
+func TestCompare_SeveralSilentSessionsOfOneHostAreToldApart(t *testing.T) {
+	t.Parallel()
+	for _, hotspot := range []bool{false, true} {
+		town := silentTown(hotspot, true)
+		for i := range 3 {
+			more := town.shown.Sessions[0]
+			more.Address = fmt.Sprint("100.64.9.", i)
+			if !hotspot {
+				more.Key = fmt.Sprint("81b0000", i)
+			}
+			town.shown.Sessions = append(town.shown.Sessions, more)
+		}
+		if !hotspot {
+			town.shown.Queues = append(town.shown.Queues, routerplan.ObservedQueue{Limit: "2M/10M"})
+			for i := range town.shown.Sessions {
+				town.shown.Sessions[i].Interface = town.shown.Queues[0].Target
+			}
+		} else {
+			for i := range 3 {
+				q := town.shown.Queues[0]
+				q.Target = fmt.Sprint("100.64.9.", i)
+				town.shown.Queues = append(town.shown.Queues, q)
+			}
+		}
+		right := accessjobs.Compare(town.shown, town.known)
+		if len(right) != 1 || right[0].Kind != events.UnknownSession {
+			t.Errorf("hotspot %v, all are right: %+v", hotspot, right)
+		}
+		town.present[town.names["amina"]] = directory.Present{
+			Grant: directory.Grant{Access: entitlement.WalledGarden}, Code: "overdue",
+		}
+		wrong := accessjobs.Compare(town.shown, town.known)
+		if len(wrong) != 4 {
+			t.Errorf("hotspot %v: %d of four sessions have to end", hotspot, len(wrong))
+		}
+		town.shown.Sessions = town.shown.Sessions[:1]
+		town.shown.Sessions[0].Key += "9"
+		again := accessjobs.Compare(town.shown, town.known)
+		if len(again) != 1 || !slices.ContainsFunc(wrong, func(f accessjobs.Found) bool {
+			return f.DifferenceID == again[0].DifferenceID
+		}) {
+			t.Errorf("hotspot %v, the next one: %+v", hotspot, again)
 		}
 	}
 }

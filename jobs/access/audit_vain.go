@@ -7,60 +7,113 @@ import (
 	"github.com/lastmile-isp/lastmile/aggregates/access"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/telemetry"
 	"github.com/lastmile-isp/lastmile/projections/access/entitlement"
 )
 
 // What people are told about sessions that were ended without effect.
 const (
-	endedInVain = "The customer's session was ended for this, and the next one shows the same: the router itself " +
-		"makes it so. Look at the scripts, the rate limit and the address list of its PPP and hotspot profiles, at " +
-		"its queues, and at what puts addresses into the list walled-garden. Then have the customer's device dial " +
-		"again."
+	lookAtRouter = "the router itself makes it so. Look at the scripts, the rate limit and the address list of its " +
+		"PPP and hotspot profiles, at its queues, and at what puts addresses into the list walled-garden, or takes " +
+		"them out."
+	endedInVain = "The customer's session was ended for this, and the next one shows the same: " + lookAtRouter +
+		" Then have the customer's device dial again."
+	endedOnceMore = "The session was ended once more, and the customer's device signs in again. When the next " +
+		"session shows the same, " + lookAtRouter
 	endedAndOld = "The customer's session was ended since the password was changed, and the router still shows one " +
 		"that began before. Look at the router's clock and at the session there, and end it there."
 	endedInTurns = "More devices use the customer's login than the plan has sessions, and those that are ended dial " +
 		"again. Ask the customer whose they are, and give the subscription another password or another plan."
 )
 
-// turnsWithin is for how long a device that was ended for the number of sessions, and dials again, is not ended for it.
-const turnsWithin = 24 * time.Hour
+// Times of ends.
+const (
+	// turnsWithin is for how long a device that was ended for the number of sessions, and dials again, is not ended for
+	// it; and who has paid is not ended unasked once more for what his router shows.
+	turnsWithin = 24 * time.Hour
+	// endTakes is the most that an end is recorded after it was made: the device may dial again before.
+	endTakes = time.Minute
+)
 
-// orByHand leaves a difference to people when ending the session was in vain.
+// effect tells what ending a session would do.
+type effect struct {
+	rests bool // it is not ended unasked
+	vain  bool // it would show the same again
+}
+
+// orByHand leaves a difference to people when ending the session was in vain. Who has more than is paid is ended by the
+// button in any case.
 func (a *Auditor) orByHand(ctx context.Context, f Found) (Found, error) {
 	if f.silent == nil || f.byHand != "" {
 		return f, nil
 	}
-	vain, err := a.inVain(ctx, f)
+	known, err := a.effectOf(ctx, f)
+	f.rests = known.rests
 	switch {
-	case vain && f.silent.reason == ReasonSessionLimit:
+	case !known.vain || f.Kind == events.UnpaidButOnline:
+	case f.silent.reason == ReasonSessionLimit:
 		f.byHand = endedInTurns
-	case vain && f.silent.outlived:
+	case f.silent.outlived:
 		f.byHand = endedAndOld
-	case vain:
+	default:
 		f.byHand = endedInVain
 	}
 	return f, err
 }
 
-// inVain reports whether a session of the same device was ended before, and another end would not help: nothing has
-// changed since in what the customer is entitled to, so the sign-in that followed gave it, and the next one would give
-// the same; or devices take the places of each other; or the router does not tell when sessions began. It is never in
-// vain to end who may not be online.
-func (a *Auditor) inVain(ctx context.Context, f Found) (bool, error) {
+// effectOf tells what another end of a session would do. It would be in vain when a session of the same device was
+// ended before this one began, nothing has changed since in what the customer is entitled to, and no session of the
+// device was right since: the sign-in gave what it should, and the next one would give the same. It would be, too, when
+// devices take the places of each other, or the router does not tell when sessions began. It is never in vain to end
+// who may not be online.
+func (a *Auditor) effectOf(ctx context.Context, f Found) (effect, error) {
 	u, at := f.silent, a.Clock.Now()
 	limit := u.reason == ReasonSessionLimit
 	given := a.Entitled.Directory.Present(u.session.SubscriptionID, at).Grant.Access
 	if given == entitlement.None || f.Kind == events.UnknownSession && !limit && !u.outlived {
-		return false, nil
+		return effect{}, nil
 	}
 	state, _, err := bus.LoadUnchecked[access.Enforcement](ctx, a.Bus, u.place)
-	switch {
-	case err != nil || state.EndedAt.IsZero():
-		return false, err
-	case limit:
-		return at.Sub(state.EndedAt) < turnsWithin, nil
-	case u.outlived: // the place is of the present password
-		return true, nil
+	if err != nil || len(state.Ends) == 0 {
+		return effect{}, err
 	}
-	return a.Entitled.Directory.Unchanged(u.session.SubscriptionID, state.EndedAt, at), nil
+	last := lastEnd(state.Ends, u.began.Add(endTakes))
+	switch {
+	case u.outlived: // the place is of the present password; several sessions of a host are ended together
+		vain := at.Sub(state.Ends[0]) >= endTakes
+		return effect{vain, vain}, nil
+	case last.IsZero():
+		return effect{}, nil
+	case limit:
+		vain := at.Sub(last) < turnsWithin
+		return effect{vain, vain}, nil
+	case !a.Entitled.Directory.Unchanged(u.session.SubscriptionID, last, at):
+		return effect{}, nil
+	}
+	right, err := a.rightSince(ctx, f, last)
+	if !right || err != nil {
+		return effect{true, true}, err
+	}
+	return effect{rests: f.Kind != events.UnpaidButOnline && at.Sub(last) < turnsWithin}, nil
+}
+
+// lastEnd is the last one of some ends that is not after an instant; zero = none.
+func lastEnd(ends []time.Time, until time.Time) (last time.Time) {
+	for _, end := range ends {
+		if !end.After(until) && end.After(last) {
+			last = end
+		}
+	}
+	return last
+}
+
+// rightAt is the subject of the difference that stands for a session without reports that is as it should be.
+func rightAt(place telemetry.SessionID) string { return "right " + place.String() }
+
+// rightSince reports whether a session of the same device was seen as it should be after an instant: the difference
+// that says so was opened then.
+func (a *Auditor) rightSince(ctx context.Context, f Found, since time.Time) (bool, error) {
+	difference := DifferenceID(f.OrgID, f.DeviceID, events.UnknownSession, rightAt(f.silent.place))
+	state, _, err := bus.LoadUnchecked[access.Difference](ctx, a.Bus, difference)
+	return state.Since.After(since), err
 }
