@@ -1,7 +1,9 @@
 package access_test
 
 import (
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates/access"
 	"github.com/lastmile-isp/lastmile/commands"
@@ -71,4 +73,32 @@ func TestEnforcement_ARefusalIsRecordedOnceForEachText(t *testing.T) {
 	decidertest.For(t, access.Enforcements(), now).Given(announced(cut), refused("no")).When(refuse("never")).
 		Then(refused("never"))
 	decidertest.For(t, access.Enforcements(), now).When(refuse("no")).ThenNothing()
+}
+
+// TestEnforcement_AnEndIsOneThatTheRouterMade: a session that had gone by itself, or that outlived its router here, was
+// not ended. Ends that are added later leave an earlier state alone.
+func TestEnforcement_AnEndIsOneThatTheRouterMade(t *testing.T) {
+	t.Parallel()
+	evolve := access.Enforcements().Evolve
+	changed := func(minute int, edit func(*events.SessionChanged)) events.EnforcementEvent {
+		e := events.SessionChanged{
+			EnforcedSession: online, EnforcementStep: cut, At: now.Add(time.Duration(minute) * time.Minute),
+		}
+		edit(&e)
+		return e
+	}
+	ended := func(*events.SessionChanged) {}
+	var s access.Enforcement
+	for _, e := range []events.EnforcementEvent{
+		changed(1, func(e *events.SessionChanged) { e.Found = true }),
+		changed(2, func(e *events.SessionChanged) { e.Lapsed = true }),
+		changed(3, func(e *events.SessionChanged) { e.EnforcementStep = slower }), changed(4, ended), changed(5, ended),
+	} {
+		s = evolve(s, e)
+	}
+	one, other := evolve(s, changed(6, ended)), evolve(s, changed(7, ended))
+	want := []time.Time{now.Add(4 * time.Minute), now.Add(5 * time.Minute)}
+	if !slices.Equal(s.Ends, want) || !slices.Equal(one.Ends, append(want, now.Add(6*time.Minute))) {
+		t.Errorf("ends %v, then %v, or %v", s.Ends, one.Ends, other.Ends)
+	}
 }

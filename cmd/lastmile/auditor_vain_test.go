@@ -235,3 +235,23 @@ func TestAuditor_SessionsOfOneHostBeyondTheLimitAreEndedOnceADay(t *testing.T) {
 		t.Errorf("%d sessions of a plan for one, a day later", online)
 	}
 }
+
+// TestAuditor_EachSessionOfOneHostEndsWithItsPassword, although all of them began before the end of the first one.
+func TestAuditor_EachSessionOfOneHostEndsWithItsPassword(t *testing.T) {
+	t.Parallel()
+	w := watch(t, 1)
+	w.owesLater(3)
+	amina := w.subscribes("amina", 1)
+	w.hosts()
+	for range 3 {
+		w.dialsOnce("amina", amina.device)
+	}
+	w.later(5 * time.Minute)
+	w.must(w.admin, "POST", "/subscriptions/"+amina.subscription+"/credentials", map[string]any{
+		"password": "another-login",
+	})
+	w.looks(2)
+	if online, _ := w.at("amina"); online != 0 {
+		t.Errorf("%d sessions are left by the former password", online)
+	}
+}
