@@ -24,6 +24,7 @@ type OpenDifference struct {
 	Difference events.AccessDifference
 	Expected   string
 	Actual     personal.Text
+	Walled     bool // the router has the session's address in the walled garden
 }
 
 // CloseDifference records that a difference is no more; one that is not open gives no event. Writes of a repair whose

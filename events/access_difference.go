@@ -55,8 +55,9 @@ func DifferenceOf(e DifferenceEvent) AccessDifference { return e.difference() }
 type AccessDifferenceOpened struct {
 	AccessDifference
 	Expected string        `json:"expected"`
-	Actual   personal.Text `json:"actual"` // can name username, MAC and address
-	Since    time.Time     `json:"since"`  // when it was opened first
+	Actual   personal.Text `json:"actual"`           // can name username, MAC and address
+	Walled   bool          `json:"walled,omitempty"` // the router has the session's address in the walled garden
+	Since    time.Time     `json:"since"`            // when it was opened first
 	At       time.Time     `json:"at"`
 }
 

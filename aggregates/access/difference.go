@@ -25,12 +25,24 @@ func Differences() aggregates.Definition[Difference, commands.DifferenceCommand,
 	}
 }
 
+// DifferenceID names a difference: the same one gets the same id, whenever it comes.
+func DifferenceID(
+	org id.Organization, device id.Device, kind events.AccessDifferenceKind, subject string,
+) id.Difference {
+	return id.Derive[id.Difference]("access difference", org.String(), device.String(), string(kind), subject)
+}
+
+// DeviceSubject is the subject of a difference about what a customer's device has, while its session is reported. It
+// stays the same when the device dials again.
+func DeviceSubject(s id.Subscription, mac string) string { return s.String() + " " + mac }
+
 // Difference is one difference. The zero value was never seen.
 type Difference struct {
 	events.AccessDifference
 	Open     bool
 	Expected string
 	Actual   string
+	Walled   bool
 	Since    time.Time
 	Pending  []events.RouterStep // writes of a repair that are announced, in their order
 	By       events.Actor        // who asked for the repair
@@ -46,6 +58,7 @@ func evolveDifference(s Difference, e events.DifferenceEvent) Difference {
 	switch e := e.(type) {
 	case events.AccessDifferenceOpened:
 		s.Open, s.Expected, s.Actual, s.Since = true, e.Expected, e.Actual.Reveal(), e.Since
+		s.Walled = e.Walled
 	case events.AccessDifferenceClosed:
 		s.Open, s.Pending = false, nil
 	case events.AccessRepairAsked:
@@ -85,12 +98,13 @@ func decideDifference(
 		since := now
 		if s.Open {
 			since = s.Since
-			if s.Expected == c.Expected && s.Actual == c.Actual.Reveal() {
+			if s.Expected == c.Expected && s.Actual == c.Actual.Reveal() && s.Walled == c.Walled {
 				return nil, nil
 			}
 		}
 		return []events.DifferenceEvent{events.AccessDifferenceOpened{
-			AccessDifference: c.Difference, Expected: c.Expected, Actual: c.Actual, Since: since, At: now,
+			AccessDifference: c.Difference, Expected: c.Expected, Actual: c.Actual, Walled: c.Walled, Since: since,
+			At: now,
 		}}, nil
 	case commands.CloseDifference:
 		return closeDifference(s, now), nil

@@ -46,11 +46,16 @@ func TestDifference_IsOpenedAndClosedOnce(t *testing.T) {
 	open := func(actual string) commands.DifferenceCommand {
 		return commands.OpenDifference{Difference: bypass, Expected: "RADIUS", Actual: personal.Of(actual)}
 	}
+	walled := commands.OpenDifference{Difference: bypass, Expected: "RADIUS", Actual: personal.Of("user"), Walled: true}
+	inGarden := found("user", now)
+	inGarden.Walled = true
 	over := commands.CloseDifference{DifferenceID: bypass.DifferenceID}
 	closed := events.AccessDifferenceClosed{AccessDifference: bypass, At: now}
 	difference(t).When(open("secret")).Then(found("secret", now))
 	difference(t, found("secret", now)).When(open("secret")).ThenNothing()
 	difference(t, found("secret", now)).When(open("user")).Then(found("user", now))
+	difference(t, found("user", now)).When(walled).Then(inGarden)
+	difference(t, inGarden).When(walled).ThenNothing()
 	difference(t, found("secret", now)).When(over).Then(closed)
 	difference(t, found("secret", now), closed).When(over).ThenNothing()
 	difference(t, found("secret", now), closed).When(open("secret")).Then(found("secret", now))

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -61,4 +62,51 @@ func TestAuditor_ADifferenceOfASessionThatWasReportedShowsNobodyOnline(t *testin
 	w.isObserved(baraka, "the router is off", "offline")
 	w.look(w.r)
 	w.isObserved(baraka, "the router cannot be looked at", "offline")
+}
+
+// TestAuditor_AnOpenSessionIsAsItsRouterShowsIt: who was let in to everything, and is in the walled garden, and whose
+// session the router does not have any more.
+func TestAuditor_AnOpenSessionIsAsItsRouterShowsIt(t *testing.T) {
+	t.Parallel()
+	w := watch(t, 1)
+	amina, baraka := w.joins("amina", 1), w.joins("baraka", 2)
+	w.later(3 * time.Minute)
+	address := w.all(w.admin, "/sessions?username=amina")[0].text("ipAddress")
+	w.do(w.r, "ip/firewall/address-list", "add", router.Item{"list": "walled-garden", "address": address})
+	w.losesReports(true)
+	w.r.SwitchOff("baraka")
+	w.shows(w.r, "an entry by hand, and an end that was not reported", "paid_but_walled_in", "stale_session")
+	w.isObserved(amina, "an entry by hand", "walled_garden")
+	w.isObserved(baraka, "an end that was not reported", "offline")
+}
+
+// TestAuditor_WhoIsWalledInWithoutReportsIsShownSo, as long as it is right, and when the customer is to be offline.
+func TestAuditor_WhoIsWalledInWithoutReportsIsShownSo(t *testing.T) {
+	t.Parallel()
+	w := watch(t, 1)
+	w.dunningDays(map[string]any{
+		"noCutDays": []string{}, "noCutAfter": map[string]string{}, "skipHolidays": false, "walledGardenDays": 30,
+	})
+	baraka := w.joins("baraka", 2)
+	w.losesReports(true)
+	was := w.fallsSilent("baraka")
+	w.shows(w.r, "no reports", "unknown_session")
+	w.isObserved(baraka, "no reports", "online")
+	w.now.Advance(36 * 24 * time.Hour)
+	w.logins = time.Time{}
+	w.later(time.Minute)
+	w.leaves("baraka", was)
+	w.eventually("baraka to be walled in", func(context.Context) (bool, error) {
+		w.later(6 * time.Second)
+		list := w.r.Snapshot(true)["ip/firewall/address-list"]
+		in := func(row router.Item) bool { return row["list"] == "walled-garden" }
+		return slices.ContainsFunc(list, in), fmt.Errorf("%v", list)
+	})
+	w.later(3 * time.Minute)
+	w.shows(w.r, "walled in, and no reports", "unknown_session")
+	w.isObserved(baraka, "walled in", "walled_garden")
+	w.r.SetFaults(router.Faults{DenyWrites: true})
+	w.must(w.admin, "POST", "/subscribers/"+baraka.subscriber+"/block", map[string]any{"reason": "test"})
+	w.shows(w.r, "blocked, and the router ends nothing", "unpaid_but_online")
+	w.isObserved(baraka, "blocked", "walled_garden")
 }

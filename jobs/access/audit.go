@@ -315,7 +315,7 @@ func doubtful(found map[id.Difference]Found, recorded []accessviews.DifferenceRo
 	for _, row := range recorded {
 		f, seen := found[row.ID]
 		is[row.ID] = true
-		if !seen || f.Expected != row.Expected || f.Actual != row.Actual {
+		if !seen || f.Expected != row.Expected || f.Actual != row.Actual || f.walled != row.Walled {
 			out = append(out, row.ID)
 		}
 	}
@@ -392,7 +392,7 @@ func (a *Auditor) record(
 	var c commands.Command = commands.CloseDifference{DifferenceID: difference}
 	if f, is := found[difference]; is {
 		c = commands.OpenDifference{
-			Difference: f.AccessDifference, Expected: f.Expected, Actual: personal.Of(f.Actual),
+			Difference: f.AccessDifference, Expected: f.Expected, Actual: personal.Of(f.Actual), Walled: f.walled,
 		}
 	}
 	meta := cause.Meta(c.CommandName() + " " + difference.String())

@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/lastmile-isp/lastmile/aggregates/access"
 	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -64,6 +65,7 @@ type Found struct {
 	byHand  string              // what a person has to do, where no repair helps; "" = a repair may
 	rests   bool                // it is not ended unasked, because that was in vain
 	many    bool                // a router can show as many of them as it likes
+	walled  bool                // the router has the session's address in the walled garden
 }
 
 // Compare gives everything that a router shows and nobody is entitled to, and the other way round, ordered by id. It is
@@ -128,7 +130,7 @@ func few(list []Found, k Known, recorded []accessviews.DifferenceRow) []Found {
 func manyOfNobody(k Known) Found {
 	return Found{
 		AccessDifference: events.AccessDifference{
-			DifferenceID: DifferenceID(k.Org, k.Device, events.UnknownSession, "more"), OrgID: k.Org,
+			DifferenceID: access.DifferenceID(k.Org, k.Device, events.UnknownSession, "more"), OrgID: k.Org,
 			DeviceID: k.Device, Kind: events.UnknownSession,
 		},
 		Expected: "no session",
@@ -167,7 +169,7 @@ func (c *comparison) index() {
 // add keeps a difference; of several with one id the first counts.
 func (c *comparison) add(f Found, subject string) {
 	f.OrgID, f.DeviceID = c.k.Org, c.k.Device
-	f.DifferenceID = DifferenceID(c.k.Org, c.k.Device, f.Kind, subject)
+	f.DifferenceID = access.DifferenceID(c.k.Org, c.k.Device, f.Kind, subject)
 	if f.owner.IsZero() {
 		f.owner = f.SubscriberID
 	}
@@ -186,18 +188,11 @@ func (c *comparison) addSilent(f Found, u *unreported) {
 	subject := u.place.String()
 	if f.silent == nil {
 		subject = rightAt(u.place)
-	} else if _, twice := c.found[DifferenceID(c.k.Org, c.k.Device, f.Kind, subject)]; twice {
+	} else if _, twice := c.found[access.DifferenceID(c.k.Org, c.k.Device, f.Kind, subject)]; twice {
 		subject += " " + cmp.Or(u.session.SessionKey, fmt.Sprint(u.session.IP))
 	}
 	f.many, c.told[u.session.SubscriptionID] = c.told[u.session.SubscriptionID], true
 	c.add(f, subject)
-}
-
-// DifferenceID names a difference: the same one gets the same id, whenever it comes.
-func DifferenceID(
-	org id.Organization, device id.Device, kind events.AccessDifferenceKind, subject string,
-) id.Difference {
-	return id.Derive[id.Difference]("access difference", org.String(), device.String(), string(kind), subject)
 }
 
 // known finds the open session that a router's row is.
@@ -235,6 +230,7 @@ func (c *comparison) session(s routerplan.ObservedSession) {
 		f := Found{
 			AccessDifference: events.AccessDifference{Kind: events.LocalBypass},
 			Expected:         "customers sign in by RADIUS", Actual: c.wayIn(s), login: login, many: true,
+			walled: c.walled(s),
 		}
 		f.SubscriberID, f.SubscriptionID = c.k.Holder(s)
 		c.add(f, c.subjectName(s))
@@ -256,10 +252,16 @@ func ours(t *telemetry.Session) bool { return t != nil && !t.SubscriptionID.IsZe
 func (c *comparison) ofNobody(s routerplan.ObservedSession, actual string, login LocalLogin) {
 	f := Found{
 		AccessDifference: events.AccessDifference{Kind: events.UnknownSession},
-		Expected:         "no session", Actual: actual, login: login, many: true,
+		Expected:         "no session", Actual: actual, login: login, many: true, walled: c.walled(s),
 	}
 	f.SubscriberID, f.SubscriptionID = c.k.Holder(s)
 	c.add(f, c.subjectName(s))
+}
+
+// walled reports whether the router has the address of a session in the walled garden.
+func (c *comparison) walled(s routerplan.ObservedSession) bool {
+	walled, _ := c.o.Walled(s.Address)
+	return walled
 }
 
 // trialUser is the name that a hotspot gives the trial of a device. Only the way of the login proves one: a person can
@@ -340,10 +342,10 @@ func (c *comparison) entitled(s routerplan.ObservedSession, t telemetry.Session,
 			AccessDifference: events.AccessDifference{
 				Kind: kind, SubscriberID: t.SubscriberID, SubscriptionID: t.SubscriptionID,
 			},
-			Expected: expected, Actual: actual, session: t.ID, byHand: byHand, silent: silent,
+			Expected: expected, Actual: actual, session: t.ID, byHand: byHand, silent: silent, walled: walled,
 		}
 		if silent == nil {
-			c.add(f, t.SubscriptionID.String())
+			c.add(f, access.DeviceSubject(t.SubscriptionID, t.MAC))
 			return false
 		}
 		f.Actual += silent.told
@@ -351,19 +353,19 @@ func (c *comparison) entitled(s routerplan.ObservedSession, t telemetry.Session,
 		c.addSilent(f, silent)
 		return false
 	}
-	switch access := p.Grant.Access; {
-	case access == entitlement.None:
+	switch given := p.Grant.Access; {
+	case given == entitlement.None:
 		return open(events.UnpaidButOnline, "offline: "+string(p.Code), "online", "")
-	case access == entitlement.WalledGarden && !walled && s.Address != "":
+	case given == entitlement.WalledGarden && !walled && s.Address != "":
 		return open(events.UnpaidButOnline, "walled garden: "+string(p.Code), "online without the walled garden", "")
-	case access != entitlement.WalledGarden && walled && dynamic && silent == nil && c.k.AsSignedIn != nil &&
+	case given != entitlement.WalledGarden && walled && dynamic && silent == nil && c.k.AsSignedIn != nil &&
 		c.k.AsSignedIn(t):
-		return open(events.PaidButWalledIn, access.String(),
+		return open(events.PaidButWalledIn, given.String(),
 			"in the walled garden by an entry that is not of the sign-in", walledByOther)
-	case access != entitlement.WalledGarden && walled && dynamic:
-		return open(events.PaidButWalledIn, access.String(), "in the walled garden", "")
-	case access != entitlement.WalledGarden && walled:
-		return open(events.PaidButWalledIn, access.String(), "in the walled garden by an entry that a person made",
+	case given != entitlement.WalledGarden && walled && dynamic:
+		return open(events.PaidButWalledIn, given.String(), "in the walled garden", "")
+	case given != entitlement.WalledGarden && walled:
+		return open(events.PaidButWalledIn, given.String(), "in the walled garden by an entry that a person made",
 			"Remove the entry of the customer's address from the address list walled-garden of the router: a person "+
 				"made it.")
 	}

@@ -67,7 +67,7 @@ func (c *comparison) unheard(one seat) {
 			Kind: events.UnknownSession, SubscriberID: t.SubscriberID, SubscriptionID: t.SubscriptionID,
 		},
 		Expected: "a session that is reported", Actual: "RADIUS let in " + c.named(one.shown) + one.silent.told,
-		login: one.login, byHand: unheard,
+		login: one.login, byHand: unheard, walled: c.walled(one.shown),
 	}, one.silent)
 }
 
@@ -118,7 +118,7 @@ func (c *comparison) outdated(s routerplan.ObservedSession, u *unreported, reaso
 			Kind: events.UnknownSession, SubscriberID: t.SubscriberID, SubscriptionID: t.SubscriptionID,
 		},
 		Expected: expected, Actual: "RADIUS let in " + c.named(s) + ", " + actual + u.told, session: t.ID, silent: u,
-		byHand: c.staysOff(p.Grant.Access),
+		byHand: c.staysOff(p.Grant.Access), walled: c.walled(s),
 	}, u)
 }
 

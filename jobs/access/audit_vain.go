@@ -113,7 +113,7 @@ func rightAt(place telemetry.SessionID) string { return "right " + place.String(
 // rightSince reports whether a session of the same device was seen as it should be after an instant: the difference
 // that says so was opened then.
 func (a *Auditor) rightSince(ctx context.Context, f Found, since time.Time) (bool, error) {
-	difference := DifferenceID(f.OrgID, f.DeviceID, events.UnknownSession, rightAt(f.silent.place))
+	difference := access.DifferenceID(f.OrgID, f.DeviceID, events.UnknownSession, rightAt(f.silent.place))
 	state, _, err := bus.LoadUnchecked[access.Difference](ctx, a.Bus, difference)
 	return state.Since.After(since), err
 }

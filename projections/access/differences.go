@@ -24,7 +24,7 @@ var differencesDDL string
 func (Differences) Name() string { return DifferencesName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Differences) Version() int { return 2 }
+func (Differences) Version() int { return 3 }
 
 // DDL creates the tables of differences.sql.
 func (Differences) DDL() string { return differencesDDL }
@@ -45,10 +45,11 @@ func (Differences) Handles() []string {
 const (
 	openedSQL = `
 insert into {schema}.differences as d
-	(difference_id, org_id, device_id, subscriber_id, subscription_id, kind, expected, actual, since)
-values (@id, @org, @device, @subscriber, @subscription, @kind, @expected, @actual, @since)
+	(difference_id, org_id, device_id, subscriber_id, subscription_id, kind, expected, actual, walled, since)
+values (@id, @org, @device, @subscriber, @subscription, @kind, @expected, @actual, @walled, @since)
 on conflict (difference_id) do update set subscriber_id = excluded.subscriber_id,
-	subscription_id = excluded.subscription_id, expected = excluded.expected, actual = excluded.actual`
+	subscription_id = excluded.subscription_id, expected = excluded.expected, actual = excluded.actual,
+	walled = excluded.walled`
 	openedGoneSQL = `
 delete from {schema}.differences
 where difference_id = $1 and device_id in (select device_id from {schema}.gone_routers)`
@@ -65,7 +66,7 @@ func (Differences) Apply(w *runner.Writes, e events.Envelope) error {
 		w.Exec(openedSQL, pgx.NamedArgs{
 			"id": v.DifferenceID, "org": v.OrgID, "device": v.DeviceID, "subscriber": v.SubscriberID,
 			"subscription": v.SubscriptionID, "kind": string(v.Kind), "expected": v.Expected,
-			"actual": v.Actual.Reveal(), "since": v.Since,
+			"actual": v.Actual.Reveal(), "walled": v.Walled, "since": v.Since,
 		})
 		w.Exec(openedGoneSQL, v.DifferenceID)
 	case events.AccessDifferenceClosed:

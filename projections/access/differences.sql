@@ -8,6 +8,7 @@ create table {schema}.differences (
   kind text not null,
   expected text not null,
   actual text not null,
+  walled boolean not null, -- the router has the session's address in the walled garden
   since timestamptz not null
 );
 create index differences_newest on {schema}.differences (org_id, since desc, difference_id desc);

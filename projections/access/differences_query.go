@@ -22,6 +22,7 @@ type DifferenceRow struct {
 	Kind           events.AccessDifferenceKind `db:"kind"`
 	Expected       string                      `db:"expected"`
 	Actual         string                      `db:"actual"`
+	Walled         bool                        `db:"walled"` // the router has the session's address in the garden
 	Since          time.Time                   `db:"since"`
 }
 
@@ -45,7 +46,8 @@ type DifferenceFilter struct {
 type DifferencesQuery struct{ Views *runner.Views }
 
 // differenceSelect fits DifferenceRow; the condition follows.
-const differenceSelect = `select difference_id, device_id, subscriber_id, subscription_id, kind, expected, actual, since
+const differenceSelect = `select difference_id, device_id, subscriber_id, subscription_id, kind, expected, actual,
+	walled, since
 	from {schema}.differences `
 
 // List returns up to max differences after a key, the newest first.

@@ -37,7 +37,8 @@ func TestDifferences_Story(t *testing.T) {
 	}
 	opened := func(d events.AccessDifference, actual string) events.Event {
 		return events.AccessDifferenceOpened{
-			AccessDifference: d, Expected: "down/up 10000/2000 kbit/s", Actual: personal.Of(actual), Since: at, At: at,
+			AccessDifference: d, Expected: "down/up 10000/2000 kbit/s", Actual: personal.Of(actual),
+			Walled: d.Kind == events.WrongRate, Since: at, At: at,
 		}
 	}
 	slow := about("slow", "tower", "amina", events.WrongRate)

@@ -125,9 +125,9 @@ func (x Explanations) Of(
 		out.Services = append(out.Services, one)
 	}
 	out.whole()
-	x.observe(ctx, &out, *row, now)
+	open := x.observe(ctx, &out, *row, now)
 	if at.IsZero() {
-		x.unreported(ctx, &out, *row)
+		x.shown(ctx, &out, *row, open)
 		x.differ(ctx, &out, org)
 	}
 	return &out, nil
@@ -271,12 +271,13 @@ func (k recorded) tell(e events.Event) {
 	}
 }
 
-// observe adds what the network showed. What cannot be asked stays unknown: the entitlement is worth having alone.
+// observe adds what the network reported, and gives the open sessions. What cannot be asked stays unknown: the
+// entitlement is worth having alone.
 func (x Explanations) observe(
 	ctx context.Context, out *Explanation, who subscribersviews.SubscriberRow, now time.Time,
-) {
+) []telemetry.Session {
 	if out.Observed = Unknown; x.Network == nil {
-		return
+		return nil
 	}
 	refusals, err := x.Network.RefusalsOf(ctx, who.OrgID, who.ID, out.At)
 	if err != nil {
@@ -284,12 +285,12 @@ func (x Explanations) observe(
 	}
 	out.Refusals = refusals
 	if x.Kept > 0 && out.At.Before(now.Add(-x.Kept)) {
-		return
+		return nil
 	}
 	sessions, err := x.Network.OpenAt(ctx, who.OrgID, who.ID, out.At)
 	if err != nil {
 		x.Logger.WarnContext(ctx, "sessions cannot be read", "error", err)
-		return
+		return nil
 	}
 	out.Observed = observedFrom(sessions)
 	for i := range out.Services {
@@ -301,6 +302,7 @@ func (x Explanations) observe(
 		}
 		s.Observed = observedFrom(s.Sessions)
 	}
+	return sessions
 }
 
 // Observed tells how the network shows a customer, as a word of the API.

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/aggregates/access"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
@@ -32,54 +33,115 @@ const mostShown = 100
 // lookSlack is how long a look may take and wait for others.
 const lookSlack = 5 * time.Minute
 
-// shownAs tells how a router shows a customer who has a difference of a kind, where no session is open here.
-var shownAs = map[events.AccessDifferenceKind]Observed{
-	events.UnknownSession: Online, events.UnpaidButOnline: Online, events.WrongRate: Online, events.LocalBypass: Online,
-	events.PaidButWalledIn: WalledGarden,
+// withSession are the kinds of differences that tell of a session that a router shows.
+var withSession = []events.AccessDifferenceKind{
+	events.UnknownSession, events.UnpaidButOnline, events.WrongRate, events.LocalBypass, events.PaidButWalledIn,
 }
 
-// unreported corrects what reports do not tell: a customer without an open session whom the auditor sees at a router is
-// online. Whom it has seen, at a router that it cannot look at any more, nobody knows to be on or off.
-func (x Explanations) unreported(ctx context.Context, out *Explanation, who subscribersviews.SubscriberRow) {
-	if x.Auditor == nil || !slices.ContainsFunc(out.Services, func(s Service) bool { return s.Observed == Offline }) {
+// ofDevice are those of them that a session can have whose reports come.
+var ofDevice = []events.AccessDifferenceKind{events.UnpaidButOnline, events.WrongRate, events.PaidButWalledIn}
+
+// differences has the open differences of a customer at an instant, and the latest looks at the routers.
+type differences struct {
+	org   id.Organization
+	who   id.Subscriber
+	at    time.Time
+	every time.Duration
+	rows  map[id.Difference]accessviews.DifferenceRow
+	looks map[id.Device]telemetry.Look
+}
+
+// shown corrects what reports do not tell. A session that is open here is as its router showed it, when it was looked
+// at since the session began. A customer without an open session whom the auditor sees at a router is online. Whom it
+// has seen, at a router that it cannot look at any more, nobody knows to be on or off.
+func (x Explanations) shown(
+	ctx context.Context, out *Explanation, who subscribersviews.SubscriberRow, open []telemetry.Session,
+) {
+	if x.Auditor == nil || out.Observed == Unknown {
 		return
 	}
 	filter := accessviews.DifferenceFilter{Subscriber: who.ID}
 	rows, err := x.Auditor.Open(ctx, who.OrgID, filter, accessviews.DifferenceKey{}, mostShown)
-	var looks map[id.Device]telemetry.Look
+	d := differences{org: who.OrgID, who: who.ID, at: out.At, every: x.Auditor.Every}
 	if err == nil && len(rows) > 0 {
-		looks, err = x.Auditor.Looks(ctx, who.OrgID)
+		d.looks, err = x.Auditor.Looks(ctx, who.OrgID)
 	}
 	if err != nil {
 		x.Logger.WarnContext(ctx, "access differences cannot be read", "error", err)
 		return
 	}
+	d.rows = make(map[id.Difference]accessviews.DifferenceRow, len(rows))
+	for _, row := range rows {
+		d.rows[row.ID] = row
+	}
+	out.Observed = d.observed(open)
 	for i := range out.Services {
 		s := &out.Services[i]
-		if s.Observed != Offline {
+		if s.Observed = d.observed(s.Sessions); s.Observed != Offline {
 			continue
 		}
 		for _, row := range rows {
 			if row.SubscriptionID == s.SubscriptionID {
-				s.Observed = clearer(s.Observed, x.seen(ctx, row, who, looks[row.DeviceID], out.At))
+				s.Observed = clearer(s.Observed, x.seen(ctx, row, d))
 			}
 		}
 		out.Observed = clearer(out.Observed, s.Observed)
 	}
 }
 
-// seen is where a difference shows a customer at an instant: offline where it shows nobody, where reports tell more
-// than the router's latest look, and where they cannot be read.
-func (x Explanations) seen(
-	ctx context.Context, row accessviews.DifferenceRow, who subscribersviews.SubscriberRow, look telemetry.Look,
-	at time.Time,
-) Observed {
-	as, is := shownAs[row.Kind]
-	if !is || look.LookedAt == nil {
+// observed follows from open sessions and from what their routers show of them.
+func (d differences) observed(open []telemetry.Session) Observed {
+	out := Offline
+	for _, s := range open {
+		out = clearer(out, d.of(s))
+	}
+	return out
+}
+
+// of is where the router of an open session shows the customer, as far as that is known; else as it was reported. A
+// report after the look tells that a session is there, and nothing about the walled garden.
+func (d differences) of(s telemetry.Session) Observed {
+	look := d.looks[s.DeviceID]
+	named := func(kind events.AccessDifferenceKind, subject string) (accessviews.DifferenceRow, bool) {
+		row, is := d.rows[access.DifferenceID(d.org, s.DeviceID, kind, subject)]
+		return row, is
+	}
+	if look.LookedAt == nil || s.StartedAt.After(*look.LookedAt) || d.unseen(look) {
+		return observedFrom([]telemetry.Session{s})
+	}
+	if _, is := named(events.StaleSession, s.ID.String()); is && !s.UpdatedAt.After(*look.LookedAt) {
+		return Offline
+	}
+	for _, kind := range ofDevice {
+		if row, is := named(kind, access.DeviceSubject(s.SubscriptionID, s.MAC)); is {
+			return shownAs(row)
+		}
+	}
+	return observedFrom([]telemetry.Session{s})
+}
+
+// unseen reports whether a look is too long ago to tell what its router shows.
+func (d differences) unseen(look telemetry.Look) bool {
+	return look.UnseenSince != nil || d.at.Sub(*look.LookedAt) > 2*d.every+lookSlack
+}
+
+// shownAs tells how a router shows a customer who has a difference about a session.
+func shownAs(row accessviews.DifferenceRow) Observed {
+	if row.Walled || row.Kind == events.PaidButWalledIn {
+		return WalledGarden
+	}
+	return Online
+}
+
+// seen is where a difference shows a customer who has no open session: offline where it shows nobody, where reports
+// tell more than the router's latest look, and where they cannot be read.
+func (x Explanations) seen(ctx context.Context, row accessviews.DifferenceRow, d differences) Observed {
+	look := d.looks[row.DeviceID]
+	if !slices.Contains(withSession, row.Kind) || look.LookedAt == nil {
 		return Offline
 	}
 	told, err := x.Auditor.Reported(ctx, telemetry.Shown{
-		OrgID: who.OrgID, SubscriberID: who.ID, SubscriptionID: row.SubscriptionID, DeviceID: row.DeviceID,
+		OrgID: d.org, SubscriberID: d.who, SubscriptionID: row.SubscriptionID, DeviceID: row.DeviceID,
 		At: *look.LookedAt,
 	})
 	switch {
@@ -88,10 +150,10 @@ func (x Explanations) seen(
 		return Offline
 	case told:
 		return Offline
-	case look.UnseenSince != nil, at.Sub(*look.LookedAt) > 2*x.Auditor.Every+lookSlack:
+	case d.unseen(look):
 		return Unknown
 	}
-	return as
+	return shownAs(row)
 }
 
 // clearer is the one of two observations that says more.

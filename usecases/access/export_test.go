@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/telemetry"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
 )
 
@@ -19,9 +20,11 @@ func (m *Meter) Next() id.Subscription {
 	return line.subject.SubscriptionID
 }
 
-// UnreportedForTest corrects an explanation of a subscriber by what routers show.
-func (x Explanations) UnreportedForTest(ctx context.Context, out *Explanation, who subscribersviews.SubscriberRow) {
-	x.unreported(ctx, out, who)
+// ShownForTest corrects an explanation of a subscriber, who has open sessions, by what routers show.
+func (x Explanations) ShownForTest(
+	ctx context.Context, out *Explanation, who subscribersviews.SubscriberRow, open []telemetry.Session,
+) {
+	x.shown(ctx, out, who, open)
 }
 
 // Lines is the number of subscriptions and vouchers that the meter follows.
