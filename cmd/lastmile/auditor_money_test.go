@@ -42,6 +42,7 @@ func TestAuditor_TheWalledGardenIsNotWhatIsPaid(t *testing.T) {
 
 	walled := router.Item{"list": "walled-garden"}
 	address := func(name string) string { return w.all(w.admin, "/sessions?username="+name)[0].text("ipAddress") }
+	w.endsNothing(true) // else the program brings right at once who has more than is paid
 	w.disturbs(w.r, "ip/firewall/address-list", walled, router.Item{"address": address("amina")})
 	found := w.shows(w.r, "another one's entry", "paid_but_walled_in", "unpaid_but_online")
 	w.says(found["paid_but_walled_in"], "full", "in the walled garden by an entry that is not of the sign-in")
@@ -49,6 +50,7 @@ func TestAuditor_TheWalledGardenIsNotWhatIsPaid(t *testing.T) {
 		t.Errorf("repair of another one's entry: %s", got)
 	}
 	w.says(found["unpaid_but_online"], "walled garden: overdue", "online without the walled garden")
+	w.endsNothing(false)
 	w.repairs(found["unpaid_but_online"])
 	w.sessionIs("baraka", "walled in again", access("walled_garden"))
 	w.later(3 * time.Minute)
@@ -66,36 +68,52 @@ func TestAuditor_TheWalledGardenIsNotWhatIsPaid(t *testing.T) {
 	w.refusesToEnd(amina)
 }
 
+// endsNothing has the first router refuse to change or to end sessions, or no more.
+func (w *watched) endsNothing(refuses bool) {
+	w.t.Helper()
+	accept := "yes"
+	if refuses {
+		accept = "no"
+	}
+	w.do(w.r, "radius/incoming", "set", router.Item{"accept": accept})
+	w.r.SetFaults(router.Faults{DenyWrites: refuses})
+}
+
 // staysWalledIn takes the money of a customer who is walled in while his router changes nothing, and has the program
 // believe that it did. The button ends the session, which comes back whole.
 func (w *watched) staysWalledIn(baraka guest) {
 	w.t.Helper()
-	w.do(w.r, "radius/incoming", "set", router.Item{"accept": "no"})
-	w.r.SetFaults(router.Faults{DenyWrites: true})
-	w.pays(baraka)
-	subscription := id.Must[id.Subscription](baraka.subscription)
-	session := id.Must[telemetry.SessionID](w.all(w.admin, "/sessions?username=baraka")[0].text("id"))
+	w.endsNothing(true)
+	w.paysInVain(baraka, "baraka")
+	d := w.shows(w.r, "paid, and the router changes nothing", "paid_but_walled_in")["paid_but_walled_in"]
+	w.says(d, "full", "in the walled garden")
+	w.endsNothing(false)
+	w.repairs(d)
+	w.sessionIs("baraka", "whole", func(s answer) bool { return s["endedAt"] == nil && s.text("access") == "full" })
+	w.later(3 * time.Minute)
+	w.shows(w.r, "the customer is out of the walled garden")
+	w.tells(baraka, "the customer has paid, and is in the walled garden.", 1)
+}
+
+// paysInVain takes the money of a walled-in customer whose router changes nothing, and has the program believe that it
+// did.
+func (w *watched) paysInVain(g guest, name string) {
+	w.t.Helper()
+	w.pays(g)
+	subscription := id.Must[id.Subscription](g.subscription)
+	session := id.Must[telemetry.SessionID](w.all(w.admin, "/sessions?username="+name)[0].text("id"))
 	w.eventually("the payment to count", func(ctx context.Context) (bool, error) {
 		grant := w.app.customers.directory.Present(subscription, w.now.Now()).Grant
 		return grant.Access == entitlement.Full, w.app.telemetry.Regrant(ctx, session, telemetry.Given{
 			Access: grant.Access.String(), RateDown: grant.Down, RateUp: grant.Up, Stamp: grant.Stamp(),
 		})
 	})
-	d := w.shows(w.r, "paid, and the router changes nothing", "paid_but_walled_in")["paid_but_walled_in"]
-	w.says(d, "full", "in the walled garden")
 	w.eventually("the last try of enforcement to end", func(ctx context.Context) (bool, error) {
 		var n int
 		err := w.db.Owner.QueryRow(ctx, `select count(*) from `+w.db.Namespace.Schema("river")+`.river_job
 			where kind like 'access_enforce%' and state = 'running'`).Scan(&n)
 		return err == nil && n == 0, err
 	})
-	w.do(w.r, "radius/incoming", "set", router.Item{"accept": "yes"})
-	w.r.SetFaults(router.Faults{})
-	w.repairs(d)
-	w.sessionIs("baraka", "whole", func(s answer) bool { return s["endedAt"] == nil && s.text("access") == "full" })
-	w.later(3 * time.Minute)
-	w.shows(w.r, "the customer is out of the walled garden")
-	w.tells(baraka, "the customer has paid, and is in the walled garden.", 1)
 }
 
 // wallsInByHand adds an entry of a person for a customer who has paid, which only people remove. times is how often it
@@ -120,13 +138,11 @@ func (w *watched) wallsInByHand(amina guest, address string, times int) {
 // refusesToEnd blocks a customer while the router ends no session.
 func (w *watched) refusesToEnd(amina guest) {
 	w.t.Helper()
-	w.do(w.r, "radius/incoming", "set", router.Item{"accept": "no"})
-	w.r.SetFaults(router.Faults{DenyWrites: true})
+	w.endsNothing(true)
 	w.must(w.admin, "POST", "/subscribers/"+amina.subscriber+"/block", map[string]any{"reason": "fraud"})
 	d := w.shows(w.r, "a router that ends nothing", "unpaid_but_online")["unpaid_but_online"]
 	w.says(d, "offline: blocked", "online")
-	w.do(w.r, "radius/incoming", "set", router.Item{"accept": "yes"})
-	w.r.SetFaults(router.Faults{})
+	w.endsNothing(false)
 	if got := w.repair(d); got != "done" && got != "gone" { // enforcement may have done it by itself
 		w.t.Errorf("repair of a blocked customer: %s", got)
 	}

@@ -59,7 +59,7 @@ type Found struct {
 
 	login   LocalLogin          // of unknown_session and local_bypass
 	session telemetry.SessionID // of those about a session that is known
-	silent  *unreported         // of those about a session of a customer whose reports do not come; nil = of no such
+	silent  *unreported         // of those about a session that enforcement does not bring right; nil = of no such
 	owner   id.Subscriber       // whose lock a change takes; also of a voucher
 	code    string              // of the last refusal
 	byHand  string              // what a person has to do, where no repair helps; "" = a repair may
@@ -235,7 +235,7 @@ func (c *comparison) session(s routerplan.ObservedSession) {
 		f.SubscriberID, f.SubscriptionID = c.k.Holder(s)
 		c.add(f, c.subjectName(s))
 	case ours(t):
-		c.entitled(s, *t, nil)
+		c.entitled(s, *t, c.reported(s, *t))
 		c.sits(s, *t, nil, login)
 	case s.Uptime < settled && (t == nil || c.k.At.Sub(t.StartedAt) < settled):
 	case t == nil:
@@ -333,7 +333,6 @@ func (c *comparison) subjectName(s routerplan.ObservedSession) string {
 }
 
 // entitled compares a session of a customer with what its subscription is entitled to, and reports whether it is right.
-// silent is not nil when its reports do not come.
 func (c *comparison) entitled(s routerplan.ObservedSession, t telemetry.Session, silent *unreported) bool {
 	p := c.k.Present(t.SubscriptionID)
 	walled, dynamic := c.o.Walled(s.Address)
@@ -344,8 +343,8 @@ func (c *comparison) entitled(s routerplan.ObservedSession, t telemetry.Session,
 			},
 			Expected: expected, Actual: actual, session: t.ID, byHand: byHand, silent: silent, walled: walled,
 		}
-		if silent == nil {
-			c.add(f, access.DeviceSubject(t.SubscriptionID, t.MAC))
+		if silent.open {
+			c.addOpen(f, t)
 			return false
 		}
 		f.Actual += silent.told
@@ -358,7 +357,7 @@ func (c *comparison) entitled(s routerplan.ObservedSession, t telemetry.Session,
 		return open(events.UnpaidButOnline, "offline: "+string(p.Code), "online", "")
 	case given == entitlement.WalledGarden && !walled && s.Address != "":
 		return open(events.UnpaidButOnline, "walled garden: "+string(p.Code), "online without the walled garden", "")
-	case given != entitlement.WalledGarden && walled && dynamic && silent == nil && c.k.AsSignedIn != nil &&
+	case given != entitlement.WalledGarden && walled && dynamic && silent.open && c.k.AsSignedIn != nil &&
 		c.k.AsSignedIn(t):
 		return open(events.PaidButWalledIn, given.String(),
 			"in the walled garden by an entry that is not of the sign-in", walledByOther)

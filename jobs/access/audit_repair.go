@@ -153,7 +153,7 @@ func wordsOf(err error) string {
 
 // repair does what the kind of a difference needs.
 func (a *Auditor) repair(ctx context.Context, f Found, meta commands.Meta) (Repaired, error) {
-	if f.silent != nil {
+	if f.silent != nil && !f.silent.open {
 		return a.repairUnreported(ctx, f, meta)
 	}
 	switch f.Kind {
@@ -191,28 +191,14 @@ func correlationOf(meta commands.Meta) string {
 	return cmp.Or(meta.CorrelationID, meta.CommandID.String())
 }
 
-// repairSession brings a session of ours to what it is entitled to, on the ways of enforcement. Where the session is
-// thought to be right, and the router shows something else, the speed is set once more or the session is ended, so
-// that the customer's device signs in again and gets everything.
+// repairSession brings a session of ours to what it is entitled to, as a person wants it.
 func (a *Auditor) repairSession(ctx context.Context, f Found, meta commands.Meta) (Repaired, error) {
-	lock, err := a.Locks.Lock(ctx, lockName(f.owner))
-	if err != nil {
-		return Repaired{}, err
-	}
-	defer lock.Unlock()
-	s, err := a.sessionOf(ctx, f)
-	if err != nil || s == nil {
-		return Repaired{RepairGone, "The session has ended."}, err
-	}
-	c, wrong := a.wanted(*s, a.Clock.Now())
-	if !wrong {
-		c = a.again(*s, f.Kind)
-	}
-	c.asked = &meta
-	done, err := a.act(ctx, *s, c, causeOf(meta))
+	done, did, err := a.bringOpen(ctx, f, &meta, causeOf(meta))
 	switch {
 	case err != nil:
 		return Repaired{}, err
+	case !did:
+		return Repaired{RepairGone, "The session has ended."}, nil
 	case done.gone:
 		return Repaired{RepairDone, "The router does not have the session, so it is no longer shown as online."}, nil
 	case done.via == events.ViaUnverified:
@@ -220,6 +206,8 @@ func (a *Auditor) repairSession(ctx context.Context, f Found, meta commands.Meta
 			"look compares it."}, nil
 	case done.action == events.ChangeRate:
 		return Repaired{RepairDone, "The speed of the session was set again."}, nil
+	case f.rests:
+		return Repaired{RepairDone, endedOnceMore}, nil
 	}
 	return Repaired{RepairDone, endedAndBack(f.Kind)}, nil
 }

@@ -26,13 +26,15 @@ const locksOutFor = time.Hour
 // locksOut are the refusals for which nobody can sign in at a router.
 var locksOut = []string{radius.WrongSecret.String(), radius.SecretDoubtful.String(), radius.Unproven.String()}
 
-// unreported is a session that a router shows by RADIUS, and whose reports do not come
-// (docs/rules/access-auditor.md#sessions-without-reports).
+// unreported is a session that a router shows by RADIUS, and that enforcement does not bring right: its reports do not
+// come (docs/rules/access-auditor.md#sessions-without-reports), or they tell nothing of what the router shows
+// (docs/rules/access-auditor.md#what-reports-do-not-tell).
 type unreported struct {
 	session telemetry.Session   // the one that was reported once, or what the router shows of it
 	place   telemetry.SessionID // stands for all sessions of the device with what the customer is entitled to
 	stamp   string              // of what the customer was entitled to when it was compared
 	began   time.Time
+	open    bool   // its reports come
 	told    string // what people are told about its reports
 	reason  string // why it is ended although access and speed are right; "" = they are not
 	limit   int    // of the customer's sessions when it was compared
@@ -154,8 +156,8 @@ func (a *Auditor) knowSilent(ctx context.Context, o routerplan.Observed, k *Know
 	return err
 }
 
-// bringUnreported brings right, unasked, what was seen twice of sessions whose reports do not come: they are no open
-// sessions, so that enforcement does not see them. What fails is tried at the next look.
+// bringUnreported brings right, unasked, what was seen twice of sessions that enforcement does not bring right. What
+// fails is tried at the next look.
 func (a *Auditor) bringUnreported(
 	ctx context.Context, s seen, is func(id.Difference) bool, cause jobs.Cause,
 ) (changed bool) {
@@ -164,7 +166,11 @@ func (a *Auditor) bringUnreported(
 			a.pauses.rests(f.silent.session.ID, a.Clock.Now()) {
 			continue
 		}
-		_, did, err := a.endUnreported(ctx, f, nil, cause)
+		end := a.endUnreported
+		if f.silent.open {
+			end = a.bringOpen
+		}
+		_, did, err := end(ctx, f, nil, cause)
 		changed = changed || did
 		switch {
 		case errors.Is(err, errRefused):
@@ -172,7 +178,7 @@ func (a *Auditor) bringUnreported(
 		case errors.Is(err, errUnreachable), errors.Is(err, errIncomplete), ctx.Err() != nil:
 			return changed
 		case err != nil:
-			a.Logger.WarnContext(ctx, "a session without reports cannot be brought right",
+			a.Logger.WarnContext(ctx, "a session cannot be brought right",
 				slog.String("device_id", f.DeviceID.String()), slog.String("error", err.Error()))
 		}
 	}

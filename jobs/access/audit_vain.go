@@ -111,8 +111,11 @@ func lastEnd(ends []time.Time, until time.Time) (last time.Time) {
 func rightAt(place telemetry.SessionID) string { return "right " + place.String() }
 
 // rightSince reports whether a session of the same device was seen as it should be after an instant: the difference
-// that says so was opened then.
+// that says so was opened then. One whose reports come has no such difference.
 func (a *Auditor) rightSince(ctx context.Context, f Found, since time.Time) (bool, error) {
+	if f.silent.open {
+		return a.rightAtFirst(ctx, f)
+	}
 	difference := access.DifferenceID(f.OrgID, f.DeviceID, events.UnknownSession, rightAt(f.silent.place))
 	state, _, err := bus.LoadUnchecked[access.Difference](ctx, a.Bus, difference)
 	return state.Since.After(since), err
