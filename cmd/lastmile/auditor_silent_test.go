@@ -42,6 +42,7 @@ func TestAuditor_ACustomerWhoseRouterMakesTheSameAgainIsEndedOnce(t *testing.T) 
 	t.Parallel()
 	w := watch(t, 1)
 	amina := w.joins("amina", 1)
+	w.joins("dora", 9)
 	w.tellsNoInterims()
 	disturbed := func() {
 		w.disturbs(w.r, "queue/simple", router.Item{"name": "<pppoe-amina>"}, router.Item{"max-limit": "1M/2M"})
@@ -50,6 +51,7 @@ func TestAuditor_ACustomerWhoseRouterMakesTheSameAgainIsEndedOnce(t *testing.T) 
 		t.Helper()
 		disturbed()
 		was := w.fallsSilent("amina")
+		w.redials("dora")
 		w.eventually("amina to be ended", func(context.Context) (bool, error) {
 			w.look(w.r)
 			return w.shown("amina") != was, fmt.Errorf("the router still has %s", was)
@@ -60,6 +62,7 @@ func TestAuditor_ACustomerWhoseRouterMakesTheSameAgainIsEndedOnce(t *testing.T) 
 	for range 2 {
 		disturbed()
 		was := w.fallsSilent("amina")
+		w.redials("dora")
 		d := w.shows(w.r, "another speed once more", "wrong_rate")["wrong_rate"]
 		w.looks(2)
 		if is := w.shown("amina"); is != was {
@@ -106,8 +109,10 @@ func TestAuditor_WhoSignedInByAFormerPasswordIsEnded(t *testing.T) {
 	t.Parallel()
 	w := watch(t, 1)
 	amina := w.joins("amina", 1)
+	w.joins("dora", 9)
 	w.losesReports(true)
 	was := w.fallsSilent("amina")
+	w.redials("dora")
 	w.must(w.admin, "POST", "/subscriptions/"+amina.subscription+"/credentials", map[string]any{
 		"password": "another-login",
 	})

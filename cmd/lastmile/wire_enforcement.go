@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/gateways/routeros"
 	"github.com/lastmile-isp/lastmile/httpapi/access"
@@ -64,6 +65,15 @@ func (r sessionRouters) SessionLimit(
 		return "", routeros.ErrUnreachable(0, nil)
 	}
 	return w.SessionLimit(ctx, device, networkjobs.OnlineSession(s))
+}
+
+// SignIns implements accessjobs.Routers.
+func (r sessionRouters) SignIns(ctx context.Context, device id.Device) (routerplan.SignIns, error) {
+	w := r.app.routers.Load()
+	if w == nil {
+		return routerplan.SignIns{}, routeros.ErrUnreachable(0, nil)
+	}
+	return w.SignIns(ctx, device)
 }
 
 // disconnects ends sessions for persons.

@@ -31,10 +31,24 @@ const servedSQL = `select ` + columns + ` from {schema}.sessions x where x.devic
 				where ended_at >= $3 and ended_at <= $4 and device_id = $1 and end_reason = 'admin_reset')
 		order by x.started_at, x.id`
 
-// locksOutSQL asks whether the newest refusal of some codes came after the newest report of an open session.
-const locksOutSQL = `select coalesce((select max(r.at) from {schema}.refusals r
-			where r.device_id = $1 and r.at >= $2 and r.code = any($3)) > coalesce((select max(x.updated_at)
-			from {schema}.sessions x where x.device_id = $1 and x.ended_at is null), '-infinity'), false)`
+// heardSQL asks for the newest refusal of some codes, and the newest report of an open session.
+const heardSQL = `select (select max(r.at) from {schema}.refusals r
+			where r.device_id = $1 and r.at >= $2 and r.code = any($3)) as refused, (select max(x.updated_at)
+			from {schema}.sessions x where x.device_id = $1 and x.ended_at is null) as reported`
+
+// Heard tells when a router was heard last. Instants are nil where it was not.
+type Heard struct {
+	Refused  *time.Time // it was refused with one of some codes
+	Reported *time.Time // it reported an open session
+}
+
+// Doubtful reports whether a router was refused, and has reported nothing after that nor done so at an instant.
+func (h Heard) Doubtful(at time.Time) bool {
+	return h.Refused != nil && h.Refused.After(at) && (h.Reported == nil || h.Refused.After(*h.Reported))
+}
+
+// Since reports whether a router has reported an open session after an instant.
+func (h Heard) Since(at time.Time) bool { return h.Reported != nil && h.Reported.After(at) }
 
 // Silent lists the sessions of some usernames at a router that ended without a report of it, as lost ones did. The
 // router may have them still.
@@ -70,13 +84,12 @@ func (s *Store) sessions(ctx context.Context, sql string, args ...any) ([]Sessio
 	return list, nil
 }
 
-// LocksOut reports whether a router was refused something with one of some codes since an instant, and has reported no
-// open session after that.
-func (s *Store) LocksOut(ctx context.Context, device id.Device, codes []string, since time.Time) (bool, error) {
-	var out bool
-	err := s.db.Owner.QueryRow(ctx, s.text(locksOutSQL), device.UUID(), since, codes).Scan(&out)
+// Heard tells when a router was heard last, among refusals since an instant.
+func (s *Store) Heard(ctx context.Context, device id.Device, codes []string, since time.Time) (Heard, error) {
+	var out Heard
+	err := s.db.Owner.QueryRow(ctx, s.text(heardSQL), device.UUID(), since, codes).Scan(&out.Refused, &out.Reported)
 	if err != nil {
-		return false, fmt.Errorf("look for refusals of a router: %w", err)
+		return Heard{}, fmt.Errorf("look when a router was heard: %w", err)
 	}
 	return out, nil
 }

@@ -41,8 +41,9 @@ func TestLostOf_ASessionThatFellSilentMayGoOn(t *testing.T) {
 	found("its end was told", 0, 0)
 }
 
-// TestLocksOut_UntilTheRouterReportsAnOpenSessionAgain: other refusals, old ones and those of other routers count not.
-func TestLocksOut_UntilTheRouterReportsAnOpenSessionAgain(t *testing.T) {
+// TestHeard_ARefusalIsDoubtfulUntilAnOpenSessionIsReported: neither other refusals, nor
+// old ones, nor those of other routers count.
+func TestHeard_ARefusalIsDoubtfulUntilAnOpenSessionIsReported(t *testing.T) {
 	t.Parallel()
 	k := open(t)
 	k.commit(t, k.at(telemetry.Start, 0, 0, 0))
@@ -50,8 +51,12 @@ func TestLocksOut_UntilTheRouterReportsAnOpenSessionAgain(t *testing.T) {
 	codes := []string{"wrong_secret", "unproven"}
 	is := func(when string, device id.Device, since time.Time, want bool) {
 		t.Helper()
-		if got, err := k.LocksOut(t.Context(), device, codes, since); err != nil || got != want {
+		got, err := k.Heard(t.Context(), device, codes, since)
+		if err != nil || got.Doubtful(time.Time{}) != want {
 			t.Errorf("%s: %v, %v", when, got, err)
+		}
+		if want && got.Doubtful(*got.Refused) {
+			t.Errorf("%s: doubtful, although it was heard in another way at that moment", when)
 		}
 	}
 	other := k.refused("wrong_password", noon.Add(time.Minute), 1)

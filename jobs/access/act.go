@@ -45,7 +45,7 @@ type deed struct {
 
 // act announces a change, has the router do it, and records the outcome. errUnreachable and errRefused say that it is
 // not done, as far as is known: the announcement stays, and the same change is tried again. Fails, too: errIncomplete,
-// before anything is recorded.
+// and staysOff of a session that it would end, before anything is recorded.
 func (e *Enforcer) act(ctx context.Context, s telemetry.Session, c change, cause jobs.Cause) (result, error) {
 	if c.adopt {
 		return result{}, e.Sessions.Regrant(ctx, s.ID, c.regrant)
@@ -58,6 +58,9 @@ func (e *Enforcer) act(ctx context.Context, s telemetry.Session, c change, cause
 		return result{}, err
 	}
 	if err := d.resume(ctx); err != nil {
+		return result{}, err
+	}
+	if err := d.mayEnd(ctx); err != nil {
 		return result{}, err
 	}
 	if err := d.announce(ctx); err != nil {
@@ -98,6 +101,15 @@ func (d *deed) resume(ctx context.Context) error {
 		d.c.action = events.EndOnline
 	}
 	return err
+}
+
+// mayEnd fails where the session would be ended, and its customer could not sign in again. What the auditor ends by the
+// router's own list it has compared itself.
+func (d *deed) mayEnd(ctx context.Context) error {
+	if d.c.action != events.EndOnline || d.c.anyway || d.c.listed {
+		return nil
+	}
+	return d.e.comesBack(ctx, d.s)
 }
 
 // announce records what the router is going to be asked.
@@ -169,6 +181,9 @@ func (d *deed) carryOut(ctx context.Context) (result, error) {
 	}
 	if d.c.action == events.ChangeRate {
 		d.c.action = events.EndOnline
+		if err := d.mayEnd(ctx); err != nil {
+			return result{}, err
+		}
 		if err := d.announce(ctx); err != nil {
 			return result{}, err
 		}

@@ -28,8 +28,7 @@ type Known struct {
 	Device id.Device
 	Open   []telemetry.Session // that are thought to be on the router
 	Silent []telemetry.Session // that ended without a report of the router
-	// LocksOut says that the router's sign-ins are refused for its secret: who is ended there does not come back.
-	LocksOut bool
+	Heard  telemetry.Heard     // when the router's secret was refused, or a session reported
 	// Refused have the customers whose last try was refused there, and who have had no session since. FirstAt is when
 	// they began to be refused.
 	Refused []telemetry.Refusal
@@ -348,7 +347,7 @@ func (c *comparison) entitled(s routerplan.ObservedSession, t telemetry.Session,
 			return false
 		}
 		f.Actual += silent.told
-		f.byHand = cmp.Or(byHand, c.staysOff(p.Grant.Access))
+		f.byHand = cmp.Or(byHand, c.staysOff(s, silent))
 		c.addSilent(f, silent)
 		return false
 	}

@@ -129,7 +129,10 @@ func (s seen) blind() error {
 // notRepaired is the failure of a repair that was tried.
 func notRepaired(err error) error {
 	kind := failure.KindOf(err)
+	var off *staysOff
 	switch {
+	case errors.As(err, &off):
+		return commands.ErrRepairByHand(off.why)
 	case errors.Is(err, errIncomplete):
 		return commands.ErrAccessUnreadable()
 	case errors.Is(err, errRefused) && kind != failure.Refused:
@@ -245,7 +248,9 @@ func (a *Auditor) repairUnreported(ctx context.Context, f Found, meta commands.M
 func (a *Auditor) again(s telemetry.Session, kind events.AccessDifferenceKind) change {
 	p := a.Entitled.Directory.Present(s.SubscriptionID, a.Clock.Now())
 	if kind != events.WrongRate || p.RateLimit == "" {
-		return ending(s, ReasonAuditor)
+		c := ending(s, ReasonAuditor)
+		c.anyway = kind != events.PaidButWalledIn && kind != events.WrongRate
+		return c
 	}
 	after := events.SessionGrant{Access: p.Grant.Access.String(), Down: p.Grant.Down, Up: p.Grant.Up}
 	return change{

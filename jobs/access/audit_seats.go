@@ -118,7 +118,7 @@ func (c *comparison) outdated(s routerplan.ObservedSession, u *unreported, reaso
 			Kind: events.UnknownSession, SubscriberID: t.SubscriberID, SubscriptionID: t.SubscriptionID,
 		},
 		Expected: expected, Actual: "RADIUS let in " + c.named(s) + ", " + actual + u.told, session: t.ID, silent: u,
-		byHand: c.staysOff(p.Grant.Access), walled: c.walled(s),
+		byHand: c.staysOff(s, u), walled: c.walled(s),
 	}, u)
 }
 

@@ -17,14 +17,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
 	"github.com/lastmile-isp/lastmile/jobs"
 	"github.com/lastmile-isp/lastmile/projections/access/entitlement"
-	"github.com/lastmile-isp/lastmile/radius"
 )
-
-// locksOutFor is how long a refusal of a router's secret counts when nothing else was heard of the router.
-const locksOutFor = time.Hour
-
-// locksOut are the refusals for which nobody can sign in at a router.
-var locksOut = []string{radius.WrongSecret.String(), radius.SecretDoubtful.String(), radius.Unproven.String()}
 
 // unreported is a session that a router shows by RADIUS, and that enforcement does not bring right: its reports do not
 // come (docs/rules/access-auditor.md#sessions-without-reports), or they tell nothing of what the router shows
@@ -80,14 +73,6 @@ func (c *comparison) unreported(s routerplan.ObservedSession, login LocalLogin) 
 const unheard = "The customer is online as he should be, but this router's reports do not arrive. Look at its " +
 	"accounting (/ppp aaa, or the profile of the hotspot), at UDP port 1813 on the way, and at its RADIUS secret. " +
 	"Ending the session would help nobody."
-
-// staysOff says what to do where a customer who is ended cannot come back; "" = he can, or has nothing to come back to.
-func (c *comparison) staysOff(given entitlement.Access) string {
-	if !c.k.LocksOut || given < entitlement.Throttled {
-		return ""
-	}
-	return "The router's sign-ins are refused, so the customer would not come back. " + otherSecret
-}
 
 // lost finds the session that a row was until its reports stopped: the one with the row's key, or of its device, that
 // was reported while the row was there.
@@ -152,7 +137,7 @@ func (a *Auditor) knowSilent(ctx context.Context, o routerplan.Observed, k *Know
 	if k.Silent, err = a.Sessions.Silent(ctx, k.Device, names); err != nil {
 		return err
 	}
-	k.LocksOut, err = a.Sessions.LocksOut(ctx, k.Device, locksOut, k.At.Add(-locksOutFor))
+	k.Heard, err = a.Sessions.Heard(ctx, k.Device, locksOut, k.At.Add(-locksOutFor))
 	return err
 }
 

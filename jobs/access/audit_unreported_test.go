@@ -26,6 +26,9 @@ func silentTown(hotspot, never bool) *town {
 	town := newTown()
 	town.add("amina", entitlement.Full, hotspot, true)
 	town.shown.Asks = routerplan.Asks{PPP: !hotspot, Hotspot: hotspot}
+	town.shown.SignIns = routerplan.SignIns{PPP: !hotspot, Hotspot: hotspot}
+	reported := noon.Add(-time.Minute)
+	town.known.Heard.Reported = &reported
 	if !never {
 		s := town.known.Open[0]
 		s.UpdatedAt = noon.Add(-10 * time.Minute)
@@ -70,11 +73,11 @@ func silentStories() map[string]silentStory {
 		"paid, never":        {func(*town) {}, events.UnknownSession, true, true, false},
 		"paid and walled in, but could not come back": {func(town *town) {
 			walled(town)
-			town.known.LocksOut = true
+			town.known.Heard.Refused = &noon
 		}, events.PaidButWalledIn, true, false, true},
 		"suspended, and would not come back": {func(town *town) {
 			none(town)
-			town.known.LocksOut = true
+			town.known.Heard.Refused = &noon
 		}, unpaid, false, false, true},
 		"suspended, let in by who knows which RADIUS server": {func(town *town) {
 			none(town)
@@ -138,7 +141,7 @@ func TestCompare_ASilentSessionOfAFormerLoginHasToEnd(t *testing.T) {
 				(got[0].ByHand() != "") != never || strings.Contains(got[0].Actual, says) == never {
 				t.Errorf("%s, never %v: %+v", reason, never, got)
 			}
-			town.known.LocksOut = true
+			town.known.Heard.Refused = &noon
 			if got := accessjobs.Compare(town.shown, town.known); len(got) != 1 || got[0].ByHand() == "" {
 				t.Errorf("%s, never %v, and could not come back: %+v", reason, never, got)
 			}
@@ -307,7 +310,7 @@ func TestCompare_ASessionFromBeforeThePasswordWasChangedHasToEnd(t *testing.T) {
 			(got[0].ByHand() == "") != c.ends || strings.Contains(got[0].Actual, "by former ones") != c.ends {
 			t.Errorf("%s: %+v", name, got)
 		}
-		town.known.LocksOut = true
+		town.known.Heard.Refused = &noon
 		if got := accessjobs.Compare(town.shown, town.known); len(got) != 1 || got[0].ByHand() == "" {
 			t.Errorf("%s, and could not come back: %+v", name, got)
 		}

@@ -10,9 +10,9 @@ import (
 	"github.com/lastmile-isp/lastmile/jobs"
 )
 
-// ending is the change that ends a session. The customer's router may dial again and get the same.
+// ending is the change that ends a session whatever follows. The customer's router may dial again and get the same.
 func ending(s telemetry.Session, reason string) change {
-	return change{action: events.EndOnline, reason: reason, after: grantOf(s)}
+	return change{action: events.EndOnline, reason: reason, after: grantOf(s), anyway: true}
 }
 
 // Leave ends the sessions of a subscriber who is forgotten, before what is known about them is deleted. It fails while

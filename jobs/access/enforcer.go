@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/gateways/breaker"
@@ -38,6 +39,8 @@ type Routers interface {
 	EndSession(ctx context.Context, device id.Device, s OnlineSession) (bool, error)
 	// SessionLimit reads the limit of the session's queue, upload and download; "" when the router shows none.
 	SessionLimit(ctx context.Context, device id.Device, s OnlineSession) (string, error)
+	// SignIns reads which sign-ins the router takes to the platform.
+	SignIns(ctx context.Context, device id.Device) (routerplan.SignIns, error)
 }
 
 // Secrets are those of routers that were decommissioned. A vault.Secrets is one.
@@ -78,8 +81,9 @@ type Enforcer struct {
 	// Step is called between two steps; tests end the program there. nil = nobody.
 	Step func(name string)
 
-	pauses pauses
-	seats  seats
+	pauses    pauses
+	seats     seats
+	comebacks comebacks
 }
 
 // NewOutcomes makes the counter of what was done with sessions.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/aggregates/access"
 	"github.com/lastmile-isp/lastmile/aggregates/network"
+	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
@@ -78,6 +79,15 @@ type menus struct {
 	nas   *handset.NAS
 	away  bool
 	limit string // of the queue; "" = it shows none
+	deaf  bool   // it asks nobody who may sign in
+}
+
+// SignIns implements accessjobs.Routers.
+func (m *menus) SignIns(context.Context, id.Device) (routerplan.SignIns, error) {
+	if m.away {
+		return routerplan.SignIns{}, errors.New("away")
+	}
+	return routerplan.SignIns{PPP: !m.deaf, Hotspot: !m.deaf}, nil
 }
 
 // EndSession implements accessjobs.Routers.

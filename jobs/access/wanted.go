@@ -35,6 +35,7 @@ type change struct {
 	asked   *commands.Meta  // of the person who wants it; nil = nobody waits
 	door    *directory.Door // of a router that was decommissioned; nil = the present one
 	adopt   bool            // the session is taken to have regrant, and the router is asked nothing
+	anyway  bool            // it ends also where the customer could not sign in again
 	listed  bool            // the router's own interface shows the session, so it is asked there and not by RADIUS
 }
 

@@ -15,31 +15,53 @@ import (
 // mostPorts bounds the ports of one router whose speed is asked for: each is a round trip.
 const mostPorts = 32
 
-// Observe reads what a router shows about the customers who are online, some columns of eleven menus, and the speed of
-// the ports of customers. It writes nothing. A router that answers not at all, or not in time, gives an error and no
+// Observe reads what a router shows about the customers who are online, some columns of thirteen menus, and the speed
+// of the ports of customers. It writes nothing. A router that answers not at all, or not in time, gives an error and no
 // part of it. Fails: device_not_found, device_unreachable, router_refused.
 func (w *Workers) Observe(ctx context.Context, device id.Device) (routerplan.Observed, error) {
 	return ask(ctx, w, device, func(ctx context.Context, r router) (routerplan.Observed, error) {
-		return r.observe(ctx)
+		return r.observe(ctx, w.home(r))
 	})
 }
 
-// observe is Observe of an open router.
-func (r router) observe(ctx context.Context) (routerplan.Observed, error) {
+// home is how a router and the platform's RADIUS server reach each other.
+func (w *Workers) home(r router) routerplan.Home {
+	return routerplan.Home{Server: w.cfg.Script.RadiusHost, Router: r.row.TunnelAddress}
+}
+
+// SignIns reads which sign-ins a router takes to the platform, of one whose reports come: its RADIUS client leads here
+// whatever its address. Fails: device_not_found, device_unreachable, router_refused.
+func (w *Workers) SignIns(ctx context.Context, device id.Device) (routerplan.SignIns, error) {
+	return ask(ctx, w, device, func(ctx context.Context, r router) (routerplan.SignIns, error) {
+		snapshot, err := r.parts(ctx, routerplan.SignInReads())
+		return routerplan.SignInsOf(snapshot, routerplan.Home{Router: r.row.TunnelAddress}), err
+	})
+}
+
+// parts reads parts of menus.
+func (r router) parts(ctx context.Context, reads []routerplan.Read) (routerplan.Snapshot, error) {
 	snapshot := routerplan.Snapshot{}
-	for _, read := range routerplan.ObserveReads() {
+	for _, read := range reads {
 		items, err := r.Print(ctx, read.Menu, routeros.Query{Where: read.Where, Props: read.Props})
 		if routeros.IsUnknownMenu(err) {
 			items, err = nil, nil // a package that this router does not have: nothing is there
 		}
 		if err != nil {
-			return routerplan.Observed{}, &at{path: read.Menu, err: err}
+			return nil, &at{path: read.Menu, err: err}
 		}
 		snapshot[read.Menu] = rowsOf(items)
 	}
-	var err error
+	return snapshot, nil
+}
+
+// observe is Observe of an open router.
+func (r router) observe(ctx context.Context, home routerplan.Home) (routerplan.Observed, error) {
+	snapshot, err := r.parts(ctx, routerplan.ObserveReads())
+	if err != nil {
+		return routerplan.Observed{}, err
+	}
 	snapshot[routerplan.MenuEthernetLink], err = r.links(ctx, snapshot)
-	return routerplan.Observe(snapshot), err
+	return routerplan.Observe(snapshot, home), err
 }
 
 // links asks for the speed of the ports of customers. A router that refuses to tell it is believed to be fast enough.

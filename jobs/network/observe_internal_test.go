@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
 )
 
 // empty answers every menu that the auditor reads with nothing.
@@ -13,7 +15,7 @@ func empty(but map[string]string) map[string]string {
 	for _, menu := range []string{
 		"ppp/active", "interface/pppoe-server", "ip/hotspot/active", "ip/hotspot/host", "queue/simple",
 		"ip/firewall/address-list", "interface/pppoe-server/server", "ip/hotspot", "interface/vlan",
-		"interface/ethernet", "radius",
+		"interface/ethernet", "radius", "ppp/aaa", "ip/hotspot/profile",
 	} {
 		answers[menu] = "[]"
 	}
@@ -23,9 +25,9 @@ func empty(but map[string]string) map[string]string {
 	return answers
 }
 
-// TestObserve_ReadsElevenMenusAndTheSpeedOfPortsOfCustomers; a part that cannot be read is an error, so that nobody
+// TestObserve_ReadsThirteenMenusAndTheSpeedOfPortsOfCustomers; a part that cannot be read is an error, so that nobody
 // takes the rest for the whole.
-func TestObserve_ReadsElevenMenusAndTheSpeedOfPortsOfCustomers(t *testing.T) {
+func TestObserve_ReadsThirteenMenusAndTheSpeedOfPortsOfCustomers(t *testing.T) {
 	t.Parallel()
 	answers := empty(map[string]string{
 		"interface/pppoe-server/server": `[{".id":"*1","service-name":"lan","interface":"vlan7","disabled":"false"}]`,
@@ -34,19 +36,19 @@ func TestObserve_ReadsElevenMenusAndTheSpeedOfPortsOfCustomers(t *testing.T) {
 		"interface/ethernet/monitor":    `[{"name":"ether4","rate":"100Mbps"}]`,
 	})
 	r, asked := answering(t, answers)
-	got, err := r.observe(t.Context())
+	got, err := r.observe(t.Context(), routerplan.Home{})
 	if err != nil || len(got.Ports) != 1 || got.Ports[0].Rate != 100_000 || got.Ports[0].Server != "lan" {
 		t.Errorf("%+v, %v", got, err)
 	}
-	if n := len(*asked); n != 12 {
+	if n := len(*asked); n != 14 {
 		t.Errorf("%d requests: %v", n, *asked)
 	}
 	delete(answers, "interface/ethernet/monitor") // refused: the port is believed
-	if got, err = r.observe(t.Context()); err != nil || len(got.Ports) != 0 {
+	if got, err = r.observe(t.Context(), routerplan.Home{}); err != nil || len(got.Ports) != 0 {
 		t.Errorf("%+v, %v", got, err)
 	}
 	delete(answers, "queue/simple")
-	if got, err = r.observe(t.Context()); err == nil {
+	if got, err = r.observe(t.Context(), routerplan.Home{}); err == nil {
 		t.Errorf("a part of the router was taken for the whole: %+v", got)
 	}
 }

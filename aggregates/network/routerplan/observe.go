@@ -26,7 +26,7 @@ type Read struct {
 
 // ObserveReads lists what is read before Observe, without MenuEthernetLink.
 func ObserveReads() []Read {
-	return []Read{
+	return append(SignInReads(), []Read{
 		{
 			Menu: MenuPPPActive, Where: map[string]string{"service": "pppoe"},
 			Props: []string{propertyID, propertyName, "caller-id", propertyAddress, "radius", "session-id", "uptime"},
@@ -53,11 +53,9 @@ func ObserveReads() []Read {
 			Menu:  MenuPPPoEServer,
 			Props: []string{propertyID, propertyServiceName, propertyInterface, propertyDisabled},
 		},
-		{Menu: MenuHotspot, Props: []string{propertyID, propertyName, propertyInterface, propertyDisabled}},
 		{Menu: MenuVlan, Props: []string{propertyID, propertyName, propertyInterface}},
 		{Menu: MenuEthernet, Props: []string{propertyID, propertyName}},
-		{Menu: MenuRadius, Props: []string{propertyID, "service", propertyComment, propertyDisabled}},
-	}
+	}...)
 }
 
 // Observed has everything that a router shows about the customers who are online. Texts of the router are as it gives
@@ -67,11 +65,12 @@ type Observed struct {
 	Queues   []ObservedQueue // of sessions
 	// Garden has the addresses in the walled garden. A value is true for one that RADIUS put there, and false for one
 	// that a person or a rule of the router did.
-	Garden map[string]bool
-	Nets   []netip.Prefix // more addresses in the walled garden, which a person put there
-	Ranges []AddressRange // likewise
-	Ports  []ObservedPort // whose speed the router tells
-	Asks   Asks
+	Garden  map[string]bool
+	Nets    []netip.Prefix // more addresses in the walled garden, which a person put there
+	Ranges  []AddressRange // likewise
+	Ports   []ObservedPort // whose speed the router tells
+	Asks    Asks
+	SignIns SignIns
 }
 
 // Asks tells which sign-ins the router takes to the platform's RADIUS server, and to no other one.
@@ -99,6 +98,7 @@ func parseRange(text string) (AddressRange, bool) {
 // ObservedSession is one customer's device that is online.
 type ObservedSession struct {
 	Hotspot bool   // else PPPoE
+	Server  string // of a hotspot
 	User    string // "" for a bypassed device
 	Key     string // Acct-Session-Id in lower case; "" = the menu has none
 	Address string
@@ -125,10 +125,10 @@ type ObservedPort struct {
 }
 
 // Observe reads what a router shows. Rows that cannot be read are left out.
-func Observe(s Snapshot) Observed {
+func Observe(s Snapshot, home Home) Observed {
 	out := Observed{
-		Garden: map[string]bool{}, Ports: observedPorts(s),
-		Asks: Asks{PPP: asksUs(s, "ppp"), Hotspot: asksUs(s, "hotspot")},
+		Garden: map[string]bool{}, Ports: observedPorts(s), SignIns: SignInsOf(s, home),
+		Asks: Asks{PPP: home.alone(s, "ppp"), Hotspot: home.alone(s, "hotspot")},
 	}
 	made := map[[2]string][]string{} // interfaces by user and MAC
 	for _, r := range s[MenuPPPoESession] {
@@ -148,8 +148,9 @@ func Observe(s Snapshot) Observed {
 	}
 	for _, r := range s[MenuHotspotActive] {
 		out.Sessions = append(out.Sessions, ObservedSession{
-			Hotspot: true, User: r["user"], Address: observedAddress(r), MAC: observedMAC(r["mac-address"]),
-			Radius: isTrue(r["radius"]), Trial: r["login-by"] == "trial" && !isTrue(r["radius"]), Uptime: uptimeOf(r),
+			Hotspot: true, Server: r[propertyServer], User: r["user"], Address: observedAddress(r),
+			MAC: observedMAC(r["mac-address"]), Radius: isTrue(r["radius"]),
+			Trial: r["login-by"] == "trial" && !isTrue(r["radius"]), Uptime: uptimeOf(r),
 		})
 	}
 	for _, r := range s[MenuHotspotHost] {
@@ -167,20 +168,6 @@ func Observe(s Snapshot) Observed {
 		}
 	}
 	return out
-}
-
-// asksUs reports whether the RADIUS clients of a service are the platform's alone.
-func asksUs(s Snapshot, service string) (us bool) {
-	for _, r := range s[MenuRadius] {
-		switch {
-		case isTrue(r[propertyDisabled]) || !slices.Contains(splitList(r["service"]), service):
-		case r[propertyComment] != bootstrapComment:
-			return false
-		default:
-			us = true
-		}
-	}
-	return us
 }
 
 // wall adds an entry of the address list of the walled garden: an address, a network or a range. One with a timeout is

@@ -47,7 +47,7 @@ func TestObserve_ReadsEachMenu(t *testing.T) {
 		routerplan.MenuVlan:         {{"name": "vlan7", "interface": "ether4"}},
 		routerplan.MenuEthernet:     {{"name": "ether4"}, {"name": "ether5"}},
 		routerplan.MenuEthernetLink: {{"name": "ether4", "rate": "2.5Gbps"}, {"name": "ether5", "rate": "no-link"}},
-	})
+	}, routerplan.Home{})
 	want := []routerplan.ObservedSession{
 		{User: "amina", Key: "81a00001", Address: "100.64.0.1", MAC: "AA:BB:CC:00:11:22", Interface: "<pppoe-amina>",
 			Radius: true, Uptime: 62 * time.Minute},
@@ -99,7 +99,7 @@ func TestObserve_TakesEveryText(t *testing.T) {
 		for _, read := range routerplan.ObserveReads() {
 			snapshot[read.Menu] = rowsIn(rows.Draw(t, read.Menu))
 		}
-		got := routerplan.Observe(snapshot)
+		got := routerplan.Observe(snapshot, routerplan.Home{})
 		got.Walled(text.Draw(t, "address"))
 		for _, s := range got.Sessions {
 			if s.MAC != "" && (len(s.MAC) != 17 || s.MAC != strings.ToUpper(s.MAC)) {

@@ -1,0 +1,69 @@
+package routerplan_test
+
+import (
+	"testing"
+
+	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
+)
+
+// TestSignInsOf_WhereTheFirstClientThatServesAllLeadsToThePlatform, and the router uses RADIUS at all.
+func TestSignInsOf_WhereTheFirstClientThatServesAllLeadsToThePlatform(t *testing.T) {
+	t.Parallel()
+	with := func(changes routerplan.Row) routerplan.Row {
+		row := routerplan.Row{
+			"service": "ppp,hotspot", "address": "10.99.0.1", "comment": "Platform", "authentication-port": "1812",
+			"protocol": "udp", "disabled": "false", "src-address": "0.0.0.0",
+		}
+		for property, value := range changes {
+			row[property] = value
+		}
+		return row
+	}
+	ours, theirs := with(nil), with(routerplan.Row{"address": "192.0.2.9", "comment": "billing"})
+	type radius = []routerplan.Row
+	for name, c := range map[string]struct {
+		clients            radius
+		ppp, hotspot, only bool
+	}{
+		"none":                 {nil, false, false, false},
+		"ours":                 {radius{ours}, true, true, true},
+		"from its own address": {radius{with(routerplan.Row{"src-address": "10.99.0.7"})}, true, true, true},
+		"disabled":             {radius{with(routerplan.Row{"disabled": "true"})}, false, false, false},
+		"leads elsewhere":      {radius{with(routerplan.Row{"address": "10.99.0.200"})}, false, false, false},
+		"another port":         {radius{with(routerplan.Row{"authentication-port": "1645"})}, false, false, false},
+		"another protocol":     {radius{with(routerplan.Row{"protocol": "radsec"})}, false, false, false},
+		"users of a realm":     {radius{with(routerplan.Row{"realm": "home"})}, false, false, false},
+		"of one server":        {radius{with(routerplan.Row{"called-id": "lan"})}, false, false, false},
+		"from another address": {radius{with(routerplan.Row{"src-address": "192.0.2.7"})}, false, false, false},
+		"of PPP":               {radius{with(routerplan.Row{"service": "ppp"})}, true, false, false},
+		"theirs first":         {radius{theirs, ours}, false, false, false},
+		"theirs second":        {radius{ours, theirs}, true, true, false},
+		"theirs of one server": {
+			radius{with(routerplan.Row{"address": "192.0.2.9", "called-id": "x"}), ours}, true, true, false,
+		},
+		"theirs, of the switch": {
+			radius{with(routerplan.Row{"address": "192.0.2.9", "service": "login"}), ours}, true, true, true,
+		},
+	} {
+		s := routerplan.Snapshot{
+			routerplan.MenuRadius: c.clients, routerplan.MenuPPPAAA: {{"use-radius": "true"}},
+			routerplan.MenuHotspot: {{"name": "free", "profile": "local"}, {"name": "spot", "profile": "ours"}},
+			routerplan.MenuHotspotProfile: {
+				{"name": "local", "use-radius": "false"}, {"name": "ours", "use-radius": "true"},
+			},
+		}
+		home := routerplan.Home{Server: "10.99.0.1", Router: "10.99.0.7"}
+		got := routerplan.Observe(s, home)
+		if come := got.SignIns; come.Come(false, "") != c.ppp || come.Come(true, "spot") != c.hotspot ||
+			come.Come(true, "free") {
+			t.Errorf("%s: %+v", name, come)
+		}
+		if (got.Asks.PPP && got.Asks.Hotspot) != c.only {
+			t.Errorf("%s: and no other one %+v", name, got.Asks)
+		}
+		s[routerplan.MenuPPPAAA] = []routerplan.Row{{"use-radius": "false"}}
+		if routerplan.SignInsOf(s, home).Come(false, "") {
+			t.Errorf("%s: sign-ins of PPP come, although the router does not use RADIUS for it", name)
+		}
+	}
+}

@@ -1,0 +1,165 @@
+package accessjobs
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
+	"github.com/lastmile-isp/lastmile/gateways/routeros"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/telemetry"
+	"github.com/lastmile-isp/lastmile/projections/access/entitlement"
+	"github.com/lastmile-isp/lastmile/radius"
+	"github.com/lastmile-isp/lastmile/radius/directory"
+)
+
+const (
+	// locksOutFor is how long a refusal of a router's secret counts when nothing else was heard of the router.
+	locksOutFor = time.Hour
+	// reportDue is when the next report of a session comes, with some room for one that is late.
+	reportDue = 5*time.Minute + settled
+	// comebackFor is how long enforcement believes what it knows about a router's sign-ins.
+	comebackFor = 10 * time.Second
+	// comebackWait is how long a router may take to tell them to enforcement.
+	comebackWait = 3 * time.Second
+)
+
+// otherSecrets are the refusals for which nobody can sign in at a router. locksOut has one more, which a customer who
+// types what no person types can cause, so it does not count where the router's reports come.
+var (
+	otherSecrets = []string{radius.WrongSecret.String(), radius.Unproven.String()}
+	locksOut     = append([]string{radius.SecretDoubtful.String()}, otherSecrets...)
+)
+
+// What a person has to do where who is ended would stay off.
+const (
+	asksNobody = "The router does not ask this platform who may sign in, so the customer would not come back. Look " +
+		"at its RADIUS clients, at use-radius of /ppp aaa and of the profiles of its hotspots, or repair its setup."
+	notHeard = "Nothing was heard of this router since the reports of the session stopped, so the customer may not " +
+		"come back. Look at its RADIUS client and secret, and at UDP ports 1812 and 1813 on the way."
+)
+
+// comeback tells what is known about whether who is ended at a router can sign in there again.
+type comeback struct {
+	signIns routerplan.SignIns
+	heard   telemetry.Heard
+	letIn   time.Time // when the platform let in the last session that the router shows; zero = not known
+}
+
+// staysOff says why who is ended could not sign in again, at a hotspot of some name or by PPP; "" = he can. silent is
+// the last report of the session that is ended; zero = its reports come, or never came.
+func (b comeback) staysOff(hotspot bool, server string, silent time.Time) string {
+	switch due := silent.Add(reportDue); {
+	case !b.signIns.Come(hotspot, server):
+		return asksNobody
+	case b.heard.Doubtful(b.letIn):
+		return "The router's sign-ins are refused, so the customer would not come back. " + otherSecret
+	case !silent.IsZero() && !b.heard.Since(due) && !b.letIn.After(due):
+		return notHeard
+	}
+	return ""
+}
+
+// staysOff is comeback.staysOff of a session without reports; "" too where nobody has anything to come back to.
+func (c *comparison) staysOff(s routerplan.ObservedSession, u *unreported) string {
+	_, holder := c.k.Holder(s)
+	if !c.owed(u.session.SubscriptionID) && (holder.IsZero() || !c.owed(holder)) {
+		return ""
+	}
+	return comeback{c.o.SignIns, c.k.Heard, c.letIn()}.staysOff(s.Hotspot, s.Server, u.session.UpdatedAt)
+}
+
+// owed reports whether a subscription is entitled to more than the walled garden.
+func (c *comparison) owed(s id.Subscription) bool {
+	return c.k.Present(s).Grant.Access >= entitlement.Throttled
+}
+
+// letIn is when the platform let in the last session that the router shows.
+func (c *comparison) letIn() (last time.Time) {
+	for _, s := range c.o.Sessions {
+		began := c.k.At.Add(-s.Uptime)
+		if s.Radius && s.Uptime > 0 && c.o.SignIns.Come(s.Hotspot, s.Server) && began.After(last) {
+			last = began
+		}
+	}
+	return last
+}
+
+// staysOff says that a session is left alone because its customer could not sign in again, and why.
+type staysOff struct{ why string }
+
+// Error implements error.
+func (s *staysOff) Error() string { return s.why }
+
+// Unwrap makes it a refusal of the router: other sessions of it may be changed.
+func (s *staysOff) Unwrap() error { return errRefused }
+
+// comesBack fails before a session is ended whose customer is entitled to more than the walled garden, and could not
+// sign in again. A router whose own interface does not answer is believed, as the session's reports come. Fails:
+// staysOff.
+func (e *Enforcer) comesBack(ctx context.Context, s telemetry.Session) error {
+	at := e.Clock.Now()
+	if !e.owed(s, at) {
+		return nil
+	}
+	b, err := e.comeback(ctx, s.DeviceID, at)
+	if err != nil {
+		return err
+	}
+	if why := b.staysOff(s.Service == "hotspot", s.Called, time.Time{}); why != "" {
+		return &staysOff{why}
+	}
+	return nil
+}
+
+// owed reports whether the customer of a session, or who has its login now, is entitled to more than the walled garden.
+func (e *Enforcer) owed(s telemetry.Session, at time.Time) bool {
+	entitled := e.Entitled.Directory
+	shown := directory.Shown{Username: s.Username, MAC: s.MAC, Hotspot: s.Service == "hotspot"}
+	_, holder := entitled.Named(s.OrgID, shown, at)
+	return entitled.Present(s.SubscriptionID, at).Grant.Access >= entitlement.Throttled ||
+		entitled.Present(holder, at).Grant.Access >= entitlement.Throttled
+}
+
+// comebacks remembers for a moment what was asked of routers, so that many sessions of one are one question. The zero
+// value has none. Safe for concurrent use.
+type comebacks struct {
+	mu sync.Mutex
+	of map[id.Device]knownComeback
+}
+
+// knownComeback has an instant at which it was known.
+type knownComeback struct {
+	at time.Time
+	comeback
+}
+
+// comeback asks about the sign-ins of a router whose reports come.
+func (e *Enforcer) comeback(ctx context.Context, device id.Device, at time.Time) (comeback, error) {
+	e.comebacks.mu.Lock()
+	known, has := e.comebacks.of[device]
+	e.comebacks.mu.Unlock()
+	if has && at.Sub(known.at).Abs() < comebackFor {
+		return known.comeback, nil
+	}
+	b := comeback{signIns: routerplan.SignIns{PPP: true, Hotspot: true}}
+	if e.Breakers.Ready(routeros.BreakerKind, device.String()) == nil {
+		asked, cancel := context.WithTimeout(ctx, comebackWait)
+		defer cancel()
+		if shown, err := e.Routers.SignIns(asked, device); err == nil {
+			b.signIns = shown
+		}
+	}
+	var err error
+	if b.heard, err = e.Sessions.Heard(ctx, device, otherSecrets, at.Add(-locksOutFor)); err != nil {
+		return comeback{}, err
+	}
+	e.comebacks.mu.Lock()
+	defer e.comebacks.mu.Unlock()
+	if e.comebacks.of == nil {
+		e.comebacks.of = map[id.Device]knownComeback{}
+	}
+	e.comebacks.of[device] = knownComeback{at, b}
+	return b, nil
+}

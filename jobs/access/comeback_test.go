@@ -1,0 +1,124 @@
+package accessjobs_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/telemetry"
+	"github.com/lastmile-isp/lastmile/jobs/access"
+	"github.com/lastmile-isp/lastmile/projections/access/entitlement"
+	"github.com/lastmile-isp/lastmile/radius/directory"
+)
+
+// TestCompare_WhoHasPaidIsEndedOnlyWhereHeCanComeBack: the sign-ins of the router come to the platform, and something
+// was heard of it since his session's reports stopped.
+func TestCompare_WhoHasPaidIsEndedOnlyWhereHeCanComeBack(t *testing.T) {
+	t.Parallel()
+	ago := func(minutes int) *time.Time {
+		at := noon.Add(-time.Duration(minutes) * time.Minute)
+		return &at
+	}
+	letIn := func(uptime time.Duration) func(*town) {
+		return func(town *town) {
+			town.known.Heard.Reported = nil
+			more := town.shown.Sessions[0]
+			more.User, more.Key, more.MAC, more.Address = "neighbour", "99", "02:00:00:00:09:99", "100.64.9.9"
+			more.Interface, more.Uptime = "", uptime
+			town.shown.Sessions = append(town.shown.Sessions, more)
+		}
+	}
+	for name, c := range map[string]struct {
+		change func(*town)
+		ends   bool
+	}{
+		"another session is reported": {func(*town) {}, true},
+		"nothing is": {func(town *town) {
+			town.known.Heard.Reported = nil
+		}, false},
+		"another one of the last round of reports": {func(town *town) { town.known.Heard.Reported = ago(5) }, false},
+		"another one was let in since":             {letIn(time.Minute), true},
+		"another one was let in before":            {letIn(time.Hour), false},
+		"another one of unknown age":               {letIn(0), false},
+		"the router asks nobody": {func(town *town) {
+			town.shown.SignIns = routerplan.SignIns{}
+		}, false},
+		"its secret was refused since":  {func(town *town) { town.known.Heard.Refused = &noon }, false},
+		"its secret was refused before": {func(town *town) { town.known.Heard.Refused = ago(2) }, true},
+	} {
+		for _, hotspot := range []bool{false, true} {
+			town := silentTown(hotspot, false)
+			town.shown.Garden[town.shown.Sessions[0].Address] = true
+			c.change(town)
+			for _, f := range accessjobs.Compare(town.shown, town.known) {
+				if f.Kind == events.PaidButWalledIn && (f.ByHand() == "") != c.ends {
+					t.Errorf("%s, hotspot %v: %q", name, hotspot, f.ByHand())
+				}
+			}
+		}
+	}
+}
+
+// TestCompare_WhoHasTheLoginNowIsNotEndedWithAContractThatEnded where he could not come back.
+func TestCompare_WhoHasTheLoginNowIsNotEndedWithAContractThatEnded(t *testing.T) {
+	t.Parallel()
+	for _, paid := range []bool{true, false} {
+		town := silentTown(false, false)
+		town.shown.SignIns = routerplan.SignIns{}
+		ended, now := town.names["amina"], id.New[id.Subscription]()
+		town.present[now] = town.present[ended]
+		town.present[ended] = directory.Present{Code: entitlement.CodeEnded}
+		if paid {
+			town.names["amina"] = now
+		}
+		got := accessjobs.Compare(town.shown, town.known)
+		if len(got) != 1 || got[0].Kind != events.UnpaidButOnline || (got[0].ByHand() != "") != paid {
+			t.Errorf("paid %v: %+v", paid, got)
+		}
+	}
+}
+
+// locksOut is longer than a refusal of a router's secret counts.
+const locksOut = 2 * time.Hour
+
+// TestEnforce_WhoHasPaidIsEndedOnlyWhereHeCanComeBack: the session is left alone while the router asks nobody, or
+// its secret is refused, and is ended when sign-ins come again. Who is blocked is ended at once.
+func TestEnforce_WhoHasPaidIsEndedOnlyWhereHeCanComeBack(t *testing.T) {
+	t.Parallel()
+	for name, block := range map[string]bool{"paid": false, "blocked": true} {
+		k := newKit(t)
+		s := k.online()
+		k.menus.deaf = true
+		k.apply(events.SubscriptionAddressesAssigned{
+			SubscriptionID: k.subscription, StaticIP: texts("100.64.9.9")[0],
+		})
+		if block {
+			k.block(true)
+		}
+		step := func(when string, ended bool) {
+			t.Helper()
+			k.clock.Advance(10 * time.Minute)
+			err := k.enforce()
+			if now := k.session(s); (now.EndedAt != nil) != ended {
+				t.Errorf("%s, %s: %v, %+v", name, when, err, now)
+			}
+		}
+		step("the router asks nobody", block)
+		if block {
+			continue
+		}
+		k.menus.deaf = false
+		refused := telemetry.Refusal{
+			OrgID: k.org, DeviceID: k.device, Code: "wrong_secret", Count: 1, FirstAt: k.clock.Now(),
+			At: k.clock.Now().Add(11 * time.Minute), // after the reports of the next step
+		}
+		if err := k.store.SaveRefusals(t.Context(), []telemetry.Refusal{refused}); err != nil {
+			t.Fatal(err)
+		}
+		step("its secret is refused", false)
+		k.clock.Advance(locksOut)
+		step("it was refused long ago", true)
+	}
+}
