@@ -293,6 +293,7 @@ func (a *Auditor) known(ctx context.Context, org id.Organization, device id.Devi
 		Ends:       func(s telemetry.Session) string { return a.ends(s, at) },
 		AsSignedIn: func(s telemetry.Session) bool { return a.asSignedIn(s, at) },
 		Limit:      func(s id.Subscription) int { return a.Entitled.Directory.SessionLimit(s, at) },
+		Refuses:    func(s id.Subscription) bool { return a.Entitled.Directory.RefusesMore(s, at) },
 		Wronged:    a.Entitled.Directory.Wronged,
 		Holder: func(s routerplan.ObservedSession) (id.Subscriber, id.Subscription) {
 			shown := directory.Shown{Username: s.User, MAC: s.MAC, Hotspot: s.Hotspot}
@@ -304,7 +305,17 @@ func (a *Auditor) known(ctx context.Context, org id.Organization, device id.Devi
 	if k.Open, err = a.Sessions.OpenAtRouter(ctx, device); err != nil {
 		return k, err
 	}
-	k.Refused, err = a.Sessions.Unserved(ctx, device, at.Add(-refusedSince))
+	if k.Refused, err = a.Sessions.Unserved(ctx, device, at.Add(-refusedSince)); err != nil || len(k.Refused) == 0 {
+		return k, err
+	}
+	of := make([]id.Subscription, len(k.Refused))
+	for i, r := range k.Refused {
+		of[i] = r.SubscriptionID
+	}
+	elsewhere, err := a.Open.Elsewhere(ctx, org, device, of)
+	k.Refused = slices.DeleteFunc(k.Refused, func(r telemetry.Refusal) bool {
+		return slices.Contains(elsewhere, r.SubscriptionID)
+	})
 	return k, err
 }
 

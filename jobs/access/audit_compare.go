@@ -29,8 +29,8 @@ type Known struct {
 	Open   []telemetry.Session // that are thought to be on the router
 	Silent []telemetry.Session // that ended without a report of the router
 	Heard  telemetry.Heard     // when the router's secret was refused, or a session reported
-	// Refused have the customers whose last try was refused there, and who have had no session since. FirstAt is when
-	// they began to be refused.
+	// Refused have the customers whose last try was refused there, and who have had no session since, nor one that
+	// another router shows. FirstAt is when they began to be refused.
 	Refused []telemetry.Refusal
 	// Present gives the entitlement of a subscription.
 	Present func(id.Subscription) directory.Present
@@ -42,6 +42,8 @@ type Known struct {
 	AsSignedIn func(telemetry.Session) bool
 	// Limit is how many sessions a subscription may have at the same time; 0 = it is not known, nil = it never is.
 	Limit func(id.Subscription) int
+	// Refuses reports whether sessions beyond the limit are refused, so that the oldest ones stay; nil = never.
+	Refuses func(id.Subscription) bool
 	// Wronged reports whether a refusal contradicts what the log had at that time; nil = never.
 	Wronged func(s id.Subscription, code directory.Code, refused time.Time) bool
 	// Holder finds the subscription of a session by its name and device; zero = nobody has or had them.

@@ -36,22 +36,27 @@ func (c *comparison) began(s routerplan.ObservedSession, t telemetry.Session) ti
 }
 
 // share finds the sessions without reports that are beyond the limit of their customer: as elsewhere the newest ones
-// stay. Of two that began together the router shows the newer one later. The other ones are right, and not reported.
+// stay, or the oldest ones where the plan refuses more. Of two that began together the router shows the newer one
+// later. The other ones are right, and not reported.
 func (c *comparison) share() {
 	for subscription, list := range c.rows {
 		limit := 0
 		if c.k.Limit != nil {
 			limit = c.k.Limit(subscription)
 		}
-		slices.Reverse(list)
-		slices.SortStableFunc(list, func(a, b seat) int { return b.began.Compare(a.began) })
+		slices.SortStableFunc(list, func(a, b seat) int { return a.began.Compare(b.began) })
+		beside := "beside as many older ones"
+		if c.k.Refuses == nil || !c.k.Refuses(subscription) {
+			slices.Reverse(list)
+			beside = "beside as many newer ones"
+		}
 		for i, one := range list {
 			switch {
 			case one.silent == nil:
 			case limit > 0 && i >= limit:
 				one.silent.limit = limit
 				c.outdated(one.shown, one.silent, ReasonSessionLimit, fmt.Sprintf("sessions at a time: %d", limit),
-					"beside as many newer ones")
+					beside)
 			default:
 				c.unheard(one)
 			}
@@ -113,12 +118,16 @@ func (c *comparison) outdated(s routerplan.ObservedSession, u *unreported, reaso
 	if t.Access == "" { // never reported, and access and speed are those that it should have
 		u.session.Access, u.session.RateDown, u.session.RateUp = p.Grant.Access.String(), p.Grant.Down, p.Grant.Up
 	}
+	byHand := ""
+	if reason != ReasonSessionLimit { // the customer has others that stay
+		byHand = c.staysOff(s, u)
+	}
 	c.addSilent(Found{
 		AccessDifference: events.AccessDifference{
 			Kind: events.UnknownSession, SubscriberID: t.SubscriberID, SubscriptionID: t.SubscriptionID,
 		},
 		Expected: expected, Actual: "RADIUS let in " + c.named(s) + ", " + actual + u.told, session: t.ID, silent: u,
-		byHand: c.staysOff(s, u), walled: c.walled(s),
+		byHand: byHand, walled: c.walled(s),
 	}, u)
 }
 

@@ -414,3 +414,25 @@ func TestCompare_NoDifferenceHasTheCodeOfAVoucher(t *testing.T) {
 		}
 	}
 }
+
+// TestCompare_SilentSessionsBeyondTheLimitOfAPlanThatRefusesHaveToEnd: the oldest one stays.
+func TestCompare_SilentSessionsBeyondTheLimitOfAPlanThatRefusesHaveToEnd(t *testing.T) {
+	t.Parallel()
+	town := silentTown(false, true)
+	town.known.Limit = func(id.Subscription) int { return 1 }
+	town.known.Refuses = func(s id.Subscription) bool { return s == town.names["amina"] }
+	first := town.shown.Sessions[0]
+	first.Uptime = 10 * time.Minute
+	older := first
+	older.Key, older.MAC, older.Interface, older.Uptime = "9", "02:00:00:00:01:09", "", 20*time.Minute
+	town.shown.Sessions = []routerplan.ObservedSession{first, older}
+	var ended []string
+	for _, f := range accessjobs.Compare(town.shown, town.known) {
+		if f.Let() && f.ByHand() == "" {
+			ended = append(ended, f.Actual)
+		}
+	}
+	if len(ended) != 1 || !strings.Contains(ended[0], first.MAC) || !strings.Contains(ended[0], "older") {
+		t.Errorf("%q", ended)
+	}
+}

@@ -147,6 +147,10 @@ func TestDifferencesQuery_UnreportedHasEachKindThatASessionWithoutReportsCanHave
 	if !slices.Equal(got, want) {
 		t.Errorf("routers %v, want %v", got, want)
 	}
+	if list, err := q.Elsewhere(t.Context(), acme, want[0], []id.Subscription{id.New[id.Subscription]()}); err != nil ||
+		len(list) != 0 {
+		t.Errorf("elsewhere %v, %v", list, err)
+	}
 	if others, err := q.Unreported(t.Context(), id.New[id.Organization](), amina); err != nil || len(others) > 0 {
 		t.Errorf("another organization has %v, %v", others, err)
 	}

@@ -240,6 +240,14 @@ func (d *Directory) SessionLimit(subscription id.Subscription, at time.Time) int
 	return d.verdict(s, at).limit
 }
 
+// RefusesMore reports whether at the limit of a subscription a new session is refused, and not the oldest one ended.
+func (d *Directory) RefusesMore(subscription id.Subscription, at time.Time) bool {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	s := d.services[subscription]
+	return s != nil && d.verdict(s, at).refuses
+}
+
 // Holder names the subscription of a session, and what it was granted.
 type Holder struct {
 	SubscriberID   id.Subscriber
