@@ -67,3 +67,18 @@ func TestSignInsOf_WhereTheFirstClientThatServesAllLeadsToThePlatform(t *testing
 		}
 	}
 }
+
+// A router whose reports come asks the platform at whatever address it has: the platform may have moved, and answer at
+// the former one, too.
+func TestSignInsOf_AnAddressIsNotComparedWhereReportsCome(t *testing.T) {
+	t.Parallel()
+	rows := routerplan.Snapshot{routerplan.MenuRadius: {{
+		".id": "*1", "service": "ppp,hotspot", "address": "198.51.100.7", "authentication-port": "11812",
+	}}}
+	if got := routerplan.SignInsOf(rows, routerplan.Home{}); !got.PPP || !got.Hotspot {
+		t.Errorf("reports come: %+v", got)
+	}
+	if got := routerplan.SignInsOf(rows, routerplan.Home{Server: "198.51.100.1"}); got.PPP || got.Hotspot {
+		t.Errorf("nothing comes: %+v", got)
+	}
+}
