@@ -215,7 +215,7 @@ func (r *rounds) enqueueDrift(ctx context.Context, now time.Time) error {
 	every := r.w.cfg.DriftEvery
 	if r.checked.IsZero() || now.Sub(r.checked).Abs() > every {
 		// A new leader goes back one interval, and so does one whose clock was set. A check that is enqueued already
-		// has the same id, so it is not repeated.
+		// is of the same period, so it is not repeated.
 		r.checked = now.Add(-every)
 	}
 	rows, err := r.w.devices.Every(ctx)
@@ -243,9 +243,8 @@ func (r *rounds) enqueueDrift(ctx context.Context, now time.Time) error {
 			continue
 		}
 		delete(r.overdue, row.ID)
-		name := id.Derive[id.Any]("drift-check", row.ID.String(), due.UTC().Format(time.RFC3339Nano))
-		if err := r.queue.Insert(ctx, commands.CheckDrift{DeviceID: row.ID}, name,
-			jobs.Cause{OrgID: row.OrgID, Actor: platformActor}, 0); err != nil {
+		if err := r.queue.InsertInPeriod(ctx, commands.CheckDrift{DeviceID: row.ID}, "drift "+row.ID.String(), due,
+			jobs.Cause{OrgID: row.OrgID, Actor: platformActor}); err != nil {
 			return err
 		}
 	}

@@ -41,14 +41,10 @@ select exists (select from {schema}.river_job
 // repeat enqueues periodic work until ctx ends.
 func (r *Runner) repeat(ctx context.Context, p periodic) {
 	pause := loop.Backoff{Min: time.Second, Max: time.Minute}
-	started := !p.atStart
+	again := p.atStart
 	for ctx.Err() == nil {
 		period := r.cfg.Clock.Now().Truncate(p.interval)
-		jobID := id.Derive[id.Any]("periodic", p.job.Kind(), period.UTC().Format(time.RFC3339Nano))
-		if !started {
-			jobID = id.New[id.Any]()
-		}
-		if err := r.enqueueUnlessWaiting(ctx, p.job, jobID); err != nil {
+		if err := r.enqueueUnlessWaiting(ctx, p.job, period, again); err != nil {
 			if ctx.Err() == nil {
 				r.logger.WarnContext(ctx, "periodic work was not enqueued", "job", p.job.Kind(), "error", err)
 			}
@@ -56,15 +52,16 @@ func (r *Runner) repeat(ctx context.Context, p periodic) {
 			continue
 		}
 		pause.Reset()
-		started = true
+		again = false
 		if !r.cfg.Clock.Now().Before(period) { // else the clock was put back, into another period
 			loop.WaitUntil(ctx, nil, r.cfg.Clock, period.Add(p.interval))
 		}
 	}
 }
 
-// enqueueUnlessWaiting enqueues a job unless one of its kind waits or runs.
-func (r *Runner) enqueueUnlessWaiting(ctx context.Context, job commands.Job, jobID id.Any) error {
+// enqueueUnlessWaiting enqueues the job of a period unless one of its kind waits or runs. again enqueues one more in a
+// period that had its own.
+func (r *Runner) enqueueUnlessWaiting(ctx context.Context, job commands.Job, period time.Time, again bool) error {
 	return pgx.BeginFunc(ctx, r.cfg.DB.Owner, func(tx pgx.Tx) error {
 		var waits bool
 		if err := tx.QueryRow(ctx, r.sql(waitsSQL), job.Kind()).Scan(&waits); err != nil {
@@ -73,6 +70,10 @@ func (r *Runner) enqueueUnlessWaiting(ctx context.Context, job commands.Job, job
 		if waits {
 			return nil
 		}
-		return r.InsertTx(ctx, tx, job, jobID, jobs.Cause{})
+		fresh, err := r.begins(ctx, tx, job.Kind(), period)
+		if err != nil || !fresh && !again {
+			return err
+		}
+		return r.InsertTx(ctx, tx, job, id.New[id.Any](), jobs.Cause{})
 	})
 }

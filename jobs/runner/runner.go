@@ -200,7 +200,7 @@ func (r *Runner) migrate(ctx context.Context) error {
 	if _, err := migrator.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
 		return err
 	}
-	_, err = r.cfg.DB.Owner.Exec(ctx, r.sql(turnsIndexSQL))
+	_, err = r.cfg.DB.Owner.Exec(ctx, r.sql(turnsIndexSQL+";"+periodsTableSQL))
 	return err
 }
 

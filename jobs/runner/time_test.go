@@ -214,6 +214,25 @@ func TestEvery_AClockThatIsPutBackStopsNothing(t *testing.T) {
 	run(t, db, ids)
 }
 
+// TestEvery_PeriodsThatComeAgainAreWorkedAgain: the program has worked for hours before its clock was put right.
+func TestEvery_PeriodsThatComeAgainAreWorkedAgain(t *testing.T) {
+	t.Parallel()
+	db, c := pgtest.New(t), clock.NewManual(noon.Add(5*time.Minute))
+	ids, _ := periodicRuns(t, db, c)
+	had := map[id.Any]bool{run(t, db, ids): true}
+	for hour := range 7 {
+		if hour == 4 {
+			c.Set(noon.Add(5 * time.Minute))
+		}
+		c.Advance(time.Hour)
+		one := run(t, db, ids)
+		if had[one] {
+			t.Error("two runs have one id: their commands would act once")
+		}
+		had[one] = true
+	}
+}
+
 // periodicRuns starts a program with hourly work, and gives the ids of its runs.
 func periodicRuns(t *testing.T, db *postgres.DB, c clock.Clock) (ids <-chan id.Any, stop func()) {
 	t.Helper()
