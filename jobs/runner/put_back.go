@@ -68,11 +68,7 @@ func (r *Runner) shift(ctx context.Context, by time.Duration) error {
 
 // shiftOld makes jobs due that were left by a program whose clock was put back later, by the time of River.
 func (r *Runner) shiftOld(ctx context.Context) error {
-	var now *time.Time // the database's
-	if jumps(r.cfg.Clock) {
-		now = riverClock{r.cfg.Clock}.NowOrNil()
-	}
-	if _, err := r.cfg.DB.Owner.Exec(ctx, r.sql(shiftOldSQL), now, leastPutBack); err != nil {
+	if _, err := r.cfg.DB.Owner.Exec(ctx, r.sql(shiftOldSQL), r.riverNow(), leastPutBack); err != nil {
 		return r.notShifted(ctx, err)
 	}
 	return nil

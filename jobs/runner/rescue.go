@@ -2,6 +2,7 @@ package jobrunner
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/riverqueue/river/riverdriver"
@@ -15,10 +16,19 @@ import (
 // product's. So their statements are translated while the clock can be moved. In both directions nothing is rescued
 // too early: while the clock is moved no job runs (Pause).
 
+// runsSinceNowSQL has the jobs run since now that run since an instant still to come: the clock was put back since, and
+// those of a dead program would look young until that instant. One that is being worked counts as young, as it should.
+const runsSinceNowSQL = `
+update {schema}.river_job set attempted_at = coalesce($1::timestamptz, now())
+where state = 'running' and attempted_at > coalesce($1::timestamptz, now())`
+
 // JobGetStuck gives the jobs that began before a horizon, with the instants that a machine clock would have given them.
 func (e turnsExecutor) JobGetStuck(
 	ctx context.Context, p *riverdriver.JobGetStuckParams,
 ) ([]*rivertype.JobRow, error) {
+	if _, err := e.runner.cfg.DB.Owner.Exec(ctx, e.runner.sql(runsSinceNowSQL), e.runner.riverNow()); err != nil {
+		return nil, fmt.Errorf("look for jobs that began later than now: %w", err)
+	}
 	ahead := e.runner.ahead()
 	translated := *p
 	translated.StuckHorizon = p.StuckHorizon.Add(ahead)

@@ -20,6 +20,14 @@ func (c riverClock) NowOrNil() *time.Time {
 	return &now
 }
 
+// riverNow is the time that River writes to its tables; nil = the database's.
+func (r *Runner) riverNow() *time.Time {
+	if !jumps(r.cfg.Clock) {
+		return nil
+	}
+	return riverClock{r.cfg.Clock}.NowOrNil()
+}
+
 // jumps reports whether a clock can be moved.
 func jumps(c clock.Clock) bool { return clock.Moved(c) != nil }
 
