@@ -148,7 +148,7 @@ func (a *Auditor) bringUnreported(
 ) (changed bool) {
 	for difference, f := range s.found {
 		if f.silent == nil || !f.silent.let || f.byHand != "" || f.rests || !is(difference) ||
-			a.pauses.rests(f.silent.session.ID, a.Clock.Now()) {
+			a.pauses.rests(f.silent.session.ID, a.paced()) {
 			continue
 		}
 		end := a.endUnreported
@@ -159,7 +159,7 @@ func (a *Auditor) bringUnreported(
 		changed = changed || did
 		switch {
 		case errors.Is(err, errRefused):
-			a.pauses.refused(f.silent.session.ID, a.Clock.Now())
+			a.pauses.refused(f.silent.session.ID, a.paced())
 		case errors.Is(err, errUnreachable), errors.Is(err, errIncomplete), ctx.Err() != nil:
 			return changed
 		case err != nil:

@@ -269,9 +269,9 @@ func (e *Enforcer) EnforceAll(ctx context.Context, _ commands.EnforceAll, cause 
 	}
 	routers := map[id.Device]id.Organization{}
 	at := e.Clock.Now()
-	e.pauses.tidy(at)
+	e.pauses.tidy(e.paced())
 	err := e.Sessions.OpenAll(ctx, func(s telemetry.Session) {
-		if _, wrong := e.wanted(s, at); wrong && !e.pauses.rests(s.ID, at) {
+		if _, wrong := e.wanted(s, at); wrong && !e.pauses.rests(s.ID, e.paced()) {
 			routers[s.DeviceID] = s.OrgID
 		}
 	})

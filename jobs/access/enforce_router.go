@@ -45,7 +45,7 @@ func (e *Enforcer) EnforceRouter(ctx context.Context, args commands.EnforceRoute
 	if err := e.Entitled.Reached(ctx, 0); err != nil {
 		return err
 	}
-	defer e.seats.take(args.DeviceID, e.Clock.Now())()
+	defer e.seats.take(args.DeviceID, e.paced())()
 	return (&pass{e: e, needs: e.wanted, cause: cause}).run(ctx, args.DeviceID)
 }
 
@@ -106,7 +106,7 @@ func (p *pass) round(ctx context.Context, list []telemetry.Session) (tried int) 
 	group.SetLimit(sessionsAtOnce)
 	for _, s := range list {
 		at := p.e.Clock.Now()
-		if _, wrong := p.needs(s, at); !wrong || p.e.pauses.rests(s.ID, at) {
+		if _, wrong := p.needs(s, at); !wrong || p.e.pauses.rests(s.ID, p.e.paced()) {
 			continue
 		}
 		answers, left, over := p.stands(s)
@@ -151,7 +151,7 @@ func sourceOf(s telemetry.Session) netip.Addr {
 // session brings one session right, and notes what came of it.
 func (p *pass) session(ctx context.Context, s telemetry.Session) {
 	wait, did, err := p.e.one(ctx, s, p.needs, p.cause)
-	at := p.e.Clock.Now()
+	at := p.e.paced()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.progress = p.progress || did

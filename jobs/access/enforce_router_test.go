@@ -118,6 +118,31 @@ func TestEnforceRouter_OneSessionThatIsRefusedHoldsUpNoOther(t *testing.T) {
 	}
 }
 
+// TestEnforceRouter_ASessionRestsNoLongerWhenTheMachinesClockIsPutBack: a blocked customer would stay online.
+func TestEnforceRouter_ASessionRestsNoLongerWhenTheMachinesClockIsPutBack(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	s := k.online()
+	if err := k.nas.SetFaults(handset.Faults{Dynamic: handset.Refuse}); err != nil {
+		t.Fatal(err)
+	}
+	own := &stubborn{menus: k.menus, key: s.SessionKey}
+	k.Routers = own
+	k.apply(events.SubscriberBlocked{SubscriberID: s.SubscriberID})
+	if err := k.round(t.Context()); err != nil || own.asked != 1 {
+		t.Errorf("%v, asked %d times", err, own.asked)
+	}
+	own.key = ""
+	k.clock.Set(k.clock.Now().Add(-3 * time.Hour))
+	if err := k.round(t.Context()); err != nil || own.asked != 1 {
+		t.Errorf("at once: %v, asked %d times", err, own.asked)
+	}
+	k.clock.Advance(time.Minute)
+	if err := k.round(t.Context()); k.session(s).EndedAt == nil {
+		t.Errorf("after the pause: %v, asked %d times", err, own.asked)
+	}
+}
+
 // cut is a router at which the time of the job is over after some sessions.
 type cut struct {
 	*menus

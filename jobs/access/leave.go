@@ -85,7 +85,7 @@ func ofRouter(err error) bool {
 // endOn is one pass over the sessions of a router that is not ours any more. Nobody else looks at those that it leaves,
 // because they rest or the router refuses: it fails then. Fails: errKeeps, device_unreachable.
 func (e *Enforcer) endOn(ctx context.Context, of network.Device, door directory.Door, cause jobs.Cause) error {
-	defer e.seats.take(of.ID, e.Clock.Now())()
+	defer e.seats.take(of.ID, e.paced())()
 	p := &pass{e: e, cause: cause, needs: func(s telemetry.Session, _ time.Time) (change, bool) {
 		c := ending(s, ReasonDevice)
 		c.door = &door

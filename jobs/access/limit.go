@@ -61,7 +61,7 @@ func (e *Enforcer) HandOver(ctx context.Context, args commands.EndOnlineSession,
 func (e *Enforcer) endAll(ctx context.Context, list []telemetry.Session, cause jobs.Cause) error {
 	silent, ended := map[id.Device]bool{}, false
 	for _, s := range list {
-		at := e.Clock.Now()
+		at := e.paced()
 		if silent[s.DeviceID] || e.pauses.rests(s.ID, at) {
 			continue
 		}

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
 	"github.com/lastmile-isp/lastmile/jobs/runner"
 )
@@ -30,6 +31,9 @@ type pause struct {
 	tries int  // in vain, one after the other
 	ours  bool // the router did not refuse: something else failed
 }
+
+// paced is the present time of pauses and seats: somebody who sets the machine's clock makes none of them longer.
+func (e *Enforcer) paced() time.Time { return clock.Pace(e.Clock).Now() }
 
 // rests reports whether a session is left alone at an instant.
 func (p *pauses) rests(session telemetry.SessionID, at time.Time) bool {

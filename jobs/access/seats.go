@@ -53,18 +53,18 @@ func (s *seats) full(device id.Device, at time.Time) bool {
 // place takes seats at the routers of a customer's sessions that are wrong. here are the sessions that the caller works
 // on until leave; crowded are late routers with jobs enough, whose own job has to bring the sessions right.
 func (e *Enforcer) place(list []telemetry.Session) (leave func(), here []telemetry.Session, crowded []id.Device) {
-	at := e.Clock.Now()
+	at, paced := e.Clock.Now(), e.paced()
 	taken, full := map[id.Device]func(){}, map[id.Device]bool{}
 	for _, s := range list {
 		if _, wrong := e.wanted(s, at); !wrong {
 			continue
 		}
-		if taken[s.DeviceID] == nil && e.seats.full(s.DeviceID, at) {
+		if taken[s.DeviceID] == nil && e.seats.full(s.DeviceID, paced) {
 			full[s.DeviceID] = true
 			continue
 		}
 		if taken[s.DeviceID] == nil {
-			taken[s.DeviceID] = e.seats.take(s.DeviceID, at)
+			taken[s.DeviceID] = e.seats.take(s.DeviceID, paced)
 		}
 		here = append(here, s)
 	}
