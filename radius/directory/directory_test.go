@@ -127,6 +127,16 @@ func newKit(t *testing.T, s *safe, history ...events.Event) *kit {
 	return k
 }
 
+// TestDirectory_WhoBeganWhileTheClockWasAheadKeepsWhatIsPaid: he was to be online at once, and he is.
+func TestDirectory_WhoBeganWhileTheClockWasAheadKeepsWhatIsPaid(t *testing.T) {
+	t.Parallel()
+	s, i := newSafe(), newISP()
+	k := newKit(t, s, append(i.begin(s, "127.0.0.1", "amina", "pw"), i.paid(noon.AddDate(0, 1, 0))...)...)
+	k.accepted(request("amina", "pw"))
+	k.clock.Set(noon.Add(-3 * time.Hour))
+	k.accepted(request("amina", "pw"))
+}
+
 // nobody takes no record.
 type nobody struct{}
 

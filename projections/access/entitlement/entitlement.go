@@ -74,7 +74,7 @@ type Subscription struct {
 	CreatedAt   time.Time
 	Since       time.Time  // when the present standing began
 	StandingBy  id.Event   // told the standing paused or ended; zero = not known
-	StartsAt    time.Time  // first instant of the service
+	StartsAt    time.Time  // first instant of the service; not after CreatedAt = it starts at once
 	PaidUntil   time.Time  // first instant that is not paid for; zero before the first paid period
 	Told        PaidTold   // about PaidUntil
 	OpenInvoice id.Invoice // the oldest unpaid one of a period that is due; zero = none

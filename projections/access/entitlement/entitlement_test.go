@@ -95,6 +95,10 @@ var standingCases = map[string]struct {
 		in(entitlement.Active, events.Prepaid, id.Invoice{}), starts, entitlement.CodePaid, entitlement.Full, changed,
 		itself,
 	},
+	"paid, made to start at once by a clock that was ahead": {
+		subscription(func(s *entitlement.Subscription) { s.StartsAt = s.CreatedAt }), created.Add(-3 * time.Hour),
+		entitlement.CodePaid, entitlement.Full, changed, itself,
+	},
 	"paid, the next invoice is open": {
 		in(entitlement.Active, events.Prepaid, invoice), until.Add(-moment), entitlement.CodePaid, entitlement.Full,
 		changed, itself,

@@ -120,7 +120,7 @@ func SessionEnd(s Subscription, at time.Time) time.Time {
 
 // accessChange is the first instant after at when the subscription's access changes by time alone; zero = none.
 func accessChange(s Subscription, at time.Time) time.Time {
-	next := earlier(time.Time{}, s.StartsAt, at)
+	next := earlier(time.Time{}, s.notBefore(), at)
 	if s.Mode == events.Prepaid {
 		next = earlier(next, s.PaidUntil, at)
 	}

@@ -30,7 +30,7 @@ func ofSubscription(s Subscription, at time.Time) []Reason {
 }
 
 // ofStanding returns the reason that follows from the subscription's life and its payments. The instant PaidUntil is no
-// longer paid for; the instant StartsAt already belongs to the service.
+// longer paid for; the first instant of a service that starts later already belongs to it.
 //
 // What is paid counts before anything that dunning has recorded, so a payment restores at once and nobody who has paid
 // is cut by a step that comes late. After PaidUntil dunning decides alone: by its recorded step, or by a grace or a
@@ -46,7 +46,7 @@ func ofStanding(s Subscription, at time.Time) Reason {
 		return because(CodeEnded, None, s.Since, s.stood(itself))
 	case s.Standing == Paused:
 		return because(CodePaused, None, s.Since, s.stood(itself))
-	case s.StartsAt.After(at):
+	case s.notBefore().After(at):
 		return because(CodeNotStarted, None, s.CreatedAt, itself)
 	case s.Standing != Active:
 		return because(CodeAwaitingPayment, None, s.CreatedAt, owed)
@@ -67,6 +67,15 @@ func ofStanding(s Subscription, at time.Time) Reason {
 		return r
 	}
 	return because(CodeExpired, None, s.PaidUntil, owed)
+}
+
+// notBefore is the first instant of a service that was to start later than it was made. Zero = it was to start at once,
+// and has started, also when the clock was ahead at that time and was put right since.
+func (s Subscription) notBefore() time.Time {
+	if !s.StartsAt.After(s.CreatedAt) {
+		return time.Time{}
+	}
+	return s.StartsAt
 }
 
 // because makes a reason of the subscription whose reasons are collected.
