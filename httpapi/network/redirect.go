@@ -66,7 +66,7 @@ func (d *Redirect) pageOf(r *http.Request) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	router, now := from.Addr().Unmap().WithZone(""), d.Clock.Now()
+	router, now := from.Addr().Unmap().WithZone(""), clock.Pace(d.Clock).Now()
 	if k, found := d.known.Load(router); found && now.Before(k.(known).until) { //nolint:forcetypeassert // see Store
 		return k.(known).page, nil //nolint:forcetypeassert // see Store
 	}

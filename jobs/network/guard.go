@@ -74,12 +74,12 @@ func (u *run) safely(ctx context.Context, first, after comparison) error {
 func (u *run) anew(ctx context.Context, menus []string) (routerplan.Snapshot, error) {
 	u.r.Device = u.w.again(u.r)
 	menus = union(menus, []string{routerplan.MenuScheduler})
-	began := u.w.cfg.Clock.Now()
+	began := u.w.paced()
 	snapshot, err := u.r.permitted(ctx, menus)
 	if err != nil {
 		return nil, err
 	}
-	u.pace = u.w.cfg.Clock.Now().Sub(began) * readers / time.Duration(len(menus))
+	u.pace = u.w.paced().Sub(began) * readers / time.Duration(len(menus))
 	own := routerplan.Rollbacks(snapshot, u.id)
 	if u.guard.name == "" && len(own) > 0 {
 		u.guard = guard{
@@ -127,7 +127,7 @@ func (u *run) arm(ctx context.Context, snapshot routerplan.Snapshot, writes int)
 		return false, err
 	}
 	after := u.enough(writes)
-	began := u.w.cfg.Clock.Now()
+	began := u.w.paced()
 	steps := u.restoring(routerplan.Arm(snapshot, u.id, after))
 	name := steps[0].Name
 	if u.guard.name == "" {
@@ -292,7 +292,7 @@ func (u *run) guarding(ctx context.Context, s routerplan.Step) (bool, error) {
 	if !s.Risky() {
 		return true, nil
 	}
-	if !u.w.cfg.Clock.Now().Before(u.guard.until) {
+	if !u.w.paced().Before(u.guard.until) {
 		return false, nil
 	}
 	now := routerplan.Snapshot{}

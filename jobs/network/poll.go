@@ -126,7 +126,7 @@ func (w *Workers) poll(ctx context.Context, row networkviews.DeviceRow) Polled {
 	out := Polled{OrgID: row.OrgID, Poll: networkviews.Poll{DeviceID: row.ID, At: began.Truncate(time.Microsecond)}}
 	r, err := w.openRow(ctx, row)
 	if err == nil {
-		err = r.ask(ctx, w.cfg.Clock, &out.Poll)
+		err = r.ask(ctx, clock.Pace(w.cfg.Clock), &out.Poll)
 	}
 	if err != nil {
 		out.Reachable, out.Error = false, messageOf(err)
@@ -135,7 +135,7 @@ func (w *Workers) poll(ctx context.Context, row networkviews.DeviceRow) Polled {
 	out.Reachable = true
 	w.learn(ctx, r, out.Version, out.BoardName)
 	w.learnReboot(ctx, r, time.Duration(out.UptimeSeconds)*time.Second)
-	if w.looksForScript(row.ID, began) {
+	if w.looksForScript(row.ID, w.paced()) {
 		w.learnBootstrap(ctx, r)
 	}
 	return out
@@ -144,13 +144,13 @@ func (w *Workers) poll(ctx context.Context, row networkviews.DeviceRow) Polled {
 // ask fills a poll: load, the time of the router's answer, and the number of PPP sessions. A router that answers but
 // refuses its sessions is reachable all the same: the poll's error then has its words. Source:
 // docs/rules/network.md#fleet-polls.
-func (r router) ask(ctx context.Context, now clock.Clock, p *networkviews.Poll) error {
-	began := now.Now()
+func (r router) ask(ctx context.Context, pace clock.Clock, p *networkviews.Poll) error {
+	began := pace.Now()
 	resource, err := r.resource(ctx)
 	if err != nil {
 		return err
 	}
-	p.ResponseMs = now.Now().Sub(began).Milliseconds()
+	p.ResponseMs = pace.Now().Sub(began).Milliseconds()
 	load := loadOf(resource)
 	p.BoardName, p.Version, p.CPUPercent, p.MemoryPercent, p.UptimeSeconds = load.BoardName, load.Version,
 		load.CPUPercent, load.MemoryPercent, load.UptimeSeconds
@@ -210,6 +210,9 @@ func (w *Workers) learn(ctx context.Context, r router, version, board string) {
 		w.note(ctx, r.row.OrgID, commands.MarkDeviceRecovered{DeviceID: r.row.ID})
 	}
 }
+
+// paced is the present time of lengths: somebody who sets the machine's clock makes none of them longer.
+func (w *Workers) paced() time.Time { return clock.Pace(w.cfg.Clock).Now() }
 
 // looksForScript reports whether to ask a router for its bootstrap version: every scriptEvery, and at a poll that was
 // requested. It remembers the time.
