@@ -54,20 +54,22 @@ const (
 	discardedMost  = 15 * time.Second // between two rounds that failed, and at first discardedRound
 	discardedPage  = 100
 	discardedLimit = 30 * time.Second // of one report
+	longestPause   = 10 * time.Minute // after reports that failed
 )
 
 // discardedPause is the wait after a report that failed so many times, so that it does not hold up the others.
-func discardedPause(tries int) time.Duration { return Doubling(discardedRound, 10*time.Minute)(tries) }
+func discardedPause(tries int) time.Duration { return Doubling(discardedRound, longestPause)(tries) }
 
 // Statements on discarded jobs. The metadata says which ones are reported, and how often and until when others wait
-// after a report that failed. Those that were never tried come first.
+// after a report that failed: for no longer than the longest pause, also when the clock was put back. Those that were
+// never tried come first.
 const (
 	selectDiscardedSQL = `
 select id, kind, args, metadata, attempt::int, coalesce(errors[array_upper(errors, 1)]->>'error', '') as code,
 	coalesce((metadata->>'report_tries')::int, 0) as tries
 from {schema}.river_job
 where state in ('discarded', 'cancelled') and kind = any($1) and not metadata ? 'reported'
-	and coalesce((metadata->>'report_after')::timestamptz <= $3, true)
+	and not coalesce((metadata->>'report_after')::timestamptz between $3 and $3::timestamptz + $4::interval, false)
 order by metadata ? 'report_after', id limit $2`
 	postponeReportSQL = `
 update {schema}.river_job
@@ -102,7 +104,8 @@ func (r *Runner) reportAll(ctx context.Context) error {
 	for kind := range r.discarded {
 		kinds = append(kinds, kind)
 	}
-	rows, err := r.cfg.DB.Owner.Query(ctx, r.sql(selectDiscardedSQL), kinds, discardedPage, r.cfg.Clock.Now())
+	rows, err := r.cfg.DB.Owner.Query(ctx, r.sql(selectDiscardedSQL), kinds, discardedPage, r.cfg.Clock.Now(),
+		longestPause)
 	if err != nil {
 		return err
 	}

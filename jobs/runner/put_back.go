@@ -17,6 +17,7 @@ import (
 const (
 	putBackLook  = 15 * time.Second
 	leastPutBack = 5 * time.Second // a clock that is corrected slowly goes back by less between two looks
+	longestTerm  = time.Minute     // of the leader among River's clients, and more than that
 )
 
 const (
@@ -30,9 +31,14 @@ where state in ('available', 'scheduled', 'retryable') and scheduled_at > $1`
 update {schema}.river_job set scheduled_at = coalesce($1::timestamptz, now()), state = 'available'
 where state in ('available', 'scheduled', 'retryable') and scheduled_at > coalesce($1::timestamptz, now())
 	and greatest(created_at, attempted_at) > coalesce($1::timestamptz, now()) + $2::interval`
+	// freePlaceSQL frees the place of a leader that died while the clock was ahead. Nobody else would lead until that
+	// time, and without a leader no job is tried again, taken up or begun late.
+	freePlaceSQL = `
+delete from {schema}.river_leader where expires_at > coalesce($1::timestamptz, now()) + $2::interval`
 )
 
-// watchClock lets no job wait longer because the clock was put back, before the start or since.
+// watchClock lets no job wait longer because the clock was put back, before the start or since, and no leader lead when
+// he is dead.
 func (r *Runner) watchClock(ctx context.Context) {
 	c, pause := r.cfg.Clock, loop.Backoff{Min: time.Second, Max: putBackLook}
 	pace := clock.Pace(c)
@@ -51,6 +57,8 @@ func (r *Runner) watchClock(ctx context.Context) {
 			pause.Reset()
 		}
 		before = ahead
+		// When the database is away, River tells it, and the next look tries again.
+		_, _ = r.cfg.DB.Owner.Exec(ctx, r.sql(freePlaceSQL), r.riverNow(), longestTerm)
 		loop.WaitFor(ctx, moved, putBackLook)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
+	"github.com/lastmile-isp/lastmile/jobs"
 	"github.com/lastmile-isp/lastmile/jobs/runner"
 )
 
@@ -48,6 +49,64 @@ func TestClock_ThatIsPutBackDelaysNoJob(t *testing.T) {
 		if got := d.next(t); got.Args.Number != number {
 			t.Errorf("after %d minutes job %d ran, want %d", i+1, got.Args.Number, number)
 		}
+	}
+}
+
+// TestClock_ThatIsPutBackDelaysNoReportOfADiscardedJob for longer than its pause.
+func TestClock_ThatIsPutBackDelaysNoReportOfADiscardedJob(t *testing.T) {
+	t.Parallel()
+	c, reports := clock.NewManual(noon), make(chan error)
+	r := jobrunner.New(jobrunner.Config{DB: pgtest.New(t), Clock: c})
+	jobrunner.AddWorker(r, func(context.Context, call, jobs.Cause) error {
+		return jobrunner.GiveUp(errors.New("hopeless"))
+	}, fast)
+	jobrunner.OnDiscarded(r, func(ctx context.Context, _ call, _ jobs.Cause, _ string) error {
+		select {
+		case err := <-reports:
+			return err
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	})
+	if err := r.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.Stop)
+	enqueue(t, r, 1, 0)
+	reports <- errors.New("the log is away")
+	c.Set(noon.Add(-3 * time.Hour))
+	select {
+	case reports <- nil:
+	case <-time.After(15 * time.Second):
+		t.Error("it is not reported again")
+	}
+}
+
+// TestClock_OfADeadLeaderThatWasAheadKeepsNobodyFromLeading: without a leader no job begins late.
+func TestClock_OfADeadLeaderThatWasAheadKeepsNobodyFromLeading(t *testing.T) {
+	t.Parallel()
+	db, d := pgtest.New(t), newDesk(nil)
+	former := jobrunner.New(jobrunner.Config{DB: db, InsertOnly: true})
+	jobrunner.AddWorker(former, d.work, fast)
+	if err := former.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	enqueue(t, former, 1, 10*time.Millisecond)
+	former.Stop()
+	if _, err := db.Owner.Exec(t.Context(), `insert into `+db.Namespace.Schema("river")+`.river_leader
+		(elected_at, expires_at, leader_id) values (now() + '3 hours', now() + '3 hours', 'dead')`); err != nil {
+		t.Fatal(err)
+	}
+	r := jobrunner.New(jobrunner.Config{DB: db})
+	jobrunner.AddWorker(r, d.work, fast)
+	if err := r.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.Stop)
+	select {
+	case <-d.notify:
+	case <-time.After(40 * time.Second): // an election is tried every few seconds
+		t.Error("nobody leads")
 	}
 }
 
