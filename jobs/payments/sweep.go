@@ -71,7 +71,7 @@ func (w *Workers) sweepPrompts(ctx context.Context, before time.Time, cause jobs
 // process knows which booking of the receipt is under way, and money must leave one account before another gets it.
 func (w *Workers) place(ctx context.Context, cause jobs.Cause, r paymentsviews.ReceiptRow) error {
 	if r.State == "recorded" {
-		return w.again(ctx, commands.FindPayer{ReceiptID: r.ID}, id.Any(r.ID))
+		return w.again(ctx, commands.FindPayer{ReceiptID: r.ID})
 	}
 	heldBy := r.CreditedTo
 	if !heldBy.IsZero() { // the read model may be behind the log
@@ -89,11 +89,11 @@ func (w *Workers) place(ctx context.Context, cause jobs.Cause, r paymentsviews.R
 // finish ends a prompt that was asked about since it should have ended, and asks about any other.
 func (w *Workers) finish(ctx context.Context, cause jobs.Cause, p paymentsviews.PaymentRow) error {
 	if p.CheckoutRequestID != nil && (p.CheckedAt == nil || p.ExpiresAt != nil && p.CheckedAt.Before(*p.ExpiresAt)) {
-		return w.again(ctx, commands.QueryPrompt{PaymentID: p.ID}, id.Any(p.ID))
+		return w.again(ctx, commands.QueryPrompt{PaymentID: p.ID})
 	}
 	err := w.reportAsPlatform(ctx, swept(cause, id.Any(p.ID)), commands.ExpirePayment{PaymentID: p.ID})
 	if refused(err) { // the provider did not answer: ask again
-		return w.again(ctx, commands.QueryPrompt{PaymentID: p.ID}, id.Any(p.ID))
+		return w.again(ctx, commands.QueryPrompt{PaymentID: p.ID})
 	}
 	return err
 }
@@ -104,9 +104,7 @@ func swept(cause jobs.Cause, target id.Any) jobs.Cause {
 	return cause
 }
 
-// again enqueues a job about a target, once an hour at most.
-func (w *Workers) again(ctx context.Context, job commands.Job, target id.Any) error {
-	hour := w.cfg.Clock.Now().UTC().Format("2006-01-02T15")
-	return w.queue.Insert(ctx, job, id.Derive[id.Any]("sweep", job.Kind(), target.String(), hour),
-		jobs.Cause{Actor: platformActor}, 0)
+// again enqueues a job that names its request: one of it waits or runs at most.
+func (w *Workers) again(ctx context.Context, job commands.Asked) error {
+	return w.queue.Insert(ctx, job, id.New[id.Any](), jobs.Cause{Actor: platformActor}, 0)
 }

@@ -66,6 +66,34 @@ func TestSweep_MoneyWhosePayerNobodySearchesIsNotForgotten(t *testing.T) {
 	k.until(t, commands.ReceiptCategory, id.Any(r), "payments.ReceiptHeld.v1")
 }
 
+// TestSweep_AsksAnewInAnHourThatComesAgain: the clock was put back, and a job with the id of the first one would report
+// what the log takes for a repeat.
+func TestSweep_AsksAnewInAnHourThatComesAgain(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	queue := jobrunner.New(jobrunner.Config{DB: k.DB, InsertOnly: true})
+	k.workers.Register(queue)
+	coretest.Start(t, "jobs", queue)
+	k.confirmed(t, paid("SJK4X7Q2P1", shortcode, "nobody", 1500))
+	asked := map[id.Any]bool{}
+	for range 2 {
+		k.sweep(t)
+		list, err := jobrunner.Waiting[commands.FindPayer](t.Context(), queue)
+		if err != nil || len(list) != 1 {
+			t.Fatalf("%+v, %v", list, err)
+		}
+		asked[list[0].ID] = true
+		if _, err := k.DB.Owner.Exec(t.Context(), "update "+k.DB.Namespace.Schema("river")+
+			".river_job set state = 'completed', finalized_at = now()"); err != nil {
+			t.Fatal(err)
+		}
+		k.clock.Set(k.clock.Now().Add(-paymentsjobs.SweepAfter))
+	}
+	if len(asked) != 2 {
+		t.Error("two jobs have one id")
+	}
+}
+
 // stalls lists the stalls of a receipt in the log.
 func (k *kit) stalls(t *testing.T, r id.Receipt) (list []events.ReceiptStalled) {
 	t.Helper()

@@ -17,11 +17,16 @@ import (
 // as if all of them had been worked already.
 const (
 	periodsTableSQL = `
-create table if not exists {schema}.periods (name text primary key, period text not null)`
+create table if not exists {schema}.periods (
+	name text primary key, period text not null, noted_at timestamptz not null default now()
+)`
 	// beginsSQL changes no row when the newest period is this one. A second program waits here for the first.
 	beginsSQL = `
 insert into {schema}.periods as newest (name, period) values ($1, $2)
-on conflict (name) do update set period = excluded.period where newest.period <> excluded.period`
+on conflict (name) do update set period = excluded.period, noted_at = now()
+where newest.period <> excluded.period`
+	// forgetPeriodsSQL forgets work that nobody asked for any more, as of a router that is gone.
+	forgetPeriodsSQL = `delete from {schema}.periods where noted_at < now() - interval '30 days'`
 )
 
 // begins notes the period of work that comes again, and reports whether its newest period was another one.

@@ -51,8 +51,11 @@ func (e turnsExecutor) JobRescueMany(
 	return e.Executor.JobRescueMany(ctx, &translated)
 }
 
-// JobDeleteBefore deletes jobs that ended before a horizon.
+// JobDeleteBefore deletes jobs that ended before a horizon, and what is remembered of periods long ago.
 func (e turnsExecutor) JobDeleteBefore(ctx context.Context, p *riverdriver.JobDeleteBeforeParams) (int, error) {
+	if _, err := e.runner.cfg.DB.Owner.Exec(ctx, e.runner.sql(forgetPeriodsSQL)); err != nil {
+		return 0, fmt.Errorf("forget periods: %w", err)
+	}
 	ahead, translated := e.runner.ahead(), *p
 	translated.CancelledFinalizedAtHorizon = p.CancelledFinalizedAtHorizon.Add(ahead)
 	translated.CompletedFinalizedAtHorizon = p.CompletedFinalizedAtHorizon.Add(ahead)
