@@ -199,10 +199,11 @@ func (a *App) start(ctx context.Context, opts appOptions) error {
 	a.awaitReadModels(ctx)
 	a.steps.begin("start", "opening the doors")
 	a.openGarden(ctx)
+	a.announce(ctx)
 	if err := a.serve(ctx, areas); err != nil {
 		return err
 	}
-	a.announce(ctx)
+	a.logger.InfoContext(ctx, "ready", a.addresses()...)
 	if a.presence != nil {
 		a.presence.Serve()
 		a.life.started("presence of service", stopServing, func(context.Context) { a.presence.Withdraw() })
@@ -304,20 +305,26 @@ func answers(ctx context.Context, addr string) bool {
 	return true
 }
 
-// announce writes the runtime file, and logs the addresses of the program.
+// announce writes the runtime file: before the program is ready, so that whoever saw that finds the file.
 func (a *App) announce(ctx context.Context) {
 	a.runtime = runtimeFile{PID: os.Getpid(), EventStore: a.storage.nodeURL, Installation: installation(a.cfg)}
 	a.storage.guard.note(&a.runtime)
-	attrs := []any{"event_store", a.storage.nodeURL}
 	if a.listener != nil {
 		a.runtime.HTTP = a.listener.Addr()
-		attrs = append(attrs, "http", "http://"+a.listener.Addr())
 	}
 	if a.storage.cluster != nil {
 		a.runtime.Database = a.storage.cluster.URL()
 	}
 	a.runtime.show(ctx, a.cfg.DataDir, a.life)
-	a.logger.InfoContext(ctx, "ready", attrs...)
+}
+
+// addresses are those of the program, for the log.
+func (a *App) addresses() []any {
+	attrs := []any{"event_store", a.storage.nodeURL}
+	if a.listener != nil {
+		attrs = append(attrs, "http", "http://"+a.listener.Addr())
+	}
+	return attrs
 }
 
 // run waits until the program is told to stop or a part fails for good, and stops it. Both are in the log, so that a

@@ -102,9 +102,11 @@ func TestAuditor_WhoHasPaidIsEndedOnceADayForWhatComesLater(t *testing.T) {
 	t.Parallel()
 	w := watch(t, 1)
 	amina := w.joins("amina", 1)
+	w.joins("dora", 2)
 	w.losesReports(true)
 	w.fallsSilent("amina")
 	disturbed := func() {
+		w.redials("dora")
 		w.disturbs(w.r, "queue/simple", router.Item{"name": "<pppoe-amina>"}, router.Item{"max-limit": "1M/2M"})
 	}
 	dials := func(was string) {
@@ -116,7 +118,7 @@ func TestAuditor_WhoHasPaidIsEndedOnceADayForWhatComesLater(t *testing.T) {
 			return is != "" && is != was, fmt.Errorf("the router has %q", is)
 		})
 		w.looks(2)
-		w.shows(w.r, "as it should be", "unknown_session")
+		w.shows(w.r, "as they should be", "unknown_session", "unknown_session")
 	}
 	was := w.shown("amina")
 	disturbed()
@@ -127,7 +129,7 @@ func TestAuditor_WhoHasPaidIsEndedOnceADayForWhatComesLater(t *testing.T) {
 	if is := w.shown("amina"); is != was {
 		t.Errorf("%s was ended once more, now %q", was, is)
 	}
-	if got := w.repair(w.shows(w.r, "another speed", "wrong_rate")["wrong_rate"]); got != "done" {
+	if got := w.repair(w.shows(w.r, "another speed", "wrong_rate", "unknown_session")["wrong_rate"]); got != "done" {
 		t.Errorf("repair: %s", got)
 	}
 	dials(was)
