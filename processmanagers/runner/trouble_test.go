@@ -270,12 +270,7 @@ func TestRunner_WaitsForALogAndADatabaseThatWereLost(t *testing.T) {
 	for i := range 5 {
 		b.log.SetAway(true)
 		b.log.SetAway(false)
-		_, err := b.db.Owner.Exec(t.Context(), `select pg_terminate_backend(pid) from pg_stat_activity
-			where pid <> pg_backend_pid() and application_name = 'lastmile' and query like '%' || $1 || '%'`,
-			string(b.db.Namespace))
-		if err != nil {
-			t.Fatal(err)
-		}
+		pgtest.EndConnections(t, b.db)
 		want = append(want, fmt.Sprint("step ", i))
 		taken(t, r, "courier", b.happen("p1", want[i]))
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
+	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
@@ -234,12 +235,7 @@ func TestRunner_WaitsForALogAndADatabaseThatWereLost(t *testing.T) {
 	b.log.SetAway(true)
 	b.log.SetAway(false)
 	for i := range 5 {
-		_, err := b.db.Owner.Exec(t.Context(), `select pg_terminate_backend(pid) from pg_stat_activity
-			where pid <> pg_backend_pid() and application_name = 'lastmile' and query like '%' || $1 || '%'`,
-			string(b.db.Namespace))
-		if err != nil {
-			t.Fatal(err)
-		}
+		pgtest.EndConnections(t, b.db)
 		position := b.sell("router", 1)
 		until(t, r, "resumed", func(s runner.Status) bool { return s.Position >= position })
 		want(t, r, "sales", position, sold{"router", 2 + i})

@@ -111,3 +111,20 @@ func drop(t T, url string, ns postgres.Namespace) {
 		}
 	}
 }
+
+// EndConnections has the server end all connections that asked about a schema of the test, but the one that asks for
+// this. The pool may give one that was ended the time before, which is tried again.
+func EndConnections(t T, db *postgres.DB) {
+	t.Helper()
+	for {
+		_, err := db.Owner.Exec(context.Background(), `select pg_terminate_backend(pid) from pg_stat_activity
+			where pid <> pg_backend_pid() and application_name = 'lastmile' and query like '%' || $1 || '%'`,
+			string(db.Namespace))
+		switch {
+		case err == nil:
+			return
+		case !postgres.Away(err):
+			t.Fatalf("end connections: %v", err)
+		}
+	}
+}
