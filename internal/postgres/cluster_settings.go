@@ -35,8 +35,10 @@ func (p place) serverCommand(cfg ClusterConfig, state clusterState) []string {
 		"log_min_error_statement=panic", "log_error_verbosity=terse", "log_parameter_max_length=0",
 		"log_parameter_max_length_on_error=0", "log_statement=none", "logging_collector=off")
 	if cfg.Scratch {
-		set("fsync=off", "full_page_writes=off", "autovacuum_naptime=1h", "max_wal_size=2GB",
-			"shared_buffers="+kilobytes(unknownBuffers))
+		// Tests make and drop thousands of tables. What is left of those in the catalogs costs every later one more,
+		// until it is vacuumed.
+		set("fsync=off", "full_page_writes=off", "autovacuum_naptime=5s", "autovacuum_vacuum_cost_delay=0",
+			"max_wal_size=2GB", "shared_buffers="+kilobytes(unknownBuffers))
 		return args
 	}
 	// After each checkpoint, the first change of a page writes the whole page to the write-ahead log. So checkpoints
