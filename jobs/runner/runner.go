@@ -26,11 +26,12 @@ const (
 	rescueAfter  = usualTimeout + rescueMargin
 )
 
-// How soon a new job begins. Usually the insert's notification starts it; River also polls the queue, because it sends
-// at most one notification in each cooldown.
+// How soon a new job begins. Usually the insert's notification starts it, otherwise watchDue. River also polls each
+// queue, for as long as notifications do not come.
 const (
 	fetchCooldown = 10 * time.Millisecond
-	fetchPoll     = 100 * time.Millisecond
+	dueRound      = 100 * time.Millisecond
+	fetchPoll     = time.Second
 )
 
 // Stopping: running jobs get softStop to end by themselves, then their contexts are cancelled, and they have until
@@ -157,6 +158,7 @@ func (r *Runner) work(ctx context.Context) error {
 		r.loops.Go("due jobs", r.releaseDue)
 	}
 	r.loops.Go("clock of jobs", r.watchClock)
+	r.loops.Go("jobs that could begin", r.watchDue)
 	for _, p := range r.periodic {
 		r.loops.Go("periodic "+p.job.Kind(), func(ctx context.Context) { r.repeat(ctx, p) })
 	}
