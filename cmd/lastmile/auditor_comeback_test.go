@@ -37,23 +37,6 @@ func (w *watched) setRADIUS(props router.Item) {
 	w.do(w.r, "radius", "set", props)
 }
 
-// wallsIn is a customer who has not paid for long, and is online in the walled garden.
-func (w *watched) wallsIn(name string, number int) guest {
-	w.t.Helper()
-	w.dunningDays(map[string]any{
-		"noCutDays": []string{}, "noCutAfter": map[string]string{}, "skipHolidays": false, "walledGardenDays": 30,
-	})
-	g := w.joins(name, number)
-	w.now.Advance(36 * 24 * time.Hour)
-	w.logins = time.Time{}
-	w.later(time.Minute)
-	w.sessionIs(name, "walled in", func(s answer) bool {
-		return s["endedAt"] == nil && s.text("access") == "walled_garden"
-	})
-	w.later(3 * time.Minute)
-	return g
-}
-
 // redials has a customer's device dial again, so that the router is known to let people in.
 func (w *watched) redials(name string) {
 	w.t.Helper()
@@ -129,7 +112,7 @@ func TestAuditor_WhoHasPaidIsNotEndedWhereTheRouterAsksNobody(t *testing.T) {
 func TestAuditor_WhoPaysOutOfTheWalledGardenIsNotEndedWhereTheRouterAsksNobody(t *testing.T) {
 	t.Parallel()
 	w := watch(t, 1)
-	baraka := w.wallsIn("baraka", 2)
+	baraka := w.isWalledIn("baraka", 2)
 	w.setRADIUS(router.Item{"disabled": "yes"})
 	was := w.isLost("baraka")
 	w.pays(baraka)
@@ -175,7 +158,7 @@ func TestAuditor_WhoHasTheLoginNowIsNotEnded(t *testing.T) {
 func TestEnforcement_WhoPaysIsNotEndedWhereTheRouterAsksNobody(t *testing.T) {
 	t.Parallel()
 	w := watch(t, 1)
-	baraka := w.wallsIn("baraka", 2)
+	baraka := w.isWalledIn("baraka", 2)
 	w.do(w.r, "ppp/aaa", "set", router.Item{"use-radius": "no"})
 	was := w.shown("baraka")
 	w.pays(baraka)
