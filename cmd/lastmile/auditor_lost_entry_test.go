@@ -19,8 +19,10 @@ func (w *watched) isWalledIn(name string, number int) guest {
 	w.now.Advance(36 * 24 * time.Hour)
 	w.logins = time.Time{}
 	w.later(time.Minute)
-	w.sessionIs(name, "walled in", func(s answer) bool {
-		return s["endedAt"] == nil && s.text("access") == "walled_garden"
+	w.eventually(name+" to be walled in", func(context.Context) (bool, error) {
+		w.later(6 * time.Second)
+		list := w.all(w.admin, "/sessions?online=true&username="+name)
+		return len(list) == 1 && list[0].text("access") == "walled_garden", fmt.Errorf("%v", list)
 	})
 	w.later(3 * time.Minute)
 	return g
