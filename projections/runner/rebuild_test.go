@@ -25,7 +25,7 @@ func TestRebuild_WhileEventsAreWritten(t *testing.T) {
 		for stop.Err() == nil {
 			position = b.sell("router", 1)
 			written++
-			if err := r.Views().WaitFor(t.Context(), "sales", position); err != nil {
+			if err := reach(t, r, "sales", position); err != nil {
 				t.Errorf("reader falls behind while it is rebuilt: %v", err)
 				return
 			}
