@@ -145,9 +145,7 @@ func (e *Enforcer) comeback(ctx context.Context, device id.Device, at time.Time)
 	}
 	b := comeback{signIns: routerplan.SignIns{PPP: true, Hotspot: true}}
 	if e.Breakers.Ready(routeros.BreakerKind, device.String()) == nil {
-		asked, cancel := context.WithTimeout(ctx, comebackWait)
-		defer cancel()
-		if shown, err := e.Routers.SignIns(asked, device); err == nil {
+		if shown, err := e.signIns(ctx, device); err == nil {
 			b.signIns = shown
 		}
 	}
@@ -162,4 +160,14 @@ func (e *Enforcer) comeback(ctx context.Context, device id.Device, at time.Time)
 	}
 	e.comebacks.of[device] = knownComeback{at, b}
 	return b, nil
+}
+
+// signIns asks a router which sign-ins it takes to the platform. Who gives up waiting cancels the question: a deadline
+// would count as a failure of the router, which may take longer for an answer and lives
+// (docs/rules/engine.md#breaker).
+func (e *Enforcer) signIns(ctx context.Context, device id.Device) (routerplan.SignIns, error) {
+	asked, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer time.AfterFunc(comebackWait, cancel).Stop()
+	return e.Routers.SignIns(asked, device)
 }
