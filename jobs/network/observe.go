@@ -26,7 +26,9 @@ func (w *Workers) Observe(ctx context.Context, device id.Device) (routerplan.Obs
 
 // home is how a router and the platform's RADIUS server reach each other.
 func (w *Workers) home(r router) routerplan.Home {
-	return routerplan.Home{Server: w.cfg.Script.RadiusHost, Router: r.row.TunnelAddress}
+	home := r.home()
+	home.Server = w.cfg.Script.RadiusHost
+	return home
 }
 
 // SignIns reads which sign-ins a router takes to the platform, of one whose reports come: its RADIUS client leads here
@@ -34,8 +36,13 @@ func (w *Workers) home(r router) routerplan.Home {
 func (w *Workers) SignIns(ctx context.Context, device id.Device) (routerplan.SignIns, error) {
 	return ask(ctx, w, device, func(ctx context.Context, r router) (routerplan.SignIns, error) {
 		snapshot, err := r.parts(ctx, routerplan.SignInReads())
-		return routerplan.SignInsOf(snapshot, routerplan.Home{Router: r.row.TunnelAddress}), err
+		return routerplan.SignInsOf(snapshot, r.home()), err
 	})
+}
+
+// home is how a router whose reports come and the platform's RADIUS server reach each other.
+func (r router) home() routerplan.Home {
+	return routerplan.Home{Tunnel: r.row.TunnelAddress, Address: r.row.Details.IPAddress}
 }
 
 // parts reads parts of menus.

@@ -71,10 +71,19 @@ type Observed struct {
 	Ports   []ObservedPort // whose speed the router tells
 	Asks    Asks
 	SignIns SignIns
+	// Reported has both of a router whose reports come: its RADIUS client leads here whatever its address, which may
+	// be a former one of the platform.
+	Reported struct {
+		Asks    Asks
+		SignIns SignIns
+	}
 }
 
 // Asks tells which sign-ins the router takes to the platform's RADIUS server, and to no other one.
 type Asks struct{ PPP, Hotspot bool }
+
+// asks finds out which sign-ins come to the platform alone.
+func (h Home) asks(s Snapshot) Asks { return Asks{PPP: h.alone(s, false), Hotspot: h.alone(s, true)} }
 
 // AddressRange has all addresses from First to Last, which are of one family.
 type AddressRange struct{ First, Last netip.Addr }
@@ -128,8 +137,10 @@ type ObservedPort struct {
 func Observe(s Snapshot, home Home) Observed {
 	out := Observed{
 		Garden: map[string]bool{}, Ports: observedPorts(s), SignIns: SignInsOf(s, home),
-		Asks: Asks{PPP: home.alone(s, "ppp"), Hotspot: home.alone(s, "hotspot")},
+		Asks: home.asks(s),
 	}
+	home.Server = ""
+	out.Reported.Asks, out.Reported.SignIns = home.asks(s), SignInsOf(s, home)
 	made := map[[2]string][]string{} // interfaces by user and MAC
 	for _, r := range s[MenuPPPoESession] {
 		key := [2]string{r["user"], observedMAC(r["remote-address"])}

@@ -103,6 +103,19 @@ func TestSetup_TheRADIUSClientServesAllUsers(t *testing.T) {
 	}
 }
 
+// A client for accounting alone takes no user away, wherever it stands.
+func TestSetup_AClientForAccountingMayStandFirst(t *testing.T) {
+	t.Parallel()
+	r := bootstrapped(t, "7.16", manual())
+	ours := read(t, r, []string{routerplan.MenuRadius})[routerplan.MenuRadius][0]
+	doer(t, r)("radius", "add", router.Item{
+		"service": "ppp,hotspot", "address": "192.0.2.6", "accounting-backup": "yes", "place-before": ours[".id"],
+	})
+	if d := routerplan.CompareSetup(read(t, r, routerplan.SetupMenus()), setupOf(), modern); !d.InSync() {
+		t.Errorf("%+v", d.Resources())
+	}
+}
+
 // The script leaves the order as it is and says so.
 func TestBootstrap_TellsThatAnotherRADIUSClientIsAskedFirst(t *testing.T) {
 	t.Parallel()

@@ -20,16 +20,16 @@ var radiusServices = []string{"ppp", "hotspot"}
 
 // narrowing gives the values that the platform's RADIUS client must have of those properties with which it would serve
 // a part of the users only, or none: under another name, from an address that the server does not know, in a protocol
-// that the server does not have, or as a second one for accounting. It has only properties whose present value is
-// another one; an absent property is as good as its default.
-func narrowing(row Row, tunnel string) map[string]string {
+// that the server does not have, or as a second one for accounting. own are the router's addresses. It has only
+// properties whose present value is another one; an absent property is as good as its default.
+func narrowing(row Row, own ...string) map[string]string {
 	values := map[string]string{}
 	for _, property := range []string{"called-id", "domain", "realm"} {
 		if row[property] != "" {
 			values[property] = ""
 		}
 	}
-	if !slices.Contains([]string{"", "0.0.0.0", "::", tunnel}, row[propertySrcAddress]) {
+	if !slices.Contains(append([]string{"", "0.0.0.0", "::"}, own...), row[propertySrcAddress]) {
 		values[propertySrcAddress] = "0.0.0.0"
 	}
 	if row["protocol"] != "" {
@@ -116,7 +116,7 @@ func asked(s Snapshot, host string) Row {
 		switch {
 		case len(ours) > 0 && row[propertyID] == ours[0][propertyID]:
 			return nil
-		case isTrue(row[propertyDisabled]) || row["called-id"] != "":
+		case passedOver(row) || row["called-id"] != "":
 			continue
 		}
 		if servesUs(row) {

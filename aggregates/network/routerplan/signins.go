@@ -1,29 +1,40 @@
 package routerplan
 
-import "slices"
+import (
+	"maps"
+	"slices"
+)
 
 // SignIns tells which sign-ins a router takes to the platform's RADIUS server, whoever else is asked where that is
 // silent.
 type SignIns struct {
 	PPP, Hotspot bool
-	// Local are the hotspots that ask no RADIUS server.
-	Local []string
+	// Except are the servers with a RADIUS client of their own, and the hotspots that ask none.
+	Except map[Server]bool
 }
 
-// Come reports whether sign-ins of PPP, or of a hotspot of some name, come to the platform.
+// Server is a hotspot by its name, or a server of PPPoE by that of its service.
+type Server struct {
+	Hotspot bool
+	Name    string
+}
+
+// Come reports whether sign-ins of a server of PPP, or of a hotspot, come to the platform. A name may be "", where it
+// is not known.
 func (s SignIns) Come(hotspot bool, server string) bool {
-	if hotspot {
-		return s.Hotspot && !slices.Contains(s.Local, server)
+	if come, is := s.Except[Server{hotspot, server}]; is {
+		return come
 	}
-	return s.PPP
+	return hotspot && s.Hotspot || !hotspot && s.PPP
 }
 
 // Home is how a router and the platform's RADIUS server reach each other.
 type Home struct {
 	// Server is the address of the RADIUS server; "" = whatever a client has leads to it, since the router's reports
 	// come: a platform that has moved may answer at its former address, too.
-	Server string
-	Router string // the router's own address in the tunnel; "" = not known
+	Server  string
+	Tunnel  string // the router's own address in the tunnel; "" = not known
+	Address string // its address outside, from which it asks another address of the platform; "" = not known
 }
 
 // SignInReads lists what is read before SignInsOf.
@@ -44,9 +55,11 @@ func SignInReads() []Read {
 
 // SignInsOf finds out which sign-ins come to the platform. A switch that the router does not show is believed to be on.
 func SignInsOf(s Snapshot, home Home) SignIns {
-	out := SignIns{PPP: home.asked(s, "ppp"), Hotspot: home.asked(s, "hotspot")}
-	for _, r := range s[MenuPPPAAA] {
-		out.PPP = out.PPP && !off(r)
+	out := SignIns{Except: map[Server]bool{}}
+	out.PPP, out.Hotspot = home.asked(s, out.Except, false), home.asked(s, out.Except, true)
+	if slices.ContainsFunc(s[MenuPPPAAA], off) {
+		out.PPP = false
+		maps.DeleteFunc(out.Except, func(server Server, _ bool) bool { return !server.Hotspot })
 	}
 	local := map[string]bool{}
 	for _, r := range s[MenuHotspotProfile] {
@@ -54,7 +67,7 @@ func SignInsOf(s Snapshot, home Home) SignIns {
 	}
 	for _, r := range s[MenuHotspot] {
 		if local[r["profile"]] {
-			out.Local = append(out.Local, r[propertyName])
+			out.Except[Server{true, r[propertyName]}] = false
 		}
 	}
 	return out
@@ -63,23 +76,42 @@ func SignInsOf(s Snapshot, home Home) SignIns {
 // off reports whether a row says that RADIUS is not used.
 func off(r Row) bool { return r["use-radius"] != "" && !isTrue(r["use-radius"]) }
 
-// asked reports whether the first RADIUS client that serves all users of a service leads to the platform. The next one
-// is asked only where the first is silent (docs/facts/routeros.md#radius-order).
-func (h Home) asked(s Snapshot, service string) bool {
+// asked reports whether the first RADIUS client that serves users of any server leads to the platform, and adds the
+// servers that have one of their own before it. The next one is asked only where the first is silent
+// (docs/facts/routeros.md#radius-order).
+func (h Home) asked(s Snapshot, except map[Server]bool, hotspot bool) bool {
 	for _, r := range s.static(MenuRadius) {
-		if !isTrue(r[propertyDisabled]) && r["called-id"] == "" && slices.Contains(splitList(r["service"]), service) {
+		server := Server{hotspot, r["called-id"]}
+		_, before := except[server]
+		switch {
+		case passedOver(r) || !serves(r, hotspot) || before:
+		case server.Name == "":
 			return h.leads(r)
+		default:
+			except[server] = h.leads(r)
 		}
 	}
 	return false
 }
 
-// alone reports whether all RADIUS clients of a service are the platform's.
-func (h Home) alone(s Snapshot, service string) (us bool) {
+// passedOver reports whether a router asks no RADIUS client about sign-ins that is as a row.
+func passedOver(r Row) bool { return isTrue(r[propertyDisabled]) || isTrue(r["accounting-backup"]) }
+
+// serves reports whether a RADIUS client is for PPP, or for hotspots.
+func serves(r Row, hotspot bool) bool {
+	service := "ppp"
+	if hotspot {
+		service = "hotspot"
+	}
+	return slices.Contains(splitList(r["service"]), service)
+}
+
+// alone reports whether all RADIUS clients of PPP, or of hotspots, are the platform's.
+func (h Home) alone(s Snapshot, hotspot bool) (us bool) {
 	for _, r := range s[MenuRadius] {
 		switch {
-		case isTrue(r[propertyDisabled]) || !slices.Contains(splitList(r["service"]), service):
-		case r[propertyComment] != bootstrapComment || !h.leads(r):
+		case isTrue(r[propertyDisabled]) || !serves(r, hotspot):
+		case r[propertyComment] != bootstrapComment || r["called-id"] != "" || !h.leads(r):
 			return false
 		default:
 			us = true
@@ -88,10 +120,14 @@ func (h Home) alone(s Snapshot, service string) (us bool) {
 	return us
 }
 
-// leads reports whether a RADIUS client asks the platform about all users of its services.
+// leads reports whether a RADIUS client asks the platform about all users of its servers.
 func (h Home) leads(r Row) bool {
-	for property, whole := range narrowing(r, h.Router) {
-		if r[property] != whole {
+	own := []string{h.Tunnel}
+	if h.Server == "" {
+		own = append(own, h.Address)
+	}
+	for property, whole := range narrowing(r, own...) {
+		if property != "called-id" && r[property] != whole {
 			return false
 		}
 	}

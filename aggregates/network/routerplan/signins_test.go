@@ -52,7 +52,7 @@ func TestSignInsOf_WhereTheFirstClientThatServesAllLeadsToThePlatform(t *testing
 				{"name": "local", "use-radius": "false"}, {"name": "ours", "use-radius": "true"},
 			},
 		}
-		home := routerplan.Home{Server: "10.99.0.1", Router: "10.99.0.7"}
+		home := routerplan.Home{Server: "10.99.0.1", Tunnel: "10.99.0.7", Address: "203.0.113.5"}
 		got := routerplan.Observe(s, home)
 		if come := got.SignIns; come.Come(false, "") != c.ppp || come.Come(true, "spot") != c.hotspot ||
 			come.Come(true, "free") {
@@ -80,5 +80,70 @@ func TestSignInsOf_AnAddressIsNotComparedWhereReportsCome(t *testing.T) {
 	}
 	if got := routerplan.SignInsOf(rows, routerplan.Home{Server: "198.51.100.1"}); got.PPP || got.Hotspot {
 		t.Errorf("nothing comes: %+v", got)
+	}
+}
+
+// A router whose reports come may ask the platform from each address by which the platform knows it.
+func TestSignInsOf_ARegisteredAddressLeadsToThePlatformWhereReportsCome(t *testing.T) {
+	t.Parallel()
+	for from, want := range map[string]bool{"203.0.113.5": true, "10.99.0.7": true, "192.0.2.7": false} {
+		rows := routerplan.Snapshot{routerplan.MenuRadius: {{
+			".id": "*1", "service": "ppp,hotspot", "address": "198.51.100.7", "src-address": from,
+		}}}
+		home := routerplan.Home{Tunnel: "10.99.0.7", Address: "203.0.113.5"}
+		if got := routerplan.SignInsOf(rows, home); got.PPP != want || got.Hotspot != want {
+			t.Errorf("from %s: %+v", from, got)
+		}
+		home.Server = "10.99.0.1"
+		if got := routerplan.Observe(rows, home); got.SignIns.PPP || got.Reported.SignIns.PPP != want {
+			t.Errorf("looked at, from %s: %+v", from, got)
+		}
+	}
+}
+
+// A server has the first client that is for it, whether it serves all servers or this one.
+func TestSignInsOf_AServerMayHaveAClientOfItsOwn(t *testing.T) {
+	t.Parallel()
+	client := func(address, server, more string) routerplan.Row {
+		return routerplan.Row{
+			"service": "ppp,hotspot", "address": address, "called-id": server, "disabled": more,
+		}
+	}
+	const ours, theirs = "10.99.0.1", "192.0.2.9"
+	accounting := client(theirs, "", "")
+	accounting["accounting-backup"] = "true"
+	of := func(clients ...routerplan.Row) routerplan.SignIns {
+		return routerplan.SignInsOf(routerplan.Snapshot{
+			routerplan.MenuRadius: clients, routerplan.MenuHotspot: {{"name": "free", "profile": "local"}},
+			routerplan.MenuHotspotProfile: {{"name": "local", "use-radius": "false"}},
+		}, routerplan.Home{Server: ours})
+	}
+	for name, c := range map[string]struct {
+		got         routerplan.SignIns
+		lan, others bool
+	}{
+		"ours":                     {of(client(ours, "lan", "")), true, false},
+		"disabled":                 {of(client(ours, "lan", "true")), false, false},
+		"for accounting":           {of(accounting, client(ours, "", "")), true, true},
+		"ours before theirs":       {of(client(ours, "lan", ""), client(theirs, "", "")), true, false},
+		"after theirs":             {of(client(theirs, "", ""), client(ours, "lan", "")), false, false},
+		"theirs before ours":       {of(client(theirs, "lan", ""), client(ours, "", "")), false, true},
+		"theirs before ours of it": {of(client(theirs, "lan", ""), client(ours, "lan", "")), false, false},
+	} {
+		for _, hotspot := range []bool{false, true} {
+			if c.got.Come(hotspot, "lan") != c.lan || c.got.Come(hotspot, "wan") != c.others ||
+				c.got.Come(hotspot, "") != c.others {
+				t.Errorf("%s, hotspot %v: %+v", name, hotspot, c.got)
+			}
+		}
+	}
+	if of(client(ours, "free", "")).Come(true, "free") {
+		t.Error("a hotspot that asks nobody has a client")
+	}
+	s := routerplan.Snapshot{
+		routerplan.MenuRadius: {client(ours, "lan", "")}, routerplan.MenuPPPAAA: {{"use-radius": "false"}},
+	}
+	if routerplan.SignInsOf(s, routerplan.Home{}).Come(false, "lan") {
+		t.Error("PPP does not use RADIUS")
 	}
 }
