@@ -34,6 +34,7 @@ var parametersOf = map[string][]string{
 	"PATCH /nas/services/:id":               {"confirm"},
 	"DELETE /nas/services/:id":              {"confirm", "abandon"},
 	"POST /nas/devices/:id/setup/reconcile": {"confirm"},
+	"POST /sessions/:id/disconnect":         {"confirm"},
 	"GET /audit-log on the root host":       {"actor", "action", "target", "from", "to"},
 }
 

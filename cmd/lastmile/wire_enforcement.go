@@ -81,8 +81,8 @@ type disconnects struct{ enforcer *accessjobs.Enforcer }
 
 // end implements accessapi.Disconnect.
 func (d disconnects) end(
-	ctx context.Context, session telemetry.SessionID, meta commands.Meta,
+	ctx context.Context, session telemetry.SessionID, confirmed bool, meta commands.Meta,
 ) (accessapi.Disconnected, error) {
-	done, err := d.enforcer.Disconnect(ctx, session, meta)
+	done, err := d.enforcer.Disconnect(ctx, session, confirmed, meta)
 	return accessapi.Disconnected{Ended: done.Ended, Via: string(done.Via), Error: done.Error}, err
 }

@@ -23,8 +23,11 @@ type Disconnected struct {
 
 // Disconnect serves the end of a session by hand.
 type Disconnect struct {
-	// End has the router end a session, and records who asked for it. Fails: session_not_found.
-	End func(ctx context.Context, session telemetry.SessionID, meta commands.Meta) (Disconnected, error)
+	// End has the router end a session, and records who asked for it. Unless it is confirmed nothing is done where the
+	// customer could not sign in again. Fails: session_not_found.
+	End func(
+		ctx context.Context, session telemetry.SessionID, confirmed bool, meta commands.Meta,
+	) (Disconnected, error)
 }
 
 // Routes lists the endpoint.
@@ -33,6 +36,9 @@ func (a Disconnect) Routes() []httpapi.Route {
 		Method: "POST", Path: "/sessions/:id/disconnect", Hosts: httpapi.OnOrganization, Access: httpapi.AccessAdmin,
 		Summary: "End a session; the customer's device may sign in again", Request: httpapi.ReasonRequest{},
 		Response: disconnectResponse{}, Handle: a.disconnect,
+		Query: []httpapi.Param{{
+			Name: "confirm", Type: "boolean", Doc: "true: also a customer who could not sign in again is put off",
+		}},
 	}}
 }
 
@@ -53,6 +59,11 @@ func (a Disconnect) disconnect(ctx context.Context, c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
+	f := c.Filters()
+	confirmed := null.Zero(f.Bool("confirm"))
+	if err := f.Err(); err != nil {
+		return err
+	}
 	meta := c.Asked().Meta
 	meta.Reason = strings.TrimSpace(in.Reason)
 	if err := commands.CheckSpokenReason(meta.Reason); err != nil {
@@ -60,7 +71,7 @@ func (a Disconnect) disconnect(ctx context.Context, c *httpapi.Call) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, disconnectPatience)
 	defer cancel()
-	done, err := a.End(ctx, session, meta)
+	done, err := a.End(ctx, session, confirmed, meta)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package accessapi_test
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,9 +17,12 @@ func TestDisconnect_IsForAdministratorsAndTellsOnWhichWay(t *testing.T) {
 	t.Parallel()
 	known, silent := id.New[telemetry.SessionID](), id.New[telemetry.SessionID]()
 	var asked []commands.Meta
+	var insisted []bool
 	k := apitest.New(t, nil, accessapi.Disconnect{
-		End: func(_ context.Context, s telemetry.SessionID, meta commands.Meta) (accessapi.Disconnected, error) {
-			asked = append(asked, meta)
+		End: func(
+			_ context.Context, s telemetry.SessionID, confirmed bool, meta commands.Meta,
+		) (accessapi.Disconnected, error) {
+			asked, insisted = append(asked, meta), append(insisted, confirmed)
 			switch s {
 			case known:
 				return accessapi.Disconnected{Ended: true, Via: "radius"}, nil
@@ -49,7 +53,19 @@ func TestDisconnect_IsForAdministratorsAndTellsOnWhichWay(t *testing.T) {
 			t.Errorf("%+v: %d %s", c, a.Status, a.Body)
 		}
 	}
-	if len(asked) != 3 || asked[0].Reason != "moves house" || asked[0].OrgID != k.Orgs["acme"].ID ||
+	for query, status := range map[string]int{"confirm=true": 200, "confirm=yes": 422} {
+		a := k.Do(t, apitest.Request{
+			Method: "POST", Path: "/sessions/" + known.String() + "/disconnect?" + query, As: apitest.Admin,
+			Body: `{"reason":"x"}`,
+		})
+		if a.Status != status {
+			t.Errorf("%s: %d %s", query, a.Status, a.Body)
+		}
+	}
+	if !slices.Equal(insisted, []bool{false, false, false, true}) {
+		t.Errorf("confirmed %v", insisted)
+	}
+	if len(asked) != 4 || asked[0].Reason != "moves house" || asked[0].OrgID != k.Orgs["acme"].ID ||
 		asked[0].IP == "" {
 		t.Errorf("asked %+v", asked)
 	}

@@ -31,20 +31,56 @@ const servedSQL = `select ` + columns + ` from {schema}.sessions x where x.devic
 				where ended_at >= $3 and ended_at <= $4 and device_id = $1 and end_reason = 'admin_reset')
 		order by x.started_at, x.id`
 
-// heardSQL asks for the newest refusal of some codes, and the newest report of an open session.
-const heardSQL = `select (select max(r.at) from {schema}.refusals r
-			where r.device_id = $1 and r.at >= $2 and r.code = any($3)) as refused, (select max(x.updated_at)
-			from {schema}.sessions x where x.device_id = $1 and x.ended_at is null) as reported`
+// heardSQL asks for refusals of some codes, and of sign-ins that are not proven, then for open sessions: the newest
+// report, and the beginning of the newest one that was let in here.
+const heardSQL = `select r.refused, r.began, r.unproven, x.reported, x.let_in
+	from (select max(r.at) filter (where r.code = any($3)) as refused,
+			min(r.first_at) filter (where r.code = any($3)) as began,
+			max(r.at) filter (where r.code = 'unproven') as unproven
+		from {schema}.refusals r where r.device_id = $1 and r.at >= $2) r,
+		(select max(x.updated_at) as reported,
+			max(x.started_at) filter (where x.subscription_id is not null and x.stamp <> '') as let_in
+		from {schema}.sessions x where x.device_id = $1 and x.ended_at is null) x`
+
+// reportsWithin is how soon after a report of a router the next one comes, where its reports go on.
+const reportsWithin = 6 * time.Minute
 
 // Heard tells when a router was heard last. Instants are nil where it was not.
 type Heard struct {
-	Refused  *time.Time // it was refused with one of some codes
-	Reported *time.Time // it reported an open session
+	Refused  *time.Time // the newest refusal with one of some codes
+	Began    *time.Time // the first one of those of the same days; nil = Refused
+	Unproven *time.Time // the newest sign-in that was dropped as not proven
+	Reported *time.Time // the newest report of an open session
+	LetIn    *time.Time // the newest open session that was let in here began
 }
 
-// Doubtful reports whether a router was refused, and has reported nothing after that nor done so at an instant.
-func (h Heard) Doubtful(at time.Time) bool {
-	return h.Refused != nil && h.Refused.After(at) && (h.Reported == nil || h.Refused.After(*h.Reported))
+// Doubtful reports whether a router was refused, and nothing tells that it was not for its secret: no report since, and
+// none that was let in since, nor at an instant. Refusals from before the newest report that go on beside reports are
+// of something else with another secret at the router's address.
+func (h Heard) Doubtful(letIn time.Time) bool {
+	switch {
+	case h.Refused == nil || !h.Refused.After(h.lastLetIn(letIn)):
+		return false
+	case h.Reported == nil:
+		return true
+	case h.Began != nil && h.Began.Before(*h.Reported) && h.Refused.Sub(*h.Reported) < reportsWithin:
+		return false
+	}
+	return h.Refused.After(*h.Reported)
+}
+
+// Dropped reports whether sign-ins of a router were dropped as not proven, and none was let in since, nor at an
+// instant. Reports tell nothing about that: they need no Message-Authenticator.
+func (h Heard) Dropped(letIn time.Time) bool {
+	return h.Unproven != nil && h.Unproven.After(h.lastLetIn(letIn))
+}
+
+// lastLetIn is the later one of an instant and the beginning of the newest session that was let in here.
+func (h Heard) lastLetIn(at time.Time) time.Time {
+	if h.LetIn != nil && h.LetIn.After(at) {
+		return *h.LetIn
+	}
+	return at
 }
 
 // Since reports whether a router has reported an open session after an instant.
@@ -87,7 +123,9 @@ func (s *Store) sessions(ctx context.Context, sql string, args ...any) ([]Sessio
 // Heard tells when a router was heard last, among refusals since an instant.
 func (s *Store) Heard(ctx context.Context, device id.Device, codes []string, since time.Time) (Heard, error) {
 	var out Heard
-	err := s.db.Owner.QueryRow(ctx, s.text(heardSQL), device.UUID(), since, codes).Scan(&out.Refused, &out.Reported)
+	err := s.db.Owner.QueryRow(ctx, s.text(heardSQL), device.UUID(), since, codes).Scan(
+		&out.Refused, &out.Began, &out.Unproven, &out.Reported, &out.LetIn,
+	)
 	if err != nil {
 		return Heard{}, fmt.Errorf("look when a router was heard: %w", err)
 	}

@@ -48,7 +48,7 @@ func TestHeard_ARefusalIsDoubtfulUntilAnOpenSessionIsReported(t *testing.T) {
 	k := open(t)
 	k.commit(t, k.at(telemetry.Start, 0, 0, 0))
 	s := k.openOne(t)
-	codes := []string{"wrong_secret", "unproven"}
+	codes := []string{"wrong_secret"}
 	is := func(when string, device id.Device, since time.Time, want bool) {
 		t.Helper()
 		got, err := k.Heard(t.Context(), device, codes, since)
@@ -75,4 +75,78 @@ func TestHeard_ARefusalIsDoubtfulUntilAnOpenSessionIsReported(t *testing.T) {
 	is("elsewhere", id.New[id.Device](), noon, false)
 	k.commit(t, k.at(telemetry.Interim, 5*time.Minute, 5, 5))
 	is("reported since", s.DeviceID, noon, false)
+}
+
+// TestHeard_WhatGoesOnBesideReportsIsOfSomethingElse with another secret, at the router's address: refusals that began
+// before a report go on after it, while reports come.
+func TestHeard_WhatGoesOnBesideReportsIsOfSomethingElse(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	k.commit(t, k.at(telemetry.Start, 0, 0, 0))
+	device := k.openOne(t).DeviceID
+	for _, c := range []struct {
+		refused, reported time.Duration // since noon
+		doubtful          bool
+	}{
+		{refused: time.Minute, doubtful: true},
+		{reported: 5 * time.Minute},
+		{refused: 7 * time.Minute},
+		{reported: 10 * time.Minute},
+		{refused: 14 * time.Minute},
+		{refused: 17 * time.Minute, doubtful: true}, // reports have stopped
+	} {
+		if c.reported > 0 {
+			k.commit(t, k.at(telemetry.Interim, c.reported, 5, 5))
+		}
+		if c.refused > 0 {
+			r := k.refused("wrong_secret", noon.Add(c.refused), 1)
+			r.DeviceID = device
+			if err := k.SaveRefusals(t.Context(), []telemetry.Refusal{r}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := k.Heard(t.Context(), device, []string{"wrong_secret"}, noon.Add(-time.Hour))
+		if err != nil || got.Doubtful(time.Time{}) != c.doubtful {
+			t.Errorf("%+v: %+v, %v", c, got, err)
+		}
+	}
+}
+
+// TestHeard_ReportsDoNotProveThatSignInsAreProven: only a session that was let in since does.
+func TestHeard_ReportsDoNotProveThatSignInsAreProven(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	k.commit(t, k.at(telemetry.Start, 0, 0, 0))
+	device := k.openOne(t).DeviceID
+	dropped := k.refused("unproven", noon.Add(time.Minute), 1)
+	dropped.DeviceID = device
+	if err := k.SaveRefusals(t.Context(), []telemetry.Refusal{dropped}); err != nil {
+		t.Fatal(err)
+	}
+	is := func(when string, want bool) {
+		t.Helper()
+		got, err := k.Heard(t.Context(), device, []string{"wrong_secret"}, noon)
+		if err != nil || got.Dropped(time.Time{}) != want || got.Doubtful(time.Time{}) {
+			t.Errorf("%s: %+v, %v", when, got, err)
+		}
+		if got.Dropped(dropped.At) {
+			t.Errorf("%s: dropped, although one was let in at that moment", when)
+		}
+	}
+	k.commit(t, k.at(telemetry.Interim, 5*time.Minute, 5, 5))
+	is("reported since", true)
+	next := func(session string, given telemetry.Given) {
+		t.Helper()
+		r := k.at(telemetry.Start, 6*time.Minute, 0, 0)
+		r.Session, r.Online, r.User, r.Calling, r.MAC = session, 0, session, session, ""
+		if _, err := k.Commit(t.Context(), telemetry.Directory{
+			Resolve: func(telemetry.Report) telemetry.Given { return given }, Zone: k.directory().Zone,
+		}, []telemetry.Report{r}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	next("by itself", telemetry.Given{})
+	is("the router has let one in by itself", true)
+	next("by RADIUS", telemetry.Given{Subscriber: k.subscriber, Subscription: k.subscription, Stamp: "granted"})
+	is("one was let in since", false)
 }

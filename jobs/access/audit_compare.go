@@ -72,7 +72,7 @@ type Found struct {
 // Compare gives everything that a router shows and nobody is entitled to, and the other way round, ordered by id. It is
 // pure (docs/rules/access-auditor.md#kinds).
 func Compare(o routerplan.Observed, k Known) []Found {
-	c := &comparison{o: o, k: k, seen: map[telemetry.SessionID]bool{}, found: map[id.Difference]Found{}}
+	c := &comparison{o: reached(o, k), k: k, seen: map[telemetry.SessionID]bool{}, found: map[id.Difference]Found{}}
 	c.online, c.rows, c.told = map[id.Subscription]bool{}, map[id.Subscription][]seat{}, map[id.Subscription]bool{}
 	c.index()
 	for _, s := range o.Sessions {
@@ -345,6 +345,9 @@ func (c *comparison) entitled(s routerplan.ObservedSession, t telemetry.Session,
 			Expected: expected, Actual: actual, session: t.ID, byHand: byHand, silent: silent, walled: walled,
 		}
 		if silent.open {
+			if kind == events.PaidButWalledIn && byHand == "" {
+				f.Actual += c.staysIn(s, silent)
+			}
 			c.addOpen(f, t)
 			return false
 		}

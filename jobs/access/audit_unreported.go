@@ -128,16 +128,16 @@ func silentNames(o routerplan.Observed, k Known) []string {
 	return slices.Compact(names)
 }
 
-// knowSilent adds what is known about the sessions of a router whose reports do not come.
+// knowSilent adds when a router was heard, and what is known about its sessions whose reports do not come.
 func (a *Auditor) knowSilent(ctx context.Context, o routerplan.Observed, k *Known) (err error) {
-	names := silentNames(o, *k)
-	if len(names) == 0 {
-		return nil
+	names, codes := silentNames(o, *k), otherSecrets
+	if len(names) > 0 {
+		codes = locksOut
+		if k.Silent, err = a.Sessions.Silent(ctx, k.Device, names); err != nil {
+			return err
+		}
 	}
-	if k.Silent, err = a.Sessions.Silent(ctx, k.Device, names); err != nil {
-		return err
-	}
-	k.Heard, err = a.Sessions.Heard(ctx, k.Device, locksOut, k.At.Add(-locksOutFor))
+	k.Heard, err = a.Sessions.Heard(ctx, k.Device, codes, k.At.Add(-locksOutFor))
 	return err
 }
 

@@ -27,6 +27,7 @@ func silentTown(hotspot, never bool) *town {
 	town.add("amina", entitlement.Full, hotspot, true)
 	town.shown.Asks = routerplan.Asks{PPP: !hotspot, Hotspot: hotspot}
 	town.shown.SignIns = routerplan.SignIns{PPP: !hotspot, Hotspot: hotspot}
+	town.shown.Reported.Asks, town.shown.Reported.SignIns = town.shown.Asks, town.shown.SignIns
 	reported := noon.Add(-time.Minute)
 	town.known.Heard.Reported = &reported
 	if !never {
@@ -81,14 +82,14 @@ func silentStories() map[string]silentStory {
 		}, unpaid, false, false, true},
 		"suspended, let in by who knows which RADIUS server": {func(town *town) {
 			none(town)
-			town.shown.Asks = routerplan.Asks{}
+			town.shown.Asks, town.shown.Reported.Asks = routerplan.Asks{}, routerplan.Asks{}
 		}, unpaid, false, true, false},
 		"let in by another RADIUS server, as it was reported": {func(town *town) {
 			town.known.Silent[0].Stamp = ""
 		}, events.UnknownSession, false, false, false},
 		"another session of before": {func(town *town) {
 			town.known.Silent[0].UpdatedAt = noon.Add(-2 * time.Hour)
-			town.shown.Asks = routerplan.Asks{}
+			town.shown.Asks, town.shown.Reported.Asks = routerplan.Asks{}, routerplan.Asks{}
 			none(town)
 		}, unpaid, false, false, false},
 		"paid, and refused before": {func(town *town) {
@@ -233,7 +234,7 @@ func TestDisconnect_ALostSessionGoesOnAtItsRouter(t *testing.T) {
 		t.Fatalf("session %+v, %d at the router", s, len(k.nas.Sessions()))
 	}
 	meta := commands.Meta{CommandID: id.New[id.Command](), OrgID: k.org, Actor: k.cause().Actor}
-	done, err := k.Disconnect(t.Context(), s.ID, meta)
+	done, err := k.Disconnect(t.Context(), s.ID, false, meta)
 	if err != nil || !done.Ended || done.Via != events.ViaRadius || len(k.nas.Sessions()) != 0 {
 		t.Errorf("%+v, %v; %d at the router", done, err, len(k.nas.Sessions()))
 	}

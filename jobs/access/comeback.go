@@ -1,6 +1,7 @@
 package accessjobs
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -25,10 +26,10 @@ const (
 	comebackWait = 3 * time.Second
 )
 
-// otherSecrets are the refusals for which nobody can sign in at a router. locksOut has one more, which a customer who
-// types what no person types can cause, so it does not count where the router's reports come.
+// otherSecrets are the refusals for another secret, with which nobody can sign in at a router. locksOut has one more,
+// which a customer who types what no person types can cause, so it does not count where the router's reports come.
 var (
-	otherSecrets = []string{radius.WrongSecret.String(), radius.Unproven.String()}
+	otherSecrets = []string{radius.WrongSecret.String()}
 	locksOut     = append([]string{radius.SecretDoubtful.String()}, otherSecrets...)
 )
 
@@ -36,7 +37,8 @@ var (
 const (
 	asksNobody = "The router does not ask this platform who may sign in, so the customer would not come back. Look " +
 		"at its RADIUS clients, at use-radius of /ppp aaa and of the profiles of its hotspots, or repair its setup."
-	notHeard = "Nothing was heard of this router since the reports of the session stopped, so the customer may not " +
+	refusesAll = "The router's sign-ins are refused, so the customer would not come back. "
+	notHeard   = "Nothing was heard of this router since the reports of the session stopped, so the customer may not " +
 		"come back. Look at its RADIUS client and secret, and at UDP ports 1812 and 1813 on the way."
 )
 
@@ -53,21 +55,44 @@ func (b comeback) staysOff(hotspot bool, server string, silent time.Time) string
 	switch due := silent.Add(reportDue); {
 	case !b.signIns.Come(hotspot, server):
 		return asksNobody
+	case b.heard.Dropped(b.letIn):
+		return refusesAll + blocked[directory.Code(radius.Unproven.String())]
 	case b.heard.Doubtful(b.letIn):
-		return "The router's sign-ins are refused, so the customer would not come back. " + otherSecret
+		return refusesAll + otherSecret
 	case !silent.IsZero() && !b.heard.Since(due) && !b.letIn.After(due):
 		return notHeard
 	}
 	return ""
 }
 
-// staysOff is comeback.staysOff of a session without reports; "" too where nobody has anything to come back to.
+// staysOff is comeback.staysOff of a session that the router shows; "" too where nobody has anything to come back to.
 func (c *comparison) staysOff(s routerplan.ObservedSession, u *unreported) string {
 	_, holder := c.k.Holder(s)
 	if !c.owed(u.session.SubscriptionID) && (holder.IsZero() || !c.owed(holder)) {
 		return ""
 	}
-	return comeback{c.o.SignIns, c.k.Heard, c.letIn()}.staysOff(s.Hotspot, s.Server, u.session.UpdatedAt)
+	last := u.session.UpdatedAt
+	if u.open {
+		last = time.Time{}
+	}
+	return comeback{c.o.SignIns, c.k.Heard, c.letIn()}.staysOff(s.Hotspot, cmp.Or(s.Server, u.session.Called), last)
+}
+
+// staysIn is staysOff as it ends a sentence about a session that goes on therefore.
+func (c *comparison) staysIn(s routerplan.ObservedSession, u *unreported) string {
+	if why := c.staysOff(s, u); why != "" {
+		return ", and is not ended. " + why
+	}
+	return ""
+}
+
+// reached has what the router shows as it is meant where its reports come: whatever address its RADIUS client has leads
+// to the platform.
+func reached(o routerplan.Observed, k Known) routerplan.Observed {
+	if k.Heard.Since(k.At.Add(-reportDue)) {
+		o.Asks, o.SignIns = o.Reported.Asks, o.Reported.SignIns
+	}
+	return o
 }
 
 // owed reports whether a subscription is entitled to more than the walled garden.

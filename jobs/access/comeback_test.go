@@ -1,10 +1,12 @@
 package accessjobs_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
+	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
@@ -43,7 +45,7 @@ func TestCompare_WhoHasPaidIsEndedOnlyWhereHeCanComeBack(t *testing.T) {
 		"another one was let in before":            {letIn(time.Hour), false},
 		"another one of unknown age":               {letIn(0), false},
 		"the router asks nobody": {func(town *town) {
-			town.shown.SignIns = routerplan.SignIns{}
+			town.shown.SignIns, town.shown.Reported.SignIns = routerplan.SignIns{}, routerplan.SignIns{}
 		}, false},
 		"its secret was refused since":  {func(town *town) { town.known.Heard.Refused = &noon }, false},
 		"its secret was refused before": {func(town *town) { town.known.Heard.Refused = ago(2) }, true},
@@ -66,7 +68,7 @@ func TestCompare_WhoHasTheLoginNowIsNotEndedWithAContractThatEnded(t *testing.T)
 	t.Parallel()
 	for _, paid := range []bool{true, false} {
 		town := silentTown(false, false)
-		town.shown.SignIns = routerplan.SignIns{}
+		town.shown.SignIns, town.shown.Reported.SignIns = routerplan.SignIns{}, routerplan.SignIns{}
 		ended, now := town.names["amina"], id.New[id.Subscription]()
 		town.present[now] = town.present[ended]
 		town.present[ended] = directory.Present{Code: entitlement.CodeEnded}
@@ -111,14 +113,132 @@ func TestEnforce_WhoHasPaidIsEndedOnlyWhereHeCanComeBack(t *testing.T) {
 		}
 		k.menus.deaf = false
 		refused := telemetry.Refusal{
-			OrgID: k.org, DeviceID: k.device, Code: "wrong_secret", Count: 1, FirstAt: k.clock.Now(),
+			OrgID: k.org, DeviceID: k.device, Code: "wrong_secret", Count: 1,
 			At: k.clock.Now().Add(11 * time.Minute), // after the reports of the next step
 		}
+		refused.FirstAt = refused.At
 		if err := k.store.SaveRefusals(t.Context(), []telemetry.Refusal{refused}); err != nil {
 			t.Fatal(err)
 		}
 		step("its secret is refused", false)
 		k.clock.Advance(locksOut)
 		step("it was refused long ago", true)
+	}
+}
+
+// TestEnforce_WhoHasPaidIsNotEndedWhereSignInsAreDropped as not proven although the router's reports come; he is ended
+// when another customer was let in since.
+func TestEnforce_WhoHasPaidIsNotEndedWhereSignInsAreDropped(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	s := k.online()
+	k.apply(events.SubscriptionAddressesAssigned{SubscriptionID: k.subscription, StaticIP: texts("100.64.9.9")[0]})
+	k.clock.Advance(time.Minute)
+	if err := k.store.SaveRefusals(t.Context(), []telemetry.Refusal{{
+		OrgID: k.org, DeviceID: k.device, Code: "unproven", Count: 1, FirstAt: k.clock.Now(), At: k.clock.Now(),
+	}}); err != nil {
+		t.Fatal(err)
+	}
+	step := func(when string, ended bool) {
+		t.Helper()
+		k.clock.Advance(10 * time.Minute)
+		was := k.session(s) // after the reports
+		err := k.enforce()
+		if now := k.session(s); (now.EndedAt != nil) != ended || !was.UpdatedAt.After(s.StartedAt) {
+			t.Errorf("%s: %v, %+v", when, err, now)
+		}
+	}
+	step("reports come", false)
+	start := telemetry.Report{
+		Kind: telemetry.Start, Org: k.org, Device: k.device, Session: "neighbour", User: "neighbour",
+		At: k.clock.Now(),
+	}
+	given := telemetry.Given{Subscription: id.New[id.Subscription](), Stamp: "granted"}
+	if _, err := k.store.Commit(t.Context(), telemetry.Directory{
+		Resolve: func(telemetry.Report) telemetry.Given { return given }, Zone: k.dir.Zone,
+	}, []telemetry.Report{start}); err != nil {
+		t.Fatal(err)
+	}
+	step("another one was let in", true)
+}
+
+// TestDisconnect_SaysThatTheCustomerCouldNotSignInAgain, and ends the session when that is confirmed.
+func TestDisconnect_SaysThatTheCustomerCouldNotSignInAgain(t *testing.T) {
+	t.Parallel()
+	for name, blocked := range map[string]bool{"paid": false, "blocked": true} {
+		k := newKit(t)
+		s := k.online()
+		k.menus.deaf = true
+		if blocked {
+			k.block(true)
+		}
+		meta := commands.Meta{
+			CommandID: id.New[id.Command](), OrgID: k.org, Actor: events.Actor{Kind: events.ActorUser, ID: "clerk"},
+			Reason: "is in the walled garden",
+		}
+		done, err := k.Disconnect(t.Context(), s.ID, false, meta)
+		if err != nil || done.Ended != blocked || strings.Contains(done.Error, "RADIUS clients") == blocked {
+			t.Errorf("%s: %+v, %v", name, done, err)
+		}
+		if !blocked && len(k.history(s)) > 0 {
+			t.Errorf("%s: recorded %+v", name, k.history(s))
+		}
+		meta.CommandID = id.New[id.Command]()
+		if done, err = k.Disconnect(t.Context(), s.ID, true, meta); err != nil || !done.Ended || done.Error != "" {
+			t.Errorf("%s, confirmed: %+v, %v", name, done, err)
+		}
+	}
+}
+
+// TestCompare_AnOpenSessionThatGoesOnSaysWhy its customer is still in the walled garden.
+func TestCompare_AnOpenSessionThatGoesOnSaysWhy(t *testing.T) {
+	t.Parallel()
+	for comes, want := range map[bool]string{true: "in the walled garden", false: "does not ask this platform"} {
+		town := newTown()
+		town.add("amina", entitlement.Full, false, true)
+		town.shown.Garden[town.shown.Sessions[0].Address] = true
+		town.shown.SignIns.PPP = comes
+		got := accessjobs.Compare(town.shown, town.known)
+		if len(got) != 1 || got[0].Kind != events.PaidButWalledIn || !strings.Contains(got[0].Actual, want) ||
+			strings.Contains(got[0].Actual, "is not ended") == comes || got[0].ByHand() != "" {
+			t.Errorf("sign-ins come %v: %+v", comes, got)
+		}
+	}
+}
+
+// TestCompare_TheAddressOfTheClientDoesNotCountWhereReportsCome: the platform may have moved. It counts where nothing
+// was reported when it was due.
+func TestCompare_TheAddressOfTheClientDoesNotCountWhereReportsCome(t *testing.T) {
+	t.Parallel()
+	for _, comes := range []bool{true, false} {
+		paid := silentTown(false, false)
+		paid.shown.Garden[paid.shown.Sessions[0].Address] = true
+		never := silentTown(false, true)
+		never.present[never.names["amina"]] = directory.Present{Code: entitlement.CodeExpired}
+		for name, town := range map[string]*town{"paid": paid, "never reported and unpaid": never} {
+			town.shown.SignIns, town.shown.Asks = routerplan.SignIns{}, routerplan.Asks{}
+			if !comes {
+				long := noon.Add(-8 * time.Minute)
+				town.known.Heard.Reported = &long
+			}
+			got := accessjobs.Compare(town.shown, town.known)
+			if len(got) != 1 || (got[0].Let() && got[0].ByHand() == "") != comes {
+				t.Errorf("reports come %v, %s: %+v", comes, name, got)
+			}
+		}
+	}
+}
+
+// TestCompare_AServerOfPPPoEHasTheClientOfItsService.
+func TestCompare_AServerOfPPPoEHasTheClientOfItsService(t *testing.T) {
+	t.Parallel()
+	for server, ends := range map[string]bool{"lan": true, "wan": false} {
+		town := silentTown(false, false)
+		town.shown.Garden[town.shown.Sessions[0].Address] = true
+		town.shown.Reported.SignIns = routerplan.SignIns{Except: map[routerplan.Server]bool{{Name: server}: true}}
+		got := accessjobs.Compare(town.shown, town.known)
+		if len(got) != 1 || (got[0].ByHand() == "") != ends {
+			t.Errorf("ours serves %s: %+v", server, got)
+		}
 	}
 }

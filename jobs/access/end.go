@@ -38,10 +38,11 @@ type Disconnected struct {
 	Error string                // for the person, "" = none
 }
 
-// Disconnect ends a session while a person waits. meta says who. One that is over because its reports stopped may go on
-// at its router, so the router is asked, too. Fails: session_not_found.
+// Disconnect ends a session while a person waits. meta says who. Where its customer could not sign in again nothing is
+// done, and the person is told why, unless it is confirmed. One that is over because its reports stopped may go on at
+// its router, so the router is asked, too. Fails: session_not_found.
 func (e *Enforcer) Disconnect(
-	ctx context.Context, session telemetry.SessionID, meta commands.Meta,
+	ctx context.Context, session telemetry.SessionID, confirmed bool, meta commands.Meta,
 ) (Disconnected, error) {
 	s, err := e.Sessions.Get(ctx, meta.OrgID, session)
 	switch {
@@ -58,9 +59,13 @@ func (e *Enforcer) Disconnect(
 	}
 	defer lock.Unlock()
 	c := ending(*s, ReasonOperator)
-	c.asked = &meta
+	c.asked, c.anyway = &meta, confirmed
 	done, err := e.act(ctx, *s, c, causeOf(meta))
+	var off *staysOff
 	switch {
+	case errors.As(err, &off):
+		return Disconnected{Error: "The session goes on. " + off.why +
+			" To put the customer off all the same, ask again with confirm=true."}, nil
 	case errors.Is(err, errUnreachable), errors.Is(err, context.DeadlineExceeded):
 		return Disconnected{Error: "The router did not answer. The session may go on."}, nil
 	case errors.Is(err, errRefused):

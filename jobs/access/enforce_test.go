@@ -349,9 +349,9 @@ func TestDisconnect_EndsASessionAndTellsOnWhichWay(t *testing.T) {
 	}
 	theirs := meta
 	theirs.OrgID = id.New[id.Organization]()
-	_, err := k.Disconnect(t.Context(), s.ID, theirs)
+	_, err := k.Disconnect(t.Context(), s.ID, false, theirs)
 	coretest.Refused(t, "another organization's", err, "session_not_found")
-	done, err := k.Disconnect(t.Context(), s.ID, meta)
+	done, err := k.Disconnect(t.Context(), s.ID, false, meta)
 	if err != nil || !done.Ended || done.Via != events.ViaRadius || k.session(s).EndedAt == nil {
 		t.Fatalf("%+v, %v", done, err)
 	}
@@ -360,14 +360,14 @@ func TestDisconnect_EndsASessionAndTellsOnWhichWay(t *testing.T) {
 		list[0].Meta.IP.Reveal() != "198.51.100.7" {
 		t.Errorf("%+v, %v", list, err)
 	}
-	if done, err = k.Disconnect(t.Context(), s.ID, meta); err != nil || !done.Ended || done.Via != "" {
+	if done, err = k.Disconnect(t.Context(), s.ID, false, meta); err != nil || !done.Ended || done.Via != "" {
 		t.Errorf("again: %+v, %v", done, err)
 	}
 	k.deaf()
 	k.menus.away = true
 	other := k.online()
 	meta.CommandID = id.New[id.Command]()
-	if done, err = k.Disconnect(t.Context(), other.ID, meta); err != nil || done.Ended || done.Error == "" {
+	if done, err = k.Disconnect(t.Context(), other.ID, false, meta); err != nil || done.Ended || done.Error == "" {
 		t.Errorf("a dead router: %+v, %v", done, err)
 	}
 }

@@ -45,7 +45,7 @@ func TestIncomplete_NobodysSessionIsChangedOrEnded(t *testing.T) {
 		t.Errorf("a job about the limit ends with %v", err)
 	}
 	meta := commands.Meta{CommandID: id.New[id.Command](), OrgID: k.org, Actor: k.cause().Actor}
-	done, err := k.Disconnect(t.Context(), s.ID, meta)
+	done, err := k.Disconnect(t.Context(), s.ID, false, meta)
 	if err != nil || done.Ended || !strings.Contains(done.Error, "cannot be read") {
 		t.Errorf("a person: %+v, %v", done, err)
 	}
