@@ -8,10 +8,11 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// EnforcementCategory begins the names of the streams of sessions that were changed; the id is the session's.
+// EnforcementCategory begins the names of the streams of sessions that were changed; the id is the session's, or that
+// of its place.
 const EnforcementCategory = "enforcement"
 
-// EnforcementCommand is a command about what a router does with one session.
+// EnforcementCommand is a command about what a router does with one session, or with one of a place.
 //
 //sumtype:decl
 type EnforcementCommand interface {
@@ -54,7 +55,7 @@ func (AnnounceSessionChange) enforcementCommand() {}
 func (RecordSessionChange) enforcementCommand()   {}
 func (RecordSessionRefusal) enforcementCommand()  {}
 
-// onlineSession is the stream of a session.
+// onlineSession is the stream of a session or a place.
 func onlineSession(s events.EnforcedSession) Target { return At(EnforcementCategory, s.SessionID) }
 
 func (c AnnounceSessionChange) Validate() error { return checkEnforced(c.Session) }

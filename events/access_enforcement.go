@@ -1,13 +1,14 @@
 package events
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
-// EnforcementEvent is an event of "enforcement-<session id>": what routers were asked to do with one session of a
-// customer, and what they did.
+// EnforcementEvent is an event of "enforcement-<id>": what routers were asked to do with one session of a customer, or
+// with those of one place, and what they did (docs/rules/access-enforcement.md#announced-and-recorded).
 //
 //sumtype:decl
 type EnforcementEvent interface {
@@ -16,9 +17,9 @@ type EnforcementEvent interface {
 	enforced() EnforcedSession
 }
 
-// EnforcedSession names a session and whose it is.
+// EnforcedSession names a session, or the place that stands for sessions, and whose it is.
 type EnforcedSession struct {
-	SessionID      id.Online       `json:"sessionId"`
+	SessionID      id.Online       `json:"sessionId"` // or the id.Place; EnforcementStep.Of has the session
 	OrgID          id.Organization `json:"orgId"`
 	SubscriberID   id.Subscriber   `json:"subscriberId"`   // null = not known
 	SubscriptionID id.Subscription `json:"subscriptionId"` // null = not known
@@ -65,8 +66,16 @@ type EnforcementStep struct {
 	Before SessionGrant      `json:"before"`
 	After  SessionGrant      `json:"after"` // with access "none" when the session is to end for good
 	By     Actor             `json:"by"`    // who caused it
+	// Shown is the session that is to be changed, where the stream is of its place; null = the one that the stream is
+	// of, or one that was never reported, or it is not known, as in the first events.
+	Shown id.Online `json:"shownSessionId,omitzero"`
 	// CorrelationID is that of the request which caused it, whoever writes to the router later; "" in the first events.
 	CorrelationID string `json:"correlationId,omitempty"`
+}
+
+// Of is the session that a step of a stream is about. One that has no other id has that of its place.
+func (s EnforcementStep) Of(stream EnforcedSession) id.Online {
+	return cmp.Or(s.Shown, stream.SessionID)
 }
 
 // SessionChangeAnnounced records what a router is going to be asked.
@@ -97,10 +106,18 @@ type SessionChangeRefused struct {
 	At      time.Time      `json:"at"`
 }
 
-func (SessionChangeAnnounced) EventType() string { return "access.SessionChangeAnnounced.v1" }
-func (SessionChanged) EventType() string         { return "access.SessionChanged.v1" }
-func (SessionChangeRefused) EventType() string   { return "access.SessionChangeRefused.v1" }
+// EnforcementPeriodClosed passes the state to the stream's next period (docs/rules/engine.md#closing-a-period).
+type EnforcementPeriodClosed struct {
+	EnforcedSession
+	Opening []byte `json:"opening"` // JSON of the aggregate's state, which has no personal text
+}
 
-func (SessionChangeAnnounced) enforcementEvent() {}
-func (SessionChanged) enforcementEvent()         {}
-func (SessionChangeRefused) enforcementEvent()   {}
+func (SessionChangeAnnounced) EventType() string  { return "access.SessionChangeAnnounced.v1" }
+func (SessionChanged) EventType() string          { return "access.SessionChanged.v1" }
+func (SessionChangeRefused) EventType() string    { return "access.SessionChangeRefused.v1" }
+func (EnforcementPeriodClosed) EventType() string { return "access.EnforcementPeriodClosed.v1" }
+
+func (SessionChangeAnnounced) enforcementEvent()  {}
+func (SessionChanged) enforcementEvent()          {}
+func (SessionChangeRefused) enforcementEvent()    {}
+func (EnforcementPeriodClosed) enforcementEvent() {}

@@ -1,9 +1,11 @@
 package access_test
 
 import (
-	"slices"
+	"strconv"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/lastmile-isp/lastmile/aggregates/access"
 	"github.com/lastmile-isp/lastmile/commands"
@@ -75,30 +77,99 @@ func TestEnforcement_ARefusalIsRecordedOnceForEachText(t *testing.T) {
 	decidertest.For(t, access.Enforcements(), now).When(refuse("no")).ThenNothing()
 }
 
+// changedAt is an outcome some minutes after the beginning.
+func changedAt(minute int, edit func(*events.SessionChanged)) events.EnforcementEvent {
+	e := events.SessionChanged{
+		EnforcedSession: online, EnforcementStep: cut, At: now.Add(time.Duration(minute) * time.Minute),
+	}
+	edit(&e)
+	return e
+}
+
+// ofSession makes an end one of a session of the place.
+func ofSession(name string) func(*events.SessionChanged) {
+	return func(e *events.SessionChanged) { e.Shown = id.Derive[id.Online]("test", name) }
+}
+
 // TestEnforcement_AnEndIsOneThatTheRouterMade: a session that had gone by itself, or that outlived its router here, was
 // not ended. Ends that are added later leave an earlier state alone.
 func TestEnforcement_AnEndIsOneThatTheRouterMade(t *testing.T) {
 	t.Parallel()
 	evolve := access.Enforcements().Evolve
-	changed := func(minute int, edit func(*events.SessionChanged)) events.EnforcementEvent {
-		e := events.SessionChanged{
-			EnforcedSession: online, EnforcementStep: cut, At: now.Add(time.Duration(minute) * time.Minute),
-		}
-		edit(&e)
-		return e
-	}
 	ended := func(*events.SessionChanged) {}
+	minute := func(m int) time.Time { return now.Add(time.Duration(m) * time.Minute) }
 	var s access.Enforcement
 	for _, e := range []events.EnforcementEvent{
-		changed(1, func(e *events.SessionChanged) { e.Found = true }),
-		changed(2, func(e *events.SessionChanged) { e.Lapsed = true }),
-		changed(3, func(e *events.SessionChanged) { e.EnforcementStep = slower }), changed(4, ended), changed(5, ended),
+		changedAt(1, func(e *events.SessionChanged) { e.Found = true }),
+		changedAt(2, func(e *events.SessionChanged) { e.Lapsed = true }),
+		changedAt(3, func(e *events.SessionChanged) { e.EnforcementStep = slower }),
+		changedAt(4, ended), changedAt(5, ended),
 	} {
 		s = evolve(s, e)
 	}
-	one, other := evolve(s, changed(6, ended)), evolve(s, changed(7, ended))
-	want := []time.Time{now.Add(4 * time.Minute), now.Add(5 * time.Minute)}
-	if !slices.Equal(s.Ends, want) || !slices.Equal(one.Ends, append(want, now.Add(6*time.Minute))) {
-		t.Errorf("ends %v, then %v, or %v", s.Ends, one.Ends, other.Ends)
+	one, other := evolve(s, changedAt(6, ended)), evolve(s, changedAt(7, ended))
+	for _, c := range []struct {
+		s           access.Enforcement
+		until, want time.Time
+	}{
+		{s, minute(3), time.Time{}}, {s, minute(4), minute(4)}, {s, minute(9), minute(5)},
+		{one, minute(9), minute(6)}, {other, minute(9), minute(7)}, {other, minute(6), minute(5)},
+	} {
+		if got := c.s.LastEnd(c.until); !got.Equal(c.want) {
+			t.Errorf("last end until %s: %s, want %s", c.until, got, c.want)
+		}
+	}
+	if !s.First.Equal(minute(4)) || s.EndsOf(online.SessionID) != 3 {
+		t.Errorf("first end %s, %d ends", s.First, s.EndsOf(online.SessionID))
+	}
+}
+
+// TestEnforcement_EndsOfAPlaceAreThoseOfItsSessions: those of one say nothing about another. An end whose session was
+// not recorded, as in the first events, is one of none of them.
+func TestEnforcement_EndsOfAPlaceAreThoseOfItsSessions(t *testing.T) {
+	t.Parallel()
+	var s access.Enforcement
+	unknown := func(*events.SessionChanged) {}
+	for i, edit := range []func(*events.SessionChanged){
+		unknown, unknown, ofSession("a"), ofSession("b"), ofSession("a"),
+	} {
+		s = access.Enforcements().Evolve(s, changedAt(i, edit))
+	}
+	for name, want := range map[string]int{"a": 2, "b": 1, "c": 0} {
+		if got := s.EndsOf(id.Derive[id.Online]("test", name)); got != want {
+			t.Errorf("session %s was ended %d times, want %d", name, got, want)
+		}
+	}
+	announce := func(name string) commands.AnnounceSessionChange {
+		step := cut
+		step.Shown = id.Derive[id.Online]("test", name)
+		return commands.AnnounceSessionChange{Session: online, Step: step}
+	}
+	decidertest.For(t, access.Enforcements(), now).Given(announced(announce("a").Step)).When(announce("a")).
+		ThenNothing()
+	decidertest.For(t, access.Enforcements(), now).Given(announced(announce("a").Step)).When(announce("b")).
+		Then(announced(announce("b").Step))
+}
+
+// TestEnforcement_APlaceForYearsHasASmallState: its ends are bounded, and a period passes them on.
+func TestEnforcement_APlaceForYearsHasASmallState(t *testing.T) {
+	t.Parallel()
+	def := access.Enforcements()
+	var s access.Enforcement
+	for i := range 1_000 {
+		s = def.Evolve(def.Evolve(s, announced(cut)), changedAt(i, ofSession(strconv.Itoa(i))))
+	}
+	last := now.Add(999 * time.Minute)
+	if len(s.Ends) > 16 || !s.First.Equal(now) || !s.LastEnd(last).Equal(last) || !s.LastEnd(now).Equal(now) {
+		t.Errorf("%d ends, from %s to %s", len(s.Ends), s.First, s.LastEnd(last))
+	}
+	for _, s := range []access.Enforcement{s, def.Evolve(s, announced(slower))} {
+		got, err := def.Reopen(def.Close(s))
+		if diff := cmp.Diff(s, got); err != nil || diff != "" {
+			t.Errorf("%v, state (-before +after):\n%s", err, diff)
+		}
+	}
+	if state, err := def.Reopen(events.EnforcementPeriodClosed{Opening: []byte(`{}`)}); err == nil {
+		t.Errorf("an opening without a state is read as %+v", state)
 	}
 }

@@ -39,6 +39,7 @@ func TestOpening_WithoutAStateIsNoAggregateThatDoesNotExist(t *testing.T) {
 		checkEmptyOpenings(t, network.Runs()), checkEmptyOpenings(t, audit.Refusals()),
 		checkEmptyOpenings(t, audit.Lookups()),
 		checkEmptyOpenings(t, access.DunningPolicies()), checkEmptyOpenings(t, access.Dunnings()),
+		checkEmptyOpenings(t, access.Enforcements()),
 	} {
 		if category != "" {
 			closing = append(closing, category)
@@ -46,7 +47,8 @@ func TestOpening_WithoutAStateIsNoAggregateThatDoesNotExist(t *testing.T) {
 	}
 	slices.Sort(closing)
 	want := []string{
-		"account", "addressing", "device", "dunning", "nasservice", "numbering", "reconcile", "subscription",
+		"account", "addressing", "device", "dunning", "enforcement", "nasservice", "numbering", "reconcile",
+		"subscription",
 	}
 	if diff := cmp.Diff(want, closing); diff != "" {
 		t.Errorf("aggregates whose streams are closed (-want +have)\n%s", diff)

@@ -118,7 +118,7 @@ func access() []events.Event {
 		events.FirstSessionBegan{}, events.CapWarned{}, events.CapReached{}, events.CapReset{}, events.CapPeriodMoved{},
 		events.TopUpOrdered{}, events.TopUpAdded{}, events.UsagePeriodClosed{},
 		events.SessionChangeAnnounced{}, events.SessionChanged{}, events.SessionChangeRefused{},
-		events.PaymentsInterrupted{}, events.PaymentsResumed{}, events.PlatformAway{},
+		events.EnforcementPeriodClosed{}, events.PaymentsInterrupted{}, events.PaymentsResumed{}, events.PlatformAway{},
 		events.AccessDifferenceOpened{}, events.AccessDifferenceClosed{}, events.AccessRepairAsked{},
 		events.AccessRepairWritten{}, events.AccessDifferencePeriodClosed{},
 	}

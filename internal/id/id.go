@@ -44,6 +44,7 @@ type (
 	request      struct{}
 	lookup       struct{}
 	difference   struct{}
+	place        struct{}
 	message      struct{}
 )
 
@@ -72,6 +73,7 @@ type (
 	TopUp        = Of[topUp]      // of a subscription's included traffic
 	Online       = Of[online]     // one session of a customer on the network
 	Difference   = Of[difference] // between entitled and observed; derived from organization, router, kind and subject
+	Place        = Of[place]      // of a customer's device at a router; derived from these and what it is entitled to
 	Command      = Of[command]
 	Event        = Of[event]
 	Request      = Of[request]

@@ -14,6 +14,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/gateways/routeros"
 	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
 	"github.com/lastmile-isp/lastmile/jobs"
 	"github.com/lastmile-isp/lastmile/radius"
@@ -41,6 +42,25 @@ type deed struct {
 	unverified bool
 	// answered says that the router has answered a request about this session by RADIUS, now or before.
 	answered bool
+	// unanswered says that it was asked by RADIUS to end the session, and has not answered: when the session is not
+	// there afterwards, it was ended.
+	unanswered bool
+}
+
+// stream is the id under which it is recorded: the session's own or that of its place.
+func (d *deed) stream() id.Online {
+	if !d.c.place.IsZero() {
+		return id.As[id.Online](d.c.place)
+	}
+	return id.As[id.Online](d.s.ID)
+}
+
+// subject names the stream in commands and events.
+func (d *deed) subject() events.EnforcedSession {
+	return events.EnforcedSession{
+		SessionID: d.stream(), OrgID: d.s.OrgID, SubscriberID: d.s.SubscriberID, SubscriptionID: d.s.SubscriptionID,
+		DeviceID: d.s.DeviceID,
+	}
 }
 
 // act announces a change, has the router do it, and records the outcome. errUnreachable and errRefused say that it is
@@ -79,7 +99,9 @@ func (e *Enforcer) act(ctx context.Context, s telemetry.Session, c change, cause
 		return result{}, err
 	}
 	e.step("kept")
-	err = d.execute(ctx, commands.RecordSessionChange{Session: subjectOf(s), Via: done.via, Found: done.gone})
+	err = d.execute(ctx, commands.RecordSessionChange{
+		Session: d.subject(), Via: done.via, Found: done.gone && !d.unanswered,
+	})
 	e.step("recorded")
 	return done, err
 }
@@ -96,7 +118,7 @@ func (e *Enforcer) reachable(s telemetry.Session) error {
 // resume goes on with the end of a session that was announced before: its rate could not be changed, or nobody knows
 // whether it has ended.
 func (d *deed) resume(ctx context.Context) error {
-	state, _, err := bus.LoadUnchecked[access.Enforcement](ctx, d.e.Bus, d.s.ID)
+	state, _, err := bus.LoadUnchecked[access.Enforcement](ctx, d.e.Bus, d.stream())
 	if err == nil && state.Pending != nil && state.Pending.Action == events.EndOnline {
 		d.c.action = events.EndOnline
 	}
@@ -114,23 +136,25 @@ func (d *deed) mayEnd(ctx context.Context) error {
 
 // announce records what the router is going to be asked.
 func (d *deed) announce(ctx context.Context) error {
-	return d.execute(ctx, commands.AnnounceSessionChange{
-		Session: subjectOf(d.s), Step: events.EnforcementStep{
-			Action: d.c.action, Reason: d.c.reason, Before: grantOf(d.s), After: d.c.after, By: actorOf(d.cause),
-			CorrelationID: d.cause.CorrelationID,
-		},
-	})
+	step := events.EnforcementStep{
+		Action: d.c.action, Reason: d.c.reason, Before: grantOf(d.s), After: d.c.after, By: actorOf(d.cause),
+		CorrelationID: d.cause.CorrelationID,
+	}
+	if session := id.As[id.Online](d.s.ID); session != d.stream() {
+		step.Shown = session
+	}
+	return d.execute(ctx, commands.AnnounceSessionChange{Session: d.subject(), Step: step})
 }
 
 // execute executes a command about the session. The number of events makes its id, so that a change which has to be
 // made twice is recorded twice, and one whose record was lost on the way is not.
 func (d *deed) execute(ctx context.Context, c commands.Command) error {
-	state, _, err := bus.LoadUnchecked[access.Enforcement](ctx, d.e.Bus, d.s.ID)
+	state, _, err := bus.LoadUnchecked[access.Enforcement](ctx, d.e.Bus, d.stream())
 	if err != nil {
 		return err
 	}
 	d.state = state
-	meta := d.cause.Meta(fmt.Sprintf("%s %s %d", c.CommandName(), d.s.ID, state.Events))
+	meta := d.cause.Meta(fmt.Sprintf("%s %s %d", c.CommandName(), d.stream(), state.Events))
 	meta.OrgID, meta.Actor = d.s.OrgID, actorOf(d.cause)
 	if asked := d.c.asked; asked != nil {
 		meta.IP, meta.RequestID, meta.Reason = asked.IP, asked.RequestID, asked.Reason
@@ -172,7 +196,7 @@ func (d *deed) carryOut(ctx context.Context) (result, error) {
 		return d.byRouter(ctx)
 	}
 	heard := silent
-	d.answered = d.state.Ended >= acknowledgedTwice
+	d.answered = d.state.EndsOf(id.As[id.Online](d.s.ID)) >= acknowledgedTwice
 	if !d.answered {
 		var err error
 		if heard, err = d.byRadius(ctx); err != nil || heard >= gone {
@@ -225,6 +249,7 @@ func (d *deed) byRadius(ctx context.Context) (heard, error) {
 		return silent, ctx.Err()
 	case err != nil:
 		d.e.count(d.c.action, events.ViaRadius, outcomeNoAnswer)
+		d.unanswered = d.c.action == events.EndOnline && errors.Is(err, coa.ErrNoAnswer)
 		return silent, nil
 	case answer.Gone():
 		d.e.count(d.c.action, events.ViaRadius, outcomeGone)
@@ -248,7 +273,7 @@ func (d *deed) byRadius(ctx context.Context) (heard, error) {
 
 // refused records the words of a router.
 func (d *deed) refused(ctx context.Context, via events.EnforcementVia, message string) error {
-	return d.execute(ctx, commands.RecordSessionRefusal{Session: subjectOf(d.s), Via: via, Message: message})
+	return d.execute(ctx, commands.RecordSessionRefusal{Session: d.subject(), Via: via, Message: message})
 }
 
 // byRouter removes the session from the router's active list.
@@ -260,6 +285,9 @@ func (d *deed) byRouter(ctx context.Context) (result, error) {
 		return result{via: events.ViaRouter}, nil
 	case err == nil:
 		d.e.count(d.c.action, events.ViaRouter, outcomeGone)
+		if d.unanswered {
+			return result{via: events.ViaRadius, gone: true}, nil
+		}
 		return result{via: events.ViaRouter, gone: true}, nil
 	case ctx.Err() != nil:
 		return result{}, ctx.Err()
@@ -282,6 +310,9 @@ func (d *deed) byRouter(ctx context.Context) (result, error) {
 // mikrotikRateLimit is the number of the attribute Mikrotik-Rate-Limit.
 const mikrotikRateLimit = 8
 
+// errNotAsked says that no request was sent, since it is not known where the router takes one, or may not.
+var errNotAsked = errors.New("the router cannot be asked by RADIUS")
+
 // ask sends a request to the router of a session, behind the breaker, with each secret that it may have. A refusal is
 // an answer.
 func (e *Enforcer) ask(ctx context.Context, s telemetry.Session, c change) (coa.Answer, error) {
@@ -291,7 +322,7 @@ func (e *Enforcer) ask(ctx context.Context, s telemetry.Session, c change) (coa.
 	}
 	address, ok := e.dialled(door.Address, s.Source)
 	if !known || !ok || len(door.Secrets) == 0 {
-		return coa.Answer{}, coa.ErrNoAnswer
+		return coa.Answer{}, errNotAsked
 	}
 	session := coa.Session{UserName: s.Username, SessionID: s.SessionKey}
 	if s.IP != nil {
@@ -316,7 +347,8 @@ func (e *Enforcer) ask(ctx context.Context, s telemetry.Session, c change) (coa.
 				break
 			}
 		}
-		if errors.Is(err, coa.ErrNoAnswer) && c.action == events.EndOnline && e.stopped(ctx, s) {
+		unsure := errors.Is(err, coa.ErrNoAnswer) || answer.Gone()
+		if unsure && c.action == events.EndOnline && e.stopped(ctx, s) {
 			answer, err = coa.Answer{Done: true}, nil
 		}
 		return err
@@ -325,7 +357,7 @@ func (e *Enforcer) ask(ctx context.Context, s telemetry.Session, c change) (coa.
 }
 
 // stopped reports whether the router has reported the end of a session that was open when it was asked to end it. That
-// is its answer, too, where the other one comes too late.
+// is its answer, too, where the other one comes too late, or was lost so that it was asked again.
 func (e *Enforcer) stopped(ctx context.Context, s telemetry.Session) bool {
 	now, err := e.Sessions.Get(ctx, s.OrgID, s.ID)
 	if err != nil || now == nil || now.EndedAt == nil {

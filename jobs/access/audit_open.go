@@ -71,11 +71,9 @@ func (a *Auditor) bringOpen(
 		c.reason = reasonOf(f, string(a.Entitled.Directory.Present(s.SubscriptionID, a.Clock.Now()).Code))
 	}
 	if !wrong && f.silent != nil { // so that the next session of the device is known to be one that followed
-		s.ID = f.silent.place
+		c.place = f.silent.place
 	}
-	if done, err = a.act(ctx, *s, c, cause); err == nil && done.gone && s.ID != f.session {
-		err = a.Sessions.Gone(ctx, f.session)
-	}
+	done, err = a.act(ctx, *s, c, cause)
 	return done, err == nil, err
 }
 

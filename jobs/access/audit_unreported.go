@@ -23,9 +23,9 @@ import (
 // come (docs/rules/access-auditor.md#sessions-without-reports), or they tell nothing of what the router shows
 // (docs/rules/access-auditor.md#what-reports-do-not-tell).
 type unreported struct {
-	session telemetry.Session   // the one that was reported once, or what the router shows of it
-	place   telemetry.SessionID // stands for all sessions of the device with what the customer is entitled to
-	stamp   string              // of what the customer was entitled to when it was compared
+	session telemetry.Session // the one that was reported once, or what the router shows of it
+	place   id.Place          // stands for all sessions of the device with what the customer is entitled to
+	stamp   string            // of what the customer was entitled to when it was compared
 	began   time.Time
 	open    bool   // its reports come
 	told    string // what people are told about its reports
@@ -95,13 +95,15 @@ func (c *comparison) lost(s routerplan.ObservedSession) *telemetry.Session {
 }
 
 // placeOf names the device of a customer at a router together with what the customer is entitled to. Ends are recorded
-// under it, and differences named by it, so that a later session of the device is known to be one that followed.
-func (c *comparison) placeOf(s routerplan.ObservedSession, subscription id.Subscription) telemetry.SessionID {
-	return id.Derive[telemetry.SessionID]("session without reports", c.k.Device.String(), subscription.String(), s.MAC,
+// under it, and differences named by it, so that a later session of the device is known to be one that followed. The
+// text in it never changes, although reports can come: ids that the log has were made of it.
+func (c *comparison) placeOf(s routerplan.ObservedSession, subscription id.Subscription) id.Place {
+	return id.Derive[id.Place]("session without reports", c.k.Device.String(), subscription.String(), s.MAC,
 		c.k.Present(subscription).Grant.Stamp())
 }
 
-// shown makes a session of what a router shows; its subscription is zero when nobody has or had its name.
+// shown makes a session of what a router shows; its subscription is zero when nobody has or had its name. No report
+// gave it an id, so it has that of its place.
 func (c *comparison) shown(s routerplan.ObservedSession) *telemetry.Session {
 	t := telemetry.Session{
 		OrgID: c.k.Org, DeviceID: c.k.Device, SessionKey: s.Key, Username: s.User, MAC: s.MAC, Service: "pppoe",
@@ -110,7 +112,7 @@ func (c *comparison) shown(s routerplan.ObservedSession) *telemetry.Session {
 		t.Service = "hotspot"
 	}
 	t.SubscriberID, t.SubscriptionID = c.k.Holder(s)
-	t.ID = c.placeOf(s, t.SubscriptionID)
+	t.ID = id.As[telemetry.SessionID](c.placeOf(s, t.SubscriptionID))
 	return &t
 }
 
@@ -195,14 +197,14 @@ func (a *Auditor) endUnreported(
 			return result{}, false, err
 		}
 	}
-	s := u.session
-	if p.Grant.Access != entitlement.None {
-		s.ID = u.place
-	}
-	done, err = a.act(ctx, s, change{
+	c := change{
 		action: events.EndOnline, reason: reasonOf(f, string(p.Code)), asked: asked, listed: true,
 		after: events.SessionGrant{Access: p.Grant.Access.String(), Down: p.Grant.Down, Up: p.Grant.Up},
-	}, cause)
+	}
+	if p.Grant.Access != entitlement.None {
+		c.place = u.place
+	}
+	done, err = a.act(ctx, u.session, c, cause)
 	return done, err == nil, err
 }
 

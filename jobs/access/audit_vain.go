@@ -7,7 +7,7 @@ import (
 	"github.com/lastmile-isp/lastmile/aggregates/access"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
-	"github.com/lastmile-isp/lastmile/internal/telemetry"
+	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/projections/access/entitlement"
 )
 
@@ -74,13 +74,13 @@ func (a *Auditor) effectOf(ctx context.Context, f Found) (effect, error) {
 		return effect{}, nil
 	}
 	state, _, err := bus.LoadUnchecked[access.Enforcement](ctx, a.Bus, u.place)
-	if err != nil || len(state.Ends) == 0 {
+	if err != nil || state.First.IsZero() {
 		return effect{}, err
 	}
-	last := lastEnd(state.Ends, u.began.Add(endTakes))
+	last := state.LastEnd(u.began.Add(endTakes))
 	switch {
 	case u.outlived: // the place is of the present password; several sessions of a host are ended together
-		vain := at.Sub(state.Ends[0]) >= endTakes
+		vain := at.Sub(state.First) >= endTakes
 		return effect{vain, vain}, nil
 	case last.IsZero():
 		return effect{}, nil
@@ -97,18 +97,8 @@ func (a *Auditor) effectOf(ctx context.Context, f Found) (effect, error) {
 	return effect{rests: f.Kind != events.UnpaidButOnline && at.Sub(last) < turnsWithin}, nil
 }
 
-// lastEnd is the last one of some ends that is not after an instant; zero = none.
-func lastEnd(ends []time.Time, until time.Time) (last time.Time) {
-	for _, end := range ends {
-		if !end.After(until) && end.After(last) {
-			last = end
-		}
-	}
-	return last
-}
-
 // rightAt is the subject of the difference that stands for a session without reports that is as it should be.
-func rightAt(place telemetry.SessionID) string { return "right " + place.String() }
+func rightAt(place id.Place) string { return "right " + place.String() }
 
 // rightSince reports whether a session of the same device was seen as it should be after an instant: the difference
 // that says so was opened then. One whose reports come has no such difference.

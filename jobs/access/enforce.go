@@ -143,7 +143,7 @@ func (e *Enforcer) confirm(ctx context.Context, s telemetry.Session) time.Durati
 	if err != nil {
 		return confirmWait
 	}
-	return jobrunner.Doubling(confirmWait, confirmMost)(max(1, state.Ended))
+	return jobrunner.Doubling(confirmWait, confirmMost)(max(1, state.EndsOf(id.As[id.Online](s.ID))))
 }
 
 // later asks for the job of a router. The job is about all its sessions, so it has no actor: who caused a change that
@@ -226,7 +226,8 @@ func (e *Enforcer) settle(ctx context.Context, list []id.Online, cause jobs.Caus
 		if state.Pending == nil || e.Entitled.Directory.Incomplete(state.Session.OrgID) {
 			continue
 		}
-		s, err := e.Sessions.Get(ctx, state.Session.OrgID, id.As[telemetry.SessionID](online))
+		of := id.As[telemetry.SessionID](state.Pending.Of(state.Session))
+		s, err := e.Sessions.Get(ctx, state.Session.OrgID, of)
 		if err != nil {
 			return err
 		}
@@ -235,8 +236,10 @@ func (e *Enforcer) settle(ctx context.Context, list []id.Online, cause jobs.Caus
 				continue
 			}
 		}
-		d := &deed{e: e, s: telemetry.Session{ID: id.As[telemetry.SessionID](online), OrgID: state.Session.OrgID},
-			cause: cause}
+		d := &deed{e: e, s: telemetry.Session{ID: of, OrgID: state.Session.OrgID}, cause: cause}
+		if id.As[id.Online](of) != online {
+			d.c.place = id.As[id.Place](online)
+		}
 		if err := d.execute(ctx, commands.RecordSessionChange{
 			Session: state.Session, Found: true, Lapsed: lapsed(s, *state.Pending),
 		}); err != nil {

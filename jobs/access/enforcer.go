@@ -146,14 +146,6 @@ var (
 // session that were ended would not come back (docs/rules/access-radius.md#unreadable-events).
 var errIncomplete = errors.New("an event of the organization cannot be read, so its sessions are left alone")
 
-// subjectOf names a session in commands and events.
-func subjectOf(s telemetry.Session) events.EnforcedSession {
-	return events.EnforcedSession{
-		SessionID: id.As[id.Online](s.ID), OrgID: s.OrgID, SubscriberID: s.SubscriberID,
-		SubscriptionID: s.SubscriptionID, DeviceID: s.DeviceID,
-	}
-}
-
 // onlineOf names a session to its router.
 func onlineOf(s telemetry.Session) OnlineSession {
 	out := OnlineSession{Hotspot: s.Service == "hotspot", User: s.Username, Key: s.SessionKey, MAC: s.MAC}

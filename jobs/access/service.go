@@ -11,6 +11,7 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/jobs"
 )
 
@@ -69,11 +70,11 @@ func (e *Enforcer) tellEnded(ctx context.Context, d *deed) error {
 	}
 	defer lock.Unlock()
 	state, _, err := bus.LoadUnchecked[access.Enforcement](ctx, e.Bus, d.s.ID)
-	if err != nil || state.Ended > 0 {
+	if err != nil || state.EndsOf(id.As[id.Online](d.s.ID)) > 0 {
 		return err
 	}
 	if err := d.announce(ctx); err != nil {
 		return err
 	}
-	return d.execute(ctx, commands.RecordSessionChange{Session: subjectOf(d.s), Via: events.ViaRouter})
+	return d.execute(ctx, commands.RecordSessionChange{Session: d.subject(), Via: events.ViaRouter})
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
 	"github.com/lastmile-isp/lastmile/projections/access/entitlement"
 	"github.com/lastmile-isp/lastmile/radius/directory"
@@ -36,6 +37,7 @@ type change struct {
 	door    *directory.Door // of a router that was decommissioned; nil = the present one
 	adopt   bool            // the session is taken to have regrant, and the router is asked nothing
 	anyway  bool            // it ends also where the customer could not sign in again
+	place   id.Place        // under which it is recorded; zero = under the session
 	listed  bool            // the router's own interface shows the session, so it is asked there and not by RADIUS
 }
 

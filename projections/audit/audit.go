@@ -186,7 +186,7 @@ func sessionWrite(
 	return events.RouterWritten{
 		OrgID: s.OrgID, DeviceID: s.DeviceID, Found: found, By: step.By,
 		Step: events.RouterStep{
-			Path: "session/" + string(via), Operation: string(step.Action), Name: s.SessionID.String(),
+			Path: "session/" + string(via), Operation: string(step.Action), Name: step.Of(s).String(),
 			Before: grant(step.Before), After: grant(step.After),
 		},
 	}

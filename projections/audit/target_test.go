@@ -37,7 +37,8 @@ func TestLog_VoidAndCreditNoteAreAboutTheInvoice(t *testing.T) {
 	}
 }
 
-// TestLog_AChangeOfASessionThatCameToNothingIsNoWriteToItsRouter beside one that was made.
+// TestLog_AChangeOfASessionThatCameToNothingIsNoWriteToItsRouter beside one that was made, and one that names the
+// session itself, as it is recorded under its place.
 func TestLog_AChangeOfASessionThatCameToNothingIsNoWriteToItsRouter(t *testing.T) {
 	t.Parallel()
 	db := pgtest.New(t)
@@ -51,13 +52,16 @@ func TestLog_AChangeOfASessionThatCameToNothingIsNoWriteToItsRouter(t *testing.T
 	}
 	lapsed := events.SessionChanged{EnforcedSession: session(), Found: true, Lapsed: true}
 	made := events.SessionChanged{EnforcedSession: session(), Via: events.ViaRadius}
+	placed := events.SessionChanged{EnforcedSession: session(), Via: events.ViaRadius}
+	placed.Shown = id.New[id.Online]()
 	story := projectiontest.NewStory(org, time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)).
-		Add("enforcement-1", lapsed).Add("enforcement-2", made)
+		Add("enforcement-1", lapsed).Add("enforcement-2", made).Add("enforcement-3", placed)
 	if err := tables.Apply(t.Context(), story.Events()); err != nil {
 		t.Fatal(err)
 	}
 	dump := projectiontest.Dump(t, db, tables.Schema())
-	if strings.Contains(dump, lapsed.SessionID.String()) || !strings.Contains(dump, made.SessionID.String()) {
+	if strings.Contains(dump, lapsed.SessionID.String()) || !strings.Contains(dump, made.SessionID.String()) ||
+		!strings.Contains(dump, placed.Shown.String()) {
 		t.Errorf("writes in\n%s", dump)
 	}
 }

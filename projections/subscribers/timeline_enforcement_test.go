@@ -23,19 +23,22 @@ func TestTimeline_AChangeOfASessionThatCameToNothingBlamesNobody(t *testing.T) {
 	}
 	about := events.EnforcedSession{SessionID: id.New[id.Online](), OrgID: acme, SubscriberID: amina}
 	step := events.EnforcementStep{Action: events.EndOnline, Reason: "blocked"}
+	placed := step // recorded under its place, and told as that of its session
+	placed.Shown = id.New[id.Online]()
 	story := projectiontest.NewStory(acme, began).Add("enforcement-1",
 		events.SessionChangeAnnounced{EnforcedSession: about, EnforcementStep: step, At: began},
 		events.SessionChangeRefused{
 			EnforcedSession: about, EnforcementStep: step, Via: events.ViaRouter, Message: "not now", At: began,
 		},
-		events.SessionChanged{EnforcedSession: about, EnforcementStep: step, Found: true, Lapsed: true, At: began})
+		events.SessionChanged{EnforcedSession: about, EnforcementStep: step, Found: true, Lapsed: true, At: began},
+		events.SessionChanged{EnforcedSession: about, EnforcementStep: placed, At: began})
 	if err := tables.Apply(t.Context(), story.Events()); err != nil {
 		t.Fatal(err)
 	}
 	dump := projectiontest.Dump(t, db, tables.Schema())
 	for _, want := range []string{
 		"The router refused to change a session: the customer is blocked.",
-		"A change of a session came to nothing: the customer is blocked.",
+		"A change of a session came to nothing: the customer is blocked.", placed.Shown.String(),
 	} {
 		if !strings.Contains(dump, want) {
 			t.Errorf("nothing says %q:\n%s", want, dump)

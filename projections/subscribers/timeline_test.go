@@ -184,8 +184,8 @@ func TestTimeline_TellsEveryEventThatNamesASubscriber(t *testing.T) {
 		"billing.AccountPeriodClosed.v1": true, events.AccountPeriodClosed{}.EventType(): true,
 		events.SubscriptionPeriodClosed{}.EventType(): true, events.DunningPeriodClosed{}.EventType(): true,
 		events.UsagePeriodClosed{}.EventType(): true, events.CapPeriodMoved{}.EventType(): true,
-		events.AccessDifferencePeriodClosed{}.EventType(): true,
-		events.DunningReviewed{}.EventType():              true, events.DunningReviewAsked{}.EventType(): true,
+		events.AccessDifferencePeriodClosed{}.EventType(): true, events.EnforcementPeriodClosed{}.EventType(): true,
+		events.DunningReviewed{}.EventType(): true, events.DunningReviewAsked{}.EventType(): true,
 		events.MessageQueued{}.EventType(): true, events.MessageAddressed{}.EventType(): true, // its end has a row
 		events.NumberGranted{}.EventType():          true, // the document that gets the number has a row
 		events.SessionChangeAnnounced{}.EventType(): true, // its outcome has a row
