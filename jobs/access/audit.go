@@ -110,9 +110,9 @@ func (a *Auditor) Register() {
 // look is the time between two searches for routers that are due.
 func (a *Auditor) look() time.Duration { return min(auditLook, a.Every) }
 
-// AuditAll asks for the audits of the routers that have become due since the last search: each router once in an
-// interval, at an offset that follows from its id. What was due while no program ran is due again an interval later. A
-// router that is known not to answer is not asked.
+// AuditAll asks for the audits of the routers that have become due lately: each router once in an interval, at an
+// offset that follows from its id. A search may be late, so two of them can find the same router. What was due while no
+// program ran is due again an interval later. A router that is known not to answer is not asked.
 func (a *Auditor) AuditAll(ctx context.Context, _ commands.AuditAccess, _ jobs.Cause) error {
 	rows, err := a.Devices.Every(ctx)
 	if err != nil {
@@ -127,20 +127,14 @@ func (a *Auditor) AuditAll(ctx context.Context, _ commands.AuditAccess, _ jobs.C
 		if row.UnreachableSince != nil {
 			err = a.Sessions.KeepLook(ctx, row.OrgID, row.ID, now, UnseenRouter)
 		} else {
-			name := id.Derive[id.Any]("access audit", row.ID.String(), due.UTC().Format(time.RFC3339Nano))
-			err = a.ask(ctx, row, name, 0)
+			err = a.Queue.InsertInPeriod(ctx, commands.AuditRouter{DeviceID: row.ID}, "audit "+row.ID.String(), due,
+				jobs.Cause{OrgID: row.OrgID, Actor: auditActor})
 		}
 		if err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// ask asks for the audit of one router, after a while. One that waits or runs already is enough.
-func (a *Auditor) ask(ctx context.Context, row networkviews.DeviceRow, name id.Any, wait time.Duration) error {
-	return a.Queue.Insert(ctx, commands.AuditRouter{DeviceID: row.ID}, name,
-		jobs.Cause{OrgID: row.OrgID, Actor: auditActor}, wait)
 }
 
 // auditDue is the newest instant, not after now, at which a router is due.
@@ -177,7 +171,8 @@ func (a *Auditor) Now(
 	asked, last = []id.Device{}, a.Clock.Now()
 	for i, row := range of {
 		wait := min(askPause, a.Every/time.Duration(len(of))) * time.Duration(i)
-		if err := a.ask(ctx, row, id.New[id.Any](), wait); err != nil {
+		if err := a.Queue.Insert(ctx, commands.AuditRouter{DeviceID: row.ID}, id.New[id.Any](),
+			jobs.Cause{OrgID: row.OrgID, Actor: auditActor}, wait); err != nil {
 			return nil, time.Time{}, err
 		}
 		asked, last = append(asked, row.ID), a.Clock.Now().Add(wait)
@@ -352,8 +347,7 @@ func (a *Auditor) AuditRouter(ctx context.Context, args commands.AuditRouter, ca
 	if len(s.doubtful) == 0 {
 		return nil
 	}
-	return a.Queue.Insert(ctx, commands.ConfirmAudit{DeviceID: args.DeviceID, Doubtful: s.doubtful},
-		id.Derive[id.Any]("access audit confirm", cause.JobID.String()),
+	return a.Queue.Insert(ctx, commands.ConfirmAudit{DeviceID: args.DeviceID, Doubtful: s.doubtful}, id.New[id.Any](),
 		jobs.Cause{OrgID: cause.OrgID, Actor: auditActor}, secondLook)
 }
 

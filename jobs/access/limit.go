@@ -51,7 +51,7 @@ func (e *Enforcer) HandOver(ctx context.Context, args commands.EndOnlineSession,
 	return e.Queue.Insert(ctx, commands.EnforceLimit{
 		OrgID: s.OrgID, SubscriberID: s.SubscriberID, SubscriptionID: s.SubscriptionID,
 		Sessions: []id.Online{args.SessionID},
-	}, id.Derive[id.Any]("hand over", args.SessionID.String()), jobs.Cause{
+	}, id.New[id.Any](), jobs.Cause{
 		OrgID: s.OrgID, Actor: cause.Actor, CorrelationID: cause.CorrelationID, CausationID: cause.CausationID,
 	}, 0)
 }
