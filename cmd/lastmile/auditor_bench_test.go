@@ -61,6 +61,7 @@ func newAudited(b *testing.B) *audited {
 		Shown: shownRouters{sessionRouters{app}}, Every: time.Hour,
 		Devices: networkviews.DevicesQuery{Views: app.engines.views},
 		Open:    accessviews.DifferencesQuery{Views: app.engines.views}, Passes: accessjobs.NewPasses(nil),
+		LostAfter: lostAfter,
 	}
 	a.apply(events.OrganizationCreated{OrgID: a.org, Billing: events.BillingSettings{Timezone: "UTC"}})
 	benchEach(count, auditedAtOnce, func(i int) {

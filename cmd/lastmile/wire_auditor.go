@@ -22,7 +22,7 @@ func (a *App) auditorRoutes() []httpapi.Route {
 	auditor := &accessjobs.Auditor{
 		Enforcer: a.customers.enforcer, Shown: shownRouters{sessionRouters{a}}, Every: a.cfg.AuditInterval,
 		Devices: networkviews.DevicesQuery{Views: views}, Open: accessviews.DifferencesQuery{Views: views},
-		Passes: accessjobs.NewPasses(a.metrics), Behind: a.accountingBehind,
+		Passes: accessjobs.NewPasses(a.metrics), Behind: a.accountingBehind, LostAfter: lostAfter,
 	}
 	auditor.Register()
 	return accessapi.Differences{

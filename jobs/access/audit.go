@@ -72,8 +72,9 @@ type Auditor struct {
 	Every   time.Duration // ACCESS_AUDIT_INTERVAL
 	// Behind reports whether reports of routers wait to be written, in any program, so that what is known is old, or
 	// that nobody knows; nil = never.
-	Behind func(ctx context.Context) bool
-	Passes *prometheus.CounterVec // NewPasses; nil counts nothing
+	Behind    func(ctx context.Context) bool
+	LostAfter time.Duration          // how long an open session may be silent
+	Passes    *prometheus.CounterVec // NewPasses; nil counts nothing
 }
 
 // The outcomes of passes.
@@ -300,17 +301,7 @@ func (a *Auditor) known(ctx context.Context, org id.Organization, device id.Devi
 	if k.Open, err = a.Sessions.OpenAtRouter(ctx, device); err != nil {
 		return k, err
 	}
-	if k.Refused, err = a.Sessions.Unserved(ctx, device, at.Add(-refusedSince)); err != nil || len(k.Refused) == 0 {
-		return k, err
-	}
-	of := make([]id.Subscription, len(k.Refused))
-	for i, r := range k.Refused {
-		of[i] = r.SubscriptionID
-	}
-	elsewhere, err := a.Open.Elsewhere(ctx, org, device, of)
-	k.Refused = slices.DeleteFunc(k.Refused, func(r telemetry.Refusal) bool {
-		return slices.Contains(elsewhere, r.SubscriptionID)
-	})
+	k.Refused, err = a.refused(ctx, org, device, at)
 	return k, err
 }
 

@@ -2,6 +2,7 @@ package accessjobs
 
 import (
 	"context"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates/access"
 	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
@@ -12,6 +13,13 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/access"
 	"github.com/lastmile-isp/lastmile/radius/directory"
 )
+
+// RefusedForTest lists who was refused at a router, and is online at no other one.
+func (a *Auditor) RefusedForTest(
+	ctx context.Context, org id.Organization, device id.Device, at time.Time,
+) ([]telemetry.Refusal, error) {
+	return a.refused(ctx, org, device, at)
+}
 
 // FewForTest compares a router, and leaves out what is too much beside what is recorded.
 func FewForTest(o routerplan.Observed, k Known, recorded []accessviews.DifferenceRow) []Found {

@@ -100,16 +100,15 @@ func (q DifferencesQuery) Unreported(
 	return devices, err
 }
 
-// Elsewhere lists those of some subscriptions of which other routers than one show a session.
+// Elsewhere returns the differences of other routers than one that are about sessions of some subscriptions.
 func (q DifferencesQuery) Elsewhere(
 	ctx context.Context, org id.Organization, router id.Device, of []id.Subscription,
-) ([]id.Subscription, error) {
-	var list []id.Subscription
+) ([]DifferenceRow, error) {
+	var rows []DifferenceRow
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
-		postgres.Collect(r, &list, pgx.RowTo[id.Subscription], q.Views.SQL(DifferencesName, `select distinct
-			subscription_id from {schema}.differences
+		postgres.Collect(r, &rows, pgx.RowToStructByName[DifferenceRow], q.Views.SQL(DifferencesName, differenceSelect+`
 			where org_id = $1 and device_id <> $2 and subscription_id = any($3) and kind = any($4)`),
 			org, router, of, withSession)
 	})
-	return list, err
+	return rows, err
 }

@@ -30,9 +30,6 @@ type Auditor struct {
 // mostShown is how many differences of one subscriber are read.
 const mostShown = 100
 
-// lookSlack is how long a look may take and wait for others.
-const lookSlack = 5 * time.Minute
-
 // withSession are the kinds of differences that tell of a session that a router shows.
 var withSession = []events.AccessDifferenceKind{
 	events.UnknownSession, events.UnpaidButOnline, events.WrongRate, events.LocalBypass, events.PaidButWalledIn,
@@ -106,7 +103,7 @@ func (d differences) of(s telemetry.Session) Observed {
 		row, is := d.rows[access.DifferenceID(d.org, s.DeviceID, kind, subject)]
 		return row, is
 	}
-	if look.LookedAt == nil || s.StartedAt.After(*look.LookedAt) || d.unseen(look) {
+	if !look.Tells(d.at, d.every) || s.StartedAt.After(*look.LookedAt) {
 		return observedFrom([]telemetry.Session{s})
 	}
 	if _, is := named(events.StaleSession, s.ID.String()); is && !s.UpdatedAt.After(*look.LookedAt) {
@@ -118,11 +115,6 @@ func (d differences) of(s telemetry.Session) Observed {
 		}
 	}
 	return observedFrom([]telemetry.Session{s})
-}
-
-// unseen reports whether a look is too long ago to tell what its router shows.
-func (d differences) unseen(look telemetry.Look) bool {
-	return look.UnseenSince != nil || d.at.Sub(*look.LookedAt) > 2*d.every+lookSlack
 }
 
 // shownAs tells how a router shows a customer who has a difference about a session.
@@ -150,7 +142,7 @@ func (x Explanations) seen(ctx context.Context, row accessviews.DifferenceRow, d
 		return Offline
 	case told:
 		return Offline
-	case d.unseen(look):
+	case !look.Tells(d.at, d.every):
 		return Unknown
 	}
 	return shownAs(row)
