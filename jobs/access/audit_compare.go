@@ -182,9 +182,9 @@ func (c *comparison) add(f Found, subject string) {
 	}
 }
 
-// addSilent keeps a difference about a session whose reports do not come. Each one that the auditor has to end is a
-// difference of its own, since enforcement sees none of them, also when a host has several. A customer has one in any
-// case, and more of them as long as there are not too many.
+// addSilent keeps a difference about a session whose reports do not come, or that is beyond the limit because of those.
+// Each one that the auditor has to end is a difference of its own, since enforcement does not, also when a host has
+// several. A customer has one in any case, and more of them as long as there are not too many.
 func (c *comparison) addSilent(f Found, u *unreported) {
 	subject := u.place.String()
 	if f.silent == nil {
@@ -236,8 +236,9 @@ func (c *comparison) session(s routerplan.ObservedSession) {
 		f.SubscriberID, f.SubscriptionID = c.k.Holder(s)
 		c.add(f, c.subjectName(s))
 	case ours(t):
-		c.entitled(s, *t, c.reported(s, *t))
-		c.sits(s, *t, nil, login)
+		u := c.reported(s, *t)
+		c.entitled(s, *t, u)
+		c.sits(s, u, login)
 	case s.Uptime < settled && (t == nil || c.k.At.Sub(t.StartedAt) < settled):
 	case t == nil:
 		c.unreported(s, login)

@@ -156,18 +156,16 @@ func wordsOf(err error) string {
 
 // repair does what the kind of a difference needs.
 func (a *Auditor) repair(ctx context.Context, f Found, meta commands.Meta) (Repaired, error) {
-	if f.silent != nil && !f.silent.open {
+	switch {
+	case f.silent != nil && !f.silent.open:
 		return a.repairUnreported(ctx, f, meta)
-	}
-	switch f.Kind {
-	case events.UnknownSession, events.LocalBypass:
-		return a.repairLocal(ctx, f, meta)
-	case events.UnpaidButOnline, events.PaidButWalledIn, events.WrongRate, events.StaleSession:
+	case !f.session.IsZero():
 		if err := a.asked(ctx, f, nil, meta); err != nil {
 			return Repaired{}, err
 		}
 		return a.repairSession(ctx, f, meta)
-	case events.PaidButOffline, events.PortBelowPlan:
+	case f.Kind == events.UnknownSession, f.Kind == events.LocalBypass:
+		return a.repairLocal(ctx, f, meta)
 	}
 	return Repaired{RepairWaiting, "Nothing is in the customer's way any more. The last sign-in was refused as " +
 			f.code + ", the next one is accepted: the customer's device has to dial, or to be switched off and on."},

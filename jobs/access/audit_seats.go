@@ -16,15 +16,16 @@ import (
 
 // seat is one session of a customer that a router shows, and that may stay as far as it is looked at alone.
 type seat struct {
-	shown  routerplan.ObservedSession
-	began  time.Time
-	silent *unreported // nil = its reports come
-	login  LocalLogin
+	*unreported
+
+	shown routerplan.ObservedSession
+	login LocalLogin
 }
 
 // sits takes a session of a customer.
-func (c *comparison) sits(s routerplan.ObservedSession, t telemetry.Session, u *unreported, login LocalLogin) {
-	c.rows[t.SubscriptionID] = append(c.rows[t.SubscriptionID], seat{s, c.began(s, t), u, login})
+func (c *comparison) sits(s routerplan.ObservedSession, u *unreported, login LocalLogin) {
+	of := u.session.SubscriptionID
+	c.rows[of] = append(c.rows[of], seat{u, s, login})
 }
 
 // began is when a session began: as the router tells its age, else as it was reported.
@@ -35,9 +36,10 @@ func (c *comparison) began(s routerplan.ObservedSession, t telemetry.Session) ti
 	return t.StartedAt
 }
 
-// share finds the sessions without reports that are beyond the limit of their customer: as elsewhere the newest ones
-// stay, or the oldest ones where the plan refuses more. Of two that began together the router shows the newer one
-// later. The other ones are right, and not reported.
+// share finds the sessions that are beyond the limit of their customer: as elsewhere the newest ones stay, or the
+// oldest ones where the plan refuses more. Of two that began together the router shows the newer one later. When those
+// whose reports come are beyond it by themselves, enforcement ends some; of others it does not know. The remaining
+// sessions without reports are right, and not reported.
 func (c *comparison) share() {
 	for subscription, list := range c.rows {
 		limit := 0
@@ -50,14 +52,23 @@ func (c *comparison) share() {
 			slices.Reverse(list)
 			beside = "beside as many newer ones"
 		}
+		open, ours := 0, 0
+		for _, one := range list {
+			if one.open {
+				open++
+			}
+		}
 		for i, one := range list {
-			switch {
-			case one.silent == nil:
-			case limit > 0 && i >= limit:
-				one.silent.limit = limit
-				c.outdated(one.shown, one.silent, ReasonSessionLimit, fmt.Sprintf("sessions at a time: %d", limit),
-					beside)
-			default:
+			stays := ours < limit // nobody is ended unasked for a session that another server may have let in
+			if one.let {
+				ours++
+			}
+			switch beyond := limit > 0 && i >= limit; {
+			case beyond && (!one.open || open <= limit):
+				u := *one.unreported // another difference about the session keeps its own
+				u.limit, u.let = limit, one.let && !stays
+				c.outdated(one.shown, &u, ReasonSessionLimit, fmt.Sprintf("sessions at a time: %d", limit), beside)
+			case !one.open:
 				c.unheard(one)
 			}
 		}
@@ -66,14 +77,14 @@ func (c *comparison) share() {
 
 // unheard adds a session that is right, and that only people can have reported again.
 func (c *comparison) unheard(one seat) {
-	t := one.silent.session
+	t := one.session
 	c.addSilent(Found{
 		AccessDifference: events.AccessDifference{
 			Kind: events.UnknownSession, SubscriberID: t.SubscriberID, SubscriptionID: t.SubscriptionID,
 		},
-		Expected: "a session that is reported", Actual: "RADIUS let in " + c.named(one.shown) + one.silent.told,
+		Expected: "a session that is reported", Actual: "RADIUS let in " + c.named(one.shown) + one.told,
 		login: one.login, byHand: unheard, walled: c.walled(one.shown),
-	}, one.silent)
+	}, one.unreported)
 }
 
 // granted compares what a session without reports was let in with, as far as it is known, and reports whether it would
@@ -111,7 +122,7 @@ func byPassword(s routerplan.ObservedSession) bool {
 	return !mac
 }
 
-// outdated adds a session without reports that has to end although its access and speed are right.
+// outdated adds a session that has to end although its access and speed are right, and that enforcement does not end.
 func (c *comparison) outdated(s routerplan.ObservedSession, u *unreported, reason, expected, actual string) {
 	t, p := u.session, c.k.Present(u.session.SubscriptionID)
 	u.reason = reason

@@ -65,7 +65,7 @@ func (c *comparison) unreported(s routerplan.ObservedSession, login LocalLogin) 
 		u.session.IP = &ip
 	}
 	if c.entitled(s, *t, u) && c.granted(s, u, never) {
-		c.sits(s, *t, u, login)
+		c.sits(s, u, login)
 	}
 }
 

@@ -437,3 +437,54 @@ func TestCompare_SilentSessionsBeyondTheLimitOfAPlanThatRefusesHaveToEnd(t *test
 		t.Errorf("%q", ended)
 	}
 }
+
+// TestCompare_AReportedSessionBesideSilentOnesIsBeyondTheLimit where those stay: enforcement sees none of them. It ends
+// the reported ones that are beyond by themselves, and nobody is ended unasked for who another server may have let in.
+func TestCompare_AReportedSessionBesideSilentOnesIsBeyondTheLimit(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		limit    int
+		refuses  bool
+		silent   time.Duration // its age; the reported one's is ten minutes
+		other    bool          // another server may have let it in
+		reported int
+		ends     string // "" = enforcement does
+		let      bool
+	}{
+		"the first one stays":     {1, true, 20 * time.Minute, false, 1, "beside as many older ones", true},
+		"the newest one stays":    {1, false, 5 * time.Minute, false, 1, "beside as many newer ones", true},
+		"of another server":       {1, true, 20 * time.Minute, true, 1, "beside as many older ones", false},
+		"two reported ones":       {1, true, 20 * time.Minute, false, 2, "", false},
+		"two of three":            {2, true, 20 * time.Minute, false, 2, "beside as many older ones", true},
+		"as many as there may be": {2, true, 20 * time.Minute, false, 1, "", false},
+	} {
+		town := newTown()
+		for range c.reported {
+			town.add("amina", entitlement.Full, false, true)
+		}
+		town.shown.Asks.PPP = !c.other
+		town.known.Limit = func(id.Subscription) int { return c.limit }
+		town.known.Refuses = func(id.Subscription) bool { return c.refuses }
+		for i := range town.shown.Sessions {
+			town.shown.Sessions[i].Uptime = 10*time.Minute - time.Duration(i)*time.Second
+		}
+		last := town.shown.Sessions[len(town.shown.Sessions)-1]
+		silent := last
+		silent.Key, silent.MAC, silent.Interface, silent.Uptime = "9", "02:00:00:00:01:09", "", c.silent
+		town.shown.Sessions = append(town.shown.Sessions, silent)
+		found := false
+		for _, f := range accessjobs.Compare(town.shown, town.known) {
+			if !strings.Contains(f.Actual, "beside") {
+				continue
+			}
+			found = true
+			if c.ends == "" || !strings.Contains(f.Actual, last.MAC+", "+c.ends) || f.Let() != c.let ||
+				f.ByHand() != "" || f.Kind != events.UnknownSession {
+				t.Errorf("%s: let %v, by hand %q, %s", name, f.Let(), f.ByHand(), f.Actual)
+			}
+		}
+		if found != (c.ends != "") {
+			t.Errorf("%s: a session is beyond: %v", name, found)
+		}
+	}
+}
