@@ -93,7 +93,7 @@ func TestAuditor_WhoHadTheNameOfASessionThatWasNeverReported(t *testing.T) {
 	if d.text("subscriberId") != chris.subscriber {
 		t.Errorf("the difference is of %v, not of chris", d["subscriberId"])
 	}
-	w.says(d, "full", "the last sign-in was refused: unknown_user")
+	w.says(d, "full", "a sign-in was refused: unknown_user; no session was reported since")
 	w.tells(amina, "the customer is online with more than is paid.", 1)
 }
 

@@ -173,7 +173,7 @@ func TestAuditor_WhoHasPaidAndWasRefused(t *testing.T) {
 		w.isRefused(amina, cause.code)
 		w.later(3 * time.Minute)
 		d := w.shows(w.r, cause.what, "paid_but_offline")["paid_but_offline"]
-		w.says(d, "full", "the last sign-in was refused: "+cause.code)
+		w.says(d, "full", "a sign-in was refused: "+cause.code+"; no session was reported since")
 		for range 2 {
 			if got := w.repair(d); got != cause.repair {
 				t.Errorf("repair after %s: %s", cause.code, got)
@@ -185,7 +185,7 @@ func TestAuditor_WhoHasPaidAndWasRefused(t *testing.T) {
 		w.later(3 * time.Minute)
 		w.shows(w.r, cause.what+", mended")
 	}
-	w.tells(amina, "the customer has paid, and the last sign-in was refused.", 5)
+	w.tells(amina, "the customer has paid, and a sign-in was refused.", 5)
 
 	w.r.SwitchOff("amina")
 	w.later(10 * time.Minute)

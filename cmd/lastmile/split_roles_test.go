@@ -130,7 +130,8 @@ func TestSplitRoles_AnOldDirectoryIsTold(t *testing.T) {
 		t.Errorf("its age is %v", age)
 	}
 	d := w.shows(w.r, "the device goes on dialing", "paid_but_offline")["paid_but_offline"]
-	w.says(d, "full", "the last sign-in was refused: unpaid, although the log had what gives access")
+	w.says(d, "full", "a sign-in was refused: unpaid, although the log had what gives access; "+
+		"no session was reported since")
 	if got := w.repair(d); got != "repair_by_hand" {
 		t.Errorf("repair: %s", got)
 	}

@@ -28,7 +28,9 @@ type shows struct {
 }
 
 // Observe implements accessjobs.Shown.
-func (s shows) Observe(context.Context, id.Device) (routerplan.Observed, error) { return s.observed, nil }
+func (s shows) Observe(context.Context, id.Device) (routerplan.Observed, error) {
+	return s.observed, nil
+}
 
 // auditor looks at the router of the kit, which shows a session of the customer and three newer ones of other devices,
 // which are not reported. own says that the router asks no other RADIUS server.

@@ -425,13 +425,17 @@ func (c *comparison) stale() {
 	}
 }
 
-// refused finds customers who have paid, and whose last try was refused. Devices dial for as long as they are refused,
-// so what counts is how long they have been. A refusal that followed from the entitlement is over with the next try, so
-// it counts only where no other one comes, or where whoever answered did not know what is paid.
+// noneSince ends the sentence about a refusal. A later sign-in may have succeeded without a report of its session.
+const noneSince = "; no session was reported since"
+
+// refused finds customers who have paid, and whose last try, as far as it is known, was refused. Devices dial for as
+// long as they are refused, so what counts is how long they have been. A refusal that followed from the entitlement is
+// over with the next try, so it counts only where no other one comes, or where whoever answered did not know what is
+// paid.
 func (c *comparison) refused() {
 	for _, r := range c.k.Refused {
 		began, code, todo := r.FirstAt, directory.Code(r.Code), blocked[directory.Code(r.Code)]
-		actual := "the last sign-in was refused: " + r.Code
+		actual := "a sign-in was refused: " + r.Code
 		wronged := c.k.Wronged != nil && c.k.Wronged(r.SubscriptionID, code, r.At)
 		switch {
 		case wronged:
@@ -448,7 +452,7 @@ func (c *comparison) refused() {
 			AccessDifference: events.AccessDifference{
 				Kind: events.PaidButOffline, SubscriberID: r.SubscriberID, SubscriptionID: r.SubscriptionID,
 			},
-			Expected: p.Grant.Access.String(), Actual: actual, code: r.Code, byHand: todo,
+			Expected: p.Grant.Access.String(), Actual: actual + noneSince, code: r.Code, byHand: todo,
 		}, r.SubscriptionID.String())
 	}
 }

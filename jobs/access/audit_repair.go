@@ -167,7 +167,7 @@ func (a *Auditor) repair(ctx context.Context, f Found, meta commands.Meta) (Repa
 	case f.Kind == events.UnknownSession, f.Kind == events.LocalBypass:
 		return a.repairLocal(ctx, f, meta)
 	}
-	return Repaired{RepairWaiting, "Nothing is in the customer's way any more. The last sign-in was refused as " +
+	return Repaired{RepairWaiting, "Nothing is in the customer's way any more. A sign-in was refused as " +
 			f.code + ", the next one is accepted: the customer's device has to dial, or to be switched off and on."},
 		a.asked(ctx, f, nil, meta)
 }
