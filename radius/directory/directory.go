@@ -56,14 +56,14 @@ type Directory struct {
 	left          map[id.Organization]bool // not everything of them is known
 	terms         map[version]*events.PlanTerms
 	organizations map[id.Organization]*time.Location
-	rezoned       map[id.Organization]time.Time // when the zone was changed
-	routers       []*router                     // in the order in which they were registered
+	rezoned       map[id.Organization]mark // when the zone was changed
+	routers       []*router                // in the order in which they were registered
 	// routersChanged says that the server does not know the routers as they are now.
 	routersChanged bool
 
 	vouchers  *voucherBook // has a lock of its own, taken after mu
 	passwords *trials      // likewise
-	pace      clock.Clock  // by which tries are forgiven
+	pace      clock.Clock  // by which tries are forgiven, and changes have their age
 }
 
 // login names a user within an organization.
@@ -91,7 +91,7 @@ func New(cfg Config) *Directory {
 		former: map[id.Subscription]former{}, traces: newTraces(),
 		bySubscriber: map[id.Subscriber]*subscriber{}, byName: map[login]*service{}, byMAC: map[device][]*service{},
 		terms: map[version]*events.PlanTerms{}, organizations: map[id.Organization]*time.Location{},
-		rezoned:  map[id.Organization]time.Time{},
+		rezoned:  map[id.Organization]mark{},
 		vouchers: newVoucherBook(cfg.Clock), passwords: newTrials(), pace: clock.Pace(cfg.Clock),
 	}
 }

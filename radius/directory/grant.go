@@ -76,8 +76,9 @@ func (d *Directory) Present(subscription id.Subscription, at time.Time) Present 
 	v := d.verdict(s, at)
 	p := Present{Grant: v.grant, Code: v.code, RateLimit: v.rateLimit, username: s.username, macs: v.macs}
 	p.Grant.Rest = s.rest(v.access, s.passwordRef)
-	if s.proven == s.passwordRef && !s.renewed.After(at) { // until then the former one lets in
-		p.Renewed = s.renewed
+	renewed := d.when(s.renewed)
+	if s.proven == s.passwordRef && !renewed.After(at) { // until then the former one lets in
+		p.Renewed = renewed
 	}
 	return p
 }

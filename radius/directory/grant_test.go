@@ -76,8 +76,9 @@ func TestPresent_OutlivedIsASessionFromBeforeTheLastPassword(t *testing.T) {
 	t.Parallel()
 	s, i := newSafe(), newISP()
 	begin := i.begin(s, "127.0.0.1", "amina", "pw")
-	k := newKit(t, s, append(begin, i.paid(noon.Add(time.Hour))...)...)
+	k := newKit(t, s, append(begin, i.paid(noon.Add(4*time.Hour))...)...)
 	set := func(after time.Duration, name string, ref id.Secret) {
+		k.clock.Set(noon.Add(after))
 		e := events.SubscriptionCredentialsSet{
 			SubscriptionID: i.subscription, Username: personal.Of(name), PasswordRef: ref,
 		}

@@ -129,7 +129,7 @@ func (d *Directory) inZone(org id.Organization, name string) {
 	if before == nil || before.String() == zone.String() {
 		return
 	}
-	d.rezoned[org] = d.recorded
+	d.rezoned[org] = d.mark()
 	for _, s := range d.services {
 		s.decided.Store(nil)
 	}
@@ -144,7 +144,7 @@ func (d *Directory) create(v events.SubscriptionCreated) {
 	s := &service{
 		id: v.SubscriptionID, org: v.OrgID, owner: v.SubscriberID, subscriber: customer, terms: d.shared(v),
 		standing: entitlement.Pending, createdAt: v.CreatedAt, since: v.CreatedAt, startsAt: v.StartsAt,
-		touched: d.recorded,
+		touched: d.mark(),
 	}
 	customer.services = append(customer.services, s)
 	d.services[s.id] = s
@@ -166,7 +166,7 @@ func (d *Directory) shared(v events.SubscriptionCreated) *events.PlanTerms {
 func (d *Directory) change(subscription id.Subscription, edit func(*service)) {
 	if s := d.services[subscription]; s != nil {
 		edit(s)
-		s.touched = d.recorded
+		s.touched = d.mark()
 		s.decided.Store(nil)
 	}
 }
@@ -184,7 +184,7 @@ func (d *Directory) customer(who id.Subscriber) *subscriber {
 // customerChanged forgets the prepared answers of a customer.
 func (d *Directory) customerChanged(who id.Subscriber) {
 	for _, s := range d.customer(who).services {
-		s.touched = d.recorded
+		s.touched = d.mark()
 		s.decided.Store(nil)
 	}
 }
@@ -205,7 +205,7 @@ func (d *Directory) remove(s *service) {
 // the new one, when the username stays.
 func (d *Directory) login(s *service, name string, ref id.Secret) {
 	if !s.passwordRef.IsZero() && !ref.IsZero() && ref != s.passwordRef {
-		s.renewed = d.recorded
+		s.renewed = d.mark()
 	}
 	if key := (login{s.org, s.username}); d.byName[key] == s {
 		delete(d.byName, key)

@@ -20,14 +20,14 @@ type service struct {
 	username    string
 	passwordRef id.Secret
 	proven      id.Secret         // of the password in credential, as far as the vault has given it
-	renewed     time.Time         // when another password replaced one; zero = never
+	renewed     mark              // when another password replaced one; zero = never
 	terms       *events.PlanTerms // shared by all subscriptions of a version of the plan
 	standing    entitlement.Standing
 	createdAt   time.Time
 	since       time.Time
 	startsAt    time.Time
 	paidUntil   time.Time
-	touched     time.Time // when the newest event about it, or about a block of its customer, was recorded
+	touched     mark // when the newest event about it, or about a block of its customer, was recorded
 	dunning     *entitlement.Dunning
 	used        *entitlement.CapUse // nil = the cap is not reached
 	macs        []radius.MAC

@@ -8,6 +8,25 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/access/entitlement"
 )
 
+// mark is when a change was recorded.
+type mark struct {
+	recorded time.Time // as the event says
+	applied  time.Time // here, by pace
+}
+
+// mark is that of the event that is being applied.
+func (d *Directory) mark() mark { return mark{recorded: d.recorded, applied: d.pace.Now()} }
+
+// when is the instant of a change by the clock as it is now: an event says a later one where the clock was ahead when
+// it was recorded, but no change was recorded after it was applied.
+func (d *Directory) when(m mark) time.Time {
+	applied := d.cfg.Clock.Now().Add(m.applied.Sub(d.pace.Now()))
+	if applied.Before(m.recorded) {
+		return applied
+	}
+	return m.recorded
+}
+
 // Unchanged reports whether nothing has changed what a subscription or a voucher is entitled to between two instants,
 // neither an event nor the time.
 func (d *Directory) Unchanged(subscription id.Subscription, since, until time.Time) bool {
@@ -16,10 +35,10 @@ func (d *Directory) Unchanged(subscription id.Subscription, since, until time.Ti
 	defer d.mu.RUnlock()
 	if batch != nil {
 		zone := cmp.Or(d.organizations[batch.org], time.UTC)
-		return d.rezoned[batch.org].Before(since) && v.unchanged(batch, zone, since, until)
+		return d.when(d.rezoned[batch.org]).Before(since) && v.unchanged(batch, zone, since, until)
 	}
 	s := d.services[subscription]
-	if s == nil || !s.touched.Before(since) || !d.rezoned[s.org].Before(since) {
+	if s == nil || !d.when(s.touched).Before(since) || !d.when(d.rezoned[s.org]).Before(since) {
 		return false
 	}
 	return nothingNext(d.state(s), since, until)

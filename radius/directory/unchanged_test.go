@@ -17,6 +17,7 @@ func TestUnchanged_ByNoEventAndByNoTime(t *testing.T) {
 	s, i := newSafe(), newISP()
 	k := newKit(t, s, i.begin(s, "127.0.0.1", "amina", "pw")...)
 	record := func(after time.Duration, list ...events.Event) {
+		k.clock.Set(noon.Add(after))
 		for _, e := range list {
 			k.dir.Apply(events.Envelope{Event: e, Meta: events.Metadata{At: noon.Add(after)}})
 		}
@@ -47,6 +48,7 @@ func TestUnchanged_AnotherZoneIsAChange(t *testing.T) {
 	s, i := newSafe(), newISP()
 	k := newKit(t, s, append(i.begin(s, "127.0.0.1", "amina", "pw"), i.paid(noon.Add(2*time.Hour))...)...)
 	in := func(after time.Duration, i isp, zone string) {
+		k.clock.Set(noon.Add(after))
 		k.dir.Apply(events.Envelope{
 			Event: events.BillingSettingsAdopted{OrgID: i.org, Billing: events.BillingSettings{Timezone: zone}},
 			Meta:  events.Metadata{At: noon.Add(after)},

@@ -33,7 +33,7 @@ func (d *Directory) Wronged(subscription id.Subscription, code Code, refused tim
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	s := d.services[subscription]
-	if s == nil || !s.touched.Before(before) {
+	if s == nil || !d.when(s.touched).Before(before) {
 		return false
 	}
 	state := d.state(s)

@@ -23,6 +23,7 @@ func TestDirectory_ARefusalAgainstTheLogIsWrong(t *testing.T) {
 	}
 	is("unpaid", directory.CodeUnpaid, time.Hour, false)
 	record := func(after time.Duration, list ...events.Event) {
+		k.clock.Set(noon.Add(after))
 		for _, e := range list {
 			k.dir.Apply(events.Envelope{Event: e, Meta: events.Metadata{At: noon.Add(after)}})
 		}
