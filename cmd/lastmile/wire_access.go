@@ -108,7 +108,7 @@ func (a *App) explanations() accesscases.Explanations {
 		Auditor: &accesscases.Auditor{
 			Open: accessviews.DifferencesQuery{Views: views}.List, Looks: a.telemetry.Looks,
 			Reported: func(ctx context.Context, seen telemetry.Shown) (bool, error) {
-				return a.telemetry.Reported(ctx, seen, lostAfter)
+				return a.telemetry.Reported(ctx, seen, a.clock.Now(), lostAfter)
 			},
 			Every: a.cfg.AuditInterval,
 		},

@@ -54,16 +54,18 @@ type Look struct {
 	Why         string     // the latest look did not compare; "" = it did
 }
 
-// SQL of looks.
+// SQL of looks. No look takes ten minutes: one that is so much newer is from before the clock was put back. Of
+// what it leaves nothing is later than the next one.
 const (
 	keepLookSQL = `
 insert into {schema}.looks as l (device_id, org_id, tried_at, looked_at, unseen_since, why)
 values (@device, @org, @at, case when @why = '' then @at::timestamptz end,
 	case when @why <> '' then @at::timestamptz end, @why)
 on conflict (device_id) do update set tried_at = excluded.tried_at, why = excluded.why,
-	looked_at = coalesce(excluded.looked_at, l.looked_at),
-	unseen_since = case when excluded.why <> '' then coalesce(l.unseen_since, excluded.unseen_since) end
-where l.tried_at <= excluded.tried_at`
+	looked_at = coalesce(excluded.looked_at,
+		case when l.looked_at is not null then least(l.looked_at, excluded.tried_at) end),
+	unseen_since = case when excluded.why <> '' then least(l.unseen_since, excluded.unseen_since) end
+where l.tried_at <= excluded.tried_at or l.tried_at > excluded.tried_at + interval '10 minutes'`
 	looksSQL      = `select device_id, looked_at, unseen_since, why from {schema}.looks where org_id = $1`
 	purgeLooksSQL = `delete from {schema}.looks where device_id in
 		(select device_id from {schema}.looks where tried_at < @before order by tried_at limit @max)`

@@ -45,6 +45,9 @@ const saveRestartsSQL = `insert into {schema}.routers (device_id, org_id, restar
 	on conflict (device_id) do update set org_id = excluded.org_id,
 		restarted_at = greatest(routers.restarted_at, excluded.restarted_at)`
 
+// forgetRestartsSQL deletes restarts of routers that are from when our clock was ahead.
+const forgetRestartsSQL = `delete from {schema}.routers where device_id = any($1::uuid[]) and restarted_at > $2`
+
 // closeRestartedSQL ends what routers had before they restarted. The offset keeps the conditions on instants away from
 // the choice of the index: by that of instants, all sessions that a router ever had would be read.
 const closeRestartedSQL = `update {schema}.sessions s
@@ -121,6 +124,7 @@ func (s *Store) Commit(ctx context.Context, d Directory, reports []Report) (Comm
 	err := postgres.Transaction(ctx, s.db.Owner, func(tx pgx.Tx) error {
 		b := newBook(d, s.crowds)
 		now, today = b.now(), b.today
+		b.comes(now, clean)
 		s.crowds.turn(now)
 		if err := s.load(ctx, tx, b, clean); err != nil {
 			return fmt.Errorf("load sessions: %w", err)
@@ -184,7 +188,11 @@ func (s *Store) load(ctx context.Context, tx pgx.Tx, b *book, reports []Report) 
 		var device id.Device
 		var at time.Time
 		_, err := pgx.ForEachRow(rows, []any{&device, &at}, func() error {
-			b.restarted[device] = at
+			if b.early(at) {
+				b.aheadOf = append(b.aheadOf, device)
+			} else {
+				b.restarted[device] = at
+			}
 			return nil
 		})
 		return err
@@ -208,6 +216,9 @@ func (s *Store) save(ctx context.Context, tx pgx.Tx, b *book, used *[]Used, open
 	}
 	if len(changes.counted) > 0 {
 		batch.Queue(s.sql.counts, countArrays(changes.counted))
+	}
+	if len(b.aheadOf) > 0 {
+		batch.Queue(s.text(forgetRestartsSQL), b.aheadOf, b.come)
 	}
 	if len(b.restarts) > 0 {
 		var devices, orgs []pgtype.UUID

@@ -86,7 +86,10 @@ func (k *Keeper) Round(ctx context.Context) error {
 	case behind > sweepEvery, set:
 		k.from = paced.Add(k.cfg.LostAfter) // the database does not know yet who was heard, or not when by this clock
 	case !paced.Before(k.from):
-		_, swept = k.cfg.Store.CloseLost(ctx, now.Add(-k.cfg.LostAfter-behind))
+		silent := now.Add(-k.cfg.LostAfter - behind)
+		_, swept = k.cfg.Store.CloseLost(ctx, silent)
+		_, early := k.cfg.Store.CloseEarly(ctx, now, silent)
+		swept = errors.Join(swept, early)
 	}
 	if paced.Sub(k.purged) >= purgeEvery {
 		if purged = k.cfg.Store.Purge(ctx, now, k.cfg.Keep); purged == nil {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"time"
 
@@ -46,10 +47,20 @@ func (l *Live) restart(routers map[id.Device]time.Time) {
 	l.restarting.Lock()
 	defer l.restarting.Unlock()
 	for device, at := range routers {
-		if at.After(l.restarts[device]) {
+		if known := l.restarts[device]; at.After(known) || l.early(known) {
 			l.restarts[device] = at
 		}
 	}
+}
+
+// early reports whether an instant is from when our clock was ahead.
+func (l *Live) early(at time.Time) bool { return at.After(l.cfg.Clock.Now().Add(leastSet)) }
+
+// forgetEarly forgets restarts from when our clock was ahead.
+func (l *Live) forgetEarly() {
+	l.restarting.Lock()
+	defer l.restarting.Unlock()
+	maps.DeleteFunc(l.restarts, func(_ id.Device, at time.Time) bool { return l.early(at) })
 }
 
 // over reports whether a session is from before its router restarted.
@@ -57,7 +68,7 @@ func (l *Live) over(o *occupant) bool {
 	l.restarting.RLock()
 	at, restarted := l.restarts[o.DeviceID]
 	l.restarting.RUnlock()
-	return restarted && o.StartedAt.Before(at) && !o.UpdatedAt.After(at)
+	return restarted && !l.early(at) && o.StartedAt.Before(at) && !o.UpdatedAt.After(at)
 }
 
 // meet takes over the present state of a session. A new one takes the place of its sign-in. It reports whether the
@@ -167,6 +178,7 @@ func (l *Live) tryRefresh(ctx context.Context) {
 func (l *Live) refresh(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(ctx, commitPatience)
 	defer cancel()
+	l.forgetEarly()
 	l.refreshing.Lock()
 	l.missed = []Committed{}
 	l.refreshing.Unlock()

@@ -192,9 +192,10 @@ func TestSharedSubscriptions_AndWhoIsBeyondTheLimit(t *testing.T) {
 func TestLive_WhatARouterInventsHasABound(t *testing.T) {
 	t.Parallel()
 	const invented = 5_000
+	watch := clock.NewManual(noon)
 	told, most := 0, 0
 	live := telemetry.NewLive(telemetry.LiveConfig{
-		Clock: clock.NewManual(noon), SilentAfter: time.Hour, Limit: func(id.Subscription) int { return 2 },
+		Clock: watch, SilentAfter: time.Hour, Limit: func(id.Subscription) int { return 2 },
 		End: func(r telemetry.Replaced) { told, most = told+1, max(most, len(r.Sessions)) },
 	})
 	subscription, org, device := id.New[id.Subscription](), id.New[id.Organization](), id.New[id.Device]()
@@ -220,6 +221,7 @@ func TestLive_WhatARouterInventsHasABound(t *testing.T) {
 	if !live.Has(subscription, fmt.Sprintf("02:00:00:00:%02X:%02X", (invented-1)>>8, (invented-1)&255)) {
 		t.Error("the newest one is not known")
 	}
+	watch.Set(noon.Add(time.Hour))
 	live.Observe(telemetry.Committed{Restarts: map[id.Device]time.Time{device: noon.Add(time.Hour)}})
 	if !live.Admit(telemetry.SignIn{
 		Subscription: subscription, Device: device, MAC: phones[0], At: noon.Add(time.Hour), Limit: 1, Refuse: true,

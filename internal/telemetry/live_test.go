@@ -169,6 +169,7 @@ func TestLive_EndsAreForgotten(t *testing.T) {
 	c = open(t).live(t)
 	c.tell(t, 0, "before", telemetry.Start, 0, 0)
 	c.tell(t, 0, "", telemetry.On, time.Minute, 0)
+	c.watch.Set(noon.Add(time.Minute))
 	if !c.enter(1, time.Minute, 1, true) {
 		t.Error("a session counts from before its router restarted")
 	}

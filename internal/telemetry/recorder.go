@@ -63,8 +63,8 @@ type Recorder struct {
 	spoolFile     int64         // bytes of a segment of the spool; 0 = as usual; tests have less
 	spoolGroup    int           // reports of the spool in the next transaction, at most groupSize; at least 1
 
-	now    func() time.Time
-	seldom seldom // for refusals
+	pace   clock.Clock // of our clock, so that waiting and pauses stay what they are when somebody sets the machine's
+	seldom seldom      // for refusals
 
 	mu      sync.Mutex
 	waiting fair.Rota[pending]
@@ -116,15 +116,16 @@ func NewRecorder(cfg Config) *Recorder {
 		cfg.Began = func(Report) {}
 	}
 	var jumps *clock.Jumps
-	now := clock.System().Now
-	if cfg.Clock != nil {
-		now = cfg.Clock.Now
+	if cfg.Clock == nil {
+		cfg.Clock = clock.System()
+	} else {
 		jumps = clock.NewJumps(cfg.Clock)
 		cfg.Directory.Jumps = jumps.Sums
 	}
-	cfg.Directory.Now = now
+	cfg.Directory.Now = cfg.Clock.Now
 	return &Recorder{
-		now: now, room: fair.Room{Capacity: mostPending}, jumps: jumps, cfg: cfg, loops: loop.New(cfg.Logger),
+		pace: clock.Pace(cfg.Clock), room: fair.Room{Capacity: mostPending}, jumps: jumps, cfg: cfg,
+		loops: loop.New(cfg.Logger),
 		wake:  make(chan struct{}, 1),
 		drain: make(chan struct{}, 1), answers: make(chan answers, 1), step: func(string) {},
 		rest:          loop.Sleep,
@@ -175,7 +176,7 @@ func (r *Recorder) Start(ctx context.Context) error {
 func (r *Recorder) openSpool(ctx context.Context) (*spool, error) {
 	s := &spool{
 		limit: r.cfg.SpoolLimit, segment: r.spoolFile, logger: r.cfg.Logger, step: r.step, heard: r.cfg.Heard,
-		now: r.now,
+		pace: r.pace,
 	}
 	return s, s.open(ctx, r.cfg.SpoolDir)
 }
@@ -217,7 +218,7 @@ func (r *Recorder) behind() time.Duration {
 	if since.IsZero() {
 		return 0
 	}
-	return max(0, r.now().Sub(since))
+	return r.pace.Now().Sub(since)
 }
 
 // note changes the condition.

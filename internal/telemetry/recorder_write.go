@@ -108,7 +108,7 @@ func (r *Recorder) keep(ctx context.Context, reports []Report) []bool {
 			s.Fault = err.Error()
 		}
 	})
-	if n, ok := r.seldom.due(r.now()); ok {
+	if n, ok := r.seldom.due(r.pace.Now()); ok {
 		r.cfg.Logger.Error("accounting is not durable, routers will repeat it", slog.String("error", err.Error()),
 			slog.Uint64("reports", refused), slog.Int("times", n))
 	}
@@ -145,14 +145,14 @@ func (r *Recorder) commit(ctx context.Context, reports []Report, patience time.D
 func (r *Recorder) catchUp(ctx context.Context) {
 	pause := loop.Backoff{Min: 200 * time.Millisecond, Max: 5 * time.Second}
 	for gently := true; !r.spool.empty() && ctx.Err() == nil; {
-		rush, began, most := r.rush.Load(), r.now(), groupSize
+		rush, began, most := r.rush.Load(), r.pace.Now(), groupSize
 		if gently {
 			most = smallGroup
 		}
 		if err := r.takeGroup(ctx, most); err == nil {
 			pause.Reset()
 			if gently = r.rush.Load() != rush && r.early(); gently {
-				r.rest(ctx, min(max(0, giveWay*r.now().Sub(began)), mostGiveWay))
+				r.rest(ctx, min(max(0, giveWay*r.pace.Now().Sub(began)), mostGiveWay))
 			}
 		} else if !pause.Wait(ctx) {
 			return
@@ -243,7 +243,7 @@ func lose[K interface {
 	for of, n := range sessions {
 		r.mu.Lock()
 		*l.total += uint64(n) //nolint:gosec // a count
-		times, warn := l.lines.due(r.now())
+		times, warn := l.lines.due(r.pace.Now())
 		r.mu.Unlock()
 		if warn {
 			r.cfg.Logger.Warn(l.text, slog.String(l.name, of.String()), slog.Int("times", times))
@@ -265,10 +265,10 @@ type seldom struct {
 	times int // since then
 }
 
-// due reports whether a line may be written, and of how many times it tells.
+// due reports whether a line may be written at an instant by pace, and of how many times it tells.
 func (s *seldom) due(now time.Time) (times int, ok bool) {
 	s.times++
-	if !s.last.IsZero() && now.Sub(s.last).Abs() < seldomPause {
+	if !s.last.IsZero() && now.Sub(s.last) < seldomPause {
 		return 0, false
 	}
 	times, s.times, s.last = s.times, 0, now

@@ -27,7 +27,8 @@ type Refusal struct {
 // maxRefusals is the largest number of kinds that one question is answered with.
 const maxRefusals = 100
 
-// SQL of refusals. Instants of a row are of its day.
+// SQL of refusals. Instants of a row are of its day. Refusals of a row are saved in order: the latest one that is
+// newer by an hour is from before the clock was put back.
 const (
 	saveRefusalsSQL = `
 insert into {schema}.refusals as r
@@ -38,7 +39,8 @@ from unnest(@orgs::uuid[], @subscribers::uuid[], @subscriptions::uuid[], @device
 	as x (org, subscriber, subscription, device, code, first_at, at, count)
 group by 1, 2, 3, 4, 5, 6
 on conflict (org_id, subscriber_id, subscription_id, device_id, code, day) do update set
-	first_at = least(r.first_at, excluded.first_at), at = greatest(r.at, excluded.at),
+	first_at = least(r.first_at, excluded.first_at),
+	at = case when r.at > excluded.at + interval '1 hour' then excluded.at else greatest(r.at, excluded.at) end,
 	count = r.count + excluded.count`
 	refusalsSQL = `
 select org_id, subscriber_id, subscription_id, device_id, code, min(first_at) as first_at, max(at) as at,

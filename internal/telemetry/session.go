@@ -99,6 +99,8 @@ type book struct {
 	bookings  []booking
 	changes   []change        // room that is used again
 	jumps     []time.Duration // of our clock
+	come      time.Time       // no instant after it has come yet; zero = any may have
+	aheadOf   []id.Device     // routers with a restart in the tables that is from when our clock was ahead
 	crowds    *crowds
 	begun     map[id.Device]int // sessions of this group that take the place of none
 	today     group             // sessions of this group, for the bounds of a day
@@ -134,11 +136,17 @@ func (b *book) know(s *Session) {
 func (b *book) place(s *Session) {
 	key := placeKey{s.DeviceID, s.Username, s.Calling}
 	before := b.newest[key]
-	if before == nil || later(s, before) {
+	if before == nil {
 		b.newest[key] = s
+		return
 	}
-	if before != nil && s.touched {
-		b.touch(before)
+	newer, older := s, before
+	if !b.later(s, before) {
+		newer, older = before, s
+	}
+	b.newest[key] = newer
+	if s.touched || b.ahead(older) && !b.ahead(newer) {
+		b.touch(older)
 	}
 }
 
@@ -249,8 +257,9 @@ func (s *Session) overBefore(r Report) bool {
 }
 
 // findJumped gives the session that a report is about when our clock has jumped since the report before: the report
-// tells another start, but the session is open, nothing of it has become less, and either the jump is known or two
-// sessions would have been at the same time. Later reports tell the start that this one tells.
+// tells another start, but the session is open, nothing of it has become less, and either the jump is known, or two
+// sessions would have been at the same time, or the session has begun at an instant that is still to come. Later
+// reports tell the start that this one tells.
 func (b *book) findJumped(r Report) *Session {
 	for _, s := range b.byName[nameKey{r.Device, r.Session, r.User}] {
 		last := s.window.last()
@@ -261,10 +270,12 @@ func (b *book) findJumped(r Report) *Session {
 		start := r.At.Add(-r.Online)
 		moved := start.Sub(s.StartedAt)
 		overlap := minTime(r.At, s.UpdatedAt).Sub(maxTime(start, s.StartedAt))
-		if overlap > r.tolerance() || slices.ContainsFunc(b.jumps, func(jump time.Duration) bool {
-			return (moved - s.window.shift - jump).Abs() <= r.tolerance()
+		if overlap > r.tolerance() || b.ahead(s) || slices.ContainsFunc(b.jumps, func(jump time.Duration) bool {
+			return min((moved-jump).Abs(), (moved-s.window.shift-jump).Abs()) <= r.tolerance()
 		}) {
-			s.window.shift = moved.Truncate(time.Second)
+			if s.window.shift = moved.Truncate(time.Second); b.ahead(s) { // by this clock it began when it says now
+				s.StartedAt, s.window.shift = start, -s.window.shift
+			}
 			return s
 		}
 	}
@@ -375,6 +386,9 @@ func (b *book) settle() {
 	for _, s := range b.touched {
 		newest := b.newest[placeKey{s.DeviceID, s.Username, s.Calling}]
 		restart := b.restarted[s.DeviceID]
+		if newest != nil && b.ahead(s) && !b.ahead(newest) {
+			s.bring(newest.StartedAt.Add(-time.Second))
+		}
 		switch {
 		case s.EndedBy == reported:
 		case newest != nil && newest != s && later(newest, s) && !s.outlives(newest):

@@ -22,7 +22,7 @@ func TestReported_AnEndOrAFreshReportTellsMoreThanALook(t *testing.T) {
 		if change != nil {
 			change(&seen)
 		}
-		if got, err := k.Reported(t.Context(), seen, 15*time.Minute); err != nil || got != want {
+		if got, err := k.Reported(t.Context(), seen, noon.Add(time.Hour), 15*time.Minute); err != nil || got != want {
 			t.Errorf("%s, a look after %s: %v, %v", when, at, got, err)
 		}
 	}
@@ -53,4 +53,34 @@ func TestReported_AnEndOrAFreshReportTellsMoreThanALook(t *testing.T) {
 	})
 	is("restarted", 39*time.Minute, true, nil)
 	is("restarted", 41*time.Minute, false, nil)
+	k.commit(t, telemetry.Report{Kind: telemetry.On, Org: k.org, Device: k.device, At: noon.Add(lead)})
+	is("restarted when the clock was ahead", 41*time.Minute, false, nil)
+	later := k.at(telemetry.Start, 0, 0, 0)
+	later.Session, later.At = "81000002", noon.Add(45*time.Minute)
+	k.commitAt(t, later.At, k.directory(), []telemetry.Report{later})
+	open, err := k.OpenOf(t.Context(), k.subscriber)
+	if err != nil || len(open) != 1 {
+		t.Fatal(open, err)
+	}
+	if err := k.Gone(t.Context(), open[0].ID); err != nil {
+		t.Fatal(err)
+	}
+	is("its router does not know it", 46*time.Minute, true, nil)
+	is("its router does not know it", 61*time.Minute, false, nil)
+}
+
+// TestReported_AnEndFromWhenTheClockWasAheadIsFromBeforeTheLook.
+func TestReported_AnEndFromWhenTheClockWasAheadIsFromBeforeTheLook(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	stop := k.at(telemetry.Stop, 5*time.Minute, 5, 5)
+	stop.At = stop.At.Add(lead)
+	k.putRight(t, stop.At, stop)
+	told, err := k.Reported(t.Context(), telemetry.Shown{
+		OrgID: k.org, SubscriberID: k.subscriber, SubscriptionID: k.subscription, DeviceID: k.device,
+		At: noon.Add(20 * time.Minute),
+	}, noon.Add(25*time.Minute), 15*time.Minute)
+	if err != nil || told {
+		t.Errorf("%v, %v", told, err)
+	}
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/fair"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/journal"
@@ -31,8 +32,8 @@ type spool struct {
 	segment int64 // bytes of a segment of the journal; 0 = as usual
 	logger  *slog.Logger
 	step    func(string)
-	heard   func(Report)     // is told what the disk has when the spool is opened
-	now     func() time.Time // by which the age of reports is known
+	heard   func(Report) // is told what the disk has when the spool is opened
+	pace    clock.Clock  // by which the age of reports is known
 	journal *journal.Journal
 
 	mu      sync.Mutex
@@ -46,13 +47,13 @@ type spool struct {
 type stretch struct {
 	org   id.Organization
 	place journal.Place
-	since time.Time // when the first of them was kept
+	since time.Time // when the first of them was kept, by pace
 }
 
 // open opens the journal in a directory, and then takes over what older programs have left there.
 func (s *spool) open(ctx context.Context, dir string) error {
 	s.room.Capacity = s.limit
-	now := s.now()
+	now := s.pace.Now()
 	j, err := journal.Open(ctx, journal.Config{
 		Dir: filepath.Join(dir, spoolName), Segment: s.segment, Logger: s.logger, Step: s.step,
 	}, func(p journal.Place, body []byte) {
@@ -92,7 +93,7 @@ func (s *spool) append(reports []Report) (kept []bool, err error) {
 	if err != nil || len(records) == 0 {
 		return kept, err
 	}
-	now := s.now()
+	now := s.pace.Now()
 	places, err := s.journal.Append(records...)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -197,7 +198,7 @@ func (s *spool) taken(n int) error {
 	return s.journal.Taken(places...)
 }
 
-// behind is since when the report waits that was kept first of those that are not taken; zero = none waits.
+// behind is since when, by pace, the report waits that was kept first of those that are not taken; zero = none waits.
 func (s *spool) behind() (since time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/journal"
 )
@@ -16,7 +17,7 @@ func openSpool(t *testing.T, dir string) *spool {
 	t.Helper()
 	s := &spool{
 		limit: usualSpool, logger: slog.New(slog.DiscardHandler), step: func(string) {}, heard: func(Report) {},
-		now: time.Now,
+		pace: clock.Pace(clock.System()),
 	}
 	if err := s.open(t.Context(), dir); err != nil {
 		t.Fatal(err)

@@ -99,7 +99,7 @@ func (s *spool) takeOverFile(name string) error {
 		for i, r := range reports {
 			s.heard(r)
 			s.room.Hold(r.Org, places[i].Size())
-			s.wait(r.Org, places[i], s.now())
+			s.wait(r.Org, places[i], s.pace.Now())
 		}
 	}
 	return nil

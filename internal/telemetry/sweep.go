@@ -15,6 +15,13 @@ const closeLostSQL = `update {schema}.sessions set ended_at = updated_at, ended_
 	`'
 	where ended_at is null and updated_at < $1`
 
+// mostEarly bounds the sessions of one call of CloseEarly.
+const mostEarly = 2_000
+
+// earlySQL reads open sessions whose last report is from when our clock was ahead.
+const earlySQL = `select ` + columns + ` from {schema}.sessions x
+	where x.ended_at is null and x.updated_at > $1 limit $2`
+
 // CloseLost ends sessions whose routers have told nothing since an instant, and returns their number. They end with
 // their last report; a newer one opens them again. Reports that wait in a spool count as not told, so the
 // instant must be earlier by as long as the oldest of them waits.
@@ -30,6 +37,40 @@ func (s *Store) CloseLost(ctx context.Context, silentSince time.Time) (int64, er
 	})
 	if err != nil {
 		return 0, fmt.Errorf("close lost sessions: %w", err)
+	}
+	return closed, nil
+}
+
+// CloseEarly ends open sessions of which no report came since our clock was put back by minutes, and returns their
+// number: no more than mostEarly. now is the present time; they end at an instant before it, when they were silent
+// already. Clocks of programs may differ a little.
+func (s *Store) CloseEarly(ctx context.Context, now, end time.Time) (int, error) {
+	var closed int
+	err := postgres.Transaction(ctx, s.db.Owner, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, lockSQL, s.db.Namespace.LockKey(part)); err != nil {
+			return err
+		}
+		rows, err := tx.Query(ctx, s.text(earlySQL), now.Add(startTolerance), mostEarly)
+		if err != nil {
+			return err
+		}
+		list, err := pgx.CollectRows(rows, pgx.RowToAddrOfStructByName[Session])
+		if closed = len(list); err != nil || closed == 0 {
+			return err
+		}
+		for _, session := range list {
+			if session.window, err = decodeWindow(session.Samples); err != nil {
+				return err
+			}
+			session.bring(end)
+			session.conclude(ReasonLost)
+			session.Samples = session.window.encode()
+		}
+		_, err = tx.Exec(ctx, s.sql.whole, arrays(list))
+		return err
+	})
+	if err != nil {
+		return 0, fmt.Errorf("close sessions from when the clock was ahead: %w", err)
 	}
 	return closed, nil
 }

@@ -1,0 +1,53 @@
+package telemetry
+
+import "time"
+
+// Our clock may be put back, as by NTP after a start with a wrong one. The tables then have instants that are still to
+// come: they are from before all that is reported now, however late they look.
+
+// comes notes which instants have come before a group of reports is committed: those until now, and those of the
+// reports, which can have waited since before our clock was put back.
+func (b *book) comes(now time.Time, reports []Report) {
+	if now.IsZero() {
+		return
+	}
+	for _, r := range reports {
+		now = maxTime(now, r.At)
+	}
+	b.come = now.Add(leastSet)
+}
+
+// early reports whether an instant is from when our clock was ahead.
+func (b *book) early(at time.Time) bool { return !b.come.IsZero() && at.After(b.come) }
+
+// ahead reports whether a session began when our clock was ahead.
+func (b *book) ahead(s *Session) bool { return b.early(s.StartedAt) }
+
+// later reports whether a session began after another one, also when our clock was ahead in between.
+func (b *book) later(s, other *Session) bool {
+	if ahead := b.ahead(s); ahead != b.ahead(other) {
+		return !ahead
+	}
+	return later(s, other)
+}
+
+// bring puts a session from when our clock was ahead to where its latest instant is the last one at which it can have
+// been. Its reports may still tell the start that it had.
+func (s *Session) bring(last time.Time) {
+	latest := maxTime(s.StartedAt, s.UpdatedAt)
+	if s.EndedAt != nil {
+		latest = maxTime(latest, *s.EndedAt)
+	}
+	back := latest.Sub(last).Truncate(time.Second)
+	if back <= 0 {
+		return
+	}
+	s.StartedAt, s.UpdatedAt = s.StartedAt.Add(-back), s.UpdatedAt.Add(-back)
+	if s.EndedAt != nil {
+		s.EndedAt = new(s.EndedAt.Add(-back))
+	}
+	for i := range s.window.list {
+		s.window.list[i].at -= int64(back / time.Second)
+	}
+	s.window.shift += back
+}
