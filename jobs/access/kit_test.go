@@ -166,7 +166,7 @@ func (k *kit) serve() {
 	})
 	k.recorder = telemetry.NewRecorder(telemetry.Config{
 		Store: k.store, SpoolDir: t.TempDir(), Directory: telemetry.Directory{Resolve: k.resolve, Zone: k.dir.Zone},
-		Began: k.began,
+		Began: k.began, Clock: k.clock,
 	})
 	var err error
 	server, err = radius.New(radius.Config{
