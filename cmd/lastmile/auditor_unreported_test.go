@@ -123,7 +123,7 @@ func TestAuditor_NobodyWhoHasPaidIsEndedWhereHeCouldNotComeBack(t *testing.T) {
 		if err != nil {
 			return false, err
 		}
-		heard, err := w.app.telemetry.Heard(ctx, device, []string{"wrong_secret"}, w.now.Now().Add(-time.Hour))
+		heard, err := w.app.telemetry.Heard(ctx, device, []string{"wrong_secret"}, w.now.Now(), time.Hour)
 		return heard.Refused != nil, err
 	})
 	w.disturbs(w.r, "queue/simple", router.Item{"name": "<pppoe-amina>"}, router.Item{"max-limit": "1000000/2000000"})

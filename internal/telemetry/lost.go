@@ -37,7 +37,7 @@ const heardSQL = `select r.refused, r.began, r.unproven, x.reported, x.let_in
 	from (select max(r.at) filter (where r.code = any($3)) as refused,
 			min(r.first_at) filter (where r.code = any($3)) as began,
 			max(r.at) filter (where r.code = 'unproven') as unproven
-		from {schema}.refusals r where r.device_id = $1 and r.at >= $2) r,
+		from {schema}.refusals r where r.device_id = $1 and r.at between $2 and $4) r,
 		(select max(x.updated_at) as reported,
 			max(x.started_at) filter (where x.subscription_id is not null and x.stamp <> '') as let_in
 		from {schema}.sessions x where x.device_id = $1 and x.ended_at is null) x`
@@ -120,10 +120,14 @@ func (s *Store) sessions(ctx context.Context, sql string, args ...any) ([]Sessio
 	return list, nil
 }
 
-// Heard tells when a router was heard last, among refusals since an instant.
-func (s *Store) Heard(ctx context.Context, device id.Device, codes []string, since time.Time) (Heard, error) {
+// Heard tells when a router was heard last, among refusals within a while until now. Those of later instants are from
+// when a clock was ahead.
+func (s *Store) Heard(
+	ctx context.Context, device id.Device, codes []string, now time.Time, within time.Duration,
+) (Heard, error) {
 	var out Heard
-	err := s.db.Owner.QueryRow(ctx, s.text(heardSQL), device.UUID(), since, codes).Scan(
+	row := s.db.Owner.QueryRow(ctx, s.text(heardSQL), device.UUID(), now.Add(-within), codes, now.Add(time.Minute))
+	err := row.Scan(
 		&out.Refused, &out.Began, &out.Unproven, &out.Reported, &out.LetIn,
 	)
 	if err != nil {

@@ -42,16 +42,16 @@ func TestLostOf_ASessionThatFellSilentMayGoOn(t *testing.T) {
 }
 
 // TestHeard_ARefusalIsDoubtfulUntilAnOpenSessionIsReported: neither other refusals, nor
-// old ones, nor those of other routers count.
+// old ones, nor those of other routers count, nor such as are still to come.
 func TestHeard_ARefusalIsDoubtfulUntilAnOpenSessionIsReported(t *testing.T) {
 	t.Parallel()
 	k := open(t)
 	k.commit(t, k.at(telemetry.Start, 0, 0, 0))
 	s := k.openOne(t)
 	codes := []string{"wrong_secret"}
-	is := func(when string, device id.Device, since time.Time, want bool) {
+	is := func(when string, device id.Device, at time.Time, want bool) {
 		t.Helper()
-		got, err := k.Heard(t.Context(), device, codes, since)
+		got, err := k.Heard(t.Context(), device, codes, at, time.Hour)
 		if err != nil || got.Doubtful(time.Time{}) != want {
 			t.Errorf("%s: %v, %v", when, got, err)
 		}
@@ -62,19 +62,20 @@ func TestHeard_ARefusalIsDoubtfulUntilAnOpenSessionIsReported(t *testing.T) {
 	other := k.refused("wrong_password", noon.Add(time.Minute), 1)
 	wrong := k.refused("wrong_secret", noon.Add(time.Minute), 1)
 	other.DeviceID, wrong.DeviceID = s.DeviceID, s.DeviceID
-	is("nothing", s.DeviceID, noon, false)
+	is("nothing", s.DeviceID, noon.Add(time.Hour), false)
 	if err := k.SaveRefusals(t.Context(), []telemetry.Refusal{other}); err != nil {
 		t.Fatal(err)
 	}
-	is("another refusal", s.DeviceID, noon, false)
+	is("another refusal", s.DeviceID, noon.Add(time.Hour), false)
 	if err := k.SaveRefusals(t.Context(), []telemetry.Refusal{wrong}); err != nil {
 		t.Fatal(err)
 	}
-	is("refused", s.DeviceID, noon, true)
-	is("long ago", s.DeviceID, noon.Add(time.Hour), false)
-	is("elsewhere", id.New[id.Device](), noon, false)
+	is("refused", s.DeviceID, noon.Add(time.Hour), true)
+	is("long ago", s.DeviceID, noon.Add(2*time.Hour), false)
+	is("when the clock was ahead", s.DeviceID, noon.Add(-time.Minute), false)
+	is("elsewhere", id.New[id.Device](), noon.Add(time.Hour), false)
 	k.commit(t, k.at(telemetry.Interim, 5*time.Minute, 5, 5))
-	is("reported since", s.DeviceID, noon, false)
+	is("reported since", s.DeviceID, noon.Add(time.Hour), false)
 }
 
 // TestHeard_WhatGoesOnBesideReportsIsOfSomethingElse with another secret, at the router's address: refusals that began
@@ -105,7 +106,7 @@ func TestHeard_WhatGoesOnBesideReportsIsOfSomethingElse(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		got, err := k.Heard(t.Context(), device, []string{"wrong_secret"}, noon.Add(-time.Hour))
+		got, err := k.Heard(t.Context(), device, []string{"wrong_secret"}, noon.Add(time.Hour), 2*time.Hour)
 		if err != nil || got.Doubtful(time.Time{}) != c.doubtful {
 			t.Errorf("%+v: %+v, %v", c, got, err)
 		}
@@ -125,7 +126,7 @@ func TestHeard_ReportsDoNotProveThatSignInsAreProven(t *testing.T) {
 	}
 	is := func(when string, want bool) {
 		t.Helper()
-		got, err := k.Heard(t.Context(), device, []string{"wrong_secret"}, noon)
+		got, err := k.Heard(t.Context(), device, []string{"wrong_secret"}, noon.Add(time.Hour), time.Hour)
 		if err != nil || got.Dropped(time.Time{}) != want || got.Doubtful(time.Time{}) {
 			t.Errorf("%s: %+v, %v", when, got, err)
 		}

@@ -56,6 +56,6 @@ func (a *Auditor) showsOnline(
 	told, err := a.Sessions.Reported(ctx, telemetry.Shown{
 		OrgID: org, SubscriberID: row.SubscriberID, SubscriptionID: row.SubscriptionID, DeviceID: row.DeviceID,
 		At: *look.LookedAt,
-	}, a.LostAfter)
+	}, a.Clock.Now(), a.LostAfter)
 	return !told, err
 }

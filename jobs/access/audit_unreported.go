@@ -139,7 +139,7 @@ func (a *Auditor) knowSilent(ctx context.Context, o routerplan.Observed, k *Know
 			return err
 		}
 	}
-	k.Heard, err = a.Sessions.Heard(ctx, k.Device, codes, k.At.Add(-locksOutFor))
+	k.Heard, err = a.Sessions.Heard(ctx, k.Device, codes, k.At, locksOutFor)
 	return err
 }
 

@@ -175,7 +175,7 @@ func (e *Enforcer) comeback(ctx context.Context, device id.Device, at time.Time)
 		}
 	}
 	var err error
-	if b.heard, err = e.Sessions.Heard(ctx, device, otherSecrets, at.Add(-locksOutFor)); err != nil {
+	if b.heard, err = e.Sessions.Heard(ctx, device, otherSecrets, at, locksOutFor); err != nil {
 		return comeback{}, err
 	}
 	e.comebacks.mu.Lock()
