@@ -123,21 +123,6 @@ func (d *Directory) findService(nas *radius.NAS, r *radius.Request) (*service, *
 	return nil, nil
 }
 
-// ofMAC is the subscription that a device may use without a password: of several the one that gives most. The caller
-// holds the lock.
-func (d *Directory) ofMAC(key device, at time.Time) *service {
-	list := d.byMAC[key]
-	switch len(list) {
-	case 0:
-		return nil
-	case 1:
-		return list[0]
-	}
-	return slices.MaxFunc(list, func(a, b *service) int {
-		return int(d.verdict(a, at).access) - int(d.verdict(b, at).access)
-	})
-}
-
 // Sessions keeps the limit of sessions of a subscription. It answers from memory, because a socket waits for it. Safe
 // for concurrent use. telemetry.Live implements it.
 type Sessions interface {

@@ -61,7 +61,10 @@ func (d *Directory) Apply(e events.Envelope) {
 		d.customer(v.SubscriberID).block = nil
 		d.customerChanged(v.SubscriberID)
 	case events.SubscriberForgotten:
-		for _, s := range slices.Clone(d.customer(v.SubscriberID).services) {
+		customer := d.customer(v.SubscriberID)
+		services := customer.services
+		customer.services = nil // none needs to be found among very many to be removed
+		for _, s := range services {
 			d.remove(s)
 		}
 		delete(d.bySubscriber, v.SubscriberID)
@@ -168,6 +171,7 @@ func (d *Directory) change(subscription id.Subscription, edit func(*service)) {
 		edit(s)
 		s.touched = d.mark()
 		s.decided.Store(nil)
+		d.lead(s)
 	}
 }
 
@@ -181,11 +185,16 @@ func (d *Directory) customer(who id.Subscriber) *subscriber {
 	return c
 }
 
-// customerChanged forgets the prepared answers of a customer.
+// customerChanged forgets the prepared answers of a customer. Of very many subscriptions the latest lead to devices
+// again: others wait meanwhile.
 func (d *Directory) customerChanged(who id.Subscriber) {
-	for _, s := range d.customer(who).services {
+	services := d.customer(who).services
+	for _, s := range services {
 		s.touched = d.mark()
 		s.decided.Store(nil)
+	}
+	for _, s := range services[max(len(services)-maxOfDevice, 0):] {
+		d.lead(s)
 	}
 }
 
@@ -258,7 +267,7 @@ func (d *Directory) assign(s *service, v events.SubscriptionAddressesAssigned) {
 	d.equip(s, macs)
 }
 
-// equip replaces the devices that may sign in.
+// equip replaces the devices that may sign in. They lead to the subscription from lead on.
 func (d *Directory) equip(s *service, macs []radius.MAC) {
 	for _, mac := range s.macs {
 		key := device{s.org, mac}
@@ -275,9 +284,4 @@ func (d *Directory) equip(s *service, macs []radius.MAC) {
 		return
 	}
 	s.byMAC = &radius.Credential{ByMAC: true, Subject: s}
-	for _, mac := range macs {
-		key := device{s.org, mac}
-		d.byMAC[key] = append(d.byMAC[key], s)
-		delete(d.traces.byMAC, key)
-	}
 }

@@ -66,7 +66,7 @@ type voucherBook struct {
 	unused  map[id.Voucher]*voucherBatch
 	used    map[id.Voucher]*voucher
 	ended   map[id.Voucher]endedVoucher    // of used ones, a while ago
-	byMAC   map[device][]*voucher          // with which a device signed in, the latest last, also those it has lost
+	byMAC   map[device][]*voucher          // a few with which a device signed in, the latest last, also lost ones
 	passed  clock.Passed                   // by which those that have ended are shortened and forgotten
 	guesses guesses[id.Device]             // wrong codes at routers
 	waiting map[id.Voucher][]VoucherSignIn // to be recorded, the oldest of each voucher first; never an empty list

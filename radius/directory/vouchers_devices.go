@@ -9,7 +9,8 @@ import (
 	"github.com/lastmile-isp/lastmile/radius"
 )
 
-// leadTo makes the device that has a voucher lead to it first, or last when it is void. The caller holds the lock.
+// leadTo makes the device that has a voucher lead to it first, or last when it is void. Of more than a few vouchers it
+// leads to those that end last. The caller holds the lock.
 func (b *voucherBook) leadTo(u *voucher) {
 	if u.mac == (radius.MAC{}) {
 		return
@@ -21,6 +22,20 @@ func (b *voucherBook) leadTo(u *voucher) {
 		place = 0
 	}
 	b.byMAC[key] = slices.Insert(b.byMAC[key], place, u)
+	if len(b.byMAC[key]) > maxOfDevice {
+		b.unlead(slices.MinFunc(b.byMAC[key], func(a, c *voucher) int {
+			return a.servesUntil(key.mac).Compare(c.servesUntil(key.mac))
+		}), key.mac)
+	}
+}
+
+// servesUntil is the first instant at which a voucher gives nothing to a device any more; zero when it is void, or
+// another device has it.
+func (u *voucher) servesUntil(mac radius.MAC) time.Time {
+	if u.void() || u.mac != mac {
+		return time.Time{}
+	}
+	return u.ends
 }
 
 // unlead forgets that a device has or had a voucher. The caller holds the lock.

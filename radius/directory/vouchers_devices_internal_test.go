@@ -4,8 +4,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/projections/access/entitlement"
 	"github.com/lastmile-isp/lastmile/radius"
 )
 
@@ -37,5 +40,52 @@ func TestVoucherBook_KnowsABoundedNumberOfDevicesOfAVoucher(t *testing.T) {
 	b.forget(at.Add(2 * keepUsed))
 	if len(b.used)+len(b.byMAC) > 0 {
 		t.Errorf("after the sweep: %d vouchers, %d devices", len(b.used), len(b.byMAC))
+	}
+}
+
+// TestVoucherBook_ADeviceLeadsToAFewVouchers: however many it signs in with, a sign-in by its MAC and a further voucher
+// look through a few. A voucher of a month is found when those of an hour are used up, void, or with other devices.
+func TestVoucherBook_ADeviceLeadsToAFewVouchers(t *testing.T) {
+	t.Parallel()
+	b, nas := newVoucherBook(clock.System()), id.New[id.Device]()
+	batch := &voucherBatch{
+		id: id.New[id.VoucherBatch](), org: id.New[id.Organization](), terms: &events.PlanTerms{Period: calendar.Hour},
+	}
+	key := device{batch.org, radius.MAC{2, 0, 0, 0, 0, 1}}
+	at := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+	give := func(ends time.Time) *voucher {
+		u := &voucher{id: id.New[id.Voucher](), batch: batch, first: at, ends: ends}
+		b.used[u.id] = u
+		b.give(u, nas, key.mac, at)
+		if n := len(b.byMAC[key]); n > 16 {
+			t.Fatalf("the device leads to %d vouchers", n)
+		}
+		return u
+	}
+	month := give(at.AddDate(0, 1, 0))
+	var hours []*voucher
+	for range 10 * maxOfDevice {
+		hours = append(hours, give(at.Add(time.Hour)))
+	}
+	latest := hours[len(hours)-1]
+	if v, gives := b.held(key, time.UTC, at); v != latest.id || gives == entitlement.None {
+		t.Errorf("the device signs in by %s, which gives %v", v, gives)
+	}
+	for i, u := range hours {
+		switch i % 3 {
+		case 0:
+			u.voided = at
+		case 1:
+			b.move(u, nas, radius.MAC{2, 0, 0, 0, 1, byte(i)}, at)
+		}
+	}
+	if v, _ := b.held(key, time.UTC, at.Add(2*time.Hour)); v != month.id {
+		t.Error("the voucher of a month is not found")
+	}
+	for range maxOfDevice {
+		give(at.Add(time.Hour))
+	}
+	if v, _ := b.held(key, time.UTC, at.Add(2*time.Hour)); v != month.id {
+		t.Error("the voucher of a month has made way")
 	}
 }
