@@ -3,6 +3,7 @@ package messagingcases
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates/messaging"
@@ -10,6 +11,7 @@ import (
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/projections/runner"
@@ -45,6 +47,9 @@ type Delivery struct {
 	Quiet     func(ctx context.Context, org id.Organization) (*Quiet, error)
 	Shortcode string                   // of the platform's paybill; "" = none
 	PayLink   func(slug string) string // address of the payment page of an organization
+
+	mu    sync.Mutex
+	taken map[id.Any]id.Message // by job: its gateway took it, and the log has no record of that yet
 }
 
 // Attempt says who makes an attempt.
@@ -65,8 +70,11 @@ const (
 )
 
 // Send makes one attempt at a message. again is set when the message has to wait until then. An error is tried again
-// until the message has ended.
-func (d Delivery) Send(ctx context.Context, args commands.SendMessage, a Attempt) (again time.Time, err error) {
+// until the message has ended. One that its gateway took is not offered again while the log takes no record of that.
+func (d *Delivery) Send(ctx context.Context, args commands.SendMessage, a Attempt) (again time.Time, err error) {
+	if which, taken := d.took(a); taken {
+		return time.Time{}, d.confirm(ctx, a, which)
+	}
 	f, ok, err := d.load(ctx, args)
 	if err != nil || !ok || f.silent(args.Template) {
 		return time.Time{}, err
@@ -106,7 +114,7 @@ func (d Delivery) Send(ctx context.Context, args commands.SendMessage, a Attempt
 }
 
 // open is the first instant from now on at which the organization's messages go.
-func (d Delivery) open(ctx context.Context, f facts, now time.Time) (time.Time, error) {
+func (d *Delivery) open(ctx context.Context, f facts, now time.Time) (time.Time, error) {
 	var quiet *Quiet
 	if d.Quiet != nil {
 		var err error
@@ -118,7 +126,7 @@ func (d Delivery) open(ctx context.Context, f facts, now time.Time) (time.Time, 
 }
 
 // hand gives the message to the gateway and records what came of it.
-func (d Delivery) hand(ctx context.Context, f facts, args commands.SendMessage, a Attempt) error {
+func (d *Delivery) hand(ctx context.Context, f facts, args commands.SendMessage, a Attempt) error {
 	which := f.message(args)
 	channel, to := f.address()
 	if channel == "" {
@@ -153,12 +161,37 @@ func (d Delivery) hand(ctx context.Context, f facts, args commands.SendMessage, 
 	if err != nil {
 		return err
 	}
-	_, err = d.Bus.Execute(ctx, commands.ConfirmMessage{MessageID: which}, a.Meta("confirm"))
-	return err
+	d.mu.Lock()
+	if d.taken == nil {
+		d.taken = map[id.Any]id.Message{}
+	}
+	d.taken[a.Job] = which
+	d.mu.Unlock()
+	return d.confirm(ctx, a, which)
+}
+
+// took gives the message of an attempt's job that its gateway took before; false for others.
+func (d *Delivery) took(a Attempt) (which id.Message, taken bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	which, taken = d.taken[a.Job]
+	return which, taken
+}
+
+// confirm records that the gateway took a message, unless another program has ended it meanwhile.
+func (d *Delivery) confirm(ctx context.Context, a Attempt, which id.Message) error {
+	_, err := d.Bus.Execute(ctx, commands.ConfirmMessage{MessageID: which}, a.Meta("confirm"))
+	if err != nil && failure.CodeOf(err) != "message_over" {
+		return err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.taken, a.Job)
+	return nil
 }
 
 // late ends a message whose moment is over. One that has an address was offered to its gateway.
-func (d Delivery) late(ctx context.Context, a Attempt, which id.Message, m messaging.Message) error {
+func (d *Delivery) late(ctx context.Context, a Attempt, which id.Message, m messaging.Message) error {
 	if m.Channel != "" {
 		return d.fail(ctx, a, which, codeGateway)
 	}
@@ -166,13 +199,13 @@ func (d Delivery) late(ctx context.Context, a Attempt, which id.Message, m messa
 }
 
 // drop records why a message is not sent any more.
-func (d Delivery) drop(ctx context.Context, a Attempt, which id.Message, code string) error {
+func (d *Delivery) drop(ctx context.Context, a Attempt, which id.Message, code string) error {
 	_, err := d.Bus.Execute(ctx, commands.DropMessage{MessageID: which, Code: code}, a.Meta("drop"))
 	return err
 }
 
 // fail records why a message cannot be sent.
-func (d Delivery) fail(ctx context.Context, a Attempt, which id.Message, code string) error {
+func (d *Delivery) fail(ctx context.Context, a Attempt, which id.Message, code string) error {
 	_, err := d.Bus.Execute(ctx, commands.FailMessage{MessageID: which, Code: code}, a.Meta("fail"))
 	return err
 }

@@ -123,9 +123,20 @@ func (k *kit) appendAfter(
 // send makes an attempt of a job.
 func (k *kit) send(t *testing.T, job string) (time.Time, error) {
 	t.Helper()
+	return k.sendUntil(t, job, "")
+}
+
+// sendUntil makes an attempt of a job, in which the log takes nothing from the outcome with a name on; "" = all.
+func (k *kit) sendUntil(t *testing.T, job, refused string) (time.Time, error) {
+	t.Helper()
+	ctx, refuse := context.WithCancel(t.Context())
+	defer refuse()
 	which := id.Derive[id.Any]("test", job)
-	return k.delivery.Send(t.Context(), k.args, messagingcases.Attempt{Job: which,
+	return k.delivery.Send(ctx, k.args, messagingcases.Attempt{Job: which,
 		Meta: func(name string) commands.Meta {
+			if name == refused {
+				refuse()
+			}
 			return commands.Meta{
 				CommandID: id.Derive[id.Command]("test", job, name), OrgID: k.args.OrgID,
 				Actor: events.Actor{Kind: events.ActorProcess},
@@ -240,6 +251,38 @@ func TestSend_IsTriedUntilTheGatewayTakesItOrItsMomentIsOver(t *testing.T) {
 		if got := k.state(t); got != want || len(k.sent) == 1 != back {
 			t.Errorf("%s, sent %v, want %s", got, k.sent, want)
 		}
+	}
+}
+
+// TestSend_GoesOnceWhileTheLogTakesNoRecordOfIt: it is recorded as sent when the log is back, also when its moment is
+// over by then. A program that was started again does not know that the gateway took it, and repeats it once.
+func TestSend_GoesOnceWhileTheLogTakesNoRecordOfIt(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, phone())
+	try := func(times, want int) {
+		t.Helper()
+		for range times {
+			if _, err := k.sendUntil(t, "one", "confirm"); err == nil {
+				t.Fatal("the log took a record")
+			}
+			k.clock.Advance(10 * time.Minute)
+		}
+		if got := k.state(t); len(k.sent) != want || got != "sending" {
+			t.Fatalf("sent %d times, want %d; %s", len(k.sent), want, got)
+		}
+	}
+	try(20, 1)
+	d := &k.delivery
+	k.delivery = messagingcases.Delivery{
+		Bus: d.Bus, Views: d.Views, Clock: d.Clock, PayLink: d.PayLink, Gateways: d.Gateways,
+	}
+	try(40, 2)
+	for range 2 {
+		again, err := k.send(t, "one")
+		must(t, again, err)
+	}
+	if got := k.state(t); len(k.sent) != 2 || got != "sent" {
+		t.Errorf("sent %d times, %s", len(k.sent), got)
 	}
 }
 

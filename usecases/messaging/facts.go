@@ -35,7 +35,7 @@ type facts struct {
 }
 
 // load reads the facts. ok is false when the subscription or its customer is not known any more.
-func (d Delivery) load(ctx context.Context, args commands.SendMessage) (f facts, ok bool, err error) {
+func (d *Delivery) load(ctx context.Context, args commands.SendMessage) (f facts, ok bool, err error) {
 	for _, model := range []string{
 		accessviews.DunningName, subscribersviews.SubscribersName, subscribersviews.SubscriptionsName,
 	} {
@@ -74,7 +74,7 @@ func (d Delivery) load(ctx context.Context, args commands.SendMessage) (f facts,
 }
 
 // settings reads what the organization has set.
-func (d Delivery) settings(ctx context.Context, f *facts) error {
+func (d *Delivery) settings(ctx context.Context, f *facts) error {
 	rules, _, err := bus.LoadUnchecked[access.DunningRules](ctx, d.Bus, f.org.ID) // the id is the organization's own
 	if err != nil {
 		return err
