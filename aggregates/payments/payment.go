@@ -50,6 +50,7 @@ type Payment struct {
 	Invoice           id.Invoice // zero when no invoice was named
 	Amount            money.Amount
 	Environment       string // of the provider: commands.EnvironmentSandbox or EnvironmentProduction
+	Shortcode         string // to which the money goes
 	Stage             Stage
 	CheckoutRequestID string     // "" until the provider's answer or a callback gives it
 	InitiatedAt       time.Time  // UTC
@@ -80,7 +81,8 @@ func evolvePayment(s Payment, e events.PaymentEvent) Payment {
 	case events.PaymentInitiated:
 		s = Payment{
 			ID: e.PaymentID, Org: e.OrgID, Subscriber: e.SubscriberID, Invoice: e.InvoiceID, Amount: e.Amount,
-			Environment: e.Environment, Stage: StageCreated, InitiatedAt: e.InitiatedAt, ExpiresAt: e.ExpiresAt,
+			Environment: e.Environment, Shortcode: e.Shortcode, Stage: StageCreated, InitiatedAt: e.InitiatedAt,
+			ExpiresAt: e.ExpiresAt,
 		}
 	case events.PromptSubmitting:
 		s.Stage = StageSent
@@ -297,10 +299,11 @@ func paymentSettled() error {
 	return failure.NewConflict("payment_settled", "This payment has another receipt already.")
 }
 
-// Fits reports whether a receipt can be the attempt's money, as far as amount, environment and time tell
-// (docs/rules/money.md#provisional-receipts). Receipts of old have no environment.
+// Fits reports whether a receipt can be the attempt's money, as far as amount, shortcode, environment and time tell
+// (docs/rules/money.md#provisional-receipts). Cash has no shortcode, and receipts of old have no environment.
 func (s Payment) Fits(r Receipt) bool {
-	return r.Amount == s.Amount && (r.Environment == "" || r.Environment == s.Environment) &&
+	return r.Amount == s.Amount && r.Channel != commands.ChannelCash && r.Shortcode == s.Shortcode &&
+		(r.Environment == "" || r.Environment == s.Environment) &&
 		r.PaidAt.After(s.InitiatedAt.Add(-commands.ReceiptAhead)) &&
 		r.PaidAt.Before(s.InitiatedAt.Add(commands.ReceiptPatience))
 }
@@ -313,7 +316,8 @@ func (s Payment) MayTake(r Receipt) error {
 		return nil
 	case !s.Fits(r):
 		return failure.NewConflict("attempt_does_not_fit",
-			"This money cannot be that of the named payment: the amount or the time is another one.")
+			"This money cannot be that of the named payment: the amount, the time or the shortcode is another one, "+
+				"or it is cash.")
 	case s.Stage == StageSucceeded && !s.Provisional:
 		return paymentSettled()
 	}

@@ -127,7 +127,7 @@ func (r Receipts) provisionals(
 			booked.Amount != present.Amount {
 			continue
 		}
-		attempt, err := r.carriedBy(ctx, present, receipt, on)
+		attempt, err := r.carriedBy(ctx, present.Org, receipt, on)
 		if err != nil {
 			return nil, err
 		}
@@ -141,19 +141,18 @@ func (r Receipts) provisionals(
 	return out, nil
 }
 
-// carriedBy gives the attempt whose only receipt is a provisional one on an account, money of the same shortcode as
-// another receipt; else nil.
+// carriedBy gives the attempt whose only receipt is a provisional one on an account; else nil.
 func (r Receipts) carriedBy(
-	ctx context.Context, present payments.Receipt, provisional id.Receipt, on id.Subscriber,
+	ctx context.Context, org id.Organization, provisional id.Receipt, on id.Subscriber,
 ) (*payments.Payment, error) {
-	carrier, _, err := bus.LoadOwned[payments.Receipt](ctx, r.Bus, present.Org, provisional)
+	carrier, _, err := bus.LoadOwned[payments.Receipt](ctx, r.Bus, org, provisional)
 	if err != nil && failure.KindOf(err) != failure.NotFound {
 		return nil, err
 	}
-	if err != nil || !carrier.Carries(on) || carrier.Shortcode != present.Shortcode {
+	if err != nil || !carrier.Carries(on) {
 		return nil, nil
 	}
-	attempt, _, err := bus.LoadOwned[payments.Payment](ctx, r.Bus, present.Org, carrier.Payment)
+	attempt, _, err := bus.LoadOwned[payments.Payment](ctx, r.Bus, org, carrier.Payment)
 	if failure.KindOf(err) == failure.NotFound || err == nil && !attempt.Provisional {
 		return nil, nil
 	}

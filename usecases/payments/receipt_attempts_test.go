@@ -170,6 +170,20 @@ func TestAttribute_TheNamedAttemptMustBeAbleToHaveTheMoney(t *testing.T) {
 		r := k.waiting(t, "SJK4X7Q2A"+string(rune('0'+n)), commands.HeldNoMatch, c.units, c.at)
 		coretest.Refused(t, c.at.String(), k.attribute(t, r, k.amina, paymentscases.Word{PaymentID: p}), c.code)
 	}
+	cash, till := id.New[id.Receipt](), commands.ReceiptID(commands.EnvironmentSandbox, "SJK4X7Q2Z0")
+	k.run(t, commands.RecordCash{
+		ReceiptID: cash, OrgID: k.org, SubscriberID: k.amina, Amount: money.Major(500, money.KES), Reference: "book 1",
+	})
+	k.run(t, commands.RecordReceipt{
+		ReceiptID: till, OrgID: k.org, Provider: commands.ProviderMobileMoney, ReceiptNumber: "SJK4X7Q2Z0",
+		Channel: commands.ChannelPaybill, Environment: commands.EnvironmentSandbox, Shortcode: "777777",
+		Amount: money.Major(500, money.KES), PaidAt: now, BillRef: personal.Of(reference),
+		Sighting: commands.SightingConfirmation,
+	})
+	k.run(t, commands.HoldReceipt{ReceiptID: till, Reason: commands.HeldNoMatch})
+	for name, r := range map[string]id.Receipt{"cash": cash, "money of the organization's own till": till} {
+		coretest.Refused(t, name, k.attribute(t, r, k.amina, paymentscases.Word{PaymentID: p}), "attempt_does_not_fit")
+	}
 	k.run(t, commands.SettlePayment{
 		PaymentID: p, ReceiptID: id.New[id.Receipt](), ReceiptNumber: "SJK4X7Q2B0", Amount: money.Major(500, money.KES),
 		By: commands.ByC2B,
