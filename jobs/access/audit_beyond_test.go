@@ -46,6 +46,7 @@ func (k *kit) auditor(s telemetry.Session, own bool) *accessjobs.Auditor {
 			User: s.Username, Key: s.SessionKey, MAC: s.MAC, Address: s.IP.String(), Radius: true, Uptime: time.Hour,
 		}},
 	}
+	observed.Reported.Asks, observed.Reported.SignIns = observed.Asks, observed.SignIns
 	for i := range 3 {
 		observed.Sessions = append(observed.Sessions, routerplan.ObservedSession{
 			User: s.Username, Key: fmt.Sprint(i), MAC: fmt.Sprintf("02:00:00:00:00:%02d", i), Radius: true,
