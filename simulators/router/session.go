@@ -113,16 +113,18 @@ func (r *Router) trickle(w *row, s Session) {
 	f.rxRate, f.txRate = s.RxBytes, s.TxBytes
 }
 
-// shape creates the session's dynamic queue and its entry in an address list.
+// shape creates the session's dynamic queue, and its entry in an address list unless there is an equal one, whoever's.
 func (r *Router) shape(active *row, name, target string, s Session) {
 	if limits := r.limits(s.Rate); limits != nil {
 		w := r.put("queue/simple", row{dynamic: true, owner: active}, "name", name, "target", target)
 		maps.Copy(w.props, limits)
 		r.born(w)
 	}
-	if s.List != "" {
-		r.put("ip/firewall/address-list", row{owner: active}, "list", s.List, "address", s.Address)
-		last := r.tableOf("ip/firewall/address-list").rows
+	const lists = "ip/firewall/address-list"
+	entry := Item{"list": s.List, "address": s.Address}
+	if s.List != "" && r.duplicate(r.menus[lists], &row{props: entry}) == nil {
+		r.put(lists, row{owner: active}, "list", s.List, "address", s.Address)
+		last := r.tableOf(lists).rows
 		last[len(last)-1].dynamic = true
 	}
 }

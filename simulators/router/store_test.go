@@ -63,6 +63,41 @@ func TestSession_LeavesItsTracesAndTakesThemAway(t *testing.T) {
 	}
 }
 
+// TestSession_AListHasAnAddressOnce: of two sessions with one address only the first has an entry, and takes it away.
+func TestSession_AListHasAnAddressOnce(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, versions[0]).withRADIUS()
+	k.do("interface/pppoe-server/server", "add", router.Item{
+		"service-name": "s", "interface": "ether5", "disabled": "no",
+	})
+	entries := func() (n int) {
+		for _, row := range k.Snapshot(true)["ip/firewall/address-list"] {
+			if row["list"] == "customers" {
+				n++
+			}
+		}
+		return n
+	}
+	for _, user := range []string{"jane", "joe"} {
+		if _, err := k.Connect(router.Session{
+			Kind: "pppoe", User: user, Server: "s", Address: "10.50.0.7", List: "customers",
+		}); err != nil {
+			t.Fatal(err)
+		}
+		if n := entries(); n != 1 {
+			t.Errorf("%d entries with %s", n, user)
+		}
+	}
+	k.Disconnect("joe")
+	if n := entries(); n != 1 {
+		t.Errorf("%d entries without joe", n)
+	}
+	k.Disconnect("jane")
+	if n := entries(); n != 0 {
+		t.Errorf("%d entries without jane", n)
+	}
+}
+
 func TestSession_EndsWithItsServer(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]func(k *kit){
