@@ -51,7 +51,7 @@ func (w *watched) at(name string) (online, walled int) {
 }
 
 // TestAuditor_WhoGetsOutOfTheWalledGardenIsEndedAgain: the router puts the customer there at the sign-in, and something
-// takes him out later. Where it does so at each sign-in, no end helps, and only the button ends the session.
+// takes him out later. Where it does so at each sign-in, an end does not help, and unasked there is one in an hour.
 func TestAuditor_WhoGetsOutOfTheWalledGardenIsEndedAgain(t *testing.T) {
 	t.Parallel()
 	w := watch(t, 1)
@@ -73,7 +73,10 @@ func TestAuditor_WhoGetsOutOfTheWalledGardenIsEndedAgain(t *testing.T) {
 			return walled == 1, fmt.Errorf("%d online, %d walled in", online, walled)
 		})
 	}
-	out := func() { w.disturbs(w.r, "ip/firewall/address-list", router.Item{"list": "walled-garden"}, nil) }
+	out := func() {
+		t.Helper()
+		w.disturbs(w.r, "ip/firewall/address-list", router.Item{"list": "walled-garden"}, nil)
+	}
 	dials("walled in")
 	for range 2 {
 		w.looks(2)
@@ -94,6 +97,9 @@ func TestAuditor_WhoGetsOutOfTheWalledGardenIsEndedAgain(t *testing.T) {
 	if n := w.told(amina, "A session was ended, and the next one gets other access: "); n != 4 {
 		t.Errorf("the end of a session is told %d times", n)
 	}
+	out()
+	w.later(time.Hour)
+	dials("walled in an hour later")
 }
 
 // TestAuditor_WhoHasPaidIsEndedOnceADayForWhatComesLater: a script sets another speed long after the sign-in, and would

@@ -31,6 +31,9 @@ const (
 	// turnsWithin is for how long a device that was ended for the number of sessions, and dials again, is not ended for
 	// it; and who has paid is not ended unasked once more for what his router shows.
 	turnsWithin = 24 * time.Hour
+	// unpaidRests is for how long who has more than is paid is not ended unasked once more where that was in vain:
+	// customers may have ways to get out of the walled garden after each sign-in.
+	unpaidRests = time.Hour
 	// endTakes is the most that an end is recorded after it was made: the device may dial again before.
 	endTakes = time.Minute
 )
@@ -90,11 +93,12 @@ func (a *Auditor) effectOf(ctx context.Context, f Found) (effect, error) {
 	case !a.Entitled.Directory.Unchanged(u.session.SubscriptionID, last, at):
 		return effect{}, nil
 	}
+	unpaid := f.Kind == events.UnpaidButOnline
 	right, err := a.rightSince(ctx, f, last)
 	if !right || err != nil {
-		return effect{true, true}, err
+		return effect{rests: !unpaid || at.Sub(last) < unpaidRests, vain: true}, err
 	}
-	return effect{rests: f.Kind != events.UnpaidButOnline && at.Sub(last) < turnsWithin}, nil
+	return effect{rests: !unpaid && at.Sub(last) < turnsWithin}, nil
 }
 
 // rightAt is the subject of the difference that stands for a session without reports that is as it should be.

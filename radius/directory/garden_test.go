@@ -3,6 +3,8 @@ package directory_test
 import (
 	"testing"
 
+	"layeh.com/radius/rfc2865"
+	"layeh.com/radius/rfc2869"
 	"layeh.com/radius/rfc3162"
 	"layeh.com/radius/rfc4818"
 
@@ -30,6 +32,27 @@ func TestDirectory_NoIPv6InTheWalledGarden(t *testing.T) {
 			rfc3162.FramedIPv6Pool_GetString(answer) != "" || rfc3162.FramedIPv6Prefix_Get(answer) != nil ||
 			rfc4818.DelegatedIPv6Prefix_Get(answer) != nil {
 			t.Errorf("with prefix %q: %v", prefix, answer.Attributes)
+		}
+	}
+}
+
+// TestDirectory_NoStaticAddressInTheWalledGarden: a list of a router has an address once, and the entry goes with the
+// first of two sessions that have it. So each session has an address of a pool.
+func TestDirectory_NoStaticAddressInTheWalledGarden(t *testing.T) {
+	t.Parallel()
+	for _, pool := range []string{"home", ""} {
+		s, i := newSafe(), newISP()
+		i.terms.Access.Pool = pool
+		k := newKit(t, s, append(i.begin(s, "127.0.0.1", "amina", "pw"), i.paid(noon)...)...)
+		k.apply(events.SubscriptionAddressesAssigned{
+			SubscriptionID: i.subscription, StaticIP: personal.Of("100.64.0.9"),
+		}, events.WalledGardenEntered{DunningSubject: events.DunningSubject{
+			SubscriptionID: i.subscription, OrgID: i.org, SubscriberID: i.subscriber,
+		}})
+		answer, _ := k.accepted(request("amina", "pw"))
+		if mikrotik(answer, 19) != "walled-garden" || rfc2865.FramedIPAddress_Get(answer) != nil ||
+			rfc2869.FramedPool_GetString(answer) != pool {
+			t.Errorf("with pool %q: %v", pool, answer.Attributes)
 		}
 	}
 }

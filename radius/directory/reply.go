@@ -37,15 +37,15 @@ func (d *Directory) attributes(s *service, access entitlement.Access, rate strin
 		a = a.MikroTik(mikrotikRateLimit, rate)
 	}
 	if access == entitlement.WalledGarden {
-		a = a.MikroTik(mikrotikAddressList, GardenList)
+		// An address of its own for each session, since a list has an address once: the entry would go with the first
+		// of two sessions. No IPv6: the rules of the walled garden are for IPv4.
+		a = a.MikroTik(mikrotikAddressList, GardenList).Text(rfc2869.FramedPool_Type, terms.Pool)
+		return a[:len(a):len(a)]
 	}
 	if s.staticIP.IsValid() {
 		a = a.Address(rfc2865.FramedIPAddress_Type, s.staticIP)
 	} else {
 		a = a.Text(rfc2869.FramedPool_Type, terms.Pool)
-	}
-	if access == entitlement.WalledGarden {
-		return a[:len(a):len(a)] // no IPv6: the rules of the walled garden are for IPv4
 	}
 	own := s.staticIPv6.IsValid()
 	link := own && s.staticIPv6.Bits() == linkBits
