@@ -10,7 +10,6 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
 	"github.com/lastmile-isp/lastmile/projections/access/entitlement"
-	"github.com/lastmile-isp/lastmile/radius"
 	"github.com/lastmile-isp/lastmile/radius/directory"
 )
 
@@ -96,9 +95,9 @@ func (c *comparison) granted(s routerplan.ObservedSession, u *unreported, never 
 	switch {
 	case never && s.MAC != "" && !p.Allows(s.MAC):
 		reason = ReasonWrongMAC
-	case never && !p.Names(s.User):
+	case never && !p.Names(shownAs(s)):
 		reason = ReasonChanged
-	case never && byPassword(s) && p.Outlived(c.k.At.Add(-s.Uptime)):
+	case never && p.Outlived(shownAs(s), u.began):
 		reason, u.outlived = ReasonChanged, true
 	case !never && c.k.Ends != nil:
 		reason = c.k.Ends(t)
@@ -116,10 +115,9 @@ func (c *comparison) granted(s routerplan.ObservedSession, u *unreported, never 
 	return false
 }
 
-// byPassword reports whether a session was let in by a password. A hotspot signs in a device that it knows by its MAC.
-func byPassword(s routerplan.ObservedSession) bool {
-	_, mac := radius.ParseMAC([]byte(s.User))
-	return !mac
+// shownAs is a row of a router as the directory of sign-ins takes it.
+func shownAs(s routerplan.ObservedSession) directory.Shown {
+	return directory.Shown{Username: s.User, MAC: s.MAC, Hotspot: s.Hotspot}
 }
 
 // outdated adds a session that has to end although its access and speed are right, and that enforcement does not end.

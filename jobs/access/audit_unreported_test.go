@@ -297,11 +297,12 @@ func TestCompare_ASessionFromBeforeThePasswordWasChangedHasToEnd(t *testing.T) {
 		"about then":             {"amina", 30 * time.Minute, true, false},
 		"after":                  {"amina", 20 * time.Minute, true, false},
 		"by its MAC":             {mac, 32 * time.Minute, true, false},
+		"called by another MAC":  {"0200.0000.00aa", 32 * time.Minute, true, true},
 		"compared as it is told": {"amina", 32 * time.Minute, false, false},
 	} {
 		town := silentTown(true, c.never)
 		subscription := town.names["amina"]
-		town.names[mac] = subscription
+		town.names[c.user] = subscription
 		p := town.present[subscription]
 		p.Renewed = noon.Add(-30 * time.Minute)
 		town.present[subscription] = p
@@ -312,9 +313,18 @@ func TestCompare_ASessionFromBeforeThePasswordWasChangedHasToEnd(t *testing.T) {
 			t.Errorf("%s: %+v", name, got)
 		}
 		town.known.Heard.Refused = &noon
-		if got := accessjobs.Compare(town.shown, town.known); len(got) != 1 || got[0].ByHand() == "" {
-			t.Errorf("%s, and could not come back: %+v", name, got)
+		if got := accessjobs.Compare(town.shown, town.known); len(got) != 1 || (got[0].ByHand() == "") != c.ends {
+			t.Errorf("%s, and nobody could come back: %+v", name, got)
 		}
+	}
+	town := silentTown(false, true) // by PPP every name has a password
+	town.names[mac] = town.names["amina"]
+	p := town.present[town.names[mac]]
+	p.Renewed = noon.Add(-30 * time.Minute)
+	town.present[town.names[mac]] = p
+	town.shown.Sessions[0].User, town.shown.Sessions[0].MAC, town.shown.Sessions[0].Uptime = mac, mac, time.Hour
+	if got := accessjobs.Compare(town.shown, town.known); len(got) != 1 || !got[0].Let() {
+		t.Errorf("by PPP, called by its MAC: %+v", got)
 	}
 }
 

@@ -68,7 +68,7 @@ func (b comeback) staysOff(hotspot bool, server string, silent time.Time) string
 // staysOff is comeback.staysOff of a session that the router shows; "" too where nobody has anything to come back to.
 func (c *comparison) staysOff(s routerplan.ObservedSession, u *unreported) string {
 	_, holder := c.k.Holder(s)
-	if !c.owed(u.session.SubscriptionID) && (holder.IsZero() || !c.owed(holder)) {
+	if !c.owed(u.session.SubscriptionID, s, u) && (holder.IsZero() || !c.owed(holder, s, u)) {
 		return ""
 	}
 	last := u.session.UpdatedAt
@@ -95,9 +95,15 @@ func reached(o routerplan.Observed, k Known) routerplan.Observed {
 	return o
 }
 
-// owed reports whether a subscription is entitled to more than the walled garden.
-func (c *comparison) owed(s id.Subscription) bool {
-	return c.k.Present(s).Grant.Access >= entitlement.Throttled
+// owed is owed of a session that the router shows.
+func (c *comparison) owed(of id.Subscription, s routerplan.ObservedSession, u *unreported) bool {
+	return owed(c.k.Present(of), shownAs(s), u.began)
+}
+
+// owed reports whether who has a session has to be able to come back: the subscription is entitled to more than the
+// walled garden, and he may use it still, by his device and his login.
+func owed(p directory.Present, s directory.Shown, began time.Time) bool {
+	return p.Grant.Access >= entitlement.Throttled && p.Admits(s, began)
 }
 
 // letIn is when the platform let in the last session that the router shows.
@@ -138,13 +144,13 @@ func (e *Enforcer) comesBack(ctx context.Context, s telemetry.Session) error {
 	return nil
 }
 
-// owed reports whether the customer of a session, or who has its login now, is entitled to more than the walled garden.
+// owed is owed of the customer of a session, or of who has its login now.
 func (e *Enforcer) owed(s telemetry.Session, at time.Time) bool {
 	entitled := e.Entitled.Directory
 	shown := directory.Shown{Username: s.Username, MAC: s.MAC, Hotspot: s.Service == "hotspot"}
 	_, holder := entitled.Named(s.OrgID, shown, at)
-	return entitled.Present(s.SubscriptionID, at).Grant.Access >= entitlement.Throttled ||
-		entitled.Present(holder, at).Grant.Access >= entitlement.Throttled
+	return owed(entitled.Present(s.SubscriptionID, at), shown, s.StartedAt) ||
+		owed(entitled.Present(holder, at), shown, s.StartedAt)
 }
 
 // comebacks remembers for a moment what was asked of routers, so that many sessions of one are one question. The zero

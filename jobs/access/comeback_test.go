@@ -9,6 +9,7 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
 	"github.com/lastmile-isp/lastmile/jobs/access"
 	"github.com/lastmile-isp/lastmile/projections/access/entitlement"
@@ -241,4 +242,54 @@ func TestCompare_AServerOfPPPoEHasTheClientOfItsService(t *testing.T) {
 			t.Errorf("ours serves %s: %+v", server, got)
 		}
 	}
+}
+
+// TestEnforce_WhoMayNotUseTheLoginIsEndedWhereSignInsAreInDoubt: he could come back to no router, by his device, by a
+// former name or by a former password.
+func TestEnforce_WhoMayNotUseTheLoginIsEndedWhereSignInsAreInDoubt(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(k *kit) events.Event{
+		accessjobs.ReasonWrongMAC: func(k *kit) events.Event {
+			return events.SubscriptionAddressesAssigned{
+				SubscriptionID: k.subscription, MACAddresses: texts("AA:BB:CC:00:99:99"),
+			}
+		},
+		"another name": func(k *kit) events.Event {
+			return events.SubscriptionCredentialsSet{
+				SubscriptionID: k.subscription, Username: personal.Of("wanjiru"),
+			}
+		},
+		"another password": func(k *kit) events.Event {
+			return events.SubscriptionCredentialsSet{
+				SubscriptionID: k.subscription, Username: personal.Of("amina"), PasswordRef: k.safe.put("next"),
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := newKit(t)
+			s := k.online()
+			k.menus.deaf = true
+			k.clock.Advance(10 * time.Minute)
+			k.apply(change(k))
+			if name == "another password" {
+				k.renewed()
+			}
+			if err := k.enforce(); k.session(s).EndedAt == nil {
+				t.Errorf("goes on: %v", err)
+			}
+		})
+	}
+}
+
+// renewed waits until the vault has given the customer's next password.
+func (k *kit) renewed() {
+	k.t.Helper()
+	for range 10_000 {
+		if !k.dir.Present(k.subscription, k.clock.Now()).Renewed.IsZero() {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+	k.t.Fatal("the vault has not given the next password")
 }

@@ -40,17 +40,27 @@ type Present struct {
 	macs      []radius.MAC
 }
 
-// Outlived reports whether a session that began at an instant, by a name and a password, was let in by a password that
-// no longer is the subscription's. It is false where that is not sure.
-func (p Present) Outlived(began time.Time) bool { return began.Add(knownWithin).Before(p.Renewed) }
+// Admits reports whether who has a session that began at an instant could sign in so again: by its name, device and
+// password. It is true where that is not sure.
+func (p Present) Admits(s Shown, began time.Time) bool {
+	return p.Names(s) && (s.MAC == "" || p.Allows(s.MAC)) && !p.Outlived(s, began)
+}
 
-// Names reports whether a sign-in with a name is one of the subscription: its username, or one of its devices.
-func (p Present) Names(username string) bool {
-	if p.username == "" || p.username == username {
+// Outlived reports whether a session that began at an instant was let in by a password that no longer is the
+// subscription's. It is false where that is not sure. A hotspot that signs in a device by its MAC asks for no password.
+func (p Present) Outlived(s Shown, began time.Time) bool {
+	_, byMAC := s.byMAC()
+	return !byMAC && began.Add(knownWithin).Before(p.Renewed)
+}
+
+// Names reports whether the name of a session is one of the subscription: its username, or at a hotspot the MAC of one
+// of its devices.
+func (p Present) Names(s Shown) bool {
+	if p.username == "" || p.username == s.Username {
 		return true
 	}
-	mac, ok := radius.ParseMAC([]byte(username))
-	return ok && slices.Contains(p.macs, mac)
+	mac, byMAC := s.byMAC()
+	return byMAC && slices.Contains(p.macs, mac)
 }
 
 // Allows reports whether the subscription may be used by a device; an unreadable MAC only where any device may.

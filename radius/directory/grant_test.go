@@ -11,6 +11,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/projections/access/entitlement"
+	"github.com/lastmile-isp/lastmile/radius/directory"
 )
 
 func TestGrant_ASessionKeepsWhatItsAcceptGaveWhateverIsTrueLater(t *testing.T) {
@@ -89,8 +90,17 @@ func TestPresent_OutlivedIsASessionFromBeforeTheLastPassword(t *testing.T) {
 	}
 	is := func(what string, began, at time.Duration, want bool) {
 		t.Helper()
-		if got := k.dir.Present(i.subscription, noon.Add(at)).Outlived(noon.Add(began)); got != want {
-			t.Errorf("%s: %v", what, got)
+		p := k.dir.Present(i.subscription, noon.Add(at))
+		const mac = "02:00:00:00:00:01"
+		for shown, byPassword := range map[directory.Shown]bool{
+			{Username: "wanjiru", MAC: mac}: true, {Username: "wanjiru", MAC: mac, Hotspot: true}: true,
+			{Username: "02-00-00-00-00-01", MAC: mac}:                true,
+			{Username: "02-00-00-00-00-02", MAC: mac, Hotspot: true}: true,
+			{Username: "02-00-00-00-00-01", MAC: mac, Hotspot: true}: false,
+		} {
+			if got := p.Outlived(shown, noon.Add(began)); got != (want && byPassword) {
+				t.Errorf("%s, %+v: %v", what, shown, got)
+			}
 		}
 	}
 	counts("amina", "pw")

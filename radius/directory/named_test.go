@@ -100,9 +100,20 @@ func TestNamed_FindsWhoHadANameOrADevice(t *testing.T) {
 		online("amina"): false, online("amina2"): true, device(equipment): true, device(laptop): false,
 	} {
 		k.owns(v.org, one, v.subscription)
-		if got := k.dir.Present(v.subscription, noon).Names(one.Username); got != names {
+		p := k.dir.Present(v.subscription, noon)
+		if got := p.Names(one); got != names {
 			t.Errorf("%+v is a present name: %v", one, got)
 		}
+		if got := p.Admits(one, noon); got != (names && p.Allows(one.MAC)) {
+			t.Errorf("%+v could sign in again: %v", one, got)
+		}
+	}
+	p := k.dir.Present(v.subscription, noon)
+	if line := (directory.Shown{Username: equipment, MAC: equipment}); p.Names(line) || p.Admits(line, noon) {
+		t.Error("a device is a name by PPP")
+	}
+	if !p.Admits(directory.Shown{Username: "amina2", MAC: equipment}, noon) {
+		t.Error("the own device could not sign in again")
 	}
 	k.apply(events.SubscriberBlocked{SubscriberID: v.subscriber})
 	if p := k.dir.Present(v.subscription, noon); p.Grant.Access != entitlement.None {
