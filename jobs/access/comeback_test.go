@@ -143,6 +143,7 @@ func TestEnforce_WhoHasPaidIsNotEndedWhereSignInsAreDropped(t *testing.T) {
 	step := func(when string, ended bool) {
 		t.Helper()
 		k.clock.Advance(10 * time.Minute)
+		k.idle()
 		was := k.session(s) // after the reports
 		err := k.enforce()
 		if now := k.session(s); (now.EndedAt != nil) != ended || !was.UpdatedAt.After(s.StartedAt) {
