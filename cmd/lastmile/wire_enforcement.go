@@ -31,7 +31,7 @@ func (a *App) newEnforcer(p *radiusParts) *accessjobs.Enforcer {
 		Breakers: a.breakers, Locks: a.storage.db, Secrets: a.storage.vault.Secrets,
 		Queue: a.engines.jobs, Clock: a.clock,
 		Outcomes: accessjobs.NewOutcomes(a.metrics), Logger: a.logger, Anywhere: !a.cfg.Production(),
-		Step: a.betweenSteps, Unreported: accessviews.DifferencesQuery{Views: a.engines.views}.Unreported,
+		Step: a.betweenSteps, ShownAt: accessviews.DifferencesQuery{Views: a.engines.views}.ShownAt,
 	}
 }
 

@@ -334,7 +334,7 @@ func (a *Auditor) AuditRouter(ctx context.Context, args commands.AuditRouter, ca
 	if err != nil {
 		return err
 	}
-	a.bringUnreported(ctx, s, func(d id.Difference) bool { return s.recorded[d] }, cause)
+	a.bringShown(ctx, s, func(d id.Difference) bool { return s.recorded[d] }, cause)
 	if len(s.doubtful) == 0 {
 		return nil
 	}
@@ -374,7 +374,7 @@ func (a *Auditor) ConfirmAudit(ctx context.Context, args commands.ConfirmAudit, 
 		a.step("recorded")
 	}
 	twice := func(d id.Difference) bool { return slices.Contains(args.Doubtful, d) }
-	if a.bringUnreported(ctx, s, twice, cause) {
+	if a.bringShown(ctx, s, twice, cause) {
 		return a.Queue.Insert(ctx, commands.AuditRouter{DeviceID: args.DeviceID}, id.New[id.Any](),
 			jobs.Cause{OrgID: cause.OrgID, Actor: auditActor}, 0)
 	}

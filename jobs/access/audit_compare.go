@@ -60,7 +60,7 @@ type Found struct {
 
 	login   LocalLogin          // of unknown_session and local_bypass
 	session telemetry.SessionID // of those about a session that is known
-	silent  *unreported         // of those about a session that enforcement does not bring right; nil = of no such
+	shown   *onlyShown          // of those about a session that enforcement does not bring right; nil = of no such
 	owner   id.Subscriber       // whose lock a change takes; also of a voucher
 	code    string              // of the last refusal
 	byHand  string              // what a person has to do, where no repair helps; "" = a repair may
@@ -182,12 +182,12 @@ func (c *comparison) add(f Found, subject string) {
 	}
 }
 
-// addSilent keeps a difference about a session whose reports do not come, or that is beyond the limit because of those.
+// addShown keeps a difference about a session whose reports do not come, or that is beyond the limit because of those.
 // Each one that the auditor has to end is a difference of its own, since enforcement does not, also when a host has
 // several. A customer has one in any case, and more of them as long as there are not too many.
-func (c *comparison) addSilent(f Found, u *unreported) {
+func (c *comparison) addShown(f Found, u *onlyShown) {
 	subject := u.place.String()
-	if f.silent == nil {
+	if f.shown == nil {
 		subject = rightAt(u.place)
 	} else if _, twice := c.found[access.DifferenceID(c.k.Org, c.k.Device, f.Kind, subject)]; twice {
 		subject += " " + cmp.Or(u.session.SessionKey, fmt.Sprint(u.session.IP))
@@ -335,7 +335,7 @@ func (c *comparison) subjectName(s routerplan.ObservedSession) string {
 }
 
 // entitled compares a session of a customer with what its subscription is entitled to, and reports whether it is right.
-func (c *comparison) entitled(s routerplan.ObservedSession, t telemetry.Session, silent *unreported) bool {
+func (c *comparison) entitled(s routerplan.ObservedSession, t telemetry.Session, u *onlyShown) bool {
 	p := c.k.Present(t.SubscriptionID)
 	walled, dynamic := c.o.Walled(s.Address)
 	open := func(kind events.AccessDifferenceKind, expected, actual, byHand string) bool {
@@ -343,18 +343,18 @@ func (c *comparison) entitled(s routerplan.ObservedSession, t telemetry.Session,
 			AccessDifference: events.AccessDifference{
 				Kind: kind, SubscriberID: t.SubscriberID, SubscriptionID: t.SubscriptionID,
 			},
-			Expected: expected, Actual: actual, session: t.ID, byHand: byHand, silent: silent, walled: walled,
+			Expected: expected, Actual: actual, session: t.ID, byHand: byHand, shown: u, walled: walled,
 		}
-		if silent.open {
+		if u.reports {
 			if kind == events.PaidButWalledIn && byHand == "" {
-				f.Actual += c.staysIn(s, silent)
+				f.Actual += c.staysIn(s, u)
 			}
 			c.addOpen(f, t)
 			return false
 		}
-		f.Actual += silent.told
-		f.byHand = cmp.Or(byHand, c.staysOff(s, silent))
-		c.addSilent(f, silent)
+		f.Actual += u.told
+		f.byHand = cmp.Or(byHand, c.staysOff(s, u))
+		c.addShown(f, u)
 		return false
 	}
 	switch given := p.Grant.Access; {
@@ -362,7 +362,7 @@ func (c *comparison) entitled(s routerplan.ObservedSession, t telemetry.Session,
 		return open(events.UnpaidButOnline, "offline: "+string(p.Code), "online", "")
 	case given == entitlement.WalledGarden && !walled && s.Address != "":
 		return open(events.UnpaidButOnline, "walled garden: "+string(p.Code), "online without the walled garden", "")
-	case given != entitlement.WalledGarden && walled && dynamic && silent.open && c.k.AsSignedIn != nil &&
+	case given != entitlement.WalledGarden && walled && dynamic && u.reports && c.k.AsSignedIn != nil &&
 		c.k.AsSignedIn(t):
 		return open(events.PaidButWalledIn, given.String(),
 			"in the walled garden by an entry that is not of the sign-in", walledByOther)

@@ -14,10 +14,10 @@ import (
 
 // reported is a session whose reports come, and tell what it was granted, and not whether the router does so
 // (docs/rules/access-auditor.md#what-reports-do-not-tell).
-func (c *comparison) reported(s routerplan.ObservedSession, t telemetry.Session) *unreported {
-	return &unreported{
+func (c *comparison) reported(s routerplan.ObservedSession, t telemetry.Session) *onlyShown {
+	return &onlyShown{
 		session: t, place: c.placeOf(s, t.SubscriptionID), stamp: c.k.Present(t.SubscriptionID).Grant.Stamp(),
-		began: c.began(s, t), open: true, let: true,
+		began: c.began(s, t), reports: true, let: true,
 	}
 }
 
@@ -25,7 +25,7 @@ func (c *comparison) reported(s routerplan.ObservedSession, t telemetry.Session)
 // (docs/rules/access-auditor.md#what-reports-do-not-tell).
 func (c *comparison) addOpen(f Found, t telemetry.Session) {
 	if f.Kind == events.WrongRate {
-		f.silent = nil
+		f.shown = nil
 	}
 	c.add(f, access.DeviceSubject(t.SubscriptionID, t.MAC))
 }
@@ -38,7 +38,7 @@ func (a *Auditor) rightAtFirst(ctx context.Context, f Found) (bool, error) {
 	if state.Open {
 		found = state.Since
 	}
-	return found.Sub(f.silent.began) > 2*a.Every+secondLook, err
+	return found.Sub(f.shown.began) > 2*a.Every+secondLook, err
 }
 
 // bringOpen brings a session whose reports come to what it is entitled to, on the ways of enforcement. Where the
@@ -70,8 +70,8 @@ func (a *Auditor) bringOpen(
 	if c.asked = asked; asked == nil {
 		c.reason = reasonOf(f, string(a.Entitled.Directory.Present(s.SubscriptionID, a.Clock.Now()).Code))
 	}
-	if !wrong && f.silent != nil { // so that the next session of the device is known to be one that followed
-		c.place = f.silent.place
+	if !wrong && f.shown != nil { // so that the next session of the device is known to be one that followed
+		c.place = f.shown.place
 	}
 	done, err = a.act(ctx, *s, c, cause)
 	return done, err == nil, err
@@ -80,8 +80,8 @@ func (a *Auditor) bringOpen(
 // leavesOpen reports whether nothing is done unasked about a session whose reports come. wrong says that enforcement
 // brings it right.
 func (a *Auditor) leavesOpen(ctx context.Context, f Found, wrong bool) (bool, error) {
-	p := a.Entitled.Directory.Present(f.silent.session.SubscriptionID, a.Clock.Now())
-	if wrong || a.behind(ctx) != "" || p.Grant.Stamp() != f.silent.stamp {
+	p := a.Entitled.Directory.Present(f.shown.session.SubscriptionID, a.Clock.Now())
+	if wrong || a.behind(ctx) != "" || p.Grant.Stamp() != f.shown.stamp {
 		return true, nil
 	}
 	known, err := a.effectOf(ctx, f)

@@ -157,7 +157,7 @@ func wordsOf(err error) string {
 // repair does what the kind of a difference needs.
 func (a *Auditor) repair(ctx context.Context, f Found, meta commands.Meta) (Repaired, error) {
 	switch {
-	case f.silent != nil && !f.silent.open:
+	case f.shown != nil && !f.shown.reports:
 		return a.repairUnreported(ctx, f, meta)
 	case !f.session.IsZero():
 		if err := a.asked(ctx, f, nil, meta); err != nil {

@@ -15,14 +15,14 @@ import (
 
 // seat is one session of a customer that a router shows, and that may stay as far as it is looked at alone.
 type seat struct {
-	*unreported
+	*onlyShown
 
 	shown routerplan.ObservedSession
 	login LocalLogin
 }
 
 // sits takes a session of a customer.
-func (c *comparison) sits(s routerplan.ObservedSession, u *unreported, login LocalLogin) {
+func (c *comparison) sits(s routerplan.ObservedSession, u *onlyShown, login LocalLogin) {
 	of := u.session.SubscriptionID
 	c.rows[of] = append(c.rows[of], seat{u, s, login})
 }
@@ -53,7 +53,7 @@ func (c *comparison) share() {
 		}
 		open, ours := 0, 0
 		for _, one := range list {
-			if one.open {
+			if one.reports {
 				open++
 			}
 		}
@@ -63,11 +63,11 @@ func (c *comparison) share() {
 				ours++
 			}
 			switch beyond := limit > 0 && i >= limit; {
-			case beyond && (!one.open || open <= limit):
-				u := *one.unreported // another difference about the session keeps its own
+			case beyond && (!one.reports || open <= limit):
+				u := *one.onlyShown // another difference about the session keeps its own
 				u.limit, u.let = limit, one.let && !stays
 				c.outdated(one.shown, &u, ReasonSessionLimit, fmt.Sprintf("sessions at a time: %d", limit), beside)
-			case !one.open:
+			case !one.reports:
 				c.unheard(one)
 			}
 		}
@@ -77,18 +77,18 @@ func (c *comparison) share() {
 // unheard adds a session that is right, and that only people can have reported again.
 func (c *comparison) unheard(one seat) {
 	t := one.session
-	c.addSilent(Found{
+	c.addShown(Found{
 		AccessDifference: events.AccessDifference{
 			Kind: events.UnknownSession, SubscriberID: t.SubscriberID, SubscriptionID: t.SubscriptionID,
 		},
 		Expected: "a session that is reported", Actual: "RADIUS let in " + c.named(one.shown) + one.told,
 		login: one.login, byHand: unheard, walled: c.walled(one.shown),
-	}, one.unreported)
+	}, one.onlyShown)
 }
 
 // granted compares what a session without reports was let in with, as far as it is known, and reports whether it would
 // be let in so now. Of one that was never reported only name, device and beginning are known.
-func (c *comparison) granted(s routerplan.ObservedSession, u *unreported, never bool) bool {
+func (c *comparison) granted(s routerplan.ObservedSession, u *onlyShown, never bool) bool {
 	t := u.session
 	p := c.k.Present(t.SubscriptionID)
 	var reason string
@@ -121,7 +121,7 @@ func shownAs(s routerplan.ObservedSession) directory.Shown {
 }
 
 // outdated adds a session that has to end although its access and speed are right, and that enforcement does not end.
-func (c *comparison) outdated(s routerplan.ObservedSession, u *unreported, reason, expected, actual string) {
+func (c *comparison) outdated(s routerplan.ObservedSession, u *onlyShown, reason, expected, actual string) {
 	t, p := u.session, c.k.Present(u.session.SubscriptionID)
 	u.reason = reason
 	if t.Access == "" { // never reported, and access and speed are those that it should have
@@ -131,17 +131,17 @@ func (c *comparison) outdated(s routerplan.ObservedSession, u *unreported, reaso
 	if reason != ReasonSessionLimit { // the customer has others that stay
 		byHand = c.staysOff(s, u)
 	}
-	c.addSilent(Found{
+	c.addShown(Found{
 		AccessDifference: events.AccessDifference{
 			Kind: events.UnknownSession, SubscriberID: t.SubscriberID, SubscriptionID: t.SubscriptionID,
 		},
-		Expected: expected, Actual: "RADIUS let in " + c.named(s) + ", " + actual + u.told, session: t.ID, silent: u,
+		Expected: expected, Actual: "RADIUS let in " + c.named(s) + ", " + actual + u.told, session: t.ID, shown: u,
 		byHand: byHand, walled: c.walled(s),
 	}, u)
 }
 
 // eased reports whether a session may stay by now for what it was not right in: the device, or the number of sessions.
-func (a *Auditor) eased(u *unreported, p directory.Present) bool {
+func (a *Auditor) eased(u *onlyShown, p directory.Present) bool {
 	switch u.reason {
 	case ReasonWrongMAC:
 		return p.Allows(u.session.MAC)

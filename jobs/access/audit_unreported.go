@@ -19,15 +19,15 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/access/entitlement"
 )
 
-// unreported is a session that a router shows by RADIUS, and that enforcement does not bring right: its reports do not
+// onlyShown is a session that a router shows by RADIUS, and that enforcement does not bring right: its reports do not
 // come (docs/rules/access-auditor.md#sessions-without-reports), or they tell nothing of what the router shows
 // (docs/rules/access-auditor.md#what-reports-do-not-tell).
-type unreported struct {
+type onlyShown struct {
 	session telemetry.Session // the one that was reported once, or what the router shows of it
 	place   id.Place          // stands for all sessions of the device with what the customer is entitled to
 	stamp   string            // of what the customer was entitled to when it was compared
 	began   time.Time
-	open    bool   // its reports come
+	reports bool   // its reports come
 	told    string // what people are told about its reports
 	reason  string // why it is ended although access and speed are right; "" = they are not
 	limit   int    // of the customer's sessions when it was compared
@@ -46,7 +46,7 @@ func (c *comparison) unreported(s routerplan.ObservedSession, login LocalLogin) 
 		c.ofNobody(s, "RADIUS, but not this one, let in "+c.named(s), login)
 		return
 	}
-	u, never := &unreported{told: ", and no session of it was reported"}, t == nil
+	u, never := &onlyShown{told: ", and no session of it was reported"}, t == nil
 	if never {
 		t = c.shown(s)
 		if t.SubscriptionID.IsZero() {
@@ -143,25 +143,25 @@ func (a *Auditor) knowSilent(ctx context.Context, o routerplan.Observed, k *Know
 	return err
 }
 
-// bringUnreported brings right, unasked, what was seen twice of sessions that enforcement does not bring right. What
+// bringShown brings right, unasked, what was seen twice of sessions that enforcement does not bring right. What
 // fails is tried at the next look.
-func (a *Auditor) bringUnreported(
+func (a *Auditor) bringShown(
 	ctx context.Context, s seen, is func(id.Difference) bool, cause jobs.Cause,
 ) (changed bool) {
 	for difference, f := range s.found {
-		if f.silent == nil || !f.silent.let || f.byHand != "" || f.rests || !is(difference) ||
-			a.pauses.rests(f.silent.session.ID, a.paced()) {
+		if f.shown == nil || !f.shown.let || f.byHand != "" || f.rests || !is(difference) ||
+			a.pauses.rests(f.shown.session.ID, a.paced()) {
 			continue
 		}
 		end := a.endUnreported
-		if f.silent.open {
+		if f.shown.reports {
 			end = a.bringOpen
 		}
 		_, did, err := end(ctx, f, nil, cause)
 		changed = changed || did
 		switch {
 		case errors.Is(err, errRefused):
-			a.pauses.refused(f.silent.session.ID, a.paced())
+			a.pauses.refused(f.shown.session.ID, a.paced())
 		case errors.Is(err, errUnreachable), errors.Is(err, errIncomplete), ctx.Err() != nil:
 			return changed
 		case err != nil:
@@ -179,7 +179,7 @@ func (a *Auditor) bringUnreported(
 func (a *Auditor) endUnreported(
 	ctx context.Context, f Found, asked *commands.Meta, cause jobs.Cause,
 ) (done result, did bool, err error) {
-	u := f.silent
+	u := f.shown
 	lock, err := a.Locks.Lock(ctx, lockName(u.session.SubscriberID))
 	if err != nil {
 		return result{}, false, err
@@ -213,7 +213,7 @@ func reasonOf(f Found, code string) string {
 	if f.Kind == events.WrongRate {
 		return ReasonRate
 	}
-	return cmp.Or(f.silent.reason, code, ReasonAuditor)
+	return cmp.Or(f.shown.reason, code, ReasonAuditor)
 }
 
 // heard reports whether a session without reports has one that is open by now.

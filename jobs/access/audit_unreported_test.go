@@ -266,7 +266,7 @@ func TestEnforce_ALostSessionHasItsRouterLookedAt(t *testing.T) {
 	}
 	k.block(false)
 	other := newKit(t)
-	other.Unreported = func(_ context.Context, org id.Organization, who id.Subscriber) ([]id.Device, error) {
+	other.ShownAt = func(_ context.Context, org id.Organization, who id.Subscriber) ([]id.Device, error) {
 		if org != other.org || who != other.subscriber {
 			t.Errorf("asked about %s of %s", who, org)
 		}

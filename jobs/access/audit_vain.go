@@ -47,16 +47,16 @@ type effect struct {
 // orByHand leaves a difference to people when ending the session was in vain. Who has more than is paid is ended by the
 // button in any case.
 func (a *Auditor) orByHand(ctx context.Context, f Found) (Found, error) {
-	if f.silent == nil || f.byHand != "" {
+	if f.shown == nil || f.byHand != "" {
 		return f, nil
 	}
 	known, err := a.effectOf(ctx, f)
 	f.rests = known.rests
 	switch {
 	case !known.vain || f.Kind == events.UnpaidButOnline:
-	case f.silent.reason == ReasonSessionLimit:
+	case f.shown.reason == ReasonSessionLimit:
 		f.byHand = endedInTurns
-	case f.silent.outlived:
+	case f.shown.outlived:
 		f.byHand = endedAndOld
 	default:
 		f.byHand = endedInVain
@@ -70,7 +70,7 @@ func (a *Auditor) orByHand(ctx context.Context, f Found) (Found, error) {
 // devices take the places of each other, or the router does not tell when sessions began. It is never in vain to end
 // who may not be online.
 func (a *Auditor) effectOf(ctx context.Context, f Found) (effect, error) {
-	u, at := f.silent, a.Clock.Now()
+	u, at := f.shown, a.Clock.Now()
 	limit := u.reason == ReasonSessionLimit
 	given := a.Entitled.Directory.Present(u.session.SubscriptionID, at).Grant.Access
 	if given == entitlement.None || f.Kind == events.UnknownSession && !limit && !u.outlived {
@@ -107,10 +107,10 @@ func rightAt(place id.Place) string { return "right " + place.String() }
 // rightSince reports whether a session of the same device was seen as it should be after an instant: the difference
 // that says so was opened then. One whose reports come has no such difference.
 func (a *Auditor) rightSince(ctx context.Context, f Found, since time.Time) (bool, error) {
-	if f.silent.open {
+	if f.shown.reports {
 		return a.rightAtFirst(ctx, f)
 	}
-	difference := access.DifferenceID(f.OrgID, f.DeviceID, events.UnknownSession, rightAt(f.silent.place))
+	difference := access.DifferenceID(f.OrgID, f.DeviceID, events.UnknownSession, rightAt(f.shown.place))
 	state, _, err := bus.LoadUnchecked[access.Difference](ctx, a.Bus, difference)
 	return state.Since.After(since), err
 }

@@ -66,20 +66,20 @@ func (b comeback) staysOff(hotspot bool, server string, silent time.Time) string
 }
 
 // staysOff is comeback.staysOff of a session that the router shows; "" too where nobody has anything to come back to.
-func (c *comparison) staysOff(s routerplan.ObservedSession, u *unreported) string {
+func (c *comparison) staysOff(s routerplan.ObservedSession, u *onlyShown) string {
 	_, holder := c.k.Holder(s)
 	if !c.owed(u.session.SubscriptionID, s, u) && (holder.IsZero() || !c.owed(holder, s, u)) {
 		return ""
 	}
 	last := u.session.UpdatedAt
-	if u.open {
+	if u.reports {
 		last = time.Time{}
 	}
 	return comeback{c.o.SignIns, c.k.Heard, c.letIn()}.staysOff(s.Hotspot, cmp.Or(s.Server, u.session.Called), last)
 }
 
 // staysIn is staysOff as it ends a sentence about a session that goes on therefore.
-func (c *comparison) staysIn(s routerplan.ObservedSession, u *unreported) string {
+func (c *comparison) staysIn(s routerplan.ObservedSession, u *onlyShown) string {
 	if why := c.staysOff(s, u); why != "" {
 		return ", and is not ended. " + why
 	}
@@ -96,7 +96,7 @@ func reached(o routerplan.Observed, k Known) routerplan.Observed {
 }
 
 // owed is owed of a session that the router shows.
-func (c *comparison) owed(of id.Subscription, s routerplan.ObservedSession, u *unreported) bool {
+func (c *comparison) owed(of id.Subscription, s routerplan.ObservedSession, u *onlyShown) bool {
 	return owed(c.k.Present(of), shownAs(s), u.began)
 }
 

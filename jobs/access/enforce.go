@@ -196,8 +196,8 @@ func (e *Enforcer) lookForLost(ctx context.Context, subscriber id.Subscriber, ca
 		return err
 	}
 	var routers []id.Device
-	if e.Unreported != nil {
-		if routers, err = e.Unreported(ctx, cause.OrgID, subscriber); err != nil {
+	if e.ShownAt != nil {
+		if routers, err = e.ShownAt(ctx, cause.OrgID, subscriber); err != nil {
 			return err
 		}
 	}

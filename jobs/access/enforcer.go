@@ -74,8 +74,8 @@ type Enforcer struct {
 	Clock    clock.Clock
 	Outcomes *prometheus.CounterVec // NewOutcomes; nil counts nothing
 	Logger   *slog.Logger
-	// Unreported lists the routers at which a subscriber has a session without reports; nil = none is known.
-	Unreported func(ctx context.Context, org id.Organization, subscriber id.Subscriber) ([]id.Device, error)
+	// ShownAt lists the routers that show a session of a subscriber which enforcement may not see; nil = none is known.
+	ShownAt func(ctx context.Context, org id.Organization, subscriber id.Subscriber) ([]id.Device, error)
 	// Anywhere allows requests to every address, such as simulated routers on this machine; for use outside production.
 	Anywhere bool
 	// Step is called between two steps; tests end the program there. nil = nobody.

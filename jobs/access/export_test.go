@@ -30,7 +30,7 @@ func FewForTest(o routerplan.Observed, k Known, recorded []accessviews.Differenc
 func (f Found) ByHand() string { return f.byHand }
 
 // Let reports whether a difference is of a session whose reports do not come, and which may be ended unasked.
-func (f Found) Let() bool { return f.silent != nil && f.silent.let }
+func (f Found) Let() bool { return f.shown != nil && f.shown.let }
 
 // compared is a comparison of a router at this moment, which knows the entitlements alone.
 func (a *Auditor) compared(s telemetry.Session) *comparison {
@@ -46,9 +46,9 @@ func (a *Auditor) BringOpenForTest(ctx context.Context, s telemetry.Session, cau
 	f := Found{
 		AccessDifference: events.AccessDifference{OrgID: s.OrgID, DeviceID: s.DeviceID, Kind: events.UnpaidButOnline},
 		session:          s.ID, owner: s.SubscriberID,
-		silent: a.compared(s).reported(routerplan.ObservedSession{MAC: s.MAC}, s),
+		shown: a.compared(s).reported(routerplan.ObservedSession{MAC: s.MAC}, s),
 	}
-	f.DifferenceID = access.DifferenceID(s.OrgID, s.DeviceID, f.Kind, f.silent.place.String())
+	f.DifferenceID = access.DifferenceID(s.OrgID, s.DeviceID, f.Kind, f.shown.place.String())
 	_, did, err := a.bringOpen(ctx, f, nil, cause)
 	return did, err
 }

@@ -87,8 +87,8 @@ var withSession = []string{
 	string(events.WrongRate),
 }
 
-// Unreported lists the routers that show a session of a subscriber which may not be reported to us.
-func (q DifferencesQuery) Unreported(
+// ShownAt lists the routers that show a session of a subscriber which may not be reported to us.
+func (q DifferencesQuery) ShownAt(
 	ctx context.Context, org id.Organization, subscriber id.Subscriber,
 ) ([]id.Device, error) {
 	var devices []id.Device

@@ -117,8 +117,8 @@ func TestDifferencesQuery_FiltersByRouterCustomerAndKind(t *testing.T) {
 	}
 }
 
-// TestDifferencesQuery_UnreportedHasEachKindThatASessionWithoutReportsCanHave, at other routers than the rest.
-func TestDifferencesQuery_UnreportedHasEachKindThatASessionWithoutReportsCanHave(t *testing.T) {
+// TestDifferencesQuery_ShownAtHasEachKindThatASessionWithoutReportsCanHave, at other routers than the rest.
+func TestDifferencesQuery_ShownAtHasEachKindThatASessionWithoutReportsCanHave(t *testing.T) {
 	t.Parallel()
 	acme, amina := id.New[id.Organization](), id.New[id.Subscriber]()
 	log := feedtest.New()
@@ -137,7 +137,7 @@ func TestDifferencesQuery_UnreportedHasEachKindThatASessionWithoutReportsCanHave
 		}
 	}
 	q := differences(t, log)
-	got, err := q.Unreported(t.Context(), acme, amina)
+	got, err := q.ShownAt(t.Context(), acme, amina)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +151,7 @@ func TestDifferencesQuery_UnreportedHasEachKindThatASessionWithoutReportsCanHave
 		len(list) != 0 {
 		t.Errorf("elsewhere %v, %v", list, err)
 	}
-	if others, err := q.Unreported(t.Context(), id.New[id.Organization](), amina); err != nil || len(others) > 0 {
+	if others, err := q.ShownAt(t.Context(), id.New[id.Organization](), amina); err != nil || len(others) > 0 {
 		t.Errorf("another organization has %v, %v", others, err)
 	}
 }

@@ -32,8 +32,8 @@ type shownCase struct {
 	want     accesscases.Observed
 }
 
-// TestUnreported_WhoIsSeenAtARouterIsNotOffline: each service by its own differences; what reports tell counts first.
-func TestUnreported_WhoIsSeenAtARouterIsNotOffline(t *testing.T) {
+// TestShown_WhoIsSeenAtARouterIsNotOffline: each service by its own differences; what reports tell counts first.
+func TestShown_WhoIsSeenAtARouterIsNotOffline(t *testing.T) {
 	t.Parallel()
 	who := subscribersviews.SubscriberRow{ID: id.New[id.Subscriber](), OrgID: id.New[id.Organization]()}
 	line, other := id.New[id.Subscription](), id.New[id.Subscription]()
@@ -58,9 +58,9 @@ func TestUnreported_WhoIsSeenAtARouterIsNotOffline(t *testing.T) {
 	}
 }
 
-// TestUnreported_ADifferenceTellsAsMuchAsTheLatestLookAtItsRouter: an open difference shows the router as it was seen
+// TestShown_ADifferenceTellsAsMuchAsTheLatestLookAtItsRouter: an open difference shows the router as it was seen
 // last, which can be long ago, and sessions that were reported.
-func TestUnreported_ADifferenceTellsAsMuchAsTheLatestLookAtItsRouter(t *testing.T) {
+func TestShown_ADifferenceTellsAsMuchAsTheLatestLookAtItsRouter(t *testing.T) {
 	t.Parallel()
 	who := subscribersviews.SubscriberRow{ID: id.New[id.Subscriber](), OrgID: id.New[id.Organization]()}
 	line := id.New[id.Subscription]()
