@@ -28,6 +28,7 @@ func lives(org id.Organization) []life {
 	return []life{
 		deviceLife(org), serviceLife(org), planLife(org), runLife(org), accountLife(org), seriesLife(org),
 		subscriptionLife(org), dunningLife(org), usageLife(org), differenceLife(org),
+		enforcementLife(org),
 	}
 }
 
@@ -74,6 +75,19 @@ func differenceLife(org id.Organization) life {
 		return commands.OpenDifference{
 			Difference: cable, Expected: "a port of 1000000 kbit/s", Actual: personal.Of("100000 kbit/s"),
 		}
+	}
+}
+
+// enforcementLife announces the ends of sessions of one place, each of which is another one.
+func enforcementLife(org id.Organization) life {
+	place := events.EnforcedSession{
+		SessionID: id.New[id.Online](), OrgID: org, SubscriberID: id.New[id.Subscriber](),
+		SubscriptionID: id.New[id.Subscription](), DeviceID: id.New[id.Device](),
+	}
+	return func(int) commands.Command {
+		return commands.AnnounceSessionChange{Session: place, Step: events.EnforcementStep{
+			Action: events.EndOnline, Shown: id.New[id.Online](),
+		}}
 	}
 }
 
