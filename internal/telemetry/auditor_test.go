@@ -88,17 +88,43 @@ func TestUnserved_WhoseLastTryWasRefusedAndWhoHasHadNoSessionSince(t *testing.T)
 					t.Fatal(err)
 				}
 			}
-			since := noon.AddDate(0, 0, -7)
-			got, err := k.Unserved(t.Context(), k.device, since)
+			since, now := noon.AddDate(0, 0, -7), noon.AddDate(0, 0, 1)
+			got, err := k.Unserved(t.Context(), k.device, since, now)
 			if err != nil || story.want == "" && len(got) > 0 ||
 				story.want != "" && (len(got) != 1 || got[0].Code != story.want ||
 					!got[0].FirstAt.Equal(noon.Add(story.began))) {
 				t.Errorf("%+v, %v, want %q since %v after noon", got, err, story.want, story.began)
 			}
-			if elsewhere, err := k.Unserved(t.Context(), id.New[id.Device](), since); err != nil || len(elsewhere) > 0 {
+			elsewhere, err := k.Unserved(t.Context(), id.New[id.Device](), since, now)
+			if err != nil || len(elsewhere) > 0 {
 				t.Errorf("at another router %+v, %v", elsewhere, err)
 			}
 		})
+	}
+}
+
+// TestUnserved_WhatIsStillToComeIsFromWhenTheClockWasAhead: neither such a refusal counts, nor such a session.
+func TestUnserved_WhatIsStillToComeIsFromWhenTheClockWasAhead(t *testing.T) {
+	t.Parallel()
+	for what, c := range map[string]struct {
+		refused, online time.Duration // since noon
+		unserved        bool
+	}{
+		"refused then, and let in since": {refused: 3 * time.Hour, online: 0},
+		"online then, and refused since": {refused: 10 * time.Minute, online: 3 * time.Hour, unserved: true},
+	} {
+		k := open(t)
+		r := k.refused("wrong_mac", noon.Add(c.refused), 1)
+		if err := k.SaveRefusals(t.Context(), []telemetry.Refusal{r}); err != nil {
+			t.Fatal(err)
+		}
+		begins, ends := k.at(telemetry.Start, 0, 0, 0), k.at(telemetry.Stop, time.Minute, 5, 5)
+		begins.At, ends.At = begins.At.Add(c.online), ends.At.Add(c.online)
+		k.commitAt(t, ends.At, k.directory(), []telemetry.Report{begins, ends})
+		got, err := k.Unserved(t.Context(), k.device, noon.AddDate(0, 0, -7), noon.Add(20*time.Minute))
+		if err != nil || (len(got) == 1) != c.unserved {
+			t.Errorf("%s: %+v, %v", what, got, err)
+		}
 	}
 }
 

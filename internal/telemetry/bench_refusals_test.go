@@ -29,7 +29,7 @@ func BenchmarkRefusals(b *testing.B) {
 	k.fillRefusals(b, rows, customers)
 	since := noon.AddDate(0, 0, -7)
 	k.compare(b, "unserved", func(n int) (int, error) {
-		list, err := k.Unserved(b.Context(), numberedID[id.Device](n%routers), since)
+		list, err := k.Unserved(b.Context(), numberedID[id.Device](n%routers), since, noon.AddDate(0, 0, 7))
 		return len(list), err
 	}, func(n int) (int, error) {
 		found, err := k.db.Owner.Query(b.Context(), strings.ReplaceAll(`select distinct on (subscription_id) *

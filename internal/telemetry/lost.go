@@ -31,27 +31,37 @@ const servedSQL = `select ` + columns + ` from {schema}.sessions x where x.devic
 				where ended_at >= $3 and ended_at <= $4 and device_id = $1 and end_reason = 'admin_reset')
 		order by x.started_at, x.id`
 
+// Slack is how much later than the present an instant may be. One that is later is from when a clock was ahead.
+const Slack = time.Minute
+
 // heardSQL asks for refusals of some codes, and of sign-ins that are not proven, then for open sessions: the newest
 // report, and the beginning of the newest one that was let in here.
-const heardSQL = `select r.refused, r.began, r.unproven, x.reported, x.let_in
+const heardSQL = `select r.refused, r.began, r.unproven, r.unproven_began, x.reported, x.let_in
 	from (select max(r.at) filter (where r.code = any($3)) as refused,
 			min(r.first_at) filter (where r.code = any($3)) as began,
-			max(r.at) filter (where r.code = 'unproven') as unproven
+			max(r.at) filter (where r.code = 'unproven') as unproven,
+			min(r.first_at) filter (where r.code = 'unproven') as unproven_began
 		from {schema}.refusals r where r.device_id = $1 and r.at between $2 and $4) r,
-		(select max(x.updated_at) as reported,
-			max(x.started_at) filter (where x.subscription_id is not null and x.stamp <> '') as let_in
+		(select max(x.updated_at) filter (where x.updated_at <= $4) as reported,
+			max(x.started_at) filter (where x.started_at <= $4 and x.subscription_id is not null and x.stamp <> '')
+				as let_in
 		from {schema}.sessions x where x.device_id = $1 and x.ended_at is null) x`
 
-// reportsWithin is how soon after a report of a router the next one comes, where its reports go on.
-const reportsWithin = 6 * time.Minute
+const (
+	// reportsWithin is how soon after a report of a router the next one comes, where its reports go on.
+	reportsWithin = 6 * time.Minute
+	// signInsWithin is how soon after a sign-in at a router another one comes, where they are let in.
+	signInsWithin = time.Hour
+)
 
 // Heard tells when a router was heard last. Instants are nil where it was not.
 type Heard struct {
-	Refused  *time.Time // the newest refusal with one of some codes
-	Began    *time.Time // the first one of those of the same days; nil = Refused
-	Unproven *time.Time // the newest sign-in that was dropped as not proven
-	Reported *time.Time // the newest report of an open session
-	LetIn    *time.Time // the newest open session that was let in here began
+	Refused       *time.Time // the newest refusal with one of some codes
+	Began         *time.Time // the first one of those of the same days; nil = Refused
+	Unproven      *time.Time // the newest sign-in that was dropped as not proven
+	UnprovenBegan *time.Time // the first one of those of the same days; nil = Unproven
+	Reported      *time.Time // the newest report of an open session
+	LetIn         *time.Time // the newest open session that was let in here began
 }
 
 // Doubtful reports whether a router was refused, and nothing tells that it was not for its secret: no report since, and
@@ -70,9 +80,14 @@ func (h Heard) Doubtful(letIn time.Time) bool {
 }
 
 // Dropped reports whether sign-ins of a router were dropped as not proven, and none was let in since, nor at an
-// instant. Reports tell nothing about that: they need no Message-Authenticator.
+// instant. Reports tell nothing about that: they need no Message-Authenticator. Packets from before the newest sign-in
+// that was let in, which go on beside sign-ins, are of something else at the router's address.
 func (h Heard) Dropped(letIn time.Time) bool {
-	return h.Unproven != nil && h.Unproven.After(h.lastLetIn(letIn))
+	last := h.lastLetIn(letIn)
+	if h.Unproven == nil || !h.Unproven.After(last) {
+		return false
+	}
+	return h.UnprovenBegan == nil || !h.UnprovenBegan.Before(last) || h.Unproven.Sub(last) >= signInsWithin
 }
 
 // lastLetIn is the later one of an instant and the beginning of the newest session that was let in here.
@@ -120,15 +135,15 @@ func (s *Store) sessions(ctx context.Context, sql string, args ...any) ([]Sessio
 	return list, nil
 }
 
-// Heard tells when a router was heard last, among refusals within a while until now. Those of later instants are from
+// Heard tells when a router was heard last, among refusals within a while until now. What has later instants is from
 // when a clock was ahead.
 func (s *Store) Heard(
 	ctx context.Context, device id.Device, codes []string, now time.Time, within time.Duration,
 ) (Heard, error) {
 	var out Heard
-	row := s.db.Owner.QueryRow(ctx, s.text(heardSQL), device.UUID(), now.Add(-within), codes, now.Add(time.Minute))
+	row := s.db.Owner.QueryRow(ctx, s.text(heardSQL), device.UUID(), now.Add(-within), codes, now.Add(Slack))
 	err := row.Scan(
-		&out.Refused, &out.Began, &out.Unproven, &out.Reported, &out.LetIn,
+		&out.Refused, &out.Began, &out.Unproven, &out.UnprovenBegan, &out.Reported, &out.LetIn,
 	)
 	if err != nil {
 		return Heard{}, fmt.Errorf("look when a router was heard: %w", err)

@@ -151,3 +151,69 @@ func TestHeard_ReportsDoNotProveThatSignInsAreProven(t *testing.T) {
 	next("by RADIUS", telemetry.Given{Subscriber: k.subscriber, Subscription: k.subscription, Stamp: "granted"})
 	is("one was let in since", false)
 }
+
+// TestHeard_PacketsThatAreDroppedBesideSignInsAreOfSomethingElse at the router's address. They were before a sign-in
+// that was let in, and go on after it for as long as sign-ins may take to come.
+func TestHeard_PacketsThatAreDroppedBesideSignInsAreOfSomethingElse(t *testing.T) {
+	t.Parallel()
+	at := func(minutes int) *time.Time { return new(noon.Add(time.Duration(minutes) * time.Minute)) }
+	for what, c := range map[string]struct {
+		heard   telemetry.Heard
+		dropped bool
+	}{
+		"nobody signs in":          {telemetry.Heard{Unproven: at(30), UnprovenBegan: at(0)}, true},
+		"since the last sign-in":   {telemetry.Heard{Unproven: at(30), UnprovenBegan: at(10), LetIn: at(5)}, true},
+		"before the last sign-in":  {telemetry.Heard{Unproven: at(4), UnprovenBegan: at(0), LetIn: at(5)}, false},
+		"beside sign-ins":          {telemetry.Heard{Unproven: at(30), UnprovenBegan: at(0), LetIn: at(5)}, false},
+		"sign-ins have stopped":    {telemetry.Heard{Unproven: at(65), UnprovenBegan: at(0), LetIn: at(5)}, true},
+		"one packet since sign-in": {telemetry.Heard{Unproven: at(30), LetIn: at(5)}, true},
+	} {
+		if got := c.heard.Dropped(time.Time{}); got != c.dropped {
+			t.Errorf("%s: %v", what, got)
+		}
+		if shown := c.heard.LetIn; shown != nil {
+			c.heard.LetIn = nil
+			if got := c.heard.Dropped(*shown); got != c.dropped {
+				t.Errorf("%s, as the router shows: %v", what, got)
+			}
+		}
+	}
+}
+
+// TestHeard_ARefusalOfNowCountsAfterTheClockWasAhead by minutes, in the row of one from then.
+func TestHeard_ARefusalOfNowCountsAfterTheClockWasAhead(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	for _, at := range []time.Duration{40 * time.Minute, 5 * time.Minute} {
+		wrong, dropped := k.refused("wrong_secret", noon.Add(at), 1), k.refused("unproven", noon.Add(at), 1)
+		wrong.At, dropped.At = noon.Add(at), noon.Add(at)
+		for _, r := range []telemetry.Refusal{wrong, dropped} {
+			if err := k.SaveRefusals(t.Context(), []telemetry.Refusal{r}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	got, err := k.Heard(t.Context(), k.device, []string{"wrong_secret"}, noon.Add(6*time.Minute), time.Hour)
+	if err != nil || !got.Doubtful(time.Time{}) || !got.Dropped(time.Time{}) {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// TestHeard_ASessionFromWhenTheClockWasAheadProvesNothing until it is reported again.
+func TestHeard_ASessionFromWhenTheClockWasAheadProvesNothing(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	r := k.at(telemetry.Start, 3*time.Hour, 0, 0)
+	r.Online = 0
+	d := k.directory()
+	d.Resolve = func(telemetry.Report) telemetry.Given {
+		return telemetry.Given{Subscriber: k.subscriber, Subscription: k.subscription, Stamp: "granted"}
+	}
+	k.commitAt(t, r.At, d, []telemetry.Report{r})
+	for now, want := range map[time.Duration]bool{10 * time.Minute: false, 3 * time.Hour: true} {
+		got, err := k.Heard(t.Context(), k.device, []string{"wrong_secret"}, noon.Add(now), time.Hour)
+		if err != nil || (got.Reported != nil) != want || (got.LetIn != nil) != want {
+			t.Errorf("%s after noon: %+v, %v", now, got, err)
+		}
+	}
+}

@@ -28,7 +28,7 @@ type Refusal struct {
 const maxRefusals = 100
 
 // SQL of refusals. Instants of a row are of its day. Refusals of a row are saved in order: the latest one that is
-// newer by an hour is from before the clock was put back.
+// later by more than Slack is from before the clock was put back.
 const (
 	saveRefusalsSQL = `
 insert into {schema}.refusals as r
@@ -40,7 +40,7 @@ from unnest(@orgs::uuid[], @subscribers::uuid[], @subscriptions::uuid[], @device
 group by 1, 2, 3, 4, 5, 6
 on conflict (org_id, subscriber_id, subscription_id, device_id, code, day) do update set
 	first_at = least(r.first_at, excluded.first_at),
-	at = case when r.at > excluded.at + interval '1 hour' then excluded.at else greatest(r.at, excluded.at) end,
+	at = case when r.at > excluded.at + @slack::interval then excluded.at else greatest(r.at, excluded.at) end,
 	count = r.count + excluded.count`
 	refusalsSQL = `
 select org_id, subscriber_id, subscription_id, device_id, code, min(first_at) as first_at, max(at) as at,
@@ -69,7 +69,7 @@ func (s *Store) SaveRefusals(ctx context.Context, list []Refusal) error {
 	}
 	_, err := s.db.Owner.Exec(ctx, s.text(saveRefusalsSQL), pgx.NamedArgs{
 		"orgs": orgs, "subscribers": subscribers, "subscriptions": subscriptions, "devices": devices, "codes": codes,
-		"firsts": firsts, "ats": ats, "counts": counts,
+		"firsts": firsts, "ats": ats, "counts": counts, "slack": Slack,
 	})
 	if err != nil {
 		return fmt.Errorf("save refusals: %w", err)

@@ -72,7 +72,7 @@ type Found struct {
 // Compare gives everything that a router shows and nobody is entitled to, and the other way round, ordered by id. It is
 // pure (docs/rules/access-auditor.md#kinds).
 func Compare(o routerplan.Observed, k Known) []Found {
-	c := &comparison{o: reached(o, k), k: k, seen: map[telemetry.SessionID]bool{}, found: map[id.Difference]Found{}}
+	c := &comparison{o: o, k: k, seen: map[telemetry.SessionID]bool{}, found: map[id.Difference]Found{}}
 	c.online, c.rows, c.told = map[id.Subscription]bool{}, map[id.Subscription][]seat{}, map[id.Subscription]bool{}
 	c.index()
 	for _, s := range o.Sessions {
@@ -143,23 +143,27 @@ func manyOfNobody(k Known) Found {
 
 // comparison is one run of Compare.
 type comparison struct {
-	o      routerplan.Observed
-	k      Known
-	byUser map[string][]*telemetry.Session
-	limits map[string]string // of queues, by their target
-	seen   map[telemetry.SessionID]bool
-	online map[id.Subscription]bool   // with a session whose reports do not come
-	rows   map[id.Subscription][]seat // of sessions that may stay, but for their number
-	told   map[id.Subscription]bool   // that has a difference about a session whose reports do not come
-	found  map[id.Difference]Found
+	o       routerplan.Observed
+	k       Known
+	byUser  map[string][]*telemetry.Session
+	limits  map[string]string // of queues, by their target
+	reports map[bool]bool     // of PPP (false) and of hotspots (true) come
+	seen    map[telemetry.SessionID]bool
+	online  map[id.Subscription]bool   // with a session whose reports do not come
+	rows    map[id.Subscription][]seat // of sessions that may stay, but for their number
+	told    map[id.Subscription]bool   // that has a difference about a session whose reports do not come
+	found   map[id.Difference]Found
 }
 
-// index prepares the search for sessions and queues.
+// index prepares the search for sessions and queues, and finds the services whose reports come.
 func (c *comparison) index() {
-	c.byUser = map[string][]*telemetry.Session{}
+	c.byUser, c.reports = map[string][]*telemetry.Session{}, map[bool]bool{}
 	for i := range c.k.Open {
 		s := &c.k.Open[i]
 		c.byUser[s.Username] = append(c.byUser[s.Username], s)
+		if s.UpdatedAt.After(c.k.At.Add(-reportDue)) && !s.UpdatedAt.After(c.k.At.Add(telemetry.Slack)) {
+			c.reports[s.Service == "hotspot"] = true
+		}
 	}
 	c.limits = make(map[string]string, len(c.o.Queues))
 	for _, q := range c.o.Queues {

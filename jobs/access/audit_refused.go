@@ -14,7 +14,7 @@ import (
 func (a *Auditor) refused(
 	ctx context.Context, org id.Organization, device id.Device, at time.Time,
 ) ([]telemetry.Refusal, error) {
-	list, err := a.Sessions.Unserved(ctx, device, at.Add(-refusedSince))
+	list, err := a.Sessions.Unserved(ctx, device, at.Add(-refusedSince), at)
 	if err != nil || len(list) == 0 {
 		return list, err
 	}

@@ -53,7 +53,8 @@ func (c *comparison) unreported(s routerplan.ObservedSession, login LocalLogin) 
 			c.ofNobody(s, "RADIUS let in "+c.named(s)+u.told, login)
 			return
 		}
-		u.let = c.o.Asks.PPP && !s.Hotspot || c.o.Asks.Hotspot && s.Hotspot
+		_, asks := c.reached(s.Hotspot)
+		u.let = asks.PPP && !s.Hotspot || asks.Hotspot && s.Hotspot
 	} else {
 		u.told = ", and it was reported until " + t.UpdatedAt.UTC().Format(time.RFC3339) + " only"
 		u.let = true

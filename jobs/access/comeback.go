@@ -75,7 +75,8 @@ func (c *comparison) staysOff(s routerplan.ObservedSession, u *onlyShown) string
 	if u.reports {
 		last = time.Time{}
 	}
-	return comeback{c.o.SignIns, c.k.Heard, c.letIn()}.staysOff(s.Hotspot, cmp.Or(s.Server, u.session.Called), last)
+	signIns, _ := c.reached(s.Hotspot)
+	return comeback{signIns, c.k.Heard, c.letIn()}.staysOff(s.Hotspot, cmp.Or(s.Server, u.session.Called), last)
 }
 
 // staysIn is staysOff as it ends a sentence about a session that goes on therefore.
@@ -86,13 +87,13 @@ func (c *comparison) staysIn(s routerplan.ObservedSession, u *onlyShown) string 
 	return ""
 }
 
-// reached has what the router shows as it is meant where its reports come: whatever address its RADIUS client has leads
-// to the platform.
-func reached(o routerplan.Observed, k Known) routerplan.Observed {
-	if k.Heard.Since(k.At.Add(-reportDue)) {
-		o.Asks, o.SignIns = o.Reported.Asks, o.Reported.SignIns
+// reached gives which sign-ins of PPP, or of hotspots, come to the platform, and to it alone. Where reports of the
+// service come, its RADIUS client leads to the platform whatever address it has; the other service may have another.
+func (c *comparison) reached(hotspot bool) (routerplan.SignIns, routerplan.Asks) {
+	if c.reports[hotspot] {
+		return c.o.Reported.SignIns, c.o.Reported.Asks
 	}
-	return o
+	return c.o.SignIns, c.o.Asks
 }
 
 // owed is owed of a session that the router shows.
@@ -110,7 +111,8 @@ func owed(p directory.Present, s directory.Shown, began time.Time) bool {
 func (c *comparison) letIn() (last time.Time) {
 	for _, s := range c.o.Sessions {
 		began := c.k.At.Add(-s.Uptime)
-		if s.Radius && s.Uptime > 0 && c.o.SignIns.Come(s.Hotspot, s.Server) && began.After(last) {
+		signIns, _ := c.reached(s.Hotspot)
+		if s.Radius && s.Uptime > 0 && signIns.Come(s.Hotspot, s.Server) && began.After(last) {
 			last = began
 		}
 	}

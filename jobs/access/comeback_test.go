@@ -164,6 +164,35 @@ func TestEnforce_WhoHasPaidIsNotEndedWhereSignInsAreDropped(t *testing.T) {
 	step("another one was let in", true)
 }
 
+// TestEnforce_PacketsThatAreDroppedBesideSignInsHoldNobodyBack: something else at the router's address sends them.
+func TestEnforce_PacketsThatAreDroppedBesideSignInsHoldNobodyBack(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	s := k.online()
+	k.apply(events.SubscriptionAddressesAssigned{SubscriptionID: k.subscription, StaticIP: texts("100.64.9.9")[0]})
+	dropped := telemetry.Refusal{OrgID: k.org, DeviceID: k.device, Code: "unproven", Count: 60, FirstAt: k.clock.Now()}
+	k.clock.Advance(4 * time.Minute)
+	start := telemetry.Report{
+		Kind: telemetry.Start, Org: k.org, Device: k.device, Session: "neighbour", User: "neighbour",
+		At: k.clock.Now(),
+	}
+	given := telemetry.Given{Subscription: id.New[id.Subscription](), Stamp: "granted"}
+	if _, err := k.store.Commit(t.Context(), telemetry.Directory{
+		Resolve: func(telemetry.Report) telemetry.Given { return given }, Zone: k.dir.Zone,
+	}, []telemetry.Report{start}); err != nil {
+		t.Fatal(err)
+	}
+	k.clock.Advance(time.Minute)
+	dropped.At = k.clock.Now()
+	if err := k.store.SaveRefusals(t.Context(), []telemetry.Refusal{dropped}); err != nil {
+		t.Fatal(err)
+	}
+	k.idle()
+	if err := k.enforce(); k.session(s).EndedAt == nil {
+		t.Errorf("%v, %+v", err, k.session(s))
+	}
+}
+
 // TestDisconnect_SaysThatTheCustomerCouldNotSignInAgain, and ends the session when that is confirmed.
 func TestDisconnect_SaysThatTheCustomerCouldNotSignInAgain(t *testing.T) {
 	t.Parallel()
@@ -208,24 +237,36 @@ func TestCompare_AnOpenSessionThatGoesOnSaysWhy(t *testing.T) {
 	}
 }
 
+// neighbour brings another customer online, of a town without open sessions, who was reported at an instant.
+func (t *town) neighbour(hotspot bool, reported time.Time) {
+	t.known.Open = make([]telemetry.Session, 1) // the address and device of the first customer are taken
+	t.add("neighbour", entitlement.Full, hotspot, true)
+	t.known.Open = t.known.Open[1:]
+	t.known.Open[0].UpdatedAt, t.known.Heard.Reported = reported, &reported
+}
+
 // TestCompare_TheAddressOfTheClientDoesNotCountWhereReportsCome: the platform may have moved. It counts where nothing
-// was reported when it was due.
+// was reported of that service when it was due, or what was is still to come.
 func TestCompare_TheAddressOfTheClientDoesNotCountWhereReportsCome(t *testing.T) {
 	t.Parallel()
-	for _, comes := range []bool{true, false} {
+	for what, c := range map[string]struct {
+		hotspot  bool
+		reported time.Duration
+		comes    bool
+	}{
+		"reports of PPP come": {false, -time.Minute, true}, "reports have stopped": {false, -8 * time.Minute, false},
+		"reports of hotspots come": {true, -time.Minute, false}, "the clock was ahead": {false, time.Hour, false},
+	} {
 		paid := silentTown(false, false)
 		paid.shown.Garden[paid.shown.Sessions[0].Address] = true
 		never := silentTown(false, true)
 		never.present[never.names["amina"]] = directory.Present{Code: entitlement.CodeExpired}
 		for name, town := range map[string]*town{"paid": paid, "never reported and unpaid": never} {
 			town.shown.SignIns, town.shown.Asks = routerplan.SignIns{}, routerplan.Asks{}
-			if !comes {
-				long := noon.Add(-8 * time.Minute)
-				town.known.Heard.Reported = &long
-			}
+			town.neighbour(c.hotspot, noon.Add(c.reported))
 			got := accessjobs.Compare(town.shown, town.known)
-			if len(got) != 1 || (got[0].Let() && got[0].ByHand() == "") != comes {
-				t.Errorf("reports come %v, %s: %+v", comes, name, got)
+			if len(got) != 1 || (got[0].Let() && got[0].ByHand() == "") != c.comes {
+				t.Errorf("%s, %s: %+v", what, name, got)
 			}
 		}
 	}
@@ -237,7 +278,7 @@ func TestCompare_AServerOfPPPoEHasTheClientOfItsService(t *testing.T) {
 	for server, ends := range map[string]bool{"lan": true, "wan": false} {
 		town := silentTown(false, false)
 		town.shown.Garden[town.shown.Sessions[0].Address] = true
-		town.shown.Reported.SignIns = routerplan.SignIns{Except: map[routerplan.Server]bool{{Name: server}: true}}
+		town.shown.SignIns = routerplan.SignIns{Except: map[routerplan.Server]bool{{Name: server}: true}}
 		got := accessjobs.Compare(town.shown, town.known)
 		if len(got) != 1 || (got[0].ByHand() == "") != ends {
 			t.Errorf("ours serves %s: %+v", server, got)
