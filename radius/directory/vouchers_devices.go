@@ -1,6 +1,7 @@
 package directory
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -10,7 +11,7 @@ import (
 )
 
 // leadTo makes the device that has a voucher lead to it first, or last when it is void. Of more than a few vouchers it
-// leads to those that end last. The caller holds the lock.
+// leads to this one, and to those that give something and end last. The caller holds the lock.
 func (b *voucherBook) leadTo(u *voucher) {
 	if u.mac == (radius.MAC{}) {
 		return
@@ -24,18 +25,23 @@ func (b *voucherBook) leadTo(u *voucher) {
 	b.byMAC[key] = slices.Insert(b.byMAC[key], place, u)
 	if len(b.byMAC[key]) > maxOfDevice {
 		b.unlead(slices.MinFunc(b.byMAC[key], func(a, c *voucher) int {
-			return a.servesUntil(key.mac).Compare(c.servesUntil(key.mac))
+			return cmp.Or(a.serves(u)-c.serves(u), a.ends.Compare(c.ends))
 		}), key.mac)
 	}
 }
 
-// servesUntil is the first instant at which a voucher gives nothing to a device any more; zero when it is void, or
-// another device has it.
-func (u *voucher) servesUntil(mac radius.MAC) time.Time {
-	if u.void() || u.mac != mac {
-		return time.Time{}
+// serves is how much a voucher is worth to the device that signs in with another one: nothing when it is void, or
+// another device has it, little when it gives nothing at that moment. That one itself is worth most.
+func (u *voucher) serves(signsIn *voucher) int {
+	switch {
+	case u.void() || u.mac != signsIn.mac:
+		return 0
+	case u == signsIn:
+		return 3
+	case u.access(time.UTC, signsIn.last) == entitlement.None: // hours do not matter here
+		return 1
 	}
-	return u.ends
+	return 2
 }
 
 // unlead forgets that a device has or had a voucher. The caller holds the lock.

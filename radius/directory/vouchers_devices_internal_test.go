@@ -89,3 +89,30 @@ func TestVoucherBook_ADeviceLeadsToAFewVouchers(t *testing.T) {
 		t.Error("the voucher of a month has made way")
 	}
 }
+
+// TestVoucherBook_VouchersAtTheirCapHideNoneThatGives: one of a day after very many of a month that are at their cap.
+func TestVoucherBook_VouchersAtTheirCapHideNoneThatGives(t *testing.T) {
+	t.Parallel()
+	b, nas := newVoucherBook(clock.System()), id.New[id.Device]()
+	at := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+	terms := events.PlanTerms{Period: calendar.Month}
+	terms.Access.Cap = events.Cap{Bytes: 1 << 30, Period: "month", Then: events.CapStop}
+	batch := &voucherBatch{id: id.New[id.VoucherBatch](), org: id.New[id.Organization](), terms: &terms}
+	key := device{batch.org, radius.MAC{2, 0, 0, 0, 0, 1}}
+	give := func(ends time.Time, used *entitlement.CapUse) *voucher {
+		u := &voucher{id: id.New[id.Voucher](), batch: batch, first: at, ends: ends, used: used}
+		b.used[u.id] = u
+		b.give(u, nas, key.mac, at)
+		return u
+	}
+	for range maxOfDevice {
+		give(at.AddDate(0, 1, 0), &entitlement.CapUse{Since: at})
+	}
+	day := give(at.AddDate(0, 0, 1), nil)
+	for range 2 {
+		if v, gives := b.held(key, time.UTC, at.Add(time.Minute)); v != day.id || gives == entitlement.None {
+			t.Errorf("the device signs in by %s, which gives %v, and not by %s", v, gives, day.id)
+		}
+		give(at.AddDate(0, 1, 0), &entitlement.CapUse{Since: at}) // which gives nothing any more
+	}
+}
