@@ -1,9 +1,15 @@
 package telemetry
 
-import "time"
+import (
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgtype"
+)
 
 // Our clock may be put back, as by NTP after a start with a wrong one. The tables then have instants that are still to
-// come: they are from before all that is reported now, however late they look.
+// come: they are from before all that is reported now, however late they look. While our clock is behind, all that has
+// really happened looks like that. So what is over keeps its instants: nothing would put it right again.
 
 // comes notes which instants have come before a group of reports is committed: those until now, and those of the
 // reports, which can have waited since before our clock was put back.
@@ -20,6 +26,14 @@ func (b *book) comes(now time.Time, reports []Report) {
 // early reports whether an instant is from when our clock was ahead.
 func (b *book) early(at time.Time) bool { return !b.come.IsZero() && at.After(b.come) }
 
+// latest is the last instant that can have come.
+func (b *book) latest() pgtype.Timestamptz {
+	if b.come.IsZero() {
+		return pgtype.Timestamptz{InfinityModifier: pgtype.Infinity, Valid: true}
+	}
+	return pgtype.Timestamptz{Time: b.come, Valid: true}
+}
+
 // ahead reports whether a session began when our clock was ahead.
 func (b *book) ahead(s *Session) bool { return b.early(s.StartedAt) }
 
@@ -30,6 +44,17 @@ func (b *book) later(s, other *Session) bool {
 	}
 	return later(s, other)
 }
+
+// before reports whether a session is from when our clock was ahead, and so from before another one that is not.
+func (b *book) before(s, other *Session) bool { return b.ahead(s) && !b.ahead(other) }
+
+// putBack reports whether this program saw that its clock was put back.
+func (b *book) putBack() bool {
+	return slices.ContainsFunc(b.jumps, func(jump time.Duration) bool { return jump < 0 })
+}
+
+// over reports whether a session has an end in the tables.
+func (s *Session) over() bool { return s.kept.endedBy != open }
 
 // bring puts a session from when our clock was ahead to where its latest instant is the last one at which it can have
 // been. Its reports may still tell the start that it had.

@@ -1,6 +1,7 @@
 package telemetry_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -79,7 +80,7 @@ func TestAhead_ARestartFromThenEndsNoSessionOfLater(t *testing.T) {
 }
 
 // TestAhead_ASessionFromThenReplacesNoneOfLater, whether the router has reported its end or not. It is kept as one that
-// was over before the later one began.
+// was over before the later one began, with the instants that it has when it was over by a report already.
 func TestAhead_ASessionFromThenReplacesNoneOfLater(t *testing.T) {
 	t.Parallel()
 	for _, stopped := range []bool{true, false} {
@@ -90,7 +91,7 @@ func TestAhead_ASessionFromThenReplacesNoneOfLater(t *testing.T) {
 		}
 		first.At, then.At = first.At.Add(lead), then.At.Add(lead)
 		k.putRight(t, then.At, first, then)
-		for after := time.Duration(0); after <= lead; after += 15 * time.Minute {
+		for after := time.Duration(0); after < lead; after += 15 * time.Minute {
 			r := k.at(telemetry.Interim, after, 1, 1)
 			if after == 0 {
 				r = k.at(telemetry.Start, 0, 0, 0)
@@ -102,16 +103,70 @@ func TestAhead_ASessionFromThenReplacesNoneOfLater(t *testing.T) {
 			}
 		}
 		former := k.named(t, "81000001")
-		if former.Ended.IsZero() || former.Ended.After(noon.Add(10*time.Minute)) ||
-			former.Ended.Sub(former.Started) != 2*time.Minute {
+		if former.Ended.IsZero() || former.Ended.After(noon.Add(10*time.Minute)) != stopped ||
+			stopped && !former.Ended.Equal(then.At) || former.Ended.Sub(former.Started) != 2*time.Minute {
 			t.Errorf("stopped %v: the former session is %+v", stopped, former)
 		}
 		third := k.at(telemetry.Start, 0, 0, 0)
-		third.Session, third.At = "81000003", noon.Add(lead+30*time.Minute)
+		third.Session, third.At = "81000003", noon.Add(lead-time.Minute)
 		k.putRight(t, third.At, third)
 		if got := k.named(t, "81000002"); got.Reason != telemetry.ReasonReplaced {
 			t.Errorf("another session of now replaces it: %+v", got)
 		}
+	}
+}
+
+// TestAhead_AClockThatIsBehindMovesNothingThatIsOver: all that has really happened is still to come by it, and nothing
+// would put the history right again. It is as good a history after many reports.
+func TestAhead_AClockThatIsBehindMovesNothingThatIsOver(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	keys := []string{"81000001", "81000002", "81000003"}
+	for day, key := range keys {
+		first, over := k.at(telemetry.Start, 0, 0, 0), k.at(telemetry.Stop, time.Hour, 50, 50)
+		first.Session, over.Session = key, key
+		first.At, over.At = first.At.AddDate(0, 0, day), over.At.AddDate(0, 0, day)
+		k.startedAnew(t, over.At, first, over)
+	}
+	behind := noon.AddDate(-1, 0, 0)
+	for after := time.Duration(0); after <= 15*time.Minute; after += 5 * time.Minute {
+		for _, key := range []string{"81000001", "81000004"} { // the router uses a name again
+			r := k.at(telemetry.Interim, after, uint64(after/time.Second), 1)
+			if after == 0 {
+				r = k.at(telemetry.Start, 0, 0, 0)
+			}
+			r.Session, r.At = key, behind.Add(after)
+			k.startedAnew(t, r.At, r)
+		}
+	}
+	kept := 0
+	for _, got := range k.rows(t.Context(), t, k.device) {
+		day := slices.Index(keys, got.Key)
+		if day < 0 || got.Started.Before(noon) {
+			continue
+		}
+		kept++
+		if start := noon.AddDate(0, 0, day); !got.Started.Equal(start) || !got.Ended.Equal(start.Add(time.Hour)) {
+			t.Errorf("%+v", got)
+		}
+	}
+	if kept != len(keys) {
+		t.Errorf("%d of %d sessions are where they were", kept, len(keys))
+	}
+}
+
+// TestAhead_AClockThatIsBehindForgetsNoRestart: a report that is late when it is right again opens nothing.
+func TestAhead_AClockThatIsBehindForgetsNoRestart(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	late := k.at(telemetry.Interim, 2*time.Minute, 2, 2)
+	k.startedAnew(t, noon.Add(5*time.Minute), k.at(telemetry.Start, 0, 0, 0), k.restart(noon.Add(5*time.Minute)))
+	r := k.at(telemetry.Start, 0, 0, 0)
+	r.Session, r.At = "81000002", noon.AddDate(-1, 0, 0)
+	k.startedAnew(t, r.At, r)
+	k.startedAnew(t, noon.Add(10*time.Minute), late)
+	if got := k.named(t, late.Session); got.Reason != telemetry.ReasonRestarted {
+		t.Errorf("%+v", got)
 	}
 }
 

@@ -29,12 +29,14 @@ const namedSQL = `select ` + columns + `
 	cross join lateral (select * from {schema}.sessions s where s.device_id = k.device and s.session_key = k.session
 		and s.username = k.username order by s.started_at desc limit 4) x`
 
-// newestSQL reads the newest session of each place that reports are about, unless namedSQL reads it already.
+// newestSQL reads the newest session of each place that reports are about, unless namedSQL reads it already. One that
+// began when our clock was ahead and is over hides none: it is from before.
 const newestSQL = `select ` + columns + `
 	from (select distinct * from unnest($1::uuid[], $2::text[], $3::text[], $4::text[])) k (device, session, username,
 		calling)
 	cross join lateral (select * from {schema}.sessions s where s.device_id = k.device and s.username = k.username
-		and s.calling = k.calling order by s.started_at desc limit 1) x where x.session_key <> k.session`
+		and s.calling = k.calling and (s.started_at <= $5 or s.ended_at is null)
+		order by s.started_at desc limit 1) x where x.session_key <> k.session`
 
 // restartedSQL reads when routers restarted.
 const restartedSQL = `select device_id, restarted_at from {schema}.routers where device_id = any($1::uuid[])`
@@ -45,7 +47,8 @@ const saveRestartsSQL = `insert into {schema}.routers (device_id, org_id, restar
 	on conflict (device_id) do update set org_id = excluded.org_id,
 		restarted_at = greatest(routers.restarted_at, excluded.restarted_at)`
 
-// forgetRestartsSQL deletes restarts of routers that are from when our clock was ahead.
+// forgetRestartsSQL deletes restarts of routers that are from when our clock was ahead. Only who saw that it was put
+// back does so: to a clock that is behind, all restarts are still to come.
 const forgetRestartsSQL = `delete from {schema}.routers where device_id = any($1::uuid[]) and restarted_at > $2`
 
 // closeRestartedSQL ends what routers had before they restarted. The offset keeps the conditions on instants away from
@@ -170,7 +173,7 @@ func (s *Store) load(ctx context.Context, tx pgx.Tx, b *book, reports []Report) 
 	batch := &pgx.Batch{}
 	batch.Queue(s.sql.lock, s.db.Namespace.LockKey(part))
 	for sql, args := range map[string][]any{
-		s.sql.named: {devices, sessions, users}, s.sql.newest: {devices, sessions, users, stations},
+		s.sql.named: {devices, sessions, users}, s.sql.newest: {devices, sessions, users, stations, b.latest()},
 	} {
 		batch.Queue(sql, args...).Query(func(rows pgx.Rows) error {
 			list, err := pgx.CollectRows(rows, pgx.RowToAddrOfStructByName[Session])
@@ -188,10 +191,11 @@ func (s *Store) load(ctx context.Context, tx pgx.Tx, b *book, reports []Report) 
 		var device id.Device
 		var at time.Time
 		_, err := pgx.ForEachRow(rows, []any{&device, &at}, func() error {
-			if b.early(at) {
-				b.aheadOf = append(b.aheadOf, device)
-			} else {
+			switch {
+			case !b.early(at):
 				b.restarted[device] = at
+			case b.putBack():
+				b.aheadOf = append(b.aheadOf, device)
 			}
 			return nil
 		})

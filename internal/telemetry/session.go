@@ -100,7 +100,7 @@ type book struct {
 	changes   []change        // room that is used again
 	jumps     []time.Duration // of our clock
 	come      time.Time       // no instant after it has come yet; zero = any may have
-	aheadOf   []id.Device     // routers with a restart in the tables that is from when our clock was ahead
+	aheadOf   []id.Device     // routers with a restart in the tables from before our clock was put back
 	crowds    *crowds
 	begun     map[id.Device]int // sessions of this group that take the place of none
 	today     group             // sessions of this group, for the bounds of a day
@@ -145,7 +145,7 @@ func (b *book) place(s *Session) {
 		newer, older = before, s
 	}
 	b.newest[key] = newer
-	if s.touched || b.ahead(older) && !b.ahead(newer) {
+	if s.touched || !older.over() && b.before(older, newer) {
 		b.touch(older)
 	}
 }
@@ -386,11 +386,12 @@ func (b *book) settle() {
 	for _, s := range b.touched {
 		newest := b.newest[placeKey{s.DeviceID, s.Username, s.Calling}]
 		restart := b.restarted[s.DeviceID]
-		if newest != nil && b.ahead(s) && !b.ahead(newest) {
+		before := newest != nil && b.before(s, newest)
+		if before && !s.over() {
 			s.bring(newest.StartedAt.Add(-time.Second))
 		}
 		switch {
-		case s.EndedBy == reported:
+		case s.EndedBy == reported, before && s.over():
 		case newest != nil && newest != s && later(newest, s) && !s.outlives(newest):
 			s.conclude(ReasonReplaced)
 		case s.StartedAt.Before(restart) && !s.UpdatedAt.After(restart):
