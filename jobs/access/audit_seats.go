@@ -36,7 +36,8 @@ func (c *comparison) began(s routerplan.ObservedSession, t telemetry.Session) ti
 }
 
 // share finds the sessions that are beyond the limit of their customer: as elsewhere the newest ones stay, or the
-// oldest ones where the plan refuses more. Of two that began together the router shows the newer one later. When those
+// oldest ones where the plan refuses more. Of two that began together the router shows the newer one later. A device
+// that dialled again has one seat, which is the newest of its sessions; former ones have none beside others. When those
 // whose reports come are beyond it by themselves, enforcement ends some; of others it does not know. The remaining
 // sessions without reports are right, and not reported.
 func (c *comparison) share() {
@@ -51,6 +52,7 @@ func (c *comparison) share() {
 			slices.Reverse(list)
 			beside = "beside as many newer ones"
 		}
+		list, former := seated(list)
 		open, ours := 0, 0
 		for _, one := range list {
 			if one.reports {
@@ -66,12 +68,34 @@ func (c *comparison) share() {
 			case beyond && (!one.reports || open <= limit):
 				u := *one.onlyShown // another difference about the session keeps its own
 				u.limit, u.let = limit, one.let && !stays
+				if i >= former {
+					beside = "beside a newer one of its device"
+				}
 				c.outdated(one.shown, &u, ReasonSessionLimit, fmt.Sprintf("sessions at a time: %d", limit), beside)
 			case !one.reports:
 				c.unheard(one)
 			}
 		}
 	}
+}
+
+// seated puts the former sessions of devices behind those that devices have now, and gives the place of the first.
+func seated(list []seat) (all []seat, former int) {
+	newest := map[string]time.Time{}
+	for _, one := range list {
+		if mac := one.shown.MAC; one.began.After(newest[mac]) {
+			newest[mac] = one.began
+		}
+	}
+	var last []seat
+	for _, one := range list {
+		if one.shown.MAC != "" && one.began.Before(newest[one.shown.MAC]) {
+			last = append(last, one)
+		} else {
+			all = append(all, one)
+		}
+	}
+	return append(all, last...), len(all)
 }
 
 // unheard adds a session that is right, and that only people can have reported again.
