@@ -2,6 +2,7 @@ package directory_test
 
 import (
 	"testing"
+	"time"
 
 	"layeh.com/radius/rfc2865"
 	"layeh.com/radius/rfc2869"
@@ -53,6 +54,32 @@ func TestDirectory_NoStaticAddressInTheWalledGarden(t *testing.T) {
 		if mikrotik(answer, 19) != "walled-garden" || rfc2865.FramedIPAddress_Get(answer) != nil ||
 			rfc2869.FramedPool_GetString(answer) != pool {
 			t.Errorf("with pool %q: %v", pool, answer.Attributes)
+		}
+	}
+}
+
+// TestPresent_InTheWalledGardenAStaticAddressMakesNoDifference: nobody is given it there, so no session is ended when
+// it changes, and one that was let in with it is.
+func TestPresent_InTheWalledGardenAStaticAddressMakesNoDifference(t *testing.T) {
+	t.Parallel()
+	for _, static := range []events.SubscriptionAddressesAssigned{
+		{StaticIP: personal.Of("100.64.0.9")}, {StaticIPv6Prefix: personal.Of("2001:db8:1::/56")},
+	} {
+		s, i := newSafe(), newISP()
+		i.terms.Access.Pool = "home"
+		k := newKit(t, s, append(i.begin(s, "127.0.0.1", "amina", "pw"), i.paid(noon)...)...)
+		k.apply(events.WalledGardenEntered{DunningSubject: events.DunningSubject{
+			SubscriptionID: i.subscription, OrgID: i.org, SubscriberID: i.subscriber,
+		}})
+		stamps := func() (paid, walled string) {
+			return k.dir.Present(i.subscription, noon.Add(-time.Hour)).Grant.Stamp(),
+				k.dir.Present(i.subscription, noon.Add(time.Hour)).Grant.Stamp()
+		}
+		paid, walled := stamps()
+		static.SubscriptionID = i.subscription
+		k.apply(static)
+		if p, w := stamps(); p == paid || w != walled {
+			t.Errorf("%+v: who has paid had %s and has %s, in the walled garden %s and %s", static, paid, p, walled, w)
 		}
 	}
 }

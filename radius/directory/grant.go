@@ -112,19 +112,19 @@ func (s *service) rest(access entitlement.Access, password id.Secret) uint32 {
 	if access == entitlement.None {
 		return 0
 	}
-	terms := s.terms.Access
-	fixed, prefix := "", ""
-	if s.staticIP.IsValid() {
+	terms, walled := s.terms.Access, access == entitlement.WalledGarden
+	fixed, prefix := "", "" // nobody has them in the walled garden
+	if s.staticIP.IsValid() && !walled {
 		fixed = s.staticIP.String()
 	}
-	if s.staticIPv6.IsValid() {
+	if s.staticIPv6.IsValid() && !walled {
 		prefix = s.staticIPv6.String()
 	}
 	pool := terms.Pool
 	if fixed != "" {
 		pool = ""
 	}
-	garden := strconv.FormatBool(access == entitlement.WalledGarden)
+	garden := strconv.FormatBool(walled)
 	return digest(s.username, password.String(), garden, fixed, pool, prefix, terms.IPv6Pool, terms.IPv6DelegatedPool)
 }
 
