@@ -173,6 +173,11 @@ func (w *way) admit(n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.left = n
+	w.cutAll()
+}
+
+// cutAll ends all connections. The lock is held.
+func (w *way) cutAll() {
 	for _, c := range w.conns {
 		_ = c.Close()
 	}
@@ -183,10 +188,12 @@ func (w *way) admit(n int) {
 func (w *way) join(from net.Conn) {
 	w.mu.Lock()
 	full := w.left == 0
+	if full {
+		w.cutAll()
+	}
 	w.mu.Unlock()
 	if full {
 		_ = from.Close()
-		w.admit(0)
 		loop.Wake(w.cut)
 		return
 	}
