@@ -3,6 +3,7 @@ package identitycases
 import (
 	"cmp"
 	"context"
+	"errors"
 
 	"github.com/lastmile-isp/lastmile/aggregates/identity"
 	"github.com/lastmile-isp/lastmile/commands"
@@ -29,6 +30,15 @@ func countTry(ctx context.Context, lockouts *vault.Lockouts, key string) error {
 			"This account is temporarily locked after too many wrong passwords. Please try again later.")
 	}
 	return err
+}
+
+// unlessWrong takes back a try that failed for another reason than its password, such as a database that went away: an
+// outage locks nobody out. One whose caller has gone stays counted. It gives err.
+func unlessWrong(ctx context.Context, lockouts *vault.Lockouts, key string, err error) error {
+	if failure.KindOf(err) == failure.Unauthenticated || ctx.Err() != nil {
+		return err
+	}
+	return errors.Join(err, lockouts.TakeBack(ctx, key))
 }
 
 // OwnPassword changes the password of somebody who is signed in. Safe for concurrent use.
@@ -149,16 +159,16 @@ func (p OwnPassword) prove(
 	var proven provenPassword
 	var err error
 	if proven.Verified, err = p.Passwords.Verify(ctx, org, user.PasswordOf(), in.Current); err != nil {
-		return provenPassword{}, err
+		return provenPassword{}, unlessWrong(ctx, p.Lockouts, key, err)
 	}
 	if !proven.Right() {
 		if proven.replaced, err = bus.Acted[identity.User](ctx, p.Sessions.Bus, user.ID, change); err != nil {
-			return provenPassword{}, err
+			return provenPassword{}, unlessWrong(ctx, p.Lockouts, key, err)
 		}
 	}
 	if proven.replaced {
 		if proven.Verified, err = p.Passwords.Verify(ctx, org, user.PasswordOf(), in.New); err != nil {
-			return provenPassword{}, err
+			return provenPassword{}, unlessWrong(ctx, p.Lockouts, key, err)
 		}
 	}
 	if !proven.Right() {

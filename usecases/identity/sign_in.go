@@ -69,18 +69,11 @@ func (s SignIns) SignIn(ctx context.Context, asked usecases.Asked, in Credential
 		return SignedIn{}, err
 	}
 	email := commands.NormalizeEmail(in.Email.Reveal())
-	key := lockKey(asked.Org(), email)
-	if err := countTry(ctx, s.Lockouts, key); err != nil {
+	user, role, proven, err := s.proven(ctx, asked, email, in.Password)
+	if err != nil {
 		return SignedIn{}, err
 	}
-	user, role, proven, err := s.proven(ctx, asked, email, in.Password)
-	if failure.KindOf(err) == failure.Denied {
-		return SignedIn{}, errors.Join(err, s.Lockouts.TakeBack(ctx, key))
-	}
-	if err != nil {
-		return SignedIn{}, err // who may not enter an organization looks like a wrong password, at the next tries too
-	}
-	if err := s.Lockouts.Succeed(ctx, key); err != nil {
+	if err := s.Lockouts.Succeed(ctx, lockKey(asked.Org(), email)); err != nil {
 		return SignedIn{}, err
 	}
 	entered, err := s.open(ctx, asked, user, role)
@@ -97,9 +90,9 @@ func (s SignIns) SignIn(ctx context.Context, asked usecases.Asked, in Credential
 	return entered, nil
 }
 
-// proven gives the user of an address whose password is right, and the role at the host. All reads come before a
-// password is verified, so that time does not show whether it was right. Fails: wrong_credentials, super_admin_only,
-// sign_in_busy.
+// proven gives the user of an address whose password is right, and the role at the host. All reads come before the try
+// is counted and a password verified, so that time does not show whether it was right. Fails: account_locked,
+// wrong_credentials, super_admin_only, sign_in_busy.
 func (s SignIns) proven(
 	ctx context.Context, asked usecases.Asked, email string, password secrets.Text,
 ) (identityviews.UserRow, events.Role, vault.Verified, error) {
@@ -117,24 +110,43 @@ func (s SignIns) proven(
 	if err != nil {
 		return none, "", vault.Verified{}, err
 	}
+	key := lockKey(asked.Org(), email)
+	if err := countTry(ctx, s.Lockouts, key); err != nil {
+		return none, "", vault.Verified{}, err
+	}
+	right, err := s.verify(ctx, asked.Org(), users, checks, password)
+	if err != nil {
+		return none, "", vault.Verified{}, unlessWrong(ctx, s.Lockouts, key, err)
+	}
+	role, err := s.mayEnter(ctx, asked, state)
+	if err != nil { // who may not enter an organization looks like a wrong password, at the next tries too
+		return none, "", vault.Verified{}, unlessWrong(ctx, s.Lockouts, key, err)
+	}
+	return first, role, right, nil
+}
+
+// verify compares a password with those of users, of which the first one may enter. Fails: wrong_credentials,
+// super_admin_only, sign_in_busy.
+func (s SignIns) verify(
+	ctx context.Context, org id.Organization, users []identityviews.UserRow, checks int, password secrets.Text,
+) (right vault.Verified, err error) {
 	tried := make([]vault.Verified, checks)
 	for i := range tried {
 		var owner id.User
 		if i < len(users) {
 			owner = users[i].PasswordOf()
 		}
-		if tried[i], err = s.Passwords.Verify(ctx, asked.Org(), owner, password); err != nil {
-			return none, "", vault.Verified{}, err
+		if tried[i], err = s.Passwords.Verify(ctx, org, owner, password); err != nil {
+			return vault.Verified{}, err
 		}
 	}
 	switch {
 	case tried[0].Right():
-		role, err := s.mayEnter(ctx, asked, state)
-		return first, role, tried[0], err
+		return tried[0], nil
 	case slices.ContainsFunc(tried, vault.Verified.Right):
-		return none, "", vault.Verified{}, errSuperAdminOnly()
+		return vault.Verified{}, errSuperAdminOnly()
 	}
-	return none, "", vault.Verified{}, errWrongLogin()
+	return vault.Verified{}, errWrongLogin()
 }
 
 // rootChecks is the number of passwords that a sign-in at the root host compares. There everybody with a right password

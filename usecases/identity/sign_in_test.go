@@ -1,12 +1,15 @@
 package identitycases_test
 
 import (
+	"context"
+	"errors"
 	"testing"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates/identity"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
@@ -100,6 +103,30 @@ func TestSignIn_FiveWrongPasswordsLockAnyAddress(t *testing.T) {
 	}
 	_, err := k.SignIns.SignIn(t.Context(), public(k.acme), credentials("olga@other.test", chosen))
 	k.fails(err, "account_locked")
+}
+
+// TestSignIn_AnOutageLocksNobodyOut: a try whose password nobody has looked at is no wrong one.
+func TestSignIn_AnOutageLocksNobodyOut(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	table := k.DB.Namespace.Schema("vault") + ".passwords"
+	for _, gone := range []bool{true, false} {
+		signIns, sql := k.SignIns, "alter table "+table+" rename to gone"
+		if !gone {
+			sql = "alter table " + k.DB.Namespace.Schema("vault") + ".gone rename to passwords"
+			signIns.Head = func(context.Context) (uint64, error) { return 0, errors.New("the log is away") }
+		}
+		if _, err := k.DB.Owner.Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+		for range 6 {
+			_, err := signIns.SignIn(t.Context(), public(k.acme), credentials("ada@acme.test", chosen))
+			if err == nil || failure.KindOf(err) == failure.Unauthenticated {
+				t.Fatalf("passwords are gone %v: %v", gone, err)
+			}
+		}
+	}
+	k.signIn(k.acme, "ada@acme.test")
 }
 
 func TestSignIn_AtOneHostSaysNothingAboutAnother(t *testing.T) {
