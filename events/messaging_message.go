@@ -45,6 +45,11 @@ func (t MessageTemplate) AboutCap() bool {
 	return t == NoticeCapWarned || t == NoticeCapThrottled || t == NoticeCapStopped
 }
 
+// AboutAccess reports whether the message tells of a cut or of its end.
+func (t MessageTemplate) AboutAccess() bool {
+	return t == NoticeGarden || t == NoticeSuspended || t == NoticeRestored
+}
+
 // MessageChannel is the way on which a message goes; its words are those of the API.
 type MessageChannel string
 

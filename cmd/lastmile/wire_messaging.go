@@ -47,7 +47,7 @@ func (a *App) wireMessaging(ctx context.Context) ([][]httpapi.Route, error) {
 			attempt := messagingcases.Attempt{Job: cause.JobID, Meta: cause.Meta}
 			return delivery.Send(ctx, args, attempt)
 		},
-		Forget: a.storage.vault.Outbox.Forget, Clock: a.clock, Queue: e.jobs,
+		Forget: a.storage.vault.Outbox.Forget, Locks: a.storage.db, Clock: a.clock, Queue: e.jobs,
 	}.Register()
 	routes := [][]httpapi.Route{
 		messagingapi.Messages{Messages: messagingviews.MessagesQuery{Views: e.views}}.Routes(),

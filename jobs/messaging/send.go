@@ -8,6 +8,7 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/jobs"
 	"github.com/lastmile-isp/lastmile/jobs/runner"
 )
@@ -25,9 +26,13 @@ type Workers struct {
 	Send func(ctx context.Context, args commands.SendMessage, cause jobs.Cause) (again time.Time, err error)
 	// Forget removes what is kept of a customer's messages.
 	Forget func(ctx context.Context, subscriber id.Subscriber) error
+	Locks  *postgres.DB
 	Clock  clock.Clock
 	Queue  *jobrunner.Runner
 }
+
+// lockRetry is the wait of a job while another one sends to the same customer.
+const lockRetry = 250 * time.Millisecond
 
 // Register makes the queue know the workers.
 func (w Workers) Register() {
@@ -35,9 +40,20 @@ func (w Workers) Register() {
 	jobrunner.AddWorker(w.Queue, w.forget, jobrunner.Options{MaxAttempts: attempts})
 }
 
-// send makes one attempt, or waits for the hours in which messages go.
+// send makes one attempt, or waits for the hours in which messages go. Messages about the access of a customer go one
+// after the other: what one says is looked at when no other one is on its way, so the last one that goes is true.
 func (w Workers) send(ctx context.Context, args commands.SendMessage, cause jobs.Cause) error {
 	cause.OrgID = args.OrgID
+	if args.Template.AboutAccess() {
+		lock, got, err := w.Locks.TryLock(ctx, "messages "+args.SubscriberID.String())
+		switch {
+		case err != nil:
+			return err
+		case !got:
+			return jobrunner.Snooze(lockRetry)
+		}
+		defer lock.Unlock()
+	}
 	again, err := w.Send(ctx, args, cause)
 	if err == nil && !again.IsZero() {
 		return jobrunner.Snooze(again.Sub(w.Clock.Now()))

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/coretest"
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -24,7 +25,8 @@ func TestWorkers_GoOnUntilTheLogIsBack(t *testing.T) {
 	c, away := clock.NewManual(time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)), errors.New("the log does not answer")
 	sends, forgets := 0, 0
 	sent, forgotten := make(chan id.Any, 1), make(chan id.Subscriber, 1)
-	queue := jobrunner.New(jobrunner.Config{DB: pgtest.New(t), Clock: c, Logger: storetest.Quiet()})
+	db := pgtest.New(t)
+	queue := jobrunner.New(jobrunner.Config{DB: db, Clock: c, Logger: storetest.Quiet()})
 	messagingjobs.Workers{
 		Send: func(_ context.Context, _ commands.SendMessage, cause jobs.Cause) (time.Time, error) {
 			if sends++; sends <= 15 {
@@ -40,7 +42,7 @@ func TestWorkers_GoOnUntilTheLogIsBack(t *testing.T) {
 			forgotten <- who
 			return nil
 		},
-		Clock: c, Queue: queue,
+		Locks: db, Clock: c, Queue: queue,
 	}.Register()
 	coretest.Start(t, "queue", queue)
 	message, who := id.New[id.Any](), id.New[id.Subscriber]()
@@ -68,6 +70,52 @@ func TestWorkers_GoOnUntilTheLogIsBack(t *testing.T) {
 			}
 		case <-late.C:
 			t.Fatalf("the message is sent: %v; what is kept is deleted: %v", sent == nil, forgotten == nil)
+		}
+	}
+}
+
+// TestSend_ACutAndItsEndGoOneAfterTheOther: the news of a cut is slow on its way, and that of its end does not overtake
+// it. Those of another customer, and reminders, do not wait.
+func TestSend_ACutAndItsEndGoOneAfterTheOther(t *testing.T) {
+	t.Parallel()
+	db, slow := pgtest.New(t), make(chan struct{})
+	began, ended := make(chan commands.SendMessage, 8), make(chan commands.SendMessage, 8)
+	queue := jobrunner.New(jobrunner.Config{DB: db, Logger: storetest.Quiet()})
+	messagingjobs.Workers{
+		Send: func(_ context.Context, args commands.SendMessage, _ jobs.Cause) (time.Time, error) {
+			began <- args
+			if args.Template == events.NoticeGarden {
+				<-slow
+			}
+			ended <- args
+			return time.Time{}, nil
+		},
+		Forget: func(context.Context, id.Subscriber) error { return nil },
+		Locks:  db, Clock: clock.System(), Queue: queue,
+	}.Register()
+	coretest.Start(t, "queue", queue)
+	one, other := id.New[id.Subscriber](), id.New[id.Subscriber]()
+	insert := func(who id.Subscriber, about events.MessageTemplate) {
+		t.Helper()
+		job := commands.SendMessage{SubscriberID: who, Template: about}
+		if err := queue.Insert(t.Context(), job, id.New[id.Any](), jobs.Cause{}, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	insert(one, events.NoticeGarden)
+	<-began
+	insert(one, events.NoticeRestored)
+	insert(one, events.ReminderDue)
+	insert(other, events.NoticeRestored)
+	for range 2 {
+		if got := <-ended; got.SubscriberID == one && got.Template == events.NoticeRestored {
+			t.Fatal("the end of the cut is told while the cut is being told")
+		}
+	}
+	close(slow)
+	for _, want := range []events.MessageTemplate{events.NoticeGarden, events.NoticeRestored} {
+		if got := <-ended; got.Template != want {
+			t.Errorf("told %s, want %s", got.Template, want)
 		}
 	}
 }
