@@ -101,7 +101,7 @@ func NewPasses(to prometheus.Registerer) *prometheus.CounterVec {
 
 // Register makes the queue know the workers. Routers have places of their own, in which one that is slow takes one.
 func (a *Auditor) Register() {
-	o := jobrunner.Options{Queue: "audits", MaxAttempts: 1, Timeout: auditTimeout}
+	o := jobrunner.Options{Queue: "audits", MaxAttempts: 1, Timeout: auditTimeout, Again: true}
 	jobrunner.AddWorker(a.Queue, a.AuditRouter, o)
 	jobrunner.AddWorker(a.Queue, a.ConfirmAudit, o)
 	jobrunner.AddWorker(a.Queue, a.AuditAll, jobrunner.Options{MaxAttempts: 1})

@@ -21,18 +21,12 @@ var errNotStarted = errors.New("job queue is not started")
 
 // InsertTx enqueues a job in the caller's transaction. A second job with the same id is not enqueued, and that is no
 // error. Neither is one with the same request (commands.Asked) as a job that waits or runs; there the id plays no part.
+// Of a kind with Options.Again one more waits while one runs.
 func (r *Runner) InsertTx(ctx context.Context, tx pgx.Tx, job commands.Job, jobID id.Any, cause jobs.Cause) error {
 	if r.client == nil {
 		return errNotStarted
 	}
-	args, opts, err := r.insertion(job, jobID, cause)
-	if err != nil {
-		return err
-	}
-	if _, err := r.client.InsertTx(ctx, tx, args, opts); err != nil {
-		return fmt.Errorf("enqueue %s: %w", job.Kind(), err)
-	}
-	return nil
+	return r.insert(ctx, tx, job, jobID, cause, time.Time{})
 }
 
 // Insert is InsertTx in a transaction of its own, for work that no process asked for. It runs after delay, 0 = at once.
@@ -43,18 +37,37 @@ func (r *Runner) Insert(
 		return errNotStarted
 	}
 	return pgx.BeginFunc(ctx, r.cfg.DB.Owner, func(tx pgx.Tx) error {
-		args, opts, err := r.insertion(job, jobID, cause)
-		if err != nil {
-			return err
-		}
+		at := time.Time{}
 		if delay > 0 {
-			opts.ScheduledAt = r.cfg.Clock.Now().Add(delay)
+			at = r.cfg.Clock.Now().Add(delay)
 		}
-		if _, err := r.client.InsertTx(ctx, tx, args, opts); err != nil {
-			return fmt.Errorf("enqueue %s: %w", job.Kind(), err)
-		}
-		return nil
+		return r.insert(ctx, tx, job, jobID, cause, at)
 	})
+}
+
+// again ends the request of a job that runs once more after one that runs (Options.Again).
+const again = " again"
+
+// insert enqueues a job that runs from an instant on; zero = at once.
+func (r *Runner) insert(
+	ctx context.Context, tx pgx.Tx, job commands.Job, jobID id.Any, cause jobs.Cause, at time.Time,
+) error {
+	args, opts, err := r.insertion(job, jobID, cause)
+	if err != nil {
+		return err
+	}
+	opts.ScheduledAt = at
+	done, err := r.client.InsertTx(ctx, tx, args, opts)
+	asked, is := args.(request)
+	if err == nil && is && r.kinds[job.Kind()].Again && done.UniqueSkippedAsDuplicate &&
+		done.Job.State == rivertype.JobStateRunning {
+		asked.Request += again
+		_, err = r.client.InsertTx(ctx, tx, asked, opts)
+	}
+	if err != nil {
+		return fmt.Errorf("enqueue %s: %w", job.Kind(), err)
+	}
+	return nil
 }
 
 // insertion gives a job in River's form. River rejects a second row with the same kind and id, whatever the state of

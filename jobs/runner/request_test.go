@@ -36,8 +36,8 @@ type errands struct {
 	verdicts chan error
 }
 
-// newErrands starts a queue in which each errand is tried once.
-func newErrands(t *testing.T) *errands {
+// newErrands starts a queue of errands.
+func newErrands(t *testing.T, o jobrunner.Options) *errands {
 	t.Helper()
 	e := &errands{t: t, db: pgtest.New(t), runs: make(chan errand, 10), verdicts: make(chan error)}
 	e.queue = jobrunner.New(jobrunner.Config{DB: e.db, Workers: 4})
@@ -49,7 +49,7 @@ func newErrands(t *testing.T) *errands {
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-	}, jobrunner.Options{MaxAttempts: 1})
+	}, o)
 	if err := e.queue.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +99,7 @@ func (e *errands) open(want int) {
 // keeps one of them, so that hours without a worker do not end in hours of the same work.
 func TestRequest_OneJobOfItWaitsHoweverOftenItIsAskedFor(t *testing.T) {
 	t.Parallel()
-	e := newErrands(t)
+	e := newErrands(t, jobrunner.Options{MaxAttempts: 1})
 	e.ask(errand{"far", 1}, time.Hour)
 	for run := range 3 { // as a process does, in its transaction
 		if err := pgx.BeginFunc(t.Context(), e.db.Owner, func(tx pgx.Tx) error {
@@ -116,7 +116,7 @@ func TestRequest_OneJobOfItWaitsHoweverOftenItIsAskedFor(t *testing.T) {
 // A job that ended, in whatever way, or whose row was lost, is no obstacle.
 func TestRequest_IsAskedForAgainWhenItsJobIsOverOrLost(t *testing.T) {
 	t.Parallel()
-	e := newErrands(t)
+	e := newErrands(t, jobrunner.Options{MaxAttempts: 1})
 	for run, verdict := range []error{nil, errors.New("discarded"), jobrunner.GiveUp(errors.New("given up"))} {
 		e.ask(errand{"near", run}, 0)
 		e.runsNext(errand{"near", run})
@@ -130,5 +130,28 @@ func TestRequest_IsAskedForAgainWhenItsJobIsOverOrLost(t *testing.T) {
 	}
 	e.ask(errand{"near", 9}, 0)
 	e.runsNext(errand{"near", 9})
+	e.verdicts <- nil
+}
+
+// What a job has looked at by the time it is asked for again may have changed before that. So one more run follows,
+// however often it is asked for.
+func TestRequest_OfAKindThatRunsAgainIsNotLostInARun(t *testing.T) {
+	t.Parallel()
+	e := newErrands(t, jobrunner.Options{MaxAttempts: 1, Again: true})
+	e.ask(errand{"near", 1}, time.Hour)
+	e.ask(errand{"near", 2}, 0) // the first waits: nothing more is asked for
+	e.open(1)
+	e.ask(errand{"far", 1}, 0)
+	e.runsNext(errand{"far", 1})
+	for run := range 3 {
+		e.ask(errand{"far", run + 2}, 0)
+	}
+	e.runsNext(errand{"far", 2})
+	e.open(3)
+	e.verdicts <- nil
+	e.verdicts <- nil
+	e.open(1)
+	e.ask(errand{"far", 9}, 0)
+	e.runsNext(errand{"far", 9})
 	e.verdicts <- nil
 }

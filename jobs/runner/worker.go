@@ -29,6 +29,9 @@ type Options struct {
 	MaxAttempts int // zero means 10
 	// Backoff gives the wait after the attempt of this number, from 1; nil = Doubling(1 s, 10 min).
 	Backoff func(attempt int) time.Duration
+	// Again has a request (commands.Asked) that comes while its job runs lead to one more run: what the job has looked
+	// at by then may have changed before the request.
+	Again bool
 }
 
 // Doubling makes a back-off that waits first after attempt 1, then twice as long each time, and never longer than most.
