@@ -125,7 +125,8 @@ func (k *passKit) owe(b *testing.B, n, moves int) time.Time {
 		_, err = k.DB.Owner.Exec(b.Context(), `update `+schema+`.timers set due_at = $1`, at)
 	}
 	if err == nil {
-		_, err = k.DB.Owner.Exec(b.Context(), `vacuum analyze `+schema+`.timers, `+schema+`.instances`)
+		_, err = k.DB.Owner.Exec(b.Context(),
+			`vacuum analyze `+schema+`.timers, `+schema+`.instances, `+schema+`.commands`)
 	}
 	if err != nil {
 		b.Fatal(err)
@@ -181,7 +182,7 @@ func (k *passKit) settle(b *testing.B, at time.Time, n int) {
 		if later == n {
 			return
 		}
-		time.Sleep(200 * time.Millisecond)
+		time.Sleep(500 * time.Millisecond)
 	}
 }
 

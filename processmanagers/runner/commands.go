@@ -29,6 +29,10 @@ select n.key from unnest($2::text[]) n (key), lateral (
 	select from {schema}.commands c where c.process = $1 and c.key = n.key limit 1) c`
 )
 
+// anew has the server plan a statement on commands each time. The table is empty at one moment and has a row of each
+// customer at the next. A plan that was kept from when it was empty reads the whole of it for each key.
+const anew = pgx.QueryExecModeCacheDescribe
+
 // handedCost counts for what a command that waits in memory takes beside its content, in bytes.
 const handedCost = 512
 
@@ -123,7 +127,7 @@ func (d *round) waiting(ctx context.Context, tx pgx.Tx, list []work) (map[string
 	if len(keys) == 0 {
 		return nil, nil
 	}
-	rows, err := tx.Query(ctx, d.r.sql(waitingKeysSQL), d.name, keys)
+	rows, err := tx.Query(ctx, d.r.sql(waitingKeysSQL), anew, d.name, keys)
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +153,7 @@ from unnest($3::text[], $4::text[]) with ordinality a (name, body, n) left join 
 func (d *round) waits(
 	ctx context.Context, tx pgx.Tx, key string, names, bodies []string,
 ) (same bool, err error) {
-	err = tx.QueryRow(ctx, d.r.sql(waitsSQL), d.name, key, names, bodies, len(names)).Scan(&same)
+	err = tx.QueryRow(ctx, d.r.sql(waitsSQL), anew, d.name, key, names, bodies, len(names)).Scan(&same)
 	if err != nil {
 		return false, fmt.Errorf("look for waiting commands: %w", err)
 	}

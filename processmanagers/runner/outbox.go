@@ -175,7 +175,7 @@ func (o *outbox) fetch(ctx context.Context) {
 			}
 			l, done, ok = o.ready.take()
 		}
-		rows, err := d.r.cfg.DB.Owner.Query(ctx, d.r.sql(selectCommandsSQL), d.name, keys)
+		rows, err := d.r.cfg.DB.Owner.Query(ctx, d.r.sql(selectCommandsSQL), anew, d.name, keys)
 		var list []storedCommand
 		if err == nil {
 			list, err = pgx.CollectRows(rows, pgx.RowToStructByName[storedCommand])

@@ -30,7 +30,7 @@ func (o *outbox) deleteActed(ctx context.Context) {
 		for i, f := range list {
 			ids[i] = f.id
 		}
-		_, err := d.r.cfg.DB.Owner.Exec(ctx, d.r.sql(deleteCommandsSQL), ids)
+		_, err := d.r.cfg.DB.Owner.Exec(ctx, d.r.sql(deleteCommandsSQL), anew, ids)
 		for _, f := range list {
 			switch {
 			case ctx.Err() != nil:

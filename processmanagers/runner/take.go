@@ -234,7 +234,7 @@ func (d *round) claim(ctx context.Context, tx pgx.Tx, list []work) ([]work, erro
 	for _, w := range list {
 		ok := w.timer == nil || fired[w.key]
 		if w.command != uuid.Nil {
-			tag, err := tx.Exec(ctx, d.r.sql(deleteCommandsSQL), []uuid.UUID{w.command})
+			tag, err := tx.Exec(ctx, d.r.sql(deleteCommandsSQL), anew, []uuid.UUID{w.command})
 			if err != nil {
 				return nil, err
 			}

@@ -1,0 +1,86 @@
+package processrunner
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
+	"github.com/lastmile-isp/lastmile/processmanagers"
+)
+
+// TestCommands_AreFoundByKeyAlsoInABurst: the statements on commands have run while the table was known to be
+// empty. Then a burst fills it, before the server looks at it anew. None of them reads the whole table for each key.
+func TestCommands_AreFoundByKeyAlsoInABurst(t *testing.T) {
+	t.Parallel()
+	const burst, asked = 2_000, 50
+	db := pgtest.New(t)
+	r := New(Config{DB: db})
+	if err := r.migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Owner.Exec(t.Context(), r.sql(`vacuum analyze {schema}.commands`)); err != nil {
+		t.Fatal(err)
+	}
+	d := &round{process: &process{r: r, name: "some"}}
+	var list []work
+	var ids []uuid.UUID
+	for i := range asked {
+		w := work{next: processmanagers.Stepped{Output: processmanagers.Output{Commands: []commands.Command{
+			commands.ReleasePrompt{},
+		}}}}
+		w.key = fmt.Sprintf("key %d", i)
+		list, ids = append(list, w), append(ids, uuid.New())
+	}
+	tx, err := db.Owner.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback(t.Context()) }()
+	look := func() int {
+		t.Helper()
+		found, err := d.waiting(t.Context(), tx, list)
+		if err == nil {
+			_, err = d.waits(t.Context(), tx, list[0].key, []string{"n"}, []string{"{}"})
+		}
+		if err == nil {
+			_, err = tx.Exec(t.Context(), r.sql(selectCommandsSQL), anew, d.name, []string{list[0].key})
+		}
+		if err == nil {
+			_, err = tx.Exec(t.Context(), r.sql(deleteCommandsSQL), anew, ids)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(found)
+	}
+	for range 10 { // from the sixth time on the server may keep a plan
+		look()
+	}
+	_, err = tx.Exec(t.Context(), r.sql(`insert into {schema}.commands (id, process, key, name, body, cause)
+		select gen_random_uuid(), 'some', 'key ' || n, 'n', '{}', '{}' from generate_series(1, $1) n`), burst)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := rowsRead(t, tx, r)
+	if n := look(); n != asked-1 {
+		t.Errorf("%d instances have commands that wait, want %d", n, asked-1)
+	}
+	if n := rowsRead(t, tx, r) - before; n > 3*burst {
+		t.Errorf("%d rows were read one after the other of %d", n, burst)
+	}
+}
+
+// rowsRead is how many rows of the table were read without an index, in this transaction.
+func rowsRead(t *testing.T, tx pgx.Tx, r *Runner) (n int) {
+	t.Helper()
+	err := tx.QueryRow(t.Context(), `select seq_tup_read from pg_stat_xact_user_tables where relid = $1::regclass`,
+		r.sql("{schema}.commands")).Scan(&n)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
