@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -10,6 +11,34 @@ import (
 // Our clock may be put back, as by NTP after a start with a wrong one. The tables then have instants that are still to
 // come: they are from before all that is reported now, however late they look. While our clock is behind, all that has
 // really happened looks like that. So what is over keeps its instants: nothing would put it right again.
+
+// How much later than the present an instant may be that is not from when a clock was ahead.
+const (
+	// leastSet is for what one program has told in order: more than a machine's clock that is corrected slowly differs
+	// between two rounds. What begins soon after the clock was put back is in order, too.
+	leastSet = 5 * time.Second
+	// Slack is for what several programs tell, whose clocks differ by less.
+	Slack = time.Minute
+	// endSlack is for what is ended because of it: clocks of programs that differ by more than they should, too, end
+	// no session that another program hears.
+	endSlack = 5 * time.Minute
+	// lookSlack is for looks at routers, which count as of when they began: as long as one takes and waits for others.
+	lookSlack = 5 * time.Minute
+)
+
+// inOrder compares two instants. What is later than come has not come yet by our clock, and so was before the other.
+// come is zero where any instant may have come.
+func inOrder(a, b, come time.Time) int {
+	early := a.After(come)
+	switch {
+	case early == b.After(come):
+		return a.Compare(b)
+	case early:
+		return -1
+	default:
+		return 1
+	}
+}
 
 // comes notes which instants have come before a group of reports is committed: those until now, and those of the
 // reports, which can have waited since before our clock was put back.
@@ -37,16 +66,35 @@ func (b *book) latest() pgtype.Timestamptz {
 // ahead reports whether a session began when our clock was ahead.
 func (b *book) ahead(s *Session) bool { return b.early(s.StartedAt) }
 
-// later reports whether a session began after another one, also when our clock was ahead in between.
+// later reports whether a session began after another one, also when our clock was ahead in between. Those of the same
+// second are in the order of their names.
 func (b *book) later(s, other *Session) bool {
-	if ahead := b.ahead(s); ahead != b.ahead(other) {
-		return !ahead
-	}
-	return later(s, other)
+	return cmp.Or(inOrder(s.StartedAt, other.StartedAt, b.come), cmp.Compare(s.SessionKey, other.SessionKey)) > 0
 }
 
 // before reports whether a session is from when our clock was ahead, and so from before another one that is not.
 func (b *book) before(s, other *Session) bool { return b.ahead(s) && !b.ahead(other) }
+
+// restartedSince reports whether this group tells a restart of the router of an open session that is not heard since
+// our clock was put back.
+func (b *book) restartedSince(s *Session) bool {
+	_, told := b.restarts[s.DeviceID]
+	return told && !s.over() && b.early(s.UpdatedAt)
+}
+
+// touchRestarted touches the sessions that a restart ends whose instants are later than it.
+func (b *book) touchRestarted() {
+	if len(b.restarts) == 0 {
+		return
+	}
+	for _, list := range b.byName {
+		for _, s := range list {
+			if b.restartedSince(s) {
+				b.touch(s)
+			}
+		}
+	}
+}
 
 // putBack reports whether this program saw that its clock was put back.
 func (b *book) putBack() bool {

@@ -1,11 +1,13 @@
 package telemetry_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
 )
 
@@ -347,5 +349,114 @@ func TestAhead_ARefusalFromThenIsNotTheLatestOne(t *testing.T) {
 	got, err := k.RefusalsOf(t.Context(), k.org, k.subscriber, noon.Add(time.Hour))
 	if err != nil || len(got) != 1 || !got[0].At.Equal(noon.Add(5*time.Minute)) || got[0].Count != 3 {
 		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// TestAhead_TheLimitKeepsTheSessionOfNow, and ends the one from then: of two devices, and of one that has dialed at
+// another router.
+func TestAhead_TheLimitKeepsTheSessionOfNow(t *testing.T) {
+	t.Parallel()
+	for _, ahead := range []time.Duration{0, lead} {
+		for _, phone := range phones[:2] {
+			far, at := id.New[id.Device](), noon.Add(10*time.Minute)
+			c := open(t).liveAt(t, at)
+			c.limit.Store(1)
+			then, now := c.of(far, "then", phone, phone), c.of(c.device, "now", phones[0], phones[0])
+			for _, told := range []struct {
+				at     time.Time
+				report telemetry.Report
+			}{
+				{noon.Add(ahead), then(telemetry.Start, ahead, 0)},
+				{at, now(telemetry.Start, 10*time.Minute, 0)},
+			} {
+				d := c.told()
+				d.Now = func() time.Time { return told.at }
+				c.Observe(c.commitAt(t, told.at, d, []telemetry.Report{told.report}))
+			}
+			c.want(t, "then")
+			list, err := c.Beyond(t.Context(), telemetry.Limited{
+				SubscriberID: c.subscriber, SubscriptionID: c.subscription, Limit: 1, Now: at,
+			})
+			if err != nil || len(list) != 1 || list[0].SessionKey != "then" {
+				t.Errorf("ahead by %s, %s: beyond a limit of one are %+v, %v", ahead, phone, list, err)
+			}
+		}
+	}
+}
+
+// TestAhead_ASignInTakesThePlaceOfADeviceFromThen, not of one that began later.
+func TestAhead_ASignInTakesThePlaceOfADeviceFromThen(t *testing.T) {
+	t.Parallel()
+	for _, ahead := range []time.Duration{0, lead} {
+		c := open(t).live(t)
+		c.tell(t, 0, "then", telemetry.Start, ahead, 0)
+		c.tell(t, 1, "now", telemetry.Start, 5*time.Minute, 0)
+		c.enter(2, 10*time.Minute, 2, false)
+		c.want(t, "then")
+	}
+}
+
+// TestAhead_ARestartOfNowEndsASessionFromThen before the restart, unless it was heard since the clock was put back.
+func TestAhead_ARestartOfNowEndsASessionFromThen(t *testing.T) {
+	t.Parallel()
+	for _, commit := range []func(*kit, *testing.T, time.Time, ...telemetry.Report) telemetry.Committed{
+		(*kit).putRight, (*kit).startedAnew,
+	} {
+		for _, heard := range []bool{false, true} {
+			k := open(t)
+			early, at := k.at(telemetry.Interim, 2*time.Minute, 2, 2), noon.Add(10*time.Minute)
+			early.At = early.At.Add(lead)
+			commit(k, t, early.At, early)
+			if heard {
+				commit(k, t, at, k.at(telemetry.Interim, 10*time.Minute, 10, 10))
+			}
+			for range 2 {
+				commit(k, t, at, k.restart(at.Add(-time.Minute)))
+			}
+			got := k.only(t)
+			if heard != got.Ended.IsZero() || !heard && (got.Reason != telemetry.ReasonRestarted ||
+				!got.Ended.Before(at) || got.Ended.Sub(got.Started) != 2*time.Minute) {
+				t.Errorf("heard since: %v: %+v", heard, got)
+			}
+		}
+	}
+}
+
+// TestAhead_AReportWithoutTimeOnlineIsAboutTheSessionOfNow, not about one from then that had the same name.
+func TestAhead_AReportWithoutTimeOnlineIsAboutTheSessionOfNow(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	for _, told := range []struct {
+		kind telemetry.Kind
+		at   time.Time
+	}{
+		{telemetry.Start, noon.Add(lead)},
+		{telemetry.Stop, noon.Add(lead + time.Minute)},
+		{telemetry.Start, noon.Add(10 * time.Minute)},
+		{telemetry.Stop, noon.Add(15 * time.Minute)},
+	} {
+		r := k.at(told.kind, 0, 0, 0)
+		r.At = told.at
+		k.putRight(t, told.at, r)
+	}
+	for _, got := range k.rows(t.Context(), t, k.device) {
+		if now := got.Started.Before(noon.Add(lead)); got.Ended.Sub(got.Started) != time.Minute && !now ||
+			now && !got.Ended.Equal(noon.Add(15*time.Minute)) {
+			t.Errorf("%+v", got)
+		}
+	}
+}
+
+// TestAhead_OfManySessionsTheOneFromThenIsForgotten.
+func TestAhead_OfManySessionsTheOneFromThenIsForgotten(t *testing.T) {
+	t.Parallel()
+	c := open(t).liveAt(t, noon.Add(30*time.Minute))
+	c.commitAll(t, c.of(id.New[id.Device](), "then", phones[0], phones[0])(telemetry.Start, lead, 0))
+	for n := range 24 {
+		key := fmt.Sprint("now", n)
+		c.commitAll(t, c.of(c.device, key, "", key)(telemetry.Start, time.Duration(n)*time.Minute, 0))
+	}
+	if known, _ := c.Known(c.subscription); known != 24 || c.Has(c.subscription, phones[0]) {
+		t.Errorf("%d are known, the one from then: %v", known, c.Has(c.subscription, phones[0]))
 	}
 }

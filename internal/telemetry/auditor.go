@@ -56,8 +56,8 @@ type Look struct {
 	Why         string     // the latest look did not compare; "" = it did
 }
 
-// SQL of looks. No look takes ten minutes: one that is so much newer is from before the clock was put back. Of
-// what it leaves nothing is later than the next one.
+// SQL of looks. One that is newer by more than a look takes is from before the clock was put back. Of what it leaves
+// nothing is later than the next one.
 const (
 	keepLookSQL = `
 insert into {schema}.looks as l (device_id, org_id, tried_at, looked_at, unseen_since, why)
@@ -67,7 +67,7 @@ on conflict (device_id) do update set tried_at = excluded.tried_at, why = exclud
 	looked_at = coalesce(excluded.looked_at,
 		case when l.looked_at is not null then least(l.looked_at, excluded.tried_at) end),
 	unseen_since = case when excluded.why <> '' then least(l.unseen_since, excluded.unseen_since) end
-where l.tried_at <= excluded.tried_at or l.tried_at > excluded.tried_at + interval '10 minutes'`
+where l.tried_at <= excluded.tried_at or l.tried_at > excluded.tried_at + @slack::interval`
 	looksSQL      = `select device_id, looked_at, unseen_since, why from {schema}.looks where org_id = $1`
 	purgeLooksSQL = `delete from {schema}.looks where device_id in
 		(select device_id from {schema}.looks where tried_at < @before order by tried_at limit @max)`
@@ -76,7 +76,7 @@ where l.tried_at <= excluded.tried_at or l.tried_at > excluded.tried_at + interv
 // KeepLook records that a router was looked at. why is "" when what it shows was compared, and otherwise says why not.
 func (s *Store) KeepLook(ctx context.Context, org id.Organization, device id.Device, at time.Time, why string) error {
 	_, err := s.db.Owner.Exec(ctx, s.text(keepLookSQL), pgx.NamedArgs{
-		"device": device.UUID(), "org": org.UUID(), "at": at, "why": why,
+		"device": device.UUID(), "org": org.UUID(), "at": at, "why": why, "slack": lookSlack,
 	})
 	if err != nil {
 		return fmt.Errorf("keep look at a router: %w", err)

@@ -38,6 +38,10 @@ const newestSQL = `select ` + columns + `
 		and s.calling = k.calling and (s.started_at <= $5 or s.ended_at is null)
 		order by s.started_at desc limit 1) x where x.session_key <> k.session`
 
+// earlyAtSQL reads the open sessions of routers whose last report is from when our clock was ahead.
+const earlyAtSQL = `select ` + columns + ` from {schema}.sessions x
+	where x.device_id = any($1::uuid[]) and x.ended_at is null and x.updated_at > $2 limit $3`
+
 // restartedSQL reads when routers restarted.
 const restartedSQL = `select device_id, restarted_at from {schema}.routers where device_id = any($1::uuid[])`
 
@@ -172,9 +176,13 @@ func (s *Store) load(ctx context.Context, tx pgx.Tx, b *book, reports []Report) 
 	}
 	batch := &pgx.Batch{}
 	batch.Queue(s.sql.lock, s.db.Namespace.LockKey(part))
-	for sql, args := range map[string][]any{
+	reads := map[string][]any{
 		s.sql.named: {devices, sessions, users}, s.sql.newest: {devices, sessions, users, stations, b.latest()},
-	} {
+	}
+	if list := restarting(reports); len(list) > 0 {
+		reads[s.text(earlyAtSQL)] = []any{list, b.latest(), mostEarly}
+	}
+	for sql, args := range reads {
 		batch.Queue(sql, args...).Query(func(rows pgx.Rows) error {
 			list, err := pgx.CollectRows(rows, pgx.RowToAddrOfStructByName[Session])
 			for _, session := range list {
@@ -206,6 +214,16 @@ func (s *Store) load(ctx context.Context, tx pgx.Tx, b *book, reports []Report) 
 		batch.Queue(s.sql.open, list).Query(func(rows pgx.Rows) error { return s.crowds.take(rows, now) })
 	}
 	return tx.SendBatch(ctx, batch).Close()
+}
+
+// restarting are the routers of which reports tell that they restarted.
+func restarting(reports []Report) (devices []pgtype.UUID) {
+	for _, r := range reports {
+		if r.Kind == On || r.Kind == Off {
+			devices = append(devices, key(r.Device))
+		}
+	}
+	return devices
 }
 
 // save writes what the book has changed, in one round trip. It takes from opened what restarts have ended.

@@ -14,8 +14,6 @@ import (
 const (
 	sweepEvery = time.Minute // how late a silent session is closed at most
 	purgeEvery = time.Hour
-	// leastSet is more than a machine's clock that is corrected slowly differs between two rounds.
-	leastSet = 5 * time.Second
 )
 
 // KeeperConfig has the parts and settings of a keeper.

@@ -241,10 +241,11 @@ type equipment struct {
 }
 
 // others are the devices other than the one that signs in. Where the limit refuses, sign-ins that are awaited are among
-// them, and sessions without a report for long are not. The device that began last is the last one. The caller holds
-// the lock.
+// them, and sessions without a report for long are not. The device that began last is the last one: what has not come
+// yet is from when our clock was ahead. The caller holds the lock.
 func (l *Live) others(known *line, s SignIn) []equipment {
 	var devices []equipment
+	come := s.At.Add(Slack)
 	add := func(mac string, began time.Time, o ...*occupant) {
 		if mac == s.MAC && s.MAC != "" {
 			return
@@ -253,7 +254,7 @@ func (l *Live) others(known *line, s SignIn) []equipment {
 		if at < 0 {
 			at, devices = len(devices), append(devices, equipment{mac: mac, began: began})
 		}
-		if began.After(devices[at].began) {
+		if inOrder(began, devices[at].began, come) > 0 {
 			devices[at].began = began
 		}
 		devices[at].sessions = append(devices[at].sessions, o...)
@@ -266,7 +267,7 @@ func (l *Live) others(known *line, s SignIn) []equipment {
 	for _, a := range known.awaited {
 		add(a.MAC, a.At)
 	}
-	slices.SortStableFunc(devices, func(a, b equipment) int { return a.began.Compare(b.began) })
+	slices.SortStableFunc(devices, func(a, b equipment) int { return inOrder(a.began, b.began, come) })
 	return devices
 }
 

@@ -87,7 +87,7 @@ func (l *Live) meet(s LiveSession) (several bool) {
 		return false
 	}
 	known.awaited = slices.DeleteFunc(known.awaited, func(a SignIn) bool { return a.announces(s) })
-	known.add(&occupant{LiveSession: s})
+	known.add(&occupant{LiveSession: s}, l.cfg.Clock.Now().Add(Slack))
 	return len(known.sessions) > 1
 }
 
@@ -102,8 +102,8 @@ func (k *line) find(session SessionID) *occupant {
 }
 
 // add adds a session. Beyond mostKnown one that is ending is forgotten, or else the one that was not heard of for the
-// longest time. The caller holds the lock.
-func (k *line) add(o *occupant) {
+// longest time; reports that have not come yet are from when our clock was ahead. The caller holds the lock.
+func (k *line) add(o *occupant, come time.Time) {
 	if k.sessions = append(k.sessions, o); len(k.sessions) <= mostKnown {
 		return
 	}
@@ -114,7 +114,7 @@ func (k *line) add(o *occupant) {
 			}
 			return 1
 		}
-		return cmp.Or(a.UpdatedAt.Compare(b.UpdatedAt), a.StartedAt.Compare(b.StartedAt))
+		return cmp.Or(inOrder(a.UpdatedAt, b.UpdatedAt, come), inOrder(a.StartedAt, b.StartedAt, come))
 	})
 	k.sessions = slices.DeleteFunc(k.sessions, func(other *occupant) bool { return other == least })
 }

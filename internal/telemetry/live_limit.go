@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -31,21 +32,22 @@ func (l *Live) trim(subscription id.Subscription) (out Replaced) {
 			counts = append(counts, o)
 		}
 	}
-	for _, o := range beyond(counts, func(o *occupant) *LiveSession { return &o.LiveSession }, limit) {
+	of := func(o *occupant) *LiveSession { return &o.LiveSession }
+	for _, o := range beyond(counts, of, limit, l.cfg.Clock.Now().Add(Slack)) {
 		l.end(o, &out)
 	}
 	return out
 }
 
 // beyond gives the oldest of the sessions of one subscription beyond a limit, 0 = none, and of each MAC all but the
-// newest one. It puts the list in order, the newest first.
-func beyond[T any](list []T, of func(T) *LiveSession, limit int) (out []T) {
+// newest one. It puts the list in order, the newest first. What is later than come is from when our clock was ahead.
+func beyond[T any](list []T, of func(T) *LiveSession, limit int, come time.Time) (out []T) {
 	if len(list) < 2 {
 		return nil
 	}
 	slices.SortFunc(list, func(a, b T) int {
 		x, y := of(a), of(b)
-		return cmp.Or(y.StartedAt.Compare(x.StartedAt), slices.Compare(y.ID[:], x.ID[:]))
+		return cmp.Or(inOrder(y.StartedAt, x.StartedAt, come), slices.Compare(y.ID[:], x.ID[:]))
 	})
 	var kept []*LiveSession // the newest ones
 	for _, one := range list {
@@ -102,25 +104,35 @@ func (s *Store) SharedSubscriptions(ctx context.Context) ([]SharedSubscription, 
 // mostBeyond bounds the sessions of one answer of Beyond.
 const mostBeyond = 200
 
-// Beyond lists open sessions of a subscription that have to end, at most mostBeyond at a time: those beyond a limit, 0
-// = none, those of a MAC with a newer one, and those that were replaced as the caller knows.
-func (s *Store) Beyond(
-	ctx context.Context, subscriber id.Subscriber, subscription id.Subscription, limit int, replaced []SessionID,
-) ([]Session, error) {
+// Limited is a subscription whose sessions are limited.
+type Limited struct {
+	SubscriberID   id.Subscriber
+	SubscriptionID id.Subscription
+	Limit          int         // 0 = none
+	Replaced       []SessionID // by newer ones, as the caller knows
+	Now            time.Time
+}
+
+// Beyond lists open sessions of a subscription that have to end, at most mostBeyond at a time: those beyond the limit,
+// those of a MAC with a newer one, and those that were replaced.
+func (s *Store) Beyond(ctx context.Context, of Limited) ([]Session, error) {
+	come := of.Now.Add(Slack)
 	list, err := s.open(ctx, `x.subscriber_id = $1 and x.subscription_id = $2
-		order by x.started_at desc, x.id desc limit $3`, subscriber.UUID(), subscription.UUID(), limit+mostBeyond)
+		order by x.started_at > $4, x.started_at desc, x.id desc limit $3`,
+		of.SubscriberID.UUID(), of.SubscriptionID.UUID(), of.Limit+mostBeyond, come)
 	if err != nil {
 		return nil, err
 	}
 	var out, rest []*Session
 	for i := range list {
-		if slices.Contains(replaced, list[i].ID) {
+		if slices.Contains(of.Replaced, list[i].ID) {
 			out = append(out, &list[i])
 		} else {
 			rest = append(rest, &list[i])
 		}
 	}
-	out = append(out, beyond(rest, func(s *Session) *LiveSession { live := s.live(); return &live }, limit)...)
+	live := func(s *Session) *LiveSession { live := s.live(); return &live }
+	out = append(out, beyond(rest, live, of.Limit, come)...)
 	end := make([]Session, len(out))
 	for i, one := range out {
 		end[i] = *one

@@ -77,7 +77,7 @@ func TestLive_ACopiedMACAtAnotherRouterEndsTheFormerSession(t *testing.T) {
 
 func TestLive_ACopiedMACAtTheSameRouterEndsTheFormerSession(t *testing.T) {
 	t.Parallel()
-	c := open(t).live(t)
+	c := open(t).liveAt(t, noon.Add(30*time.Minute))
 	mine, friend := c.of(c.device, "mine", phones[0], phones[0]), c.of(c.device, "copy", phones[0], phones[0])
 	c.commitAll(t, mine(telemetry.Start, 0, 0))
 	c.commitAll(t, friend(telemetry.Start, 10*time.Minute, 0)) // its sign-in was at another program
@@ -122,7 +122,7 @@ func TestLive_SignInsWithoutAMACAreAwaited(t *testing.T) {
 
 func TestLive_SessionsThatWereReportedLateAreBroughtWithinTheLimit(t *testing.T) {
 	t.Parallel()
-	c := open(t).live(t)
+	c := open(t).liveAt(t, noon.Add(time.Hour))
 	c.limit.Store(1)
 	var held []telemetry.Report // while the database is away
 	for n, phone := range phones {
@@ -149,7 +149,10 @@ func TestSharedSubscriptions_AndWhoIsBeyondTheLimit(t *testing.T) {
 	}
 	beyond := func(limit int, replaced ...telemetry.SessionID) (keys []string) {
 		t.Helper()
-		list, err := k.Beyond(t.Context(), k.subscriber, k.subscription, limit, replaced)
+		list, err := k.Beyond(t.Context(), telemetry.Limited{
+			SubscriberID: k.subscriber, SubscriptionID: k.subscription, Limit: limit, Replaced: replaced,
+			Now: noon.Add(time.Hour),
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -28,10 +28,16 @@ type liveKit struct {
 	ended []string // keys of sessions
 }
 
-// live makes a Live that has read the tables.
+// live makes a Live that has read the tables, at noon.
 func (k *kit) live(t *testing.T) *liveKit {
 	t.Helper()
-	c := &liveKit{kit: k, watch: clock.NewManual(noon)}
+	return k.liveAt(t, noon)
+}
+
+// liveAt makes a Live that has read the tables, at an instant.
+func (k *kit) liveAt(t *testing.T, now time.Time) *liveKit {
+	t.Helper()
+	c := &liveKit{kit: k, watch: clock.NewManual(now)}
 	c.Live = telemetry.NewLive(telemetry.LiveConfig{
 		Store: k.Store, Clock: c.watch, SilentAfter: 6 * time.Minute,
 		Limit: func(id.Subscription) int { return int(c.limit.Load()) },

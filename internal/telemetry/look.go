@@ -2,9 +2,6 @@ package telemetry
 
 import "time"
 
-// lookSlack is how long a look may take and wait for others.
-const lookSlack = 5 * time.Minute
-
 // Tells reports whether the latest look at a router tells what it shows at an instant: it compared, and the looks since
 // are not missing. every is the time between two looks.
 func (l Look) Tells(at time.Time, every time.Duration) bool {

@@ -31,9 +31,6 @@ const servedSQL = `select ` + columns + ` from {schema}.sessions x where x.devic
 				where ended_at >= $3 and ended_at <= $4 and device_id = $1 and end_reason = 'admin_reset')
 		order by x.started_at, x.id`
 
-// Slack is how much later than the present an instant may be. One that is later is from when a clock was ahead.
-const Slack = time.Minute
-
 // heardSQL asks for refusals of some codes, and of sign-ins that are not proven, then for open sessions: the newest
 // report, and the beginning of the newest one that was let in here.
 const heardSQL = `select r.refused, r.began, r.unproven, r.unproven_began, x.reported, x.let_in

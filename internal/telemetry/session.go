@@ -1,7 +1,6 @@
 package telemetry
 
 import (
-	"cmp"
 	"net/netip"
 	"slices"
 	"time"
@@ -150,11 +149,6 @@ func (b *book) place(s *Session) {
 	}
 }
 
-// later reports whether a session began after another one. Those of the same second are in the order of their names.
-func later(a, b *Session) bool {
-	return cmp.Or(a.StartedAt.Compare(b.StartedAt), cmp.Compare(a.SessionKey, b.SessionKey)) > 0
-}
-
 // touch remembers that a session has to be settled and written.
 func (b *book) touch(s *Session) {
 	if !s.touched {
@@ -227,7 +221,7 @@ func (b *book) find(r Report) *Session {
 	var distance time.Duration
 	for _, s := range b.byName[nameKey{r.Device, r.Session, r.User}] {
 		if r.Online == 0 && r.Kind != Start {
-			if best == nil || later(s, best) {
+			if best == nil || b.later(s, best) {
 				best = s
 			}
 			continue
@@ -381,18 +375,22 @@ func (b *book) count(s *Session, r Report, online time.Duration) {
 
 // settle decides which of the touched sessions are open. It depends on the reports, not on their order: a session that
 // its router did not end is over when its place has a newer one and it is not heard beside that one, or when its router
-// restarted after its last report.
+// restarted after its last report, as after one from when our clock was ahead.
 func (b *book) settle() {
+	b.touchRestarted()
 	for _, s := range b.touched {
 		newest := b.newest[placeKey{s.DeviceID, s.Username, s.Calling}]
 		restart := b.restarted[s.DeviceID]
 		before := newest != nil && b.before(s, newest)
-		if before && !s.over() {
+		switch {
+		case before && !s.over():
 			s.bring(newest.StartedAt.Add(-time.Second))
+		case b.restartedSince(s):
+			s.bring(restart.Add(-time.Second))
 		}
 		switch {
 		case s.EndedBy == reported, before && s.over():
-		case newest != nil && newest != s && later(newest, s) && !s.outlives(newest):
+		case newest != nil && newest != s && b.later(newest, s) && !s.outlives(newest):
 			s.conclude(ReasonReplaced)
 		case s.StartedAt.Before(restart) && !s.UpdatedAt.After(restart):
 			s.conclude(ReasonRestarted)

@@ -11,11 +11,11 @@ import (
 )
 
 // closeLostSQL ends open sessions of which no report came since an instant.
-const closeLostSQL = `update {schema}.sessions set ended_at = updated_at, ended_by = 2, end_reason = '` + ReasonLost +
-	`'
+const closeLostSQL = `update {schema}.sessions
+	set ended_at = updated_at, ended_by = 2, end_reason = '` + ReasonLost + `'
 	where ended_at is null and updated_at < $1`
 
-// mostEarly bounds the sessions of one call of CloseEarly.
+// mostEarly bounds the sessions from when our clock was ahead that end at once.
 const mostEarly = 2_000
 
 // earlySQL reads open sessions whose last report is from when our clock was ahead.
@@ -43,14 +43,14 @@ func (s *Store) CloseLost(ctx context.Context, silentSince time.Time) (int64, er
 
 // CloseEarly ends open sessions of which no report came since our clock was put back by minutes, and returns their
 // number: no more than mostEarly. now is the present time; they end at an instant before it, when they were silent
-// already. Clocks of programs may differ a little.
+// already.
 func (s *Store) CloseEarly(ctx context.Context, now, end time.Time) (int, error) {
 	var closed int
 	err := postgres.Transaction(ctx, s.db.Owner, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, lockSQL, s.db.Namespace.LockKey(part)); err != nil {
 			return err
 		}
-		rows, err := tx.Query(ctx, s.text(earlySQL), now.Add(startTolerance), mostEarly)
+		rows, err := tx.Query(ctx, s.text(earlySQL), now.Add(endSlack), mostEarly)
 		if err != nil {
 			return err
 		}

@@ -33,8 +33,11 @@ func (e *Enforcer) EnforceLimit(ctx context.Context, args commands.EnforceLimit,
 	for _, s := range args.Sessions {
 		replaced = append(replaced, id.As[telemetry.SessionID](s))
 	}
-	limit := e.Entitled.Directory.SessionLimit(args.SubscriptionID, e.Clock.Now())
-	list, err := e.Sessions.Beyond(ctx, args.SubscriberID, args.SubscriptionID, limit, replaced)
+	now := e.Clock.Now()
+	list, err := e.Sessions.Beyond(ctx, telemetry.Limited{
+		SubscriberID: args.SubscriberID, SubscriptionID: args.SubscriptionID,
+		Limit: e.Entitled.Directory.SessionLimit(args.SubscriptionID, now), Replaced: replaced, Now: now,
+	})
 	if err != nil {
 		return err
 	}
