@@ -58,7 +58,7 @@ const forgetRestartsSQL = `delete from {schema}.routers where device_id = any($1
 // closeRestartedSQL ends what routers had before they restarted. The offset keeps the conditions on instants away from
 // the choice of the index: by that of instants, all sessions that a router ever had would be read.
 const closeRestartedSQL = `update {schema}.sessions s
-	set ended_at = s.updated_at, ended_by = 2, end_reason = '` + ReasonRestarted + `'
+	set ended_at = s.updated_at, ` + concludedSQL + `, end_reason = '` + ReasonRestarted + `'
 	from unnest($1::uuid[], $2::timestamptz[]) r (device, at)
 	cross join lateral (select * from {schema}.sessions o where o.device_id = r.device and o.ended_at is null
 		offset 0) x
@@ -279,7 +279,7 @@ func countArrays(list []*Session) pgx.NamedArgs {
 	}
 }
 
-// arrays are the arguments of saveSessionsSQL.
+// arrays are the arguments of beginSQL and saveWholeSQL.
 func arrays(list []*Session) pgx.NamedArgs {
 	args := countArrays(list)
 	maps.Copy(args, pgx.NamedArgs{

@@ -27,7 +27,7 @@ const (
 // ones, because their routers may go on to report them.
 const thinSQL = `delete from {schema}.sessions where id in (
 	select id from (select id, row_number() over (order by updated_at desc, id desc) as newest,
-			row_number() over (order by ended_by = 2 desc, seconds desc, id) as longest
+			row_number() over (order by ` + concludedSQL + ` desc, seconds desc, id) as longest
 		from {schema}.sessions where id = any($1::uuid[]) and ended_at is not null) x
 	where newest > $2 and longest > $2)`
 

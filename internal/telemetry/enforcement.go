@@ -17,7 +17,8 @@ const (
 		where ended_at is null and subscription_id is not null`
 	regrantSQL = `update {schema}.sessions set access = $2, rate_down = $3, rate_up = $4, stamp = $5
 		where id = $1 and ended_at is null`
-	goneSQL = `update {schema}.sessions set ended_at = updated_at, ended_by = 2, end_reason = '` + ReasonGone + `'
+	goneSQL = `update {schema}.sessions
+		set ended_at = updated_at, ` + concludedSQL + `, end_reason = '` + ReasonGone + `'
 		where id = $1 and ended_at is null`
 )
 

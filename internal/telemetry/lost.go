@@ -16,7 +16,7 @@ const (
 	silentSQL = `select ` + columns + `
 	from (select distinct * from unnest($2::text[])) k (username)
 	cross join lateral (select * from {schema}.sessions s where s.device_id = $1 and s.username = k.username
-		and s.ended_by = 2 and not s.address_only order by s.started_at desc limit 4) x`
+		and s.` + concludedSQL + ` and not s.address_only order by s.started_at desc limit 4) x`
 	lostOfSQL = `select ` + columns + ` from {schema}.sessions x where x.org_id = $1 and x.subscriber_id = $2
 		and x.ended_at >= $3 and x.end_reason = '` + ReasonLost + `' and not x.address_only
 		and not exists (select from {schema}.sessions y where y.org_id = x.org_id and y.subscriber_id = x.subscriber_id

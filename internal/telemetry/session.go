@@ -16,6 +16,8 @@ const (
 	open      int16 = 0
 	reported  int16 = 1 // the router: final
 	concluded int16 = 2 // we: a newer report of a lost session takes it back
+
+	concludedSQL = `ended_by = 2` // to say so in the tables, and to ask for it
 )
 
 // Session is one connection of a customer's device, as far as reports tell. Instants are UTC, in whole seconds.

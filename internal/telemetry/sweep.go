@@ -12,7 +12,7 @@ import (
 
 // closeLostSQL ends open sessions of which no report came since an instant.
 const closeLostSQL = `update {schema}.sessions
-	set ended_at = updated_at, ended_by = 2, end_reason = '` + ReasonLost + `'
+	set ended_at = updated_at, ` + concludedSQL + `, end_reason = '` + ReasonLost + `'
 	where ended_at is null and updated_at < $1`
 
 // mostEarly bounds the sessions from when our clock was ahead that end at once.
