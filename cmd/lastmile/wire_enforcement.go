@@ -35,8 +35,9 @@ func (a *App) newEnforcer(p *radiusParts) *accessjobs.Enforcer {
 	}
 }
 
-// reached waits until the directory knows everything up to a position. It fails while the directory does not follow the
-// log.
+// reached waits until the directory of this program knows everything up to a position. It fails while the directory
+// does not follow the log. That of another program, which answers routers, may be older
+// (docs/rules/access-enforcement.md#ended-in-vain).
 func (p *radiusParts) reached(ctx context.Context, position uint64) error {
 	if err := p.fresh.Current(ctx); err != nil {
 		return err

@@ -29,6 +29,7 @@ type result struct {
 	action events.EnforcementAction // which can be another one than was wanted
 	via    events.EnforcementVia
 	gone   bool // the router does not know the session
+	found  bool // it had gone by itself, as far as is known
 }
 
 // deed is one try to change one session.
@@ -91,7 +92,7 @@ func (e *Enforcer) act(ctx context.Context, s telemetry.Session, c change, cause
 	if err != nil {
 		return result{}, err
 	}
-	done.action = d.c.action
+	done.action, done.found = d.c.action, done.gone && !d.unanswered
 	e.step("done")
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
 	defer cancel()
@@ -100,7 +101,7 @@ func (e *Enforcer) act(ctx context.Context, s telemetry.Session, c change, cause
 	}
 	e.step("kept")
 	err = d.execute(ctx, commands.RecordSessionChange{
-		Session: d.subject(), Via: done.via, Found: done.gone && !d.unanswered,
+		Session: d.subject(), Via: done.via, Found: done.found,
 	})
 	e.step("recorded")
 	return done, err

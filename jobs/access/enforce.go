@@ -58,7 +58,7 @@ func (e *Enforcer) Register() {
 }
 
 // Enforce brings the sessions of a subscriber to the present entitlement. A router that does not answer becomes the
-// work of a job of its own, of which there is one for each router.
+// work of a job of its own, of which there is one for each router. A session that rests is left to EnforceAll.
 func (e *Enforcer) Enforce(ctx context.Context, args commands.EnforceAccess, cause jobs.Cause) error {
 	if err := e.Entitled.Reached(ctx, args.Position); err != nil {
 		return err
@@ -77,7 +77,7 @@ func (e *Enforcer) Enforce(ctx context.Context, args commands.EnforceAccess, cau
 	}
 	leave, here, crowded := e.place(list)
 	defer leave()
-	done, err := e.bring(ctx, here, e.wanted, cause)
+	done, err := e.bring(ctx, here, e.due, cause)
 	if err != nil {
 		return err
 	}
@@ -128,6 +128,7 @@ func (e *Enforcer) bring(
 			return brought{}, err
 		default:
 			out.changed++
+			e.noteEnd(s, c, done)
 			if !done.gone && c.door == nil && done.action == events.EndOnline {
 				out.wait = max(out.wait, e.confirm(ctx, s))
 			}
@@ -158,7 +159,7 @@ func (e *Enforcer) leaveToRouters(
 	ctx context.Context, list []telemetry.Session, left map[id.Device]error, cause jobs.Cause,
 ) error {
 	for _, s := range list {
-		c, wrong := e.wanted(s, e.Clock.Now())
+		c, wrong := e.due(s, e.Clock.Now())
 		if left[s.DeviceID] == nil || !wrong || c.adopt || !answers(cause.Actor) {
 			continue
 		}
@@ -264,8 +265,8 @@ func lapsed(s *telemetry.Session, step events.EnforcementStep) bool {
 
 // EnforceAll asks for the job of each router that has a session with something else than it should, and of each
 // subscription with sessions beyond its limit. There is one job for a router or a subscription, so neither routers that
-// do not answer nor those that invent sessions can fill the queue. Sessions that rest (pauses) ask for no job of their
-// router.
+// do not answer nor those that invent sessions can fill the queue. Sessions that rest (pauses, ends) ask for no job of
+// their router.
 func (e *Enforcer) EnforceAll(ctx context.Context, _ commands.EnforceAll, cause jobs.Cause) error {
 	if err := e.Entitled.Reached(ctx, 0); err != nil {
 		return err
@@ -273,8 +274,9 @@ func (e *Enforcer) EnforceAll(ctx context.Context, _ commands.EnforceAll, cause 
 	routers := map[id.Device]id.Organization{}
 	at := e.Clock.Now()
 	e.pauses.tidy(e.paced())
+	e.inVain.tidy(e.paced())
 	err := e.Sessions.OpenAll(ctx, func(s telemetry.Session) {
-		if _, wrong := e.wanted(s, at); wrong && !e.pauses.rests(s.ID, e.paced()) {
+		if _, wrong := e.due(s, at); wrong && !e.pauses.rests(s.ID, e.paced()) {
 			routers[s.DeviceID] = s.OrgID
 		}
 	})

@@ -46,7 +46,7 @@ func (e *Enforcer) EnforceRouter(ctx context.Context, args commands.EnforceRoute
 		return err
 	}
 	defer e.seats.take(args.DeviceID, e.paced())()
-	return (&pass{e: e, needs: e.wanted, cause: cause}).run(ctx, args.DeviceID)
+	return (&pass{e: e, needs: e.due, cause: cause}).run(ctx, args.DeviceID)
 }
 
 // pass is one look at all sessions of a router.

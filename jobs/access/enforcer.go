@@ -82,6 +82,7 @@ type Enforcer struct {
 	Step func(name string)
 
 	pauses    pauses
+	inVain    ends
 	seats     seats
 	comebacks comebacks
 }
@@ -113,11 +114,13 @@ const (
 	outcomeNoAnswer = "no_answer"
 	// outcomeUnverified is an acknowledged speed that could not be read back.
 	outcomeUnverified = "unverified"
+	// outcomeInVain is an end after which the next sign-in was given the same.
+	outcomeInVain = "in_vain"
 )
 
 // outcomes has those that the counter shows from the start, so that none appears later without a past.
 func outcomes() []string {
-	return []string{outcomeDone, outcomeUnverified, outcomeGone, outcomeRefused, outcomeNoAnswer}
+	return []string{outcomeDone, outcomeUnverified, outcomeGone, outcomeRefused, outcomeNoAnswer, outcomeInVain}
 }
 
 // count adds to the metric, if there is one.

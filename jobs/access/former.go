@@ -12,7 +12,9 @@ import (
 // sign-in gets now, so that an upgrade ends no session of a customer who has paid.
 func former(p directory.Present, after events.SessionGrant) (change, bool) {
 	if p.Grant.Access == entitlement.WalledGarden {
-		return change{action: events.EndOnline, reason: string(p.Code), after: after}, true
+		return change{
+			action: events.EndOnline, reason: string(p.Code), after: after, next: p.Grant.Stamp(),
+		}, true
 	}
 	return change{adopt: true, regrant: telemetry.Given{
 		Access: after.Access, RateDown: after.Down, RateUp: after.Up, Stamp: p.Grant.Stamp(),

@@ -39,6 +39,7 @@ type change struct {
 	anyway  bool            // it ends also where the customer could not sign in again
 	place   id.Place        // under which it is recorded; zero = under the session
 	listed  bool            // the router's own interface shows the session, so it is asked there and not by RADIUS
+	next    string          // stamp that the next sign-in should get; "" = it is ended however often it comes back
 }
 
 // wanted compares what a session was granted with what its subscription is entitled to. It is false when nothing is to
@@ -53,36 +54,37 @@ func (e *Enforcer) wanted(s telemetry.Session, at time.Time) (change, bool) {
 	}
 	p := e.Entitled.Directory.Present(s.SubscriptionID, at)
 	after := events.SessionGrant{Access: p.Grant.Access.String(), Down: p.Grant.Down, Up: p.Grant.Up}
-	end := func(reason string) (change, bool) {
-		return change{action: events.EndOnline, reason: reason, after: after}, true
+	next := p.Grant.Stamp()
+	end := func(reason, next string) (change, bool) {
+		return change{action: events.EndOnline, reason: reason, after: after, next: next}, true
 	}
 	speed, rest := differs(s, p)
 	switch {
 	case p.Grant.Access == entitlement.None:
-		return end(string(p.Code))
+		return end(string(p.Code), "")
 	case !p.Allows(s.MAC) && p.Moves && at.Sub(s.StartedAt).Abs() < moveWait:
 		return change{}, false
 	case !p.Allows(s.MAC):
-		return end(ReasonWrongMAC)
+		return end(ReasonWrongMAC, "")
 	case s.Stamp == directory.UnknownStamp:
 		return former(p, after)
 	case rest && s.Access != after.Access:
-		return end(string(p.Code))
+		return end(string(p.Code), next)
 	case rest:
-		return end(ReasonChanged)
+		return end(ReasonChanged, next)
 	case !speed:
 		return change{}, false
 	case p.RateLimit == "": // no request takes a limit away
-		return end(string(p.Code))
+		return end(string(p.Code), next)
 	}
 	why := ReasonRate
 	if s.Access != after.Access {
 		why = string(p.Code)
 	}
 	return change{
-		action: events.ChangeRate, reason: why, after: after, limit: p.RateLimit,
+		action: events.ChangeRate, reason: why, after: after, limit: p.RateLimit, next: next,
 		regrant: telemetry.Given{
-			Access: after.Access, RateDown: after.Down, RateUp: after.Up, Stamp: p.Grant.Stamp(),
+			Access: after.Access, RateDown: after.Down, RateUp: after.Up, Stamp: next,
 		},
 	}, true
 }
