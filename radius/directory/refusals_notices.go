@@ -1,8 +1,6 @@
 package directory
 
 import (
-	"iter"
-	"maps"
 	"net/netip"
 	"slices"
 
@@ -10,9 +8,6 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
 	"github.com/lastmile-isp/lastmile/radius"
 )
-
-// maxLookups is the number of user names of unknown routers that are looked up in all organizations at a time.
-const maxLookups = 200
 
 // refuses reports whether support staff should find a result with the router or the customer.
 func refuses(r radius.Result) bool {
@@ -22,75 +17,77 @@ func refuses(r radius.Result) bool {
 	}, r)
 }
 
-// Notice counts packets that were dropped or are in doubt as refusals: of the customer whose name a sign-in has, else
-// of the router. Where the router is not known, a name counts that one organization alone has: of those whose routers
-// may be at the address, or of all where no router is. It is for radius.Config.Notices, and asks nothing but the
-// memory.
+// sender is a router that may have sent a packet; a zero device is one that is not known.
+type sender struct {
+	org    id.Organization
+	device id.Device
+}
+
+// Notice counts packets that were dropped or are in doubt as refusals. It is for radius.Config.Notices, and asks
+// nothing but the memory.
 func (d *Directory) Notice(list []radius.Notice) {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
-	lookups := 0
-	var claimants map[netip.Addr][]id.Organization
+	var claimants map[netip.Addr][]sender
+	var strangers []sender // an unknown router may be anybody's
+	if len(d.organizations) == 1 {
+		for org := range d.organizations {
+			strangers = []sender{{org: org}}
+		}
+	}
 	for _, n := range list {
-		if !refuses(n.Result) {
-			continue
-		}
-		one := telemetry.Refusal{Code: n.Result.String(), FirstAt: n.First, At: n.Last}
-		if n.NAS != nil {
-			one.OrgID, one.DeviceID = n.NAS.Org, n.NAS.ID
-		}
-		among := maps.Keys(d.organizations)
-		if n.NAS == nil && n.Result != radius.UnknownNAS {
+		switch {
+		case !refuses(n.Result):
+		case n.NAS != nil:
+			d.noticed(n, []sender{{n.NAS.Org, n.NAS.ID}})
+		case n.Result == radius.UnknownNAS:
+			d.noticed(n, strangers)
+		default:
 			if claimants == nil {
 				claimants = d.claimants()
 			}
-			among = slices.Values(claimants[n.Source])
+			d.noticed(n, claimants[n.Source])
 		}
-		left := int64(n.Count)
+	}
+}
+
+// noticed counts packets of one kind: of the customer whose name a sign-in has, else of the router. Of several routers
+// any may have sent them, so they count for each, and no claim of another hides what a router has lost. A name counts
+// where one organization alone can be meant: what it finds must not depend on the names that another one has.
+func (d *Directory) noticed(n radius.Notice, senders []sender) {
+	one := telemetry.Refusal{Code: n.Result.String(), FirstAt: n.First, At: n.Last, Count: int64(n.Count)}
+	if len(senders) > 0 && !slices.ContainsFunc(senders, func(s sender) bool { return s.org != senders[0].org }) {
+		his := one
+		his.OrgID = senders[0].org
+		if len(senders) == 1 {
+			his.DeviceID = senders[0].device
+		}
 		for name, count := range n.Names {
-			s := d.byName[login{one.OrgID, name}]
-			if n.NAS == nil {
-				if lookups++; lookups <= maxLookups {
-					s = d.onlyOne(name, among)
-				}
-			}
+			s := d.byName[login{his.OrgID, name}]
 			if s == nil {
 				continue
 			}
-			his := one
-			his.OrgID, his.SubscriberID, his.SubscriptionID, his.Count = s.org, s.owner, s.id, int64(count)
+			his.SubscriberID, his.SubscriptionID, his.Count = s.owner, s.id, int64(count)
 			d.cfg.Refusals.count(his)
-			left -= his.Count
+			if len(senders) == 1 {
+				one.Count -= his.Count
+			}
 		}
-		if one.Count = left; n.NAS != nil && left > 0 {
+	}
+	for _, s := range senders {
+		if one.OrgID, one.DeviceID = s.org, s.device; one.Count > 0 && !s.device.IsZero() {
 			d.cfg.Refusals.count(one)
 		}
 	}
 }
 
-// claimants are the organizations whose routers may be at an address, each once. The caller holds the lock.
-func (d *Directory) claimants() map[netip.Addr][]id.Organization {
-	at := map[netip.Addr][]id.Organization{}
+// claimants are the routers that may be at an address which no router owns. The caller holds the lock.
+func (d *Directory) claimants() map[netip.Addr][]sender {
+	at := map[netip.Addr][]sender{}
 	for _, r := range d.routers {
 		for _, addr := range d.claimed(r.details) {
-			if !slices.Contains(at[addr], r.org) {
-				at[addr] = append(at[addr], r.org)
-			}
+			at[addr] = append(at[addr], sender{r.org, r.id})
 		}
 	}
 	return at
-}
-
-// onlyOne is the subscription with a username that one of some organizations alone has. The caller holds the lock.
-func (d *Directory) onlyOne(name string, among iter.Seq[id.Organization]) *service {
-	var found *service
-	for org := range among {
-		if s := d.byName[login{org, name}]; s != nil {
-			if found != nil {
-				return nil
-			}
-			found = s
-		}
-	}
-	return found
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/lastmile-isp/lastmile/radius/directory"
 )
 
-// TestNotice_DroppedSignInsAreFoundWithCustomerOrRouter: wrong secrets of a router, and a router that is not known.
+// TestNotice_DroppedSignInsAreFoundWithCustomerOrRouter: wrong secrets of a router.
 func TestNotice_DroppedSignInsAreFoundWithCustomerOrRouter(t *testing.T) {
 	t.Parallel()
 	s, ours, theirs := newSafe(), newISP(), newISP()
@@ -19,19 +19,13 @@ func TestNotice_DroppedSignInsAreFoundWithCustomerOrRouter(t *testing.T) {
 	k := &kit{t: t, safe: s, refusals: refusals, dir: directory.New(directory.Config{Refusals: refusals})}
 	k.apply(ours.begin(s, "127.0.0.1", "amina", "pw")...)
 	k.apply(theirs.begin(s, "127.0.0.2", "brian", "pw")...)
-	both := ours
-	both.subscription, both.subscriber = id.New[id.Subscription](), id.New[id.Subscriber]()
-	k.apply(both.begin(s, "", "same", "pw")[2:]...)
-	both.org = theirs.org
-	both.subscription, both.subscriber = id.New[id.Subscription](), id.New[id.Subscriber]()
-	k.apply(both.begin(s, "", "same", "pw")[2:]...)
 	notice := func(r radius.Result, nas *radius.NAS, names map[string]int) radius.Notice {
 		return radius.Notice{Result: r, NAS: nas, Count: 10, First: noon, Last: noon.Add(time.Second), Names: names}
 	}
 	router := &radius.NAS{ID: ours.router, Org: ours.org}
 	k.dir.Notice([]radius.Notice{
 		notice(radius.WrongSecret, router, map[string]int{"amina": 3, "brian": 4}),
-		notice(radius.UnknownNAS, nil, map[string]int{"brian": 2, "same": 5, "nobody": 1}),
+		notice(radius.UnknownNAS, nil, map[string]int{"brian": 2, "nobody": 1}), // one of two organizations has it
 		notice(radius.TooMuchPending, router, nil),
 	})
 	type kind struct {
@@ -41,9 +35,8 @@ func TestNotice_DroppedSignInsAreFoundWithCustomerOrRouter(t *testing.T) {
 		code string
 	}
 	want := map[kind]int64{
-		{ours.org, ours.subscriber, ours.router, "wrong_secret"}:    3,
-		{ours.org, id.Subscriber{}, ours.router, "wrong_secret"}:    7,
-		{theirs.org, theirs.subscriber, id.Device{}, "unknown_nas"}: 2,
+		{ours.org, ours.subscriber, ours.router, "wrong_secret"}: 3,
+		{ours.org, id.Subscriber{}, ours.router, "wrong_secret"}: 7,
 	}
 	list := refusals.Drain()
 	for _, r := range list {
@@ -56,33 +49,72 @@ func TestNotice_DroppedSignInsAreFoundWithCustomerOrRouter(t *testing.T) {
 	}
 }
 
-// TestNotice_AWrongSecretCountsForOrganizationsAtTheAddressAlone: nobody else's customer is named by such a packet.
-func TestNotice_AWrongSecretCountsForOrganizationsAtTheAddressAlone(t *testing.T) {
+// TestNotice_OfAnUnknownRouterTheOnlyOrganizationFindsItsCustomer, and each of several finds nobody: else a name of an
+// own customer would show that another organization has it, too.
+func TestNotice_OfAnUnknownRouterTheOnlyOrganizationFindsItsCustomer(t *testing.T) {
 	t.Parallel()
-	s, ours, neighbours, theirs := newSafe(), newISP(), newISP(), newISP()
-	refusals := directory.NewRefusals()
-	k := &kit{t: t, safe: s, refusals: refusals, dir: directory.New(directory.Config{Refusals: refusals})}
-	k.apply(ours.begin(s, "", "amina", "pw")...)
-	k.apply(neighbours.begin(s, "", "wanjiku", "pw")...)
-	k.apply(theirs.begin(s, "", "brian", "pw")...)
-	k.apply(events.DeviceDetailsCorrected{
-		DeviceID: theirs.router, Details: events.DeviceDetails{Name: "far", IPAddress: "203.0.113.2"},
-	})
-	again := theirs
-	again.subscription, again.subscriber = id.New[id.Subscription](), id.New[id.Subscriber]()
-	k.apply(again.begin(s, "", "amina", "pw")[2:]...)
-	k.dir.Notice([]radius.Notice{{
-		Result: radius.WrongSecret, Source: netip.MustParseAddr("203.0.113.1"), Count: 6, First: noon, Last: noon,
-		Names: map[string]int{"amina": 1, "wanjiku": 2, "brian": 3},
-	}})
-	want := map[id.Subscriber]int64{ours.subscriber: 1, neighbours.subscriber: 2}
-	list := refusals.Drain()
-	for _, r := range list {
-		if want[r.SubscriberID] != r.Count || !r.DeviceID.IsZero() {
-			t.Errorf("refusal %+v", r)
+	for others, want := range map[string]int64{"": 3, "somebody": 0, "amina": 0} {
+		s, ours := newSafe(), newISP()
+		refusals := directory.NewRefusals()
+		k := &kit{t: t, safe: s, refusals: refusals, dir: directory.New(directory.Config{Refusals: refusals})}
+		k.apply(ours.begin(s, "10.99.0.2", "amina", "pw")...)
+		if others != "" {
+			k.apply(newISP().begin(s, "10.99.0.3", others, "pw")...)
+		}
+		k.dir.Notice([]radius.Notice{{
+			Result: radius.UnknownNAS, Count: 5, First: noon, Last: noon, Names: map[string]int{"amina": 3, "x": 2},
+		}})
+		var got int64
+		for _, r := range refusals.Drain() {
+			if got += r.Count; r.SubscriberID != ours.subscriber || !r.DeviceID.IsZero() {
+				t.Errorf("others %q: refusal %+v", others, r)
+			}
+		}
+		if got != want {
+			t.Errorf("others %q: %d refusals are found, want %d", others, got, want)
 		}
 	}
-	if len(list) != len(want) {
-		t.Errorf("%d kinds, want %d", len(list), len(want))
+}
+
+// TestNotice_AnUnprovenPacketCountsForEachRouterThatMayBeAtItsAddress: no claim of another organization hides what a
+// router has lost, and customers are found by their names where all routers there are of one organization.
+func TestNotice_AnUnprovenPacketCountsForEachRouterThatMayBeAtItsAddress(t *testing.T) {
+	t.Parallel()
+	for _, neighbour := range []string{"", "somebody", "amina"} {
+		s, ours, theirs, far := newSafe(), newISP(), newISP(), newISP()
+		refusals := directory.NewRefusals()
+		k := &kit{t: t, safe: s, refusals: refusals, dir: directory.New(directory.Config{Refusals: refusals})}
+		k.apply(ours.begin(s, "", "amina", "pw")...)
+		second := ours
+		second.router = id.New[id.Device]()
+		k.apply(second.begin(s, "", "", "")[1])
+		k.apply(far.begin(s, "", "brian", "pw")...)
+		k.apply(events.DeviceDetailsCorrected{
+			DeviceID: far.router, Details: events.DeviceDetails{Name: "far", IPAddress: "203.0.113.2"},
+		})
+		type kind struct {
+			who id.Subscriber
+			nas id.Device
+		}
+		want := map[kind]int64{{nas: ours.router}: 6, {nas: second.router}: 6}
+		if neighbour == "" {
+			want[kind{who: ours.subscriber}] = 1
+		} else {
+			k.apply(theirs.begin(s, "", neighbour, "pw")...)
+			want[kind{nas: theirs.router}] = 6
+		}
+		k.dir.Notice([]radius.Notice{{
+			Result: radius.Unproven, Source: netip.MustParseAddr("203.0.113.1"), Count: 6, First: noon, Last: noon,
+			Names: map[string]int{"amina": 1, "brian": 3},
+		}})
+		list := refusals.Drain()
+		for _, r := range list {
+			if want[kind{r.SubscriberID, r.DeviceID}] != r.Count {
+				t.Errorf("neighbour %q: refusal %+v", neighbour, r)
+			}
+		}
+		if len(list) != len(want) {
+			t.Errorf("neighbour %q: %d kinds, want %d", neighbour, len(list), len(want))
+		}
 	}
 }
