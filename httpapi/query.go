@@ -129,7 +129,7 @@ func (f *Filters) Instant(name string, zone *time.Location) time.Time {
 		return time.Time{}
 	}
 	if date, err := calendar.ParseDate(text); err == nil {
-		return date.Start(zone).UTC()
+		return f.possible(name, date.Start(zone))
 	}
 	return f.instant(name, text)
 }
@@ -142,7 +142,7 @@ func (f *Filters) End(name string, zone *time.Location) time.Time {
 		return time.Time{}
 	}
 	if date, err := calendar.ParseDate(text); err == nil {
-		return date.AddDays(1).Start(zone).UTC()
+		return f.possible(name, date.AddDays(1).Start(zone))
 	}
 	return f.instant(name, text)
 }
@@ -153,8 +153,18 @@ func (f *Filters) instant(name, text string) time.Time {
 	at, err := time.Parse(time.RFC3339, strings.Replace(text, " ", "+", 1))
 	if err != nil {
 		f.faults.Add(name, "must be a time in RFC 3339, or a date")
+		return time.Time{}
 	}
-	return at.UTC()
+	return f.possible(name, at)
+}
+
+// possible is an instant in UTC that can be written again, and is not the zero time, which means that none was given.
+func (f *Filters) possible(name string, at time.Time) time.Time {
+	if at = at.UTC(); !at.After(time.Time{}) || at.Year() > 9999 {
+		f.faults.Add(name, "must be a time after the beginning of the year 1 and before the year 10000, in UTC")
+		return time.Time{}
+	}
+	return at
 }
 
 // FilterID is a parameter that must be an id, the zero id when absent.

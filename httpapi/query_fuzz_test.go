@@ -63,6 +63,30 @@ func TestFilters_AnInstantMayHaveAnOffsetAsItIsTyped(t *testing.T) {
 	}
 }
 
+// TestFilters_AnInstantCanBeWrittenAgain: events and answers have the years 0 to 9999, and the zero time means that
+// none was asked for.
+func TestFilters_AnInstantCanBeWrittenAgain(t *testing.T) {
+	t.Parallel()
+	nairobi := time.FixedZone("EAT", 3*60*60)
+	for query, right := range map[string]bool{
+		"at=0000-01-01": false, "at=0001-01-01T00:00:00Z": false, "at=0001-01-01T02:00:00%2B03:00": false,
+		"at=0001-01-01": false, "at=0001-01-02": true, "at=9999-12-31": true,
+		"at=9999-12-31T23:59:59Z": true, "at=9999-12-31T23:59:59-14:00": false,
+	} {
+		f := fuzzCall(t, "GET", "/things", query).Filters()
+		at := f.Instant("at", nairobi)
+		if err := f.Err(); (err == nil) != right || at.IsZero() == right {
+			t.Errorf("%s: %s, %v", query, at, err)
+		} else if err != nil {
+			asked(t, query, err)
+		}
+	}
+	f := fuzzCall(t, "GET", "/things", "to=9999-12-31").Filters()
+	if to := f.End("to", time.UTC); !to.IsZero() || f.Err() == nil {
+		t.Errorf("the end of the last day is %s", to)
+	}
+}
+
 // FuzzQuery checks that every query string gives values in their range, or a failure of the client's.
 func FuzzQuery(f *testing.F) {
 	for _, seed := range []string{
