@@ -201,7 +201,7 @@ func (b *voucherBook) moved(u *voucher, v events.VoucherMoved) {
 func (b *voucherBook) give(u *voucher, nas id.Device, mac radius.MAC, at time.Time) {
 	before := u.mac
 	u.nas, u.mac, u.last = nas, mac, at
-	b.leadTo(u)
+	b.leadTo(u, at)
 	b.lose(u, before)
 }
 

@@ -156,6 +156,7 @@ func (d *Directory) admit(v id.Voucher, nas *radius.NAS, mac radius.MAC, at time
 		return admission{}, CodeCapReached
 	case u.mac == mac:
 		u.nas = nas.ID
+		b.leadTo(u, at) // it may have made way while it gave nothing
 		return b.admission(u, at, false), ""
 	case u.lostBy(mac, at):
 		return admission{}, CodeVoucherMoved

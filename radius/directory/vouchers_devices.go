@@ -10,9 +10,10 @@ import (
 	"github.com/lastmile-isp/lastmile/radius"
 )
 
-// leadTo makes the device that has a voucher lead to it first, or last when it is void. Of more than a few vouchers it
-// leads to this one, and to those that give something and end last. The caller holds the lock.
-func (b *voucherBook) leadTo(u *voucher) {
+// leadTo makes the device that has a voucher, and signs in with it at an instant, lead to it first, or last when it is
+// void. Of more than a few vouchers it leads to this one, and to those that give something then and end last. The
+// caller holds the lock.
+func (b *voucherBook) leadTo(u *voucher, at time.Time) {
 	if u.mac == (radius.MAC{}) {
 		return
 	}
@@ -25,20 +26,20 @@ func (b *voucherBook) leadTo(u *voucher) {
 	b.byMAC[key] = slices.Insert(b.byMAC[key], place, u)
 	if len(b.byMAC[key]) > maxOfDevice {
 		b.unlead(slices.MinFunc(b.byMAC[key], func(a, c *voucher) int {
-			return cmp.Or(a.serves(u)-c.serves(u), a.ends.Compare(c.ends))
+			return cmp.Or(a.serves(u, at)-c.serves(u, at), a.ends.Compare(c.ends))
 		}), key.mac)
 	}
 }
 
-// serves is how much a voucher is worth to the device that signs in with another one: nothing when it is void, or
-// another device has it, little when it gives nothing at that moment. That one itself is worth most.
-func (u *voucher) serves(signsIn *voucher) int {
+// serves is how much a voucher is worth to the device that signs in with another one at an instant: nothing when it is
+// void, or another device has it, little when it gives nothing then. That one itself is worth most.
+func (u *voucher) serves(signsIn *voucher, at time.Time) int {
 	switch {
 	case u.void() || u.mac != signsIn.mac:
 		return 0
 	case u == signsIn:
 		return 3
-	case u.access(time.UTC, signsIn.last) == entitlement.None: // hours do not matter here
+	case u.access(time.UTC, at) == entitlement.None: // hours do not matter here
 		return 1
 	}
 	return 2

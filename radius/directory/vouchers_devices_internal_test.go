@@ -116,3 +116,46 @@ func TestVoucherBook_VouchersAtTheirCapHideNoneThatGives(t *testing.T) {
 		give(at.AddDate(0, 1, 0), &entitlement.CapUse{Since: at}) // which gives nothing any more
 	}
 }
+
+// TestVoucherBook_AVoucherThatMadeWayIsFoundOnceItWasTyped: it was at the cap of its day while the device signed in
+// with many others. On the next day its owner types it once, and from then on the device signs in by itself.
+func TestVoucherBook_AVoucherThatMadeWayIsFoundOnceItWasTyped(t *testing.T) {
+	t.Parallel()
+	org, nas := id.New[id.Organization](), &radius.NAS{ID: id.New[id.Device]()}
+	nas.Org = org
+	d, at := New(Config{}), time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+	terms := events.PlanTerms{Period: calendar.Month}
+	terms.Access.Cap = events.Cap{Bytes: 1 << 30, Period: "day", Then: events.CapStop}
+	batch := &voucherBatch{id: id.New[id.VoucherBatch](), org: org, terms: &terms}
+	key := device{org, radius.MAC{2, 0, 0, 0, 0, 1}}
+	used := &entitlement.CapUse{Since: at, Until: at.Add(12 * time.Hour)}
+	give := func(at, ends time.Time, used *entitlement.CapUse) *voucher {
+		u := &voucher{id: id.New[id.Voucher](), batch: batch, first: at, ends: ends, used: used}
+		d.vouchers.used[u.id] = u
+		d.vouchers.give(u, nas.ID, key.mac, at)
+		return u
+	}
+	week := give(at, at.AddDate(0, 0, 7), used)
+	for range maxOfDevice {
+		give(at, at.AddDate(0, 0, 8), used)
+	}
+	tomorrow := at.AddDate(0, 0, 1)
+	for _, u := range d.vouchers.byMAC[key] { // the others are used up again
+		u.used = &entitlement.CapUse{Since: tomorrow, Until: tomorrow.Add(12 * time.Hour)}
+	}
+	if v, _ := d.vouchers.held(key, time.UTC, tomorrow); v == week.id {
+		t.Fatal("it has not made way")
+	}
+	if _, code := d.admit(week.id, nas, key.mac, tomorrow); code != "" {
+		t.Fatal(code)
+	}
+	for range 2 {
+		if v, gives := d.vouchers.held(key, time.UTC, tomorrow); v != week.id || gives == entitlement.None {
+			t.Errorf("the device signs in by %s, which gives %v, and not by %s", v, gives, week.id)
+		}
+		if n := len(d.vouchers.byMAC[key]); n != maxOfDevice {
+			t.Errorf("the device leads to %d vouchers", n)
+		}
+		give(tomorrow, at.AddDate(0, 0, 9), &entitlement.CapUse{Since: at}) // which gives nothing
+	}
+}

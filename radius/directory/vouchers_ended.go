@@ -85,7 +85,7 @@ func (b *voucherBook) asOf(v id.Voucher, at time.Time) *voucher {
 		return e.voucher(v)
 	}
 	u := b.whole(v)
-	b.leadTo(u)
+	b.leadTo(u, at)
 	return u
 }
 
