@@ -3,8 +3,10 @@ package accessjobs
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/internal/fair"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
 	"github.com/lastmile-isp/lastmile/jobs"
@@ -98,23 +100,29 @@ const mostLimits = 2_000
 // asked for.
 func (e *Enforcer) enforceLimits(ctx context.Context, cause jobs.Cause) error {
 	shared, err := e.Sessions.SharedSubscriptions(ctx)
-	at, asked := e.Clock.Now(), 0
-	for _, c := range shared {
-		if asked == mostLimits {
-			break
-		}
-		if e.Entitled.Directory.Incomplete(c.OrgID) {
-			continue
-		}
+	at := e.Clock.Now()
+	for _, c := range inTurn(slices.DeleteFunc(shared, func(c telemetry.SharedSubscription) bool {
 		limit := e.Entitled.Directory.SessionLimit(c.SubscriptionID, at)
-		if !c.Copied && (limit == 0 || c.Sessions <= int64(limit)) {
-			continue
-		}
-		asked++
+		return e.Entitled.Directory.Incomplete(c.OrgID) || !c.Copied && (limit == 0 || c.Sessions <= int64(limit))
+	})) {
 		cause.OrgID = c.OrgID
 		err = errors.Join(err, e.Queue.Insert(ctx, commands.EnforceLimit{
 			OrgID: c.OrgID, SubscriberID: c.SubscriberID, SubscriptionID: c.SubscriptionID,
 		}, id.New[id.Any](), cause, 0))
 	}
 	return err
+}
+
+// inTurn takes at most mostLimits subscriptions, one of each organization after the other: whoever has very many makes
+// nobody else's wait for the next look.
+func inTurn(list []telemetry.SharedSubscription) (taken []telemetry.SharedSubscription) {
+	var waiting fair.Rota[telemetry.SharedSubscription]
+	for _, c := range list {
+		waiting.Add(c.OrgID, c)
+	}
+	for !waiting.Empty() && len(taken) < mostLimits {
+		_, c, _ := waiting.Next(nil)
+		taken = append(taken, c)
+	}
+	return taken
 }
