@@ -34,6 +34,13 @@ const (
 	PortBelowPlan   AccessDifferenceKind = "port_below_plan"
 )
 
+// SessionKinds lists the kinds that a session can have which RADIUS let in and a router shows, reported or not. Which
+// of them it has changes with what its customer is entitled to. LocalBypass is none of them: the router itself lets
+// that customer in, whatever he is entitled to.
+func SessionKinds() []AccessDifferenceKind {
+	return []AccessDifferenceKind{UnknownSession, UnpaidButOnline, PaidButWalledIn, WrongRate}
+}
+
 // AccessDifference names a difference and whom it is about.
 type AccessDifference struct {
 	DifferenceID   id.Difference        `json:"differenceId"`

@@ -80,13 +80,6 @@ func (q DifferencesQuery) OfDevice(
 	return rows, err
 }
 
-// withSession are the kinds of differences that a session without reports can have: which of them one has changes with
-// what its customer is entitled to. Those of a session that is reported are among them.
-var withSession = []string{
-	string(events.UnknownSession), string(events.UnpaidButOnline), string(events.PaidButWalledIn),
-	string(events.WrongRate),
-}
-
 // ShownAt lists the routers that show a session of a subscriber which may not be reported to us.
 func (q DifferencesQuery) ShownAt(
 	ctx context.Context, org id.Organization, subscriber id.Subscriber,
@@ -95,7 +88,7 @@ func (q DifferencesQuery) ShownAt(
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
 		postgres.Collect(r, &devices, pgx.RowTo[id.Device], q.Views.SQL(DifferencesName, `select distinct device_id
 			from {schema}.differences where org_id = $1 and subscriber_id = $2 and kind = any($3)`),
-			org, subscriber, withSession)
+			org, subscriber, events.SessionKinds())
 	})
 	return devices, err
 }
@@ -108,7 +101,7 @@ func (q DifferencesQuery) Elsewhere(
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
 		postgres.Collect(r, &rows, pgx.RowToStructByName[DifferenceRow], q.Views.SQL(DifferencesName, differenceSelect+`
 			where org_id = $1 and device_id <> $2 and subscription_id = any($3) and kind = any($4)`),
-			org, router, of, withSession)
+			org, router, of, events.SessionKinds())
 	})
 	return rows, err
 }

@@ -137,12 +137,8 @@ func (q DunningQuery) Owing(
 	ctx context.Context, org id.Organization, after id.Subscription, max int,
 ) ([]events.DunningSubject, error) {
 	var rows []events.DunningSubject
-	read := func(row pgx.CollectableRow) (s events.DunningSubject, err error) {
-		err = row.Scan(&s.SubscriptionID, &s.OrgID, &s.SubscriberID)
-		return s, err
-	}
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
-		postgres.Collect(r, &rows, read, q.Views.SQL(DunningName, `
+		postgres.Collect(r, &rows, readSubject, q.Views.SQL(DunningName, `
 			select subscription_id, org_id, subscriber_id from {schema}.dunning
 			where org_id = $1 and ($2::uuid is null or subscription_id > $2)
 				and (state <> 'none' or paid_until is not null or debts <> '[]')

@@ -30,12 +30,7 @@ type Auditor struct {
 // mostShown is how many differences of one subscriber are read.
 const mostShown = 100
 
-// withSession are the kinds of differences that tell of a session that a router shows.
-var withSession = []events.AccessDifferenceKind{
-	events.UnknownSession, events.UnpaidButOnline, events.WrongRate, events.LocalBypass, events.PaidButWalledIn,
-}
-
-// ofDevice are those of them that a session can have whose reports come.
+// ofDevice are the kinds of differences that a session can have whose reports come.
 var ofDevice = []events.AccessDifferenceKind{events.UnpaidButOnline, events.WrongRate, events.PaidButWalledIn}
 
 // differences has the open differences of a customer at an instant, and the latest looks at the routers.
@@ -129,7 +124,8 @@ func shownAs(row accessviews.DifferenceRow) Observed {
 // tell more than the router's latest look, and where they cannot be read.
 func (x Explanations) seen(ctx context.Context, row accessviews.DifferenceRow, d differences) Observed {
 	look := d.looks[row.DeviceID]
-	if !slices.Contains(withSession, row.Kind) || look.LookedAt == nil {
+	online := row.Kind == events.LocalBypass || slices.Contains(events.SessionKinds(), row.Kind)
+	if !online || look.LookedAt == nil {
 		return Offline
 	}
 	told, err := x.Auditor.Reported(ctx, telemetry.Shown{
