@@ -1,8 +1,6 @@
 package access
 
 import (
-	"encoding/json"
-	"fmt"
 	"slices"
 	"time"
 
@@ -68,11 +66,7 @@ func evolveDifference(s Difference, e events.DifferenceEvent) Difference {
 			s.Pending = s.Pending[1:]
 		}
 	case events.AccessDifferencePeriodClosed:
-		var opened Difference
-		if err := json.Unmarshal(e.Opening, &opened); err != nil {
-			panic(fmt.Sprintf("access: read opening: %v", err)) // a wrong state would lead to wrong decisions
-		}
-		return opened
+		return aggregates.Opened[Difference](e.Opening)
 	}
 	return s
 }
@@ -82,11 +76,7 @@ func evolveDifference(s Difference, e events.DifferenceEvent) Difference {
 func closeDifferencePeriod(s Difference) events.DifferenceEvent {
 	difference := s.AccessDifference
 	s.Actual = ""
-	body, err := json.Marshal(s)
-	if err != nil {
-		panic(fmt.Sprintf("access: write opening: %v", err)) // no field can fail to marshal
-	}
-	return events.AccessDifferencePeriodClosed{AccessDifference: difference, Opening: body}
+	return events.AccessDifferencePeriodClosed{AccessDifference: difference, Opening: aggregates.Opening(s)}
 }
 
 // decideDifference records openings, ends and repairs, each once.

@@ -1,8 +1,6 @@
 package access
 
 import (
-	"encoding/json"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -87,7 +85,7 @@ func evolveDunning(s Dunning, e events.DunningEvent) Dunning {
 	case events.DunningReviewAsked:
 		s.Subject = e.DunningSubject
 	case events.DunningPeriodClosed:
-		return openedDunning(e.Opening)
+		return aggregates.Opened[Dunning](e.Opening)
 	}
 	return s
 }
@@ -141,19 +139,5 @@ func (s Dunning) stops() map[string]time.Time {
 
 // closeDunning passes the whole state on.
 func closeDunning(s Dunning) events.DunningEvent {
-	body, err := json.Marshal(s)
-	if err != nil {
-		panic(fmt.Sprintf("access: write opening: %v", err)) // no field can fail to marshal
-	}
-	return events.DunningPeriodClosed{DunningSubject: s.Subject, Opening: body}
-}
-
-// openedDunning reads the JSON of closeDunning. It panics on anything else, because a wrong state would lead to wrong
-// decisions.
-func openedDunning(body []byte) Dunning {
-	var s Dunning
-	if err := json.Unmarshal(body, &s); err != nil {
-		panic(fmt.Sprintf("access: read opening: %v", err))
-	}
-	return s
+	return events.DunningPeriodClosed{DunningSubject: s.Subject, Opening: aggregates.Opening(s)}
 }

@@ -1,8 +1,6 @@
 package access
 
 import (
-	"encoding/json"
-	"fmt"
 	"slices"
 	"time"
 
@@ -76,7 +74,7 @@ func ownerEnforcement(s Enforcement) id.Organization { return s.Session.OrgID }
 // evolveEnforcement applies one recorded event.
 func evolveEnforcement(s Enforcement, e events.EnforcementEvent) Enforcement {
 	if closed, is := e.(events.EnforcementPeriodClosed); is {
-		return openEnforcement(closed)
+		return aggregates.Opened[Enforcement](closed.Opening)
 	}
 	s.Session = events.EnforcedOf(e)
 	s.Events++
@@ -106,19 +104,7 @@ func (s Enforcement) withEnd(end EndOfSession) Enforcement {
 
 // closeEnforcement passes the whole state on.
 func closeEnforcement(s Enforcement) events.EnforcementEvent {
-	body, err := json.Marshal(s)
-	if err != nil {
-		panic(fmt.Sprintf("access: write opening: %v", err)) // no field can fail to marshal
-	}
-	return events.EnforcementPeriodClosed{EnforcedSession: s.Session, Opening: body}
-}
-
-// openEnforcement takes the state that a closed period passed on.
-func openEnforcement(closed events.EnforcementPeriodClosed) (opened Enforcement) {
-	if err := json.Unmarshal(closed.Opening, &opened); err != nil {
-		panic(fmt.Sprintf("access: read opening: %v", err)) // a wrong state would lead to wrong decisions
-	}
-	return opened
+	return events.EnforcementPeriodClosed{EnforcedSession: s.Session, Opening: aggregates.Opening(s)}
 }
 
 // refusalKey tells refusals apart.

@@ -1,8 +1,6 @@
 package access
 
 import (
-	"encoding/json"
-	"fmt"
 	"slices"
 
 	"github.com/lastmile-isp/lastmile/aggregates"
@@ -48,7 +46,7 @@ func ownerUsage(s Usage) id.Organization { return s.Subject.OrgID }
 // evolveUsage applies one recorded event.
 func evolveUsage(s Usage, e events.UsageEvent) Usage {
 	if closed, ok := e.(events.UsagePeriodClosed); ok {
-		return openedUsage(closed.Opening)
+		return aggregates.Opened[Usage](closed.Opening)
 	}
 	s.Subject = events.UsageSubjectOf(e)
 	switch e := e.(type) {
@@ -149,19 +147,5 @@ func grade(c events.CapCount) int {
 
 // closeUsage passes the whole state on.
 func closeUsage(s Usage) events.UsageEvent {
-	body, err := json.Marshal(s)
-	if err != nil {
-		panic(fmt.Sprintf("access: write opening: %v", err)) // no field can fail to marshal
-	}
-	return events.UsagePeriodClosed{UsageSubject: s.Subject, Opening: body}
-}
-
-// openedUsage reads the JSON of closeUsage. It panics on anything else, because a wrong state would lead to wrong
-// decisions.
-func openedUsage(body []byte) Usage {
-	var s Usage
-	if err := json.Unmarshal(body, &s); err != nil {
-		panic(fmt.Sprintf("access: read opening: %v", err))
-	}
-	return s
+	return events.UsagePeriodClosed{UsageSubject: s.Subject, Opening: aggregates.Opening(s)}
 }

@@ -1,7 +1,6 @@
 package billing
 
 import (
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -38,7 +37,7 @@ func evolveNumbering(s Numbering, e events.NumberingEvent) Numbering {
 	case events.NumberGranted:
 		return Numbering{SeriesID: e.SeriesID, OrgID: e.OrgID, Last: e.Seq}
 	case events.NumberingPeriodClosed:
-		return openingNumbering(e.Opening)
+		return aggregates.Opened[Numbering](e.Opening) // older ones also list documents, which nobody needs any more
 	}
 	return s
 }
@@ -72,19 +71,5 @@ func decideGrantNumbers(s Numbering, c commands.GrantNumbers, now time.Time) []e
 
 // closeNumbering passes the whole state on.
 func closeNumbering(s Numbering) events.NumberingEvent {
-	opening, err := json.Marshal(s)
-	if err != nil {
-		panic(fmt.Sprintf("billing: write opening of series %s: %v", s.SeriesID, err)) // no field can fail to marshal
-	}
-	return events.NumberingPeriodClosed{SeriesID: s.SeriesID, Opening: opening}
-}
-
-// openingNumbering decodes the JSON of closeNumbering; openings of older programs also list documents, which are not
-// needed any more. It panics on anything else, because a series that forgot its numbers would grant them twice.
-func openingNumbering(opening []byte) Numbering {
-	var s Numbering
-	if err := json.Unmarshal(opening, &s); err != nil {
-		panic(fmt.Sprintf("billing: read opening of series: %v", err))
-	}
-	return s
+	return events.NumberingPeriodClosed{SeriesID: s.SeriesID, Opening: aggregates.Opening(s)}
 }

@@ -85,14 +85,14 @@ func evolveAddressing(s Addressing, e events.AddressingEvent) Addressing {
 	case events.AddressingDeviceClosed:
 		s.Org, s.Closed = e.OrgID, append(slices.Clone(s.Closed), e.DeviceID)
 	case events.AddressingPeriodClosed:
-		return opened[Addressing](e.Opening)
+		return aggregates.Opened[Addressing](e.Opening)
 	}
 	return s
 }
 
 // closeAddressing passes the whole state on: allocations never expire by age.
 func closeAddressing(s Addressing) events.AddressingEvent {
-	return events.AddressingPeriodClosed{OrgID: s.Org, Opening: opening(s)}
+	return events.AddressingPeriodClosed{OrgID: s.Org, Opening: aggregates.Opening(s)}
 }
 
 // decideAddressing dispatches; releasing what is not held gives no event.

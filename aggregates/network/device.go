@@ -142,14 +142,14 @@ func evolveDevice(s Device, e events.DeviceEvent) Device {
 	case events.DeviceDecommissioned:
 		s.Decommissioned = true
 	case events.DevicePeriodClosed:
-		return opened[Device](e.Opening)
+		return aggregates.Opened[Device](e.Opening)
 	}
 	return s
 }
 
 // closeDevice passes the whole state on.
 func closeDevice(s Device) events.DeviceEvent {
-	return events.DevicePeriodClosed{DeviceID: s.ID, Opening: opening(s)}
+	return events.DevicePeriodClosed{DeviceID: s.ID, Opening: aggregates.Opening(s)}
 }
 
 // ref points to the field with the reference of a kind; an unused field for an unknown kind. s is a copy, so only

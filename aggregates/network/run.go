@@ -61,7 +61,7 @@ func evolveRun(s Run, e events.ReconcileEvent) Run {
 	case events.ReconcileFinished:
 		s.Finished, s.Planned = true, nil
 	case events.ReconcilePeriodClosed:
-		return opened[Run](e.Opening)
+		return aggregates.Opened[Run](e.Opening)
 	}
 	return s
 }
@@ -83,7 +83,7 @@ func without(list []events.RouterStep, step events.RouterStep) []events.RouterSt
 
 // closeRun passes the whole state on.
 func closeRun(s Run) events.ReconcileEvent {
-	return events.ReconcilePeriodClosed{RunID: s.ID, Opening: opening(s)}
+	return events.ReconcilePeriodClosed{RunID: s.ID, Opening: aggregates.Opening(s)}
 }
 
 // decideRun dispatches. A run over a device is requested first; every run is started before its steps.

@@ -103,7 +103,7 @@ func evolveService(s Service, e events.ServiceEvent) Service {
 		s.Removed, s.Open, s.Asked = true, "", false
 	case events.ServiceSubnetLeft, events.ServiceSubnetsKept, events.ServiceSubnetsRetired: // evolveFormer
 	case events.ServicePeriodClosed:
-		return opened[Service](e.Opening)
+		return aggregates.Opened[Service](e.Opening)
 	}
 	return s
 }
@@ -120,7 +120,7 @@ func (s Service) asking(generation int) Service {
 
 // closeService passes the whole state on.
 func closeService(s Service) events.ServiceEvent {
-	return events.ServicePeriodClosed{ServiceID: s.ID, Opening: opening(s)}
+	return events.ServicePeriodClosed{ServiceID: s.ID, Opening: aggregates.Opening(s)}
 }
 
 // decideService dispatches. A removed service exists only for a repeated ReportRemoved, which gives no event.
