@@ -50,7 +50,9 @@ type DraftInvoice struct {
 	SubscriberID   id.Subscriber
 	OrgID          id.Organization
 	InvoiceID      id.Invoice
-	SubscriptionID id.Subscription // zero for a manual invoice
+	SubscriptionID id.Subscription // whose period it is; zero for an invoice of no period
+	SoldTo         id.Subscription // that gets what is sold beside its periods; zero = none
+	Order          bool            // nobody owes it: what it is for is given when it is paid
 	PeriodFrom     time.Time
 	PeriodTo       time.Time
 	Lines          []LineInput

@@ -24,8 +24,8 @@ type AccountEvent interface {
 // until the account's next event brings one.
 type Books struct {
 	Due         money.Amount  `json:"due"`                  // sum of what issued invoices still need
-	Credit      money.Amount  `json:"credit"`               // unused money; zero while anything is due
-	OldestDueOn calendar.Date `json:"oldestDueOn,omitzero"` // of the invoice due first; zero when nothing is due
+	Credit      money.Amount  `json:"credit"`               // unused money; zero while anything but orders is due
+	OldestDueOn calendar.Date `json:"oldestDueOn,omitzero"` // of the debt due first; zero when nothing is owed
 }
 
 // Known reports whether the event recorded the books.
@@ -60,15 +60,18 @@ type InvoiceDrafted struct {
 	SubscriberID   id.Subscriber   `json:"subscriberId"`
 	OrgID          id.Organization `json:"orgId"`
 	InvoiceID      id.Invoice      `json:"invoiceId"`
-	SubscriptionID id.Subscription `json:"subscriptionId"` // null for a manual invoice
-	PeriodFrom     time.Time       `json:"periodFrom,omitzero"`
-	PeriodTo       time.Time       `json:"periodTo,omitzero"`
-	Lines          []InvoiceLine   `json:"lines"`
-	Taxes          []TaxCharge     `json:"taxes,omitempty"` // sum for each component
-	Total          money.Amount    `json:"total"`           // tax included
-	DueOn          calendar.Date   `json:"dueOn"`           // organization's local date
-	Prefix         string          `json:"prefix"`          // of the number that it will get
-	DraftedAt      time.Time       `json:"draftedAt"`
+	SubscriptionID id.Subscription `json:"subscriptionId"`  // whose period it is; null for an invoice of no period
+	SoldTo         id.Subscription `json:"soldTo,omitzero"` // that got what was sold beside its periods
+	// Order is true as long as nobody owes the invoice: what it is for is given when it is paid whole.
+	Order      bool          `json:"order,omitempty"`
+	PeriodFrom time.Time     `json:"periodFrom,omitzero"`
+	PeriodTo   time.Time     `json:"periodTo,omitzero"`
+	Lines      []InvoiceLine `json:"lines"`
+	Taxes      []TaxCharge   `json:"taxes,omitempty"` // sum for each component
+	Total      money.Amount  `json:"total"`           // tax included
+	DueOn      calendar.Date `json:"dueOn"`           // organization's local date
+	Prefix     string        `json:"prefix"`          // of the number that it will get
+	DraftedAt  time.Time     `json:"draftedAt"`
 }
 
 // InvoiceIssued records that a draft became payable under its number.
@@ -77,6 +80,8 @@ type InvoiceIssued struct {
 	OrgID          id.Organization `json:"orgId"`
 	InvoiceID      id.Invoice      `json:"invoiceId"`
 	SubscriptionID id.Subscription `json:"subscriptionId"`
+	SoldTo         id.Subscription `json:"soldTo,omitzero"` // as in InvoiceDrafted; Order likewise
+	Order          bool            `json:"order,omitempty"`
 	Number         string          `json:"number"` // legal number; its series has no gaps
 	Total          money.Amount    `json:"total"`
 	DueOn          calendar.Date   `json:"dueOn"`
@@ -138,6 +143,7 @@ type InvoicePaid struct {
 	OrgID          id.Organization `json:"orgId"`
 	InvoiceID      id.Invoice      `json:"invoiceId"`
 	SubscriptionID id.Subscription `json:"subscriptionId"`
+	SoldTo         id.Subscription `json:"soldTo,omitzero"` // as in InvoiceDrafted
 	PeriodFrom     time.Time       `json:"periodFrom,omitzero"`
 	PeriodTo       time.Time       `json:"periodTo,omitzero"`
 	At             time.Time       `json:"at"`
@@ -163,7 +169,8 @@ type CreditLeft struct {
 	SubscriberID id.Subscriber   `json:"subscriberId"`
 	OrgID        id.Organization `json:"orgId"`
 	Credit       money.Amount    `json:"credit"`
-	Asked        bool            `json:"asked,omitempty"` // a process asked; no money moved
+	Ordered      money.Amount    `json:"ordered,omitzero"` // sum of what the issued orders still need
+	Asked        bool            `json:"asked,omitempty"`  // it is told again; no money moved
 	At           time.Time       `json:"at"`
 }
 
@@ -229,6 +236,7 @@ type InvoiceReopened struct {
 	OrgID          id.Organization `json:"orgId"`
 	InvoiceID      id.Invoice      `json:"invoiceId"`
 	SubscriptionID id.Subscription `json:"subscriptionId"`
+	SoldTo         id.Subscription `json:"soldTo,omitzero"` // as in InvoiceDrafted
 	Due            money.Amount    `json:"due"`
 	Reason         personal.Text   `json:"reason"`
 	At             time.Time       `json:"at"`

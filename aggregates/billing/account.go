@@ -30,13 +30,14 @@ func Accounts() aggregates.Definition[Account, commands.AccountCommand, events.A
 			commands.DraftCreditNote{}, commands.IssueCreditNote{}, commands.CreditReceipt{},
 			commands.WithdrawReceipt{}, commands.ReservePrompt{}, commands.ReleasePrompt{}, commands.SetCreditAside{},
 			commands.ReturnSetAside{}, commands.PayOutSetAside{}, commands.WriteOffDebt{}, commands.TellCredit{},
+			commands.PayOrders{}, commands.VoidOrders{},
 		},
 	}
 }
 
 // Account is the state needed to decide about one subscriber's money. The zero value is "does not exist". Evolve
-// returns a new value and never changes the old one. While anything is due there is no credit, and while there is
-// credit nothing is due.
+// returns a new value and never changes the old one. While anything is owed there is no credit, and while there is
+// credit nothing is owed.
 type Account struct {
 	SubscriberID id.Subscriber
 	OrgID        id.Organization
@@ -60,6 +61,8 @@ type Account struct {
 // Invoice has the part of an invoice that decisions need; its lines are in the events only.
 type Invoice struct {
 	SubscriptionID id.Subscription
+	SoldTo         id.Subscription
+	Order          bool // nobody owes it, as long as it was not paid whole
 	PeriodFrom     time.Time
 	PeriodTo       time.Time
 	Number         string
@@ -169,6 +172,9 @@ func (s Account) Due() money.Amount {
 	return sum
 }
 
+// Owed is the part of Due that somebody owes: all but the orders.
+func (s Account) Owed() money.Amount { return s.Due().Sub(s.ordered()) }
+
 // Books are the sums that the account's events tell.
 func (s Account) Books() events.Books {
 	return events.Books{Due: s.Due(), Credit: s.Credit(), OldestDueOn: s.Invoices[s.oldestDue()].DueOn}
@@ -201,12 +207,12 @@ func (s Account) payers(t Target) []id.Receipt {
 // Balance is the amount due minus the credit: negative when the account has credit.
 func (s Account) Balance() money.Amount { return s.Due().Sub(s.Credit()) }
 
-// byDueDate lists the issued invoices with an amount due in the order in which they are paid: by due date, then in the
-// order of issue.
+// byDueDate lists the issued invoices with an amount owed in the order in which they are paid: by due date, then in the
+// order of issue. Orders are none of them.
 func (s Account) byDueDate() []id.Invoice {
 	var list []id.Invoice
 	for invoice, inv := range s.Invoices {
-		if inv.Seq > 0 {
+		if inv.Seq > 0 && !inv.Order {
 			list = append(list, invoice)
 		}
 	}
@@ -217,7 +223,7 @@ func (s Account) byDueDate() []id.Invoice {
 	return list
 }
 
-// oldestDue is the issued invoice that is paid next; zero when nothing is due.
+// oldestDue is the issued invoice that is paid next; zero when nothing is owed.
 func (s Account) oldestDue() id.Invoice {
 	if list := s.byDueDate(); len(list) > 0 {
 		return list[0]
@@ -281,6 +287,10 @@ func decideAccount(s Account, c commands.AccountCommand, now time.Time) ([]event
 		return decideWriteOffDebt(s, c, now)
 	case commands.TellCredit:
 		return decideTellCredit(s, now), nil
+	case commands.PayOrders:
+		return decidePayOrders(s, c, now)
+	case commands.VoidOrders:
+		return decideVoidOrders(s, c, now)
 	}
 	return nil, nil
 }

@@ -15,7 +15,8 @@ func evolveAccount(s Account, e events.AccountEvent) Account {
 		s.SubscriberID, s.OrgID, s.Currency = e.SubscriberID, e.OrgID, e.Currency
 	case events.InvoiceDrafted:
 		s.Invoices = with(s.Invoices, e.InvoiceID, Invoice{
-			SubscriptionID: e.SubscriptionID, PeriodFrom: e.PeriodFrom, PeriodTo: e.PeriodTo,
+			SubscriptionID: e.SubscriptionID, SoldTo: e.SoldTo, Order: e.Order,
+			PeriodFrom: e.PeriodFrom, PeriodTo: e.PeriodTo,
 			Total: e.Total, Due: e.Total, DueOn: e.DueOn, Noted: money.Of(0, e.Total.Currency),
 			WrittenOff: money.Of(0, e.Total.Currency), Recovered: money.Of(0, e.Total.Currency),
 		})
@@ -30,7 +31,7 @@ func evolveAccount(s Account, e events.AccountEvent) Account {
 		s.Voided = with(s.Voided, e.InvoiceID, e.Number)
 	case events.InvoicePaid:
 		inv, _ := s.invoice(e.InvoiceID)
-		inv.Paid = true
+		inv.Paid, inv.Order = true, false // what was ordered is given: from now on it is owed
 		return s.withInvoice(e.InvoiceID, inv)
 	case events.InvoiceCancelled:
 		inv, _ := s.invoice(e.InvoiceID)

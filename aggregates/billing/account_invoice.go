@@ -27,6 +27,7 @@ func decideDraftInvoice(s Account, c commands.DraftInvoice, now time.Time) ([]ev
 	}
 	b.record(events.InvoiceDrafted{
 		SubscriberID: c.SubscriberID, OrgID: c.OrgID, InvoiceID: c.InvoiceID, SubscriptionID: c.SubscriptionID,
+		SoldTo: c.SoldTo, Order: c.Order,
 		PeriodFrom: c.PeriodFrom, PeriodTo: c.PeriodTo, Lines: lines, Taxes: taxes, Total: total, DueOn: c.DueOn,
 		Prefix: c.Prefix, DraftedAt: now,
 	})
@@ -52,9 +53,12 @@ func decideIssueInvoice(s Account, c commands.IssueInvoice, now time.Time) ([]ev
 	b := booking{s: s, now: now}
 	b.record(events.InvoiceIssued{
 		SubscriberID: s.SubscriberID, OrgID: s.OrgID, InvoiceID: c.InvoiceID, SubscriptionID: inv.SubscriptionID,
-		Number: c.Number, Total: inv.Total, DueOn: inv.DueOn, IssuedAt: now,
+		SoldTo: inv.SoldTo, Order: inv.Order, Number: c.Number, Total: inv.Total, DueOn: inv.DueOn, IssuedAt: now,
 	})
 	b.settle(c.InvoiceID)
+	if b.s.Invoices[c.InvoiceID].Order { // the credit may be for what comes before it
+		return append(b.events(), decideTellCredit(b.s, now)...), nil
+	}
 	b.spend(c.InvoiceID, id.Receipt{})
 	return b.events(), nil
 }

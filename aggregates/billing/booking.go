@@ -48,9 +48,9 @@ func opened(
 	return b, nil
 }
 
-// spend allocates unused money, the oldest receipt first, until no money is left or nothing is due. It pays the named
-// invoice first, also one that was written off, then the invoices by due date. fresh is the receipt of this decision;
-// money of other receipts is recorded as taken from credit.
+// spend allocates unused money, the oldest receipt first, until no money is left or nothing is owed. It pays the named
+// invoice first, also an order and one that was written off, then the invoices by due date. fresh is the receipt of
+// this decision; money of other receipts is recorded as taken from credit.
 func (b *booking) spend(named id.Invoice, fresh id.Receipt) {
 	b.pay(named, fresh)
 	b.recover(named, fresh)
@@ -158,7 +158,7 @@ func (b *booking) settle(invoice id.Invoice) {
 	default:
 		b.record(events.InvoicePaid{
 			SubscriberID: b.s.SubscriberID, OrgID: b.s.OrgID, InvoiceID: invoice, SubscriptionID: inv.SubscriptionID,
-			PeriodFrom: inv.PeriodFrom, PeriodTo: inv.PeriodTo, At: b.now,
+			SoldTo: inv.SoldTo, PeriodFrom: inv.PeriodFrom, PeriodTo: inv.PeriodTo, At: b.now,
 		})
 	}
 }
@@ -169,7 +169,8 @@ func (b *booking) reopen(reason string) {
 		if inv, open := b.s.Invoices[invoice]; open && inv.Paid && !inv.Cancelled {
 			b.record(events.InvoiceReopened{
 				SubscriberID: b.s.SubscriberID, OrgID: b.s.OrgID, InvoiceID: invoice,
-				SubscriptionID: inv.SubscriptionID, Due: inv.Due, Reason: personal.Of(reason), At: b.now,
+				SubscriptionID: inv.SubscriptionID, SoldTo: inv.SoldTo, Due: inv.Due, Reason: personal.Of(reason),
+				At: b.now,
 			})
 		}
 	}
@@ -181,14 +182,17 @@ func decideTellCredit(s Account, now time.Time) []events.AccountEvent {
 		return nil
 	}
 	return []events.AccountEvent{events.CreditLeft{
-		SubscriberID: s.SubscriberID, OrgID: s.OrgID, Credit: s.Credit(), Asked: true, At: now,
+		SubscriberID: s.SubscriberID, OrgID: s.OrgID, Credit: s.Credit(), Ordered: s.toldOrders(), Asked: true,
+		At: now,
 	}}
 }
 
 // tellCredit records the account's credit after a decision, when it is above zero.
 func (b *booking) tellCredit() {
 	if credit := b.s.Credit(); credit.Positive() {
-		b.record(events.CreditLeft{SubscriberID: b.s.SubscriberID, OrgID: b.s.OrgID, Credit: credit, At: b.now})
+		b.record(events.CreditLeft{
+			SubscriberID: b.s.SubscriberID, OrgID: b.s.OrgID, Credit: credit, Ordered: b.s.toldOrders(), At: b.now,
+		})
 	}
 }
 

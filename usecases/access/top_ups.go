@@ -82,12 +82,16 @@ func (u TopUps) Add(
 	return c.TopUpID, done, err
 }
 
-// Pay adds the bytes of an order whose invoice is paid, to the period that runs now.
+// Pay adds the bytes of an order whose invoice is paid, to the period that runs now. When the subscription has ended
+// meanwhile, nobody can use them, and the money becomes credit.
 func (u TopUps) Pay(ctx context.Context, order commands.AddPaidTopUp, meta commands.Meta) error {
 	// the order was recorded for the subscription
 	s, _, err := bus.LoadUnchecked[subscribers.Subscription](ctx, u.Bus, order.Subject.SubscriptionID)
 	if err != nil {
 		return err
+	}
+	if s.State == subscribers.Ended {
+		return u.giveBack(ctx, order, meta)
 	}
 	zone, err := usecases.ZoneOf(ctx, u.Bus, order.Subject.OrgID)
 	if err != nil {
@@ -102,6 +106,20 @@ func (u TopUps) Pay(ctx context.Context, order commands.AddPaidTopUp, meta comma
 		return err
 	}
 	_, err = u.Bus.Execute(ctx, c, meta)
+	return err
+}
+
+// giveBack makes the money of a paid order credit. What was given back before, by a credit note or by a repeat, is not
+// given again.
+func (u TopUps) giveBack(ctx context.Context, order commands.AddPaidTopUp, meta commands.Meta) error {
+	prefix, err := usecases.NotePrefix(ctx, u.Bus, order.Subject.OrgID)
+	if err != nil {
+		return err
+	}
+	_, err = u.Bus.Execute(ctx, commands.VoidInvoice{
+		SubscriberID: order.Subject.SubscriberID, InvoiceID: order.InvoiceID, Reason: "subscription ended",
+		ReleaseMoney: true, NotePrefix: prefix,
+	}, meta)
 	return err
 }
 

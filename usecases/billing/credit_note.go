@@ -13,9 +13,6 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases"
 )
 
-// creditNoteSuffix keeps the numbers of credit notes apart from those of invoices: a number names one document.
-const creditNoteSuffix = "-CN"
-
 // CreditNotes gives back parts of invoices. Safe for concurrent use.
 type CreditNotes struct {
 	Bus *bus.Bus
@@ -51,7 +48,7 @@ func (u CreditNotes) Draft(ctx context.Context, asked usecases.Asked, in DraftCr
 			return id.Receipt{}, err
 		}
 	}
-	settings, err := usecases.BillingSettings(ctx, u.Bus, asked.Org())
+	prefix, err := usecases.NotePrefix(ctx, u.Bus, asked.Org())
 	if err != nil {
 		return id.Receipt{}, err
 	}
@@ -65,7 +62,7 @@ func (u CreditNotes) Draft(ctx context.Context, asked usecases.Asked, in DraftCr
 	}
 	_, err = u.Bus.Execute(ctx, commands.DraftCreditNote{
 		SubscriberID: in.SubscriberID, CreditNoteID: note, InvoiceID: in.InvoiceID, Amount: amount, Reason: in.Reason,
-		Prefix: settings.InvoicePrefix + creditNoteSuffix,
+		Prefix: prefix,
 	}, meta)
 	return note, err
 }

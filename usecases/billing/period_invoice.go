@@ -12,8 +12,8 @@ import (
 )
 
 // PeriodInvoices is a bus for processes. It makes a DraftInvoice of each DraftPeriodInvoice and DraftTopUpInvoice, with
-// the organization's present settings, and adds the prefix of the credit note that may take the place of a VoidInvoice
-// with ReleaseMoney; other commands pass unchanged. Safe for concurrent use.
+// the organization's present settings, and adds the prefix of the credit note that may take the place of a VoidOrders
+// or a VoidInvoice with ReleaseMoney; other commands pass unchanged. Safe for concurrent use.
 type PeriodInvoices struct{ *bus.Bus }
 
 // Execute fails as the bus does, and with organization_not_found.
@@ -33,13 +33,18 @@ func (u PeriodInvoices) Execute(ctx context.Context, cmd commands.Command, meta 
 		cmd = draft
 	case commands.VoidInvoice:
 		if c.ReleaseMoney {
-			settings, err := usecases.BillingSettings(ctx, u.Bus, meta.OrgID)
-			if err != nil {
+			var err error
+			if c.NotePrefix, err = usecases.NotePrefix(ctx, u.Bus, meta.OrgID); err != nil {
 				return bus.Result{}, err
 			}
-			c.NotePrefix = settings.InvoicePrefix + creditNoteSuffix
 			cmd = c
 		}
+	case commands.VoidOrders:
+		var err error
+		if c.NotePrefix, err = usecases.NotePrefix(ctx, u.Bus, meta.OrgID); err != nil {
+			return bus.Result{}, err
+		}
+		cmd = c
 	}
 	return u.Bus.Execute(ctx, cmd, meta)
 }
@@ -63,7 +68,8 @@ func (u PeriodInvoices) draft(ctx context.Context, p commands.DraftPeriodInvoice
 	}, nil
 }
 
-// draftTopUp is an invoice of one line under the settings of the organization. It is due as one that is made by hand.
+// draftTopUp is an invoice of one line under the settings of the organization. It is due as one that is made by hand,
+// and that of an order on the day on which the order lapses.
 func (u PeriodInvoices) draftTopUp(
 	ctx context.Context, t commands.DraftTopUpInvoice,
 ) (commands.DraftInvoice, error) {
@@ -75,11 +81,15 @@ func (u PeriodInvoices) draftTopUp(
 	if err != nil {
 		return commands.DraftInvoice{}, err
 	}
+	due := calendar.On(t.SoldAt, zone).AddDays(daysToPay)
+	if !t.OrderedUntil.IsZero() {
+		due = calendar.On(t.OrderedUntil, zone)
+	}
 	return commands.DraftInvoice{
-		SubscriberID: t.SubscriberID, OrgID: t.OrgID, InvoiceID: t.InvoiceID,
+		SubscriberID: t.SubscriberID, OrgID: t.OrgID, InvoiceID: t.InvoiceID, SoldTo: t.SubscriptionID,
+		Order: !t.OrderedUntil.IsZero(),
 		Lines: []commands.LineInput{{Description: t.Description, Quantity: "1", UnitPrice: t.Price}}, Tax: settings.Tax,
-		Currency: t.Price.Currency, Prefix: settings.InvoicePrefix,
-		DueOn: calendar.On(t.SoldAt, zone).AddDays(daysToPay),
+		Currency: t.Price.Currency, Prefix: settings.InvoicePrefix, DueOn: due,
 	}, nil
 }
 

@@ -98,6 +98,29 @@ func TestPeriodInvoices_UnknownOrganizationIsRefusedAndOtherCommandsPass(t *test
 	coretest.Refused(t, "a period without settings", err, "settings_missing")
 }
 
+func TestPeriodInvoices_ATopUpIsInvoicedForItsSubscription(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	of := events.UsageSubject{SubscriptionID: id.New[id.Subscription](), OrgID: k.acme, SubscriberID: k.amina}
+	lapses := time.Date(2026, 3, 31, 21, 0, 0, 0, time.UTC) // the first of April in Nairobi
+	for due, order := range map[calendar.Date]time.Time{
+		{Year: 2026, Month: time.March, Day: 10}: {}, {Year: 2026, Month: time.April, Day: 1}: lapses,
+	} {
+		c := commands.TopUpInvoice(of, id.New[id.Invoice](), 1, money.Major(250, money.KES), k.clock.Now())
+		c.OrderedUntil = order
+		u := billingcases.PeriodInvoices{Bus: k.Bus}
+		if _, err := u.Execute(t.Context(), c, coretest.Operator(k.acme)); err != nil {
+			t.Fatal(err)
+		}
+		log := k.log(t)
+		d, _ := log[len(log)-1].Event.(events.InvoiceDrafted)
+		if d.InvoiceID != c.InvoiceID || !d.SubscriptionID.IsZero() || d.SoldTo != of.SubscriptionID ||
+			d.Order != !order.IsZero() || d.DueOn != due {
+			t.Errorf("drafted %+v", d)
+		}
+	}
+}
+
 func TestPeriodInvoices_AnInvoiceThatCannotBeVoidedIsCredited(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)

@@ -32,6 +32,7 @@ type invoice struct {
 	covered      int64 // by money, credit notes and write-offs
 	noted        int64 // sum of its issued credit notes
 	issued       bool
+	order        bool // nobody owes it, as long as it was not paid
 	voided       bool
 	paid         bool
 	cancelled    bool
@@ -157,7 +158,7 @@ func (a *account) takeInvoice(at time.Time, e events.AccountEvent) {
 		inv.subscription, inv.total = e.SubscriptionID, e.Total.Minor
 	case events.InvoiceIssued:
 		inv := a.invoice(e.InvoiceID, at)
-		inv.issued, inv.total = true, e.Total.Minor
+		inv.issued, inv.order, inv.total = true, e.Order, e.Total.Minor
 		a.due += inv.total - inv.covered
 		a.lines += inv.total
 	case events.InvoiceVoided:
@@ -170,7 +171,8 @@ func (a *account) takeInvoice(at time.Time, e events.AccountEvent) {
 		}
 		inv.voided, inv.paid = true, false
 	case events.InvoicePaid:
-		a.invoice(e.InvoiceID, at).paid = true
+		inv := a.invoice(e.InvoiceID, at)
+		inv.paid, inv.order = true, false
 	case events.InvoiceReopened:
 		inv := a.invoice(e.InvoiceID, at)
 		inv.paid = false

@@ -92,7 +92,7 @@ func (a *account) check(f *findings, subscriber id.Subscriber) {
 	if a.mistold != "" {
 		f.add(BooksToldWrong, a.mistold, on)
 	}
-	if a.due > 0 && a.credit > 0 {
+	if a.due > a.ordered() && a.credit > 0 {
 		f.add(CreditBesideDebt, fmt.Sprintf("due %d, credit %d", a.due, a.credit), on)
 	}
 	for receipt, l := range a.lots {
@@ -109,6 +109,16 @@ func (a *account) check(f *findings, subscriber id.Subscriber) {
 		}
 		inv.check(f, on, about("invoice", invoice))
 	}
+}
+
+// ordered is the part of what is due that nobody owes.
+func (a *account) ordered() (sum int64) {
+	for _, inv := range a.invoices {
+		if inv.order && inv.owed() {
+			sum += inv.total - inv.covered
+		}
+	}
+	return sum
 }
 
 // check looks at the parts of one lot. known is the account's own state of it; the zero value when it keeps none.

@@ -76,7 +76,7 @@ func meanings() []meaning {
 	return []meaning{
 		{BalanceDiffers, "The lines of the statement do not sum to the balance of the account."},
 		{BooksToldWrong, "An event told other sums of the account than its money had after it."},
-		{CreditBesideDebt, "The account has credit although something is due on it."},
+		{CreditBesideDebt, "The account has credit although something is owed on it."},
 		{ReceiptOverspent, "More of a receipt, credit note or write-off was used than it has."},
 		{InvoiceDueDiffers, "What is due on an invoice is not its total less money, credit notes and write-offs."},
 		{InvoiceStateDiffers, "An invoice counts as paid while money is due on it, or the other way round."},

@@ -15,6 +15,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/processmanagers/access/topups"
 	"github.com/lastmile-isp/lastmile/processmanagers/billing/invoicing"
 	"github.com/lastmile-isp/lastmile/processmanagers/payments/receipts"
 	"github.com/lastmile-isp/lastmile/processmanagers/subscribers/renewal"
@@ -56,7 +57,7 @@ func newSimulation(t *rapid.T) *simulation {
 	s.moving = newInstances(s, receipts.Process())
 	s.workers = []worker{
 		newInstances(s, renewal.Process()), newInstances(s, invoicing.Process()),
-		newInstances(s, invoicing.DocumentProcess()), s.moving, &numberer{s: s},
+		newInstances(s, invoicing.DocumentProcess()), newInstances(s, topups.Process()), s.moving, &numberer{s: s},
 	}
 	s.heard = s.hear
 	return s
@@ -120,6 +121,9 @@ func (s *simulation) execute(c commands.Command) error {
 		draft := s.draft(c.InvoiceID, c.SubscriberID, c.Price, c.DueAt)
 		draft.SubscriptionID, draft.PeriodFrom, draft.PeriodTo = c.SubscriptionID, c.PeriodFrom, c.PeriodTo
 		_, err = s.accounts.try(draft)
+	case commands.VoidOrders:
+		c.NotePrefix = "ACME-CN"
+		_, err = s.accounts.try(c)
 	case commands.VoidInvoice:
 		if c.ReleaseMoney {
 			c.NotePrefix = "ACME-CN"

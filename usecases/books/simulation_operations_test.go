@@ -28,6 +28,7 @@ func operations() []operation {
 		{"credit note", 2, creditNote},
 		{"void an invoice", 1, void},
 		{"manual invoice", 1, manualInvoice},
+		{"order", 1, order},
 		{"refund", 1, setAside},
 		{"end a refund", 1, endRefund},
 		{"write off a debt", 1, writeOff},
@@ -181,6 +182,15 @@ func void(s *simulation, who id.Subscriber, _ int64) commands.Command {
 // manualInvoice is for something that is no period.
 func manualInvoice(s *simulation, who id.Subscriber, units int64) commands.Command {
 	return s.draft(made[id.Invoice](s), who, kes(units), s.now)
+}
+
+// order is for something that a subscription gets when it is paid.
+func order(s *simulation, who id.Subscriber, units int64) commands.Command {
+	of, _ := pick(s, s.subscriptions, "subscription")
+	if s.line(of).SubscriberID != who {
+		return nil
+	}
+	return s.orders(of, units)
 }
 
 // pause stops a subscription.

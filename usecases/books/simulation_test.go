@@ -74,7 +74,7 @@ func (s *simulation) examine() {
 		case line.State == subscribers.Ended:
 			s.owesWhatWasServed(of)
 		case line.PaidUntil().After(s.now):
-		case len(line.Open()) > 0 && s.account(line.SubscriberID).Due().IsZero():
+		case len(line.Open()) > 0 && s.account(line.SubscriberID).Owed().IsZero():
 			s.fail("the invoices %v of subscription %s are open and nothing is due", line.Open(), of)
 		}
 	}

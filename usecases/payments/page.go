@@ -34,7 +34,7 @@ func (p Page) Request(ctx context.Context, asked usecases.Asked, account string)
 	return p.Later(ctx, asked, found)
 }
 
-// Ask prompts the first of the subscribers who owes something, on the subscriber's own phone and for all that is due.
+// Ask prompts the first of the subscribers who owes something, on the subscriber's own phone and for all that is owed.
 // A refusal, such as too many prompts, is final and told to nobody: it is the error given back for the log, with the
 // kind of a refusal. A repeat with the same command id asks no phone twice.
 func (p Page) Ask(ctx context.Context, asked usecases.Asked, subscribers []id.Subscriber) error {
@@ -58,8 +58,8 @@ func (p Page) Ask(ctx context.Context, asked usecases.Asked, subscribers []id.Su
 }
 
 // due gives the money that a subscriber owes after credit, as the log has it: for unpaid invoices, of which the next
-// prepaid period has one as soon as it can be paid. A prompt takes commands.MaxPrompt shillings at most; the rest stays
-// due.
+// prepaid period has one as soon as it can be paid, and not for orders. A prompt takes commands.MaxPrompt shillings at
+// most; the rest stays due.
 func (p Page) due(ctx context.Context, org id.Organization, subscriber id.Subscriber) (money.Amount, error) {
 	account, _, err := bus.LoadOwned[billing.Account](ctx, p.Prompts.Bus, org, subscriber)
 	if err != nil {
@@ -69,5 +69,5 @@ func (p Page) due(ctx context.Context, org id.Organization, subscriber id.Subscr
 		return money.Amount{}, err
 	}
 	most := money.Major(commands.MaxPrompt, account.Currency)
-	return account.Balance().Min(most), nil
+	return account.Owed().Sub(account.Credit()).Min(most), nil
 }

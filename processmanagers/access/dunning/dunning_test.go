@@ -117,6 +117,38 @@ func TestPostpaid_AnInvoiceOfNoSubscriptionCountsForEachOfThem(t *testing.T) {
 		Then(looks(true, start.Add(time.Hour), owes(start, 1500)))
 }
 
+// soldTo is an invoice of no period for something that a subscription got.
+func soldTo(of id.Subscription, order bool) events.InvoiceIssued {
+	return events.InvoiceIssued{
+		SubscriberID: who, OrgID: org, InvoiceID: invoice, SoldTo: of, Order: order, Total: kes(1500), DueOn: day,
+	}
+}
+
+func TestSales_CountForTheirOwnSubscriptionAlone(t *testing.T) {
+	t.Parallel()
+	other := id.Derive[id.Subscription]("test", "other")
+	s := processtest.For(t, dunning.Process(), start).With(at(start)).Given(created(events.Postpaid, calendar.Month))
+	s.When(soldTo(line, false)).Then(looks(false, start.Add(time.Hour), owes(start, 1500)))
+	s.When(soldTo(other, false)).ThenNothing()
+	processtest.For(t, dunning.Process(), start).With(at(start)).Given(created(events.Prepaid, calendar.Month),
+		events.SubscriptionExtended{SubscriptionID: line, SubscriberID: who, PaidUntil: until}).
+		When(soldTo(line, false)).ThenNothing()
+}
+
+// An order is for something that nobody has got. When its payment is taken back, somebody has.
+func TestOrders_CountForNobodyUntilTheirPaymentIsTakenBack(t *testing.T) {
+	t.Parallel()
+	s := processtest.For(t, dunning.Process(), start).With(at(start)).Given(created(events.Postpaid, calendar.Month))
+	s = s.When(soldTo(line, true)).ThenNothing().
+		When(events.InvoiceAllocated{SubscriberID: who, InvoiceID: invoice, Due: kes(500)}).ThenNothing().
+		When(events.InvoicePaid{SubscriberID: who, InvoiceID: invoice, SoldTo: line}).ThenNothing()
+	today := calendar.On(start, time.UTC)
+	s.When(events.InvoiceReopened{SubscriberID: who, InvoiceID: invoice, SoldTo: line, Due: kes(1500)}).
+		Then(looks(false, start.Add(time.Hour), events.DunningOwed{At: start, Debts: []events.DunningDebt{
+			{InvoiceID: invoice, DueOn: today, Amount: kes(1500)},
+		}}))
+}
+
 func TestHoldsAndRulesAreFollowedAndARefusalIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	s := processtest.For(t, dunning.Process(), start).With(at(start)).Given(created(events.Postpaid, calendar.Month))

@@ -20,7 +20,7 @@ func (s State) loss(e events.Event) {
 			s.forget(e.InvoiceID)
 		}
 	case events.InvoicePaid:
-		paid := Invoice{Subscription: e.SubscriptionID}
+		paid := Invoice{Subscription: e.SubscriptionID, SoldTo: e.SoldTo}
 		for k, l := range s.Lines {
 			if len(l.Lost) > 0 && paid.countsFor(k, l) {
 				l.Lost = nil

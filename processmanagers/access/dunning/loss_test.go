@@ -47,6 +47,8 @@ func TestWriteOff_GivesNoAccessBack(t *testing.T) {
 	back := events.RecoveryWithdrawn{SubscriberID: who, InvoiceID: invoice, Amount: kes(1500)}
 	s.Given(recovered, reviewed(events.DunningNone, time.Time{})).When(back).
 		Then(looks(false, start.Add(time.Hour), owes(later, 1500)))
+	other := id.Derive[id.Subscription]("test", "other")
+	s.When(events.InvoicePaid{SubscriberID: who, InvoiceID: id.New[id.Invoice](), SoldTo: other}).ThenNothing()
 	s.When(events.InvoicePaid{SubscriberID: who, InvoiceID: id.New[id.Invoice](), SubscriptionID: line}).
 		Then(looks(false, start.Add(time.Hour), owes(start, 1500), events.DunningOwed{At: later}))
 }

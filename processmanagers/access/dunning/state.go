@@ -42,7 +42,8 @@ type Line struct {
 
 // Invoice is one issued invoice.
 type Invoice struct {
-	Subscription id.Subscription `json:"subscriptionId"` // null = of no subscription
+	Subscription id.Subscription `json:"subscriptionId"`  // whose period it is; null = of no period
+	SoldTo       id.Subscription `json:"soldTo,omitzero"` // that got what was sold beside its periods
 	DueOn        calendar.Date   `json:"dueOn"`
 	Due          money.Amount    `json:"due"` // 0 = settled
 }
@@ -175,7 +176,11 @@ func (s State) change(subscription id.Subscription, edit func(*Line)) {
 func (s State) invoice(e events.Event, at time.Time) {
 	switch e := e.(type) {
 	case events.InvoiceIssued:
-		s.Invoices[e.InvoiceID] = Invoice{Subscription: e.SubscriptionID, DueOn: e.DueOn, Due: e.Total}
+		if !e.Order { // an order is no debt, unless it was paid and its payment is taken back
+			s.Invoices[e.InvoiceID] = Invoice{
+				Subscription: e.SubscriptionID, SoldTo: e.SoldTo, DueOn: e.DueOn, Due: e.Total,
+			}
+		}
 	case events.InvoiceAllocated:
 		s.due(e.InvoiceID, e.Due)
 	case events.AllocationWithdrawn:
@@ -183,8 +188,10 @@ func (s State) invoice(e events.Event, at time.Time) {
 	case events.InvoicePaid:
 		s.due(e.InvoiceID, money.Amount{})
 	case events.InvoiceReopened:
-		if _, known := s.Invoices[e.InvoiceID]; !known { // it was settled long ago: it is due from now on
-			s.Invoices[e.InvoiceID] = Invoice{Subscription: e.SubscriptionID, DueOn: calendar.On(at, time.UTC)}
+		if _, known := s.Invoices[e.InvoiceID]; !known { // settled long ago, or an order: it is due from now on
+			s.Invoices[e.InvoiceID] = Invoice{
+				Subscription: e.SubscriptionID, SoldTo: e.SoldTo, DueOn: calendar.On(at, time.UTC),
+			}
 		}
 		s.due(e.InvoiceID, e.Due)
 	case events.InvoiceVoided:
@@ -268,9 +275,10 @@ func (s State) owed(k id.Subscription, l Line, at time.Time) events.DunningOwed 
 	return o
 }
 
-// countsFor reports whether an invoice is one of a subscription. Those of no subscription count for every postpaid one.
+// countsFor reports whether an invoice is one of a subscription. What was sold to a postpaid one beside its periods
+// counts for it alone, and an invoice of no subscription for every postpaid one. Prepaid ones have their periods only.
 func (i Invoice) countsFor(k id.Subscription, l Line) bool {
-	return i.Subscription == k || i.Subscription.IsZero() && !l.Prepaid
+	return i.Subscription == k || i.Subscription.IsZero() && !l.Prepaid && (i.SoldTo.IsZero() || i.SoldTo == k)
 }
 
 // same reports whether the same is owed, whenever it began.

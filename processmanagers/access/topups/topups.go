@@ -4,9 +4,10 @@
 //	            └──► timer "lapses" ──► VoidInvoice ──► InvoiceVoided ──► the instance ends
 //	                                        │ refused: a part is paid, or it is not drafted yet
 //	                                        └──► waits for the payment
+//	SubscriptionEnded ──► VoidOrders ──► InvoiceVoided
 //
-// The invoice is voided when the cap resets, because nobody needs the bytes any more, and a later payment of the
-// customer would go to the older debt. Money that comes after that is credit.
+// The invoice is voided when the cap resets or the subscription ends, because nobody can use the bytes any more. Money
+// that comes after that is credit.
 package topups
 
 import (
@@ -28,6 +29,9 @@ const retry = time.Minute
 // lapsed is the reason on invoices that are voided because the cap was reset before they were paid.
 const lapsed = "the cap was reset before the top-up was paid"
 
+// ended is the reason on those that are voided because their subscription ended.
+const ended = "subscription ended"
+
 // State is one order. The zero value is none: the instance has ended.
 type State struct {
 	Subject   events.UsageSubject `json:"subject,omitzero"`
@@ -37,7 +41,8 @@ type State struct {
 	InvoiceID id.Invoice          `json:"invoiceId,omitzero"`
 }
 
-// Process has one instance for each order that is not paid, named by its invoice.
+// Process has one instance for each order that is not paid, named by its invoice. That of a subscription which ends has
+// no state.
 func Process() processmanagers.Process[State] {
 	return processmanagers.Process[State]{
 		Name: "top_ups",
@@ -47,6 +52,7 @@ func Process() processmanagers.Process[State] {
 			processmanagers.Follow(func(e events.InvoiceVoided) string { return e.InvoiceID.String() }),
 			processmanagers.Follow(func(e events.InvoiceCancelled) string { return e.InvoiceID.String() }),
 			processmanagers.Follow(func(e events.InvoiceWrittenOff) string { return e.InvoiceID.String() }),
+			processmanagers.On(func(e events.SubscriptionEnded) string { return e.SubscriptionID.String() }),
 		},
 		Decide: decide, Evolve: evolve, Ended: func(s State) bool { return s.InvoiceID.IsZero() },
 	}
@@ -79,12 +85,16 @@ func decide(s State, in processmanagers.Input, now time.Time) (processmanagers.O
 	}
 	switch e := in.Event.Event.(type) {
 	case events.TopUpOrdered:
+		draft := commands.TopUpInvoice(e.UsageSubject, e.InvoiceID, e.Bytes, e.Price, e.At)
+		draft.OrderedUntil = e.ResetsAt
 		return processmanagers.Output{
-			Commands: []commands.Command{
-				commands.TopUpInvoice(e.UsageSubject, e.InvoiceID, e.Bytes, e.Price, e.At),
-			},
-			Timers: []processmanagers.Timer{{Name: timerName, At: e.ResetsAt}},
+			Commands: []commands.Command{draft},
+			Timers:   []processmanagers.Timer{{Name: timerName, At: e.ResetsAt}},
 		}, nil
+	case events.SubscriptionEnded:
+		return processmanagers.Output{Commands: []commands.Command{commands.VoidOrders{
+			SubscriberID: e.SubscriberID, SubscriptionID: e.SubscriptionID, Reason: ended,
+		}}}, nil
 	case events.InvoicePaid:
 		if s.InvoiceID.IsZero() { // of another sale
 			return processmanagers.Output{}, nil

@@ -30,7 +30,7 @@ var (
 	}
 	draft = commands.DraftTopUpInvoice{
 		SubscriberID: subject.SubscriberID, OrgID: subject.OrgID, InvoiceID: invoice, Price: order.Price,
-		Description: "Top-up of 5.0 GB", SoldAt: start,
+		SubscriptionID: subject.SubscriptionID, Description: "Top-up of 5.0 GB", SoldAt: start, OrderedUntil: resets,
 	}
 	void = commands.VoidInvoice{
 		SubscriberID: subject.SubscriberID, InvoiceID: invoice,
@@ -70,4 +70,12 @@ func TestTopUps_AnOrderLapsesWhenTheCapResetsUnlessAPartIsPaid(t *testing.T) {
 	s.WhenRefused(void, "concurrent_change").Then(processmanagers.Output{
 		Timers: []processmanagers.Timer{{Name: "lapses", At: start.Add(time.Minute)}},
 	})
+}
+
+func TestTopUps_OrdersEndWithTheirSubscription(t *testing.T) {
+	t.Parallel()
+	over := events.SubscriptionEnded{SubscriptionID: subject.SubscriptionID, SubscriberID: subject.SubscriberID}
+	processtest.For(t, topups.Process(), start).When(over).Then(does(commands.VoidOrders{
+		SubscriberID: subject.SubscriberID, SubscriptionID: subject.SubscriptionID, Reason: "subscription ended",
+	})).ThenEnded()
 }

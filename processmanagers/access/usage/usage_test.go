@@ -55,7 +55,7 @@ func TestUsage_ATopUpWithAPriceIsInvoiced(t *testing.T) {
 	sold.Price, sold.InvoiceID = money.Major(250, money.KES), id.Derive[id.Invoice]("one")
 	draft := commands.DraftTopUpInvoice{
 		SubscriberID: subject.SubscriberID, OrgID: subject.OrgID, InvoiceID: sold.InvoiceID, Price: sold.Price,
-		Description: "Top-up of 5.0 GB", SoldAt: start,
+		SubscriptionID: subject.SubscriptionID, Description: "Top-up of 5.0 GB", SoldAt: start,
 	}
 	drafts := processmanagers.Output{Commands: []commands.Command{draft}}
 	processtest.For(t, usage.Process(), start).

@@ -6,6 +6,7 @@
 //	                                        InvoiceReopened ──► WithdrawPeriod
 //	                                        InvoiceVoided, InvoiceCancelled, InvoiceWrittenOff ──► CancelPeriod
 //	PeriodCancelled that never began ──► VoidInvoice, money on it becomes credit
+//	CreditLeft and an order that it covers beside the next periods ──► PayOrders
 //	a subscription without service and invoice ──► TellCredit ──► CreditLeft covers the price ──► MakePeriodDue
 //	a command is refused ──► timer "again" ──► the command again, until it is accepted
 //
@@ -13,6 +14,7 @@
 package renewal
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -44,6 +46,8 @@ type Subscription struct {
 	NextFrom  time.Time       `json:"nextFrom,omitzero"` // postpaid: start of the next period to fall due
 	// Open are the invoices of prepaid periods that are due and not paid, each once.
 	Open []id.Invoice `json:"open,omitempty"`
+	// Paid is the newest invoice of a period that was paid. It is open until the period is recorded.
+	Paid id.Invoice `json:"paid,omitzero"`
 	// Late goes into the command that records a payment.
 	Late events.LateRenewal `json:"late,omitempty"`
 }
@@ -137,8 +141,10 @@ func Evolve(s State, in processmanagers.Input) State {
 func (s State) ofInvoice(e events.Event) State {
 	switch e := e.(type) {
 	case events.InvoicePaid:
+		s = s.change(e.SubscriptionID, func(sub *Subscription) { sub.Paid = e.InvoiceID })
 		return s.overtaken(e.InvoiceID, false)
 	case events.InvoiceReopened:
+		s = s.change(e.SubscriptionID, func(sub *Subscription) { sub.Paid = id.Invoice{} })
 		return s.overtaken(e.InvoiceID, false)
 	case events.InvoiceWrittenOff:
 		return s.overtaken(e.InvoiceID, false)
@@ -229,7 +235,7 @@ func (s State) event(in processmanagers.Input, now time.Time) processmanagers.Ou
 	case events.InvoiceDrafted:
 		return s.drafted(e.InvoiceID)
 	case events.CreditLeft:
-		return s.renewFromCredit(e, now)
+		return s.fromCredit(e, now)
 	case events.SubscriptionCreated:
 		return after.arm(e.SubscriptionID)
 	case events.PeriodDue:
@@ -250,6 +256,47 @@ func (s State) event(in processmanagers.Input, now time.Time) processmanagers.Ou
 	return processmanagers.Output{}
 }
 
+// fromCredit renews, and pays orders with what no period needs.
+func (s State) fromCredit(e events.CreditLeft, now time.Time) processmanagers.Output {
+	out := s.renewFromCredit(e, now)
+	if e.Ordered.Positive() {
+		out.Commands = slices.Insert(out.Commands, 0, commands.Command(commands.PayOrders{
+			SubscriberID: e.SubscriberID, Credit: e.Credit, Keep: s.kept(e.Credit),
+		}))
+	}
+	return out
+}
+
+// kept is the part of the credit for periods: for those that are due and whose invoices are not issued yet, and for the
+// next ones that it covers whole, of what expires first before others. It is kept for them also when it does not renew
+// all of them now.
+func (s State) kept(credit money.Amount) money.Amount {
+	left := credit
+	waiting := slices.SortedFunc(maps.Keys(s.Subscriptions), func(a, b id.Subscription) int {
+		return cmp.Or(s.Subscriptions[a].PaidUntil.Compare(s.Subscriptions[b].PaidUntil), byText(a, b))
+	})
+	for _, subscription := range waiting {
+		sub := s.Subscriptions[subscription]
+		for range without(sub.Open, sub.Paid) { // with credit on the account, no issued invoice waits for money
+			left.Minor -= min(sub.needs(), left.Minor)
+		}
+	}
+	for _, subscription := range waiting {
+		if sub := s.Subscriptions[subscription]; sub.renewable() && sub.coveredBy(left) {
+			left.Minor -= sub.needs()
+		}
+	}
+	return credit.Sub(left)
+}
+
+// needs is the price of the next period, in minor units.
+func (s Subscription) needs() int64 { return max(s.Price.Minor, s.Gross.Minor) }
+
+// coveredBy reports whether credit pays the next period whole.
+func (s Subscription) coveredBy(credit money.Amount) bool {
+	return s.Price.Currency == credit.Currency && s.needs() <= credit.Minor
+}
+
 // renewFromCredit makes one period due: that of the subscription that expires first among those whose whole price the
 // credit covers. Credit that was asked for goes to a subscription that waits for it, and to no other. A smaller credit
 // stays on the account (docs/rules/subscribers.md#prepaid).
@@ -257,8 +304,7 @@ func (s State) renewFromCredit(e events.CreditLeft, now time.Time) processmanage
 	var best id.Subscription
 	for _, candidate := range slices.SortedFunc(maps.Keys(s.Subscriptions), byText) {
 		sub := s.Subscriptions[candidate]
-		payable := sub.renewable() && sub.Price.Currency == e.Credit.Currency &&
-			max(sub.Price.Minor, sub.Gross.Minor) <= e.Credit.Minor && (!e.Asked || sub.expires(now))
+		payable := sub.renewable() && sub.coveredBy(e.Credit) && (!e.Asked || sub.expires(now))
 		if payable && (best.IsZero() || sub.PaidUntil.Before(s.Subscriptions[best].PaidUntil)) {
 			best = candidate
 		}

@@ -1,0 +1,46 @@
+package renewal_test
+
+import (
+	"testing"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/processmanagers"
+)
+
+func TestCredit_PaysOrdersWithWhatNoPeriodNeeds(t *testing.T) {
+	t.Parallel()
+	left := func(major int64) events.Event {
+		return events.CreditLeft{SubscriberID: who, Credit: kes(major), Ordered: kes(250)}
+	}
+	pays := func(credit, keep int64, then ...commands.Command) processmanagers.Output {
+		return does(append([]commands.Command{
+			commands.PayOrders{SubscriberID: who, Credit: kes(credit), Keep: kes(keep)},
+		}, then...)...)
+	}
+	renews := func(s id.Subscription) commands.Command { return commands.MakePeriodDue{SubscriptionID: s} }
+	s := after(t, prepaid(line), created(line2, events.Prepaid, 1000, calendar.Month),
+		extended(line, inv1, until.AddDate(0, 0, 5)), extended(line2, inv2, until))
+	s.When(left(999)).Then(pays(999, 0))
+	s.When(left(1000)).Then(pays(1000, 1000, renews(line2)))
+	s.When(left(1700)).Then(pays(1700, 1000, renews(line2)))
+	s.When(left(2500)).Then(pays(2500, 2500, renews(line2)))
+	s.When(left(9000)).Then(pays(9000, 2500, renews(line2)))
+	// the invoice of the next period comes in a moment
+	s = s.Given(due(line2, inv2))
+	s.When(left(600)).Then(pays(600, 600))
+	s.When(left(1300)).Then(pays(1300, 1000))
+	s.When(left(2500)).Then(pays(2500, 2500, renews(line)))
+	// it is paid, and credit was left beside it; then the payment is taken back
+	paid := events.InvoicePaid{SubscriberID: who, InvoiceID: inv2, SubscriptionID: line2}
+	s.Given(paid).When(left(1300)).Then(pays(1300, 0))
+	s.Given(paid, events.InvoiceReopened{SubscriberID: who, InvoiceID: inv2, SubscriptionID: line2}).
+		When(left(1300)).Then(pays(1300, 1000))
+	s = s.Given(paid, extended(line2, inv2, until))
+	// it is told again, and nothing expires: the price of what comes next is kept all the same
+	asked := events.CreditLeft{SubscriberID: who, Credit: kes(1100), Ordered: kes(250), Asked: true}
+	s.When(asked).Then(pays(1100, 1000))
+	after(t, created(line, events.Postpaid, 100, calendar.Month)).When(left(5000)).Then(pays(5000, 0))
+}
