@@ -22,8 +22,14 @@ import (
 // owes issues an invoice of 1500.00 for Amina.
 func (k *moneyKit) owes(t *testing.T) {
 	t.Helper()
+	k.invoiced(t, false)
+}
+
+// invoiced issues an invoice of 1500.00 for Amina, which may be that of an order.
+func (k *moneyKit) invoiced(t *testing.T, order bool) {
+	t.Helper()
 	k.Run(t, commands.DraftInvoice{
-		SubscriberID: k.Amina, OrgID: k.Org, InvoiceID: id.New[id.Invoice](),
+		SubscriberID: k.Amina, OrgID: k.Org, InvoiceID: id.New[id.Invoice](), Order: order,
 		Lines: []commands.LineInput{{
 			Description: "Home", Quantity: "1", UnitPrice: money.Major(1500, money.KES),
 		}},
@@ -82,6 +88,17 @@ func TestPay_PromptsTheSubscribersOwnPhoneForWhatIsDue(t *testing.T) {
 				t.Errorf("after the payment %v is due", got)
 			}
 		})
+	}
+}
+
+func TestPay_AsksForNoOrder(t *testing.T) {
+	t.Parallel()
+	k := newMoneyKit(t, moneytest.Options{})
+	k.invoiced(t, true)
+	k.pay(t, "", map[string]any{"account": aminasAccount})
+	k.Quiet(t)
+	if prompts := k.Sim.Prompts(); len(prompts) > 0 {
+		t.Errorf("prompts %+v", prompts)
 	}
 }
 
