@@ -123,8 +123,8 @@ func TestAuditor_NobodyWhoHasPaidIsEndedWhereHeCouldNotComeBack(t *testing.T) {
 		if err != nil {
 			return false, err
 		}
-		heard, err := w.app.telemetry.Heard(ctx, device, []string{"wrong_secret"}, w.now.Now(), time.Hour)
-		return heard.Refused != nil, err
+		heard, err := w.app.telemetry.Heard(ctx, device, w.now.Now(), time.Hour)
+		return heard.PPP.Refused.Last != nil, err
 	})
 	w.disturbs(w.r, "queue/simple", router.Item{"name": "<pppoe-amina>"}, router.Item{"max-limit": "1000000/2000000"})
 	if got := w.repair(w.shows(w.r, "another speed", "wrong_rate")["wrong_rate"]); got != "repair_by_hand" {

@@ -31,18 +31,25 @@ const servedSQL = `select ` + columns + ` from {schema}.sessions x where x.devic
 				where ended_at >= $3 and ended_at <= $4 and device_id = $1 and end_reason = 'admin_reset')
 		order by x.started_at, x.id`
 
-// heardSQL asks for refusals of some codes, and of sign-ins that are not proven, then for open sessions: the newest
-// report, and the beginning of the newest one that was let in here.
-const heardSQL = `select r.refused, r.began, r.unproven, r.unproven_began, x.reported, x.let_in
-	from (select max(r.at) filter (where r.code = any($3)) as refused,
-			min(r.first_at) filter (where r.code = any($3)) as began,
-			max(r.at) filter (where r.code = 'unproven') as unproven,
-			min(r.first_at) filter (where r.code = 'unproven') as unproven_began
-		from {schema}.refusals r where r.device_id = $1 and r.at between $2 and $4) r,
-		(select max(x.updated_at) filter (where x.updated_at <= $4) as reported,
-			max(x.started_at) filter (where x.started_at <= $4 and x.subscription_id is not null and x.stamp <> '')
-				as let_in
-		from {schema}.sessions x where x.device_id = $1 and x.ended_at is null) x`
+// heardSQL asks for refusals that may be for a router's secret, for those that are for sure, and for sign-ins that are
+// not proven, each with the beginning of the run that began last. Then for open sessions of PPP, and of hotspots: the
+// newest report, and the beginning of the newest one that was let in here.
+const heardSQL = `select r.*, x.* from (
+	select max(r.at) filter (where r.code = 'wrong_secret') as refused,
+		max(coalesce(r.run_at, r.first_at)) filter (where r.code = 'wrong_secret') as refused_began,
+		max(r.at) filter (where r.code <> 'unproven') as doubted,
+		max(coalesce(r.run_at, r.first_at)) filter (where r.code <> 'unproven') as doubted_began,
+		max(r.at) filter (where r.code = 'unproven') as unproven,
+		max(coalesce(r.run_at, r.first_at)) filter (where r.code = 'unproven') as unproven_began
+	from {schema}.refusals r where r.device_id = $1 and r.at between $2 and $3
+		and r.code in ('wrong_secret', 'secret_doubtful', 'unproven')) r,
+	(select max(x.updated_at) filter (where not x.hotspot and x.updated_at <= $3) as ppp_reported,
+		max(x.started_at) filter (where not x.hotspot and x.let_in and x.started_at <= $3) as ppp_let_in,
+		max(x.updated_at) filter (where x.hotspot and x.updated_at <= $3) as hotspot_reported,
+		max(x.started_at) filter (where x.hotspot and x.let_in and x.started_at <= $3) as hotspot_let_in
+	from (select s.updated_at, s.started_at, s.service = 'hotspot' as hotspot,
+			s.subscription_id is not null and s.stamp <> '' as let_in
+		from {schema}.sessions s where s.device_id = $1 and s.ended_at is null) x) x`
 
 const (
 	// reportsWithin is how soon after a report of a router the next one comes, where its reports go on.
@@ -51,40 +58,63 @@ const (
 	signInsWithin = time.Hour
 )
 
-// Heard tells when a router was heard last. Instants are nil where it was not.
+// RouterHeard tells when a router was heard last. PPP and hotspots can have RADIUS clients of their own with other
+// secrets, so what is heard of one proves nothing about the other one. Refusals are of both: they tell no service.
+type RouterHeard struct{ PPP, Hotspots Heard }
+
+// Of gives what was heard of hotspots, or of PPP.
+func (r RouterHeard) Of(hotspot bool) Heard {
+	if hotspot {
+		return r.Hotspots
+	}
+	return r.PPP
+}
+
+// Heard tells when a service of a router was heard last. Instants are nil where it was not.
 type Heard struct {
-	Refused       *time.Time // the newest refusal with one of some codes
-	Began         *time.Time // the first one of those of the same days; nil = Refused
-	Unproven      *time.Time // the newest sign-in that was dropped as not proven
-	UnprovenBegan *time.Time // the first one of those of the same days; nil = Unproven
-	Reported      *time.Time // the newest report of an open session
-	LetIn         *time.Time // the newest open session that was let in here began
+	Refused  Run        // for another secret
+	Doubted  Run        // likewise, and what may be for one: a customer who types what no person types causes it, too
+	Unproven Run        // sign-ins that were dropped as not proven
+	Reported *time.Time // the newest report of an open session
+	LetIn    *time.Time // the newest open session that was let in here began
+}
+
+// Run has the beginning and the last one of refusals that come without a pause of some minutes.
+type Run struct{ Began, Last *time.Time }
+
+// beside reports whether refusals are of something else at the router's address: they go on beside what proves, as it
+// came last, that its own are taken, and which comes again within a while.
+func (r Run) beside(last time.Time, within time.Duration) bool {
+	return r.Began.Before(last) && r.Last.Sub(last) < within
+}
+
+// since reports whether there was a refusal after an instant.
+func (r Run) since(last time.Time) bool { return r.Last != nil && r.Last.After(last) }
+
+// Silent gives the same for a session whose own reports do not come: each refusal counts that may be for a router's
+// secret.
+func (h Heard) Silent() Heard {
+	h.Refused = h.Doubted
+	return h
 }
 
 // Doubtful reports whether a router was refused, and nothing tells that it was not for its secret: no report since, and
-// none that was let in since, nor at an instant. Refusals from before the newest report that go on beside reports are
-// of something else with another secret at the router's address.
+// none that was let in since, nor at an instant.
 func (h Heard) Doubtful(letIn time.Time) bool {
 	switch {
-	case h.Refused == nil || !h.Refused.After(h.lastLetIn(letIn)):
+	case !h.Refused.since(h.lastLetIn(letIn)):
 		return false
 	case h.Reported == nil:
 		return true
-	case h.Began != nil && h.Began.Before(*h.Reported) && h.Refused.Sub(*h.Reported) < reportsWithin:
-		return false
 	}
-	return h.Refused.After(*h.Reported)
+	return h.Refused.since(*h.Reported) && !h.Refused.beside(*h.Reported, reportsWithin)
 }
 
 // Dropped reports whether sign-ins of a router were dropped as not proven, and none was let in since, nor at an
-// instant. Reports tell nothing about that: they need no Message-Authenticator. Packets from before the newest sign-in
-// that was let in, which go on beside sign-ins, are of something else at the router's address.
+// instant. Reports tell nothing about that: they need no Message-Authenticator.
 func (h Heard) Dropped(letIn time.Time) bool {
 	last := h.lastLetIn(letIn)
-	if h.Unproven == nil || !h.Unproven.After(last) {
-		return false
-	}
-	return h.UnprovenBegan == nil || !h.UnprovenBegan.Before(last) || h.Unproven.Sub(last) >= signInsWithin
+	return h.Unproven.since(last) && !h.Unproven.beside(last, signInsWithin)
 }
 
 // lastLetIn is the later one of an instant and the beginning of the newest session that was let in here.
@@ -135,15 +165,17 @@ func (s *Store) sessions(ctx context.Context, sql string, args ...any) ([]Sessio
 // Heard tells when a router was heard last, among refusals within a while until now. What has later instants is from
 // when a clock was ahead.
 func (s *Store) Heard(
-	ctx context.Context, device id.Device, codes []string, now time.Time, within time.Duration,
-) (Heard, error) {
-	var out Heard
-	row := s.db.Owner.QueryRow(ctx, s.text(heardSQL), device.UUID(), now.Add(-within), codes, now.Add(Slack))
-	err := row.Scan(
-		&out.Refused, &out.Began, &out.Unproven, &out.UnprovenBegan, &out.Reported, &out.LetIn,
+	ctx context.Context, device id.Device, now time.Time, within time.Duration,
+) (out RouterHeard, err error) {
+	ppp, hotspots := &out.PPP, &out.Hotspots
+	row := s.db.Owner.QueryRow(ctx, s.text(heardSQL), device.UUID(), now.Add(-within), now.Add(Slack))
+	err = row.Scan(
+		&ppp.Refused.Last, &ppp.Refused.Began, &ppp.Doubted.Last, &ppp.Doubted.Began, &ppp.Unproven.Last,
+		&ppp.Unproven.Began, &ppp.Reported, &ppp.LetIn, &hotspots.Reported, &hotspots.LetIn,
 	)
 	if err != nil {
-		return Heard{}, fmt.Errorf("look when a router was heard: %w", err)
+		return RouterHeard{}, fmt.Errorf("look when a router was heard: %w", err)
 	}
+	hotspots.Refused, hotspots.Doubted, hotspots.Unproven = ppp.Refused, ppp.Doubted, ppp.Unproven
 	return out, nil
 }

@@ -41,6 +41,16 @@ func TestLostOf_ASessionThatFellSilentMayGoOn(t *testing.T) {
 	found("its end was told", 0, 0)
 }
 
+// heard asks when the PPP of a router was heard.
+func (k *kit) heard(t *testing.T, device id.Device, at time.Time, within time.Duration) telemetry.Heard {
+	t.Helper()
+	got, err := k.Heard(t.Context(), device, at, within)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got.PPP
+}
+
 // TestHeard_ARefusalIsDoubtfulUntilAnOpenSessionIsReported: neither other refusals, nor
 // old ones, nor those of other routers count, nor such as are still to come.
 func TestHeard_ARefusalIsDoubtfulUntilAnOpenSessionIsReported(t *testing.T) {
@@ -48,14 +58,13 @@ func TestHeard_ARefusalIsDoubtfulUntilAnOpenSessionIsReported(t *testing.T) {
 	k := open(t)
 	k.commit(t, k.at(telemetry.Start, 0, 0, 0))
 	s := k.openOne(t)
-	codes := []string{"wrong_secret"}
 	is := func(when string, device id.Device, at time.Time, want bool) {
 		t.Helper()
-		got, err := k.Heard(t.Context(), device, codes, at, time.Hour)
-		if err != nil || got.Doubtful(time.Time{}) != want {
-			t.Errorf("%s: %v, %v", when, got, err)
+		got := k.heard(t, device, at, time.Hour)
+		if got.Doubtful(time.Time{}) != want {
+			t.Errorf("%s: %+v", when, got)
 		}
-		if want && got.Doubtful(*got.Refused) {
+		if want && got.Doubtful(*got.Refused.Last) {
 			t.Errorf("%s: doubtful, although it was heard in another way at that moment", when)
 		}
 	}
@@ -106,9 +115,9 @@ func TestHeard_WhatGoesOnBesideReportsIsOfSomethingElse(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		got, err := k.Heard(t.Context(), device, []string{"wrong_secret"}, noon.Add(time.Hour), 2*time.Hour)
-		if err != nil || got.Doubtful(time.Time{}) != c.doubtful {
-			t.Errorf("%+v: %+v, %v", c, got, err)
+		got := k.heard(t, device, noon.Add(time.Hour), 2*time.Hour)
+		if got.Doubtful(time.Time{}) != c.doubtful {
+			t.Errorf("%+v: %+v", c, got)
 		}
 	}
 }
@@ -126,9 +135,9 @@ func TestHeard_ReportsDoNotProveThatSignInsAreProven(t *testing.T) {
 	}
 	is := func(when string, want bool) {
 		t.Helper()
-		got, err := k.Heard(t.Context(), device, []string{"wrong_secret"}, noon.Add(time.Hour), time.Hour)
-		if err != nil || got.Dropped(time.Time{}) != want || got.Doubtful(time.Time{}) {
-			t.Errorf("%s: %+v, %v", when, got, err)
+		got := k.heard(t, device, noon.Add(time.Hour), time.Hour)
+		if got.Dropped(time.Time{}) != want || got.Doubtful(time.Time{}) {
+			t.Errorf("%s: %+v", when, got)
 		}
 		if got.Dropped(dropped.At) {
 			t.Errorf("%s: dropped, although one was let in at that moment", when)
@@ -157,16 +166,17 @@ func TestHeard_ReportsDoNotProveThatSignInsAreProven(t *testing.T) {
 func TestHeard_PacketsThatAreDroppedBesideSignInsAreOfSomethingElse(t *testing.T) {
 	t.Parallel()
 	at := func(minutes int) *time.Time { return new(noon.Add(time.Duration(minutes) * time.Minute)) }
+	run := func(began, last int) telemetry.Run { return telemetry.Run{Began: at(began), Last: at(last)} }
 	for what, c := range map[string]struct {
 		heard   telemetry.Heard
 		dropped bool
 	}{
-		"nobody signs in":          {telemetry.Heard{Unproven: at(30), UnprovenBegan: at(0)}, true},
-		"since the last sign-in":   {telemetry.Heard{Unproven: at(30), UnprovenBegan: at(10), LetIn: at(5)}, true},
-		"before the last sign-in":  {telemetry.Heard{Unproven: at(4), UnprovenBegan: at(0), LetIn: at(5)}, false},
-		"beside sign-ins":          {telemetry.Heard{Unproven: at(30), UnprovenBegan: at(0), LetIn: at(5)}, false},
-		"sign-ins have stopped":    {telemetry.Heard{Unproven: at(65), UnprovenBegan: at(0), LetIn: at(5)}, true},
-		"one packet since sign-in": {telemetry.Heard{Unproven: at(30), LetIn: at(5)}, true},
+		"nobody signs in":          {telemetry.Heard{Unproven: run(0, 30)}, true},
+		"since the last sign-in":   {telemetry.Heard{Unproven: run(10, 30), LetIn: at(5)}, true},
+		"before the last sign-in":  {telemetry.Heard{Unproven: run(0, 4), LetIn: at(5)}, false},
+		"beside sign-ins":          {telemetry.Heard{Unproven: run(0, 30), LetIn: at(5)}, false},
+		"sign-ins have stopped":    {telemetry.Heard{Unproven: run(0, 65), LetIn: at(5)}, true},
+		"one packet since sign-in": {telemetry.Heard{Unproven: run(30, 30), LetIn: at(5)}, true},
 	} {
 		if got := c.heard.Dropped(time.Time{}); got != c.dropped {
 			t.Errorf("%s: %v", what, got)
@@ -193,9 +203,9 @@ func TestHeard_ARefusalOfNowCountsAfterTheClockWasAhead(t *testing.T) {
 			}
 		}
 	}
-	got, err := k.Heard(t.Context(), k.device, []string{"wrong_secret"}, noon.Add(6*time.Minute), time.Hour)
-	if err != nil || !got.Doubtful(time.Time{}) || !got.Dropped(time.Time{}) {
-		t.Errorf("%+v, %v", got, err)
+	got := k.heard(t, k.device, noon.Add(6*time.Minute), time.Hour)
+	if !got.Doubtful(time.Time{}) || !got.Dropped(time.Time{}) {
+		t.Errorf("%+v", got)
 	}
 }
 
@@ -211,9 +221,90 @@ func TestHeard_ASessionFromWhenTheClockWasAheadProvesNothing(t *testing.T) {
 	}
 	k.commitAt(t, r.At, d, []telemetry.Report{r})
 	for now, want := range map[time.Duration]bool{10 * time.Minute: false, 3 * time.Hour: true} {
-		got, err := k.Heard(t.Context(), k.device, []string{"wrong_secret"}, noon.Add(now), time.Hour)
-		if err != nil || (got.Reported != nil) != want || (got.LetIn != nil) != want {
-			t.Errorf("%s after noon: %+v, %v", now, got, err)
+		got := k.heard(t, k.device, noon.Add(now), time.Hour)
+		if (got.Reported != nil) != want || (got.LetIn != nil) != want {
+			t.Errorf("%s after noon: %+v", now, got)
 		}
+	}
+}
+
+// TestHeard_ReportsAndSignInsOfAServiceProveNothingOfTheOtherOne: PPP and hotspots can have RADIUS clients of their own
+// with other secrets.
+func TestHeard_ReportsAndSignInsOfAServiceProveNothingOfTheOtherOne(t *testing.T) {
+	t.Parallel()
+	for _, hotspot := range []bool{false, true} {
+		k := open(t)
+		start, interim := k.at(telemetry.Start, 0, 0, 0), k.at(telemetry.Interim, 9*time.Minute, 5, 5)
+		start.Service, interim.Service = "pppoe", "pppoe"
+		if hotspot {
+			start.Service, interim.Service = "hotspot", "hotspot"
+		}
+		d := k.directory()
+		d.Resolve = func(telemetry.Report) telemetry.Given {
+			return telemetry.Given{Subscriber: k.subscriber, Subscription: k.subscription, Stamp: "granted"}
+		}
+		k.commitAt(t, noon.Add(9*time.Minute), d, []telemetry.Report{start, interim})
+		for _, code := range []string{"wrong_secret", "unproven"} {
+			refused := k.refused(code, noon.Add(-time.Hour), 1)
+			refused.At = noon.Add(10 * time.Minute)
+			if err := k.SaveRefusals(t.Context(), []telemetry.Refusal{refused}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := k.Heard(t.Context(), k.device, noon.Add(10*time.Minute), time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, of := range []bool{false, true} {
+			h := got.Of(of)
+			if doubt := of != hotspot; h.Doubtful(time.Time{}) != doubt || h.Dropped(time.Time{}) != doubt ||
+				h.Since(noon) == doubt {
+				t.Errorf("hotspot reported %v, of hotspots %v: %+v", hotspot, of, h)
+			}
+		}
+	}
+}
+
+// TestHeard_AnOutageThatIsOverIsNotTheBeginningOfTheNextOne of the same day, with sign-ins and reports in between.
+func TestHeard_AnOutageThatIsOverIsNotTheBeginningOfTheNextOne(t *testing.T) {
+	t.Parallel()
+	for pause, outage := range map[time.Duration]bool{
+		9 * time.Hour: true, 20 * time.Minute: true, 3 * time.Minute: false,
+	} {
+		k := open(t)
+		d := k.directory()
+		d.Resolve = func(telemetry.Report) telemetry.Given {
+			return telemetry.Given{Subscriber: k.subscriber, Subscription: k.subscription, Stamp: "granted"}
+		}
+		k.commitAt(t, noon, d, []telemetry.Report{k.at(telemetry.Start, -30*time.Second, 0, 0)})
+		for _, code := range []string{"wrong_secret", "unproven"} {
+			for _, began := range []time.Duration{-pause - 4*time.Minute, 0, 3 * time.Minute} {
+				refused := k.refused(code, noon.Add(began), 10)
+				refused.At = noon.Add(began + 2*time.Minute)
+				if began < 0 {
+					refused.At = noon.Add(-pause)
+				}
+				if err := k.SaveRefusals(t.Context(), []telemetry.Refusal{refused}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		got := k.heard(t, k.device, noon.Add(5*time.Minute), time.Hour)
+		if got.Doubtful(time.Time{}) != outage || got.Dropped(time.Time{}) != outage {
+			t.Errorf("%s after the last one: %+v", pause, got)
+		}
+	}
+}
+
+// TestHeard_WhatACustomerTypesIsDoubtfulForASilentSessionAlone, where nothing else tells about the secret.
+func TestHeard_WhatACustomerTypesIsDoubtfulForASilentSessionAlone(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	if err := k.SaveRefusals(t.Context(), []telemetry.Refusal{k.refused("secret_doubtful", noon, 1)}); err != nil {
+		t.Fatal(err)
+	}
+	got := k.heard(t, k.device, noon.Add(5*time.Minute), time.Hour)
+	if got.Doubtful(time.Time{}) || !got.Silent().Doubtful(time.Time{}) {
+		t.Errorf("%+v", got)
 	}
 }

@@ -27,19 +27,26 @@ type Refusal struct {
 // maxRefusals is the largest number of kinds that one question is answered with.
 const maxRefusals = 100
 
+// runPause is the pause after which refusals of one row are another run: what goes on beside reports comes as often as
+// they do, and an outage that is over is not the beginning of the next one.
+const runPause = reportsWithin
+
 // SQL of refusals. Instants of a row are of its day. Refusals of a row are saved in order: the latest one that is
-// later by more than Slack is from before the clock was put back.
+// later by more than Slack is from before the clock was put back. run_at is when the present run began.
 const (
 	saveRefusalsSQL = `
 insert into {schema}.refusals as r
-	(org_id, subscriber_id, subscription_id, device_id, code, day, first_at, at, count)
-select org, subscriber, subscription, device, code, (at at time zone 'UTC')::date, min(first_at), max(at), sum(count)
+	(org_id, subscriber_id, subscription_id, device_id, code, day, first_at, run_at, at, count)
+select org, subscriber, subscription, device, code, (at at time zone 'UTC')::date, min(first_at), min(first_at),
+	max(at), sum(count)
 from unnest(@orgs::uuid[], @subscribers::uuid[], @subscriptions::uuid[], @devices::uuid[], @codes::text[],
 	@firsts::timestamptz[], @ats::timestamptz[], @counts::bigint[])
 	as x (org, subscriber, subscription, device, code, first_at, at, count)
 group by 1, 2, 3, 4, 5, 6
 on conflict (org_id, subscriber_id, subscription_id, device_id, code, day) do update set
 	first_at = least(r.first_at, excluded.first_at),
+	run_at = case when excluded.first_at > r.at + @pause::interval or r.at > excluded.at + @slack::interval
+		then excluded.run_at else least(coalesce(r.run_at, r.first_at), excluded.run_at) end,
 	at = case when r.at > excluded.at + @slack::interval then excluded.at else greatest(r.at, excluded.at) end,
 	count = r.count + excluded.count`
 	refusalsSQL = `
@@ -69,7 +76,7 @@ func (s *Store) SaveRefusals(ctx context.Context, list []Refusal) error {
 	}
 	_, err := s.db.Owner.Exec(ctx, s.text(saveRefusalsSQL), pgx.NamedArgs{
 		"orgs": orgs, "subscribers": subscribers, "subscriptions": subscriptions, "devices": devices, "codes": codes,
-		"firsts": firsts, "ats": ats, "counts": counts, "slack": Slack,
+		"firsts": firsts, "ats": ats, "counts": counts, "slack": Slack, "pause": runPause,
 	})
 	if err != nil {
 		return fmt.Errorf("save refusals: %w", err)

@@ -26,9 +26,9 @@ const settled = 2 * time.Minute
 type Known struct {
 	Org    id.Organization
 	Device id.Device
-	Open   []telemetry.Session // that are thought to be on the router
-	Silent []telemetry.Session // that ended without a report of the router
-	Heard  telemetry.Heard     // when the router's secret was refused, or a session reported
+	Open   []telemetry.Session   // that are thought to be on the router
+	Silent []telemetry.Session   // that ended without a report of the router
+	Heard  telemetry.RouterHeard // when the router's secret was refused, or a session reported
 	// Refused have the customers whose last try was refused there, and who have had no session since, nor one that
 	// another router shows. FirstAt is when they began to be refused.
 	Refused []telemetry.Refusal
@@ -143,27 +143,23 @@ func manyOfNobody(k Known) Found {
 
 // comparison is one run of Compare.
 type comparison struct {
-	o       routerplan.Observed
-	k       Known
-	byUser  map[string][]*telemetry.Session
-	limits  map[string]string // of queues, by their target
-	reports map[bool]bool     // of PPP (false) and of hotspots (true) come
-	seen    map[telemetry.SessionID]bool
-	online  map[id.Subscription]bool   // with a session whose reports do not come
-	rows    map[id.Subscription][]seat // of sessions that may stay, but for their number
-	told    map[id.Subscription]bool   // that has a difference about a session whose reports do not come
-	found   map[id.Difference]Found
+	o      routerplan.Observed
+	k      Known
+	byUser map[string][]*telemetry.Session
+	limits map[string]string // of queues, by their target
+	seen   map[telemetry.SessionID]bool
+	online map[id.Subscription]bool   // with a session whose reports do not come
+	rows   map[id.Subscription][]seat // of sessions that may stay, but for their number
+	told   map[id.Subscription]bool   // that has a difference about a session whose reports do not come
+	found  map[id.Difference]Found
 }
 
-// index prepares the search for sessions and queues, and finds the services whose reports come.
+// index prepares the search for sessions and queues.
 func (c *comparison) index() {
-	c.byUser, c.reports = map[string][]*telemetry.Session{}, map[bool]bool{}
+	c.byUser = map[string][]*telemetry.Session{}
 	for i := range c.k.Open {
 		s := &c.k.Open[i]
 		c.byUser[s.Username] = append(c.byUser[s.Username], s)
-		if s.UpdatedAt.After(c.k.At.Add(-reportDue)) && !s.UpdatedAt.After(c.k.At.Add(telemetry.Slack)) {
-			c.reports[s.Service == "hotspot"] = true
-		}
 	}
 	c.limits = make(map[string]string, len(c.o.Queues))
 	for _, q := range c.o.Queues {

@@ -133,14 +133,12 @@ func silentNames(o routerplan.Observed, k Known) []string {
 
 // knowSilent adds when a router was heard, and what is known about its sessions whose reports do not come.
 func (a *Auditor) knowSilent(ctx context.Context, o routerplan.Observed, k *Known) (err error) {
-	names, codes := silentNames(o, *k), otherSecrets
-	if len(names) > 0 {
-		codes = locksOut
+	if names := silentNames(o, *k); len(names) > 0 {
 		if k.Silent, err = a.Sessions.Silent(ctx, k.Device, names); err != nil {
 			return err
 		}
 	}
-	k.Heard, err = a.Sessions.Heard(ctx, k.Device, codes, k.At, locksOutFor)
+	k.Heard, err = a.Sessions.Heard(ctx, k.Device, k.At, locksOutFor)
 	return err
 }
 

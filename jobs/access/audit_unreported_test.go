@@ -28,8 +28,7 @@ func silentTown(hotspot, never bool) *town {
 	town.shown.Asks = routerplan.Asks{PPP: !hotspot, Hotspot: hotspot}
 	town.shown.SignIns = routerplan.SignIns{PPP: !hotspot, Hotspot: hotspot}
 	town.shown.Reported.Asks, town.shown.Reported.SignIns = town.shown.Asks, town.shown.SignIns
-	reported := noon.Add(-time.Minute)
-	town.known.Heard.Reported = &reported
+	town.heard(hotspot).Reported = new(noon.Add(-time.Minute))
 	if !never {
 		s := town.known.Open[0]
 		s.UpdatedAt = noon.Add(-10 * time.Minute)
@@ -74,11 +73,11 @@ func silentStories() map[string]silentStory {
 		"paid, never":        {func(*town) {}, events.UnknownSession, true, true, false},
 		"paid and walled in, but could not come back": {func(town *town) {
 			walled(town)
-			town.known.Heard.Refused = &noon
+			town.refused(noon)
 		}, events.PaidButWalledIn, true, false, true},
 		"suspended, and would not come back": {func(town *town) {
 			none(town)
-			town.known.Heard.Refused = &noon
+			town.refused(noon)
 		}, unpaid, false, false, true},
 		"suspended, let in by who knows which RADIUS server": {func(town *town) {
 			none(town)
@@ -142,7 +141,7 @@ func TestCompare_ASilentSessionOfAFormerLoginHasToEnd(t *testing.T) {
 				(got[0].ByHand() != "") != never || strings.Contains(got[0].Actual, says) == never {
 				t.Errorf("%s, never %v: %+v", reason, never, got)
 			}
-			town.known.Heard.Refused = &noon
+			town.refused(noon)
 			if got := accessjobs.Compare(town.shown, town.known); len(got) != 1 || got[0].ByHand() == "" {
 				t.Errorf("%s, never %v, and could not come back: %+v", reason, never, got)
 			}
@@ -312,7 +311,7 @@ func TestCompare_ASessionFromBeforeThePasswordWasChangedHasToEnd(t *testing.T) {
 			(got[0].ByHand() == "") != c.ends || strings.Contains(got[0].Actual, "by former ones") != c.ends {
 			t.Errorf("%s: %+v", name, got)
 		}
-		town.known.Heard.Refused = &noon
+		town.refused(noon)
 		if got := accessjobs.Compare(town.shown, town.known); len(got) != 1 || (got[0].ByHand() == "") != c.ends {
 			t.Errorf("%s, and nobody could come back: %+v", name, got)
 		}

@@ -26,13 +26,6 @@ const (
 	comebackWait = 3 * time.Second
 )
 
-// otherSecrets are the refusals for another secret, with which nobody can sign in at a router. locksOut has one more,
-// which a customer who types what no person types can cause, so it does not count where the router's reports come.
-var (
-	otherSecrets = []string{radius.WrongSecret.String()}
-	locksOut     = append([]string{radius.SecretDoubtful.String()}, otherSecrets...)
-)
-
 // What a person has to do where who is ended would stay off.
 const (
 	asksNobody = "The router does not ask this platform who may sign in, so the customer would not come back. Look " +
@@ -42,8 +35,9 @@ const (
 		"come back. Look at its RADIUS client and secret, and at UDP ports 1812 and 1813 on the way."
 )
 
-// comeback tells what is known about whether who is ended at a router can sign in there again.
+// comeback tells what is known about whether who is ended at a router can sign in there again by the same service.
 type comeback struct {
+	at      time.Time
 	signIns routerplan.SignIns
 	heard   telemetry.Heard
 	letIn   time.Time // when the platform let in the last session that the router shows; zero = not known
@@ -59,10 +53,23 @@ func (b comeback) staysOff(hotspot bool, server string, silent time.Time) string
 		return refusesAll + blocked[directory.Code(radius.Unproven.String())]
 	case b.heard.Doubtful(b.letIn):
 		return refusesAll + otherSecret
-	case !silent.IsZero() && !b.heard.Since(due) && !b.letIn.After(due):
+	case !silent.IsZero() && !(reportsCome(b.heard, b.at) && b.heard.Since(due)) && !b.letIn.After(due):
 		return notHeard
 	}
 	return ""
+}
+
+// reportsCome reports whether reports of a service come at an instant. Its RADIUS client leads to the platform then,
+// whatever address it has; that of the other service may be another one.
+func reportsCome(heard telemetry.Heard, at time.Time) bool { return heard.Since(at.Add(-reportDue)) }
+
+// silentSince is the last report of a session whose next one is overdue, as it is of one that was lost; zero = its
+// reports come. What is still to come is from when a clock was ahead, before a report of now puts it right.
+func silentSince(s telemetry.Session, at time.Time) time.Time {
+	if at.Sub(s.UpdatedAt).Abs() < reportDue {
+		return time.Time{}
+	}
+	return s.UpdatedAt
 }
 
 // staysOff is comeback.staysOff of a session that the router shows; "" too where nobody has anything to come back to.
@@ -71,12 +78,16 @@ func (c *comparison) staysOff(s routerplan.ObservedSession, u *onlyShown) string
 	if !c.owed(u.session.SubscriptionID, s, u) && (holder.IsZero() || !c.owed(holder, s, u)) {
 		return ""
 	}
-	last := u.session.UpdatedAt
+	heard, last := c.k.Heard.Of(s.Hotspot), u.session.UpdatedAt
 	if u.reports {
-		last = time.Time{}
+		last = silentSince(u.session, c.k.At)
+	}
+	if !u.reports || !last.IsZero() {
+		heard = heard.Silent()
 	}
 	signIns, _ := c.reached(s.Hotspot)
-	return comeback{signIns, c.k.Heard, c.letIn()}.staysOff(s.Hotspot, cmp.Or(s.Server, u.session.Called), last)
+	b := comeback{c.k.At, signIns, heard, c.letIn(s.Hotspot)}
+	return b.staysOff(s.Hotspot, cmp.Or(s.Server, u.session.Called), last)
 }
 
 // staysIn is staysOff as it ends a sentence about a session that goes on therefore.
@@ -87,10 +98,9 @@ func (c *comparison) staysIn(s routerplan.ObservedSession, u *onlyShown) string 
 	return ""
 }
 
-// reached gives which sign-ins of PPP, or of hotspots, come to the platform, and to it alone. Where reports of the
-// service come, its RADIUS client leads to the platform whatever address it has; the other service may have another.
+// reached gives which sign-ins of PPP, or of hotspots, come to the platform, and to it alone.
 func (c *comparison) reached(hotspot bool) (routerplan.SignIns, routerplan.Asks) {
-	if c.reports[hotspot] {
+	if reportsCome(c.k.Heard.Of(hotspot), c.k.At) {
 		return c.o.Reported.SignIns, c.o.Reported.Asks
 	}
 	return c.o.SignIns, c.o.Asks
@@ -107,12 +117,12 @@ func owed(p directory.Present, s directory.Shown, began time.Time) bool {
 	return p.Grant.Access >= entitlement.Throttled && p.Admits(s, began)
 }
 
-// letIn is when the platform let in the last session that the router shows.
-func (c *comparison) letIn() (last time.Time) {
+// letIn is when the platform let in the last session of PPP, or of hotspots, that the router shows.
+func (c *comparison) letIn(hotspot bool) (last time.Time) {
+	signIns, _ := c.reached(hotspot)
 	for _, s := range c.o.Sessions {
 		began := c.k.At.Add(-s.Uptime)
-		signIns, _ := c.reached(s.Hotspot)
-		if s.Radius && s.Uptime > 0 && signIns.Come(s.Hotspot, s.Server) && began.After(last) {
+		if s.Hotspot == hotspot && s.Radius && s.Uptime > 0 && signIns.Come(hotspot, s.Server) && began.After(last) {
 			last = began
 		}
 	}
@@ -129,18 +139,23 @@ func (s *staysOff) Error() string { return s.why }
 func (s *staysOff) Unwrap() error { return errRefused }
 
 // comesBack fails before a session is ended whose customer is entitled to more than the walled garden, and could not
-// sign in again. A router whose own interface does not answer is believed, as the session's reports come. Fails:
-// staysOff.
+// sign in again: also where the session's reports have stopped, as while no program runs that answers routers. A router
+// whose own interface does not answer is believed. Fails: staysOff.
 func (e *Enforcer) comesBack(ctx context.Context, s telemetry.Session) error {
 	at := e.Clock.Now()
 	if !e.owed(s, at) {
 		return nil
 	}
-	b, err := e.comeback(ctx, s.DeviceID, at)
+	known, err := e.comeback(ctx, s.DeviceID, at)
 	if err != nil {
 		return err
 	}
-	if why := b.staysOff(s.Service == "hotspot", s.Called, time.Time{}); why != "" {
+	hotspot, silent := s.Service == "hotspot", silentSince(s, at)
+	b := comeback{at: at, signIns: known.signIns, heard: known.heard.Of(hotspot)}
+	if !silent.IsZero() {
+		b.heard = b.heard.Silent()
+	}
+	if why := b.staysOff(hotspot, s.Called, silent); why != "" {
 		return &staysOff{why}
 	}
 	return nil
@@ -162,36 +177,38 @@ type comebacks struct {
 	of map[id.Device]knownComeback
 }
 
-// knownComeback has an instant at which it was known.
+// knownComeback has an instant, and all that was known then about a router. Sign-ins are those of one whose reports
+// come: where they do not nobody is known to come back, whatever it is set to.
 type knownComeback struct {
-	at time.Time
-	comeback
+	at      time.Time
+	signIns routerplan.SignIns
+	heard   telemetry.RouterHeard
 }
 
-// comeback asks about the sign-ins of a router whose reports come.
-func (e *Enforcer) comeback(ctx context.Context, device id.Device, at time.Time) (comeback, error) {
+// comeback asks about the sign-ins of a router.
+func (e *Enforcer) comeback(ctx context.Context, device id.Device, at time.Time) (knownComeback, error) {
 	e.comebacks.mu.Lock()
 	known, has := e.comebacks.of[device]
 	e.comebacks.mu.Unlock()
 	if has && at.Sub(known.at).Abs() < comebackFor {
-		return known.comeback, nil
+		return known, nil
 	}
-	b := comeback{signIns: routerplan.SignIns{PPP: true, Hotspot: true}}
+	b := knownComeback{at: at, signIns: routerplan.SignIns{PPP: true, Hotspot: true}}
 	if e.Breakers.Ready(routeros.BreakerKind, device.String()) == nil {
 		if shown, err := e.signIns(ctx, device); err == nil {
 			b.signIns = shown
 		}
 	}
 	var err error
-	if b.heard, err = e.Sessions.Heard(ctx, device, otherSecrets, at, locksOutFor); err != nil {
-		return comeback{}, err
+	if b.heard, err = e.Sessions.Heard(ctx, device, at, locksOutFor); err != nil {
+		return knownComeback{}, err
 	}
 	e.comebacks.mu.Lock()
 	defer e.comebacks.mu.Unlock()
 	if e.comebacks.of == nil {
 		e.comebacks.of = map[id.Device]knownComeback{}
 	}
-	e.comebacks.of[device] = knownComeback{at, b}
+	e.comebacks.of[device] = b
 	return b, nil
 }
 

@@ -20,13 +20,13 @@ import (
 // was heard of it since his session's reports stopped.
 func TestCompare_WhoHasPaidIsEndedOnlyWhereHeCanComeBack(t *testing.T) {
 	t.Parallel()
-	ago := func(minutes int) *time.Time {
-		at := noon.Add(-time.Duration(minutes) * time.Minute)
-		return &at
+	reported := func(at *time.Time) func(*town) {
+		return func(town *town) { town.heard(false).Reported, town.heard(true).Reported = at, at }
 	}
+	ago := func(minutes int) time.Time { return noon.Add(-time.Duration(minutes) * time.Minute) }
 	letIn := func(uptime time.Duration) func(*town) {
 		return func(town *town) {
-			town.known.Heard.Reported = nil
+			reported(nil)(town)
 			more := town.shown.Sessions[0]
 			more.User, more.Key, more.MAC, more.Address = "neighbour", "99", "02:00:00:00:09:99", "100.64.9.9"
 			more.Interface, more.Uptime = "", uptime
@@ -37,19 +37,17 @@ func TestCompare_WhoHasPaidIsEndedOnlyWhereHeCanComeBack(t *testing.T) {
 		change func(*town)
 		ends   bool
 	}{
-		"another session is reported": {func(*town) {}, true},
-		"nothing is": {func(town *town) {
-			town.known.Heard.Reported = nil
-		}, false},
-		"another one of the last round of reports": {func(town *town) { town.known.Heard.Reported = ago(5) }, false},
+		"another session is reported":              {func(*town) {}, true},
+		"nothing is":                               {reported(nil), false},
+		"another one of the last round of reports": {reported(new(ago(5))), false},
 		"another one was let in since":             {letIn(time.Minute), true},
 		"another one was let in before":            {letIn(time.Hour), false},
 		"another one of unknown age":               {letIn(0), false},
 		"the router asks nobody": {func(town *town) {
 			town.shown.SignIns, town.shown.Reported.SignIns = routerplan.SignIns{}, routerplan.SignIns{}
 		}, false},
-		"its secret was refused since":  {func(town *town) { town.known.Heard.Refused = &noon }, false},
-		"its secret was refused before": {func(town *town) { town.known.Heard.Refused = ago(2) }, true},
+		"its secret was refused since":  {func(town *town) { town.refused(noon) }, false},
+		"its secret was refused before": {func(town *town) { town.refused(ago(2)) }, true},
 	} {
 		for _, hotspot := range []bool{false, true} {
 			town := silentTown(hotspot, false)
@@ -102,7 +100,7 @@ func TestEnforce_WhoHasPaidIsEndedOnlyWhereHeCanComeBack(t *testing.T) {
 		}
 		step := func(when string, ended bool) {
 			t.Helper()
-			k.clock.Advance(10 * time.Minute)
+			k.passes(s, 10*time.Minute)
 			err := k.enforce()
 			if now := k.session(s); (now.EndedAt != nil) != ended {
 				t.Errorf("%s, %s: %v, %+v", name, when, err, now)
@@ -122,8 +120,18 @@ func TestEnforce_WhoHasPaidIsEndedOnlyWhereHeCanComeBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		step("its secret is refused", false)
-		k.clock.Advance(locksOut)
+		k.passes(s, locksOut)
 		step("it was refused long ago", true)
+	}
+}
+
+// passes lets time pass until a session is reported again.
+func (k *kit) passes(s telemetry.Session, d time.Duration) {
+	k.t.Helper()
+	was := k.session(s).UpdatedAt
+	k.clock.Advance(d)
+	for !k.session(s).UpdatedAt.After(was) { // the report is on its way
+		time.Sleep(time.Millisecond)
 	}
 }
 
@@ -142,11 +150,7 @@ func TestEnforce_WhoHasPaidIsNotEndedWhereSignInsAreDropped(t *testing.T) {
 	}
 	step := func(when string, ended bool) {
 		t.Helper()
-		was := k.session(s).UpdatedAt
-		k.clock.Advance(10 * time.Minute)
-		for !k.session(s).UpdatedAt.After(was) { // the report is on its way
-			time.Sleep(time.Millisecond)
-		}
+		k.passes(s, 10*time.Minute)
 		err := k.enforce()
 		if now := k.session(s); (now.EndedAt != nil) != ended {
 			t.Errorf("%s: %v, %+v", when, err, now)
@@ -244,7 +248,11 @@ func (t *town) neighbour(hotspot bool, reported time.Time) {
 	t.known.Open = make([]telemetry.Session, 1) // the address and device of the first customer are taken
 	t.add("neighbour", entitlement.Full, hotspot, true)
 	t.known.Open = t.known.Open[1:]
-	t.known.Open[0].UpdatedAt, t.known.Heard.Reported = reported, &reported
+	t.known.Open[0].UpdatedAt = reported
+	t.known.Heard = telemetry.RouterHeard{}
+	if !reported.After(noon) { // else it is from when the clock was ahead, and nothing was heard
+		t.heard(hotspot).Reported = &reported
+	}
 }
 
 // TestCompare_TheAddressOfTheClientDoesNotCountWhereReportsCome: the platform may have moved. It counts where nothing
@@ -281,6 +289,7 @@ func TestCompare_AServerOfPPPoEHasTheClientOfItsService(t *testing.T) {
 		town := silentTown(false, false)
 		town.shown.Garden[town.shown.Sessions[0].Address] = true
 		town.shown.SignIns = routerplan.SignIns{Except: map[routerplan.Server]bool{{Name: server}: true}}
+		town.shown.Reported.SignIns = town.shown.SignIns
 		got := accessjobs.Compare(town.shown, town.known)
 		if len(got) != 1 || (got[0].ByHand() == "") != ends {
 			t.Errorf("ours serves %s: %+v", server, got)
