@@ -73,7 +73,8 @@ type DunningStep struct {
 	// Planned is the instant without the times in which nobody is cut; At is the real one.
 	Planned time.Time `json:"planned"`
 	At      time.Time `json:"at"`
-	// PlanID is the subscription's plan, and InvoiceIDs are the unpaid invoices, the oldest due date first.
+	// PlanID is the subscription's plan. InvoiceIDs are the invoices that are overdue then, and of a step before DueAt
+	// those that are by DueAt; the oldest due date first.
 	PlanID     id.Plan      `json:"planId,omitzero"`
 	InvoiceIDs []id.Invoice `json:"invoiceIds,omitempty"`
 }

@@ -23,6 +23,24 @@ type DunningDebt struct {
 	Amount    money.Amount  `json:"amount"`
 }
 
+// Overdue are the debts that are overdue at an instant, in a zone. For prepaid they are all that are not paid once the
+// paid time is over.
+func (o DunningOwed) Overdue(at time.Time, zone *time.Location) []DunningDebt {
+	if !o.PaidUntil.IsZero() {
+		if at.Before(o.PaidUntil) {
+			return nil
+		}
+		return o.Debts
+	}
+	var late []DunningDebt
+	for _, d := range o.Debts {
+		if !at.Before(d.DueOn.AddDays(1).Start(zone)) {
+			late = append(late, d)
+		}
+	}
+	return late
+}
+
 // DunningReviewed records what a subscription owes and what comes next, after everything known was looked at. It is
 // recorded when one of the two has changed.
 type DunningReviewed struct {

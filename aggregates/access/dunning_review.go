@@ -40,8 +40,7 @@ func decideReview(s Dunning, c commands.ReviewDunning, now time.Time) ([]events.
 		due := !r.At.After(now) && now.Before(r.Until)
 		if due && !slices.Contains(s.remindedOf(r.DueAt), r.Day) {
 			record(events.DunningReminded{
-				DunningSubject: c.Subject, Day: r.Day, DueAt: r.DueAt, Due: sum(present(c), c.Rules), Until: r.Until,
-				At: now,
+				DunningSubject: c.Subject, Day: r.Day, DueAt: r.DueAt, Due: dueBy(c, r.DueAt), Until: r.Until, At: now,
 			})
 		}
 	}
@@ -87,7 +86,11 @@ func (s Dunning) step(c commands.ReviewDunning, step course.Step, now time.Time)
 	if into.Due.Currency == "" {
 		into.Due = money.Of(0, c.Rules.Policy.MinimumDue.Currency)
 	}
-	for _, d := range present(c).Debts {
+	counted := step.At // a step before the due instant tells of what is overdue by then
+	if counted.Before(step.DueAt) {
+		counted = step.DueAt
+	}
+	for _, d := range present(c).Overdue(counted, c.Rules.Zone) {
 		into.InvoiceIDs = append(into.InvoiceIDs, d.InvoiceID)
 	}
 	switch step.State {
@@ -106,10 +109,10 @@ func (s Dunning) step(c commands.ReviewDunning, step course.Step, now time.Time)
 	}
 }
 
-// sum is everything that is owed, due already or soon.
-func sum(o events.DunningOwed, r commands.DunningRules) money.Amount {
-	total := money.Of(0, r.Policy.MinimumDue.Currency)
-	for _, d := range o.Debts {
+// dueBy is the part of what is owed that is overdue at an instant.
+func dueBy(c commands.ReviewDunning, at time.Time) money.Amount {
+	total := money.Of(0, c.Rules.Policy.MinimumDue.Currency)
+	for _, d := range present(c).Overdue(at, c.Rules.Zone) {
 		total = total.Add(d.Amount)
 	}
 	return total

@@ -12,6 +12,7 @@ import (
 	"github.com/lastmile-isp/lastmile/aggregates/access"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/decidertest"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
@@ -104,6 +105,42 @@ func TestDunning_StepsAreRecordedOnceAndAPaymentEndsThem(t *testing.T) {
 		DunningSubject: amina, Before: events.DunningWrittenOff, Reason: "owed_changed", At: writeOff.Add(1),
 	}}
 	if diff := cmp.Diff(want, decided(t, &s, end, writeOff.Add(1))); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// TestDunning_WhatIsNotDueYetIsInNoStepAndNoReminder: who pays invoices has that of the running period beside the one
+// that was not paid.
+func TestDunning_WhatIsNotDueYetIsInNoStepAndNoReminder(t *testing.T) {
+	t.Parallel()
+	c := owes(due, -3)
+	today := calendar.On(due, c.Rules.Zone)
+	late, next := id.Derive[id.Invoice]("late"), id.Derive[id.Invoice]("next")
+	c.Owed = []events.DunningOwed{{At: due.AddDate(0, -1, 0), Debts: []events.DunningDebt{
+		{InvoiceID: late, DueOn: today, Amount: money.Major(1500, money.KES)},
+		{InvoiceID: next, DueOn: today.AddDays(30), Amount: money.Major(1500, money.KES)},
+	}}}
+	midnight := today.AddDays(1).Start(c.Rules.Zone)
+	steps := func(at time.Time, s *access.Dunning) (told []string) {
+		for _, e := range decided(t, s, c, at) {
+			switch e := e.(type) {
+			case events.DunningBegan:
+				told = append(told, fmt.Sprintf("began %v %v", e.Due, e.InvoiceIDs))
+			case events.DunningReminded:
+				told = append(told, fmt.Sprint("reminded ", e.Due))
+			case events.WalledGardenEntered:
+				told = append(told, fmt.Sprintf("garden %v %v", e.Due, e.InvoiceIDs))
+			}
+		}
+		return told
+	}
+	var s access.Dunning
+	got := append(steps(midnight.AddDate(0, 0, -4).Add(12*time.Hour), &s), steps(midnight.AddDate(0, 0, 3), &s)...)
+	want := []string{
+		fmt.Sprintf("began KES 0.00 [%v]", late), "reminded KES 1500.00",
+		fmt.Sprintf("garden KES 1500.00 [%v]", late),
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -31,6 +31,11 @@ type DunningRow struct {
 	Revision     int64                `db:"revision"`
 }
 
+// Owed has the debts and the paid time that decide about the subscription.
+func (r DunningRow) Owed() events.DunningOwed {
+	return events.DunningOwed{PaidUntil: null.Zero(r.PaidUntil), Debts: r.Debts}
+}
+
 // DunningKey is a row's place on the board, newest state first. The zero value starts at the newest row.
 type DunningKey struct {
 	Since time.Time       `json:"s"`

@@ -90,7 +90,7 @@ type dunningData struct {
 	Since          time.Time       `json:"since"`
 	Due            json.Number     `json:"due"` // major units, overdue when the step was decided
 	Currency       money.Currency  `json:"currency"`
-	InvoiceIDs     []id.Invoice    `json:"invoiceIds"` // unpaid ones, the oldest due date first
+	InvoiceIDs     []id.Invoice    `json:"invoiceIds"` // overdue ones, the oldest due date first
 }
 
 // dunningOf is the payload about a step.

@@ -49,14 +49,11 @@ func (p Present) Overdue(r accessviews.DunningRow) (money.Amount, int) {
 	if r.PaidUntil != nil && !p.Now.Before(*r.PaidUntil) {
 		since = calendar.On(r.PaidUntil.Add(-1), p.Zone)
 	}
-	for _, d := range r.Debts {
-		late := r.PaidUntil == nil && !p.Now.Before(d.DueOn.AddDays(1).Start(p.Zone))
-		if late && since.IsZero() {
+	for _, d := range r.Owed().Overdue(p.Now, p.Zone) {
+		if since.IsZero() {
 			since = d.DueOn
 		}
-		if late || r.PaidUntil != nil && !p.Now.Before(*r.PaidUntil) {
-			due = due.Add(d.Amount)
-		}
+		due = due.Add(d.Amount)
 	}
 	if since.IsZero() {
 		return due, 0
