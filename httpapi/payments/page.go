@@ -38,9 +38,10 @@ type payResponse struct {
 	Message string `json:"message"`
 }
 
-// payAccepted is told to everybody.
+// payAccepted is told to everybody, so it promises nothing to a customer who is blocked, or whose cap is used up.
 const payAccepted = "If there is something to pay on this account, a payment request is on its way to the phone that " +
-	"the account is registered with. Enter your PIN there. Your internet comes back by itself after the payment."
+	"the account is registered with. Enter your PIN there. If your internet is off only because it was not paid, it " +
+	"comes back by itself after the payment."
 
 // payLater is told when too many requests come from one address, which many customers share, or for one account.
 const payLater = "Too many people asked for a payment request just now. Please wait a minute and try again."
@@ -48,7 +49,7 @@ const payLater = "Too many people asked for a payment request just now. Please w
 // paySorry is told while the database or the event store is away. It holds also when the request was taken before the
 // fault: a phone that was asked is not asked a second time while its first payment request waits.
 const paySorry = "We cannot send a payment request at the moment. Please try again in a few minutes. A payment that " +
-	"you have made already is not lost: it is counted as soon as we can, and your internet comes back by itself."
+	"you have made already is not lost: it is counted as soon as we can."
 
 // Routes lists the page and its form.
 func (a Page) Routes() []httpapi.Route {

@@ -140,7 +140,7 @@ func (d *Delivery) hand(ctx context.Context, f facts, args commands.SendMessage,
 		}
 	}
 	template, known := templates[args.Template]
-	subject, text, err := template.render(channel, f.values(args, d.PayLink(f.org.Slug)))
+	subject, text, err := template.render(channel, f.values(args, d.PayLink(f.org.Slug), d.Clock.Now()))
 	if err != nil || !known || text == "" {
 		return d.fail(ctx, a, which, codeNoTemplate)
 	}

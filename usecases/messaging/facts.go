@@ -135,6 +135,9 @@ func (f facts) holds(args commands.SendMessage, now time.Time) bool {
 	if f.line.State != "active" || f.subscriber.Status == "forgotten" {
 		return false
 	}
+	if f.line.Blocked && !(args.Template.Reminds() && f.line.Terms.Mode == events.Postpaid) {
+		return false // no payment gives access back; what was used on an invoice is owed all the same
+	}
 	state := f.dunning.State
 	switch args.Template {
 	case events.ReminderBefore, events.ReminderDue, events.ReminderOverdue:
@@ -145,7 +148,7 @@ func (f facts) holds(args commands.SendMessage, now time.Time) bool {
 	case events.NoticeSuspended:
 		return state == events.DunningSuspended || state == events.DunningWrittenOff
 	case events.NoticeRestored:
-		return !state.Cut() && !f.line.Blocked
+		return !state.Cut()
 	case events.NoticeCapWarned, events.NoticeCapThrottled, events.NoticeCapStopped:
 		return now.Before(f.usage.Period.ResetsAt) &&
 			f.usage.Tells(args.Template, args.CapPeriod, args.CapCount.Allowed, f.line.Terms.Access.Cap)
@@ -153,15 +156,21 @@ func (f facts) holds(args commands.SendMessage, now time.Time) bool {
 	return false
 }
 
-// due gives the amount that the customer should pay: the unpaid invoices behind the message, or the price of another
-// period.
-func (f facts) due() money.Amount {
+// due gives the amount that the customer should pay: the invoices that are overdue, in a reminder those that are by its
+// due instant, or the price of another period. What is due later is not asked for.
+func (f facts) due(args commands.SendMessage, now time.Time) money.Amount {
+	if args.Template.Reminds() {
+		now = args.DueAt
+	}
 	total := money.Of(0, f.org.Billing.Currency)
 	seen := map[id.Invoice]bool{}
 	for _, row := range f.lines {
 		together := row.PaidUntil == nil && f.dunning.PaidUntil == nil
-		for _, debt := range row.Debts {
-			if (row.ID == f.dunning.ID || together) && !seen[debt.InvoiceID] {
+		if row.ID != f.dunning.ID && !together {
+			continue
+		}
+		for _, debt := range row.Owed().Overdue(now, f.zone) {
+			if !seen[debt.InvoiceID] {
 				seen[debt.InvoiceID] = true
 				total = total.Add(debt.Amount)
 			}
@@ -176,16 +185,16 @@ func (f facts) due() money.Amount {
 // maxName bounds the name of the organization in a message, so that a text for phones stays short.
 const maxName = 20
 
-// values are the words that templates may use.
-func (f facts) values(args commands.SendMessage, link string) map[string]string {
+// values are the words that templates may use, at an instant.
+func (f facts) values(args commands.SendMessage, link string, now time.Time) map[string]string {
 	name := []rune(f.org.Name)
 	if len(name) > maxName {
 		name = name[:maxName]
 	}
 	v := map[string]string{
-		"org": strings.TrimSpace(string(name)), "amount": f.due().String(), "account": f.subscriber.AccountNumber,
-		"plan": f.line.Terms.Name, "link": link, "shortcode": f.shortcode, "due": "",
-		"pay": "Pay: " + link,
+		"org": strings.TrimSpace(string(name)), "amount": f.due(args, now).String(),
+		"account": f.subscriber.AccountNumber, "plan": f.line.Terms.Name, "link": link,
+		"shortcode": f.shortcode, "due": "", "pay": "Pay: " + link,
 	}
 	if at := null.Zero(f.dunning.DueAt); !at.IsZero() {
 		day := calendar.On(at.Add(-1), f.zone) // the last day on which it was not overdue

@@ -20,13 +20,14 @@ type Template struct {
 type Templates map[events.MessageTemplate]Template
 
 // DefaultTemplates are the English ones. Texts for phones fit into one message of 160 characters with usual names.
+// Reminders promise nothing for a payment, because a blocked customer has them, too.
 func DefaultTemplates() Templates {
 	return Templates{
 		events.ReminderBefore: {
 			SMS:     "{org}: {amount} is due on {due} for account {account}. {pay}",
 			Subject: "{org}: {amount} is due on {due}",
-			Text: "Dear customer,\n\nplease pay {amount} by {due} for account {account} ({plan}), so that your " +
-				"internet goes on.\n\n{pay}\n\nIf you have paid, thank you.\n{org}\n",
+			Text: "Dear customer,\n\nplease pay {amount} by {due} for account {account} ({plan}).\n\n{pay}\n\nIf you " +
+				"have paid, thank you.\n{org}\n",
 		},
 		events.ReminderDue: {
 			SMS:     "{org}: {amount} is due today for account {account}. {pay}",
@@ -35,10 +36,10 @@ func DefaultTemplates() Templates {
 				"paid, thank you.\n{org}\n",
 		},
 		events.ReminderOverdue: {
-			SMS:     "{org}: {amount} was due on {due} for account {account}. Pay soon to stay online. {pay}",
+			SMS:     "{org}: {amount} was due on {due} for account {account}. Unpaid lines are stopped. {pay}",
 			Subject: "{org}: {amount} is overdue",
-			Text: "Dear customer,\n\n{amount} for account {account} ({plan}) was due on {due}. Please pay soon, so " +
-				"that your internet is not stopped.\n\n{pay}\n\nIf you have paid, thank you.\n{org}\n",
+			Text: "Dear customer,\n\n{amount} for account {account} ({plan}) was due on {due}. Please pay soon: the " +
+				"internet of unpaid accounts is stopped.\n\n{pay}\n\nIf you have paid, thank you.\n{org}\n",
 		},
 		events.NoticeGarden: {
 			SMS:     "{org}: your internet is limited, {amount} is overdue for account {account}. {pay}",

@@ -1,0 +1,118 @@
+package messagingcases_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/projections/access"
+	"github.com/lastmile-isp/lastmile/projections/subscribers"
+)
+
+// invoiced makes the messages be about a postpaid line in the walled garden, of which 9,000 shillings were due five
+// days ago, 200 are due in two days and 9,000 in 26. The course began due days after noon's day.
+func (k *kit) invoiced(t *testing.T, due int) {
+	t.Helper()
+	zone, err := time.LoadLocation("Africa/Nairobi")
+	if err != nil {
+		t.Fatal(err)
+	}
+	line, org, who := id.New[id.Subscription](), k.args.OrgID, k.args.SubscriberID
+	k.append(t, org, "subscription-"+line.String(), events.SubscriptionCreated{
+		SubscriptionID: line, OrgID: org, SubscriberID: who, PlanID: id.New[id.Plan](), Terms: events.PlanTerms{
+			Name: "Business", Mode: events.Postpaid, Period: calendar.Month, Price: money.Major(9000, money.KES),
+		},
+	}, events.SubscriptionActivated{SubscriptionID: line, SubscriberID: who})
+	subject := events.DunningSubject{SubscriptionID: line, OrgID: org, SubscriberID: who}
+	today := calendar.On(noon, zone)
+	owed := events.DunningOwed{At: noon}
+	for _, d := range []struct {
+		day    int
+		amount int64
+	}{{-5, 9000}, {2, 200}, {26, 9000}} {
+		owed.Debts = append(owed.Debts, events.DunningDebt{
+			InvoiceID: id.New[id.Invoice](), DueOn: today.AddDays(d.day), Amount: money.Major(d.amount, money.KES),
+		})
+	}
+	k.args.SubscriptionID, k.args.DueAt = line, today.AddDays(due+1).Start(zone)
+	k.append(t, org, "dunning-"+line.String(), events.WalledGardenEntered{
+		DunningSubject: subject,
+		DunningStep:    events.DunningStep{DueAt: k.args.DueAt, At: noon, Due: money.Major(9000, money.KES)},
+	}, events.DunningReviewed{
+		DunningSubject: subject, State: events.DunningWalledGarden, At: noon, Owed: owed,
+	})
+	k.WaitForAll(t, k.delivery.Views, accessviews.DunningName, subscribersviews.SubscriptionsName)
+}
+
+// block blocks the customer.
+func (k *kit) block(t *testing.T) {
+	t.Helper()
+	who := k.args.SubscriberID
+	k.appendAfter(t, 0, k.args.OrgID, "subscriber-"+who.String(), events.SubscriberBlocked{SubscriberID: who})
+	k.WaitForAll(t, k.delivery.Views, subscribersviews.SubscribersName, subscribersviews.SubscriptionsName)
+}
+
+// TestSend_AnInvoiceThatIsNotDueIsNotAskedFor: a notice tells what is overdue, a reminder what is by its due date.
+func TestSend_AnInvoiceThatIsNotDueIsNotAskedFor(t *testing.T) {
+	t.Parallel()
+	for template, c := range map[events.MessageTemplate]struct {
+		due  int
+		want string
+	}{
+		events.NoticeGarden:    {-5, "KES 9000.00 is overdue for account 10000016"},
+		events.ReminderBefore:  {2, "KES 9200.00 is due on 6 Mar 2026 for account 10000016"},
+		events.ReminderOverdue: {-5, "KES 9000.00 was due on 27 Feb 2026 for account 10000016"},
+	} {
+		t.Run(string(template), func(t *testing.T) {
+			t.Parallel()
+			k := newKit(t, phone())
+			k.invoiced(t, c.due)
+			k.args.Template = template
+			again, err := k.send(t, "one")
+			must(t, again, err)
+			if len(k.sent) != 1 || !strings.Contains(k.sent[0].Text, c.want) {
+				t.Errorf("sent %+v, want %s", k.sent, c.want)
+			}
+		})
+	}
+}
+
+// TestSend_WhoIsBlockedIsNotToldThatPayingHelps: of the debts of a postpaid customer is told all the same.
+func TestSend_WhoIsBlockedIsNotToldThatPayingHelps(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		template events.MessageTemplate
+		postpaid bool
+		sent     bool
+	}{
+		"walled garden":     {events.NoticeGarden, true, false},
+		"prepaid reminder":  {events.ReminderBefore, false, false},
+		"postpaid reminder": {events.ReminderOverdue, true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := newKit(t, phone())
+			if c.postpaid {
+				k.invoiced(t, -5)
+			}
+			k.block(t)
+			k.args.Template = c.template
+			again, err := k.send(t, "one")
+			must(t, again, err)
+			want := "dropped no_longer_true"
+			if c.sent {
+				want = "sent"
+			}
+			if got := k.state(t); got != want || len(k.sent) == 1 != c.sent {
+				t.Errorf("%s, sent %+v, want %s", got, k.sent, want)
+			}
+			if c.sent && strings.Contains(k.sent[0].Text, "online") {
+				t.Errorf("it promises access: %s", k.sent[0].Text)
+			}
+		})
+	}
+}
