@@ -93,9 +93,9 @@ func (x Explanations) Of(
 		return nil, commands.ErrNoSubscriber()
 	}
 	now := x.Clock.Now()
-	asked := at
-	if at.IsZero() {
-		asked = now
+	asked := now
+	if !at.IsZero() {
+		asked = lastOf(at)
 	}
 	p, err := presentOf(ctx, x.Bus, org, asked)
 	if err != nil {
@@ -110,12 +110,12 @@ func (x Explanations) Of(
 	case at.Before(row.CreatedAt):
 		return nil, failure.NewInvalid("invalid_input", "at must not be before the subscriber was registered")
 	default:
-		known, err = x.past(ctx, *row, p.Zone, at)
+		known, err = x.past(ctx, *row, p.Zone, asked)
 	}
 	if err != nil {
 		return nil, err
 	}
-	out := Explanation{At: p.Now, Entitlement: entitlement.Of(known.state, p.Now)}
+	out := Explanation{At: p.Now.Truncate(time.Microsecond), Entitlement: entitlement.Of(known.state, p.Now)}
 	for i, s := range known.state.Subscriptions {
 		one := Service{
 			Service: out.Entitlement.Services[i], Sold: known.sold[s.ID], State: s.Standing, PaidUntil: s.PaidUntil,
@@ -133,6 +133,10 @@ func (x Explanations) Of(
 	return &out, nil
 }
 
+// lastOf is the last nanosecond of the microsecond that an instant lies in. Answers show whole microseconds and events
+// have nanoseconds: an instant that was copied from an answer means its event, too.
+func lastOf(at time.Time) time.Time { return at.Truncate(time.Microsecond).Add(time.Microsecond - 1) }
+
 // whole cuts instants to microseconds, as read models have them: events have more.
 func (x *Explanation) whole() {
 	for i, r := range x.Entitlement.Reasons {
@@ -140,6 +144,7 @@ func (x *Explanation) whole() {
 	}
 	for i, s := range x.Services {
 		x.Services[i].Decided.Since = s.Decided.Since.Truncate(time.Microsecond)
+		x.Entitlement.Services[i].Decided.Since = x.Services[i].Decided.Since
 		x.Services[i].PaidUntil = s.PaidUntil.Truncate(time.Microsecond)
 		if s.Dunning != nil {
 			step := *s.Dunning

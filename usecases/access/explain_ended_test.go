@@ -26,7 +26,8 @@ func TestExplanations_WhereAllHasEndedTheLastEndSaysWhy(t *testing.T) {
 		got := x.Entitlement.Reasons[0]
 		ended := code == entitlement.CodeEnded
 		if len(x.Services) != 1 || x.Services[0].SubscriptionID != of || x.Services[0].Username == "" ||
-			got.Code != code || got.Of != of || ended != (got.Cause.Type == "event") || !got.Since.Equal(since) {
+			got.Code != code || got.Of != of || ended != (got.Cause.Type == "event") ||
+			!got.Since.Equal(since.Truncate(time.Microsecond)) {
 			t.Errorf("%+v, %+v", x.Services, got)
 		}
 		if x.Entitlement.Access != entitlement.None {

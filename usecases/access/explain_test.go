@@ -45,12 +45,13 @@ type world struct {
 	people    int
 }
 
-// newWorld starts a world on a Monday at noon in Nairobi. Streams are closed often, so that the past lies in several
-// periods of them.
+// newWorld starts a world on a Monday at noon in Nairobi, by a clock with nanoseconds. Streams are closed often, so
+// that the past lies in several periods of them.
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{
-		clock: clock.NewManual(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)), org: id.New[id.Organization](),
+		clock:     clock.NewManual(time.Date(2026, 3, 2, 9, 0, 0, 345, time.UTC)),
+		org:       id.New[id.Organization](),
 		directory: directory.New(directory.Config{ClassKey: []byte("key")}),
 	}
 	w.Kit = coretest.NewWithVault(t, vault.Config{Clock: w.clock})
@@ -338,6 +339,31 @@ func (w *world) happens(t *testing.T, list ...commands.Command) {
 			failure.KindOf(err) != failure.Conflict && failure.KindOf(err) != failure.NotFound {
 			t.Fatalf("%s: %v", c.CommandName(), err)
 		}
+	}
+}
+
+// TestExplanations_AnInstantAsItIsShownHasItsEvent: answers have whole microseconds, and what happened in one of them
+// holds at that instant.
+func TestExplanations_AnInstantAsItIsShownHasItsEvent(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	c := w.register(t, rand.New(rand.NewPCG(0, 0)))
+	w.clock.Advance(time.Hour)
+	w.happens(t, commands.BlockSubscriber{SubscriberID: c.id, Reason: "abuse"})
+	w.settle(t)
+	shown := w.explain(t, c, time.Time{}).Entitlement.Reasons
+	w.clock.Advance(time.Minute)
+	for _, reason := range shown {
+		then := w.explain(t, c, reason.Since)
+		if !slices.ContainsFunc(then.Entitlement.Reasons, func(r entitlement.Reason) bool {
+			return r.Code == reason.Code && r.Since.Equal(reason.Since)
+		}) {
+			t.Errorf("%s since %s; at that instant %+v", reason.Code, reason.Since, then.Entitlement.Reasons)
+		}
+	}
+	before := w.explain(t, c, shown[0].Since.Add(-time.Microsecond))
+	if shown[0].Code != entitlement.CodeBlocked || before.Entitlement.Reasons[0].Code == entitlement.CodeBlocked {
+		t.Errorf("%+v, a microsecond before %+v", shown, before.Entitlement.Reasons)
 	}
 }
 
