@@ -134,6 +134,11 @@ func TestPlans_FaultsOfAccessTermsNameTheirFields(t *testing.T) {
 			t.Errorf("%s: %d %s", field, a.Status, a.Body)
 		}
 	}
+	var p struct{ ID string }
+	k.Want(t, 201, "", isptest.Post(admin, "/plans", isptest.PlanBody("x", "prepaid", "month"))).Into(t, &p)
+	for _, limit := range []int{-3, -1, 0, 17} {
+		k.Want(t, 422, "invalid_input", isptest.Patch(admin, "/plans/"+p.ID, map[string]any{"sessionLimit": limit}))
+	}
 }
 
 func TestPlans_NameADunningPolicyThatExistsAndKeepIt(t *testing.T) {

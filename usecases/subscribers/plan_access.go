@@ -22,10 +22,10 @@ type AccessChange struct {
 	DunningPolicy     *string
 }
 
-// onto applies the change to the present terms. A session limit of 0 is a fault when somebody asks for it: in terms it
-// means that none was recorded.
+// onto applies the change to the present terms. A session limit below 1 is a fault when somebody asks for it, and is
+// found here: in terms it means that none was recorded.
 func (in AccessChange) onto(a events.AccessTerms, faults *failure.Faults) events.AccessTerms {
-	faults.Check(in.SessionLimit == nil || *in.SessionLimit != 0, "sessionLimit", "must be from 1 to 16")
+	faults.Check(in.SessionLimit == nil || *in.SessionLimit > 0, "sessionLimit", "must be from 1 to 16")
 	a.SessionLimit, a.OnLimit = null.Or(in.SessionLimit, a.SessionLimit), null.Or(in.OnLimit, a.OnLimit)
 	a.Burst, a.Pool = null.Or(in.Burst, a.Burst), null.Or(in.Pool, a.Pool)
 	a.IPv6Pool = null.Or(in.IPv6Pool, a.IPv6Pool)
