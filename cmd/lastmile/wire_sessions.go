@@ -105,7 +105,7 @@ func (a *App) wireSessions(ctx context.Context) ([][]httpapi.Route, error) {
 	people := subscribersviews.SubscribersQuery{Views: a.engines.views}
 	return [][]httpapi.Route{
 		accessapi.Sessions{
-			Store: a.telemetry, Lookups: accesscases.Lookups{Bus: a.engines.bus}, Zone: a.zoneOf,
+			Store: a.telemetry, Lookups: accesscases.Lookups{Bus: a.engines.bus}, Clock: a.clock, Zone: a.zoneOf,
 			Names: networkviews.DevicesQuery{Views: a.engines.views}.Names,
 		}.Routes(),
 		accessapi.Usage{

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/httpapi"
+	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
@@ -22,6 +23,7 @@ type Sessions struct {
 	Lookups interface {
 		Record(ctx context.Context, asked usecases.Asked, q accesscases.Lookup) error
 	}
+	Clock clock.Clock
 	Zone  zoneOf
 	Names deviceNames
 }
@@ -108,6 +110,9 @@ func (a Sessions) list(ctx context.Context, c *httpapi.Call) error {
 	}
 	if f.Err() == nil && filter.IP.IsValid() == filter.At.IsZero() { // one that cannot be read was given, too
 		f.Add("at", "must be given together with ip")
+	}
+	if filter.At.After(a.Clock.Now()) { // the present holder of an address says nothing about the future
+		f.Add("at", "must not be in the future")
 	}
 	if err := f.Err(); err != nil {
 		return err
