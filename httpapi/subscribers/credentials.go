@@ -1,10 +1,12 @@
 package subscribersapi
 
 import (
+	"bytes"
 	"context"
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/httpapi"
+	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/internal/personal"
@@ -36,8 +38,16 @@ type addressesPatch struct {
 
 // credentialsRequest is the body of POST /subscriptions/:id/credentials (docs/rules/subscribers.md#credentials).
 type credentialsRequest struct {
-	Username string       `json:"username,omitempty" doc:"stays when absent"`
-	Password secrets.Text `json:"password,omitempty" doc:"generated when username is absent too"`
+	Username *string       `json:"username,omitempty" doc:"stays when absent"`
+	Password *secrets.Text `json:"password,omitempty" doc:"generated when username is absent too"`
+}
+
+// check refuses what was given and is empty: somebody who cleared a field of a form does not want another password.
+func (r credentialsRequest) check() error {
+	var f failure.Faults
+	f.Check(r.Username == nil || *r.Username != "", "username", "must not be empty")
+	f.Check(r.Password == nil || !r.Password.IsZero(), "password", "must not be empty")
+	return f.Err()
 }
 
 // credentialsResponse is a login. The password is null when there is none, and after a change that did not generate it.
@@ -92,12 +102,19 @@ func (a Subscriptions) setCredentials(ctx context.Context, c *httpapi.Call) erro
 	if err != nil {
 		return err
 	}
+	if len(bytes.TrimSpace(c.Body())) == 0 { // all fields may be absent, and their absence ends the customer's session
+		return failure.NewMalformed("malformed_body", "The body must be one valid JSON object.")
+	}
 	in, err := httpapi.Decode[credentialsRequest](c)
+	if err == nil {
+		err = in.check()
+	}
 	if err != nil {
 		return err
 	}
 	set, err := a.Cases.SetCredentials(ctx, c.Asked(), subscriberscases.SetCredentialsInput{
-		SubscriptionID: subscription, Username: personal.Of(in.Username), Password: in.Password,
+		SubscriptionID: subscription, Username: personal.Of(null.Zero(in.Username)),
+		Password: null.Zero(in.Password),
 	})
 	if err != nil {
 		return err

@@ -69,13 +69,18 @@ func TestSubscriptions_TheLoginCanBeChanged(t *testing.T) {
 	k.subscribe(t, admin, c.ID, plan, map[string]any{"username": "taken"})
 	path := "/subscriptions/" + s.ID + "/credentials"
 	k.Want(t, 409, "username_taken", isptest.Post(admin, path, map[string]any{"username": "taken"}))
-	for _, wrong := range [][2]string{{"username", "a b"}, {"password", "abc\u0007def"}, {"password", "short"}} {
+	for _, wrong := range [][2]string{
+		{"username", "a b"}, {"username", ""}, {"password", "abc\u0007def"}, {"password", "short"}, {"password", ""},
+	} {
 		field, value := wrong[0], wrong[1]
 		if a := k.Do(t, isptest.Post(admin, path, map[string]any{field: value})); a.Status != 422 ||
 			!strings.Contains(string(a.Body), field) {
 			t.Errorf("%s: %d %s", field, a.Status, a.Body)
 		}
 	}
+	bare := isptest.Post(admin, path, nil)
+	bare.Body = ""
+	k.Want(t, 400, "malformed_body", bare)
 	var set, shown login
 	given := k.Want(t, 200, "", isptest.Post(admin, path, map[string]any{"username": "joan", "password": "net work"}))
 	given.Into(t, &set)
