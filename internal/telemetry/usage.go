@@ -56,7 +56,8 @@ type rollup struct {
 	starts       calendar.Date
 }
 
-// rollups adds up the bookings of a book. What a report adds belongs to the day and month in which it happened.
+// rollups adds up the bookings of a book. What a report adds belongs to the day and month in which it was made, also
+// after a silence: nobody knows when in it the bytes were used.
 func (b *book) rollups() map[rollup]counts {
 	out := map[rollup]counts{}
 	zones := map[id.Organization]*time.Location{}
