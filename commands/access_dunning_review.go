@@ -18,7 +18,7 @@ type ReviewDunning struct {
 	Subject events.DunningSubject
 	PlanID  id.Plan
 	Policy  string // the name in the plan; "" = the default policy
-	Short   bool   // a plan by hour or day without a policy of its own
+	Short   bool   // PlanTerms.ShortDunning of its plan
 	// Timed is set when an instant asks for the review, and no event. The rules may lack a change of this moment then,
 	// which asks for a review of its own.
 	Timed bool `json:",omitempty"`
@@ -31,11 +31,6 @@ type ReviewDunning struct {
 	// CutsBy is the instant from which on a step that cuts is refused in the same way: whoever allowed it may know
 	// better by then. Zero = never. It is added and not stored, like CutsWait.
 	CutsBy time.Time `json:"-"`
-}
-
-// ShortDunning reports whether a plan's reviews are Short.
-func ShortDunning(t events.PlanTerms) bool {
-	return t.Access.DunningPolicy == "" && (t.Period == calendar.Hour || t.Period == calendar.Day)
 }
 
 // DunningRules are the rules of an organization for one plan.

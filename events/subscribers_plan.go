@@ -71,6 +71,12 @@ func (t PlanTerms) Equal(u PlanTerms) bool {
 	return reflect.DeepEqual(t, u)
 }
 
+// ShortDunning reports whether a subscription ends with its paid time, by hour or day: it has no days that could be
+// counted, and so none that a fault could stop. A plan that names a policy of dunning has the days of that policy.
+func (t PlanTerms) ShortDunning() bool {
+	return t.Access.DunningPolicy == "" && (t.Period == calendar.Hour || t.Period == calendar.Day)
+}
+
 // PlanCreated records a new plan at version 1.
 type PlanCreated struct {
 	PlanID id.Plan         `json:"planId"`

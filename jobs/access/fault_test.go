@@ -13,6 +13,7 @@ import (
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/eventstore"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/coretest"
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -171,6 +172,33 @@ func TestFollowFault_StopsTheClocksOfThoseWhomItConcernsOnce(t *testing.T) {
 		if len(d.Stopped) != 0 || len(d.Pauses) != 1 || !d.Pauses[0].From.Equal(job.From) ||
 			!d.Pauses[0].Until.Equal(job.Until) {
 			t.Errorf("%s: %+v %+v", s.SubscriptionID, d.Stopped, d.Pauses)
+		}
+	}
+}
+
+// Who bought an hour gets no days from a fault; who named a policy for it, or bought a month, does.
+func TestFollowFault_StopsNoClockOfPlansThatEndWithTheirTime(t *testing.T) {
+	t.Parallel()
+	k := newFaults(t)
+	sold := func(name string, due time.Duration, terms events.PlanTerms) events.DunningSubject {
+		s := k.owing(t, name, due, id.Device{})
+		k.append(t, "subscription-"+s.SubscriptionID.String(), start, events.SubscriptionCreated{
+			SubscriptionID: s.SubscriptionID, OrgID: s.OrgID, SubscriberID: s.SubscriberID, Terms: terms,
+		})
+		return s
+	}
+	policy := events.AccessTerms{DunningPolicy: "patient"}
+	want := map[events.DunningSubject]int{
+		sold("an hour that is over", -time.Hour, events.PlanTerms{Period: calendar.Hour}):                       0,
+		sold("a day that ends soon", 5*time.Minute, events.PlanTerms{Period: calendar.Day}):                     0,
+		sold("an hour with days of grace", -time.Hour, events.PlanTerms{Period: calendar.Hour, Access: policy}): 1,
+		sold("a month that ends soon", 5*time.Minute, events.PlanTerms{Period: calendar.Month}):                 1,
+		sold("a month that is over", -time.Hour, events.PlanTerms{Period: calendar.Month, Access: policy}):      1,
+	}
+	k.follow(t, commands.FollowFault{OrgID: k.org, Cause: "no_payment:x:1", From: start.Add(-2 * time.Hour)}, "begins")
+	for s, stopped := range want {
+		if d := k.dunning(t, s); len(d.Stopped) != stopped {
+			t.Errorf("%+v: stopped %+v, want %d", s, d.Stopped, stopped)
 		}
 	}
 }

@@ -29,13 +29,13 @@ var dunningDDL string
 func (Dunning) Name() string { return DunningName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Dunning) Version() int { return 3 }
+func (Dunning) Version() int { return 4 }
 
 // DDL creates the tables of dunning.sql.
 func (Dunning) DDL() string { return dunningDDL }
 
 // TenantTables are under row-level security.
-func (Dunning) TenantTables() []string { return []string{"dunning", "owed", "pauses"} }
+func (Dunning) TenantTables() []string { return []string{"dunning", "owed", "pauses", "short"} }
 
 // Handles lists the events that change the table.
 func (Dunning) Handles() []string {
@@ -46,6 +46,7 @@ func (Dunning) Handles() []string {
 		events.HoldLifted{}.EventType(), events.DunningClockStopped{}.EventType(),
 		events.DunningClockStarted{}.EventType(), events.DunningReviewAsked{}.EventType(),
 		events.DunningReviewed{}.EventType(), events.SubscriberForgotten{}.EventType(),
+		events.SubscriptionCreated{}.EventType(),
 	}
 }
 
@@ -78,6 +79,7 @@ on conflict (subscription_id, cause, from_at) do update set until_at = excluded.
 	oldOwedSQL = `
 delete from {schema}.owed where subscription_id = $1
 	and at < (select max(at) from {schema}.owed where subscription_id = $1 and at <= $2)`
+	shortSQL     = `insert into {schema}.short (subscription_id, org_id) values ($1, $2) on conflict do nothing`
 	oldPausesSQL = `delete from {schema}.pauses where subscription_id = $1 and until_at < $2`
 	reviewedSQL  = `
 update {schema}.dunning set paid_until = $2, debts = $3, next_state = $4, next_at = $5 where subscription_id = $1`
@@ -85,18 +87,25 @@ update {schema}.dunning set paid_until = $2, debts = $3, next_state = $4, next_a
 
 // Apply queues the statements for one event; the same event again changes nothing.
 func (Dunning) Apply(w *runner.Writes, e events.Envelope) error {
-	if v, ok := e.Event.(events.SubscriberForgotten); ok {
+	switch v := e.Event.(type) {
+	case events.SubscriberForgotten:
 		w.Exec(`update {schema}.dunning set hold_reason = '' where subscriber_id = $1`, v.SubscriberID)
-		return nil
+	case events.SubscriptionCreated:
+		if v.Terms.ShortDunning() {
+			w.Exec(shortSQL, v.SubscriptionID, v.OrgID)
+		}
+	case events.DunningEvent:
+		return followed(w, v, e)
 	}
-	d, ok := e.Event.(events.DunningEvent)
-	if !ok {
-		return nil
-	}
+	return nil
+}
+
+// followed queues the statements for an event of dunning.
+func followed(w *runner.Writes, d events.DunningEvent, e events.Envelope) error {
 	s := events.SubjectOf(d)
 	w.Exec(knownSQL, s.SubscriptionID, s.OrgID, s.SubscriberID, e.Meta.At)
 	w.Exec(revisionSQL, s.SubscriptionID, int64(e.Revision)) //nolint:gosec // revisions fit
-	switch v := e.Event.(type) {
+	switch v := d.(type) {
 	case events.DunningBegan:
 		step(w, s, events.DunningReminding, v.DunningStep, e.ID)
 	case events.WalledGardenEntered:

@@ -43,3 +43,9 @@ create table {schema}.pauses (
   primary key (subscription_id, cause, from_at)
 );
 create index pauses_org on {schema}.pauses (org_id, subscription_id);
+
+-- The subscriptions that end with their paid time (PlanTerms.ShortDunning): no fault stops their clock.
+create table {schema}.short (
+  subscription_id uuid primary key,
+  org_id uuid not null
+);

@@ -18,7 +18,8 @@ func readSubject(row pgx.CollectableRow) (s events.DunningSubject, err error) {
 }
 
 // Running gives up to max subscriptions after an id, in the order of their ids, whose days are counted at an instant or
-// come to be counted by then, and whose clock a cause never stopped.
+// come to be counted by then, and whose clock a cause never stopped. Those that end with their paid time have no days
+// to count.
 func (q DunningQuery) Running(
 	ctx context.Context, org id.Organization, by time.Time, cause string, after id.Subscription, max int,
 ) ([]events.DunningSubject, error) {
@@ -30,6 +31,7 @@ func (q DunningQuery) Running(
 				and (state in ('reminding', 'walled_garden', 'suspended') and due_at <= @by
 					or state = 'none' and next_at <= @by
 						and (next_state not in ('', 'reminding') or paid_until <= @by))
+				and not exists (select from {schema}.short s where s.subscription_id = d.subscription_id)
 				and not exists (select from {schema}.pauses p
 					where p.subscription_id = d.subscription_id and p.cause = @cause)
 			order by subscription_id limit @max`), pgx.NamedArgs{

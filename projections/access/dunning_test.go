@@ -71,5 +71,16 @@ func TestDunning_Story(t *testing.T) {
 	story = story.Add("dunning-long", old(0), events.DunningClockStarted{
 		DunningSubject: subject("long"), Cause: "no_line", From: began, Until: began.Add(time.Hour), At: began,
 	}, old(30), old(60), old(440))
-	projectiontest.Check(t, accessviews.Dunning{}, story)
+	projectiontest.Check(t, accessviews.Dunning{}, sold(story, acme, calendar.Hour, calendar.Month))
+}
+
+// sold adds subscriptions of some periods to a story.
+func sold(story *projectiontest.Story, org id.Organization, periods ...calendar.Period) *projectiontest.Story {
+	for _, period := range periods {
+		story = story.Add("subscription-"+string(period), events.SubscriptionCreated{
+			SubscriptionID: id.Derive[id.Subscription]("test", string(period)), OrgID: org,
+			Terms: events.PlanTerms{Period: period},
+		})
+	}
+	return story
 }

@@ -73,7 +73,7 @@ func (h Holds) Next(
 	}
 	list, err := access.Dunnings().Decide(d, rules.fill(commands.ReviewDunning{
 		Subject: d.Subject, PlanID: seen.PlanID, Policy: s.Terms.Access.DunningPolicy,
-		Short: commands.ShortDunning(s.Terms), Owed: []events.DunningOwed{owed},
+		Short: s.Terms.ShortDunning(), Owed: []events.DunningOwed{owed},
 	}), h.Clock.Now())
 	for _, e := range list {
 		if review, ok := e.(events.DunningReviewed); ok {

@@ -128,7 +128,7 @@ func (s State) subscription(e events.Event, at time.Time) {
 				SubscriptionID: e.SubscriptionID, OrgID: e.OrgID, SubscriberID: e.SubscriberID,
 			},
 			PlanID: e.PlanID, Policy: t.Access.DunningPolicy, Prepaid: t.Mode == events.Prepaid,
-			Short: commands.ShortDunning(t),
+			Short: t.ShortDunning(),
 			Owed:  []events.DunningOwed{{At: at}},
 		}
 	case events.SubscriptionExtended:
