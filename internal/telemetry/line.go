@@ -16,11 +16,13 @@ import (
 // earlier than by others, and reports of that moment are still under way.
 const settled = 5 * time.Minute
 
-// Fault is a time [From, Until) in which a router could not be reached. Until is the present for one that lasts.
+// Fault is a time [From, Until) in which a router could not be reached. Until is the present for one that lasts. What
+// sessions tell from later than Now is from when a clock was ahead.
 type Fault struct {
 	Device id.Device
 	From   time.Time
 	Until  time.Time
+	Now    time.Time
 }
 
 // proves is the instant from which a report shows that there was a line in the fault. One that comes after the end
@@ -40,6 +42,21 @@ type Line struct {
 	Since time.Time
 }
 
+// SQL of lines. A session from when a clock was ahead began before all others, and its end proves nothing.
+const (
+	newestLinesSQL = `
+select x.subscription_id,
+	(array_agg(x.device_id order by x.started_at <= @latest desc, x.started_at desc, x.id desc))[1] device_id,
+	min(greatest(x.started_at, @from))
+		filter (where x.updated_at between @proves and @latest and x.started_at < @until) since
+from {schema}.sessions x
+where x.org_id = @org and x.subscriber_id = any(@subscribers) and x.subscription_id is not null
+group by x.subscription_id`
+	heardInSQL = `
+select max(x.updated_at) from {schema}.sessions x
+where x.org_id = @org and x.device_id = @device and x.updated_at between @proves and @latest and x.started_at < @until`
+)
+
 // Lines gives the lines of some customers in a fault, and the newest report of any session of its router that proves a
 // line in the fault; zero = none. A subscription that never had a session is not in the map.
 func (s *Store) Lines(
@@ -57,16 +74,12 @@ func (s *Store) Lines(
 	var rows []row
 	var heard []*time.Time
 	err := s.db.TenantRead(ctx, org.UUID(), func(r *postgres.Reads) {
-		postgres.Collect(r, &rows, pgx.RowToStructByName[row], s.text(`
-			select x.subscription_id, (array_agg(x.device_id order by x.started_at desc, x.id desc))[1] device_id,
-				min(greatest(x.started_at, $3)) filter (where x.updated_at >= $5 and x.started_at < $4) since
-			from {schema}.sessions x
-			where x.org_id = $1 and x.subscriber_id = any($2) and x.subscription_id is not null
-			group by x.subscription_id`), org.UUID(), ids, f.From, f.Until, f.proves())
-		postgres.Collect(r, &heard, pgx.RowTo[*time.Time], s.text(`
-			select max(x.updated_at) from {schema}.sessions x
-			where x.org_id = $1 and x.device_id = $2 and x.updated_at >= $4 and x.started_at < $3`),
-			org.UUID(), f.Device.UUID(), f.Until, f.proves())
+		args := pgx.NamedArgs{
+			"org": org.UUID(), "subscribers": ids, "device": f.Device.UUID(), "from": f.From, "until": f.Until,
+			"proves": f.proves(), "latest": f.Now.Add(Slack),
+		}
+		postgres.Collect(r, &rows, pgx.RowToStructByName[row], s.text(newestLinesSQL), args)
+		postgres.Collect(r, &heard, pgx.RowTo[*time.Time], s.text(heardInSQL), args)
 	})
 	if err != nil {
 		return nil, time.Time{}, fmt.Errorf("lines of subscriptions: %w", err)

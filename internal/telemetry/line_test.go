@@ -17,7 +17,9 @@ func TestLines_AreAtTheRoutersOfTheNewestSessions(t *testing.T) {
 	first.Session = "first"
 	later.Session, later.Device, later.At = "later", id.New[id.Device](), noon.Add(3*time.Hour)
 	k.commit(t, first, later)
-	fault := telemetry.Fault{Device: k.device, From: noon.Add(4 * time.Hour), Until: noon.Add(5 * time.Hour)}
+	fault := telemetry.Fault{
+		Device: k.device, From: noon.Add(4 * time.Hour), Until: noon.Add(5 * time.Hour), Now: noon.Add(5 * time.Hour),
+	}
 	want := map[id.Subscription]telemetry.Line{
 		k.subscription: {Device: k.device}, id.As[id.Subscription](later.Device): {Device: later.Device},
 	}
@@ -60,7 +62,9 @@ func TestLines_WhoReportsInAFaultHasALine(t *testing.T) {
 		"reported at its end":    {from: 58 * time.Minute, until: time.Hour, since: 58 * time.Minute, heard: true},
 		"reported just too late": {from: 58 * time.Minute, until: time.Hour + time.Second, since: -1},
 	} {
-		fault := telemetry.Fault{Device: k.device, From: noon.Add(c.from), Until: noon.Add(c.until)}
+		fault := telemetry.Fault{
+			Device: k.device, From: noon.Add(c.from), Until: noon.Add(c.until), Now: noon.Add(3 * time.Hour),
+		}
 		got, heard, err := k.Lines(t.Context(), k.org, []id.Subscriber{k.subscriber}, fault)
 		want := telemetry.Line{Device: k.device}
 		if c.since >= 0 {
@@ -68,6 +72,39 @@ func TestLines_WhoReportsInAFaultHasALine(t *testing.T) {
 		}
 		if err != nil || got[k.subscription] != want || heard.Equal(noon.Add(time.Hour)) != c.heard {
 			t.Errorf("%s: %+v, want %+v, heard %v, %v", name, got[k.subscription], want, heard, err)
+		}
+	}
+}
+
+// A session that began or ended when the clock was ahead is no line in a later fault, and no later one than those that
+// came after the clock was put right.
+func TestLines_FromWhenTheClockWasAheadProveNothing(t *testing.T) {
+	t.Parallel()
+	for _, ahead := range []time.Duration{0, 3 * time.Hour} {
+		k := open(t)
+		first, over := k.at(telemetry.Start, 0, 0, 0), k.at(telemetry.Stop, 10*time.Minute, 5, 5)
+		k.commitAt(t, first.At, k.directory(), []telemetry.Report{first})
+		over.At = over.At.Add(ahead)
+		d := k.directory()
+		d.Jumps = func() []time.Duration { return []time.Duration{ahead} }
+		k.commitAt(t, over.At, d, []telemetry.Report{over})
+		fault := telemetry.Fault{
+			Device: k.device, From: noon.Add(time.Hour), Until: noon.Add(90 * time.Minute), Now: noon.Add(2 * time.Hour),
+		}
+		lines, heard, err := k.Lines(t.Context(), k.org, []id.Subscriber{k.subscriber}, fault)
+		if err != nil || lines[k.subscription] != (telemetry.Line{Device: k.device}) || !heard.IsZero() {
+			t.Errorf("ahead by %s: %+v, heard %s, %v", ahead, lines[k.subscription], heard, err)
+		}
+		early := k.at(telemetry.Start, 0, 0, 0)
+		early.Session, early.Device, early.At = "early", id.New[id.Device](), noon.Add(2*ahead-time.Hour)
+		k.commitAt(t, early.At, k.directory(), []telemetry.Report{early})
+		move := `update ` + k.schema() + `.sessions set subscription_id = $1`
+		if _, err := k.db.Owner.Exec(t.Context(), move, k.subscription.UUID()); err != nil {
+			t.Fatal(err)
+		}
+		if lines, _, err = k.Lines(t.Context(), k.org, []id.Subscriber{k.subscriber}, fault); err != nil ||
+			lines[k.subscription].Device != k.device {
+			t.Errorf("ahead by %s: the newest is of %+v, %v", ahead, lines[k.subscription], err)
 		}
 	}
 }

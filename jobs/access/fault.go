@@ -124,7 +124,7 @@ func (w Workers) faultOf(
 	if args.DeviceID.IsZero() || len(subscribers) == 0 {
 		return f, nil
 	}
-	asked := telemetry.Fault{Device: args.DeviceID, From: args.From, Until: args.Until}
+	asked := telemetry.Fault{Device: args.DeviceID, From: args.From, Until: args.Until, Now: f.now}
 	if asked.Until.IsZero() {
 		asked.Until = f.now
 	}
