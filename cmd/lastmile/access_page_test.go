@@ -3,6 +3,7 @@ package main
 import (
 	"maps"
 	"os"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
@@ -11,7 +12,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/httpapi"
+	"github.com/lastmile-isp/lastmile/projections/access/entitlement"
 )
 
 // accessFile is the path of the page about access, relative to this package.
@@ -170,17 +173,34 @@ func TestAccessPage_HasEachCode(t *testing.T) {
 	}
 }
 
-// TestTimeline_HasWordsForEachReasonOfAChangedSession compares the words of the timeline with the codes of the source.
+// TestTimeline_HasWordsForEachReasonOfAChangedSession: whatever code the source has.
 func TestTimeline_HasWordsForEachReasonOfAChangedSession(t *testing.T) {
 	t.Parallel()
-	words := wordsIn(t, "../../projections/subscribers/timeline_enforcement.go", `(?m)^\t"([a-z_]+)":`)
-	codes := append(wordsIn(t, "../../projections/access/entitlement/entitlement.go",
-		`(?m)^\tCode\w+\s+(?:Code\s+)?= "([a-z_]+)"`),
-		wordsIn(t, "../../jobs/access/wanted.go", `(?m)^\tReason\w+\s+= "([a-z_]+)"`)...)
-	codes = slices.DeleteFunc(codes, func(c string) bool { return c == "no_subscription" }) // then there is no session
-	slices.Sort(codes)
-	if diff := cmp.Diff(codes, words); diff != "" || len(words) < 20 {
-		t.Errorf("projections/subscribers, sessionReasons (-codes +words), of %d:\n%s", len(words), diff)
+	codes := wordsIn(t, "../../projections/access/entitlement/entitlement.go",
+		`(?m)^\tCode\w+\s+(?:Code\s+)?= "([a-z_]+)"`)
+	enforced := wordsIn(t, "../../events/access_enforcement_reasons.go", `(?m)^\tEnforced\w+\s+= "([a-z_]+)"`)
+	if len(codes) < 15 || len(enforced) < 8 {
+		t.Fatalf("found %q and %q", codes, enforced)
+	}
+	for _, code := range codes {
+		if entitlement.Code(code).Words() == "" {
+			t.Errorf("no words for %s", code)
+		}
+	}
+	for _, code := range enforced {
+		if events.EnforcedWords(code) == "" {
+			t.Errorf("no words for %s", code)
+		}
+	}
+	files, err := filepath.Glob("../../jobs/access/*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		own := regexp.MustCompile(`(?m)^(?:\t|const )Reason\w+\s+= "`)
+		if found := own.FindString(advice(t, file)); found != "" {
+			t.Errorf("%s: a reason without words: %s", file, found)
+		}
 	}
 }
 

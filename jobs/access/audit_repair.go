@@ -18,9 +18,6 @@ import (
 	"github.com/lastmile-isp/lastmile/radius/directory"
 )
 
-// ReasonAuditor is the reason of a session that a person has repaired.
-const ReasonAuditor = "auditor"
-
 // RepairOutcome says what came of a repair.
 type RepairOutcome string
 

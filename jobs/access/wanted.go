@@ -11,15 +11,16 @@ import (
 	"github.com/lastmile-isp/lastmile/radius/directory"
 )
 
-// The reasons that no entitlement gives.
+// The reasons that no entitlement gives, as the events have them.
 const (
-	ReasonWrongMAC     = "wrong_mac"      // the device is no longer one of those that may be used
-	ReasonChanged      = "changed"        // username, password, address or pool is another one
-	ReasonOperator     = "operator"       // a person ended the session
-	ReasonSessionLimit = "session_limit"  // a newer session took its place
-	ReasonDevice       = "device_removed" // the router is no longer one of ours
-	ReasonService      = "service"        // its service was removed from the router, or made anew
-	ReasonRate         = "rate"           // another speed, by the hours of the plan or another cap
+	ReasonWrongMAC     = events.EnforcedWrongMAC
+	ReasonChanged      = events.EnforcedChanged
+	ReasonOperator     = events.EnforcedOperator
+	ReasonSessionLimit = events.EnforcedSessionLimit
+	ReasonDevice       = events.EnforcedDevice
+	ReasonService      = events.EnforcedService
+	ReasonRate         = events.EnforcedRate
+	ReasonAuditor      = events.EnforcedAuditor
 )
 
 // moveWait is for how long a session of a voucher is left alone whose device does not have it: another program may have

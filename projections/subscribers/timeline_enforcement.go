@@ -1,44 +1,18 @@
 package subscribersviews
 
 import (
+	"cmp"
+
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/projections/access/entitlement"
 )
-
-// sessionReasons are the codes of changes of sessions as people say them, behind a colon.
-var sessionReasons = map[string]string{
-	"paid":             "the service is paid",
-	"postpaid":         "the service is paid later, by invoice",
-	"grace":            "the days of grace run",
-	"schedule":         "the plan has another speed at this hour",
-	"cap_throttled":    "the traffic of the plan is used up",
-	"cap_stopped":      "the traffic of the plan is used up",
-	"overdue":          "it was not paid in time, and only the payment page is left",
-	"suspended":        "it was not paid, and the service is suspended",
-	"expired":          "the paid time is over",
-	"awaiting_payment": "the first period is not paid",
-	"not_started":      "the service has not begun",
-	"paused":           "the service is paused",
-	"ended":            "the subscription has ended",
-	"blocked":          "the customer is blocked",
-	"wrong_mac":        "its device is none of those that may be used",
-	"changed":          "the login or the address is another one",
-	"operator":         "a person wanted it",
-	"session_limit":    "a newer session took its place",
-	"device_removed":   "its router was removed",
-	"service":          "its service was removed or made anew",
-	"rate":             "the plan or the hour gives another speed",
-}
 
 // ofEnforcement describes what was done with a customer's session. A session whose subscriber is not known has no row.
 func ofEnforcement(e events.EnforcementEvent) happening {
 	s := events.EnforcedOf(e)
 	about := func(summary string, step events.EnforcementStep) happening {
-		reason := step.Reason
-		words, known := sessionReasons[reason]
-		if !known {
-			words = spoken(reason)
-		}
+		words := cmp.Or(events.EnforcedWords(step.Reason), entitlement.Code(step.Reason).Words(), spoken(step.Reason))
 		return happening{
 			subscriber: s.SubscriberID, summary: summary + words + ".", causeType: "session",
 			cause: id.Any(step.Of(s)),

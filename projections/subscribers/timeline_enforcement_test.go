@@ -48,3 +48,36 @@ func TestTimeline_AChangeOfASessionThatCameToNothingBlamesNobody(t *testing.T) {
 		t.Errorf("a router that answered is told to have been silent:\n%s", dump)
 	}
 }
+
+// TestTimeline_TellsWhyASessionWasEnded: one that has to make way need not be the older one.
+func TestTimeline_TellsWhyASessionWasEnded(t *testing.T) {
+	t.Parallel()
+	db := pgtest.New(t)
+	tables, err := runner.NewScratch(t.Context(), db, subscribersviews.Timeline{}, "reasons")
+	if err != nil {
+		t.Fatal(err)
+	}
+	about := events.EnforcedSession{SessionID: id.New[id.Online](), OrgID: acme, SubscriberID: amina}
+	wants := map[string]string{
+		"expired":       "A session was ended: the paid time is over.",
+		"session_limit": "A session was ended: there were more sessions than the plan has.",
+		"auditor":       "A session was ended: a person had a difference at the router repaired.",
+		"of_tomorrow":   "A session was ended: of tomorrow.",
+	}
+	story := projectiontest.NewStory(acme, began)
+	for reason := range wants {
+		story = story.Add("enforcement-"+reason, events.SessionChanged{
+			EnforcedSession: about, EnforcementStep: events.EnforcementStep{Action: events.EndOnline, Reason: reason},
+			At: began,
+		})
+	}
+	if err := tables.Apply(t.Context(), story.Events()); err != nil {
+		t.Fatal(err)
+	}
+	dump := projectiontest.Dump(t, db, tables.Schema())
+	for _, want := range wants {
+		if !strings.Contains(dump, want) {
+			t.Errorf("nothing says %q:\n%s", want, dump)
+		}
+	}
+}
