@@ -51,6 +51,9 @@ type FollowFault struct {
 	Round    int             `json:"round,omitempty"`
 	Position uint64          `json:"position"` // read models must have reached it
 	After    id.Subscription `json:"after"`    // zero = from the first one on
+	// Heard is the newest sign in the fault that the router had a line; zero = none. An earlier part may have known one
+	// that is not known any more: of sign-ins only the first and the latest of a day are kept.
+	Heard time.Time `json:"heard,omitzero"`
 }
 
 // WatchPayments looks for organizations whose customers cannot pay. Periodic.

@@ -71,7 +71,7 @@ func (a *App) wireAccess(ctx context.Context) ([][]httpapi.Route, error) {
 	enforcer.Register()
 	accessjobs.Workers{
 		Bus: e.bus, Views: e.views, Queue: e.jobs, Telemetry: a.telemetry, Leave: enforcer.Leave,
-		Clock: a.clock, Lines: a.telemetry.Lines,
+		Clock: a.clock, Lines: a.telemetry.Lines, Looks: a.telemetry.Looks, LookEvery: a.cfg.AuditInterval,
 		AddTopUp:     accesscases.TopUps{Bus: e.bus, Store: a.telemetry, Clock: a.clock}.Pay,
 		ProviderAway: a.providerAway, Outage: a.paymentOutage,
 		PoliciesOf: subscribersviews.SubscriptionsQuery{Views: e.views}.DunningPolicies,

@@ -52,13 +52,19 @@ select x.subscription_id,
 from {schema}.sessions x
 where x.org_id = @org and x.subscriber_id = any(@subscribers) and x.subscription_id is not null
 group by x.subscription_id`
+	// A sign-in after the end of the fault tells nothing about the fault.
 	heardInSQL = `
-select max(x.updated_at) from {schema}.sessions x
-where x.org_id = @org and x.device_id = @device and x.updated_at between @proves and @latest and x.started_at < @until`
+select greatest(
+	(select max(x.updated_at) from {schema}.sessions x where x.org_id = @org and x.device_id = @device
+		and x.updated_at between @proves and @latest and x.started_at < @until),
+	(select max(case when r.at <= @until then r.at else r.first_at end) from {schema}.refusals r
+		where r.org_id = @org and r.device_id = @device and r.code = '` + Accepted + `' and r.at >= @proves
+		and (r.at <= @until or r.first_at between @proves and @until)))`
 )
 
-// Lines gives the lines of some customers in a fault, and the newest report of any session of its router that proves a
-// line in the fault; zero = none. A subscription that never had a session is not in the map.
+// Lines gives the lines of some customers in a fault, and the newest report of any session of its router, or sign-in
+// there that was accepted, that proves a line in the fault; zero = none. A subscription that never had a session is not
+// in the map.
 func (s *Store) Lines(
 	ctx context.Context, org id.Organization, subscribers []id.Subscriber, f Fault,
 ) (map[id.Subscription]Line, time.Time, error) {

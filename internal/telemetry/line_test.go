@@ -1,6 +1,7 @@
 package telemetry_test
 
 import (
+	"cmp"
 	"maps"
 	"testing"
 	"time"
@@ -89,7 +90,8 @@ func TestLines_FromWhenTheClockWasAheadProveNothing(t *testing.T) {
 		d.Jumps = func() []time.Duration { return []time.Duration{ahead} }
 		k.commitAt(t, over.At, d, []telemetry.Report{over})
 		fault := telemetry.Fault{
-			Device: k.device, From: noon.Add(time.Hour), Until: noon.Add(90 * time.Minute), Now: noon.Add(2 * time.Hour),
+			Device: k.device, From: noon.Add(time.Hour), Until: noon.Add(90 * time.Minute),
+			Now: noon.Add(2 * time.Hour),
 		}
 		lines, heard, err := k.Lines(t.Context(), k.org, []id.Subscriber{k.subscriber}, fault)
 		if err != nil || lines[k.subscription] != (telemetry.Line{Device: k.device}) || !heard.IsZero() {
@@ -105,6 +107,41 @@ func TestLines_FromWhenTheClockWasAheadProveNothing(t *testing.T) {
 		if lines, _, err = k.Lines(t.Context(), k.org, []id.Subscriber{k.subscriber}, fault); err != nil ||
 			lines[k.subscription].Device != k.device {
 			t.Errorf("ahead by %s: the newest is of %+v, %v", ahead, lines[k.subscription], err)
+		}
+	}
+}
+
+func TestLines_AnAcceptedSignInIsALineOfItsRouter(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		first, last time.Duration // of the sign-ins of the day, after noon
+		code        string
+		heard       time.Duration // < 0 = not
+	}{
+		"in the fault":           {first: 90 * time.Minute, last: 2 * time.Hour, heard: 2 * time.Hour},
+		"before and in it":       {first: 0, last: 2 * time.Hour, heard: 2 * time.Hour},
+		"in it and later":        {first: 2 * time.Hour, last: 5 * time.Hour, heard: 2 * time.Hour},
+		"too soon":               {first: 61 * time.Minute, last: 64 * time.Minute, heard: -1},
+		"after the end":          {first: 4 * time.Hour, last: 4 * time.Hour, heard: -1},
+		"refused, proves little": {first: 2 * time.Hour, last: 2 * time.Hour, code: "wrong_password", heard: -1},
+	} {
+		k := open(t)
+		signIn := telemetry.Refusal{
+			OrgID: k.org, DeviceID: k.device, Code: cmp.Or(c.code, telemetry.Accepted), FirstAt: noon.Add(c.first),
+			At: noon.Add(c.last), Count: 1,
+		}
+		if err := k.SaveRefusals(t.Context(), []telemetry.Refusal{signIn}); err != nil {
+			t.Fatal(err)
+		}
+		_, heard, err := k.Lines(t.Context(), k.org, []id.Subscriber{k.subscriber}, telemetry.Fault{
+			Device: k.device, From: noon.Add(time.Hour), Until: noon.Add(3 * time.Hour), Now: noon.Add(6 * time.Hour),
+		})
+		if c.heard < 0 && !heard.IsZero() || c.heard >= 0 && !heard.Equal(noon.Add(c.heard)) || err != nil {
+			t.Errorf("%s: heard %v, %v", name, heard, err)
+		}
+		list, err := k.RefusalsAt(t.Context(), k.org, k.device, noon.Add(6*time.Hour))
+		if err != nil || (len(list) > 0) != (c.code != "") {
+			t.Errorf("%s: the refusals are %+v, %v", name, list, err)
 		}
 	}
 }

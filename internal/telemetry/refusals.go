@@ -24,6 +24,10 @@ type Refusal struct {
 	Count          int64
 }
 
+// Accepted is the code of rows of nobody, which tell when sign-ins of a router were accepted. They are no refusals, and
+// only Lines reads them.
+const Accepted = "accepted"
+
 // maxRefusals is the largest number of kinds that one question is answered with.
 const maxRefusals = 100
 
@@ -53,7 +57,7 @@ on conflict (org_id, subscriber_id, subscription_id, device_id, code, day) do up
 select org_id, subscriber_id, subscription_id, device_id, code, min(first_at) as first_at, max(at) as at,
 	sum(count)::bigint as count
 from {schema}.refusals
-where org_id = @org and subscriber_id = @subscriber and first_at <= @until`
+where org_id = @org and subscriber_id = @subscriber and first_at <= @until and code <> '` + Accepted + `'`
 	atDeviceSQL      = ` and subscription_id = @subscription and device_id = @device`
 	refusalsOrderSQL = ` group by org_id, subscriber_id, subscription_id, device_id, code
 order by max(at) desc, code, device_id limit @max`

@@ -46,9 +46,15 @@ func (w Workers) FollowFault(ctx context.Context, args commands.FollowFault, cau
 			}
 		}
 	}
-	if err := w.turnClocks(ctx, args, cause, upTo(running, last), upTo(stopped, last)); err != nil {
+	running, stopped = upTo(running, last), upTo(stopped, last)
+	f, err := w.faultOf(ctx, args, running, stopped)
+	if err != nil {
 		return err
 	}
+	if err := w.turnClocks(ctx, f, cause, running, stopped); err != nil {
+		return err
+	}
+	args.Heard = f.Heard
 	return w.nextFault(ctx, args, cause, last)
 }
 
@@ -67,28 +73,24 @@ func upTo(list []events.DunningSubject, last id.Subscription) []events.DunningSu
 
 // turnClocks stops the clocks of those whom the fault concerns, and starts those whom it concerns no more.
 func (w Workers) turnClocks(
-	ctx context.Context, args commands.FollowFault, cause jobs.Cause, running, stopped []events.DunningSubject,
+	ctx context.Context, f fault, cause jobs.Cause, running, stopped []events.DunningSubject,
 ) error {
-	f, err := w.faultOf(ctx, args, running, stopped)
-	if err != nil {
-		return err
-	}
 	do := func(ctx context.Context, word string, c commands.DunningCommand, s events.DunningSubject) error {
 		meta := cause.Meta(word)
-		meta.CommandID = id.Derive[id.Command]("fault", args.Cause, word, s.SubscriptionID.String())
+		meta.CommandID = id.Derive[id.Command]("fault", f.Cause, word, s.SubscriptionID.String())
 		_, err := w.Bus.Execute(ctx, c, meta)
 		return err
 	}
-	err = each(ctx, running, func(ctx context.Context, s events.DunningSubject) error {
+	err := each(ctx, running, func(ctx context.Context, s events.DunningSubject) error {
 		until, over := f.ends(s)
-		if !f.concerns(s) || !f.heard.IsZero() || over && !args.From.Before(until) {
+		if !f.concerns(s) || !f.Heard.IsZero() || over && !f.From.Before(until) {
 			return nil
 		}
-		err := do(ctx, "stop", commands.StopClock{Subject: s, Cause: args.Cause, From: args.From}, s)
+		err := do(ctx, "stop", commands.StopClock{Subject: s, Cause: f.Cause, From: f.From}, s)
 		if err != nil || !over {
 			return err
 		}
-		return do(ctx, "start", commands.StartClock{Subject: s, Cause: args.Cause, Until: until}, s)
+		return do(ctx, "start", commands.StartClock{Subject: s, Cause: f.Cause, Until: until}, s)
 	})
 	if err != nil {
 		return err
@@ -98,7 +100,7 @@ func (w Workers) turnClocks(
 		if !over {
 			return nil
 		}
-		return do(ctx, "start", commands.StartClock{Subject: s, Cause: args.Cause, Until: until}, s)
+		return do(ctx, "start", commands.StartClock{Subject: s, Cause: f.Cause, Until: until}, s)
 	})
 }
 
@@ -107,10 +109,10 @@ type fault struct {
 	commands.FollowFault
 	now   time.Time
 	lines map[id.Subscription]telemetry.Line // nil for a fault that concerns all customers
-	heard time.Time                          // the newest report that proves that the router has a line; zero = none
+	seen  map[id.Subscription]bool           // that the auditor sees online at another router
 }
 
-// faultOf asks the sessions of some customers.
+// faultOf asks the sessions of some customers, and what the auditor sees elsewhere.
 func (w Workers) faultOf(
 	ctx context.Context, args commands.FollowFault, lists ...[]events.DunningSubject,
 ) (fault, error) {
@@ -128,18 +130,55 @@ func (w Workers) faultOf(
 	if asked.Until.IsZero() {
 		asked.Until = f.now
 	}
+	var heard time.Time
 	var err error
-	f.lines, f.heard, err = w.Lines(ctx, args.OrgID, subscribers, asked)
+	if f.lines, heard, err = w.Lines(ctx, args.OrgID, subscribers, asked); err != nil {
+		return f, err
+	}
+	if heard.After(f.Heard) {
+		f.Heard = heard
+	}
+	f.seen, err = w.seenElsewhere(ctx, f)
 	return f, err
+}
+
+// seenElsewhere gives the subscriptions of a fault that the auditor sees online at another router: there is a
+// difference about a session of theirs. One at a router that is not looked at is old.
+func (w Workers) seenElsewhere(ctx context.Context, f fault) (map[id.Subscription]bool, error) {
+	var of []id.Subscription
+	for subscription, line := range f.lines {
+		if line.Device == f.DeviceID {
+			of = append(of, subscription)
+		}
+	}
+	if len(of) == 0 {
+		return nil, nil
+	}
+	rows, err := accessviews.DifferencesQuery{Views: w.Views}.Elsewhere(ctx, f.OrgID, f.DeviceID, of)
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	looks, err := w.Looks(ctx, f.OrgID)
+	if err != nil {
+		return nil, err
+	}
+	seen := map[id.Subscription]bool{}
+	for _, row := range rows {
+		if looks[row.DeviceID].Tells(f.now, w.LookEvery) {
+			seen[row.SubscriptionID] = true
+		}
+	}
+	return seen, nil
 }
 
 // concerns reports whether the newest session of a subscription is at the router that cannot be reached.
 func (f fault) concerns(s events.DunningSubject) bool {
-	return f.DeviceID.IsZero() || f.lines[s.SubscriptionID].Device == f.DeviceID
+	return f.DeviceID.IsZero() || f.lines[s.SubscriptionID].Device == f.DeviceID && !f.seen[s.SubscriptionID]
 }
 
 // ends is the instant at which the fault ended for a subscription; false while it lasts. Who was online in it had a
-// line from then on. A report of another customer of the same router ends a fault that lasts at that report.
+// line from then on. A report or a sign-in of another customer
+// of the same router ends a fault that lasts at its instant.
 func (f fault) ends(s events.DunningSubject) (time.Time, bool) {
 	switch since := f.lines[s.SubscriptionID].Since; {
 	case !since.IsZero():
@@ -148,8 +187,8 @@ func (f fault) ends(s events.DunningSubject) (time.Time, bool) {
 		return f.Until, true
 	case !f.concerns(s):
 		return f.now, true // it has a line at another router by now
-	case !f.heard.IsZero() && !f.heard.After(f.now):
-		return f.heard, true
+	case !f.Heard.IsZero() && !f.Heard.After(f.now):
+		return f.Heard, true
 	}
 	return time.Time{}, false
 }

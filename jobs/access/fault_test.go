@@ -2,6 +2,7 @@ package accessjobs_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"testing"
@@ -42,6 +43,7 @@ type faults struct {
 	away    time.Time
 	lines   map[id.Subscription]telemetry.Line
 	heard   time.Time
+	looks   map[id.Device]telemetry.Look
 }
 
 // newFaults makes an organization without customers.
@@ -55,7 +57,8 @@ func newFaults(t *testing.T) *faults {
 	bus.Register(k.Bus, access.Dunnings())
 	bus.Register(k.Bus, access.Outages())
 	k.Run(t, coretest.Operator(k.org), coretest.NewOrganization(k.org, "acme"))
-	k.views = k.Show(t, accessviews.Dunning{}, identityviews.Organizations{}, paymentsviews.Receipts{})
+	k.views = k.Show(t, accessviews.Dunning{}, accessviews.Differences{}, identityviews.Organizations{},
+		paymentsviews.Receipts{})
 	queue := jobrunner.New(jobrunner.Config{DB: k.DB, Clock: k.clock, Logger: storetest.Quiet(), InsertOnly: true})
 	k.workers = accessjobs.Workers{
 		Bus: k.Bus, Views: k.views, Queue: queue, Clock: k.clock,
@@ -64,6 +67,10 @@ func newFaults(t *testing.T) *faults {
 		) (map[id.Subscription]telemetry.Line, time.Time, error) {
 			return k.lines, k.heard, nil
 		},
+		Looks: func(context.Context, id.Organization) (map[id.Device]telemetry.Look, error) {
+			return k.looks, nil
+		},
+		LookEvery:    5 * time.Minute,
 		ProviderAway: func(context.Context, id.Organization) (time.Time, error) { return k.away, nil },
 		Outage: func(ctx context.Context, org id.Organization) (time.Time, error) {
 			o, _, err := bus.LoadUnchecked[access.Outage](ctx, k.Bus, org)
@@ -114,7 +121,7 @@ func (k *faults) owing(t *testing.T, name string, due time.Duration, on id.Devic
 // follow does the job of a fault and gives the clock of a subscription.
 func (k *faults) follow(t *testing.T, job commands.FollowFault, run string) {
 	t.Helper()
-	k.WaitForAll(t, k.views, accessviews.DunningName)
+	k.WaitForAll(t, k.views, accessviews.DunningName, accessviews.DifferencesName)
 	cause := jobs.Cause{
 		OrgID: k.org, Actor: events.Actor{Kind: events.ActorProcess}, JobID: id.Derive[id.Any]("test", run),
 	}
@@ -238,6 +245,63 @@ func TestFollowFault_WhoReportsHasALine(t *testing.T) {
 	k.follow(t, job, "ends")
 	pauses(newcomer, 0)
 	pauses(online, 0, 0)
+}
+
+// Who is online at another router that does not report it has a line, for as long as that router is looked at.
+func TestFollowFault_WhoIsSeenAtAnotherRouterHasALine(t *testing.T) {
+	t.Parallel()
+	k := newFaults(t)
+	tower, mast := id.New[id.Device](), id.New[id.Device]()
+	job := commands.FollowFault{OrgID: k.org, Cause: "no_line:x:1", DeviceID: tower, From: start.Add(-3 * time.Minute)}
+	moved, here := k.owing(t, "moved", -time.Hour, tower), k.owing(t, "here", -time.Hour, tower)
+	k.append(t, "accessdifference-"+moved.SubscriptionID.String(), start, events.AccessDifferenceOpened{
+		AccessDifference: events.AccessDifference{
+			DifferenceID: id.New[id.Difference](), OrgID: k.org, SubscriberID: moved.SubscriberID,
+			SubscriptionID: moved.SubscriptionID, DeviceID: mast, Kind: events.UnknownSession,
+		},
+		Since: start, At: start,
+	})
+	k.follow(t, job, "nobody looks")
+	if d := k.dunning(t, moved); len(d.Stopped) != 1 {
+		t.Errorf("stopped %+v", d.Stopped)
+	}
+	k.clock.Advance(time.Hour)
+	k.looks = map[id.Device]telemetry.Look{mast: {DeviceID: mast, LookedAt: new(k.clock.Now())}}
+	k.follow(t, job, "round")
+	if d := k.dunning(t, moved); len(d.Stopped) != 0 || !d.Pauses[0].Until.Equal(k.clock.Now()) {
+		t.Errorf("who is seen at another router: %+v %+v", d.Stopped, d.Pauses)
+	}
+	if d := k.dunning(t, here); len(d.Stopped) != 1 {
+		t.Errorf("who is not: %+v", d.Stopped)
+	}
+}
+
+// A sign of the line that was known once stays so, in all parts of a job.
+func TestFollowFault_WhatWasHeardStaysKnown(t *testing.T) {
+	t.Parallel()
+	k := newFaults(t)
+	tower := id.New[id.Device]()
+	s := k.owing(t, "owing", -time.Hour, tower)
+	job := commands.FollowFault{
+		OrgID: k.org, Cause: "no_line:x:1", DeviceID: tower, From: start.Add(-time.Hour), Until: start,
+	}
+	k.heard = start.Add(-30 * time.Minute)
+	k.follow(t, job, "ends")
+	k.heard = time.Time{}
+	var args []byte
+	next := `select args -> 'args' from ` + k.DB.Namespace.Schema("river") + `.river_job
+		where kind = 'access_follow_fault'`
+	if err := k.DB.Owner.QueryRow(t.Context(), next).Scan(&args); err != nil {
+		t.Fatal(err)
+	}
+	var again commands.FollowFault
+	if err := json.Unmarshal(args, &again); err != nil {
+		t.Fatal(err)
+	}
+	k.follow(t, again, "makes sure")
+	if d := k.dunning(t, s); len(d.Stopped)+len(d.Pauses) != 0 {
+		t.Errorf("stopped %+v, pauses %+v", d.Stopped, d.Pauses)
+	}
 }
 
 func TestFollowFault_ASessionThatSpansTheFaultTakesThePauseBack(t *testing.T) {

@@ -32,11 +32,14 @@ type Workers struct {
 	// AddTopUp adds what was paid.
 	AddTopUp func(ctx context.Context, args commands.AddPaidTopUp, meta commands.Meta) error
 	Clock    clock.Clock
-	// Lines gives what sessions tell about the lines of some customers in a fault of a router, and the newest report of
-	// the router that proves a line; zero = none.
+	// Lines gives what sessions tell about the lines of some customers in a fault of a router, and the newest report or
+	// sign-in of the router that proves a line; zero = none.
 	Lines func(
 		ctx context.Context, org id.Organization, subscribers []id.Subscriber, fault telemetry.Fault,
 	) (map[id.Subscription]telemetry.Line, time.Time, error)
+	// Looks gives the auditor's looks at the routers of an organization, and LookEvery the time between two of them.
+	Looks     func(ctx context.Context, org id.Organization) (map[id.Device]telemetry.Look, error)
+	LookEvery time.Duration // ACCESS_AUDIT_INTERVAL
 	// PoliciesOf gives the names of the dunning policies in the plans of some subscriptions.
 	PoliciesOf func(
 		ctx context.Context, org id.Organization, of []events.DunningSubject,

@@ -173,6 +173,7 @@ func (d *Directory) Decide(q radius.Question, reply *radius.Reply) {
 		d.refuse(q, s, CodeSessionLimit, reply)
 		return
 	}
+	d.cfg.Refusals.accepted(q.NAS.Org, q.NAS.ID, at)
 	reply.Accept(v.attributes)
 	if !v.ends.IsZero() {
 		reply.Add(rfc2865.SessionTimeout_Type, secondsUntil(at, v.ends))

@@ -274,12 +274,12 @@ func TestDirectory_APaymentOpensAtOnceAndABlockCloses(t *testing.T) {
 	got := map[string]int64{}
 	for _, r := range k.refusals.Drain() {
 		if known := r.SubscriberID == i.subscriber; r.OrgID != i.org || r.DeviceID != i.router ||
-			known == (r.Code == "unknown_user") {
+			known == (r.Code == "unknown_user" || r.Code == telemetry.Accepted) {
 			t.Errorf("refusal %+v", r)
 		}
 		got[r.Code] = r.Count
 	}
-	want := map[string]int64{"unpaid": 2, "blocked": 1, "wrong_password": 1, "unknown_user": 1}
+	want := map[string]int64{"unpaid": 2, "blocked": 1, "wrong_password": 1, "unknown_user": 1, telemetry.Accepted: 1}
 	if !maps.Equal(got, want) {
 		t.Errorf("refusals %v, want %v", got, want)
 	}

@@ -113,16 +113,21 @@ type kind struct {
 	day          int64
 }
 
-// Refusals counts refused sign-ins until they are made durable. Safe for concurrent use.
+// Refusals counts refused sign-ins until they are made durable, and notes beside them when routers were last let a
+// sign-in in. Safe for concurrent use.
 type Refusals struct {
 	mu      sync.Mutex
 	waiting map[kind]telemetry.Refusal
 	room    fair.Room // of the waiting
+	letIn   map[id.Device]time.Time
 }
+
+// letInEvery is how often it is noted that sign-ins of a router are accepted.
+const letInEvery = time.Minute
 
 // NewRefusals makes an empty tally.
 func NewRefusals() *Refusals {
-	r := &Refusals{}
+	r := &Refusals{letIn: map[id.Device]time.Time{}}
 	r.empty()
 	return r
 }
@@ -137,6 +142,17 @@ func (r *Refusals) count(one telemetry.Refusal) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.add(one)
+}
+
+// accepted notes that a router's sign-in was accepted: it has a line to us, whatever else of it is heard.
+func (r *Refusals) accepted(org id.Organization, device id.Device, at time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if last, noted := r.letIn[device]; noted && at.Sub(last).Abs() < letInEvery {
+		return
+	}
+	r.letIn[device] = at
+	r.add(telemetry.Refusal{OrgID: org, DeviceID: device, Code: telemetry.Accepted, FirstAt: at, At: at, Count: 1})
 }
 
 // add adds refusals of one kind. The caller holds the lock.

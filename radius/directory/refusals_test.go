@@ -36,6 +36,29 @@ func TestRefusals_AreCountedByKindAndDayUntilTheyAreWritten(t *testing.T) {
 	}
 }
 
+func TestRefusals_AcceptedSignInsOfARouterAreNotedOnceAMinute(t *testing.T) {
+	t.Parallel()
+	noon := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
+	r, org, router, other := NewRefusals(), id.New[id.Organization](), id.New[id.Device](), id.New[id.Device]()
+	for _, at := range []time.Duration{0, 59 * time.Second, time.Minute, 100 * time.Second} {
+		r.accepted(org, router, noon.Add(at))
+	}
+	r.accepted(org, other, noon.Add(time.Minute))
+	for _, one := range r.Drain() {
+		count := int64(1)
+		if one.DeviceID == router {
+			count = 2
+		}
+		if one.Code != telemetry.Accepted || !one.At.Equal(noon.Add(time.Minute)) || one.Count != count {
+			t.Errorf("noted %+v", one)
+		}
+	}
+	r.accepted(org, router, noon.Add(-time.Hour)) // the clock was put back
+	if list := r.Drain(); len(list) != 1 || !list[0].At.Equal(noon.Add(-time.Hour)) {
+		t.Errorf("noted %+v", list)
+	}
+}
+
 // TestRefusals_AFloodIsBounded: and leaves room for those of other organizations.
 func TestRefusals_AFloodIsBounded(t *testing.T) {
 	t.Parallel()
