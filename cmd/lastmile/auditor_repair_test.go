@@ -33,9 +33,7 @@ func TestAuditor_ARepairThatCannotBeMadeSaysWhatToDo(t *testing.T) {
 	refused("without the right to write", "repair_refused")
 	w.r.SetFaults(router.Faults{})
 
-	if err := w.app.telemetry.Tell(t.Context(), "another host", time.Minute, true); err != nil {
-		t.Fatal(err)
-	}
+	w.otherTells(time.Minute)
 	w.spoolsAge(time.Minute)
 	refused("while reports wait", "access_reports_waiting")
 	since := w.spoolsAge(time.Hour)

@@ -39,17 +39,17 @@ func (a *App) auditorRoutes() []httpapi.Route {
 // a moment ago at a router is left alone by the auditor anyway.
 const auditBehind = 5 * time.Second
 
-// accountingBehind reports whether reports of routers wait for long on the disk of this program or of another one, or
-// whether that is not known.
-func (a *App) accountingBehind(ctx context.Context) bool {
+// accountingBehind reports whether reports of an organization's routers wait for long on the disk of this program or of
+// another one, or whether that is not known. What waits of others is taken in turns with its own, so it says nothing.
+func (a *App) accountingBehind(ctx context.Context, org id.Organization) bool {
 	own := ""
 	if a.customers.recorder != nil {
-		if a.customers.recorder.Status().Behind > auditBehind {
+		if a.customers.recorder.Waits()[org] > auditBehind {
 			return true
 		}
 		own = a.customers.spool
 	}
-	waits, err := a.telemetry.OthersWait(ctx, own, auditBehind)
+	waits, err := a.telemetry.OthersWait(ctx, org, own, auditBehind)
 	return err != nil || waits
 }
 

@@ -52,11 +52,7 @@ func (a *App) newRecorder(p *radiusParts) *telemetry.Recorder {
 func (a *App) newTeller(recorder *telemetry.Recorder, spool string) *telemetry.Teller {
 	return telemetry.NewTeller(telemetry.TellerConfig{
 		Store: a.telemetry, Program: spool, Dir: filepath.Join(a.cfg.DataDir, spoolFolder), Clock: a.clock,
-		Logger: a.logger,
-		Waits: func() (time.Duration, bool) {
-			status := recorder.Status()
-			return status.Behind, status.SpoolBytes > 0
-		},
+		Logger: a.logger, Waits: recorder.Waits,
 	})
 }
 

@@ -5,6 +5,7 @@ package fair
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -47,6 +48,21 @@ func (r *Rota[T]) Next(may func(id.Organization) bool) (org id.Organization, ite
 		return org, item, true
 	}
 	return org, item, false
+}
+
+// Return puts items of an organization, which were taken, before those that wait.
+func (r *Rota[T]) Return(org id.Organization, items ...T) {
+	if len(items) == 0 {
+		return
+	}
+	later := r.waiting[org]
+	delete(r.waiting, org)
+	if len(later) > 0 {
+		r.turns = slices.DeleteFunc(r.turns, func(one id.Organization) bool { return one == org })
+	}
+	for _, item := range slices.Concat(items, later) {
+		r.Add(org, item)
+	}
 }
 
 // Last is the newest item of an organization, which the owner may change; nil when none waits.

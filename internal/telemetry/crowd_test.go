@@ -66,7 +66,8 @@ func TestCommit_ARouterWithTooManySessionsGetsNoFurtherOnes(t *testing.T) {
 	late.Kind, late.Online = telemetry.Stop, time.Minute
 	commit(0, late)
 
-	if _, err := k.CloseLost(t.Context(), noon.Add(time.Hour)); err != nil { // the store does not hear of it
+	// The store does not hear of it.
+	if _, err := k.CloseLost(t.Context(), telemetry.Silence{Since: noon.Add(time.Hour)}); err != nil {
 		t.Fatal(err)
 	}
 	commit(1, k.start(k.device, 7, time.Hour))

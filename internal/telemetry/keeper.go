@@ -6,7 +6,10 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgtype"
+
 	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/loop"
 )
 
@@ -30,12 +33,14 @@ type KeeperConfig struct {
 // Keeper ends sessions that are silent, and deletes rows whose time is over. Several programs may have one. The program
 // that hears the routers ends sessions, because it knows what waits in its spool.
 type Keeper struct {
-	cfg    KeeperConfig
-	loops  *loop.Group
-	pace   clock.Clock   // of the clock, so that pauses stay what they are when somebody sets the machine's
-	ahead  time.Duration // the clock less its pace at the last round
-	from   time.Time     // by pace; before it nobody is lost: no report could come while the program was off
-	purged time.Time     // by pace
+	cfg   KeeperConfig
+	loops *loop.Group
+	pace  clock.Clock   // of the clock, so that pauses stay what they are when somebody sets the machine's
+	ahead time.Duration // the clock less its pace at the last round
+	from  time.Time     // by pace; before it nobody is lost: no report could come while the program was off
+	// held are organizations, and until when, by pace, nobody of theirs is lost: their reports waited or were refused.
+	held   map[id.Organization]time.Time
+	purged time.Time // by pace
 }
 
 // NewKeeper makes a keeper without starting it. The time in which routers can be heard begins now.
@@ -47,7 +52,7 @@ func NewKeeper(cfg KeeperConfig) *Keeper {
 	now := pace.Now()
 	return &Keeper{
 		cfg: cfg, loops: loop.New(cfg.Logger), pace: pace, ahead: cfg.Clock.Now().Sub(now),
-		from: now.Add(cfg.LostAfter),
+		from: now.Add(cfg.LostAfter), held: map[id.Organization]time.Time{},
 	}
 }
 
@@ -75,19 +80,16 @@ func (k *Keeper) Round(ctx context.Context) error {
 	set := (ahead - k.ahead).Abs() >= leastSet
 	k.ahead = ahead
 	var swept, purged error
-	behind := time.Duration(0)
 	if k.cfg.Recorder != nil {
-		behind = k.cfg.Recorder.Status().Behind
-	}
-	switch {
-	case k.cfg.Recorder == nil:
-	case behind > sweepEvery, set:
-		k.from = paced.Add(k.cfg.LostAfter) // the database does not know yet who was heard, or not when by this clock
-	case !paced.Before(k.from):
-		silent := now.Add(-k.cfg.LostAfter - behind)
-		_, swept = k.cfg.Store.CloseLost(ctx, silent)
-		_, early := k.cfg.Store.CloseEarly(ctx, now, silent)
-		swept = errors.Join(swept, early)
+		silent := k.silence(now.Add(-k.cfg.LostAfter), paced)
+		switch {
+		case set:
+			k.from = paced.Add(k.cfg.LostAfter) // the database does not know when, by this clock, anybody was heard
+		case !paced.Before(k.from):
+			_, swept = k.cfg.Store.CloseLost(ctx, silent)
+			_, early := k.cfg.Store.CloseEarly(ctx, now, silent)
+			swept = errors.Join(swept, early)
+		}
 	}
 	if paced.Sub(k.purged) >= purgeEvery {
 		if purged = k.cfg.Store.Purge(ctx, now, k.cfg.Keep); purged == nil {
@@ -95,4 +97,48 @@ func (k *Keeper) Round(ctx context.Context) error {
 		}
 	}
 	return errors.Join(swept, purged)
+}
+
+// Silence tells since when a session must be silent to be lost.
+type Silence struct {
+	Since time.Time
+	// Of has the organizations of which reports wait, so that it is earlier for their sessions; zero = none is lost.
+	Of map[id.Organization]time.Time
+}
+
+// arrays are the organizations of Of and their instants, as arguments of closeLostSQL; null = zero.
+func (s Silence) arrays() (orgs []pgtype.UUID, since []*time.Time) {
+	for org, at := range s.Of {
+		orgs = append(orgs, pgtype.UUID{Bytes: org, Valid: true})
+		if at.IsZero() {
+			since = append(since, nil)
+		} else {
+			since = append(since, &at)
+		}
+	}
+	return orgs, since
+}
+
+// silence is the usual instant, and what holds for each organization of which reports wait. Where they wait for long,
+// or were refused, the database does not know who was heard, and routers have to be heard again first.
+func (k *Keeper) silence(since, paced time.Time) Silence {
+	waits := k.cfg.Recorder.Waits()
+	for org := range k.cfg.Recorder.TurnedAway() {
+		k.held[org] = paced.Add(k.cfg.LostAfter)
+	}
+	s := Silence{Since: since, Of: make(map[id.Organization]time.Time, len(waits))}
+	for org, behind := range waits {
+		s.Of[org] = since.Add(-behind)
+		if behind > sweepEvery {
+			k.held[org] = paced.Add(k.cfg.LostAfter)
+		}
+	}
+	for org, until := range k.held {
+		if paced.Before(until) {
+			s.Of[org] = time.Time{}
+		} else {
+			delete(k.held, org)
+		}
+	}
+	return s
 }

@@ -133,3 +133,45 @@ func TestKeeper_NobodyIsLostBecauseTheMachinesClockIsPutAhead(t *testing.T) {
 		t.Errorf("nobody has heard of it since, and it is not closed: %+v", got)
 	}
 }
+
+// TestKeeper_NobodyOfAnOrganizationIsLostWhoseReportsWaitOrAreRefused: others' sessions are closed meanwhile.
+func TestKeeper_NobodyOfAnOrganizationIsLostWhoseReportsWaitOrAreRefused(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		limit int64 // of the spool
+		kept  int
+	}{"wait": {1 << 20, 1}, "refused": {10, 0}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k, watch := open(t), clock.NewManual(noon.Add(24*time.Hour))
+			_, calm := k.neighbours(0)
+			k.commit(t, k.at(telemetry.Start, 0, 0, 0), calm)
+			recorder := telemetry.NewRecorder(telemetry.Config{
+				Store: k.away(t), Directory: k.directory(), SpoolDir: t.TempDir(), SpoolLimit: c.limit, Clock: watch,
+			})
+			if err := recorder.Start(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(recorder.Stop)
+			keeper := telemetry.NewKeeper(telemetry.KeeperConfig{
+				Store: k.Store, Recorder: recorder, Clock: watch, LostAfter: 15 * time.Minute,
+			})
+			if n := record(recorder, k.at(telemetry.Interim, time.Hour, 1, 1)); n != c.kept {
+				t.Fatalf("%d kept", n)
+			}
+			watch.Advance(15 * time.Minute)
+			round(t, keeper)
+			if got := k.only(t); got.Reason != "" {
+				t.Errorf("closed: %+v", got)
+			}
+			if got := k.rows(t.Context(), t, calm.Device); got[0].Reason != telemetry.ReasonLost {
+				t.Errorf("another organization's is not closed: %+v", got)
+			}
+			watch.Advance(15 * time.Minute)
+			round(t, keeper)
+			if got := k.only(t); (got.Reason == "") != (c.kept == 1) {
+				t.Errorf("later: %+v", got)
+			}
+		})
+	}
+}

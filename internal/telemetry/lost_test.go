@@ -26,7 +26,7 @@ func TestLostOf_ASessionThatFellSilentMayGoOn(t *testing.T) {
 		}
 	}
 	found("open", 0, 0)
-	if _, err := k.CloseLost(t.Context(), noon.Add(time.Hour)); err != nil {
+	if _, err := k.CloseLost(t.Context(), telemetry.Silence{Since: noon.Add(time.Hour)}); err != nil {
 		t.Fatal(err)
 	}
 	found("lost", 1, 1)

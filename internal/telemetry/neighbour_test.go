@@ -2,9 +2,12 @@ package telemetry_test
 
 import (
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -185,5 +188,63 @@ func TestSpool_FilesOfOlderProgramsAreRead(t *testing.T) {
 	}
 	if files, err := filepath.Glob(filepath.Join(dir, "accounting.spool*")); err != nil || len(files) != 0 {
 		t.Errorf("%v are left, %v", files, err)
+	}
+}
+
+// TestRecorder_ReportsThatCannotBeStoredHoldNoOtherOrganizationUp: their own good ones are stored, too, and the log has
+// one line about them.
+func TestRecorder_ReportsThatCannotBeStoredHoldNoOtherOrganizationUp(t *testing.T) {
+	t.Parallel()
+	const count = 20
+	k := open(t)
+	var log strings.Builder
+	var commits, until atomic.Int64
+	r := telemetry.NewRecorder(telemetry.Config{
+		Store: k.Store, Directory: k.directory(), SpoolDir: t.TempDir(),
+		Logger: slog.New(slog.NewTextHandler(&log, nil)),
+		Began: func(r telemetry.Report) {
+			if r.Org != k.org {
+				until.Store(commits.Load())
+			}
+		},
+	})
+	r.AlwaysSpool()
+	filled := make(chan struct{})
+	r.Watch(func(step string) {
+		if step == "before commit" {
+			<-filled
+			commits.Add(1)
+		}
+	}, func(time.Duration) {})
+	crowd, calm := k.neighbours(2 * count)
+	var list []telemetry.Report
+	for i, one := range crowd {
+		if i%2 == 0 { // in a year that the database does not have
+			one.At = time.Date(300000, 1, 1, 0, 0, 0, 0, time.UTC)
+		} else {
+			calm.Session, calm.MAC = one.Session, one.MAC
+			list = append(list, calm)
+		}
+		list = append(list, one)
+	}
+	if err := r.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.Stop)
+	record(r, list...)
+	close(filled)
+	settle(t, r)
+	r.Stop()
+	if n := until.Load(); n > 3 { // all together, and each organization by itself
+		t.Errorf("the others are in the tables after %d commits of %d", n, commits.Load())
+	}
+	if bad, of := r.Status().Dropped, len(k.rows(t.Context(), t, calm.Device)); bad != count || of != count {
+		t.Errorf("%d dropped, %d sessions of the others", bad, of)
+	}
+	if n := len(k.rows(t.Context(), t, k.device)); n != count {
+		t.Errorf("%d sessions of the organization itself", n)
+	}
+	if n := strings.Count(log.String(), "level=ERROR"); n != 1 {
+		t.Errorf("%d lines: %s", n, log.String())
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/fair"
+	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/loop"
 )
 
@@ -65,10 +66,12 @@ type Recorder struct {
 
 	pace   clock.Clock // of our clock, so that waiting and pauses stay what they are when somebody sets the machine's
 	seldom seldom      // for refusals
+	unfit  seldom      // for reports that cannot be stored
 
 	mu      sync.Mutex
 	waiting fair.Rota[pending]
-	room    fair.Room // of reports that wait
+	room    fair.Room                // of reports that wait
+	refused map[id.Organization]bool // of which a report was refused since somebody asked
 	status  Status
 	crowded seldom // for routers with too many sessions
 	thinned seldom // for subscriptions with too many sessions
@@ -124,7 +127,8 @@ func NewRecorder(cfg Config) *Recorder {
 	}
 	cfg.Directory.Now = cfg.Clock.Now
 	return &Recorder{
-		pace: clock.Pace(cfg.Clock), room: fair.Room{Capacity: mostPending}, jumps: jumps, cfg: cfg,
+		refused: map[id.Organization]bool{},
+		pace:    clock.Pace(cfg.Clock), room: fair.Room{Capacity: mostPending}, jumps: jumps, cfg: cfg,
 		loops: loop.New(cfg.Logger),
 		wake:  make(chan struct{}, 1),
 		drain: make(chan struct{}, 1), answers: make(chan answers, 1), step: func(string) {},
@@ -221,6 +225,29 @@ func (r *Recorder) behind() time.Duration {
 	return r.pace.Now().Sub(since)
 }
 
+// Waits gives for how long the oldest report of each organization waits in the spool; who is not in it has none there.
+func (r *Recorder) Waits() map[id.Organization]time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	waits := map[id.Organization]time.Duration{}
+	if r.spool != nil {
+		now := r.pace.Now()
+		for org, since := range r.spool.waits() {
+			waits[org] = now.Sub(since)
+		}
+	}
+	return waits
+}
+
+// TurnedAway gives the organizations of which a report was refused since the call before. The keeper asks.
+func (r *Recorder) TurnedAway() map[id.Organization]bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	list := r.refused
+	r.refused = map[id.Organization]bool{}
+	return list
+}
+
 // note changes the condition.
 func (r *Recorder) note(change func(*Status)) {
 	r.mu.Lock()
@@ -237,6 +264,7 @@ func (r *Recorder) Record(report Report, done func(durable bool)) {
 		r.waiting.Add(report.Org, pending{report, done})
 	} else {
 		r.status.Refused.Waiting++
+		r.refused[report.Org] = true
 	}
 	r.mu.Unlock()
 	if !taken {

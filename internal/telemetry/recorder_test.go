@@ -64,6 +64,7 @@ func TestRecorder_OneReportThatCannotBeStoredHoldsUpNoOther(t *testing.T) {
 	if n := record(r, k.at(telemetry.Start, 0, 0, 0), bad, k.at(telemetry.Interim, time.Hour, 7, 7)); n != 3 {
 		t.Errorf("%d are answered, want 3", n)
 	}
+	settle(t, r)
 	if got := k.only(t); got.Down != 7 {
 		t.Errorf("%+v", got)
 	}

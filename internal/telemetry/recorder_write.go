@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 )
@@ -75,9 +76,10 @@ func refuse(group []pending) {
 
 // keep makes reports durable. It reports of each whether it is; nil = all are. A small group is committed, so that its
 // sessions are seen at once. A large one, for which the database would take longer than a disk, goes into the spool,
-// and the database takes it from there in larger groups yet; so does what comes before the spool is empty again.
+// and the database takes it from there in larger groups yet; so does what comes before the spool is empty again, and a
+// group with a report that cannot be stored, which is looked for there.
 func (r *Recorder) keep(ctx context.Context, reports []Report) []bool {
-	if len(reports) <= r.direct && r.spool.empty() && r.commit(ctx, reports, commitPatience) == nil {
+	if len(reports) <= r.direct && r.spool.ready(reports) && r.commit(ctx, reports, commitPatience) == nil {
 		r.note(func(s *Status) { s.Fault = "" })
 		return nil
 	}
@@ -97,6 +99,11 @@ func (r *Recorder) keep(ctx context.Context, reports []Report) []bool {
 		return nil
 	}
 	r.note(func(s *Status) {
+		for i, one := range reports {
+			if !kept[i] {
+				r.refused[one.Org] = true
+			}
+		}
 		s.Fault = ""
 		if err != nil {
 			s.Refused.Disk += refused
@@ -115,30 +122,78 @@ func (r *Recorder) keep(ctx context.Context, reports []Report) []bool {
 	return kept
 }
 
-// commit writes reports to the database, and fails when it is away or does not answer within the patience. A report
-// that cannot be stored is dropped: repeats of it would end in the same way.
+// commit writes reports to the database. It fails when the database is away or does not answer within the patience,
+// and, as away tells apart, when one of the reports cannot be stored.
 func (r *Recorder) commit(ctx context.Context, reports []Report, patience time.Duration) error {
 	r.step("before commit")
 	err := r.try(ctx, reports, patience)
 	r.step("committed")
-	switch {
-	case err == nil:
-		return nil
-	case away(err):
+	if err != nil && away(err) {
 		r.cfg.Logger.Warn("accounting waits for the database", slog.String("error", err.Error()),
 			slog.Int("reports", len(reports)))
+	}
+	return err
+}
+
+// commitByTurns writes reports of several organizations to the database. It gives those of which a report cannot be
+// stored; their reports have to be taken apart, so that looking for it costs the others nothing. After an error some
+// reports are written, and some organizations are not known yet.
+func (r *Recorder) commitByTurns(ctx context.Context, reports []Report) (doubtful []id.Organization, err error) {
+	err = r.commit(ctx, reports, r.spoolPatience)
+	if err == nil || away(err) {
+		return nil, err
+	}
+	second := map[id.Organization]bool{} // whether an organization is in the second half of them
+	var orgs []id.Organization
+	for _, one := range reports {
+		if _, known := second[one.Org]; !known {
+			second[one.Org], orgs = false, append(orgs, one.Org)
+		}
+	}
+	if len(orgs) == 1 {
+		return orgs, nil
+	}
+	for _, org := range orgs[len(orgs)/2:] {
+		second[org] = true
+	}
+	var halves [2][]Report
+	for _, one := range reports {
+		half := 0
+		if second[one.Org] {
+			half = 1
+		}
+		halves[half] = append(halves[half], one)
+	}
+	for _, half := range halves {
+		more, err := r.commitByTurns(ctx, half)
+		if doubtful = append(doubtful, more...); err != nil {
+			return doubtful, err
+		}
+	}
+	return doubtful, nil
+}
+
+// sift writes reports of one organization to the database, and drops those that cannot be stored: repeats of them would
+// end in the same way. It fails when the database is away.
+func (r *Recorder) sift(ctx context.Context, reports []Report) error {
+	err := r.commit(ctx, reports, r.spoolPatience)
+	if err == nil || away(err) {
 		return err
-	case len(reports) == 1:
+	}
+	r.spool.doubtLonger(reports[0].Org)
+	if len(reports) == 1 {
 		r.note(func(s *Status) { s.Dropped++ })
-		r.cfg.Logger.Error("accounting report dropped", slog.String("error", err.Error()),
-			slog.String("device_id", reports[0].Device.String()))
+		if n, ok := r.unfit.due(r.pace.Now()); ok {
+			r.cfg.Logger.Error("accounting report dropped", slog.String("error", err.Error()),
+				slog.String("device_id", reports[0].Device.String()), slog.Int("times", n))
+		}
 		return nil
 	}
 	half := len(reports) / 2
-	if err := r.commit(ctx, reports[:half], patience); err != nil {
+	if err := r.sift(ctx, reports[:half]); err != nil {
 		return err
 	}
-	return r.commit(ctx, reports[half:], patience)
+	return r.sift(ctx, reports[half:])
 }
 
 // catchUp takes the reports of the spool until there are none.
@@ -169,11 +224,11 @@ func (r *Recorder) early() bool {
 // takeGroup commits about so many reports of the spool at most, and forgets them. A database can be too slow for a
 // group: after a time-out the next group has half of the reports, and after a success an eighth more.
 func (r *Recorder) takeGroup(ctx context.Context, most int) error {
-	reports, stretches, err := r.spool.next(min(most, r.spoolGroup))
-	if err == nil && len(reports) > 0 {
-		if err := r.commit(ctx, reports, r.spoolPatience); err != nil {
+	l, err := r.spool.next(min(most, r.spoolGroup))
+	if err == nil && len(l.reports) > 0 {
+		if err := r.store(ctx, &l); err != nil {
 			if errors.Is(err, context.DeadlineExceeded) {
-				r.spoolGroup = max(len(reports)/2, 1)
+				r.spoolGroup = max(len(l.reports)/2, 1)
 			}
 			return err
 		}
@@ -181,7 +236,7 @@ func (r *Recorder) takeGroup(ctx context.Context, most int) error {
 	}
 	if err == nil {
 		r.step("caught up")
-		err = r.spool.taken(stretches)
+		err = r.spool.taken(l.stretches)
 	}
 	if err != nil {
 		r.cfg.Logger.Error("accounting spool", slog.String("error", err.Error()))
@@ -189,6 +244,18 @@ func (r *Recorder) takeGroup(ctx context.Context, most int) error {
 	}
 	r.step("taken")
 	return nil
+}
+
+// store commits what is taken. What is put aside instead is no part of it any more.
+func (r *Recorder) store(ctx context.Context, l *lot) error {
+	if l.apart {
+		return r.sift(ctx, l.reports)
+	}
+	doubtful, err := r.commitByTurns(ctx, l.reports)
+	for _, org := range doubtful {
+		l.stretches = r.spool.putAside(org, l.stretches)
+	}
+	return err
 }
 
 // try commits reports within the patience.

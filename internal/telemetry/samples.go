@@ -15,10 +15,16 @@ const windowSize = 8
 // counts is traffic in bytes, as the customer sees it, and time online in seconds. Differences can be negative.
 type counts struct{ Down, Up, Seconds int64 }
 
-// plus adds two counts.
+// plus adds two counts, up to the bound of sums.
 func (c counts) plus(d counts) counts {
-	return counts{c.Down + d.Down, c.Up + d.Up, c.Seconds + d.Seconds}
+	return counts{added(c.Down, d.Down), added(c.Up, d.Up), added(c.Seconds, d.Seconds)}
 }
+
+// added adds two numbers, up to the bound of sums.
+func added(a, b int64) int64 { return bounded(bounded(a) + bounded(b)) }
+
+// bounded gives a number within the bound of sums.
+func bounded(n int64) int64 { return min(max(n, -maxUsed), maxUsed) }
 
 // minus subtracts d.
 func (c counts) minus(d counts) counts {

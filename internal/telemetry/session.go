@@ -362,7 +362,8 @@ func (b *book) count(s *Session, r Report, online time.Duration) {
 	before := s.window.last()
 	b.changes = s.window.add(sample{r.At.Unix(), r.counts(online)}, b.changes[:0])
 	for _, c := range b.changes {
-		s.BytesDown, s.BytesUp, s.Seconds = s.BytesDown+c.Down, s.BytesUp+c.Up, s.Seconds+c.Seconds
+		all := counts{s.BytesDown, s.BytesUp, s.Seconds}.plus(c.counts)
+		s.BytesDown, s.BytesUp, s.Seconds = all.Down, all.Up, all.Seconds
 		if !s.SubscriptionID.IsZero() {
 			b.bookings = append(b.bookings, booking{s.OrgID, s.SubscriberID, s.SubscriptionID, c})
 		}

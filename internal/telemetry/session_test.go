@@ -119,10 +119,10 @@ func TestSessions_ASilentOneIsLostUntilItIsHeardAgain(t *testing.T) {
 	t.Parallel()
 	k := open(t)
 	k.commit(t, k.at(telemetry.Start, 0, 0, 0), k.at(telemetry.Interim, 5*time.Minute, 1, 1))
-	if n, err := k.CloseLost(t.Context(), noon.Add(5*time.Minute)); n != 0 || err != nil {
+	if n, err := k.CloseLost(t.Context(), telemetry.Silence{Since: noon.Add(5 * time.Minute)}); n != 0 || err != nil {
 		t.Errorf("%d closed, %v", n, err)
 	}
-	if n, err := k.CloseLost(t.Context(), noon.Add(6*time.Minute)); n != 1 || err != nil {
+	if n, err := k.CloseLost(t.Context(), telemetry.Silence{Since: noon.Add(6 * time.Minute)}); n != 1 || err != nil {
 		t.Errorf("%d closed, %v", n, err)
 	}
 	k.commit(t, k.at(telemetry.Interim, 5*time.Minute, 1, 1)) // a repeat says nothing new

@@ -28,7 +28,7 @@ func TestReported_AnEndOrAFreshReportTellsMoreThanALook(t *testing.T) {
 	}
 	is("never reported", 0, false, nil)
 	k.commit(t, k.at(telemetry.Start, 0, 0, 0), k.at(telemetry.Interim, 5*time.Minute, 5, 5))
-	if _, err := k.CloseLost(t.Context(), noon.Add(6*time.Minute)); err != nil {
+	if _, err := k.CloseLost(t.Context(), telemetry.Silence{Since: noon.Add(6 * time.Minute)}); err != nil {
 		t.Fatal(err)
 	}
 	is("lost", 4*time.Minute, true, nil)

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -20,6 +22,10 @@ const spoolName = "reports"
 
 // turnSize is how many reports of one organization are taken in its turn at most.
 const turnSize = 64
+
+// doubtFor is how long the reports of an organization are taken apart from those of others, after one of them could not
+// be stored.
+const doubtFor = time.Minute
 
 // errSpoolFull refuses reports when the spool has reached its limit.
 var errSpoolFull = errors.New("the spool is full")
@@ -36,10 +42,12 @@ type spool struct {
 	pace    clock.Clock  // by which the age of reports is known
 	journal *journal.Journal
 
-	mu      sync.Mutex
-	room    fair.Room
-	waiting fair.Rota[stretch]
-	taking  []stretch // of the group that is being taken
+	mu       sync.Mutex
+	room     fair.Room
+	waiting  fair.Rota[stretch]
+	taking   []stretch                     // of the group that is being taken
+	doubted  map[id.Organization]time.Time // whose reports are taken apart, and until when, by pace
+	doubtful bool                          // one of those has the next turn
 }
 
 // stretch is where some reports of one organization lie, turnSize of them when as many wait: millions can wait, and
@@ -147,43 +155,121 @@ func (s *spool) bytes() int64 {
 	return s.room.Used()
 }
 
-// next gives the reports whose turn it is, whole stretches with at least one and about most, and the number of
-// stretches for taken. Until taken it gives the same ones.
-func (s *spool) next(most int) ([]Report, int, error) {
+// lot has reports that are taken at once.
+type lot struct {
+	reports   []Report
+	stretches int
+	apart     bool // it is one stretch, of an organization that is doubted
+}
+
+// next gives the reports whose turn it is, whole stretches with at least one and about most. Until taken it gives the
+// same ones. Organizations that are doubted have every other turn together, and one of them one stretch then.
+func (s *spool) next(most int) (l lot, err error) {
 	s.mu.Lock()
-	have := 0
-	for _, one := range s.taking {
-		have += one.place.Count
-	}
-	for have < most {
-		_, one, ok := s.waiting.Next(nil)
-		if !ok {
-			break
-		}
-		s.taking = append(s.taking, one)
-		have += one.place.Count
-	}
+	s.fill(most)
 	taking := s.taking
+	if len(taking) > 0 {
+		l.apart = s.doubts(taking[0].org)
+	}
 	s.mu.Unlock()
-	var list []Report
 	for n, one := range taking {
-		if n > 0 && len(list)+one.place.Count > most {
-			return list, n, nil
+		if n > 0 && len(l.reports)+one.place.Count > most {
+			return l, nil
 		}
 		records, err := s.journal.Read(one.place)
 		if err != nil {
-			return nil, 0, err
+			return lot{}, err
 		}
 		for _, body := range records {
 			if r, err := decodeReport(body); err == nil { // otherwise open has told it
-				list = append(list, r)
+				l.reports = append(l.reports, r)
 			}
 		}
+		l.stretches++
 	}
-	return list, len(taking), nil
+	return l, nil
 }
 
-// taken forgets so many stretches of those that next gave.
+// fill chooses the stretches that are taken next, for about most reports. The caller holds the lock.
+func (s *spool) fill(most int) {
+	now := s.pace.Now()
+	maps.DeleteFunc(s.doubted, func(_ id.Organization, until time.Time) bool { return !now.Before(until) })
+	have := 0
+	for _, one := range s.taking {
+		if s.doubts(one.org) {
+			return
+		}
+		have += one.place.Count
+	}
+	take := func(may func(id.Organization) bool) bool {
+		_, one, ok := s.waiting.Next(may)
+		if ok {
+			s.taking = append(s.taking, one)
+			have += one.place.Count
+		}
+		return ok
+	}
+	if have == 0 && s.doubtful && take(s.doubts) {
+		s.doubtful = false
+		return
+	}
+	s.doubtful = true
+	trusted := func(org id.Organization) bool { return !s.doubts(org) }
+	for more := true; more && have < most; {
+		more = take(trusted)
+	}
+	if have == 0 {
+		take(s.doubts)
+	}
+}
+
+// doubts reports whether the reports of an organization are taken apart. The caller holds the lock.
+func (s *spool) doubts(org id.Organization) bool {
+	_, is := s.doubted[org]
+	return is
+}
+
+// putAside has the reports of an organization taken apart from now on: one of them could not be stored. Of so many
+// stretches that next gave it returns how many are left.
+func (s *spool) putAside(org id.Organization, stretches int) (left int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.doubted == nil {
+		s.doubted = map[id.Organization]time.Time{}
+	}
+	s.doubted[org] = s.pace.Now().Add(doubtFor)
+	var back, taking []stretch
+	for i, one := range s.taking {
+		switch {
+		case one.org == org:
+			back = append(back, one)
+			continue
+		case i < stretches:
+			left++
+		}
+		taking = append(taking, one)
+	}
+	s.waiting.Return(org, back...)
+	s.taking = taking
+	return left
+}
+
+// doubtLonger has the reports of an organization taken apart for longer.
+func (s *spool) doubtLonger(org id.Organization) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.doubted[org] = s.pace.Now().Add(doubtFor)
+}
+
+// ready reports whether nothing waits, and none of some reports is of an organization that is doubted.
+func (s *spool) ready(reports []Report) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.waiting.Empty() && len(s.taking) == 0 && (len(s.doubted) == 0 ||
+		!slices.ContainsFunc(reports, func(r Report) bool { return s.doubts(r.Org) }))
+}
+
+// taken forgets so many stretches of those that next gave, without those that were put aside.
 func (s *spool) taken(n int) error {
 	s.mu.Lock()
 	places := make([]journal.Place, n)
@@ -205,6 +291,23 @@ func (s *spool) behind() (since time.Time) {
 	older := func(one stretch) {
 		if since.IsZero() || one.since.Before(since) {
 			since = one.since
+		}
+	}
+	for _, one := range s.taking {
+		older(one)
+	}
+	s.waiting.Heads(older)
+	return since
+}
+
+// waits is since when, by pace, the oldest report of each organization waits.
+func (s *spool) waits() map[id.Organization]time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	since := map[id.Organization]time.Time{}
+	older := func(one stretch) {
+		if before, some := since[one.org]; !some || one.since.Before(before) {
+			since[one.org] = one.since
 		}
 	}
 	for _, one := range s.taking {

@@ -76,16 +76,16 @@ func TestSpool_ReportsOfOneOrganizationStayInOrderBetweenThoseOfOthers(t *testin
 	dir, orgs := t.TempDir(), []id.Organization{id.New[id.Organization](), id.New[id.Organization](), {}}
 	s, came, taken := openSpool(t, dir), map[id.Organization]uint64{}, map[id.Organization]uint64{}
 	take := func(most int) {
-		list, stretches, err := s.next(most)
+		l, err := s.next(most)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, r := range list {
+		for _, r := range l.reports {
 			if taken[r.Org]++; r.Down != taken[r.Org] {
 				t.Fatalf("report %d of an organization comes as its %d", r.Down, taken[r.Org])
 			}
 		}
-		if err := s.taken(stretches); err != nil {
+		if err := s.taken(l.stretches); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -76,13 +76,14 @@ func (b *book) rollups() map[rollup]counts {
 	return out
 }
 
-// saveUsageSQL adds to rollups.
+// saveUsageSQL adds to rollups, up to the bound of sums.
 const saveUsageSQL = `insert into {schema}.usage as x
 		(org_id, subscriber_id, subscription_id, step, starts, bytes_down, bytes_up, seconds)
 	select * from unnest(@org::uuid[], @subscriber::uuid[], @subscription::uuid[], @step::text[], @starts::date[],
 		@down::bigint[], @up::bigint[], @seconds::bigint[])
-	on conflict (subscription_id, step, starts) do update set bytes_down = x.bytes_down + excluded.bytes_down,
-		bytes_up = x.bytes_up + excluded.bytes_up, seconds = x.seconds + excluded.seconds
+	on conflict (subscription_id, step, starts) do update set
+		bytes_down = least(least(x.bytes_down, @most) + excluded.bytes_down, @most),
+		bytes_up = least(least(x.bytes_up, @most) + excluded.bytes_up, @most), seconds = x.seconds + excluded.seconds
 	returning x.org_id, x.subscription_id, x.step, x.starts, x.bytes_down + x.bytes_up`
 
 // queueUsage adds what changes in rollups to a batch, and collects what they come to.
@@ -105,7 +106,7 @@ func (s *Store) queueUsage(batch *pgx.Batch, b *book, used *[]Used) {
 	}
 	batch.Queue(s.sql.usage, pgx.NamedArgs{
 		"org": org, "subscriber": subscriber, "subscription": subscription, "step": step, "starts": starts,
-		"down": down, "up": up, "seconds": seconds,
+		"down": down, "up": up, "seconds": seconds, "most": int64(maxUsed),
 	}).Query(func(rows pgx.Rows) error {
 		var u Used
 		var day time.Time
@@ -134,7 +135,8 @@ type UsageOf struct {
 
 // SQL of usage.
 const (
-	usageSQL = `select starts, sum(bytes_down)::bigint, sum(bytes_up)::bigint, sum(seconds)::bigint
+	usageSQL = `select starts, least(sum(bytes_down), 1::bigint << 62)::bigint,
+		least(sum(bytes_up), 1::bigint << 62)::bigint, least(sum(seconds), 1::bigint << 62)::bigint
 		from {schema}.usage where org_id = @org and subscriber_id = @subscriber and step = @step
 		and starts >= @from and starts < @to group by starts order by starts`
 	subscriptionUsageSQL = `select starts, bytes_down, bytes_up, seconds from {schema}.usage where org_id = @org
@@ -179,7 +181,7 @@ func (s *Store) UsedSince(
 	})
 	var sum int64
 	for _, row := range rows {
-		sum += row.BytesDown + row.BytesUp
+		sum += row.BytesDown + row.BytesUp // of few rows that have a bound
 	}
 	return sum, err
 }

@@ -1,6 +1,7 @@
 package telemetry_test
 
 import (
+	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
 )
 
@@ -101,5 +103,56 @@ func TestUsage_TotalsAreToldAfterEachCommit(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, told); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
+	}
+}
+
+// full are stops of further sessions of the kit's customer with counters at their bound.
+func (k *kit) full(from, n int) (list []telemetry.Report) {
+	for i := range n {
+		r := k.at(telemetry.Stop, time.Minute, 1<<50, 1<<50)
+		r.Session, r.MAC = fmt.Sprintf("full%d", from+i), fmt.Sprintf("02:00:00:00:00:%02X", from+i)
+		list = append(list, r)
+	}
+	return list
+}
+
+// TestUsage_WhatARouterCountsWithoutEndIsBounded: of a rollup, of a session, and of all subscriptions of a customer.
+func TestUsage_WhatARouterCountsWithoutEndIsBounded(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	const most = 1 << 56
+	k.commit(t, k.full(0, 65)...)
+	const old = ".usage set bytes_up = 9223372036854775807" // of a program before the bound
+	if _, err := k.db.Owner.Exec(t.Context(), "update "+k.schema()+old); err != nil {
+		t.Fatal(err)
+	}
+	done, err := k.Commit(t.Context(), k.directory(), k.full(65, 1))
+	if err != nil || len(done.Used) != 2 || done.Used[0].Bytes != 2*most || done.Used[1].Bytes != 2*most {
+		t.Errorf("one more: %+v, %v", done.Used, err)
+	}
+	k.commit(t, k.at(telemetry.Stop, time.Minute, 7, 7))
+	day := calendar.On(noon, time.UTC)
+	if used, err := k.UsedSince(t.Context(), k.org, k.subscription, day); used != 2*most || err != nil {
+		t.Errorf("used %d, %v", used, err)
+	}
+	for i := range 65 { // the counters begin again and again
+		r := k.at(telemetry.Interim, time.Duration(2*i+1)*time.Minute, 1<<50, 0)
+		r.Device = id.As[id.Device](k.org)
+		zero := r
+		zero.Down, zero.Online, zero.At = 0, r.Online+time.Minute, r.At.Add(time.Minute)
+		k.commit(t, r, zero)
+	}
+	if got := k.rows(t.Context(), t, id.As[id.Device](k.org)); len(got) != 1 || got[0].Down != most {
+		t.Errorf("a session has %+v", got)
+	}
+	if _, err := k.db.Owner.Exec(t.Context(), `insert into `+k.schema()+`.usage select org_id, subscriber_id,
+		gen_random_uuid(), step, starts, bytes_down, bytes_up, seconds
+		from `+k.schema()+`.usage, generate_series(1, 70)`); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := k.Usage(t.Context(), k.org, telemetry.UsageOf{Subscriber: k.subscriber}, telemetry.Day, day,
+		day.AddDays(1))
+	if err != nil || len(rows) != 1 || rows[0].BytesDown != 1<<62 {
+		t.Errorf("of all subscriptions %+v, %v", rows, err)
 	}
 }

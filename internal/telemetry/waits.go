@@ -11,8 +11,10 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/loop"
 )
 
@@ -35,24 +37,29 @@ const (
 
 // SQL of spools. All times are of the database's clock: those of the programs' machines need not agree.
 const (
-	tellSQL = `insert into {schema}.spools (program, waits_since, told_at) values ($1, now() - $2::interval, now())
-		on conflict (program) do update set waits_since = excluded.waits_since, told_at = excluded.told_at`
+	tellSQL = `insert into {schema}.spools (program, waits_since, told_at, orgs, orgs_since)
+		select $1, now() - max(waits), now(), coalesce(array_agg(org) filter (where org is not null), '{}'),
+			coalesce(array_agg(now() - waits) filter (where org is not null), '{}')
+		from unnest($2::uuid[], $3::interval[]) w (org, waits)
+		on conflict (program) do update set waits_since = excluded.waits_since, told_at = excluded.told_at,
+			orgs = excluded.orgs, orgs_since = excluded.orgs_since`
 	leaveSQL = `delete from {schema}.spools where program = $1`
 	waitsSQL = `select exists (select from {schema}.spools
 		where program <> @own and told_at >= now() - @vanished::interval
-			and (waits_since < now() - @longer::interval or told_at < now() - @untold::interval))`
+			and (told_at < now() - @untold::interval or case when orgs is null then waits_since
+				else orgs_since[array_position(orgs, @org)] end < now() - @longer::interval))`
 	missingSQL     = `select min(waits_since) from {schema}.spools where told_at < now() - $1::interval`
 	purgeSpoolsSQL = `delete from {schema}.spools where told_at < now() - @missing::interval
 		or told_at < now() - @told::interval and waits_since is null`
 )
 
-// Tell records for how long the oldest report on the disk of a program has waited; some = false says that none waits.
-func (s *Store) Tell(ctx context.Context, program string, waits time.Duration, some bool) error {
-	var since *time.Duration
-	if some {
-		since = &waits
+// Tell records for how long the oldest report of each organization on the disk of a program has waited.
+func (s *Store) Tell(ctx context.Context, program string, waits map[id.Organization]time.Duration) error {
+	orgs, lengths := make([]pgtype.UUID, 0, len(waits)), make([]time.Duration, 0, len(waits))
+	for org, length := range waits {
+		orgs, lengths = append(orgs, pgtype.UUID{Bytes: org, Valid: true}), append(lengths, length)
 	}
-	if _, err := s.db.Owner.Exec(ctx, s.text(tellSQL), program, since); err != nil {
+	if _, err := s.db.Owner.Exec(ctx, s.text(tellSQL), program, orgs, lengths); err != nil {
 		return fmt.Errorf("tell what waits for the tables: %w", err)
 	}
 	return nil
@@ -66,12 +73,14 @@ func (s *Store) Leave(ctx context.Context, program string) error {
 	return nil
 }
 
-// OthersWait reports whether the tables may lack what routers have told other programs: a report has waited for longer
-// than some time on the disk of one of them, or one has told nothing for two minutes. After an hour without a word a
-// program is not waited for (Missing). own is the caller's name; "" = it hears no routers.
-func (s *Store) OthersWait(ctx context.Context, own string, longer time.Duration) (waits bool, err error) {
+// OthersWait reports whether the tables may lack what routers of an organization have told other programs: a report of
+// it has waited for longer than some time on the disk of one of them, or one has told nothing for two minutes. After an
+// hour without a word a program is not waited for (Missing). own is the caller's name; "" = it hears no routers.
+func (s *Store) OthersWait(
+	ctx context.Context, org id.Organization, own string, longer time.Duration,
+) (waits bool, err error) {
 	err = s.db.Owner.QueryRow(ctx, s.text(waitsSQL), pgx.NamedArgs{
-		"own": own, "longer": longer, "untold": untold, "vanished": vanished,
+		"org": org.UUID(), "own": own, "longer": longer, "untold": untold, "vanished": vanished,
 	}).Scan(&waits)
 	if err != nil {
 		return false, fmt.Errorf("ask what waits for the tables: %w", err)
@@ -106,8 +115,8 @@ type TellerConfig struct {
 	Store   *Store
 	Program string // the same after a restart
 	Dir     string // on the disk; keeps the name of the program that told last what waits there
-	// Waits gives for how long the oldest report on the disk has waited; false = nothing waits.
-	Waits  func() (time.Duration, bool)
+	// Waits gives for how long the oldest report of each organization on the disk has waited; none = nothing waits.
+	Waits  func() map[id.Organization]time.Duration
 	Clock  clock.Clock
 	Logger *slog.Logger
 }
@@ -144,7 +153,7 @@ func (t *Teller) Start(ctx context.Context) error {
 // nobody can rely on until the program runs again.
 func (t *Teller) Stop() {
 	t.loops.Stop()
-	if _, some := t.cfg.Waits(); some {
+	if len(t.cfg.Waits()) > 0 {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), tellLimit)
@@ -158,8 +167,7 @@ func (t *Teller) Stop() {
 func (t *Teller) Tell(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, tellLimit)
 	defer cancel()
-	waits, some := t.cfg.Waits()
-	if err := t.cfg.Store.Tell(ctx, t.cfg.Program, waits, some); err != nil || t.adopted {
+	if err := t.cfg.Store.Tell(ctx, t.cfg.Program, t.cfg.Waits()); err != nil || t.adopted {
 		return err
 	}
 	return t.adopt(ctx)

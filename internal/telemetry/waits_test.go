@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/internal/storetest"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
@@ -18,7 +19,7 @@ func TestTeller_OthersKnowWhatWaits(t *testing.T) {
 	waits := time.Duration(0)
 	teller := telemetry.NewTeller(telemetry.TellerConfig{
 		Store: k.Store, Program: "a", Dir: t.TempDir(), Clock: clock.NewManual(noon), Logger: storetest.Quiet(),
-		Waits: func() (time.Duration, bool) { return waits, waits > 0 },
+		Waits: func() map[id.Organization]time.Duration { return k.waiting(waits) },
 	})
 	tell := func(d time.Duration) {
 		t.Helper()
@@ -29,7 +30,7 @@ func TestTeller_OthersKnowWhatWaits(t *testing.T) {
 	}
 	is := func(when, own string, want bool) {
 		t.Helper()
-		got, err := k.OthersWait(t.Context(), own, 5*time.Second)
+		got, err := k.OthersWait(t.Context(), k.org, own, 5*time.Second)
 		if err != nil || got != want {
 			t.Errorf("%s: %v, %v", when, got, err)
 		}
@@ -67,7 +68,7 @@ func TestTeller_AProgramThatVanishedHoldsNobodyUpAndIsTold(t *testing.T) {
 	teller := func(program, dir string, waits time.Duration) *telemetry.Teller {
 		return telemetry.NewTeller(telemetry.TellerConfig{
 			Store: k.Store, Program: program, Dir: dir, Clock: clock.NewManual(noon), Logger: storetest.Quiet(),
-			Waits: func() (time.Duration, bool) { return waits, waits > 0 },
+			Waits: func() map[id.Organization]time.Duration { return k.waiting(waits) },
 		})
 	}
 	tell := func(program, dir string, waits time.Duration) {
@@ -81,7 +82,7 @@ func TestTeller_AProgramThatVanishedHoldsNobodyUpAndIsTold(t *testing.T) {
 		if err := k.Purge(t.Context(), noon, telemetry.Retention{}); err != nil {
 			t.Fatal(err)
 		}
-		got, err := k.OthersWait(t.Context(), "", 5*time.Second)
+		got, err := k.OthersWait(t.Context(), k.org, "", 5*time.Second)
 		since, missed := k.Missing(t.Context())
 		if err != nil || missed != nil || got != waits || since.IsZero() == missing {
 			t.Errorf("%s: waits %v, missing since %v, %v, %v", when, got, since, err, missed)
@@ -117,12 +118,12 @@ func TestTeller_TellsByItself(t *testing.T) {
 	asked := make(chan struct{})
 	teller := telemetry.NewTeller(telemetry.TellerConfig{
 		Store: k.Store, Program: "a", Dir: t.TempDir(), Clock: watch, Logger: storetest.Quiet(),
-		Waits: func() (time.Duration, bool) {
+		Waits: func() map[id.Organization]time.Duration {
 			select {
 			case asked <- struct{}{}:
 			case <-t.Context().Done():
 			}
-			return time.Minute, true
+			return k.waiting(time.Minute)
 		},
 	})
 	if err := teller.Start(t.Context()); err != nil {
@@ -140,7 +141,7 @@ func TestTeller_TellsByItself(t *testing.T) {
 		}
 	}
 	for { // what was asked for before the last time is told
-		got, err := k.OthersWait(ctx, "b", 0)
+		got, err := k.OthersWait(ctx, k.org, "b", 0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -151,13 +152,51 @@ func TestTeller_TellsByItself(t *testing.T) {
 	}
 }
 
+// waiting are reports of the kit's organization that wait for so long; zero = none do.
+func (k *kit) waiting(d time.Duration) map[id.Organization]time.Duration {
+	if d == 0 {
+		return nil
+	}
+	return map[id.Organization]time.Duration{k.org: d}
+}
+
+// TestTeller_WhatWaitsOfOneOrganizationHoldsNoOtherUp: unless an older program does not say whose reports wait.
+func TestTeller_WhatWaitsOfOneOrganizationHoldsNoOtherUp(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	other := id.New[id.Organization]()
+	wait := func(when string, of, want bool) {
+		t.Helper()
+		for org, want := range map[id.Organization]bool{k.org: of, other: want} {
+			if got, err := k.OthersWait(t.Context(), org, "b", 5*time.Second); err != nil || got != want {
+				t.Errorf("%s: %v of %v, %v", when, got, org == k.org, err)
+			}
+		}
+	}
+	err := k.Tell(t.Context(), "a", map[id.Organization]time.Duration{k.org: time.Minute, other: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wait("one has a backlog", true, false)
+	spools := k.schema() + ".spools"
+	if _, err := k.db.Owner.Exec(t.Context(), "update "+spools+" set orgs = null, orgs_since = null"); err != nil {
+		t.Fatal(err)
+	}
+	wait("told by an older program", true, true)
+	if err := k.Tell(t.Context(), "a", nil); err != nil {
+		t.Fatal(err)
+	}
+	wait("nothing waits", false, false)
+}
+
 // spoolsAge makes what programs have told older, and gives the first instant since which reports wait; zero = none do.
 func (k *kit) spoolsAge(t *testing.T, by time.Duration) time.Time {
 	t.Helper()
 	var since *time.Time
 	spools := k.db.Namespace.Schema("telemetry") + ".spools"
 	_, err := k.db.Owner.Exec(t.Context(), `update `+spools+` set told_at = told_at - $1::interval,
-		waits_since = waits_since - $1::interval`, by)
+		waits_since = waits_since - $1::interval,
+		orgs_since = array(select at - $1::interval from unnest(orgs_since) with ordinality o (at, n) order by n)`, by)
 	if err == nil {
 		err = k.db.Owner.QueryRow(t.Context(), `select min(waits_since) from `+spools).Scan(&since)
 	}

@@ -70,9 +70,9 @@ type Auditor struct {
 	Devices networkviews.DevicesQuery
 	Open    accessviews.DifferencesQuery
 	Every   time.Duration // ACCESS_AUDIT_INTERVAL
-	// Behind reports whether reports of routers wait to be written, in any program, so that what is known is old, or
-	// that nobody knows; nil = never.
-	Behind    func(ctx context.Context) bool
+	// Behind reports whether reports of an organization's routers wait to be written, in any program, so that what is
+	// known is old, or that nobody knows; nil = never.
+	Behind    func(ctx context.Context, org id.Organization) bool
 	LostAfter time.Duration          // how long an open session may be silent
 	Passes    *prometheus.CounterVec // NewPasses; nil counts nothing
 }
@@ -227,7 +227,7 @@ func (a *Auditor) compare(ctx context.Context, row networkviews.DeviceRow) (s se
 	if a.Breakers.Ready(routeros.BreakerKind, row.ID.String()) != nil {
 		return seen{unseen: UnseenRouter}, nil
 	}
-	if s.unseen = a.behind(ctx); s.unseen != "" {
+	if s.unseen = a.behind(ctx, row.OrgID); s.unseen != "" {
 		return s, nil
 	}
 	if a.Entitled.Directory.Incomplete(row.OrgID) {
@@ -248,7 +248,8 @@ func (a *Auditor) compare(ctx context.Context, row networkviews.DeviceRow) (s se
 	if err != nil {
 		return seen{}, err
 	}
-	if s.unseen = a.behind(ctx); s.unseen != "" { // what was read of sessions can lack the reports that wait now
+	// What was read of sessions can lack the reports that wait now.
+	if s.unseen = a.behind(ctx, row.OrgID); s.unseen != "" {
 		return s, nil
 	}
 	recorded, err := a.Open.OfDevice(ctx, row.OrgID, row.ID)
@@ -269,12 +270,12 @@ func (a *Auditor) compare(ctx context.Context, row networkviews.DeviceRow) (s se
 	return s, nil
 }
 
-// behind says why what is known here is old; "" = it is not.
-func (a *Auditor) behind(ctx context.Context) string {
+// behind says why what is known here of an organization is old; "" = it is not.
+func (a *Auditor) behind(ctx context.Context, org id.Organization) string {
 	switch {
 	case a.Entitled.Reached(ctx, 0) != nil:
 		return UnseenLogins
-	case a.Behind != nil && a.Behind(ctx):
+	case a.Behind != nil && a.Behind(ctx, org):
 		return UnseenReports
 	}
 	return ""

@@ -81,7 +81,7 @@ func (a *Auditor) bringOpen(
 // brings it right.
 func (a *Auditor) leavesOpen(ctx context.Context, f Found, wrong bool) (bool, error) {
 	p := a.Entitled.Directory.Present(f.shown.session.SubscriptionID, a.Clock.Now())
-	if wrong || a.behind(ctx) != "" || p.Grant.Stamp() != f.shown.stamp {
+	if wrong || a.behind(ctx, f.OrgID) != "" || p.Grant.Stamp() != f.shown.stamp {
 		return true, nil
 	}
 	known, err := a.effectOf(ctx, f)

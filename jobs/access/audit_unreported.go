@@ -185,7 +185,7 @@ func (a *Auditor) endUnreported(
 	}
 	defer lock.Unlock()
 	p := a.Entitled.Directory.Present(u.session.SubscriptionID, a.Clock.Now())
-	if a.behind(ctx) != "" || p.Grant.Stamp() != u.stamp || a.eased(u, p) {
+	if a.behind(ctx, f.OrgID) != "" || p.Grant.Stamp() != u.stamp || a.eased(u, p) {
 		return result{}, false, nil
 	}
 	if heard, err := a.heard(ctx, u.session); err != nil || heard {

@@ -218,7 +218,7 @@ func (k *kit) silence(s telemetry.Session) telemetry.Session {
 		k.t.Fatal(err)
 	}
 	k.idle()
-	if _, err := k.store.CloseLost(k.t.Context(), s.UpdatedAt.Add(time.Second)); err != nil {
+	if _, err := k.store.CloseLost(k.t.Context(), telemetry.Silence{Since: s.UpdatedAt.Add(time.Second)}); err != nil {
 		k.t.Fatal(err)
 	}
 	return k.session(s)

@@ -151,7 +151,8 @@ func TestLeaveRouter_ARouterThatStaysSilentKeepsItsSessions(t *testing.T) {
 	if _, is := k.history(s)[0].(events.SessionChangeAnnounced); !is || k.has(s, events.SessionChanged{}) {
 		t.Errorf("recorded %+v", k.history(s))
 	}
-	if n, err := k.store.CloseLost(t.Context(), k.clock.Now().Add(time.Hour)); n != 1 || err != nil {
+	silent := telemetry.Silence{Since: k.clock.Now().Add(time.Hour)}
+	if n, err := k.store.CloseLost(t.Context(), silent); n != 1 || err != nil {
 		t.Fatalf("%d sessions are lost, %v", n, err)
 	}
 	if err := k.enforce(s); err != nil || !k.changed(s).Found {
