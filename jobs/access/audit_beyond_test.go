@@ -70,7 +70,7 @@ func TestAuditor_AReportedSessionBeyondTheLimitBesideSilentOnesIsEnded(t *testin
 			t.Parallel()
 			k := newKit(t)
 			s := k.online()
-			k.clock.Advance(time.Hour)
+			k.passes(s, time.Hour)
 			a := k.auditor(s, own)
 			if err := a.AuditRouter(t.Context(), commands.AuditRouter{DeviceID: k.device}, k.cause()); err != nil {
 				t.Fatal(err)

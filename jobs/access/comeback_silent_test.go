@@ -161,7 +161,8 @@ func TestDisconnect_ALostSessionIsEndedWhereNothingWasHeardWhenThatIsConfirmed(t
 		k := newKit(t)
 		s := k.online()
 		k.mute()
-		if n, err := k.store.CloseLost(t.Context(), telemetry.Silence{Since: k.clock.Now().Add(-15 * time.Minute)}); n != 1 || err != nil {
+		silent := telemetry.Silence{Since: k.clock.Now().Add(-15 * time.Minute)}
+		if n, err := k.store.CloseLost(t.Context(), silent); n != 1 || err != nil {
 			t.Fatalf("%d lost, %v", n, err)
 		}
 		if heard {

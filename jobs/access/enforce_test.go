@@ -93,7 +93,7 @@ func TestEnforce_ARateThatTheQueueDoesNotShowIsHadByAnotherSignIn(t *testing.T) 
 	t.Parallel()
 	k := newKit(t)
 	s := k.online()
-	k.clock.Advance(8 * time.Hour)
+	k.passes(s, 8*time.Hour)
 	k.menus.limit = "1000000/10M" // as before
 	if err := k.enforce(); err == nil || k.session(s).EndedAt == nil || k.changed(s).Action != events.EndOnline {
 		t.Errorf("%v, %v", err, k.history(s))

@@ -128,6 +128,7 @@ func followed(w *runner.Writes, d events.DunningEvent, e events.Envelope) error 
 		w.Exec(pauseSQL, s.SubscriptionID, v.Cause, v.From, s.OrgID, v.Until)
 	case events.DunningReviewed:
 		return reviewed(w, v)
+	case events.DunningReminded, events.DunningReviewAsked, events.DunningPeriodClosed: // no rows of their own
 	}
 	return nil
 }
