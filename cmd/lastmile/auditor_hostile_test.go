@@ -94,8 +94,9 @@ func TestAuditor_ARouterThatLiesHarmsNobodyElse(t *testing.T) {
 	w.shows(liar, "the truth")
 }
 
-// TestAuditor_TwoLooksAtOnceAreOne, and the answer tells at which routers.
-func TestAuditor_TwoLooksAtOnceAreOne(t *testing.T) {
+// TestAuditor_LooksThatAreAskedForAtOnceAreTwoAtMost: the one that runs, and one after it, for what changed meanwhile.
+// The answer tells at which routers.
+func TestAuditor_LooksThatAreAskedForAtOnceAreTwoAtMost(t *testing.T) {
 	t.Parallel()
 	w := watch(t, 1)
 	w.r.SetFaults(router.Faults{LatencyMs: 200})
@@ -108,7 +109,7 @@ func TestAuditor_TwoLooksAtOnceAreOne(t *testing.T) {
 	w.idle()
 	var looks int
 	if err := w.db.Owner.QueryRow(t.Context(), `select count(*) from `+w.db.Namespace.Schema("river")+`.river_job
-		where kind = 'access_audit_router'`).Scan(&looks); err != nil || looks != 1 {
+		where kind = 'access_audit_router'`).Scan(&looks); err != nil || looks < 1 || looks > 2 {
 		t.Errorf("%d looks, %v", looks, err)
 	}
 	if list := w.all(w.admin, "/access-audits"); len(list) != 1 || list[0]["lookedAt"] == nil {

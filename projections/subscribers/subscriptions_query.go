@@ -144,8 +144,8 @@ func (q SubscriptionsQuery) OfSubscriber(
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
 		postgres.Collect(r, &rows, pgx.RowToStructByName[SubscriptionRow], q.Views.SQL(SubscriptionsName,
 			subscriptionSelect+
-				`where s.org_id = $1 and s.subscriber_id = $2 and s.state <> 'ended' order by s.created_at`), org,
-			subscriber)
+				`where s.org_id = $1 and s.subscriber_id = $2 and s.state <> 'ended'
+				order by s.created_at, s.subscription_id`), org, subscriber)
 		postgres.CollectMaybe(r, &block, pgx.RowToStructByName[BlockRow], q.Views.SQL(SubscriptionsName,
 			`select reason, event_id, since from {schema}.blocks where subscriber_id = $1`), subscriber)
 	})
@@ -173,7 +173,8 @@ func (q SubscriptionsQuery) EverOf(
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
 		postgres.Collect(r, &list, pgx.RowTo[id.Subscription], q.Views.SQL(SubscriptionsName, `
 			select subscription_id from {schema}.subscriptions
-			where org_id = $1 and subscriber_id = $2 and created_at <= $3 order by created_at`), org, subscriber, until)
+			where org_id = $1 and subscriber_id = $2 and created_at <= $3
+			order by created_at, subscription_id`), org, subscriber, until)
 	})
 	return list, err
 }
