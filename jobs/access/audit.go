@@ -29,6 +29,7 @@ import (
 // Times of the auditor.
 const (
 	auditLook    = 15 * time.Second   // between two searches for routers that are due, at most
+	lookRetry    = time.Second        // of a look while another one at the router goes on
 	secondLook   = 20 * time.Second   // from the first look to the second one; enforcement looks every 15
 	refusedSince = 7 * 24 * time.Hour // how far back a last try counts
 	auditTimeout = 2 * time.Minute    // of one router
@@ -102,10 +103,28 @@ func NewPasses(to prometheus.Registerer) *prometheus.CounterVec {
 // Register makes the queue know the workers. Routers have places of their own, in which one that is slow takes one.
 func (a *Auditor) Register() {
 	o := jobrunner.Options{Queue: "audits", MaxAttempts: 1, Timeout: auditTimeout, Again: true}
-	jobrunner.AddWorker(a.Queue, a.AuditRouter, o)
-	jobrunner.AddWorker(a.Queue, a.ConfirmAudit, o)
+	jobrunner.AddWorker(a.Queue, inTurns(a, a.AuditRouter), o)
+	jobrunner.AddWorker(a.Queue, inTurns(a, a.ConfirmAudit), o)
 	jobrunner.AddWorker(a.Queue, a.AuditAll, jobrunner.Options{MaxAttempts: 1})
 	jobrunner.Every(a.Queue, a.look(), commands.AuditAccess{})
+}
+
+// inTurns has the looks at one router follow each other: of two at once each would end the same session.
+func inTurns[T interface {
+	commands.Job
+	Device() id.Device
+}](a *Auditor, look jobrunner.Work[T]) jobrunner.Work[T] {
+	return func(ctx context.Context, args T, cause jobs.Cause) error {
+		lock, got, err := a.Locks.TryLock(ctx, "audit "+args.Device().String())
+		switch {
+		case err != nil:
+			return err
+		case !got:
+			return jobrunner.Snooze(lookRetry)
+		}
+		defer lock.Unlock()
+		return look(ctx, args, cause)
+	}
 }
 
 // look is the time between two searches for routers that are due.
