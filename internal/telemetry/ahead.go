@@ -76,10 +76,11 @@ func (b *book) later(s, other *Session) bool {
 func (b *book) before(s, other *Session) bool { return b.ahead(s) && !b.ahead(other) }
 
 // restartedSince reports whether this group tells a restart of the router of an open session that is not heard since
-// our clock was put back.
+// our clock was put back. A session of later than the restart that another program heard, whose clock is a little
+// ahead, goes on.
 func (b *book) restartedSince(s *Session) bool {
 	_, told := b.restarts[s.DeviceID]
-	return told && !s.over() && b.early(s.UpdatedAt)
+	return told && !s.over() && b.early(s.UpdatedAt.Add(leastSet-endSlack))
 }
 
 // touchRestarted touches the sessions that a restart ends whose instants are later than it.
@@ -105,7 +106,7 @@ func (b *book) putBack() bool {
 func (s *Session) over() bool { return s.kept.endedBy != open }
 
 // bring puts a session from when our clock was ahead to where its latest instant is the last one at which it can have
-// been. Its reports may still tell the start that it had.
+// been. Its reports may still tell the start that it had; one that tells an instant which has come tells the right one.
 func (s *Session) bring(last time.Time) {
 	latest := maxTime(s.StartedAt, s.UpdatedAt)
 	if s.EndedAt != nil {
@@ -123,4 +124,21 @@ func (s *Session) bring(last time.Time) {
 		s.window.list[i].at -= int64(back / time.Second)
 	}
 	s.window.shift += back
+	s.window.brought = true
+}
+
+// beginAt puts the start of a session to where a report of now tells it. Reports may still tell the one that they told
+// before.
+func (s *Session) beginAt(start time.Time) {
+	told := s.StartedAt.Add(s.window.shift)
+	s.StartedAt, s.window.shift, s.window.brought = start, told.Sub(start).Truncate(time.Second), false
+}
+
+// putStart puts the start of a session that was brought to another instant to where a report of now tells it.
+func (b *book) putStart(s *Session, r Report) {
+	start := r.At.Add(-r.Online)
+	if s.window.brought && (r.Online > 0 || r.Kind == Start) && !b.early(start) {
+		s.beginAt(start)
+		b.place(s)
+	}
 }

@@ -119,6 +119,16 @@ func (s Silence) arrays() (orgs []pgtype.UUID, since []*time.Time) {
 	return orgs, since
 }
 
+// behind are the organizations of which reports may be missing that came long ago.
+func (s Silence) behind() (orgs []pgtype.UUID) {
+	for org, at := range s.Of {
+		if at.IsZero() || s.Since.Sub(at) > sweepEvery {
+			orgs = append(orgs, pgtype.UUID{Bytes: org, Valid: true})
+		}
+	}
+	return orgs
+}
+
 // silence is the usual instant, and what holds for each organization of which reports wait. Where they wait for long,
 // or were refused, the database does not know who was heard, and routers have to be heard again first.
 func (k *Keeper) silence(since, paced time.Time) Silence {

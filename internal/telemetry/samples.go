@@ -54,8 +54,9 @@ type window struct {
 	cut bool // older reports are left out, so the first one is only there to be compared with
 	// shift is by how much our clock has jumped since the session began, in whole seconds, as reports tell its start
 	// now.
-	shift time.Duration
-	list  []sample
+	shift   time.Duration
+	brought bool // the session has another start than any report told: it was from when our clock was ahead
+	list    []sample
 }
 
 // change is a correction of what was used, booked at the instant of a report.
@@ -123,6 +124,7 @@ func (w *window) last() sample {
 const (
 	cut     = 1
 	shifted = 2 // the shift follows; the first form had none
+	brought = 4
 )
 
 // encode is the form in the table.
@@ -130,6 +132,9 @@ func (w *window) encode() []byte {
 	out := append(make([]byte, 0, 3+len(w.list)*16), shifted)
 	if w.cut {
 		out[0] |= cut
+	}
+	if w.brought {
+		out[0] |= brought
 	}
 	out = binary.AppendVarint(out, int64(w.shift/time.Second))
 	for _, s := range w.list {
@@ -156,7 +161,8 @@ func decodeWindow(text []byte) (window, error) {
 		}
 	}
 	w := window{
-		cut: text[0]&cut != 0, shift: time.Duration(shift) * time.Second, list: make([]sample, 0, windowSize+1),
+		cut: text[0]&cut != 0, shift: time.Duration(shift) * time.Second, brought: text[0]&brought != 0,
+		list: make([]sample, 0, windowSize+1),
 	}
 	for rest := text[1+n:]; len(rest) > 0; {
 		var v [4]int64

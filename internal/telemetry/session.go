@@ -183,6 +183,7 @@ func (b *book) apply(r Report) {
 		b.note(s, given)
 	}
 	b.touch(s)
+	b.putStart(s, r)
 	online := r.Online
 	if online == 0 && r.Kind != Start {
 		online = max(0, r.At.Sub(s.StartedAt))
@@ -269,8 +270,11 @@ func (b *book) findJumped(r Report) *Session {
 		if overlap > r.tolerance() || b.ahead(s) || slices.ContainsFunc(b.jumps, func(jump time.Duration) bool {
 			return min((moved-jump).Abs(), (moved-s.window.shift-jump).Abs()) <= r.tolerance()
 		}) {
-			if s.window.shift = moved.Truncate(time.Second); b.ahead(s) { // by this clock it began when it says now
-				s.StartedAt, s.window.shift = start, -s.window.shift
+			switch {
+			case b.ahead(s): // by this clock it began when it says now
+				s.beginAt(start)
+			case !s.window.brought:
+				s.window.shift = moved.Truncate(time.Second)
 			}
 			return s
 		}

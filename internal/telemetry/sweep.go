@@ -44,16 +44,15 @@ func (s *Store) CloseLost(ctx context.Context, silent Silence) (int64, error) {
 }
 
 // CloseEarly ends open sessions of which no report came since our clock was put back by minutes, and returns their
-// number: no more than mostEarly, and none of organizations of which reports wait. now is the present time; they end at
-// an instant before it, when they were silent already.
+// number: no more than mostEarly, and none of organizations of which reports wait for long. now is the present time;
+// they end at an instant before it, when they were silent already.
 func (s *Store) CloseEarly(ctx context.Context, now time.Time, silent Silence) (int, error) {
-	waiting, _ := silent.arrays()
 	var closed int
 	err := postgres.Transaction(ctx, s.db.Owner, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, lockSQL, s.db.Namespace.LockKey(part)); err != nil {
 			return err
 		}
-		rows, err := tx.Query(ctx, s.text(earlySQL), now.Add(endSlack), mostEarly, waiting)
+		rows, err := tx.Query(ctx, s.text(earlySQL), now.Add(endSlack), mostEarly, silent.behind())
 		if err != nil {
 			return err
 		}

@@ -170,18 +170,3 @@ func (s *Store) Usage(
 	}
 	return list, nil
 }
-
-// UsedSince is the use of a subscription in bytes of both directions from the beginning of a day on, in the calendar of
-// its organization. Periods of caps begin with a day.
-func (s *Store) UsedSince(
-	ctx context.Context, org id.Organization, subscription id.Subscription, day calendar.Date,
-) (int64, error) {
-	rows, err := s.Usage(ctx, org, UsageOf{Subscription: subscription}, Day, day, calendar.Date{
-		Year: 9999, Month: 1, Day: 1,
-	})
-	var sum int64
-	for _, row := range rows {
-		sum += row.BytesDown + row.BytesUp // of few rows that have a bound
-	}
-	return sum, err
-}
