@@ -46,7 +46,13 @@ type commandRows struct {
 // timer asks for while the same still waits is not stored again: otherwise a process that repeats a step until it
 // succeeds would add a command at each time-out for as long as the log is away.
 func (d *round) queueCommands(ctx context.Context, tx pgx.Tx, b *pgx.Batch, list []work, causes [][]byte) error {
-	waiting, err := d.waiting(ctx, tx, list)
+	var asking []string
+	for _, w := range list {
+		if !w.suppressed && len(w.next.Output.Commands) > 0 {
+			asking = append(asking, w.key)
+		}
+	}
+	waiting, err := d.waiting(ctx, tx, asking)
 	if err != nil {
 		return err
 	}
@@ -70,7 +76,7 @@ func (d *round) queueCommands(ctx context.Context, tx pgx.Tx, b *pgx.Batch, list
 			}
 		}
 		for n := range names {
-			commandID := id.Derive[id.Command]("process-command", d.name, w.id, strconv.Itoa(n))
+			commandID := d.commandID(w.id, n)
 			rows.ids, rows.keys = append(rows.ids, uuid.UUID(commandID)), append(rows.keys, w.key)
 			rows.names, rows.bodies = append(rows.names, names[n]), append(rows.bodies, bodies[n])
 			rows.causes = append(rows.causes, string(causes[i]))
@@ -116,18 +122,22 @@ func (d *round) encode(w work) (names, bodies []string, err error) {
 	return names, bodies, nil
 }
 
-// waiting finds the instances that ask for commands while others of theirs wait.
-func (d *round) waiting(ctx context.Context, tx pgx.Tx, list []work) (map[string]bool, error) {
-	var keys []string
-	for _, w := range list {
-		if !w.suppressed && len(w.next.Output.Commands) > 0 {
-			keys = append(keys, w.key)
-		}
-	}
+// commandID is the id of the nth command, from 0, that an input leads to.
+func (d *round) commandID(input string, n int) id.Command {
+	return id.Derive[id.Command]("process-command", d.name, input, strconv.Itoa(n))
+}
+
+// querier is the database, or a transaction.
+type querier interface {
+	Query(ctx context.Context, sql string, args ...any) (pgx.Rows, error)
+}
+
+// waiting finds those of some instances that have commands which wait.
+func (d *round) waiting(ctx context.Context, db querier, keys []string) (map[string]bool, error) {
 	if len(keys) == 0 {
 		return nil, nil
 	}
-	rows, err := tx.Query(ctx, d.r.sql(waitingKeysSQL), anew, d.name, keys)
+	rows, err := db.Query(ctx, d.r.sql(waitingKeysSQL), anew, d.name, keys)
 	if err != nil {
 		return nil, err
 	}

@@ -7,9 +7,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
-	"github.com/lastmile-isp/lastmile/processmanagers"
 )
 
 // TestCommands_AreFoundByKeyAlsoInABurst: the statements on commands have run while the table was known to be
@@ -26,14 +24,10 @@ func TestCommands_AreFoundByKeyAlsoInABurst(t *testing.T) {
 		t.Fatal(err)
 	}
 	d := &round{process: &process{r: r, name: "some"}}
-	var list []work
+	var keys []string
 	var ids []uuid.UUID
 	for i := range asked {
-		w := work{next: processmanagers.Stepped{Output: processmanagers.Output{Commands: []commands.Command{
-			commands.ReleasePrompt{},
-		}}}}
-		w.key = fmt.Sprintf("key %d", i)
-		list, ids = append(list, w), append(ids, uuid.New())
+		keys, ids = append(keys, fmt.Sprintf("key %d", i)), append(ids, uuid.New())
 	}
 	tx, err := db.Owner.Begin(t.Context())
 	if err != nil {
@@ -42,12 +36,12 @@ func TestCommands_AreFoundByKeyAlsoInABurst(t *testing.T) {
 	defer func() { _ = tx.Rollback(t.Context()) }()
 	look := func() int {
 		t.Helper()
-		found, err := d.waiting(t.Context(), tx, list)
+		found, err := d.waiting(t.Context(), tx, keys)
 		if err == nil {
-			_, err = d.waits(t.Context(), tx, list[0].key, []string{"n"}, []string{"{}"})
+			_, err = d.waits(t.Context(), tx, keys[0], []string{"n"}, []string{"{}"})
 		}
 		if err == nil {
-			_, err = tx.Exec(t.Context(), r.sql(selectCommandsSQL), anew, d.name, []string{list[0].key})
+			_, err = tx.Exec(t.Context(), r.sql(selectCommandsSQL), anew, d.name, []string{keys[0]})
 		}
 		if err == nil {
 			_, err = tx.Exec(t.Context(), r.sql(deleteCommandsSQL), anew, ids)

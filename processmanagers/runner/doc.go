@@ -18,7 +18,8 @@
 //
 //   - Crash: the effects of an input are written in one transaction: the new state, the commands, jobs and timers.
 //     After a crash an input was taken wholly or not at all. Commands are rows until they are accepted or refused, so
-//     none is lost. An effect is scheduled exactly once.
+//     none is lost. An effect is scheduled exactly once. Of many timers that only ask for commands these are executed
+//     first; a timer stays due until they were accepted.
 //   - Repeat: ids of commands and jobs derive from process, input and ordinal. A command that was executed right before
 //     a crash is executed again with the same id, and the bus lets it act once. A job exists once.
 //   - Order: instances run in parallel; each takes its inputs one after the other, in the order of the log, and its

@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/eventstore"
 	"github.com/lastmile-isp/lastmile/internal/clock"
@@ -334,7 +335,10 @@ func (o *outbox) run(ctx context.Context, key string, row storedCommand) (outcom
 	if err != nil {
 		return stopped, o.stop(ctx, key, row, err)
 	}
-	err = loop.Try(func() error { return o.execute(ctx, cmd, row.ID, cause) })
+	err = loop.Try(func() error {
+		_, err := o.execute(ctx, cmd, id.Command(row.ID), cause, executeLimit)
+		return err
+	})
 	switch {
 	case err == nil:
 		return accepted, nil
@@ -360,27 +364,28 @@ func (d *round) decode(row storedCommand) (cmd commands.Command, cause jobs.Caus
 	return cmd, cause, nil
 }
 
-// execute runs a command with the process as its actor, and holds one of the slots that bound how many commands are
-// executed at the same time.
-func (o *outbox) execute(ctx context.Context, cmd commands.Command, commandID uuid.UUID, cause jobs.Cause) error {
+// execute runs a command with the process as its actor, for a limited time, and holds one of the slots that bound how
+// many commands are executed at the same time.
+func (o *outbox) execute(
+	ctx context.Context, cmd commands.Command, commandID id.Command, cause jobs.Cause, limit time.Duration,
+) (bus.Result, error) {
 	d := o.round
 	leave, err := d.r.cfg.Gate.Enter(ctx)
 	if err != nil {
-		return err
+		return bus.Result{}, err
 	}
 	defer leave()
 	if err := d.r.executing.Enter(ctx, cause.OrgID); err != nil {
-		return err
+		return bus.Result{}, err
 	}
 	defer d.r.executing.Leave(cause.OrgID)
-	ctx, cancel := context.WithTimeout(ctx, executeLimit)
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	_, err = d.r.cfg.Bus.Execute(ctx, cmd, commands.Meta{
-		CommandID: id.Command(commandID), OrgID: cause.OrgID,
+	return d.r.cfg.Bus.Execute(ctx, cmd, commands.Meta{
+		CommandID: commandID, OrgID: cause.OrgID,
 		Actor:         events.Actor{Kind: events.ActorProcess, ID: d.name},
 		CorrelationID: cause.CorrelationID, CausationID: cause.CausationID,
 	})
-	return err
 }
 
 // refusal reports whether a failure is final: a repeat of the command would fail again.

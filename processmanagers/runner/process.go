@@ -26,6 +26,7 @@ type process struct {
 	def  processmanagers.Erased
 
 	timers   chan struct{} // wakes the loop that fires timers
+	indirect atomic.Int64  // until when its timers do not act directly, in microseconds of the steady clock
 	rests    atomic.Int64  // until when that loop waits, in microseconds since 1970; an earlier timer wakes it
 	retry    chan struct{} // wakes a process that has stopped
 	asked    chan struct{} // wakes the goroutine that takes requests
@@ -138,6 +139,7 @@ type round struct {
 	lanes    lanes
 	outbox   outbox
 	gather   gatherer
+	flight   flight
 	liveFrom uint64                  // outputs of events up to this position are suppressed
 	caughtUp uint64                  // timers fire once all events up to this position are taken
 	fail     context.CancelCauseFunc // ends the round; the first error counts
@@ -155,7 +157,8 @@ func (p *process) run(ctx context.Context, t *term) error {
 	p.track.reset(checkpoint)
 	d := &round{
 		process: p, term: t, liveFrom: liveFrom, caughtUp: max(liveFrom, p.r.cfg.Feed.Head()), fail: fail,
-		loops: loop.Within(ctx, p.r.logger),
+		loops:  loop.Within(ctx, p.r.logger),
+		flight: flight{keys: map[string]bool{}, landed: make(chan struct{}, 1)},
 	}
 	d.outbox.init(d)
 	d.gather.round = d

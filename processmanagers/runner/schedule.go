@@ -43,6 +43,7 @@ from orgs o cross join lateral (
 	from (
 		select * from {schema}.timers t where t.process = $1 and t.org = o.org and t.due_at <= $2 and not exists (
 			select from {schema}.instances i where i.process = t.process and i.key = t.key and i.error <> '')
+			and t.key <> all ($4)
 		order by t.due_at limit $3
 	) t
 ) d
@@ -99,8 +100,12 @@ func (d *round) schedule(ctx context.Context) error {
 	}
 }
 
-// awaitDue waits until the next timer is due, a timer was armed, or timerRound is over.
+// awaitDue waits until the timers that have acted are set again, and then until the next timer is due, a timer was
+// armed, or timerRound is over.
 func (d *round) awaitDue(ctx context.Context) error {
+	if err := d.flight.fewer(ctx, 1); err != nil {
+		return err
+	}
 	var next *time.Time
 	if err := d.r.cfg.DB.Owner.QueryRow(ctx, d.r.sql(selectNextDueSQL), d.name).Scan(&next); err != nil {
 		return err
@@ -129,7 +134,10 @@ func (p *process) armed(at time.Time) {
 // fireDue fires up to timerPage due timers: those of an organization in the order of their instants, organizations side
 // by side. full reports that more may be due.
 func (d *round) fireDue(ctx context.Context, now time.Time) (full bool, err error) {
-	rows, err := d.r.cfg.DB.Owner.Query(ctx, d.r.sql(selectDueSQL), d.name, now, timerPage)
+	if err := d.flight.fewer(ctx, timerPage); err != nil {
+		return false, err
+	}
+	rows, err := d.r.cfg.DB.Owner.Query(ctx, d.r.sql(selectDueSQL), d.name, now, timerPage, d.flight.list())
 	if err != nil {
 		return false, passingAlways(err)
 	}
@@ -207,14 +215,14 @@ func (d *round) fireTogether(ctx context.Context, list []dueTimer, faults *worst
 					return
 				}
 			}
-			faults.note(guarded(func() error { return d.fireBatch(ctx, batch, faults) }))
+			faults.note(guarded(func() error { return d.fireBatch(ctx, batch, turns, faults) }))
 		})
 	}
 	wg.Wait()
 }
 
-// fireBatch fires timers of different instances of one organization.
-func (d *round) fireBatch(ctx context.Context, batch []dueTimer, faults *worst) error {
+// fireBatch fires timers of different instances of one organization, whose turns it is.
+func (d *round) fireBatch(ctx context.Context, batch []dueTimer, turns []*turn, faults *worst) error {
 	list := make([]input, len(batch))
 	for i := range batch {
 		in, err := d.inputOfTimer(&batch[i])
@@ -222,6 +230,10 @@ func (d *round) fireBatch(ctx context.Context, batch []dueTimer, faults *worst) 
 			return err
 		}
 		list[i] = in
+	}
+	list, err := d.actDirectly(ctx, list, turns)
+	if err != nil || len(list) == 0 {
+		return err
 	}
 	return d.inSlot(ctx, list[0].cause.OrgID, func() error {
 		for _, err := range d.takeTogether(ctx, list) {

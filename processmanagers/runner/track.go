@@ -118,6 +118,7 @@ type turn struct {
 	key    string
 	before <-chan struct{} // closed when the turn before is left; nil for the first one
 	own    chan struct{}
+	left   bool
 }
 
 // enter takes the last place in the lane of a key. The caller must leave the turn, or the lane is blocked.
@@ -146,10 +147,14 @@ func (t *turn) wait(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// leave lets the next turn of the lane pass. Call it once.
+// leave lets the next turn of the lane pass. To leave again does nothing.
 func (t *turn) leave() {
 	t.lanes.mu.Lock()
 	defer t.lanes.mu.Unlock()
+	if t.left {
+		return
+	}
+	t.left = true
 	close(t.own)
 	if t.lanes.last[t.key] == t.own {
 		delete(t.lanes.last, t.key)

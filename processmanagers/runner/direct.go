@@ -1,0 +1,265 @@
+package processrunner
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/loop"
+)
+
+// How timers act directly.
+const (
+	directFrom  = 8                // timers of one instant; fewer are taken sooner than events of commands come back
+	directLimit = 5 * time.Second  // of one command, and of the wait for its events
+	directPause = 30 * time.Second // after a command that failed by an outage: the outbox keeps nobody waiting
+	directCrew  = 16               // goroutines for the timers of a batch
+)
+
+// direct is a timer whose commands are executed before anything is written.
+type direct struct {
+	input
+	turn     *turn // of its instance; left when the commands were accepted
+	commands []commands.Command
+	again    time.Time // when it is set again; zero = never
+	position uint64    // of the last event of the commands; 0 = none
+	accepted bool
+}
+
+// actDirectly executes what timers ask for without storing it first, and gives the inputs that must be taken instead.
+// It is for timers that ask for nothing but commands and to be set again: when the program stops in between, the timer
+// fires again, and its commands have the same ids, so they act once. Mostly their events set the timer anew, and then
+// nothing of the timeout is left to be written. Whatever is not accepted at once is taken, and so stored, as any other
+// input. The turns are those of the inputs.
+func (d *round) actDirectly(ctx context.Context, list []input, turns []*turn) ([]input, error) {
+	if len(list) < directFrom || steady.Now().Before(time.UnixMicro(d.indirect.Load())) {
+		return list, nil
+	}
+	org := list[0].cause.OrgID
+	var some []*direct
+	var rest []input
+	err := d.inSlot(ctx, org, func() (err error) {
+		some, rest, err = d.plain(ctx, list, turns)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	var crew sync.WaitGroup
+	var next atomic.Int64
+	for range min(directCrew, len(some)) {
+		crew.Go(func() {
+			for n := next.Add(1); n <= int64(len(some)); n = next.Add(1) {
+				d.act(ctx, some[n-1])
+			}
+		})
+	}
+	crew.Wait()
+	var done []*direct
+	for _, t := range some {
+		if t.accepted {
+			done = append(done, t)
+		} else {
+			rest = append(rest, t.input)
+		}
+	}
+	if len(done) > 0 {
+		d.flight.add(done)
+		d.loops.Go("timers that acted", func(ctx context.Context) { d.land(ctx, org, done) })
+	}
+	return rest, nil
+}
+
+// land waits for what the events of commands do to their timers, and writes what is left. When it fails, the timers
+// fire again.
+func (d *round) land(ctx context.Context, org id.Organization, done []*direct) {
+	defer d.flight.remove(done)
+	var last uint64
+	for _, t := range done {
+		last = max(last, t.position)
+	}
+	limited, cancel := context.WithTimeout(ctx, directLimit)
+	defer cancel()
+	_ = d.track.wait(limited, last) // at its end what has not been set anew is set here
+	err := d.inSlot(ctx, org, func() error { return d.settle(ctx, done) })
+	if err != nil && ctx.Err() == nil {
+		d.r.logger.WarnContext(ctx, "timers cannot be set again", "process", d.name, "error", err)
+		loop.Sleep(ctx, timerPause)
+	}
+}
+
+// flight is the instances whose timers have acted, and whose rows may still be as they were: they are not searched.
+// Safe for concurrent use.
+type flight struct {
+	mu     sync.Mutex
+	keys   map[string]bool
+	landed chan struct{} // wakes who waits for one to land
+}
+
+// add adds the instances of timers.
+func (f *flight) add(list []*direct) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, t := range list {
+		f.keys[t.key] = true
+	}
+}
+
+// remove takes the instances of timers out.
+func (f *flight) remove(list []*direct) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, t := range list {
+		delete(f.keys, t.key)
+	}
+	loop.Wake(f.landed)
+}
+
+// list gives the instances.
+func (f *flight) list() []string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.AppendSeq(make([]string, 0, len(f.keys)), maps.Keys(f.keys))
+}
+
+// fewer waits until fewer than so many instances are left, or ctx ended.
+func (f *flight) fewer(ctx context.Context, than int) error {
+	for {
+		f.mu.Lock()
+		n := len(f.keys)
+		f.mu.Unlock()
+		if n < than || !loop.Wait(ctx, f.landed) {
+			return ctx.Err()
+		}
+	}
+}
+
+// selectPlainSQL reads the states of instances that have not stopped and hold no events, in the present term.
+const selectPlainSQL = `
+select key, state from {schema}.instances i
+where process = $1 and key = any($2) and not ended and error = ''
+	and not exists (select from {schema}.held h where h.process = i.process and h.key = i.key)
+	and exists (select from {schema}.leader where epoch = $3)`
+
+// plain divides timers into those that can act directly and the others: whose instances are not as usual or have older
+// commands, or which do more than to ask for commands.
+func (d *round) plain(ctx context.Context, list []input, turns []*turn) (some []*direct, rest []input, err error) {
+	keys := make([]string, len(list))
+	for i := range list {
+		keys[i] = list[i].key
+	}
+	rows, err := d.r.cfg.DB.Owner.Query(ctx, d.r.sql(selectPlainSQL), d.name, keys, d.term.epoch)
+	if err != nil {
+		return nil, nil, passingAlways(err)
+	}
+	states := make(map[string][]byte, len(list))
+	var key string
+	var state []byte
+	_, err = pgx.ForEachRow(rows, []any{&key, &state}, func() error { states[key] = state; return nil })
+	if err != nil {
+		return nil, nil, passingAlways(err)
+	}
+	waiting, err := d.waiting(ctx, d.r.cfg.DB.Owner, keys)
+	if err != nil {
+		return nil, nil, passingAlways(err)
+	}
+	now := d.r.cfg.Clock.Now()
+	for i, in := range list {
+		t := &direct{input: in, turn: turns[i]}
+		if state, ok := states[in.key]; ok && !waiting[in.key] && d.asksOnly(t, state, now) {
+			some = append(some, t)
+		} else {
+			rest = append(rest, in)
+		}
+	}
+	return some, rest, nil
+}
+
+// asksOnly runs the process for a timer, and reports whether it does nothing but ask for commands and set the timer
+// again. A fault of the process shows again when the input is taken.
+func (d *round) asksOnly(t *direct, state []byte, now time.Time) bool {
+	next, err := d.step(state, t.Input, now)
+	if err != nil || !next.Same || next.Ended || len(next.Output.Jobs) > 0 || len(next.Output.Commands) == 0 {
+		return false
+	}
+	for _, set := range next.Output.Timers {
+		if set.Name != t.timer.Name {
+			return false
+		}
+		t.again = set.At
+	}
+	t.commands = next.Output.Commands
+	return true
+}
+
+// act executes the commands of a timer in their order, and leaves the turn of its instance when all are accepted, so
+// that their events are taken.
+func (d *round) act(ctx context.Context, t *direct) {
+	err := loop.Try(func() error {
+		for n, cmd := range t.commands {
+			done, err := d.outbox.execute(ctx, cmd, d.commandID(t.id, n), t.cause, directLimit)
+			if err != nil {
+				return err
+			}
+			t.position = max(t.position, done.Position)
+		}
+		return nil
+	})
+	switch {
+	case err == nil:
+		t.accepted = true
+		t.turn.leave()
+	case outage(err):
+		d.indirect.Store(steady.Now().Add(directPause).UnixMicro())
+	}
+}
+
+// settleSQL changes timers that are as they were when they fired: those with an instant are set again, the others are
+// over.
+const settleSQL = `
+with n as (
+	select * from unnest(@keys::text[], @names::text[], @dues::timestamptz[], @causes::text[], @again::timestamptz[])
+		n (key, name, due_at, cause, again)
+	where exists (select from {schema}.leader where epoch = @epoch)),
+over as (
+	delete from {schema}.timers t using n
+	where t.process = @process and t.key = n.key and t.name = n.name and t.due_at = n.due_at
+		and t.cause = n.cause::jsonb and n.again is null)
+update {schema}.timers t set due_at = n.again from n
+where t.process = @process and t.key = n.key and t.name = n.name and t.due_at = n.due_at
+	and t.cause = n.cause::jsonb and n.again is not null`
+
+// settle writes what is left of timers that have acted: nothing where an event has set the timer meanwhile.
+func (d *round) settle(ctx context.Context, done []*direct) error {
+	var keys, names, causes []string
+	var dues []time.Time
+	var again []*time.Time
+	var first time.Time
+	for _, t := range done {
+		keys, names = append(keys, t.key), append(names, t.timer.Name)
+		dues, causes = append(dues, t.timer.DueAt), append(causes, string(t.timer.Cause))
+		var at *time.Time
+		if !t.again.IsZero() {
+			if at = &t.again; first.IsZero() || at.Before(first) {
+				first = *at
+			}
+		}
+		again = append(again, at)
+	}
+	_, err := d.r.cfg.DB.Owner.Exec(ctx, d.r.sql(settleSQL), pgx.NamedArgs{
+		"process": d.name, "keys": keys, "names": names, "dues": dues, "causes": causes, "again": again,
+		"epoch": d.term.epoch,
+	})
+	if err != nil {
+		return passingAlways(err)
+	}
+	d.armed(first)
+	return nil
+}
