@@ -30,6 +30,7 @@ type invoiceResponse struct {
 	IssuedAt       *time.Time            `json:"issuedAt"`
 	DueDate        *string               `json:"dueDate"` // YYYY-MM-DD of the organization
 	Overdue        bool                  `json:"overdue"`
+	Order          bool                  `json:"order" doc:"an offer: nobody owes it until it is paid"`
 	PeriodFrom     *time.Time            `json:"periodFrom"` // null for one that begins with its payment, until that
 	PeriodTo       *time.Time            `json:"periodTo"`
 	Lines          []invoiceLineResponse `json:"lines"`
@@ -96,7 +97,7 @@ func showInvoice(r billingviews.InvoiceRow, today calendar.Date) invoiceResponse
 		SubscriptionID: r.SubscriptionID, Total: r.Total().Number(), Paid: r.Paid().Number(),
 		Credited: r.Credited().Number(), WrittenOff: r.WrittenOff().Number(), Due: r.Due().Number(),
 		Currency: r.Currency, CreatedAt: r.DraftedAt, IssuedAt: r.IssuedAt, DueDate: null.Of(r.DueOn),
-		Overdue: r.Overdue(today), PeriodFrom: r.PeriodFrom, PeriodTo: r.PeriodTo, Lines: lines,
+		Overdue: r.Overdue(today), Order: r.Ordered, PeriodFrom: r.PeriodFrom, PeriodTo: r.PeriodTo, Lines: lines,
 		Taxes: showTaxes(r.Taxes), VoidedAt: r.VoidedAt, VoidReason: null.Of(r.Reason),
 	}
 }

@@ -32,7 +32,7 @@ var invoicesDDL string
 func (Invoices) Name() string { return InvoicesName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Invoices) Version() int { return 4 }
+func (Invoices) Version() int { return 5 }
 
 // DDL creates the tables of invoices.sql.
 func (Invoices) DDL() string { return invoicesDDL }
@@ -47,7 +47,7 @@ func (Invoices) Handles() []string {
 	return []string{
 		events.InvoiceDrafted{}.EventType(), events.InvoiceIssued{}.EventType(), events.InvoiceVoided{}.EventType(),
 		events.InvoiceAllocated{}.EventType(), events.AllocationWithdrawn{}.EventType(),
-		events.InvoiceCancelled{}.EventType(), events.CreditNoteDrafted{}.EventType(),
+		events.InvoicePaid{}.EventType(), events.InvoiceCancelled{}.EventType(), events.CreditNoteDrafted{}.EventType(),
 		events.CreditNoteIssued{}.EventType(), events.CreditNoteVoided{}.EventType(),
 		events.DebtWrittenOff{}.EventType(), events.WriteOffRecovered{}.EventType(),
 		events.RecoveryWithdrawn{}.EventType(), events.SubscriberForgotten{}.EventType(),
@@ -61,10 +61,10 @@ const (
 	draftSQL = `
 insert into {schema}.invoices
 	(invoice_id, org_id, subscriber_id, subscription_id, state, currency, total_minor, due_on, period_from, period_to,
-	placed_later, lines, taxes, drafted_at)
+	placed_later, ordered, lines, taxes, drafted_at)
 values
 	(@invoice, @org, @subscriber, @subscription, 'draft', @currency, @total, @due_on::date, @period_from, @period_to,
-	@period_from::timestamptz is null and @subscription::uuid is not null, @lines, @taxes, @drafted_at)
+	@period_from::timestamptz is null and @subscription::uuid is not null, @ordered, @lines, @taxes, @drafted_at)
 on conflict (invoice_id) do nothing`
 	// A period that begins with its payment has a place once it is paid, and none while its payment is withdrawn.
 	placeSQL = `
@@ -155,6 +155,8 @@ func (Invoices) Apply(w *runner.Writes, e events.Envelope) error {
 	case events.AllocationWithdrawn:
 		allocate(w, e, covering{v.InvoiceID, v.ReceiptID, "", v.Amount.Neg(), v.At})
 		w.Exec(dueSQL, v.InvoiceID, v.Due.Minor)
+	case events.InvoicePaid:
+		w.Exec(`update {schema}.invoices set ordered = false where invoice_id = $1 and ordered`, v.InvoiceID)
 	case events.InvoiceCancelled:
 		w.Exec(cancelSQL, v.InvoiceID)
 	case events.SubscriberForgotten:
@@ -273,7 +275,7 @@ func draftInvoice(w *runner.Writes, v events.InvoiceDrafted) error {
 		"invoice": v.InvoiceID, "org": v.OrgID, "subscriber": v.SubscriberID, "subscription": v.SubscriptionID,
 		"currency": string(v.Total.Currency), "total": v.Total.Minor, "due_on": v.DueOn.String(),
 		"period_from": null.Time(v.PeriodFrom), "period_to": null.Time(v.PeriodTo),
-		"lines": string(lines), "taxes": string(taxes), "drafted_at": v.DraftedAt,
+		"ordered": v.Order, "lines": string(lines), "taxes": string(taxes), "drafted_at": v.DraftedAt,
 	})
 	return nil
 }

@@ -19,6 +19,7 @@ create table {schema}.invoices (
   period_from timestamptz,
   period_to timestamptz,
   placed_later boolean not null default false, -- the period begins with its payment
+  ordered boolean not null default false, -- nobody owes it, as long as it was not paid whole
   lines jsonb not null, -- the descriptions are personal
   taxes jsonb not null,
   reason text not null default '', -- personal

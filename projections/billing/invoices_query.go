@@ -40,6 +40,7 @@ type InvoiceRow struct {
 	DueOn           string             `db:"due_on"`    // YYYY-MM-DD, "" for a voided number without a draft
 	PeriodFrom      *time.Time         `db:"period_from"`
 	PeriodTo        *time.Time         `db:"period_to"` // exclusive
+	Ordered         bool               `db:"ordered"`   // nobody owes it, as long as it was not paid whole
 	Lines           []Line             `db:"lines"`
 	Taxes           []events.TaxCharge `db:"taxes"`
 	Reason          string             `db:"reason"` // why it was voided
@@ -63,9 +64,9 @@ func (r InvoiceRow) WrittenOff() money.Amount { return money.Of(r.WrittenOffMino
 // Due is the unpaid part of an issued invoice; zero for a draft and for a voided invoice.
 func (r InvoiceRow) Due() money.Amount { return money.Of(r.DueMinor, r.Currency) }
 
-// Overdue reports whether money is still due and the due date lies before today, a date of the organization's calendar.
+// Overdue reports whether money is owed and the due date lies before today, a date of the organization's calendar.
 func (r InvoiceRow) Overdue(today calendar.Date) bool {
-	return r.DueMinor > 0 && r.DueOn != "" && r.DueOn < today.String()
+	return r.DueMinor > 0 && !r.Ordered && r.DueOn != "" && r.DueOn < today.String()
 }
 
 // AllocationRow is the money of one receipt that pays an invoice, in minor units of the invoice's currency.
@@ -122,7 +123,7 @@ type InvoicesQuery struct{ Views *runner.Views }
 // invoiceColumns fit InvoiceRow; the table invoices has the alias i.
 const invoiceColumns = `i.invoice_id, i.org_id, i.subscriber_id, i.subscription_id, i.number, i.state, i.currency,
 	i.total_minor, i.paid_minor, i.credited_minor, i.written_off_minor, i.recovered_minor,
-	i.due_minor, coalesce(i.due_on::text, '') as due_on, i.period_from, i.period_to,
+	i.due_minor, coalesce(i.due_on::text, '') as due_on, i.period_from, i.period_to, i.ordered,
 	i.lines, i.taxes, i.reason, i.drafted_at, i.issued_at, i.voided_at`
 
 // Get returns one invoice of an organization with its allocations and credit notes; nil when the organization has none
@@ -212,7 +213,7 @@ func invoiceListSQL(org id.Organization, f InvoiceFilter, after InvoiceKey, max 
 		where = append(where, `i.number_key = upper(`+arg(f.Number)+`)`)
 	}
 	if f.Overdue != nil {
-		overdue := `i.due_minor > 0 and i.due_on < ` + arg(f.Today.String()) + `::date`
+		overdue := `i.due_minor > 0 and not i.ordered and i.due_on < ` + arg(f.Today.String()) + `::date`
 		if !*f.Overdue {
 			overdue = `(` + overdue + `) is not true`
 		}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/projections/billing"
 )
 
 // A prepaid period begins with its payment, so its invoice says when only once it is paid. The period of an invoice
@@ -59,5 +60,41 @@ func TestInvoices_ShowWhereThePaidPeriodLies(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// An order is overdue for nobody until it was paid and the payment is taken back.
+func TestInvoices_AnOrderIsOwedFromItsPaymentOn(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	order := drafted(31, amina, 25000, 0, 10)
+	order.SoldTo, order.Order = sub, true
+	byCash := credited(31, amina, 25000, "cash", 3)
+	yes, today := true, order.DueOn.AddDays(1)
+	for _, step := range []struct {
+		what           string
+		tells          []events.Event
+		order, overdue bool
+	}{
+		{"issued", []events.Event{order, issued(31, amina, 25000, 1, 10)}, true, false},
+		{"paid in part", []events.Event{byCash, allocated(byCash, 31, 13000, 12000)}, true, false},
+		{"paid", []events.Event{
+			allocated(byCash, 31, 12000, 0), events.InvoicePaid{SubscriberID: amina, InvoiceID: invoiceID(31)},
+		}, false, false},
+		{"taken back", []events.Event{events.AllocationWithdrawn{
+			SubscriberID: amina, InvoiceID: invoiceID(31), ReceiptID: byCash.ReceiptID, Amount: kes(25000),
+			Due: kes(25000), At: at(40),
+		}}, false, true},
+	} {
+		k.tell(t, acme, step.tells...)
+		d, err := k.invoices.Get(t.Context(), acme, invoiceID(31))
+		if err != nil || d == nil || d.Ordered != step.order || d.Overdue(today) != step.overdue {
+			t.Errorf("%s: %+v, %v", step.what, d, err)
+		}
+		list, err := k.invoices.List(t.Context(), acme, billingviews.InvoiceFilter{Overdue: &yes, Today: today},
+			billingviews.InvoiceKey{}, 10)
+		if err != nil || (len(list) == 1) != step.overdue {
+			t.Errorf("%s: the overdue ones are %+v, %v", step.what, list, err)
+		}
 	}
 }
