@@ -327,7 +327,7 @@ func (a *Absence) holds(p vault.ProgramBeat) bool {
 	case p.Kept > 0:
 		return true
 	case p.Served.IsZero():
-		return !p.Stopped && a.unheard(p)
+		return !p.Stopped && a.noSign(p)
 	}
 	return a.missing(p)
 }
@@ -335,11 +335,11 @@ func (a *Absence) holds(p vault.ProgramBeat) bool {
 // missing reports whether nobody knows what is on the disk of another program: it has stopped and may be back without
 // its database, or is silent, or has not been heard of since the gate was shut. The lock is held.
 func (a *Absence) missing(p vault.ProgramBeat) bool {
-	return p.Stopped || a.unheard(p) || a.seen.Now.Sub(p.At).Abs() > silentAfter
+	return p.Stopped || a.noSign(p) || a.seen.Now.Sub(p.At).Abs() > silentAfter
 }
 
-// unheard reports whether a program has given no sign of life since the gate was shut. The lock is held.
-func (a *Absence) unheard(p vault.ProgramBeat) bool { return p.At.Equal(a.signs[p.Program]) }
+// noSign reports whether a program has given no sign of life since the gate was shut. The lock is held.
+func (a *Absence) noSign(p vault.ProgramBeat) bool { return p.At.Equal(a.signs[p.Program]) }
 
 // awaited gives the programs for which cuts wait. The lock is held.
 func (a *Absence) awaited() (list []vault.ProgramBeat) {

@@ -196,12 +196,12 @@ func (d *deed) carryOut(ctx context.Context) (result, error) {
 	if d.c.listed {
 		return d.byRouter(ctx)
 	}
-	heard := silent
+	got := silent
 	d.answered = d.state.EndsOf(id.As[id.Online](d.s.ID)) >= acknowledgedTwice
 	if !d.answered {
 		var err error
-		if heard, err = d.byRadius(ctx); err != nil || heard >= gone {
-			return result{via: d.via(), gone: heard == gone}, err
+		if got, err = d.byRadius(ctx); err != nil || got >= gone {
+			return result{via: d.via(), gone: got == gone}, err
 		}
 	}
 	if d.c.action == events.ChangeRate {
@@ -212,22 +212,22 @@ func (d *deed) carryOut(ctx context.Context) (result, error) {
 		if err := d.announce(ctx); err != nil {
 			return result{}, err
 		}
-		if heard == refused {
+		if got == refused {
 			var err error
-			if heard, err = d.byRadius(ctx); err != nil || heard >= gone {
-				return result{via: d.via(), gone: heard == gone}, err
+			if got, err = d.byRadius(ctx); err != nil || got >= gone {
+				return result{via: d.via(), gone: got == gone}, err
 			}
 		}
 	}
 	return d.byRouter(ctx)
 }
 
-// heard orders the answers of a router to a request.
-type heard int
+// reply orders the answers of a router to a request.
+type reply int
 
 // The answers; from gone on nothing is left to be done.
 const (
-	silent  heard = iota
+	silent  reply = iota
 	refused       // not, or without effect
 	gone          // it does not know the session
 	obeyed
@@ -242,7 +242,7 @@ func (d *deed) via() events.EnforcementVia {
 }
 
 // byRadius sends the request, and records a refusal.
-func (d *deed) byRadius(ctx context.Context) (heard, error) {
+func (d *deed) byRadius(ctx context.Context) (reply, error) {
 	answer, err := d.e.ask(ctx, d.s, d.c)
 	why := answer.Cause.String()
 	switch {

@@ -353,7 +353,7 @@ func (c *comparison) entitled(s routerplan.ObservedSession, t telemetry.Session,
 			return false
 		}
 		f.Actual += u.told
-		f.byHand = cmp.Or(byHand, c.staysOff(s, u))
+		f.byHand = cmp.Or(byHand, c.offBecause(s, u))
 		c.addShown(f, u)
 		return false
 	}

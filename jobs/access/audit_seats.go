@@ -73,7 +73,7 @@ func (c *comparison) share() {
 				}
 				c.outdated(one.shown, &u, ReasonSessionLimit, fmt.Sprintf("sessions at a time: %d", limit), beside)
 			case !one.reports:
-				c.unheard(one)
+				c.rightUnreported(one)
 			}
 		}
 	}
@@ -98,15 +98,15 @@ func seated(list []seat) (all []seat, former int) {
 	return append(all, last...), len(all)
 }
 
-// unheard adds a session that is right, and that only people can have reported again.
-func (c *comparison) unheard(one seat) {
+// rightUnreported adds a session that is right, and that only people can have reported again.
+func (c *comparison) rightUnreported(one seat) {
 	t := one.session
 	c.addShown(Found{
 		AccessDifference: events.AccessDifference{
 			Kind: events.UnknownSession, SubscriberID: t.SubscriberID, SubscriptionID: t.SubscriptionID,
 		},
 		Expected: "a session that is reported", Actual: "RADIUS let in " + c.named(one.shown) + one.told,
-		login: one.login, byHand: unheard, walled: c.walled(one.shown),
+		login: one.login, byHand: askForReports, walled: c.walled(one.shown),
 	}, one.onlyShown)
 }
 
@@ -153,7 +153,7 @@ func (c *comparison) outdated(s routerplan.ObservedSession, u *onlyShown, reason
 	}
 	byHand := ""
 	if reason != ReasonSessionLimit { // the customer has others that stay
-		byHand = c.staysOff(s, u)
+		byHand = c.offBecause(s, u)
 	}
 	c.addShown(Found{
 		AccessDifference: events.AccessDifference{

@@ -70,8 +70,8 @@ func (c *comparison) unreported(s routerplan.ObservedSession, login LocalLogin) 
 	}
 }
 
-// unheard tells a person what to do about a session that is right and not reported.
-const unheard = "The customer is online as he should be, but this router's reports do not arrive. Look at its " +
+// askForReports tells a person what to do about a session that is right and not reported.
+const askForReports = "The customer is online as he should be, but this router's reports do not arrive. Look at its " +
 	"accounting (/ppp aaa, or the profile of the hotspot), at UDP port 1813 on the way, and at its RADIUS secret. " +
 	"Ending the session would help nobody."
 

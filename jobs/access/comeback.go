@@ -43,9 +43,9 @@ type comeback struct {
 	letIn   time.Time // when the platform let in the last session that the router shows; zero = not known
 }
 
-// staysOff says why who is ended could not sign in again, at a hotspot of some name or by PPP; "" = he can. silent is
+// offBecause says why who is ended could not sign in again, at a hotspot of some name or by PPP; "" = he can. silent is
 // the last report of the session that is ended; zero = its reports come, or never came.
-func (b comeback) staysOff(hotspot bool, server string, silent time.Time) string {
+func (b comeback) offBecause(hotspot bool, server string, silent time.Time) string {
 	switch due := silent.Add(reportDue); {
 	case !b.signIns.Come(hotspot, server):
 		return asksNobody
@@ -72,8 +72,8 @@ func silentSince(s telemetry.Session, at time.Time) time.Time {
 	return s.UpdatedAt
 }
 
-// staysOff is comeback.staysOff of a session that the router shows; "" too where nobody has anything to come back to.
-func (c *comparison) staysOff(s routerplan.ObservedSession, u *onlyShown) string {
+// offBecause is that of comeback, of a session that the router shows; "" too where nobody has anything to come back to.
+func (c *comparison) offBecause(s routerplan.ObservedSession, u *onlyShown) string {
 	_, holder := c.k.Holder(s)
 	if !c.owed(u.session.SubscriptionID, s, u) && (holder.IsZero() || !c.owed(holder, s, u)) {
 		return ""
@@ -87,12 +87,12 @@ func (c *comparison) staysOff(s routerplan.ObservedSession, u *onlyShown) string
 	}
 	signIns, _ := c.reached(s.Hotspot)
 	b := comeback{c.k.At, signIns, heard, c.letIn(s.Hotspot)}
-	return b.staysOff(s.Hotspot, cmp.Or(s.Server, u.session.Called), last)
+	return b.offBecause(s.Hotspot, cmp.Or(s.Server, u.session.Called), last)
 }
 
-// staysIn is staysOff as it ends a sentence about a session that goes on therefore.
+// staysIn is offBecause as it ends a sentence about a session that goes on therefore.
 func (c *comparison) staysIn(s routerplan.ObservedSession, u *onlyShown) string {
-	if why := c.staysOff(s, u); why != "" {
+	if why := c.offBecause(s, u); why != "" {
 		return ", and is not ended. " + why
 	}
 	return ""
@@ -155,7 +155,7 @@ func (e *Enforcer) comesBack(ctx context.Context, s telemetry.Session) error {
 	if !silent.IsZero() {
 		b.heard = b.heard.Silent()
 	}
-	if why := b.staysOff(hotspot, s.Called, silent); why != "" {
+	if why := b.offBecause(hotspot, s.Called, silent); why != "" {
 		return &staysOff{why}
 	}
 	return nil
