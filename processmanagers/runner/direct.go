@@ -13,6 +13,7 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/loop"
+	"github.com/lastmile-isp/lastmile/processmanagers"
 )
 
 // How timers act directly.
@@ -52,6 +53,7 @@ func (d *round) actDirectly(ctx context.Context, list []input, turns []*turn) ([
 	if err != nil {
 		return nil, err
 	}
+	d.flight.add(some)
 	var crew sync.WaitGroup
 	var next atomic.Int64
 	for range min(directCrew, len(some)) {
@@ -62,16 +64,16 @@ func (d *round) actDirectly(ctx context.Context, list []input, turns []*turn) ([
 		})
 	}
 	crew.Wait()
-	var done []*direct
+	var done, failed []*direct
 	for _, t := range some {
 		if t.accepted {
 			done = append(done, t)
 		} else {
-			rest = append(rest, t.input)
+			failed, rest = append(failed, t), append(rest, t.input)
 		}
 	}
+	d.flight.remove(failed)
 	if len(done) > 0 {
-		d.flight.add(done)
 		d.loops.Go("timers that acted", func(ctx context.Context) { d.land(ctx, org, done) })
 	}
 	return rest, nil
@@ -88,7 +90,11 @@ func (d *round) land(ctx context.Context, org id.Organization, done []*direct) {
 	limited, cancel := context.WithTimeout(ctx, directLimit)
 	defer cancel()
 	_ = d.track.wait(limited, last) // at its end what has not been set anew is set here
-	err := d.inSlot(ctx, org, func() error { return d.settle(ctx, done) })
+	left := d.flight.left(done)
+	if len(left) == 0 {
+		return
+	}
+	err := d.inSlot(ctx, org, func() error { return d.settle(ctx, left) })
 	if err != nil && ctx.Err() == nil {
 		d.r.logger.WarnContext(ctx, "timers cannot be set again", "process", d.name, "error", err)
 		loop.Sleep(ctx, timerPause)
@@ -99,8 +105,8 @@ func (d *round) land(ctx context.Context, org id.Organization, done []*direct) {
 // Safe for concurrent use.
 type flight struct {
 	mu     sync.Mutex
-	keys   map[string]bool
-	landed chan struct{} // wakes who waits for one to land
+	keys   map[string]map[string]bool // names of the timers that were set meanwhile
+	landed chan struct{}              // wakes who waits for one to land
 }
 
 // add adds the instances of timers.
@@ -108,8 +114,32 @@ func (f *flight) add(list []*direct) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, t := range list {
-		f.keys[t.key] = true
+		f.keys[t.key] = nil
 	}
+}
+
+// set notes that a transaction has set timers of an instance or taken them away.
+func (f *flight) set(key string, timers []processmanagers.Timer) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	known, ok := f.keys[key]
+	if !ok || len(timers) == 0 {
+		return
+	}
+	if known == nil {
+		known = make(map[string]bool, len(timers))
+		f.keys[key] = known
+	}
+	for _, t := range timers {
+		known[t.Name] = true
+	}
+}
+
+// left gives those of some timers that nobody has set since they acted.
+func (f *flight) left(list []*direct) []*direct {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(list), func(t *direct) bool { return f.keys[t.key][t.timer.Name] })
 }
 
 // remove takes the instances of timers out.

@@ -14,12 +14,13 @@ const (
 	eventBatch = 256                  // events in one transaction at most
 	gatherFrom = 8                    // a batch of so many shows that there is much to do
 	gatherTime = 2 * time.Millisecond // the wait for more after such a batch; what is alone never waits
+	gatherMost = 8                    // times as long after a batch that is as many times as large
 )
 
 // linger waits a moment for more when the last batch was large, because a small one costs nearly as much.
 func linger(ctx context.Context, last int) {
 	if last >= gatherFrom {
-		loop.Sleep(ctx, gatherTime)
+		loop.Sleep(ctx, gatherTime*time.Duration(min(last/gatherFrom, gatherMost)))
 	}
 }
 

@@ -158,7 +158,7 @@ func (p *process) run(ctx context.Context, t *term) error {
 	d := &round{
 		process: p, term: t, liveFrom: liveFrom, caughtUp: max(liveFrom, p.r.cfg.Feed.Head()), fail: fail,
 		loops:  loop.Within(ctx, p.r.logger),
-		flight: flight{keys: map[string]bool{}, landed: make(chan struct{}, 1)},
+		flight: flight{keys: map[string]map[string]bool{}, landed: make(chan struct{}, 1)},
 	}
 	d.outbox.init(d)
 	d.gather.round = d

@@ -73,6 +73,7 @@ func aboutValues(answer *pgconn.PgError) bool {
 type taken struct {
 	commands []asked
 	timer    time.Time // the earliest one that was armed; zero = none
+	work     []work
 }
 
 // asked is an instance that has asked for commands.
@@ -154,6 +155,9 @@ func (d *round) try(ctx context.Context, list ...input) error {
 	for _, a := range did.commands {
 		d.outbox.kick(org, a)
 	}
+	for _, w := range did.work {
+		d.flight.set(w.key, w.next.Output.Timers)
+	}
 	d.armed(did.timer)
 	return nil
 }
@@ -197,6 +201,7 @@ func (d *round) takeIn(ctx context.Context, tx pgx.Tx, list []input) (did taken,
 		}
 	}
 	err = d.write(ctx, tx, todo)
+	did.work = todo
 	for _, w := range todo {
 		if len(w.next.Output.Commands) > 0 && !w.suppressed {
 			did.commands = append(did.commands, asked{w.key, w.oldest})
