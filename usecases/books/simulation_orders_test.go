@@ -54,6 +54,38 @@ func TestOrders_TheNextPeriodComesBeforeThem(t *testing.T) {
 	})
 }
 
+func TestOrders_WhoPaysTwoMonthsHasTwoMonths(t *testing.T) {
+	t.Parallel()
+	inAnyOrder(t, 1, func(s *simulation) {
+		line, credit := s.subscriptions[0], int64(1000)
+		s.must(s.orders(line, 250))
+		if s.one(2, "the first invoice is paid") {
+			s.must(s.cash(s.amina, 1000))
+		}
+		if s.one(2, "in two payments") {
+			s.must(s.cash(s.amina, 1000))
+			before := s.line(line).PaidUntil()
+			s.must(s.cash(s.amina, 1000))
+			if credit = 0; !s.line(line).PaidUntil().After(before) {
+				s.fail("the second month was paid")
+			}
+		} else {
+			s.paysNext(line, 1000)
+		}
+		s.stands(250, credit)
+	})
+}
+
+func TestOrders_WhatIsPaidAheadInAPauseIsThereAfterIt(t *testing.T) {
+	t.Parallel()
+	inAnyOrder(t, 1, func(s *simulation) {
+		line := s.subscriptions[0]
+		s.must(s.cash(s.amina, 1000), commands.PauseSubscription{SubscriptionID: line, Reason: "away"},
+			s.orders(line, 250), s.cash(s.amina, 1000))
+		s.stands(250, 1000)
+	})
+}
+
 func TestOrders_TakeNothingFromAPeriodWhoseInvoiceIsComing(t *testing.T) {
 	t.Parallel()
 	inAnyOrder(t, 1, func(s *simulation) {

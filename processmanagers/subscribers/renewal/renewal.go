@@ -258,35 +258,55 @@ func (s State) event(in processmanagers.Input, now time.Time) processmanagers.Ou
 
 // fromCredit renews, and pays orders with what no period needs.
 func (s State) fromCredit(e events.CreditLeft, now time.Time) processmanagers.Output {
-	out := s.renewFromCredit(e, now)
+	renewed := s.renewedBy(e, now)
+	var out processmanagers.Output
 	if e.Ordered.Positive() {
-		out.Commands = slices.Insert(out.Commands, 0, commands.Command(commands.PayOrders{
-			SubscriberID: e.SubscriberID, Credit: e.Credit, Keep: s.kept(e.Credit),
-		}))
+		out.Commands = append(out.Commands, commands.PayOrders{
+			SubscriberID: e.SubscriberID, Credit: e.Credit, Keep: s.kept(e.Credit, renewed),
+		})
+	}
+	if !renewed.IsZero() {
+		out.Commands = append(out.Commands, commands.MakePeriodDue{SubscriptionID: renewed})
 	}
 	return out
 }
 
-// kept is the part of the credit for periods: for those that are due and whose invoices are not issued yet, and for the
-// next ones that it covers whole, of what expires first before others. It is kept for them also when it does not renew
-// all of them now.
-func (s State) kept(credit money.Amount) money.Amount {
+// kept is the part of the credit for periods: for those whose invoices are not issued yet, with the one of the
+// subscription that is renewed now, and for one more of each prepaid subscription that it covers whole. It is kept for
+// them also when it does not renew them now: what is paid ahead does the same in one payment as in two.
+func (s State) kept(credit money.Amount, renewed id.Subscription) money.Amount {
 	left := credit
-	waiting := slices.SortedFunc(maps.Keys(s.Subscriptions), func(a, b id.Subscription) int {
-		return cmp.Or(s.Subscriptions[a].PaidUntil.Compare(s.Subscriptions[b].PaidUntil), byText(a, b))
-	})
-	for _, subscription := range waiting {
-		sub := s.Subscriptions[subscription]
+	for _, sub := range s.Subscriptions {
 		for range without(sub.Open, sub.Paid) { // with credit on the account, no issued invoice waits for money
 			left.Minor -= min(sub.needs(), left.Minor)
 		}
 	}
-	for _, subscription := range waiting {
-		if sub := s.Subscriptions[subscription]; sub.renewable() && sub.coveredBy(left) {
+	left.Minor -= min(s.Subscriptions[renewed].needs(), left.Minor)
+	for _, subscription := range s.inTurn(renewed) {
+		if sub := s.Subscriptions[subscription]; sub.Mode == events.Prepaid && sub.coveredBy(left) {
 			left.Minor -= sub.needs()
 		}
 	}
 	return credit.Sub(left)
+}
+
+// inTurn orders the subscriptions for whose next periods credit is kept: first those that it could renew after the one
+// that is renewed now, then those with a period that is not recorded yet, then those that are paused. Of alike ones
+// that comes first which expires first.
+func (s State) inTurn(renewed id.Subscription) []id.Subscription {
+	turn := func(subscription id.Subscription) int {
+		switch sub := s.Subscriptions[subscription]; {
+		case sub.Resting:
+			return 2
+		case len(sub.Open) > 0 || subscription == renewed:
+			return 1
+		}
+		return 0
+	}
+	return slices.SortedFunc(maps.Keys(s.Subscriptions), func(a, b id.Subscription) int {
+		x, y := s.Subscriptions[a], s.Subscriptions[b]
+		return cmp.Or(turn(a)-turn(b), x.PaidUntil.Compare(y.PaidUntil), byText(a, b))
+	})
 }
 
 // needs is the price of the next period, in minor units.
@@ -297,10 +317,10 @@ func (s Subscription) coveredBy(credit money.Amount) bool {
 	return s.Price.Currency == credit.Currency && s.needs() <= credit.Minor
 }
 
-// renewFromCredit makes one period due: that of the subscription that expires first among those whose whole price the
-// credit covers. Credit that was asked for goes to a subscription that waits for it, and to no other. A smaller credit
-// stays on the account (docs/rules/subscribers.md#prepaid).
-func (s State) renewFromCredit(e events.CreditLeft, now time.Time) processmanagers.Output {
+// renewedBy is the subscription whose next period credit makes due: that which expires first among those whose whole
+// price it covers, and zero when it covers none. Credit that was asked for goes to a subscription that waits for it,
+// and to no other. A smaller credit stays on the account (docs/rules/subscribers.md#prepaid).
+func (s State) renewedBy(e events.CreditLeft, now time.Time) id.Subscription {
 	var best id.Subscription
 	for _, candidate := range slices.SortedFunc(maps.Keys(s.Subscriptions), byText) {
 		sub := s.Subscriptions[candidate]
@@ -309,10 +329,7 @@ func (s State) renewFromCredit(e events.CreditLeft, now time.Time) processmanage
 			best = candidate
 		}
 	}
-	if best.IsZero() {
-		return processmanagers.Output{}
-	}
-	return command(commands.MakePeriodDue{SubscriptionID: best})
+	return best
 }
 
 // renewable reports whether a period could be made due: none is, and the price is paid ahead.
@@ -375,7 +392,7 @@ func (s State) arm(subscription id.Subscription) processmanagers.Output {
 }
 
 // cancelled arms the timer after a period was dropped. It does not arm a prepaid timer that would come due at once: the
-// same invoice, which was not wanted, would be made again. Credit on the account still makes one (renewFromCredit). The
+// same invoice, which was not wanted, would be made again. Credit on the account still makes one (renewedBy). The
 // invoice of a period that never began is voided, unless it is already, and money on it becomes credit.
 func (s State) cancelled(e events.PeriodCancelled) processmanagers.Output {
 	out := s.arm(e.SubscriptionID)
