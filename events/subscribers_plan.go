@@ -71,11 +71,15 @@ func (t PlanTerms) Equal(u PlanTerms) bool {
 	return reflect.DeepEqual(t, u)
 }
 
-// ShortDunning reports whether a subscription ends with its paid time, by hour or day: it has no days that could be
-// counted, and so none that a fault could stop. A plan that names a policy of dunning has the days of that policy.
+// ShortDunning reports whether a subscription has no days of grace, of the walled garden and of reminders, because it
+// is billed by hour or day. A plan that names a policy of dunning has the days of that policy.
 func (t PlanTerms) ShortDunning() bool {
 	return t.Access.DunningPolicy == "" && (t.Period == calendar.Hour || t.Period == calendar.Day)
 }
+
+// EndsWithPaidTime reports whether service is over with the hours or days that were bought one by one: nobody counts
+// days then that a fault could stop, and nobody is told. Who pays later has an invoice with a due date instead.
+func (t PlanTerms) EndsWithPaidTime() bool { return t.Mode == Prepaid && t.ShortDunning() }
 
 // PlanCreated records a new plan at version 1.
 type PlanCreated struct {

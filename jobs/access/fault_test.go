@@ -183,7 +183,7 @@ func TestFollowFault_StopsTheClocksOfThoseWhomItConcernsOnce(t *testing.T) {
 	}
 }
 
-// Who bought an hour gets no days from a fault; who named a policy for it, or bought a month, does.
+// Who bought an hour gets no days from a fault; who named a policy for it, bought a month, or pays by invoice does.
 func TestFollowFault_StopsNoClockOfPlansThatEndWithTheirTime(t *testing.T) {
 	t.Parallel()
 	k := newFaults(t)
@@ -194,13 +194,19 @@ func TestFollowFault_StopsNoClockOfPlansThatEndWithTheirTime(t *testing.T) {
 		})
 		return s
 	}
-	policy := events.AccessTerms{DunningPolicy: "patient"}
+	bought := func(period calendar.Period) events.PlanTerms {
+		return events.PlanTerms{Mode: events.Prepaid, Period: period}
+	}
+	patient := bought(calendar.Hour)
+	patient.Access.DunningPolicy = "patient"
+	invoiced := events.PlanTerms{Mode: events.Postpaid, Period: calendar.Day}
 	want := map[events.DunningSubject]int{
-		sold("an hour that is over", -time.Hour, events.PlanTerms{Period: calendar.Hour}):                       0,
-		sold("a day that ends soon", 5*time.Minute, events.PlanTerms{Period: calendar.Day}):                     0,
-		sold("an hour with days of grace", -time.Hour, events.PlanTerms{Period: calendar.Hour, Access: policy}): 1,
-		sold("a month that ends soon", 5*time.Minute, events.PlanTerms{Period: calendar.Month}):                 1,
-		sold("a month that is over", -time.Hour, events.PlanTerms{Period: calendar.Month, Access: policy}):      1,
+		sold("an hour that is over", -time.Hour, bought(calendar.Hour)):       0,
+		sold("a day that ends soon", 5*time.Minute, bought(calendar.Day)):     0,
+		sold("an hour with days of grace", -time.Hour, patient):               1,
+		sold("a month that ends soon", 5*time.Minute, bought(calendar.Month)): 1,
+		sold("a month that is over", -time.Hour, bought(calendar.Month)):      1,
+		sold("a day by invoice", 5*time.Minute, invoiced):                     1,
 	}
 	k.follow(t, commands.FollowFault{OrgID: k.org, Cause: "no_payment:x:1", From: start.Add(-2 * time.Hour)}, "begins")
 	for s, stopped := range want {

@@ -29,7 +29,7 @@ var dunningDDL string
 func (Dunning) Name() string { return DunningName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Dunning) Version() int { return 4 }
+func (Dunning) Version() int { return 5 }
 
 // DDL creates the tables of dunning.sql.
 func (Dunning) DDL() string { return dunningDDL }
@@ -91,7 +91,7 @@ func (Dunning) Apply(w *runner.Writes, e events.Envelope) error {
 	case events.SubscriberForgotten:
 		w.Exec(`update {schema}.dunning set hold_reason = '' where subscriber_id = $1`, v.SubscriberID)
 	case events.SubscriptionCreated:
-		if v.Terms.ShortDunning() {
+		if v.Terms.EndsWithPaidTime() {
 			w.Exec(shortSQL, v.SubscriptionID, v.OrgID)
 		}
 	case events.DunningEvent:

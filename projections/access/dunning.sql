@@ -44,7 +44,7 @@ create table {schema}.pauses (
 );
 create index pauses_org on {schema}.pauses (org_id, subscription_id);
 
--- The subscriptions that end with their paid time (PlanTerms.ShortDunning): no fault stops their clock.
+-- The subscriptions that end with their paid time (PlanTerms.EndsWithPaidTime): no fault stops their clock.
 create table {schema}.short (
   subscription_id uuid primary key,
   org_id uuid not null

@@ -71,15 +71,18 @@ func TestDunning_Story(t *testing.T) {
 	story = story.Add("dunning-long", old(0), events.DunningClockStarted{
 		DunningSubject: subject("long"), Cause: "no_line", From: began, Until: began.Add(time.Hour), At: began,
 	}, old(30), old(60), old(440))
-	projectiontest.Check(t, accessviews.Dunning{}, sold(story, acme, calendar.Hour, calendar.Month))
+	projectiontest.Check(t, accessviews.Dunning{}, sold(story, acme))
 }
 
-// sold adds subscriptions of some periods to a story.
-func sold(story *projectiontest.Story, org id.Organization, periods ...calendar.Period) *projectiontest.Story {
-	for _, period := range periods {
-		story = story.Add("subscription-"+string(period), events.SubscriptionCreated{
-			SubscriptionID: id.Derive[id.Subscription]("test", string(period)), OrgID: org,
-			Terms: events.PlanTerms{Period: period},
+// sold adds subscriptions to a story, each named by its period, of which the first ends with its paid time.
+func sold(story *projectiontest.Story, org id.Organization) *projectiontest.Story {
+	for _, terms := range []events.PlanTerms{
+		{Mode: events.Prepaid, Period: calendar.Hour}, {Mode: events.Postpaid, Period: calendar.Day},
+		{Mode: events.Prepaid, Period: calendar.Month},
+	} {
+		name := string(terms.Period)
+		story = story.Add("subscription-"+name, events.SubscriptionCreated{
+			SubscriptionID: id.Derive[id.Subscription]("test", name), OrgID: org, Terms: terms,
 		})
 	}
 	return story

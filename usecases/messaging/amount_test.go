@@ -17,6 +17,12 @@ import (
 // days ago, 200 are due in two days and 9,000 in 26. The course began due days after noon's day.
 func (k *kit) invoiced(t *testing.T, due int) {
 	t.Helper()
+	k.invoicedBy(t, calendar.Month, due)
+}
+
+// invoicedBy makes the same of a line whose periods have another length.
+func (k *kit) invoicedBy(t *testing.T, period calendar.Period, due int) {
+	t.Helper()
 	zone, err := time.LoadLocation("Africa/Nairobi")
 	if err != nil {
 		t.Fatal(err)
@@ -24,7 +30,7 @@ func (k *kit) invoiced(t *testing.T, due int) {
 	line, org, who := id.New[id.Subscription](), k.args.OrgID, k.args.SubscriberID
 	k.append(t, org, "subscription-"+line.String(), events.SubscriptionCreated{
 		SubscriptionID: line, OrgID: org, SubscriberID: who, PlanID: id.New[id.Plan](), Terms: events.PlanTerms{
-			Name: "Business", Mode: events.Postpaid, Period: calendar.Month, Price: money.Major(9000, money.KES),
+			Name: "Business", Mode: events.Postpaid, Period: period, Price: money.Major(9000, money.KES),
 		},
 	}, events.SubscriptionActivated{SubscriptionID: line, SubscriberID: who})
 	subject := events.DunningSubject{SubscriptionID: line, OrgID: org, SubscriberID: who}
@@ -78,6 +84,19 @@ func TestSend_AnInvoiceThatIsNotDueIsNotAskedFor(t *testing.T) {
 				t.Errorf("sent %+v, want %s", k.sent, c.want)
 			}
 		})
+	}
+}
+
+// TestSend_WhoPaysADayByInvoiceIsToldOfTheCut: a day that was bought ends without a word, a debt does not.
+func TestSend_WhoPaysADayByInvoiceIsToldOfTheCut(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, phone())
+	k.invoicedBy(t, calendar.Day, -5)
+	k.args.Template = events.NoticeGarden
+	again, err := k.send(t, "one")
+	must(t, again, err)
+	if len(k.sent) != 1 {
+		t.Errorf("sent %+v", k.sent)
 	}
 }
 

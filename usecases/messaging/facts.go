@@ -95,9 +95,7 @@ func (d *Delivery) settings(ctx context.Context, f *facts) error {
 // silent reports whether customers are not told: hours and days are bought one by one and end without a word
 // (docs/rules/access-dunning.md#small-debts). What is used of their caps is told.
 func (f facts) silent(about events.MessageTemplate) bool {
-	t := f.line.Terms
-	short := t.Period == calendar.Hour || t.Period == calendar.Day
-	return short && t.Access.DunningPolicy == "" && !about.AboutCap()
+	return f.line.Terms.EndsWithPaidTime() && !about.AboutCap()
 }
 
 // cause names what a message is about. A customer who pays invoices hears once of those that are due together, whatever
