@@ -5,8 +5,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/coretest"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/projections/access"
@@ -41,7 +43,8 @@ func (k *kit) invoicedBy(t *testing.T, period calendar.Period, due int) {
 		amount int64
 	}{{-5, 9000}, {2, 200}, {26, 9000}} {
 		owed.Debts = append(owed.Debts, events.DunningDebt{
-			InvoiceID: id.New[id.Invoice](), DueOn: today.AddDays(d.day), Amount: money.Major(d.amount, money.KES),
+			InvoiceID: k.owes(t, d.amount, d.day), DueOn: today.AddDays(d.day),
+			Amount: money.Major(d.amount, money.KES),
 		})
 	}
 	k.args.SubscriptionID, k.args.DueAt = line, today.AddDays(due+1).Start(zone)
@@ -96,6 +99,81 @@ func TestSend_WhoPaysADayByInvoiceIsToldOfTheCut(t *testing.T) {
 	again, err := k.send(t, "one")
 	must(t, again, err)
 	if len(k.sent) != 1 {
+		t.Errorf("sent %+v", k.sent)
+	}
+}
+
+// owes puts an invoice of no subscription on the customer's account, due some days after noon's day.
+func (k *kit) owes(t *testing.T, major int64, due int) id.Invoice {
+	t.Helper()
+	invoice := id.New[id.Invoice]()
+	k.Run(t, coretest.Operator(k.args.OrgID), commands.DraftInvoice{
+		SubscriberID: k.args.SubscriberID, OrgID: k.args.OrgID, InvoiceID: invoice, Currency: money.KES,
+		Lines: []commands.LineInput{
+			{Description: "Cable", Quantity: "1", UnitPrice: money.Major(major, money.KES)},
+		},
+		Prefix: "ACME", DueOn: calendar.On(noon, time.UTC).AddDays(due),
+	})
+	k.Run(t, coretest.Operator(k.args.OrgID), commands.IssueInvoice{
+		SubscriberID: k.args.SubscriberID, InvoiceID: invoice, Number: "ACME-" + invoice.String()[24:],
+	})
+	return invoice
+}
+
+// paid puts money on the customer's account.
+func (k *kit) paid(t *testing.T, major int64) {
+	t.Helper()
+	k.Run(t, coretest.Operator(k.args.OrgID), commands.CreditReceipt{
+		SubscriberID: k.args.SubscriberID, OrgID: k.args.OrgID, ReceiptID: id.New[id.Receipt](), Number: "R1",
+		Channel: "c2b", Amount: money.Major(major, money.KES), PaidAt: noon,
+	})
+}
+
+// TestSend_TheSumIsWhatMustBePaid: money pays the account's oldest invoices first, whatever a message is about. So it
+// names them, too.
+func TestSend_TheSumIsWhatMustBePaid(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		given func(t *testing.T, k *kit)
+		state string
+		want  string
+	}{
+		"an older invoice before a renewal": {
+			func(t *testing.T, k *kit) { k.owes(t, 250, -3) }, "sent", "KES 1750.00 is due on 7 Mar 2026",
+		},
+		"credit beside a renewal": {
+			func(t *testing.T, k *kit) { k.paid(t, 400) }, "sent", "KES 1100.00 is due on 7 Mar 2026",
+		},
+		"a renewal that was paid ahead": {
+			func(t *testing.T, k *kit) { k.paid(t, 1500) }, "dropped no_longer_true", "",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := newKit(t, phone())
+			c.given(t, k)
+			again, err := k.send(t, "one")
+			must(t, again, err)
+			if got := k.state(t); got != c.state || (c.want == "") != (len(k.sent) == 0) {
+				t.Fatalf("%s, sent %+v, want %s", got, k.sent, c.state)
+			}
+			if c.want != "" && !strings.Contains(k.sent[0].Text, c.want) {
+				t.Errorf("sent %s, want %s", k.sent[0].Text, c.want)
+			}
+		})
+	}
+}
+
+// TestSend_TheSumHasWhatEndedLinesOwe: money pays the invoice of a line that has ended before those of the present one.
+func TestSend_TheSumHasWhatEndedLinesOwe(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, phone())
+	k.owes(t, 1000, -20)
+	k.invoiced(t, -5)
+	k.args.Template = events.NoticeGarden
+	again, err := k.send(t, "one")
+	must(t, again, err)
+	if len(k.sent) != 1 || !strings.Contains(k.sent[0].Text, "KES 10000.00 is overdue") {
 		t.Errorf("sent %+v", k.sent)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates/access"
+	"github.com/lastmile-isp/lastmile/aggregates/billing"
 	"github.com/lastmile-isp/lastmile/aggregates/identity"
 	"github.com/lastmile-isp/lastmile/aggregates/messaging"
 	"github.com/lastmile-isp/lastmile/aggregates/payments"
@@ -60,6 +61,7 @@ func newKit(t *testing.T, details events.SubscriberDetails) *kit {
 	bus.Register(k.Bus, access.DunningPolicies())
 	bus.Register(k.Bus, access.Usages())
 	bus.Register(k.Bus, payments.Gateways())
+	bus.Register(k.Bus, billing.Accounts())
 	bus.Register(k.Bus, messaging.Messages())
 	org, who, line := id.New[id.Organization](), id.New[id.Subscriber](), id.New[id.Subscription]()
 	k.Run(t, coretest.Operator(org), coretest.NewOrganization(org, "acme"))

@@ -2,11 +2,13 @@ package messagingcases
 
 import (
 	"context"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates/access"
+	"github.com/lastmile-isp/lastmile/aggregates/billing"
 	"github.com/lastmile-isp/lastmile/aggregates/identity"
 	"github.com/lastmile-isp/lastmile/aggregates/payments"
 	"github.com/lastmile-isp/lastmile/commands"
@@ -30,6 +32,7 @@ type facts struct {
 	line       subscribersviews.SubscriptionRow
 	dunning    accessviews.DunningRow   // of the line
 	lines      []accessviews.DunningRow // of all subscriptions of the customer
+	account    billing.Account          // of the customer
 	shortcode  string                   // to which customers pay; "" = none
 	usage      access.Usage             // of the line; read for messages about a cap only
 }
@@ -66,6 +69,9 @@ func (d *Delivery) load(ctx context.Context, args commands.SendMessage) (f facts
 	}
 	if err == nil && args.Template.AboutCap() {
 		f.usage, _, err = bus.LoadOwned[access.Usage](ctx, d.Bus, args.OrgID, args.SubscriptionID)
+	}
+	if err == nil {
+		f.account, _, err = bus.LoadUnchecked[billing.Account](ctx, d.Bus, args.SubscriberID) // of the row above
 	}
 	if err == nil {
 		err = d.settings(ctx, &f)
@@ -140,7 +146,7 @@ func (f facts) holds(args commands.SendMessage, now time.Time) bool {
 	switch args.Template {
 	case events.ReminderBefore, events.ReminderDue, events.ReminderOverdue:
 		due := null.Zero(f.dunning.DueAt) // the table has whole microseconds
-		return state.Rank() > 0 && due.Sub(args.DueAt).Abs() < time.Millisecond
+		return state.Rank() > 0 && due.Sub(args.DueAt).Abs() < time.Millisecond && f.due(args, now).Positive()
 	case events.NoticeGarden:
 		return state == events.DunningWalledGarden
 	case events.NoticeSuspended:
@@ -154,30 +160,30 @@ func (f facts) holds(args commands.SendMessage, now time.Time) bool {
 	return false
 }
 
-// due gives the amount that the customer should pay: the invoices that are overdue, in a reminder those that are by its
-// due instant, or the price of another period. What is due later is not asked for.
+// due gives the amount after whose payment the message is settled. For prepaid it is the price of the next period. For
+// postpaid it is the invoices that are overdue, in a reminder those that are by its due instant; what is due later is
+// not asked for. Everything that the customer's money pays before is added.
 func (f facts) due(args commands.SendMessage, now time.Time) money.Amount {
+	if f.line.Terms.Mode == events.Prepaid {
+		return f.account.ToRenew(args.SubscriptionID, f.line.Terms.Price, f.org.Billing.Tax)
+	}
 	if args.Template.Reminds() {
 		now = args.DueAt
 	}
 	total := money.Of(0, f.org.Billing.Currency)
-	seen := map[id.Invoice]bool{}
+	var overdue []id.Invoice
 	for _, row := range f.lines {
-		together := row.PaidUntil == nil && f.dunning.PaidUntil == nil
-		if row.ID != f.dunning.ID && !together {
+		if row.PaidUntil != nil { // prepaid
 			continue
 		}
 		for _, debt := range row.Owed().Overdue(now, f.zone) {
-			if !seen[debt.InvoiceID] {
-				seen[debt.InvoiceID] = true
+			if !slices.Contains(overdue, debt.InvoiceID) {
+				overdue = append(overdue, debt.InvoiceID)
 				total = total.Add(debt.Amount)
 			}
 		}
 	}
-	if !total.Positive() && f.line.Terms.Mode == events.Prepaid {
-		return f.line.Terms.Price
-	}
-	return total
+	return total.Add(f.account.PaidBefore(overdue))
 }
 
 // maxName bounds the name of the organization in a message, so that a text for phones stays short.
