@@ -64,8 +64,8 @@ type AddTopUp struct {
 	Used     int64
 }
 
-// GrantTopUp adds the bytes of an order that is paid, to the period in which it is executed. A top-up that is known
-// adds nothing.
+// GrantTopUp adds the bytes of an order that is paid, to the period in which it is executed. A top-up that is known in
+// this period adds nothing; a repeat after the reset is known by its command id alone.
 type GrantTopUp struct {
 	Subject   events.UsageSubject
 	TopUpID   id.TopUp

@@ -1,13 +1,14 @@
 // Package topups adds the traffic that a prepaid customer has ordered, when it is paid:
 //
-//	TopUpOrdered ──► DraftTopUpInvoice ──► InvoicePaid ──► AddPaidTopUp ──► (TopUpAdded) ──► the instance ends
+//	TopUpOrdered ──► DraftTopUpInvoice ──► InvoicePaid ──► AddPaidTopUp, and the instance ends
 //	            └──► timer "lapses" ──► VoidInvoice ──► InvoiceVoided ──► the instance ends
 //	                                        │ refused: a part is paid, or it is not drafted yet
 //	                                        └──► waits for the payment
 //	SubscriptionEnded ──► VoidOrders ──► InvoiceVoided
 //
-// The invoice is voided when the cap resets or the subscription ends, because nobody can use the bytes any more. Money
-// that comes after that is credit.
+// The invoice is voided when the cap resets, for whose rest the bytes were ordered, or the subscription ends. Money
+// that comes after that is credit. Of an order that is paid in part the rest can be paid later: its bytes then count in
+// the period of the payment.
 package topups
 
 import (
