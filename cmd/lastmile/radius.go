@@ -55,7 +55,7 @@ type radiusParts struct {
 // startRadius fills the directory, which enforcement needs in every program, and starts to answer routers in a program
 // that has the role and the addresses for it.
 func (a *App) startRadius(ctx context.Context) error {
-	p := &radiusParts{refusals: directory.NewRefusals(), logger: a.logger, loops: loop.New(a.logger)}
+	p := &radiusParts{refusals: directory.NewRefusals(a.clock), logger: a.logger, loops: loop.New(a.logger)}
 	p.live = a.newLive(p)
 	p.directory = directory.New(directory.Config{
 		ClassKey: a.storage.vault.Key(secrets.Classes), Sessions: p.live, Refusals: p.refusals,

@@ -23,7 +23,7 @@ func (a Refusals) Routes() []httpapi.Route {
 	return []httpapi.Route{{
 		Method: "GET", Path: "/nas/devices/:id/refusals", Hosts: httpapi.OnOrganization,
 		Access: httpapi.AccessSupport, Response: httpapi.ListOf[refusalResponse]{}, Handle: a.get,
-		Summary: "Sign-ins at a router that were refused or dropped and named no customer",
+		Summary: "Sign-ins at a router that were refused or dropped and named no customer, or led to no session",
 	}}
 }
 

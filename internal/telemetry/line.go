@@ -62,8 +62,8 @@ select greatest(
 		and (r.at <= @until or r.first_at between @proves and @until)))`
 )
 
-// Lines gives the lines of some customers in a fault, and the newest report of any session of its router, or sign-in
-// there that was accepted, that proves a line in the fault; zero = none. A subscription that never had a session is not
+// Lines gives the lines of some customers in a fault, and the newest report of any session of its router, or note of an
+// accepted sign-in there, that proves a line in the fault; zero = none. A subscription that never had a session is not
 // in the map.
 func (s *Store) Lines(
 	ctx context.Context, org id.Organization, subscribers []id.Subscriber, f Fault,

@@ -24,8 +24,8 @@ type Refusal struct {
 	Count          int64
 }
 
-// Accepted is the code of rows of nobody, which tell when sign-ins of a router were accepted. They are no refusals, and
-// only Lines reads them.
+// Accepted is the code of rows of nobody, which tell when accepted sign-ins proved that a router has a line. They are
+// no refusals, and only Lines reads them.
 const Accepted = "accepted"
 
 // maxRefusals is the largest number of kinds that one question is answered with.

@@ -440,6 +440,8 @@ func (c *comparison) refused() {
 		switch {
 		case wronged:
 			actual, todo = actual+", although the log had what gives access", answeredByOld
+		case code == directory.CodeNoSession:
+			actual = "sign-ins were accepted, and no session began: " + r.Code
 		case code.Entitles():
 			began = r.At
 		}

@@ -188,6 +188,14 @@ var disturbances = map[string]disturbance{
 		t.shown.Ranges = []routerplan.AddressRange{{First: address, Last: address}}
 		return []events.AccessDifferenceKind{events.PaidButWalledIn}
 	},
+	"let in again and again": func(t *town, _ int) []events.AccessDifferenceKind {
+		s := id.Derive[id.Subscription]("test", "in vain")
+		t.present[s] = directory.Present{Grant: directory.Grant{Access: entitlement.Full}}
+		t.known.Refused = append(t.known.Refused, telemetry.Refusal{
+			SubscriptionID: s, Code: "no_session", FirstAt: noon.Add(-time.Hour), At: noon.Add(-time.Second),
+		})
+		return []events.AccessDifferenceKind{events.PaidButOffline}
+	},
 	"refused": func(t *town, _ int) []events.AccessDifferenceKind {
 		s := id.Derive[id.Subscription]("test", "away")
 		t.present[s] = directory.Present{Grant: directory.Grant{Access: entitlement.Full}}

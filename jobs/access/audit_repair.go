@@ -59,6 +59,9 @@ var blocked = map[directory.Code]string{
 	directory.CodeNoProof: "The customer's device asks for a sign-in that needs no password. Set it to PAP, CHAP or " +
 		"MS-CHAP.",
 	directory.CodeBadRequest: "The router sends sign-ins that cannot be read. Look at its RADIUS settings.",
+	directory.CodeNoSession: "The customer's device signs in, is let in, and has no session. Look whether the router " +
+		"has the pools of the plan, whether its RADIUS secret is the one kept here, and whether answers reach it: " +
+		"its log tells.",
 	directory.Code(radius.Malformed.String()): "The router sends packets that cannot be read. Look at its RADIUS " +
 		"settings.",
 	directory.Code(radius.WrongSecret.String()):    otherSecret,

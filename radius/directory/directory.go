@@ -80,11 +80,11 @@ type device struct {
 
 // New makes an empty directory.
 func New(cfg Config) *Directory {
-	if cfg.Refusals == nil {
-		cfg.Refusals = NewRefusals()
-	}
 	if cfg.Clock == nil {
 		cfg.Clock = clock.System()
+	}
+	if cfg.Refusals == nil {
+		cfg.Refusals = NewRefusals(cfg.Clock)
 	}
 	return &Directory{
 		cfg: cfg, left: map[id.Organization]bool{}, secrets: newWanted(), services: map[id.Subscription]*service{},
@@ -173,7 +173,7 @@ func (d *Directory) Decide(q radius.Question, reply *radius.Reply) {
 		d.refuse(q, s, CodeSessionLimit, reply)
 		return
 	}
-	d.cfg.Refusals.accepted(q.NAS.Org, q.NAS.ID, at)
+	d.dialled(q, s.owner, s.id)
 	reply.Accept(v.attributes)
 	if !v.ends.IsZero() {
 		reply.Add(rfc2865.SessionTimeout_Type, secondsUntil(at, v.ends))

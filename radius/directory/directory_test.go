@@ -91,9 +91,9 @@ const secret = "xyzzy5461"
 func newKit(t *testing.T, s *safe, history ...events.Event) *kit {
 	t.Helper()
 	k := &kit{
-		t: t, safe: s, clock: clock.NewManual(noon), refusals: directory.NewRefusals(),
-		told: make(chan []*radius.NAS, 100),
+		t: t, safe: s, clock: clock.NewManual(noon), told: make(chan []*radius.NAS, 100),
 	}
+	k.refusals = directory.NewRefusals(k.clock)
 	k.sessions = telemetry.NewLive(telemetry.LiveConfig{Clock: k.clock, SilentAfter: time.Hour})
 	k.dir = directory.New(directory.Config{
 		ClassKey: []byte("key"), Refusals: k.refusals, Sessions: k.sessions, Development: true, Vouchers: codes,
@@ -274,12 +274,12 @@ func TestDirectory_APaymentOpensAtOnceAndABlockCloses(t *testing.T) {
 	got := map[string]int64{}
 	for _, r := range k.refusals.Drain() {
 		if known := r.SubscriberID == i.subscriber; r.OrgID != i.org || r.DeviceID != i.router ||
-			known == (r.Code == "unknown_user" || r.Code == telemetry.Accepted) {
+			known == (r.Code == "unknown_user") {
 			t.Errorf("refusal %+v", r)
 		}
 		got[r.Code] = r.Count
 	}
-	want := map[string]int64{"unpaid": 2, "blocked": 1, "wrong_password": 1, "unknown_user": 1, telemetry.Accepted: 1}
+	want := map[string]int64{"unpaid": 2, "blocked": 1, "wrong_password": 1, "unknown_user": 1}
 	if !maps.Equal(got, want) {
 		t.Errorf("refusals %v, want %v", got, want)
 	}

@@ -1,9 +1,11 @@
 package directory
 
 import (
+	"hash/maphash"
 	"sync"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/fair"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
@@ -33,6 +35,8 @@ const (
 	CodeVoucherMoves  Code = "voucher_moves"  // it changed from device to device too often
 	CodeVoucherMoved  Code = "voucher_moved"  // another device has just taken it over from this one
 	CodeTooManyCodes  Code = "too_many_codes" // wrong codes or passwords were tried from this device
+	// CodeNoSession is of sign-ins that were accepted: no session began, and the device dialled again.
+	CodeNoSession Code = "no_session"
 )
 
 // proofRefusals are the codes of proofs that failed.
@@ -93,7 +97,7 @@ func (c Code) Message() string {
 		return "This voucher was moved to another device too often. Use it on the last device, or try again tomorrow."
 	case CodeTooManyCodes:
 		return "Too many wrong codes or passwords. Wait some minutes and try again."
-	case CodeBadRequest:
+	case CodeBadRequest, CodeNoSession: // the latter is never sent
 	}
 	return "The router sent a request that contradicts itself."
 }
@@ -113,21 +117,28 @@ type kind struct {
 	day          int64
 }
 
-// Refusals counts refused sign-ins until they are made durable, and notes beside them when routers were last let a
-// sign-in in. Safe for concurrent use.
+// Refusals counts refused sign-ins until they are made durable, and those that were accepted in vain. It notes beside
+// them when sign-ins last proved that a router has a line. Safe for concurrent use.
 type Refusals struct {
-	mu      sync.Mutex
-	waiting map[kind]telemetry.Refusal
-	room    fair.Room // of the waiting
-	letIn   map[id.Device]time.Time
+	clock    clock.Clock
+	seed     maphash.Seed
+	mu       sync.Mutex
+	waiting  map[kind]telemetry.Refusal
+	room     fair.Room // of the waiting
+	dials    map[caller]dial
+	dialRoom fair.Room
+	letIn    map[id.Device]time.Time
 }
 
-// letInEvery is how often it is noted that sign-ins of a router are accepted.
+// letInEvery is how often it is noted that a router has a line.
 const letInEvery = time.Minute
 
-// NewRefusals makes an empty tally.
-func NewRefusals() *Refusals {
-	r := &Refusals{letIn: map[id.Device]time.Time{}}
+// NewRefusals makes an empty tally. The clock is the one by which sign-ins have their instants.
+func NewRefusals(now clock.Clock) *Refusals {
+	r := &Refusals{
+		clock: now, seed: maphash.MakeSeed(), dials: map[caller]dial{}, dialRoom: fair.Room{Capacity: maxDials},
+		letIn: map[id.Device]time.Time{},
+	}
 	r.empty()
 	return r
 }
@@ -142,17 +153,6 @@ func (r *Refusals) count(one telemetry.Refusal) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.add(one)
-}
-
-// accepted notes that a router's sign-in was accepted: it has a line to us, whatever else of it is heard.
-func (r *Refusals) accepted(org id.Organization, device id.Device, at time.Time) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if last, noted := r.letIn[device]; noted && at.Sub(last).Abs() < letInEvery {
-		return
-	}
-	r.letIn[device] = at
-	r.add(telemetry.Refusal{OrgID: org, DeviceID: device, Code: telemetry.Accepted, FirstAt: at, At: at, Count: 1})
 }
 
 // add adds refusals of one kind. The caller holds the lock.
@@ -181,6 +181,7 @@ func (r *Refusals) add(one telemetry.Refusal) {
 func (r *Refusals) Drain() []telemetry.Refusal {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.settleAll()
 	if len(r.waiting) == 0 {
 		return nil
 	}

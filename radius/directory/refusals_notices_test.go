@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/radius"
 	"github.com/lastmile-isp/lastmile/radius/directory"
@@ -15,7 +16,7 @@ import (
 func TestNotice_DroppedSignInsAreFoundWithCustomerOrRouter(t *testing.T) {
 	t.Parallel()
 	s, ours, theirs := newSafe(), newISP(), newISP()
-	refusals := directory.NewRefusals()
+	refusals := directory.NewRefusals(clock.System())
 	k := &kit{t: t, safe: s, refusals: refusals, dir: directory.New(directory.Config{Refusals: refusals})}
 	k.apply(ours.begin(s, "127.0.0.1", "amina", "pw")...)
 	k.apply(theirs.begin(s, "127.0.0.2", "brian", "pw")...)
@@ -55,7 +56,7 @@ func TestNotice_OfAnUnknownRouterTheOnlyOrganizationFindsItsCustomer(t *testing.
 	t.Parallel()
 	for others, want := range map[string]int64{"": 3, "somebody": 0, "amina": 0} {
 		s, ours := newSafe(), newISP()
-		refusals := directory.NewRefusals()
+		refusals := directory.NewRefusals(clock.System())
 		k := &kit{t: t, safe: s, refusals: refusals, dir: directory.New(directory.Config{Refusals: refusals})}
 		k.apply(ours.begin(s, "10.99.0.2", "amina", "pw")...)
 		if others != "" {
@@ -82,7 +83,7 @@ func TestNotice_AnUnprovenPacketCountsForEachRouterThatMayBeAtItsAddress(t *test
 	t.Parallel()
 	for _, neighbour := range []string{"", "somebody", "amina"} {
 		s, ours, theirs, far := newSafe(), newISP(), newISP(), newISP()
-		refusals := directory.NewRefusals()
+		refusals := directory.NewRefusals(clock.System())
 		k := &kit{t: t, safe: s, refusals: refusals, dir: directory.New(directory.Config{Refusals: refusals})}
 		k.apply(ours.begin(s, "", "amina", "pw")...)
 		second := ours

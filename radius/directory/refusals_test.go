@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
 )
@@ -11,7 +12,7 @@ import (
 func TestRefusals_AreCountedByKindAndDayUntilTheyAreWritten(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
-	r, who := NewRefusals(), id.New[id.Subscriber]()
+	r, who := NewRefusals(clock.System()), id.New[id.Subscriber]()
 	refuse := func(code Code, at time.Time) {
 		r.count(telemetry.Refusal{SubscriberID: who, Code: string(code), FirstAt: at, At: at, Count: 1})
 	}
@@ -36,14 +37,15 @@ func TestRefusals_AreCountedByKindAndDayUntilTheyAreWritten(t *testing.T) {
 	}
 }
 
-func TestRefusals_AcceptedSignInsOfARouterAreNotedOnceAMinute(t *testing.T) {
+func TestRefusals_ALineOfARouterIsNotedOnceAMinute(t *testing.T) {
 	t.Parallel()
 	noon := time.Date(2026, 3, 2, 12, 0, 0, 0, time.UTC)
-	r, org, router, other := NewRefusals(), id.New[id.Organization](), id.New[id.Device](), id.New[id.Device]()
+	r := NewRefusals(clock.NewManual(noon))
+	org, router, other := id.New[id.Organization](), id.New[id.Device](), id.New[id.Device]()
 	for _, at := range []time.Duration{0, 59 * time.Second, time.Minute, 100 * time.Second} {
-		r.accepted(org, router, noon.Add(at))
+		r.note(org, router, noon.Add(at))
 	}
-	r.accepted(org, other, noon.Add(time.Minute))
+	r.note(org, other, noon.Add(time.Minute))
 	for _, one := range r.Drain() {
 		count := int64(1)
 		if one.DeviceID == router {
@@ -53,7 +55,7 @@ func TestRefusals_AcceptedSignInsOfARouterAreNotedOnceAMinute(t *testing.T) {
 			t.Errorf("noted %+v", one)
 		}
 	}
-	r.accepted(org, router, noon.Add(-time.Hour)) // the clock was put back
+	r.note(org, router, noon.Add(-time.Hour)) // the clock was put back
 	if list := r.Drain(); len(list) != 1 || !list[0].At.Equal(noon.Add(-time.Hour)) {
 		t.Errorf("noted %+v", list)
 	}
@@ -62,7 +64,7 @@ func TestRefusals_AcceptedSignInsOfARouterAreNotedOnceAMinute(t *testing.T) {
 // TestRefusals_AFloodIsBounded: and leaves room for those of other organizations.
 func TestRefusals_AFloodIsBounded(t *testing.T) {
 	t.Parallel()
-	r := NewRefusals()
+	r := NewRefusals(clock.System())
 	loud, calm := id.New[id.Organization](), id.New[id.Organization]()
 	refuse := func(org id.Organization) {
 		who := id.New[id.Subscriber]()

@@ -11,7 +11,6 @@ import (
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
-	"github.com/lastmile-isp/lastmile/internal/telemetry"
 	"github.com/lastmile-isp/lastmile/radius/directory"
 )
 
@@ -72,7 +71,7 @@ func TestRouters_ANeighbourTakesNoRouterOverByGuessingItsSecret(t *testing.T) {
 	})
 	k.accepted(proving(t, request("amina", "pw")))
 	for _, stray := range k.refusals.Drain() {
-		if stray.OrgID != ours.org || stray.Code != telemetry.Accepted {
+		if stray.OrgID != ours.org || stray.Code != string(directory.CodeNoSession) { // the customer reports nothing
 			t.Errorf("somebody is told %+v", stray)
 		}
 	}

@@ -119,7 +119,7 @@ func (d *Directory) decideVoucher(q radius.Question, reply *radius.Reply) bool {
 			Calling: string(q.Request.CallingStation), MAC: q.Request.MAC.String(), At: at, Limit: voucherLimit,
 		})
 	}
-	d.cfg.Refusals.accepted(q.NAS.Org, q.NAS.ID, at)
+	d.dialled(q, id.Subscriber{}, VoucherService(c.voucher))
 	d.acceptVoucher(given, at, reply)
 	reply.EncryptionKeys()
 	if given.owed {

@@ -138,8 +138,11 @@ func (b *voucherBook) again(v events.VoucherSubject) {
 // Heard is told every accounting report. When its Class is a voucher's whose sign-in the log does not have, because the
 // program was killed before it was recorded, the sign-in is recorded now with the instants at which it was accepted,
 // also when another program has recorded a later one meanwhile, or somebody has voided the voucher since. To be told
-// again changes nothing. Notes of sign-ins are told in the same form.
+// again changes nothing. Notes of sign-ins are told in the same form. A start tells that its sign-in was not in vain.
 func (d *Directory) Heard(r telemetry.Report) {
+	if r.Kind == telemetry.Start {
+		d.began(r)
+	}
 	pass, ok := readVoucherPass(d.cfg.ClassKey, r.Class)
 	if !ok {
 		return
