@@ -185,7 +185,7 @@ func TestAuditor_WhoHasPaidAndWasRefused(t *testing.T) {
 		w.later(3 * time.Minute)
 		w.shows(w.r, cause.what+", mended")
 	}
-	w.tells(amina, "the customer has paid, and a sign-in was refused.", 5)
+	w.tells(amina, "the customer has paid, and a sign-in was refused or came to nothing.", 5)
 
 	w.r.SwitchOff("amina")
 	w.later(10 * time.Minute)

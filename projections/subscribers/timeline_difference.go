@@ -7,7 +7,7 @@ import (
 
 // seenAs says what the auditor saw at a customer's router, without personal data.
 var seenAs = map[events.AccessDifferenceKind]string{
-	events.PaidButOffline:  "the customer has paid, and a sign-in was refused",
+	events.PaidButOffline:  "the customer has paid, and a sign-in was refused or came to nothing",
 	events.PaidButWalledIn: "the customer has paid, and is in the walled garden",
 	events.UnpaidButOnline: "the customer is online with more than is paid",
 	events.WrongRate:       "the session has another speed than it should",
