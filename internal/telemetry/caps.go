@@ -14,7 +14,7 @@ import (
 
 // SQL of what caps need.
 const (
-	totalsSQL = `select subscription_id, bytes_down + bytes_up from {schema}.usage
+	totalsSQL = `select subscription_id, ` + bothSQL + ` from {schema}.usage x
 		where step = @step and starts = @starts and org_id = @org`
 	firstSQL = `select started_at from {schema}.sessions where org_id = @org and subscriber_id = @subscriber
 		and subscription_id = @subscription order by started_at limit 1`
@@ -28,7 +28,7 @@ func (s *Store) Totals(ctx context.Context, org id.Organization, step Step, star
 			u := Used{Org: org, Step: step, Starts: starts}
 			return u, row.Scan(&u.Subscription, &u.Bytes)
 		}, s.text(totalsSQL), pgx.NamedArgs{
-			"org": org.UUID(), "step": string(step), "starts": starts.Start(time.UTC),
+			"org": org.UUID(), "step": string(step), "starts": starts.Start(time.UTC), "most": maxUsed,
 		})
 	})
 	if err != nil {

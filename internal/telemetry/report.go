@@ -48,14 +48,14 @@ type Report struct {
 	Late time.Duration `json:"late,omitzero"`
 }
 
-// Bounds of counters: what is above is a fault of the router. Sums stay at theirs, so that no report can be too much
-// for the tables.
+// Bounds of counters: what is above is a fault of the router. Sums stay between nothing and theirs, so that no report
+// can be too much for the tables, whatever it adds or takes back.
 const (
 	maxBytes  = 1 << 50 // of one report, in one direction
 	maxOnline = 10 * 365 * 24 * time.Hour
 	// maxUsed bounds what a session or a rollup adds up to, in one direction. Both directions of two months of days
 	// stay within 64 bits.
-	maxUsed = 1 << 56
+	maxUsed int64 = 1 << 56
 )
 
 // clean makes texts valid for the database and bounds the counters.

@@ -76,15 +76,20 @@ func (b *book) rollups() map[rollup]counts {
 	return out
 }
 
-// saveUsageSQL adds to rollups, up to the bound of sums.
+// saveUsageSQL adds to rollups, within the bounds of sums. What is taken back can be the first that a rollup is told,
+// and then stands below nothing in its row: everybody who reads a row takes it as nothing.
 const saveUsageSQL = `insert into {schema}.usage as x
 		(org_id, subscriber_id, subscription_id, step, starts, bytes_down, bytes_up, seconds)
 	select * from unnest(@org::uuid[], @subscriber::uuid[], @subscription::uuid[], @step::text[], @starts::date[],
 		@down::bigint[], @up::bigint[], @seconds::bigint[])
 	on conflict (subscription_id, step, starts) do update set
-		bytes_down = least(least(x.bytes_down, @most) + excluded.bytes_down, @most),
-		bytes_up = least(least(x.bytes_up, @most) + excluded.bytes_up, @most), seconds = x.seconds + excluded.seconds
-	returning x.org_id, x.subscription_id, x.step, x.starts, x.bytes_down + x.bytes_up`
+		bytes_down = least(greatest(least(greatest(x.bytes_down, 0), @most) + excluded.bytes_down, 0), @most),
+		bytes_up = least(greatest(least(greatest(x.bytes_up, 0), @most) + excluded.bytes_up, 0), @most),
+		seconds = least(greatest(least(greatest(x.seconds, 0), @most) + excluded.seconds, 0), @most)
+	returning x.org_id, x.subscription_id, x.step, x.starts, ` + bothSQL
+
+// bothSQL is the use of a rollup in both directions.
+const bothSQL = `least(greatest(x.bytes_down, 0), @most) + least(greatest(x.bytes_up, 0), @most)`
 
 // queueUsage adds what changes in rollups to a batch, and collects what they come to.
 func (s *Store) queueUsage(batch *pgx.Batch, b *book, used *[]Used) {
@@ -106,7 +111,7 @@ func (s *Store) queueUsage(batch *pgx.Batch, b *book, used *[]Used) {
 	}
 	batch.Queue(s.sql.usage, pgx.NamedArgs{
 		"org": org, "subscriber": subscriber, "subscription": subscription, "step": step, "starts": starts,
-		"down": down, "up": up, "seconds": seconds, "most": int64(maxUsed),
+		"down": down, "up": up, "seconds": seconds, "most": maxUsed,
 	}).Query(func(rows pgx.Rows) error {
 		var u Used
 		var day time.Time
@@ -133,14 +138,18 @@ type UsageOf struct {
 	Subscription id.Subscription
 }
 
-// SQL of usage.
+// usageSQL adds up the rollups of a subscriber, or of one subscription. Programs before the bounds have left sums beyond
+// them.
+const usageSQL = `select starts, least(sum(least(greatest(bytes_down, 0), @most)), 1::bigint << 62)::bigint,
+		least(sum(least(greatest(bytes_up, 0), @most)), 1::bigint << 62)::bigint,
+		least(sum(least(greatest(seconds, 0), @most)), 1::bigint << 62)::bigint
+	from {schema}.usage where org_id = @org and %s and step = @step and starts >= @from and starts < @to
+	group by starts order by starts`
+
+// Whose usage is read.
 const (
-	usageSQL = `select starts, least(sum(bytes_down), 1::bigint << 62)::bigint,
-		least(sum(bytes_up), 1::bigint << 62)::bigint, least(sum(seconds), 1::bigint << 62)::bigint
-		from {schema}.usage where org_id = @org and subscriber_id = @subscriber and step = @step
-		and starts >= @from and starts < @to group by starts order by starts`
-	subscriptionUsageSQL = `select starts, bytes_down, bytes_up, seconds from {schema}.usage where org_id = @org
-		and subscription_id = @subscription and step = @step and starts >= @from and starts < @to order by starts`
+	ofSubscriber   = "subscriber_id = @subscriber"
+	ofSubscription = "subscription_id = @subscription"
 )
 
 // Usage lists rollups that begin on from or later, and before to, the oldest first.
@@ -149,12 +158,13 @@ func (s *Store) Usage(
 ) ([]UsageRow, error) {
 	args := pgx.NamedArgs{
 		"org": org.UUID(), "step": string(step), "from": step.Begin(from).Start(time.UTC), "to": to.Start(time.UTC),
+		"most": maxUsed,
 	}
-	sql := usageSQL
+	whose := ofSubscription
 	if of.Subscription.IsZero() {
-		args["subscriber"] = of.Subscriber.UUID()
+		whose, args["subscriber"] = ofSubscriber, of.Subscriber.UUID()
 	} else {
-		sql, args["subscription"] = subscriptionUsageSQL, of.Subscription.UUID()
+		args["subscription"] = of.Subscription.UUID()
 	}
 	var list []UsageRow
 	err := s.db.TenantRead(ctx, org.UUID(), func(r *postgres.Reads) {
@@ -163,7 +173,7 @@ func (s *Store) Usage(
 			err = row.Scan(&starts, &u.BytesDown, &u.BytesUp, &u.Seconds)
 			u.Starts = calendar.On(starts, time.UTC)
 			return u, err
-		}, s.text(sql), args)
+		}, s.text(fmt.Sprintf(usageSQL, whose)), args)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read usage: %w", err)
