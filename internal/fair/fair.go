@@ -50,6 +50,17 @@ func (r *Rota[T]) Next(may func(id.Organization) bool) (org id.Organization, ite
 	return org, item, false
 }
 
+// Turn gives the turn to an organization that may allows, as Next does, and leaves its item waiting.
+func (r *Rota[T]) Turn(may func(id.Organization) bool) (org id.Organization, ok bool) {
+	i := slices.IndexFunc(r.turns, may)
+	if i < 0 {
+		return org, false
+	}
+	org = r.turns[i]
+	r.turns = append(slices.Delete(r.turns, i, i+1), org)
+	return org, true
+}
+
 // Return puts items of an organization, which were taken, before those that wait.
 func (r *Rota[T]) Return(org id.Organization, items ...T) {
 	if len(items) == 0 {
@@ -63,6 +74,15 @@ func (r *Rota[T]) Return(org id.Organization, items ...T) {
 	for _, item := range slices.Concat(items, later) {
 		r.Add(org, item)
 	}
+}
+
+// First is the oldest item of an organization, which the owner may change; nil when none waits.
+func (r *Rota[T]) First(org id.Organization) *T {
+	list := r.waiting[org]
+	if len(list) == 0 {
+		return nil
+	}
+	return &list[0]
 }
 
 // Last is the newest item of an organization, which the owner may change; nil when none waits.

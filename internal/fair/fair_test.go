@@ -67,3 +67,30 @@ func TestSlots_ALineIsBoundedForEachOrganization(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestRota_ATurnCanLeaveItsItem(t *testing.T) {
+	t.Parallel()
+	var r fair.Rota[int]
+	a, b := id.New[id.Organization](), id.New[id.Organization]()
+	all := func(id.Organization) bool { return true }
+	if _, ok := r.Turn(all); ok || r.First(a) != nil {
+		t.Error("an empty one has a turn")
+	}
+	r.Add(a, 1)
+	r.Add(a, 2)
+	r.Add(b, 3)
+	for i, want := range []id.Organization{a, b, a} {
+		if org, ok := r.Turn(all); !ok || org != want {
+			t.Errorf("turn %d is the other one's", i)
+		}
+	}
+	if org, ok := r.Turn(func(org id.Organization) bool { return org == a }); !ok || org != a {
+		t.Error("the one that may has no turn")
+	}
+	*r.First(a) += 10
+	for i, want := range []int{3, 11, 2} {
+		if _, item, ok := r.Next(nil); !ok || item != want {
+			t.Errorf("item %d is %d, want %d", i, item, want)
+		}
+	}
+}

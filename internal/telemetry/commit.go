@@ -148,7 +148,9 @@ func (s *Store) Commit(ctx context.Context, d Directory, reports []Report) (Comm
 		return nil
 	})
 	if err != nil {
-		s.crowds.forget(clean)
+		if away(err) { // otherwise nothing is written, and the numbers are as before
+			s.crowds.forget(clean)
+		}
 		return Committed{}, err
 	}
 	s.crowds.changed(opened)
@@ -219,7 +221,7 @@ func (s *Store) load(ctx context.Context, tx pgx.Tx, b *book, reports []Report) 
 // restarting are the routers of which reports tell that they restarted.
 func restarting(reports []Report) (devices []pgtype.UUID) {
 	for _, r := range reports {
-		if r.Kind == On || r.Kind == Off {
+		if r.restarts() {
 			devices = append(devices, key(r.Device))
 		}
 	}

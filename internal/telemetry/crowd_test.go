@@ -1,6 +1,7 @@
 package telemetry_test
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -126,5 +127,23 @@ func TestRecorder_CountsThinnedSessions(t *testing.T) {
 	}
 	if rows, got := k.total(t), r.Status().Thinned; rows > 10 || got != uint64(20-rows) { //nolint:gosec // few
 		t.Errorf("%d rows of 20, and %d counted", rows, got)
+	}
+}
+
+// TestCommit_CountsOfOpenSessionsAreKeptWhenNothingWasWritten: a report that cannot be stored has no router counted
+// again, and a database that goes away has.
+func TestCommit_CountsOfOpenSessionsAreKeptWhenNothingWasWritten(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	k.commit(t, k.start(k.device, 1, 0))
+	bad := k.start(k.device, 2, 0)
+	bad.At = time.Date(300000, 1, 1, 0, 0, 0, 0, time.UTC) // in a year that the database does not have
+	if _, err := k.Commit(t.Context(), k.directory(), []telemetry.Report{bad}); err == nil || !k.Counted(k.device) {
+		t.Errorf("%v, and the number is known: %v", err, k.Counted(k.device))
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := k.Commit(gone, k.directory(), []telemetry.Report{bad}); err == nil || k.Counted(k.device) {
+		t.Errorf("%v, and the number is known: %v", err, k.Counted(k.device))
 	}
 }

@@ -28,6 +28,9 @@ func (r *Recorder) SmallFiles(bytes int64) { r.spoolFile = bytes }
 // AlwaysSpool lets no group be committed without the spool.
 func (r *Recorder) AlwaysSpool() { r.direct = 0 }
 
+// SmallGroups changes how many reports of the spool the next transaction has.
+func (r *Recorder) SmallGroups(n int) { r.spoolGroup = n }
+
 // Watch calls step between the steps, and rest instead of giving way to answers.
 func (r *Recorder) Watch(step func(name string), rest func(time.Duration)) {
 	r.step = step
@@ -64,6 +67,11 @@ func (d *Death) Names() []string {
 
 // Bound changes how many sessions of a router may be open.
 func (s *Store) Bound(most int) { s.crowds.most.open = most }
+
+// Counted reports whether it is known how many sessions of a router are open.
+func (s *Store) Counted(device id.Device) bool {
+	return len(s.crowds.uncounted([]Report{{Device: device}}, time.Time{})) == 0
+}
 
 // BoundDay changes how many sessions may begin in a day: of nobody at a router and in an organization, and of a
 // subscription that are all kept. Half as many further ones stay as the newest, and half as many as the longest.

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
 )
@@ -252,5 +253,61 @@ func TestRecorder_ReportsThatCannotBeStoredHoldNoOtherOrganizationUp(t *testing.
 	}
 	if n := strings.Count(log.String(), "level=ERROR"); n != 1 {
 		t.Errorf("%d lines: %s", n, log.String())
+	}
+}
+
+// TestRecorder_WhatReportsCostThatCannotBeStoredTheOthersHaveFirst: each try takes a second, and the groups of others
+// nothing.
+func TestRecorder_WhatReportsCostThatCannotBeStoredTheOthersHaveFirst(t *testing.T) {
+	t.Parallel()
+	const count = 64
+	k, clocks := open(t), clock.NewManual(noon)
+	var began, tries, before atomic.Int64 // of the others' sessions; tries before the last one
+	r := telemetry.NewRecorder(telemetry.Config{
+		Store: k.Store, Directory: k.directory(), SpoolDir: t.TempDir(), Clock: clocks,
+		Began: func(r telemetry.Report) {
+			if r.Org != k.org && began.Add(1) == 5*count {
+				before.Store(tries.Load())
+			}
+		},
+	})
+	r.AlwaysSpool()
+	r.SmallGroups(2 * count)
+	filled, done := make(chan struct{}), began.Load()
+	r.Watch(func(step string) {
+		switch step {
+		case "before commit":
+			<-filled
+			done = began.Load()
+		case "committed":
+			if began.Load() == done {
+				tries.Add(1)
+				clocks.Advance(time.Second)
+			}
+		}
+	}, func(time.Duration) {})
+	bad, calm := k.neighbours(count)
+	var list []telemetry.Report
+	for _, one := range bad {
+		one.At = time.Date(300000, 1, 1, 0, 0, 0, 0, time.UTC)
+		list = append(list, one)
+	}
+	for i := range 5 * count {
+		calm.Session, calm.User, calm.MAC = fmt.Sprintf("calm%d", i), fmt.Sprintf("calm%d", i), ""
+		list = append(list, calm)
+	}
+	if err := r.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.Stop)
+	record(r, list...)
+	close(filled)
+	settle(t, r)
+	r.Stop()
+	if n := before.Load(); n == 0 || n > 3 { // both together, the one that is put aside, and one try
+		t.Errorf("%d of %d transactions without a report of the others are before their last one", n, tries.Load())
+	}
+	if got := r.Status().Dropped; got != count || began.Load() != 5*count {
+		t.Errorf("%d dropped, %d sessions of the others", got, began.Load())
 	}
 }

@@ -173,29 +173,6 @@ func (r *Recorder) commitByTurns(ctx context.Context, reports []Report) (doubtfu
 	return doubtful, nil
 }
 
-// sift writes reports of one organization to the database, and drops those that cannot be stored: repeats of them would
-// end in the same way. It fails when the database is away.
-func (r *Recorder) sift(ctx context.Context, reports []Report) error {
-	err := r.commit(ctx, reports, r.spoolPatience)
-	if err == nil || away(err) {
-		return err
-	}
-	r.spool.doubtLonger(reports[0].Org)
-	if len(reports) == 1 {
-		r.note(func(s *Status) { s.Dropped++ })
-		if n, ok := r.unfit.due(r.pace.Now()); ok {
-			r.cfg.Logger.Error("accounting report dropped", slog.String("error", err.Error()),
-				slog.String("device_id", reports[0].Device.String()), slog.Int("times", n))
-		}
-		return nil
-	}
-	half := len(reports) / 2
-	if err := r.sift(ctx, reports[:half]); err != nil {
-		return err
-	}
-	return r.sift(ctx, reports[half:])
-}
-
 // catchUp takes the reports of the spool until there are none.
 func (r *Recorder) catchUp(ctx context.Context) {
 	pause := loop.Backoff{Min: 200 * time.Millisecond, Max: 5 * time.Second}
@@ -221,41 +198,85 @@ func (r *Recorder) early() bool {
 	return r.behind() < earlyFor && r.spool.bytes() < r.cfg.SpoolLimit/earlyShare
 }
 
-// takeGroup commits about so many reports of the spool at most, and forgets them. A database can be too slow for a
-// group: after a time-out the next group has half of the reports, and after a success an eighth more.
+// takeGroup commits about so many reports of the spool at most, and forgets them.
 func (r *Recorder) takeGroup(ctx context.Context, most int) error {
 	l, err := r.spool.next(min(most, r.spoolGroup))
-	if err == nil && len(l.reports) > 0 {
-		if err := r.store(ctx, &l); err != nil {
+	if err != nil {
+		return r.spoolFault(err)
+	}
+	if l.try.IsZero() {
+		return r.take(ctx, l)
+	}
+	return r.takeApart(ctx, l.try, l.reports)
+}
+
+// take commits reports of organizations that are not doubted, and puts those of the others aside. A database can be too
+// slow for a group: after a time-out the next group has half of the reports, and after a success an eighth more.
+func (r *Recorder) take(ctx context.Context, l lot) error {
+	if len(l.reports) > 0 {
+		began := r.pace.Now()
+		doubtful, err := r.commitByTurns(ctx, l.reports)
+		for _, org := range doubtful {
+			l.stretches = r.spool.putAside(org, l.stretches)
+		}
+		if err != nil {
 			if errors.Is(err, context.DeadlineExceeded) {
 				r.spoolGroup = max(len(l.reports)/2, 1)
 			}
 			return err
 		}
+		r.spool.used(len(doubtful) > 0, r.pace.Now().Sub(began)) // to look for them is at their expense
 		r.spoolGroup = min(r.spoolGroup+r.spoolGroup/8+1, groupSize)
 	}
-	if err == nil {
-		r.step("caught up")
-		err = r.spool.taken(l.stretches)
-	}
-	if err != nil {
-		r.cfg.Logger.Error("accounting spool", slog.String("error", err.Error()))
-		return err
+	r.step("caught up")
+	if err := r.spool.taken(l.stretches); err != nil {
+		return r.spoolFault(err)
 	}
 	r.step("taken")
 	return nil
 }
 
-// store commits what is taken. What is put aside instead is no part of it any more.
-func (r *Recorder) store(ctx context.Context, l *lot) error {
-	if l.apart {
-		return r.sift(ctx, l.reports)
+// takeApart commits a try of an organization that is doubted. A report that cannot be stored is dropped when it is
+// alone: repeats of it would end in the same way.
+func (r *Recorder) takeApart(ctx context.Context, org id.Organization, reports []Report) error {
+	if len(reports) > 0 { // else none of them can be read
+		began := r.pace.Now()
+		err := r.commit(ctx, reports, r.spoolPatience)
+		r.spool.used(true, r.pace.Now().Sub(began))
+		if err != nil {
+			defer r.spool.failed(org, len(reports))
+		}
+		switch {
+		case err == nil:
+		case away(err):
+			return err
+		case len(reports) > 1:
+			return nil
+		default:
+			r.drop(reports[0], err)
+		}
 	}
-	doubtful, err := r.commitByTurns(ctx, l.reports)
-	for _, org := range doubtful {
-		l.stretches = r.spool.putAside(org, l.stretches)
+	r.step("caught up")
+	if err := r.spool.done(org, len(reports)); err != nil {
+		return r.spoolFault(err)
 	}
+	r.step("taken")
+	return nil
+}
+
+// spoolFault tells the log that the spool cannot be read or written.
+func (r *Recorder) spoolFault(err error) error {
+	r.cfg.Logger.Error("accounting spool", slog.String("error", err.Error()))
 	return err
+}
+
+// drop counts a report that cannot be stored.
+func (r *Recorder) drop(report Report, why error) {
+	r.note(func(s *Status) { s.Dropped++ })
+	if n, ok := r.unfit.due(r.pace.Now()); ok {
+		r.cfg.Logger.Error("accounting report dropped", slog.String("error", why.Error()),
+			slog.String("device_id", report.Device.String()), slog.Int("times", n))
+	}
 }
 
 // try commits reports within the patience.

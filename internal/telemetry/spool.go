@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -23,10 +22,6 @@ const spoolName = "reports"
 // turnSize is how many reports of one organization are taken in its turn at most.
 const turnSize = 64
 
-// doubtFor is how long the reports of an organization are taken apart from those of others, after one of them could not
-// be stored.
-const doubtFor = time.Minute
-
 // errSpoolFull refuses reports when the spool has reached its limit.
 var errSpoolFull = errors.New("the spool is full")
 
@@ -42,12 +37,12 @@ type spool struct {
 	pace    clock.Clock  // by which the age of reports is known
 	journal *journal.Journal
 
-	mu       sync.Mutex
-	room     fair.Room
-	waiting  fair.Rota[stretch]
-	taking   []stretch                     // of the group that is being taken
-	doubted  map[id.Organization]time.Time // whose reports are taken apart, and until when, by pace
-	doubtful bool                          // one of those has the next turn
+	mu      sync.Mutex
+	room    fair.Room
+	waiting fair.Rota[stretch]
+	taking  []stretch                  // of the group that is being taken
+	doubted map[id.Organization]*doubt // whose reports are taken apart
+	owed    time.Duration              // by which those have used more time than all others; below zero = less
 }
 
 // stretch is where some reports of one organization lie, turnSize of them when as many wait: millions can wait, and
@@ -56,6 +51,7 @@ type stretch struct {
 	org   id.Organization
 	place journal.Place
 	since time.Time // when the first of them was kept, by pace
+	whole bool      // no more are joined: it is being tried
 }
 
 // open opens the journal in a directory, and then takes over what older programs have left there.
@@ -88,8 +84,8 @@ func (s *spool) open(ctx context.Context, dir string) error {
 // wait makes a record wait, in the last stretch of its organization if there is room. The caller holds the lock, or
 // nobody else has the spool yet.
 func (s *spool) wait(org id.Organization, p journal.Place, now time.Time) {
-	if last := s.waiting.Last(org); last == nil || last.place.Count >= turnSize || !last.place.Join(p) {
-		s.waiting.Add(org, stretch{org, p, now})
+	if last := s.waiting.Last(org); last == nil || last.whole || last.place.Count >= turnSize || !last.place.Join(p) {
+		s.waiting.Add(org, stretch{org: org, place: p, since: now})
 	}
 }
 
@@ -158,107 +154,71 @@ func (s *spool) bytes() int64 {
 // lot has reports that are taken at once.
 type lot struct {
 	reports   []Report
-	stretches int
-	apart     bool // it is one stretch, of an organization that is doubted
+	stretches int             // 0 in a try
+	try       id.Organization // of an organization that is doubted, which has the turn; zero = it is none
 }
 
-// next gives the reports whose turn it is, whole stretches with at least one and about most. Until taken it gives the
-// same ones. Organizations that are doubted have every other turn together, and one of them one stretch then.
+// next gives the reports whose turn it is: a try of an organization that is doubted, or whole stretches of others, with
+// at least one and about most reports. Until taken it gives those of the others again.
 func (s *spool) next(most int) (l lot, err error) {
 	s.mu.Lock()
-	s.fill(most)
+	org, try := s.fill(most)
 	taking := s.taking
-	if len(taking) > 0 {
-		l.apart = s.doubts(taking[0].org)
-	}
 	s.mu.Unlock()
+	if try {
+		reports, err := s.try(org)
+		return lot{reports: reports, try: org}, err
+	}
 	for n, one := range taking {
 		if n > 0 && len(l.reports)+one.place.Count > most {
 			return l, nil
 		}
-		records, err := s.journal.Read(one.place)
+		reports, err := s.read(one.place)
 		if err != nil {
 			return lot{}, err
 		}
-		for _, body := range records {
-			if r, err := decodeReport(body); err == nil { // otherwise open has told it
-				l.reports = append(l.reports, r)
-			}
-		}
+		l.reports = append(l.reports, reports...)
 		l.stretches++
 	}
 	return l, nil
 }
 
-// fill chooses the stretches that are taken next, for about most reports. The caller holds the lock.
-func (s *spool) fill(most int) {
-	now := s.pace.Now()
-	maps.DeleteFunc(s.doubted, func(_ id.Organization, until time.Time) bool { return !now.Before(until) })
+// read gives the reports of a place, without those that cannot be read, which open has told.
+func (s *spool) read(p journal.Place) (reports []Report, err error) {
+	records, err := s.journal.Read(p)
+	for _, body := range records {
+		if r, err := decodeReport(body); err == nil {
+			reports = append(reports, r)
+		}
+	}
+	return reports, err
+}
+
+// fill chooses the stretches that are taken next, for about most reports, or an organization that is doubted and has a
+// try instead. The caller holds the lock.
+func (s *spool) fill(most int) (org id.Organization, try bool) {
+	s.trust()
+	if s.owed <= 0 {
+		if org, try = s.waiting.Turn(s.doubts); try {
+			return org, true
+		}
+	}
 	have := 0
 	for _, one := range s.taking {
-		if s.doubts(one.org) {
-			return
-		}
 		have += one.place.Count
 	}
-	take := func(may func(id.Organization) bool) bool {
-		_, one, ok := s.waiting.Next(may)
-		if ok {
-			s.taking = append(s.taking, one)
-			have += one.place.Count
+	for have < most {
+		_, one, ok := s.waiting.Next(func(org id.Organization) bool { return !s.doubts(org) })
+		if !ok {
+			break
 		}
-		return ok
+		s.taking = append(s.taking, one)
+		have += one.place.Count
 	}
-	if have == 0 && s.doubtful && take(s.doubts) {
-		s.doubtful = false
-		return
+	if len(s.taking) == 0 {
+		return s.waiting.Turn(s.doubts)
 	}
-	s.doubtful = true
-	trusted := func(org id.Organization) bool { return !s.doubts(org) }
-	for more := true; more && have < most; {
-		more = take(trusted)
-	}
-	if have == 0 {
-		take(s.doubts)
-	}
-}
-
-// doubts reports whether the reports of an organization are taken apart. The caller holds the lock.
-func (s *spool) doubts(org id.Organization) bool {
-	_, is := s.doubted[org]
-	return is
-}
-
-// putAside has the reports of an organization taken apart from now on: one of them could not be stored. Of so many
-// stretches that next gave it returns how many are left.
-func (s *spool) putAside(org id.Organization, stretches int) (left int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.doubted == nil {
-		s.doubted = map[id.Organization]time.Time{}
-	}
-	s.doubted[org] = s.pace.Now().Add(doubtFor)
-	var back, taking []stretch
-	for i, one := range s.taking {
-		switch {
-		case one.org == org:
-			back = append(back, one)
-			continue
-		case i < stretches:
-			left++
-		}
-		taking = append(taking, one)
-	}
-	s.waiting.Return(org, back...)
-	s.taking = taking
-	return left
-}
-
-// doubtLonger has the reports of an organization taken apart for longer.
-func (s *spool) doubtLonger(org id.Organization) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.doubted[org] = s.pace.Now().Add(doubtFor)
+	return org, false
 }
 
 // ready reports whether nothing waits, and none of some reports is of an organization that is doubted.

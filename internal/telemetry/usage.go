@@ -138,8 +138,8 @@ type UsageOf struct {
 	Subscription id.Subscription
 }
 
-// usageSQL adds up the rollups of a subscriber, or of one subscription. Programs before the bounds have left sums beyond
-// them.
+// usageSQL adds up the rollups of a subscriber, or of one subscription. Programs before the bounds have left sums that
+// are beyond them.
 const usageSQL = `select starts, least(sum(least(greatest(bytes_down, 0), @most)), 1::bigint << 62)::bigint,
 		least(sum(least(greatest(bytes_up, 0), @most)), 1::bigint << 62)::bigint,
 		least(sum(least(greatest(seconds, 0), @most)), 1::bigint << 62)::bigint

@@ -1,0 +1,122 @@
+package telemetry
+
+import (
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/internal/id"
+)
+
+// doubtFor is how long the reports of an organization are taken apart from those of others, after one of them could not
+// be stored.
+const doubtFor = time.Minute
+
+// doubt is about an organization of which a report could not be stored. Its reports are tried in order, in one
+// transaction each time, by fewer after a failure and by more after a success, until the bad one is alone. Tries of all
+// who are doubted have the turn as long as they have used no more time than the others: whatever a try costs, the
+// others have half of the time, and wait about as long as their own last turn took, or for one try.
+type doubt struct {
+	until time.Time // by pace
+	size  int       // of the next try, at most
+	rest  []Report  // of its first stretch that have not been done; this stretch waits until none is left
+}
+
+// trust takes organizations with the others again of which all has gone well for a while. The caller holds the lock.
+func (s *spool) trust() {
+	now := s.pace.Now()
+	maps.DeleteFunc(s.doubted, func(_ id.Organization, d *doubt) bool {
+		return len(d.rest) == 0 && !now.Before(d.until)
+	})
+}
+
+// doubts reports whether the reports of an organization are taken apart. The caller holds the lock.
+func (s *spool) doubts(org id.Organization) bool {
+	_, is := s.doubted[org]
+	return is
+}
+
+// putAside has the reports of an organization taken apart from now on: one of them could not be stored. Of so many
+// stretches that next gave it returns how many are left.
+func (s *spool) putAside(org id.Organization, stretches int) (left int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.doubted == nil {
+		s.doubted = map[id.Organization]*doubt{}
+	}
+	s.doubted[org] = &doubt{until: s.pace.Now().Add(doubtFor), size: turnSize}
+	var back, taking []stretch
+	for i, one := range s.taking {
+		switch {
+		case one.org == org:
+			back = append(back, one)
+			continue
+		case i < stretches:
+			left++
+		}
+		taking = append(taking, one)
+	}
+	s.waiting.Return(org, back...)
+	s.taking = taking
+	return left
+}
+
+// try gives the reports that an organization tries next. A restart of a router can cost much, so it is a try by itself,
+// and not one again for each report beside it that fails.
+func (s *spool) try(org id.Organization) ([]Report, error) {
+	s.mu.Lock()
+	d, first := s.doubted[org], s.waiting.First(org)
+	first.whole = true
+	place := first.place
+	s.mu.Unlock()
+	if len(d.rest) == 0 {
+		rest, err := s.read(place)
+		if err != nil {
+			return nil, err
+		}
+		d.rest = rest
+	}
+	list := d.rest[:min(len(d.rest), d.size)]
+	if i := slices.IndexFunc(list, Report.restarts); i >= 0 {
+		list = list[:max(i, 1)]
+	}
+	return list, nil
+}
+
+// restarts reports whether a router tells that it begins or ends to account.
+func (r Report) restarts() bool { return r.Kind == On || r.Kind == Off }
+
+// done forgets the first reports of a try: they are in the tables, or dropped.
+func (s *spool) done(org id.Organization, n int) error {
+	s.mu.Lock()
+	d := s.doubted[org]
+	d.rest, d.size = d.rest[n:], min(max(d.size, 2*n), turnSize)
+	if len(d.rest) > 0 {
+		s.mu.Unlock()
+		return nil
+	}
+	_, one, _ := s.waiting.Next(func(other id.Organization) bool { return other == org })
+	s.room.Give(org, one.place.Size())
+	s.mu.Unlock()
+	return s.journal.Taken(one.place)
+}
+
+// failed notes that a try of so many reports was not stored: the next one has half of them.
+func (s *spool) failed(org id.Organization, n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	d := s.doubted[org]
+	d.until, d.size = s.pace.Now().Add(doubtFor), max(n/2, 1)
+}
+
+// used notes how long a turn took that those who are doubted had, or that the others had. What one side has not used
+// while it had nothing does not add up.
+func (s *spool) used(doubted bool, took time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if doubted {
+		s.owed = min(s.owed+took, took)
+	} else {
+		s.owed = max(s.owed-took, -took)
+	}
+}
