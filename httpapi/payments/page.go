@@ -41,7 +41,7 @@ type payResponse struct {
 // payAccepted is told to everybody, so it promises nothing to a customer who is blocked, or whose cap is used up.
 const payAccepted = "If there is something to pay on this account, a payment request is on its way to the phone that " +
 	"the account is registered with. Enter your PIN there. If your internet is off only because it was not paid, it " +
-	"comes back by itself after the payment."
+	"comes back by itself after the payment. If a Wi-Fi hotspot shows its sign-in page then, sign in again there."
 
 // payLater is told when too many requests come from one address, which many customers share, or for one account.
 const payLater = "Too many people asked for a payment request just now. Please wait a minute and try again."

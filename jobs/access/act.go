@@ -279,6 +279,7 @@ func (d *deed) refused(ctx context.Context, via events.EnforcementVia, message s
 
 // byRouter removes the session from the router's active list.
 func (d *deed) byRouter(ctx context.Context) (result, error) {
+	d.e.Entitled.Directory.PutOff(d.s)
 	was, err := d.e.Routers.EndSession(ctx, d.s.DeviceID, onlineOf(d.s))
 	switch {
 	case err == nil && was:
@@ -342,6 +343,7 @@ func (e *Enforcer) ask(ctx context.Context, s telemetry.Session, c change) (coa.
 				changes := radius.Attributes{}.MikroTik(mikrotikRateLimit, c.limit)
 				answer, err = e.Radius.Change(ctx, router, session, changes)
 			} else {
+				e.Entitled.Directory.PutOff(s)
 				answer, err = e.Radius.Disconnect(ctx, router, session)
 			}
 			if !errors.Is(err, coa.ErrNoAnswer) {

@@ -63,6 +63,7 @@ type Directory struct {
 
 	vouchers  *voucherBook // has a lock of its own, taken after mu
 	passwords *trials      // likewise
+	guests    guestBook    // likewise
 	pace      clock.Clock  // by which tries are forgiven, and changes have their age
 }
 
@@ -93,6 +94,7 @@ func New(cfg Config) *Directory {
 		terms: map[version]*events.PlanTerms{}, organizations: map[id.Organization]*time.Location{},
 		rezoned:  map[id.Organization]mark{},
 		vouchers: newVoucherBook(cfg.Clock), passwords: newTrials(), pace: clock.Pace(cfg.Clock),
+		guests: guestBook{of: map[device]*guest{}},
 	}
 }
 
@@ -103,7 +105,7 @@ func (d *Directory) Find(nas *radius.NAS, r *radius.Request) *radius.Credential 
 	s, c := d.findService(nas, r)
 	switch {
 	case s == nil:
-		return cmp.Or(d.findVoucher(nas, r), d.findFormer(nas, r))
+		return cmp.Or(d.findGuest(nas, r), d.findVoucher(nas, r), d.findFormer(nas, r))
 	case r.MACLogin && d.heldMore(device{nas.Org, r.MAC}, s, r.At):
 		return cmp.Or(d.findVoucher(nas, r), c)
 	}
@@ -174,6 +176,7 @@ func (d *Directory) Decide(q radius.Question, reply *radius.Reply) {
 		return
 	}
 	d.dialled(q, s.owner, s.id)
+	d.welcome(q, s, v)
 	reply.Accept(v.attributes)
 	if !v.ends.IsZero() {
 		reply.Add(rfc2865.SessionTimeout_Type, secondsUntil(at, v.ends))
@@ -181,16 +184,18 @@ func (d *Directory) Decide(q radius.Question, reply *radius.Reply) {
 	reply.EncryptionKeys()
 }
 
-// hasRoom reports whether the limit of sessions lets a sign-in in, which counts from then on. For customers who are not
-// online yet, the usual ones after a router's restart, it allocates nothing.
+// hasRoom reports whether the limit of sessions lets a sign-in in, which counts from then on. A device that comes back
+// by itself puts no other one off, else two would do so in turn for ever. For customers who are not online yet, the
+// usual ones after a router's restart, it allocates nothing.
 func (d *Directory) hasRoom(q radius.Question, s *service, v *verdict) bool {
-	if d.cfg.Sessions == nil || !v.refuses && !d.cfg.Sessions.Online(s.id) {
+	refuses := v.refuses || guestOf(q.Credential) != nil
+	if d.cfg.Sessions == nil || !refuses && !d.cfg.Sessions.Online(s.id) {
 		return true
 	}
 	return d.cfg.Sessions.Admit(telemetry.SignIn{
 		Subscription: s.id, Device: q.NAS.ID, SessionKey: string(q.Request.SessionID),
 		Calling: string(q.Request.CallingStation), MAC: q.Request.MAC.String(), At: q.Request.At, Limit: v.limit,
-		Refuse: v.refuses,
+		Refuse: refuses,
 	})
 }
 
@@ -287,6 +292,9 @@ func (d *Directory) zone(org id.Organization) *time.Location {
 func subject(c *radius.Credential) *service {
 	if c == nil {
 		return nil
+	}
+	if g := guestOf(c); g != nil {
+		return g.service
 	}
 	s, _ := c.Subject.(*service)
 	return s

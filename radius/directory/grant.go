@@ -54,13 +54,13 @@ func (p Present) Outlived(s Shown, began time.Time) bool {
 }
 
 // Names reports whether the name of a session is one of the subscription: its username, or at a hotspot the MAC of one
-// of its devices.
+// of its devices, which without registered ones is any that came back by it.
 func (p Present) Names(s Shown) bool {
 	if p.username == "" || p.username == s.Username {
 		return true
 	}
-	mac, byMAC := s.byMAC()
-	return byMAC && slices.Contains(p.macs, mac)
+	_, byMAC := s.byMAC()
+	return byMAC && p.Allows(s.MAC)
 }
 
 // Allows reports whether the subscription may be used by a device; an unreadable MAC only where any device may.

@@ -202,6 +202,7 @@ func (d *Directory) customerChanged(who id.Subscriber) {
 func (d *Directory) remove(s *service) {
 	d.login(s, "", id.Secret{})
 	d.equip(s, nil)
+	d.guests.part(s)
 	delete(d.traces.given, s.id)
 	s.standing = entitlement.Ended
 	s.decided.Store(nil)

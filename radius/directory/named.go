@@ -35,6 +35,9 @@ func (d *Directory) Named(org id.Organization, shown Shown, at time.Time) (id.Su
 	if s == nil {
 		s = d.byName[login{org, shown.Username}]
 	}
+	if s == nil && byMAC {
+		s = d.guests.cameBy(key)
+	}
 	if s != nil && !(byMAC && d.heldMore(key, s, at)) {
 		return s.owner, s.id
 	}

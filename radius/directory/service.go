@@ -37,6 +37,7 @@ type service struct {
 	byMAC       *radius.Credential
 	former      bool // made for one sign-in by what the subscription no longer has: only ids and standing are there
 
+	guests  []radius.MAC              // the latest last; the lock of guestBook guards them
 	own     atomic.Pointer[[]station] // that have proven a password of it, the latest last; nil = none
 	decided atomic.Pointer[verdict]   // nil after each change
 }

@@ -113,6 +113,9 @@ func (d *Directory) decideVoucher(q radius.Question, reply *radius.Reply) bool {
 		d.refuse(q, nil, code, reply)
 		return true
 	}
+	if !q.Credential.ByMAC {
+		d.guests.leave(device{q.NAS.Org, q.Request.MAC}) // the device has the voucher now
+	}
 	if d.cfg.Sessions != nil { // never refused: the newest device has the voucher
 		d.cfg.Sessions.Admit(telemetry.SignIn{
 			Subscription: VoucherService(c.voucher), Device: q.NAS.ID, SessionKey: string(q.Request.SessionID),

@@ -143,6 +143,7 @@ func (d *Directory) Heard(r telemetry.Report) {
 	if r.Kind == telemetry.Start {
 		d.began(r)
 	}
+	d.heardGuest(r)
 	pass, ok := readVoucherPass(d.cfg.ClassKey, r.Class)
 	if !ok {
 		return

@@ -1,0 +1,183 @@
+package directory
+
+import (
+	"slices"
+	"sync"
+	"time"
+
+	"layeh.com/radius/rfc2866"
+
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/telemetry"
+	"github.com/lastmile-isp/lastmile/radius"
+)
+
+// comebackWithin is for how long after the end of its session a guest may sign in by its MAC. It is short, because
+// anybody near can copy a MAC.
+const comebackWithin = 10 * time.Minute
+
+// guest is a device that has proven the password of a subscription at a hotspot, and may come back there by its MAC
+// (docs/rules/access-radius.md#coming-back-by-mac). The lock of the book guards what has no other remark.
+type guest struct {
+	service *service           // never changes
+	proven  *radius.Credential // never changes
+	byMAC   *radius.Credential // that leads sign-ins by its MAC here; never changes
+	nas     id.Device          // never changes
+	session string             // Acct-Session-Id of its last sign-in; "" = the router did not tell
+	back    bool               // the last sign-in was by its MAC
+	fresh   bool               // nothing is known of the session of the last sign-in
+	ends    time.Time          // when that session ends by its Session-Timeout; zero = never
+	over    time.Time          // by pace, when the last session ended; zero = it goes on, as far as is known
+}
+
+// guestBook has the guests: of each device the subscription whose password was proven there last, and of a subscription
+// the latest devices, as many as may be online at once and at most maxOwn. Its lock is held for short moments only,
+// because sockets wait for it, and is taken after the directory's. Safe for concurrent use.
+type guestBook struct {
+	mu sync.Mutex
+	of map[device]*guest
+}
+
+// findGuest gives the credential of a device that comes back by its MAC; nil when it may not, or has a voucher that
+// gives more. The caller holds the lock.
+func (d *Directory) findGuest(nas *radius.NAS, r *radius.Request) *radius.Credential {
+	if !r.MACLogin || r.Service != radius.ServiceHotspot {
+		return nil
+	}
+	key := device{nas.Org, r.MAC}
+	g := d.guests.returning(key, nas.ID, r.At, d.pace.Now())
+	if g == nil || g.proven != g.service.credential || g.service.proven != g.service.passwordRef ||
+		d.heldMore(key, g.service, r.At) {
+		return nil
+	}
+	return g.byMAC
+}
+
+// returning finds the guest that may come back to a router at an instant, which now is by pace.
+func (b *guestBook) returning(key device, nas id.Device, at, now time.Time) *guest {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	g := b.of[key]
+	if g == nil || g.nas != nas {
+		return nil
+	}
+	late := at.Sub(g.ends) + time.Second // routers count whole seconds
+	timedOut := !g.fresh && !g.ends.IsZero() && late >= 0 && late < comebackWithin
+	if timedOut || !g.over.IsZero() && now.Sub(g.over) < comebackWithin {
+		return g
+	}
+	return nil
+}
+
+// cameBy is the subscription for which a device came back by its MAC last; nil = none.
+func (b *guestBook) cameBy(key device) *service {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if g := b.of[key]; g != nil && g.back {
+		return g.service
+	}
+	return nil
+}
+
+// guestOf is the guest that a credential brought back; nil = none.
+func guestOf(c *radius.Credential) *guest {
+	g, _ := c.Subject.(*guest)
+	return g
+}
+
+// welcome notes an accepted sign-in at a hotspot. One by a MAC begins no new time in which to come back: only the end
+// of a session does.
+func (d *Directory) welcome(q radius.Question, s *service, v *verdict) {
+	r := q.Request
+	if r.Service != radius.ServiceHotspot || r.MAC == (radius.MAC{}) {
+		return
+	}
+	b := &d.guests
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	key := device{q.NAS.Org, r.MAC}
+	g := guestOf(q.Credential)
+	switch {
+	case g != nil && b.of[key] != g: // somebody proved a password meanwhile
+		return
+	case g != nil:
+		if g.back = true; g.over.IsZero() {
+			g.over = d.pace.Now().Add(min(0, g.ends.Sub(r.At)))
+		}
+	case q.Credential.ByMAC:
+		return
+	default:
+		b.forget(key)
+		g = &guest{service: s, proven: q.Credential, nas: q.NAS.ID}
+		g.byMAC = &radius.Credential{ByMAC: true, Subject: g}
+		b.of[key] = g
+	}
+	g.session, g.fresh, g.ends = string(r.SessionID), true, v.ends
+	s.guests = append(slices.DeleteFunc(s.guests, func(mac radius.MAC) bool { return mac == r.MAC }), r.MAC)
+	for len(s.guests) > min(maxOwn, max(1, v.limit)) {
+		b.forget(device{s.org, s.guests[0]})
+	}
+}
+
+// forget makes a device the guest of no subscription. The caller holds the lock.
+func (b *guestBook) forget(key device) {
+	if g := b.of[key]; g != nil {
+		delete(b.of, key)
+		g.service.guests = slices.DeleteFunc(g.service.guests, func(mac radius.MAC) bool { return mac == key.mac })
+	}
+}
+
+// leave is forget for who does not hold the lock.
+func (b *guestBook) leave(key device) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.forget(key)
+}
+
+// part makes a subscription lose its guests.
+func (b *guestBook) part(s *service) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for len(s.guests) > 0 {
+		b.forget(device{s.org, s.guests[0]})
+	}
+}
+
+// sessionOf finds the guest whose last sign-in began a session; nil = none. The caller holds the lock.
+func (b *guestBook) sessionOf(key device, nas id.Device, session string) *guest {
+	g := b.of[key]
+	if g == nil || g.nas != nas || g.session != "" && g.session != session {
+		return nil
+	}
+	return g
+}
+
+// heardGuest takes over what a report tells about the session of a guest. Who signs out stays out.
+func (d *Directory) heardGuest(r telemetry.Report) {
+	key := device{r.Org, parsedMAC(r.MAC)}
+	b := &d.guests
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	g := b.sessionOf(key, r.Device, r.Session)
+	switch {
+	case g == nil:
+	case r.Kind == telemetry.Stop && r.Cause == uint32(rfc2866.AcctTerminateCause_Value_UserRequest):
+		b.forget(key)
+	case r.Kind == telemetry.Stop:
+		ago := max(0, d.cfg.Clock.Now().Sub(r.At)) + r.Late
+		g.fresh, g.over = false, d.pace.Now().Add(-ago)
+	case g.fresh && (r.Kind == telemetry.Start || r.Kind == telemetry.Interim):
+		g.fresh, g.over = false, time.Time{}
+	}
+}
+
+// PutOff is told that the platform is about to end a session. Its device may ask to come back before the router reports
+// the end, or where that report is lost.
+func (d *Directory) PutOff(s telemetry.Session) {
+	b := &d.guests
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if g := b.sessionOf(device{s.OrgID, parsedMAC(s.MAC)}, s.DeviceID, s.SessionKey); g != nil {
+		g.fresh, g.over = false, d.pace.Now()
+	}
+}
