@@ -11,13 +11,18 @@ const menuCookies = "ip/hotspot/cookie"
 
 // hasCookies reports whether a hotspot signs devices in again by a cookie, as its profile says.
 func (r *Router) hasCookies(server string) bool {
+	return r.hasLogin(server, "cookie", "mac-cookie")
+}
+
+// hasLogin reports whether a hotspot signs devices in in one of some ways, as its profile says.
+func (r *Router) hasLogin(server string, ways ...string) bool {
 	at := r.byName("ip/hotspot", server)
 	if at == nil {
 		return false
 	}
 	profile := r.byName("ip/hotspot/profile", at.props["profile"])
 	return profile != nil && slices.ContainsFunc(splitList(profile.props["login-by"]),
-		func(by string) bool { return by == "cookie" || by == "mac-cookie" })
+		func(by string) bool { return slices.Contains(ways, by) })
 }
 
 // cookie finds the cookie of a user and a device; nil = none. The lock is held.

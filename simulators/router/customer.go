@@ -24,6 +24,7 @@ type customer struct {
 
 	on      bool
 	cookie  bool // it dials only while the hotspot has its cookie
+	page    bool // it is at the page of its hotspot, where nobody types: the hotspot tries its MAC alone
 	busy    bool // a sign-in is under way
 	row     *row // in the active list, or in ip/hotspot/host; nil = offline
 	refused int  // sign-ins in a row that failed
@@ -38,9 +39,27 @@ func (c *customer) offline(now time.Time) {
 	c.next = now.Add(min(redialAfter<<min(c.refused, 10), redialMax))
 }
 
-// due reports whether a customer has to dial.
-func (c *customer) due(now time.Time) bool {
-	return c.on && !c.busy && c.row == nil && !c.next.After(now)
+// ended is offline after a session. A password was typed once at a hotspot, and is not typed again by itself.
+func (c *customer) ended(now time.Time) {
+	c.page = c.Service == handset.Hotspot && c.Method != handset.MACLogin && !c.cookie
+	c.offline(now)
+}
+
+// waits reports whether a customer dials when its time has come.
+func (r *Router) waits(c *customer) bool {
+	return c.on && !c.busy && c.row == nil && !(c.page && !r.hasLogin(c.Server, "mac"))
+}
+
+// hasToDial reports whether a customer has to dial.
+func (r *Router) hasToDial(c *customer, now time.Time) bool { return r.waits(c) && !c.next.After(now) }
+
+// signsIn is how a customer signs in: as somebody types, or at the page by its MAC.
+func (c *customer) signsIn() handset.Customer {
+	out := c.Customer
+	if c.page {
+		out.Method, out.Name, out.Password = handset.MACLogin, "", ""
+	}
+	return out
 }
 
 // CustomerState is a device that is plugged in, at one moment.
@@ -51,6 +70,8 @@ type CustomerState struct {
 	On      bool   `json:"on"`
 	// State is "off", "online", "signing in" or "offline", which dials again at NextAt.
 	State string `json:"state"`
+	// Page says that nobody has typed anything since the last session: only the MAC is tried, where the hotspot does.
+	Page bool `json:"page"`
 	// Outcome is that of the last sign-in; empty when the router did not take it, see Message.
 	Outcome handset.Outcome `json:"outcome"`
 	Message string          `json:"message"`
@@ -63,7 +84,9 @@ type CustomerState struct {
 }
 
 // SwitchOn plugs a customer's device in, which dials at once and again whenever its session has ended: after a second,
-// and with growing pauses while it is refused. A user who has one already gets this one, and his session ends.
+// and with growing pauses while it is refused. At a hotspot somebody types until the device is online, and no more: a
+// hotspot with login-by=mac tries its MAC from then on, another one leaves it at its page. A user who has a device
+// already gets this one, and his session ends.
 func (r *Router) SwitchOn(user string, c handset.Customer) error {
 	if user == "" {
 		return fmt.Errorf("a customer needs a name")
@@ -83,7 +106,8 @@ func (r *Router) SwitchOn(user string, c handset.Customer) error {
 	return nil
 }
 
-// SetCustomer switches a device that is plugged in off, which hangs up, or on. It reports whether there is one.
+// SetCustomer switches a device that is plugged in off, which hangs up, or on, where somebody types at a hotspot. It
+// reports whether there is one.
 func (r *Router) SetCustomer(user string, on bool) bool {
 	if !on {
 		return r.SwitchOff(user)
@@ -92,7 +116,7 @@ func (r *Router) SetCustomer(user string, on bool) bool {
 	defer r.unlock()
 	c := r.customers[user]
 	if c != nil && !c.on {
-		c.on, c.refused, c.next = true, 0, r.now()
+		c.on, c.page, c.refused, c.next = true, false, 0, r.now()
 		r.stir()
 	}
 	return c != nil
@@ -140,7 +164,11 @@ func (r *Router) Customers() []CustomerState {
 	sessions := map[string]string{}
 	for _, user := range slices.Sorted(maps.Keys(r.customers)) {
 		c := r.customers[user]
-		list = append(list, c.show(user))
+		shown := c.show(user)
+		if !r.waits(c) {
+			shown.NextAt = nil
+		}
+		list = append(list, shown)
 		if c.row != nil {
 			sessions[user] = c.row.session
 		}
@@ -160,7 +188,7 @@ func (r *Router) Customers() []CustomerState {
 func (c *customer) show(user string) CustomerState {
 	out := CustomerState{
 		User: user, Service: c.Service, MAC: c.MAC, On: c.on, Outcome: c.last.Outcome, Refused: c.refused,
-		Message: cmp.Or(c.fault, c.last.Message),
+		Message: cmp.Or(c.fault, c.last.Message), Page: c.page && c.row == nil,
 	}
 	switch {
 	case c.row != nil:
@@ -203,17 +231,20 @@ func (r *Router) dialDue() time.Time {
 	for _, user := range slices.Sorted(maps.Keys(r.customers)) {
 		c := r.customers[user]
 		switch {
-		case c.due(now):
+		case r.hasToDial(c, now):
 			c.busy = true
 			list = append(list, c)
-		case c.on && !c.busy && c.row == nil && c.next.Before(next):
+		case r.waits(c) && c.next.Before(next):
 			next = c.next
 		}
 	}
+	as := make([]handset.Customer, len(list))
+	for i, c := range list {
+		as[i] = c.signsIn()
+	}
 	r.unlock()
-	for _, c := range list {
-		if err := r.dial(c.Customer, func(got handset.Result,
-			active *row) {
+	for i, c := range list {
+		if err := r.dial(as[i], func(got handset.Result, active *row) {
 			r.dialled(c, got, active, "")
 		}); err != nil {
 			r.dialled(c, handset.Result{}, nil, err.Error())
@@ -231,10 +262,18 @@ func (r *Router) dialled(c *customer, got handset.Result, active *row, fault str
 	if got.Outcome == handset.Accepted {
 		c.refused = 0
 	}
-	if active == nil || !r.present(active) {
+	if active != nil && active.props["server"] != "" { // of a hotspot
+		c.Server = active.props["server"]
+	}
+	switch {
+	case active == nil && got.Outcome != handset.Accepted:
 		c.offline(r.now())
-	} else if c.row = active; !c.on {
-		r.hangUpAs(c, handset.UserRequest)
+	case active == nil || !r.present(active):
+		c.ended(r.now())
+	default:
+		if c.row = active; !c.on {
+			r.hangUpAs(c, handset.UserRequest)
+		}
 	}
 	r.stir()
 }
@@ -251,7 +290,7 @@ func (r *Router) Idle(ctx context.Context) error {
 		r.lock()
 		now, working, changed := r.now(), false, r.changed
 		for _, c := range r.customers {
-			working = working || c.busy || c.due(now)
+			working = working || c.busy || r.hasToDial(c, now)
 		}
 		r.unlock()
 		if !working {

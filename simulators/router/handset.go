@@ -100,7 +100,7 @@ func (r *Router) hangUp(w *row) {
 	}
 	for _, c := range r.customers {
 		if c.row == w {
-			c.offline(r.now())
+			c.ended(r.now())
 			r.stir()
 		}
 	}

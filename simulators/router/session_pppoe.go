@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"net/netip"
+	"slices"
 	"strconv"
 )
 
@@ -62,22 +63,31 @@ func (r *Router) pppAddresses(s Session, secret, profile *row) (local, remote st
 	return cmp.Or(local, "10.112.112.1"), remote, nil
 }
 
+// oneHost ends the sessions of a device on a PPPoE server that lets a host have one: the new one counts.
+func (r *Router) oneHost(s Session, server *row) {
+	if server.props["one-session-per-host"] != "true" {
+		return
+	}
+	for _, w := range slices.Clone(r.tableOf("ppp/active").rows) {
+		if w.owner == server && w.props["caller-id"] == s.MAC {
+			r.drop("ppp/active", w)
+		}
+	}
+}
+
 // full refuses a session that a PPPoE server or its profile does not allow beside those that are there.
 func (r *Router) full(s Session, server, profile *row) error {
-	count, sameHost, sameUser := 0, false, false
+	count, sameUser := 0, false
 	for _, w := range r.tableOf("ppp/active").rows {
 		sameUser = sameUser || w.name() == s.User
 		if w.owner == server {
 			count++
-			sameHost = sameHost || w.props["caller-id"] == s.MAC
 		}
 	}
 	limit, err := strconv.Atoi(server.props["max-sessions"])
 	switch {
 	case err == nil && limit > 0 && count >= limit:
 		return fmt.Errorf("server %s has max-sessions", s.Server)
-	case sameHost && server.props["one-session-per-host"] == "true":
-		return fmt.Errorf("host %s has a session already", s.MAC)
 	case sameUser && profile.props["only-one"] == "yes":
 		return fmt.Errorf("user %s is online already", s.User)
 	}
@@ -111,6 +121,7 @@ func (r *Router) bringUp(s Session, server, secret *row) (*row, error) {
 	if profile == nil {
 		return nil, fmt.Errorf("the profile of server %s is gone", s.Server)
 	}
+	r.oneHost(s, server)
 	if err := r.full(s, server, profile); err != nil {
 		return nil, err
 	}

@@ -171,6 +171,7 @@ func (r *Router) receivePPPoE(c handset.Customer) (handset.Customer, *row, error
 		}
 	}
 	s := sessionOf(c)
+	r.oneHost(s, server) // before anybody is asked who it is
 	if secret := r.localSecret(c.Name); secret != nil {
 		if secret.props["password"] != c.Password {
 			return c, nil, errWrongPassword
