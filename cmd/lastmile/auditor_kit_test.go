@@ -203,6 +203,7 @@ func (w *watched) told(g guest, sentence string) (n int) {
 	w.t.Helper()
 	for _, row := range w.all(w.admin, "/subscribers/"+g.subscriber+"/timeline") {
 		if strings.Contains(row.text("summary"), sentence) {
+			w.t.Logf("%s %s %s", row.text("at"), row.text("summary"), row.text("reason"))
 			n++
 		}
 	}
