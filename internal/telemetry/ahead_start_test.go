@@ -74,6 +74,31 @@ func TestAhead_ASessionThatMadeWayBeginsWhenItsNextReportSays(t *testing.T) {
 	}
 }
 
+// The program was started anew since the clock was put right, or another one hears the router now: it knows of no step.
+func TestAhead_ASessionThatMadeWayCountsOnceForWhoSawNoStep(t *testing.T) {
+	t.Parallel()
+	for _, ahead := range []time.Duration{7 * time.Minute, lead} {
+		for _, former := range []telemetry.Kind{telemetry.Stop, telemetry.Interim} {
+			d := newDial(t)
+			now := noon.Add(d.days)
+			first := d.report("3", telemetry.Interim, now.Add(ahead+5*time.Minute), 5*time.Minute)
+			first.Down = 1_000_000
+			d.startedAnew(t, first.At, d.report("3", telemetry.Start, now.Add(ahead), 0), first)
+			at := now.Add(6 * time.Minute)
+			d.startedAnew(t, at, d.report("1", former, at, d.days+6*time.Minute))
+			for online := 10 * time.Minute; online <= 20*time.Minute; online += 5 * time.Minute {
+				r := d.report("3", telemetry.Interim, now.Add(online), online)
+				r.Down = 1_000_000
+				d.startedAnew(t, r.At, r)
+			}
+			d.check(t, now)
+			if used := d.used(t, march(1)); used > 1_000_100 {
+				t.Errorf("%s ahead, %v: %d bytes were used", ahead, former, used)
+			}
+		}
+	}
+}
+
 // The clocks of two programs differ, and the start is told to the one that is ahead.
 func TestAhead_ASessionOfAProgramThatIsAheadBeginsWhenItsNextReportSays(t *testing.T) {
 	t.Parallel()

@@ -255,8 +255,8 @@ func (s *Session) overBefore(r Report) bool {
 
 // findJumped gives the session that a report is about when our clock has jumped since the report before: the report
 // tells another start, but the session is open, nothing of it has become less, and either the jump is known, or two
-// sessions would have been at the same time, or the session has begun at an instant that is still to come. Later
-// reports tell the start that this one tells.
+// sessions would have been at the same time, or the session has begun at an instant that is still to come, or was
+// brought from there. Later reports tell the start that this one tells.
 func (b *book) findJumped(r Report) *Session {
 	for _, s := range b.byName[nameKey{r.Device, r.Session, r.User}] {
 		last := s.window.last()
@@ -267,9 +267,10 @@ func (b *book) findJumped(r Report) *Session {
 		start := r.At.Add(-r.Online)
 		moved := start.Sub(s.StartedAt)
 		overlap := minTime(r.At, s.UpdatedAt).Sub(maxTime(start, s.StartedAt))
-		if overlap > r.tolerance() || b.ahead(s) || slices.ContainsFunc(b.jumps, func(jump time.Duration) bool {
-			return min((moved-jump).Abs(), (moved-s.window.shift-jump).Abs()) <= r.tolerance()
-		}) {
+		if overlap > r.tolerance() || b.ahead(s) || s.window.brought && s.EndReason != ReasonRestarted ||
+			slices.ContainsFunc(b.jumps, func(jump time.Duration) bool {
+				return min((moved-jump).Abs(), (moved-s.window.shift-jump).Abs()) <= r.tolerance()
+			}) {
 			switch {
 			case b.ahead(s): // by this clock it began when it says now
 				s.beginAt(start)

@@ -171,21 +171,29 @@ func (f *flight) fewer(ctx context.Context, than int) error {
 	}
 }
 
-// selectPlainSQL reads the states of instances that have not stopped and hold no events, in the present term.
+// selectPlainSQL reads the states of instances that have not stopped and hold no events, in the present term, whose
+// timers are as they were read: an event may have set one or taken it away before the turn of its instance.
 const selectPlainSQL = `
-select key, state from {schema}.instances i
-where process = $1 and key = any($2) and not ended and error = ''
+select i.key, i.state
+from unnest(@keys::text[], @names::text[], @dues::timestamptz[], @causes::text[]) n (key, name, due_at, cause)
+join {schema}.timers t on t.process = @process and t.key = n.key and t.name = n.name and t.due_at = n.due_at
+	and t.cause = n.cause::jsonb
+join {schema}.instances i on i.process = @process and i.key = n.key
+where not i.ended and i.error = ''
 	and not exists (select from {schema}.held h where h.process = i.process and h.key = i.key)
-	and exists (select from {schema}.leader where epoch = $3)`
+	and exists (select from {schema}.leader where epoch = @epoch)`
 
 // plain divides timers into those that can act directly and the others: whose instances are not as usual or have older
-// commands, or which do more than to ask for commands.
+// commands, or which do more than to ask for commands. A timer that is gone is among the others, which leave it out.
 func (d *round) plain(ctx context.Context, list []input, turns []*turn) (some []*direct, rest []input, err error) {
-	keys := make([]string, len(list))
-	for i := range list {
-		keys[i] = list[i].key
+	var read timerRows
+	for _, in := range list {
+		read.add(in.timer)
 	}
-	rows, err := d.r.cfg.DB.Owner.Query(ctx, d.r.sql(selectPlainSQL), d.name, keys, d.term.epoch)
+	rows, err := d.r.cfg.DB.Owner.Query(ctx, d.r.sql(selectPlainSQL), pgx.NamedArgs{
+		"process": d.name, "keys": read.keys, "names": read.names, "dues": read.dues, "causes": read.causes,
+		"epoch": d.term.epoch,
+	})
 	if err != nil {
 		return nil, nil, passingAlways(err)
 	}
@@ -196,7 +204,7 @@ func (d *round) plain(ctx context.Context, list []input, turns []*turn) (some []
 	if err != nil {
 		return nil, nil, passingAlways(err)
 	}
-	waiting, err := d.waiting(ctx, d.r.cfg.DB.Owner, keys)
+	waiting, err := d.waiting(ctx, d.r.cfg.DB.Owner, read.keys)
 	if err != nil {
 		return nil, nil, passingAlways(err)
 	}
@@ -268,13 +276,11 @@ where t.process = @process and t.key = n.key and t.name = n.name and t.due_at = 
 
 // settle writes what is left of timers that have acted: nothing where an event has set the timer meanwhile.
 func (d *round) settle(ctx context.Context, done []*direct) error {
-	var keys, names, causes []string
-	var dues []time.Time
+	var fired timerRows
 	var again []*time.Time
 	var first time.Time
 	for _, t := range done {
-		keys, names = append(keys, t.key), append(names, t.timer.Name)
-		dues, causes = append(dues, t.timer.DueAt), append(causes, string(t.timer.Cause))
+		fired.add(t.timer)
 		var at *time.Time
 		if !t.again.IsZero() {
 			if at = &t.again; first.IsZero() || at.Before(first) {
@@ -284,8 +290,8 @@ func (d *round) settle(ctx context.Context, done []*direct) error {
 		again = append(again, at)
 	}
 	_, err := d.r.cfg.DB.Owner.Exec(ctx, d.r.sql(settleSQL), pgx.NamedArgs{
-		"process": d.name, "keys": keys, "names": names, "dues": dues, "causes": causes, "again": again,
-		"epoch": d.term.epoch,
+		"process": d.name, "keys": fired.keys, "names": fired.names, "dues": fired.dues, "causes": fired.causes,
+		"again": again, "epoch": d.term.epoch,
 	})
 	if err != nil {
 		return passingAlways(err)

@@ -221,3 +221,32 @@ func TestTimers_NoneOvertakesAnOlderCommandOfItsInstance(t *testing.T) {
 		}
 	}
 }
+
+// Timers of two instants are due. While those of the first one act, an event puts one of the second off.
+func TestTimers_OneThatWasSetBeforeItsTurnDoesNotAct(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	r := b.watch(t)
+	b.clock.Advance(time.Minute)
+	var last uint64
+	for n := range watched {
+		last = b.happen(fmt.Sprint("q", n), "on")
+	}
+	taken(t, r, "sentry", last)
+	entered, release := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	b.office.setAnswer(func(deliver) error {
+		once.Do(func() { close(entered); <-release })
+		return nil
+	})
+	b.clock.Advance(2 * time.Hour)
+	<-entered
+	taken(t, r, "sentry", b.happen("q3", "seen"))
+	close(release)
+	poll(t, "all but one are set again", func() bool {
+		return b.due(t, noon.Add(3*time.Hour+time.Minute)) == 2*watched-1
+	})
+	if why := b.whys()["q3"]; why != "" {
+		t.Errorf("q3 was delivered for %q", why)
+	}
+}

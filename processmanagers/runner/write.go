@@ -141,10 +141,16 @@ func (d *round) queueStates(b *pgx.Batch, list []work) (want []int) {
 	return want
 }
 
-// timerRows are the columns of timers to write or to delete.
+// timerRows are the columns of timers.
 type timerRows struct {
 	keys, names, causes []string
 	dues                []time.Time
+}
+
+// add appends a timer as it was read.
+func (r *timerRows) add(t *dueTimer) {
+	r.keys, r.names = append(r.keys, t.Key), append(r.names, t.Name)
+	r.dues, r.causes = append(r.dues, t.DueAt), append(r.causes, string(t.Cause))
 }
 
 // queueTimers queues the changes of timers. Of two changes of one timer the last one counts.
