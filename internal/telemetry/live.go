@@ -150,6 +150,7 @@ type SignIn struct {
 	At           time.Time
 	Limit        int  // sessions at the same time, at least 1
 	Refuse       bool // at the limit; else the oldest sessions have to end
+	Yield        bool // it is refused at the limit also where others are not
 }
 
 // Admit decides about a sign-in, and reports false when it is refused. A device that signs in again is never refused,
@@ -184,7 +185,7 @@ func (l *Live) admit(known *line, s SignIn) (admitted bool, out Replaced) {
 	known.awaited = slices.DeleteFunc(known.awaited, func(a SignIn) bool { return a.late(s.At) })
 	others := l.others(known, s)
 	beyond := max(0, len(others)+1-max(1, s.Limit))
-	if beyond > 0 && s.Refuse {
+	if beyond > 0 && (s.Refuse || s.Yield) {
 		return false, out
 	}
 	for _, device := range others[:beyond] {

@@ -279,7 +279,7 @@ func (d *deed) refused(ctx context.Context, via events.EnforcementVia, message s
 
 // byRouter removes the session from the router's active list.
 func (d *deed) byRouter(ctx context.Context) (result, error) {
-	d.e.Entitled.Directory.PutOff(d.s)
+	d.e.Entitled.Directory.PutOff(d.s, d.c.makesWay())
 	was, err := d.e.Routers.EndSession(ctx, d.s.DeviceID, onlineOf(d.s))
 	switch {
 	case err == nil && was:
@@ -343,7 +343,7 @@ func (e *Enforcer) ask(ctx context.Context, s telemetry.Session, c change) (coa.
 				changes := radius.Attributes{}.MikroTik(mikrotikRateLimit, c.limit)
 				answer, err = e.Radius.Change(ctx, router, session, changes)
 			} else {
-				e.Entitled.Directory.PutOff(s)
+				e.Entitled.Directory.PutOff(s, c.makesWay())
 				answer, err = e.Radius.Disconnect(ctx, router, session)
 			}
 			if !errors.Is(err, coa.ErrNoAnswer) {

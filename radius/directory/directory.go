@@ -188,14 +188,13 @@ func (d *Directory) Decide(q radius.Question, reply *radius.Reply) {
 // by itself puts no other one off, else two would do so in turn for ever. For customers who are not online yet, the
 // usual ones after a router's restart, it allocates nothing.
 func (d *Directory) hasRoom(q radius.Question, s *service, v *verdict) bool {
-	refuses := v.refuses || guestOf(q.Credential) != nil
-	if d.cfg.Sessions == nil || !refuses && !d.cfg.Sessions.Online(s.id) {
+	if d.cfg.Sessions == nil || !v.refuses && !d.cfg.Sessions.Online(s.id) {
 		return true
 	}
 	return d.cfg.Sessions.Admit(telemetry.SignIn{
 		Subscription: s.id, Device: q.NAS.ID, SessionKey: string(q.Request.SessionID),
 		Calling: string(q.Request.CallingStation), MAC: q.Request.MAC.String(), At: q.Request.At, Limit: v.limit,
-		Refuse: refuses,
+		Refuse: v.refuses, Yield: guestOf(q.Credential) != nil,
 	})
 }
 

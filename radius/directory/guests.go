@@ -62,7 +62,7 @@ func (b *guestBook) returning(key device, nas id.Device, at, now time.Time) *gue
 		return nil
 	}
 	late := at.Sub(g.ends) + time.Second // routers count whole seconds
-	timedOut := !g.fresh && !g.ends.IsZero() && late >= 0 && late < comebackWithin
+	timedOut := !g.fresh && g.over.IsZero() && !g.ends.IsZero() && late >= 0 && late < comebackWithin
 	if timedOut || !g.over.IsZero() && now.Sub(g.over) < comebackWithin {
 		return g
 	}
@@ -171,13 +171,20 @@ func (d *Directory) heardGuest(r telemetry.Report) {
 	}
 }
 
-// PutOff is told that the platform is about to end a session. Its device may ask to come back before the router reports
-// the end, or where that report is lost.
-func (d *Directory) PutOff(s telemetry.Session) {
+// PutOff is told that the platform is about to end a session, which may make way for another device of its customer.
+// Otherwise its device may ask to come back before the router reports the end, or where that report is lost. A list of
+// a router may tell no Acct-Session-Id; then it is the last session of the device there.
+func (d *Directory) PutOff(s telemetry.Session, makesWay bool) {
 	b := &d.guests
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if g := b.sessionOf(device{s.OrgID, parsedMAC(s.MAC)}, s.DeviceID, s.SessionKey); g != nil {
+	key := device{s.OrgID, parsedMAC(s.MAC)}
+	g := b.of[key]
+	switch {
+	case g == nil || g.nas != s.DeviceID || s.SessionKey != "" && b.sessionOf(key, s.DeviceID, s.SessionKey) == nil:
+	case makesWay:
+		b.forget(key)
+	default:
 		g.fresh, g.over = false, d.pace.Now()
 	}
 }

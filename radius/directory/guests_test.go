@@ -127,10 +127,10 @@ func TestGuests_ComeBackBeforeTheEndOfTheirSessionIsReported(t *testing.T) {
 	s := newSpot(t, 1)
 	session := s.begins(phone, "amina", "pw")
 	one := telemetry.Session{OrgID: s.org, DeviceID: s.router, SessionKey: "other", MAC: phone}
-	s.dir.PutOff(one)
+	s.dir.PutOff(one, false)
 	s.stays("another session is put off")
 	one.SessionKey = session
-	s.dir.PutOff(one)
+	s.dir.PutOff(one, false)
 	s.returns("it is put off")
 	s.reports(phone, session, telemetry.Stop, rfc2866.AcctTerminateCause_Value_AdminReset) // late
 
@@ -270,4 +270,54 @@ func TestGuests_PutNoOtherDeviceOff(t *testing.T) {
 	s.returns("there is room for two")
 	s.reports("02:00:00:00:00:03", "of another hotspot", telemetry.Start, 0)
 	s.refused(s.back(), directory.CodeSessionLimit)
+}
+
+// TestGuests_StayWhoMadeWayForAnotherDevice: two devices of one customer would end each other in turn.
+func TestGuests_StayWhoMadeWayForAnotherDevice(t *testing.T) {
+	t.Parallel()
+	s := newSpot(t, 1)
+	session := s.begins(phone, "amina", "pw")
+	s.dir.PutOff(telemetry.Session{OrgID: s.org, DeviceID: s.router, SessionKey: session, MAC: phone}, true)
+	s.stays("it makes way")
+	s.reports(phone, session, telemetry.Stop, rfc2866.AcctTerminateCause_Value_AdminReset)
+	s.stays("it has made way")
+	s.begins(phone, "amina", "pw")
+}
+
+// TestGuests_ComeBackOnceForASession: an end that was known is none again at the time at which it would have been over.
+func TestGuests_ComeBackOnceForASession(t *testing.T) {
+	t.Parallel()
+	s := newSpot(t, 1)
+	session := s.begins(phone, "amina", "pw")
+	s.reports(phone, session, telemetry.Stop, rfc2866.AcctTerminateCause_Value_IdleTimeout)
+	s.apply(s.paid(noon.AddDate(0, 2, 0))...)
+	s.clock.Set(noon.AddDate(0, 1, 0).Add(time.Minute))
+	s.stays("its session ended a month ago")
+}
+
+// TestGuests_ComeBackWhoseSessionNobodyCanName: lists of hotspots tell no Acct-Session-Id.
+func TestGuests_ComeBackWhoseSessionNobodyCanName(t *testing.T) {
+	t.Parallel()
+	s := newSpot(t, 1)
+	p, _ := s.within(hotspot(phone, "amina", "pw"))
+	s.accepted(p) // its reports never come
+	s.clock.Advance(10 * time.Minute)
+	s.dir.PutOff(telemetry.Session{OrgID: s.org, DeviceID: s.router, MAC: phone}, false)
+	s.returns("the platform has ended its session")
+}
+
+// TestGuests_WhoGotNoAnswerTakesNoPlace: a sign-in by MAC counts from its session on.
+func TestGuests_WhoGotNoAnswerTakesNoPlace(t *testing.T) {
+	t.Parallel()
+	s := newSpot(t, 2)
+	session := s.begins(phone, "amina", "pw")
+	s.begins(laptop, "amina", "pw")
+	s.reports(phone, session, telemetry.Stop, rfc2866.AcctTerminateCause_Value_AdminReset)
+	s.returns("there is room")
+	s.clock.Advance(10 * time.Second)
+	before := s.kit.sessions.Ended()
+	s.begins("02:00:00:00:00:03", "amina", "pw")
+	if n := s.kit.sessions.Ended() - before; n != 0 {
+		t.Errorf("%d sessions have to end although two of two are online", n)
+	}
 }
