@@ -40,7 +40,7 @@ type direct struct {
 // nothing of the timeout is left to be written. Whatever is not accepted at once is taken, and so stored, as any other
 // input. The turns are those of the inputs.
 func (d *round) actDirectly(ctx context.Context, list []input, turns []*turn) ([]input, error) {
-	if len(list) < directFrom || steady.Now().Before(time.UnixMicro(d.indirect.Load())) {
+	if len(list) < directFrom || d.storesAll() {
 		return list, nil
 	}
 	org := list[0].cause.OrgID
@@ -58,7 +58,7 @@ func (d *round) actDirectly(ctx context.Context, list []input, turns []*turn) ([
 	var next atomic.Int64
 	for range min(directCrew, len(some)) {
 		crew.Go(func() {
-			for n := next.Add(1); n <= int64(len(some)); n = next.Add(1) {
+			for n := next.Add(1); n <= int64(len(some)) && !d.storesAll(); n = next.Add(1) {
 				d.act(ctx, some[n-1])
 			}
 		})
@@ -78,6 +78,9 @@ func (d *round) actDirectly(ctx context.Context, list []input, turns []*turn) ([
 	}
 	return rest, nil
 }
+
+// storesAll reports whether no timer acts directly for a while, because a command failed by an outage.
+func (d *round) storesAll() bool { return steady.Now().Before(time.UnixMicro(d.indirect.Load())) }
 
 // land waits for what the events of commands do to their timers, and writes what is left. When it fails, the timers
 // fire again.

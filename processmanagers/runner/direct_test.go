@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -219,6 +220,32 @@ func TestTimers_NoneOvertakesAnOlderCommandOfItsInstance(t *testing.T) {
 		if why != want {
 			t.Errorf("%s was delivered for %q, want %q", no, why, want)
 		}
+	}
+}
+
+// Commands that fail by an outage may hang, so the others of the batch are stored at once.
+func TestTimers_AnOutageLeavesTheRestOfThemToTheirRows(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	r := b.watch(t)
+	var last uint64
+	for n := range watched {
+		last = b.happen(fmt.Sprint("q", n), "on")
+	}
+	taken(t, r, "sentry", last)
+	var direct atomic.Int64
+	b.office.mu.Lock()
+	b.office.before = func(ctx context.Context, step string) error {
+		if limit, ok := ctx.Deadline(); ok && step == "execute" && time.Until(limit) < 10*time.Second {
+			direct.Add(1)
+		}
+		return away(deliver{})
+	}
+	b.office.mu.Unlock()
+	b.clock.Advance(time.Hour)
+	poll(t, "all commands are stored", func() bool { return b.rows(t, "commands") == 2*watched })
+	if n := direct.Load(); n == 0 || n > watched {
+		t.Errorf("%d of %d commands were tried before they were stored", n, 2*watched)
 	}
 }
 
