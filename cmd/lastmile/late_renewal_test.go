@@ -1,10 +1,14 @@
 package main
 
 import (
+	"context"
 	"testing"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/aggregates/access"
+	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
 // TestLateRenewal_WhoPaysAtTheEndOfTheGraceGetsNoDaysForNothing follows two customers with three days of grace: one
@@ -25,6 +29,8 @@ func TestLateRenewal_WhoPaysAtTheEndOfTheGraceGetsNoDaysForNothing(t *testing.T)
 	away, payLate := k.renewing(plan, "254711000602")
 	k.must(k.admin, "PATCH", "/plans/"+plan, map[string]any{"lateRenewal": "payment"}) // theirs stay as they were
 	end, absent := k.until(line, ""), k.until(away, "")
+	k.reviewedBefore(line)
+	k.reviewedBefore(away)
 	for month := range 2 {
 		k.advance(map[string]any{"to": end.Add(71 * time.Hour)})
 		k.dunning(line, events.DunningReminding)
@@ -59,6 +65,15 @@ func (k *kit) renewing(plan, phone string) (subscription string, pay func()) {
 	pay = func() { k.pay(phone, account, 1500) }
 	pay()
 	return subscription, pay
+}
+
+// reviewedBefore waits until dunning knows a subscription, so that a jump of the clock finds its course.
+func (k *kit) reviewedBefore(subscription string) {
+	k.t.Helper()
+	k.eventually("dunning to know the subscription", func(ctx context.Context) (bool, error) {
+		s, _, err := bus.LoadUnchecked[access.Dunning](ctx, k.app.engines.bus, id.Must[id.Subscription](subscription))
+		return err == nil && !s.Reviewed.WakeAt.IsZero(), err
+	})
 }
 
 // until is the paid time of a subscription when it differs from what it was.
