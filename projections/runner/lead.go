@@ -249,18 +249,13 @@ func (r *Runner) follow(ctx context.Context) {
 	var lost loop.Outage // of what is followed; those that lead tell theirs
 	var came uint64
 	for ctx.Err() == nil {
-		all, err := r.generations(ctx, r.cfg.DB.Owner)
+		err := r.followAll(ctx)
 		if err != nil && ctx.Err() == nil {
 			if tell, _ := lost.Failed(); tell {
 				r.logger.WarnContext(ctx, "projections cannot be followed", "error", err)
 			}
 		} else if err == nil && lost.Ended() {
 			r.logger.InfoContext(ctx, "projections are followed again")
-		}
-		for _, e := range r.entries {
-			if t, _ := e.leading(); err == nil && t == nil {
-				r.followOne(e, setsOf(e, all))
-			}
 		}
 		if readers := r.came.Load(); readers != came { // a new one is served fast
 			came = readers
@@ -277,6 +272,29 @@ func (r *Runner) follow(ctx context.Context) {
 			away.Reset()
 		}
 		loop.WaitFor(ctx, r.hurry, wait)
+	}
+}
+
+// followAll publishes the tables of all projections that this program does not lead.
+func (r *Runner) followAll(ctx context.Context) error {
+	all, err := r.generations(ctx, r.cfg.DB.Owner)
+	if err != nil {
+		return err
+	}
+	for _, e := range r.entries {
+		s := setsOf(e, all)
+		r.checkEnd(ctx, s.own) // the program that fills them has not stored yet that the log ends before
+		e.followed(func() { r.followOne(e, s) })
+	}
+	return nil
+}
+
+// followed calls publish unless this program leads, and keeps it from leading until that is done.
+func (e *entry) followed(publish func()) {
+	e.leadMu.Lock()
+	defer e.leadMu.Unlock()
+	if e.term == nil {
+		publish()
 	}
 }
 

@@ -68,6 +68,31 @@ func TestLive_ALogThatEndsBeforeTheCheckpointStopsTheReadModelVisibly(t *testing
 	want(t, third, "sales", last, sold{"router", 207})
 }
 
+// TestFollower_ShowsNothingBeyondTheEndOfTheLog: also while no program that fills the tables has found it yet.
+func TestFollower_ShowsNothingBeyondTheEndOfTheLog(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	r := b.start(t, sales{})
+	last := b.sell("router", 3)
+	want(t, r, "sales", last, sold{"router", 3})
+	r.Stop()
+	b.beyond(t, 1000)
+	follower := b.open(t, true, sales{})
+	if err := follower.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(follower.Stop)
+	if err := follower.FollowAll(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := follower.Views().WaitFor(t.Context(), "sales", last); !errors.Is(err, runner.ErrBehind) {
+		t.Errorf("the wait for %d: %v", last, err)
+	}
+	if !astray(follower.Status()[0]) {
+		t.Error(describe(follower))
+	}
+}
+
 // TestRebuild_OfAReadModelBeyondTheEndOfTheLogEnds: there is no position of the old tables to come up to.
 func TestRebuild_OfAReadModelBeyondTheEndOfTheLogEnds(t *testing.T) {
 	t.Parallel()
