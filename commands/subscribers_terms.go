@@ -12,10 +12,12 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/money"
 )
 
+// MaxSessions is the highest limit of sessions that a plan may have.
+const MaxSessions = 16
+
 // Limits of a plan's access terms.
 const (
 	maxRate         = 100_000_000 // kbit/s
-	maxSessions     = 16
 	maxBurstSeconds = 300
 	maxCapBytes     = 1 << 50
 	maxWindows      = 28
@@ -46,7 +48,7 @@ func checkTerms(f *failure.Faults, t events.PlanTerms) {
 
 // checkAccess checks what only the network needs. speed is that of the plan.
 func checkAccess(f *failure.Faults, speed events.Speed, a events.AccessTerms) {
-	f.Check(a.SessionLimit >= 0 && a.SessionLimit <= maxSessions, "sessionLimit", "must be from 1 to %d", maxSessions)
+	f.Check(a.SessionLimit >= 0 && a.SessionLimit <= MaxSessions, "sessionLimit", "must be from 1 to %d", MaxSessions)
 	f.Check(slices.Contains([]events.OnLimit{"", events.ReplaceSession, events.RefuseSession}, a.OnLimit), "onLimit",
 		"must be replace or refuse")
 	checkBurst(f, "rates.burst", speed, a.Burst)

@@ -21,10 +21,10 @@ import (
 const spoolFolder = "accounting"
 
 // lostAfter is how long a session may be silent: three reports of it did not come.
-const lostAfter = 3 * directory.InterimInterval
+const lostAfter = 3 * telemetry.ReportEvery
 
 // silentAfter is how long a session without a new report keeps another one out: its next report is late.
-const silentAfter = directory.InterimInterval + time.Minute
+const silentAfter = telemetry.ReportEvery + time.Minute
 
 // newLive makes the memory of live sessions, and has those ended that have to end.
 func (a *App) newLive(p *radiusParts) *telemetry.Live {

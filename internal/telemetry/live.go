@@ -20,7 +20,7 @@ const (
 	refreshEvery = time.Minute
 	// startPatience is how long the first report of a sign-in may take. Until then it counts as a session.
 	startPatience = 30 * time.Second
-	// mostKnown is how many sessions of a subscription are known: the highest limit of a plan and a few more. Of those
+	// mostKnown is how many sessions of a subscription are known: the highest limit of a plan and some more. Of those
 	// that a router invents the ones without a report for the longest time are forgotten, so that no work of a Live
 	// grows with them.
 	mostKnown = 16 + 8

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
@@ -188,6 +189,27 @@ func TestSharedSubscriptions_AndWhoIsBeyondTheLimit(t *testing.T) {
 	want.Sessions, want.Copied = 4, true
 	if list := shared(); len(list) != 1 || list[0] != want || fmt.Sprint(beyond(0), beyond(2)) != "[s0] [s1 s0]" {
 		t.Errorf("a copied MAC: %+v, %v, %v", list, beyond(0), beyond(2))
+	}
+}
+
+// TestLive_KnowsEverySessionOfTheLargestLimit, and some more: what is not known is not ended.
+func TestLive_KnowsEverySessionOfTheLargestLimit(t *testing.T) {
+	t.Parallel()
+	live := telemetry.NewLive(telemetry.LiveConfig{
+		Clock: clock.NewManual(noon), SilentAfter: time.Hour,
+		Limit: func(id.Subscription) int { return commands.MaxSessions },
+	})
+	subscription, org, device := id.New[id.Subscription](), id.New[id.Organization](), id.New[id.Device]()
+	const some = commands.MaxSessions + 8
+	for n := range some {
+		live.Observe(telemetry.Committed{Sessions: []*telemetry.Session{{
+			ID: id.New[telemetry.SessionID](), OrgID: org, DeviceID: device, SubscriptionID: subscription,
+			MAC: fmt.Sprintf("02:00:00:00:00:%02X", n), SessionKey: fmt.Sprint("s", n),
+			StartedAt: noon, UpdatedAt: noon,
+		}}})
+	}
+	if sessions, _ := live.Known(subscription); sessions != some {
+		t.Errorf("%d sessions are known of %d", sessions, some)
 	}
 }
 

@@ -53,7 +53,7 @@ const heardSQL = `select r.*, x.* from (
 
 const (
 	// reportsWithin is how soon after a report of a router the next one comes, where its reports go on.
-	reportsWithin = 6 * time.Minute
+	reportsWithin = ReportEvery + time.Minute
 	// signInsWithin is how soon after a sign-in at a router another one comes, where they are let in.
 	signInsWithin = time.Hour
 )

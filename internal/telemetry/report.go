@@ -8,6 +8,9 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
+// ReportEvery is how often routers report about a session: accepts and the bootstrap script tell them so.
+const ReportEvery = 5 * time.Minute
+
 // Kind is the event that a report is about.
 type Kind string
 

@@ -185,13 +185,9 @@ func (e *Enforcer) ends(s telemetry.Session, at time.Time) string {
 	return c.reason
 }
 
-// answeredWithin is how long after its record a change may be unknown to who answers sign-ins, with some room for
-// clocks that differ.
-const answeredWithin = time.Minute
-
 // asSignedIn reports whether an open session has had since its sign-in what its customer is entitled to at an instant.
 func (e *Enforcer) asSignedIn(s telemetry.Session, at time.Time) bool {
 	entitled := e.Entitled.Directory
 	return s.Stamp == entitled.Present(s.SubscriptionID, at).Grant.Stamp() &&
-		entitled.Unchanged(s.SubscriptionID, s.StartedAt.Add(-answeredWithin), at)
+		entitled.Unchanged(s.SubscriptionID, s.StartedAt.Add(-directory.KnownWithin), at)
 }

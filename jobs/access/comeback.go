@@ -19,7 +19,7 @@ const (
 	// locksOutFor is how long a refusal of a router's secret counts when nothing else was heard of the router.
 	locksOutFor = time.Hour
 	// reportDue is when the next report of a session comes, with some room for one that is late.
-	reportDue = 5*time.Minute + settled
+	reportDue = telemetry.ReportEvery + settled
 	// comebackFor is how long enforcement believes what it knows about a router's sign-ins.
 	comebackFor = 10 * time.Second
 	// comebackWait is how long a router may take to tell them to enforcement.

@@ -50,7 +50,7 @@ func (p Present) Admits(s Shown, began time.Time) bool {
 // subscription's. It is false where that is not sure. A hotspot that signs in a device by its MAC asks for no password.
 func (p Present) Outlived(s Shown, began time.Time) bool {
 	_, byMAC := s.byMAC()
-	return !byMAC && began.Add(knownWithin).Before(p.Renewed)
+	return !byMAC && began.Add(KnownWithin).Before(p.Renewed)
 }
 
 // Names reports whether the name of a session is one of the subscription: its username, or at a hotspot the MAC of one

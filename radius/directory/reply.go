@@ -10,6 +10,7 @@ import (
 	"layeh.com/radius/rfc4818"
 
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/telemetry"
 	"github.com/lastmile-isp/lastmile/projections/access/entitlement"
 	"github.com/lastmile-isp/lastmile/radius"
 )
@@ -21,25 +22,23 @@ const (
 	mikrotikDelegatedPool = 22
 )
 
-// GardenList is the name of the address list of customers in the walled garden, in all routers.
-const GardenList = "walled-garden"
-
-// InterimInterval is how often routers report about a session. The bootstrap script sets the same.
-const InterimInterval = 5 * time.Minute
+// gardenList is the name of the address list of customers in the walled garden, in all routers: the one that
+// routerplan.GardenList has rules for.
+const gardenList = "walled-garden"
 
 // attributes prepares the attributes of an accept, without those that differ from one sign-in to the next. They follow
 // from subscription and entitlement alone.
 func (d *Directory) attributes(s *service, access entitlement.Access, rate string, grant Grant) radius.Attributes {
 	terms := s.terms.Access
 	a := make(radius.Attributes, 0, 160).Octets(rfc2865.Class_Type, NewClass(d.cfg.ClassKey, s.id, grant)).
-		Number(rfc2869.AcctInterimInterval_Type, uint32(InterimInterval/time.Second))
+		Number(rfc2869.AcctInterimInterval_Type, uint32(telemetry.ReportEvery/time.Second))
 	if rate != "" {
 		a = a.MikroTik(mikrotikRateLimit, rate)
 	}
 	if access == entitlement.WalledGarden {
 		// An address of its own for each session, since a list has an address once: the entry would go with the first
 		// of two sessions. No IPv6: the rules of the walled garden are for IPv4.
-		a = a.MikroTik(mikrotikAddressList, GardenList).Text(rfc2869.FramedPool_Type, terms.Pool)
+		a = a.MikroTik(mikrotikAddressList, gardenList).Text(rfc2869.FramedPool_Type, terms.Pool)
 		return a[:len(a):len(a)]
 	}
 	if s.staticIP.IsValid() {

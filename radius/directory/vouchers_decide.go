@@ -218,7 +218,7 @@ func (b *voucherBook) admission(u *voucher, at time.Time, moved bool) admission 
 // acceptVoucher fills an accept: until the end of the voucher's time, with the rate of its plan at this hour.
 func (d *Directory) acceptVoucher(a admission, at time.Time, reply *radius.Reply) {
 	list := make(radius.Attributes, 0, 160).Octets(rfc2865.Class_Type, a.pass.class(d.cfg.ClassKey)).
-		Number(rfc2869.AcctInterimInterval_Type, uint32(InterimInterval/time.Second))
+		Number(rfc2869.AcctInterimInterval_Type, uint32(telemetry.ReportEvery/time.Second))
 	given := voucher{first: a.pass.first, ends: a.ends, used: a.used}.given(a.batch, d.Zone(a.batch.org), at)
 	if rate := rateLimit(given.Rate); rate != "" {
 		list = list.MikroTik(mikrotikRateLimit, rate)

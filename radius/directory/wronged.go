@@ -7,9 +7,9 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/access/entitlement"
 )
 
-// knownWithin is how long after the record of a change all programs answer sign-ins by it, with some room for clocks
+// KnownWithin is how long after the record of a change all programs answer sign-ins by it, with some room for clocks
 // that differ.
-const knownWithin = time.Minute
+const KnownWithin = time.Minute
 
 // Entitles reports whether a refusal followed from what the customer was entitled to. One who is entitled now is let in
 // with the next try.
@@ -29,7 +29,7 @@ func (d *Directory) Wronged(subscription id.Subscription, code Code, refused tim
 	if !code.Entitles() {
 		return false
 	}
-	before := refused.Add(-knownWithin)
+	before := refused.Add(-KnownWithin)
 	d.mu.RLock()
 	defer d.mu.RUnlock()
 	s := d.services[subscription]

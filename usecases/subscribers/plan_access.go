@@ -3,6 +3,7 @@ package subscriberscases
 import (
 	"slices"
 
+	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/null"
@@ -25,7 +26,8 @@ type AccessChange struct {
 // onto applies the change to the present terms. A session limit below 1 is a fault when somebody asks for it, and is
 // found here: in terms it means that none was recorded.
 func (in AccessChange) onto(a events.AccessTerms, faults *failure.Faults) events.AccessTerms {
-	faults.Check(in.SessionLimit == nil || *in.SessionLimit > 0, "sessionLimit", "must be from 1 to 16")
+	faults.Check(in.SessionLimit == nil || *in.SessionLimit > 0, "sessionLimit", "must be from 1 to %d",
+		commands.MaxSessions)
 	a.SessionLimit, a.OnLimit = null.Or(in.SessionLimit, a.SessionLimit), null.Or(in.OnLimit, a.OnLimit)
 	a.Burst, a.Pool = null.Or(in.Burst, a.Burst), null.Or(in.Pool, a.Pool)
 	a.IPv6Pool = null.Or(in.IPv6Pool, a.IPv6Pool)

@@ -31,6 +31,9 @@ const (
 	radiusMark       = "RADIUS="
 )
 
+// interimUpdate is how often a router reports about a session of PPP. Accepts say the same (telemetry.ReportEvery).
+const interimUpdate = "5m"
+
 // BootstrapConfig has the values of one router's script. Secrets and the API user may have all characters except
 // control characters.
 type BootstrapConfig struct {
@@ -241,7 +244,7 @@ func (s *script) radius(c BootstrapConfig) {
 	s.put(`:if ([/radius get $one comment] != "%s") do={ :put "%s" }`, bootstrapComment,
 		"Another RADIUS client is asked before the platform's: see the difference of this router's setup.")
 	s.put(`} }`)
-	s.put("/ppp aaa set use-radius=yes accounting=yes interim-update=5m")
+	s.put("/ppp aaa set use-radius=yes accounting=yes interim-update=%s", interimUpdate)
 	s.put("/radius incoming set accept=yes port=%d", c.CoAPort)
 	s.put(`:if ($major >= 7) do={`)
 	s.late("/radius incoming set vrf=main")

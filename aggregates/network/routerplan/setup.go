@@ -58,7 +58,7 @@ func CompareSetup(s Snapshot, want Setup, v Version) Diff {
 	var d Diff
 	d.Differences = slices.Concat(radiusClient(s, want), tunnelClient(s, want.Tunnel, v),
 		single(s, MenuPPPAAA, map[string]string{
-			"use-radius": "yes", "accounting": "yes", "interim-update": "5m",
+			"use-radius": "yes", "accounting": "yes", "interim-update": interimUpdate,
 		}), single(s, MenuRadiusIncoming, incoming(s, want)), apiUser(s, want, v), ipServices(s, want, v))
 	first := asked(s, want.Firewall.RadiusHost)
 	for _, x := range d.Differences {
