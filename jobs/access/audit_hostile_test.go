@@ -135,10 +135,10 @@ func TestCompare_ARefusalThatLastsIsForPeople(t *testing.T) {
 	t.Parallel()
 	for code, byHand := range map[string]bool{
 		string(directory.CodeWrongPassword): true, string(directory.CodeWrongMAC): true,
-		string(directory.CodeNoProof): true, string(directory.CodeBadRequest): true, radius.WrongSecret.String(): true,
-		radius.SecretDoubtful.String(): true, radius.Unproven.String(): true, radius.Malformed.String(): true,
+		string(directory.CodeNoProof): true, string(directory.CodeBadRequest): true,
+		string(directory.CodeTooManyCodes): true, radius.WrongSecret.String(): true, radius.Unproven.String(): true,
 		string(directory.CodeUnpaid): false, string(directory.CodeBlocked): false, string(directory.CodePaused): false,
-		string(directory.CodeTooManyCodes): false, radius.OverLimit.String(): false,
+		string(directory.CodeSessionLimit): false,
 	} {
 		town := newTown()
 		town.add("amina", entitlement.Full, false, false)
@@ -167,7 +167,6 @@ func TestCompare_ADeviceThatGoesOnDialingIsFound(t *testing.T) {
 		"since yesterday":                {directory.CodeWrongMAC, 13 * time.Hour, young, true},
 		"for a minute":                   {directory.CodeWrongPassword, time.Minute, young, false},
 		"too often, for an hour":         {directory.CodeTooManyCodes, time.Hour, young, true},
-		"by the router's limit":          {directory.Code(radius.OverLimit.String()), time.Hour, young, true},
 		"paid a moment ago":              {directory.CodeUnpaid, 5 * time.Hour, young, false},
 		"paid, and does not dial":        {directory.CodeUnpaid, 5 * time.Hour, 3 * time.Minute, true},
 		"not blocked any more":           {directory.CodeBlocked, 5 * time.Hour, young, false},

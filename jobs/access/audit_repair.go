@@ -47,8 +47,8 @@ const walledByOther = "The customer's sign-in has put no address into the addres
 	"would change nothing: another session or a rule of the router made the entry. Look at the router's firewall " +
 	"rules that add addresses to this list, and remove the entry of the customer's address there."
 
-// blocked says what a person has to do about a refusal that lasts although the customer has paid. Other refusals have
-// ended by themselves, since he is entitled.
+// blocked says what a person has to do about a refusal that lasts although the customer has paid. Other refusals of
+// customers have ended by themselves, since he is entitled.
 var blocked = map[directory.Code]string{
 	directory.CodeWrongMAC: "The customer signs in with another device than those of the subscription. Ask which " +
 		"one he uses, and correct the MAC addresses of the subscription.",
@@ -62,10 +62,12 @@ var blocked = map[directory.Code]string{
 	directory.CodeNoSession: "The customer's device signs in, is let in, and has no session. Look whether the router " +
 		"has the pools of the plan, whether its RADIUS secret is the one kept here, and whether answers reach it: " +
 		"its log tells.",
-	directory.Code(radius.Malformed.String()): "The router sends packets that cannot be read. Look at its RADIUS " +
-		"settings.",
-	directory.Code(radius.WrongSecret.String()):    otherSecret,
-	directory.Code(radius.SecretDoubtful.String()): otherSecret,
+	directory.CodeTooManyCodes: "Too many wrong passwords were tried: of this customer's account, or by another " +
+		"device with the same MAC for several accounts. While that goes on, the right one is refused, too. Find " +
+		"who tries them (who has paid and has a wrong password is among the differences of the router), and " +
+		"correct the password there. After some minutes without a wrong one the next sign-in is accepted. A device " +
+		"whose MAC is registered for the subscription need not wait.",
+	directory.Code(radius.WrongSecret.String()): otherSecret,
 	directory.Code(radius.Unproven.String()): "The router does not sign its packets, and must. Update it, bring " +
 		"its tunnel up, or change requireMessageAuthenticator of the router.",
 }
