@@ -70,10 +70,8 @@ func (a *App) startRadius(ctx context.Context) error {
 	p.shows = runner.NewMemory(p.directory, a.engines.feed, a.logger)
 	p.fresh = runner.NewFresh(p.shows, a.clock, a.logger)
 	p.enforcer = a.newEnforcer(p)
-	if a.answersRouters() {
-		if err := a.newServer(p); err != nil {
-			return err
-		}
+	if err := a.newServer(ctx, p); err != nil {
+		return err
 	}
 	p.loader = directory.NewLoader(p.directory, a.storage.vault.Secrets, a.logger)
 	models := map[string]service{"access directory": p.shows}
@@ -102,8 +100,15 @@ func (a *App) startRadius(ctx context.Context) error {
 	return nil
 }
 
-// newServer makes what answers routers and keeps what they report.
-func (a *App) newServer(p *radiusParts) error {
+// newServer makes what answers routers and keeps what they report. A program that has the role and no address for it
+// says so at its start: routers that ask it get no answer, and nobody there signs in.
+func (a *App) newServer(ctx context.Context, p *radiusParts) error {
+	if !a.answersRouters() {
+		if a.roles.has(roleRadius) {
+			a.logger.WarnContext(ctx, "no router is answered: this program has the role radius and no RADIUS_AUTH_ADDR")
+		}
+		return nil
+	}
 	p.begins = accessjobs.NewBeginnings(p.enforcer)
 	p.meter = accesscases.NewMeter(accesscases.MeterConfig{
 		Bus: a.engines.bus, Store: a.telemetry, Clock: a.clock, Logger: a.logger,
