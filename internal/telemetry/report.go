@@ -127,7 +127,7 @@ const (
 	ReasonReplaced  = "replaced"         // the same device of the same user began another session at the same router
 	ReasonRestarted = "router_restarted" // the router began or ended to account
 	ReasonLost      = "lost"             // no report came for too long
-	ReasonGone      = "gone"             // its router was asked about it and does not know it
+	ReasonGone      = "gone"             // its router was asked and does not know it, or ended it and is heard no more
 )
 
 // reason is the word for a cause.
