@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -20,13 +21,16 @@ import (
 const watched = 20
 
 // sentry asks for a delivery an hour after a parcel has come, and each hour from then on. The event "seen" puts the
-// next one off to the next day, and "deliver" asks for one at once. After a refusal it tries in a minute.
+// next one off to the next day, "deliver" asks for one at once, and "bad" is poison. After a refusal it tries in a
+// minute.
 func sentry() processmanagers.Process[trip] {
 	return processmanagers.Process[trip]{
 		Name: "sentry", On: []processmanagers.Handled{processmanagers.On(func(e parcel) string { return e.No })},
 		Decide: func(s trip, in processmanagers.Input, now time.Time) (out processmanagers.Output, _ error) {
 			wait := time.Hour
 			switch w := word(in); {
+			case w == "bad":
+				return out, errors.New("no such parcel")
 			case w == "seen":
 				wait = 24 * time.Hour
 			case w == "deliver":
@@ -53,7 +57,7 @@ func sentry() processmanagers.Process[trip] {
 // watch starts a sentry that has a timer for each of some parcels, all at one instant.
 func (b *bench) watch(t *testing.T) *processrunner.Runner {
 	t.Helper()
-	r := b.guard(t)
+	r := b.guard(t, sentry())
 	var last uint64
 	for n := range watched {
 		last = b.happen(fmt.Sprint("p", n), "on")
@@ -62,11 +66,11 @@ func (b *bench) watch(t *testing.T) *processrunner.Runner {
 	return r
 }
 
-// guard starts a sentry.
-func (b *bench) guard(t *testing.T) *processrunner.Runner {
+// guard starts a process.
+func (b *bench) guard(t *testing.T, p processmanagers.Any) *processrunner.Runner {
 	t.Helper()
 	r := b.open(t)
-	r.Register(sentry())
+	r.Register(p)
 	if err := r.Start(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -82,6 +86,12 @@ func (b *bench) due(t *testing.T, at time.Time) (n int) {
 		t.Fatal(err)
 	}
 	return n
+}
+
+// stored counts the rows of commands that there ever were.
+func (b *bench) stored(t *testing.T) int {
+	t.Helper()
+	return b.count(t, `select coalesce(pg_sequence_last_value('{schema}.commands_seq_seq'), 0)`)
 }
 
 // whys are the reasons of the deliveries of each parcel, in their order.
@@ -104,9 +114,6 @@ func TestTimers_ThatOnlyAskLeaveNoRowOfTheirCommands(t *testing.T) {
 	b.office.before = func(_ context.Context, step string) error {
 		if step == "executed" {
 			once.Do(func() {
-				if n := b.rows(t, "commands"); n != 0 {
-					t.Errorf("%d commands are stored", n)
-				}
 				if n := b.due(t, noon.Add(time.Hour)); n != watched {
 					t.Errorf("%d timers wait, want %d", n, watched)
 				}
@@ -119,6 +126,29 @@ func TestTimers_ThatOnlyAskLeaveNoRowOfTheirCommands(t *testing.T) {
 		b.office.until(t, "delivered", func() bool { return len(b.office.acts) == hour*watched })
 		next := noon.Add(time.Duration(hour+1) * time.Hour)
 		poll(t, "the timers are set again", func() bool { return b.due(t, next) == watched })
+	}
+	if n := b.stored(t); n != 0 {
+		t.Errorf("%d commands were stored", n)
+	}
+}
+
+// To store the commands of a few timers takes no longer than to wait for their events.
+func TestTimers_FewAreTakenAsAnyOtherInput(t *testing.T) {
+	t.Parallel()
+	for n, stored := range map[int]int{7: 7, 8: 0} {
+		b := newBench(t)
+		r := b.guard(t, sentry())
+		var last uint64
+		for no := range n {
+			last = b.happen(fmt.Sprint("p", no), "on")
+		}
+		taken(t, r, "sentry", last)
+		b.clock.Advance(time.Hour)
+		b.office.until(t, "delivered", func() bool { return len(b.office.acts) == n })
+		poll(t, "the timers are set again", func() bool { return b.due(t, noon.Add(2*time.Hour)) == n })
+		if got := b.stored(t); got != stored {
+			t.Errorf("%d commands of %d were stored, want %d", got, n, stored)
+		}
 	}
 }
 
@@ -133,7 +163,7 @@ func TestTimers_WhatIsNotAcceptedAtOnceIsStored(t *testing.T) {
 		mu.Lock()
 		defer mu.Unlock()
 		switch {
-		case d.No == "p3":
+		case len(d.No) == 3: // p10 to p19
 			return failure.NewConflict("nobody_home", "")
 		case d.No == "p4" && !failed[d.No]:
 			failed[d.No] = true
@@ -145,9 +175,9 @@ func TestTimers_WhatIsNotAcceptedAtOnceIsStored(t *testing.T) {
 		return nil
 	})
 	b.clock.Advance(time.Hour)
-	b.office.until(t, "delivered", func() bool { return len(b.office.acts) == watched-1 })
-	poll(t, "the refused one is tried in a minute, the others in an hour", func() bool {
-		return b.due(t, noon.Add(time.Hour+time.Minute)) == 1 && b.due(t, noon.Add(2*time.Hour)) == watched-1 &&
+	b.office.until(t, "delivered", func() bool { return len(b.office.acts) == watched-10 })
+	poll(t, "the refused ones are tried in a minute, the others in an hour", func() bool {
+		return b.due(t, noon.Add(time.Hour+time.Minute)) == 10 && b.due(t, noon.Add(2*time.Hour)) == watched-10 &&
 			b.rows(t, "commands") == 0
 	})
 }
@@ -165,6 +195,118 @@ func TestTimers_AnEventOfTheirCommandHasTheLastWord(t *testing.T) {
 	poll(t, "all are put off to the next day", func() bool { return b.due(t, noon.Add(25*time.Hour)) == watched })
 	if n := b.rows(t, "timers"); n != watched {
 		t.Errorf("%d timers, want %d", n, watched)
+	}
+}
+
+// The events of commands are late: until they were taken, nothing is written of their timers, and none fires again.
+func TestTimers_WaitForTheEventsOfTheirCommands(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.watch(t)
+	b.log.SetAway(true)
+	for n := range watched {
+		b.office.last = b.happen(fmt.Sprint("p", n), "seen")
+	}
+	var executed atomic.Int64
+	b.office.before = func(_ context.Context, step string) error {
+		if step == "executed" {
+			executed.Add(1)
+		}
+		return nil
+	}
+	b.clock.Advance(time.Hour)
+	poll(t, "executed", func() bool { return executed.Load() >= watched })
+	for range 20 {
+		if n := b.due(t, noon.Add(time.Hour)); n != watched {
+			t.Fatalf("%d timers are as they were, want %d", n, watched)
+		}
+	}
+	b.log.SetAway(false)
+	poll(t, "all are put off to the next day", func() bool { return b.due(t, noon.Add(25*time.Hour)) == watched })
+	if n := executed.Load(); n != watched {
+		t.Errorf("%d commands were executed, want %d", n, watched)
+	}
+}
+
+// postman is asked for deliveries by timers that do more than that: what they do is the word of the event "on" of their
+// parcel.
+func postman() processmanagers.Process[trip] {
+	p := sentry()
+	p.Decide = func(s trip, in processmanagers.Input, now time.Time) (out processmanagers.Output, _ error) {
+		look := processmanagers.Timer{Name: "look", At: now.Add(time.Hour)}
+		if in.Timeout == nil {
+			out.Timers = []processmanagers.Timer{look}
+			return out, nil
+		}
+		out.Commands = []commands.Command{deliver{s.Seen[0], fmt.Sprint("try", len(s.Seen)-1)}}
+		switch s.Seen[1] {
+		case "once":
+			return out, nil
+		case "ring":
+			out.Jobs = []commands.Job{ring{s.Seen[0]}}
+		case "rest":
+			out.Timers = []processmanagers.Timer{{Name: "rest", At: now.Add(24 * time.Hour)}}
+		}
+		out.Timers = append(out.Timers, look)
+		return out, nil
+	}
+	p.Evolve = func(s trip, in processmanagers.Input) trip {
+		switch {
+		case in.Event != nil:
+			e, _ := in.Event.Event.(parcel)
+			s.Seen = []string{e.No, e.What}
+		case s.Seen[1] == "count":
+			s.Seen = append(slices.Clone(s.Seen), "again")
+		case s.Seen[1] == "end":
+			s.Over = true
+		}
+		return s
+	}
+	p.Ended = func(s trip) bool { return s.Over }
+	return p
+}
+
+// A timer that changes or ends its instance, asks for a job or sets another timer does so, although others of its batch
+// only ask for commands.
+func TestTimers_NothingIsLostOfWhatTheyDoBesideAsking(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	r := b.guard(t, postman())
+	const each = 4
+	kinds := []string{"ask", "once", "count", "end", "ring", "rest"}
+	var last uint64
+	for n := range each * len(kinds) {
+		kind := kinds[n%len(kinds)]
+		last = b.happen(fmt.Sprint(kind, n), kind)
+	}
+	taken(t, r, "sentry", last)
+	for hour := range 2 {
+		b.clock.Advance(time.Hour)
+		next := noon.Add(time.Duration(hour+2) * time.Hour)
+		poll(t, "the timers are set again", func() bool {
+			return b.due(t, next) == 4*each && b.due(t, next.Add(23*time.Hour)) == each
+		})
+		b.office.until(t, "delivered", func() bool { return len(b.office.acts) == (6+4*hour)*each })
+	}
+	poll(t, "the timers of others are over", func() bool { return b.rows(t, "timers") == 5*each })
+	if n := b.count(t, `select count(*) from {schema}.instances where not ended`); n != 5*each {
+		t.Errorf("%d instances go on, want %d", n, 5*each)
+	}
+	b.office.until(t, "rung", func() bool { return len(b.office.jobs) == 2*each })
+	if n := b.stored(t); n != 7*each { // twice of three kinds, and once of those that end
+		t.Errorf("%d commands were stored, want %d", n, 7*each)
+	}
+	for no, why := range b.whys() {
+		want := "try1 try1"
+		switch strings.TrimRight(no, "0123456789") {
+		case "once", "end":
+			want = "try1"
+		case "count":
+			want = "try1 try2"
+		}
+		if why != want {
+			t.Errorf("%s was delivered for %q, want %q", no, why, want)
+		}
 	}
 }
 
@@ -192,7 +334,7 @@ func TestTimers_ProgramsThatEndInBetweenLetEachCommandActOnce(t *testing.T) {
 	b.office.mu.Lock()
 	b.office.before = nil
 	b.office.mu.Unlock()
-	b.guard(t)
+	b.guard(t, sentry())
 	poll(t, "the timers are set again", func() bool { return b.due(t, noon.Add(2*time.Hour)) == watched })
 	for no, why := range b.whys() {
 		if why != "timer" {
@@ -201,16 +343,22 @@ func TestTimers_ProgramsThatEndInBetweenLetEachCommandActOnce(t *testing.T) {
 	}
 }
 
-// While the rest of the installation is away, commands wait in their rows, and those of an instance keep their order.
+// A command that fails alone waits in its row, and what a timer of its instance asks for waits behind it.
 func TestTimers_NoneOvertakesAnOlderCommandOfItsInstance(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	r := b.watch(t)
-	b.office.setAnswer(away)
+	var repaired atomic.Bool
+	b.office.setAnswer(func(d deliver) error {
+		if d.Why == "event" && !repaired.Load() {
+			return errors.New("the van is broken")
+		}
+		return nil
+	})
 	taken(t, r, "sentry", b.happen("p7", "deliver"))
 	b.clock.Advance(time.Hour)
-	poll(t, "all commands are stored", func() bool { return b.rows(t, "commands") == watched+1 })
-	b.office.setAnswer(nil)
+	poll(t, "all timers have acted", func() bool { return b.due(t, noon.Add(2*time.Hour)) == watched })
+	repaired.Store(true)
 	b.office.until(t, "delivered", func() bool { return len(b.office.acts) == watched+1 })
 	for no, why := range b.whys() {
 		want := "timer"
@@ -223,33 +371,67 @@ func TestTimers_NoneOvertakesAnOlderCommandOfItsInstance(t *testing.T) {
 	}
 }
 
-// Commands that fail by an outage may hang, so the others of the batch are stored at once.
+// Commands that fail by an outage may hang, so the others of the batch are stored at once, and for half a minute those
+// of all batches, also when the outage is over.
 func TestTimers_AnOutageLeavesTheRestOfThemToTheirRows(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	r := b.watch(t)
 	var last uint64
-	for n := range watched {
+	const all = 10 * watched // more than are tried at the same time
+	for n := range all - watched {
 		last = b.happen(fmt.Sprint("q", n), "on")
 	}
 	taken(t, r, "sentry", last)
+	b.office.setAnswer(away)
 	var direct atomic.Int64
 	b.office.mu.Lock()
 	b.office.before = func(ctx context.Context, step string) error {
 		if limit, ok := ctx.Deadline(); ok && step == "execute" && time.Until(limit) < 10*time.Second {
 			direct.Add(1)
 		}
-		return away(deliver{})
+		return nil
 	}
 	b.office.mu.Unlock()
 	b.clock.Advance(time.Hour)
-	poll(t, "all commands are stored", func() bool { return b.rows(t, "commands") == 2*watched })
-	if n := direct.Load(); n == 0 || n > watched {
-		t.Errorf("%d of %d commands were tried before they were stored", n, 2*watched)
+	poll(t, "all commands are stored", func() bool { return b.rows(t, "commands") == all })
+	if n := direct.Load(); n == 0 || n > all/2 {
+		t.Errorf("%d of %d commands were tried before they were stored", n, all)
+	}
+	b.office.setAnswer(nil)
+	poll(t, "none waits", func() bool { return b.rows(t, "commands") == 0 })
+	direct.Store(0)
+	b.clock.Advance(time.Hour)
+	b.office.until(t, "delivered", func() bool { return len(b.office.acts) == 2*all })
+	if n := direct.Load(); n != 0 {
+		t.Errorf("%d commands were tried before they were stored, soon after an outage", n)
 	}
 }
 
-// Timers of two instants are due. While those of the first one act, an event puts one of the second off.
+// Events of commands that were accepted do not wait for a command of the same batch that hangs.
+func TestTimers_ACommandThatHangsKeepsNoEventOfTheOthers(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.watch(t)
+	released := make(chan struct{})
+	release := sync.OnceFunc(func() { close(released) })
+	t.Cleanup(release)
+	b.office.setAnswer(func(d deliver) error {
+		if d.No == "p3" {
+			<-released
+		}
+		b.happen(d.No, "seen")
+		return nil
+	})
+	b.clock.Advance(time.Hour)
+	tomorrow := noon.Add(25 * time.Hour)
+	poll(t, "the others are put off to the next day", func() bool { return b.due(t, tomorrow) == watched-1 })
+	release()
+	poll(t, "all are", func() bool { return b.due(t, tomorrow) == watched })
+}
+
+// Timers of two instants are due. While those of the first one act, an event puts one of the second off, and another
+// event stops an instance.
 func TestTimers_OneThatWasSetBeforeItsTurnDoesNotAct(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -268,12 +450,15 @@ func TestTimers_OneThatWasSetBeforeItsTurnDoesNotAct(t *testing.T) {
 	})
 	b.clock.Advance(2 * time.Hour)
 	<-entered
-	taken(t, r, "sentry", b.happen("q3", "seen"))
+	b.happen("q3", "seen")
+	taken(t, r, "sentry", b.happen("q4", "bad"))
 	close(release)
-	poll(t, "all but one are set again", func() bool {
-		return b.due(t, noon.Add(3*time.Hour+time.Minute)) == 2*watched-1
+	poll(t, "the others are set again", func() bool {
+		return b.due(t, noon.Add(3*time.Hour+time.Minute)) == 2*watched-2
 	})
-	if why := b.whys()["q3"]; why != "" {
-		t.Errorf("q3 was delivered for %q", why)
+	for _, no := range []string{"q3", "q4"} {
+		if why := b.whys()[no]; why != "" {
+			t.Errorf("%s was delivered for %q", no, why)
+		}
 	}
 }

@@ -142,6 +142,7 @@ type office struct {
 	acts    []act
 	byID    map[id.Command]bool
 	answer  func(deliver) error
+	last    uint64                                       // position of the events of commands; set before they act
 	before  func(ctx context.Context, step string) error // called at "job" and "execute", and after it at "executed"
 	jobs    map[id.Any]ring
 	causes  []jobs.Cause
@@ -166,7 +167,7 @@ func (o *office) Execute(ctx context.Context, cmd commands.Command, meta command
 	if err := o.act(cmd, meta); err != nil {
 		return bus.Result{}, err
 	}
-	return bus.Result{}, o.step(ctx, "executed")
+	return bus.Result{Position: o.last}, o.step(ctx, "executed")
 }
 
 // step calls the hook before, which can fail or stop the program at that step.
