@@ -52,10 +52,14 @@ check: bin/withpg ## format, vet, lint, complete switches, import rules, race
 	@if [[ -d internal/archtest ]]; then go test ./internal/archtest/...; fi
 	CGO_ENABLED=1 bin/withpg go test -race -p $(PROCS) -parallel 4 -timeout 20m $$(go list -e $(CORE) 2>/dev/null)
 
+# One file of a package with a database, whose other tests would take hours: FILE, and TESTS as -run of go test has them.
+FILE ?=
+TESTS ?=
+
 .PHONY: mutate
 mutate: bin/withpg ## change the rules in one place at a time; print what no test notices (PKG=./aggregates/billing, MIN=90)
 	@scripts/install-deps postgresql
-	bin/withpg go run ./scripts/mutate -min $(MIN) $(if $(filter file,$(origin PKG)),$(RULES),$(PKG))
+	bin/withpg go run ./scripts/mutate -min $(MIN) -file '$(FILE)' -run '$(TESTS)' $(if $(filter file,$(origin PKG)),$(RULES),$(PKG))
 
 # A soak begins with SEED and ends with the storm that is running after MINUTES.
 SEED ?= $(shell date +%s)

@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"go/token"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -40,5 +42,17 @@ func TestMutants_SurviveWhereNoTestLooks(t *testing.T) {
 	}
 	if got := strings.Join(survivors, "\n"); got != strings.Join(want, "\n") {
 		t.Errorf("survivors:\n%s\nof %d mutants", got, len(mutants))
+	}
+}
+
+func TestOptions_LeaveOutTheMutantsOfOtherFiles(t *testing.T) {
+	t.Parallel()
+	in := func(file string) mutant { return mutant{place: token.Position{Filename: "/code/till/" + file}} }
+	all := []mutant{in("till.go"), in("untill.go"), in("coins.go"), in("till.go")}
+	if got := (options{file: "till.go"}).chosen(slices.Clone(all)); !slices.Equal(got, []mutant{all[0], all[3]}) {
+		t.Errorf("of one file: %v", got)
+	}
+	if got := (options{}).chosen(slices.Clone(all)); !slices.Equal(got, all) {
+		t.Errorf("of all: %v", got)
 	}
 }
