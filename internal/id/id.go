@@ -7,7 +7,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"strings"
+	"strconv"
 
 	"github.com/google/uuid"
 )
@@ -90,12 +90,12 @@ func New[I ~[16]byte]() I { return I(uuid.Must(uuid.NewV7())) }
 
 // Derive makes a UUIDv5 of the kind and the parts. The parts may hold any text; lists that differ give different ids.
 func Derive[I ~[16]byte](kind string, parts ...string) I {
-	var b strings.Builder
-	b.WriteString(kind)
+	text := append(make([]byte, 0, 256), kind...)
 	for _, p := range parts {
-		fmt.Fprintf(&b, "\x00%d:%s", len(p), p)
+		text = strconv.AppendInt(append(text, 0), int64(len(p)), 10)
+		text = append(append(text, ':'), p...)
 	}
-	return I(uuid.NewSHA1(space, []byte(b.String())))
+	return I(uuid.NewSHA1(space, text))
 }
 
 // errNotID has no capital, because clients see it after the name of the field.
