@@ -22,8 +22,14 @@ type Erased struct {
 	Key   func(events.Envelope) string
 	// Follows reports whether events of a type begin no instance (Handled.Follows).
 	Follows func(eventType string) bool
-	// Step calls Decide and Evolve for an input. state is JSON; empty means a new instance.
-	Step func(state []byte, in Input, now time.Time) (Stepped, error)
+	// Step calls Decide and Evolve for an input.
+	Step func(state *Stored, in Input, now time.Time) (Stepped, error)
+}
+
+// Stored is the state of an instance as it is stored. Several steps from one state read its JSON once.
+type Stored struct {
+	JSON []byte // empty for a new instance
+	read any    // nil before the first step
 }
 
 // Stepped is the result of one input; with Ended set, State is no longer needed.
@@ -54,20 +60,21 @@ func (p Process[S]) follows(eventType string) bool {
 }
 
 // step is the Step of the erased process. It fails when the stored JSON does not fit S.
-func (p Process[S]) step(state []byte, in Input, now time.Time) (next Stepped, err error) {
-	var s S
-	if len(state) > 0 {
-		if err := json.Unmarshal(state, &s); err != nil {
+func (p Process[S]) step(state *Stored, in Input, now time.Time) (next Stepped, err error) {
+	s, known := state.read.(S)
+	if !known && len(state.JSON) > 0 {
+		if err := json.Unmarshal(state.JSON, &s); err != nil {
 			return Stepped{}, fmt.Errorf("read state: %w", err)
 		}
+		state.read = s
 	}
 	if next.Output, err = p.Decide(s, in, now); err != nil {
 		return Stepped{}, err
 	}
 	after := p.Evolve(s, in)
 	next.Ended = p.Ended != nil && p.Ended(after)
-	if in.Event == nil && len(state) > 0 && reflect.DeepEqual(s, after) { // mostly: it need not be written again
-		next.State, next.Same = state, true
+	if in.Event == nil && len(state.JSON) > 0 && reflect.DeepEqual(s, after) { // mostly: it need not be written again
+		next.State, next.Same = state.JSON, true
 		return next, nil
 	}
 	if next.State, err = json.Marshal(after); err != nil {

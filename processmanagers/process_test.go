@@ -62,15 +62,16 @@ func TestErased_StepsOverStatesAsJSON(t *testing.T) {
 	if diff := cmp.Diff(want, def.Types); diff != "" || def.Name != "counting" {
 		t.Errorf("%s (-want +have)\n%s", def.Name, diff)
 	}
-	first, err := def.Step(nil, processmanagers.Input{}, time.Time{})
+	first, err := def.Step(&processmanagers.Stored{}, processmanagers.Input{}, time.Time{})
 	if err != nil || string(first.State) != "1" || first.Ended || len(first.Output.Timers) != 1 {
 		t.Errorf("first: %+v, %v", first, err)
 	}
-	second, err := def.Step(first.State, processmanagers.Input{}, time.Time{})
+	second, err := def.Step(&processmanagers.Stored{JSON: first.State}, processmanagers.Input{}, time.Time{})
 	if err != nil || string(second.State) != "2" || !second.Ended {
 		t.Errorf("second: %+v, %v", second, err)
 	}
-	if _, err := def.Step([]byte("no number"), processmanagers.Input{}, time.Time{}); err == nil {
+	wrong := processmanagers.Stored{JSON: []byte("no number")}
+	if _, err := def.Step(&wrong, processmanagers.Input{}, time.Time{}); err == nil {
 		t.Error("a state that cannot be read was taken")
 	}
 }
@@ -99,7 +100,8 @@ func TestErased_WithoutAnEndGoesOnForEver(t *testing.T) {
 	t.Parallel()
 	p := counting()
 	p.Ended = nil
-	if step, err := p.Erase().Step([]byte("1"), processmanagers.Input{}, time.Time{}); err != nil || step.Ended {
+	state := processmanagers.Stored{JSON: []byte("1")}
+	if step, err := p.Erase().Step(&state, processmanagers.Input{}, time.Time{}); err != nil || step.Ended {
 		t.Errorf("%+v, %v", step, err)
 	}
 }
@@ -111,7 +113,8 @@ func TestErased_GivesTheErrorOfAStepAndNothingElse(t *testing.T) {
 	p.Decide = func(int, processmanagers.Input, time.Time) (processmanagers.Output, error) {
 		return processmanagers.Output{Timers: []processmanagers.Timer{{Name: "half done"}}}, wrong
 	}
-	if step, err := p.Erase().Step(nil, processmanagers.Input{}, time.Time{}); !errors.Is(err, wrong) ||
+	var anew processmanagers.Stored
+	if step, err := p.Erase().Step(&anew, processmanagers.Input{}, time.Time{}); !errors.Is(err, wrong) ||
 		step.State != nil || step.Output.Timers != nil {
 		t.Errorf("%+v, %v", step, err)
 	}
@@ -119,7 +122,20 @@ func TestErased_GivesTheErrorOfAStepAndNothingElse(t *testing.T) {
 		Decide: func(float64, processmanagers.Input, time.Time) (out processmanagers.Output, err error) { return },
 		Evolve: func(float64, processmanagers.Input) float64 { return math.NaN() },
 	}
-	if step, err := unwritable.Erase().Step(nil, processmanagers.Input{}, time.Time{}); err == nil {
+	if step, err := unwritable.Erase().Step(&anew, processmanagers.Input{}, time.Time{}); err == nil {
 		t.Errorf("a state that cannot be stored became %q", step.State)
+	}
+}
+
+func TestErased_ReadsAStateOnceForAllItsSteps(t *testing.T) {
+	t.Parallel()
+	def := counting().Erase()
+	state := processmanagers.Stored{JSON: []byte("1")}
+	for _, body := range []string{"1", "no number"} {
+		state.JSON = []byte(body)
+		step, err := def.Step(&state, processmanagers.Input{}, time.Time{})
+		if err != nil || string(step.State) != "2" {
+			t.Errorf("%+v, %v", step, err)
+		}
 	}
 }

@@ -86,11 +86,11 @@ func TestProcesses_WhatIsHandledIsKeyedAndDecided(t *testing.T) {
 	}
 }
 
-// checkFirstStep gives an event to a new instance. Its state must serve a second step with a timeout and a refusal, and
-// its commands must come back from their rows as they were.
+// checkFirstStep gives an event to a new instance. Its state must serve second steps with timeouts, refusals and
+// events, and stay as it is in each of them. Its commands must come back from their rows as they were.
 func checkFirstStep(t *testing.T, wired *bus.Bus, def processmanagers.Erased, e events.Envelope) {
 	t.Helper()
-	first, err := def.Step(nil, processmanagers.Input{Event: &e}, e.Meta.At)
+	first, err := def.Step(&processmanagers.Stored{}, processmanagers.Input{Event: &e}, e.Meta.At)
 	if err != nil {
 		t.Errorf("%s: a first %s: %v", def.Name, e.Type, err)
 		return
@@ -112,9 +112,19 @@ func checkFirstStep(t *testing.T, wired *bus.Bus, def processmanagers.Erased, e 
 		refusal := &processmanagers.Refusal{Command: name, Code: "no", Target: cmd.Target()}
 		after = append(after, processmanagers.Input{Refusal: refusal})
 	}
+	for _, eventType := range def.Types {
+		next := recordedExample(t, eventType)
+		after = append(after, processmanagers.Input{Event: &next})
+	}
+	kept := processmanagers.Stored{JSON: first.State}
 	for _, in := range after {
-		if _, err := def.Step(first.State, in, e.Meta.At.Add(time.Hour)); err != nil {
+		one, err := def.Step(&kept, in, e.Meta.At.Add(time.Hour))
+		if err != nil {
 			t.Errorf("%s: after %s: %v", def.Name, e.Type, err)
+		}
+		other, _ := def.Step(&processmanagers.Stored{JSON: first.State}, in, e.Meta.At.Add(time.Hour))
+		if diff := cmp.Diff(string(other.State), string(one.State)); diff != "" {
+			t.Errorf("%s: a step after %s has changed the state that it was given\n%s", def.Name, e.Type, diff)
 		}
 	}
 }

@@ -21,13 +21,15 @@ const (
 	directFrom  = 8                // timers of one instant; fewer are taken sooner than events of commands come back
 	directLimit = 5 * time.Second  // of one command, and of the wait for its events
 	directPause = 30 * time.Second // after a command that failed by an outage: the outbox keeps nobody waiting
-	directCrew  = 16               // goroutines for the timers of a batch
+	directCrew  = 64               // goroutines for the timers of a batch
+	directPer   = 32               // commands that are executed at the same time, for each input
 )
 
 // direct is a timer whose commands are executed before anything is written.
 type direct struct {
 	input
-	turn     *turn // of its instance; left when the commands were accepted
+	inst     instance // as it was read
+	turn     *turn    // of the instance; left when the commands were accepted
 	commands []commands.Command
 	again    time.Time // when it is set again; zero = never
 	position uint64    // of the last event of the commands; 0 = none
@@ -108,8 +110,14 @@ func (d *round) land(ctx context.Context, org id.Organization, done []*direct) {
 // Safe for concurrent use.
 type flight struct {
 	mu     sync.Mutex
-	keys   map[string]map[string]bool // names of the timers that were set meanwhile
-	landed chan struct{}              // wakes who waits for one to land
+	keys   map[string]*flying
+	landed chan struct{} // wakes who waits for one to land
+}
+
+// flying has what is known of an instance since its timer has acted.
+type flying struct {
+	inst *instance       // its row, until an input is taken: nobody else writes it in this term
+	set  map[string]bool // names of the timers that were set
 }
 
 // add adds the instances of timers.
@@ -117,24 +125,33 @@ func (f *flight) add(list []*direct) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, t := range list {
-		f.keys[t.key] = nil
+		f.keys[t.key] = &flying{inst: &t.inst}
 	}
+}
+
+// row gives the row of an instance for the next input alone, which may change it; nil = it must be read.
+func (f *flight) row(key string) (row *instance) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if one := f.keys[key]; one != nil {
+		row, one.inst = one.inst, nil
+	}
+	return row
 }
 
 // set notes that a transaction has set timers of an instance or taken them away.
 func (f *flight) set(key string, timers []processmanagers.Timer) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	known, ok := f.keys[key]
-	if !ok || len(timers) == 0 {
+	one := f.keys[key]
+	if one == nil || len(timers) == 0 {
 		return
 	}
-	if known == nil {
-		known = make(map[string]bool, len(timers))
-		f.keys[key] = known
+	if one.set == nil {
+		one.set = make(map[string]bool, len(timers))
 	}
 	for _, t := range timers {
-		known[t.Name] = true
+		one.set[t.Name] = true
 	}
 }
 
@@ -142,7 +159,10 @@ func (f *flight) set(key string, timers []processmanagers.Timer) {
 func (f *flight) left(list []*direct) []*direct {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(list), func(t *direct) bool { return f.keys[t.key][t.timer.Name] })
+	return slices.DeleteFunc(slices.Clone(list), func(t *direct) bool {
+		one := f.keys[t.key]
+		return one != nil && one.set[t.timer.Name]
+	})
 }
 
 // remove takes the instances of timers out.
@@ -177,7 +197,7 @@ func (f *flight) fewer(ctx context.Context, than int) error {
 // selectPlainSQL reads the states of instances that have not stopped and hold no events, in the present term, whose
 // timers are as they were read: an event may have set one or taken it away before the turn of its instance.
 const selectPlainSQL = `
-select i.key, i.state
+select i.key, i.state, i.last_position, i.quiet
 from unnest(@keys::text[], @names::text[], @dues::timestamptz[], @causes::text[]) n (key, name, due_at, cause)
 join {schema}.timers t on t.process = @process and t.key = n.key and t.name = n.name and t.due_at = n.due_at
 	and t.cause = n.cause::jsonb
@@ -200,10 +220,13 @@ func (d *round) plain(ctx context.Context, list []input, turns []*turn) (some []
 	if err != nil {
 		return nil, nil, passingAlways(err)
 	}
-	states := make(map[string][]byte, len(list))
+	found := make(map[string]instance, len(list))
 	var key string
-	var state []byte
-	_, err = pgx.ForEachRow(rows, []any{&key, &state}, func() error { states[key] = state; return nil })
+	inst := instance{begun: true}
+	_, err = pgx.ForEachRow(rows, []any{&key, &inst.state.JSON, &inst.last, &inst.quiet}, func() error {
+		found[key] = inst
+		return nil
+	})
 	if err != nil {
 		return nil, nil, passingAlways(err)
 	}
@@ -213,8 +236,8 @@ func (d *round) plain(ctx context.Context, list []input, turns []*turn) (some []
 	}
 	now := d.r.cfg.Clock.Now()
 	for i, in := range list {
-		t := &direct{input: in, turn: turns[i]}
-		if state, ok := states[in.key]; ok && !waiting[in.key] && d.asksOnly(t, state, now) {
+		t := &direct{input: in, turn: turns[i], inst: found[in.key]}
+		if t.inst.begun && !waiting[in.key] && d.asksOnly(t, now) {
 			some = append(some, t)
 		} else {
 			rest = append(rest, in)
@@ -225,8 +248,8 @@ func (d *round) plain(ctx context.Context, list []input, turns []*turn) (some []
 
 // asksOnly runs the process for a timer, and reports whether it does nothing but ask for commands and set the timer
 // again. A fault of the process shows again when the input is taken.
-func (d *round) asksOnly(t *direct, state []byte, now time.Time) bool {
-	next, err := d.step(state, t.Input, now)
+func (d *round) asksOnly(t *direct, now time.Time) bool {
+	next, err := d.step(&t.inst.state, t.Input, now)
 	if err != nil || !next.Same || next.Ended || len(next.Output.Jobs) > 0 || len(next.Output.Commands) == 0 {
 		return false
 	}
@@ -245,7 +268,7 @@ func (d *round) asksOnly(t *direct, state []byte, now time.Time) bool {
 func (d *round) act(ctx context.Context, t *direct) {
 	err := loop.Try(func() error {
 		for n, cmd := range t.commands {
-			done, err := d.outbox.execute(ctx, cmd, d.commandID(t.id, n), t.cause, directLimit)
+			done, err := d.outbox.execute(ctx, d.r.acting, cmd, d.commandID(t.id, n), t.cause)
 			if err != nil {
 				return err
 			}
@@ -277,18 +300,16 @@ update {schema}.timers t set due_at = n.again from n
 where t.process = @process and t.key = n.key and t.name = n.name and t.due_at = n.due_at
 	and t.cause = n.cause::jsonb and n.again is not null`
 
-// settle writes what is left of timers that have acted: nothing where an event has set the timer meanwhile.
+// settle writes what is left of timers that have acted: nothing where an event has set the timer meanwhile. The search
+// for the next due timer comes after it.
 func (d *round) settle(ctx context.Context, done []*direct) error {
 	var fired timerRows
 	var again []*time.Time
-	var first time.Time
 	for _, t := range done {
 		fired.add(t.timer)
 		var at *time.Time
 		if !t.again.IsZero() {
-			if at = &t.again; first.IsZero() || at.Before(first) {
-				first = *at
-			}
+			at = &t.again
 		}
 		again = append(again, at)
 	}
@@ -299,6 +320,5 @@ func (d *round) settle(ctx context.Context, done []*direct) error {
 	if err != nil {
 		return passingAlways(err)
 	}
-	d.armed(first)
 	return nil
 }

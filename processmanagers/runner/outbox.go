@@ -18,6 +18,7 @@ import (
 	"github.com/lastmile-isp/lastmile/eventstore"
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/fair"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
@@ -336,7 +337,7 @@ func (o *outbox) run(ctx context.Context, key string, row storedCommand) (outcom
 		return stopped, o.stop(ctx, key, row, err)
 	}
 	err = loop.Try(func() error {
-		_, err := o.execute(ctx, cmd, id.Command(row.ID), cause, executeLimit)
+		_, err := o.execute(ctx, o.round.r.executing, cmd, id.Command(row.ID), cause)
 		return err
 	})
 	switch {
@@ -364,10 +365,15 @@ func (d *round) decode(row storedCommand) (cmd commands.Command, cause jobs.Caus
 	return cmd, cause, nil
 }
 
-// execute runs a command with the process as its actor, for a limited time, and holds one of the slots that bound how
-// many commands are executed at the same time.
+// bounds are how many commands are executed at the same time, and how long one may take.
+type bounds struct {
+	slots *fair.Slots
+	limit time.Duration
+}
+
+// execute runs a command with the process as its actor, within bounds.
 func (o *outbox) execute(
-	ctx context.Context, cmd commands.Command, commandID id.Command, cause jobs.Cause, limit time.Duration,
+	ctx context.Context, within bounds, cmd commands.Command, commandID id.Command, cause jobs.Cause,
 ) (bus.Result, error) {
 	d := o.round
 	leave, err := d.r.cfg.Gate.Enter(ctx)
@@ -375,11 +381,11 @@ func (o *outbox) execute(
 		return bus.Result{}, err
 	}
 	defer leave()
-	if err := d.r.executing.Enter(ctx, cause.OrgID); err != nil {
+	if err := within.slots.Enter(ctx, cause.OrgID); err != nil {
 		return bus.Result{}, err
 	}
-	defer d.r.executing.Leave(cause.OrgID)
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer within.slots.Leave(cause.OrgID)
+	ctx, cancel := context.WithTimeout(ctx, within.limit)
 	defer cancel()
 	return d.r.cfg.Bus.Execute(ctx, cmd, commands.Meta{
 		CommandID: commandID, OrgID: cause.OrgID,

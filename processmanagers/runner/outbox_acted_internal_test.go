@@ -27,7 +27,7 @@ func (accepting) Execute(context.Context, commands.Command, commands.Meta) (bus.
 // TestMemory_ACommandThatActedIsGone as soon as it does not count any more, although its row is not deleted yet.
 func TestMemory_ACommandThatActedIsGone(t *testing.T) {
 	t.Parallel()
-	r := &Runner{cfg: Config{Concurrency: 1, Bus: accepting{}}, executing: fair.NewSlots(1)}
+	r := &Runner{cfg: Config{Concurrency: 1, Bus: accepting{}}, executing: bounds{fair.NewSlots(1), executeLimit}}
 	o := &outbox{}
 	o.init(&round{process: &process{r: r}})
 	handed := func() weak.Pointer[storedCommand] {

@@ -67,7 +67,7 @@ func (r *Runner) Register(list ...processmanagers.Any) {
 
 // step runs the pure functions of the process. An error or a panic in them is poison.
 func (p *process) step(
-	state []byte, in processmanagers.Input, now time.Time,
+	state *processmanagers.Stored, in processmanagers.Input, now time.Time,
 ) (next processmanagers.Stepped, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -158,7 +158,7 @@ func (p *process) run(ctx context.Context, t *term) error {
 	d := &round{
 		process: p, term: t, liveFrom: liveFrom, caughtUp: max(liveFrom, p.r.cfg.Feed.Head()), fail: fail,
 		loops:  loop.Within(ctx, p.r.logger),
-		flight: flight{keys: map[string]map[string]bool{}, landed: make(chan struct{}, 1)},
+		flight: flight{keys: map[string]*flying{}, landed: make(chan struct{}, 1)},
 	}
 	d.outbox.init(d)
 	d.gather.round = d

@@ -38,9 +38,9 @@ type Config struct {
 	Bus Bus
 	// Jobs enqueues their jobs; package jobrunner implements it. It may be nil when no process asks for a job.
 	Jobs Jobs
-	// Concurrency is how many inputs are handled at the same time, and an eighth of how many commands are executed: a
-	// command mostly waits for the log, and needs no connection of DB meanwhile. One organization has at most three
-	// quarters of either. Zero means 8.
+	// Concurrency is how many inputs are handled at the same time; so are eight times as many stored commands, and 32
+	// times as many of timers that act directly: a command mostly waits for the log, and needs no connection of DB
+	// meanwhile. One organization has at most three quarters of each. Zero means 8.
 	Concurrency int
 	// Lost is called whenever what was known before may not hold any more: at the beginning of each leadership, before
 	// its first work, at each end of it that was not asked for, while its work may still be ending, and when the
@@ -72,7 +72,8 @@ type Runner struct {
 	processes []*process
 	byName    map[string]*process
 	slots     *fair.Slots   // one for each input in progress
-	executing *fair.Slots   // one for each command in progress
+	executing bounds        // of stored commands
+	acting    bounds        // of the commands of timers that act directly
 	ahead     *budget       // of what all processes have read ahead
 	asked     chan struct{} // wakes the leader when a retry was asked for here
 	loops     *loop.Group
@@ -88,7 +89,8 @@ func New(cfg Config) *Runner {
 	}
 	return &Runner{
 		cfg: cfg, logger: cfg.Logger, byName: map[string]*process{}, slots: fair.NewSlots(cfg.Concurrency),
-		executing: fair.NewSlots(commandsPer * cfg.Concurrency),
+		executing: bounds{fair.NewSlots(commandsPer * cfg.Concurrency), executeLimit},
+		acting:    bounds{fair.NewSlots(directPer * cfg.Concurrency), directLimit},
 		ahead:     &budget{}, asked: make(chan struct{}, 1), loops: loop.New(cfg.Logger),
 	}
 }

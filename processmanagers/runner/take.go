@@ -264,7 +264,7 @@ func (d *round) decide(ctx context.Context, tx pgx.Tx, w *work) (err error) {
 	if w.suppressed {
 		now = w.at
 	}
-	if w.next, err = d.step(w.inst.state, w.Input, now); err != nil {
+	if w.next, err = d.step(&w.inst.state, w.Input, now); err != nil {
 		return err
 	}
 	if !w.inst.begun && !d.begins(w.input) {
@@ -279,10 +279,10 @@ func (d *round) begins(in input) bool { return in.Event != nil && !d.def.Follows
 
 // instance is the row of an instance, locked until the transaction ends. A missing one has the zero value.
 type instance struct {
-	begun   bool   // has a state
-	state   []byte // nil for an instance that has ended or never began: it begins anew
-	last    uint64 // position of its newest event
-	quiet   uint64 // outputs of events up to here are suppressed
+	begun   bool                   // has a state
+	state   processmanagers.Stored // empty for an instance that has ended or never began: it begins anew
+	last    uint64                 // position of its newest event
+	quiet   uint64                 // outputs of events up to here are suppressed
 	stopped bool
 	holds   bool // has held events
 	missing bool // there is no row
@@ -295,12 +295,17 @@ select key, state, last_position, quiet, ended, error <> '',
 from {schema}.instances i where process = $1 and key = any($2) for update`
 
 // instances checks that the term is not over, and locks the rows of the inputs' instances. Both last until the
-// transaction ends.
+// transaction ends. A row that was read just before, for a timer that acted, is not read again: when it is written, it
+// must be as it was.
 func (d *round) instances(ctx context.Context, tx pgx.Tx, list []input) (all map[string]instance, err error) {
-	keys := make([]string, len(list))
+	keys := make([]string, 0, len(list))
 	all = make(map[string]instance, len(list))
-	for i, in := range list {
-		keys[i], all[in.key] = in.key, instance{missing: true}
+	for _, in := range list {
+		if row := d.flight.row(in.key); row != nil {
+			all[in.key] = *row
+			continue
+		}
+		keys, all[in.key] = append(keys, in.key), instance{missing: true}
 	}
 	b := &pgx.Batch{}
 	b.Queue(d.r.sql(fenceSQL), d.term.epoch)
@@ -323,12 +328,12 @@ func (d *round) instances(ctx context.Context, tx pgx.Tx, list []input) (all map
 		var key string
 		var inst instance
 		var ended bool
-		err := rows.Scan(&key, &inst.state, &inst.last, &inst.quiet, &ended, &inst.stopped, &inst.holds)
+		err := rows.Scan(&key, &inst.state.JSON, &inst.last, &inst.quiet, &ended, &inst.stopped, &inst.holds)
 		if err != nil {
 			return nil, err
 		}
 		if inst.begun = !ended; ended {
-			inst.state = nil
+			inst.state = processmanagers.Stored{}
 		}
 		all[key] = inst
 	}
