@@ -200,13 +200,11 @@ func (c *comparison) addShown(f Found, u *onlyShown) {
 func (c *comparison) known(s routerplan.ObservedSession) *telemetry.Session {
 	for _, t := range c.byUser[s.User] {
 		is := (t.Service == "hotspot") == s.Hotspot
-		switch {
-		case s.Key != "":
+		if s.Key != "" {
 			is = is && strings.EqualFold(t.SessionKey, s.Key)
-		case t.IP != nil && s.Address != "":
-			is = is && t.IP.String() == s.Address
-		default:
-			is = is && (t.MAC == "" || s.MAC == "" || strings.EqualFold(t.MAC, s.MAC))
+		} else {
+			is = is && (t.MAC == "" || s.MAC == "" || strings.EqualFold(t.MAC, s.MAC)) &&
+				(t.IP == nil || s.Address == "" || t.IP.String() == s.Address)
 		}
 		if is {
 			return t

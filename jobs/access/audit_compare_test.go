@@ -324,3 +324,26 @@ func TestCompare_AnEntryThatIsNotOfTheSignInIsForPeople(t *testing.T) {
 		}
 	}
 }
+
+// TestCompare_AnotherDeviceWithTheAddressIsAnotherSession of the same customer at a hotspot, whose list has no ids.
+func TestCompare_AnotherDeviceWithTheAddressIsAnotherSession(t *testing.T) {
+	t.Parallel()
+	another := []events.AccessDifferenceKind{events.StaleSession, events.UnknownSession}
+	for name, c := range map[string]struct {
+		mac, address string
+		want         []events.AccessDifferenceKind
+	}{
+		"the same device":    {"02:00:00:00:00:01", "", nil},
+		"a device unknown":   {"", "", nil},
+		"another device":     {"02:00:00:00:00:09", "", another},
+		"at another address": {"02:00:00:00:00:01", "100.64.9.9", another},
+	} {
+		town := newTown()
+		town.add("amina", entitlement.Full, true, false)
+		row := &town.shown.Sessions[0]
+		row.MAC, row.Address = c.mac, cmp.Or(c.address, row.Address)
+		if got := town.kinds(); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

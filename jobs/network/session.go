@@ -37,7 +37,8 @@ func (s OnlineSession) menu() (menu string, where map[string]string) {
 func (s OnlineSession) is(row routeros.Item) bool {
 	at := s.Address == "" || row["address"] == "" || row["address"] == s.Address
 	if s.Hotspot {
-		return row["user"] == s.User && at
+		mac := row["mac-address"]
+		return row["user"] == s.User && at && (s.MAC == "" || mac == "" || strings.EqualFold(mac, s.MAC))
 	}
 	key := strings.TrimPrefix(strings.ToLower(row["session-id"]), "0x")
 	if key == "" || s.Key == "" {

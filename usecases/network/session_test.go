@@ -78,6 +78,27 @@ func TestEndSession_TakesTheCookieOfTheDevice(t *testing.T) {
 	}
 }
 
+// A hotspot's list has no ids. The session of a phone has ended, and its customer's laptop has the address now.
+func TestEndSession_LeavesAnotherDeviceWithTheAddress(t *testing.T) {
+	t.Parallel()
+	p := newPlant(t)
+	server := "hs-svc-" + p.serving(events.ServiceHotspot, "10.60.0.0/24").String()[:8]
+	if _, err := p.router.Connect(router.Session{
+		Kind: "hotspot", User: "ann", Server: server, Address: "10.60.0.9", MAC: "02:00:00:00:00:0A", Rate: "1M/10M",
+	}); err != nil {
+		t.Fatal(err)
+	}
+	for _, of := range []struct {
+		mac string
+		was bool
+	}{{"02:00:00:00:00:01", false}, {"02:00:00:00:00:0a", true}, {"", false}} {
+		s := networkjobs.OnlineSession{Hotspot: true, User: "ann", Key: "80000001", Address: "10.60.0.9", MAC: of.mac}
+		if was, err := p.workers.EndSession(t.Context(), p.device, s); was != of.was || err != nil {
+			t.Errorf("of %q: %v, %v", of.mac, was, err)
+		}
+	}
+}
+
 // The limit that is read back is that of the session: not of a customer whose name ends or begins alike, and not of
 // another session of the same customer.
 func TestSessionLimit_IsThatOfTheSession(t *testing.T) {
