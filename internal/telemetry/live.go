@@ -51,6 +51,8 @@ type Replaced struct {
 	SubscriberID   id.Subscriber
 	SubscriptionID id.Subscription
 	Sessions       []SessionID // at most mostKnown
+	// MadeWay has those of them whose devices have no other session: other devices have their place.
+	MadeWay []LiveSession
 }
 
 // LiveSession is a session that has not ended as far as reports tell. Instants are UTC.
@@ -191,6 +193,7 @@ func (l *Live) admit(known *line, s SignIn) (admitted bool, out Replaced) {
 	for _, device := range others[:beyond] {
 		for _, o := range device.sessions {
 			l.end(o, &out)
+			out.MadeWay = append(out.MadeWay, o.LiveSession)
 		}
 	}
 	for _, o := range known.sessions {

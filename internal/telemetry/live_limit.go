@@ -33,8 +33,14 @@ func (l *Live) trim(subscription id.Subscription) (out Replaced) {
 		}
 	}
 	of := func(o *occupant) *LiveSession { return &o.LiveSession }
-	for _, o := range beyond(counts, of, limit, l.cfg.Clock.Now().Add(Slack)) {
+	ending := beyond(counts, of, limit, l.cfg.Clock.Now().Add(Slack))
+	for _, o := range ending {
 		l.end(o, &out)
+	}
+	for _, o := range ending {
+		if !slices.ContainsFunc(counts, func(c *occupant) bool { return !c.ending && o.sameMAC(&c.LiveSession) }) {
+			out.MadeWay = append(out.MadeWay, o.LiveSession)
+		}
 	}
 	return out
 }

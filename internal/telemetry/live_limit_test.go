@@ -73,6 +73,7 @@ func TestLive_ACopiedMACAtAnotherRouterEndsTheFormerSession(t *testing.T) {
 			t.Error("the same MAC is refused")
 		}
 		c.want(t, "mine", "copy")
+		c.wantWay(t)
 	}
 }
 
@@ -85,10 +86,29 @@ func TestLive_ACopiedMACAtTheSameRouterEndsTheFormerSession(t *testing.T) {
 	c.want(t)                                                  // a device that dialed again
 	c.commitAll(t, mine(telemetry.Interim, 0, 30*time.Minute))
 	c.want(t, "mine")
+	c.wantWay(t)
 	c = open(t).live(t)
 	c.commitAll(t, mine(telemetry.Start, 0, 0))
 	c.Admit(c.signIn(c.device, "copy", time.Minute, false))
 	c.want(t, "mine")
+	c.wantWay(t)
+}
+
+// TestLive_ADeviceMakesWayWithAllItsSessions, whose MAC was copied.
+func TestLive_ADeviceMakesWayWithAllItsSessions(t *testing.T) {
+	t.Parallel()
+	c := open(t).liveAt(t, noon.Add(30*time.Minute))
+	far := id.New[id.Device]()
+	c.commitAll(t,
+		c.of(c.device, "mine", phones[0], phones[0])(telemetry.Start, 0, 0),
+		c.of(far, "copy", phones[0], phones[0])(telemetry.Start, time.Minute, 0),
+		c.of(c.device, "other", phones[1], phones[1])(telemetry.Start, 2*time.Minute, 0))
+	c.want(t, "mine")
+	c.wantWay(t)
+	c.limit.Store(1)
+	c.commitAll(t, c.of(c.device, "third", phones[2], phones[2])(telemetry.Start, 3*time.Minute, 0))
+	c.want(t, "mine", "other", "copy")
+	c.wantWay(t, "other", "copy")
 }
 
 func TestLive_SignInsWithoutAMACAreAwaited(t *testing.T) {

@@ -26,6 +26,7 @@ type liveKit struct {
 
 	mu    sync.Mutex
 	ended []string // keys of sessions
+	gave  []string // keys of those whose device another one has the place of
 }
 
 // live makes a Live that has read the tables, at noon.
@@ -52,6 +53,9 @@ func (k *kit) liveAt(t *testing.T, now time.Time) *liveKit {
 					continue
 				}
 				c.ended = append(c.ended, it.SessionKey)
+			}
+			for _, session := range r.MadeWay {
+				c.gave = append(c.gave, session.SessionKey)
 			}
 		},
 	})
@@ -92,6 +96,16 @@ func (c *liveKit) want(t *testing.T, ended ...string) {
 	}
 }
 
+// wantWay compares the keys of those that made way for another device.
+func (c *liveKit) wantWay(t *testing.T, keys ...string) {
+	t.Helper()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !slices.Equal(c.gave, keys) {
+		t.Errorf("made way %q, want %q", c.gave, keys)
+	}
+}
+
 func TestLive_TheNewestSignInWins(t *testing.T) {
 	t.Parallel()
 	c := open(t).live(t)
@@ -107,6 +121,7 @@ func TestLive_TheNewestSignInWins(t *testing.T) {
 	c.want(t, "again")
 	c.enter(2, 24*time.Hour, 1, false) // no report for a day changes nothing
 	c.want(t, "again", "second")
+	c.wantWay(t, "again", "second")
 	if c.Ended() != 2 {
 		t.Errorf("counted %d", c.Ended())
 	}
@@ -136,6 +151,7 @@ func TestLive_SignInsAtTheSameInstantSeeEachOther(t *testing.T) {
 	c.want(t)
 	c.tell(t, 0, "older", telemetry.Start, 0, 0)
 	c.want(t, "older")
+	c.wantWay(t, "older")
 	if c.enter(2, 10*time.Second, 1, true) {
 		t.Error("one more than the limit")
 	}

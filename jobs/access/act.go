@@ -279,7 +279,7 @@ func (d *deed) refused(ctx context.Context, via events.EnforcementVia, message s
 
 // byRouter removes the session from the router's active list.
 func (d *deed) byRouter(ctx context.Context) (result, error) {
-	d.e.Entitled.Directory.PutOff(d.s, d.c.makesWay())
+	d.e.putOff(d.s, d.c)
 	was, err := d.e.Routers.EndSession(ctx, d.s.DeviceID, onlineOf(d.s))
 	switch {
 	case err == nil && was:
@@ -307,6 +307,14 @@ func (d *deed) byRouter(ctx context.Context) (result, error) {
 		return result{}, fmt.Errorf("%w: %w", errRefused, err)
 	}
 	return result{}, fmt.Errorf("%w: %w", errUnreachable, err)
+}
+
+// putOff lets the device of a session that is about to be ended come back by its MAC, unless it makes way for another
+// one of its customer.
+func (e *Enforcer) putOff(s telemetry.Session, c change) {
+	if c.reason != ReasonSessionLimit {
+		e.Entitled.Directory.PutOff(s)
+	}
 }
 
 // mikrotikRateLimit is the number of the attribute Mikrotik-Rate-Limit.
@@ -343,7 +351,7 @@ func (e *Enforcer) ask(ctx context.Context, s telemetry.Session, c change) (coa.
 				changes := radius.Attributes{}.MikroTik(mikrotikRateLimit, c.limit)
 				answer, err = e.Radius.Change(ctx, router, session, changes)
 			} else {
-				e.Entitled.Directory.PutOff(s, c.makesWay())
+				e.putOff(s, c)
 				answer, err = e.Radius.Disconnect(ctx, router, session)
 			}
 			if !errors.Is(err, coa.ErrNoAnswer) {

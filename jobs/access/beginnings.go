@@ -98,8 +98,9 @@ func (b *Beginnings) Began(r telemetry.Report) {
 	b.put(beginning{org: r.Org, subscriber: h.SubscriberID}, commands.EnforceAccess{SubscriberID: h.SubscriberID})
 }
 
-// End has sessions ended, because newer ones took their place. It does not wait.
+// End has sessions ended, because newer ones took their place, and their devices stay out. It does not wait.
 func (b *Beginnings) End(r telemetry.Replaced) {
+	b.enforcer.Entitled.Directory.MadeWay(r.MadeWay)
 	job := commands.EnforceLimit{OrgID: r.OrgID, SubscriberID: r.SubscriberID, SubscriptionID: r.SubscriptionID}
 	for _, s := range r.Sessions {
 		job.Sessions = append(job.Sessions, id.As[id.Online](s))

@@ -4,8 +4,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/personal"
+	"github.com/lastmile-isp/lastmile/internal/telemetry"
+	"github.com/lastmile-isp/lastmile/jobs/access"
 	"github.com/lastmile-isp/lastmile/simulators/handset"
 )
 
@@ -49,5 +53,53 @@ func TestEnforce_WhoIsPutOffAtAHotspotComesBackByTheMAC(t *testing.T) {
 	k.clock.Advance(time.Minute) // what was known of the router is asked again
 	if n := moves("100.64.0.10"); n != 1 {
 		t.Errorf("%d online where who is ended stays off", n)
+	}
+}
+
+// TestBeginnings_WhoseSessionMakesWayStaysOut: the program that answers routers knows it before any job ends the
+// session, in whichever program. An end for the limit lets nobody come back either.
+func TestBeginnings_WhoseSessionMakesWayStaysOut(t *testing.T) {
+	t.Parallel()
+	for what, ends := range map[string]func(k *kit, s telemetry.Session){
+		"as the sign-in tells": func(k *kit, s telemetry.Session) {
+			accessjobs.NewBeginnings(k.Enforcer).End(telemetry.Replaced{
+				OrgID: k.org, SubscriberID: k.subscriber, SubscriptionID: k.subscription,
+				Sessions: []telemetry.SessionID{s.ID}, MadeWay: []telemetry.LiveSession{{
+					OrgID: s.OrgID, DeviceID: s.DeviceID, SessionKey: s.SessionKey, MAC: s.MAC,
+				}},
+			})
+			k.dir.PutOff(s)
+		},
+		"as the limit tells": func(k *kit, s telemetry.Session) {
+			_ = k.EnforceLimit(t.Context(), commands.EnforceLimit{
+				OrgID: k.org, SubscriberID: k.subscriber, SubscriptionID: k.subscription,
+				Sessions: []id.Online{id.As[id.Online](s.ID)},
+			}, k.cause()) // looks once more later
+			k.idle()
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			k := newKit(t)
+			phone := handset.Customer{
+				Service: handset.Hotspot, Name: "amina", Password: "pw", MAC: "02:00:00:00:00:02",
+				Address: "100.64.0.7",
+			}
+			signsIn := func(want handset.Outcome) {
+				t.Helper()
+				if r, err := k.nas.SignIn(t.Context(), phone); err != nil || r.Outcome != want {
+					t.Errorf("sign in: %+v, %v", r, err)
+				}
+				k.idle()
+			}
+			signsIn(handset.Accepted)
+			list, err := k.Sessions.OpenOf(t.Context(), k.subscriber)
+			if err != nil || len(list) != 1 {
+				t.Fatalf("%+v, %v", list, err)
+			}
+			ends(k, list[0])
+			phone.Method = handset.MACLogin
+			signsIn(handset.Rejected)
+		})
 	}
 }

@@ -43,9 +43,6 @@ type change struct {
 	next    string          // stamp that the next sign-in should get; "" = it is ended however often it comes back
 }
 
-// makesWay reports whether a session ends for another device of its customer.
-func (c change) makesWay() bool { return c.reason == events.EnforcedSessionLimit }
-
 // wanted compares what a session was granted with what its subscription is entitled to. It is false when nothing is to
 // be done. A session without our stamp is left alone: a router let it in by itself, which the auditor reports
 // (docs/rules/access-enforcement.md#not-ours).

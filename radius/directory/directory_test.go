@@ -94,7 +94,11 @@ func newKit(t *testing.T, s *safe, history ...events.Event) *kit {
 		t: t, safe: s, clock: clock.NewManual(noon), told: make(chan []*radius.NAS, 100),
 	}
 	k.refusals = directory.NewRefusals(k.clock)
-	k.sessions = telemetry.NewLive(telemetry.LiveConfig{Clock: k.clock, SilentAfter: time.Hour})
+	k.sessions = telemetry.NewLive(telemetry.LiveConfig{
+		Clock: k.clock, SilentAfter: time.Hour,
+		Limit: func(s id.Subscription) int { return k.dir.SessionLimit(s, k.clock.Now()) },
+		End:   func(r telemetry.Replaced) { k.dir.MadeWay(r.MadeWay) },
+	})
 	k.dir = directory.New(directory.Config{
 		ClassKey: []byte("key"), Refusals: k.refusals, Sessions: k.sessions, Development: true, Vouchers: codes,
 		Clock: k.clock,

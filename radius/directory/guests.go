@@ -24,6 +24,7 @@ type guest struct {
 	byMAC   *radius.Credential // that leads sign-ins by its MAC here; never changes
 	nas     id.Device          // never changes
 	session string             // Acct-Session-Id of its last sign-in; "" = the router did not tell
+	since   time.Time          // by pace, when that was
 	back    bool               // the last sign-in was by its MAC
 	fresh   bool               // nothing is known of the session of the last sign-in
 	ends    time.Time          // when that session ends by its Session-Timeout; zero = never
@@ -34,8 +35,9 @@ type guest struct {
 // the latest devices, as many as may be online at once and at most maxOwn. Its lock is held for short moments only,
 // because sockets wait for it, and is taken after the directory's. Safe for concurrent use.
 type guestBook struct {
-	mu sync.Mutex
-	of map[device]*guest
+	mu       sync.Mutex
+	of       map[device]*guest
+	restarts map[id.Device]time.Time // by pace, when routers restarted last: sessions from before are over
 }
 
 // findGuest gives the credential of a device that comes back by its MAC; nil when it may not, or has a voucher that
@@ -61,12 +63,25 @@ func (b *guestBook) returning(key device, nas id.Device, at, now time.Time) *gue
 	if g == nil || g.nas != nas {
 		return nil
 	}
-	late := at.Sub(g.ends) + time.Second // routers count whole seconds
-	timedOut := !g.fresh && g.over.IsZero() && !g.ends.IsZero() && late >= 0 && late < comebackWithin
-	if timedOut || !g.over.IsZero() && now.Sub(g.over) < comebackWithin {
+	if over := b.ended(g, at, now); !over.IsZero() && now.Sub(over) < comebackWithin {
 		return g
 	}
 	return nil
+}
+
+// ended is when the last session of a guest ended, by pace, as far as is known at an instant, which now is by pace;
+// zero = it goes on. Nothing ends one of which nothing is known. The caller holds the lock.
+func (b *guestBook) ended(g *guest, at, now time.Time) time.Time {
+	restart, late := b.restarts[g.nas], at.Sub(g.ends)+time.Second // routers count whole seconds
+	switch {
+	case g.fresh, !g.over.IsZero():
+		return g.over
+	case restart.After(g.since):
+		return restart
+	case !g.ends.IsZero() && late >= 0:
+		return now.Add(-late)
+	}
+	return time.Time{}
 }
 
 // cameBy is the subscription for which a device came back by its MAC last; nil = none.
@@ -95,15 +110,13 @@ func (d *Directory) welcome(q radius.Question, s *service, v *verdict) {
 	b := &d.guests
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	key := device{q.NAS.Org, r.MAC}
+	key, now := device{q.NAS.Org, r.MAC}, d.pace.Now()
 	g := guestOf(q.Credential)
 	switch {
 	case g != nil && b.of[key] != g: // somebody proved a password meanwhile
 		return
 	case g != nil:
-		if g.back = true; g.over.IsZero() {
-			g.over = d.pace.Now().Add(min(0, g.ends.Sub(r.At)))
-		}
+		g.back, g.over = true, b.ended(g, r.At, now)
 	case q.Credential.ByMAC:
 		return
 	default:
@@ -112,7 +125,7 @@ func (d *Directory) welcome(q radius.Question, s *service, v *verdict) {
 		g.byMAC = &radius.Credential{ByMAC: true, Subject: g}
 		b.of[key] = g
 	}
-	g.session, g.fresh, g.ends = string(r.SessionID), true, v.ends
+	g.session, g.since, g.fresh, g.ends = string(r.SessionID), now, true, v.ends
 	s.guests = append(slices.DeleteFunc(s.guests, func(mac radius.MAC) bool { return mac == r.MAC }), r.MAC)
 	for len(s.guests) > min(maxOwn, max(1, v.limit)) {
 		b.forget(device{s.org, s.guests[0]})
@@ -155,36 +168,49 @@ func (b *guestBook) sessionOf(key device, nas id.Device, session string) *guest 
 // heardGuest takes over what a report tells about the session of a guest. Who signs out stays out.
 func (d *Directory) heardGuest(r telemetry.Report) {
 	key := device{r.Org, parsedMAC(r.MAC)}
+	at := d.pace.Now().Add(-max(0, d.cfg.Clock.Now().Sub(r.At)) - r.Late)
 	b := &d.guests
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	g := b.sessionOf(key, r.Device, r.Session)
 	switch {
+	case r.Kind == telemetry.On || r.Kind == telemetry.Off:
+		if at.After(b.restarts[r.Device]) {
+			b.restarts[r.Device] = at
+		}
 	case g == nil:
 	case r.Kind == telemetry.Stop && r.Cause == uint32(rfc2866.AcctTerminateCause_Value_UserRequest):
 		b.forget(key)
 	case r.Kind == telemetry.Stop:
-		ago := max(0, d.cfg.Clock.Now().Sub(r.At)) + r.Late
-		g.fresh, g.over = false, d.pace.Now().Add(-ago)
+		g.fresh, g.over = false, at
 	case g.fresh && (r.Kind == telemetry.Start || r.Kind == telemetry.Interim):
 		g.fresh, g.over = false, time.Time{}
 	}
 }
 
-// PutOff is told that the platform is about to end a session, which may make way for another device of its customer.
-// Otherwise its device may ask to come back before the router reports the end, or where that report is lost. A list of
-// a router may tell no Acct-Session-Id; then it is the last session of the device there.
-func (d *Directory) PutOff(s telemetry.Session, makesWay bool) {
+// PutOff is told that the platform is about to end a session, whose device may ask to come back before the router
+// reports the end, or where that report is lost. A list of a router may tell no Acct-Session-Id; then it is the last
+// session of the device there.
+func (d *Directory) PutOff(s telemetry.Session) {
 	b := &d.guests
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	key := device{s.OrgID, parsedMAC(s.MAC)}
 	g := b.of[key]
-	switch {
-	case g == nil || g.nas != s.DeviceID || s.SessionKey != "" && b.sessionOf(key, s.DeviceID, s.SessionKey) == nil:
-	case makesWay:
-		b.forget(key)
-	default:
+	if g != nil && g.nas == s.DeviceID && (s.SessionKey == "" || b.sessionOf(key, s.DeviceID, s.SessionKey) != nil) {
 		g.fresh, g.over = false, d.pace.Now()
+	}
+}
+
+// MadeWay is told which sessions have to end because other devices of their customers have the place. Their devices
+// stay out, whichever program ends them, and before anything is heard of that.
+func (d *Directory) MadeWay(sessions []telemetry.LiveSession) {
+	b := &d.guests
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, s := range sessions {
+		if key := (device{s.OrgID, parsedMAC(s.MAC)}); b.sessionOf(key, s.DeviceID, s.SessionKey) != nil {
+			b.forget(key)
+		}
 	}
 }

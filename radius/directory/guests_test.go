@@ -127,10 +127,10 @@ func TestGuests_ComeBackBeforeTheEndOfTheirSessionIsReported(t *testing.T) {
 	s := newSpot(t, 1)
 	session := s.begins(phone, "amina", "pw")
 	one := telemetry.Session{OrgID: s.org, DeviceID: s.router, SessionKey: "other", MAC: phone}
-	s.dir.PutOff(one, false)
+	s.dir.PutOff(one)
 	s.stays("another session is put off")
 	one.SessionKey = session
-	s.dir.PutOff(one, false)
+	s.dir.PutOff(one)
 	s.returns("it is put off")
 	s.reports(phone, session, telemetry.Stop, rfc2866.AcctTerminateCause_Value_AdminReset) // late
 
@@ -145,15 +145,63 @@ func TestGuests_ComeBackBeforeTheEndOfTheirSessionIsReported(t *testing.T) {
 	s.returns("the answer was lost")
 	s.clock.Advance(5 * time.Minute)
 	s.stays("it was over a while ago")
-	s.clock.Set(noon.AddDate(0, 2, 0).Add(time.Second))
-	s.apply(s.paid(noon.AddDate(0, 3, 0))...)
-	s.stays("the time of a session that never began is over")
 
 	s = newSpot(t, 1)
 	s.begins(phone, "amina", "pw")
 	s.clock.Set(noon.AddDate(0, 1, 0).Add(10 * time.Minute))
 	s.apply(s.paid(noon.AddDate(0, 2, 0))...)
 	s.stays("its time was over ten minutes ago")
+}
+
+// TestGuests_OfASessionThatNeverBeganDoNotComeBack: neither its time nor its router ends it.
+func TestGuests_OfASessionThatNeverBeganDoNotComeBack(t *testing.T) {
+	t.Parallel()
+	s := newSpot(t, 1)
+	p, _ := s.within(hotspot(phone, "amina", "pw"))
+	s.accepted(p)
+	s.clock.Advance(time.Minute)
+	s.restarts(s.router)
+	s.stays("its router has restarted")
+	s.clock.Set(noon.AddDate(0, 1, 0).Add(time.Second))
+	s.apply(s.paid(noon.AddDate(0, 2, 0))...)
+	s.stays("its time is over")
+}
+
+// TestGuests_WhoSignedOutStayOut: also at the time at which their session would have been over.
+func TestGuests_WhoSignedOutStayOut(t *testing.T) {
+	t.Parallel()
+	s := newSpot(t, 1)
+	session := s.begins(phone, "amina", "pw")
+	s.clock.Set(noon.AddDate(0, 1, 0).Add(-time.Minute))
+	s.reports(phone, session, telemetry.Stop, rfc2866.AcctTerminateCause_Value_UserRequest)
+	s.clock.Set(noon.AddDate(0, 1, 0).Add(time.Second))
+	s.apply(s.paid(noon.AddDate(0, 2, 0))...)
+	s.stays("it has signed out")
+}
+
+// restarts tells that a router begins to account, which is all that is told of the sessions that it had.
+func (s *spot) restarts(router id.Device) {
+	s.dir.Heard(telemetry.Report{Kind: telemetry.On, Org: s.org, Device: router, At: s.clock.Now()})
+}
+
+// TestGuests_ComeBackAfterARestartOfTheirRouter as after each end, to the sessions that it had.
+func TestGuests_ComeBackAfterARestartOfTheirRouter(t *testing.T) {
+	t.Parallel()
+	s := newSpot(t, 1)
+	s.begins(phone, "amina", "pw")
+	s.clock.Advance(time.Hour)
+	s.restarts(id.New[id.Device]())
+	s.stays("another router has restarted")
+	s.restarts(s.router)
+	s.clock.Advance(9 * time.Minute)
+	s.begins(phone, phone, "")
+	s.stays("it is online again")
+	s.clock.Advance(time.Hour)
+	s.restarts(s.router)
+	s.clock.Advance(9 * time.Minute)
+	s.returns("its router has restarted")
+	s.clock.Advance(time.Minute)
+	s.stays("no session followed, so the time did not begin anew")
 }
 
 // TestGuests_AreOfTheLoginThatTheyHaveProven and of nothing else.
@@ -247,6 +295,29 @@ func TestGuests_BelongToWhatWasProvenLast(t *testing.T) {
 	s.stays("the voucher is void")
 }
 
+// TestGuests_HaveTheVoucherThatGivesMore than the subscription whose password was proven later.
+func TestGuests_HaveTheVoucherThatGivesMore(t *testing.T) {
+	t.Parallel()
+	safe := newSafe()
+	v, history := sell(safe, calendar.Hour, 1)
+	s := &spot{kit: newKit(t, safe, append(history, v.paid(noon.Add(time.Minute))...)...), isp: v.isp}
+	s.accepted(typed(phone, v.codes[0]))
+	session := s.begins(phone, "amina", "pw")
+	s.reports(phone, session, telemetry.Stop, rfc2866.AcctTerminateCause_Value_IdleTimeout)
+	ofAmina := func() bool {
+		answer, _ := s.accepted(s.back())
+		who, _, _ := directory.ReadClass([]byte("key"), rfc2865.Class_Get(answer))
+		return who == v.subscription
+	}
+	if !ofAmina() {
+		t.Error("it comes back for a voucher that gives no more")
+	}
+	s.clock.Advance(time.Minute)
+	if ofAmina() {
+		t.Error("it comes back for a subscription that gives nothing")
+	}
+}
+
 // TestGuests_PutNoOtherDeviceOff: two phones of one subscription would do so in turn for ever.
 func TestGuests_PutNoOtherDeviceOff(t *testing.T) {
 	t.Parallel()
@@ -272,16 +343,50 @@ func TestGuests_PutNoOtherDeviceOff(t *testing.T) {
 	s.refused(s.back(), directory.CodeSessionLimit)
 }
 
-// TestGuests_StayWhoMadeWayForAnotherDevice: two devices of one customer would end each other in turn.
+// TestGuests_StayWhoMadeWayForAnotherDevice: two devices of one customer would end each other in turn. That another
+// one has the place is known by its sign-in, or by its session, whichever program ends the other session.
 func TestGuests_StayWhoMadeWayForAnotherDevice(t *testing.T) {
+	t.Parallel()
+	for what, dials := range map[string]func(s *spot){
+		"a sign-in": func(s *spot) { s.accepted(line("amina", "pw")) },
+		"a session": func(s *spot) {
+			s.clock.Advance(time.Second)
+			s.reports(laptop, "line", telemetry.Start, 0)
+			s.reports(laptop, "line", telemetry.Stop, rfc2866.AcctTerminateCause_Value_IdleTimeout)
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			s := newSpot(t, 1)
+			session := s.begins(phone, "amina", "pw")
+			dials(s)
+			s.stays("it makes way")
+			s.reports(phone, session, telemetry.Stop, rfc2866.AcctTerminateCause_Value_AdminReset)
+			s.stays("it has made way")
+			s.begins(phone, "amina", "pw")
+		})
+	}
+}
+
+// TestGuests_MakeNoWayForThemselves: a device that has come back ends its former session, whose end nobody has
+// reported, and another device takes the place of a session at another router.
+func TestGuests_MakeNoWayForThemselves(t *testing.T) {
 	t.Parallel()
 	s := newSpot(t, 1)
 	session := s.begins(phone, "amina", "pw")
-	s.dir.PutOff(telemetry.Session{OrgID: s.org, DeviceID: s.router, SessionKey: session, MAC: phone}, true)
-	s.stays("it makes way")
-	s.reports(phone, session, telemetry.Stop, rfc2866.AcctTerminateCause_Value_AdminReset)
-	s.stays("it has made way")
-	s.begins(phone, "amina", "pw")
+	s.dir.PutOff(telemetry.Session{OrgID: s.org, DeviceID: s.router, SessionKey: session, MAC: phone})
+	before := s.kit.sessions.Ended()
+	session = s.begins(phone, phone, "")
+	if n := s.kit.sessions.Ended() - before; n != 1 {
+		t.Errorf("%d sessions have to end", n)
+	}
+	s.dir.MadeWay([]telemetry.LiveSession{
+		{OrgID: s.org, DeviceID: id.New[id.Device](), SessionKey: session, MAC: phone},
+		{OrgID: s.org, DeviceID: s.router, SessionKey: "former", MAC: phone},
+		{OrgID: s.org, DeviceID: s.router, SessionKey: session, MAC: laptop},
+	})
+	s.reports(phone, session, telemetry.Stop, rfc2866.AcctTerminateCause_Value_IdleTimeout)
+	s.returns("its last session has ended")
 }
 
 // TestGuests_ComeBackOnceForASession: an end that was known is none again at the time at which it would have been over.
@@ -302,7 +407,9 @@ func TestGuests_ComeBackWhoseSessionNobodyCanName(t *testing.T) {
 	p, _ := s.within(hotspot(phone, "amina", "pw"))
 	s.accepted(p) // its reports never come
 	s.clock.Advance(10 * time.Minute)
-	s.dir.PutOff(telemetry.Session{OrgID: s.org, DeviceID: s.router, MAC: phone}, false)
+	s.dir.PutOff(telemetry.Session{OrgID: s.org, DeviceID: id.New[id.Device](), MAC: phone})
+	s.stays("a session of its MAC at another router is ended")
+	s.dir.PutOff(telemetry.Session{OrgID: s.org, DeviceID: s.router, MAC: phone})
 	s.returns("the platform has ended its session")
 }
 
