@@ -117,7 +117,7 @@ func (c *comparison) granted(s routerplan.ObservedSession, u *onlyShown, never b
 	p := c.k.Present(t.SubscriptionID)
 	var reason string
 	switch {
-	case never && s.MAC != "" && !p.Allows(s.MAC):
+	case never && s.MAC != "" && !p.Fits(shownAs(s), u.began):
 		reason = ReasonWrongMAC
 	case never && !p.Names(shownAs(s)):
 		reason = ReasonChanged
@@ -168,7 +168,7 @@ func (c *comparison) outdated(s routerplan.ObservedSession, u *onlyShown, reason
 func (a *Auditor) eased(u *onlyShown, p directory.Present) bool {
 	switch u.reason {
 	case ReasonWrongMAC:
-		return p.Allows(u.session.MAC)
+		return p.Fits(reportedAs(u.session), u.began)
 	case ReasonSessionLimit:
 		return a.Entitled.Directory.SessionLimit(u.session.SubscriptionID, a.Clock.Now()) > u.limit
 	}

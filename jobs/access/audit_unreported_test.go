@@ -283,7 +283,7 @@ func TestEnforce_ALostSessionHasItsRouterLookedAt(t *testing.T) {
 }
 
 // TestCompare_ASessionFromBeforeThePasswordWasChangedHasToEnd, although nothing of it was ever reported: the router
-// tells when it began. A hotspot that knows the device by its MAC asks for no password.
+// tells when it began. A device that is not registered, and got in by its MAC, has proven the password before.
 func TestCompare_ASessionFromBeforeThePasswordWasChangedHasToEnd(t *testing.T) {
 	t.Parallel()
 	const mac = "02:00:00:00:00:01"
@@ -295,7 +295,8 @@ func TestCompare_ASessionFromBeforeThePasswordWasChangedHasToEnd(t *testing.T) {
 		"before":                 {"amina", 32 * time.Minute, true, true},
 		"about then":             {"amina", 30 * time.Minute, true, false},
 		"after":                  {"amina", 20 * time.Minute, true, false},
-		"by its MAC":             {mac, 32 * time.Minute, true, false},
+		"by its MAC":             {mac, 32 * time.Minute, true, true},
+		"by its MAC, afterwards": {mac, 20 * time.Minute, true, false},
 		"called by another MAC":  {"0200.0000.00aa", 32 * time.Minute, true, true},
 		"compared as it is told": {"amina", 32 * time.Minute, false, false},
 	} {

@@ -164,7 +164,7 @@ func (e *Enforcer) comesBack(ctx context.Context, s telemetry.Session) error {
 // owed is owed of the customer of a session, or of who has its login now.
 func (e *Enforcer) owed(s telemetry.Session, at time.Time) bool {
 	entitled := e.Entitled.Directory
-	shown := directory.Shown{Username: s.Username, MAC: s.MAC, Hotspot: s.Service == "hotspot"}
+	shown := reportedAs(s)
 	_, holder := entitled.Named(s.OrgID, shown, at)
 	return owed(entitled.Present(s.SubscriptionID, at), shown, s.StartedAt) ||
 		owed(entitled.Present(holder, at), shown, s.StartedAt)

@@ -57,3 +57,8 @@ func (a *Auditor) BringOpenForTest(ctx context.Context, s telemetry.Session, cau
 func (a *Auditor) PlaceForTest(s telemetry.Session) id.Online {
 	return id.As[id.Online](a.compared(s).placeOf(routerplan.ObservedSession{MAC: s.MAC}, s.SubscriptionID))
 }
+
+// EasedForTest reports whether a session may stay by now for what it was not right in.
+func (a *Auditor) EasedForTest(f Found) bool {
+	return a.eased(f.shown, a.Entitled.Directory.Present(f.shown.session.SubscriptionID, a.Clock.Now()))
+}

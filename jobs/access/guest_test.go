@@ -103,3 +103,47 @@ func TestBeginnings_WhoseSessionMakesWayStaysOut(t *testing.T) {
 		})
 	}
 }
+
+// TestEnforce_ADeviceThatWasTakenAwayIsEnded where a hotspot has signed it in by its MAC: also the only one.
+func TestEnforce_ADeviceThatWasTakenAwayIsEnded(t *testing.T) {
+	t.Parallel()
+	const tv = "02:00:00:00:00:02"
+	for what, rest := range map[string][]string{
+		"another one stays": {"02:00:00:00:00:09"}, "it was the only one": nil,
+	} {
+		t.Run(what, func(t *testing.T) {
+			t.Parallel()
+			k := newKit(t)
+			k.subscription = id.New[id.Subscription]()
+			k.apply(events.SubscriptionCreated{
+				SubscriptionID: k.subscription, OrgID: k.org, SubscriberID: k.subscriber, StartsAt: noon,
+				CreatedAt: noon, Username: personal.Of("spot"), PasswordRef: k.safe.put("pw"),
+				Terms: events.PlanTerms{Name: "Spot", Kind: "hotspot", Mode: events.Prepaid},
+			})
+			k.pay(noon.Add(24 * time.Hour))
+			k.apply(
+				events.SubscriptionActivated{SubscriptionID: k.subscription, SubscriberID: k.subscriber, At: noon},
+				k.equipped(append([]string{tv}, rest...)...),
+			)
+			r, err := k.nas.SignIn(t.Context(), handset.Customer{
+				Service: handset.Hotspot, Method: handset.MACLogin, MAC: tv, Address: "100.64.0.7",
+			})
+			if err != nil || r.Outcome != handset.Accepted {
+				t.Fatalf("%+v %v", r, err)
+			}
+			k.idle()
+			k.clock.Advance(time.Hour)
+			k.apply(k.equipped(rest...))
+			_ = k.enforce() // looks once more later
+			k.idle()
+			if n := k.nas.Statistics().Online; n != 0 {
+				t.Errorf("%d online", n)
+			}
+		})
+	}
+}
+
+// equipped gives the subscription devices.
+func (k *kit) equipped(macs ...string) events.Event {
+	return events.SubscriptionAddressesAssigned{SubscriptionID: k.subscription, MACAddresses: texts(macs...)}
+}

@@ -60,12 +60,13 @@ func (e *Enforcer) wanted(s telemetry.Session, at time.Time) (change, bool) {
 		return change{action: events.EndOnline, reason: reason, after: after, next: next}, true
 	}
 	speed, rest := differs(s, p)
+	fits := p.Fits(reportedAs(s), s.StartedAt)
 	switch {
 	case p.Grant.Access == entitlement.None:
 		return end(string(p.Code), "")
-	case !p.Allows(s.MAC) && p.Moves && at.Sub(s.StartedAt).Abs() < moveWait:
+	case !fits && p.Moves && at.Sub(s.StartedAt).Abs() < moveWait:
 		return change{}, false
-	case !p.Allows(s.MAC):
+	case !fits:
 		return end(ReasonWrongMAC, "")
 	case s.Stamp == directory.UnknownStamp:
 		return former(p, after)
@@ -88,6 +89,11 @@ func (e *Enforcer) wanted(s telemetry.Session, at time.Time) (change, bool) {
 			Access: after.Access, RateDown: after.Down, RateUp: after.Up, Stamp: next,
 		},
 	}, true
+}
+
+// reportedAs is a session as the directory of sign-ins takes it.
+func reportedAs(s telemetry.Session) directory.Shown {
+	return directory.Shown{Username: s.Username, MAC: s.MAC, Hotspot: s.Service == "hotspot"}
 }
 
 // digestSize is the length of one of the two digests of a stamp.

@@ -37,20 +37,37 @@ type Present struct {
 	Moves     bool             // from device to device, by a sign-in of another one
 	Renewed   time.Time        // since when sign-ins prove another password than before; zero = always the same one
 	username  string           // "" = of a voucher
-	macs      []radius.MAC
+	macs      []radius.MAC     // that may use it; none = any may
+	byMAC     bool             // these sign in by their MAC alone
+	parted    time.Time        // when such a device was taken away last; zero = never
 }
 
 // Admits reports whether who has a session that began at an instant could sign in so again: by its name, device and
 // password. It is true where that is not sure.
 func (p Present) Admits(s Shown, began time.Time) bool {
-	return p.Names(s) && (s.MAC == "" || p.Allows(s.MAC)) && !p.Outlived(s, began)
+	return p.Names(s) && (s.MAC == "" || p.Fits(s, began)) && !p.Outlived(s, began)
 }
 
 // Outlived reports whether a session that began at an instant was let in by a password that no longer is the
-// subscription's. It is false where that is not sure. A hotspot that signs in a device by its MAC asks for no password.
+// subscription's. It is false where that is not sure. A hotspot asks no registered device for one; another device that
+// it signs in by its MAC is a guest, by the password that was proven on it.
 func (p Present) Outlived(s Shown, began time.Time) bool {
-	_, byMAC := s.byMAC()
-	return !byMAC && began.Add(KnownWithin).Before(p.Renewed)
+	return !p.registered(s) && began.Add(KnownWithin).Before(p.Renewed)
+}
+
+// registered reports whether a session is of a device that a hotspot signs in by its MAC for the subscription.
+func (p Present) registered(s Shown) bool {
+	mac, byMAC := s.byMAC()
+	return byMAC && p.byMAC && slices.Contains(p.macs, mac)
+}
+
+// Fits reports whether the device of a session that began at an instant may use the subscription. A device that was
+// taken away, and that a hotspot has signed in by its MAC alone before, may not, also where any device may.
+func (p Present) Fits(s Shown, began time.Time) bool {
+	if _, byMAC := s.byMAC(); byMAC && !p.registered(s) && began.Before(p.parted.Add(KnownWithin)) {
+		return false
+	}
+	return p.Allows(s.MAC)
 }
 
 // Names reports whether the name of a session is one of the subscription: its username, or at a hotspot the MAC of one
@@ -84,7 +101,10 @@ func (d *Directory) Present(subscription id.Subscription, at time.Time) Present 
 		return Present{Code: entitlement.CodeEnded}
 	}
 	v := d.verdict(s, at)
-	p := Present{Grant: v.grant, Code: v.code, RateLimit: v.rateLimit, username: s.username, macs: v.macs}
+	p := Present{
+		Grant: v.grant, Code: v.code, RateLimit: v.rateLimit, username: s.username, macs: v.macs,
+		byMAC: s.byMAC != nil, parted: d.when(s.parted),
+	}
 	p.Grant.Rest = s.rest(v.access, s.passwordRef)
 	renewed := d.when(s.renewed)
 	if s.proven == s.passwordRef && !renewed.After(at) { // until then the former one lets in

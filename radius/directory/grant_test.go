@@ -76,8 +76,9 @@ func TestGrant_AnotherPasswordOrAddressNeedsAnotherSignIn(t *testing.T) {
 func TestPresent_OutlivedIsASessionFromBeforeTheLastPassword(t *testing.T) {
 	t.Parallel()
 	s, i := newSafe(), newISP()
+	i.terms.Kind = "hotspot"
 	begin := i.begin(s, "127.0.0.1", "amina", "pw")
-	k := newKit(t, s, append(begin, i.paid(noon.Add(4*time.Hour))...)...)
+	k := newKit(t, s, append(append(begin, i.has("02:00:00:00:00:01", equipment)), i.paid(noon.Add(4*time.Hour))...)...)
 	set := func(after time.Duration, name string, ref id.Secret) {
 		k.clock.Set(noon.Add(after))
 		e := events.SubscriptionCredentialsSet{
@@ -91,12 +92,13 @@ func TestPresent_OutlivedIsASessionFromBeforeTheLastPassword(t *testing.T) {
 	is := func(what string, began, at time.Duration, want bool) {
 		t.Helper()
 		p := k.dir.Present(i.subscription, noon.Add(at))
-		const mac = "02:00:00:00:00:01"
+		const mac, guest = "02:00:00:00:00:01", "02:00:00:00:00:03"
 		for shown, byPassword := range map[directory.Shown]bool{
 			{Username: "wanjiru", MAC: mac}: true, {Username: "wanjiru", MAC: mac, Hotspot: true}: true,
 			{Username: "02-00-00-00-00-01", MAC: mac}:                true,
 			{Username: "02-00-00-00-00-02", MAC: mac, Hotspot: true}: true,
-			{Username: "02-00-00-00-00-01", MAC: mac, Hotspot: true}: false,
+			{Username: "02-00-00-00-00-01", MAC: mac, Hotspot: true}: false, // registered
+			{Username: guest, MAC: guest, Hotspot: true}:             true,  // was let in by the password before
 		} {
 			if got := p.Outlived(shown, noon.Add(began)); got != (want && byPassword) {
 				t.Errorf("%s, %+v: %v", what, shown, got)
@@ -116,4 +118,44 @@ func TestPresent_OutlivedIsASessionFromBeforeTheLastPassword(t *testing.T) {
 	is("about then", 3*time.Hour-30*time.Second, 4*time.Hour, false)
 	is("after", 3*time.Hour+time.Minute, 4*time.Hour, false)
 	is("the clock was set back", time.Hour, 3*time.Hour-time.Second, false)
+}
+
+// TestPresent_ADeviceThatWasTakenAwayFitsNoMore where it got in by its MAC alone: also when it was the only one, so
+// that any device may use the subscription. Who signs in there by its MAC afterwards is a guest.
+func TestPresent_ADeviceThatWasTakenAwayFitsNoMore(t *testing.T) {
+	t.Parallel()
+	byName := directory.Shown{Username: "amina", MAC: phone, Hotspot: true}
+	line := directory.Shown{Username: phone, MAC: phone}
+	for kind, byMAC := range map[string]bool{"hotspot": true, "pppoe": false} {
+		s, i := newSafe(), newISP()
+		i.terms.Kind = kind
+		k := newKit(t, s, append(i.begin(s, "127.0.0.1", "amina", "pw"), i.paid(noon.Add(time.Hour))...)...)
+		fits := func(shown directory.Shown, began time.Duration) bool {
+			return k.dir.Present(i.subscription, k.clock.Now()).Fits(shown, noon.Add(began))
+		}
+		k.apply(i.has(phone, laptop)) // at noon
+		if !fits(device(phone), -time.Hour) || fits(device(equipment), -time.Hour) {
+			t.Errorf("%s: registered ones", kind)
+		}
+		p := k.dir.Present(i.subscription, k.clock.Now())
+		if p.Renewed = noon; p.Outlived(device(phone), noon.Add(-time.Hour)) == byMAC {
+			t.Errorf("%s: another password ends a session by the MAC: %v", kind, byMAC)
+		}
+		k.apply(i.has(phone))
+		if !fits(device(phone), -time.Hour) {
+			t.Errorf("%s: another one was taken away", kind)
+		}
+		k.apply(i.has())
+		for began, fit := range map[time.Duration]bool{
+			-time.Hour: !byMAC, 30 * time.Second: !byMAC, 2 * time.Minute: true,
+		} {
+			p := k.dir.Present(i.subscription, k.clock.Now())
+			if fits(device(phone), began) != fit || p.Admits(device(phone), noon.Add(began)) != fit {
+				t.Errorf("%s: it began %s after it was taken away", kind, began)
+			}
+		}
+		if !fits(byName, -time.Hour) || !fits(line, -time.Hour) {
+			t.Errorf("%s: a session by its username", kind)
+		}
+	}
 }

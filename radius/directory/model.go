@@ -278,6 +278,7 @@ func (d *Directory) equip(s *service, macs []radius.MAC) {
 		}
 		if s.byMAC != nil && !slices.Contains(macs, mac) {
 			d.traces.mac(s, mac)
+			s.parted = d.mark()
 		}
 	}
 	s.macs, s.byMAC = macs, nil

@@ -31,6 +31,7 @@ type service struct {
 	dunning     *entitlement.Dunning
 	used        *entitlement.CapUse // nil = the cap is not reached
 	macs        []radius.MAC
+	parted      mark // when a device was taken away last that could sign in by its MAC; zero = never
 	staticIP    netip.Addr
 	staticIPv6  netip.Prefix
 	credential  *radius.Credential // without a password until the vault has given it
