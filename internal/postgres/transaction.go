@@ -24,16 +24,15 @@ func (p *passing) Unwrap() error { return p.error }
 func (p *passing) Is(target error) bool { return target == ErrPassing }
 
 // Transaction runs fn in a transaction, committed when it returns nil. An error that is ErrPassing
-// may be tried again as it is; any other will come again.
+// may be tried again as it is; any other will come again. When fn panics nothing of it stays, also none of its locks.
 func Transaction(ctx context.Context, pool *pgxpool.Pool, fn func(pgx.Tx) error) error {
 	tx, err := pool.Begin(ctx)
 	if err != nil {
 		return &passing{fmt.Errorf("begin: %w", err)}
 	}
+	defer func() { _ = tx.Rollback(context.WithoutCancel(ctx)) }() // changes nothing after a commit
 	if err := fn(tx); err != nil {
-		lost := tx.Conn().IsClosed()
-		_ = tx.Rollback(context.WithoutCancel(ctx))
-		if lost || mayPass(err) {
+		if tx.Conn().IsClosed() || mayPass(err) {
 			return &passing{err}
 		}
 		return err
