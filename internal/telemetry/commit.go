@@ -42,29 +42,6 @@ const newestSQL = `select ` + columns + `
 const earlyAtSQL = `select ` + columns + ` from {schema}.sessions x
 	where x.device_id = any($1::uuid[]) and x.ended_at is null and x.updated_at > $2 limit $3`
 
-// restartedSQL reads when routers restarted.
-const restartedSQL = `select device_id, restarted_at from {schema}.routers where device_id = any($1::uuid[])`
-
-// saveRestartsSQL writes the restarts of routers.
-const saveRestartsSQL = `insert into {schema}.routers (device_id, org_id, restarted_at)
-	select * from unnest($1::uuid[], $2::uuid[], $3::timestamptz[])
-	on conflict (device_id) do update set org_id = excluded.org_id,
-		restarted_at = greatest(routers.restarted_at, excluded.restarted_at)`
-
-// forgetRestartsSQL deletes restarts of routers that are from when our clock was ahead. Only who saw that it was put
-// back does so: to a clock that is behind, all restarts are still to come.
-const forgetRestartsSQL = `delete from {schema}.routers where device_id = any($1::uuid[]) and restarted_at > $2`
-
-// closeRestartedSQL ends what routers had before they restarted. The offset keeps the conditions on instants away from
-// the choice of the index: by that of instants, all sessions that a router ever had would be read.
-const closeRestartedSQL = `update {schema}.sessions s
-	set ended_at = s.updated_at, ` + concludedSQL + `, end_reason = '` + ReasonRestarted + `'
-	from unnest($1::uuid[], $2::timestamptz[]) r (device, at)
-	cross join lateral (select * from {schema}.sessions o where o.device_id = r.device and o.ended_at is null
-		offset 0) x
-	where s.id = x.id and x.started_at < r.at and x.updated_at <= r.at
-	returning s.device_id`
-
 // beginSQL writes sessions that the tables do not have.
 const beginSQL = `insert into {schema}.sessions (id, org_id, device_id, source, session_key, username, calling,
 		mac, called, port, service, nas_port, ip, framed_prefix, delegated_prefix, subscriber_id, subscription_id,
@@ -118,7 +95,8 @@ type Committed struct {
 }
 
 // Commit folds reports into the tables, in one transaction, and returns what it has changed. To commit reports again
-// changes nothing. An error that is postgres.ErrPassing or postgres.Away says nothing about the reports.
+// changes nothing. An error that is postgres.ErrPassing or postgres.Away says nothing about the reports. Restarts of
+// routers by which more than endSize sessions would end are refused.
 func (s *Store) Commit(ctx context.Context, d Directory, reports []Report) (Committed, error) {
 	clean := make([]Report, len(reports))
 	for i, r := range reports {
@@ -181,8 +159,10 @@ func (s *Store) load(ctx context.Context, tx pgx.Tx, b *book, reports []Report) 
 	reads := map[string][]any{
 		s.sql.named: {devices, sessions, users}, s.sql.newest: {devices, sessions, users, stations, b.latest()},
 	}
-	if list := restarting(reports); len(list) > 0 {
-		reads[s.text(earlyAtSQL)] = []any{list, b.latest(), mostEarly}
+	restarted, at := restarting(reports)
+	if len(restarted) > 0 {
+		reads[s.text(earlyAtSQL)] = []any{restarted, b.latest(), mostEarly}
+		s.queueEnded(batch, b, restarted, at)
 	}
 	for sql, args := range reads {
 		batch.Queue(sql, args...).Query(func(rows pgx.Rows) error {
@@ -215,17 +195,13 @@ func (s *Store) load(ctx context.Context, tx pgx.Tx, b *book, reports []Report) 
 	if list := s.crowds.uncounted(reports, now); len(list) > 0 {
 		batch.Queue(s.sql.open, list).Query(func(rows pgx.Rows) error { return s.crowds.take(rows, now) })
 	}
-	return tx.SendBatch(ctx, batch).Close()
-}
-
-// restarting are the routers of which reports tell that they restarted.
-func restarting(reports []Report) (devices []pgtype.UUID) {
-	for _, r := range reports {
-		if r.restarts() {
-			devices = append(devices, key(r.Device))
-		}
+	if err := tx.SendBatch(ctx, batch).Close(); err != nil {
+		return err
 	}
-	return devices
+	if len(b.ended) > s.endSize {
+		return errManyEnd
+	}
+	return nil
 }
 
 // save writes what the book has changed, in one round trip. It takes from opened what restarts have ended.
@@ -244,23 +220,7 @@ func (s *Store) save(ctx context.Context, tx pgx.Tx, b *book, used *[]Used, open
 	if len(b.aheadOf) > 0 {
 		batch.Queue(s.text(forgetRestartsSQL), b.aheadOf, b.come)
 	}
-	if len(b.restarts) > 0 {
-		var devices, orgs []pgtype.UUID
-		var at []time.Time
-		for device, org := range b.restarts {
-			devices, orgs = append(devices, key(device)), append(orgs, key(org))
-			at = append(at, b.restarted[device])
-		}
-		batch.Queue(s.sql.restart, devices, orgs, at)
-		batch.Queue(s.sql.close, devices, at).Query(func(rows pgx.Rows) error {
-			var device id.Device
-			_, err := pgx.ForEachRow(rows, []any{&device}, func() error {
-				opened[device]--
-				return nil
-			})
-			return err
-		})
-	}
+	s.queueRestarts(batch, b, opened)
 	s.queueThin(batch, b)
 	s.queueUsage(batch, b, used)
 	return tx.SendBatch(ctx, batch).Close()

@@ -7,7 +7,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lastmile-isp/lastmile/internal/id"
-	"github.com/lastmile-isp/lastmile/internal/postgres"
 )
 
 // SQL of enforcement. Writes take the lock of the commits, which fold sessions in memory.
@@ -77,10 +76,7 @@ func (s *Store) Gone(ctx context.Context, session SessionID) error {
 
 // enforced changes one session while no group of reports is being folded.
 func (s *Store) enforced(ctx context.Context, sql string, args ...any) error {
-	err := postgres.Transaction(ctx, s.db.Owner, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, lockSQL, s.db.Namespace.LockKey(part)); err != nil {
-			return err
-		}
+	err := s.locked(ctx, func(tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, s.text(sql), args...)
 		return err
 	})

@@ -89,3 +89,6 @@ func (l *Live) Known(subscription id.Subscription) (sessions, awaited int) {
 	}
 	return 0, 0
 }
+
+// SmallEnds changes how many sessions end in one transaction without a report.
+func (s *Store) SmallEnds(n int) { s.endSize = n }

@@ -73,6 +73,7 @@ type Recorder struct {
 	room    fair.Room                // of reports that wait
 	refused map[id.Organization]bool // of which a report was refused since somebody asked
 	status  Status
+	panics  seldom // of what reports lead to
 	crowded seldom // for routers with too many sessions
 	thinned seldom // for subscriptions with too many sessions
 
@@ -179,8 +180,8 @@ func (r *Recorder) Start(ctx context.Context) error {
 // openSpool takes the spool for this recorder, and has its reports told to Heard.
 func (r *Recorder) openSpool(ctx context.Context) (*spool, error) {
 	s := &spool{
-		limit: r.cfg.SpoolLimit, segment: r.spoolFile, logger: r.cfg.Logger, step: r.step, heard: r.cfg.Heard,
-		pace: r.pace,
+		limit: r.cfg.SpoolLimit, segment: r.spoolFile, logger: r.cfg.Logger, step: r.step, pace: r.pace,
+		heard: func(one Report) { r.guard(func() { r.cfg.Heard(one) }) },
 	}
 	return s, s.open(ctx, r.cfg.SpoolDir)
 }

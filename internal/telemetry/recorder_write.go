@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/loop"
@@ -58,7 +61,7 @@ func (r *Recorder) answer(a answers) {
 	defer func() { refuse(a.group[answered:]) }() // after a panic
 	for i, p := range a.group {
 		if a.kept == nil || a.kept[i] {
-			r.cfg.Heard(p.report)
+			r.guard(func() { r.cfg.Heard(p.report) })
 		}
 	}
 	for i, p := range a.group {
@@ -128,19 +131,42 @@ func (r *Recorder) commit(ctx context.Context, reports []Report, patience time.D
 	r.step("before commit")
 	err := r.try(ctx, reports, patience)
 	r.step("committed")
-	if err != nil && away(err) {
-		r.cfg.Logger.Warn("accounting waits for the database", slog.String("error", err.Error()),
-			slog.Int("reports", len(reports)))
-	}
+	r.waits(err, len(reports))
 	return err
 }
 
+// waits tells the log when an error of a commit says that the database is away.
+func (r *Recorder) waits(err error, reports int) {
+	if err != nil && away(err) {
+		r.cfg.Logger.Warn("accounting waits for the database", slog.String("error", err.Error()),
+			slog.Int("reports", reports))
+	}
+}
+
+// doubtful is an organization whose reports have to be taken apart from those of others for a while.
+type doubtful struct {
+	org    id.Organization
+	within time.Duration
+}
+
 // commitByTurns writes reports of several organizations to the database. It gives those of which a report cannot be
-// stored; their reports have to be taken apart, so that looking for it costs the others nothing. After an error some
-// reports are written, and some organizations are not known yet.
-func (r *Recorder) commitByTurns(ctx context.Context, reports []Report) (doubtful []id.Organization, err error) {
+// stored, or whose restarts of routers end too much; their reports have to be taken apart, so that looking for it costs
+// the others nothing. After an error some reports are written, and some organizations are not known yet. It gives the
+// one whose reports are alone in taking too long.
+func (r *Recorder) commitByTurns(ctx context.Context, reports []Report) (apart []doubtful, err error) {
 	err = r.commit(ctx, reports, r.spoolPatience)
-	if err == nil || away(err) {
+	if err == nil {
+		return nil, nil
+	}
+	alone := !slices.ContainsFunc(reports, func(one Report) bool { return one.Org != reports[0].Org })
+	switch {
+	case alone && errors.Is(err, errManyEnd):
+		return []doubtful{{reports[0].Org, 0}}, nil
+	case alone && !away(err):
+		return []doubtful{{reports[0].Org, doubtFor}}, nil
+	case alone && ofSome(err):
+		return []doubtful{{reports[0].Org, doubtFor}}, err
+	case away(err):
 		return nil, err
 	}
 	second := map[id.Organization]bool{} // whether an organization is in the second half of them
@@ -149,9 +175,6 @@ func (r *Recorder) commitByTurns(ctx context.Context, reports []Report) (doubtfu
 		if _, known := second[one.Org]; !known {
 			second[one.Org], orgs = false, append(orgs, one.Org)
 		}
-	}
-	if len(orgs) == 1 {
-		return orgs, nil
 	}
 	for _, org := range orgs[len(orgs)/2:] {
 		second[org] = true
@@ -166,11 +189,11 @@ func (r *Recorder) commitByTurns(ctx context.Context, reports []Report) (doubtfu
 	}
 	for _, half := range halves {
 		more, err := r.commitByTurns(ctx, half)
-		if doubtful = append(doubtful, more...); err != nil {
-			return doubtful, err
+		if apart = append(apart, more...); err != nil {
+			return apart, err
 		}
 	}
-	return doubtful, nil
+	return apart, nil
 }
 
 // catchUp takes the reports of the spool until there are none.
@@ -211,21 +234,24 @@ func (r *Recorder) takeGroup(ctx context.Context, most int) error {
 }
 
 // take commits reports of organizations that are not doubted, and puts those of the others aside. A database can be too
-// slow for a group: after a time-out the next group has half of the reports, and after a success an eighth more.
+// slow for a group: after a time-out the next group has half of the reports, and after a success an eighth more. Where
+// one organization's are too much by themselves, it is put aside, too.
 func (r *Recorder) take(ctx context.Context, l lot) error {
 	if len(l.reports) > 0 {
 		began := r.pace.Now()
-		doubtful, err := r.commitByTurns(ctx, l.reports)
-		for _, org := range doubtful {
-			l.stretches = r.spool.putAside(org, l.stretches)
+		apart, err := r.commitByTurns(ctx, l.reports)
+		for _, one := range apart {
+			l.stretches = r.spool.putAside(one.org, one.within, l.stretches)
+		}
+		if err == nil || len(apart) > 0 {
+			r.spool.used(len(apart) > 0, r.pace.Now().Sub(began)) // to look for them is at their expense
 		}
 		if err != nil {
-			if errors.Is(err, context.DeadlineExceeded) {
+			if ofSome(err) {
 				r.spoolGroup = max(len(l.reports)/2, 1)
 			}
 			return err
 		}
-		r.spool.used(len(doubtful) > 0, r.pace.Now().Sub(began)) // to look for them is at their expense
 		r.spoolGroup = min(r.spoolGroup+r.spoolGroup/8+1, groupSize)
 	}
 	r.step("caught up")
@@ -237,12 +263,15 @@ func (r *Recorder) take(ctx context.Context, l lot) error {
 }
 
 // takeApart commits a try of an organization that is doubted. A report that cannot be stored is dropped when it is
-// alone: repeats of it would end in the same way.
+// alone: repeats of it would end in the same way. A restart of a router with very many sessions has several turns.
 func (r *Recorder) takeApart(ctx context.Context, org id.Organization, reports []Report) error {
 	if len(reports) > 0 { // else none of them can be read
 		began := r.pace.Now()
-		err := r.commit(ctx, reports, r.spoolPatience)
+		err := r.commitApart(ctx, reports)
 		r.spool.used(true, r.pace.Now().Sub(began))
+		if errors.Is(err, errManyEnd) {
+			return nil
+		}
 		if err != nil {
 			defer r.spool.failed(org, len(reports))
 		}
@@ -262,6 +291,25 @@ func (r *Recorder) takeApart(ctx context.Context, org id.Organization, reports [
 	}
 	r.step("taken")
 	return nil
+}
+
+// commitApart commits a try. A restart of a router, which is alone, first ends a part of what the router had; as long
+// as that may not be all it fails with errManyEnd.
+func (r *Recorder) commitApart(ctx context.Context, reports []Report) error {
+	if reports[0].restarts() {
+		limited, cancel := context.WithTimeout(ctx, r.spoolPatience)
+		defer cancel()
+		all, err := r.cfg.Store.CloseRestarted(limited, reports[0])
+		r.step("closed")
+		switch {
+		case err != nil:
+			r.waits(err, 1)
+			return err
+		case !all:
+			return errManyEnd
+		}
+	}
+	return r.commit(ctx, reports, r.spoolPatience)
 }
 
 // spoolFault tells the log that the spool cannot be read or written.
@@ -286,8 +334,13 @@ func (r *Recorder) try(ctx context.Context, reports []Report, patience time.Dura
 	if r.jumps != nil {
 		r.jumps.Look()
 	}
-	done, err := r.cfg.Store.Commit(limited, r.cfg.Directory, reports)
+	var done Committed
+	err := loop.Try(func() (err error) {
+		done, err = r.cfg.Store.Commit(limited, r.cfg.Directory, reports)
+		return err
+	})
 	if err != nil {
+		r.panicked(err)
 		if cause := limited.Err(); cause != nil && !errors.Is(err, cause) { // the connection was closed by it
 			err = errors.Join(err, cause)
 		}
@@ -302,17 +355,40 @@ func (r *Recorder) try(ctx context.Context, reports []Report, patience time.Dura
 		"the shortest sessions of a subscription are not kept, because many began today", "subscription_id",
 	})
 	if r.cfg.Live != nil {
-		r.cfg.Live.Observe(done)
+		r.guard(func() { r.cfg.Live.Observe(done) })
 	}
 	if len(done.Used) > 0 && r.cfg.Used != nil {
-		r.cfg.Used(done.Used)
+		r.guard(func() { r.cfg.Used(done.Used) })
 	}
 	for _, report := range reports {
 		if report.Kind == Start {
-			r.cfg.Began(report)
+			r.guard(func() { r.cfg.Began(report) })
 		}
 	}
 	return nil
+}
+
+// guard calls what follows from reports that are kept. When it panics they stay so.
+func (r *Recorder) guard(follow func()) {
+	r.panicked(loop.Try(func() error {
+		follow()
+		return nil
+	}))
+}
+
+// panicked tells the log of an error that is a panic. It is the program's fault, which only some reports show.
+func (r *Recorder) panicked(err error) {
+	stack := loop.StackOf(err)
+	if stack == "" {
+		return
+	}
+	r.mu.Lock()
+	times, due := r.panics.due(r.pace.Now())
+	r.mu.Unlock()
+	if due {
+		r.cfg.Logger.Error("accounting panicked", slog.String("error", err.Error()), slog.String("stack", stack),
+			slog.Int("times", times))
+	}
 }
 
 // loss is a way in which sessions are not kept.
@@ -342,6 +418,23 @@ func lose[K interface {
 // away reports whether a failed commit says nothing about its reports.
 func away(err error) bool {
 	return errors.Is(err, postgres.ErrPassing) || postgres.Away(err) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// ofSome reports whether a commit failed in a way that can come from some of its reports alone, although others may do
+// as badly: it took too long, waited for somebody's lock, or found a damaged part of a table.
+func ofSome(err error) bool {
+	if errors.Is(err, context.DeadlineExceeded) {
+		return true
+	}
+	var answer *pgconn.PgError
+	if !errors.As(err, &answer) || len(answer.Code) < 2 {
+		return false
+	}
+	switch answer.Code[:2] {
+	case "55", "58", "XX": // locks, system, internal
+		return true
+	}
+	return answer.Code == "57014" // canceled, as after statement_timeout
 }
 
 // seldomPause is the least time between two lines of the log about the same.

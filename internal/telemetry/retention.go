@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/lastmile-isp/lastmile/internal/id"
-	"github.com/lastmile-isp/lastmile/internal/postgres"
 )
 
 // purgeSize is the number of rows that one statement of Purge deletes, so that nobody waits for it.
@@ -66,8 +66,9 @@ const (
 	purgeUsageSQL = `delete from {schema}.usage where (subscription_id, step, starts) in
 		(select subscription_id, step, starts from {schema}.usage where step = @step and starts < @before::date
 		order by starts limit @max)`
-	forgetSessionsSQL = `delete from {schema}.sessions where org_id = $1 and subscriber_id = $2`
-	forgetUsageSQL    = `delete from {schema}.usage where org_id = $1 and subscriber_id = $2`
+	forgetSessionsSQL = `delete from {schema}.sessions where id in
+		(select id from {schema}.sessions where org_id = $1 and subscriber_id = $2 limit $3)`
+	forgetUsageSQL = `delete from {schema}.usage where org_id = $1 and subscriber_id = $2`
 )
 
 // Purge deletes the rows whose time is over, in small steps. Sessions that are open stay. When the two retentions of
@@ -149,20 +150,25 @@ func (s *Store) purgeCrowds(ctx context.Context) error {
 	}
 }
 
-// Forget deletes the sessions, the usage and the refused sign-ins of a person. A repetition deletes what has come
-// since. Reports that come later, also those that wait in a spool, are dropped by programs whose directory knows that
-// the person is forgotten.
+// Forget deletes the sessions, the usage and the refused sign-ins of a person, in steps between which reports are
+// committed. A repetition deletes what has come since. Reports that come later, also those that wait in a spool, are
+// dropped by programs whose directory knows that the person is forgotten.
 func (s *Store) Forget(ctx context.Context, org id.Organization, subscriber id.Subscriber) error {
-	err := postgres.Transaction(ctx, s.db.Owner, func(tx pgx.Tx) error {
-		batch := &pgx.Batch{}
-		batch.Queue(lockSQL, s.db.Namespace.LockKey(part)) // no group may be under way that writes them again
-		batch.Queue(s.text(forgetSessionsSQL), org.UUID(), subscriber.UUID())
-		batch.Queue(s.text(forgetUsageSQL), org.UUID(), subscriber.UUID())
-		batch.Queue(s.text(forgetRefusalsSQL), org.UUID(), subscriber.UUID())
-		return tx.SendBatch(ctx, batch).Close()
-	})
-	if err != nil {
-		return fmt.Errorf("forget telemetry: %w", err)
+	for more := true; more; {
+		err := s.locked(ctx, func(tx pgx.Tx) error { // no group may be under way that writes them again
+			batch := &pgx.Batch{}
+			batch.Queue(s.text(forgetSessionsSQL), org.UUID(), subscriber.UUID(), s.endSize).
+				Exec(func(done pgconn.CommandTag) error {
+					more = done.RowsAffected() == int64(s.endSize)
+					return nil
+				})
+			batch.Queue(s.text(forgetUsageSQL), org.UUID(), subscriber.UUID())
+			batch.Queue(s.text(forgetRefusalsSQL), org.UUID(), subscriber.UUID())
+			return tx.SendBatch(ctx, batch).Close()
+		})
+		if err != nil {
+			return fmt.Errorf("forget telemetry: %w", err)
+		}
 	}
 	return nil
 }

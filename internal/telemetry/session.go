@@ -96,6 +96,7 @@ type book struct {
 	newest    map[placeKey]*Session
 	restarted map[id.Device]time.Time
 	restarts  map[id.Device]id.Organization // routers whose restart this group tells
+	ended     []SessionID                   // what the routers had before, but for reports of this group
 	touched   []*Session
 	bookings  []booking
 	changes   []change        // room that is used again

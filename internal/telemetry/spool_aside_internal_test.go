@@ -120,7 +120,7 @@ func TestSpool_WhatIsPutAsideIsTakenInOrderBetweenTheTurnsOfOthers(t *testing.T)
 	s.come(t, bad, 500)
 	s.come(t, calm, 1000)
 	l := s.next(t)
-	left := s.putAside(bad, l.stretches)
+	left := s.putAside(bad, doubtFor, l.stretches)
 	if left == 0 || left == l.stretches || !l.try.IsZero() {
 		t.Fatalf("%d of %d stretches are left", left, l.stretches)
 	}
@@ -175,7 +175,7 @@ func TestSpool_TriesUseNoMoreTimeThanTheTurnsOfOthers(t *testing.T) {
 				s.come(t, org, 10_000)
 			}
 			l := s.next(t)
-			l.stretches = s.putAside(s.orgs[0], l.stretches)
+			l.stretches = s.putAside(s.orgs[0], doubtFor, l.stretches)
 			s.take(t, l, s.orgs[0])
 			s.used(false, c.turn)
 			got := ""
@@ -202,7 +202,7 @@ func TestSpool_WhatTriesUseWhileOthersHaveNothingIsNotPaidBack(t *testing.T) {
 	t.Parallel()
 	s := share(t, 2)
 	s.come(t, s.orgs[0], 1000)
-	s.putAside(s.orgs[0], s.next(t).stretches)
+	s.putAside(s.orgs[0], doubtFor, s.next(t).stretches)
 	for range 9 {
 		s.take(t, s.next(t))
 		s.used(true, time.Second)
@@ -231,11 +231,36 @@ func TestSpool_ARestartOfARouterIsATryByItself(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	s.putAside(org, s.next(t).stretches)
+	s.putAside(org, doubtFor, s.next(t).stretches)
 	for i, want := range []int{2, 1, 1, 1, 1} {
 		if of := s.take(t, s.next(t)); of[org] != want {
 			t.Errorf("try %d has %d reports, want %d", i, of[org], want)
 		}
+	}
+	s.rest(t)
+}
+
+// TestSpool_WhatIsPutAsideForNoTimeIsApartForOneStretch, however long that has no turn, or takes.
+func TestSpool_WhatIsPutAsideForNoTimeIsApartForOneStretch(t *testing.T) {
+	t.Parallel()
+	s := share(t, 2)
+	for _, org := range s.orgs {
+		s.come(t, org, 500)
+	}
+	l := s.next(t)
+	l.stretches = s.putAside(s.orgs[0], 0, l.stretches)
+	s.take(t, l, s.orgs[0])
+	s.used(false, time.Second)
+	s.watch.Advance(time.Hour)
+	for range 2 { // the first one comes to nothing
+		l = s.next(t)
+		if l.try != s.orgs[0] || len(l.reports) != turnSize {
+			t.Fatalf("%d reports are tried", len(l.reports))
+		}
+	}
+	s.take(t, l)
+	if l = s.next(t); !l.try.IsZero() || s.take(t, l)[s.orgs[0]] == 0 {
+		t.Errorf("it is not taken with the others: %+v", l.try)
 	}
 	s.rest(t)
 }
@@ -281,7 +306,7 @@ func (s *shared) happen(t *testing.T, random *rand.Rand) {
 	for _, org := range s.orgs {
 		if slices.ContainsFunc(l.reports, func(r Report) bool { return r.Org == org }) && random.IntN(4) == 0 {
 			bad = append(bad, org)
-			l.stretches = s.putAside(org, l.stretches)
+			l.stretches = s.putAside(org, time.Duration(random.IntN(2))*doubtFor, l.stretches)
 		}
 	}
 	if random.IntN(4) > 0 { // else the database went away when some were known

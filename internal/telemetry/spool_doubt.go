@@ -9,15 +9,16 @@ import (
 )
 
 // doubtFor is how long the reports of an organization are taken apart from those of others, after one of them could not
-// be stored.
+// be stored, or not in time.
 const doubtFor = time.Minute
 
-// doubt is about an organization of which a report could not be stored. Its reports are tried in order, in one
-// transaction each time, by fewer after a failure and by more after a success, until the bad one is alone. Tries of all
-// who are doubted have the turn as long as they have used no more time than the others: whatever a try costs, the
-// others have half of the time, and wait about as long as their own last turn took, or for one try.
+// doubt is about an organization of which a report could not be stored with those of others. Its reports are tried in
+// order, in one transaction each time, by fewer after a failure and by more after a success, until the bad one is
+// alone. Tries of all who are doubted have the turn as long as they have used no more time than the others: whatever a
+// try costs, the others have half of the time, and wait about as long as their own last turn took, or for one try.
 type doubt struct {
 	until time.Time // by pace
+	tried bool      // once at least
 	size  int       // of the next try, at most
 	rest  []Report  // of its first stretch that have not been done; this stretch waits until none is left
 }
@@ -26,7 +27,7 @@ type doubt struct {
 func (s *spool) trust() {
 	now := s.pace.Now()
 	maps.DeleteFunc(s.doubted, func(_ id.Organization, d *doubt) bool {
-		return len(d.rest) == 0 && !now.Before(d.until)
+		return d.tried && len(d.rest) == 0 && !now.Before(d.until)
 	})
 }
 
@@ -36,15 +37,15 @@ func (s *spool) doubts(org id.Organization) bool {
 	return is
 }
 
-// putAside has the reports of an organization taken apart from now on: one of them could not be stored. Of so many
-// stretches that next gave it returns how many are left.
-func (s *spool) putAside(org id.Organization, stretches int) (left int) {
+// putAside has the reports of an organization taken apart from now on: its first stretch, and what has its turn within
+// a while. Of so many stretches that next gave it returns how many are left.
+func (s *spool) putAside(org id.Organization, within time.Duration, stretches int) (left int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.doubted == nil {
 		s.doubted = map[id.Organization]*doubt{}
 	}
-	s.doubted[org] = &doubt{until: s.pace.Now().Add(doubtFor), size: turnSize}
+	s.doubted[org] = &doubt{until: s.pace.Now().Add(within), size: turnSize}
 	var back, taking []stretch
 	for i, one := range s.taking {
 		switch {
@@ -66,7 +67,7 @@ func (s *spool) putAside(org id.Organization, stretches int) (left int) {
 func (s *spool) try(org id.Organization) ([]Report, error) {
 	s.mu.Lock()
 	d, first := s.doubted[org], s.waiting.First(org)
-	first.whole = true
+	first.whole, d.tried = true, true
 	place := first.place
 	s.mu.Unlock()
 	if len(d.rest) == 0 {

@@ -3,6 +3,7 @@ package telemetry
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -10,11 +11,22 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 )
 
-// closeLostSQL ends open sessions of which no report came since an instant, an earlier one for some organizations.
-const closeLostSQL = `update {schema}.sessions
-	set ended_at = updated_at, ` + concludedSQL + `, end_reason = '` + ReasonLost + `'
-	where ended_at is null and updated_at < $1 and not exists (select from unnest($2::uuid[], $3::timestamptz[]) w
-		(org, since) where w.org = org_id and updated_at >= coalesce(w.since, '-infinity'))`
+// silentSinceSQL holds for open sessions of which no report came since an instant, an earlier one for some
+// organizations.
+const silentSinceSQL = `s.ended_at is null and s.updated_at < $1 and not exists (
+	select from unnest($2::uuid[], $3::timestamptz[]) w (org, since)
+	where w.org = s.org_id and s.updated_at >= coalesce(w.since, '-infinity'))`
+
+// SQL that finds such sessions, and that ends those of some that are still silent.
+const (
+	lostSQL      = `select s.id from {schema}.sessions s where ` + silentSinceSQL + ` limit $4`
+	closeLostSQL = `update {schema}.sessions s
+	set ended_at = s.updated_at, ` + concludedSQL + `, end_reason = '` + ReasonLost + `'
+	where s.id = any($4::uuid[]) and ` + silentSinceSQL
+)
+
+// mostLost bounds the sessions that are looked for at once, since each look reads all open sessions.
+const mostLost = 100_000
 
 // mostEarly bounds the sessions from when our clock was ahead that end at once.
 const mostEarly = 2_000
@@ -25,22 +37,49 @@ const earlySQL = `select ` + columns + ` from {schema}.sessions x
 
 // CloseLost ends sessions whose routers have told nothing for too long, and returns their number. They end with
 // their last report; a newer one opens them again. Reports that wait in a spool count as not told, so for their
-// organizations the instant must be earlier by as long as the oldest of them waits.
-func (s *Store) CloseLost(ctx context.Context, silent Silence) (int64, error) {
+// organizations the instant must be earlier by as long as the oldest of them waits. Between two transactions of endSize
+// sessions, reports are committed.
+func (s *Store) CloseLost(ctx context.Context, silent Silence) (closed int64, err error) {
 	orgs, since := silent.arrays()
-	var closed int64
-	err := postgres.Transaction(ctx, s.db.Owner, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, lockSQL, s.db.Namespace.LockKey(part)); err != nil {
-			return err
+	for more := true; more; {
+		rows, err := s.db.Owner.Query(ctx, s.text(lostSQL), silent.Since, orgs, since, mostLost)
+		if err != nil {
+			return closed, fmt.Errorf("look for lost sessions: %w", err)
 		}
-		done, err := tx.Exec(ctx, s.text(closeLostSQL), silent.Since, orgs, since)
+		lost, err := pgx.CollectRows(rows, pgx.RowTo[SessionID])
+		if err != nil {
+			return closed, fmt.Errorf("look for lost sessions: %w", err)
+		}
+		before := closed
+		for some := range slices.Chunk(lost, s.endSize) {
+			n, err := s.closeLost(ctx, silent.Since, orgs, since, keys(some))
+			if closed += n; err != nil {
+				return closed, fmt.Errorf("close lost sessions: %w", err)
+			}
+		}
+		more = len(lost) == mostLost && closed > before
+	}
+	return closed, nil
+}
+
+// closeLost ends those of some sessions that are silent.
+func (s *Store) closeLost(ctx context.Context, args ...any) (closed int64, err error) {
+	err = s.locked(ctx, func(tx pgx.Tx) error {
+		done, err := tx.Exec(ctx, s.text(closeLostSQL), args...)
 		closed = done.RowsAffected()
 		return err
 	})
-	if err != nil {
-		return 0, fmt.Errorf("close lost sessions: %w", err)
-	}
-	return closed, nil
+	return closed, err
+}
+
+// locked changes sessions in a transaction while no group of reports is being folded, since that happens in memory.
+func (s *Store) locked(ctx context.Context, change func(pgx.Tx) error) error {
+	return postgres.Transaction(ctx, s.db.Owner, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, lockSQL, s.db.Namespace.LockKey(part)); err != nil {
+			return err
+		}
+		return change(tx)
+	})
 }
 
 // CloseEarly ends open sessions of which no report came since our clock was put back by minutes, and returns their
@@ -48,10 +87,7 @@ func (s *Store) CloseLost(ctx context.Context, silent Silence) (int64, error) {
 // they end at an instant before it, when they were silent already.
 func (s *Store) CloseEarly(ctx context.Context, now time.Time, silent Silence) (int, error) {
 	var closed int
-	err := postgres.Transaction(ctx, s.db.Owner, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, lockSQL, s.db.Namespace.LockKey(part)); err != nil {
-			return err
-		}
+	err := s.locked(ctx, func(tx pgx.Tx) error {
 		rows, err := tx.Query(ctx, s.text(earlySQL), now.Add(endSlack), mostEarly, silent.behind())
 		if err != nil {
 			return err

@@ -41,6 +41,8 @@ type Store struct {
 	schema string
 	sql    statements
 	crowds *crowds
+	// endSize is how many sessions end in one transaction without a report; tests have less.
+	endSize int
 
 	tidying sync.Mutex
 	tidied  time.Time // until when no ended session without a customer is left; zero = not known
@@ -55,7 +57,7 @@ func Open(ctx context.Context, db *postgres.DB) (*Store, error) {
 	if err := db.Migrate(ctx, part, files); err != nil {
 		return nil, err
 	}
-	s := &Store{db: db, schema: db.Namespace.Schema(part), crowds: newCrowds()}
+	s := &Store{db: db, schema: db.Namespace.Schema(part), crowds: newCrowds(), endSize: endSize}
 	for _, table := range protected {
 		if err := db.ProtectTable(ctx, s.schema, table); err != nil {
 			return nil, err
@@ -65,14 +67,15 @@ func Open(ctx context.Context, db *postgres.DB) (*Store, error) {
 		open: s.text(countOpenSQL),
 		lock: lockSQL, named: s.text(namedSQL), newest: s.text(newestSQL), restarted: s.text(restartedSQL),
 		begun: s.text(beginSQL), whole: s.text(saveWholeSQL), counts: s.text(saveCountsSQL),
-		restart: s.text(saveRestartsSQL), close: s.text(closeRestartedSQL), usage: s.text(saveUsageSQL),
+		restart: s.text(saveRestartsSQL), close: s.text(closeRestartedSQL), ended: s.text(endedSQL),
+		usage: s.text(saveUsageSQL),
 	}
 	return s, nil
 }
 
 // statements are those that run for every group, with the schema's name in place.
 type statements struct {
-	lock, named, newest, restarted, open, begun, whole, counts, restart, close, usage string
+	lock, named, newest, restarted, open, begun, whole, counts, restart, close, ended, usage string
 }
 
 // text puts the schema's name into a statement in place of {schema}.
