@@ -48,6 +48,7 @@ type radiusParts struct {
 	enforcer  *accessjobs.Enforcer
 	begins    *accessjobs.Beginnings // looks at sessions that begin
 	server    *radius.Server
+	fail      func(error) // ends the program
 	logger    *slog.Logger
 	loops     *loop.Group
 }
@@ -56,6 +57,7 @@ type radiusParts struct {
 // that has the role and the addresses for it.
 func (a *App) startRadius(ctx context.Context) error {
 	p := &radiusParts{refusals: directory.NewRefusals(a.clock), logger: a.logger, loops: loop.New(a.logger)}
+	p.fail = func(err error) { a.life.fail(a.cannotAnswer(err)) }
 	p.live = a.newLive(p)
 	p.directory = directory.New(directory.Config{
 		ClassKey: a.storage.vault.Key(secrets.Classes), Sessions: p.live, Refusals: p.refusals,
@@ -86,18 +88,22 @@ func (a *App) startRadius(ctx context.Context) error {
 			return err
 		}
 	}
-	err := a.life.startBeside(ctx, "radius", stopEngines, p)
-	if errors.Is(err, syscall.EWOULDBLOCK) || errors.Is(err, journal.ErrTaken) {
-		return fmt.Errorf("DATA_DIR: another program that answers routers uses %s, and each needs a directory of its "+
-			"own: %w", a.cfg.DataDir, err)
-	}
-	if err != nil {
-		return fmt.Errorf("RADIUS_AUTH_ADDR, RADIUS_ACCT_ADDR: %w", err)
+	if err := a.life.startBeside(ctx, "radius", stopEngines, p); err != nil {
+		return a.cannotAnswer(err)
 	}
 	if a.customers = p; p.server != nil {
 		a.radius = p
 	}
 	return nil
+}
+
+// cannotAnswer names the setting for which the program cannot answer routers.
+func (a *App) cannotAnswer(err error) error {
+	if errors.Is(err, syscall.EWOULDBLOCK) || errors.Is(err, journal.ErrTaken) {
+		return fmt.Errorf("DATA_DIR: another program that answers routers uses %s, and each needs a directory of its "+
+			"own: %w", a.cfg.DataDir, err)
+	}
+	return fmt.Errorf("RADIUS_AUTH_ADDR, RADIUS_ACCT_ADDR: %w", err)
 }
 
 // newServer makes what answers routers and keeps what they report. A program that has the role and no address for it
@@ -150,17 +156,23 @@ func (p *radiusParts) Start(ctx context.Context) error {
 		}
 		p.logger.ErrorContext(ctx, "routers are not answered", "error", p.shows.Fault())
 		p.loops.Go("radius waits for its directory", func(ctx context.Context) {
-			for !p.shows.Status().CaughtUp {
-				if !loop.Sleep(ctx, incompletePause) {
-					return
-				}
-			}
-			if err := p.open(ctx); err != nil && ctx.Err() == nil {
-				p.logger.ErrorContext(ctx, "routers are not answered", "error", err)
-			}
+			p.openLater(ctx, func() bool { return p.shows.Status().CaughtUp }, p.open)
 		})
 		return nil
 	})
+}
+
+// openLater opens the ports when the directory is complete. When that fails the program ends, as it does at a start
+// where it fails at once, and is started again by what watches over it: its parts cannot be started a second time.
+func (p *radiusParts) openLater(ctx context.Context, complete func() bool, open func(context.Context) error) {
+	for !complete() {
+		if !loop.Sleep(ctx, incompletePause) {
+			return
+		}
+	}
+	if err := open(ctx); err != nil && ctx.Err() == nil {
+		p.fail(err)
+	}
 }
 
 // open fetches the passwords, opens the spool of accounting, and then the ports.
