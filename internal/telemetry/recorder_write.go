@@ -165,6 +165,8 @@ func (r *Recorder) commitByTurns(ctx context.Context, reports []Report) (apart [
 	case alone && !away(err):
 		return []doubtful{{reports[0].Org, doubtFor}}, nil
 	case alone && ofSome(err):
+		r.cfg.Logger.Warn("accounting of one organization is put aside", slog.String("error", err.Error()),
+			slog.String("org_id", reports[0].Org.String()))
 		return []doubtful{{reports[0].Org, doubtFor}}, err
 	case away(err):
 		return nil, err
