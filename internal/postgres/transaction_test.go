@@ -50,7 +50,8 @@ func TestTransaction_APanicLeavesNothing(t *testing.T) {
 			defer cancel()
 			var rows int
 			err = postgres.Transaction(soon, db.Owner, func(tx pgx.Tx) error {
-				if _, err := tx.Exec(soon, "select pg_advisory_xact_lock($1)", db.Namespace.LockKey(table)); err != nil {
+				_, err := tx.Exec(soon, "select pg_advisory_xact_lock($1)", db.Namespace.LockKey(table))
+				if err != nil {
 					return err
 				}
 				return tx.QueryRow(soon, "select count(*) from "+table).Scan(&rows)
