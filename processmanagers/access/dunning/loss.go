@@ -8,8 +8,8 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/money"
 )
 
-// loss applies an event of the account to the debts that were given up. It comes before State.invoice, which forgets
-// invoices that are written off. A credit note is the operator's gift and counts as money here.
+// loss applies an event of the account to the debts that were given up. A credit note is the operator's gift and counts
+// as money here.
 func (s State) loss(e events.Event) {
 	switch e := e.(type) {
 	case events.InvoiceAllocated:

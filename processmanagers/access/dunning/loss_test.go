@@ -72,3 +72,20 @@ func TestWriteOff_WhoIsNotCutOwesItNoMore(t *testing.T) {
 	s.When(givenUp(1500, 0)[1]).
 		Then(looks(false, start.Add(time.Hour), owes(start, 1500), events.DunningOwed{At: later}))
 }
+
+// 1,499 of 1,500 are paid, one is given up, and then the payment is taken back, as the account tells it: no
+// InvoiceReopened, because the invoice was never paid whole.
+func TestWriteOff_OfARestWhosePaymentIsTakenBackIsOwed(t *testing.T) {
+	t.Parallel()
+	later := start.Add(time.Hour)
+	paid := events.InvoiceAllocated{
+		SubscriberID: who, InvoiceID: invoice, ReceiptID: id.New[id.Receipt](), Amount: kes(1499), Due: kes(1),
+	}
+	back := events.AllocationWithdrawn{SubscriberID: who, InvoiceID: invoice, Amount: kes(1499), Due: kes(1499)}
+	s := owing(t, events.DunningNone).With(at(later)).Given(paid).Given(givenUp(1, 0)...)
+	s.When(back).Then(looks(false, start.Add(time.Hour), owes(later, 1499)))
+	s.Given(back).When(events.InvoiceVoided{SubscriberID: who, InvoiceID: invoice}).
+		Then(looks(false, start.Add(time.Hour), events.DunningOwed{At: later}))
+	cut := owing(t, events.DunningSuspended).With(at(later)).Given(paid).Given(givenUp(1, 0)...)
+	cut.When(back).Then(looks(false, start.Add(time.Hour), owes(start, 1500), owes(later, 1), owes(later, 1500)))
+}

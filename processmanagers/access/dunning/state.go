@@ -198,8 +198,8 @@ func (s State) invoice(e events.Event, at time.Time) {
 		delete(s.Invoices, e.InvoiceID)
 	case events.InvoiceCancelled:
 		delete(s.Invoices, e.InvoiceID)
-	case events.InvoiceWrittenOff:
-		delete(s.Invoices, e.InvoiceID)
+	case events.InvoiceWrittenOff: // what was paid on it before may be taken back, and is owed then
+		s.due(e.InvoiceID, money.Amount{})
 	}
 }
 
