@@ -41,7 +41,7 @@ type Dunning struct {
 	HoldUntil time.Time           // may be past: the hold is over then
 	Stopped   map[string]time.Time
 	Pauses    []course.Pause   // that are over, the latest ones
-	Entered   []course.Entered // the states that took access away, since the last state none
+	Entered   []course.Entered // the states that take access away and are in force
 	Reviewed  events.DunningReviewed
 }
 
@@ -85,7 +85,7 @@ func evolveDunning(s Dunning, e events.DunningEvent) Dunning {
 	case events.DunningReviewAsked:
 		s.Subject = e.DunningSubject
 	case events.DunningPeriodClosed:
-		return aggregates.Opened[Dunning](e.Opening)
+		return aggregates.Opened[Dunning](e.Opening).entered() // an older one may have states that were in force
 	}
 	return s
 }
@@ -94,12 +94,12 @@ func evolveDunning(s Dunning, e events.DunningEvent) Dunning {
 func (s Dunning) moved(subject events.DunningSubject, to events.DunningState, step events.DunningStep) Dunning {
 	s.Reminded = s.remindedOf(step.DueAt)
 	s.Subject, s.State, s.Since, s.DueAt = subject, to, step.At, step.DueAt
-	switch {
-	case to.Cut():
-		s.Entered = append(slices.Clip(s.Entered), course.Entered{State: to, At: step.At})
-	case to == events.DunningNone:
-		s.Entered = nil
-	}
+	return s.entered()
+}
+
+// entered is the state with the states that are in force by its step.
+func (s Dunning) entered() Dunning {
+	s.Entered = course.Enter(s.Entered, course.Entered{State: s.State, At: s.Since, DueAt: s.DueAt})
 	return s
 }
 

@@ -34,6 +34,9 @@ func decideReview(s Dunning, c commands.ReviewDunning, now time.Time) ([]events.
 		if wait && cuts(s.state(), step.State) {
 			return nil, failure.NewConflict("cuts_wait", "Nobody is cut before the money of an outage is counted.")
 		}
+		if step.At.Before(way.Since) && !way.Since.After(now) { // the state goes on for another debt than it began for
+			step.DueAt, step.Due = way.DueAt, rules.Overdue(courseOwed(present(c)), now)
+		}
 		record(s.step(c, step, now))
 	}
 	for _, r := range way.Reminders {

@@ -45,8 +45,9 @@ type Reminder struct {
 type Course struct {
 	Steps     []Step
 	Reminders []Reminder
-	// Since is the instant from which the present due instant holds, or from which nothing leads to a course.
-	Since time.Time
+	// Since is the instant from which the present due instant holds, or from which nothing leads to a course. DueAt is
+	// that due instant; zero = none.
+	Since, DueAt time.Time
 }
 
 // At is the step that holds at an instant: the last one that began then or earlier. Before the first step it is None
@@ -96,7 +97,7 @@ func Of(r Rules, h History) Course {
 			e.owed = h.Owed[i-len(e.owed) : i+1]
 		}
 		w.take(e)
-		w.course.Since = e.from
+		w.course.Since, w.course.DueAt = e.from, e.due
 	}
 	return w.course
 }

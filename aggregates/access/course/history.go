@@ -13,9 +13,8 @@ import (
 type History struct {
 	Owed   []Owed  // ascending by At; of two with the same instant the later one holds
 	Pauses []Pause // in any order; they may overlap
-	// Entered are the instants at which a state really began, ascending. What began is not undone by another policy.
-	// An entry within a pause does not count: a pause that is learned of too late gives access back. Empty when a
-	// policy is run against the past.
+	// Entered are the states that take access away and are in force, as Enter keeps them. What began is not undone by
+	// another policy. Empty when a policy is run against the past.
 	Entered []Entered
 	// Late is the present instant for a program that acts: a state that should have begun earlier begins at the first
 	// instant from here on at which it may. Zero when a policy is run against the past.
@@ -43,10 +42,27 @@ type Pause struct {
 	Until time.Time
 }
 
-// Entered records that a state really began.
+// Entered records that a state really began, and has been in force since then. It proves the state for the debt that
+// led to it and for older ones; what is owed may have changed before At without the knowledge of who decided.
 type Entered struct {
 	State events.DunningState
 	At    time.Time
+	DueAt time.Time `json:",omitzero"` // the due instant that led to it; zero = recorded before this was kept
+}
+
+// Enter gives the states that are in force after a step into a state. A step that gives access back ends those beyond
+// it: then its own state has been in force as long as they were, or longer. It does not change the list.
+func Enter(list []Entered, step Entered) []Entered {
+	var out []Entered
+	for _, e := range append(slices.Clip(list), step) {
+		if e.State.Rank() > step.State.Rank() {
+			e.State = step.State
+		}
+		if e.State.Cut() && (len(out) == 0 || out[len(out)-1].State.Rank() < e.State.Rank()) {
+			out = append(out, e)
+		}
+	}
+	return out
 }
 
 // dueInstant is the instant at which a course begins; zero when nothing that is owed leads to one. For postpaid it is

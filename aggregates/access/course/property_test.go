@@ -193,31 +193,45 @@ func cut(t *rapid.T, c course.Course) course.Step {
 }
 
 // live follows a history as a process does: it knows what has happened so far, acts when a step is due, and records
-// its acts. A pause is known without its end until it ends, when open says so.
-func (w world) live(open bool) []course.Step {
-	var done []course.Step
+// its acts. A pause is known without its end until it ends, when open says so. It acts with a lag after each event,
+// and just before that by what it knew before the event. seen is told each state with its instant.
+func (w world) live(t *rapid.T, open bool, lag time.Duration, seen func(time.Time, events.DunningState)) {
 	state := events.DunningNone
 	h := course.History{}
 	r := w.rules()
-	act := func(now time.Time) course.Course {
+	act := func(now time.Time) {
 		h.Late = now
 		c := course.Of(r, h)
+		if !slices.IsSortedFunc(c.Steps, func(a, b course.Step) int { return a.At.Compare(b.At) }) {
+			t.Fatalf("the steps do not ascend: %+v of %+v", c.Steps, h)
+		}
+		next, _ := c.Next(now)
 		if s := c.At(now); s.State != state {
 			state = s.State
-			done = append(done, course.Step{At: now, State: s.State})
-			if s.State.Cut() {
-				h.Entered = append(h.Entered, course.Entered{State: s.State, At: now})
+			h.Entered = course.Enter(h.Entered, course.Entered{State: s.State, At: now, DueAt: s.DueAt})
+			if later, _ := course.Of(r, h).Next(now); later != next {
+				t.Fatalf("%+v comes next, and %+v after %s is recorded in %+v", next, later, state, h)
 			}
 		}
-		return c
+		h.Late = now.Add(time.Millisecond)
+		if again, _ := course.Of(r, h).Next(h.Late); !again.At.Equal(next.At) && next.At.After(h.Late) {
+			t.Fatalf("%+v comes next, and %+v a moment later, after %s in %+v", next, again, state, h)
+		}
+		h.Late = now
+		seen(now, state)
 	}
-	for _, now := range w.instants() {
-		for { // timers before it
-			next, ok := course.Of(r, h).Next(h.Late)
-			if !ok || !next.At.Before(now) {
-				break
+	timers := func(until time.Time) {
+		for next, ok := course.Of(r, h).Next(h.Late); ok; next, ok = course.Of(r, h).Next(h.Late) {
+			if !until.IsZero() && !next.At.Before(until) {
+				return
 			}
 			act(next.At)
+		}
+	}
+	for _, now := range w.instants() {
+		timers(now)
+		if lag > 0 {
+			act(now.Add(lag / 2))
 		}
 		h.Owed, h.Pauses = nil, nil
 		for _, o := range w.history.Owed {
@@ -234,12 +248,9 @@ func (w world) live(open bool) []course.Step {
 			}
 			h.Pauses = append(h.Pauses, p)
 		}
-		act(now)
+		act(now.Add(lag))
 	}
-	for next, ok := course.Of(r, h).Next(h.Late); ok; next, ok = course.Of(r, h).Next(h.Late) {
-		act(next.At)
-	}
-	return done
+	timers(time.Time{})
 }
 
 // instants lists when something happens from outside, ascending.
@@ -259,12 +270,43 @@ func TestCourse_StepByStepIsTheSameAsAtOnce(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		w := draw(t)
-		var want []course.Step
+		var want, got []course.Step
 		for _, s := range course.Of(w.rules(), w.history).Steps {
 			want = append(want, course.Step{At: s.At, State: s.State})
 		}
-		if diff := cmp.Diff(want, w.live(rapid.Bool().Draw(t, "open"))); diff != "" {
+		before := events.DunningNone
+		w.live(t, rapid.Bool().Draw(t, "open"), 0, func(at time.Time, state events.DunningState) {
+			if state != before {
+				got = append(got, course.Step{At: at, State: state})
+			}
+			before = state
+		})
+		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatalf("-at once +step by step\n%s", diff)
 		}
+	})
+}
+
+// What was decided by older knowledge, a moment after a payment or a debt that came back, is put right: half an hour
+// after each event, and after each step, the state is that of the course at once.
+func TestCourse_WhatIsDecidedByOlderKnowledgeIsPutRight(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		w := draw(t)
+		course := course.Of(w.rules(), w.history)
+		var last time.Time
+		state := events.DunningNone
+		check := func(at time.Time) {
+			if want := course.At(at).State; want != state {
+				t.Fatalf("%s at %v, want %s of %+v", state, at, want, course.Steps)
+			}
+		}
+		w.live(t, false, 2*time.Second, func(at time.Time, now events.DunningState) {
+			if half := last.Add(30 * time.Minute); !last.IsZero() && half.Before(at) {
+				check(half)
+			}
+			last, state = at, now
+		})
+		check(last.Add(30 * time.Minute))
 	})
 }

@@ -44,7 +44,7 @@ type cutInput struct {
 }
 
 // cut is the beginning of a state that takes access away: the recorded one, or the first instant at which cuts are
-// allowed after the days have passed. It never lies before the episode or the present.
+// allowed after the days have passed. It never lies before the episode, nor before the present unless it is in force.
 func (w *walk) cut(e episode, s stage, in cutInput) stage {
 	if at, ok := w.entered(e, in.state); ok {
 		s.at, s.planned = at, at
@@ -56,7 +56,7 @@ func (w *walk) cut(e episode, s stage, in cutInput) stage {
 	if in.start.IsZero() {
 		return stage{}
 	}
-	floor := later(later(e.from, w.history.Late), in.start)
+	floor := later(w.earliest(e, in.state), in.start)
 	at := w.rules.daysLater(in.start, in.days)
 	cut := w.rules.MayCut(later(at, floor))
 	for _, p := range w.pauses {
@@ -107,18 +107,43 @@ func (w *walk) writeOff(e episode, suspend stage) stage {
 	if before := w.began.writeOff; !before.at.IsZero() && !at.After(e.from) {
 		return before
 	}
-	at = later(later(at, suspend.at), later(e.from, w.history.Late))
+	at = later(later(at, suspend.at), w.earliest(e, events.DunningWrittenOff))
 	return stage{at: at, planned: at, reason: ReasonWriteOff}
 }
 
-// entered is when a state of the episode really began. An entry within a pause does not count.
+// entered is when a state of the episode really began. An entry within a pause does not count: a pause that is learned
+// of too late gives access back.
 func (w *walk) entered(e episode, state events.DunningState) (at time.Time, ok bool) {
 	for _, entry := range w.history.Entered {
-		if entry.State == state && e.has(entry.At) && !covers(w.pauses, entry.At) {
+		if entry.State == state && e.has(entry.At) && w.proves(entry, e.due) && !covers(w.pauses, entry.At) {
 			at, ok = entry.At, true
 		}
 	}
 	return at, ok
+}
+
+// proves reports whether an entry is the beginning of its state also under a due instant: that which led to it, or an
+// older one. One for a debt that was paid says nothing about a younger debt, whenever it was made: the payment came
+// first, and who decided did not know of it. What is dated later than the present is from when a clock was ahead.
+func (w *walk) proves(entry Entered, due time.Time) bool {
+	led := entry.DueAt
+	if led.IsZero() {
+		led = entry.At // the due instant is not known; it was over
+	}
+	return !due.After(led) && !entry.At.After(w.history.Late)
+}
+
+// earliest is the first instant at which a state of the episode can have begun, whatever its days are: when it came
+// into force, for whichever debt, and the present when it is not in force. So the beginning of a state that goes on
+// under another due instant does not move with the present.
+func (w *walk) earliest(e episode, state events.DunningState) time.Time {
+	at := w.history.Late
+	for _, entry := range w.history.Entered {
+		if entry.State.Rank() >= state.Rank() && entry.At.Before(at) {
+			at = entry.At
+		}
+	}
+	return later(e.from, at)
 }
 
 // reminders adds the reminders of an episode and gives the beginning of Reminding: the first reminder, and at the
