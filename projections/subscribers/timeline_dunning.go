@@ -28,6 +28,10 @@ func ofDunning(e events.DunningEvent) happening {
 	case events.WalledGardenEntered:
 		return owing(v.DunningStep, s, "Not paid in time: ", ". The customer reaches only the payment page.")
 	case events.ServiceSuspended:
+		if v.Before == events.DunningWrittenOff {
+			return owing(v.DunningStep, s, "No write-off is proposed any more. Still not paid: ",
+				". The customer has no access.")
+		}
 		return owing(v.DunningStep, s, "Still not paid: ", ". The customer has no access any more.")
 	case events.WriteOffProposed:
 		return owing(v.DunningStep, s, "A debt so old that it was proposed for a write-off: ", ".")

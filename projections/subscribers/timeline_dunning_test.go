@@ -35,6 +35,9 @@ func TestTimeline_TellsWhatWasOwedAtEachStepOfDunning(t *testing.T) {
 			events.DunningClockStarted{
 				DunningSubject: about, Cause: "no_line:1", From: began, Until: began, At: began,
 			},
+			events.ServiceSuspended{DunningSubject: about, DunningStep: events.DunningStep{
+				Before: events.DunningWrittenOff, Due: kes(1500),
+			}},
 			events.DunningClockStarted{
 				DunningSubject: about, Cause: "no_payment:2", From: began, Until: began.Add(time.Hour), At: began,
 			})
@@ -46,6 +49,7 @@ func TestTimeline_TellsWhatWasOwedAtEachStepOfDunning(t *testing.T) {
 		"The customer is reminded from now on. Owed: the next period.",
 		"Not paid in time: KES 1500.00 of invoice ACME-0001. The customer reaches only the payment page.",
 		"Still not paid: KES 1500.00 of invoice ACME-0001 and 1 other. The customer has no access any more.",
+		"No write-off is proposed any more. Still not paid: KES 1500.00. The customer has no access.",
 		"A debt so old that it was proposed for a write-off: an invoice and 2 others.",
 		"The clock of dunning stands still since " + "{" + began.Format(time.RFC3339) + "}: no line.",
 		"its stop since " + "{" + began.Format(time.RFC3339) + "} (no line) was taken back.",

@@ -83,7 +83,8 @@ func about(e events.Event) (commands.SendMessage, bool) {
 	case events.WalledGardenEntered:
 		return message(e.DunningSubject, events.NoticeGarden, e.At, noticeKept), true
 	case events.ServiceSuspended:
-		return message(e.DunningSubject, events.NoticeSuspended, e.At, noticeKept), true
+		news := e.Before != events.DunningWrittenOff // then the service stays as it was
+		return message(e.DunningSubject, events.NoticeSuspended, e.At, noticeKept), news
 	case events.DunningEnded:
 		return message(e.DunningSubject, events.NoticeRestored, e.At, reminderKept), e.Before.Cut()
 	case events.CapWarned:

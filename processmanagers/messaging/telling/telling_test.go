@@ -29,6 +29,8 @@ func TestTelling_EachEventHasItsTemplate(t *testing.T) {
 	soon.Reason = "due_soon"
 	back := step
 	back.Before = events.DunningSuspended
+	young := step // the debt for which a write-off was proposed is paid, and a younger one is not
+	young.Before = events.DunningWrittenOff
 	reminded := func(day int) events.Event {
 		return events.DunningReminded{DunningSubject: subject, Day: day, DueAt: due, Until: until, At: now}
 	}
@@ -59,6 +61,7 @@ func TestTelling_EachEventHasItsTemplate(t *testing.T) {
 			event:    events.ServiceSuspended{DunningSubject: subject, DunningStep: step},
 			template: events.NoticeSuspended, until: days,
 		},
+		"still suspended":   {event: events.ServiceSuspended{DunningSubject: subject, DunningStep: young}},
 		"paid before a cut": {event: ended(events.DunningReminding)},
 		"paid after a cut":  {event: ended(events.DunningWalledGarden), template: events.NoticeRestored, until: day},
 	} {
