@@ -28,7 +28,9 @@ type simulation struct {
 	draw          *rapid.T
 	who           []id.Subscriber // Amina and Brian
 	workers       []worker
-	moving        *instances // of the process that brings receipts to accounts
+	moving        *instances    // of the process that brings receipts to accounts
+	dunned        *dunned       // nil = without dunning
+	pace          time.Duration // how long each thing takes that a process does
 	subscriptions []id.Subscription
 	invoices      []id.Invoice // all that were drafted, of both subscribers
 	payments      []id.Receipt
@@ -140,6 +142,8 @@ func (s *simulation) execute(c commands.Command) error {
 		_, err = s.subs.try(c)
 	case commands.ReceiptCommand:
 		_, err = s.receipts.try(c)
+	case commands.DunningCommand:
+		err = s.dunned.decide(c)
 	case commands.NumberingCommand:
 		_, err = s.series.try(c)
 	default:
@@ -251,6 +255,7 @@ func (s *simulation) rest() {
 
 // step lets one lane that chance chooses do one thing. It is false when nothing waits.
 func (s *simulation) step() bool {
+	s.until(s.now.Add(s.pace))
 	var all []lane
 	for _, w := range s.workers {
 		all = append(all, w.lanes()...)
