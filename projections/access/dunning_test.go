@@ -63,15 +63,30 @@ func TestDunning_Story(t *testing.T) {
 			Owed: events.DunningOwed{At: at, PaidUntil: at.AddDate(0, 1, 0)},
 		}
 	}
-	late := step // of a customer who is suspended an hour before the write-off is proposed
-	late.At = began.Add(time.Hour)
-	story = story.Add("dunning-left",
-		events.ServiceSuspended{DunningSubject: subject("left"), DunningStep: step},
-		events.WriteOffProposed{DunningSubject: subject("left"), DunningStep: late})
+	story = givenUp(story, subject("left"), step, false)
 	story = story.Add("dunning-long", old(0), events.DunningClockStarted{
 		DunningSubject: subject("long"), Cause: "no_line", From: began, Until: began.Add(time.Hour), At: began,
 	}, old(30), old(60), old(440))
+	story = givenUp(story, subject("back"), step, true)
 	projectiontest.Check(t, accessviews.Dunning{}, sold(story, acme))
+}
+
+// givenUp adds a customer who is suspended an hour before the write-off is proposed; back says that it is not proposed
+// any more an hour later.
+func givenUp(
+	story *projectiontest.Story, about events.DunningSubject, step events.DunningStep, back bool,
+) *projectiontest.Story {
+	late := step
+	late.At = step.At.Add(time.Hour)
+	list := []events.Event{
+		events.ServiceSuspended{DunningSubject: about, DunningStep: step},
+		events.WriteOffProposed{DunningSubject: about, DunningStep: late},
+	}
+	if back {
+		late.Before, late.At = events.DunningWrittenOff, step.At.Add(2*time.Hour)
+		list = append(list, events.ServiceSuspended{DunningSubject: about, DunningStep: late})
+	}
+	return story.Add("dunning-"+about.SubscriptionID.String(), list...)
 }
 
 // sold adds subscriptions to a story, each named by its period, of which the first ends with its paid time.

@@ -145,7 +145,11 @@ func (d *Dunning) After(e events.DunningEvent, recorded id.Event) *Dunning {
 	case events.WalledGardenEntered:
 		return &Dunning{State: events.DunningWalledGarden, Since: v.At, EventID: recorded}
 	case events.ServiceSuspended:
-		return &Dunning{State: events.DunningSuspended, Since: v.At, EventID: recorded}
+		next := &Dunning{State: events.DunningSuspended, Since: v.At, EventID: recorded}
+		if d != nil && !d.Cut.Since.IsZero() { // no write-off is proposed any more; the suspension goes on
+			next.Since, next.EventID = d.Cut.Since, d.Cut.EventID
+		}
+		return next
 	case events.WriteOffProposed:
 		next := &Dunning{State: events.DunningWrittenOff, Since: v.At, EventID: recorded}
 		if d != nil && d.State == events.DunningSuspended {

@@ -64,18 +64,20 @@ func TestHistory_APauseNamesItsEventUntilItEnds(t *testing.T) {
 }
 
 // TestHistory_AProposedWriteOffIsNotSinceWhenSomebodyIsSuspended: he has been off since the suspension, also after the
-// review that follows each step.
+// review that follows each step, and when the write-off is not proposed any more.
 func TestHistory_AProposedWriteOffIsNotSinceWhenSomebodyIsSuspended(t *testing.T) {
 	t.Parallel()
 	about := events.DunningSubject{SubscriptionID: it}
 	at := func(at time.Time) events.DunningStep { return events.DunningStep{At: at} }
-	s, ids := told(events.SubscriptionCreated{SubscriptionID: it},
+	life := []events.Event{
+		events.SubscriptionCreated{SubscriptionID: it},
 		events.SubscriptionActivated{SubscriptionID: it, At: created},
 		events.SubscriptionExtended{SubscriptionID: it, PaidUntil: created},
 		events.ServiceSuspended{DunningSubject: about, DunningStep: at(starts)},
 		events.WriteOffProposed{DunningSubject: about, DunningStep: at(until)},
 		events.DunningReviewed{DunningSubject: about},
-	)
+	}
+	s, ids := told(life...)
 	want := entitlement.Reason{
 		Code: entitlement.CodeSuspended, Since: starts, Of: it,
 		Cause: entitlement.Cause{Type: "event", ID: id.Any(ids[3])},
@@ -84,6 +86,17 @@ func TestHistory_AProposedWriteOffIsNotSinceWhenSomebodyIsSuspended(t *testing.T
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	if step := s.Subscriptions[0].Dunning; step.State != events.DunningWrittenOff || !step.Since.Equal(until) {
+		t.Errorf("the step of dunning is %+v", step)
+	}
+	s, ids = told(append(life, events.ServiceSuspended{
+		DunningSubject: about,
+		DunningStep:    events.DunningStep{Before: events.DunningWrittenOff, At: until.Add(time.Hour)},
+	})...)
+	want.Cause.ID = id.Any(ids[3])
+	if diff := cmp.Diff(want, because(s)); diff != "" {
+		t.Errorf("no write-off is proposed any more (-want +got)\n%s", diff)
+	}
+	if step := s.Subscriptions[0].Dunning; step.State != events.DunningSuspended || !step.Since.Equal(starts) {
 		t.Errorf("the step of dunning is %+v", step)
 	}
 }
