@@ -99,7 +99,7 @@ func (p *instances) send(i *instance) {
 
 // take gives an instance one input and keeps what comes of it.
 func (p *instances) take(i *instance, in processmanagers.Input) {
-	next, err := p.def.Step(i.state, in, p.s.now)
+	next, err := p.def.Step(&processmanagers.Stored{JSON: i.state}, in, p.s.now)
 	if err != nil {
 		p.s.fail("process %s: %v", p.def.Name, err)
 	}
