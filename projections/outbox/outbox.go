@@ -48,7 +48,7 @@ var ddl string
 func (Outbox) Name() string { return Name }
 
 // Version must grow with every change to the tables or to Apply.
-func (Outbox) Version() int { return 3 }
+func (Outbox) Version() int { return 4 }
 
 // DDL creates the tables of outbox.sql.
 func (Outbox) DDL() string { return ddl }
@@ -113,6 +113,9 @@ func (Outbox) Apply(w *runner.Writes, e events.Envelope) error {
 	case events.WalledGardenEntered:
 		return publish(w, e, v.OrgID, WalledGarden, dunningOf(v.DunningSubject, v.DunningStep))
 	case events.ServiceSuspended:
+		if v.Before == events.DunningWrittenOff { // no write-off is proposed any more; the service stays as it was
+			return nil
+		}
 		return publish(w, e, v.OrgID, Suspended, dunningOf(v.DunningSubject, v.DunningStep))
 	}
 	return nil

@@ -43,8 +43,11 @@ func TestOutbox_Story(t *testing.T) {
 		InvoiceIDs: []id.Invoice{id.Derive[id.Invoice]("test", "1")},
 	}
 	prepaid := events.DunningStep{DueAt: began, Due: money.Of(0, money.KES), At: began}
+	still := prepaid // a write-off was proposed, and is not any more
+	still.Before = events.DunningWrittenOff
 	story = story.Add("dunning-line", events.DunningBegan{DunningSubject: customer, DunningStep: step},
 		events.WalledGardenEntered{DunningSubject: customer, DunningStep: step},
-		events.ServiceSuspended{DunningSubject: customer, DunningStep: prepaid})
+		events.ServiceSuspended{DunningSubject: customer, DunningStep: prepaid},
+		events.ServiceSuspended{DunningSubject: customer, DunningStep: still})
 	projectiontest.Check(t, outbox.Outbox{}, story)
 }
