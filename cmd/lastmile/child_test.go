@@ -2,11 +2,13 @@ package main
 
 import (
 	"context"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"strconv"
+	"sync/atomic"
 	"testing"
 )
 
@@ -48,13 +50,31 @@ func (c *child) kill9() {
 	_ = c.cmd.Wait() // always fails with "killed"
 }
 
-// freePort gives a loopback address at which no program listens at the moment.
+// The ports that freePort gives. Systems give none of them to who listens at any port or connects to another one, so
+// that nobody takes one between its choice and its use.
+const (
+	firstPort = 20_000
+	manyPorts = 12_000
+)
+
+// The ports that were tried are counted, from anywhere, because other programs with the same tests may run.
+var (
+	portsFrom  = rand.Uint32N(manyPorts)
+	portsTried atomic.Uint32
+)
+
+// freePort gives a loopback address at which no program listens, a new one each time.
 func freePort(t testing.TB) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatalf("find a free port: %v", err)
+	var err error
+	for range manyPorts {
+		address := "127.0.0.1:" + strconv.Itoa(firstPort+int((portsFrom+portsTried.Add(1))%manyPorts))
+		var l net.Listener
+		if l, err = net.Listen("tcp", address); err == nil {
+			_ = l.Close()
+			return address
+		}
 	}
-	defer func() { _ = l.Close() }()
-	return "127.0.0.1:" + strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
+	t.Fatalf("find a free port: %v", err)
+	return ""
 }
