@@ -1,6 +1,8 @@
 package postgres
 
 import (
+	"slices"
+
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
@@ -67,8 +69,33 @@ func arraySize(array any) int {
 	return 0
 }
 
+// flatPlan gives the codec a list of a known type. pgx does so for texts; of others it gives one that is read with
+// reflection, and their size would not be known.
+type flatPlan[T any] struct{ next pgtype.EncodePlan }
+
+// SetNext implements pgtype.WrappedEncodePlanNextSetter.
+func (p *flatPlan[T]) SetNext(next pgtype.EncodePlan) { p.next = next }
+
+// Encode implements pgtype.EncodePlan.
+func (p *flatPlan[T]) Encode(value any, buf []byte) ([]byte, error) {
+	list, _ := value.([]T)
+	return p.next.Encode(pgtype.FlatArray[T](list), buf)
+}
+
+// flatten is a pgtype.TryWrapEncodePlanFunc.
+func flatten(value any) (plan pgtype.WrappedEncodePlanNextSetter, next any, ok bool) {
+	switch list := value.(type) {
+	case [][]byte:
+		return &flatPlan[[]byte]{}, pgtype.FlatArray[[]byte](list), true
+	case []*string:
+		return &flatPlan[*string]{}, pgtype.FlatArray[*string](list), true
+	}
+	return nil, nil, false
+}
+
 // makeRoomForArrays makes a connection encode arrays that way.
 func makeRoomForArrays(types *pgtype.Map) {
+	types.TryWrapEncodePlanFuncs = slices.Insert(types.TryWrapEncodePlanFuncs, 0, flatten)
 	for _, array := range []uint32{pgtype.TextArrayOID, pgtype.ByteaArrayOID} {
 		if t, ok := types.TypeForOID(array); ok {
 			if codec, ok := t.Codec.(*pgtype.ArrayCodec); ok {
