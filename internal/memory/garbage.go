@@ -13,7 +13,7 @@ import (
 // wait.
 const (
 	garbagePercent = 200
-	leastGarbage   = 1 << 30
+	leastGarbage   = 2 << 30
 	memoryShare    = 8
 	unknownGarbage = 64 << 20 // where the size of the memory cannot be found out
 )

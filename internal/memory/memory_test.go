@@ -88,7 +88,8 @@ func TestPercent_LeavesRoomToASmallProgramAndTwiceToALargeOne(t *testing.T) {
 		memory, live int64
 		garbage      int64
 	}{
-		{16 << 30, 128 << 20, 1 << 30}, {16 << 30, 1 << 30, 2 << 30}, {1 << 30, 32 << 20, 128 << 20},
+		{16 << 30, 128 << 20, 2 << 30}, {16 << 30, 2 << 30, 4 << 30}, {8 << 30, 128 << 20, 1 << 30},
+		{1 << 30, 32 << 20, 128 << 20},
 		{1 << 30, 512 << 20, 1 << 30}, {0, 16 << 20, 64 << 20},
 	} {
 		if got := c.live / 100 * int64(percent(c.live, least(c.memory))); got > c.garbage || got < c.garbage*98/100 {
