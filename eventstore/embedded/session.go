@@ -12,6 +12,8 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/lastmile-isp/lastmile/internal/postgres"
 )
 
 // lockPatience is how long Start waits for the lock. The holder may be the backend of a process that was just killed.
@@ -79,6 +81,7 @@ func (s *sessions) connect(ctx context.Context) (*pgx.Conn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connect: %w", err)
 	}
+	postgres.Prepare(conn)
 	// Stronger settings (remote_apply, remote_write) stay. With "off" a crash could lose an acknowledged commit.
 	const durable = `select set_config('synchronous_commit', 'on', false)
 		where current_setting('synchronous_commit') = 'off'`

@@ -107,8 +107,7 @@ func openPool(ctx context.Context, cfg Config, role string) (*pgxpool.Pool, erro
 		params["default_transaction_read_only"] = "on"
 	}
 	pc.AfterConnect = func(_ context.Context, conn *pgx.Conn) error {
-		readTimesInUTC(conn.TypeMap())
-		makeRoomForArrays(conn.TypeMap())
+		Prepare(conn)
 		return nil
 	}
 	pool, err := pgxpool.NewWithConfig(ctx, pc)
@@ -122,6 +121,12 @@ func openPool(ctx context.Context, cfg Config, role string) (*pgxpool.Pool, erro
 		}
 	}
 	return pool, nil
+}
+
+// Prepare makes a connection outside of a pool read times and write arrays as those of pools do.
+func Prepare(conn *pgx.Conn) {
+	readTimesInUTC(conn.TypeMap())
+	makeRoomForArrays(conn.TypeMap())
 }
 
 // readTimesInUTC makes timestamptz columns scan as UTC, whatever the machine's zone: the driver's default is local
