@@ -18,7 +18,6 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
-	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/coretest"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -100,12 +99,11 @@ func TestLeaveRouter_EndsHundredsOfSessionsThoughTheRouterIsSilentAboutOne(t *te
 	args := k.decommission()
 	before := k.kept()
 
-	began := clock.System().Now()
 	if err := k.leave(args); !jobrunner.Snoozed(err) {
 		t.Errorf("an attempt that made progress: %v", err)
 	}
-	if took := clock.System().Now().Sub(began); took > 20*time.Second {
-		t.Errorf("it took %v", took)
+	if own.asked != 1 {
+		t.Errorf("the silent one is asked for %d times while the others end", own.asked)
 	}
 	left, err := k.store.OpenOn(t.Context(), k.device)
 	if err != nil || len(left) != 1 || left[0].ID != list[0].ID || len(k.nas.Sessions()) != 1 {
