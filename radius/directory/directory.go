@@ -94,7 +94,7 @@ func New(cfg Config) *Directory {
 		terms: map[version]*events.PlanTerms{}, organizations: map[id.Organization]*time.Location{},
 		rezoned:  map[id.Organization]mark{},
 		vouchers: newVoucherBook(cfg.Clock), passwords: newTrials(), pace: clock.Pace(cfg.Clock),
-		guests: guestBook{of: map[device]*guest{}, restarts: map[id.Device]time.Time{}},
+		guests: guestBook{of: map[device]*guest{}, restarts: map[id.Device][]time.Time{}},
 	}
 }
 

@@ -24,7 +24,7 @@ type guest struct {
 	byMAC   *radius.Credential // that leads sign-ins by its MAC here; never changes
 	nas     id.Device          // never changes
 	session string             // Acct-Session-Id of its last sign-in; "" = the router did not tell
-	since   time.Time          // by pace, when that was
+	since   time.Time          // by pace, when that was, or when its session was reported last
 	back    bool               // the last sign-in was by its MAC
 	fresh   bool               // nothing is known of the session of the last sign-in
 	ends    time.Time          // when that session ends by its Session-Timeout; zero = never
@@ -37,8 +37,15 @@ type guest struct {
 type guestBook struct {
 	mu       sync.Mutex
 	of       map[device]*guest
-	restarts map[id.Device]time.Time // by pace, when routers restarted last: sessions from before are over
+	restarts map[id.Device][]time.Time // by pace, when routers restarted, in order: sessions from before are over
 }
+
+// How many restarts of a router are known, and how far they are apart at least. Together that is longer than
+// comebackWithin: a session that was ended by an older restart is known to have ended too long ago.
+const (
+	maxRestarts = 16
+	restartGap  = time.Minute
+)
 
 // findGuest gives the credential of a device that comes back by its MAC; nil when it may not, or has a voucher that
 // gives more. The caller holds the lock.
@@ -72,16 +79,38 @@ func (b *guestBook) returning(key device, nas id.Device, at, now time.Time) *gue
 // ended is when the last session of a guest ended, by pace, as far as is known at an instant, which now is by pace;
 // zero = it goes on. Nothing ends one of which nothing is known. The caller holds the lock.
 func (b *guestBook) ended(g *guest, at, now time.Time) time.Time {
-	restart, late := b.restarts[g.nas], at.Sub(g.ends)+time.Second // routers count whole seconds
-	switch {
-	case g.fresh, !g.over.IsZero():
+	if g.fresh || !g.over.IsZero() {
 		return g.over
-	case restart.After(g.since):
-		return restart
-	case !g.ends.IsZero() && late >= 0:
-		return now.Add(-late)
+	}
+	over := b.restartedAfter(g.nas, g.since)
+	if late := at.Sub(g.ends) + time.Second; !g.ends.IsZero() && late >= 0 { // routers count whole seconds
+		if timedOut := now.Add(-late); over.IsZero() || timedOut.Before(over) {
+			return timedOut
+		}
+	}
+	return over
+}
+
+// restartedAfter is the first restart of a router after an instant, both by pace; zero = none. The caller holds the
+// lock.
+func (b *guestBook) restartedAfter(nas id.Device, since time.Time) time.Time {
+	for _, at := range b.restarts[nas] {
+		if at.After(since) {
+			return at
+		}
 	}
 	return time.Time{}
+}
+
+// restarted notes that a router has restarted at an instant by pace. The caller holds the lock.
+func (b *guestBook) restarted(nas id.Device, at time.Time) {
+	list := b.restarts[nas]
+	n, _ := slices.BinarySearchFunc(list, at, time.Time.Compare)
+	if n > 0 && at.Sub(list[n-1]) < restartGap || n < len(list) && list[n].Sub(at) < restartGap {
+		return
+	}
+	list = slices.Insert(list, n, at)
+	b.restarts[nas] = list[max(0, len(list)-maxRestarts):]
 }
 
 // cameBy is the subscription for which a device came back by its MAC last; nil = none.
@@ -147,6 +176,15 @@ func (b *guestBook) leave(key device) {
 	b.forget(key)
 }
 
+// takenAway makes a device no guest of a subscription any more.
+func (b *guestBook) takenAway(key device, s *service) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if g := b.of[key]; g != nil && g.service == s {
+		b.forget(key)
+	}
+}
+
 // part makes a subscription lose its guests.
 func (b *guestBook) part(s *service) {
 	b.mu.Lock()
@@ -175,16 +213,19 @@ func (d *Directory) heardGuest(r telemetry.Report) {
 	g := b.sessionOf(key, r.Device, r.Session)
 	switch {
 	case r.Kind == telemetry.On || r.Kind == telemetry.Off:
-		if at.After(b.restarts[r.Device]) {
-			b.restarts[r.Device] = at
-		}
+		b.restarted(r.Device, at)
 	case g == nil:
 	case r.Kind == telemetry.Stop && r.Cause == uint32(rfc2866.AcctTerminateCause_Value_UserRequest):
 		b.forget(key)
 	case r.Kind == telemetry.Stop:
 		g.fresh, g.over = false, at
-	case g.fresh && (r.Kind == telemetry.Start || r.Kind == telemetry.Interim):
-		g.fresh, g.over = false, time.Time{}
+	case r.Kind == telemetry.Start || r.Kind == telemetry.Interim:
+		if g.fresh {
+			g.fresh, g.over = false, time.Time{}
+		}
+		if at.After(g.since) { // a restart from before has not ended it
+			g.since = at
+		}
 	}
 }
 

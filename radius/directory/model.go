@@ -268,7 +268,8 @@ func (d *Directory) assign(s *service, v events.SubscriptionAddressesAssigned) {
 	d.equip(s, macs)
 }
 
-// equip replaces the devices that may sign in. They lead to the subscription from lead on.
+// equip replaces the devices that may sign in. They lead to the subscription from lead on. One that is taken away has to
+// prove the password again.
 func (d *Directory) equip(s *service, macs []radius.MAC) {
 	for _, mac := range s.macs {
 		key := device{s.org, mac}
@@ -278,6 +279,7 @@ func (d *Directory) equip(s *service, macs []radius.MAC) {
 		}
 		if s.byMAC != nil && !slices.Contains(macs, mac) {
 			d.traces.mac(s, mac)
+			d.guests.takenAway(key, s)
 			s.parted = d.mark()
 		}
 	}
