@@ -229,7 +229,11 @@ func (r *Recorder) takeGroup(ctx context.Context, most int) error {
 	if err != nil {
 		return r.spoolFault(err)
 	}
-	if l.try.IsZero() {
+	switch {
+	case l.try.IsZero() && l.stretches == 0: // all who wait were put off
+		r.rest(ctx, firstPutOff)
+		return nil
+	case l.try.IsZero():
 		return r.take(ctx, l)
 	}
 	return r.takeApart(ctx, l.try, l.reports)
@@ -264,8 +268,9 @@ func (r *Recorder) take(ctx context.Context, l lot) error {
 	return nil
 }
 
-// takeApart commits a try of an organization that is doubted. A report that cannot be stored is dropped when it is
-// alone: repeats of it would end in the same way. A restart of a router with very many sessions has several turns.
+// takeApart commits a try of an organization that is doubted. A report whose values cannot be stored is dropped when it
+// is alone: repeats of it would end in the same way. What fails for another reason is tried again, now and then, while
+// the others go on. A restart of a router with very many sessions has several turns.
 func (r *Recorder) takeApart(ctx context.Context, org id.Organization, reports []Report) error {
 	if len(reports) > 0 { // else none of them can be read
 		began := r.pace.Now()
@@ -279,8 +284,9 @@ func (r *Recorder) takeApart(ctx context.Context, org id.Organization, reports [
 		}
 		switch {
 		case err == nil:
-		case away(err):
-			return err
+		case !ofValues(err):
+			r.spool.putOff(org)
+			return nil
 		case len(reports) > 1:
 			return nil
 		default:
@@ -417,9 +423,32 @@ func lose[K interface {
 	}
 }
 
-// away reports whether a failed commit says nothing about its reports.
+// away reports whether a failed commit says nothing about its reports. A table that is missing, or that may not be
+// written, is there again after a restore, or is known to another version.
 func away(err error) bool {
-	return errors.Is(err, postgres.ErrPassing) || postgres.Away(err) || errors.Is(err, context.DeadlineExceeded)
+	return errors.Is(err, postgres.ErrPassing) || postgres.Away(err) || errors.Is(err, context.DeadlineExceeded) ||
+		class(err) == "42"
+}
+
+// class gives the first two characters of the server's code of an error; "" when it is none of the server.
+func class(err error) string {
+	var answer *pgconn.PgError
+	if !errors.As(err, &answer) || len(answer.Code) < 2 {
+		return ""
+	}
+	return answer.Code[:2]
+}
+
+// ofValues reports whether a commit failed by what its reports say, so that repeats would end in the same way. A panic
+// is the program's fault: the next version may take them.
+func ofValues(err error) bool {
+	switch class(err) {
+	case "": // the driver cannot write a value
+		return !away(err) && loop.StackOf(err) == ""
+	case "22", "23", "54": // data, constraints, limits
+		return true
+	}
+	return false
 }
 
 // ofSome reports whether a commit failed in a way that can come from some of its reports alone, although others may do
@@ -428,15 +457,12 @@ func ofSome(err error) bool {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return true
 	}
-	var answer *pgconn.PgError
-	if !errors.As(err, &answer) || len(answer.Code) < 2 {
-		return false
-	}
-	switch answer.Code[:2] {
+	switch class(err) {
 	case "55", "58", "XX": // locks, system, internal
 		return true
 	}
-	return answer.Code == "57014" // canceled, as after statement_timeout
+	var answer *pgconn.PgError
+	return errors.As(err, &answer) && answer.Code == "57014" // canceled, as after statement_timeout
 }
 
 // seldomPause is the least time between two lines of the log about the same.

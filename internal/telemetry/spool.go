@@ -199,7 +199,7 @@ func (s *spool) read(p journal.Place) (reports []Report, err error) {
 func (s *spool) fill(most int) (org id.Organization, try bool) {
 	s.trust()
 	if s.owed <= 0 {
-		if org, try = s.waiting.Turn(s.doubts); try {
+		if org, try = s.waiting.Turn(s.tries); try {
 			return org, true
 		}
 	}
@@ -216,7 +216,7 @@ func (s *spool) fill(most int) (org id.Organization, try bool) {
 		have += one.place.Count
 	}
 	if len(s.taking) == 0 {
-		return s.waiting.Turn(s.doubts)
+		return s.waiting.Turn(s.tries)
 	}
 	return org, false
 }

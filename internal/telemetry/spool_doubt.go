@@ -6,11 +6,19 @@ import (
 	"time"
 
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/loop"
 )
 
 // doubtFor is how long the reports of an organization are taken apart from those of others, after one of them could not
 // be stored, or not in time.
 const doubtFor = time.Minute
+
+// How long an organization has no try after one that failed for another reason than its reports, longer each time. The
+// others go on meanwhile.
+const (
+	firstPutOff = 200 * time.Millisecond
+	lastPutOff  = 30 * time.Second
+)
 
 // doubt is about an organization of which a report could not be stored with those of others. Its reports are tried in
 // order, in one transaction each time, by fewer after a failure and by more after a success, until the bad one is
@@ -20,7 +28,9 @@ type doubt struct {
 	until time.Time // by pace
 	tried bool      // once at least
 	size  int       // of the next try, at most
-	rest  []Report  // of its first stretch that have not been done; this stretch waits until none is left
+	after time.Time // by pace: no try before
+	pause loop.Backoff
+	rest  []Report // of its first stretch that have not been done; this stretch waits until none is left
 }
 
 // trust takes organizations with the others again of which all has gone well for a while. The caller holds the lock.
@@ -37,6 +47,20 @@ func (s *spool) doubts(org id.Organization) bool {
 	return is
 }
 
+// tries reports whether the reports of an organization are taken apart, and may be tried now. The caller holds the lock.
+func (s *spool) tries(org id.Organization) bool {
+	d, is := s.doubted[org]
+	return is && !s.pace.Now().Before(d.after)
+}
+
+// putOff lets an organization wait before its next try.
+func (s *spool) putOff(org id.Organization) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	d := s.doubted[org]
+	d.after = s.pace.Now().Add(d.pause.Next())
+}
+
 // putAside has the reports of an organization taken apart from now on: its first stretch, and what has its turn within
 // a while. Of so many stretches that next gave it returns how many are left.
 func (s *spool) putAside(org id.Organization, within time.Duration, stretches int) (left int) {
@@ -45,7 +69,9 @@ func (s *spool) putAside(org id.Organization, within time.Duration, stretches in
 	if s.doubted == nil {
 		s.doubted = map[id.Organization]*doubt{}
 	}
-	s.doubted[org] = &doubt{until: s.pace.Now().Add(within), size: turnSize}
+	s.doubted[org] = &doubt{
+		until: s.pace.Now().Add(within), size: turnSize, pause: loop.Backoff{Min: firstPutOff, Max: lastPutOff},
+	}
 	var back, taking []stretch
 	for i, one := range s.taking {
 		switch {
@@ -92,6 +118,7 @@ func (s *spool) done(org id.Organization, n int) error {
 	s.mu.Lock()
 	d := s.doubted[org]
 	d.rest, d.size = d.rest[n:], min(max(d.size, 2*n), turnSize)
+	d.pause.Reset()
 	if len(d.rest) > 0 {
 		s.mu.Unlock()
 		return nil
