@@ -167,13 +167,26 @@ func (s Dunning) history(owed []events.DunningOwed, now time.Time) course.Histor
 	for _, o := range owed {
 		h.Owed = append(h.Owed, courseOwed(o))
 	}
+	until := now // what is dated later than what came after it, or than the present, is from when a clock was ahead
+	for i := range slices.Backward(h.Owed) {
+		until = earlier(until, h.Owed[i].At)
+		h.Owed[i].At = until
+	}
 	if !s.HoldFrom.IsZero() {
-		h.Pauses = append(h.Pauses, course.Pause{From: s.HoldFrom, Until: s.HoldUntil})
+		h.Pauses = append(h.Pauses, course.Pause{From: earlier(s.HoldFrom, now), Until: s.HoldUntil})
 	}
 	for _, cause := range slices.Sorted(maps.Keys(s.Stopped)) {
 		h.Pauses = append(h.Pauses, course.Pause{From: s.Stopped[cause]})
 	}
 	return h
+}
+
+// earlier is the first of two instants.
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
 }
 
 // courseOwed is the form that the course reads.

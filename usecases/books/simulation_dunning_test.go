@@ -243,3 +243,26 @@ func TestDunning_APaymentTakenBackAfterItsRestWasGivenUpIsOwed(t *testing.T) {
 		}
 	})
 }
+
+// Amina owes two months; the older one has suspended her, the younger one is in its grace. She pays the older one while
+// the clock is ahead, and of the other one five minutes later, when the clock is right.
+func TestDunning_WhoPaysWhileTheClockIsAheadAndAgainWhenItIsRightHasAccess(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		s := newSimulation(t)
+		s.withDunning()
+		s.must(s.subscription(made[id.Subscription](s), s.amina, events.Postpaid, calendar.Month))
+		s.elapse(time.Date(2026, 4, 2, 6, 0, 0, 0, time.UTC).Sub(s.now))
+		line, right := s.subscriptions[0], s.now
+		s.now = right.Add(rapid.SampledFrom([]time.Duration{0, time.Hour, days(1), days(12), days(366)}).Draw(t, "ahead"))
+		s.must(s.cash(s.amina, 1000))
+		s.now = right.Add(5 * time.Minute)
+		s.must(s.cash(s.amina, rapid.SampledFrom([]int64{500, 1000, 3000}).Draw(t, "units")))
+		for range 24 {
+			if got := s.dunned.access(line); got != entitlement.Full {
+				s.fail("access is %s: %+v", got, s.dunned.states[id.As[id.Any](line)])
+			}
+			s.elapse(time.Hour)
+		}
+	})
+}

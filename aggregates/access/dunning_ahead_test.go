@@ -1,0 +1,60 @@
+package access_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/aggregates/access"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+)
+
+// TestReview_APaymentOfAProgramWhoseClockIsAheadCountsAtOnce: what is dated later than the present is of the present.
+func TestReview_APaymentOfAProgramWhoseClockIsAheadCountsAtOnce(t *testing.T) {
+	t.Parallel()
+	begin, now := time.Date(2026, 2, 1, 9, 0, 0, 0, time.UTC), midnight(t, "03-06")
+	r := &reviews{t: t}
+	r.look(midnight(t, "03-05"), owing(begin, "03-01"))
+	r.is(events.DunningWalledGarden)
+	r.look(now, owing(begin, "03-01"), owing(now.Add(time.Minute)))
+	r.is(events.DunningNone)
+}
+
+// TestReview_APaymentAfterTheClockWasAheadIsTheLastWord: also beside one that is dated later.
+func TestReview_APaymentAfterTheClockWasAheadIsTheLastWord(t *testing.T) {
+	t.Parallel()
+	begin, now := time.Date(2026, 2, 1, 9, 0, 0, 0, time.UTC), midnight(t, "03-06")
+	for _, ahead := range []time.Duration{time.Hour, 24 * time.Hour, 366 * 24 * time.Hour} {
+		r := &reviews{t: t}
+		r.look(midnight(t, "03-05"), owing(begin, "03-01", "03-02"))
+		part, rest := owing(now.Add(ahead), "03-02"), owing(now.Add(5*time.Minute))
+		r.look(now.Add(ahead), owing(begin, "03-01", "03-02"), part)
+		for _, after := range []time.Duration{5 * time.Minute, time.Hour, 24 * time.Hour, 30 * 24 * time.Hour} {
+			r.look(now.Add(after), owing(begin, "03-01", "03-02"), part, rest)
+			r.is(events.DunningNone)
+		}
+	}
+}
+
+// TestReview_AHoldOfAClockThatWasAheadHolds from the present on.
+func TestReview_AHoldOfAClockThatWasAheadHolds(t *testing.T) {
+	t.Parallel()
+	one, garden := owing(time.Date(2026, 2, 1, 9, 0, 0, 0, time.UTC), "03-01"), midnight(t, "03-05")
+	r := &reviews{t: t}
+	r.look(midnight(t, "03-02"), one)
+	ahead := garden.Add(2 * time.Hour)
+	list, err := access.Dunnings().Decide(r.s, commands.PlaceHold{
+		Subject: amina, Until: garden.AddDate(0, 0, 30), Reason: "in hospital",
+	}, ahead)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range list {
+		r.s = access.Dunnings().Evolve(r.s, e)
+	}
+	for _, at := range []time.Time{garden.Add(-30 * time.Minute), garden, garden.AddDate(0, 0, 5)} {
+		if r.look(at, one); r.s.State.Cut() {
+			t.Errorf("%s at %s, on hold", r.s.State, at)
+		}
+	}
+}
