@@ -176,7 +176,8 @@ func TestRecorder_ATableThatIsMissingForAWhileLosesNoReport(t *testing.T) {
 	rename("sessions", "sessions_away")
 	log := &seen{text: "42P01", done: make(chan struct{})}
 	r := telemetry.NewRecorder(telemetry.Config{
-		Store: k.Store, Directory: k.directory(), SpoolDir: t.TempDir(), Logger: slog.New(slog.NewTextHandler(log, nil)),
+		Store: k.Store, Directory: k.directory(), SpoolDir: t.TempDir(),
+		Logger: slog.New(slog.NewTextHandler(log, nil)),
 	})
 	if err := r.Start(t.Context()); err != nil {
 		t.Fatal(err)

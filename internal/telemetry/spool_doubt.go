@@ -47,7 +47,8 @@ func (s *spool) doubts(org id.Organization) bool {
 	return is
 }
 
-// tries reports whether the reports of an organization are taken apart, and may be tried now. The caller holds the lock.
+// tries reports whether the reports of an organization are taken apart, and may be tried now. The caller holds the
+// lock.
 func (s *spool) tries(org id.Organization) bool {
 	d, is := s.doubted[org]
 	return is && !s.pace.Now().Before(d.after)

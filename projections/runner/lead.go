@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/lastmile-isp/lastmile/eventstore/feed"
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
@@ -22,9 +25,10 @@ const (
 	// followHurryMax is the pause while readers wait for long, and followAwayMax that while the database is away.
 	followHurryMax = 100 * time.Millisecond
 	followAwayMax  = 10 * time.Second
-	campaignWait   = time.Second      // between two attempts to lead
-	awayMost       = 15 * time.Second // between two attempts at what fails, and at first campaignWait
-	tidyRounds     = 20               // rounds of leadRound between two searches for tables that nobody uses
+	endPatience    = 500 * time.Millisecond // for the log's answer where it ends
+	campaignWait   = time.Second            // between two attempts to lead
+	awayMost       = 15 * time.Second       // between two attempts at what fails, and at first campaignWait
+	tidyRounds     = 20                     // rounds of leadRound between two searches for tables that nobody uses
 )
 
 // leadPause follows a term of leadership that was shorter than it, longer each time up to awayMost. A program that
@@ -281,12 +285,31 @@ func (r *Runner) followAll(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	end := r.endBefore(ctx, all)
 	for _, e := range r.entries {
 		s := setsOf(e, all)
-		r.checkEnd(ctx, s.own) // the program that fills them has not stored yet that the log ends before
+		if g := s.own; g != nil && g.LogEnd == nil && g.Position > end {
+			g.lost(&feed.LogShorterError{After: g.Position, Head: end}) // who fills them has not found it yet
+		}
 		e.followed(func() { r.followOne(e, s) })
 	}
 	return nil
+}
+
+// endBefore asks the log once where it ends, when tables are ahead of what this program has read of it. While the log
+// does not answer nothing is known, and what the tables show is believed.
+func (r *Runner) endBefore(ctx context.Context, all []*generation) uint64 {
+	head := r.cfg.Feed.Head()
+	if !slices.ContainsFunc(all, func(g *generation) bool { return g.Position > head }) {
+		return math.MaxUint64
+	}
+	ctx, cancel := context.WithTimeout(ctx, endPatience)
+	defer cancel()
+	end, err := r.cfg.Feed.End(ctx)
+	if err != nil {
+		return math.MaxUint64
+	}
+	return end
 }
 
 // followed calls publish unless this program leads, and keeps it from leading until that is done.

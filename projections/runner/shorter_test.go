@@ -1,9 +1,13 @@
 package runner_test
 
 import (
+	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 
+	"github.com/lastmile-isp/lastmile/eventstore/feed"
+	"github.com/lastmile-isp/lastmile/eventstore/feed/feedtest"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
@@ -90,6 +94,70 @@ func TestFollower_ShowsNothingBeyondTheEndOfTheLog(t *testing.T) {
 	}
 	if !astray(follower.Status()[0]) {
 		t.Error(describe(follower))
+	}
+}
+
+// farLog is a log whose link can be lost: then nothing comes, and nobody says where it ends.
+type farLog struct {
+	*feedtest.Log
+	away  atomic.Bool
+	asked atomic.Int64
+}
+
+// Follow implements feed.Log.
+func (l *farLog) Follow(ctx context.Context, after uint64, types []string) feed.Cursor {
+	return farCursor{l.Log.Follow(ctx, after, types), l}
+}
+
+// Head implements feed.Log.
+func (l *farLog) Head(ctx context.Context) (uint64, error) {
+	if l.away.Load() {
+		l.asked.Add(1)
+		return 0, context.DeadlineExceeded
+	}
+	return l.Log.Head(ctx)
+}
+
+// farCursor is a cursor of a farLog.
+type farCursor struct {
+	feed.Cursor
+	log *farLog
+}
+
+// Next implements feed.Cursor.
+func (c farCursor) Next(ctx context.Context) (feed.Item, error) {
+	item, err := c.Cursor.Next(ctx)
+	if c.log.away.Load() {
+		<-ctx.Done()
+		return feed.Item{}, ctx.Err()
+	}
+	return item, err
+}
+
+// TestFollower_WithoutItsEventStoreAsksItOnceAndShowsWhatTheDatabaseHas: one question for all read models.
+func TestFollower_WithoutItsEventStoreAsksItOnceAndShowsWhatTheDatabaseHas(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	all := []runner.Projection{sales{}, sales{name: "more"}, sales{name: "most"}}
+	leader := b.start(t, all...)
+	far := &farLog{Log: b.log}
+	follower := runner.New(runner.Config{Feed: feedtest.Start(t, far), DB: b.db, Clock: b.clock, FollowOnly: true})
+	follower.Register(all...)
+	far.away.Store(true)
+	last := b.sell("router", 3)
+	for _, p := range all {
+		want(t, leader, p.Name(), last, sold{"router", 3})
+	}
+	if err := follower.FollowAll(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range follower.Status() {
+		if s.State != runner.StateFollowing || s.Position < last {
+			t.Errorf("%+v", s)
+		}
+	}
+	if n := far.asked.Load(); n != 1 {
+		t.Errorf("the log was asked %d times", n)
 	}
 }
 

@@ -268,8 +268,8 @@ func (d *Directory) assign(s *service, v events.SubscriptionAddressesAssigned) {
 	d.equip(s, macs)
 }
 
-// equip replaces the devices that may sign in. They lead to the subscription from lead on. One that is taken away has to
-// prove the password again.
+// equip replaces the devices that may sign in. They lead to the subscription from lead on. One that is taken away has
+// to prove the password again.
 func (d *Directory) equip(s *service, macs []radius.MAC) {
 	for _, mac := range s.macs {
 		key := device{s.org, mac}
