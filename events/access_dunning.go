@@ -51,6 +51,9 @@ func (s DunningState) Rank() int {
 // Cut reports whether the customer has less access than before in this state.
 func (s DunningState) Cut() bool { return s.Rank() >= DunningWalledGarden.Rank() }
 
+// Off reports whether the customer has no access at all in this state.
+func (s DunningState) Off() bool { return s.Rank() >= DunningSuspended.Rank() }
+
 // DunningSubject names the subscription that an event of dunning is about.
 type DunningSubject struct {
 	SubscriptionID id.Subscription `json:"subscriptionId"`
@@ -107,7 +110,8 @@ type ServiceSuspended struct {
 	DunningStep
 }
 
-// WriteOffProposed records that the debt is so old that a person should decide about writing it off.
+// WriteOffProposed records that the debt is so old that a person should decide about writing it off. It suspends the
+// service, too, where that was not suspended before.
 type WriteOffProposed struct {
 	DunningSubject
 	DunningStep

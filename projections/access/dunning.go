@@ -29,7 +29,7 @@ var dunningDDL string
 func (Dunning) Name() string { return DunningName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Dunning) Version() int { return 6 }
+func (Dunning) Version() int { return 7 }
 
 // DDL creates the tables of dunning.sql.
 func (Dunning) DDL() string { return dunningDDL }
@@ -60,11 +60,14 @@ insert into {schema}.dunning (subscription_id, org_id, subscriber_id, since) val
 on conflict (subscription_id) do nothing`
 	revisionSQL = `update {schema}.dunning set revision = $2 where subscription_id = $1`
 	// A step forgets what was expected before it: the review that took the step is recorded right after it.
-	// A proposed write-off remembers the suspension that it came after, which goes on when it is not proposed any more.
+	// A proposed write-off remembers when the suspension began, which goes on when it is not proposed any more: with
+	// the step before it, or with itself.
 	stateSQL = `
 update {schema}.dunning set
-	cut_since = case when $2 = 'written_off' then case when state = 'suspended' then since else cut_since end end,
-	cut_event = case when $2 = 'written_off' then case when state = 'suspended' then event_id else cut_event end end,
+	cut_since = case when $2 = 'written_off' then
+		case state when 'suspended' then since when 'written_off' then cut_since else $3 end end,
+	cut_event = case when $2 = 'written_off' then
+		case state when 'suspended' then event_id when 'written_off' then cut_event else $5 end end,
 	since = case when $2 <> 'suspended' then $3 when state = $2 then since else coalesce(cut_since, $3) end,
 	event_id = case when $2 <> 'suspended' then $5 when state = $2 then event_id else coalesce(cut_event, $5) end,
 	state = $2, due_at = $4, next_state = '', next_at = null

@@ -6,7 +6,7 @@ create table {schema}.dunning (
   state text not null default 'none',
   since timestamptz not null,
   event_id uuid, -- that recorded the state; null in the state none
-  cut_since timestamptz, -- when the suspension began that a proposed write-off came after; null = none
+  cut_since timestamptz, -- when the suspension began, in the state written_off; null in others
   cut_event uuid, -- that recorded this suspension
   due_at timestamptz, -- of the present course; null = none
   paid_until timestamptz, -- null = postpaid, or not in service

@@ -1,6 +1,7 @@
 package accessviews_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -63,25 +64,25 @@ func TestDunning_Story(t *testing.T) {
 			Owed: events.DunningOwed{At: at, PaidUntil: at.AddDate(0, 1, 0)},
 		}
 	}
-	story = givenUp(story, subject("left"), step, false)
 	story = story.Add("dunning-long", old(0), events.DunningClockStarted{
 		DunningSubject: subject("long"), Cause: "no_line", From: began, Until: began.Add(time.Hour), At: began,
 	}, old(30), old(60), old(440))
-	story = givenUp(story, subject("back"), step, true)
+	for _, back := range []bool{false, true} {
+		left, old := subject(fmt.Sprint("left ", back)), subject(fmt.Sprint("old ", back))
+		story = givenUp(story, events.ServiceSuspended{DunningSubject: left, DunningStep: step}, step, back)
+		story = givenUp(story, events.WalledGardenEntered{DunningSubject: old, DunningStep: step}, step, back)
+	}
 	projectiontest.Check(t, accessviews.Dunning{}, sold(story, acme))
 }
 
-// givenUp adds a customer who is suspended an hour before the write-off is proposed; back says that it is not proposed
-// any more an hour later.
+// givenUp adds a customer for whom a write-off is proposed an hour after a first step, and who is suspended then at the
+// latest; back says that it is not proposed any more an hour later.
 func givenUp(
-	story *projectiontest.Story, about events.DunningSubject, step events.DunningStep, back bool,
+	story *projectiontest.Story, first events.DunningEvent, step events.DunningStep, back bool,
 ) *projectiontest.Story {
-	late := step
+	about, late := events.SubjectOf(first), step
 	late.At = step.At.Add(time.Hour)
-	list := []events.Event{
-		events.ServiceSuspended{DunningSubject: about, DunningStep: step},
-		events.WriteOffProposed{DunningSubject: about, DunningStep: late},
-	}
+	list := []events.Event{first, events.WriteOffProposed{DunningSubject: about, DunningStep: late}}
 	if back {
 		late.Before, late.At = events.DunningWrittenOff, step.At.Add(2*time.Hour)
 		list = append(list, events.ServiceSuspended{DunningSubject: about, DunningStep: late})

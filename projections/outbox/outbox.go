@@ -48,7 +48,7 @@ var ddl string
 func (Outbox) Name() string { return Name }
 
 // Version must grow with every change to the tables or to Apply.
-func (Outbox) Version() int { return 4 }
+func (Outbox) Version() int { return 5 }
 
 // DDL creates the tables of outbox.sql.
 func (Outbox) DDL() string { return ddl }
@@ -61,6 +61,7 @@ func (Outbox) Handles() []string {
 	return []string{
 		events.ServiceDriftDetected{}.EventType(), events.DeviceSetupDrifted{}.EventType(),
 		events.WalledGardenEntered{}.EventType(), events.ServiceSuspended{}.EventType(),
+		events.WriteOffProposed{}.EventType(),
 	}
 }
 
@@ -113,12 +114,19 @@ func (Outbox) Apply(w *runner.Writes, e events.Envelope) error {
 	case events.WalledGardenEntered:
 		return publish(w, e, v.OrgID, WalledGarden, dunningOf(v.DunningSubject, v.DunningStep))
 	case events.ServiceSuspended:
-		if v.Before == events.DunningWrittenOff { // no write-off is proposed any more; the service stays as it was
-			return nil
-		}
-		return publish(w, e, v.OrgID, Suspended, dunningOf(v.DunningSubject, v.DunningStep))
+		return suspended(w, e, v.DunningSubject, v.DunningStep)
+	case events.WriteOffProposed:
+		return suspended(w, e, v.DunningSubject, v.DunningStep)
 	}
 	return nil
+}
+
+// suspended publishes that a step has taken the access of a customer; nothing when he had none before.
+func suspended(w *runner.Writes, e events.Envelope, s events.DunningSubject, step events.DunningStep) error {
+	if step.Before.Off() {
+		return nil
+	}
+	return publish(w, e, s.OrgID, Suspended, dunningOf(s, step))
 }
 
 // publish queues the message of an event for an organization.

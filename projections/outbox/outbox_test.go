@@ -45,9 +45,13 @@ func TestOutbox_Story(t *testing.T) {
 	prepaid := events.DunningStep{DueAt: began, Due: money.Of(0, money.KES), At: began}
 	still := prepaid // a write-off was proposed, and is not any more
 	still.Before = events.DunningWrittenOff
+	known, old := step, step // a write-off is proposed after the suspension, and together with it
+	known.Before, old.Before = events.DunningSuspended, events.DunningWalledGarden
 	story = story.Add("dunning-line", events.DunningBegan{DunningSubject: customer, DunningStep: step},
 		events.WalledGardenEntered{DunningSubject: customer, DunningStep: step},
 		events.ServiceSuspended{DunningSubject: customer, DunningStep: prepaid},
-		events.ServiceSuspended{DunningSubject: customer, DunningStep: still})
+		events.WriteOffProposed{DunningSubject: customer, DunningStep: known},
+		events.ServiceSuspended{DunningSubject: customer, DunningStep: still},
+		events.WriteOffProposed{DunningSubject: customer, DunningStep: old})
 	projectiontest.Check(t, outbox.Outbox{}, story)
 }

@@ -29,7 +29,7 @@ var timelineDDL string
 func (Timeline) Name() string { return TimelineName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Timeline) Version() int { return 15 }
+func (Timeline) Version() int { return 16 }
 
 // DDL creates the tables of timeline.sql.
 func (Timeline) DDL() string { return timelineDDL }

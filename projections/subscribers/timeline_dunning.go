@@ -34,7 +34,11 @@ func ofDunning(e events.DunningEvent) happening {
 		}
 		return owing(v.DunningStep, s, "Still not paid: ", ". The customer has no access any more.")
 	case events.WriteOffProposed:
-		return owing(v.DunningStep, s, "A debt so old that it was proposed for a write-off: ", ".")
+		after := "."
+		if !v.Before.Off() {
+			after = ". The customer has no access any more."
+		}
+		return owing(v.DunningStep, s, "A debt so old that it was proposed for a write-off: ", after)
 	case events.DunningEnded:
 		if v.Before.Cut() {
 			return about("", "Nothing is overdue any more: access was given back.")

@@ -30,6 +30,9 @@ func TestTimeline_TellsWhatWasOwedAtEachStepOfDunning(t *testing.T) {
 			events.DunningBegan{DunningSubject: about, DunningStep: step(0)},
 			events.WalledGardenEntered{DunningSubject: about, DunningStep: step(1500, inv1)},
 			events.ServiceSuspended{DunningSubject: about, DunningStep: step(1500, inv1, inv2)},
+			events.WriteOffProposed{DunningSubject: about, DunningStep: events.DunningStep{
+				Before: events.DunningSuspended, Due: kes(700), InvoiceIDs: []id.Invoice{inv1},
+			}},
 			events.WriteOffProposed{DunningSubject: about, DunningStep: step(0, inv2, inv1, inv3)},
 			events.DunningClockStopped{DunningSubject: about, Cause: "no_line:1", From: began, At: began},
 			events.DunningClockStarted{
@@ -50,7 +53,9 @@ func TestTimeline_TellsWhatWasOwedAtEachStepOfDunning(t *testing.T) {
 		"Not paid in time: KES 1500.00 of invoice ACME-0001. The customer reaches only the payment page.",
 		"Still not paid: KES 1500.00 of invoice ACME-0001 and 1 other. The customer has no access any more.",
 		"No write-off is proposed any more. Still not paid: KES 1500.00. The customer has no access.",
-		"A debt so old that it was proposed for a write-off: an invoice and 2 others.",
+		"A debt so old that it was proposed for a write-off: KES 700.00 of invoice ACME-0001.\"",
+		"A debt so old that it was proposed for a write-off: an invoice and 2 others. The customer has no access any " +
+			"more.",
 		"The clock of dunning stands still since " + "{" + began.Format(time.RFC3339) + "}: no line.",
 		"its stop since " + "{" + began.Format(time.RFC3339) + "} (no line) was taken back.",
 		"The clock of dunning stood still from ",

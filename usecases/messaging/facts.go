@@ -150,7 +150,7 @@ func (f facts) holds(args commands.SendMessage, now time.Time) bool {
 	case events.NoticeGarden:
 		return state == events.DunningWalledGarden
 	case events.NoticeSuspended:
-		return state == events.DunningSuspended || state == events.DunningWrittenOff
+		return state.Off()
 	case events.NoticeRestored:
 		return !state.Cut()
 	case events.NoticeCapWarned, events.NoticeCapThrottled, events.NoticeCapStopped:

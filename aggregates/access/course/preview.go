@@ -52,7 +52,7 @@ func Preview(r Rules, subjects []Subject, from, to time.Time) Outcome {
 			switch {
 			case state == events.DunningWalledGarden && !before.Cut():
 				out.WalledGarden++
-			case state == events.DunningSuspended && before.Rank() < events.DunningSuspended.Rank():
+			case state.Off() && !before.Off():
 				out.Suspended++
 			case before.Cut() && !state.Cut():
 				out.Restored++

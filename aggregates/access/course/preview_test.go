@@ -9,6 +9,7 @@ import (
 	"github.com/lastmile-isp/lastmile/aggregates/access"
 	"github.com/lastmile-isp/lastmile/aggregates/access/course"
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 )
@@ -55,6 +56,30 @@ func TestPreview_SaysWhomAPolicyWouldHaveCutAndWhen(t *testing.T) {
 	}
 	if len(late.History.Entered) != 1 || late.History.Late.IsZero() {
 		t.Error("the preview changed its input")
+	}
+}
+
+// His debt is so old at the end of the walled garden that a write-off is proposed with the suspension.
+func TestPreview_ASuspensionForAnOldDebtIsCounted(t *testing.T) {
+	t.Parallel()
+	z := zone(t, "Africa/Nairobi")
+	p := access.DefaultDunningPolicy(money.KES)
+	s := course.Subject{Subscription: id.Derive[id.Subscription]("bounced")}
+	from := local(t, "2025-04-01 09:00", z)
+	old := course.Debt{DueOn: calendar.Date{Year: 2025, Month: 1, Day: 10}, Amount: money.Major(1500, money.KES)}
+	young := course.Debt{DueOn: calendar.Date{Year: 2025, Month: 3, Day: 5}, Amount: money.Major(1500, money.KES)}
+	s.History.Owed = []course.Owed{{At: from, Debts: []course.Debt{old, young}}}
+	s.History.Owed = append(s.History.Owed, course.Owed{At: from.AddDate(0, 0, 20), Debts: []course.Debt{young}})
+	got := course.Preview(course.NewRules(p, z, nil), []course.Subject{s}, from, from.AddDate(0, 2, 0))
+	var states []events.DunningState
+	for _, c := range got.Changes {
+		states = append(states, c.To)
+	}
+	want := []events.DunningState{
+		events.DunningWalledGarden, events.DunningWrittenOff, events.DunningSuspended, events.DunningWrittenOff,
+	}
+	if diff := cmp.Diff(want, states); diff != "" || got.WalledGarden != 1 || got.Suspended != 1 {
+		t.Errorf("%+v (-want +got)\n%s", got, diff)
 	}
 }
 

@@ -129,7 +129,7 @@ func TestCourse_CutsAreAllowedWhenTheyHappenAndNeverInAPause(t *testing.T) {
 		r := w.rules()
 		before := events.DunningNone
 		for _, s := range course.Of(r, w.history).Steps {
-			loses := s.State.Cut() && s.State != events.DunningWrittenOff && s.Reason != course.ReasonOwedChanged
+			loses := s.State.Cut() && !before.Off() && s.Reason != course.ReasonOwedChanged
 			before = s.State
 			if !loses {
 				continue

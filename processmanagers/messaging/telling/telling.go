@@ -34,6 +34,7 @@ func Process() processmanagers.Process[State] {
 			processmanagers.Follow(func(e events.DunningBegan) string { return e.SubscriptionID.String() }),
 			processmanagers.Follow(func(e events.WalledGardenEntered) string { return e.SubscriptionID.String() }),
 			processmanagers.Follow(func(e events.ServiceSuspended) string { return e.SubscriptionID.String() }),
+			processmanagers.Follow(func(e events.WriteOffProposed) string { return e.SubscriptionID.String() }),
 			processmanagers.Follow(func(e events.DunningEnded) string { return e.SubscriptionID.String() }),
 			processmanagers.Follow(func(e events.CapWarned) string { return e.SubscriptionID.String() }),
 			processmanagers.Follow(func(e events.CapReached) string { return e.SubscriptionID.String() }),
@@ -83,8 +84,9 @@ func about(e events.Event) (commands.SendMessage, bool) {
 	case events.WalledGardenEntered:
 		return message(e.DunningSubject, events.NoticeGarden, e.At, noticeKept), true
 	case events.ServiceSuspended:
-		news := e.Before != events.DunningWrittenOff // then the service stays as it was
-		return message(e.DunningSubject, events.NoticeSuspended, e.At, noticeKept), news
+		return message(e.DunningSubject, events.NoticeSuspended, e.At, noticeKept), !e.Before.Off()
+	case events.WriteOffProposed:
+		return message(e.DunningSubject, events.NoticeSuspended, e.At, noticeKept), !e.Before.Off()
 	case events.DunningEnded:
 		return message(e.DunningSubject, events.NoticeRestored, e.At, reminderKept), e.Before.Cut()
 	case events.CapWarned:

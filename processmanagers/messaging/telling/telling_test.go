@@ -1,12 +1,18 @@
 package telling_test
 
 import (
+	"strconv"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lastmile-isp/lastmile/aggregates/access"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/processtest"
 	"github.com/lastmile-isp/lastmile/processmanagers"
 	"github.com/lastmile-isp/lastmile/processmanagers/messaging/telling"
@@ -75,6 +81,64 @@ func TestTelling_EachEventHasItsTemplate(t *testing.T) {
 			OrgID: subject.OrgID, SubscriberID: subject.SubscriberID, SubscriptionID: subject.SubscriptionID,
 			Template: c.template, DueAt: c.dueAt, At: now, Until: c.until, Position: processtest.Position,
 		}}})
+	}
+}
+
+// A payment of an invoice that was due 70 days ago is taken back, and a younger invoice is not paid either: the
+// write-off is proposed together with the suspension, is not any more when the old one is paid, and is again later.
+func TestTelling_WhoIsSuspendedForAnOldDebtIsToldOnce(t *testing.T) {
+	t.Parallel()
+	zone, rules := time.FixedZone("EAT", 3*60*60), access.Dunnings()
+	debt := func(days int) events.DunningDebt {
+		return events.DunningDebt{
+			InvoiceID: id.Derive[id.Invoice](strconv.Itoa(days)), DueOn: calendar.On(now.AddDate(0, 0, -days), zone),
+			Amount: money.Major(1500, money.KES),
+		}
+	}
+	c := commands.ReviewDunning{
+		Subject: subject,
+		Rules:   commands.DunningRules{Policy: access.DefaultDunningPolicy(money.KES), Zone: zone},
+		Owed:    []events.DunningOwed{{At: now, Debts: []events.DunningDebt{debt(70), debt(40)}}},
+	}
+	var s access.Dunning
+	var told []events.MessageTemplate
+	review := func(at time.Time) {
+		list, err := rules.Decide(s, c, at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range list {
+			s = rules.Evolve(s, e)
+			out, err := telling.Process().Decide(telling.State{}, processmanagers.Input{
+				Event: &events.Envelope{Event: e, Type: e.EventType()},
+			}, at)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, job := range out.Jobs {
+				told = append(told, job.(commands.SendMessage).Template)
+			}
+		}
+	}
+	at := now
+	toTheEnd := func() {
+		for review(at); !s.Reviewed.WakeAt.IsZero(); review(at) {
+			at = s.Reviewed.WakeAt
+		}
+		if s.State != events.DunningWrittenOff {
+			t.Fatalf("state %s", s.State)
+		}
+	}
+	toTheEnd()
+	at = at.Add(time.Hour)
+	c.Owed = append(c.Owed, events.DunningOwed{At: at, Debts: []events.DunningDebt{debt(40)}})
+	if review(at); s.State != events.DunningSuspended {
+		t.Fatalf("state %s after a payment", s.State)
+	}
+	toTheEnd()
+	want := []events.MessageTemplate{events.NoticeGarden, events.NoticeSuspended}
+	if diff := cmp.Diff(want, told); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
 

@@ -97,7 +97,7 @@ type Dunning struct {
 	State   events.DunningState
 	Since   time.Time
 	EventID id.Event // the event that recorded the step
-	// Cut is the suspension that a proposed write-off came after; zero = none, or not known.
+	// Cut is the suspension in a proposed write-off: the step before it, or the proposal itself; zero in other states.
 	Cut Cut
 	// NextState is expected to begin at Next, if nothing is paid; "" and zero = not known. A cut is never made by this
 	// alone, but after the paid time an expected reminder or walled garden has begun.

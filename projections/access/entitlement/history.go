@@ -152,6 +152,7 @@ func (d *Dunning) After(e events.DunningEvent, recorded id.Event) *Dunning {
 		return next
 	case events.WriteOffProposed:
 		next := &Dunning{State: events.DunningWrittenOff, Since: v.At, EventID: recorded}
+		next.Cut = Cut{Since: v.At, EventID: recorded}
 		if d != nil && d.State == events.DunningSuspended {
 			next.Cut = Cut{Since: d.Since, EventID: d.EventID}
 		}

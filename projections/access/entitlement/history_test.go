@@ -63,6 +63,38 @@ func TestHistory_APauseNamesItsEventUntilItEnds(t *testing.T) {
 	}
 }
 
+// TestHistory_AWriteOffThatIsProposedInTheWalledGardenSuspends: the customer has been off since then, also when it is
+// not proposed any more.
+func TestHistory_AWriteOffThatIsProposedInTheWalledGardenSuspends(t *testing.T) {
+	t.Parallel()
+	about := events.DunningSubject{SubscriptionID: it}
+	at := func(before events.DunningState, at time.Time) events.DunningStep {
+		return events.DunningStep{Before: before, At: at}
+	}
+	life := []events.Event{
+		events.SubscriptionCreated{SubscriptionID: it},
+		events.SubscriptionActivated{SubscriptionID: it, At: created},
+		events.SubscriptionExtended{SubscriptionID: it, PaidUntil: created},
+		events.WalledGardenEntered{DunningSubject: about, DunningStep: at(events.DunningReminding, starts)},
+		events.WriteOffProposed{DunningSubject: about, DunningStep: at(events.DunningWalledGarden, until)},
+		events.DunningReviewed{DunningSubject: about},
+		events.ServiceSuspended{
+			DunningSubject: about, DunningStep: at(events.DunningWrittenOff, until.Add(time.Hour)),
+		},
+		events.DunningReviewed{DunningSubject: about},
+	}
+	for n := 5; n <= len(life); n++ {
+		s, ids := told(life[:n]...)
+		want := entitlement.Reason{
+			Code: entitlement.CodeSuspended, Since: until, Of: it,
+			Cause: entitlement.Cause{Type: "event", ID: id.Any(ids[4])},
+		}
+		if diff := cmp.Diff(want, because(s)); diff != "" {
+			t.Errorf("after %T (-want +got)\n%s", life[n-1], diff)
+		}
+	}
+}
+
 // TestHistory_AProposedWriteOffIsNotSinceWhenSomebodyIsSuspended: he has been off since the suspension, also after the
 // review that follows each step, and when the write-off is not proposed any more.
 func TestHistory_AProposedWriteOffIsNotSinceWhenSomebodyIsSuspended(t *testing.T) {
