@@ -160,17 +160,22 @@ type SignIn struct {
 // device. Where the limit refuses, two sign-ins at the same instant do not both count the other one as absent.
 func (l *Live) Admit(s SignIn) bool {
 	s.SessionKey, s.Calling = cleanText(s.SessionKey), cleanText(s.Calling) // as reports have them
-	at := l.shard(s.Subscription)
+	admitted, out := l.admitAt(l.shard(s.Subscription), s)
+	l.tell(out)
+	return admitted
+}
+
+// admitAt decides about a sign-in in the shard of its subscription.
+func (l *Live) admitAt(at *shard, s SignIn) (admitted bool, out Replaced) {
 	at.mu.Lock()
+	defer at.mu.Unlock()
 	known := at.of[s.Subscription]
 	if known == nil {
 		known = &line{}
 	}
-	admitted, out := l.admit(known, s)
+	admitted, out = l.admit(known, s)
 	at.keep(s.Subscription, known)
-	at.mu.Unlock()
-	l.tell(out)
-	return admitted
+	return admitted, out
 }
 
 // keep remembers a line that is not empty. The lock is held.

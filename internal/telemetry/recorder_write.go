@@ -165,8 +165,6 @@ func (r *Recorder) commitByTurns(ctx context.Context, reports []Report) (apart [
 	case alone && !away(err):
 		return []doubtful{{reports[0].Org, doubtFor}}, nil
 	case alone && ofSome(err):
-		r.cfg.Logger.Warn("accounting of one organization is put aside", slog.String("error", err.Error()),
-			slog.String("org_id", reports[0].Org.String()))
 		return []doubtful{{reports[0].Org, doubtFor}}, err
 	case away(err):
 		return nil, err
@@ -211,8 +209,8 @@ func (r *Recorder) catchUp(ctx context.Context) {
 			if gently = r.rush.Load() != rush && r.early(); gently {
 				r.rest(ctx, min(max(0, giveWay*r.pace.Now().Sub(began)), mostGiveWay))
 			}
-		} else if !pause.Wait(ctx) {
-			return
+		} else {
+			r.rest(ctx, pause.Next())
 		}
 	}
 }
@@ -285,7 +283,10 @@ func (r *Recorder) takeApart(ctx context.Context, org id.Organization, reports [
 		switch {
 		case err == nil:
 		case !ofValues(err):
-			r.spool.putOff(org)
+			if r.spool.putOff(org) {
+				r.cfg.Logger.Warn("accounting of one organization is put aside", slog.String("error", err.Error()),
+					slog.String("org_id", org.String()))
+			}
 			return nil
 		case len(reports) > 1:
 			return nil

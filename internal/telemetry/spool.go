@@ -161,10 +161,7 @@ type lot struct {
 // next gives the reports whose turn it is: a try of an organization that is doubted, or whole stretches of others, with
 // at least one and about most reports. Until taken it gives those of the others again.
 func (s *spool) next(most int) (l lot, err error) {
-	s.mu.Lock()
-	org, try := s.fill(most)
-	taking := s.taking
-	s.mu.Unlock()
+	taking, org, try := s.turn(most)
 	if try {
 		reports, err := s.try(org)
 		return lot{reports: reports, try: org}, err
@@ -181,6 +178,14 @@ func (s *spool) next(most int) (l lot, err error) {
 		l.stretches++
 	}
 	return l, nil
+}
+
+// turn gives the stretches that are taken next, or an organization that is doubted and has a try instead.
+func (s *spool) turn(most int) (taking []stretch, org id.Organization, try bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	org, try = s.fill(most)
+	return s.taking, org, try
 }
 
 // read gives the reports of a place, without those that cannot be read, which open has told.
@@ -230,8 +235,12 @@ func (s *spool) ready(reports []Report) bool {
 }
 
 // taken forgets so many stretches of those that next gave, without those that were put aside.
-func (s *spool) taken(n int) error {
+func (s *spool) taken(n int) error { return s.journal.Taken(s.free(n)...) }
+
+// free forgets so many stretches that were taken, and gives their places.
+func (s *spool) free(n int) []journal.Place {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	places := make([]journal.Place, n)
 	for i, one := range s.taking[:n] {
 		s.room.Give(one.org, one.place.Size())
@@ -240,8 +249,7 @@ func (s *spool) taken(n int) error {
 	if s.taking = s.taking[n:]; len(s.taking) == 0 {
 		s.taking = nil
 	}
-	s.mu.Unlock()
-	return s.journal.Taken(places...)
+	return places
 }
 
 // behind is since when, by pace, the report waits that was kept first of those that are not taken; zero = none waits.

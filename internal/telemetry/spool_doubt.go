@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/journal"
 	"github.com/lastmile-isp/lastmile/internal/loop"
 )
 
@@ -28,9 +29,11 @@ type doubt struct {
 	until time.Time // by pace
 	tried bool      // once at least
 	size  int       // of the next try, at most
-	after time.Time // by pace: no try before
+	after time.Time // by pace: no try before; zero = its last one did not have to be put off
 	pause loop.Backoff
-	rest  []Report // of its first stretch that have not been done; this stretch waits until none is left
+	// Whether those of others were stored since a try was put off, and whether it is told that it waits alone.
+	others, told bool
+	rest         []Report // of its first stretch that have not been done; this stretch waits until none is left
 }
 
 // trust takes organizations with the others again of which all has gone well for a while. The caller holds the lock.
@@ -54,12 +57,16 @@ func (s *spool) tries(org id.Organization) bool {
 	return is && !s.pace.Now().Before(d.after)
 }
 
-// putOff lets an organization wait before its next try.
-func (s *spool) putOff(org id.Organization) {
+// putOff lets an organization wait before its next try. It reports whether it is known from now on that it waits alone:
+// between two tries that were put off, reports of others were stored.
+func (s *spool) putOff(org id.Organization) (alone bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	d := s.doubted[org]
 	d.after = s.pace.Now().Add(d.pause.Next())
+	alone = d.others && !d.told
+	d.others, d.told = false, d.others || d.told
+	return alone
 }
 
 // putAside has the reports of an organization taken apart from now on: its first stretch, and what has its turn within
@@ -92,11 +99,7 @@ func (s *spool) putAside(org id.Organization, within time.Duration, stretches in
 // try gives the reports that an organization tries next. A restart of a router can cost much, so it is a try by itself,
 // and not one again for each report beside it that fails.
 func (s *spool) try(org id.Organization) ([]Report, error) {
-	s.mu.Lock()
-	d, first := s.doubted[org], s.waiting.First(org)
-	first.whole, d.tried = true, true
-	place := first.place
-	s.mu.Unlock()
+	d, place := s.begin(org)
 	if len(d.rest) == 0 {
 		rest, err := s.read(place)
 		if err != nil {
@@ -111,23 +114,41 @@ func (s *spool) try(org id.Organization) ([]Report, error) {
 	return list, nil
 }
 
+// begin gives the doubt about an organization that has a try, and the place of its first stretch.
+func (s *spool) begin(org id.Organization) (*doubt, journal.Place) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	d, first := s.doubted[org], s.waiting.First(org)
+	first.whole, d.tried = true, true
+	return d, first.place
+}
+
 // restarts reports whether a router tells that it begins or ends to account.
 func (r Report) restarts() bool { return r.Kind == On || r.Kind == Off }
 
 // done forgets the first reports of a try: they are in the tables, or dropped.
 func (s *spool) done(org id.Organization, n int) error {
+	place, all := s.shorten(org, n)
+	if !all {
+		return nil
+	}
+	return s.journal.Taken(place)
+}
+
+// shorten forgets the first reports of a try, and gives the place of their stretch when they were all that it had.
+func (s *spool) shorten(org id.Organization, n int) (place journal.Place, all bool) {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	d := s.doubted[org]
 	d.rest, d.size = d.rest[n:], min(max(d.size, 2*n), turnSize)
 	d.pause.Reset()
+	d.after, d.others = time.Time{}, false
 	if len(d.rest) > 0 {
-		s.mu.Unlock()
-		return nil
+		return place, false
 	}
 	_, one, _ := s.waiting.Next(func(other id.Organization) bool { return other == org })
 	s.room.Give(org, one.place.Size())
-	s.mu.Unlock()
-	return s.journal.Taken(one.place)
+	return one.place, true
 }
 
 // failed notes that a try of so many reports was not stored: the next one has half of them.
@@ -138,8 +159,8 @@ func (s *spool) failed(org id.Organization, n int) {
 	d.until, d.size = s.pace.Now().Add(doubtFor), max(n/2, 1)
 }
 
-// used notes how long a turn took that those who are doubted had, or that the others had. What one side has not used
-// while it had nothing does not add up.
+// used notes how long a turn took that those who are doubted had, or in which reports of the others were stored. What
+// one side has not used while it had nothing does not add up.
 func (s *spool) used(doubted bool, took time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -147,5 +168,8 @@ func (s *spool) used(doubted bool, took time.Duration) {
 		s.owed = min(s.owed+took, took)
 	} else {
 		s.owed = max(s.owed-took, -took)
+		for _, d := range s.doubted {
+			d.others = !d.after.IsZero()
+		}
 	}
 }

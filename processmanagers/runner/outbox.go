@@ -283,26 +283,30 @@ func (o *outbox) retryLater(ctx context.Context, l lane, why error) {
 func (o *outbox) awaitRetries(ctx context.Context) {
 	defer o.round.retrying.Store(0)
 	for ctx.Err() == nil {
-		now, left := steady.Now(), 0
-		o.mu.Lock()
-		for _, r := range o.waiting {
-			if now.Before(r.at) {
-				o.waiting[left] = r
-				left++
-				continue
-			}
-			o.ready.push(r.lane.org, r.lane.key, r.lane)
-		}
-		clear(o.waiting[left:])
-		o.waiting = o.waiting[:left]
-		o.round.retrying.Store(int64(left))
-		o.mu.Unlock()
-		if left == 0 {
+		if o.putBack(steady.Now()) == 0 {
 			loop.Wait(ctx, o.later)
 		} else {
 			loop.Sleep(ctx, retryRound)
 		}
 	}
+}
+
+// putBack puts lanes back whose pauses are over, and gives how many wait yet.
+func (o *outbox) putBack(now time.Time) (left int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, r := range o.waiting {
+		if now.Before(r.at) {
+			o.waiting[left] = r
+			left++
+			continue
+		}
+		o.ready.push(r.lane.org, r.lane.key, r.lane)
+	}
+	clear(o.waiting[left:])
+	o.waiting = o.waiting[:left]
+	o.round.retrying.Store(int64(left))
+	return left
 }
 
 // storedCommand is one row of the table commands. Body and Cause are JSON.

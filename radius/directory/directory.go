@@ -161,9 +161,7 @@ func (d *Directory) Decide(q radius.Question, reply *radius.Reply) {
 		return
 	}
 	at := q.Request.At
-	d.mu.RLock()
-	v := d.verdict(s, at)
-	d.mu.RUnlock()
+	v := d.verdictNow(s, at)
 	switch {
 	case v.access == entitlement.None:
 		d.refuse(q, s, v.refusal, reply)
@@ -182,6 +180,13 @@ func (d *Directory) Decide(q radius.Question, reply *radius.Reply) {
 		reply.Add(rfc2865.SessionTimeout_Type, secondsUntil(at, v.ends))
 	}
 	reply.EncryptionKeys()
+}
+
+// verdictNow is the verdict about a service at an instant.
+func (d *Directory) verdictNow(s *service, at time.Time) *verdict {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	return d.verdict(s, at)
 }
 
 // hasRoom reports whether the limit of sessions lets a sign-in in, which counts from then on. A device that comes back

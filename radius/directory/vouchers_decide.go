@@ -65,13 +65,7 @@ func (d *Directory) findVoucher(nas *radius.NAS, r *radius.Request) *radius.Cred
 	if !ok {
 		return nil
 	}
-	b.mu.Lock()
-	u := b.used[voucher]
-	own := u != nil && u.mac == r.MAC && r.MAC != (radius.MAC{})
-	known := b.batchOf(voucher) != nil
-	slowed := b.guesses.slowed(nas.ID, r.MAC.String(), d.pace.Now())
-	b.mu.Unlock()
-	if !known || slowed && !own {
+	if !b.finds(voucher, nas, r.MAC, d.pace.Now()) {
 		return nil
 	}
 	c := &radius.Credential{Password: bytes.Clone(r.UserName), Subject: &claim{voucher}}
@@ -79,6 +73,15 @@ func (d *Directory) findVoucher(nas *radius.NAS, r *radius.Request) *radius.Cred
 		c.NTHash, _ = radius.NTHash(string(r.UserName)) // a code that was read is UTF-8
 	}
 	return c
+}
+
+// finds reports whether a device may sign in with a voucher that exists: it has the voucher, or is not slowed down.
+func (b *voucherBook) finds(voucher id.Voucher, nas *radius.NAS, mac radius.MAC, at time.Time) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	u := b.used[voucher]
+	own := u != nil && u.mac == mac && mac != (radius.MAC{})
+	return b.batchOf(voucher) != nil && (own || !b.guesses.slowed(nas.ID, mac.String(), at))
 }
 
 // decideVoucher answers a sign-in with a voucher, and one that tries a name which does not exist at a hotspot; false

@@ -79,19 +79,24 @@ func (g guesses[K]) add(key K, device string, at time.Time, forgive time.Duratio
 // guessed counts a wrong code, and reports whether the device was slowed down already: then nothing is counted, so that
 // waiting always helps.
 func (d *Directory) guessed(nas *radius.NAS, mac radius.MAC) bool {
-	b, at := d.vouchers, d.pace.Now()
-	b.mu.Lock()
-	slowed, tell := b.guesses.slowed(nas.ID, mac.String(), at), false
-	if !slowed {
-		router := b.guesses.add(nas.ID, mac.String(), at, deviceForgive, maxGuessers)
-		tell = router.attacked(at) && (router.told.IsZero() || at.Sub(router.told) >= tellEvery)
-		if tell {
-			router.told = at
-		}
-	}
-	b.mu.Unlock()
+	slowed, tell := d.vouchers.guessed(nas, mac, d.pace.Now())
 	if tell && d.cfg.Guessing != nil {
 		d.cfg.Guessing(nas)
 	}
 	return slowed
+}
+
+// guessed counts a wrong code. It also reports whether somebody has to be told that vouchers are guessed at a router.
+func (b *voucherBook) guessed(nas *radius.NAS, mac radius.MAC, at time.Time) (slowed, tell bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.guesses.slowed(nas.ID, mac.String(), at) {
+		return true, false
+	}
+	router := b.guesses.add(nas.ID, mac.String(), at, deviceForgive, maxGuessers)
+	tell = router.attacked(at) && (router.told.IsZero() || at.Sub(router.told) >= tellEvery)
+	if tell {
+		router.told = at
+	}
+	return false, tell
 }

@@ -93,7 +93,14 @@ func (m *Meter) Stop() { m.loops.Stop() }
 
 // Take hears what some subscriptions have used in one day or month in all. It returns at once.
 func (m *Meter) Take(used []telemetry.Used) {
+	m.compare(used)
+	loop.Wake(m.wake)
+}
+
+// compare wants those to be counted whose use there is something to record about.
+func (m *Meter) compare(used []telemetry.Used) {
 	m.mu.Lock()
+	defer m.mu.Unlock()
 	for _, u := range used {
 		line := m.lines[u.Subscription]
 		if line == nil || line.subject.OrgID != u.Org {
@@ -103,8 +110,6 @@ func (m *Meter) Take(used []telemetry.Used) {
 			m.want(line)
 		}
 	}
-	m.mu.Unlock()
-	loop.Wake(m.wake)
 }
 
 // run counts what is wanted, and waits for its pause when the database or the log is away.
