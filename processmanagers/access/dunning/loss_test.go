@@ -1,6 +1,7 @@
 package dunning_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -88,4 +89,26 @@ func TestWriteOff_OfARestWhosePaymentIsTakenBackIsOwed(t *testing.T) {
 		Then(looks(false, start.Add(time.Hour), events.DunningOwed{At: later}))
 	cut := owing(t, events.DunningSuspended).With(at(later)).Given(paid).Given(givenUp(1, 0)...)
 	cut.When(back).Then(looks(false, start.Add(time.Hour), owes(start, 1500), owes(later, 1), owes(later, 1500)))
+}
+
+// The same after many younger invoices, which were paid.
+func TestWriteOff_OfARestIsRememberedBeyondManyInvoices(t *testing.T) {
+	t.Parallel()
+	later := start.Add(time.Hour)
+	paid := events.InvoiceAllocated{
+		SubscriberID: who, InvoiceID: invoice, ReceiptID: id.New[id.Receipt](), Amount: kes(1499), Due: kes(1),
+	}
+	list := append([]events.Event{paid}, givenUp(1, 0)...)
+	next := issued(line).(events.InvoiceIssued)
+	for n := range 37 {
+		next.InvoiceID, next.DueOn = id.Derive[id.Invoice](fmt.Sprint(n)), next.DueOn.AddDays(1)
+		list = append(list, next,
+			events.InvoicePaid{SubscriberID: who, InvoiceID: next.InvoiceID, SubscriptionID: line})
+	}
+	s := owing(t, events.DunningNone).With(at(later)).Given(list...)
+	back := events.AllocationWithdrawn{SubscriberID: who, InvoiceID: invoice, Amount: kes(1499), Due: kes(1499)}
+	s.When(back).Then(looks(false, start.Add(time.Hour), owes(later, 1499)))
+	s.Given(back, paid).When(events.InvoiceAllocated{
+		SubscriberID: who, InvoiceID: invoice, ReceiptID: id.New[id.Receipt](), Amount: kes(1), Due: kes(0),
+	}).Then(looks(false, start.Add(time.Hour), events.DunningOwed{At: later}))
 }

@@ -45,12 +45,15 @@ type Invoice struct {
 	Subscription id.Subscription `json:"subscriptionId"`  // whose period it is; null = of no period
 	SoldTo       id.Subscription `json:"soldTo,omitzero"` // that got what was sold beside its periods
 	DueOn        calendar.Date   `json:"dueOn"`
-	Due          money.Amount    `json:"due"` // 0 = settled
+	Due          money.Amount    `json:"due"`               // 0 = settled
+	GivenUp      bool            `json:"givenUp,omitempty"` // a rest of it, or all of it
 }
 
-// Bounds on the state of one subscriber. A settled invoice is needed again only when its payment is taken back.
+// Bounds on the state of one subscriber. A settled invoice is needed again only when its payment is taken back. Of one
+// that was paid whole the account tells all about it then; of one that was given up only that money was taken from it.
 const (
 	maxSettled = 36
+	maxGivenUp = 36
 	maxOwed    = 60
 )
 
@@ -200,6 +203,10 @@ func (s State) invoice(e events.Event, at time.Time) {
 		delete(s.Invoices, e.InvoiceID)
 	case events.InvoiceWrittenOff: // what was paid on it before may be taken back, and is owed then
 		s.due(e.InvoiceID, money.Amount{})
+		if i, ok := s.Invoices[e.InvoiceID]; ok {
+			i.GivenUp = true
+			s.Invoices[e.InvoiceID] = i
+		}
 	}
 }
 
@@ -211,19 +218,29 @@ func (s State) due(invoice id.Invoice, due money.Amount) {
 	}
 }
 
-// trim forgets the settled invoices that were due first, when there are too many.
+// trim forgets the settled invoices that were due first, when there are too many that were paid or given up.
 func (s State) trim() {
-	var settled []id.Invoice
+	var paid, givenUp []id.Invoice
 	for k, i := range s.Invoices {
-		if i.Due.Minor <= 0 {
-			settled = append(settled, k)
+		switch {
+		case i.Due.Minor > 0:
+		case i.GivenUp:
+			givenUp = append(givenUp, k)
+		default:
+			paid = append(paid, k)
 		}
 	}
-	if len(settled) <= maxSettled {
+	s.keep(paid, maxSettled)
+	s.keep(givenUp, maxGivenUp)
+}
+
+// keep forgets all but n of the invoices, those that were due first.
+func (s State) keep(list []id.Invoice, n int) {
+	if len(list) <= n {
 		return
 	}
-	slices.SortFunc(settled, s.compare)
-	for _, k := range settled[:len(settled)-maxSettled] {
+	slices.SortFunc(list, s.compare)
+	for _, k := range list[:len(list)-n] {
 		delete(s.Invoices, k)
 	}
 }
