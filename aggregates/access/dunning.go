@@ -81,7 +81,7 @@ func evolveDunning(s Dunning, e events.DunningEvent) Dunning {
 		s.Stopped = s.stops()
 		delete(s.Stopped, e.Cause)
 	case events.DunningReviewed:
-		s.Subject, s.Reviewed = e.DunningSubject, e
+		s.Subject, s.Reviewed, s.Entered = e.DunningSubject, e, course.Find(s.Entered, e.At)
 	case events.DunningReviewAsked:
 		s.Subject = e.DunningSubject
 	case events.DunningPeriodClosed:

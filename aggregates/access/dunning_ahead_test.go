@@ -58,3 +58,18 @@ func TestReview_AHoldOfAClockThatWasAheadHolds(t *testing.T) {
 		}
 	}
 }
+
+// TestReview_WhatAReviewFoundWhileTheClockWasAheadProvesNothing: the younger debt is in its days of grace.
+func TestReview_WhatAReviewFoundWhileTheClockWasAheadProvesNothing(t *testing.T) {
+	t.Parallel()
+	begin, now := time.Date(2026, 2, 1, 9, 0, 0, 0, time.UTC), midnight(t, "04-01").Add(9*time.Hour)
+	before, ahead := owing(begin, "02-28", "03-31"), now.AddDate(0, 0, 12)
+	r := &reviews{t: t}
+	for _, day := range []string{"03-01", "03-04", "03-11"} {
+		r.look(midnight(t, day), before)
+	}
+	r.look(ahead, before, owing(ahead, "03-31"))
+	r.is(events.DunningSuspended)
+	r.look(now, before, owing(ahead, "03-31"))
+	r.is(events.DunningReminding)
+}

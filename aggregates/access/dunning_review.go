@@ -164,6 +164,10 @@ func written(e events.DunningReviewed) string {
 // history is everything that the course depends on. now bounds how late a step can begin.
 func (s Dunning) history(owed []events.DunningOwed, now time.Time) course.History {
 	h := course.History{Pauses: slices.Clone(s.Pauses), Entered: s.Entered, Late: now}
+	older := len(s.Entered) == 0 || s.Entered[0].DueAt.IsZero() // they may be of a debt that was paid since
+	if ahead := s.Reviewed.At.After(now); !older && !ahead {
+		h.Found = courseOwed(s.Reviewed.Owed)
+	}
 	for _, o := range owed {
 		h.Owed = append(h.Owed, courseOwed(o))
 	}

@@ -16,6 +16,8 @@ type History struct {
 	// Entered are the states that take access away and are in force, as Enter keeps them. What began is not undone by
 	// another policy. Empty when a policy is run against the past.
 	Entered []Entered
+	// Found has what the last review knew to be owed, when it found the states of Entered in force.
+	Found Owed
 	// Late is the present instant for a program that acts: a state that should have begun earlier begins at the first
 	// instant from here on at which it may. Zero when a policy is run against the past.
 	Late time.Time
@@ -43,7 +45,8 @@ type Pause struct {
 }
 
 // Entered records that a state really began, and has been in force since then. It proves the state for the debt that
-// led to it and for older ones; what is owed may have changed before At without the knowledge of who decided.
+// led to it, for that under which the last review found it in force, and for older ones; what is owed may have changed
+// before At without the knowledge of who decided.
 type Entered struct {
 	State events.DunningState
 	At    time.Time
@@ -60,6 +63,18 @@ func Enter(list []Entered, step Entered) []Entered {
 		}
 		if e.State.Cut() && (len(out) == 0 || out[len(out)-1].State.Rank() < e.State.Rank()) {
 			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// Find gives the states that are in force after a review has found them so. What is dated later than the review is from
+// when a clock was ahead, and counts from the review on. It does not change the list.
+func Find(list []Entered, reviewed time.Time) []Entered {
+	out := slices.Clone(list)
+	for i := range out {
+		if out[i].At.After(reviewed) {
+			out[i].At = reviewed
 		}
 	}
 	return out

@@ -38,7 +38,7 @@ type Change struct {
 func Preview(r Rules, subjects []Subject, from, to time.Time) Outcome {
 	out := Outcome{Subscriptions: len(subjects)}
 	for _, s := range subjects {
-		s.History.Entered, s.History.Late = nil, time.Time{}
+		s.History.Entered, s.History.Found, s.History.Late = nil, Owed{}, time.Time{}
 		state := events.DunningNone
 		for _, step := range Of(r, s.History).Steps {
 			before := state

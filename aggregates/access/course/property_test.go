@@ -192,6 +192,28 @@ func cut(t *rapid.T, c course.Course) course.Step {
 	return course.Step{}
 }
 
+// undoNone keeps what a review has found, and checks that rules undo no cut that spare customers for long, in another
+// zone where the debt is due, too.
+func (w world) undoNone(t *rapid.T, h *course.History, state events.DunningState) {
+	h.Found = course.Owed{}
+	if !state.Cut() {
+		return
+	}
+	h.Found = h.Owed[len(h.Owed)-1]
+	zone, err := time.LoadLocation("America/Bogota")
+	if err != nil {
+		t.Fatal(err)
+	}
+	due := course.Of(w.rules(), *h).DueAt
+	w.policy.GraceDays, w.policy.WalledGardenDays, w.policy.WriteOffDays, w.zone = 200, 200, 600, zone
+	if len(h.Pauses) > 0 || !h.Late.After(due.AddDate(0, 0, 1)) {
+		return
+	}
+	if changed := course.Of(w.rules(), *h).At(h.Late); changed.State != state {
+		t.Fatalf("%s becomes %s by another policy in %+v", state, changed.State, h)
+	}
+}
+
 // live follows a history as a process does: it knows what has happened so far, acts when a step is due, and records
 // its acts. A pause is known without its end until it ends, when open says so. It acts with a lag after each event,
 // and just before that by what it knew before the event. seen is told each state with its instant.
@@ -213,6 +235,7 @@ func (w world) live(t *rapid.T, open bool, lag time.Duration, seen func(time.Tim
 				t.Fatalf("%+v comes next, and %+v after %s is recorded in %+v", next, later, state, h)
 			}
 		}
+		w.undoNone(t, &h, state)
 		h.Late = now.Add(time.Millisecond)
 		if again, _ := course.Of(r, h).Next(h.Late); !again.At.Equal(next.At) && next.At.After(h.Late) {
 			t.Fatalf("%+v comes next, and %+v a moment later, after %s in %+v", next, again, state, h)

@@ -1,6 +1,7 @@
 package course
 
 import (
+	"slices"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/events"
@@ -111,26 +112,39 @@ func (w *walk) writeOff(e episode, suspend stage) stage {
 	return stage{at: at, planned: at, reason: ReasonWriteOff}
 }
 
-// entered is when a state of the episode really began. An entry within a pause does not count: a pause that is learned
-// of too late gives access back.
+// entered is when a state of the episode really began, in it or before. An entry within a pause does not count: a pause
+// that is learned of too late gives access back.
 func (w *walk) entered(e episode, state events.DunningState) (at time.Time, ok bool) {
+	goesOn := w.goesOn(e)
 	for _, entry := range w.history.Entered {
-		if entry.State == state && e.has(entry.At) && w.proves(entry, e.due) && !covers(w.pauses, entry.At) {
+		began := e.has(entry.At) || goesOn && entry.At.Before(e.from)
+		if entry.State == state && began && w.proves(entry, e.due) && !covers(w.pauses, entry.At) {
 			at, ok = entry.At, true
 		}
 	}
 	return at, ok
 }
 
-// proves reports whether an entry is the beginning of its state also under a due instant: that which led to it, or an
-// older one. One for a debt that was paid says nothing about a younger debt, whenever it was made: the payment came
-// first, and who decided did not know of it. What is dated later than the present is from when a clock was ahead.
+// goesOn reports whether the last review found the states that are in force to be so in an episode, too, when they
+// began before it: what a policy says now about its grace comes too late. After a pause it says nothing, because that
+// may have been learned of since.
+func (w *walk) goesOn(e episode) bool {
+	paused := slices.ContainsFunc(w.pauses, func(p Pause) bool {
+		return !p.From.After(e.from) && (p.Until.IsZero() || p.Until.After(e.due))
+	})
+	return !paused && !e.due.After(w.found)
+}
+
+// proves reports whether an entry is the beginning of its state also under a due instant: that which led to it, that
+// under which the last review found it in force, or an older one. One for a debt that was paid says nothing about a
+// younger debt, whenever it was made: the payment came first, and who decided did not know of it. What is dated later
+// than the present is from when a clock was ahead.
 func (w *walk) proves(entry Entered, due time.Time) bool {
 	led := entry.DueAt
 	if led.IsZero() {
 		led = entry.At // the due instant is not known; it was over
 	}
-	return !due.After(led) && !entry.At.After(w.history.Late)
+	return !due.After(later(led, w.found)) && !entry.At.After(w.history.Late)
 }
 
 // earliest is the first instant at which a state of the episode can have begun, whatever its days are: when it came
