@@ -15,12 +15,15 @@ import (
 	"time"
 
 	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/memory"
+	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
 	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/simulators/provider"
 	"github.com/lastmile-isp/lastmile/simulators/router"
+	"github.com/lastmile-isp/lastmile/usecases/identity"
 )
 
 // childVariable makes the test program act as `lastmile serve`, for tests that kill it; childRoles names its roles,
@@ -148,10 +151,18 @@ func (k *kit) options() appOptions {
 	return opts
 }
 
-// signIn makes the super_admin by the command line and the organization acme with its admin, and signs both in.
+// signIn makes the super_admin and the organization acme with its admin, and signs both in. The command line, which
+// opens all that it needs by itself and hashes as an installation does, is for programs in a process of their own.
 func (k *kit) signIn() *kit {
 	k.t.Helper()
-	k.command("admin", "create", "--email", testRootEmail, "--password", testPassword)
+	if k.app == nil || k.app.engines == nil {
+		k.command("admin", "create", "--email", testRootEmail, "--password", testPassword)
+	} else if err := addSuperAdmin(k.t.Context(), k.app.engines.bus, k.app.storage.vault, identitycases.SuperAdmin{
+		UserID: id.New[id.User](), Email: personal.Of(testRootEmail), FirstName: personal.Of("Platform"),
+		LastName: personal.Of("Administrator"), Password: testPassword,
+	}); err != nil {
+		k.t.Fatal(err)
+	}
 	k.root, _ = k.login("", testRootEmail, testPassword)
 	k.admin = k.organization("acme", testAdminEmail)
 	return k
