@@ -235,11 +235,12 @@ func (o *outages) withoutProgram(d time.Duration) {
 	o.t.Helper()
 	from := o.app.clock.Now()
 	o.app.Stop()
+	stopped := o.app.clock.Now()
 	o.db = pgtest.Open(o.t, o.url, o.db.Namespace)
 	o.absentFor(d)
 	o.starts()
-	const beat = 15 * time.Second // the last sign of life was so long before
-	o.stoodStill("no_payment", span{from.Add(-beat), from}, span{from.Add(d - beat), o.app.clock.Now()})
+	const beat = 15 * time.Second // the last sign of life was at most so long before
+	o.stoodStill("no_payment", span{from.Add(-beat), stopped}, span{from.Add(d - beat), o.app.clock.Now()})
 	o.pays()
 }
 
