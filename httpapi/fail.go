@@ -60,7 +60,8 @@ var statusOfCode = map[string]int{
 	"unsupported_media_type": http.StatusUnsupportedMediaType,
 }
 
-// asFailure finds the failure in an error's chain. A request that ran out of time and a lost database are Unavailable.
+// asFailure finds the failure in an error's chain. A request that ran out of time, and one that the database did not
+// serve for no fault of the request or of its statements, are Unavailable.
 // Anything else is Internal, with a text that shows nothing of the error.
 func asFailure(ctx context.Context, err error) *failure.Error {
 	if errors.Is(err, errStorage) {
@@ -73,7 +74,7 @@ func asFailure(ctx context.Context, err error) *failure.Error {
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() != nil {
 		return failure.NewUnavailable("timed_out", "The request took too long. Please try again.", 0, err)
 	}
-	if postgres.Away(err) {
+	if postgres.Unserved(err) {
 		return databaseUnavailable(time.Second, err)
 	}
 	return &failure.Error{Kind: failure.Internal, Code: "internal", Cause: err,

@@ -25,6 +25,10 @@ func TestFail_WithoutTheDatabaseItIs503AndWorthAnotherTry(t *testing.T) {
 		"nobody listens":      {fmt.Errorf("read: %w", away), 503},
 		"it is shutting down": {fmt.Errorf("read: %w", &pgconn.PgError{Code: "57P01"}), 503},
 		"the disk is full":    {fmt.Errorf("read: %w", &pgconn.PgError{Code: "53100"}), 503},
+		"a missing table":     {fmt.Errorf("write: %w", &pgconn.PgError{Code: "42P01"}), 503},
+		"no transaction ids":  {fmt.Errorf("write: %w", &pgconn.PgError{Code: "54000"}), 503},
+		"a conflict":          {fmt.Errorf("write: %w", &pgconn.PgError{Code: "40P01"}), 503},
+		"a wrong value":       {fmt.Errorf("write: %w", &pgconn.PgError{Code: "22021"}), 500},
 		"a wrong statement":   {fmt.Errorf("read: %w", &pgconn.PgError{Code: "42703"}), 500},
 	} {
 		k := apitest.New(t, nil, []httpapi.Route{

@@ -13,6 +13,12 @@ import (
 // readOnly is the code with which a server refuses to write at all: it was told to, or is the standby of another one.
 const readOnly = "25006"
 
+// Codes of a statement that would be served if the database had what it should have.
+const (
+	undefinedTable = "42P01"
+	noPrivilege    = "42501"
+)
+
 // diskFull is the code with which a server refuses what it has no room for.
 const diskFull = "53100"
 
@@ -43,6 +49,33 @@ func Away(err error) bool {
 	}
 	var network net.Error
 	return errors.As(err, &network) || pgconn.SafeToRetry(err)
+}
+
+// Unserved reports whether a statement failed for a cause that is neither in its values nor in its text, so that the
+// same statement succeeds once the cause is gone: the server's condition (Away), a conflict, and what staff can mend,
+// as a missing table or right, a damaged page, a trigger. Codes that nobody has thought of are among them.
+func Unserved(err error) bool {
+	var answer *pgconn.PgError
+	if !errors.As(err, &answer) {
+		return Away(err)
+	}
+	switch {
+	case answer.Code == undefinedTable || answer.Code == noPrivilege:
+		return true
+	case len(answer.Code) < 2 || answer.Code[:2] == "42":
+		return false
+	}
+	return !OfValues(err)
+}
+
+// OfValues reports whether the server refuses the values of a statement: one does not fit, or breaks a constraint.
+// Class 54 is not among them: with 54000 a server refuses all writes before its transaction ids run out.
+func OfValues(err error) bool {
+	var answer *pgconn.PgError
+	if !errors.As(err, &answer) || len(answer.Code) < 2 {
+		return false
+	}
+	return answer.Code[:2] == "22" || answer.Code[:2] == "23"
 }
 
 // ofServer reports whether a code of PostgreSQL is about the server's condition.

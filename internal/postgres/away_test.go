@@ -72,3 +72,27 @@ func TestAway_IsTheServersConditionAndNotTheStatements(t *testing.T) {
 		}
 	}
 }
+
+func TestUnserved_IsAllThatIsNeitherInTheValuesNorInTheText(t *testing.T) {
+	t.Parallel()
+	for want, codes := range map[bool][]string{
+		true: {
+			"53100", "25006", "57P01", "42P01", "42501", "40001", "40P01", "55P03", "XX001", "54000", "P0001", "0A000",
+			"26000", "3F000", "25P02", "ZZ999",
+		},
+		false: {"22021", "23502", "23505", "42601", "42703", ""},
+	} {
+		for _, code := range codes {
+			err := fmt.Errorf("query: %w", &pgconn.PgError{Code: code})
+			if postgres.Unserved(err) != want {
+				t.Errorf("%s: unserved %v", code, !want)
+			}
+			if ofValues := code != "" && (code[:2] == "22" || code[:2] == "23"); postgres.OfValues(err) != ofValues {
+				t.Errorf("%s: of values %v", code, !ofValues)
+			}
+		}
+	}
+	if postgres.Unserved(nil) || postgres.Unserved(errors.New("no")) || !postgres.Unserved(io.ErrUnexpectedEOF) {
+		t.Error("without a code it is as for Away")
+	}
+}
