@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
@@ -85,8 +86,9 @@ func (q *sequencer) commit(ctx context.Context, g *group) error {
 }
 
 // isolate handles a group that the database refused. A cause that one write can have is looked for by deciding and
-// committing halves of the group, so that only the writes with that cause fail. A common cause, such as a full disk,
-// refuses the whole group: the rest of it would meet the same.
+// committing halves of the group, so that only the writes with that cause fail: what their values cause does not pass,
+// so the answer is InvalidArgument, which clients do not repeat. A common cause, such as a full disk, refuses the whole
+// group: the rest of it would meet the same.
 func (q *sequencer) isolate(ctx context.Context, batch []*write, cause error) error {
 	last, _, err := q.readLast(ctx)
 	if err != nil {
@@ -98,12 +100,18 @@ func (q *sequencer) isolate(ctx context.Context, batch []*write, cause error) er
 		return errForeignRows
 	}
 	code := sqlState(cause)
-	if code == uniqueViolation { // a revision or number in memory is not that of the log
+	stale := code == uniqueViolation // a revision or number in memory is not that of the log
+	if stale {
 		q.heads = newHeadCache()
 	}
-	if len(batch) == 1 || !ofOneWrite(code) {
+	common := !ofOneWrite(code) || !stale && !q.takesAnother(ctx)
+	if common || len(batch) == 1 {
 		q.log.Warn("event store writes refused by the database", "writes", len(batch), "error", cause)
-		refuse(batch, q.refusalOf(cause))
+		answer := q.refusalOf(cause)
+		if !common && !stale {
+			answer = invalidArgument("the event store's database cannot store the events: " + code)
+		}
+		refuse(batch, answer)
 		if code == readOnlyTransaction {
 			return q.recoverUnchanged(ctx, nil) // the server has become a standby: find the one that may write
 		}
@@ -117,6 +125,27 @@ func (q *sequencer) isolate(ctx context.Context, batch []*write, cause error) er
 		}
 	}
 	return nil
+}
+
+// takesAnother reports whether the database would take another write where it has refused one, so that the values of
+// that one are the cause. With the same code a server refuses all writes before its transaction ids run out, and so do
+// a damaged constraint and a trigger. Nothing of the write stays.
+func (q *sequencer) takesAnother(ctx context.Context) bool {
+	limited, cancel := context.WithTimeout(ctx, statementPatience)
+	defer cancel()
+	tx, err := q.session.conn.Begin(limited)
+	if err != nil {
+		return false
+	}
+	stream, position, event := q.lastStream+1, q.published+1, uuid.New()
+	err = q.commit(ctx, &group{
+		names: []string{"another-" + event.String()}, lastStream: stream,
+		rows: []record{{
+			position: position, streamID: stream, id: event, kind: "another", created: ticks(q.now()),
+			metadata: []byte{}, data: []byte{},
+		}},
+	})
+	return errors.Join(err, tx.Rollback(limited)) == nil // without an answer to the rollback the session is closed
 }
 
 // SQLSTATE codes that the sequencer treats apart from their classes.
@@ -144,16 +173,11 @@ func ofOneWrite(code string) bool {
 	return false
 }
 
-// refusalOf turns a definite database error into an answer. What the values of a write cause does not pass, so the
-// answer is InvalidArgument, which clients do not repeat. Problems of resources and operation may pass, so the answer
-// is Unavailable, as after heads in memory that were wrong and are forgotten. Any other error is a fault of the node.
+// refusalOf turns a definite database error that is not about the values of a write into an answer. Whatever the server
+// says may pass, also after heads in memory that were wrong and are forgotten, so the answer is Unavailable. An error
+// of our own is a fault of the node.
 func (q *sequencer) refusalOf(err error) error {
-	code := sqlState(err)
-	if code != uniqueViolation && ofOneWrite(code) {
-		return invalidArgument("the event store's database cannot store the events: " + code)
-	}
-	switch code[:min(2, len(code))] {
-	case "08", "23", "25", "40", "53", "55", "57", "58":
+	if code := sqlState(err); code != "" {
 		return unavailable("the event store's database refused the write: " + code)
 	}
 	return fmt.Errorf("write events: %w", err)

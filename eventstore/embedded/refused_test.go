@@ -135,6 +135,48 @@ func TestRefused_ACommonCauseIsNotTriedForEachWrite(t *testing.T) {
 	}
 }
 
+// TestRefused_WhatNoWriteCausesIsAnsweredAsPassing: a server before the end of its transaction ids, a damaged
+// constraint, a trigger, a lost right. Clients repeat the append; the first one of a stream and a later one fare alike.
+func TestRefused_WhatNoWriteCausesIsAnsweredAsPassing(t *testing.T) {
+	t.Parallel()
+	cfg := testConfig(t)
+	n := start(t, cfg)
+	appendTo := func(stream string) error {
+		_, err := contract.Connect(t, n.URL()).AppendToStream(t.Context(), stream,
+			esdb.AppendToStreamOptions{ExpectedRevision: esdb.Any{}}, oneEvent())
+		return err
+	}
+	if err := appendTo("known"); err != nil {
+		t.Fatal(err)
+	}
+	count := func() (events, streams int) {
+		query(t, cfg, `select (select count(*) from {schema}.events), (select count(*) from {schema}.streams)`, &events,
+			&streams)
+		return events, streams
+	}
+	events, streams := count()
+	refuseInserts(t, cfg, "54000")
+	for i, code := range []string{"54000", "23502", "22023", "P0001", "42P01", "42501", "0A000", "26000",
+		"40001", "XX001"} {
+		run(t, cfg, fmt.Sprintf(`create or replace function {schema}.refuse() returns trigger language plpgsql as
+			$$ begin raise exception 'refused' using errcode = '%s'; end $$`, code))
+		for _, stream := range []string{"known", fmt.Sprint("new", i)} {
+			if err := appendTo(stream); status.Code(unwrapped(err)) != codes.Unavailable {
+				t.Errorf("%s, %s: %v", code, stream, err)
+			}
+		}
+	}
+	run(t, cfg, `drop trigger refuse on {schema}.events`)
+	for _, stream := range []string{"known", "new0"} {
+		if err := appendTo(stream); err != nil {
+			t.Errorf("%s, afterwards: %v", stream, err)
+		}
+	}
+	if e, s := count(); e != events+2 || s != streams+1 {
+		t.Errorf("%d events more and %d streams", e-events, s-streams)
+	}
+}
+
 // TestRefused_ANodeWhoseServerMayNotWriteAnyMoreLooksForAnother: the server has become a standby, or was set read-only.
 // The node opens a new session, which finds the server that may write.
 func TestRefused_ANodeWhoseServerMayNotWriteAnyMoreLooksForAnother(t *testing.T) {
