@@ -40,13 +40,14 @@ func ledger() processmanagers.Process[trip] {
 	}
 }
 
-// refuseOnce makes the next write of an instance fail, as a database does that takes no writes for a moment.
-func (b *bench) refuseOnce(t *testing.T) {
+// refuseOnce makes the next write of an instance fail with a code, as a database does that takes no writes for a
+// moment.
+func (b *bench) refuseOnce(t *testing.T, code string) {
 	t.Helper()
 	schema := b.db.Namespace.Schema("processes")
 	if _, err := b.db.Owner.Exec(t.Context(), `create sequence `+schema+`.tries;
 		create function `+schema+`.refuse_once() returns trigger language plpgsql as $$ begin
-			if nextval('`+schema+`.tries') = 1 then raise exception 'no writes' using errcode = '25006'; end if;
+			if nextval('`+schema+`.tries') = 1 then raise exception 'no writes' using errcode = '`+code+`'; end if;
 			return new;
 		end $$;
 		create trigger refuse_once before update on `+schema+`.instances for each row
@@ -70,7 +71,7 @@ func TestTimers_EventsOfTheirCommandsAreEachTakenOnceAndInOrder(t *testing.T) {
 		last = b.happen(fmt.Sprint("p", n), "on")
 	}
 	taken(t, r, "ledger", last)
-	b.refuseOnce(t)
+	b.refuseOnce(t, "25006")
 	b.office.setAnswer(func(d deliver) error {
 		b.happen(d.No, "sent", "signed", "seen")
 		return nil

@@ -179,3 +179,14 @@ func TestReadOnlyDatabase_StopsNoInstanceAndIsOutlived(t *testing.T) {
 	taken(t, r, "courier", last)
 	b.office.until(t, "delivered", func() bool { return len(b.office.acts) == 2 })
 }
+
+func TestDatabase_NearTheEndOfItsTransactionIDsStopsNoInstance(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	r := b.start(t, "courier")
+	taken(t, r, "courier", b.happen("p1", "on"))
+	b.refuseOnce(t, "54000")
+	taken(t, r, "courier", b.happen("p1", "deliver"))
+	stopped(t, r, 0)
+	b.office.until(t, "delivered", func() bool { return len(b.office.acts) == 2 })
+}

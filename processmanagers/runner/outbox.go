@@ -415,7 +415,7 @@ func outage(err error) bool {
 	case failure.Unavailable, failure.Limited:
 		return true
 	}
-	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, postgres.ErrPassing) || postgres.Away(err) ||
+	return errors.Is(err, context.DeadlineExceeded) || errors.Is(err, postgres.ErrPassing) || postgres.Unserved(err) ||
 		errors.Is(err, eventstore.ErrUnavailable)
 }
 

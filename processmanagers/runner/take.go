@@ -56,17 +56,7 @@ func passing(err error) bool {
 	if errors.Is(err, postgres.ErrPassing) {
 		return true
 	}
-	return errors.As(err, &answer) && !aboutValues(answer)
-}
-
-// aboutValues reports whether PostgreSQL refuses the values of a statement: one does not fit, breaks a constraint or is
-// too large. Other errors are about the server, or about all statements.
-func aboutValues(answer *pgconn.PgError) bool {
-	switch answer.Code[:min(2, len(answer.Code))] {
-	case "22", "23", "54":
-		return true
-	}
-	return false
+	return errors.As(err, &answer) && !postgres.OfValues(answer)
 }
 
 // taken says what a transaction of take has left for others to do.

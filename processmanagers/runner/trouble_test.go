@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -168,9 +169,13 @@ func TestCommand_IsTriedWithoutEndWhileAPartIsAway(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	var tries atomic.Int64
+	faults := []error{
+		failure.NewUnavailable("eventstore_unavailable", "", 0, nil), &pgconn.PgError{Code: "42P01"},
+		&pgconn.PgError{Code: "54000"},
+	}
 	b.office.setAnswer(func(deliver) error {
-		if tries.Add(1) < 4 {
-			return failure.NewUnavailable("eventstore_unavailable", "", 0, nil)
+		if n := tries.Add(1); n <= int64(len(faults)) {
+			return faults[n-1]
 		}
 		return nil
 	})
