@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -113,6 +114,9 @@ func (a *App) checks() []httpapi.Check {
 		},
 		{Name: "jobs", Probe: a.probeJobs},
 	}
+	if a.kept != nil {
+		checks = append(checks, httpapi.Check{Name: "callbacks", Probe: a.probeCallbacks})
+	}
 	checks = append(checks, a.radiusChecks()...)
 	if a.roles.has(roleProcesses) {
 		checks = append(checks, httpapi.Check{Name: "processes", Probe: a.probeProcesses})
@@ -148,6 +152,17 @@ func (a *App) probeWrites(context.Context) error {
 	case postgres.WritesTaken:
 	}
 	return nil
+}
+
+// probeCallbacks fails while callbacks wait on the disk because the inbox takes none.
+func (a *App) probeCallbacks(context.Context) error {
+	why := a.kept.Fault()
+	if why == "" {
+		return nil
+	}
+	return failure.NewUnavailable("callbacks_not_stored",
+		"Callbacks about money wait on the disk, because the database does not take them. The log says why.", 0,
+		errors.New(why))
 }
 
 // probeProjection fails when a read model has stopped, or when it does not show what it should: it is being built, it

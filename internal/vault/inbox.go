@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/failure"
@@ -108,7 +110,7 @@ select exists (select from {schema}.callbacks where done_at is null and verified
 	stored_at > $2)`
 	untakenCallbacksSQL = `
 select exists (select from {schema}.callbacks where done_at is null and verified and
-	stored_at > now() - @within::interval and (last_failure = @cause or
+	stored_at > now() - @within::interval and (last_failure = any (@causes) or
 	last_failure = '' and stored_at <= now() - @untried::interval))`
 	releaseLeasesSQL = `
 update {schema}.callbacks set lease = null, due_at = now() + @ahead::interval
@@ -133,22 +135,42 @@ func (i *Inbox) Store(ctx context.Context, c Callback) (uuid.UUID, error) {
 // StoreAs is Store under an id that the caller has made. One that is stored already stays as it is, so that a caller
 // who does not know what became of his call can repeat it.
 func (i *Inbox) StoreAs(ctx context.Context, callback uuid.UUID, c Callback) error {
+	if err := i.storeIn(ctx, i.core.db.Owner.Exec, callback, c); err != nil {
+		return fmt.Errorf("store callback: %w", err)
+	}
+	return nil
+}
+
+// Takes fails when the inbox would not take a callback now. It stores none.
+func (i *Inbox) Takes(ctx context.Context) error {
+	tx, err := i.core.db.Owner.Begin(ctx)
+	if err == nil {
+		err = errors.Join(i.storeIn(ctx, tx.Exec, uuid.New(), Callback{}), tx.Rollback(context.WithoutCancel(ctx)))
+	}
+	if err != nil {
+		return fmt.Errorf("try to store a callback: %w", err)
+	}
+	return nil
+}
+
+// storeIn stores a callback by a way to execute statements.
+func (i *Inbox) storeIn(
+	ctx context.Context, exec func(context.Context, string, ...any) (pgconn.CommandTag, error), callback uuid.UUID,
+	c Callback,
+) error {
 	if c.ReceivedAt.IsZero() {
 		c.ReceivedAt = i.core.now()
 	}
 	plain, err := json.Marshal(sealedCallback{c.SourceIP, c.Body})
 	if err != nil {
-		return fmt.Errorf("store callback: %w", err)
+		return err
 	}
-	_, err = i.core.db.Owner.Exec(ctx, i.core.sql(storeCallbackSQL), pgx.NamedArgs{
+	_, err = exec(ctx, i.core.sql(storeCallbackSQL), pgx.NamedArgs{
 		"id": callback, "kind": c.Kind, "ref": optional(c.Ref), "shortcode": c.Shortcode, "verified": c.Verified,
 		"sealed":      i.core.ring.Seal(secrets.Sealing, plain, callbackPlace(callback)),
 		"received_at": c.ReceivedAt, "ahead": i.ahead(),
 	})
-	if err != nil {
-		return fmt.Errorf("store callback: %w", err)
-	}
-	return nil
+	return err
 }
 
 // keptPlace is the associated data of callbacks that wait outside of the database.
@@ -279,11 +301,13 @@ func (i *Inbox) Owed(ctx context.Context, after time.Time, without ...string) (o
 	return owed, nil
 }
 
-// Untaken reports whether a verified callback waits that was stored within a time, and whose last try failed for a
-// cause, or that nobody has tried for as long as untried. Only the database's clock counts.
-func (i *Inbox) Untaken(ctx context.Context, cause string, within, untried time.Duration) (untaken bool, err error) {
+// Untaken reports whether a verified callback waits that was stored within a time, and whose last try failed for one of
+// the causes, or that nobody has tried for as long as untried. Only the database's clock counts.
+func (i *Inbox) Untaken(
+	ctx context.Context, within, untried time.Duration, causes ...string,
+) (untaken bool, err error) {
 	err = i.core.db.Owner.QueryRow(ctx, i.core.sql(untakenCallbacksSQL), pgx.NamedArgs{
-		"cause": cause, "within": within, "untried": untried,
+		"causes": causes, "within": within, "untried": untried,
 	}).Scan(&untaken)
 	if err != nil {
 		return false, fmt.Errorf("look for callbacks: %w", err)

@@ -359,7 +359,7 @@ func TestInbox_WhatNobodyHandlesIsUntaken(t *testing.T) {
 	k := open(t)
 	untaken := func(want bool, when string) {
 		t.Helper()
-		got, err := k.Inbox.Untaken(t.Context(), "away", 10*time.Minute, 30*time.Second)
+		got, err := k.Inbox.Untaken(t.Context(), 10*time.Minute, 30*time.Second, "off", "away")
 		if err != nil || got != want {
 			t.Errorf("%s: untaken %v, %v", when, got, err)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/loop"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/internal/vault"
 )
 
@@ -155,6 +156,9 @@ const (
 	causePanicked   = "panicked"
 	// causeLogAway is that of a callback that the event store did not take, because it is away: its failure's code.
 	causeLogAway = "eventstore_unavailable"
+	// causeDatabase is that of a callback that could not be handled because the database did not serve a statement of
+	// it, as when a table is missing or damaged.
+	causeDatabase = "database_unavailable"
 	// causeLateAttempt is that of a callback whose attempt is ours and not shown yet: the token of its address says so.
 	causeLateAttempt = "attempt_late"
 	// causeUnknownAttempt is that of a callback that came before the answer to its prompt, or of an invented one.
@@ -170,10 +174,10 @@ func Owed(ctx context.Context, inbox *vault.Inbox, after time.Time) (bool, error
 }
 
 // Untaken reports whether a callback that was stored within a time waits and may be genuine money, because the event
-// store was away at its last try, or because nobody handles the inbox: it was not tried for as long as untried. What it
-// says itself keeps none there.
+// store or the database did not serve its last try, or because nobody handles the inbox: it was not tried for as long
+// as untried. What it says itself keeps none there.
 func Untaken(ctx context.Context, inbox *vault.Inbox, within, untried time.Duration) (bool, error) {
-	return inbox.Untaken(ctx, causeLogAway, within, untried)
+	return inbox.Untaken(ctx, within, untried, causeLogAway, causeDatabase)
 }
 
 // handle handles one callback and stores the result. A callback is tried until it is done, refused or given up; a
@@ -232,6 +236,9 @@ func (w *Workers) store(leased context.Context, t vault.TakenCallback, result fu
 
 // causeOf gives the text for the row's error: a failure's code, which holds nothing personal.
 func causeOf(err error) string {
+	if postgres.Unserved(err) {
+		return causeDatabase
+	}
 	if code := failure.CodeOf(err); code != "" {
 		return code
 	}
@@ -239,10 +246,10 @@ func causeOf(err error) string {
 }
 
 // backoff gives the wait after this many attempts: 1 second, doubled each time, 5 minutes at most. Cuts wait for what
-// the event store did not take because it was away, so that is tried soon after its return.
+// the event store or the database did not serve, so that is tried soon after its return.
 func backoff(attempts int, cause string) time.Duration {
 	wait, longest := firstRetry, lastRetry
-	if cause == causeLogAway {
+	if cause == causeLogAway || cause == causeDatabase {
 		longest = awayPauseMax
 	}
 	for range min(attempts, 20) - 1 {

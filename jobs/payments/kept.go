@@ -1,6 +1,7 @@
 package paymentsjobs
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,12 +13,14 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/journal"
 	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/internal/placename"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 	"github.com/lastmile-isp/lastmile/internal/vault"
 )
@@ -73,8 +76,9 @@ type Kept struct {
 	left     []string // places of programs that are gone, whose callbacks are here; only work uses it
 	wake     chan struct{}
 
-	ever   atomic.Int64 // callbacks that may be genuine and were ever on the disk, since the start
-	stored atomic.Int64 // the same number when none was there last
+	fault  atomic.Pointer[string] // why the inbox took no callback at the last try; nil = it would take others
+	ever   atomic.Int64           // callbacks that may be genuine and were ever on the disk, since the start
+	stored atomic.Int64           // the same number when none was there last
 	room   *keptRoom
 }
 
@@ -173,6 +177,14 @@ func (k *Kept) Money() int64 {
 	return max(1, int64(k.file.Len()))
 }
 
+// Fault says why callbacks wait on the disk because the inbox takes none; "" when none waits, or it takes others.
+func (k *Kept) Fault() string {
+	if why := k.fault.Load(); why != nil && !k.Empty() {
+		return *why
+	}
+	return ""
+}
+
 // Empty reports whether no callback waits on the disk.
 func (k *Kept) Empty() bool { return k.file.Empty() }
 
@@ -188,15 +200,16 @@ func (k *Kept) Receive(ctx context.Context, kind, token, ip string, body []byte)
 	}
 	err = k.keep(ctx, keptCallback{
 		ID: callback, Kind: kind, Token: token, IP: ip, ReceivedAt: k.cfg.Clock.Now(), Body: body,
-	})
+	}, nil)
 	if err != nil {
 		return nil, err
 	}
 	return acknowledged(kind, body)
 }
 
-// keep writes a callback through to the disk. Fails: rate_limited, callback_not_kept.
-func (k *Kept) keep(ctx context.Context, c keptCallback) error {
+// keep writes a callback through to the disk. why is the error for which the inbox did not take it; nil = it was not
+// asked. Fails: rate_limited, callback_not_kept.
+func (k *Kept) keep(ctx context.Context, c keptCallback, why error) error {
 	source, err := k.admit(ctx, c)
 	if err != nil {
 		return err
@@ -219,7 +232,14 @@ func (k *Kept) keep(ctx context.Context, c keptCallback) error {
 	if err != nil {
 		return notKept(err)
 	}
-	k.logger.WarnContext(ctx, "callback waits on the disk for the database", "callback_id", c.ID, "kind", c.Kind)
+	attrs := []any{"callback_id", c.ID, "kind", c.Kind}
+	if why != nil {
+		attrs = append(attrs, "error", why)
+	}
+	if stack := loop.StackOf(why); stack != "" {
+		attrs = append(attrs, "stack", stack)
+	}
+	k.logger.WarnContext(ctx, "callback waits on the disk for the database", attrs...)
 	return nil
 }
 
@@ -243,14 +263,31 @@ func (k *Kept) work(ctx context.Context) {
 			continue
 		}
 		if err := k.store(ctx); err != nil && ctx.Err() == nil {
+			k.fault.Store(k.refusal(ctx))
 			k.logger.WarnContext(ctx, "callbacks on the disk are not stored", "waiting", k.Len(), "error", err)
 			pause.Wait(ctx)
 			continue
 		}
+		k.fault.Store(nil)
 		k.leave(ctx)
 		pause.Reset()
 		loop.WaitFor(ctx, k.wake, adoptRound)
 	}
+}
+
+// refusal says why the inbox takes no callback at all; nil when it takes others than those that wait.
+func (k *Kept) refusal(ctx context.Context) *string {
+	ctx, cancel := context.WithTimeout(ctx, storePatience)
+	defer cancel()
+	_, err := k.tokens.Load().Lookup(ctx, "of nobody")
+	if failure.KindOf(err) == failure.NotFound {
+		err = k.receiver.Workers.cfg.Inbox.Takes(ctx)
+	}
+	if err == nil {
+		return nil
+	}
+	why := err.Error()
+	return &why
 }
 
 // learn learns the tokens of shortcodes that other programs have made meanwhile.
@@ -265,28 +302,53 @@ func (k *Kept) learn(ctx context.Context) {
 	}
 }
 
-// store stores all callbacks that wait in the inbox, in their order, and forgets each afterwards. A repeat after a kill
-// changes nothing, because each has its id in the inbox since it was received.
-func (k *Kept) store(ctx context.Context) error {
-	for ctx.Err() == nil && !k.file.Empty() {
+// store tries once to store each callback that waits in the inbox, in their order, and forgets those that are there. A
+// repeat after a kill changes nothing, because each has its id in the inbox since it was received. It fails when one of
+// them waits on.
+func (k *Kept) store(ctx context.Context) (waits error) {
+	for todo := k.file.Len(); todo > 0 && ctx.Err() == nil; {
 		records, places, err := k.file.Next(keptPage)
+		if err != nil || len(places) == 0 {
+			return err
+		}
+		behind, why, err := k.storePage(ctx, records)
+		if err == nil {
+			err = k.file.Append(behind...)
+		}
 		if err != nil {
 			return err
 		}
-		for _, sealed := range records {
-			if err := k.storeOne(ctx, sealed); err != nil {
-				return err
-			}
-		}
+		waits = cmp.Or(waits, why)
 		err = k.file.Taken(places) // fails on a full disk, but these are stored
 		k.receiver.Inbox.Wake()
 		k.emptied()
 		if err != nil {
 			return err
 		}
+		if todo -= len(places); why != nil && len(behind) == len(records) {
+			break // others will hardly fare better now; a later try begins with them
+		}
 	}
 	k.emptied() // what could not be written is not there
-	return ctx.Err()
+	return cmp.Or(ctx.Err(), waits)
+}
+
+// storePage stores some callbacks. Those that the database answered with an error come back, to go behind all others:
+// a damaged page of one index must not keep the money of others out. After an error that says nothing about a single
+// one it ends.
+func (k *Kept) storePage(ctx context.Context, records [][]byte) (behind [][]byte, why, err error) {
+	for _, sealed := range records {
+		err := k.storeOne(ctx, sealed)
+		var answer *pgconn.PgError
+		switch {
+		case err == nil:
+		case postgres.Away(err) || !errors.As(err, &answer):
+			return nil, nil, err
+		default:
+			behind, why = append(behind, sealed), err
+		}
+	}
+	return behind, why, nil
 }
 
 // emptied notes that nothing waits on the disk any more, if that is so. Only work calls it.
@@ -321,8 +383,11 @@ func (k *Kept) storeOne(ctx context.Context, sealed []byte) error {
 		k.logger.ErrorContext(ctx, "callback on the disk is from an address that is not allowed", "callback_id", c.ID)
 		return nil
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		err = k.receiver.store(ctx, c, s)
 	}
-	return k.receiver.store(ctx, c, s)
+	if err != nil {
+		return fmt.Errorf("callback %s: %w", c.ID, err)
+	}
+	return nil
 }

@@ -3,7 +3,6 @@ package paymentsjobs
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/netip"
 	"slices"
@@ -14,8 +13,8 @@ import (
 	"github.com/lastmile-isp/lastmile/gateways/mobilemoney"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/internal/money"
-	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/projections/payments"
@@ -57,9 +56,9 @@ type sender struct {
 
 // Receive stores a callback and returns the body of the answer. kind is one of the Callback constants; token is "" at
 // the bare address. admit counts the callback of a gateway against the rate limit, which governs the answer, not
-// durability (docs/rules/payments.md#stored-first). What the database does not take is kept on the disk, except for a
-// validation, which nobody can answer then. Fails: source_not_allowed, malformed_callback, callback_not_kept, and what
-// admit gives.
+// durability (docs/rules/payments.md#stored-first). What the inbox does not take, for whatever reason that is no
+// verdict of ours, is kept on the disk, except for a validation, which nobody can answer then. Fails:
+// source_not_allowed, malformed_callback, callback_not_kept, and what admit gives.
 func (r Receiver) Receive(
 	ctx context.Context, kind, token, ip string, body []byte, admit func(gateway string) error,
 ) (any, error) {
@@ -76,24 +75,32 @@ func (r Receiver) Receive(
 	if kind == CallbackValidation || r.Kept == nil {
 		return r.receive(ctx, c, admit)
 	}
+	var why error
 	if r.Kept.cfg.Written() {
 		// Who hangs up says nothing about the database.
 		limited, cancel := context.WithTimeout(context.WithoutCancel(ctx), storePatience)
 		defer cancel()
-		answer, err := r.receive(limited, c, admit)
-		if err == nil || !unwritten(err) {
-			return answer, err
+		var answer any
+		why = loop.Try(func() (err error) {
+			answer, err = r.receive(limited, c, admit)
+			return err
+		})
+		if why == nil || verdict(why) {
+			return answer, why
 		}
 	}
-	if err := r.Kept.keep(ctx, c); err != nil {
+	if err := r.Kept.keep(ctx, c, why); err != nil {
 		return nil, err
 	}
 	return acknowledged(kind, body)
 }
 
-// unwritten reports whether an error says that the inbox could not be read or written: the database is away, or the
-// try took longer than storePatience.
-func unwritten(err error) bool { return postgres.Away(err) || errors.Is(err, context.DeadlineExceeded) }
+// verdict reports whether an error is our own answer to a callback. Any other says that it could not be judged or
+// stored: the database is away, a table is missing or damaged, the try took longer than storePatience, a panic.
+func verdict(err error) bool {
+	kind := failure.KindOf(err)
+	return kind == failure.Denied || kind == failure.Malformed || kind == failure.Limited
+}
 
 // receive stores a callback in the inbox and gives the answer.
 func (r Receiver) receive(
