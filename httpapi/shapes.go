@@ -1,9 +1,12 @@
 package httpapi
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
+
+	"github.com/lastmile-isp/lastmile/events"
 )
 
 // Number is an exact amount in major units, written as a JSON number.
@@ -16,6 +19,9 @@ type AuditActor struct {
 	Name *string `json:"name" doc:"null: not a person, or forgotten"`
 	Role *string `json:"role" doc:"at that moment"`
 }
+
+// ActorKind is the kind of a recorded actor. Events that jobs of older versions recorded without an actor have none.
+func ActorKind(recorded string) string { return cmp.Or(recorded, string(events.ActorProcess)) }
 
 // Percent writes basis points as a JSON number of percent: 1600 is 16, 750 is 7.5.
 func Percent(basisPoints int64) Number {

@@ -126,7 +126,7 @@ func (b *Bus) Execute(ctx context.Context, cmd commands.Command, meta commands.M
 	case target.ID.IsZero():
 		return Result{}, failure.NewInvalid("invalid_input", "id is required")
 	}
-	if err := checkMeta(meta); err != nil {
+	if err := checkMeta(cmd.CommandName(), meta); err != nil {
 		return Result{}, err
 	}
 	if err := cmd.Validate(); err != nil {

@@ -145,6 +145,22 @@ func TestExecute_OnlyThePlatformActsForNobody(t *testing.T) {
 	w.fails(w.one, add{Step: 1}, w.meta(), "invalid_input")
 }
 
+func TestExecute_NothingIsRecordedWithoutAnActor(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, bus.Config{})
+	c := w.opened()
+	for _, actor := range []events.Actor{{}, {ID: "nobody"}, {Role: string(events.RoleSuperAdmin)}} {
+		meta := commands.Meta{CommandID: id.New[id.Command](), OrgID: w.org, Actor: actor}
+		_, err := w.one.Execute(t.Context(), add{ID: c, Step: 1}, meta)
+		if err == nil || failure.KindOf(err) != failure.Internal || !strings.Contains(err.Error(), "has no actor") {
+			t.Errorf("%+v: %v", actor, err)
+		}
+	}
+	if all, err := w.Store.Read(t.Context(), "account-"+c.String(), 0); err != nil || len(all) != 2 {
+		t.Errorf("%d events, %v", len(all), err)
+	}
+}
+
 func TestExecute_EveryEventSaysWhoWhenAndWhy(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, bus.Config{})

@@ -17,7 +17,7 @@ func (b *Bus) Reserve(
 	if !ok {
 		return false, fmt.Errorf("reserve %s: no aggregate %q is registered", claim.Kind, owner.Category)
 	}
-	if err := checkMeta(meta); err != nil {
+	if err := checkMeta("claim of "+claim.Kind, meta); err != nil {
 		return false, err
 	}
 	unlock, err := b.locks.acquire(ctx, owner.Stream())

@@ -1,6 +1,7 @@
 package bus
 
 import (
+	"fmt"
 	"strconv"
 	"time"
 
@@ -14,11 +15,14 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/personal"
 )
 
-// checkMeta refuses a command without an id, and a command without an organization from an actor who does not act for
-// the platform.
-func checkMeta(m commands.Meta) error {
+// checkMeta refuses a command without an id, a command of which nobody could tell who acted, and a command without an
+// organization from an actor who does not act for the platform.
+func checkMeta(what string, m commands.Meta) error {
 	if m.CommandID.IsZero() {
 		return failure.NewMalformed("command_id_required", "The command has no id. Send one.")
+	}
+	if m.Actor.Kind == "" {
+		return fmt.Errorf("%s %s has no actor", what, m.CommandID)
 	}
 	if m.OrgID.IsZero() && !actsForPlatform(m.Actor) {
 		return failure.NewDenied("organization_required",

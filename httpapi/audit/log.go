@@ -171,7 +171,7 @@ func showAuditEntry(e auditviews.Entry) auditEntry {
 	}
 	return auditEntry{ID: e.ID, At: e.At.UTC(), OrgID: null.Of(e.OrgID.String()),
 		Actor: httpapi.AuditActor{
-			ID: null.Of(e.ActorID), Kind: e.ActorKind, Name: e.ActorName, Role: null.Of(e.ActorRole),
+			ID: null.Of(e.ActorID), Kind: httpapi.ActorKind(e.ActorKind), Name: e.ActorName, Role: null.Of(e.ActorRole),
 		},
 		IP: e.IP, Action: e.Action, Target: auditTarget{Type: e.TargetType, ID: null.Of(e.TargetID.String())},
 		Outcome:   e.Outcome,

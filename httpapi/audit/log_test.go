@@ -12,6 +12,8 @@ import (
 	"github.com/lastmile-isp/lastmile/aggregates/audit"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/eventstore"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/httpapi/apitest"
 	"github.com/lastmile-isp/lastmile/httpapi/audit"
@@ -131,6 +133,26 @@ func TestAuditLog_RetriedRefusalIsEachShown(t *testing.T) {
 		apitest.Sends(t, s.Kit, "refused", apitest.Keyed("k", apitest.Good), apitest.Is(409, "parcel_locked"))
 	}
 	if got := s.log(t, apitest.Request{Path: "/audit-log", As: apitest.Admin}); len(got.Data) != 2 {
+		t.Errorf("the log has %+v", got.Data)
+	}
+}
+
+func TestAuditLog_WhatWasRecordedWithoutAnActorIsOfAProcess(t *testing.T) {
+	t.Parallel()
+	s := newAuditStage(t, apitest.NewParcels())
+	org := s.Callers[apitest.Admin].OrgID
+	_, err := s.core.Store.Append(t.Context(), "payoutage-"+org.String(), eventstore.NoStream, []eventstore.New{{
+		Event: events.PaymentsInterrupted{OrgID: org, Evidence: "no_receipts"},
+		Meta: events.Metadata{
+			EventID: id.New[id.Event](), CommandID: id.New[id.Command](), OrgID: org,
+			Action: "access.InterruptPayments",
+		},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := s.log(t, apitest.Request{Path: "/audit-log", As: apitest.Support})
+	if len(got.Data) != 1 || *got.Data[0].Actor.Kind != "process" || got.Data[0].Actor.ID != nil {
 		t.Errorf("the log has %+v", got.Data)
 	}
 }

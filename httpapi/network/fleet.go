@@ -116,7 +116,7 @@ type historyShape struct {
 // showHistory leaves out the actor's name and role, which the read model does not have.
 func showHistory(r networkviews.HistoryRow) historyShape {
 	return historyShape{At: r.At, Kind: r.Kind, Summary: r.Summary, ServiceID: null.Of(r.ServiceID),
-		Actor: httpapi.AuditActor{ID: null.Of(r.ActorID), Kind: r.ActorKind}, Detail: r.Detail}
+		Actor: httpapi.AuditActor{ID: null.Of(r.ActorID), Kind: httpapi.ActorKind(r.ActorKind)}, Detail: r.Detail}
 }
 
 // deviceHistory answers with a page of the events of a router and its services, newest first.

@@ -113,7 +113,7 @@ func showTimelineEntry(
 	return timelineEntry{
 		EventID: r.EventID, At: r.At.UTC(), Type: r.Type, Summary: r.Told(zone), Reason: null.Of(r.Reason),
 		Actor: httpapi.AuditActor{
-			ID: null.Of(r.ActorID), Kind: r.ActorKind, Role: null.Of(r.ActorRole),
+			ID: null.Of(r.ActorID), Kind: httpapi.ActorKind(r.ActorKind), Role: null.Of(r.ActorRole),
 			Name: null.Of(names[timelineUser(r)]),
 		},
 		Cause: timelineCause{Type: causeType(r.CauseType), ID: r.CauseID},

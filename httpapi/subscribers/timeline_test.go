@@ -8,6 +8,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/eventstore"
 	"github.com/lastmile-isp/lastmile/httpapi/apitest"
 	"github.com/lastmile-isp/lastmile/httpapi/apitest/moneytest"
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -100,6 +102,29 @@ func TestTimeline_TellsWhatHappenedAndWhoDidIt(t *testing.T) {
 		if strings.Contains(body, word) {
 			t.Errorf("%q is in the timeline", word)
 		}
+	}
+}
+
+func TestTimeline_WhatWasRecordedWithoutAnActorIsOfAProcess(t *testing.T) {
+	t.Parallel()
+	k := newMoneyKit(t, moneytest.Options{})
+	subscription := id.New[id.Subscription]()
+	_, err := k.Core.Store.Append(t.Context(), "dunning-"+subscription.String(), eventstore.NoStream, []eventstore.New{{
+		Event: events.DunningClockStopped{
+			DunningSubject: events.DunningSubject{SubscriptionID: subscription, OrgID: k.Org, SubscriberID: k.Amina},
+			Cause:          "payments", From: k.Clock.Now(), At: k.Clock.Now(),
+		},
+		Meta: events.Metadata{
+			EventID: id.New[id.Event](), CommandID: id.New[id.Command](), Action: "access.StopClock", OrgID: k.Org,
+			At: k.Clock.Now(),
+		},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	newest := k.timeline(t, k.Amina, "100")[0]
+	if newest.Type != "access.DunningClockStopped" || newest.Actor.Kind != "process" || newest.Actor.ID != nil {
+		t.Errorf("newest %+v", newest)
 	}
 }
 

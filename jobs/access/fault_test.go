@@ -345,8 +345,8 @@ func (k *faults) paid(t *testing.T, at time.Time, n int) {
 func (k *faults) watch(t *testing.T, run string) time.Time {
 	t.Helper()
 	k.WaitForAll(t, k.views, paymentsviews.ReceiptsName, identityviews.OrganizationsName)
-	err := k.workers.WatchPayments(t.Context(), commands.WatchPayments{}, jobs.Cause{
-		Actor: events.Actor{Kind: events.ActorProcess}, JobID: id.Derive[id.Any]("watch", run),
+	err := k.workers.WatchPayments(t.Context(), commands.WatchPayments{}, jobs.Cause{ // as periodic work is enqueued
+		JobID: id.Derive[id.Any]("watch", run),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -404,5 +404,34 @@ func TestWatchPayments_AProviderThatIsAwayForAWhile(t *testing.T) {
 	}
 	if from := k.watch(t, "for days again"); !from.IsZero() {
 		t.Errorf("the outage began again: %v", from)
+	}
+	told, err := bus.HistoryUnchecked[access.Outage](t.Context(), k.Bus, k.org)
+	if err != nil || len(told) != 2 {
+		t.Fatalf("%d events, %v", len(told), err)
+	}
+	for _, e := range told {
+		if want := (events.Actor{Kind: events.ActorProcess, ID: "outages"}); e.Meta.Actor != want {
+			t.Errorf("%T is of %+v", e.Event, e.Meta.Actor)
+		}
+	}
+}
+
+func TestFollowFault_OfAFaultThatWasRecordedWithoutAnActor(t *testing.T) {
+	t.Parallel()
+	k := newFaults(t)
+	s := k.owing(t, "owes", -time.Hour, id.New[id.Device]())
+	k.WaitForAll(t, k.views, accessviews.DunningName, accessviews.DifferencesName)
+	job := commands.FollowFault{OrgID: k.org, Cause: "payments", From: start.Add(-3 * time.Minute)}
+	cause := jobs.Cause{OrgID: k.org, JobID: id.New[id.Any]()}
+	if err := k.workers.FollowFault(t.Context(), job, cause); err != nil {
+		t.Fatal(err)
+	}
+	told, err := bus.HistoryUnchecked[access.Dunning](t.Context(), k.Bus, s.SubscriptionID)
+	if err != nil || len(told) == 0 {
+		t.Fatalf("%d events, %v", len(told), err)
+	}
+	last := told[len(told)-1]
+	if want := (events.Actor{Kind: events.ActorProcess, ID: "jobs"}); last.Meta.Actor != want {
+		t.Errorf("%T is of %+v", last.Event, last.Meta.Actor)
 	}
 }

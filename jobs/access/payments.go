@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/jobs"
 	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/projections/payments"
@@ -31,6 +32,9 @@ const (
 
 // perPage is how many organizations are read at once.
 const perPage = 100
+
+// outageActor is the actor of what is recorded of outages of payments.
+var outageActor = events.Actor{Kind: events.ActorProcess, ID: "outages"}
 
 // WatchPayments looks at all organizations. An organization that cannot be looked at does not keep others from it.
 func (w Workers) WatchPayments(ctx context.Context, _ commands.WatchPayments, cause jobs.Cause) error {
@@ -64,7 +68,7 @@ func (w Workers) watchOne(ctx context.Context, org identityviews.OrganizationRow
 	if err != nil {
 		return err
 	}
-	cause.OrgID = org.ID
+	cause.OrgID, cause.Actor = org.ID, outageActor
 	switch {
 	case present.IsZero() && evidence != "":
 		_, err = w.Bus.Execute(ctx, commands.InterruptPayments{OrgID: org.ID, Evidence: evidence, From: from},

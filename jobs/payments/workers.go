@@ -108,7 +108,7 @@ func (w *Workers) Register(r *jobrunner.Runner) {
 // provider's answer must not be lost.
 func (w *Workers) report(ctx context.Context, cause jobs.Cause, cmd commands.Command) (bus.Result, error) {
 	meta := cause.Meta(cmd.CommandName())
-	if meta.Actor.Kind == "" || meta.OrgID.IsZero() {
+	if cause.Actor.Kind == "" || meta.OrgID.IsZero() {
 		meta.Actor = platformActor
 	}
 	return w.execute(ctx, cmd, meta)
