@@ -3,7 +3,7 @@ package httpapi
 import "encoding/json"
 
 // Nulls has the names of the top-level fields that the body gives as null. In a PATCH, null removes the value (RFC
-// 7396); Decode treats null like an absent field.
+// 7396), and is refused for a field that must have one; Decode treats null like an absent field.
 func (c *Call) Nulls() map[string]bool {
 	var fields map[string]json.RawMessage
 	_ = json.Unmarshal(c.body, &fields) // Decode refuses a body that is not an object
@@ -16,10 +16,10 @@ func (c *Call) Nulls() map[string]bool {
 	return out
 }
 
-// Emptied is a text of a patch: nil when the field is absent, empty when it is given as null.
-func Emptied(text *string, null bool) *string {
+// Emptied is a field of a patch: nil when it is absent, the zero value when it is given as null.
+func Emptied[T any](given *T, null bool) *T {
 	if null {
-		return new(string)
+		return new(T)
 	}
-	return text
+	return given
 }

@@ -31,9 +31,24 @@ func (r addressesRequest) addresses() commands.ServiceAddresses {
 
 // addressesPatch is the body of PATCH /subscriptions/:id.
 type addressesPatch struct {
-	StaticIP     *string   `json:"staticIp,omitempty" doc:"empty = from a pool"`
-	StaticIPv6   *string   `json:"staticIpv6Prefix,omitempty" doc:"empty = from a pool"`
-	MACAddresses *[]string `json:"macAddresses,omitempty" doc:"replaces the present ones; empty = any equipment"`
+	StaticIP     *string   `json:"staticIp,omitempty" doc:"empty or null = from a pool"`
+	StaticIPv6   *string   `json:"staticIpv6Prefix,omitempty" doc:"empty or null = from a pool"`
+	MACAddresses *[]string `json:"macAddresses,omitempty" doc:"replaces the present ones; empty or null = any"`
+}
+
+// change is the patch in the form of the use case. Addresses that are given as null are removed.
+func (p addressesPatch) change(subscription id.Subscription, nulls map[string]bool) subscriberscases.AddressChange {
+	out := subscriberscases.AddressChange{SubscriptionID: subscription}
+	if given := httpapi.Emptied(p.StaticIP, nulls["staticIp"]); given != nil {
+		out.StaticIP = new(personal.Of(*given))
+	}
+	if given := httpapi.Emptied(p.StaticIPv6, nulls["staticIpv6Prefix"]); given != nil {
+		out.StaticIPv6Prefix = new(personal.Of(*given))
+	}
+	if given := httpapi.Emptied(p.MACAddresses, nulls["macAddresses"]); given != nil {
+		out.MACAddresses = new(personal.OfAll(*given))
+	}
+	return out
 }
 
 // credentialsRequest is the body of POST /subscriptions/:id/credentials (docs/rules/subscribers.md#credentials).
@@ -66,17 +81,7 @@ func (a Subscriptions) change(ctx context.Context, c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
-	change := subscriberscases.AddressChange{SubscriptionID: subscription}
-	if in.StaticIP != nil {
-		change.StaticIP = new(personal.Of(*in.StaticIP))
-	}
-	if in.StaticIPv6 != nil {
-		change.StaticIPv6Prefix = new(personal.Of(*in.StaticIPv6))
-	}
-	if in.MACAddresses != nil {
-		change.MACAddresses = new(personal.OfAll(*in.MACAddresses))
-	}
-	done, err := a.Cases.ChangeAddresses(ctx, c.Asked(), change)
+	done, err := a.Cases.ChangeAddresses(ctx, c.Asked(), in.change(subscription, c.Nulls()))
 	if err != nil {
 		return err
 	}

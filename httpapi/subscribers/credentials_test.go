@@ -144,6 +144,14 @@ func TestSubscriptions_AddressesAreShownInOneNotationAndUnique(t *testing.T) {
 	if changed.StaticIP != nil || len(changed.MACAddresses) != 0 || *changed.StaticIPv6Prefix != *s.StaticIPv6Prefix {
 		t.Errorf("%+v", changed)
 	}
-	delete(body, "staticIpv6Prefix")
+	k.Want(t, 200, "", isptest.Patch(admin, "/subscriptions/"+s.ID, map[string]any{
+		"staticIp": "203.0.113.10", "macAddresses": body["macAddresses"],
+	}))
+	var cleared login
+	k.Want(t, 200, "", isptest.Patch(admin, "/subscriptions/"+s.ID,
+		`{"staticIp": null, "staticIpv6Prefix": null, "macAddresses": null}`)).Into(t, &cleared)
+	if cleared.StaticIP != nil || len(cleared.MACAddresses) != 0 || cleared.StaticIPv6Prefix != nil {
+		t.Errorf("null removed nothing: %+v", cleared)
+	}
 	k.Want(t, 201, "", isptest.Post(admin, "/subscriptions", body)) // the address is free again
 }

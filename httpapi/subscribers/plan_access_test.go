@@ -78,6 +78,49 @@ func TestPlans_WhatTheNetworkNeedsIsShownAsItWasGivenAndCanBeRemoved(t *testing.
 	}
 }
 
+func TestPlans_NullRemovesWhatAPlanCanBeWithout(t *testing.T) {
+	t.Parallel()
+	k := newISPKit(t)
+	admin := k.Admin(t)
+	body := isptest.PlanBody("night", "prepaid", "month")
+	k.Want(t, 200, "", apitest.Request{
+		Method: "PUT", Path: "/settings/dunning", As: admin, Body: json.RawMessage(`{"policies":{"schools":{}}}`),
+	})
+	var bare, full struct{ ID string }
+	plain := k.Want(t, 201, "", isptest.Post(admin, "/plans", body))
+	plain.Into(t, &bare)
+	body["code"], body["lateRenewal"] = "later", "expiry"
+	var terms map[string]any
+	if err := json.Unmarshal([]byte(accessFields), &terms); err != nil {
+		t.Fatal(err)
+	}
+	rates := body["rates"]
+	for name, value := range terms {
+		body[name] = value
+	}
+	k.Want(t, 201, "", isptest.Post(admin, "/plans", body)).Into(t, &full)
+	k.Want(t, 200, "", isptest.Patch(admin, "/plans/"+full.ID, map[string]any{
+		"sessionLimit": nil, "onLimit": nil, "pool": nil, "ipv6": nil, "cap": nil, "schedule": nil,
+		"dunningPolicy": nil, "lateRenewal": nil, "rates": rates,
+	}))
+	var want, have map[string]any
+	plain.Into(t, &want)
+	k.Want(t, 200, "", isptest.Get(admin, "/plans/"+full.ID)).Into(t, &have)
+	for _, own := range []string{"id", "code", "version", "createdAt"} {
+		delete(want, own)
+		delete(have, own)
+	}
+	if diff := cmp.Diff(want, have); diff != "" {
+		t.Errorf("left (-without the terms +shown)\n%s", diff)
+	}
+	for _, needed := range []string{"name", "kind", "price", "billing", "rates"} {
+		a := k.Want(t, 422, "invalid_input", isptest.Patch(admin, "/plans/"+full.ID, map[string]any{needed: nil}))
+		if !strings.Contains(string(a.Body), `"`+needed) {
+			t.Errorf("%s: %s", needed, a.Body)
+		}
+	}
+}
+
 func TestPlans_LateRenewalIsOfThePaymentUnlessThePlanSaysOtherwise(t *testing.T) {
 	t.Parallel()
 	k := newISPKit(t)

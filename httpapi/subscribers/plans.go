@@ -162,11 +162,27 @@ func (a Plans) change(ctx context.Context, c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
-	done, err := a.Cases.Revise(ctx, c.Asked(), in.revision(plan))
+	done, err := a.Cases.Revise(ctx, c.Asked(), in.emptied(c.Nulls()).revision(plan))
 	if err != nil {
 		return err
 	}
 	return httpapi.SendOne(ctx, c, 200, a.one(), plan, done)
+}
+
+// emptied removes the terms that are given as null. What a plan cannot be without becomes empty, which the use case
+// refuses.
+func (p planPatch) emptied(nulls map[string]bool) planPatch {
+	p.Name, p.Kind = httpapi.Emptied(p.Name, nulls["name"]), httpapi.Emptied(p.Kind, nulls["kind"])
+	p.Price, p.Billing = httpapi.Emptied(p.Price, nulls["price"]), httpapi.Emptied(p.Billing, nulls["billing"])
+	p.Late, p.Rates = httpapi.Emptied(p.Late, nulls["lateRenewal"]), httpapi.Emptied(p.Rates, nulls["rates"])
+	p.OnLimit, p.Pool = httpapi.Emptied(p.OnLimit, nulls["onLimit"]), httpapi.Emptied(p.Pool, nulls["pool"])
+	p.IPv6, p.Cap = httpapi.Emptied(p.IPv6, nulls["ipv6"]), httpapi.Emptied(p.Cap, nulls["cap"])
+	p.Schedule = httpapi.Emptied(p.Schedule, nulls["schedule"])
+	p.DunningPolicy = httpapi.Emptied(p.DunningPolicy, nulls["dunningPolicy"])
+	if nulls["sessionLimit"] {
+		p.SessionLimit = new(events.AccessTerms{}.WithDefaults().SessionLimit)
+	}
+	return p
 }
 
 // revision is the patch in the form of the use case.

@@ -111,6 +111,7 @@ func (in RevisePlanInput) onto(t events.PlanTerms) (events.PlanTerms, error) {
 		t.Name = strings.TrimSpace(*in.Name)
 	}
 	if in.Price != nil {
+		faults.Check(*in.Price != "", "price", "must be a number")
 		t.Price = in.Price.In(t.Price.Currency, "price", &faults)
 	}
 	t.Kind, t.Mode = null.Or(in.Kind, t.Kind), null.Or(in.Mode, t.Mode)
