@@ -67,6 +67,7 @@ type Found struct {
 	rests   bool                // it is not ended unasked, because that was in vain
 	many    bool                // a router can show as many of them as it likes
 	walled  bool                // the router has the session's address in the walled garden
+	other   string              // another session at the same address, as people are told; "" = none
 }
 
 // Compare gives everything that a router shows and nobody is entitled to, and the other way round, ordered by id. It is
@@ -147,6 +148,7 @@ type comparison struct {
 	k      Known
 	byUser map[string][]*telemetry.Session
 	limits map[string]string // of queues, by their target
+	at     map[string][]int  // places of at most two sessions of different users, by their address
 	seen   map[telemetry.SessionID]bool
 	online map[id.Subscription]bool   // with a session whose reports do not come
 	rows   map[id.Subscription][]seat // of sessions that may stay, but for their number
@@ -160,6 +162,13 @@ func (c *comparison) index() {
 	for i := range c.k.Open {
 		s := &c.k.Open[i]
 		c.byUser[s.Username] = append(c.byUser[s.Username], s)
+	}
+	c.at = make(map[string][]int, len(c.o.Sessions))
+	for i, s := range c.o.Sessions {
+		have := c.at[s.Address]
+		if len(have) == 0 || len(have) == 1 && c.o.Sessions[have[0]].User != s.User {
+			c.at[s.Address] = append(have, i)
+		}
 	}
 	c.limits = make(map[string]string, len(c.o.Queues))
 	for _, q := range c.o.Queues {
@@ -343,6 +352,9 @@ func (c *comparison) entitled(s routerplan.ObservedSession, t telemetry.Session,
 			},
 			Expected: expected, Actual: actual, session: t.ID, byHand: byHand, shown: u, walled: walled,
 		}
+		if f.other = c.otherAt(s); f.other != "" {
+			f.Actual += "; the session of " + f.other + " has the same address"
+		}
 		if u.reports {
 			if kind == events.PaidButWalledIn && byHand == "" {
 				f.Actual += c.staysIn(s, u)
@@ -363,7 +375,8 @@ func (c *comparison) entitled(s routerplan.ObservedSession, t telemetry.Session,
 	case given != entitlement.WalledGarden && walled && dynamic && u.reports && c.k.AsSignedIn != nil &&
 		c.k.AsSignedIn(t):
 		return open(events.PaidButWalledIn, given.String(),
-			"in the walled garden by an entry that is not of the sign-in", walledByOther)
+			"in the walled garden by an entry that is not of the sign-in",
+			cmp.Or(sharedAddress(c.otherAt(s)), walledByOther))
 	case given != entitlement.WalledGarden && walled && dynamic:
 		return open(events.PaidButWalledIn, given.String(), "in the walled garden", "")
 	case given != entitlement.WalledGarden && walled:

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -321,6 +322,29 @@ func TestCompare_AnEntryThatIsNotOfTheSignInIsForPeople(t *testing.T) {
 		got := accessjobs.Compare(town.shown, town.known)
 		if len(got) != 1 || got[0].Kind != events.PaidButWalledIn || (got[0].ByHand() != "") != same {
 			t.Errorf("as at the sign-in %v: %+v", same, got)
+		}
+	}
+}
+
+// TestCompare_WhoeverHasTheSameAddressIsNamed: what the router does to an address, it does to both.
+func TestCompare_WhoeverHasTheSameAddressIsNamed(t *testing.T) {
+	t.Parallel()
+	for _, same := range []bool{true, false} {
+		town := newTown()
+		town.add("amina", entitlement.Full, false, true)
+		town.add("brian", entitlement.WalledGarden, false, true)
+		town.add("chege", entitlement.Full, false, true)
+		address := netip.MustParseAddr("100.64.0.2")
+		town.known.Open[0].IP, town.shown.Sessions[0].Address = &address, address.String()
+		town.known.AsSignedIn = func(telemetry.Session) bool { return same }
+		got := accessjobs.Compare(town.shown, town.known)
+		const brian = `"brian", device 02:00:00:00:00:02`
+		if len(got) != 1 || got[0].Kind != events.PaidButWalledIn ||
+			!strings.Contains(got[0].Actual, brian+" has the same address") {
+			t.Fatalf("as at the sign-in %v: %+v", same, got)
+		}
+		if strings.Contains(got[0].ByHand(), brian) != same || !strings.Contains(accessjobs.InVain(got[0]), brian) {
+			t.Errorf("as at the sign-in %v: %q, in vain %q", same, got[0].ByHand(), accessjobs.InVain(got[0]))
 		}
 	}
 }

@@ -1,10 +1,12 @@
 package accessjobs
 
 import (
+	"cmp"
 	"context"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates/access"
+	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -25,6 +27,30 @@ const (
 	endedInTurns = "More devices use the customer's login than the plan has sessions, and those that are ended dial " +
 		"again. Ask the customer whose they are, and give the subscription another password or another plan."
 )
+
+// otherAt names a session of another user that the router shows at the address of a session; "" = none.
+func (c *comparison) otherAt(s routerplan.ObservedSession) string {
+	for _, i := range c.at[s.Address] {
+		if other := c.o.Sessions[i]; s.Address != "" && other.User != s.User {
+			return c.named(other)
+		}
+	}
+	return ""
+}
+
+// sharedAddress tells a person that what the router does to an address, it does to two customers; "" without another
+// session.
+func sharedAddress(other string) string {
+	if other == "" {
+		return ""
+	}
+	return "Two sessions of the router have the same address, so each has the walled garden and the speed of the " +
+		"other, too: the other one is of " + other + ". Give the customer whose address is static another one, " +
+		"outside the pools of the router, and end both sessions."
+}
+
+// inVain tells a person why another end would show the same.
+func inVain(f Found) string { return cmp.Or(sharedAddress(f.other), endedInVain) }
 
 // Times of ends.
 const (
@@ -59,7 +85,7 @@ func (a *Auditor) orByHand(ctx context.Context, f Found) (Found, error) {
 	case f.shown.outlived:
 		f.byHand = endedAndOld
 	default:
-		f.byHand = endedInVain
+		f.byHand = inVain(f)
 	}
 	return f, err
 }

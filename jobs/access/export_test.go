@@ -29,6 +29,9 @@ func FewForTest(o routerplan.Observed, k Known, recorded []accessviews.Differenc
 // ByHand tells a person about a difference that the button cannot end; "" = it can.
 func (f Found) ByHand() string { return f.byHand }
 
+// InVain tells a person about a difference for which a session was ended in vain.
+func InVain(f Found) string { return inVain(f) }
+
 // Let reports whether a difference is of a session whose reports do not come, and which may be ended unasked.
 func (f Found) Let() bool { return f.shown != nil && f.shown.let }
 
