@@ -64,6 +64,14 @@ func (g *generation) astray() error {
 	return &feed.LogShorterError{After: g.Position, Head: *g.LogEnd}
 }
 
+// endsAt notes that the log ends before what the tables show, when it ends at a position. Who fills them may not have
+// found it yet.
+func (g *generation) endsAt(end uint64) {
+	if g.LogEnd == nil && g.Position > end {
+		g.lost(&feed.LogShorterError{After: g.Position, Head: end})
+	}
+}
+
 // checkEnd asks whether the log reaches to the position of tables, before anything is shown of them; nil has no tables.
 // While the log is away it is not known, and the next read finds out.
 func (r *Runner) checkEnd(ctx context.Context, g *generation) {
@@ -169,6 +177,7 @@ func (r *Runner) ensureActive(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	end := r.endBefore(ctx, all)
 	for _, e := range r.entries {
 		s := setsOf(e, all)
 		if s.active == nil {
@@ -180,7 +189,7 @@ func (r *Runner) ensureActive(ctx context.Context) error {
 			e.progress.none(s)
 			continue
 		}
-		r.checkEnd(ctx, s.own)
+		s.own.endsAt(end)
 		e.progress.follow(s.own, s.own.Position, r.cfg.Feed.Head())
 	}
 	return nil

@@ -10,7 +10,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/lastmile-isp/lastmile/eventstore/feed"
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
@@ -288,8 +287,8 @@ func (r *Runner) followAll(ctx context.Context) error {
 	end := r.endBefore(ctx, all)
 	for _, e := range r.entries {
 		s := setsOf(e, all)
-		if g := s.own; g != nil && g.LogEnd == nil && g.Position > end {
-			g.lost(&feed.LogShorterError{After: g.Position, Head: end}) // who fills them has not found it yet
+		if s.own != nil {
+			s.own.endsAt(end)
 		}
 		e.followed(func() { r.followOne(e, s) })
 	}

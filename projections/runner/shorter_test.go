@@ -161,6 +161,42 @@ func TestFollower_WithoutItsEventStoreAsksItOnceAndShowsWhatTheDatabaseHas(t *te
 	}
 }
 
+// boundedLog is a farLog that notes who would wait for it without end.
+type boundedLog struct {
+	*farLog
+	endless atomic.Int64
+}
+
+// Head implements feed.Log.
+func (l *boundedLog) Head(ctx context.Context) (uint64, error) {
+	if _, bounded := ctx.Deadline(); l.away.Load() && !bounded {
+		l.endless.Add(1)
+	}
+	return l.farLog.Head(ctx)
+}
+
+// TestStart_WithoutItsEventStoreAsksItOnceAndNotForLong: other programs that start wait for its lock meanwhile.
+func TestStart_WithoutItsEventStoreAsksItOnceAndNotForLong(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	all := []runner.Projection{sales{}, sales{name: "more"}, sales{name: "most"}}
+	leader := b.start(t, all...)
+	log := &boundedLog{farLog: &farLog{Log: b.log}}
+	second := runner.New(runner.Config{Feed: feedtest.Start(t, log), DB: b.db, Clock: b.clock})
+	second.Register(all...)
+	log.away.Store(true)
+	last := b.sell("router", 3)
+	for _, p := range all {
+		want(t, leader, p.Name(), last, sold{"router", 3})
+	}
+	if err := second.Prepare(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if asked, endless := log.asked.Load(), log.endless.Load(); asked != 1 || endless != 0 {
+		t.Errorf("the log was asked %d times, %d without a bound", asked, endless)
+	}
+}
+
 // TestRebuild_OfAReadModelBeyondTheEndOfTheLogEnds: there is no position of the old tables to come up to.
 func TestRebuild_OfAReadModelBeyondTheEndOfTheLogEnds(t *testing.T) {
 	t.Parallel()
