@@ -16,6 +16,12 @@ import (
 // fails has the database refuse new sessions with an error, as where a condition holds for new. mend ends it.
 func (k *kit) fails(t *testing.T, code, when string) (mend func()) {
 	t.Helper()
+	return k.failsBefore(t, code, "insert on sessions", when)
+}
+
+// failsBefore has the database refuse to do something with a row, as fails does.
+func (k *kit) failsBefore(t *testing.T, code, before, when string) (mend func()) {
+	t.Helper()
 	run := func(sql string) {
 		if _, err := k.db.Owner.Exec(t.Context(), strings.ReplaceAll(sql, "{schema}", k.schema())); err != nil {
 			t.Fatal(err)
@@ -23,9 +29,10 @@ func (k *kit) fails(t *testing.T, code, when string) (mend func()) {
 	}
 	run(`create function {schema}.fails() returns trigger language plpgsql as
 		$$begin raise 'failed' using errcode = '` + code + `'; end$$`)
-	run(`create trigger fails before insert on {schema}.sessions for each row when (` + when + `)
+	before = strings.Replace(before, "on ", "on {schema}.", 1)
+	run(`create trigger fails before ` + before + ` for each row when (` + when + `)
 		execute function {schema}.fails()`)
-	return func() { run("drop trigger fails on {schema}.sessions") }
+	return func() { run("drop function {schema}.fails cascade") }
 }
 
 // townsfolk are reports of other organizations, a few of each.

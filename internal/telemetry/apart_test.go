@@ -11,7 +11,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
 )
@@ -134,7 +133,7 @@ func TestRecorder_APanicWhileReportsAreFoldedHoldsNoOtherOrganizationUp(t *testi
 	}
 	crowd, calm := k.neighbours(6)
 	r, others := k.apart(t, telemetry.Config{
-		Directory: d, Clock: clock.NewManual(noon), Logger: slog.New(slog.NewTextHandler(&log, nil)),
+		Directory: d, Logger: slog.New(slog.NewTextHandler(&log, nil)),
 	}, append(crowd, calm), func(*telemetry.Recorder) {})
 	await(t, others)
 	mended.Store(true)
@@ -143,7 +142,11 @@ func TestRecorder_APanicWhileReportsAreFoldedHoldsNoOtherOrganizationUp(t *testi
 	if n := len(k.rows(t.Context(), t, k.device)); n != 6 || r.Status().Dropped != 0 {
 		t.Errorf("%d sessions, %+v", n, r.Status())
 	}
-	if text := log.String(); strings.Count(text, "accounting panicked") != 1 || !strings.Contains(text, "stack=") {
+	text := log.String()
+	_, line, _ := strings.Cut(text, "accounting panicked")
+	line, _, _ = strings.Cut(line, "\n")
+	if strings.Count(text, "accounting panicked") != 1 || !strings.Contains(line, "stack=") ||
+		!strings.Contains(line, "org_id="+k.org.String()) {
 		t.Errorf("%s", text)
 	}
 }

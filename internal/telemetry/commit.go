@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 )
 
@@ -106,23 +107,16 @@ func (s *Store) Commit(ctx context.Context, d Directory, reports []Report) (Comm
 	var opened map[id.Device]int
 	var now time.Time
 	var today group
-	err := postgres.Transaction(ctx, s.db.Owner, func(tx pgx.Tx) error {
+	err := postgres.Transaction(ctx, s.db.Owner, func(tx pgx.Tx) (err error) {
 		b := newBook(d, s.crowds)
 		now, today = b.now(), b.today
 		b.comes(now, clean)
 		s.crowds.turn(now)
-		if err := s.load(ctx, tx, b, clean); err != nil {
-			return fmt.Errorf("load sessions: %w", err)
+		if opened, err = s.fold(ctx, tx, b, clean, &done.Used); err != nil {
+			return err
 		}
-		for _, r := range clean {
-			b.apply(r)
-		}
-		b.settle()
-		done = Committed{Sessions: b.touched, Restarts: b.restartTimes(), Crowded: b.crowded, Thinned: today.thinned}
-		opened = b.opened()
-		if err := s.save(ctx, tx, b, &done.Used, opened); err != nil {
-			return fmt.Errorf("save sessions: %w", err)
-		}
+		done.Sessions, done.Restarts = b.touched, b.restartTimes()
+		done.Crowded, done.Thinned = b.crowded, today.thinned
 		return nil
 	})
 	if err != nil {
@@ -134,6 +128,36 @@ func (s *Store) Commit(ctx context.Context, d Directory, reports []Report) (Comm
 	s.crowds.changed(opened)
 	s.crowds.began(today, now)
 	return done, nil
+}
+
+// fold fills an empty book from the tables, applies reports and writes what they change. It gives by how many the open
+// sessions of routers become more. What the server gave and cannot be read is no fault of the reports.
+func (s *Store) fold(
+	ctx context.Context, tx pgx.Tx, b *book, reports []Report, used *[]Used,
+) (opened map[id.Device]int, err error) {
+	if err := s.load(ctx, tx, b, reports); err != nil {
+		err = fmt.Errorf("load sessions: %w", err)
+		if class(err) == "" {
+			err = &ofTables{err}
+		}
+		return nil, err
+	}
+	var at id.Organization
+	if err := loop.Try(func() error {
+		for _, r := range reports {
+			at = r.Org
+			b.apply(r)
+		}
+		return nil
+	}); err != nil {
+		return nil, &foldPanic{at, err}
+	}
+	b.settle()
+	opened = b.opened()
+	if err := s.save(ctx, tx, b, used, opened); err != nil {
+		return nil, fmt.Errorf("save sessions: %w", err)
+	}
+	return opened, nil
 }
 
 // restartTimes are the restarts that a group tells, or that were told before of the same routers.
@@ -169,7 +193,7 @@ func (s *Store) load(ctx context.Context, tx pgx.Tx, b *book, reports []Report) 
 			list, err := pgx.CollectRows(rows, pgx.RowToAddrOfStructByName[Session])
 			for _, session := range list {
 				if session.window, err = decodeWindow(session.Samples); err != nil {
-					return err
+					return fmt.Errorf("session %s: %w", session.ID, err)
 				}
 				session.stored, session.kept = new(session.facts()), session.progress()
 				b.know(session)

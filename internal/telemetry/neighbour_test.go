@@ -260,7 +260,7 @@ func TestRecorder_ReportsThatCannotBeStoredHoldNoOtherOrganizationUp(t *testing.
 // nothing.
 func TestRecorder_WhatReportsCostThatCannotBeStoredTheOthersHaveFirst(t *testing.T) {
 	t.Parallel()
-	const count = 64
+	const count = 16
 	k, clocks := open(t), clock.NewManual(noon)
 	var began, tries, before atomic.Int64 // of the others' sessions; tries before the last one
 	r := telemetry.NewRecorder(telemetry.Config{

@@ -67,6 +67,7 @@ type Recorder struct {
 	pace   clock.Clock // of our clock, so that waiting and pauses stay what they are when somebody sets the machine's
 	seldom seldom      // for refusals
 	unfit  seldom      // for reports that cannot be stored
+	stuck  seldom      // for organizations whose reports the database refuses for another reason
 
 	mu      sync.Mutex
 	waiting fair.Rota[pending]
@@ -181,7 +182,7 @@ func (r *Recorder) Start(ctx context.Context) error {
 func (r *Recorder) openSpool(ctx context.Context) (*spool, error) {
 	s := &spool{
 		limit: r.cfg.SpoolLimit, segment: r.spoolFile, logger: r.cfg.Logger, step: r.step, pace: r.pace,
-		heard: func(one Report) { r.guard(func() { r.cfg.Heard(one) }) },
+		heard: func(one Report) { r.guard(one.Org, func() { r.cfg.Heard(one) }) },
 	}
 	return s, s.open(ctx, r.cfg.SpoolDir)
 }

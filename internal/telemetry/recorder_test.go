@@ -2,6 +2,7 @@ package telemetry_test
 
 import (
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -65,8 +66,14 @@ func TestRecorder_OneReportThatCannotBeStoredHoldsUpNoOther(t *testing.T) {
 		t.Errorf("%d are answered, want 3", n)
 	}
 	settle(t, r)
-	if got := k.only(t); got.Down != 7 {
-		t.Errorf("%+v", got)
+	if got := k.only(t); got.Down != 7 || r.Status().Dropped != 1 {
+		t.Errorf("%+v, %+v", got, r.Status())
+	}
+	var rows int // of others, from when it was looked whether the tables take any reports
+	if err := k.db.Owner.QueryRow(t.Context(), strings.ReplaceAll(`select count(*)
+		from (select device_id from {schema}.sessions union all select device_id from {schema}.routers) x
+		where device_id <> $1`, "{schema}", k.schema()), k.device.UUID()).Scan(&rows); err != nil || rows != 0 {
+		t.Errorf("%d other rows, %v", rows, err)
 	}
 }
 

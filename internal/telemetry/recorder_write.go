@@ -8,11 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgconn"
-
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/loop"
-	"github.com/lastmile-isp/lastmile/internal/postgres"
 )
 
 // While large groups of reports come, what takes the spool into the database leaves the processors and the disk to the
@@ -61,7 +58,7 @@ func (r *Recorder) answer(a answers) {
 	defer func() { refuse(a.group[answered:]) }() // after a panic
 	for i, p := range a.group {
 		if a.kept == nil || a.kept[i] {
-			r.guard(func() { r.cfg.Heard(p.report) })
+			r.guard(p.report.Org, func() { r.cfg.Heard(p.report) })
 		}
 	}
 	for i, p := range a.group {
@@ -158,7 +155,7 @@ func (r *Recorder) commitByTurns(ctx context.Context, reports []Report) (apart [
 	if err == nil {
 		return nil, nil
 	}
-	alone := !slices.ContainsFunc(reports, func(one Report) bool { return one.Org != reports[0].Org })
+	alone := ofOne(reports)
 	switch {
 	case alone && errors.Is(err, errManyEnd):
 		return []doubtful{{reports[0].Org, 0}}, nil
@@ -273,6 +270,9 @@ func (r *Recorder) takeApart(ctx context.Context, org id.Organization, reports [
 	if len(reports) > 0 { // else none of them can be read
 		began := r.pace.Now()
 		err := r.commitApart(ctx, reports)
+		if err != nil && len(reports) == 1 && ofValues(err) {
+			err = r.commitAfterPlain(ctx, reports, err)
+		}
 		r.spool.used(true, r.pace.Now().Sub(began))
 		if errors.Is(err, errManyEnd) {
 			return nil
@@ -283,10 +283,7 @@ func (r *Recorder) takeApart(ctx context.Context, org id.Organization, reports [
 		switch {
 		case err == nil:
 		case !ofValues(err):
-			if r.spool.putOff(org) {
-				r.cfg.Logger.Warn("accounting of one organization is put aside", slog.String("error", err.Error()),
-					slog.String("org_id", org.String()))
-			}
+			r.putOff(org, err)
 			return nil
 		case len(reports) > 1:
 			return nil
@@ -300,6 +297,40 @@ func (r *Recorder) takeApart(ctx context.Context, org id.Organization, reports [
 	}
 	r.step("taken")
 	return nil
+}
+
+// commitAfterPlain commits a try of one report again, whose values could not be stored, as it seems. A server that
+// takes no reports at all can say the same of each, so plain ones in its place are tried first: when those fail, too,
+// the error is not of its values.
+func (r *Recorder) commitAfterPlain(ctx context.Context, reports []Report, failed error) error {
+	limited, cancel := context.WithTimeout(ctx, r.spoolPatience)
+	defer cancel()
+	err := loop.Try(func() error { return r.cfg.Store.takesPlain(limited, r.cfg.Directory, reports[0]) })
+	switch {
+	case err == nil:
+		return r.commitApart(ctx, reports)
+	case away(err):
+		r.waits(err, 1)
+		return err
+	}
+	r.panicked(reports[0].Org, err)
+	return &ofTables{failed}
+}
+
+// putOff lets an organization wait, and tells the log why: that it alone waits, once, and now and then what the
+// database says, or has, that stays so until somebody mends it.
+func (r *Recorder) putOff(org id.Organization, why error) {
+	attrs := []any{slog.String("error", why.Error()), slog.String("org_id", org.String())}
+	if r.spool.putOff(org) {
+		r.cfg.Logger.Warn("accounting of one organization is put aside", attrs...)
+		return
+	}
+	if away(why) || loop.StackOf(why) != "" { // which is told already
+		return
+	}
+	if n, ok := r.stuck.due(r.pace.Now()); ok {
+		r.cfg.Logger.Warn("accounting of an organization waits", append(attrs, slog.Int("times", n))...)
+	}
 }
 
 // commitApart commits a try. A restart of a router, which is alone, first ends a part of what the router had; as long
@@ -349,7 +380,7 @@ func (r *Recorder) try(ctx context.Context, reports []Report, patience time.Dura
 		return err
 	})
 	if err != nil {
-		r.panicked(err)
+		r.panicked(soleOf(reports), err)
 		if cause := limited.Err(); cause != nil && !errors.Is(err, cause) { // the connection was closed by it
 			err = errors.Join(err, cause)
 		}
@@ -364,29 +395,30 @@ func (r *Recorder) try(ctx context.Context, reports []Report, patience time.Dura
 		"the shortest sessions of a subscription are not kept, because many began today", "subscription_id",
 	})
 	if r.cfg.Live != nil {
-		r.guard(func() { r.cfg.Live.Observe(done) })
+		r.guard(soleOf(reports), func() { r.cfg.Live.Observe(done) })
 	}
 	if len(done.Used) > 0 && r.cfg.Used != nil {
-		r.guard(func() { r.cfg.Used(done.Used) })
+		r.guard(soleOf(reports), func() { r.cfg.Used(done.Used) })
 	}
 	for _, report := range reports {
 		if report.Kind == Start {
-			r.guard(func() { r.cfg.Began(report) })
+			r.guard(report.Org, func() { r.cfg.Began(report) })
 		}
 	}
 	return nil
 }
 
-// guard calls what follows from reports that are kept. When it panics they stay so.
-func (r *Recorder) guard(follow func()) {
-	r.panicked(loop.Try(func() error {
+// guard calls what follows from reports that are kept, of an organization, or zero. When it panics they stay so.
+func (r *Recorder) guard(org id.Organization, follow func()) {
+	r.panicked(org, loop.Try(func() error {
 		follow()
 		return nil
 	}))
 }
 
-// panicked tells the log of an error that is a panic. It is the program's fault, which only some reports show.
-func (r *Recorder) panicked(err error) {
+// panicked tells the log of an error that is a panic. It is the program's fault, which only some reports show: of the
+// organization that the error names, else of a given one; zero = it is not known.
+func (r *Recorder) panicked(org id.Organization, err error) {
 	stack := loop.StackOf(err)
 	if stack == "" {
 		return
@@ -394,10 +426,31 @@ func (r *Recorder) panicked(err error) {
 	r.mu.Lock()
 	times, due := r.panics.due(r.pace.Now())
 	r.mu.Unlock()
-	if due {
-		r.cfg.Logger.Error("accounting panicked", slog.String("error", err.Error()), slog.String("stack", stack),
-			slog.Int("times", times))
+	if !due {
+		return
 	}
+	attrs := []any{slog.String("error", err.Error()), slog.String("stack", stack), slog.Int("times", times)}
+	var fold *foldPanic
+	if errors.As(err, &fold) {
+		org = fold.org
+	}
+	if !org.IsZero() {
+		attrs = append(attrs, slog.String("org_id", org.String()))
+	}
+	r.cfg.Logger.Error("accounting panicked", attrs...)
+}
+
+// ofOne reports whether some reports are all of one organization.
+func ofOne(reports []Report) bool {
+	return !slices.ContainsFunc(reports, func(one Report) bool { return one.Org != reports[0].Org })
+}
+
+// soleOf gives the organization that all of some reports are of; zero when there are several.
+func soleOf(reports []Report) (org id.Organization) {
+	if ofOne(reports) {
+		org = reports[0].Org
+	}
+	return org
 }
 
 // loss is a way in which sessions are not kept.
@@ -422,48 +475,6 @@ func lose[K interface {
 			r.cfg.Logger.Warn(l.text, slog.String(l.name, of.String()), slog.Int("times", times))
 		}
 	}
-}
-
-// away reports whether a failed commit says nothing about its reports. A table that is missing, or that may not be
-// written, is there again after a restore, or is known to another version.
-func away(err error) bool {
-	return errors.Is(err, postgres.ErrPassing) || postgres.Away(err) || errors.Is(err, context.DeadlineExceeded) ||
-		class(err) == "42"
-}
-
-// class gives the first two characters of the server's code of an error; "" when it is none of the server.
-func class(err error) string {
-	var answer *pgconn.PgError
-	if !errors.As(err, &answer) || len(answer.Code) < 2 {
-		return ""
-	}
-	return answer.Code[:2]
-}
-
-// ofValues reports whether a commit failed by what its reports say, so that repeats would end in the same way. A panic
-// is the program's fault: the next version may take them.
-func ofValues(err error) bool {
-	switch class(err) {
-	case "": // the driver cannot write a value
-		return !away(err) && loop.StackOf(err) == ""
-	case "22", "23", "54": // data, constraints, limits
-		return true
-	}
-	return false
-}
-
-// ofSome reports whether a commit failed in a way that can come from some of its reports alone, although others may do
-// as badly: it took too long, waited for somebody's lock, or found a damaged part of a table.
-func ofSome(err error) bool {
-	if errors.Is(err, context.DeadlineExceeded) {
-		return true
-	}
-	switch class(err) {
-	case "55", "58", "XX": // locks, system, internal
-		return true
-	}
-	var answer *pgconn.PgError
-	return errors.As(err, &answer) && answer.Code == "57014" // canceled, as after statement_timeout
 }
 
 // seldomPause is the least time between two lines of the log about the same.
