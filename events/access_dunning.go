@@ -141,7 +141,8 @@ type HoldLifted struct {
 	At   time.Time `json:"at"`
 }
 
-// DunningClockStopped records that the customer could not pay, or had no line, from an instant on.
+// DunningClockStopped records that the customer could not pay or had no line, or that the subscription was paused, from
+// an instant on.
 type DunningClockStopped struct {
 	DunningSubject
 	Cause string    `json:"cause"` // a code; each cause stops the clock by itself

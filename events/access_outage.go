@@ -20,6 +20,7 @@ type OutageEvent interface {
 const (
 	ClockNoPayment = "no_payment" // customers could not pay
 	ClockNoLine    = "no_line"    // the router of the customer could not be reached
+	ClockPaused    = "paused"     // the subscription was paused
 )
 
 // PaymentsInterrupted records that customers cannot pay since an instant.

@@ -20,7 +20,7 @@ func ofDunning(e events.DunningEvent) happening {
 	switch v := e.(type) {
 	case events.DunningBegan:
 		if v.Before.Cut() {
-			return owing(v.DunningStep, s, "Access was given back. Still owed: ", ".")
+			return owing(v.DunningStep, s, "The cut was ended. Still owed: ", ".")
 		}
 		return owing(v.DunningStep, s, "The customer is reminded from now on. Owed: ", ".")
 	case events.DunningReminded:
@@ -41,7 +41,7 @@ func ofDunning(e events.DunningEvent) happening {
 		return owing(v.DunningStep, s, "A debt so old that it was proposed for a write-off: ", after)
 	case events.DunningEnded:
 		if v.Before.Cut() {
-			return about("", "Nothing is overdue any more: access was given back.")
+			return about("", "Nothing is overdue any more: the cut was ended.")
 		}
 		return about("", "Nothing is overdue any more.")
 	case events.HoldPlaced:

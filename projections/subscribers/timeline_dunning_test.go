@@ -43,7 +43,12 @@ func TestTimeline_TellsWhatWasOwedAtEachStepOfDunning(t *testing.T) {
 			}},
 			events.DunningClockStarted{
 				DunningSubject: about, Cause: "no_payment:2", From: began, Until: began.Add(time.Hour), At: began,
-			})
+			},
+			events.DunningClockStopped{DunningSubject: about, Cause: events.ClockPaused, From: began, At: began},
+			events.DunningBegan{DunningSubject: about, DunningStep: events.DunningStep{
+				Before: events.DunningSuspended, Due: kes(700),
+			}},
+			events.DunningEnded{DunningSubject: about, Before: events.DunningSuspended, At: began})
 	if err := tables.Apply(t.Context(), story.Events()); err != nil {
 		t.Fatal(err)
 	}
@@ -59,6 +64,9 @@ func TestTimeline_TellsWhatWasOwedAtEachStepOfDunning(t *testing.T) {
 		"The clock of dunning stands still since " + "{" + began.Format(time.RFC3339) + "}: no line.",
 		"its stop since " + "{" + began.Format(time.RFC3339) + "} (no line) was taken back.",
 		"The clock of dunning stood still from ",
+		"The clock of dunning stands still since " + "{" + began.Format(time.RFC3339) + "}: paused.",
+		"The cut was ended. Still owed: KES 700.00.", // who is blocked or paused has no access all the same
+		"Nothing is overdue any more: the cut was ended.",
 	} {
 		if !strings.Contains(dump, want) {
 			t.Errorf("nothing says %q:\n%s", want, dump)

@@ -267,3 +267,51 @@ func TestDunning_WhoPaysWhileTheClockIsAheadAndAgainWhenItIsRightHasAccess(t *te
 		}
 	})
 }
+
+// Amina is cut, and her subscription is paused for a while: it gives her nothing back, and what was left of the walled
+// garden is left afterwards. Whoever pays meanwhile is full when the pause is over.
+func TestDunning_APauseGivesNoAccessBack(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		s := newSimulation(t)
+		s.withDunning()
+		mode := rapid.SampledFrom([]events.BillingMode{events.Postpaid, events.Prepaid}).Draw(t, "mode")
+		s.must(s.subscription(made[id.Subscription](s), s.amina, mode, calendar.Month))
+		if mode == events.Prepaid {
+			s.must(s.cash(s.amina, 1000))
+		}
+		line := s.subscriptions[0]
+		state := func() events.DunningState { return s.dunned.states[id.As[id.Any](line)].State }
+		for !state().Cut() {
+			s.elapse(days(1))
+		}
+		s.elapse(days(rapid.IntRange(0, 12).Draw(t, "days until the pause")))
+		before := state()
+		s.must(commands.PauseSubscription{SubscriptionID: line, Reason: "router swap"})
+		s.elapse(rapid.SampledFrom([]time.Duration{0, time.Second, days(1), days(40)}).Draw(t, "length"))
+		if pays := s.one(3, "pays"); pays {
+			s.must(s.cash(s.amina, 5000))
+			s.elapse(time.Minute)
+			before = events.DunningNone
+		}
+		s.must(commands.ResumeSubscription{SubscriptionID: line, Reason: "done"})
+		for range 4 {
+			if got := state(); got != before {
+				s.fail("the state is %s after %s: %+v", got, before, s.dunned.states[id.As[id.Any](line)])
+			}
+			want := map[events.DunningState]entitlement.Access{
+				events.DunningNone: entitlement.Full, events.DunningWalledGarden: entitlement.WalledGarden,
+			}[before]
+			if got := s.dunned.access(line); got != want {
+				s.fail("access is %s in %s", got, before)
+			}
+			s.elapse(time.Minute)
+		}
+		if before != events.DunningNone {
+			s.elapse(days(14))
+			if got := s.dunned.access(line); got != entitlement.None {
+				s.fail("access is %s two weeks later", got)
+			}
+		}
+	})
+}

@@ -4,6 +4,7 @@
 //	subscription, invoice, payment ──► ReviewDunning ──► step, reminder, DunningReviewed ──► timer "look:<id>"
 //	                                        ▲                                                      │
 //	hold, clock, DunningReviewAsked ────────┴──────────────────────────────────────────────────────┘
+//	pause, resume ──► StopClock, StartClock ──► clock
 //	the command is refused ──► timer "look:<id>"
 //
 // The process decides nothing about rules: those of the organization are read when the command is executed
@@ -87,6 +88,7 @@ func decide(s State, in processmanagers.Input, now time.Time) (processmanagers.O
 	for _, k := range slices.SortedFunc(maps.Keys(after.Lines), compareIDs) {
 		line := after.Lines[k]
 		before, known := s.Lines[k]
+		out.Commands = append(out.Commands, line.clock()...)
 		changed := known && !same(before.present(), line.present())
 		if !changed && k != asked {
 			continue
@@ -126,7 +128,7 @@ func (s State) timeout(t processmanagers.Timeout, now time.Time) processmanagers
 	if err != nil || !ok {
 		return processmanagers.Output{}
 	}
-	out := processmanagers.Output{Commands: []commands.Command{line.review(true)}}
+	out := processmanagers.Output{Commands: append(line.clock(), line.review(true))}
 	switch {
 	case line.WakeAt.After(now):
 		out.Timers = []processmanagers.Timer{timer(subscription, line.WakeAt)}
@@ -136,21 +138,27 @@ func (s State) timeout(t processmanagers.Timeout, now time.Time) processmanagers
 	return out
 }
 
-// refused tries a review again after a while.
+// refused tries a review, and what its clock needs, again after a while.
 func (s State) refused(r processmanagers.Refusal, now time.Time) processmanagers.Output {
-	c, ok := r.Asked.(commands.ReviewDunning)
-	if !ok {
+	subject, pause := events.DunningSubject{}, later
+	switch c := r.Asked.(type) {
+	case commands.ReviewDunning:
+		subject = c.Subject
+	case commands.StopClock:
+		subject = c.Subject
+	case commands.StartClock:
+		subject = c.Subject
+	default:
 		return processmanagers.Output{}
 	}
-	pause := later
 	switch r.Code {
 	case commands.CodeCutsWait:
-		pause = min(again<<s.Lines[c.Subject.SubscriptionID].Waits, soon)
+		pause = min(again<<s.Lines[subject.SubscriptionID].Waits, soon)
 	case "concurrent_change":
 		pause = soon
 	}
 	return processmanagers.Output{
-		Timers: []processmanagers.Timer{timer(c.Subject.SubscriptionID, now.Add(pause))},
+		Timers: []processmanagers.Timer{timer(subject.SubscriptionID, now.Add(pause))},
 	}
 }
 

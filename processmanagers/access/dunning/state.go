@@ -23,13 +23,17 @@ type State struct {
 
 // Line is one subscription.
 type Line struct {
-	Subject   events.DunningSubject `json:"subject"`
-	PlanID    id.Plan               `json:"planId"`
-	Policy    string                `json:"policy,omitempty"` // the name in the plan
-	Short     bool                  `json:"short,omitempty"`  // billed by hour or day, and names no policy
-	Prepaid   bool                  `json:"prepaid,omitempty"`
-	Resting   bool                  `json:"resting,omitempty"` // paused or ended: it owes nothing meanwhile
-	PaidUntil time.Time             `json:"paidUntil,omitzero"`
+	Subject events.DunningSubject `json:"subject"`
+	PlanID  id.Plan               `json:"planId"`
+	Policy  string                `json:"policy,omitempty"` // the name in the plan
+	Short   bool                  `json:"short,omitempty"`  // billed by hour or day, and names no policy
+	Prepaid bool                  `json:"prepaid,omitempty"`
+	// Resting is set of a line that owes nothing any more: it has ended, or was paused before Paused was kept.
+	Resting bool `json:"resting,omitempty"`
+	// Paused is the latest pause; To is zero while it lasts. Stopped says that the clock stands still for it.
+	Paused    events.TimeSpan `json:"paused,omitzero"`
+	Stopped   bool            `json:"stopped,omitempty"`
+	PaidUntil time.Time       `json:"paidUntil,omitzero"`
 	// Owed is never empty. It reaches back to the last instant without a course.
 	Owed []events.DunningOwed `json:"owed"`
 	// Lost are the debts that were given up while the line was cut. They count as if they were still due until money
@@ -59,6 +63,27 @@ const (
 
 // present has the debts and the paid time that hold now.
 func (l Line) present() events.DunningOwed { return l.Owed[len(l.Owed)-1] }
+
+// paused reports whether the line is paused now.
+func (l Line) paused() bool { return !l.Paused.From.IsZero() && l.Paused.To.IsZero() }
+
+// clock has the command that stops the clock of dunning in a pause of a line that owes something, or starts it
+// afterwards; none when the clock is as it should be. What the line owes does not change by a pause, nor does its
+// course.
+func (l Line) clock() []commands.Command {
+	owed := l.present()
+	switch {
+	case l.paused() && !l.Stopped && !same(owed, events.DunningOwed{}):
+		return []commands.Command{commands.StopClock{
+			Subject: l.Subject, Cause: events.ClockPaused, From: l.Paused.From,
+		}}
+	case !l.paused() && l.Stopped:
+		return []commands.Command{commands.StartClock{
+			Subject: l.Subject, Cause: events.ClockPaused, Until: l.Paused.To,
+		}}
+	}
+	return nil
+}
 
 // review is the command that looks at everything anew; timed says that no event asks for it.
 func (l Line) review(timed bool) commands.Command {
@@ -145,11 +170,21 @@ func (s State) subscription(e events.Event, at time.Time) {
 			s.change(e.SubscriptionID, func(l *Line) { l.PaidUntil = e.PaidUntil })
 		}
 	case events.SubscriptionPaused:
-		s.change(e.SubscriptionID, func(l *Line) { l.Resting = true })
+		s.change(e.SubscriptionID, func(l *Line) { l.Paused = events.TimeSpan{From: at} })
 	case events.SubscriptionResumed:
-		s.change(e.SubscriptionID, func(l *Line) { l.Resting, l.PaidUntil = false, e.PaidUntil })
+		s.change(e.SubscriptionID, func(l *Line) {
+			l.resumed(at)
+			l.Resting, l.PaidUntil = false, e.PaidUntil
+		})
 	case events.SubscriptionEnded:
-		s.change(e.SubscriptionID, func(l *Line) { l.Resting = true })
+		s.change(e.SubscriptionID, func(l *Line) {
+			l.resumed(at)
+			l.Resting = true
+		})
+	case events.DunningClockStopped:
+		s.change(e.SubscriptionID, func(l *Line) { l.Stopped = l.Stopped || e.Cause == events.ClockPaused })
+	case events.DunningClockStarted:
+		s.change(e.SubscriptionID, func(l *Line) { l.Stopped = l.Stopped && e.Cause != events.ClockPaused })
 	case events.DunningReviewed:
 		s.change(e.SubscriptionID, func(l *Line) {
 			l.State, l.WakeAt, l.Waits = e.State, e.WakeAt, 0
@@ -164,6 +199,13 @@ func (s State) subscription(e events.Event, at time.Time) {
 				})
 			}
 		})
+	}
+}
+
+// resumed ends the pause of a line, if there is one.
+func (l *Line) resumed(at time.Time) {
+	if l.paused() {
+		l.Paused.To = at
 	}
 }
 
@@ -263,10 +305,11 @@ func compareDebts(a, b events.DunningDebt) int {
 }
 
 // owed gives the debts and the paid time of a subscription after an event at an instant. For prepaid the paid time
-// decides, and without any there is no service that could be cut.
+// decides, and without any there is no service that could be cut. What is left of it when the line is paused comes
+// after the pause.
 func (s State) owed(k id.Subscription, l Line, at time.Time) events.DunningOwed {
 	o := events.DunningOwed{At: at}
-	if l.Resting || l.Prepaid && l.PaidUntil.IsZero() {
+	if l.Resting || l.Prepaid && (l.PaidUntil.IsZero() || l.paused() && l.PaidUntil.After(l.Paused.From)) {
 		return o
 	}
 	if l.Prepaid {
