@@ -73,3 +73,31 @@ func TestReview_WhatAReviewFoundWhileTheClockWasAheadProvesNothing(t *testing.T)
 	r.look(now, before, owing(ahead, "03-31"))
 	r.is(events.DunningReminding)
 }
+
+// TestReview_ADebtThatIsDatedAheadCountsFromTheFirstReviewOn: who is cut for it stays cut at times without cuts, and is
+// suspended in time, also when the clock of dunning stood still before.
+func TestReview_ADebtThatIsDatedAheadCountsFromTheFirstReviewOn(t *testing.T) {
+	t.Parallel()
+	begin := midnight(t, "03-02")
+	for _, stood := range []bool{false, true} {
+		r := &reviews{t: t}
+		if stood {
+			r.s = access.Dunnings().Evolve(r.s, events.DunningClockStarted{
+				DunningSubject: amina, Cause: events.ClockNoLine,
+				From: begin.AddDate(0, 0, -7), Until: begin.AddDate(0, 0, -6),
+			})
+		}
+		ahead := owing(begin.AddDate(1, 0, 3), "02-10")
+		r.look(begin, ahead)
+		r.is(events.DunningWalledGarden)
+		for day := range 60 {
+			at := begin.AddDate(0, 0, day).Add(time.Hour)
+			if r.look(at, ahead); !r.s.State.Cut() {
+				t.Errorf("stood %t, %s: %s", stood, at, r.s.State)
+			}
+			if off := !at.Before(begin.AddDate(0, 0, 7)); r.s.State.Off() != off {
+				t.Errorf("stood %t, %s: %s", stood, at, r.s.State)
+			}
+		}
+	}
+}

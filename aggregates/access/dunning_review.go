@@ -23,7 +23,8 @@ func decideReview(s Dunning, c commands.ReviewDunning, now time.Time) ([]events.
 	if c.Short {
 		rules = rules.WithoutGrace()
 	}
-	way := course.Of(rules, s.history(c.Owed, now))
+	history := s.history(c.Owed, now)
+	way := course.Of(rules, history)
 	var out []events.DunningEvent
 	record := func(e events.DunningEvent) {
 		s = evolveDunning(s, e)
@@ -47,7 +48,9 @@ func decideReview(s Dunning, c commands.ReviewDunning, now time.Time) ([]events.
 			})
 		}
 	}
-	return append(out, s.reviewed(c, way, now)...), nil
+	owed := present(c)
+	owed.At = history.Owed[len(history.Owed)-1].At
+	return append(out, s.reviewed(c, owed, way, now)...), nil
 }
 
 // untilDunning is until when a decision that cuts may be sent to the log: as long as the cut was allowed. A step that
@@ -121,10 +124,12 @@ func dueBy(c commands.ReviewDunning, at time.Time) money.Amount {
 	return total
 }
 
-// reviewed is the event of a review; none when it found what the one before found.
-func (s Dunning) reviewed(c commands.ReviewDunning, way course.Course, now time.Time) []events.DunningEvent {
+// reviewed is the event of a review of what is owed; none when it found what the one before found.
+func (s Dunning) reviewed(
+	c commands.ReviewDunning, owed events.DunningOwed, way course.Course, now time.Time,
+) []events.DunningEvent {
 	e := events.DunningReviewed{
-		DunningSubject: c.Subject, PlanID: c.PlanID, State: s.state(), Owed: present(c), At: now,
+		DunningSubject: c.Subject, PlanID: c.PlanID, State: s.state(), Owed: owed, At: now,
 	}
 	if next, ok := way.Next(now); ok {
 		e.NextState, e.NextAt, e.WakeAt = next.State, next.At, next.At
@@ -149,6 +154,11 @@ func (s Dunning) reviewed(c commands.ReviewDunning, way course.Course, now time.
 	return []events.DunningEvent{e}
 }
 
+// sameOwed reports whether the same is owed, whenever it began.
+func sameOwed(a, b events.DunningOwed) bool {
+	return a.PaidUntil.Equal(b.PaidUntil) && slices.Equal(a.Debts, b.Debts)
+}
+
 // nothing reports whether neither time nor money is owed.
 func nothing(o events.DunningOwed) bool { return o.PaidUntil.IsZero() && len(o.Debts) == 0 }
 
@@ -171,8 +181,13 @@ func (s Dunning) history(owed []events.DunningOwed, now time.Time) course.Histor
 	for _, o := range owed {
 		h.Owed = append(h.Owed, courseOwed(o))
 	}
-	until := now // what is dated later than what came after it, or than the present, is from when a clock was ahead
+	// What is dated later than what came after it, or than the present, is from when a clock was ahead. It is of the
+	// moment at which that came, and of the first review by the right clock.
+	until := now
 	for i := range slices.Backward(h.Owed) {
+		if h.Owed[i].At.After(now) && sameOwed(owed[i], s.Reviewed.Owed) {
+			until = earlier(until, s.Reviewed.Owed.At)
+		}
 		until = earlier(until, h.Owed[i].At)
 		h.Owed[i].At = until
 	}

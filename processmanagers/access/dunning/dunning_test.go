@@ -252,3 +252,17 @@ func TestManyPayments_KeepTheBeginningOfTheCourse(t *testing.T) {
 		}
 	}
 }
+
+// A debt that is dated by a clock ahead is of the review that found it by the right one, also when less is owed since.
+func TestReviewed_TellsTheInstantOfADebtThatIsDatedAhead(t *testing.T) {
+	t.Parallel()
+	ahead := start.AddDate(1, 0, 0)
+	found, later := start.Add(time.Minute), start.Add(time.Hour)
+	s := processtest.For(t, dunning.Process(), start).With(at(ahead)).
+		Given(created(events.Postpaid, calendar.Month), issued(line)).
+		Given(events.DunningReviewed{
+			DunningSubject: subject, State: events.DunningReminding, Owed: owes(found, 1500), At: found,
+		}).At(later).With(at(later))
+	s.When(events.InvoiceAllocated{SubscriberID: who, InvoiceID: invoice, Due: kes(500)}).
+		Then(looks(false, later.Add(time.Hour), owes(found, 1500), owes(later, 500)))
+}

@@ -189,6 +189,7 @@ func (s State) subscription(e events.Event, at time.Time) {
 		s.change(e.SubscriptionID, func(l *Line) {
 			l.State, l.WakeAt, l.Waits = e.State, e.WakeAt, 0
 			l.Owed = slices.Clone(l.Owed)
+			l.found(e.Owed)
 			switch {
 			case e.State.Rank() == 0:
 				l.Owed = l.Owed[len(l.Owed)-1:]
@@ -199,6 +200,18 @@ func (s State) subscription(e events.Event, at time.Time) {
 				})
 			}
 		})
+	}
+}
+
+// found gives what is dated by a clock that was ahead the instant of the review that found it by the right one.
+func (l *Line) found(owed events.DunningOwed) {
+	known := slices.IndexFunc(l.Owed, func(o events.DunningOwed) bool {
+		return same(o, owed) && !o.At.Before(owed.At)
+	})
+	for i := range l.Owed[:known+1] {
+		if l.Owed[i].At.After(owed.At) {
+			l.Owed[i].At = owed.At
+		}
 	}
 }
 
