@@ -41,7 +41,7 @@ func decideReview(s Dunning, c commands.ReviewDunning, now time.Time) ([]events.
 		record(s.step(c, step, now))
 	}
 	for _, r := range way.Reminders {
-		due := !r.At.After(now) && now.Before(r.Until)
+		due := !r.At.After(now) && now.Before(r.Until) && r.DueAt.Equal(way.DueAt) // a payment ends those before it
 		if due && !slices.Contains(s.remindedOf(r.DueAt), r.Day) {
 			record(events.DunningReminded{
 				DunningSubject: c.Subject, Day: r.Day, DueAt: r.DueAt, Due: dueBy(c, r.DueAt), Until: r.Until, At: now,

@@ -265,3 +265,28 @@ func reopened(body []byte) (out []byte, panicked string) {
 	s := def.Evolve(access.Dunning{}, events.DunningPeriodClosed{Opening: body})
 	return def.Close(s).(events.DunningPeriodClosed).Opening, ""
 }
+
+// TestReview_WhoPaysOnTheDayOfAReminderIsNotRemindedAgain: in the message hours of a reminder that was sent.
+func TestReview_WhoPaysOnTheDayOfAReminderIsNotRemindedAgain(t *testing.T) {
+	t.Parallel()
+	begin, morning := midnight(t, "02-01"), midnight(t, "02-28").Add(8*time.Hour)
+	pays := morning.Add(time.Minute)
+	for name, owed := range map[string][2]events.DunningOwed{
+		"postpaid":                     {owing(begin, "02-28"), owing(pays)},
+		"postpaid, another month left": {owing(begin, "02-28", "03-31"), owing(pays, "03-31")},
+		"prepaid":                      {paid(begin, midnight(t, "03-01")), paid(pays, midnight(t, "04-01"))},
+	} {
+		r := &reviews{t: t}
+		c := review("Africa/Nairobi", owed[0])
+		c.Rules.Policy.ReminderDays = []int{0}
+		list := decided(t, &r.s, c, morning)
+		if _, reminded := list[len(list)-1].(events.DunningReminded); !reminded {
+			t.Errorf("%s: nobody is reminded: %+v", name, list)
+		}
+		c.Owed = owed[:]
+		list = decided(t, &r.s, c, pays)
+		if _, ended := list[0].(events.DunningEnded); !ended || len(list) > 1 {
+			t.Errorf("%s: after the payment %+v", name, list)
+		}
+	}
+}
