@@ -68,6 +68,7 @@ type boardResponse struct {
 	OverdueDays    int             `json:"overdueDays" doc:"calendar days since the due date"`
 	Next           *boardNext      `json:"next" doc:"null: nothing comes by itself"`
 	Hold           *boardHold      `json:"hold" doc:"null: no hold"`
+	Stopped        *boardStopped   `json:"stopped" doc:"null: the clock does not stand still by itself"`
 }
 
 // boardNext is the state that begins next if nothing is paid.
@@ -81,6 +82,13 @@ type boardHold struct {
 	From   time.Time `json:"from"`
 	Until  time.Time `json:"until"`
 	Reason string    `json:"reason" doc:"empty when the subscriber was forgotten"`
+}
+
+// boardStopped says why the clock stands still by itself: no step comes meanwhile.
+type boardStopped struct {
+	// Cause is "no_line", "no_payment" or "paused"; more can be added.
+	Cause string    `json:"cause"`
+	Since time.Time `json:"since"`
 }
 
 // list answers with a page of the board, the newest state first.
@@ -163,7 +171,7 @@ func shows(p accesscases.Present) func(accessviews.DunningRow) boardResponse {
 		if r.NextAt != nil {
 			out.Next = &boardNext{State: string(r.NextState), At: *r.NextAt}
 		}
-		out.Hold = showHold(p.Hold(r))
+		out.Hold, out.Stopped = showHold(p.Hold(r)), showStopped(accesscases.StoppedClock(r))
 		return out
 	}
 }
@@ -174,4 +182,12 @@ func showHold(h *accesscases.Hold) *boardHold {
 		return nil
 	}
 	return &boardHold{From: h.From.UTC(), Until: h.Until.UTC(), Reason: h.Reason}
+}
+
+// showStopped writes times in UTC.
+func showStopped(s *accesscases.Stopped) *boardStopped {
+	if s == nil {
+		return nil
+	}
+	return &boardStopped{Cause: s.Cause, Since: s.Since.UTC()}
 }

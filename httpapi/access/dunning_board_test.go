@@ -63,6 +63,7 @@ type row struct {
 	OverdueDays                  int
 	Next                         *struct{ State, At string }
 	Hold                         *struct{ From, Until, Reason string }
+	Stopped                      *struct{ Cause, Since string }
 }
 
 // board reads the board with a filter.
@@ -146,7 +147,7 @@ func TestHold_IsPlacedMovedAndLifted(t *testing.T) {
 }
 
 // TestBoard_OfOneCustomerIsWhatHisAccessSays: the filter of the board and the explanation of his access have the same
-// words, amounts and instants, with a hold and without one.
+// words, amounts and instants, with a hold and without one, and while a fault stops the clock.
 func TestBoard_OfOneCustomerIsWhatHisAccessSays(t *testing.T) {
 	t.Parallel()
 	k := isptest.New(t)
@@ -167,8 +168,25 @@ func TestBoard_OfOneCustomerIsWhatHisAccessSays(t *testing.T) {
 		}
 		return got
 	}
-	if got := same("in dunning"); got.Due != "1500.00" || got.OverdueDays != 7 || got.Hold != nil {
+	got := same("in dunning")
+	if got.Due != "1500.00" || got.OverdueDays != 7 || got.Hold != nil || got.Stopped != nil {
 		t.Errorf("in dunning: %+v", got)
+	}
+	since := k.Clock.Now().Add(-time.Minute)
+	for i, cause := range []string{events.ClockNoPayment + ":7", events.ClockNoLine + ":router:8"} {
+		done := k.Run(t, commands.StopClock{
+			Subject: events.DunningSubject{
+				SubscriptionID: id.Must[id.Subscription](sub), OrgID: k.Acme, SubscriberID: id.Must[id.Subscriber](who),
+			},
+			Cause: cause, From: since.Add(-time.Duration(i) * time.Minute),
+		})
+		if err := k.Views().WaitFor(t.Context(), accessviews.DunningName, done.Position); err != nil {
+			t.Fatal(err)
+		}
+		got := same(cause)
+		if got.Stopped == nil || !strings.HasPrefix(cause, got.Stopped.Cause+":") {
+			t.Errorf("%s: %+v", cause, got.Stopped)
+		}
 	}
 	k.Want(t, 200, "", isptest.Post(admin, "/subscriptions/"+sub+"/hold", map[string]any{
 		"until": k.Clock.Now().AddDate(0, 0, 9), "reason": "a promise",

@@ -68,7 +68,7 @@ type accessService struct {
 	PlanName       string            `json:"planName"`
 	State          string            `json:"state"`
 	PaidUntil      *time.Time        `json:"paidUntil"`
-	Dunning        *accessDunning    `json:"dunning" doc:"null: not in dunning, nothing is expected, and no hold"`
+	Dunning        *accessDunning    `json:"dunning" doc:"null: not in dunning, nothing expected, and the clock runs"`
 	Entitled       string            `json:"entitled" enum:"full,throttled,walled_garden,none"`
 	Observed       string            `json:"observed" enum:"online,walled_garden,offline,unknown"`
 	Rate           sessionRate       `json:"rate" doc:"to which it is entitled; 0 = no access, or no limit"`
@@ -93,6 +93,7 @@ type accessDunning struct {
 	OverdueDays int            `json:"overdueDays" doc:"calendar days since the due date"`
 	Next        *boardNext     `json:"next" doc:"null: nothing comes by itself"`
 	Hold        *boardHold     `json:"hold" doc:"null: no hold"`
+	Stopped     *boardStopped  `json:"stopped" doc:"null: the clock does not stand still by itself"`
 }
 
 // refusalResponse counts refused sign-ins of one kind at one router.
@@ -177,13 +178,13 @@ func showAccess(x accesscases.Explanation, names namedDevices) accessResponse {
 
 // showDunning leaves out what is not known.
 func showDunning(s accesscases.Service) *accessDunning {
-	if s.Dunning == nil && s.Hold == nil {
+	if s.Dunning == nil && s.Hold == nil && s.Stopped == nil {
 		return nil
 	}
 	d := null.Zero(s.Dunning)
 	out := accessDunning{
 		State: string(cmp.Or(d.State, events.DunningNone)), Since: null.Time(d.Since.UTC()), Due: s.Due.Number(),
-		Currency: s.Due.Currency, OverdueDays: s.OverdueDays, Hold: showHold(s.Hold),
+		Currency: s.Due.Currency, OverdueDays: s.OverdueDays, Hold: showHold(s.Hold), Stopped: showStopped(s.Stopped),
 	}
 	if d.NextState != "" {
 		out.Next = &boardNext{State: string(d.NextState), At: d.Next.UTC()}

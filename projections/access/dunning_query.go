@@ -28,6 +28,8 @@ type DunningRow struct {
 	HoldFrom     *time.Time           `db:"hold_from"` // nil = no hold
 	HoldUntil    *time.Time           `db:"hold_until"`
 	HoldReason   string               `db:"hold_reason"`
+	StoppedCause string               `db:"stopped_cause"` // that stops the clock for longest; "" = none does
+	StoppedFrom  *time.Time           `db:"stopped_from"`
 	Revision     int64                `db:"revision"`
 }
 
@@ -50,7 +52,12 @@ type DunningQuery struct{ Views *runner.Views }
 
 // dunningSelect fits DunningRow; the condition follows.
 const dunningSelect = `select subscription_id, subscriber_id, state, since, due_at, paid_until, debts, next_state,
-	next_at, hold_from, hold_until, hold_reason, revision from {schema}.dunning `
+	next_at, hold_from, hold_until, hold_reason, revision, coalesce(stopped.cause, '') stopped_cause,
+	stopped.from_at stopped_from
+from {schema}.dunning d left join lateral (
+	select cause, from_at from {schema}.pauses p
+	where p.subscription_id = d.subscription_id and until_at is null order by from_at, cause limit 1) stopped on true
+`
 
 // Get returns one subscription; nil when it never owed anything and never had a hold.
 func (q DunningQuery) Get(

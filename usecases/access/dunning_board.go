@@ -2,6 +2,7 @@ package accesscases
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/commands/bus"
@@ -74,4 +75,20 @@ func (p Present) Hold(r accessviews.DunningRow) *Hold {
 		return nil
 	}
 	return &Hold{*r.HoldFrom, *r.HoldUntil, r.HoldReason}
+}
+
+// Stopped says why the clock of dunning stands still by itself.
+type Stopped struct {
+	Cause string // a code, such as "no_line"
+	Since time.Time
+}
+
+// StoppedClock is the cause that stops the clock of a row for longest; nil when none does. What follows a colon in the
+// cause of an event tells faults apart.
+func StoppedClock(r accessviews.DunningRow) *Stopped {
+	if r.StoppedFrom == nil {
+		return nil
+	}
+	cause, _, _ := strings.Cut(r.StoppedCause, ":")
+	return &Stopped{cause, *r.StoppedFrom}
 }

@@ -67,7 +67,8 @@ type Service struct {
 	// Due and OverdueDays are as the board has them (Present.Overdue).
 	Due         money.Amount
 	OverdueDays int
-	Hold        *Hold // nil = none
+	Hold        *Hold    // nil = none
+	Stopped     *Stopped // nil = nothing but a hold can stop the clock
 	Observed    Observed
 	Sessions    []telemetry.Session
 	Difference  *Difference // of the present; nil = sign-ins get what the customer is entitled to
@@ -119,7 +120,8 @@ func (x Explanations) Of(
 	for i, s := range known.state.Subscriptions {
 		one := Service{
 			Service: out.Entitlement.Services[i], Sold: known.sold[s.ID], State: s.Standing, PaidUntil: s.PaidUntil,
-			Dunning: s.Dunning, Hold: p.Hold(known.board[s.ID]), Observed: Unknown,
+			Dunning: s.Dunning, Hold: p.Hold(known.board[s.ID]),
+			Stopped: StoppedClock(known.board[s.ID]), Observed: Unknown,
 		}
 		one.Due, one.OverdueDays = p.Overdue(known.board[s.ID])
 		out.Services = append(out.Services, one)
@@ -155,6 +157,9 @@ func (x *Explanation) whole() {
 		if s.Hold != nil {
 			s.Hold.From, s.Hold.Until = s.Hold.From.Truncate(time.Microsecond), s.Hold.Until.Truncate(time.Microsecond)
 		}
+		if s.Stopped != nil {
+			s.Stopped.Since = s.Stopped.Since.Truncate(time.Microsecond)
+		}
 	}
 }
 
@@ -162,8 +167,9 @@ func (x *Explanation) whole() {
 type recorded struct {
 	state entitlement.State
 	sold  map[id.Subscription]Sold
-	// board has what is owed and the hold. A subscription that never owed anything and never had a hold is not there.
-	board map[id.Subscription]accessviews.DunningRow
+	// board has what is owed, the hold, and what stops the clock. A subscription that never had any of it is not there.
+	board  map[id.Subscription]accessviews.DunningRow
+	clocks map[id.Subscription]*stopped // of a past instant
 }
 
 // present reads what is known from the read models.
@@ -221,7 +227,10 @@ func (x Explanations) past(
 	ctx context.Context, who subscribersviews.SubscriberRow, zone *time.Location, at time.Time,
 ) (recorded, error) {
 	var history entitlement.History
-	k := recorded{sold: map[id.Subscription]Sold{}, board: map[id.Subscription]accessviews.DunningRow{}}
+	k := recorded{
+		sold: map[id.Subscription]Sold{}, board: map[id.Subscription]accessviews.DunningRow{},
+		clocks: map[id.Subscription]*stopped{},
+	}
 	apply := func(list []events.Envelope, err error) error {
 		for _, e := range list {
 			if e.Meta.At.After(at) {
@@ -254,7 +263,7 @@ func (x Explanations) past(
 	return k, nil
 }
 
-// tell adds what the entitlement does not need to know: names, what is owed, and the hold.
+// tell adds what the entitlement does not need to know: names, what is owed, the hold, and what stops the clock.
 func (k recorded) tell(e events.Event) {
 	switch v := e.(type) {
 	case events.SubscriptionCreated:
@@ -273,7 +282,22 @@ func (k recorded) tell(e events.Event) {
 		row := k.board[v.SubscriptionID]
 		row.HoldFrom, row.HoldUntil, row.HoldReason = nil, nil, ""
 		k.board[v.SubscriptionID] = row
+	case events.DunningClockStopped:
+		k.tellClock(v.SubscriptionID, v)
+	case events.DunningClockStarted:
+		k.tellClock(v.SubscriptionID, v)
 	}
+}
+
+// tellClock adds what stops the clock of a subscription after an event.
+func (k recorded) tellClock(of id.Subscription, e events.DunningEvent) {
+	if k.clocks[of] == nil {
+		k.clocks[of] = &stopped{since: map[string]time.Time{}}
+	}
+	k.clocks[of].follow(e)
+	row := k.board[of]
+	row.StoppedCause, row.StoppedFrom = k.clocks[of].longest()
+	k.board[of] = row
 }
 
 // observe adds what the network reported, and gives the open sessions. What cannot be asked stays unknown: the

@@ -161,6 +161,18 @@ func (w *world) commands(t *testing.T, r *rand.Rand, c *customer) []commands.Com
 		return []commands.Command{commands.SetCredentials{
 			SubscriptionID: line, Username: w.username(id.New[id.Subscription]()), PasswordRef: id.New[id.Secret](),
 		}}
+	case 19:
+		return []commands.Command{
+			commands.StopClock{Subject: subject, Cause: "no_line:1", From: w.clock.Now().Add(-time.Hour)},
+			commands.StopClock{Subject: subject, Cause: "no_payment:2", From: w.clock.Now()}, review,
+		}
+	case 20:
+		return []commands.Command{commands.StartClock{Subject: subject, Cause: "no_line:1", Until: pay.PaidAt}, review}
+	case 21, 22:
+		return []commands.Command{
+			commands.StartClock{Subject: subject, Cause: "no_line:1", Until: w.clock.Now()},
+			commands.StartClock{Subject: subject, Cause: "no_payment:2", Until: w.clock.Now()}, review,
+		}
 	case 24, 25, 26:
 		return []commands.Command{w.traffic(subject, s.Terms.Access.Cap, r)}
 	case 13:

@@ -2,6 +2,7 @@ package accesscases
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -161,6 +162,16 @@ func (s *stopped) follow(e events.DunningEvent) {
 		delete(s.since, v.Cause)
 	default: // the other events leave the clock as it is
 	}
+}
+
+// longest is the cause that stops the clock for longest; "" and nil when none does.
+func (s *stopped) longest() (cause string, since *time.Time) {
+	for _, c := range slices.Sorted(maps.Keys(s.since)) {
+		if at := s.since[c]; since == nil || at.Before(*since) {
+			cause, since = c, &at
+		}
+	}
+	return cause, since
 }
 
 // until lists all times in which the clock stood still before an instant; they may lie over each other.
