@@ -40,10 +40,11 @@ type guestBook struct {
 	restarts map[id.Device][]time.Time // by pace, when routers restarted, in order: sessions from before are over
 }
 
-// How many restarts of a router are known, and how far they are apart at least. Together that is longer than
-// comebackWithin: a session that was ended by an older restart is known to have ended too long ago.
+// How many restarts of a router are known. Of those within a gap the first and the last are: of three in a row the
+// first and the third are at least a gap apart. Together that is longer than comebackWithin: a session that was ended
+// by an older restart is known to have ended too long ago.
 const (
-	maxRestarts = 16
+	maxRestarts = 32
 	restartGap  = time.Minute
 )
 
@@ -106,10 +107,12 @@ func (b *guestBook) restartedAfter(nas id.Device, since time.Time) time.Time {
 func (b *guestBook) restarted(nas id.Device, at time.Time) {
 	list := b.restarts[nas]
 	n, _ := slices.BinarySearchFunc(list, at, time.Time.Compare)
-	if n > 0 && at.Sub(list[n-1]) < restartGap || n < len(list) && list[n].Sub(at) < restartGap {
-		return
-	}
 	list = slices.Insert(list, n, at)
+	for i := min(n+1, len(list)-2); i > 0 && i >= n-1; i-- {
+		if list[i+1].Sub(list[i-1]) < restartGap {
+			list = slices.Delete(list, i, i+1)
+		}
+	}
 	b.restarts[nas] = list[max(0, len(list)-maxRestarts):]
 }
 

@@ -86,3 +86,42 @@ func TestGuests_ADeviceThatIsTakenAwayProvesThePasswordAgain(t *testing.T) {
 	s.restarts(s.router)
 	s.returns("it has proven the password since")
 }
+
+// TestGuests_TwoRestartsWithinAMinuteBothEndSessions: the power comes back, goes, and comes back. The phone was in
+// between.
+func TestGuests_TwoRestartsWithinAMinuteBothEndSessions(t *testing.T) {
+	t.Parallel()
+	s := newSpot(t, 1)
+	for range 2 {
+		s.begins(phone, "amina", "pw")
+		s.clock.Advance(time.Hour)
+		s.restarts(s.router)
+		s.clock.Advance(15 * time.Second)
+		s.restarts(s.router)
+		s.clock.Advance(10 * time.Second)
+		s.begins(phone, phone, "")
+		s.clock.Advance(20 * time.Second)
+		s.restarts(s.router)
+		s.clock.Advance(10 * time.Second)
+		s.returns("its router has restarted again")
+		s.clock.Advance(24 * time.Hour)
+		s.stays("its session ended a day ago")
+		s.restarts(s.router)
+		s.stays("its session ended a day ago, by an earlier restart")
+	}
+}
+
+// TestGuests_RestartsWithoutPauseBeginNoNewTime: no more of them are kept than tell that ten minutes have passed.
+func TestGuests_RestartsWithoutPauseBeginNoNewTime(t *testing.T) {
+	t.Parallel()
+	for _, every := range []time.Duration{time.Second, 29 * time.Second, 31 * time.Second, time.Minute} {
+		s := newSpot(t, 1)
+		s.begins(phone, "amina", "pw")
+		s.clock.Advance(time.Hour)
+		for range time.Hour / every {
+			s.restarts(s.router)
+			s.clock.Advance(every)
+		}
+		s.stays("its session was ended by the first restart")
+	}
+}
