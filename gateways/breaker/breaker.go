@@ -70,8 +70,8 @@ type key struct{ kind, name string }
 type target struct {
 	phase     Phase // HalfOpen only while a probe is on its way
 	failures  int
-	openedAt  time.Time
-	retryAt   time.Time // by the pace
+	openedAt  time.Time // by the pace, as retryAt is
+	retryAt   time.Time
 	coolDown  time.Duration
 	lastError string
 	answered  time.Time
@@ -289,7 +289,7 @@ func (s *Set) leave(k key, era uint64, err error) {
 	case t.phase == HalfOpen:
 		t.coolDown = min(2*t.coolDown, s.cfg.MaxCoolDown)
 	case t.failures >= s.cfg.Threshold:
-		t.openedAt = s.cfg.Clock.Now()
+		t.openedAt = s.pace.Now()
 	default:
 		return
 	}
@@ -323,12 +323,16 @@ func (s *Set) show(k key, t *target) State {
 	if phase == Open && !s.refuses(t) {
 		phase = HalfOpen
 	}
-	var retryAt time.Time
-	if !t.retryAt.IsZero() {
-		retryAt = s.cfg.Clock.Now().Add(t.retryAt.Sub(s.pace.Now())).Round(time.Millisecond)
-	}
 	return State{Target: k.name, Kind: k.kind, State: phase, Failures: t.failures,
-		OpenedAt: t.openedAt, RetryAt: retryAt, LastError: t.lastError, AnsweredAt: t.answered}
+		OpenedAt: s.shown(t.openedAt), RetryAt: s.shown(t.retryAt), LastError: t.lastError, AnsweredAt: t.answered}
+}
+
+// shown is an instant of the pace by the clock: when the clock was set meanwhile, it is as far from now as it truly is.
+func (s *Set) shown(at time.Time) time.Time {
+	if at.IsZero() {
+		return at
+	}
+	return s.cfg.Clock.Now().Add(at.Sub(s.pace.Now())).Round(time.Millisecond)
 }
 
 // announce calls OnChange for the queued changes, in their order.

@@ -389,3 +389,15 @@ func TestBreaker_AProofFromOutsideClosesIt(t *testing.T) {
 		t.Errorf("failures of before the proof count: %s", got)
 	}
 }
+
+// TestBreaker_AnOutageIsAsOldAsItIsWhateverTheClockIsSetTo: it began while the machine's clock was ahead.
+func TestBreaker_AnOutageIsAsOldAsItIsWhateverTheClockIsSetTo(t *testing.T) {
+	t.Parallel()
+	k := newKit()
+	k.fail(t, 5)
+	k.clock.Advance(10 * time.Minute)
+	k.clock.Set(start.Add(-3 * time.Hour))
+	if got := k.States()[0].OpenedAt; !got.Equal(start.Add(-3*time.Hour - 10*time.Minute)) {
+		t.Errorf("the outage began at %v", got)
+	}
+}
