@@ -36,6 +36,7 @@ type StopClock struct {
 	Subject events.DunningSubject
 	Cause   string
 	From    time.Time
+	Stopped bool // only where the cause stops the clock, from the future on
 }
 
 // StartClock ends one cause at an instant that may be past; other causes and holds go on. Fails: invalid_input.

@@ -40,6 +40,9 @@ type AddPaidTopUp struct {
 
 func (AddPaidTopUp) Kind() string { return "access_add_paid_top_up" }
 
+// LongestFault bounds a fault: a router that is not reached for longer is no fault any more.
+const LongestFault = 30 * 24 * time.Hour
+
 // FollowFault stops the clocks of the customers whom a fault keeps from paying or from their line, and starts them when
 // it has ended. One job takes a part of the subscriptions, after the given id, and the next job the rest.
 type FollowFault struct {

@@ -71,7 +71,8 @@ func evolveDunning(s Dunning, e events.DunningEvent) Dunning {
 	case events.HoldPlaced:
 		s = s.withHold(e)
 	case events.HoldLifted:
-		s = s.paused(e.From, e.At)
+		s = s.seen(e.At)
+		s = s.paused(s.HoldFrom, e.At)
 		s.HoldFrom, s.HoldUntil = time.Time{}, time.Time{}
 	case events.DunningClockStopped:
 		s.Subject, s.Stopped = e.DunningSubject, s.stops()
@@ -81,6 +82,7 @@ func evolveDunning(s Dunning, e events.DunningEvent) Dunning {
 		s.Stopped = s.stops()
 		delete(s.Stopped, e.Cause)
 	case events.DunningReviewed:
+		s = s.seen(e.At)
 		s.Subject, s.Reviewed, s.Entered = e.DunningSubject, e, course.Find(s.Entered, e.At)
 	case events.DunningReviewAsked:
 		s.Subject = e.DunningSubject
@@ -115,10 +117,38 @@ func (s Dunning) paused(from, until time.Time) Dunning {
 
 // withHold is the state with another hold. One that had ended before stays among the pauses.
 func (s Dunning) withHold(e events.HoldPlaced) Dunning {
-	if !s.HoldFrom.IsZero() && !s.HoldFrom.Equal(e.From) {
+	s = s.seen(e.At)
+	from := e.From
+	switch {
+	case s.HoldFrom.IsZero():
+	case s.Held(e.At):
+		from = earlier(from, s.HoldFrom)
+	default:
 		s = s.paused(s.HoldFrom, s.HoldUntil)
 	}
-	s.Subject, s.HoldFrom, s.HoldUntil = e.DunningSubject, e.From, e.Until
+	s.Subject, s.HoldFrom, s.HoldUntil = e.DunningSubject, from, e.Until
+	return s
+}
+
+// apart is how far the clocks of two programs may be apart when none of them is wrong.
+const apart = 5 * time.Minute
+
+// seen is the state with nothing that begins after an instant at which something came after it: it was recorded while a
+// clock was ahead. A fault is of that instant then. When a person placed a hold is known to nobody then, so it counts
+// from the beginning of the state in which it was placed: what is left of the days is not less than it was.
+func (s Dunning) seen(at time.Time) Dunning {
+	switch ahead := s.HoldFrom.Sub(at); {
+	case ahead > apart && !s.Since.IsZero() && s.Since.Before(at):
+		s.HoldFrom = s.Since.Add(time.Microsecond) // not in the instant itself: a pause comes before a step
+	case ahead > 0:
+		s.HoldFrom = at
+	}
+	for cause, from := range s.Stopped {
+		if from.After(at) {
+			s.Stopped = s.stops()
+			s.Stopped[cause] = at
+		}
+	}
 	return s
 }
 

@@ -101,3 +101,80 @@ func TestReview_ADebtThatIsDatedAheadCountsFromTheFirstReviewOn(t *testing.T) {
 		}
 	}
 }
+
+// do has a command decided and what follows from it recorded.
+func (r *reviews) do(c commands.DunningCommand, at time.Time) {
+	r.t.Helper()
+	list, err := access.Dunnings().Decide(r.s, c, at)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for _, e := range list {
+		r.s = access.Dunnings().Evolve(r.s, e)
+	}
+}
+
+// TestReview_AHoldOfAClockThatWasAheadLeavesTheDaysWhenItIsLifted: and it takes back no cut.
+func TestReview_AHoldOfAClockThatWasAheadLeavesTheDaysWhenItIsLifted(t *testing.T) {
+	t.Parallel()
+	one := owing(time.Date(2026, 2, 1, 9, 0, 0, 0, time.UTC), "03-01") // until midnight of 03-05 is grace
+	for _, ahead := range []time.Duration{0, 12 * 24 * time.Hour, 366 * 24 * time.Hour} {
+		for _, looks := range [][]int{nil, {2, 5, 8}} {
+			for day, state := range map[string]events.DunningState{
+				"03-02": events.DunningReminding, "03-05": events.DunningWalledGarden,
+			} {
+				r := &reviews{t: t}
+				r.look(midnight(t, day), one)
+				r.is(state)
+				right := midnight(t, day).Add(9 * time.Hour)
+				r.do(commands.PlaceHold{
+					Subject: amina, Until: right.Add(ahead).AddDate(0, 0, 30), Reason: "in hospital",
+				}, right.Add(ahead))
+				r.look(right.Add(ahead), one)
+				for _, days := range looks {
+					r.look(right.AddDate(0, 0, days), one)
+				}
+				lift := right.AddDate(0, 0, 8)
+				r.do(commands.LiftHold{Subject: amina}, lift)
+				r.look(lift, one)
+				r.is(state)
+				if left := r.s.Reviewed.NextAt.Sub(lift); left < 48*time.Hour || left > 8*24*time.Hour {
+					t.Errorf("%s ahead on %s: the next step comes %s after the end of the hold", ahead, day, left)
+				}
+				if p := r.s.Pauses[0]; p.From.After(p.Until) || !p.Until.Equal(lift) {
+					t.Errorf("%s ahead: the hold was %+v", ahead, p)
+				}
+			}
+		}
+	}
+}
+
+// TestReview_ClocksOfTwoProgramsMakeAHoldNoLonger: they are never exactly the same.
+func TestReview_ClocksOfTwoProgramsMakeAHoldNoLonger(t *testing.T) {
+	t.Parallel()
+	one := owing(time.Date(2026, 2, 1, 9, 0, 0, 0, time.UTC), "03-01")
+	r := &reviews{t: t}
+	r.look(midnight(t, "03-02"), one)
+	at := midnight(t, "03-04")
+	r.do(commands.PlaceHold{Subject: amina, Until: at.AddDate(0, 0, 30), Reason: "in hospital"}, at.Add(time.Second))
+	r.look(at, one)
+	r.do(commands.LiftHold{Subject: amina}, at.AddDate(0, 0, 2))
+	r.look(at.AddDate(0, 0, 2), one)
+	if want := midnight(t, "03-09"); !r.s.Reviewed.NextAt.Equal(want) { // a day was left, then comes the weekend
+		t.Errorf("cut at %s, want %s", r.s.Reviewed.NextAt, want)
+	}
+}
+
+// TestReview_AHoldThatReplacesOneOfAClockThatWasAheadIsTheOnlyOne: the other one does not go on behind it.
+func TestReview_AHoldThatReplacesOneOfAClockThatWasAheadIsTheOnlyOne(t *testing.T) {
+	t.Parallel()
+	right := midnight(t, "03-02").Add(9 * time.Hour)
+	r := &reviews{t: t}
+	r.look(right.Add(-time.Hour), owing(right.AddDate(0, 0, -20), "03-01"))
+	ahead := right.AddDate(0, 0, 12)
+	r.do(commands.PlaceHold{Subject: amina, Until: ahead.AddDate(0, 0, 30), Reason: "in hospital"}, ahead)
+	r.do(commands.PlaceHold{Subject: amina, Until: right.AddDate(0, 0, 2), Reason: "in hospital"}, right)
+	if len(r.s.Pauses) > 0 || r.s.HoldFrom.After(right) || !r.s.HoldUntil.Equal(right.AddDate(0, 0, 2)) {
+		t.Errorf("on hold from %s to %s, before that %+v", r.s.HoldFrom, r.s.HoldUntil, r.s.Pauses)
+	}
+}

@@ -16,6 +16,10 @@ const maxHold = 5 * 366 * 24 * time.Hour
 
 // decideDunning only dispatches.
 func decideDunning(s Dunning, c commands.DunningCommand, now time.Time) ([]events.DunningEvent, error) {
+	if c, ok := c.(commands.StopClock); ok {
+		return decideStopClock(s, c, now), nil
+	}
+	s = s.seen(now)
 	switch c := c.(type) {
 	case commands.ReviewDunning:
 		return decideReview(s, c, now)
@@ -28,10 +32,8 @@ func decideDunning(s Dunning, c commands.DunningCommand, now time.Time) ([]event
 			return nil, nil
 		}
 		return []events.DunningEvent{events.HoldLifted{DunningSubject: c.Subject, From: s.HoldFrom, At: now}}, nil
-	case commands.StopClock:
-		return decideStopClock(s, c, now)
 	case commands.StartClock:
-		return decideStartClock(s, c, now)
+		return decideStartClock(s, c, now), nil
 	}
 	return nil, nil
 }
@@ -59,33 +61,30 @@ func decidePlaceHold(s Dunning, c commands.PlaceHold, now time.Time) ([]events.D
 	}}, nil
 }
 
-// decideStopClock begins one cause. A cause that stops the clock already keeps its beginning.
-func decideStopClock(s Dunning, c commands.StopClock, now time.Time) ([]events.DunningEvent, error) {
-	if _, stopped := s.Stopped[c.Cause]; stopped {
-		return nil, nil
-	}
-	if c.From.After(now) {
-		return nil, failure.NewInvalid("invalid_input", "from must not be in the future")
+// decideStopClock begins one cause. A cause that stops the clock already keeps its beginning, unless that lies in the
+// future. What lies there is from when a clock was ahead, here as in decideStartClock, and is of now: refused, it would
+// be asked for again in vain.
+func decideStopClock(s Dunning, c commands.StopClock, now time.Time) []events.DunningEvent {
+	from, stopped := s.Stopped[c.Cause]
+	if stopped && !from.After(now) || c.Stopped && !stopped {
+		return nil
 	}
 	return []events.DunningEvent{events.DunningClockStopped{
-		DunningSubject: c.Subject, Cause: c.Cause, From: c.From.UTC(), At: now,
-	}}, nil
+		DunningSubject: c.Subject, Cause: c.Cause, From: earlier(c.From.UTC(), now), At: now,
+	}}
 }
 
 // decideStartClock ends one cause, not before it began.
-func decideStartClock(s Dunning, c commands.StartClock, now time.Time) ([]events.DunningEvent, error) {
+func decideStartClock(s Dunning, c commands.StartClock, now time.Time) []events.DunningEvent {
 	from, stopped := s.Stopped[c.Cause]
-	switch {
-	case !stopped:
-		return nil, nil
-	case c.Until.After(now):
-		return nil, failure.NewInvalid("invalid_input", "until must not be in the future")
+	if !stopped {
+		return nil
 	}
-	until := c.Until.UTC()
+	until := earlier(c.Until.UTC(), now)
 	if until.Before(from) {
 		until = from
 	}
 	return []events.DunningEvent{events.DunningClockStarted{
 		DunningSubject: c.Subject, Cause: c.Cause, From: from, Until: until, At: now,
-	}}, nil
+	}}
 }

@@ -192,7 +192,7 @@ func (s Dunning) history(owed []events.DunningOwed, now time.Time) course.Histor
 		h.Owed[i].At = until
 	}
 	if !s.HoldFrom.IsZero() {
-		h.Pauses = append(h.Pauses, course.Pause{From: earlier(s.HoldFrom, now), Until: s.HoldUntil})
+		h.Pauses = append(h.Pauses, course.Pause{From: s.HoldFrom, Until: s.HoldUntil})
 	}
 	for _, cause := range slices.Sorted(maps.Keys(s.Stopped)) {
 		h.Pauses = append(h.Pauses, course.Pause{From: s.Stopped[cause]})

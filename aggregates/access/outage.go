@@ -40,7 +40,7 @@ func evolveOutage(s Outage, e events.OutageEvent) Outage {
 	case events.PaymentsInterrupted:
 		s.Org, s.Evidence, s.From, s.Until = e.OrgID, e.Evidence, e.From, time.Time{}
 	case events.PaymentsResumed:
-		s.Until = e.Until
+		s.From, s.Until = e.From, e.Until
 	case events.PlatformAway:
 		s.Org, s.AwayFrom, s.AwayUntil = e.OrgID, e.From, e.Until
 	}
@@ -48,11 +48,13 @@ func evolveOutage(s Outage, e events.OutageEvent) Outage {
 }
 
 // decideOutage records each beginning and each end once. A beginning before the last end is the same outage, which has
-// ended.
+// ended. What lies in the future is from when a clock was ahead: such an end hides no other outage, and an outage with
+// such a beginning ends empty, which hides none either.
 func decideOutage(s Outage, c commands.OutageCommand, now time.Time) ([]events.OutageEvent, error) {
 	switch c := c.(type) {
 	case commands.InterruptPayments:
-		if s.Lasts() || c.From.Before(s.Until) || c.From.After(now) {
+		ended := s.From.Before(s.Until) && c.From.Before(s.Until) && !s.Until.After(now)
+		if s.Lasts() || ended || c.From.After(now) {
 			return nil, nil
 		}
 		return []events.OutageEvent{events.PaymentsInterrupted{
@@ -62,14 +64,11 @@ func decideOutage(s Outage, c commands.OutageCommand, now time.Time) ([]events.O
 		if !s.Lasts() {
 			return nil, nil
 		}
-		until := c.Until.UTC()
-		if until.After(now) {
-			until = now
+		from, until := earlier(s.From, now), earlier(c.Until.UTC(), now)
+		if until.Before(from) {
+			until = from
 		}
-		if until.Before(s.From) {
-			until = s.From
-		}
-		return []events.OutageEvent{events.PaymentsResumed{OrgID: s.Org, From: s.From, Until: until, At: now}}, nil
+		return []events.OutageEvent{events.PaymentsResumed{OrgID: s.Org, From: from, Until: until, At: now}}, nil
 	case commands.RecordAbsence:
 		return decideRecordAbsence(s, c, now), nil
 	}

@@ -77,3 +77,26 @@ func TestOutage_AnAbsenceThatSeemsToEndInTheFutureKeepsItsLength(t *testing.T) {
 		When(commands.RecordAbsence{OrgID: org, From: at.Add(40 * time.Minute), Until: at.Add(time.Hour)}).
 		Then(events.PlatformAway{OrgID: org, From: at.Add(-20 * time.Minute), Until: at, At: at})
 }
+
+// TestOutage_OneFromWhenAClockWasAheadHidesNoOther: whether the clock was put right after its end or before it.
+func TestOutage_OneFromWhenAClockWasAheadHidesNoOther(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
+	org := id.Derive[id.Organization]("test", "outage")
+	for _, ahead := range []time.Duration{3 * time.Hour, 366 * 24 * time.Hour} {
+		wrong, later := at.Add(ahead), at.Add(10*time.Minute)
+		begins := func(from, now time.Time) (commands.InterruptPayments, events.PaymentsInterrupted) {
+			return commands.InterruptPayments{OrgID: org, Evidence: "no_receipts", From: from},
+				events.PaymentsInterrupted{OrgID: org, Evidence: "no_receipts", From: from, At: now}
+		}
+		first, recorded := begins(wrong.Add(-6*time.Minute), wrong)
+		next, anew := begins(at.Add(-time.Minute), later)
+		ends := commands.ResumePayments{OrgID: org, Until: wrong}
+		decidertest.For(t, access.Outages(), wrong).When(first).Then(recorded).
+			When(ends).Then(events.PaymentsResumed{OrgID: org, From: first.From, Until: wrong, At: wrong}).
+			At(later).When(next).Then(anew)
+		decidertest.For(t, access.Outages(), wrong).When(first).Then(recorded).
+			At(at).When(ends).Then(events.PaymentsResumed{OrgID: org, From: at, Until: at, At: at}).
+			At(later).When(next).Then(anew)
+	}
+}

@@ -36,7 +36,8 @@ const perPage = 100
 // outageActor is the actor of what is recorded of outages of payments.
 var outageActor = events.Actor{Kind: events.ActorProcess, ID: "outages"}
 
-// WatchPayments looks at all organizations. An organization that cannot be looked at does not keep others from it.
+// WatchPayments looks at all organizations, and at the clocks that outages have stopped. An organization that cannot be
+// looked at does not keep others from it.
 func (w Workers) WatchPayments(ctx context.Context, _ commands.WatchPayments, cause jobs.Cause) error {
 	var faults []error
 	var after identityviews.OrganizationKey
@@ -48,6 +49,9 @@ func (w Workers) WatchPayments(ctx context.Context, _ commands.WatchPayments, ca
 		for _, org := range list {
 			if err := w.watchOne(ctx, org, cause); err != nil {
 				faults = append(faults, fmt.Errorf("watch payments of %s: %w", org.ID, err))
+			}
+			if err := w.placeClocks(ctx, org.ID, cause); err != nil {
+				faults = append(faults, fmt.Errorf("place clocks of %s: %w", org.ID, err))
 			}
 		}
 		if len(list) < perPage {
@@ -69,6 +73,14 @@ func (w Workers) watchOne(ctx context.Context, org identityviews.OrganizationRow
 		return err
 	}
 	cause.OrgID, cause.Actor = org.ID, outageActor
+	if present.After(now) { // a clock that was ahead gave it a wrong place: it begins anew in the right one
+		_, err := w.Bus.Execute(ctx, commands.ResumePayments{OrgID: org.ID, Until: now},
+			cause.Meta("displace "+org.ID.String()))
+		if err != nil {
+			return err
+		}
+		present = time.Time{}
+	}
 	switch {
 	case present.IsZero() && evidence != "":
 		_, err = w.Bus.Execute(ctx, commands.InterruptPayments{OrgID: org.ID, Evidence: evidence, From: from},

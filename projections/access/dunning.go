@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/null"
@@ -29,7 +31,7 @@ var dunningDDL string
 func (Dunning) Name() string { return DunningName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Dunning) Version() int { return 7 }
+func (Dunning) Version() int { return 8 }
 
 // DDL creates the tables of dunning.sql.
 func (Dunning) DDL() string { return dunningDDL }
@@ -75,9 +77,13 @@ where subscription_id = $1`
 	holdSQL = `
 update {schema}.dunning set hold_from = $2, hold_until = $3, hold_reason = $4 where subscription_id = $1`
 	owedSQL = `
-insert into {schema}.owed (subscription_id, at, org_id, paid_until, debts) values ($1, $2, $3, $4, $5)
-on conflict (subscription_id, at) do update set paid_until = excluded.paid_until, debts = excluded.debts`
-	pauseSQL = `
+insert into {schema}.owed (subscription_id, at, org_id, paid_until, debts, position)
+values (@subscription, @at, @org, @paid, @debts, @position)
+on conflict (subscription_id, at) do update set
+	paid_until = excluded.paid_until, debts = excluded.debts, position = excluded.position`
+	// One that begins later, and that the log ends or replaces by one that began earlier, is of a clock that was ahead.
+	laterPausesSQL = `delete from {schema}.pauses where subscription_id = $1 and cause = $2 and from_at > $3`
+	pauseSQL       = `
 insert into {schema}.pauses (subscription_id, cause, from_at, org_id, until_at) values ($1, $2, $3, $4, $5)
 on conflict (subscription_id, cause, from_at) do update set until_at = excluded.until_at`
 	// The row that held at the given instant stays: it says what was owed from there on.
@@ -123,19 +129,25 @@ func followed(w *runner.Writes, d events.DunningEvent, e events.Envelope) error 
 		step(w, s, events.DunningNone, events.DunningStep{At: v.At}, id.Event{})
 	case events.HoldPlaced:
 		w.Exec(holdSQL, s.SubscriptionID, v.From, v.Until, v.Reason.Reveal())
-		w.Exec(pauseSQL, s.SubscriptionID, "", v.From, s.OrgID, v.Until)
+		pause(w, s, "", v.From, v.Until)
 	case events.HoldLifted:
 		w.Exec(holdSQL, s.SubscriptionID, nil, nil, "")
-		w.Exec(pauseSQL, s.SubscriptionID, "", v.From, s.OrgID, v.At)
+		pause(w, s, "", v.From, v.At)
 	case events.DunningClockStopped:
-		w.Exec(pauseSQL, s.SubscriptionID, v.Cause, v.From, s.OrgID, nil)
+		pause(w, s, v.Cause, v.From, time.Time{})
 	case events.DunningClockStarted:
-		w.Exec(pauseSQL, s.SubscriptionID, v.Cause, v.From, s.OrgID, v.Until)
+		pause(w, s, v.Cause, v.From, v.Until)
 	case events.DunningReviewed:
-		return reviewed(w, v)
+		return reviewed(w, v, e.Position)
 	case events.DunningReminded, events.DunningReviewAsked, events.DunningPeriodClosed: // no rows of their own
 	}
 	return nil
+}
+
+// pause queues a time in which the clock stood still; a zero until = it has not ended.
+func pause(w *runner.Writes, s events.DunningSubject, cause string, from, until time.Time) {
+	w.Exec(laterPausesSQL, s.SubscriptionID, cause, from)
+	w.Exec(pauseSQL, s.SubscriptionID, cause, from, s.OrgID, null.Time(until))
 }
 
 // step queues a new state and the event that recorded it, a zero one for the state none.
@@ -145,13 +157,16 @@ func step(
 	w.Exec(stateSQL, s.SubscriptionID, string(to), at.At, null.Time(at.DueAt), recorded)
 }
 
-// reviewed queues what is owed and what comes next.
-func reviewed(w *runner.Writes, v events.DunningReviewed) error {
+// reviewed queues what is owed and what comes next, by the event at a position of the log.
+func reviewed(w *runner.Writes, v events.DunningReviewed, position uint64) error {
 	debts, err := json.Marshal(append([]events.DunningDebt{}, v.Owed.Debts...))
 	if err != nil {
 		return fmt.Errorf("write debts: %w", err)
 	}
-	w.Exec(owedSQL, v.SubscriptionID, v.Owed.At, v.OrgID, null.Time(v.Owed.PaidUntil), string(debts))
+	w.Exec(owedSQL, pgx.NamedArgs{
+		"subscription": v.SubscriptionID, "at": v.Owed.At, "org": v.OrgID, "paid": null.Time(v.Owed.PaidUntil),
+		"debts": string(debts), "position": int64(position), //nolint:gosec // positions fit
+	})
 	w.Exec(oldOwedSQL, v.SubscriptionID, v.At.Add(-historyKept))
 	w.Exec(oldPausesSQL, v.SubscriptionID, v.At.Add(-historyKept))
 	w.Exec(reviewedSQL, v.SubscriptionID, null.Time(v.Owed.PaidUntil), string(debts), string(v.NextState),

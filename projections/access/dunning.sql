@@ -29,9 +29,10 @@ create table {schema}.owed (
   org_id uuid not null,
   paid_until timestamptz, -- null = postpaid, or not in service
   debts jsonb not null,
+  position bigint not null, -- of the event in the log
   primary key (subscription_id, at)
 );
-create index owed_org on {schema}.owed (org_id, subscription_id, at);
+create index owed_org on {schema}.owed (org_id, subscription_id, position);
 
 -- When the clock stood still, by a hold or by a cause.
 create table {schema}.pauses (
@@ -43,6 +44,8 @@ create table {schema}.pauses (
   primary key (subscription_id, cause, from_at)
 );
 create index pauses_org on {schema}.pauses (org_id, subscription_id);
+
+create index pauses_open on {schema}.pauses (org_id, from_at) where until_at is null;
 
 -- The subscriptions that end with their paid time (PlanTerms.EndsWithPaidTime): no fault stops their clock.
 create table {schema}.short (

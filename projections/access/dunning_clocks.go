@@ -56,3 +56,33 @@ func (q DunningQuery) Stopped(
 	})
 	return rows, err
 }
+
+// StoppedRow is a clock that a cause stops at present.
+type StoppedRow struct {
+	events.DunningSubject
+	Cause string
+	From  time.Time
+}
+
+// Misplaced gives up to max clocks that a cause stops from an instant after now on, or that a fault has stopped since
+// before an instant.
+func (q DunningQuery) Misplaced(
+	ctx context.Context, org id.Organization, now, before time.Time, max int,
+) ([]StoppedRow, error) {
+	var rows []StoppedRow
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.Collect(r, &rows, func(row pgx.CollectableRow) (s StoppedRow, err error) {
+			err = row.Scan(&s.SubscriptionID, &s.OrgID, &s.SubscriberID, &s.Cause, &s.From)
+			return s, err
+		}, q.Views.SQL(DunningName, `
+			select d.subscription_id, d.org_id, d.subscriber_id, p.cause, p.from_at from {schema}.pauses p
+			join {schema}.dunning d on d.subscription_id = p.subscription_id
+			where p.org_id = @org and p.until_at is null
+				and (p.from_at > @now or p.from_at < @before and p.cause like any(@faults))
+			order by p.subscription_id limit @max`), pgx.NamedArgs{
+			"org": org, "now": now, "before": before, "max": max,
+			"faults": []string{events.ClockNoPayment + ":%", events.ClockNoLine + ":%"},
+		})
+	})
+	return rows, err
+}

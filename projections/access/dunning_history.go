@@ -26,17 +26,23 @@ type PauseRow struct {
 	Until *time.Time      `db:"until_at"` // nil = it has not ended
 }
 
-// Histories gives everything that subscriptions of an organization owed before an instant, ascending by subscription
-// and instant, and all times in which their clocks stood still.
+// Histories gives everything that subscriptions of an organization owed before an instant, by subscription in the order
+// of the log, and all times in which their clocks stood still. What is dated later than what came after it is from when
+// a clock was ahead, and is of the instant of that.
 func (q DunningQuery) Histories(
 	ctx context.Context, org id.Organization, before time.Time,
 ) (owed []OwedRow, pauses []PauseRow, err error) {
 	err = q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
 		postgres.Collect(r, &owed, pgx.RowToStructByName[OwedRow], q.Views.SQL(DunningName, `
 			select subscription_id, at, paid_until, debts from {schema}.owed
-			where org_id = $1 and at < $2 order by subscription_id, at`), org, before)
+			where org_id = $1 and at < $2 order by subscription_id, position`), org, before)
 		postgres.Collect(r, &pauses, pgx.RowToStructByName[PauseRow], q.Views.SQL(DunningName, `
 			select subscription_id, from_at, until_at from {schema}.pauses where org_id = $1`), org)
 	})
+	for i := len(owed) - 2; i >= 0; i-- {
+		if next := owed[i+1]; next.ID == owed[i].ID && next.At.Before(owed[i].At) {
+			owed[i].At = next.At
+		}
+	}
 	return owed, pauses, err
 }

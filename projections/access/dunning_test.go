@@ -72,7 +72,17 @@ func TestDunning_Story(t *testing.T) {
 		story = givenUp(story, events.ServiceSuspended{DunningSubject: left, DunningStep: step}, step, back)
 		story = givenUp(story, events.WalledGardenEntered{DunningSubject: old, DunningStep: step}, step, back)
 	}
-	projectiontest.Check(t, accessviews.Dunning{}, sold(story, acme))
+	projectiontest.Check(t, accessviews.Dunning{}, sold(putRight(story, subject("ahead"), began), acme))
+}
+
+// putRight adds a hold and a fault of a clock that was a year ahead, and was put right before they ended.
+func putRight(story *projectiontest.Story, about events.DunningSubject, right time.Time) *projectiontest.Story {
+	ahead := right.AddDate(1, 0, 0)
+	return story.Add("dunning-ahead",
+		events.HoldPlaced{DunningSubject: about, From: ahead, Until: ahead.AddDate(0, 1, 0), At: ahead},
+		events.DunningClockStopped{DunningSubject: about, Cause: "no_line", From: ahead, At: ahead},
+		events.DunningClockStarted{DunningSubject: about, Cause: "no_line", From: right, Until: right, At: right},
+		events.HoldLifted{DunningSubject: about, From: right, At: right.Add(time.Hour)})
 }
 
 // givenUp adds a customer for whom a write-off is proposed an hour after a first step, and who is suspended then at the

@@ -149,7 +149,7 @@ type stopped struct {
 func (s *stopped) follow(e events.DunningEvent) {
 	switch v := e.(type) {
 	case events.HoldPlaced:
-		if !s.hold.From.Equal(v.From) {
+		if s.hold.From.Before(v.From) { // else it replaces that hold
 			s.over = append(s.over, s.hold)
 		}
 		s.hold = events.TimeSpan{From: v.From, To: v.Until}

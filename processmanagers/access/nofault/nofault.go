@@ -21,9 +21,6 @@ import (
 // round, from the beginning of the fault.
 const Every = 5 * time.Minute
 
-// most bounds a fault: a router that is not reached for longer is no fault any more.
-const most = 30 * 24 * time.Hour
-
 // round is the name of the timer.
 const round = "round"
 
@@ -79,7 +76,7 @@ func evolve(s State, in processmanagers.Input) State {
 }
 
 // over reports whether the fault has lasted for so long that it is none any more.
-func (s State) over(at time.Time) bool { return at.Sub(s.From) >= most }
+func (s State) over(at time.Time) bool { return at.Sub(s.From) >= commands.LongestFault }
 
 // decide asks for the jobs and the next round.
 func decide(s State, in processmanagers.Input, now time.Time) (processmanagers.Output, error) {
@@ -111,7 +108,7 @@ func decide(s State, in processmanagers.Input, now time.Time) (processmanagers.O
 // end is the instant at which the fault ended.
 func (s State) end(in processmanagers.Input) time.Time {
 	if in.Event == nil {
-		return s.From.Add(most)
+		return s.From.Add(commands.LongestFault)
 	}
 	switch e := in.Event.Event.(type) {
 	case events.PaymentsResumed:
