@@ -111,6 +111,13 @@ var servedCases = map[string]struct {
 		},
 		[]int{0, 1, 2, 4, 5, 7},
 	},
+	"a hold in the place of one from when a clock was ahead": {
+		[]events.Envelope{
+			began(0), told(1, events.HoldPlaced{DunningSubject: owing, From: days(6), Until: days(9)}),
+			told(2, events.HoldPlaced{DunningSubject: owing, From: days(2), Until: days(4)}),
+		},
+		[]int{0, 2, 4, 10},
+	},
 	"a period that was given back whole": {
 		[]events.Envelope{
 			began(0), told(2, events.SubscriptionExtended{SubscriptionID: owing.SubscriptionID, PaidUntil: days(30)}),
