@@ -82,6 +82,18 @@ func (j *Journal) settle() error {
 // create makes the file of a segment that no other one has, with its room if the disk has that, and makes its name
 // durable. The caller holds the lock.
 func (j *Journal) create() (*segment, error) {
+	s, err := j.newSegment()
+	if err != nil {
+		return nil, err
+	}
+	if s.file.Reserve(j.cfg.Segment) == nil {
+		s.reserved = j.cfg.Segment
+	}
+	return s, nil
+}
+
+// newSegment makes the file of a segment without its room. The caller holds the lock.
+func (j *Journal) newSegment() (*segment, error) {
 	if err := j.settle(); err != nil {
 		return nil, err
 	}
@@ -98,9 +110,6 @@ func (j *Journal) create() (*segment, error) {
 		return nil, err
 	}
 	s.number, s.end = number, segmentHead
-	if s.file.Reserve(j.cfg.Segment) == nil {
-		s.reserved = j.cfg.Segment
-	}
 	if err := j.dir.Sync(); err != nil {
 		return nil, errors.Join(err, s.file.Close(), os.Remove(j.path(number)))
 	}

@@ -148,6 +148,7 @@ type trial struct {
 	next           int
 	refusals, cuts *int
 	prepared       *int
+	gathered       *int
 }
 
 // start opens the journal, and checks what it has.
@@ -204,6 +205,27 @@ func (t *trial) take() {
 	}
 }
 
+// gather brings together what is little used, however much of the disk there is.
+func (t *trial) gather() {
+	t.journal.mu.Lock()
+	scattered := t.journal.littleUsed()
+	t.journal.mu.Unlock()
+	if scattered == nil {
+		return
+	}
+	*t.gathered++
+	var places []Place
+	for _, text := range slices.Sorted(maps.Keys(t.waiting)) {
+		if p := t.waiting[text]; scattered(p) {
+			places = append(places, p)
+		}
+	}
+	now, _ := t.journal.Gather(places)
+	for text, p := range t.waiting {
+		t.waiting[text] = now(p)
+	}
+}
+
 // add appends some records.
 func (t *trial) add() {
 	var records [][]byte
@@ -235,12 +257,13 @@ func (t *trial) add() {
 // then the program is killed or the power does.
 func TestJournal_ABadDiskLosesNothingAndBringsNothingBack(t *testing.T) {
 	t.Parallel()
-	refusals, cuts, prepared := 0, 0, 0
+	refusals, cuts, prepared, gathered := 0, 0, 0, 0
 	for seed := range uint64(150) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		one := &trial{
 			T: t, seed: seed, dir: t.TempDir(), disk: &badDisk{t: t, random: random, files: map[string]*badFile{}},
 			refused: map[string]bool{}, refusals: &refusals, cuts: &cuts, prepared: &prepared,
+			gathered: &gathered,
 		}
 		one.start()
 		for range 60 {
@@ -248,7 +271,9 @@ func TestJournal_ABadDiskLosesNothingAndBringsNothingBack(t *testing.T) {
 			case 0:
 				one.cut()
 			case 1, 2, 3:
-				one.take()
+				if one.take(); random.IntN(3) == 0 {
+					one.gather()
+				}
 			default:
 				one.add()
 			}
@@ -260,8 +285,9 @@ func TestJournal_ABadDiskLosesNothingAndBringsNothingBack(t *testing.T) {
 		}
 		one.journal.Close()
 	}
-	if refusals < 500 || cuts < 500 || prepared < 200 {
-		t.Errorf("only %d refusals, %d power failures and %d segments made ready", refusals, cuts, prepared)
+	if refusals < 500 || cuts < 500 || prepared < 200 || gathered < 100 {
+		t.Errorf("only %d refusals, %d power failures, %d segments made ready, %d gathered", refusals, cuts, prepared,
+			gathered)
 	}
 }
 

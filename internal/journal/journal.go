@@ -1,16 +1,16 @@
 // Package journal keeps records of octets on the disk until they are taken, in any order. A record that Append took
-// without an error is on the disk and is given until it was taken; after a kill or a power failure it can be given
-// again, so whoever takes records must do each once. A record that Append refused does not come back, unless the disk
-// took nothing any more until the program ended.
+// without an error is on the disk and is given until it was taken. It can be given again after a kill before that is
+// noted, or a power failure soon after, so whoever takes records must do each once. A record that Append refused does
+// not come back, unless the disk took nothing any more until the program ended.
 //
 // A journal is a directory of segments (segment.go), which hold records behind each other (record.go). An open journal
 // has the room of a segment on the disk (room.go), so that it takes records also when the disk is full by then.
 // Segments are filled with zeros before records come to them, and written over again when all that they have is taken:
-// a disk makes octets durable faster in the place of others than in room that has none yet.
+// a disk makes octets durable faster in the place of others than in room that has none yet. Where little waits in many
+// segments, whoever takes records has it brought together (gather.go).
 package journal
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -136,7 +136,7 @@ func (j *Journal) load(found func(Place, []byte)) error {
 		}
 		j.generation = max(j.generation, s.generation)
 	}
-	slices.SortFunc(j.segments, func(a, b *segment) int { return cmp.Compare(a.generation, b.generation) })
+	slices.SortFunc(j.segments, older)
 	for _, s := range j.segments {
 		lost, err := s.load(func(p Place, content []byte) {
 			j.records++
@@ -227,9 +227,24 @@ func (j *Journal) Append(records ...[]byte) ([]Place, error) {
 func (j *Journal) Taken(places ...Place) error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	return j.forget(places)
+}
+
+// forget forgets the records of places. A segment that has others left notes which are gone. The caller holds the lock.
+func (j *Journal) forget(places []Place) error {
 	for _, p := range places {
 		p.in.left, p.in.records = p.in.left-p.size, p.in.records-p.Count
 		j.octets, j.records = j.octets-p.size, j.records-p.Count
+	}
+	for _, p := range places {
+		if p.in.left == 0 || p.in.bad {
+			continue
+		}
+		if err := p.in.forget(p); err != nil && !p.in.unnoted {
+			p.in.unnoted = true
+			j.cfg.Logger.Warn("records of a journal that are taken are given again by the next start",
+				slog.String("file", j.path(p.in.number)), slog.String("error", err.Error()))
+		}
 	}
 	if err := j.tidy(); err != nil {
 		return fmt.Errorf("empty journal: %w", err)
@@ -253,9 +268,14 @@ func (j *Journal) Bytes() int64 {
 
 // Disk is the number of octets that the journal has on the disk. A segment counts as long as one of its records is not
 // taken, and so does what is kept to be written over.
-func (j *Journal) Disk() (octets int64) {
+func (j *Journal) Disk() int64 {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	return j.disk()
+}
+
+// disk counts for Disk. The caller holds the lock.
+func (j *Journal) disk() (octets int64) {
 	for _, s := range j.segments {
 		octets += s.room()
 	}

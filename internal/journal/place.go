@@ -1,6 +1,9 @@
 package journal
 
-import "fmt"
+import (
+	"fmt"
+	"iter"
+)
 
 // Place is where records lie in one segment, for Read and Taken. The zero value is no place.
 type Place struct {
@@ -41,14 +44,24 @@ func (p *Place) Join(next Place) bool {
 	return true
 }
 
+// runs are where the records lie behind each other, in their order.
+func (p Place) runs() iter.Seq[run] {
+	return func(yield func(run) bool) {
+		if !yield(p.first) {
+			return
+		}
+		for _, one := range p.more {
+			if !yield(one) {
+				return
+			}
+		}
+	}
+}
+
 // Read gives the records of a place. One that is damaged, or that the disk cannot read, is left out, with a line in the
 // log. Fails: when the journal is closed.
 func (j *Journal) Read(p Place) (records [][]byte, err error) {
-	for n := -1; n < len(p.more); n++ {
-		at := p.first
-		if n >= 0 {
-			at = p.more[n]
-		}
+	for at := range p.runs() {
 		some, err := j.readRun(p.in, at)
 		if err != nil {
 			return nil, fmt.Errorf("read journal: %w", err)

@@ -17,7 +17,7 @@ func FuzzRecords(f *testing.F) {
 		all = appendRecord(all, generation, last)
 		var found [][]byte
 		size := 0
-		lost := eachRecord(all, generation, func(at int, content []byte) {
+		_, lost := eachRecord(all, generation, func(at int, content []byte) {
 			if got, same := readRecord(all[at:]); got != generation || !bytes.Equal(same, content) {
 				t.Errorf("%q at %d", content, at)
 			}

@@ -82,6 +82,7 @@ type segment struct {
 	records    int    // their number
 	failed     bool   // a write has failed, or the file is gone, so that it is not written again
 	bad, told  bool   // the disk could not read a part, and the log has it
+	unnoted    bool   // the disk did not take that records are taken, and the log has it
 }
 
 // openSegment opens a file of which nothing is known but its length.
@@ -161,8 +162,8 @@ func (s *segment) octets() ([]byte, error) {
 	return out, err
 }
 
-// load tells the records, and gives how many octets of damaged ones there are. Where there are some, the segment ends
-// behind all of them.
+// load tells the records that are not taken, and gives how many octets of damaged ones there are. Where there are some,
+// the segment ends behind all of them.
 func (s *segment) load(found func(Place, []byte)) (lost int, err error) {
 	octets, err := s.octets()
 	if err != nil {
@@ -171,15 +172,13 @@ func (s *segment) load(found func(Place, []byte)) (lost int, err error) {
 	if s.end = s.length; s.generation == 0 {
 		return 0, nil
 	}
-	end := s.length
-	lost = eachRecord(octets, s.generation, func(at int, content []byte) {
+	end, lost := eachRecord(octets, s.generation, func(at int, content []byte) {
 		place := placeOf(s, segmentHead+int64(at), Size(content))
 		s.left, s.records = s.left+place.size, s.records+1
-		end = segmentHead + int64(at) + place.size
 		found(place, content)
 	})
-	if lost == 0 && !s.bad {
-		s.end = end
+	if end > 0 && lost == 0 && !s.bad {
+		s.end = segmentHead + int64(end)
 	}
 	return lost, nil
 }
@@ -237,6 +236,17 @@ func (s *segment) fill(ctx context.Context, whole int64) error {
 		}
 		if s.length = stat.Size(); full != nil {
 			return full
+		}
+	}
+	return nil
+}
+
+// forget notes in the file that records are taken, so that no start gives them again. It is not synced: a kill loses
+// nothing of it, and after a power failure they are given again.
+func (s *segment) forget(p Place) error {
+	for at := range p.runs() {
+		if _, err := s.file.WriteAt(takenHead(s.generation, at.size), int64(at.at)); err != nil {
+			return err
 		}
 	}
 	return nil
