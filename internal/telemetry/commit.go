@@ -24,11 +24,25 @@ const columns = `x.id, x.org_id, x.device_id, x.source, x.session_key, x.usernam
 	x.subscription_id, x.access, x.rate_down, x.rate_up, x.started_at, x.updated_at, x.ended_at,
 	x.ended_by, x.end_reason, x.bytes_down, x.bytes_up, x.seconds, x.samples, x.stamp`
 
-// namedSQL reads the sessions that have the names of reports. More than four of one name are too old to be meant.
+// mostNamed is how many sessions of one name namedSQL reads.
+const mostNamed = 4
+
+// namedSQL reads the newest sessions that have the names of reports. Where there are more, nearSQL reads older ones.
 const namedSQL = `select ` + columns + `
 	from (select distinct * from unnest($1::uuid[], $2::text[], $3::text[])) k (device, session, username)
 	cross join lateral (select * from {schema}.sessions s where s.device_id = k.device and s.session_key = k.session
 		and s.username = k.username order by s.started_at desc limit 4) x`
+
+// nearSQL reads the sessions of names that began next to instants, before them and after them.
+const nearSQL = `select ` + columns + `
+	from (select distinct * from unnest($1::uuid[], $2::text[], $3::text[], $4::timestamptz[])) k (device, session,
+		username, start)
+	cross join lateral (
+		(select * from {schema}.sessions s where s.device_id = k.device and s.session_key = k.session
+			and s.username = k.username and s.started_at <= k.start order by s.started_at desc limit 4)
+		union all
+		(select * from {schema}.sessions s where s.device_id = k.device and s.session_key = k.session
+			and s.username = k.username and s.started_at > k.start order by s.started_at limit 4)) x`
 
 // newestSQL reads the newest session of each place that reports are about, unless namedSQL reads it already. One that
 // began when our clock was ahead and is over hides none: it is from before.
@@ -181,7 +195,8 @@ func (s *Store) load(ctx context.Context, tx pgx.Tx, b *book, reports []Report) 
 	batch := &pgx.Batch{}
 	batch.Queue(s.sql.lock, s.db.Namespace.LockKey(part))
 	reads := map[string][]any{
-		s.sql.named: {devices, sessions, users}, s.sql.newest: {devices, sessions, users, stations, b.latest()},
+		s.sql.named:  {devices, sessions, users},
+		s.sql.newest: {devices, sessions, users, stations, b.latest()},
 	}
 	restarted, at := restarting(reports)
 	if len(restarted) > 0 {
@@ -189,17 +204,7 @@ func (s *Store) load(ctx context.Context, tx pgx.Tx, b *book, reports []Report) 
 		s.queueEnded(batch, b, restarted, at)
 	}
 	for sql, args := range reads {
-		batch.Queue(sql, args...).Query(func(rows pgx.Rows) error {
-			list, err := pgx.CollectRows(rows, pgx.RowToAddrOfStructByName[Session])
-			for _, session := range list {
-				if session.window, err = decodeWindow(session.Samples); err != nil {
-					return fmt.Errorf("session %s: %w", session.ID, err)
-				}
-				session.stored, session.kept = new(session.facts()), session.progress()
-				b.know(session)
-			}
-			return err
-		})
+		batch.Queue(sql, args...).Query(b.read)
 	}
 	batch.Queue(s.sql.restarted, devices).Query(func(rows pgx.Rows) error {
 		var device id.Device
@@ -225,7 +230,45 @@ func (s *Store) load(ctx context.Context, tx pgx.Tx, b *book, reports []Report) 
 	if len(b.ended) > s.endSize {
 		return errManyEnd
 	}
-	return nil
+	return s.loadNear(ctx, tx, b, reports)
+}
+
+// read adds sessions of the tables.
+func (b *book) read(rows pgx.Rows) error {
+	list, err := pgx.CollectRows(rows, pgx.RowToAddrOfStructByName[Session])
+	for _, session := range list {
+		if session.window, err = decodeWindow(session.Samples); err != nil {
+			return fmt.Errorf("session %s: %w", session.ID, err)
+		}
+		session.stored, session.kept = new(session.facts()), session.progress()
+		b.know(session)
+	}
+	return err
+}
+
+// loadNear adds the sessions next to what reports tell whose name has more than namedSQL reads: a router begins its
+// names again, or has one for all, and reports can come again long after they were written.
+func (s *Store) loadNear(ctx context.Context, tx pgx.Tx, b *book, reports []Report) error {
+	var devices []pgtype.UUID
+	var sessions, users []string
+	var starts []time.Time
+	for _, r := range reports {
+		if len(b.byName[nameKey{r.Device, r.Session, r.User}]) < mostNamed || r.restarts() {
+			continue
+		}
+		for start := range r.starts() {
+			devices, starts = append(devices, key(r.Device)), append(starts, start)
+			sessions, users = append(sessions, r.Session), append(users, r.User)
+		}
+	}
+	if len(devices) == 0 {
+		return nil
+	}
+	rows, err := tx.Query(ctx, s.sql.near, devices, sessions, users, starts)
+	if err != nil {
+		return err
+	}
+	return b.read(rows)
 }
 
 // save writes what the book has changed, in one round trip. It takes from opened what restarts have ended.

@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"iter"
 	"net/netip"
 	"slices"
 	"time"
@@ -219,13 +220,14 @@ func (b *book) believe(r Report) Report {
 }
 
 // find gives the session that a report is about, nil when it is a new one. A report without time online is about the
-// newest of its name. A report that tells a start after the end that the router reported is about another session.
+// newest of its name that had begun. A report that tells a start after the end that the router reported is about
+// another session.
 func (b *book) find(r Report) *Session {
 	var best *Session
 	var distance time.Duration
 	for _, s := range b.byName[nameKey{r.Device, r.Session, r.User}] {
 		if r.Online == 0 && r.Kind != Start {
-			if best == nil || b.later(s, best) {
+			if best == nil || b.follows(r, s, best) {
 				best = s
 			}
 			continue
@@ -241,6 +243,15 @@ func (b *book) find(r Report) *Session {
 		best = b.findJumped(r)
 	}
 	return best
+}
+
+// starts are the starts that a report can tell, whether or not it is late.
+func (r Report) starts() iter.Seq[time.Time] {
+	return func(yield func(time.Time) bool) {
+		if start := r.At.Add(-r.Online); yield(start) && r.Late > 0 {
+			yield(start.Add(-r.Late))
+		}
+	}
 }
 
 // overBefore reports whether the router had ended a session before the start that a report tells. A report that has
@@ -282,6 +293,15 @@ func (b *book) findJumped(r Report) *Session {
 		}
 	}
 	return nil
+}
+
+// follows reports whether a report without time online is about a session rather than about another one of its name.
+func (b *book) follows(r Report, s, other *Session) bool {
+	begun := func(s *Session) bool { return b.ahead(s) || s.StartedAt.Sub(r.At) <= r.tolerance() }
+	if begun(s) != begun(other) {
+		return begun(s)
+	}
+	return b.later(s, other)
 }
 
 // tolerance is by how much the starts may differ that two reports of a session tell.

@@ -65,8 +65,9 @@ func Open(ctx context.Context, db *postgres.DB) (*Store, error) {
 	}
 	s.sql = statements{
 		open: s.text(countOpenSQL),
-		lock: lockSQL, named: s.text(namedSQL), newest: s.text(newestSQL), restarted: s.text(restartedSQL),
-		begun: s.text(beginSQL), whole: s.text(saveWholeSQL), counts: s.text(saveCountsSQL),
+		lock: lockSQL, named: s.text(namedSQL), near: s.text(nearSQL), newest: s.text(newestSQL),
+		restarted: s.text(restartedSQL),
+		begun:     s.text(beginSQL), whole: s.text(saveWholeSQL), counts: s.text(saveCountsSQL),
 		restart: s.text(saveRestartsSQL), close: s.text(closeRestartedSQL), ended: s.text(endedSQL),
 		usage: s.text(saveUsageSQL),
 	}
@@ -75,7 +76,7 @@ func Open(ctx context.Context, db *postgres.DB) (*Store, error) {
 
 // statements are those that run for every group, with the schema's name in place.
 type statements struct {
-	lock, named, newest, restarted, open, begun, whole, counts, restart, close, ended, usage string
+	lock, named, near, newest, restarted, open, begun, whole, counts, restart, close, ended, usage string
 }
 
 // text puts the schema's name into a statement in place of {schema}.
