@@ -101,6 +101,15 @@ func (r *Rota[T]) Heads(look func(T)) {
 	}
 }
 
+// All calls look with each item, which the owner may change.
+func (r *Rota[T]) All(look func(*T)) {
+	for _, list := range r.waiting {
+		for i := range list {
+			look(&list[i])
+		}
+	}
+}
+
 // Empty reports whether nothing is waiting.
 func (r *Rota[T]) Empty() bool { return len(r.turns) == 0 }
 

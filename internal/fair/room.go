@@ -37,5 +37,8 @@ func (r *Room) Give(org id.Organization, n int64) {
 	}
 }
 
+// Held counts what an organization holds.
+func (r *Room) Held(org id.Organization) int64 { return r.held[org] }
+
 // Used counts what all organizations hold.
 func (r *Room) Used() int64 { return r.used }

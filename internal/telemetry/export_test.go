@@ -34,7 +34,7 @@ func (r *Recorder) SmallGroups(n int) { r.spoolGroup = n }
 // Watch calls step between the steps, and rest instead of giving way to answers.
 func (r *Recorder) Watch(step func(name string), rest func(time.Duration)) {
 	r.step = step
-	r.rest = func(_ context.Context, d time.Duration) bool {
+	r.rest = func(_ context.Context, _ <-chan struct{}, d time.Duration) bool {
 		rest(d)
 		return true
 	}
@@ -92,3 +92,11 @@ func (l *Live) Known(subscription id.Subscription) (sessions, awaited int) {
 
 // SmallEnds changes how many sessions end in one transaction without a report.
 func (s *Store) SmallEnds(n int) { s.endSize = n }
+
+// WatchRests calls rest instead of waiting, with what ends the wait before its time; nil = nothing does.
+func (r *Recorder) WatchRests(rest func(ctx context.Context, more <-chan struct{})) {
+	r.rest = func(ctx context.Context, more <-chan struct{}, _ time.Duration) bool {
+		rest(ctx, more)
+		return ctx.Err() == nil
+	}
+}

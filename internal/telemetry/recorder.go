@@ -54,10 +54,10 @@ type Recorder struct {
 	drain chan struct{} // signalled when the spool has reports
 	// answers has the group that is durable and waits for the answers to the one before.
 	answers chan answers
-	spool   *spool            // nil before the start
-	jumps   *clock.Jumps      // of our clock; nil = nobody looks
-	step    func(name string) // between two steps; tests stop there
-	rest    func(context.Context, time.Duration) bool
+	spool   *spool                                                                // nil before the start
+	jumps   *clock.Jumps                                                          // of our clock; nil = nobody looks
+	step    func(name string)                                                     // between two steps; tests stop there
+	rest    func(ctx context.Context, more <-chan struct{}, d time.Duration) bool // until more comes; nil = d whole
 
 	spoolPatience time.Duration // tests have less
 	direct        int           // directSize; tests have less
@@ -134,7 +134,7 @@ func NewRecorder(cfg Config) *Recorder {
 		loops: loop.New(cfg.Logger),
 		wake:  make(chan struct{}, 1),
 		drain: make(chan struct{}, 1), answers: make(chan answers, 1), step: func(string) {},
-		rest:          loop.Sleep,
+		rest:          loop.WaitFor,
 		spoolPatience: spoolPatience,
 		spoolGroup:    groupSize,
 		direct:        directSize,
@@ -294,4 +294,14 @@ func (r *Recorder) next() []pending {
 		return slices.Compare(a.report.Org[:], b.report.Org[:])
 	})
 	return group
+}
+
+// atOnce commits reports that have just come, and reports whether they are stored.
+func (r *Recorder) atOnce(ctx context.Context, reports []Report) bool {
+	began := r.pace.Now()
+	if r.commit(ctx, reports, commitPatience) != nil {
+		return false
+	}
+	r.spool.used(false, r.pace.Now().Sub(began))
+	return true
 }

@@ -79,7 +79,7 @@ func refuse(group []pending) {
 // and the database takes it from there in larger groups yet; so does what comes before the spool is empty again, and a
 // group with a report that cannot be stored, which is looked for there.
 func (r *Recorder) keep(ctx context.Context, reports []Report) []bool {
-	if len(reports) <= r.direct && r.spool.ready(reports) && r.commit(ctx, reports, commitPatience) == nil {
+	if len(reports) <= r.direct && r.spool.ready(reports) && r.atOnce(ctx, reports) {
 		r.note(func(s *Status) { s.Fault = "" })
 		return nil
 	}
@@ -204,18 +204,20 @@ func (r *Recorder) catchUp(ctx context.Context) {
 		if err := r.takeGroup(ctx, most); err == nil {
 			pause.Reset()
 			if gently = r.rush.Load() != rush && r.early(); gently {
-				r.rest(ctx, min(max(0, giveWay*r.pace.Now().Sub(began)), mostGiveWay))
+				r.rest(ctx, nil, min(max(0, giveWay*r.pace.Now().Sub(began)), mostGiveWay))
 			}
 		} else {
-			r.rest(ctx, pause.Next())
+			r.rest(ctx, nil, pause.Next())
 		}
 	}
 }
 
 // early reports whether so little waits in the spool, and for so short a time, that what takes it may give way to
-// routers that wait for answers. The auditor trusts the tables yet.
+// routers that wait for answers. The auditor trusts the tables yet. What organizations have there that are doubted does
+// not count.
 func (r *Recorder) early() bool {
-	return r.behind() < earlyFor && r.spool.bytes() < r.cfg.SpoolLimit/earlyShare
+	since, octets := r.spool.backlog()
+	return (since.IsZero() || r.pace.Now().Sub(since) < earlyFor) && octets < r.cfg.SpoolLimit/earlyShare
 }
 
 // takeGroup commits about so many reports of the spool at most, and forgets them.
@@ -226,7 +228,7 @@ func (r *Recorder) takeGroup(ctx context.Context, most int) error {
 	}
 	switch {
 	case l.try.IsZero() && l.stretches == 0: // all who wait were put off
-		r.rest(ctx, firstPutOff)
+		r.rest(ctx, r.drain, firstPutOff) // others may come meanwhile
 		return nil
 	case l.try.IsZero():
 		return r.take(ctx, l)

@@ -22,12 +22,15 @@ const spoolName = "reports"
 // turnSize is how many reports of one organization are taken in its turn at most.
 const turnSize = 64
 
+// crampedFor is how long nothing is brought together on a disk that did not take it.
+const crampedFor = 10 * time.Second
+
 // errSpoolFull refuses reports when the spool has reached its limit.
 var errSpoolFull = errors.New("the spool is full")
 
 // spool keeps reports on the disk until the database has them. What append has returned as kept is on the disk. Reports
-// are taken by organizations in turn, and those of one organization in order. After a kill the reports that were taken
-// last can be there again. Safe for one goroutine that appends and another one that takes.
+// are taken by organizations in turn, and those of one organization in order. After a kill those of the last group can
+// be there again. Safe for one goroutine that appends and another one that takes.
 type spool struct {
 	limit   int64
 	segment int64 // bytes of a segment of the journal; 0 = as usual
@@ -36,6 +39,7 @@ type spool struct {
 	heard   func(Report) // is told what the disk has when the spool is opened
 	pace    clock.Clock  // by which the age of reports is known
 	journal *journal.Journal
+	cramped time.Time // by pace: until then nothing is brought together, because the disk did not take it
 
 	mu      sync.Mutex
 	room    fair.Room
@@ -43,6 +47,7 @@ type spool struct {
 	taking  []stretch                  // of the group that is being taken
 	doubted map[id.Organization]*doubt // whose reports are taken apart
 	owed    time.Duration              // by which those have used more time than all others; below zero = less
+	trying  bool                       // reports of one who is doubted are being tried
 }
 
 // stretch is where some reports of one organization lie, turnSize of them when as many wait: millions can wait, and
@@ -226,16 +231,57 @@ func (s *spool) fill(most int) (org id.Organization, try bool) {
 	return org, false
 }
 
-// ready reports whether nothing waits, and none of some reports is of an organization that is doubted.
+// ready reports whether some reports can be committed at once: nothing waits but of organizations that are doubted,
+// none of the reports is of those, and none of those has the turn, which can take long.
 func (s *spool) ready(reports []Report) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.waiting.Empty() && len(s.taking) == 0 && (len(s.doubted) == 0 ||
+	ready := len(s.taking) == 0 && !s.trying
+	s.waiting.Heads(func(one stretch) { ready = ready && s.doubts(one.org) })
+	return ready && (len(s.doubted) == 0 ||
 		!slices.ContainsFunc(reports, func(r Report) bool { return s.doubts(r.Org) }))
 }
 
 // taken forgets so many stretches of those that next gave, without those that were put aside.
-func (s *spool) taken(n int) error { return s.journal.Taken(s.free(n)...) }
+func (s *spool) taken(n int) error { return s.forget(s.free(n)...) }
+
+// forget forgets places, and brings together what is left of them in the files: that of an organization which waits for
+// long would keep each file in which one of its reports is, although all others are taken.
+func (s *spool) forget(places ...journal.Place) error {
+	if err := s.journal.Taken(places...); err != nil {
+		return err
+	}
+	if s.pace.Now().Before(s.cramped) {
+		return nil
+	}
+	scattered := s.journal.Scattered()
+	if scattered == nil {
+		return nil
+	}
+	var gathered []journal.Place
+	s.each(func(one *stretch) {
+		if scattered(one.place) {
+			gathered = append(gathered, one.place)
+		}
+	})
+	now, err := s.journal.Gather(gathered)
+	s.each(func(one *stretch) { one.place = now(one.place) })
+	if err != nil { // the disk is full, as a rule: to take more makes room there, too
+		s.cramped = s.pace.Now().Add(crampedFor)
+		s.logger.Warn("the spool has more files than it needs", slog.String("error", err.Error()))
+	}
+	return nil
+}
+
+// each calls look with all stretches.
+func (s *spool) each(look func(*stretch)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for i := range s.taking {
+		look(&s.taking[i])
+	}
+	s.waiting.All(look)
+}
 
 // free forgets so many stretches that were taken, and gives their places.
 func (s *spool) free(n int) []journal.Place {
@@ -254,24 +300,40 @@ func (s *spool) free(n int) []journal.Place {
 
 // behind is since when, by pace, the report waits that was kept first of those that are not taken; zero = none waits.
 func (s *spool) behind() (since time.Time) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	older := func(one stretch) {
-		if since.IsZero() || one.since.Before(since) {
-			since = one.since
+	for _, first := range s.waits() {
+		if since.IsZero() || first.Before(since) {
+			since = first
 		}
 	}
-	for _, one := range s.taking {
-		older(one)
-	}
-	s.waiting.Heads(older)
 	return since
+}
+
+// backlog is since when, by pace, the oldest report waits of the organizations that are not doubted, zero = none does,
+// and the size of theirs.
+func (s *spool) backlog() (since time.Time, octets int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for org, first := range s.oldest() {
+		if !s.doubts(org) && (since.IsZero() || first.Before(since)) {
+			since = first
+		}
+	}
+	octets = s.room.Used()
+	for org := range s.doubted {
+		octets -= s.room.Held(org)
+	}
+	return since, octets
 }
 
 // waits is since when, by pace, the oldest report of each organization waits.
 func (s *spool) waits() map[id.Organization]time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.oldest()
+}
+
+// oldest tells for waits. The caller holds the lock.
+func (s *spool) oldest() map[id.Organization]time.Time {
 	since := map[id.Organization]time.Time{}
 	older := func(one stretch) {
 		if before, some := since[one.org]; !some || one.since.Before(before) {

@@ -313,3 +313,49 @@ func (s *shared) happen(t *testing.T, random *rand.Rand) {
 		s.take(t, l, bad...)
 	}
 }
+
+// TestSpool_WhoWaitsForLongKeepsNoFileOfOthers: reports of one organization are never taken, and a few come with many
+// of others. After a kill they alone are there, in order, and take no more room than they have.
+func TestSpool_WhoWaitsForLongKeepsNoFileOfOthers(t *testing.T) {
+	t.Parallel()
+	const segment = 20_000
+	s := share(t, 3)
+	s.close()
+	s.segment = segment
+	if err := s.open(t.Context(), s.dir); err != nil {
+		t.Fatal(err)
+	}
+	for range 60 {
+		s.come(t, s.orgs[0], 2)
+		s.come(t, s.orgs[1], 100)
+		s.come(t, s.orgs[2], 100)
+		for s.doubted == nil || s.others() {
+			l, err := s.spool.next(400)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !l.try.IsZero() {
+				s.putOff(l.try)
+				continue
+			}
+			if s.doubted == nil {
+				l.stretches = s.putAside(s.orgs[0], 1000*time.Hour, l.stretches)
+			}
+			s.take(t, l, s.orgs[0])
+		}
+	}
+	wait := s.bytes()
+	if most := 2*wait + 6*segment; s.journal.Disk() > most || s.room.Held(s.orgs[0]) != wait {
+		t.Errorf("%d octets on the disk of %d that wait", s.journal.Disk(), wait)
+	}
+	if s.restart(t); s.bytes() != wait || s.others() {
+		t.Errorf("after a restart %d octets wait, before it %d", s.bytes(), wait)
+	}
+	s.rest(t)
+}
+
+// others reports whether somebody waits who is not doubted.
+func (s *shared) others() (wait bool) {
+	s.waiting.Heads(func(one stretch) { wait = wait || one.org != s.orgs[0] })
+	return wait || len(s.taking) > 0
+}

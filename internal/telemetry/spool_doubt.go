@@ -119,7 +119,7 @@ func (s *spool) begin(org id.Organization) (*doubt, journal.Place) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	d, first := s.doubted[org], s.waiting.First(org)
-	first.whole, d.tried = true, true
+	first.whole, d.tried, s.trying = true, true, true
 	return d, first.place
 }
 
@@ -132,7 +132,7 @@ func (s *spool) done(org id.Organization, n int) error {
 	if !all {
 		return nil
 	}
-	return s.journal.Taken(place)
+	return s.forget(place)
 }
 
 // shorten forgets the first reports of a try, and gives the place of their stretch when they were all that it had.
@@ -140,6 +140,7 @@ func (s *spool) shorten(org id.Organization, n int) (place journal.Place, all bo
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	d := s.doubted[org]
+	s.trying = false
 	d.rest, d.size = d.rest[n:], min(max(d.size, 2*n), turnSize)
 	d.pause.Reset()
 	d.after, d.others = time.Time{}, false
@@ -159,12 +160,14 @@ func (s *spool) failed(org id.Organization, n int) {
 	d.until, d.size = s.pace.Now().Add(doubtFor), max(n/2, 1)
 }
 
-// used notes how long a turn took that those who are doubted had, or in which reports of the others were stored. What
+// used notes how long a turn took that those who are doubted had, or in which reports of the others were stored, from
+// the spool or at once. What
 // one side has not used while it had nothing does not add up.
 func (s *spool) used(doubted bool, took time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if doubted {
+		s.trying = false
 		s.owed = min(s.owed+took, took)
 	} else {
 		s.owed = max(s.owed-took, -took)
