@@ -64,12 +64,14 @@ func (g *generation) astray() error {
 	return &feed.LogShorterError{After: g.Position, Head: *g.LogEnd}
 }
 
-// endsAt notes that the log ends before what the tables show, when it ends at a position. Who fills them may not have
-// found it yet.
-func (g *generation) endsAt(end uint64) {
+// endsAt notes that the log ends before what the tables show, when it ends at a position, and reports whether that is
+// new. Who fills them may not have found it yet.
+func (g *generation) endsAt(end uint64) (found bool) {
 	if g.LogEnd == nil && g.Position > end {
 		g.lost(&feed.LogShorterError{After: g.Position, Head: end})
+		return true
 	}
+	return false
 }
 
 // checkEnd asks whether the log reaches to the position of tables, before anything is shown of them; nil has no tables.
@@ -189,7 +191,12 @@ func (r *Runner) ensureActive(ctx context.Context) error {
 			e.progress.none(s)
 			continue
 		}
-		s.own.endsAt(end)
+		if s.own.endsAt(end) { // stored before it is shown: by the next start the log may have grown beyond
+			why := errors.New(s.own.Error)
+			if err := r.storeHalt(ctx, e.name, s.own.Generation, why, s.own.LogEnd); err != nil {
+				return err
+			}
+		}
 		e.progress.follow(s.own, s.own.Position, r.cfg.Feed.Head())
 	}
 	return nil

@@ -3,6 +3,7 @@ package runner
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
@@ -201,6 +202,15 @@ const haltSQL = `
 update {schema}.projection_versions set error = $3, log_end = coalesce($4, log_end)
 where name = $1 and generation = $2`
 
+// storeHalt stores why a set of tables has stopped. logEnd is where the log ended; nil = for another reason.
+func (r *Runner) storeHalt(ctx context.Context, name string, generation int, why error, logEnd *uint64) error {
+	_, err := r.cfg.DB.Owner.Exec(ctx, r.sql(haltSQL), name, generation, why.Error(), logEnd)
+	if err != nil {
+		return fmt.Errorf("store why %s has stopped: %w", name, err)
+	}
+	return nil
+}
+
 // halt logs, stores and publishes why a projection stops, then waits for a retry, for new tables or for the end of ctx.
 // At an event of a newer version it ends the term, so that a program of that version can lead.
 func (t *term) halt(ctx context.Context, e *entry, why error) {
@@ -220,7 +230,7 @@ func (t *term) halt(ctx context.Context, e *entry, why error) {
 		number, logEnd = e.active.Generation, e.active.LogEnd
 	}
 	e.mu.Unlock()
-	_, _ = t.cfg.DB.Owner.Exec(ctx, t.sql(haltSQL), e.name, number, why.Error(), logEnd)
+	_ = t.storeHalt(ctx, e.name, number, why, logEnd)
 	e.progress.stop(why, logEnd != nil) // last, so that a reader who sees it here finds it in the table too
 	if bad != nil {
 		if u, ok := bad.event.Event.(feed.Undecodable); ok && u.Unknown {

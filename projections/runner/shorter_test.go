@@ -72,6 +72,23 @@ func TestLive_ALogThatEndsBeforeTheCheckpointStopsTheReadModelVisibly(t *testing
 	want(t, third, "sales", last, sold{"router", 207})
 }
 
+// TestStart_NotesThatTheLogEndedBeforeTheTablesForLaterStarts: also when it was stopped before it filled any.
+func TestStart_NotesThatTheLogEndedBeforeTheTablesForLaterStarts(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	r := b.start(t, sales{})
+	want(t, r, "sales", b.sell("router", 3), sold{"router", 3})
+	r.Stop()
+	b.beyond(t, 1000)
+	short := b.open(t, true, sales{})
+	if err := short.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	short.Stop()
+	b.sell("router", 200) // the positions of lost events have others now
+	until(t, b.start(t, sales{}), "stopped", astray)
+}
+
 // TestFollower_ShowsNothingBeyondTheEndOfTheLog: also while no program that fills the tables has found it yet.
 func TestFollower_ShowsNothingBeyondTheEndOfTheLog(t *testing.T) {
 	t.Parallel()
