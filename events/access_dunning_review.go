@@ -54,7 +54,10 @@ type DunningReviewed struct {
 	// Since is the instant from which the due instant of Owed holds, when that was before Owed.At: what was owed in
 	// between leads to the same due instant. Zero = from Owed.At, or nothing is due.
 	Since time.Time `json:"since,omitzero"`
-	At    time.Time `json:"at"`
+	// MinimumDue is that of the policy by which Owed keeps a state in force that takes access away; zero = in no such
+	// state.
+	MinimumDue money.Amount `json:"minimumDue,omitzero"`
+	At         time.Time    `json:"at"`
 }
 
 // DunningReviewAsked records that rules have changed, so that what comes next must be looked at anew.

@@ -133,9 +133,10 @@ func (s Dunning) withHold(e events.HoldPlaced) Dunning {
 // apart is how far the clocks of two programs may be apart when none of them is wrong.
 const apart = 5 * time.Minute
 
-// seen is the state with nothing that begins after an instant at which something came after it: it was recorded while a
-// clock was ahead. A fault is of that instant then. When a person placed a hold is known to nobody then, so it counts
-// from the beginning of the state in which it was placed: what is left of the days is not less than it was.
+// seen is the state with nothing that begins or ended after an instant at which something came after it: it was
+// recorded while a clock was ahead. A fault is of that instant then. When a person placed a hold is known to nobody
+// then, so it counts from the beginning of the state in which it was placed: what is left of the days is not less than
+// it was.
 func (s Dunning) seen(at time.Time) Dunning {
 	switch ahead := s.HoldFrom.Sub(at); {
 	case ahead > apart && !s.Since.IsZero() && s.Since.Before(at):
@@ -147,6 +148,12 @@ func (s Dunning) seen(at time.Time) Dunning {
 		if from.After(at) {
 			s.Stopped = s.stops()
 			s.Stopped[cause] = at
+		}
+	}
+	if slices.ContainsFunc(s.Pauses, func(p course.Pause) bool { return p.Until.After(at) }) {
+		s.Pauses = slices.Clone(s.Pauses)
+		for i, p := range s.Pauses {
+			s.Pauses[i] = course.Pause{From: earlier(p.From, at), Until: earlier(p.Until, at)}
 		}
 	}
 	return s

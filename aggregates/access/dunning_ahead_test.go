@@ -178,3 +178,33 @@ func TestReview_AHoldThatReplacesOneOfAClockThatWasAheadIsTheOnlyOne(t *testing.
 		t.Errorf("on hold from %s to %s, before that %+v", r.s.HoldFrom, r.s.HoldUntil, r.s.Pauses)
 	}
 }
+
+// TestReview_APauseThatEndedWhileTheClockWasAheadLastsNoLonger than until something came after its end.
+func TestReview_APauseThatEndedWhileTheClockWasAheadLastsNoLonger(t *testing.T) {
+	t.Parallel()
+	one := owing(time.Date(2026, 2, 1, 9, 0, 0, 0, time.UTC), "03-01") // until midnight of 03-05 is grace
+	begin := midnight(t, "03-03")
+	for _, ahead := range []time.Duration{0, 24 * time.Hour, 365 * 24 * time.Hour} {
+		end := begin.Add(time.Hour + ahead)
+		for name, pause := range map[string][2]commands.DunningCommand{
+			"hold": {
+				commands.PlaceHold{Subject: amina, Until: begin.AddDate(2, 0, 0), Reason: "in hospital"},
+				commands.LiftHold{Subject: amina},
+			},
+			"fault": {
+				commands.StopClock{Subject: amina, Cause: events.ClockNoLine, From: begin},
+				commands.StartClock{Subject: amina, Cause: events.ClockNoLine, Until: end},
+			},
+		} {
+			r := &reviews{t: t}
+			r.look(midnight(t, "03-02"), one)
+			r.do(pause[0], begin)
+			r.do(pause[1], end)
+			r.look(begin.Add(2*time.Hour), one) // the clock is right again
+			r.is(events.DunningReminding)
+			if late := r.s.Reviewed.NextAt.Sub(midnight(t, "03-05")); late > 4*24*time.Hour { // over the weekend
+				t.Errorf("%s that ended %s ahead: cut %s after the grace", name, ahead, late)
+			}
+		}
+	}
+}

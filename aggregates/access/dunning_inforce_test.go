@@ -7,6 +7,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/aggregates/access"
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/money"
 )
 
 // TestReview_WhoIsCutWhileTheClockIsAheadIsSuspendedInTime: the days of the walled garden count from the first review
@@ -133,4 +134,34 @@ func TestReview_AnOlderOpeningSuspendsNobodyEarly(t *testing.T) {
 	}
 	r.look(midnight(t, "03-16"), before, after)
 	r.is(events.DunningSuspended)
+}
+
+// TestReview_AHigherMinimumKeepsNobodyCutWhoHasPaid: by a higher minimum what is owed leads to a younger debt, for
+// which nobody was cut. Also where the one of before comes back.
+func TestReview_AHigherMinimumKeepsNobodyCutWhoHasPaid(t *testing.T) {
+	t.Parallel()
+	part := func(o events.DunningOwed) events.DunningOwed {
+		o.Debts[0].Amount = money.Major(300, money.KES)
+		return o
+	}
+	old := part(owing(time.Date(2026, 2, 1, 9, 0, 0, 0, time.UTC), "02-28"))
+	both := part(owing(midnight(t, "03-05"), "02-28", "03-31"))
+	paid := owing(midnight(t, "03-13"), "03-31")
+	r := &reviews{t: t}
+	r.look(midnight(t, "03-01"), old)
+	r.look(midnight(t, "03-04"), old)
+	r.is(events.DunningWalledGarden)
+	r.look(midnight(t, "03-05"), old, both)
+	r.look(midnight(t, "03-11"), old, both)
+	r.is(events.DunningSuspended)
+	higher := func(day string, owed ...events.DunningOwed) {
+		c := review("Africa/Nairobi", owed...)
+		c.Rules.Policy.MinimumDue = money.Major(500, money.KES)
+		decided(t, &r.s, c, midnight(t, day))
+	}
+	higher("03-12", old, both)
+	higher("03-13", old, both, paid)
+	r.is(events.DunningNone)
+	r.look(midnight(t, "03-25"), old, both, paid)
+	r.is(events.DunningNone)
 }

@@ -140,6 +140,9 @@ func (s Dunning) reviewed(
 	if s.state() != events.DunningNone && way.Since.Before(e.Owed.At) {
 		e.Since = way.Since
 	}
+	if s.state().Cut() {
+		e.MinimumDue = c.Rules.Policy.MinimumDue
+	}
 	before := s.Reviewed
 	if before.State == "" {
 		before = events.DunningReviewed{DunningSubject: c.Subject, PlanID: c.PlanID, State: events.DunningNone}
@@ -176,7 +179,7 @@ func (s Dunning) history(owed []events.DunningOwed, now time.Time) course.Histor
 	h := course.History{Pauses: slices.Clone(s.Pauses), Entered: s.Entered, Late: now}
 	older := len(s.Entered) == 0 || s.Entered[0].DueAt.IsZero() // they may be of a debt that was paid since
 	if ahead := s.Reviewed.At.After(now); !older && !ahead {
-		h.Found = courseOwed(s.Reviewed.Owed)
+		h.Found, h.FoundMinimum = courseOwed(s.Reviewed.Owed), s.Reviewed.MinimumDue
 	}
 	for _, o := range owed {
 		h.Owed = append(h.Owed, courseOwed(o))

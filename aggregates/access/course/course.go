@@ -86,7 +86,7 @@ func (c Course) NextReminder(at time.Time) (Reminder, bool) {
 // Of gives the course of a history. A payment in the same instant as a cut comes first, and so does the beginning of a
 // pause. It changes none of its arguments.
 func Of(r Rules, h History) Course {
-	w := walk{rules: r, history: h, pauses: merged(h.Pauses), found: r.dueInstant(h.Found)}
+	w := walk{rules: r, history: h, pauses: merged(h.Pauses), found: r.found(h)}
 	for i := 0; i < len(h.Owed); {
 		e := episode{from: h.Owed[i].At, due: r.dueInstant(h.Owed[i]), owed: h.Owed[i : i+1]}
 		for i++; i < len(h.Owed); i++ {

@@ -16,8 +16,10 @@ type History struct {
 	// Entered are the states that take access away and are in force, as Enter keeps them. What began is not undone by
 	// another policy. Empty when a policy is run against the past.
 	Entered []Entered
-	// Found has what the last review knew to be owed, when it found the states of Entered in force.
-	Found Owed
+	// Found has what the last review knew to be owed, when it found the states of Entered in force, and FoundMinimum
+	// the minimum of its policy. By a higher one what is owed may lead to a younger debt, for which nobody was cut.
+	Found        Owed
+	FoundMinimum money.Amount
 	// Late is the present instant for a program that acts: a state that should have begun earlier begins at the first
 	// instant from here on at which it may. Zero when a policy is run against the past.
 	Late time.Time
@@ -100,6 +102,12 @@ func (r Rules) dueInstant(o Owed) time.Time {
 		}
 	}
 	return time.Time{}
+}
+
+// found is the due instant under which the last review found the states of a history in force; zero = none.
+func (r Rules) found(h History) time.Time {
+	r.policy.MinimumDue = h.FoundMinimum
+	return r.dueInstant(h.Found)
 }
 
 // Overdue is the amount that is overdue at an instant, which is compared with the minimum. For prepaid it is everything

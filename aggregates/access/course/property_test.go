@@ -199,7 +199,7 @@ func (w world) undoNone(t *rapid.T, h *course.History, state events.DunningState
 	if !state.Cut() {
 		return
 	}
-	h.Found = h.Owed[len(h.Owed)-1]
+	h.Found, h.FoundMinimum = h.Owed[len(h.Owed)-1], w.policy.MinimumDue
 	zone, err := time.LoadLocation("America/Bogota")
 	if err != nil {
 		t.Fatal(err)

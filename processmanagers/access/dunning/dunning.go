@@ -88,6 +88,9 @@ func decide(s State, in processmanagers.Input, now time.Time) (processmanagers.O
 	for _, k := range slices.SortedFunc(maps.Keys(after.Lines), compareIDs) {
 		line := after.Lines[k]
 		before, known := s.Lines[k]
+		if k == goesOn(in.Event.Event) {
+			line.Stopped = true // also where a program of before this was kept has taken the pause in
+		}
 		out.Commands = append(out.Commands, line.clock()...)
 		changed := known && !same(before.present(), line.present())
 		if !changed && k != asked {
@@ -115,6 +118,17 @@ func askedFor(e events.Event) id.Subscription {
 	case events.DunningClockStarted:
 		return e.SubscriptionID
 	case events.DunningReviewAsked:
+		return e.SubscriptionID
+	}
+	return goesOn(e)
+}
+
+// goesOn is the subscription whose clock goes on after a pause, if it was paused; null for other events.
+func goesOn(e events.Event) id.Subscription {
+	switch e := e.(type) {
+	case events.SubscriptionResumed:
+		return e.SubscriptionID
+	case events.SubscriptionEnded:
 		return e.SubscriptionID
 	}
 	return id.Subscription{}

@@ -84,10 +84,19 @@ func TestPrepaid_IsReviewedWhenPaidTimeChangesAndWhenAStepIsDue(t *testing.T) {
 	paused := s.With(at(start.Add(time.Hour))).
 		When(events.SubscriptionPaused{SubscriptionID: line, SubscriberID: who}).
 		Then(looks(false, start.Add(time.Hour), events.DunningOwed{At: start.Add(time.Hour)}))
-	paused.When(events.SubscriptionResumed{SubscriptionID: line, SubscriberID: who, PaidUntil: until}).
-		Then(looks(false, start.Add(time.Hour), events.DunningOwed{At: start.Add(time.Hour), PaidUntil: until}))
+	paused.When(events.SubscriptionResumed{SubscriptionID: line, SubscriberID: who, PaidUntil: until}).Then(goesOn(
+		start.Add(time.Hour),
+		looks(false, start.Add(time.Hour), events.DunningOwed{At: start.Add(time.Hour), PaidUntil: until}),
+	))
 	s.When(events.SubscriptionEnded{SubscriptionID: line, SubscriberID: who}).
-		Then(looks(false, start.Add(time.Hour), events.DunningOwed{At: start}))
+		Then(goesOn(start, looks(false, start.Add(time.Hour), events.DunningOwed{At: start})))
+}
+
+// goesOn is an output before which the clock is asked to go on after a pause that ended at an instant.
+func goesOn(end time.Time, out processmanagers.Output) processmanagers.Output {
+	begun := commands.StartClock{Subject: subject, Cause: events.ClockPaused, Until: end}
+	out.Commands = append([]commands.Command{begun}, out.Commands...)
+	return out
 }
 
 func TestPostpaid_HistoryReachesBackToTheStateNone(t *testing.T) {

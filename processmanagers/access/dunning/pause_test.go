@@ -127,7 +127,43 @@ func TestPause_OfAnOlderVersionLastsUntilItIsResumed(t *testing.T) {
 	if out := take(pauses, issued(line)); len(out.Commands) > 0 {
 		t.Errorf("in the pause: %+v", out)
 	}
-	if out := take(resumes, resume(time.Time{})); len(out.Commands) != 1 || s.Lines[line].Owed[0].At != resumes {
+	if out := take(resumes, resume(time.Time{})); len(out.Commands) != 2 || s.Lines[line].Owed[0].At != resumes {
 		t.Errorf("after the pause: %+v, %+v", out, s.Lines[line])
+	}
+}
+
+// A state that is derived anew keeps the debt that a version before took for settled in the pause: nothing changes at
+// the resume, and it is reviewed all the same.
+func TestPause_ThatEndedTheCourseIsReviewedAtTheResume(t *testing.T) {
+	t.Parallel()
+	processtest.For(t, dunning.Process(), start).With(at(start)).
+		Given(created(events.Postpaid, calendar.Month), issued(line), reviewed(events.DunningSuspended, time.Time{})).
+		At(pauses).With(at(pauses)).Given(pause, reviewed(events.DunningNone, time.Time{})).
+		At(resumes).With(at(resumes)).When(resume(time.Time{})).
+		Then(goesOn(resumes, looks(false, resumes.Add(time.Hour), owes(start, 1500))))
+}
+
+// A version that does not know of pauses may have led while the line was paused: what the state says of the clock is
+// lost then, and the clock goes on at the resume, and at the end, all the same.
+func TestPause_ThatTheStateHasForgottenEnds(t *testing.T) {
+	t.Parallel()
+	process := dunning.Process()
+	for _, end := range []events.Event{
+		resume(time.Time{}), events.SubscriptionEnded{SubscriptionID: line, SubscriberID: who},
+	} {
+		var s dunning.State
+		var out processmanagers.Output
+		for _, e := range []events.Event{created(events.Postpaid, calendar.Month), issued(line), pause, stopped, end} {
+			in := processmanagers.Input{Event: &events.Envelope{Event: e, Meta: at(resumes)}}
+			l := s.Lines[line]
+			if l.Paused, l.Stopped = (events.TimeSpan{}), false; s.Lines != nil {
+				s.Lines[line] = l
+			}
+			out, _ = process.Decide(s, in, resumes)
+			s = process.Evolve(s, in)
+		}
+		if len(out.Commands) == 0 || out.Commands[0] != commands.Command(begun) {
+			t.Errorf("%T: %+v", end, out.Commands)
+		}
 	}
 }

@@ -215,9 +215,9 @@ func (l *Line) found(owed events.DunningOwed) {
 	}
 }
 
-// resumed ends the pause of a line, if there is one.
+// resumed ends the pause of a line, if there is one, also one that is not known.
 func (l *Line) resumed(at time.Time) {
-	if l.paused() {
+	if l.paused() || l.Paused.From.IsZero() {
 		l.Paused.To = at
 	}
 }
