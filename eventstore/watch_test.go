@@ -1,11 +1,14 @@
 package eventstore_test
 
 import (
+	"errors"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/events/catalog"
 	"github.com/lastmile-isp/lastmile/eventstore"
+	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/storetest"
 )
 
@@ -65,5 +68,41 @@ func TestWatch_TellsOfSilenceWhenNobodyCalls(t *testing.T) {
 	case <-lost:
 	case <-time.After(30 * time.Second):
 		t.Error("nobody is told of silence")
+	}
+}
+
+// TestWatch_OneStreamThatTheDatabaseRefusesIsNoOutage: a damaged page, a lost right or a conflict under one stream. The
+// store serves all others, so nobody is told that it is away.
+func TestWatch_OneStreamThatTheDatabaseRefusesIsNoOutage(t *testing.T) {
+	t.Parallel()
+	kit, _, store, lost := watched(t)
+	bad, good := stream(), stream()
+	for _, name := range []string{bad, good} {
+		if _, err := store.Append(t.Context(), name, eventstore.NoStream, several(1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, code := range []string{"XX001", "XX002", "58030", "42501", "0A000", "40001"} {
+		sql := strings.NewReplacer("{schema}", kit.DB.Namespace.Schema("log"), "{code}", code, "{bad}", bad).Replace(`
+			create or replace function {schema}.damage() returns trigger language plpgsql as $$ begin
+				if new.stream_id = (select id from {schema}.streams where name = '{bad}') then
+					raise exception 'invalid page in block 7' using errcode = '{code}';
+				end if;
+				return new; end $$;
+			create or replace trigger damage before insert on {schema}.events
+				for each row execute function {schema}.damage()`)
+		if _, err := kit.DB.Owner.Exec(t.Context(), sql); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := store.Append(t.Context(), bad, eventstore.At(0), several(1)); err == nil ||
+			errors.Is(err, eventstore.ErrUnavailable) || failure.KindOf(err) != failure.Internal {
+			t.Errorf("%s: the append of the stream: %v", code, err)
+		}
+		if _, err := store.Append(t.Context(), good, eventstore.At(uint64(i)), several(1)); err != nil {
+			t.Errorf("%s: the append of another stream: %v", code, err)
+		}
+	}
+	if n := len(lost); n > 0 {
+		t.Errorf("those who watch are told %d times that the store is away", n)
 	}
 }

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
+	"google.golang.org/grpc/codes"
 )
 
 // columnBuffers hold a group as one slice for each column, for unnest. They are reused from group to group.
@@ -85,10 +87,11 @@ func (q *sequencer) commit(ctx context.Context, g *group) error {
 	return nil
 }
 
-// isolate handles a group that the database refused. A cause that one write can have is looked for by deciding and
-// committing halves of the group, so that only the writes with that cause fail: what their values cause does not pass,
-// so the answer is InvalidArgument, which clients do not repeat. A common cause, such as a full disk, refuses the whole
-// group: the rest of it would meet the same.
+// isolate handles a group that the database refused, whatever the code: a full disk refuses everybody, a damaged page
+// the writes of one stream. When the database takes no other write either, the cause is common and the whole group is
+// refused: the rest of it would meet the same. Otherwise the writes at fault are looked for by deciding and committing
+// halves of the group, so that only they fail. One that is left alone is tried once more, since what was in its way can
+// have passed.
 func (q *sequencer) isolate(ctx context.Context, batch []*write, cause error) error {
 	last, _, err := q.readLast(ctx)
 	if err != nil {
@@ -100,22 +103,25 @@ func (q *sequencer) isolate(ctx context.Context, batch []*write, cause error) er
 		return errForeignRows
 	}
 	code := sqlState(cause)
-	stale := code == uniqueViolation // a revision or number in memory is not that of the log
-	if stale {
+	if code == uniqueViolation { // a revision or number in memory is not that of the log
 		q.heads = newHeadCache()
 	}
-	common := !ofOneWrite(code) || !stale && !q.takesAnother(ctx)
-	if common || len(batch) == 1 {
+	switch {
+	case ofRoom(code) || !q.takesAnother(ctx):
 		q.log.Warn("event store writes refused by the database", "writes", len(batch), "error", cause)
-		answer := q.refusalOf(cause)
-		if !common && !stale {
-			answer = invalidArgument("the event store's database cannot store the events: " + code)
-		}
-		refuse(batch, answer)
+		refuse(batch, commonRefusal(cause))
 		if code == readOnlyTransaction {
 			return q.recoverUnchanged(ctx, nil) // the server has become a standby: find the one that may write
 		}
 		return nil
+	case len(batch) == 1 && batch[0].again:
+		q.log.Warn("event store write refused by the database, which takes others", "stream", batch[0].stream,
+			"error", cause)
+		refuse(batch, ownRefusal(code))
+		return nil
+	case len(batch) == 1:
+		batch[0].again = true
+		return q.process(ctx, batch)
 	}
 	half := len(batch) / 2
 	for _, part := range [][]*write{batch[:half:half], batch[half:]} {
@@ -127,9 +133,8 @@ func (q *sequencer) isolate(ctx context.Context, batch []*write, cause error) er
 	return nil
 }
 
-// takesAnother reports whether the database would take another write where it has refused one, so that the values of
-// that one are the cause. With the same code a server refuses all writes before its transaction ids run out, and so do
-// a damaged constraint and a trigger. Nothing of the write stays.
+// takesAnother reports whether the database would take another write where it has refused one, so that this one is the
+// cause. It reads the head of a stream and writes an event, as every write does. Nothing of the write stays.
 func (q *sequencer) takesAnother(ctx context.Context) bool {
 	limited, cancel := context.WithTimeout(ctx, statementPatience)
 	defer cancel()
@@ -138,13 +143,16 @@ func (q *sequencer) takesAnother(ctx context.Context) bool {
 		return false
 	}
 	stream, position, event := q.lastStream+1, q.published+1, uuid.New()
-	err = q.commit(ctx, &group{
-		names: []string{"another-" + event.String()}, lastStream: stream,
-		rows: []record{{
-			position: position, streamID: stream, id: event, kind: "another", created: ticks(q.now()),
-			metadata: []byte{}, data: []byte{},
-		}},
-	})
+	name := "another-" + event.String()
+	if _, err = loadHeads(limited, tx, q.queries.heads, related(name)); err == nil {
+		err = q.commit(ctx, &group{
+			names: []string{name}, lastStream: stream,
+			rows: []record{{
+				position: position, streamID: stream, id: event, kind: "another", created: ticks(q.now()),
+				metadata: []byte{}, data: []byte{},
+			}},
+		})
+	}
 	return errors.Join(err, tx.Rollback(limited)) == nil // without an answer to the rollback the session is closed
 }
 
@@ -163,24 +171,33 @@ func sqlState(err error) string {
 	return pgErr.Code
 }
 
-// ofOneWrite reports whether the values of a single write can be the cause of an error: data exceptions, broken
-// constraints, exceeded limits and exceptions of triggers.
-func ofOneWrite(code string) bool {
-	switch code[:min(2, len(code))] {
-	case "22", "23", "54", "P0":
-		return true
-	}
-	return false
-}
+// ofRoom reports whether an error says that the server lacks room or memory. Then a small write may be taken where a
+// larger one is not, which says nothing about the larger one.
+func ofRoom(code string) bool { return strings.HasPrefix(code, "53") }
 
-// refusalOf turns a definite database error that is not about the values of a write into an answer. Whatever the server
-// says may pass, also after heads in memory that were wrong and are forgotten, so the answer is Unavailable. An error
-// of our own is a fault of the node.
-func (q *sequencer) refusalOf(err error) error {
+// commonRefusal answers writes where the database takes no other write either. Whatever the server says may pass, so
+// the answer is Unavailable. An error of our own is a fault of the node.
+func commonRefusal(err error) error {
 	if code := sqlState(err); code != "" {
 		return unavailable("the event store's database refused the write: " + code)
 	}
 	return fmt.Errorf("write events: %w", err)
+}
+
+// ownRefusal answers a write that the database refuses while it takes others. What the values of the write cause does
+// not pass, so the answer is InvalidArgument: data exceptions, broken constraints, exceeded limits and exceptions of
+// triggers. Other causes, such as a damaged page, are mended by somebody: the answer is Internal, which is no outage of
+// the store.
+func ownRefusal(code string) error {
+	switch code[:min(2, len(code))] {
+	case "22", "23", "54", "P0":
+		if code != uniqueViolation { // the log itself contradicts what was read of it
+			return invalidArgument("the event store's database cannot store the events: " + code)
+		}
+	}
+	return &refusal{
+		code: codes.Internal, message: "the event store's database refuses the write and takes others: " + code,
+	}
 }
 
 // readLast returns the last position in the log, 0 for an empty log, and the last number of a stream.

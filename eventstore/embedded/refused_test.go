@@ -105,23 +105,40 @@ func TestRefused_WhatOneWriteCausesIsAnsweredAsPermanent(t *testing.T) {
 	}
 }
 
-// TestRefused_ACommonCauseIsNotTriedForEachWrite: on a full disk the rest of a group would meet the same.
+// TestRefused_ACommonCauseIsNotTriedForEachWrite: on a full or a damaged disk the rest of a group would meet the same.
 func TestRefused_ACommonCauseIsNotTriedForEachWrite(t *testing.T) {
 	t.Parallel()
-	cfg := testConfig(t)
-	n := start(t, cfg)
+	for _, code := range []string{"53100", "XX001"} {
+		t.Run(code, func(t *testing.T) {
+			t.Parallel()
+			cfg := testConfig(t)
+			n := start(t, cfg)
+			refuseInserts(t, cfg, code)
+			const writes = 200
+			for _, err := range together(t, cfg, n, writes) {
+				wantCode(t, err, esdb.ErrorUnavailable)
+			}
+			if took := tries(t, cfg); took > 4 {
+				t.Errorf("%d writes took %d statements", writes, took)
+			}
+		})
+	}
+}
+
+// together appends an event to so many streams, s-0 and so on. All but the first one are in one group. It gives the
+// streams' errors.
+func together(t *testing.T, cfg embedded.Config, n *embedded.Node, writes int) []error {
+	t.Helper()
 	client := contract.Connect(t, n.URL())
-	refuseInserts(t, cfg, "53100")
-	const writes = 200
 	var group sync.WaitGroup
 	release := held(t, cfg)
 	defer release()
+	failed := make([]error, writes)
 	for i := range writes {
 		group.Go(func() {
 			patience := time.Minute
-			_, err := client.AppendToStream(t.Context(), fmt.Sprint("s-", i),
-				esdb.AppendToStreamOptions{Deadline: &patience}, oneEvent())
-			wantCode(t, err, esdb.ErrorUnavailable)
+			_, failed[i] = client.AppendToStream(t.Context(), fmt.Sprint("s-", i),
+				esdb.AppendToStreamOptions{ExpectedRevision: esdb.Any{}, Deadline: &patience}, oneEvent())
 		})
 		if i == 0 {
 			awaitHeldCommit(t, cfg) // the others make one group
@@ -130,8 +147,59 @@ func TestRefused_ACommonCauseIsNotTriedForEachWrite(t *testing.T) {
 	awaitQueued(n, writes-1)
 	release()
 	group.Wait()
-	if took := tries(t, cfg); took > 4 {
-		t.Errorf("%d writes took %d statements", writes, took)
+	return failed
+}
+
+// TestRefused_OneStreamInADamagedPageIsNoOutage: whether its rows cannot be written or its end cannot be read, only its
+// own appends fail, and not as those of a store that is away.
+func TestRefused_OneStreamInADamagedPageIsNoOutage(t *testing.T) {
+	t.Parallel()
+	for name, damage := range map[string][]string{
+		"write": {`create function {schema}.write() returns trigger language plpgsql as $$ begin
+				perform {schema}.page(new.stream_id); return new; end $$`,
+			`create trigger damage before insert on {schema}.events for each row execute function {schema}.write()`},
+		"head": {`alter table {schema}.events rename to stored`,
+			`create view {schema}.events as select * from {schema}.stored where {schema}.page(stream_id)`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cfg := testConfig(t)
+			before := start(t, cfg)
+			for _, stream := range []string{"s-17", "last"} {
+				mustAppend(t, contract.Connect(t, before.URL()), stream, esdb.NoStream{}, oneEvent())
+			}
+			stop(t, before)
+			n := start(t, cfg) // it has no heads in memory
+			run(t, cfg, `create function {schema}.page(stream bigint) returns boolean language plpgsql as $$ begin
+				if stream = (select id from {schema}.streams where name = 's-17') then
+					raise exception 'invalid page in block 7' using errcode = 'XX001';
+				end if;
+				return true; end $$`)
+			run(t, cfg, damage...)
+			for i, err := range together(t, cfg, n, 41) {
+				if want := i == 17; (err != nil) != want || want && status.Code(unwrapped(err)) != codes.Internal {
+					t.Errorf("s-%d: %v", i, err)
+				}
+			}
+			wantAlive(t, n)
+		})
+	}
+}
+
+// TestRefused_WhatPassesIsNotAnswered: a conflict of one write that is over when it is tried again.
+func TestRefused_WhatPassesIsNotAnswered(t *testing.T) {
+	t.Parallel()
+	cfg := testConfig(t)
+	n := start(t, cfg)
+	run(t, cfg, `create sequence {schema}.tries`, `create function {schema}.once() returns trigger
+		language plpgsql as $$ begin
+			if nextval('{schema}.tries') = 1 then raise exception 'refused' using errcode = '40001'; end if;
+			return null;
+		end $$`,
+		`create trigger once before insert on {schema}.events execute function {schema}.once()`)
+	mustAppend(t, contract.Connect(t, n.URL()), "s", esdb.NoStream{}, oneEvent())
+	if took := tries(t, cfg); took != 3 {
+		t.Errorf("%d statements: the write, another one and the write again are 3", took)
 	}
 }
 

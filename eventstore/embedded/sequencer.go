@@ -146,8 +146,7 @@ func (q *sequencer) process(ctx context.Context, batch []*write) error {
 		g, err := q.prepare(ctx, batch)
 		if err != nil {
 			if definite(q.session.conn, err) {
-				refuse(batch, q.refusalOf(err))
-				return nil
+				return q.isolate(ctx, batch, err) // as the head of one stream in a damaged page
 			}
 			if err := q.recoverUnchanged(ctx, batch); err != nil {
 				refuse(batch, errStopping)

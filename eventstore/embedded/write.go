@@ -36,6 +36,7 @@ type write struct {
 	abandoned <-chan struct{} // closed when the caller has gone: do not commit
 	reply     chan outcome    // room for one
 	answered  bool            // the reply was sent
+	again     bool            // the database refused it alone and took another write; it is tried once more
 }
 
 // answer sends the reply and gives the memory back. Only the first answer counts.
