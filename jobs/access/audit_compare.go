@@ -352,8 +352,8 @@ func (c *comparison) entitled(s routerplan.ObservedSession, t telemetry.Session,
 			},
 			Expected: expected, Actual: actual, session: t.ID, byHand: byHand, shown: u, walled: walled,
 		}
-		if f.other = c.otherAt(s); f.other != "" {
-			f.Actual += "; the session of " + f.other + " has the same address"
+		if f.other = c.otherAt(s); f.other != "" { // who that is is not recorded under this customer's key
+			f.Actual += "; another session of the router has the same address"
 		}
 		if u.reports {
 			if kind == events.PaidButWalledIn && byHand == "" {
