@@ -61,7 +61,8 @@ func (j *Journal) Gather(places []Place) (now func(Place) Place, err error) {
 	slices.SortFunc(places, func(a, b Place) int {
 		return cmp.Or(older(a.in, b.in), cmp.Compare(a.first.at, b.first.at))
 	})
-	to := &segment{generation: places[len(places)-1].in.generation}
+	to := &segment{}
+	to.renew(places[len(places)-1].in.generation)
 	octets := to.head()
 	var left []Place
 	moved := map[spot]Place{}
@@ -72,7 +73,7 @@ func (j *Journal) Gather(places []Place) (now func(Place) Place, err error) {
 		}
 		at := int64(len(octets))
 		for _, content := range records {
-			octets = appendRecord(octets, to.generation, content)
+			octets = appendRecord(octets, to.salt, content)
 		}
 		if int64(len(octets))-at != p.size {
 			octets = octets[:at]
@@ -125,7 +126,8 @@ func (j *Journal) replace(places []Place, to *segment, octets []byte) error {
 	if err = errors.Join(err, made.file.Sync()); err != nil {
 		return errors.Join(err, made.file.Close(), os.Remove(j.path(made.number)))
 	}
-	made.generation, made.end, made.length = to.generation, int64(len(octets)), int64(len(octets))
+	made.generation, made.salt = to.generation, to.salt
+	made.end, made.length = int64(len(octets)), int64(len(octets))
 	for _, p := range places {
 		made.left, made.records = made.left+p.size, made.records+p.Count
 	}

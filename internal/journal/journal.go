@@ -149,11 +149,11 @@ func (j *Journal) load(found func(Place, []byte)) error {
 		j.unreadable(s)
 		j.octets += s.left
 		j.active = nil
-		if s.left > 0 && lost == 0 {
+		if s.left > 0 && lost == 0 && !s.former() {
 			j.active = s
 		}
 	}
-	j.generation += 1 << 32          // those of the last heads, which a power failure can have taken, do not come again
+	j.generation += 1 << 32          // behind those of the last heads, which a power failure can have taken
 	if err := j.tidy(); err != nil { // what is taken comes again at worst, so a full disk keeps nobody from starting
 		j.cfg.Logger.Warn("segments of a journal are not emptied", slog.String("journal", filepath.Base(j.cfg.Dir)),
 			slog.String("error", err.Error()))
@@ -200,7 +200,7 @@ func (j *Journal) Append(records ...[]byte) ([]Place, error) {
 	places, octets := make([]Place, len(records)), make([]byte, 0, size)
 	for i, content := range records {
 		at := s.end + int64(len(octets))
-		octets = appendRecord(octets, s.generation, content)
+		octets = appendRecord(octets, s.salt, content)
 		places[i] = placeOf(s, at, s.end+int64(len(octets))-at)
 	}
 	zeros := s.zeros(size)

@@ -90,7 +90,7 @@ func (j *Journal) readRun(in *segment, where run) (records [][]byte, err error) 
 		return nil, err
 	}
 	rest := len(octets)
-	eachRecord(octets, in.generation, func(_ int, content []byte) {
+	eachRecord(octets, in.salt, func(_ int, content []byte) {
 		records = append(records, content)
 		rest -= headSize + len(content)
 	})

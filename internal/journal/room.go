@@ -86,7 +86,7 @@ func (j *Journal) begin() error {
 		loop.Wake(j.scarce)
 	}
 	j.generation++
-	j.active.generation = j.generation
+	j.active.renew(j.generation)
 	return nil
 }
 
@@ -184,7 +184,7 @@ func (j *Journal) remove(s *segment) (err error) {
 	there := s.identity.isAt(path)
 	if s.bad {
 		if there {
-			err = os.Rename(path, fmt.Sprintf("%s-%d.unreadable", path, s.generation))
+			err = os.Rename(path, fmt.Sprintf("%s-%016x.unreadable", path, newSalt())) // as no other one is named
 		}
 		return err
 	}

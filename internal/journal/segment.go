@@ -3,6 +3,7 @@ package journal
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
@@ -15,11 +16,14 @@ import (
 )
 
 // A segment begins with its head, which has a sector of the disk for itself: segmentMark, its generation as eight
-// octets and their checksum. A segment that is written over again gets another generation, by which what it had before
-// is known to be old.
+// octets and their checksum, its salt as eight octets and the checksum of all of it. A segment that is written over
+// again gets another generation, by which segments have their order, and another salt, by which what it had before is
+// known to be old. The head of the version before has no salt, whose place there has the generation.
 const (
 	segmentMark = "\xf1LMS"
 	segmentHead = 512
+	saltFrom    = len(segmentMark) + 8 + 4 // behind the first checksum
+	saltTo      = saltFrom + 8             // and before the second one
 )
 
 // What a disk reads: a whole page at once, and some disks a sector alone.
@@ -75,6 +79,7 @@ type segment struct {
 	identity   identity
 	number     int    // its name
 	generation uint64 // 0 = it never had one
+	salt       uint64 // which its records have
 	end        int64  // where the last record ends
 	length     int64  // of the file
 	reserved   int64  // octets from the beginning on that have room on the disk, also behind the length
@@ -132,26 +137,75 @@ func readFile(from file, octets []byte, at int64) (lost bool, err error) {
 func (s *segment) head() []byte {
 	out := binary.BigEndian.AppendUint64([]byte(segmentMark), s.generation)
 	out = binary.BigEndian.AppendUint32(out, crc32.Checksum(out, castagnoli))
+	if !s.former() {
+		out = binary.BigEndian.AppendUint64(out, s.salt)
+		out = binary.BigEndian.AppendUint32(out, crc32.Checksum(out, castagnoli))
+	}
 	return append(out, make([]byte, segmentHead-len(out))...)
 }
 
-// identify reads the generation. When the head is damaged it is that of the newest record.
+// renew begins a generation, whose salt nobody can know before.
+func (s *segment) renew(generation uint64) {
+	s.generation, s.salt = generation, newSalt()
+}
+
+// newSalt draws a salt. The salt of the version before, a generation, is never that great.
+func newSalt() uint64 {
+	var octets [8]byte
+	_, _ = rand.Read(octets[:]) // never fails
+	return binary.BigEndian.Uint64(octets[:]) | formerSalts
+}
+
+// formerSalts is greater than those of the version before.
+const formerSalts = 1 << 63
+
+// former reports whether the version before has begun the segment.
+func (s *segment) former() bool { return s.salt < formerSalts }
+
+// readHead gives what the head of a segment says; false when it is damaged.
+func readHead(head []byte) (generation, salt uint64, whole bool) {
+	const sum = saltFrom - 4
+	if len(head) < segmentHead || !bytes.HasPrefix(head, []byte(segmentMark)) ||
+		crc32.Checksum(head[:sum], castagnoli) != binary.BigEndian.Uint32(head[sum:]) {
+		return 0, 0, false
+	}
+	generation = binary.BigEndian.Uint64(head[len(segmentMark):])
+	if isZero(head[saltFrom : saltTo+4]) {
+		return generation, generation, true
+	}
+	return generation, binary.BigEndian.Uint64(head[saltFrom:]),
+		crc32.Checksum(head[:saltTo], castagnoli) == binary.BigEndian.Uint32(head[saltTo:])
+}
+
+// isZero reports whether octets are nothing but zeros.
+func isZero(octets []byte) bool { return len(bytes.TrimRight(octets, "\x00")) == 0 }
+
+// identify reads generation and salt. When the head is damaged the first record has the salt: no content is ever where
+// it begins. Its records are given before those of others then, because nothing tells their turn. When it is damaged,
+// too, records could not be told from what somebody has written into one, and the file is kept for a person.
 func (s *segment) identify() error {
-	head := make([]byte, min(segmentHead, s.length))
-	lost, err := readFile(s.file, head, 0)
+	octets := make([]byte, segmentHead+headSize)
+	octets = octets[:min(int64(len(octets)), s.length)]
+	lost, err := readFile(s.file, octets, 0)
 	if err != nil {
 		return err
 	}
 	s.bad = lost
-	const sum = len(segmentMark) + 8
-	if len(head) == segmentHead && bytes.HasPrefix(head, []byte(segmentMark)) &&
-		crc32.Checksum(head[:sum], castagnoli) == binary.BigEndian.Uint32(head[sum:]) {
-		s.generation = binary.BigEndian.Uint64(head[len(segmentMark):])
+	head := octets[:min(segmentHead, len(octets))]
+	whole := false
+	if s.generation, s.salt, whole = readHead(head); whole {
 		return nil
 	}
-	octets, err := s.octets()
-	s.generation = newest(octets)
-	return err
+	s.generation, s.salt = 0, saltAt(octets[len(head):])
+	switch {
+	case s.salt == 0:
+		s.bad = s.bad || !isZero(head) // a head of zeros had no record
+	case s.former():
+		s.generation = s.salt
+	default:
+		s.generation = 1
+	}
+	return nil
 }
 
 // octets reads what is behind the head.
@@ -170,9 +224,9 @@ func (s *segment) load(found func(Place, []byte)) (lost int, err error) {
 		return 0, err
 	}
 	if s.end = s.length; s.generation == 0 {
-		return 0, nil
+		return len(bytes.TrimRight(octets, "\x00")), nil
 	}
-	end, lost := eachRecord(octets, s.generation, func(at int, content []byte) {
+	end, lost := eachRecord(octets, s.salt, func(at int, content []byte) {
 		place := placeOf(s, segmentHead+int64(at), Size(content))
 		s.left, s.records = s.left+place.size, s.records+1
 		found(place, content)
@@ -245,7 +299,7 @@ func (s *segment) fill(ctx context.Context, whole int64) error {
 // nothing of it, and after a power failure they are given again.
 func (s *segment) forget(p Place) error {
 	for at := range p.runs() {
-		if _, err := s.file.WriteAt(takenHead(s.generation, at.size), int64(at.at)); err != nil {
+		if _, err := s.file.WriteAt(takenHead(s.salt, at.size), int64(at.at)); err != nil {
 			return err
 		}
 	}
@@ -266,7 +320,8 @@ func (s *segment) cut() error {
 
 // empty makes all records old.
 func (s *segment) empty(generation uint64) error {
-	s.generation, s.end = generation, segmentHead
+	s.renew(generation)
+	s.end = segmentHead
 	if s.length == 0 {
 		return nil
 	}
