@@ -230,14 +230,15 @@ func (j *Journal) Taken(places ...Place) error {
 	return j.forget(places)
 }
 
-// forget forgets the records of places. A segment that has others left notes which are gone. The caller holds the lock.
+// forget forgets the records of places. A segment that has others left, or cannot be emptied now, notes which are gone.
+// The caller holds the lock.
 func (j *Journal) forget(places []Place) error {
 	for _, p := range places {
 		p.in.left, p.in.records = p.in.left-p.size, p.in.records-p.Count
 		j.octets, j.records = j.octets-p.size, j.records-p.Count
 	}
 	for _, p := range places {
-		if p.in.left == 0 || p.in.bad {
+		if tidied := p.in.left == 0 && p.in != j.busy && p.in != j.broken; tidied || p.in.bad {
 			continue
 		}
 		if err := p.in.forget(p); err != nil && !p.in.unnoted {
