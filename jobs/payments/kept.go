@@ -219,15 +219,15 @@ func (k *Kept) keep(ctx context.Context, c keptCallback, why error) error {
 		return fmt.Errorf("keep callback: %w", err)
 	}
 	sealed := vault.SealKept(k.cfg.Ring, plain)
-	octets := int64(len(sealed))
-	if k.file.Bytes()+octets > keptLimit || !k.room.take(source, octets) {
+	octets, callback := journal.Size(sealed), keptIDOf(sealed)
+	if k.file.Bytes()+octets > keptLimit || !k.room.take(callback, source, octets) {
 		return notKept(errKeptFull)
 	}
 	if source.money {
 		k.ever.Add(1) // before it can be taken
 	}
 	err = k.file.Append(sealed)
-	k.room.written(source, octets, err != nil)
+	k.room.written(callback, err != nil)
 	loop.Wake(k.wake)
 	if err != nil {
 		return notKept(err)
@@ -311,7 +311,7 @@ func (k *Kept) store(ctx context.Context) (waits error) {
 		if err != nil || len(places) == 0 {
 			return err
 		}
-		behind, why, err := k.storePage(ctx, records)
+		stored, behind, why, err := k.storePage(ctx, records)
 		if err == nil {
 			err = k.file.Append(behind...)
 		}
@@ -320,6 +320,7 @@ func (k *Kept) store(ctx context.Context) (waits error) {
 		}
 		waits = cmp.Or(waits, why)
 		err = k.file.Taken(places) // fails on a full disk, but these are stored
+		k.room.gone(stored)
 		k.receiver.Inbox.Wake()
 		k.emptied()
 		if err != nil {
@@ -333,22 +334,23 @@ func (k *Kept) store(ctx context.Context) (waits error) {
 	return cmp.Or(ctx.Err(), waits)
 }
 
-// storePage stores some callbacks. Those that the database answered with an error come back, to go behind all others:
-// a damaged page of one index must not keep the money of others out. After an error that says nothing about a single
-// one it ends.
-func (k *Kept) storePage(ctx context.Context, records [][]byte) (behind [][]byte, why, err error) {
+// storePage stores some callbacks, and gives those that are done, and those that the database answered with an error.
+// They go behind all others: a damaged page of one index must not keep the money of others out. After an error that
+// says nothing about a single one it ends.
+func (k *Kept) storePage(ctx context.Context, records [][]byte) (stored, behind [][]byte, why, err error) {
 	for _, sealed := range records {
 		err := k.storeOne(ctx, sealed)
 		var answer *pgconn.PgError
 		switch {
 		case err == nil:
+			stored = append(stored, sealed)
 		case postgres.Away(err) || !errors.As(err, &answer):
-			return nil, nil, err
+			return nil, nil, nil, err
 		default:
 			behind, why = append(behind, sealed), err
 		}
 	}
-	return behind, why, nil
+	return stored, behind, why, nil
 }
 
 // emptied notes that nothing waits on the disk any more, if that is so. Only work calls it.

@@ -74,6 +74,9 @@ func (k *Kept) move(records [][]byte) error {
 		if err := k.file.Append(page...); err != nil {
 			return err
 		}
+		for _, sealed := range page {
+			k.room.adopt(keptIDOf(sealed))
+		}
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package paymentsjobs
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"sync"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/fair"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/journal"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 )
 
@@ -44,10 +46,23 @@ type keptSource struct {
 	money  bool            // the callback may be genuine, so that nobody is cut before it is counted
 }
 
-// keptRoom shares out the disk until all callbacks there are stored. The zero value has no room for known tokens. Safe
-// for concurrent use.
+// keptID tells a callback on the disk from all others: the hash of what is there.
+type keptID [sha256.Size]byte
+
+// keptIDOf is that of a sealed callback.
+func keptIDOf(sealed []byte) keptID { return sha256.Sum256(sealed) }
+
+// keptHold is the room of one callback.
+type keptHold struct {
+	source keptSource
+	octets int64
+}
+
+// keptRoom shares out the disk: each callback there has its room until it is stored. newKeptRoom makes it. Safe for
+// concurrent use.
 type keptRoom struct {
 	mu        sync.Mutex
+	holds     map[keptID]keptHold // of callbacks that came since the start
 	known     fair.Room
 	strangers int64            // octets of all senders without a known token
 	senders   map[string]int64 // octets of each
@@ -64,12 +79,13 @@ func newKeptRoom(before int64) *keptRoom {
 
 // clear gives all room back. The lock is held.
 func (r *keptRoom) clear() {
+	r.holds = map[keptID]keptHold{}
 	r.known, r.strangers, r.senders = fair.Room{Capacity: keptLimit - strangersShare}, 0, map[string]int64{}
 }
 
 // take takes room for a callback that is going to be written, and reports false when there is none. written must
 // follow.
-func (r *keptRoom) take(s keptSource, octets int64) bool {
+func (r *keptRoom) take(callback keptID, s keptSource, octets int64) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
@@ -81,26 +97,56 @@ func (r *keptRoom) take(s keptSource, octets int64) bool {
 		r.strangers += octets
 		r.senders[s.sender] += octets
 	}
+	r.holds[callback] = keptHold{s, octets}
 	r.writing++
 	return true
 }
 
+// adopt notes a callback of another program, for which no room was taken.
+func (r *keptRoom) adopt(callback keptID) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.holds[callback] = keptHold{}
+}
+
 // written ends the writing of a callback, and gives its room back when that has failed.
-func (r *keptRoom) written(s keptSource, octets int64, failed bool) {
+func (r *keptRoom) written(callback keptID, failed bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.writing--
-	switch {
-	case !failed:
-	case s.known:
-		r.known.Give(s.org, octets)
-	default:
-		r.strangers -= octets
-		r.senders[s.sender] -= octets
+	if failed {
+		r.give(callback)
 	}
 }
 
-// emptied gives all room back, and calls then, if nothing is on the disk and nothing is being written.
+// gone gives the room of callbacks back that are not on the disk any more.
+func (r *keptRoom) gone(sealed [][]byte) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, one := range sealed {
+		if !r.give(keptIDOf(one)) {
+			r.known.Give(inherited, min(journal.Size(one), r.known.Held(inherited)))
+		}
+	}
+}
+
+// give gives the room of a callback back; false when it was there before this program began. The lock is held.
+func (r *keptRoom) give(callback keptID) bool {
+	held, ok := r.holds[callback]
+	delete(r.holds, callback)
+	if s := held.source; s.known {
+		r.known.Give(s.org, held.octets)
+	} else if held.octets > 0 {
+		r.strangers -= held.octets
+		if r.senders[s.sender] -= held.octets; r.senders[s.sender] <= 0 {
+			delete(r.senders, s.sender)
+		}
+	}
+	return ok
+}
+
+// emptied gives all room back, also that of callbacks which the disk has lost, and calls then, if nothing is on the
+// disk and nothing is being written.
 func (r *keptRoom) emptied(empty func() bool, then func()) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

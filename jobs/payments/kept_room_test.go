@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/jobs/payments"
@@ -132,4 +133,29 @@ func TestKept_ACallbackThatIsBeingWrittenCounts(t *testing.T) {
 	}
 	r.away.Store(false)
 	k.waiting(t, r, 20)
+}
+
+// TestKept_WhatIsStoredGivesItsRoomBackBesideOneThatIsRefused: the inbox refuses one row for as long as it is tried,
+// and takes all others. Each outage has the whole room of their sender again.
+func TestKept_WhatIsStoredGivesItsRoomBackBesideOneThatIsRefused(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	r := k.keeping(t, t.TempDir(), true)
+	_, err := r.Receive(t.Context(), paymentsjobs.CallbackPrompt, "", "196.201.214.200", []byte(`{}`),
+		func(string) error { return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.inboxRefuses(t, "XX001", paymentsjobs.CallbackPrompt)
+	for outage := range 3 {
+		r.away.Store(true)
+		for i := range 90 { // about half of the room of an address, and fewer than it may send in a minute
+			if err := r.sends(t.Context(), "", 4<<10); err != nil {
+				t.Fatalf("outage %d: callback %d is refused with %d on the disk: %v", outage, i, r.Kept.Len(), err)
+			}
+		}
+		r.away.Store(false)
+		soon(t, "stored", func() bool { return r.Kept.Len() == 1 })
+		k.clock.Advance(2 * time.Minute) // the limit of a minute is forgotten
+	}
 }
