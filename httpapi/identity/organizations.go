@@ -192,10 +192,11 @@ func (a Organizations) change(ctx context.Context, c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
-	if in.Name == nil {
+	name := httpapi.Emptied(in.Name, c.Nulls()["name"])
+	if name == nil {
 		return a.get(ctx, c)
 	}
-	done, err := a.Bus.Execute(ctx, commands.RenameOrganization{OrgID: org, Name: strings.TrimSpace(*in.Name)},
+	done, err := a.Bus.Execute(ctx, commands.RenameOrganization{OrgID: org, Name: strings.TrimSpace(*name)},
 		c.Meta())
 	if err != nil {
 		return err

@@ -179,7 +179,7 @@ func (a Users) get(ctx context.Context, c *httpapi.Call) error {
 	return httpapi.ReadOne(ctx, c, a.one())
 }
 
-// correction takes over the given fields; a field given as null becomes empty.
+// correction takes over the given fields. A field given as null becomes empty, which the command refuses for the role.
 func correction(c *httpapi.Call, user id.User, in userPatch) commands.CorrectUser {
 	command := commands.CorrectUser{UserID: user, OrgID: c.Org.ID, By: c.Caller.UserID}
 	nulls := c.Nulls()
@@ -197,10 +197,7 @@ func correction(c *httpapi.Call, user id.User, in userPatch) commands.CorrectUse
 	})
 	set(&command.FirstName, "firstName", in.FirstName, strings.TrimSpace)
 	set(&command.LastName, "lastName", in.LastName, strings.TrimSpace)
-	if in.Role != nil {
-		role := events.Role(*in.Role)
-		command.Role = &role
-	}
+	command.Role = (*events.Role)(httpapi.Emptied(in.Role, nulls["role"]))
 	return command
 }
 

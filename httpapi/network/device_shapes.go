@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
@@ -41,12 +42,31 @@ type deviceChange struct {
 	IPAddress         *string       `json:"ipAddress,omitempty"`
 	RadiusSecret      *secrets.Text `json:"radiusSecret,omitempty"`
 	CoAPort           *int          `json:"coaPort,omitempty"`
-	APIUsername       *string       `json:"apiUsername,omitempty" doc:"with apiPassword; \"\" takes both away"`
+	APIUsername       *string       `json:"apiUsername,omitempty" doc:"with apiPassword; empty or null takes both away"`
 	APIPassword       *secrets.Text `json:"apiPassword,omitempty"`
 	APIPort           *int          `json:"apiPort,omitempty"`
-	ManagementAddress *string       `json:"managementAddress,omitempty" doc:"\"\" = the tunnel address"`
+	ManagementAddress *string       `json:"managementAddress,omitempty" doc:"empty or null = the tunnel address"`
 
 	RequireMessageAuthenticator *bool `json:"requireMessageAuthenticator,omitempty"`
+}
+
+// emptied removes what is given as null, or gives it its default. What a router cannot be without becomes empty, which
+// the use case refuses.
+func (in deviceChange) emptied(nulls map[string]bool) deviceChange {
+	in.Name, in.IPAddress = httpapi.Emptied(in.Name, nulls["name"]), httpapi.Emptied(in.IPAddress, nulls["ipAddress"])
+	in.ManagementAddress = httpapi.Emptied(in.ManagementAddress, nulls["managementAddress"])
+	in.RadiusSecret = httpapi.Emptied(in.RadiusSecret, nulls["radiusSecret"])
+	in.APIUsername = httpapi.Emptied(in.APIUsername,
+		nulls["apiUsername"] || nulls["apiPassword"] && in.APIUsername == nil)
+	in.RequireMessageAuthenticator = httpapi.Emptied(in.RequireMessageAuthenticator,
+		nulls["requireMessageAuthenticator"])
+	if nulls["coaPort"] {
+		in.CoAPort = new(commands.DefaultCoAPort)
+	}
+	if nulls["apiPort"] {
+		in.APIPort = new(commands.DefaultAPIPort)
+	}
+	return in
 }
 
 // input is the body in the form of the use case.

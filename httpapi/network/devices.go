@@ -160,7 +160,7 @@ func (a API) changeDevice(ctx context.Context, c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
-	done, err := a.DeviceCases.Change(ctx, c.Asked(), device, in.input())
+	done, err := a.DeviceCases.Change(ctx, c.Asked(), device, in.emptied(c.Nulls()).input())
 	if err != nil {
 		return err
 	}

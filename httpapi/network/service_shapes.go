@@ -5,6 +5,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/projections/network"
 	"github.com/lastmile-isp/lastmile/usecases/network"
@@ -52,12 +53,25 @@ func (in serviceRequest) input(device id.Device) networkcases.CreateInput {
 type serviceChange struct {
 	Type            *string      `json:"type,omitempty" enum:"pppoe,hotspot,cpe-management"`
 	ParentInterface *string      `json:"parentInterface,omitempty"`
-	VlanID          *int         `json:"vlanId,omitempty" doc:"0 = none"`
+	VlanID          *int         `json:"vlanId,omitempty" doc:"0 or null = none"`
 	Subnet          *string      `json:"subnet,omitempty"`
 	Gateway         *string      `json:"gateway,omitempty"`
 	PoolStart       *string      `json:"poolStart,omitempty"`
 	PoolEnd         *string      `json:"poolEnd,omitempty"`
 	WalledGarden    *gardenShape `json:"walledGarden,omitempty" doc:"replaces the present one, whole"`
+}
+
+// emptied removes what is given as null, or has it chosen anew. What a service cannot be without becomes empty, which
+// the use case refuses.
+func (in serviceChange) emptied(nulls map[string]bool) serviceChange {
+	in.Type = httpapi.Emptied(in.Type, nulls["type"])
+	in.ParentInterface = httpapi.Emptied(in.ParentInterface, nulls["parentInterface"])
+	in.VlanID, in.Subnet = httpapi.Emptied(in.VlanID, nulls["vlanId"]), httpapi.Emptied(in.Subnet, nulls["subnet"])
+	in.Gateway = httpapi.Emptied(in.Gateway, nulls["gateway"])
+	in.PoolStart = httpapi.Emptied(in.PoolStart, nulls["poolStart"])
+	in.PoolEnd = httpapi.Emptied(in.PoolEnd, nulls["poolEnd"])
+	in.WalledGarden = httpapi.Emptied(in.WalledGarden, nulls["walledGarden"])
+	return in
 }
 
 // input is the body in the form of the use case; confirmed comes from the query.

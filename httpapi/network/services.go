@@ -177,7 +177,7 @@ func (a API) changeService(ctx context.Context, c *httpapi.Call) error {
 	if err := f.Err(); err != nil {
 		return err
 	}
-	done, err := a.ServiceCases.Change(ctx, c.Asked(), service, in.input(confirmed))
+	done, err := a.ServiceCases.Change(ctx, c.Asked(), service, in.emptied(c.Nulls()).input(confirmed))
 	if err != nil {
 		return err
 	}
