@@ -20,7 +20,8 @@ type MessageCommand interface {
 	messageCommand()
 }
 
-// QueueMessage asks for a message. A second one with the same id changes nothing.
+// QueueMessage asks for a message. A second one with the same id changes nothing, unless the message of another sender
+// was dropped.
 type QueueMessage struct {
 	MessageID      id.Message
 	OrgID          id.Organization

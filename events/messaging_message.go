@@ -59,7 +59,8 @@ const (
 	ChannelEmail MessageChannel = "email"
 )
 
-// MessageQueued records that a message is to be sent. Its id follows from its cause and its day.
+// MessageQueued records that a message is to be sent. Its id follows from its cause and its day. It comes again when
+// another job of the same cause takes up a message that was dropped.
 type MessageQueued struct {
 	MessageID      id.Message      `json:"messageId"`
 	OrgID          id.Organization `json:"orgId"`
@@ -67,7 +68,7 @@ type MessageQueued struct {
 	SubscriptionID id.Subscription `json:"subscriptionId"`
 	Template       MessageTemplate `json:"template"`
 	Until          time.Time       `json:"until"`  // from here on it is not sent any more
-	Sender         id.Any          `json:"sender"` // the job that sends it; another one that asks for the same ends
+	Sender         id.Any          `json:"sender"` // the job that sends it; others of the same cause wait for its end
 	At             time.Time       `json:"at"`
 }
 

@@ -1,4 +1,4 @@
-// Package messaging has the rules about messages to customers: each is asked for once, and ends once.
+// Package messaging has the rules about messages to customers: each is sent once, whoever asks for it.
 package messaging
 
 import (
@@ -32,6 +32,7 @@ type Message struct {
 	Until      time.Time
 	Sender     id.Any
 	Over       bool // it was sent, failed or was dropped
+	Dropped    bool // it told nobody
 }
 
 // evolveMessage applies one recorded event.
@@ -43,13 +44,15 @@ func evolveMessage(s Message, e events.MessageEvent) Message {
 		}
 	case events.MessageAddressed:
 		s.Channel = e.Channel
-	case events.MessageSent, events.MessageFailed, events.MessageDropped:
+	case events.MessageSent, events.MessageFailed:
 		s.Over = true
+	case events.MessageDropped:
+		s.Over, s.Dropped = true, true
 	}
 	return s
 }
 
-// decideMessage only dispatches. A message that is over changes no more.
+// decideMessage only dispatches. A message that is over changes no more, but one that was dropped may be taken up.
 func decideMessage(s Message, c commands.MessageCommand, now time.Time) ([]events.MessageEvent, error) {
 	if q, ok := c.(commands.QueueMessage); ok {
 		return decideQueueMessage(s, q, now), nil
@@ -91,9 +94,10 @@ func decideMessage(s Message, c commands.MessageCommand, now time.Time) ([]event
 	return nil, nil
 }
 
-// decideQueueMessage begins a message, unless its cause was told that day already.
+// decideQueueMessage begins a message, unless its cause was told that day already, or another job is about to. What was
+// dropped told nobody, so another job may begin it again.
 func decideQueueMessage(s Message, c commands.QueueMessage, now time.Time) []events.MessageEvent {
-	if !s.Org.IsZero() {
+	if !s.Org.IsZero() && (!s.Dropped || s.Sender == c.Sender) {
 		return nil
 	}
 	return []events.MessageEvent{events.MessageQueued{

@@ -56,11 +56,19 @@ func TestMessage_IsAskedForOnceAndEndsOnce(t *testing.T) {
 	given(queued).When(fail).Then(events.MessageFailed{
 		MessageID: which, SubscriberID: who, Template: events.ReminderDue, Code: "no_address", At: now,
 	})
-	given(queued).When(drop).Then(events.MessageDropped{
+	dropped := events.MessageDropped{
 		MessageID: which, SubscriberID: who, Template: events.ReminderDue, Code: "expired", At: now,
-	})
+	}
+	given(queued).When(drop).Then(dropped)
+	given(queued, addressed, dropped).When(asked).ThenNothing()
+	again := queued
+	again.Sender = other.Sender
+	given(queued, addressed, dropped).When(other).Then(again)
+	given(queued, addressed, dropped, again).When(confirm).ThenFails("message_over") // it has no address yet
+	given(queued, dropped, again).When(address).Then(addressed)
 	over := given(queued, addressed, sent)
 	over.When(asked).ThenNothing()
+	over.When(other).ThenNothing()
 	over.When(address).ThenFails("message_over")
 	over.When(confirm).ThenFails("message_over")
 	over.When(fail).ThenNothing()

@@ -25,7 +25,7 @@ var messagesDDL string
 func (Messages) Name() string { return MessagesName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Messages) Version() int { return 1 }
+func (Messages) Version() int { return 2 }
 
 // DDL creates the tables of messages.sql.
 func (Messages) DDL() string { return messagesDDL }
@@ -47,7 +47,10 @@ const (
 	queuedSQL = `
 insert into {schema}.messages
 	(message_id, org_id, subscriber_id, subscription_id, at, template, state, state_at)
-values (@message, @org, @subscriber, @subscription, @at, @template, 'queued', @at) on conflict (message_id) do nothing`
+values (@message, @org, @subscriber, @subscription, @at, @template, 'queued', @at)
+on conflict (message_id) do update set -- it was dropped
+	subscription_id = @subscription, template = @template, channel = null, address = null, state = 'queued', code = '',
+	state_at = @at`
 	addressedSQL = `
 update {schema}.messages set channel = $2, address = $3, state = 'sending', state_at = $4
 where message_id = $1 and state in ('queued', 'sending')`

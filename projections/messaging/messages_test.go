@@ -17,7 +17,7 @@ func TestMessages_Story(t *testing.T) {
 	began := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 	acme := id.Derive[id.Organization]("test", "acme")
 	story := projectiontest.NewStory(acme, began)
-	for _, name := range []string{"waiting", "sent", "failed", "dropped", "forgotten"} {
+	for _, name := range []string{"waiting", "sent", "failed", "dropped", "taken up", "told", "forgotten"} {
 		m, who := id.Derive[id.Message]("test", name), id.Derive[id.Subscriber]("test", name)
 		list := []events.Event{
 			events.MessageQueued{
@@ -37,6 +37,16 @@ func TestMessages_Story(t *testing.T) {
 			list = append(list[:2], events.MessageFailed{MessageID: m, SubscriberID: who, Code: "gateway_failed"})
 		case "dropped":
 			list = append(list[:1], events.MessageDropped{MessageID: m, SubscriberID: who, Code: "expired"})
+		case "taken up", "told":
+			again := list[0].(events.MessageQueued)
+			again.Template, again.At = events.ReminderDue, began.Add(time.Hour)
+			again.SubscriptionID = id.Derive[id.Subscription]("test", "other line")
+			rest := list[1:]
+			dropped := events.MessageDropped{MessageID: m, SubscriberID: who, Code: "no_longer_true"}
+			list = append(list[:2:2], dropped, again)
+			if name == "told" {
+				list = append(list, rest...)
+			}
 		case "forgotten":
 			list = append(list, events.SubscriberForgotten{SubscriberID: who})
 		}

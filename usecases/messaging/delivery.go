@@ -69,6 +69,9 @@ const (
 	codeNoTemplate = "template_broken"
 )
 
+// senderWait is how long a job waits, at least, while another job of the same cause has the message.
+const senderWait = 10 * time.Minute
+
 // Send makes one attempt at a message. again is set when the message has to wait until then. An error is tried again
 // until the message has ended. One that its gateway took is not offered again while the log takes no record of that.
 func (d *Delivery) Send(ctx context.Context, args commands.SendMessage, a Attempt) (again time.Time, err error) {
@@ -79,26 +82,23 @@ func (d *Delivery) Send(ctx context.Context, args commands.SendMessage, a Attemp
 	if err != nil || !ok || f.silent(args.Template) {
 		return time.Time{}, err
 	}
-	which := f.message(args)
-	_, err = d.Bus.Execute(ctx, commands.QueueMessage{
-		MessageID: which, OrgID: args.OrgID, SubscriberID: args.SubscriberID, SubscriptionID: args.SubscriptionID,
-		Template: args.Template, Until: args.Until, Sender: a.Job,
-	}, a.Meta("queue"))
-	if err != nil {
+	which, now := f.message(args), d.Clock.Now()
+	late := !now.Before(args.Until)
+	holds := !late && f.holds(args, now)
+	m, err := d.queue(ctx, args, a, which, holds)
+	mine := m.Sender == a.Job
+	switch {
+	case err != nil || m.Over || !mine && !holds:
 		return time.Time{}, err
-	}
-	m, _, err := bus.LoadOwned[messaging.Message](ctx, d.Bus, args.OrgID, which)
-	if err != nil || m.Over || m.Sender != a.Job {
-		return time.Time{}, err
-	}
-	now := d.Clock.Now()
-	if !now.Before(args.Until) {
+	case late:
 		return time.Time{}, d.late(ctx, a, which, m)
-	}
-	if !f.holds(args, now) {
+	case !holds:
 		return time.Time{}, d.drop(ctx, a, which, codeUntrue)
 	}
 	open, err := d.open(ctx, f, now)
+	if look := now.Add(senderWait); !mine && open.Before(look) {
+		open = look
+	}
 	switch {
 	case err != nil:
 		return time.Time{}, err
@@ -111,6 +111,28 @@ func (d *Delivery) Send(ctx context.Context, args commands.SendMessage, a Attemp
 		return open, nil
 	}
 	return time.Time{}, d.hand(ctx, f, args, a)
+}
+
+// queue asks for the message of a job and gives its state. When it is there already it stays that of its sender, which
+// may be a job about another line of the customer. One that its sender dropped told nobody: a job whose news is true
+// takes it up.
+func (d *Delivery) queue(
+	ctx context.Context, args commands.SendMessage, a Attempt, which id.Message, holds bool,
+) (messaging.Message, error) {
+	m, _, err := bus.LoadUnchecked[messaging.Message](ctx, d.Bus, which) // the id is made of the organization's
+	takes := m.Dropped && m.Sender != a.Job && holds
+	if err != nil || !m.Org.IsZero() && !takes {
+		return m, err
+	}
+	_, err = d.Bus.Execute(ctx, commands.QueueMessage{
+		MessageID: which, OrgID: args.OrgID, SubscriberID: args.SubscriberID, SubscriptionID: args.SubscriptionID,
+		Template: args.Template, Until: args.Until, Sender: a.Job,
+	}, a.Meta("queue"))
+	if err != nil {
+		return m, err
+	}
+	m, _, err = bus.LoadUnchecked[messaging.Message](ctx, d.Bus, which)
+	return m, err
 }
 
 // open is the first instant from now on at which the organization's messages go.
