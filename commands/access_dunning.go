@@ -31,15 +31,17 @@ type LiftHold struct {
 	Subject events.DunningSubject
 }
 
-// StopClock stops the clock for one cause, from an instant that may be past. Fails: invalid_input.
+// StopClock stops the clock for one cause, from an instant that may be past; a future one is of now. Fails:
+// invalid_input.
 type StopClock struct {
 	Subject events.DunningSubject
 	Cause   string
 	From    time.Time
-	Stopped bool // only where the cause stops the clock, from the future on
+	Stopped bool // asks only that a stop which lies in the future is of now: no clock is stopped that runs
 }
 
-// StartClock ends one cause at an instant that may be past; other causes and holds go on. Fails: invalid_input.
+// StartClock ends one cause at an instant that may be past; a future one is of now. Other causes and holds go on.
+// Fails: invalid_input.
 type StartClock struct {
 	Subject events.DunningSubject
 	Cause   string

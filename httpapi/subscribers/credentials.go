@@ -33,7 +33,7 @@ func (r addressesRequest) addresses() commands.ServiceAddresses {
 type addressesPatch struct {
 	StaticIP     *string   `json:"staticIp,omitempty" doc:"empty or null = from a pool"`
 	StaticIPv6   *string   `json:"staticIpv6Prefix,omitempty" doc:"empty or null = from a pool"`
-	MACAddresses *[]string `json:"macAddresses,omitempty" doc:"replaces the present ones; empty or null = any"`
+	MACAddresses *[]string `json:"macAddresses,omitempty" doc:"replaces them all; empty or null = any equipment"`
 }
 
 // change is the patch in the form of the use case. Addresses that are given as null are removed.

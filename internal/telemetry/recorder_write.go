@@ -76,8 +76,8 @@ func refuse(group []pending) {
 
 // keep makes reports durable. It reports of each whether it is; nil = all are. A small group is committed, so that its
 // sessions are seen at once. A large one, for which the database would take longer than a disk, goes into the spool,
-// and the database takes it from there in larger groups yet; so does what comes before the spool is empty again, and a
-// group with a report that cannot be stored, which is looked for there.
+// and the database takes it from there in larger groups yet; so does what comes while others wait there that are not
+// doubted (spool.ready), and a group with a report that cannot be stored, which is looked for there.
 func (r *Recorder) keep(ctx context.Context, reports []Report) []bool {
 	if len(reports) <= r.direct && r.spool.ready(reports) && r.atOnce(ctx, reports) {
 		r.note(func(s *Status) { s.Fault = "" })

@@ -161,8 +161,7 @@ func (s *spool) failed(org id.Organization, n int) {
 }
 
 // used notes how long a turn took that those who are doubted had, or in which reports of the others were stored, from
-// the spool or at once. What
-// one side has not used while it had nothing does not add up.
+// the spool or at once. What one side has not used while it had nothing does not add up.
 func (s *spool) used(doubted bool, took time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

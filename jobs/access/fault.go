@@ -26,8 +26,8 @@ func (w Workers) FollowFault(ctx context.Context, args commands.FollowFault, cau
 		return err
 	}
 	cause.OrgID = args.OrgID
-	if ahead := args.Until.Sub(w.Clock.Now()); ahead > 0 { // a clock was ahead: the length of the fault is right
-		args.From, args.Until = args.From.Add(-ahead), args.Until.Add(-ahead)
+	if wrong := args.Until.Sub(w.Clock.Now()); wrong > 0 { // a clock was ahead: the length of the fault is right
+		args.From, args.Until = args.From.Add(-wrong), args.Until.Add(-wrong)
 	}
 	q, by := accessviews.DunningQuery{Views: w.Views}, args.Until
 	if by.IsZero() {
@@ -180,8 +180,8 @@ func (f fault) concerns(s events.DunningSubject) bool {
 }
 
 // ends is the instant at which the fault ended for a subscription; false while it lasts. Who was online in it had a
-// line from then on. A report or a sign-in of another customer
-// of the same router ends a fault that lasts at its instant.
+// line from then on. A report or a sign-in of another customer of the same router ends a fault that lasts at its
+// instant.
 func (f fault) ends(s events.DunningSubject) (time.Time, bool) {
 	switch since := f.lines[s.SubscriptionID].Since; {
 	case !since.IsZero():

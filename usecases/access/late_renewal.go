@@ -137,8 +137,8 @@ func sooner(a, b time.Time) time.Time {
 	return a
 }
 
-// stopped follows when the clock of dunning stands still: in a hold, and while a fault lasts that is not the
-// customer's.
+// stopped follows when the clock of dunning stands still: in a hold, in a pause of the subscription, and while a fault
+// lasts that is not the customer's.
 type stopped struct {
 	over  []events.TimeSpan
 	since map[string]time.Time // by cause
