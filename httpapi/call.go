@@ -65,9 +65,6 @@ func (c *Call) ServiceDomain() string { return c.server.cfg.ServiceDomain }
 // Production reports whether this is a production installation: cookies travel over HTTPS only.
 func (c *Call) Production() bool { return c.server.cfg.Production }
 
-// OnRootHost reports whether the request came to the platform's own host.
-func (c *Call) OnRootHost() bool { return c.hostKind == OnRoot }
-
 // Param is a segment of the path by its name in the pattern.
 func (c *Call) Param(name string) string { return c.params.ByName(name) }
 

@@ -116,26 +116,6 @@ func TestDestroy_RacingEnsureLeavesNoKey(t *testing.T) {
 	}
 }
 
-func TestReapplyErasures_AfterARestoreOfOldKeys(t *testing.T) {
-	t.Parallel()
-	k := open(t)
-	ctx, erased, kept := t.Context(), uuid.New(), uuid.New()
-	must[map[uuid.UUID]vault.Key](t)(k.SubjectKeys.EnsureKeys(ctx, []uuid.UUID{erased, kept}))
-	k.exec(t, "create table {schema}.backup as select * from {schema}.subject_keys")
-	if err := k.SubjectKeys.Destroy(ctx, erased); err != nil {
-		t.Fatal(err)
-	}
-	k.exec(t, "delete from {schema}.subject_keys")
-	k.exec(t, "insert into {schema}.subject_keys select * from {schema}.backup")
-	if n, err := k.SubjectKeys.ReapplyErasures(ctx); n != 1 || err != nil {
-		t.Errorf("reapplied %d, %v", n, err)
-	}
-	keys := must[map[uuid.UUID]vault.Key](t)(k.SubjectKeys.Keys(ctx, []uuid.UUID{erased, kept}))
-	if _, ok := keys[kept]; !ok || len(keys) != 1 {
-		t.Errorf("have %d keys", len(keys))
-	}
-}
-
 func TestSecrets_AReferenceKeepsItsValue(t *testing.T) {
 	t.Parallel()
 	k := open(t)

@@ -90,11 +90,7 @@ insert into {schema}.subject_keys (subject, wrapped, created_at) values ($1, nul
 on conflict (subject) do update set wrapped = null`
 	insertErasureSQL = `
 insert into {schema}.subject_erasures (subject, erased_at) values ($1, $2) on conflict do nothing`
-	listErasuresSQL    = `select subject from {schema}.subject_erasures order by erased_at, subject`
-	reapplyErasuresSQL = `
-insert into {schema}.subject_keys (subject, wrapped, created_at)
-select subject, null, erased_at from {schema}.subject_erasures
-on conflict (subject) do update set wrapped = null where subject_keys.wrapped is not null`
+	listErasuresSQL = `select subject from {schema}.subject_erasures order by erased_at, subject`
 )
 
 // Keys gives the keys of the subjects that have one. A subject that is missing in the result never had a key, or was
@@ -200,7 +196,8 @@ func (s *SubjectKeys) load(ctx context.Context, subjects []uuid.UUID) (map[uuid.
 }
 
 // Destroy erases a subject: its key is deleted, no new one can be made, and the erasure is noted. A repetition changes
-// nothing. Old backups hold the key until they are discarded; after a restore, call ReapplyErasures.
+// nothing. Old backups hold the key until they are discarded; after a restore `keys erase` calls it for each person of
+// the list that `keys erasures` has printed.
 func (s *SubjectKeys) Destroy(ctx context.Context, subject uuid.UUID) error {
 	now := s.core.now()
 	batch := &pgx.Batch{} // one implicit transaction
@@ -222,20 +219,6 @@ func (s *SubjectKeys) Erasures(ctx context.Context) ([]uuid.UUID, error) {
 		return nil, fmt.Errorf("list erasures: %w", err)
 	}
 	return list, nil
-}
-
-// ReapplyErasures destroys the keys of all noted erasures again. It is called after a restore, and returns how many
-// keys the restore had brought back.
-func (s *SubjectKeys) ReapplyErasures(ctx context.Context) (int, error) {
-	tag, err := s.core.db.Owner.Exec(ctx, s.core.sql(reapplyErasuresSQL))
-	if err != nil {
-		return 0, fmt.Errorf("reapply erasures: %w", err)
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.destroyed++
-	s.cache.Purge()
-	return int(tag.RowsAffected()), nil
 }
 
 // forget removes a key from memory, and makes loads that are under way not put it back.
