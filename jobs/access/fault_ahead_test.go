@@ -138,13 +138,13 @@ func TestWatchPayments_AClockThatIsStoppedForLongerThanAnyFaultGoesOn(t *testing
 	for _, cause := range []string{"no_payment:1", "no_line:x:1", "of_another_kind"} {
 		k.Run(t, coretest.Operator(k.org), commands.StopClock{Subject: s, Cause: cause, From: start})
 	}
-	k.clock.Advance(commands.LongestFault)
+	k.clock.Advance(commands.LongestFault + 26*time.Hour)
 	k.WaitForAll(t, k.views, accessviews.DunningName)
 	k.watch(t, "the jobs may still be on their way")
 	if d := k.dunning(t, s); len(d.Stopped) != 3 {
 		t.Errorf("stopped by %v", d.Stopped)
 	}
-	k.clock.Advance(48 * time.Hour)
+	k.clock.Advance(22 * time.Hour)
 	k.watch(t, "they are not")
 	d := k.dunning(t, s)
 	if len(d.Stopped) != 1 || len(d.Pauses) != 2 {

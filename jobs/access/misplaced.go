@@ -10,15 +10,22 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/access"
 )
 
-// faultSettled is how long after its beginning nothing else is done about a fault: the end is made sure of a last time.
-const faultSettled = commands.LongestFault + 36*time.Hour
+// faultSettled is how long after its beginning nothing else is done about a fault: the end was made sure of a last
+// time, after all of settleAfter, by jobs that were up to half a day late.
+func faultSettled() time.Duration {
+	settled := commands.LongestFault + 12*time.Hour
+	for _, wait := range settleAfter {
+		settled += wait
+	}
+	return settled
+}
 
 // placeClocks puts right what stops the clocks of an organization and cannot be true: what begins in the future is from
 // when a clock was ahead and stops them from now on, and what began longer ago than any fault lasts, which nothing has
 // ended, ended when the longest would.
 func (w Workers) placeClocks(ctx context.Context, org id.Organization, cause jobs.Cause) error {
 	now := w.Clock.Now()
-	rows, err := accessviews.DunningQuery{Views: w.Views}.Misplaced(ctx, org, now, now.Add(-faultSettled), followed)
+	rows, err := accessviews.DunningQuery{Views: w.Views}.Misplaced(ctx, org, now, now.Add(-faultSettled()), followed)
 	if err != nil {
 		return err
 	}
