@@ -39,9 +39,8 @@ func Away(err error) bool {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return false
 	}
-	var answer *pgconn.PgError
-	if errors.As(err, &answer) {
-		return ofServer(answer.Code)
+	if Code(err) != "" {
+		return ofServer(err)
 	}
 	var system syscall.Errno // of a file: one of a connection is in a net.OpError
 	if errors.As(err, &system) {
@@ -55,37 +54,42 @@ func Away(err error) bool {
 // same statement succeeds once the cause is gone: the server's condition (Away), a conflict, and what staff can mend,
 // as a missing table or right, a damaged page, a trigger. Codes that nobody has thought of are among them.
 func Unserved(err error) bool {
-	var answer *pgconn.PgError
-	if !errors.As(err, &answer) {
+	switch code := Code(err); {
+	case code == "":
 		return Away(err)
-	}
-	switch {
-	case answer.Code == undefinedTable || answer.Code == noPrivilege:
+	case code == undefinedTable || code == noPrivilege:
 		return true
-	case len(answer.Code) < 2 || answer.Code[:2] == "42":
-		return false
 	}
-	return !OfValues(err)
+	return Class(err) != "42" && !OfValues(err)
 }
 
 // OfValues reports whether the server refuses the values of a statement: one does not fit, or breaks a constraint.
 // Class 54 is not among them: with 54000 a server refuses all writes before its transaction ids run out.
 func OfValues(err error) bool {
-	var answer *pgconn.PgError
-	if !errors.As(err, &answer) || len(answer.Code) < 2 {
-		return false
-	}
-	return answer.Code[:2] == "22" || answer.Code[:2] == "23"
+	class := Class(err)
+	return class == "22" || class == "23"
 }
 
-// ofServer reports whether a code of PostgreSQL is about the server's condition.
-func ofServer(code string) bool {
-	if code == readOnly || len(code) < 2 {
-		return code == readOnly
-	}
-	switch code[:2] {
+// ofServer reports whether an error that the server answered is about its condition.
+func ofServer(err error) bool {
+	switch Class(err) {
 	case "08", "53", "57", "58": // connection, resources, shutdown, system
 		return true
 	}
-	return false
+	return Code(err) == readOnly
+}
+
+// Code gives the SQLSTATE of an error that the server answered; "" for any other error.
+func Code(err error) string {
+	var answer *pgconn.PgError
+	if !errors.As(err, &answer) || len(answer.Code) != 5 {
+		return ""
+	}
+	return answer.Code
+}
+
+// Class gives the class of the SQLSTATE, which is its first two characters.
+func Class(err error) string {
+	code := Code(err)
+	return code[:min(2, len(code))]
 }

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/lastmile-isp/lastmile/internal/loop"
 )
@@ -202,8 +201,7 @@ func (c *Cluster) awaitReady(ctx context.Context, proc *process) error {
 		if err == nil {
 			return conn.Close(ctx)
 		}
-		var answer *pgconn.PgError
-		if errors.As(err, &answer) && answer.Code == cannotConnectNow {
+		if Code(err) == cannotConnectNow {
 			silent.Reset(startLimit)
 		}
 		select {

@@ -2,12 +2,10 @@ package postgres
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -101,8 +99,7 @@ func createRoleSQL(role string) string {
 
 // explainRole turns "permission denied" into the SQL to run by hand.
 func explainRole(err error) error {
-	var pgErr *pgconn.PgError
-	if !errors.As(err, &pgErr) || pgErr.Code != "42501" {
+	if Code(err) != noPrivilege {
 		return fmt.Errorf("create database roles: %w", err)
 	}
 	var b strings.Builder
@@ -117,11 +114,7 @@ func explainRole(err error) error {
 // lostRoleRace reports whether an error means that another program made the same change at the same moment. A new
 // attempt then sees that change.
 func lostRoleRace(err error) bool {
-	var pgErr *pgconn.PgError
-	if !errors.As(err, &pgErr) {
-		return false
-	}
-	switch pgErr.Code {
+	switch Code(err) {
 	case "23505", "42710", "XX000": // unique violation, duplicate object, "tuple concurrently updated"
 		return true
 	}

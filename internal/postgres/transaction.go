@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -38,8 +37,7 @@ func Transaction(ctx context.Context, pool *pgxpool.Pool, fn func(pgx.Tx) error)
 		return err
 	}
 	if err := tx.Commit(ctx); err != nil {
-		var pgErr *pgconn.PgError
-		if errors.As(err, &pgErr) && !mayPass(err) || errors.Is(err, pgx.ErrTxCommitRollback) {
+		if Code(err) != "" && !mayPass(err) || errors.Is(err, pgx.ErrTxCommitRollback) {
 			return fmt.Errorf("commit: %w", err)
 		}
 		return &passing{fmt.Errorf("commit: %w", err)}
@@ -52,16 +50,9 @@ func mayPass(err error) bool {
 	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return true
 	}
-	var pgErr *pgconn.PgError
-	if !errors.As(err, &pgErr) || len(pgErr.Code) < 2 {
-		return false
-	}
-	if pgErr.Code == readOnly {
+	switch Class(err) {
+	case "40", "55", "XX": // conflict, locks, internal
 		return true
 	}
-	switch pgErr.Code[:2] {
-	case "08", "40", "53", "55", "57", "58", "XX": // connection, conflict, resources, locks, shutdown, system, internal
-		return true
-	}
-	return false
+	return ofServer(err)
 }

@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"embed"
-	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
@@ -12,7 +11,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/loop"
@@ -192,14 +190,11 @@ func (w *WriteWatch) judge(err error) Writes {
 // Refused gives the state in which a server is that has refused a write for it: WritesReadOnly or WritesFull. After any
 // other error it is WritesTaken: nothing was refused.
 func Refused(err error) Writes {
-	var answer *pgconn.PgError
-	if errors.As(err, &answer) {
-		switch answer.Code {
-		case readOnly:
-			return WritesReadOnly
-		case diskFull:
-			return WritesFull
-		}
+	switch Code(err) {
+	case readOnly:
+		return WritesReadOnly
+	case diskFull:
+		return WritesFull
 	}
 	return WritesTaken
 }

@@ -24,14 +24,14 @@ const columns = `x.id, x.org_id, x.device_id, x.source, x.session_key, x.usernam
 	x.subscription_id, x.access, x.rate_down, x.rate_up, x.started_at, x.updated_at, x.ended_at,
 	x.ended_by, x.end_reason, x.bytes_down, x.bytes_up, x.seconds, x.samples, x.stamp`
 
-// mostNamed is how many sessions of one name namedSQL reads.
+// mostNamed is how many sessions of one name namedSQL reads, its {most}.
 const mostNamed = 4
 
 // namedSQL reads the newest sessions that have the names of reports. Where there are more, nearSQL reads older ones.
 const namedSQL = `select ` + columns + `
 	from (select distinct * from unnest($1::uuid[], $2::text[], $3::text[])) k (device, session, username)
 	cross join lateral (select * from {schema}.sessions s where s.device_id = k.device and s.session_key = k.session
-		and s.username = k.username order by s.started_at desc limit 4) x`
+		and s.username = k.username order by s.started_at desc limit {most}) x`
 
 // nearSQL reads the sessions of names that began next to instants, before them and after them.
 const nearSQL = `select ` + columns + `
@@ -151,7 +151,7 @@ func (s *Store) fold(
 ) (opened map[id.Device]int, err error) {
 	if err := s.load(ctx, tx, b, reports); err != nil {
 		err = fmt.Errorf("load sessions: %w", err)
-		if class(err) == "" {
+		if postgres.Code(err) == "" {
 			err = &ofTables{err}
 		}
 		return nil, err

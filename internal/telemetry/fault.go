@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/jackc/pgx/v5/pgconn"
-
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
@@ -31,16 +29,7 @@ func (f *foldPanic) Unwrap() error { return f.error }
 // written, is there again after a restore, or is known to another version.
 func away(err error) bool {
 	return errors.Is(err, postgres.ErrPassing) || postgres.Away(err) || errors.Is(err, context.DeadlineExceeded) ||
-		class(err) == "42"
-}
-
-// class gives the first two characters of the server's code of an error; "" when it is none of the server.
-func class(err error) string {
-	var answer *pgconn.PgError
-	if !errors.As(err, &answer) || len(answer.Code) < 2 {
-		return ""
-	}
-	return answer.Code[:2]
+		postgres.Class(err) == "42"
 }
 
 // ofValues reports whether a failed commit may have failed by what its reports say, so that repeats would end in the
@@ -51,7 +40,7 @@ func ofValues(err error) bool {
 	if errors.As(err, &marked) {
 		return false
 	}
-	if class(err) == "" { // the driver cannot write a value
+	if postgres.Code(err) == "" { // the driver cannot write a value
 		return !away(err) && loop.StackOf(err) == ""
 	}
 	return postgres.OfValues(err)
@@ -63,10 +52,9 @@ func ofSome(err error) bool {
 	if errors.Is(err, context.DeadlineExceeded) {
 		return true
 	}
-	switch class(err) {
+	switch postgres.Class(err) {
 	case "55", "58", "XX": // locks, system, internal
 		return true
 	}
-	var answer *pgconn.PgError
-	return errors.As(err, &answer) && answer.Code == "57014" // canceled, as after statement_timeout
+	return postgres.Code(err) == "57014" // canceled, as after statement_timeout
 }

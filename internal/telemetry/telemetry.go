@@ -17,6 +17,7 @@ import (
 	"embed"
 	"fmt"
 	"io/fs"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -65,7 +66,8 @@ func Open(ctx context.Context, db *postgres.DB) (*Store, error) {
 	}
 	s.sql = statements{
 		open: s.text(countOpenSQL),
-		lock: lockSQL, named: s.text(namedSQL), near: s.text(nearSQL), newest: s.text(newestSQL),
+		lock: lockSQL, named: strings.ReplaceAll(s.text(namedSQL), "{most}", strconv.Itoa(mostNamed)),
+		near: s.text(nearSQL), newest: s.text(newestSQL),
 		restarted: s.text(restartedSQL),
 		begun:     s.text(beginSQL), whole: s.text(saveWholeSQL), counts: s.text(saveCountsSQL),
 		restart: s.text(saveRestartsSQL), close: s.text(closeRestartedSQL), ended: s.text(endedSQL),
