@@ -316,7 +316,7 @@ func (r *Recorder) commitAfterPlain(ctx context.Context, reports []Report, faile
 		return err
 	}
 	r.panicked(reports[0].Org, err)
-	return &ofTables{failed}
+	return &ofTables{fmt.Errorf("%w; plain reports are not taken either: %s", failed, err.Error())}
 }
 
 // putOff lets an organization wait, and tells the log why: that it alone waits, once, and now and then what the

@@ -56,19 +56,25 @@ func TestRecorder_NoReportIsDroppedWhileTheTablesTakeNone(t *testing.T) {
 		code, before string
 		kind         telemetry.Kind
 		alone        bool
+		ofCustomer   bool // they refuse nobody else's
 	}{
-		"transactions have no more numbers":             {"54000", "insert on sessions", telemetry.Start, false},
-		"they have none, for one organization":          {"54000", "insert on sessions", telemetry.Start, true},
-		"a constraint refuses all that begins":          {"23502", "insert on sessions", telemetry.Start, false},
-		"a constraint refuses all that goes on":         {"23514", "update on sessions", telemetry.Interim, true},
-		"a sum that nobody can add to":                  {"22003", "insert on usage", telemetry.Interim, true},
-		"a constraint refuses each restart of a router": {"23502", "insert on routers", telemetry.On, true},
+		"transactions have no more numbers":          {"54000", "insert on sessions", telemetry.Start, false, false},
+		"they have none, for one organization":       {"54000", "insert on sessions", telemetry.Start, true, false},
+		"a constraint refuses all that begins":       {"23502", "insert on sessions", telemetry.Start, false, false},
+		"a constraint refuses all that goes on":      {"23514", "update on sessions", telemetry.Interim, true, false},
+		"a sum that nobody can add to":               {"22003", "insert on usage", telemetry.Interim, true, false},
+		"a constraint refuses a restart of a router": {"23502", "insert on routers", telemetry.On, true, false},
+		"a constraint on what a customer begins":     {"23514", "insert on sessions", telemetry.Start, true, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			k := open(t)
 			k.commit(t, k.at(telemetry.Start, 0, 0, 0))
-			mend := k.failsBefore(t, c.code, c.before, "true")
+			when := "true"
+			if c.ofCustomer {
+				when = "new.subscription_id = '" + k.subscription.String() + "'"
+			}
+			mend := k.failsBefore(t, c.code, c.before, when)
 			crowd, calm := k.neighbours(6)
 			list := []telemetry.Report{k.at(c.kind, time.Minute, 7, 7)}
 			if c.kind == telemetry.Start {
@@ -149,5 +155,27 @@ func TestRecorder_WhyAnOrganizationWaitsIsTold(t *testing.T) {
 				t.Errorf("%d sessions, %+v", n, r.Status())
 			}
 		})
+	}
+}
+
+// TestRecorder_WhyPlainReportsAreRefusedIsTold beside why a report cannot be stored: it waits for the former alone.
+func TestRecorder_WhyPlainReportsAreRefusedIsTold(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	mend := k.fails(t, "P0001", "new.username <> '"+k.at(telemetry.Start, 0, 0, 0).User+"'")
+	refuse := strings.ReplaceAll(`alter table {schema}.sessions add constraint short check (bytes_down < 9) not valid`,
+		"{schema}", k.schema())
+	if _, err := k.db.Owner.Exec(t.Context(), refuse); err != nil {
+		t.Fatal(err)
+	}
+	r, log, _ := k.rests(t, mend, k.at(telemetry.Interim, time.Minute, 9, 9))
+	for line := range strings.Lines(log) {
+		if strings.Contains(line, "accounting of an organization waits") &&
+			(!strings.Contains(line, "23514") || !strings.Contains(line, "P0001")) {
+			t.Error(line)
+		}
+	}
+	if r.Status().Dropped != 1 || !strings.Contains(log, "accounting of an organization waits") {
+		t.Errorf("%+v\n%s", r.Status(), log)
 	}
 }

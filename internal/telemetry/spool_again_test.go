@@ -145,3 +145,41 @@ func TestRecorder_OthersAreStoredAtOnceWhileOneOrganizationWaits(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// TestRecorder_WhatOthersReportWhileOneOrganizationHasATryIsSpooled: a commit at once would wait for the try, which can
+// take long, and the routers with it.
+func TestRecorder_WhatOthersReportWhileOneOrganizationHasATryIsSpooled(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	mend := k.fails(t, "XX001", "new.org_id = '"+k.org.String()+"'")
+	now := clock.NewManual(noon)
+	var spooled atomic.Int64 // groups
+	var hold atomic.Bool
+	tries, others := make(chan struct{}), make(chan struct{})
+	r := k.alone(t, io.Discard, now, func(step string) {
+		switch {
+		case step == "written":
+			spooled.Add(1)
+		case step == "before commit" && hold.CompareAndSwap(true, false):
+			close(tries)
+			<-others
+		}
+	})
+	hold.Store(true)
+	now.Advance(time.Minute)
+	record(r, k.at(telemetry.Interim, time.Minute, 1, 1))
+	select {
+	case <-tries:
+	case <-time.After(patience):
+		t.Fatal("the organization has no try")
+	}
+	before, crowd := spooled.Load(), k.townsfolk(2) // a small group
+	if n := record(r, crowd...); n != len(crowd) || spooled.Load() != before+1 {
+		t.Errorf("%d acknowledged, %d groups spooled", n, spooled.Load()-before)
+	}
+	close(others)
+	mend()
+	now.Advance(time.Minute)
+	record(r, k.at(telemetry.Interim, 2*time.Minute, 2, 1))
+	settle(t, r)
+}
