@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -49,14 +48,13 @@ func causeOf(e *events.Envelope) jobs.Cause {
 // passing reports whether the attempt at an input shall be repeated: the database is away, or refuses everybody.
 func passing(err error) bool {
 	var bad *poison
-	var answer *pgconn.PgError
 	if errors.As(err, &bad) || errors.Is(err, errFenced) {
 		return false
 	}
 	if errors.Is(err, postgres.ErrPassing) {
 		return true
 	}
-	return errors.As(err, &answer) && !postgres.OfValues(answer)
+	return postgres.Code(err) != "" && !postgres.OfValues(err)
 }
 
 // taken says what a transaction of take has left for others to do.

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5/pgconn"
-
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/loop"
@@ -46,8 +44,7 @@ func (v *Views) SQL(projection, sql string) string {
 
 // read marks a read of tables that do not exist (any more) as one that may be tried again.
 func read(err error) error {
-	var answer *pgconn.PgError
-	if errors.As(err, &answer) && (answer.Code == "42P01" || answer.Code == "3F000") { // no table, no schema
+	if code := postgres.Code(err); code == "42P01" || code == "3F000" { // no table, no schema
 		return fmt.Errorf("%w: %w", ErrBuilding, err)
 	}
 	return err
