@@ -89,6 +89,7 @@ type keptCallback struct {
 	Kind       string    `json:"kind"`
 	Token      string    `json:"token,omitempty"`
 	IP         string    `json:"ip"`
+	Listed     bool      `json:"listed,omitempty"` // the allowed senders had the address when the callback came
 	ReceivedAt time.Time `json:"receivedAt"`
 	Body       []byte    `json:"body"`
 }
@@ -191,7 +192,8 @@ func (k *Kept) Empty() bool { return k.file.Empty() }
 // Receive keeps a callback that tells of money while the program starts, and gives the answer (Receiver.Receive).
 // Fails: source_not_allowed, rate_limited, malformed_callback, callback_not_kept.
 func (k *Kept) Receive(ctx context.Context, kind, token, ip string, body []byte) (any, error) {
-	if _, err := allowed(k.cfg.Allowed, ip); err != nil {
+	listed, err := admitted(k.cfg.Allowed, ip)
+	if err != nil {
 		return nil, err
 	}
 	callback, err := uuid.NewV7()
@@ -199,7 +201,7 @@ func (k *Kept) Receive(ctx context.Context, kind, token, ip string, body []byte)
 		return nil, fmt.Errorf("keep callback: %w", err)
 	}
 	err = k.keep(ctx, keptCallback{
-		ID: callback, Kind: kind, Token: token, IP: ip, ReceivedAt: k.cfg.Clock.Now(), Body: body,
+		ID: callback, Kind: kind, Token: token, IP: ip, Listed: listed, ReceivedAt: k.cfg.Clock.Now(), Body: body,
 	}, nil)
 	if err != nil {
 		return nil, err
@@ -380,11 +382,8 @@ func (k *Kept) storeOne(ctx context.Context, sealed []byte) error {
 		k.logger.ErrorContext(ctx, "callback on the disk cannot be read", "error", err)
 		return nil
 	}
-	s, err := k.receiver.identify(ctx, c.Kind, c.Token, c.IP)
-	if failure.KindOf(err) == failure.Denied { // the list of allowed addresses was changed meanwhile
-		k.logger.ErrorContext(ctx, "callback on the disk is from an address that is not allowed", "callback_id", c.ID)
-		return nil
-	}
+	c.Listed = c.Listed || onList(k.receiver.Allowed, c.IP) // older programs did not write it
+	s, err := k.receiver.identify(ctx, c)
 	if err == nil {
 		err = k.receiver.store(ctx, c, s)
 	}

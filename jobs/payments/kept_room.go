@@ -171,8 +171,8 @@ func (k *Kept) admit(ctx context.Context, c keptCallback) (keptSource, error) {
 			return keptSource{known: true, org: org, money: true}, nil
 		}
 	}
-	times, listed := 1, len(k.cfg.Allowed) > 0
-	if listed {
+	times := 1
+	if c.Listed {
 		times = providerTimes
 	}
 	if k.cfg.PerMinute > 0 {
@@ -187,6 +187,6 @@ func (k *Kept) admit(ctx context.Context, c keptCallback) (keptSource, error) {
 	}
 	return keptSource{
 		sender: c.IP, most: int64(senderShare * times),
-		money: listed || tokens == nil || c.Token == "" && k.receiver.TrustBare,
+		money: c.Listed || tokens == nil || c.Token == "" && k.receiver.TrustBare,
 	}, nil
 }

@@ -62,7 +62,8 @@ type sender struct {
 func (r Receiver) Receive(
 	ctx context.Context, kind, token, ip string, body []byte, admit func(gateway string) error,
 ) (any, error) {
-	if _, err := allowed(r.Allowed, ip); err != nil {
+	listed, err := admitted(r.Allowed, ip)
+	if err != nil {
 		return nil, err
 	}
 	callback, err := uuid.NewV7()
@@ -70,7 +71,8 @@ func (r Receiver) Receive(
 		return nil, fmt.Errorf("store callback: %w", err)
 	}
 	c := keptCallback{
-		ID: callback, Kind: kind, Token: token, IP: ip, ReceivedAt: r.Workers.cfg.Clock.Now(), Body: body,
+		ID: callback, Kind: kind, Token: token, IP: ip, Listed: listed, ReceivedAt: r.Workers.cfg.Clock.Now(),
+		Body: body,
 	}
 	if kind == CallbackValidation || r.Kept == nil {
 		return r.receive(ctx, c, admit)
@@ -106,7 +108,7 @@ func verdict(err error) bool {
 func (r Receiver) receive(
 	ctx context.Context, c keptCallback, admit func(gateway string) error,
 ) (any, error) {
-	s, err := r.identify(ctx, c.Kind, c.Token, c.IP)
+	s, err := r.identify(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -206,38 +208,42 @@ func (r Receiver) countedFor(ctx context.Context, s sender, kind string, body []
 	return owner.org, c.ShortCode
 }
 
-// allowed gives the address of a sender, and proves it when there is a list. Fails: source_not_allowed.
-func allowed(list []netip.Prefix, ip string) (sender, error) {
-	var s sender
-	s.ip, _ = netip.ParseAddr(ip) // the zero address is on no list
-	s.ip = s.ip.Unmap()
-	for _, p := range list {
-		s.verified = s.verified || p.Contains(s.ip)
-	}
-	if len(list) > 0 && !s.verified {
-		return s, failure.NewDenied("source_not_allowed", "Callbacks are not accepted from this address.")
-	}
-	return s, nil
+// addressOf gives the address of a sender; the zero address, which is on no list, when it is not known.
+func addressOf(ip string) netip.Addr {
+	address, _ := netip.ParseAddr(ip)
+	return address.Unmap()
 }
 
-// identify finds the proof of the sender: a token of the right kind, an allowed address, or TrustBare. An unknown token
-// is no failure; the callback is unverified. Fails: source_not_allowed.
-func (r Receiver) identify(ctx context.Context, kind, token, ip string) (sender, error) {
-	s, err := allowed(r.Allowed, ip)
-	if err != nil {
-		return s, err
+// onList reports whether a sender is on a list, which proves it.
+func onList(list []netip.Prefix, ip string) bool {
+	address := addressOf(ip)
+	return slices.ContainsFunc(list, func(p netip.Prefix) bool { return p.Contains(address) })
+}
+
+// admitted lets a callback in that comes, and reports whether the list proves its sender: an empty one lets everybody
+// in and proves nobody. Nothing asks it again for what was let in. Fails: source_not_allowed.
+func admitted(list []netip.Prefix, ip string) (listed bool, err error) {
+	listed = onList(list, ip)
+	if len(list) > 0 && !listed {
+		return false, failure.NewDenied("source_not_allowed", "Callbacks are not accepted from this address.")
 	}
-	s.verified = s.verified || token == "" && r.TrustBare
-	if token == "" {
+	return listed, nil
+}
+
+// identify finds the proof of the sender: a token of the right kind, the list, or TrustBare. An unknown token is no
+// failure; the callback is unverified.
+func (r Receiver) identify(ctx context.Context, c keptCallback) (sender, error) {
+	s := sender{ip: addressOf(c.IP), verified: c.Listed || c.Token == "" && r.TrustBare}
+	if c.Token == "" {
 		return s, nil
 	}
-	owner, err := r.Workers.cfg.Addresses.Tokens.Lookup(ctx, secrets.Text(token))
+	owner, err := r.Workers.cfg.Addresses.Tokens.Lookup(ctx, secrets.Text(c.Token))
 	switch {
 	case failure.KindOf(err) == failure.NotFound:
 		return s, nil
 	case err != nil:
 		return s, err
-	case owner.Kind == tokenOf(kind):
+	case owner.Kind == tokenOf(c.Kind):
 		s.owner, s.verified = owner, true
 	}
 	return s, nil
