@@ -98,9 +98,9 @@ func overwrite(t *testing.T, path string, octets []byte, at int64) {
 	}
 }
 
-// TestJournal_WhatTheVersionBeforeHasWrittenIsGiven: its segments have no salt, records name the generation. Nothing
-// is appended to them, so that none stays as soon as all that they had is taken.
-func TestJournal_WhatTheVersionBeforeHasWrittenIsGiven(t *testing.T) {
+// TestJournal_SegmentsWithoutASaltAreGiven: those of the first form, whose records name the generation. Nothing is
+// appended to them, so that none stays as soon as all that they had is taken.
+func TestJournal_SegmentsWithoutASaltAreGiven(t *testing.T) {
 	t.Parallel()
 	const generation = 5<<32 + 7
 	for _, damaged := range []bool{false, true} {

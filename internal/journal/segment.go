@@ -18,7 +18,8 @@ import (
 // A segment begins with its head, which has a sector of the disk for itself: segmentMark, its generation as eight
 // octets and their checksum, its salt as eight octets and the checksum of all of it. A segment that is written over
 // again gets another generation, by which segments have their order, and another salt, by which what it had before is
-// known to be old. The head of the version before has no salt, whose place there has the generation.
+// known to be old. A head of the first form (ADR 0022) has no salt, and the records under it have the generation in its
+// place.
 const (
 	segmentMark = "\xf1LMS"
 	segmentHead = 512
@@ -149,17 +150,17 @@ func (s *segment) renew(generation uint64) {
 	s.generation, s.salt = generation, newSalt()
 }
 
-// newSalt draws a salt. The salt of the version before, a generation, is never that great.
+// newSalt draws a salt. A generation, which is in the place of one in the first form, is never that great.
 func newSalt() uint64 {
 	var octets [8]byte
 	_, _ = rand.Read(octets[:]) // never fails
 	return binary.BigEndian.Uint64(octets[:]) | formerSalts
 }
 
-// formerSalts is greater than those of the version before.
+// formerSalts is greater than all generations.
 const formerSalts = 1 << 63
 
-// former reports whether the version before has begun the segment.
+// former reports whether the segment is of the first form, which has no salt.
 func (s *segment) former() bool { return s.salt < formerSalts }
 
 // readHead gives what the head of a segment says; false when it is damaged.

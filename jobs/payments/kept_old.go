@@ -14,8 +14,8 @@ import (
 
 // Older programs kept callbacks in one file each, callbacks.journal, callbacks-2.journal and so on. A record there is
 // oldKeptMark, its length and its checksum (CRC-32C of length and content), both of four octets, and its content. This
-// file may go in the first version to which nobody comes from such a program directly: the second release after this
-// one.
+// file may go in the first version to which nobody comes from such a program directly: the second release after the
+// first one with segments (ADR 0022).
 const (
 	oldKeptSuffix = ".journal"
 	oldKeptMark   = "\xf1LMJ"
