@@ -86,3 +86,54 @@ func TestJournal_WhatIsTakenAfterAFailedWriteIsNoted(t *testing.T) {
 	}
 	gives(t, "after a kill", openDying(t, Config{Dir: killed}), "refused   ")
 }
+
+// TestJournal_APlaceOfSeveralRunsIsNotedWhole: records of two organizations lie between each other.
+func TestJournal_APlaceOfSeveralRunsIsNotedWhole(t *testing.T) {
+	t.Parallel()
+	cfg := Config{Dir: t.TempDir()}
+	j, err := Open(t.Context(), cfg, func(Place, []byte) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(j.Close)
+	places, err := j.Append([]byte("a"), []byte("b"), []byte("a"), []byte("b"), []byte("a"), []byte("b"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !places[0].Join(places[2]) || !places[0].Join(places[4]) {
+		t.Fatal("another segment")
+	}
+	if err := j.Taken(places[0]); err != nil {
+		t.Fatal(err)
+	}
+	j.Close()
+	found := ""
+	j, err = Open(t.Context(), cfg, func(_ Place, content []byte) { found += string(content) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	j.Close()
+	if found != "bbb" {
+		t.Errorf("%q is given again, want bbb", found)
+	}
+}
+
+// TestJournal_ADamagedNoteOfWhatIsTakenHidesNothing: the disk has damaged the length in it. Whatever it says there,
+// what lies behind is given.
+func TestJournal_ADamagedNoteOfWhatIsTakenHidesNothing(t *testing.T) {
+	t.Parallel()
+	cfg := Config{Dir: t.TempDir()}
+	q := openDying(t, cfg)
+	for _, content := range []string{"taken     ", "record 01 ", "record 02 "} {
+		if err := q.Append([]byte(content)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	places := gives(t, "before", q, "taken     ", "record 01 ", "record 02 ")
+	if err := q.Taken(places[:1]); err != nil {
+		t.Fatal(err)
+	}
+	q.Close()
+	overwrite(t, filepath.Join(cfg.Dir, "00000001"), []byte{1}, segmentHead+headSize-6) // 256 octets more
+	gives(t, "the next start", openDying(t, cfg), "record 01 ", "record 02 ")
+}
