@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -95,7 +96,13 @@ func (q *sequencer) commit(ctx context.Context, g *group) error {
 func (q *sequencer) isolate(ctx context.Context, batch []*write, cause error) error {
 	last, _, err := q.readLast(ctx)
 	if err != nil {
-		refuse(batch, errNoDatabase)
+		q.log.Warn("event store writes refused, and the end of the log cannot be read", "writes", len(batch),
+			"error", errors.Join(cause, err))
+		answer := errNoDatabase
+		if sqlState(err) != "" {
+			answer = commonRefusal(err)
+		}
+		refuse(batch, answer)
 		return nil // the next use of the session finds out whether it is lost
 	}
 	if last != q.published {
@@ -106,9 +113,14 @@ func (q *sequencer) isolate(ctx context.Context, batch []*write, cause error) er
 	if code == uniqueViolation { // a revision or number in memory is not that of the log
 		q.heads = newHeadCache()
 	}
+	var another error
+	if !ofRoom(code) {
+		another = q.tryAnother(ctx)
+	}
 	switch {
-	case ofRoom(code) || !q.takesAnother(ctx):
-		q.log.Warn("event store writes refused by the database", "writes", len(batch), "error", cause)
+	case ofRoom(code) || another != nil:
+		q.log.Warn("event store writes refused by the database", "writes", len(batch), "error",
+			errors.Join(cause, another))
 		refuse(batch, commonRefusal(cause))
 		if code == readOnlyTransaction {
 			return q.recoverUnchanged(ctx, nil) // the server has become a standby: find the one that may write
@@ -117,7 +129,7 @@ func (q *sequencer) isolate(ctx context.Context, batch []*write, cause error) er
 	case len(batch) == 1 && batch[0].again:
 		q.log.Warn("event store write refused by the database, which takes others", "stream", batch[0].stream,
 			"error", cause)
-		refuse(batch, ownRefusal(code))
+		refuse(batch, ownRefusal(cause))
 		return nil
 	case len(batch) == 1:
 		batch[0].again = true
@@ -133,14 +145,14 @@ func (q *sequencer) isolate(ctx context.Context, batch []*write, cause error) er
 	return nil
 }
 
-// takesAnother reports whether the database would take another write where it has refused one, so that this one is the
-// cause. It reads the head of a stream and writes an event, as every write does. Nothing of the write stays.
-func (q *sequencer) takesAnother(ctx context.Context) bool {
+// tryAnother tries whether the database takes another write where it has refused one, so that this one is the cause. It
+// reads the head of a stream and writes an event, as every write does. Nothing of the write stays.
+func (q *sequencer) tryAnother(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(ctx, statementPatience)
 	defer cancel()
 	tx, err := q.session.conn.Begin(limited)
 	if err != nil {
-		return false
+		return fmt.Errorf("another write: %w", err)
 	}
 	stream, position, event := q.lastStream+1, q.published+1, uuid.New()
 	name := "another-" + event.String()
@@ -153,7 +165,11 @@ func (q *sequencer) takesAnother(ctx context.Context) bool {
 			}},
 		})
 	}
-	return errors.Join(err, tx.Rollback(limited)) == nil // without an answer to the rollback the session is closed
+	// Without an answer to the rollback the session is closed.
+	if err = errors.Join(err, tx.Rollback(limited)); err != nil {
+		return fmt.Errorf("another write: %w", err)
+	}
+	return nil
 }
 
 // SQLSTATE codes that the sequencer treats apart from their classes.
@@ -188,7 +204,8 @@ func commonRefusal(err error) error {
 // not pass, so the answer is InvalidArgument: data exceptions, broken constraints, exceeded limits and exceptions of
 // triggers. Other causes, such as a damaged page, are mended by somebody: the answer is Internal, which is no outage of
 // the store.
-func ownRefusal(code string) error {
+func ownRefusal(err error) error {
+	code := sqlState(err)
 	switch code[:min(2, len(code))] {
 	case "22", "23", "54", "P0":
 		if code != uniqueViolation { // the log itself contradicts what was read of it
@@ -196,7 +213,8 @@ func ownRefusal(code string) error {
 		}
 	}
 	return &refusal{
-		code: codes.Internal, message: "the event store's database refuses the write and takes others: " + code,
+		code:    codes.Internal,
+		message: "the event store's database refuses the write and takes others: " + cmp.Or(code, err.Error()),
 	}
 }
 

@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"errors"
+	"strings"
 	"testing"
 )
 
@@ -17,5 +18,12 @@ func TestRefusal_EveryStreamNameFitsATrailer(t *testing.T) {
 		if got := r.metadata().Get("stream-name"); len(got) != 1 || got[0] != want {
 			t.Errorf("%q is told as %q; want %q", name, got, want)
 		}
+	}
+}
+
+func TestRefusal_AnErrorOfOurOwnIsNamed(t *testing.T) {
+	t.Parallel()
+	if err := ownRefusal(errors.New("a fault")); !strings.HasSuffix(err.Error(), ": a fault") {
+		t.Errorf("told is %q", err)
 	}
 }
