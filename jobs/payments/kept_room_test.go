@@ -136,16 +136,13 @@ func TestKept_ACallbackThatIsBeingWrittenCounts(t *testing.T) {
 }
 
 // TestKept_WhatIsStoredGivesItsRoomBackBesideOneThatIsRefused: the inbox refuses one row for as long as it is tried,
-// and takes all others. Each outage has the whole room of their sender again.
+// and takes all others. Each outage has the whole room of their sender again, and the refused one keeps its own.
 func TestKept_WhatIsStoredGivesItsRoomBackBesideOneThatIsRefused(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
 	r := k.keeping(t, t.TempDir(), true)
-	_, err := r.Receive(t.Context(), paymentsjobs.CallbackPrompt, "", "196.201.214.200", []byte(`{}`),
-		func(string) error { return nil })
-	if err != nil {
-		t.Fatal(err)
-	}
+	r.reports(t)
+	held := paymentsjobs.StrangerRoom(r.Kept, prompter)
 	k.inboxRefuses(t, "XX001", paymentsjobs.CallbackPrompt)
 	for outage := range 3 {
 		r.away.Store(true)
@@ -155,7 +152,53 @@ func TestKept_WhatIsStoredGivesItsRoomBackBesideOneThatIsRefused(t *testing.T) {
 			}
 		}
 		r.away.Store(false)
-		soon(t, "stored", func() bool { return r.Kept.Len() == 1 })
+		soon(t, "given back", func() bool { return paymentsjobs.StrangerRoom(r.Kept, "198.51.100.7") == 0 })
+		if now := paymentsjobs.StrangerRoom(r.Kept, prompter); now != held || held == 0 || r.Kept.Len() != 1 {
+			t.Errorf("the one of %d that is refused has room for %d octets, and had %d", r.Kept.Len(), now, held)
+		}
 		k.clock.Advance(2 * time.Minute) // the limit of a minute is forgotten
+	}
+}
+
+// TestKept_WhatIsTakenOverGivesBackNoRoomOfOthers: of what was there before the start, which the inbox refuses, when
+// callbacks that were taken over are stored.
+func TestKept_WhatIsTakenOverGivesBackNoRoomOfOthers(t *testing.T) {
+	t.Parallel()
+	k, dir := newKit(t), t.TempDir()
+	token := k.paybillToken(t)
+	k.inboxRefuses(t, "XX001", paymentsjobs.CallbackPrompt)
+	first, second := k.opened(t, dir, true), k.opened(t, dir, true)
+	first.reports(t)
+	if err := second.confirms(t, token, "196.201.214.200", "SJK4X7QB01"); err != nil {
+		t.Fatal(err)
+	}
+	first.Kept.Stop()
+	second.Kept.Stop()
+	r := k.opened(t, dir, true)
+	if err := r.confirms(t, "", "198.51.100.7", "SJK4X7QB02"); err != nil {
+		t.Fatal(err)
+	}
+	before := paymentsjobs.InheritedRoom(r.Kept)
+	if err := r.Kept.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	soon(t, "taken over", func() bool { return r.Kept.Len() == 3 })
+	r.away.Store(false)
+	soon(t, "given back", func() bool { return paymentsjobs.StrangerRoom(r.Kept, "198.51.100.7") == 0 })
+	if now := paymentsjobs.InheritedRoom(r.Kept); now != before || before == 0 || r.Kept.Len() != 1 {
+		t.Errorf("what was there has room for %d octets, and had %d; %d wait", now, before, r.Kept.Len())
+	}
+}
+
+// prompter is the address from which reports come.
+const prompter = "196.201.214.200"
+
+// reports sends the result of a prompt to a receiver, without a token.
+func (r *keeper) reports(t *testing.T) {
+	t.Helper()
+	_, err := r.Receive(t.Context(), paymentsjobs.CallbackPrompt, "", prompter, []byte(`{}`),
+		func(string) error { return nil })
+	if err != nil {
+		t.Fatal(err)
 	}
 }
