@@ -33,21 +33,21 @@ func appendRecord(out []byte, salt uint64, content []byte) []byte {
 	return append(binary.BigEndian.AppendUint32(out, sum), content...)
 }
 
-// readRecord reads the record at the beginning of octets; no content when there is no whole one.
-func readRecord(octets []byte) (salt uint64, content []byte) {
+// readRecord gives the content of the record at the beginning of octets; nil when there is no whole one.
+func readRecord(octets []byte) (content []byte) {
 	if len(octets) < headSize || string(octets[:len(mark)]) != mark {
-		return 0, nil
+		return nil
 	}
 	head := octets[len(mark):headSize]
 	length := int(binary.BigEndian.Uint32(head[8:]))
 	if length == 0 || length > MaxRecord || length > len(octets)-headSize {
-		return 0, nil
+		return nil
 	}
 	content = octets[headSize : headSize+length : headSize+length]
 	if crc32.Update(crc32.Checksum(head[:12], castagnoli), castagnoli, content) != binary.BigEndian.Uint32(head[12:]) {
-		return 0, nil
+		return nil
 	}
-	return binary.BigEndian.Uint64(head), content
+	return content
 }
 
 // takenHead is the head of records behind each other that are taken, of so many octets.
@@ -104,7 +104,7 @@ func eachRecord(octets []byte, salt uint64, found func(at int, content []byte)) 
 		}
 		at := from + next
 		size := readTaken(octets[at:])
-		if _, content := readRecord(octets[at:]); content != nil {
+		if content := readRecord(octets[at:]); content != nil {
 			size = headSize + len(content)
 			found(at, content)
 		}

@@ -136,3 +136,19 @@ func TestJournal_SegmentsWithoutASaltAreGiven(t *testing.T) {
 		gives(t, "afterwards", openDying(t, cfg), "and more  ")
 	}
 }
+
+// TestJournal_ASegmentWhoseTurnIsDamagedIsGivenFirst: its head had the turn. Its record has the salt.
+func TestJournal_ASegmentWhoseTurnIsDamagedIsGivenFirst(t *testing.T) {
+	t.Parallel()
+	cfg := Config{Dir: t.TempDir(), Segment: 2000}
+	q := openDying(t, cfg)
+	for _, name := range []string{"record 01 ", "record 02 "} {
+		if err := q.Append(fmt.Appendf(nil, "%-1200s", name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	second := q.path(gives(t, "before", q, "record 01 ", "record 02 ")[1].in.number)
+	q.Close()
+	overwrite(t, second, []byte("damaged by the disk."), 0)
+	gives(t, "the next start", openDying(t, cfg), "record 02 ", "record 01 ")
+}

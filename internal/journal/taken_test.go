@@ -1,10 +1,13 @@
 package journal
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -136,4 +139,44 @@ func TestJournal_ADamagedNoteOfWhatIsTakenHidesNothing(t *testing.T) {
 	q.Close()
 	overwrite(t, filepath.Join(cfg.Dir, "00000001"), []byte{1}, segmentHead+headSize-6) // 256 octets more
 	gives(t, "the next start", openDying(t, cfg), "record 01 ", "record 02 ")
+}
+
+// noteless is a file that does not take that records are taken.
+type noteless struct{ diskFile }
+
+// WriteAt implements file.
+func (f noteless) WriteAt(octets []byte, at int64) (int, error) {
+	if bytes.HasPrefix(octets, []byte(takenMark)) {
+		return 0, errDisk
+	}
+	return f.diskFile.WriteAt(octets, at)
+}
+
+// TestJournal_WhatIsNotNotedIsToldOnce: for each file.
+func TestJournal_WhatIsNotNotedIsToldOnce(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	q := openDying(t, Config{
+		Dir: t.TempDir(), Logger: slog.New(slog.NewTextHandler(&log, nil)),
+		open: func(path string, flags int) (file, error) {
+			f, err := os.OpenFile(path, flags, 0o600)
+			return noteless{diskFile{f}}, err
+		},
+	})
+	names := []string{"record 01 ", "record 02 ", "record 03 "}
+	for _, name := range names {
+		if err := q.Append([]byte(name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	places := gives(t, "before", q, names...)
+	for i := range 2 {
+		if err := q.Taken(places[i : i+1]); err != nil {
+			t.Error(err)
+		}
+	}
+	q.Close()
+	if n := strings.Count(log.String(), "are given again by the next start"); n != 1 {
+		t.Errorf("it is told %d times:\n%s", n, log.String())
+	}
 }
