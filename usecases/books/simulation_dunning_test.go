@@ -24,6 +24,7 @@ import (
 type dunned struct {
 	*rules[access.Dunning, commands.DunningCommand, events.DunningEvent]
 	s         *simulation
+	process   *instances
 	zone      *time.Location
 	histories map[id.Subscriber]*entitlement.History
 }
@@ -35,9 +36,10 @@ func (s *simulation) withDunning() {
 		s.t.Fatal(err)
 	}
 	s.dunned = &dunned{
-		rules: under(s.world, access.Dunnings()), s: s, zone: zone, histories: map[id.Subscriber]*entitlement.History{},
+		rules: under(s.world, access.Dunnings()), s: s, process: newInstances(s, dunning.Process()), zone: zone,
+		histories: map[id.Subscriber]*entitlement.History{},
 	}
-	s.workers = append(s.workers, newInstances(s, dunning.Process()), s.dunned)
+	s.workers = append(s.workers, s.dunned.process, s.dunned)
 	s.pace = time.Millisecond
 }
 

@@ -39,6 +39,7 @@ type instances struct {
 	s    *simulation
 	def  processmanagers.Erased
 	each map[string]*instance
+	off  bool // as while the program with the process is off: everything waits
 }
 
 // instance is one instance of a process, also after it has ended.
@@ -52,7 +53,7 @@ type instance struct {
 
 // newInstances lets a process work in a simulation.
 func newInstances(s *simulation, p processmanagers.Any) *instances {
-	return &instances{s, p.Erase(), map[string]*instance{}}
+	return &instances{s: s, def: p.Erase(), each: map[string]*instance{}}
 }
 
 // hear queues the event for its instance.
@@ -69,6 +70,9 @@ func (p *instances) hear(e events.Envelope) {
 
 // lanes gives those of all instances.
 func (p *instances) lanes() []lane {
+	if p.off {
+		return nil
+	}
 	var list []lane
 	for key, i := range p.each {
 		if len(i.inputs) > 0 {
@@ -120,6 +124,9 @@ func (p *instances) take(i *instance, in processmanagers.Input) {
 
 // first compares the timers of all instances; of several at one instant it is the one whose names come first.
 func (p *instances) first() (first alarm, found bool) {
+	if p.off {
+		return alarm{}, false
+	}
 	for _, key := range slices.Sorted(maps.Keys(p.each)) {
 		i := p.each[key]
 		for _, name := range slices.Sorted(maps.Keys(i.timers)) {

@@ -275,3 +275,31 @@ func TestReviewed_TellsTheInstantOfADebtThatIsDatedAhead(t *testing.T) {
 	s.When(events.InvoiceAllocated{SubscriberID: who, InvoiceID: invoice, Due: kes(500)}).
 		Then(looks(false, later.Add(time.Hour), owes(found, 1500), owes(later, 500)))
 }
+
+// Debts that come and go while reviews are under way are the same again and again. The answer to a review is about
+// those that it was asked for, and tells nothing of the ones that came later.
+func TestReviewed_TellsNothingOfWhatIsOwedAgainSince(t *testing.T) {
+	t.Parallel()
+	minute := func(n int) time.Time { return start.Add(time.Duration(n) * time.Minute) }
+	s := processtest.For(t, dunning.Process(), start).With(at(start)).
+		Given(created(events.Postpaid, calendar.Month), issued(line), events.DunningReviewed{
+			DunningSubject: subject, State: events.DunningWalledGarden, Owed: owes(start, 1500), At: start,
+		})
+	for n, due := range []int64{0, 1500, 500, 1500, 500} {
+		s = s.With(at(minute(n + 1))).
+			Given(events.InvoiceAllocated{SubscriberID: who, InvoiceID: invoice, Due: kes(due)})
+	}
+	now := minute(10)
+	s = s.At(now).With(at(now))
+	for _, e := range []events.DunningReviewed{
+		{State: events.DunningNone, Owed: events.DunningOwed{At: minute(1)}},
+		{State: events.DunningWalledGarden, Owed: owes(minute(2), 1500)},
+		{State: events.DunningWalledGarden, Owed: owes(minute(3), 500), Since: minute(2)},
+		{State: events.DunningWalledGarden, Owed: owes(minute(4), 1500), Since: minute(2)},
+	} {
+		e.DunningSubject, e.At = subject, minute(9)
+		s = s.Given(e)
+	}
+	s.When(events.InvoiceAllocated{SubscriberID: who, InvoiceID: invoice, Due: kes(400)}).
+		Then(looks(false, now.Add(time.Hour), owes(minute(5), 500), owes(now, 400)))
+}

@@ -188,31 +188,35 @@ func (s State) subscription(e events.Event, at time.Time) {
 	case events.DunningReviewed:
 		s.change(e.SubscriptionID, func(l *Line) {
 			l.State, l.WakeAt, l.Waits = e.State, e.WakeAt, 0
-			l.Owed = slices.Clone(l.Owed)
-			l.found(e.Owed)
+			found := l.found(e)
 			switch {
 			case e.State.Rank() == 0:
 				l.Owed = l.Owed[len(l.Owed)-1:]
 				l.Lost = recovered(l.Lost)
-			case !e.Since.IsZero(): // the same due instant held all the time: its beginning says as much
-				l.Owed = slices.DeleteFunc(l.Owed, func(o events.DunningOwed) bool {
+			case !e.Since.IsZero() && found >= 0: // the same due instant held all the time: its beginning says as much
+				before := slices.DeleteFunc(slices.Clone(l.Owed[:found]), func(o events.DunningOwed) bool {
 					return e.Since.Before(o.At) && o.At.Before(e.Owed.At)
 				})
+				l.Owed = slices.Concat(before, l.Owed[found:])
 			}
 		})
 	}
 }
 
-// found gives what is dated by a clock that was ahead the instant of the review that found it by the right one.
-func (l *Line) found(owed events.DunningOwed) {
-	known := slices.IndexFunc(l.Owed, func(o events.DunningOwed) bool {
-		return same(o, owed) && !o.At.Before(owed.At)
+// found is the index of what a review was about; -1 when it is forgotten already. What is dated later than the review
+// is from when a clock was ahead, and gets the instant that the review gave it, as does all before it. What came after
+// the review was asked for can be the same again, and is another entry.
+func (l *Line) found(e events.DunningReviewed) int {
+	l.Owed = slices.Clone(l.Owed)
+	found := slices.IndexFunc(l.Owed, func(o events.DunningOwed) bool {
+		return same(o, e.Owed) && (o.At.Equal(e.Owed.At) || o.At.After(e.At))
 	})
-	for i := range l.Owed[:known+1] {
-		if l.Owed[i].At.After(owed.At) {
-			l.Owed[i].At = owed.At
+	for i := range l.Owed[:found+1] {
+		if l.Owed[i].At.After(e.Owed.At) {
+			l.Owed[i].At = e.Owed.At
 		}
 	}
+	return found
 }
 
 // resumed ends the pause of a line, if there is one, also one that is not known.
