@@ -48,6 +48,22 @@ type Dunning struct {
 // Held reports whether a hold stops the clock at an instant.
 func (s Dunning) Held(at time.Time) bool { return !s.HoldFrom.IsZero() && at.Before(s.HoldUntil) }
 
+// Owed has what is owed now, and of what was owed before as much as the stream knows: the due instants that led to the
+// states in force. By it the same comes next as by the whole history.
+func (s Dunning) Owed() []events.DunningOwed {
+	present := s.Reviewed.Owed
+	if !s.Reviewed.Since.IsZero() { // the present due instant holds for longer than the present debts
+		present.At = s.Reviewed.Since
+	}
+	var list []events.DunningOwed
+	for _, e := range s.Entered {
+		if e.At.Before(present.At) && !e.DueAt.IsZero() {
+			list = append(list, events.DunningOwed{At: e.At, PaidUntil: e.DueAt})
+		}
+	}
+	return append(list, present)
+}
+
 // ownerDunning is the organization of the subscription.
 func ownerDunning(s Dunning) id.Organization { return s.Subject.OrgID }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lastmile-isp/lastmile/aggregates/access"
+	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -210,4 +211,40 @@ func TestReview_GoesOnFromAnOlderOpening(t *testing.T) {
 	}
 	r.look(now.Add(time.Minute), before, owing(now, "03-31"))
 	r.is(events.DunningReminding)
+}
+
+// Who is suspended has had a promise noted, and then pays the older of two debts. What the stream knows of what is owed
+// leads to the same as everything does, also when one more hold is placed and lifted.
+func TestReview_WhatTheStreamKnowsIsEnough(t *testing.T) {
+	t.Parallel()
+	begin := time.Date(2026, 2, 1, 9, 0, 0, 0, time.UTC)
+	both, one := owing(begin, "03-01", "03-08"), owing(midnight(t, "03-26"), "03-08")
+	for _, day := range []string{"03-06", "03-13"} { // in the walled garden, and suspended
+		r := &reviews{t: t}
+		for _, at := range []string{"03-01", "03-05", "03-12"} {
+			if at < day {
+				r.look(midnight(t, at), both)
+			}
+		}
+		r.do(commands.PlaceHold{Subject: amina, Until: midnight(t, "03-20"), Reason: "in hospital"}, midnight(t, day))
+		r.look(midnight(t, day), both)
+		r.look(one.At, both, one)
+		was := r.s.State
+		for i, c := range []commands.DunningCommand{
+			commands.PlaceHold{Subject: amina, Until: midnight(t, "04-20"), Reason: "in hospital"},
+			commands.LiftHold{Subject: amina},
+		} {
+			at := one.At.AddDate(0, 0, i+1)
+			r.do(c, at)
+			part := &reviews{t: t, s: r.s}
+			part.look(at.Add(time.Second), r.s.Owed()...)
+			r.look(at.Add(time.Second), both, one)
+			r.is(was)
+			whole, known := r.s.Reviewed, part.s.Reviewed
+			if known.NextState != whole.NextState || !known.NextAt.Equal(whole.NextAt) {
+				t.Errorf("%s after %T: %s at %s, want %s at %s", was, c, known.NextState, known.NextAt, whole.NextState,
+					whole.NextAt)
+			}
+		}
+	}
 }

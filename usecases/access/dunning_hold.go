@@ -67,13 +67,9 @@ func (h Holds) Next(
 		return "", time.Time{}, err
 	}
 	seen := d.Reviewed
-	owed := seen.Owed
-	if !seen.Since.IsZero() { // the present due instant holds for longer than the present debts
-		owed.At = seen.Since
-	}
 	list, err := access.Dunnings().Decide(d, rules.fill(commands.ReviewDunning{
 		Subject: d.Subject, PlanID: seen.PlanID, Policy: s.Terms.Access.DunningPolicy,
-		Short: s.Terms.ShortDunning(), Owed: []events.DunningOwed{owed},
+		Short: s.Terms.ShortDunning(), Owed: d.Owed(),
 	}), h.Clock.Now())
 	for _, e := range list {
 		if review, ok := e.(events.DunningReviewed); ok {

@@ -19,13 +19,14 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/access/entitlement"
 )
 
-// dunned has the decisions of dunning in a simulation, under the default policy, and the access that follows from them.
+// dunned has the decisions of dunning in a simulation, under a policy, and the access that follows from them.
 // It is a worker that only hears.
 type dunned struct {
 	*rules[access.Dunning, commands.DunningCommand, events.DunningEvent]
 	s         *simulation
 	process   *instances
 	zone      *time.Location
+	policy    events.DunningPolicy
 	histories map[id.Subscriber]*entitlement.History
 }
 
@@ -37,7 +38,7 @@ func (s *simulation) withDunning() {
 	}
 	s.dunned = &dunned{
 		rules: under(s.world, access.Dunnings()), s: s, process: newInstances(s, dunning.Process()), zone: zone,
-		histories: map[id.Subscriber]*entitlement.History{},
+		policy: access.DefaultDunningPolicy(money.KES), histories: map[id.Subscriber]*entitlement.History{},
 	}
 	s.workers = append(s.workers, s.dunned.process, s.dunned)
 	s.pace = time.Millisecond
@@ -46,7 +47,7 @@ func (s *simulation) withDunning() {
 // decide decides a command by the rules that hold.
 func (d *dunned) decide(c commands.DunningCommand) error {
 	if review, ok := c.(commands.ReviewDunning); ok {
-		review.Rules = commands.DunningRules{Policy: access.DefaultDunningPolicy(money.KES), Zone: d.zone}
+		review.Rules = commands.DunningRules{Policy: d.policy, Zone: d.zone}
 		c = review
 	}
 	_, err := d.try(c)
@@ -104,7 +105,7 @@ func (d *dunned) due(of id.Subscription) time.Time {
 	}
 	sum := kes(0)
 	for _, i := range d.counting(of) {
-		if sum = sum.Add(i.Due); sum.Cmp(access.DefaultDunningPolicy(money.KES).MinimumDue) >= 0 {
+		if sum = sum.Add(i.Due); sum.Cmp(d.policy.MinimumDue) >= 0 {
 			return i.DueOn.AddDays(1).Start(d.zone)
 		}
 	}
