@@ -37,7 +37,9 @@ type StopClock struct {
 	Subject events.DunningSubject
 	Cause   string
 	From    time.Time
-	Stopped bool // asks only that a stop which lies in the future is of now: no clock is stopped that runs
+	// Misplaced says that a reader knows the cause to stop the clock from the future on, and needs the right beginning.
+	// It stops no clock that runs.
+	Misplaced bool
 }
 
 // StartClock ends one cause at an instant that may be past; a future one is of now. Other causes and holds go on.

@@ -66,11 +66,15 @@ func decidePlaceHold(s Dunning, c commands.PlaceHold, now time.Time) ([]events.D
 // be asked for again in vain.
 func decideStopClock(s Dunning, c commands.StopClock, now time.Time) []events.DunningEvent {
 	from, stopped := s.Stopped[c.Cause]
-	if stopped && !from.After(now) || c.Stopped && !stopped {
+	placed := stopped && !from.After(now) // maybe dated back by what came after it, of which readers have no event
+	if placed && !c.Misplaced || c.Misplaced && !stopped {
 		return nil
 	}
+	if !placed {
+		from = earlier(c.From.UTC(), now)
+	}
 	return []events.DunningEvent{events.DunningClockStopped{
-		DunningSubject: c.Subject, Cause: c.Cause, From: earlier(c.From.UTC(), now), At: now,
+		DunningSubject: c.Subject, Cause: c.Cause, From: from, At: now,
 	}}
 }
 

@@ -235,7 +235,7 @@ func TestDunning_AStopOfAClockThatWasAheadIsOfNow(t *testing.T) {
 	ahead, later := now.AddDate(0, 0, 30), now.Add(time.Hour)
 	stop := commands.StopClock{Subject: amina, Cause: "router_unreachable", From: ahead}
 	place, start := stop, commands.StartClock{Subject: amina, Cause: "router_unreachable", Until: ahead}
-	place.Stopped = true
+	place.Misplaced = true
 	decidertest.For(t, access.Dunnings(), now).When(place).ThenNothing().When(stop).Then(events.DunningClockStopped{
 		DunningSubject: amina, Cause: "router_unreachable", From: now, At: now,
 	}).At(later).When(start).Then(events.DunningClockStarted{
@@ -245,7 +245,9 @@ func TestDunning_AStopOfAClockThatWasAheadIsOfNow(t *testing.T) {
 		DunningSubject: amina, Cause: "router_unreachable", From: ahead, At: ahead,
 	}).At(now).When(place).Then(events.DunningClockStopped{
 		DunningSubject: amina, Cause: "router_unreachable", From: now, At: now,
-	}).When(stop).ThenNothing().When(place).ThenNothing().At(later).When(start).Then(events.DunningClockStarted{
+	}).When(stop).ThenNothing().When(place).Then(events.DunningClockStopped{ // whoever asks has not heard of it
+		DunningSubject: amina, Cause: "router_unreachable", From: now, At: now,
+	}).At(later).When(start).Then(events.DunningClockStarted{
 		DunningSubject: amina, Cause: "router_unreachable", From: now, Until: later, At: later,
 	})
 	decidertest.For(t, access.Dunnings(), ahead).When(stop).Then(events.DunningClockStopped{

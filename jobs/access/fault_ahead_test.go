@@ -129,6 +129,33 @@ func TestWatchPayments_AClockThatIsStoppedFromTheFutureIsStoppedFromNow(t *testi
 	}
 }
 
+// TestWatchPayments_ReadersAreToldOfAStopThatSomethingElseHasDatedBack: a promise is noted for the customer when the
+// clock is right again, before the round of the watch.
+func TestWatchPayments_ReadersAreToldOfAStopThatSomethingElseHasDatedBack(t *testing.T) {
+	t.Parallel()
+	k := newFaults(t)
+	tower := id.New[id.Device]()
+	s := k.owing(t, "amina", -time.Hour, tower)
+	k.clock.Set(start.AddDate(0, 0, 12))
+	k.follow(t, commands.FollowFault{OrgID: k.org, Cause: "no_line:x:1", DeviceID: tower, From: k.clock.Now()}, "round")
+	k.clock.Set(start)
+	hold := commands.PlaceHold{Subject: s, Until: start.Add(48 * time.Hour), Reason: "in hospital"}
+	k.Run(t, coretest.Operator(k.org), hold)
+	k.WaitForAll(t, k.views, accessviews.DunningName)
+	k.clock.Advance(time.Minute)
+	k.watch(t, "put right")
+	k.WaitForAll(t, k.views, accessviews.DunningName)
+	q := accessviews.DunningQuery{Views: k.views}
+	row, err := q.Get(t.Context(), k.org, s.SubscriptionID)
+	if err != nil || row == nil || !row.StoppedFrom.Equal(start) {
+		t.Errorf("stopped from %+v: %v", row, err)
+	}
+	rows, err := q.Misplaced(t.Context(), k.org, k.clock.Now(), start, 10)
+	if len(rows) > 0 || err != nil {
+		t.Errorf("still misplaced: %+v, %v", rows, err)
+	}
+}
+
 // TestWatchPayments_AClockThatIsStoppedForLongerThanAnyFaultGoesOn: whatever was to start it did not. A cause that is
 // no fault lasts for as long as it lasts.
 func TestWatchPayments_AClockThatIsStoppedForLongerThanAnyFaultGoesOn(t *testing.T) {

@@ -31,7 +31,9 @@ func (w Workers) placeClocks(ctx context.Context, org id.Organization, cause job
 	}
 	cause.OrgID = org
 	return each(ctx, rows, func(ctx context.Context, r accessviews.StoppedRow) error {
-		var c commands.Command = commands.StopClock{Subject: r.DunningSubject, Cause: r.Cause, From: now, Stopped: true}
+		var c commands.Command = commands.StopClock{
+			Subject: r.DunningSubject, Cause: r.Cause, From: now, Misplaced: true,
+		}
 		if !r.From.After(now) {
 			c = commands.StartClock{
 				Subject: r.DunningSubject, Cause: r.Cause, Until: r.From.Add(commands.LongestFault),
