@@ -1,6 +1,7 @@
 package events
 
 import (
+	"slices"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/internal/calendar"
@@ -21,6 +22,11 @@ type DunningDebt struct {
 	InvoiceID id.Invoice    `json:"invoiceId"`
 	DueOn     calendar.Date `json:"dueOn"` // local; overdue from the first instant of the next day
 	Amount    money.Amount  `json:"amount"`
+}
+
+// Same reports whether the same is owed, whenever it began.
+func (o DunningOwed) Same(other DunningOwed) bool {
+	return o.PaidUntil.Equal(other.PaidUntil) && slices.Equal(o.Debts, other.Debts)
 }
 
 // Overdue are the debts that are overdue at an instant, in a zone. For prepaid they are all that are not paid once the

@@ -99,7 +99,7 @@ func evolveDunning(s Dunning, e events.DunningEvent) Dunning {
 		delete(s.Stopped, e.Cause)
 	case events.DunningReviewed:
 		s = s.seen(e.At)
-		s.Subject, s.Reviewed, s.Entered = e.DunningSubject, e, course.Find(s.Entered, e.At)
+		s.Subject, s.Reviewed, s.Entered = e.DunningSubject, e, course.Reviewed(s.Entered, e.At)
 	case events.DunningReviewAsked:
 		s.Subject = e.DunningSubject
 	case events.DunningPeriodClosed:

@@ -157,11 +157,6 @@ func (s Dunning) reviewed(
 	return []events.DunningEvent{e}
 }
 
-// sameOwed reports whether the same is owed, whenever it began.
-func sameOwed(a, b events.DunningOwed) bool {
-	return a.PaidUntil.Equal(b.PaidUntil) && slices.Equal(a.Debts, b.Debts)
-}
-
 // nothing reports whether neither time nor money is owed.
 func nothing(o events.DunningOwed) bool { return o.PaidUntil.IsZero() && len(o.Debts) == 0 }
 
@@ -188,7 +183,7 @@ func (s Dunning) history(owed []events.DunningOwed, now time.Time) course.Histor
 	// moment at which that came, and of the first review by the right clock.
 	until := now
 	for i := range slices.Backward(h.Owed) {
-		if h.Owed[i].At.After(now) && sameOwed(owed[i], s.Reviewed.Owed) {
+		if h.Owed[i].At.After(now) && owed[i].Same(s.Reviewed.Owed) {
 			until = earlier(until, s.Reviewed.Owed.At)
 		}
 		until = earlier(until, h.Owed[i].At)

@@ -70,13 +70,13 @@ func Enter(list []Entered, step Entered) []Entered {
 	return out
 }
 
-// Find gives the states that are in force after a review has found them so. What is dated later than the review is from
-// when a clock was ahead, and counts from the review on. It does not change the list.
-func Find(list []Entered, reviewed time.Time) []Entered {
+// Reviewed gives the states that are in force after a review has found them so. What is dated later than the review is
+// from when a clock was ahead, and counts from the review on. It does not change the list.
+func Reviewed(list []Entered, at time.Time) []Entered {
 	out := slices.Clone(list)
 	for i := range out {
-		if out[i].At.After(reviewed) {
-			out[i].At = reviewed
+		if out[i].At.After(at) {
+			out[i].At = at
 		}
 	}
 	return out

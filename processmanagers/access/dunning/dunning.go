@@ -92,7 +92,7 @@ func decide(s State, in processmanagers.Input, now time.Time) (processmanagers.O
 			line.Stopped = true // also where a program of before this was kept has taken the pause in
 		}
 		out.Commands = append(out.Commands, line.clock()...)
-		changed := known && !same(before.present(), line.present())
+		changed := known && !before.present().Same(line.present())
 		if !changed && k != asked {
 			continue
 		}

@@ -73,7 +73,7 @@ func (l Line) paused() bool { return !l.Paused.From.IsZero() && l.Paused.To.IsZe
 func (l Line) clock() []commands.Command {
 	owed := l.present()
 	switch {
-	case l.paused() && !l.Stopped && !same(owed, events.DunningOwed{}):
+	case l.paused() && !l.Stopped && !owed.Same(events.DunningOwed{}):
 		return []commands.Command{commands.StopClock{
 			Subject: l.Subject, Cause: events.ClockPaused, From: l.Paused.From,
 		}}
@@ -108,7 +108,7 @@ func evolve(s State, in processmanagers.Input) State {
 	s.trim()
 	for k, l := range s.Lines {
 		owed := s.owed(k, l, at)
-		if same(owed, l.present()) {
+		if owed.Same(l.present()) {
 			continue
 		}
 		switch {
@@ -209,7 +209,7 @@ func (s State) subscription(e events.Event, at time.Time) {
 func (l *Line) found(e events.DunningReviewed) int {
 	l.Owed = slices.Clone(l.Owed)
 	found := slices.IndexFunc(l.Owed, func(o events.DunningOwed) bool {
-		return same(o, e.Owed) && (o.At.Equal(e.Owed.At) || o.At.After(e.At))
+		return o.Same(e.Owed) && (o.At.Equal(e.Owed.At) || o.At.After(e.At))
 	})
 	for i := range l.Owed[:found+1] {
 		if l.Owed[i].At.After(e.Owed.At) {
@@ -356,9 +356,4 @@ func (s State) owed(k id.Subscription, l Line, at time.Time) events.DunningOwed 
 // counts for it alone, and an invoice of no subscription for every postpaid one. Prepaid ones have their periods only.
 func (i Invoice) countsFor(k id.Subscription, l Line) bool {
 	return i.Subscription == k || i.Subscription.IsZero() && !l.Prepaid && (i.SoldTo.IsZero() || i.SoldTo == k)
-}
-
-// same reports whether the same is owed, whenever it began.
-func same(a, b events.DunningOwed) bool {
-	return a.PaidUntil.Equal(b.PaidUntil) && slices.Equal(a.Debts, b.Debts)
 }
