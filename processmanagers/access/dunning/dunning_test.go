@@ -303,3 +303,24 @@ func TestReviewed_TellsNothingOfWhatIsOwedAgainSince(t *testing.T) {
 	s.When(events.InvoiceAllocated{SubscriberID: who, InvoiceID: invoice, Due: kes(400)}).
 		Then(looks(false, now.Add(time.Hour), owes(minute(5), 500), owes(now, 400)))
 }
+
+// A review that was made while a clock was ahead is about what was owed then. What came since by the right clock has an
+// earlier instant and stays.
+func TestReviewed_WhileAClockIsAheadForgetsNothingThatCameSince(t *testing.T) {
+	t.Parallel()
+	ahead, later := start.AddDate(1, 0, 0), start.Add(time.Hour)
+	allocated := func(due int64) events.Event {
+		return events.InvoiceAllocated{SubscriberID: who, InvoiceID: invoice, Due: kes(due)}
+	}
+	garden := func(owed events.DunningOwed, since time.Time) events.Event {
+		return events.DunningReviewed{
+			DunningSubject: subject, State: events.DunningWalledGarden, Owed: owed, Since: since, At: owed.At,
+		}
+	}
+	s := processtest.For(t, dunning.Process(), start).With(at(start)).
+		Given(created(events.Postpaid, calendar.Month), issued(line), garden(owes(start, 1500), time.Time{})).
+		With(at(ahead)).Given(allocated(1000)).With(at(later)).Given(allocated(500))
+	now := later.Add(time.Hour)
+	s.At(now).With(at(now)).Given(garden(owes(ahead, 1000), start)).When(allocated(400)).
+		Then(looks(false, now.Add(time.Hour), owes(start, 1500), owes(ahead, 1000), owes(later, 500), owes(now, 400)))
+}
