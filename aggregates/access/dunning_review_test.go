@@ -37,6 +37,14 @@ func paid(since, until time.Time) events.DunningOwed {
 	return events.DunningOwed{At: since, PaidUntil: until}
 }
 
+// Nothing that is owed is an entry of its own; without any entry nobody knows.
+func TestReview_NeedsWhatIsOwed(t *testing.T) {
+	t.Parallel()
+	if err := review("Africa/Nairobi").Validate(); failure.CodeOf(err) != "invalid_input" {
+		t.Errorf("a review of nothing gives %v", err)
+	}
+}
+
 func TestReview_WithoutRulesNobodyIsCut(t *testing.T) {
 	t.Parallel()
 	c := review("", paid(now, now.AddDate(0, 0, -90)))
