@@ -16,11 +16,11 @@ const maxHold = 5 * 366 * 24 * time.Hour
 
 // decideDunning only dispatches.
 func decideDunning(s Dunning, c commands.DunningCommand, now time.Time) ([]events.DunningEvent, error) {
-	if c, ok := c.(commands.StopClock); ok {
-		return decideStopClock(s, c, now), nil
-	}
+	recorded := s
 	s = s.seen(now)
 	switch c := c.(type) {
+	case commands.StopClock:
+		return decideStopClock(recorded, c, now), nil
 	case commands.ReviewDunning:
 		return decideReview(s, c, now)
 	case commands.AskDunningReview:
