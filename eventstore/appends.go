@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/EventStore/EventStore-Client-Go/v4/esdb"
@@ -17,9 +18,12 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/encoding"
 	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/mem"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/durationpb"
 	"google.golang.org/protobuf/types/known/emptypb"
 
@@ -33,6 +37,7 @@ const (
 	appendPatience = 10 * time.Second // for the answer, as the client has it
 	openPatience   = 3 * time.Second  // for the connection on which a call is opened
 	sendPatience   = 5 * time.Second  // for the room to send one append; the call is given up after it
+	queued         = 64               // appends whose turn comes next
 )
 
 // appends sends the appends of a session over one BatchAppend call, which stays open: a call for each append costs
@@ -42,9 +47,9 @@ type appends struct {
 	conn   *grpc.ClientConn
 	header metadata.MD // credentials
 
-	mu      sync.Mutex
-	call    *sharedCall // nil before the first append, and after a call has ended
-	refused bool        // the server takes no shared call, or none here: the client appends
+	refused atomic.Bool                // the server takes no shared call, or none here: the client appends
+	call    atomic.Pointer[sharedCall] // nil before the first append; it may have ended
+	opening sync.Mutex                 // one opens a call
 }
 
 // sharedCall is one BatchAppend call.
@@ -52,12 +57,20 @@ type sharedCall struct {
 	stream streams.Streams_BatchAppendClient
 	end    context.CancelFunc
 
-	sending chan struct{} // one element while a message is being sent: a stream takes one at a time
+	queue chan unsent     // a stream takes one message at a time
+	over  <-chan struct{} // closed when the call has ended
 
 	mu      sync.Mutex
 	last    int64                     // correlation id of the newest append; only the first half of it is used
 	waiting map[int64]chan<- answered // by correlation id; the channels have room
 	failed  error                     // why the call has ended; nil = it has not
+}
+
+// unsent is an append that waits for its turn. It is not sent when ctx has ended by then.
+type unsent struct {
+	ctx         context.Context //nolint:containedctx // of the caller, who has left when it has ended
+	correlation int64
+	build       func() *streams.BatchAppendReq
 }
 
 // answered is the answer to an append; err is that of the call.
@@ -76,7 +89,10 @@ func newAppends(c *esdb.Configuration) (*appends, error) {
 	if err != nil {
 		return nil, err
 	}
-	opts := []grpc.DialOption{grpc.WithTransportCredentials(guard)}
+	opts := []grpc.DialOption{
+		grpc.WithTransportCredentials(guard),
+		grpc.WithDefaultCallOptions(grpc.ForceCodecV2(requestCodec{encoding.GetCodecV2("proto")})),
+	}
 	if c.KeepAliveInterval >= 0 {
 		opts = append(opts, grpc.WithKeepaliveParams(keepalive.ClientParameters{
 			Time: c.KeepAliveInterval, Timeout: c.KeepAliveTimeout, PermitWithoutStream: true,
@@ -92,6 +108,20 @@ func newAppends(c *esdb.Configuration) (*appends, error) {
 		a.header = metadata.Pairs("authorization", "Basic "+plain)
 	}
 	return a, nil
+}
+
+// requestCodec writes appends, and measures each once. The stock codec, which does the rest, measures what it writes
+// twice.
+type requestCodec struct{ encoding.CodecV2 }
+
+// Marshal writes a message.
+func (c requestCodec) Marshal(v any) (mem.BufferSlice, error) {
+	req, ok := v.(*streams.BatchAppendReq)
+	if !ok {
+		return c.CodecV2.Marshal(v)
+	}
+	octets, err := proto.Marshal(req)
+	return mem.BufferSlice{mem.SliceBuffer(octets)}, err
 }
 
 // transport is the TLS of a connection, with the settings that the client has for its own.
@@ -116,10 +146,8 @@ func (a *appends) close() {
 	if a == nil {
 		return
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.call != nil {
-		a.call.end()
+	if c := a.call.Load(); c != nil {
+		c.end()
 	}
 	_ = a.conn.Close()
 }
@@ -130,37 +158,41 @@ func (a *appends) takes(list []catalog.Encoded) bool {
 	for _, e := range list {
 		bytes += len(e.Data) + len(e.Metadata)
 	}
-	if a == nil || bytes > sharedBytes {
-		return false
+	return a != nil && bytes <= sharedBytes && !a.refused.Load()
+}
+
+// open is the present call; nil when there is none, or when it has ended.
+func (a *appends) open() *sharedCall {
+	if c := a.call.Load(); c != nil && c.fault() == nil {
+		return c
 	}
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return !a.refused
+	return nil
 }
 
 // append writes encoded events. It fails as the client does: with what translate knows, or with WrongRevisionError.
-// What was sent and got no answer is ErrUnavailable, whatever has ended the call: it may have been written.
-func (a *appends) append(
+// What was sent and got no answer is ErrUnavailable, whatever has ended the call: it may have been written. The caller
+// waits for the answer, the end of the call or that of ctx, and for nothing else.
+func (c *sharedCall) append(
 	ctx context.Context, stream string, expected Expected, list []catalog.Encoded,
 ) (Appended, error) {
 	ctx, cancel := context.WithTimeout(ctx, appendPatience)
 	defer cancel()
-	c, err := a.shared()
-	if err != nil {
-		return Appended{}, err
-	}
 	correlation, answer, err := c.expect()
 	if err != nil {
 		return Appended{}, err
 	}
 	defer c.forget(correlation)
-	err = c.send(ctx, func() *streams.BatchAppendReq {
+	own := unsent{ctx, correlation, func() *streams.BatchAppendReq {
 		req := request(ctx, stream, expected, list)
 		req.CorrelationId = wireID(correlation, 0)
 		return req
-	})
-	if err != nil {
-		return Appended{}, err
+	}}
+	select {
+	case c.queue <- own:
+	case got := <-answer: // the call has ended
+		return Appended{}, got.err
+	case <-ctx.Done():
+		return Appended{}, ctx.Err()
 	}
 	select {
 	case got := <-answer:
@@ -173,12 +205,13 @@ func (a *appends) append(
 	}
 }
 
-// shared is the present call. It opens one when there is none, or when the last one has ended.
+// shared is the present call. It opens one when there is none, or when the last one has ended, which may take
+// openPatience.
 func (a *appends) shared() (*sharedCall, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if a.call != nil && a.call.fault() == nil {
-		return a.call, nil
+	a.opening.Lock()
+	defer a.opening.Unlock()
+	if c := a.open(); c != nil {
+		return c, nil
 	}
 	ctx, end := context.WithCancel(metadata.NewOutgoingContext(context.Background(), a.header))
 	slow := time.AfterFunc(openPatience, end) // the others wait meanwhile
@@ -188,14 +221,14 @@ func (a *appends) shared() (*sharedCall, error) {
 		return nil, unavailable(errors.Join(errors.New("the call for appends was not opened"), err))
 	}
 	c := &sharedCall{
-		stream: stream, end: end, sending: make(chan struct{}, 1), waiting: map[int64]chan<- answered{},
+		stream: stream, end: end, queue: make(chan unsent, queued), over: ctx.Done(),
+		waiting: map[int64]chan<- answered{},
 	}
-	a.call = c
+	a.call.Store(c)
+	go c.send()
 	go func() {
 		if refusedCall(c.receive()) {
-			a.mu.Lock()
-			defer a.mu.Unlock()
-			a.refused = true
+			a.refused.Store(true)
 		}
 	}()
 	return c, nil
@@ -279,28 +312,34 @@ func (c *sharedCall) forget(correlation int64) chan<- answered {
 	return to
 }
 
-// send sends the request that build makes when it is its turn, unless ctx has ended by then: nothing was written in
-// that case. A call that has no room for a message for sendPatience is given up, because all others wait behind it. A
-// stream that has ended says so by io.EOF; its own error comes to all who wait.
-func (c *sharedCall) send(ctx context.Context, build func() *streams.BatchAppendReq) error {
-	select {
-	case c.sending <- struct{}{}:
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	defer func() { <-c.sending }()
-	if err := ctx.Err(); err != nil {
-		return err
-	}
+// send sends the appends whose turn it is until the call ends. A call that has no room for a message for sendPatience
+// is given up, because all others wait behind it. A stream that has ended says so by io.EOF; its own error comes to all
+// who wait.
+func (c *sharedCall) send() {
 	stalled := time.AfterFunc(sendPatience, func() {
 		c.fail(unavailable(errors.New("the event store does not read appends")))
 		c.end()
 	})
 	defer stalled.Stop()
-	if err := c.stream.Send(build()); err != nil && !errors.Is(err, io.EOF) {
-		return lost(err)
+	for {
+		stalled.Stop()
+		select {
+		case <-c.over:
+			return
+		case next := <-c.queue:
+			if next.ctx.Err() != nil { // nothing is written, as its caller was told
+				continue
+			}
+			stalled.Reset(sendPatience)
+			err := c.stream.Send(next.build())
+			if err == nil || errors.Is(err, io.EOF) {
+				continue
+			}
+			if to := c.forget(next.correlation); to != nil {
+				to <- answered{err: lost(err)}
+			}
+		}
 	}
-	return nil
 }
 
 // request makes the request of an append, without its correlation id. The node drops the append when ctx has ended

@@ -199,59 +199,69 @@ func (l *link) tell() {
 	}
 }
 
-// call is callUnwatched, and tells those who watch of silence and of a failure after which the outcome is unknown. A
-// caller who leaves says nothing about the store.
-func call[T any](ctx context.Context, l *link, op func(context.Context, *session) (T, error)) (T, error) {
+// call runs an operation as apart does, and tells those who watch of silence and of a failure after which the outcome
+// is unknown. A caller who leaves says nothing about the store.
+func call[T any](ctx context.Context, l *link, op operation[T]) (T, error) {
+	return watched(ctx, l, op, apart)
+}
+
+// callPrompt is call for an operation that obeys its context by itself: it needs no goroutine of its own.
+func callPrompt[T any](ctx context.Context, l *link, op operation[T]) (T, error) {
+	return watched(ctx, l, op, use)
+}
+
+// operation uses a session for one call.
+type operation[T any] func(context.Context, *session) (T, error)
+
+// watched runs an operation on a connected client in the way of run, and tells those who watch.
+func watched[T any](
+	ctx context.Context, l *link, op operation[T],
+	run func(context.Context, *link, *session, operation[T]) (T, error),
+) (value T, err error) {
 	silent := time.AfterFunc(silence, l.tell)
 	defer silent.Stop()
-	value, err := callUnwatched(ctx, l, op)
+	limited, cancel := context.WithTimeout(ctx, callPatience)
+	defer cancel()
+	s, err := l.acquire(limited)
+	if err == nil {
+		value, err = run(limited, l, s, op)
+	}
 	if err != nil && ctx.Err() == nil && errors.Is(translate(err), ErrUnavailable) {
 		l.tell()
 	}
 	return value, err
 }
 
-// callUnwatched runs one operation on a connected client. The client does not always obey its context, so the operation
-// runs in a goroutine of its own, and the caller returns as soon as the context ends. The operation's context ends then
-// too.
-func callUnwatched[T any](ctx context.Context, l *link, op func(context.Context, *session) (T, error)) (T, error) {
-	ctx, cancel := context.WithTimeout(ctx, callPatience)
-	s, err := l.acquire(ctx)
-	if err != nil {
-		cancel()
-		var none T
-		return none, err
-	}
+// apart runs an operation in a goroutine of its own, because the client does not always obey its context: the caller
+// returns as soon as the context ends. The operation's context ends then too.
+func apart[T any](ctx context.Context, l *link, s *session, op operation[T]) (T, error) {
 	done := make(chan outcome[T], 1)
 	go func() {
-		defer cancel()
-		var o outcome[T]
-		defer func() {
-			// The client panics on answers that it does not expect.
-			if p := recover(); p != nil {
-				o.err = fmt.Errorf("event store client: %v", p)
-			}
-			l.release(s, o.err)
-			done <- o
-		}()
-		o.value, o.err = op(ctx, s)
+		value, err := use(ctx, l, s, op)
+		done <- outcome[T]{value, err}
 	}()
 	select {
 	case o := <-done:
 		return o.value, o.err
 	case <-ctx.Done():
 	}
-	select {
-	case o := <-done: // the operation's own end has cancelled the context
-		return o.value, o.err
-	default:
-		var none T
-		return none, ctx.Err()
-	}
+	var none T
+	return none, ctx.Err()
+}
+
+// use runs an operation on a session and releases it. The client panics on answers that it does not expect.
+func use[T any](ctx context.Context, l *link, s *session, op operation[T]) (value T, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("event store client: %v", p)
+		}
+		l.release(s, err)
+	}()
+	return op(ctx, s)
 }
 
 // retryRead is call for reads. It repeats them over a lost connection, so that a reader does not notice a restart.
-func retryRead[T any](ctx context.Context, l *link, op func(context.Context, *session) (T, error)) (T, error) {
+func retryRead[T any](ctx context.Context, l *link, op operation[T]) (T, error) {
 	pause := loop.Backoff{Min: firstPause, Max: longestPause}
 	for attempt := 1; ; attempt++ {
 		value, err := call(ctx, l, op)

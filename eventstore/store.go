@@ -135,17 +135,36 @@ func (s *Store) Append(ctx context.Context, stream string, expected Expected, li
 	if err != nil {
 		return Appended{}, fmt.Errorf("append to %s: %w", stream, err)
 	}
-	done, err := call(ctx, s.link, func(ctx context.Context, on *session) (Appended, error) {
-		if on.shared.takes(encoded) {
-			return on.shared.append(ctx, stream, expected, encoded)
+	done, err := callPrompt(ctx, s.link, func(ctx context.Context, on *session) (Appended, error) {
+		if !on.shared.takes(encoded) {
+			return Appended{}, errNotPrompt
 		}
-		return appendAlone(ctx, on.client, stream, expected, encoded)
+		c := on.shared.open()
+		if c == nil {
+			return Appended{}, errNotPrompt
+		}
+		return c.append(ctx, stream, expected, encoded)
 	})
+	if errors.Is(err, errNotPrompt) {
+		done, err = call(ctx, s.link, func(ctx context.Context, on *session) (Appended, error) {
+			if !on.shared.takes(encoded) {
+				return appendAlone(ctx, on.client, stream, expected, encoded)
+			}
+			c, err := on.shared.shared()
+			if err != nil {
+				return Appended{}, err
+			}
+			return c.append(ctx, stream, expected, encoded)
+		})
+	}
 	if err != nil {
 		return Appended{}, fmt.Errorf("append to %s: %w", stream, withRevision(translate(err), stream, expected))
 	}
 	return done, nil
 }
+
+// errNotPrompt reports an append for which a call has to be opened: callers wait for that in a goroutine of their own.
+var errNotPrompt = errors.New("no call is open for the append")
 
 // appendAlone appends by a call of the client.
 func appendAlone(
