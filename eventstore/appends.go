@@ -114,6 +114,9 @@ func newAppends(c *esdb.Configuration) (*appends, error) {
 // twice.
 type requestCodec struct{ encoding.CodecV2 }
 
+// Name keeps the plain content type: releases of EventStoreDB before 24.2 take no call that names its codec.
+func (requestCodec) Name() string { return "" }
+
 // Marshal writes a message.
 func (c requestCodec) Marshal(v any) (mem.BufferSlice, error) {
 	req, ok := v.(*streams.BatchAppendReq)

@@ -263,6 +263,24 @@ func TestAppends_TheEndOfTheCallIsNoRefusal(t *testing.T) {
 	}
 }
 
+// TestAppends_HaveThePlainContentType: older releases of EventStoreDB take no other.
+func TestAppends_HaveThePlainContentType(t *testing.T) {
+	t.Parallel()
+	var got atomic.Int32
+	var kind atomic.Value
+	s := &server{batch: func(call streams.Streams_BatchAppendServer) error {
+		head, _ := metadata.FromIncomingContext(call.Context())
+		kind.Store(strings.Join(head.Get("content-type"), ", "))
+		return accept(call, &got)
+	}}
+	if _, err := s.open(t).Append(t.Context(), "s-1", NoStream, one()); err != nil {
+		t.Fatal(err)
+	}
+	if kind.Load() != "application/grpc" {
+		t.Errorf("content type %q", kind.Load())
+	}
+}
+
 // TestAppends_WhoseContextHasEndedAreNotSent: the caller was told so.
 func TestAppends_WhoseContextHasEndedAreNotSent(t *testing.T) {
 	t.Parallel()
