@@ -324,6 +324,12 @@ func (c *sharedCall) send() {
 		c.end()
 	})
 	defer stalled.Stop()
+	defer func() {
+		if p := recover(); p != nil { // of a message that cannot be written
+			c.fail(unavailable(fmt.Errorf("the call for appends: %v", p)))
+			c.end()
+		}
+	}()
 	for {
 		stalled.Stop()
 		select {

@@ -245,8 +245,13 @@ func apart[T any](ctx context.Context, l *link, s *session, op operation[T]) (T,
 		return o.value, o.err
 	case <-ctx.Done():
 	}
-	var none T
-	return none, ctx.Err()
+	select {
+	case o := <-done: // at the same moment
+		return o.value, o.err
+	default:
+		var none T
+		return none, ctx.Err()
+	}
 }
 
 // use runs an operation on a session and releases it. The client panics on answers that it does not expect.

@@ -43,7 +43,7 @@ type deviceChange struct {
 	RadiusSecret      *secrets.Text `json:"radiusSecret,omitempty"`
 	CoAPort           *int          `json:"coaPort,omitempty"`
 	APIUsername       *string       `json:"apiUsername,omitempty" doc:"with apiPassword; empty or null takes both away"`
-	APIPassword       *secrets.Text `json:"apiPassword,omitempty"`
+	APIPassword       *secrets.Text `json:"apiPassword,omitempty" doc:"null takes both away"`
 	APIPort           *int          `json:"apiPort,omitempty"`
 	ManagementAddress *string       `json:"managementAddress,omitempty" doc:"empty or null = the tunnel address"`
 

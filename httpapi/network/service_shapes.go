@@ -61,8 +61,8 @@ type serviceChange struct {
 	WalledGarden    *gardenShape `json:"walledGarden,omitempty" doc:"replaces the present one, whole"`
 }
 
-// emptied removes what is given as null, or has it chosen anew. What a service cannot be without becomes empty, which
-// the use case refuses.
+// emptied removes what is given as null. Addresses are those that the platform gives then; a subnet that it has given
+// stays. What a service cannot be without becomes empty, which the use case refuses.
 func (in serviceChange) emptied(nulls map[string]bool) serviceChange {
 	in.Type = httpapi.Emptied(in.Type, nulls["type"])
 	in.ParentInterface = httpapi.Emptied(in.ParentInterface, nulls["parentInterface"])
