@@ -27,12 +27,12 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: build
-build: ## build bin/lastmile
+build: web/dist/index.html ## build bin/lastmile with the web pages in it
 	CGO_ENABLED=0 go build -trimpath -o bin/lastmile ./cmd/lastmile
 
 .PHONY: run
 run: ## install missing packages, build, start the demo
-	@[[ -n $${DATABASE_URL:-} ]] || scripts/install-deps postgresql
+	@scripts/install-deps node $$([[ -n $${DATABASE_URL:-} ]] || echo postgresql)
 	@$(MAKE) --no-print-directory build
 	@exec bin/lastmile demo
 
@@ -95,6 +95,17 @@ install-deps: ## install PostgreSQL and gcc when missing (as root)
 .PHONY: clean
 clean: ## remove built programs (data stays)
 	rm -rf bin
+
+# The web pages. Node.js is needed to build them and by nothing else: a program built without them says so at /app/.
+WEB := $(shell find web -path web/node_modules -prune -o -path web/dist -prune -o -type f ! -name '*.go' ! -name '*.gen.ts' -print)
+
+web/node_modules/.package-lock.json: web/package.json web/package-lock.json
+	@scripts/install-deps node
+	cd web && npm ci --no-progress
+	@touch $@
+
+web/dist/index.html: web/node_modules/.package-lock.json $(WEB)
+	cd web && npm run --silent build
 
 # withpg runs tests with one throw-away PostgreSQL server for all of them.
 .PHONY: bin/withpg

@@ -2,6 +2,8 @@ module github.com/lastmile-isp/lastmile
 
 go 1.26.8
 
+ignore ./web/node_modules
+
 require (
 	github.com/EventStore/EventStore-Client-Go/v4 v4.2.0
 	github.com/ThreeDotsLabs/watermill v1.5.1

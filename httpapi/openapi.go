@@ -17,8 +17,8 @@ import (
 // object is a JSON object under construction.
 type object map[string]any
 
-// pathParam matches a parameter of a path in httprouter's form, such as :id.
-var pathParam = regexp.MustCompile(`:([A-Za-z]+)`)
+// pathParam matches a parameter of a path in httprouter's form, such as :id or *file.
+var pathParam = regexp.MustCompile(`[:*]([A-Za-z]+)`)
 
 // openAPIDocuments makes one OpenAPI 3.1 document for each kind of host. It lists the routes that exist there and no
 // others.

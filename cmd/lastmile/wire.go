@@ -7,6 +7,7 @@ import (
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/processmanagers"
 	"github.com/lastmile-isp/lastmile/projections/runner"
+	"github.com/lastmile-isp/lastmile/web"
 )
 
 // area has the parts of one area of the business; each area has a file wire_<area>.go. A nil field means that the area
@@ -60,7 +61,11 @@ func processes() []processmanagers.Any {
 
 // wireAreas registers the jobs of all areas and makes their endpoints, and those of the program itself.
 func (a *App) wireAreas(ctx context.Context) ([][]httpapi.Route, error) {
-	all := [][]httpapi.Route{a.systemRoutes(), a.devRoutes()}
+	pages, err := web.New()
+	if err != nil {
+		return nil, err
+	}
+	all := [][]httpapi.Route{a.systemRoutes(), a.devRoutes(), pages.Routes()}
 	for _, part := range areas() {
 		if part.wire == nil {
 			continue

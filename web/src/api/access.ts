@@ -1,0 +1,13 @@
+import { access } from './access.gen'
+
+/** Operation is a method and a path of the API, such as "POST /payments/cash". */
+export type Operation = keyof typeof access
+
+export type Role = 'super_admin' | 'admin' | 'support' | 'subscriber'
+
+const rank: Record<string, number> = { public: 0, subscriber: 1, support: 2, admin: 3, super_admin: 4 }
+
+/** mayCall reports whether the API lets a role make a call. The server decides; pages only leave out what it refuses. */
+export function mayCall(role: Role, operation: Operation): boolean {
+  return rank[role]! >= (rank[access[operation]] ?? Number.POSITIVE_INFINITY)
+}

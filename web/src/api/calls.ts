@@ -1,0 +1,82 @@
+import { useSyncExternalStore } from 'react'
+
+/** CallMade is one request of this page, for the drawer that shows them. */
+export interface CallMade {
+  n: number
+  at: Date
+  method: string
+  /** path with its query, without the host. */
+  path: string
+  body: string | null
+  key: string | null
+  /** status is 0 while the call runs, and when no answer came. */
+  status: number
+  running: boolean
+  ms: number
+  requestId: string | null
+}
+
+const kept = 50
+let calls: readonly CallMade[] = []
+let count = 0
+const listeners = new Set<() => void>()
+
+function publish(next: readonly CallMade[]) {
+  calls = next
+  for (const l of listeners) l()
+}
+
+/** began notes a request and gives the function that notes its end. */
+export function began(method: string, path: string, body: string | null, key: string | null) {
+  const started = performance.now()
+  const call: CallMade = {
+    n: ++count,
+    at: new Date(),
+    method,
+    path,
+    body: body && masked(body),
+    key,
+    status: 0,
+    running: true,
+    ms: 0,
+    requestId: null,
+  }
+  publish([call, ...calls].slice(0, kept))
+  return (status: number, requestId: string | null) => {
+    const done = { ...call, status, requestId, running: false, ms: Math.round(performance.now() - started) }
+    publish(calls.map((c) => (c.n === call.n ? done : c)))
+  }
+}
+
+const secret = /password|secret|passkey|consumerkey|token|code$/i
+
+/** masked hides what must not be read over a shoulder, or pasted to a colleague. */
+export function masked(body: string): string {
+  try {
+    return JSON.stringify(JSON.parse(body), (name, value) => (value && secret.test(name) ? '********' : value))
+  } catch {
+    return body
+  }
+}
+
+/** curl writes a call as a command for a shell in which TOKEN is a sign-in. */
+export function curl(call: CallMade): string {
+  const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`
+  const parts = ['curl -s']
+  if (call.method !== 'GET') parts.push(`-X ${call.method}`)
+  parts.push(quoted(location.origin + call.path), '-H "Authorization: Bearer $TOKEN"')
+  if (call.body !== null) parts.push(`-H 'Content-Type: application/json' -d ${quoted(call.body)}`)
+  if (call.key !== null) parts.push(`-H 'Idempotency-Key: ${call.key}'`)
+  return parts.join(' \\\n  ')
+}
+
+/** useCalls gives the last calls, newest first. */
+export function useCalls(): readonly CallMade[] {
+  return useSyncExternalStore(
+    (changed) => {
+      listeners.add(changed)
+      return () => listeners.delete(changed)
+    },
+    () => calls,
+  )
+}

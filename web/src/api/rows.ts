@@ -1,0 +1,108 @@
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
+import type { PathsWithMethod } from 'openapi-typescript-helpers'
+import { useCallback, useEffect, useMemo, useState } from 'react'
+import { client } from './client'
+import type { paths } from './schema.gen'
+import { onChange, topicsOf } from './changes'
+
+type Lists = {
+  [P in PathsWithMethod<paths, 'get'>]: paths[P] extends {
+    get: { responses: { 200: { content: { 'application/json': { data: unknown[]; hasMore: boolean } } } } }
+  } ? P : never
+}[PathsWithMethod<paths, 'get'>]
+
+/** ListPath is a path of the API that answers with pages of rows. */
+export type ListPath = Lists
+
+/** Row is a row of a list. */
+export type Row<P extends ListPath> = paths[P] extends {
+  get: { responses: { 200: { content: { 'application/json': { data: (infer R)[] } } } } }
+} ? R : never
+
+/** Filters are the query parameters of a list, without those of paging. */
+export type Filters<P extends ListPath> = paths[P] extends { get: { parameters: { query?: infer Q } } }
+  ? Omit<NonNullable<Q>, 'limit' | 'cursor'>
+  : Record<string, never>
+
+type PathParams<P extends ListPath> = paths[P] extends { get: { parameters: { path: infer A } } } ? A : undefined
+
+/** Rows is a list as far as it has been read. */
+export interface Rows<R> {
+  rows: R[]
+  hasMore: boolean
+  isPending: boolean
+  isFetchingMore: boolean
+  error: unknown
+  more: () => void
+  refetch: () => void
+  /** changes is the number of changes since the list was read, when it is too long to be read again by itself. */
+  changes: number
+}
+
+// A list of up to this many pages is read again by itself when something in it has changed. A longer one says so and
+// waits: somebody reads far down in it, and the reads would use up the requests that a person has in a minute.
+const readAgain = 2
+const pageSize = 100
+
+/** useRows reads a list page by page, and keeps it fresh. */
+export function useRows<P extends ListPath>(
+  path: P,
+  filters: Filters<P>,
+  options: { path?: PathParams<P>; enabled?: boolean } = {},
+): Rows<Row<P>> {
+  const queries = useQueryClient()
+  const query = useMemo(() => {
+    return Object.fromEntries(Object.entries(filters as object).filter(([, v]) => v !== undefined && v !== ''))
+  }, [filters])
+  const params = { query, path: options.path }
+  const key = ['get', path, { params }, 'rows']
+  const read = useInfiniteQuery({
+    queryKey: key,
+    enabled: options.enabled,
+    initialPageParam: undefined as string | undefined,
+    queryFn: async ({ pageParam, signal }) => {
+      const init = { params: { ...params, query: { limit: pageSize, ...query, cursor: pageParam } }, signal }
+      // The client's own types cannot be followed through a type parameter.
+      const { data } = await (client.GET as (...a: unknown[]) => Promise<{ data: unknown }>)(path, init)
+      return data as { data: Row<P>[]; hasMore: boolean; nextCursor: string | null }
+    },
+    getNextPageParam: (last) => last.nextCursor ?? undefined,
+    placeholderData: (before) => before,
+    refetchOnWindowFocus: (q) => (q.state.data?.pages.length ?? 0) <= readAgain,
+  })
+  const pages = read.data?.pages
+  const long = (pages?.length ?? 0) > readAgain
+  const [changes, setChanges] = useState(0)
+  useEffect(() => {
+    setChanges(0)
+    if (!long) return
+    const about = topicsOf(path)
+    return onChange((c) => {
+      if (c.topic === 'reset' || about(c.topic)) setChanges((n) => n + 1)
+    })
+  }, [long, path])
+  const { fetchNextPage, hasNextPage, isFetchingNextPage } = read
+  const more = useCallback(() => {
+    if (hasNextPage && !isFetchingNextPage) void fetchNextPage()
+  }, [fetchNextPage, hasNextPage, isFetchingNextPage])
+  return {
+    rows: useMemo(() => pages?.flatMap((p) => p.data) ?? [], [pages]),
+    hasMore: hasNextPage,
+    isPending: read.isPending,
+    isFetchingMore: isFetchingNextPage,
+    error: read.error,
+    more,
+    refetch: () => {
+      setChanges(0)
+      // Only the first page is read again: the list begins anew.
+      void queries.resetQueries({ queryKey: key, exact: true })
+    },
+    changes,
+  }
+}
+
+/** isLong reports whether the stream must leave a list alone, because useRows tells about its changes. */
+export function isLong(data: unknown): boolean {
+  const pages = (data as { pages?: unknown[] } | undefined)?.pages
+  return Array.isArray(pages) && pages.length > readAgain
+}

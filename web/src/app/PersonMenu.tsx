@@ -1,0 +1,57 @@
+import { ActionIcon, Menu, Text, useMantineColorScheme } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { client } from '../api/client'
+import { appText } from '../text/app'
+import { type Language, languages, speak, useLanguage, useText } from '../text/catalogue'
+import { Check, LogOut, ScrollText, Terminal, User } from '../ui/icons'
+import { usePerson } from './person'
+
+const schemes = ['auto', 'light', 'dark'] as const
+
+/** PersonMenu has what belongs to the person and not to the organization. */
+export function PersonMenu({ onCalls }: { onCalls: () => void }) {
+  const t = useText(appText)
+  const language = useLanguage()
+  const { me } = usePerson()
+  const queries = useQueryClient()
+  const { colorScheme, setColorScheme } = useMantineColorScheme()
+  const signOut = async () => {
+    await client.POST('/auth/logout').catch(() => undefined)
+    queries.clear()
+    location.assign('/app/')
+  }
+  const mark = (on: boolean) => (on ? <Check size={14} aria-hidden /> : <span style={{ width: 14 }} />)
+  return (
+    <Menu position="bottom-end" width={240}>
+      <Menu.Target>
+        <ActionIcon aria-label={t.you} size="lg">
+          <User size={18} aria-hidden />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>
+          <Text size="sm" truncate>{[me.firstName, me.lastName].filter(Boolean).join(' ')}</Text>
+          <Text size="xs" truncate>{me.email}</Text>
+        </Menu.Label>
+        <Menu.Item component={Link} to="/account" leftSection={<User size={14} aria-hidden />}>{t.you}</Menu.Item>
+        <Menu.Item onClick={onCalls} leftSection={<Terminal size={14} aria-hidden />}>{t.calls}</Menu.Item>
+        <Menu.Item component="a" href="/docs" target="_blank" leftSection={<ScrollText size={14} aria-hidden />}>
+          {t.apiReference}
+        </Menu.Item>
+        <Menu.Label>{t.language}</Menu.Label>
+        {(Object.keys(languages) as Language[]).map((l) => (
+          <Menu.Item key={l} onClick={() => speak(l)} leftSection={mark(l === language)} lang={l}>
+            {languages[l]}
+          </Menu.Item>
+        ))}
+        <Menu.Label>{t.scheme}</Menu.Label>
+        {schemes.map((s) => (
+          <Menu.Item key={s} onClick={() => setColorScheme(s)} leftSection={mark(s === colorScheme)}>{t[s]}</Menu.Item>
+        ))}
+        <Menu.Divider />
+        <Menu.Item onClick={() => void signOut()} leftSection={<LogOut size={14} aria-hidden />}>{t.signOut}</Menu.Item>
+      </Menu.Dropdown>
+    </Menu>
+  )
+}

@@ -1,0 +1,119 @@
+import { ActionIcon, AppShell, Burger, Group, NavLink, ScrollArea, Text, Tooltip, UnstyledButton } from '@mantine/core'
+import { useDisclosure, useHotkeys } from '@mantine/hooks'
+import { Link, Outlet, useRouterState } from '@tanstack/react-router'
+import { lazy, Suspense, useEffect, useState } from 'react'
+import { useLive } from '../api/stream'
+import { appText } from '../text/app'
+import { useText } from '../text/catalogue'
+import { CloudOff, Radio, Search } from '../ui/icons'
+import { organizationPlaces, platformPlaces } from './navigation'
+import { PersonMenu } from './PersonMenu'
+import { useMay, usePerson } from './person'
+
+// The palette and the drawer are read when they are opened first.
+const Palette = lazy(() => import('./Palette'))
+const CallsDrawer = lazy(() => import('./CallsDrawer'))
+
+/** Shell is the frame around all pages: navigation, search, the person's menu. */
+export function Shell() {
+  const t = useText(appText)
+  const { me, platform } = usePerson()
+  const [menu, { toggle, close }] = useDisclosure()
+  const [searching, setSearching] = useState(false)
+  const [calls, setCalls] = useState(false)
+  const path = useRouterState({ select: (s) => s.location.pathname })
+  useEffect(close, [path])
+  useHotkeys([
+    ['mod+K', () => setSearching(true)],
+    ['/', () => setSearching(true)],
+  ])
+  return (
+    <AppShell
+      header={{ height: 48 }}
+      navbar={{ width: 208, breakpoint: 'sm', collapsed: { mobile: !menu } }}
+      padding={{ base: 'sm', sm: 'md' }}
+    >
+      <a href="#content" className="skip">{t.skip}</a>
+      <AppShell.Header>
+        <Group h="100%" px="sm" gap="sm" wrap="nowrap" justify="space-between">
+          <Group gap="xs" wrap="nowrap" miw={0}>
+            <Burger opened={menu} onClick={toggle} hiddenFrom="sm" size="sm" aria-label={t.menu} />
+            <Text component={Link} to="/" fw={600} truncate c="inherit" td="none">
+              {me.org?.name ?? 'Lastmile'}
+            </Text>
+          </Group>
+          <UnstyledButton className="search-box" onClick={() => setSearching(true)} aria-keyshortcuts="/ Control+K">
+            <Search size={16} aria-hidden />
+            <Text span size="sm" c="dimmed" visibleFrom="sm">{t.searchHint}</Text>
+            <Text span size="sm" c="dimmed" hiddenFrom="sm">{t.search}</Text>
+            <kbd>/</kbd>
+          </UnstyledButton>
+          <Group gap={4} wrap="nowrap">
+            <LiveMark />
+            <PersonMenu onCalls={() => setCalls(true)} />
+          </Group>
+        </Group>
+      </AppShell.Header>
+      <AppShell.Navbar p="xs" component="nav" aria-label={t.menu}>
+        <ScrollArea type="auto" scrollbarSize={6}>
+          <Places platform={platform} path={path} />
+        </ScrollArea>
+      </AppShell.Navbar>
+      <AppShell.Main id="content" tabIndex={-1}>
+        <Outlet />
+      </AppShell.Main>
+      <Suspense>
+        {searching && <Palette onClose={() => setSearching(false)} />}
+        {calls && <CallsDrawer onClose={() => setCalls(false)} />}
+      </Suspense>
+    </AppShell>
+  )
+}
+
+/** Places are the links to the pages that this person may see. */
+function Places({ platform, path }: { platform: boolean; path: string }) {
+  const t = useText(appText)
+  const may = useMay()
+  return (platform ? platformPlaces : organizationPlaces).map((group) => {
+    const places = group.places.filter((p) => may(p.needs))
+    if (places.length === 0) return null
+    return (
+      <div key={group.name ?? ''} role="group" aria-label={group.name ? t[group.name] : t.menu}>
+        {group.name && <Text size="xs" c="dimmed" px="xs" pt="sm" pb={2}>{t[group.name]}</Text>}
+        {places.map((p) => {
+          const active = p.to === '/' ? path === '/' : path === p.to || path.startsWith(`${p.to}/`)
+          return (
+            <NavLink
+              key={p.to}
+              component={Link}
+              to={p.to}
+              label={t[p.name]}
+              active={active}
+              aria-current={active ? 'page' : undefined}
+              leftSection={<p.icon size={16} aria-hidden />}
+              py={5}
+              px="xs"
+              style={{ borderRadius: 4 }}
+            />
+          )
+        })}
+      </div>
+    )
+  })
+}
+
+/** LiveMark tells whether changes come by themselves. */
+function LiveMark() {
+  const t = useText(appText)
+  const live = useLive()
+  const label = live === 'broken' ? t.broken : t[live]
+  return (
+    <Tooltip label={label}>
+      <ActionIcon component="span" role="status" aria-label={label} c={live === 'broken' ? 'var(--tone-bad)' : undefined}>
+        {live === 'broken' ? <CloudOff size={16} aria-hidden /> : (
+          <Radio size={16} aria-hidden opacity={live === 'live' ? 1 : 0.4} />
+        )}
+      </ActionIcon>
+    </Tooltip>
+  )
+}

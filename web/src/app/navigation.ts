@@ -1,0 +1,80 @@
+import type { LucideIcon } from 'lucide-react'
+import type { Operation } from '../api/access'
+import type { appText } from '../text/app'
+import * as icons from '../ui/icons'
+
+/** Place is a page that the navigation leads to. */
+export interface Place {
+  to: string
+  name: keyof (typeof appText)['en']
+  icon: LucideIcon
+  /** needs is the call without which the page has nothing to show; who may not make it does not see the place. */
+  needs: Operation
+}
+
+/** Group is a part of the navigation. */
+export interface PlaceGroup {
+  name: keyof (typeof appText)['en'] | null
+  places: Place[]
+}
+
+/** organizationPlaces are the pages of an organization's host. */
+export const organizationPlaces: PlaceGroup[] = [
+  {
+    name: null,
+    places: [
+      { to: '/', name: 'home', icon: icons.House, needs: 'GET /subscribers' },
+      { to: '/customers', name: 'customers', icon: icons.Users, needs: 'GET /subscribers' },
+    ],
+  },
+  {
+    name: 'money',
+    places: [
+      { to: '/payments', name: 'payments', icon: icons.Smartphone, needs: 'GET /receipts' },
+      { to: '/receipts', name: 'receipts', icon: icons.Receipt, needs: 'GET /receipts' },
+      { to: '/suspense', name: 'suspense', icon: icons.Inbox, needs: 'GET /receipts' },
+      { to: '/invoices', name: 'invoices', icon: icons.ScrollText, needs: 'GET /invoices' },
+      { to: '/collections', name: 'collections', icon: icons.Landmark, needs: 'GET /reports/collections' },
+      { to: '/plans', name: 'plans', icon: icons.Tags, needs: 'GET /plans' },
+    ],
+  },
+  {
+    name: 'access',
+    places: [
+      { to: '/dunning', name: 'dunning', icon: icons.Clock, needs: 'GET /dunning' },
+      { to: '/policies', name: 'policies', icon: icons.Scale, needs: 'GET /settings/dunning' },
+      { to: '/sessions', name: 'sessions', icon: icons.Activity, needs: 'GET /sessions' },
+      { to: '/differences', name: 'differences', icon: icons.TriangleAlert, needs: 'GET /access-differences' },
+      { to: '/vouchers', name: 'vouchers', icon: icons.Ticket, needs: 'GET /vouchers' },
+    ],
+  },
+  {
+    name: 'network',
+    places: [{ to: '/routers', name: 'routers', icon: icons.Router, needs: 'GET /nas/fleet' }],
+  },
+  {
+    name: 'administration',
+    places: [
+      { to: '/staff', name: 'staff', icon: icons.User, needs: 'GET /users' },
+      { to: '/gateway', name: 'gateway', icon: icons.Wallet, needs: 'GET /settings/payment-gateway' },
+      { to: '/organization', name: 'organization', icon: icons.Building2, needs: 'GET /settings/organization' },
+      { to: '/messages', name: 'messages', icon: icons.Bell, needs: 'GET /messages' },
+      { to: '/audit', name: 'audit', icon: icons.ListChecks, needs: 'GET /audit-log' },
+      { to: '/system', name: 'system', icon: icons.Server, needs: 'GET /system/projections' },
+    ],
+  },
+]
+
+/** platformPlaces are the pages of the root host. */
+export const platformPlaces: PlaceGroup[] = [
+  {
+    name: null,
+    places: [
+      { to: '/', name: 'home', icon: icons.House, needs: 'GET /orgs' },
+      { to: '/orgs', name: 'organizations', icon: icons.Building2, needs: 'GET /orgs' },
+      { to: '/suspense', name: 'suspense', icon: icons.Inbox, needs: 'GET /receipts' },
+      { to: '/audit', name: 'audit', icon: icons.ListChecks, needs: 'GET /audit-log' },
+      { to: '/system', name: 'system', icon: icons.Server, needs: 'GET /system/projections' },
+    ],
+  },
+]

@@ -1,0 +1,20 @@
+import { createRouter } from '@tanstack/react-router'
+import { homeRoutes } from '../areas/home/routes'
+import { subscribersRoutes } from '../areas/subscribers/routes'
+import { rootRoute } from './root'
+
+const routeTree = rootRoute.addChildren([...homeRoutes, ...subscribersRoutes])
+
+/** router knows every page. Addresses are below /app. */
+export const router = createRouter({
+  routeTree,
+  basepath: '/app',
+  defaultPreload: 'intent',
+  scrollRestoration: true,
+})
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router
+  }
+}

@@ -1,0 +1,26 @@
+import { type CSSVariablesResolver, createTheme } from '@mantine/core'
+
+/** theme sets the form of web.md: one type size scale, a grid of 4 px, calm colours. */
+export const theme = createTheme({
+  primaryColor: 'cyan',
+  primaryShade: { light: 9, dark: 8 },
+  defaultRadius: 'sm',
+  fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif',
+  headings: { fontWeight: '600' },
+  spacing: { xs: '8px', sm: '12px', md: '16px', lg: '24px', xl: '32px' },
+  components: {
+    Button: { defaultProps: { size: 'xs' } },
+    ActionIcon: { defaultProps: { variant: 'subtle', color: 'gray' } },
+    TextInput: { defaultProps: { size: 'sm' } },
+    Select: { defaultProps: { size: 'sm', comboboxProps: { shadow: 'md' } } },
+    Modal: { defaultProps: { centered: true, overlayProps: { backgroundOpacity: 0.4 } } },
+    Anchor: { defaultProps: { underline: 'hover' } },
+  },
+})
+
+/** readable makes the library's grey text dark enough to be read in the sun. */
+export const readable: CSSVariablesResolver = () => ({
+  variables: {},
+  light: { '--mantine-color-dimmed': '#5c636a', '--mantine-color-placeholder': '#6b7278' },
+  dark: { '--mantine-color-dimmed': '#a3abb2', '--mantine-color-placeholder': '#949ca3' },
+})

@@ -1,0 +1,67 @@
+import { useSyncExternalStore } from 'react'
+
+/** Language is one that every text exists in. */
+export type Language = 'en' | 'sw'
+
+/** languages names each language in itself, for the choice. */
+export const languages: Record<Language, string> = { en: 'English', sw: 'Kiswahili' }
+
+/** locales are what Intl gets. Kenya's: the day before the month, and shillings as people there write them. */
+export const locales: Record<Language, string> = { en: 'en-KE', sw: 'sw-KE' }
+
+/** Catalogue has the texts of an area in every language. */
+export type Catalogue<Texts> = Record<Language, Texts>
+
+/** catalogue makes one; a text that one of the languages lacks stops the build. */
+export function catalogue<Texts>(en: Texts, sw: NoInfer<Texts>): Catalogue<Texts> {
+  return { en, sw }
+}
+
+const stored = 'lastmile.language'
+
+function first(): Language {
+  const wanted = localStorage.getItem(stored) ?? navigator.language.slice(0, 2)
+  return wanted === 'sw' ? 'sw' : 'en'
+}
+
+let language: Language = first()
+document.documentElement.lang = language
+const listeners = new Set<() => void>()
+
+/** speak changes the language of all pages. */
+export function speak(next: Language) {
+  language = next
+  localStorage.setItem(stored, next)
+  document.documentElement.lang = next
+  for (const l of listeners) l()
+}
+
+/** useLanguage gives the language of the pages. */
+export function useLanguage(): Language {
+  return useSyncExternalStore(
+    (changed) => {
+      listeners.add(changed)
+      return () => listeners.delete(changed)
+    },
+    () => language,
+  )
+}
+
+/** useText gives the texts of a catalogue in the language of the pages. */
+export function useText<Texts>(of: Catalogue<Texts>): Texts {
+  return of[useLanguage()]
+}
+
+const numbers: Record<Language, Intl.NumberFormat> = {
+  en: new Intl.NumberFormat(locales.en),
+  sw: new Intl.NumberFormat(locales.sw),
+}
+const plurals: Record<Language, Intl.PluralRules> = {
+  en: new Intl.PluralRules(locales.en),
+  sw: new Intl.PluralRules(locales.sw),
+}
+
+/** plural writes a number with its word. "#" stands for the number. */
+export function plural(lang: Language, n: number, one: string, other: string): string {
+  return (plurals[lang].select(n) === 'one' ? one : other).replace('#', numbers[lang].format(n))
+}

@@ -1,0 +1,174 @@
+import { createContext, use, useMemo } from 'react'
+import { type Language, locales, useLanguage } from './catalogue'
+
+/** Zone says how an organization writes times and money. */
+export interface Zone {
+  timezone: string
+  currency: string
+}
+
+export const ZoneContext = createContext<Zone>({ timezone: 'UTC', currency: 'KES' })
+
+type Instant = string | number | Date
+
+/** Format writes numbers, money and times in the person's language and the organization's zone. */
+export class Format {
+  private readonly locale: string
+
+  constructor(
+    readonly language: Language,
+    readonly zone: Zone,
+  ) {
+    this.locale = locales[language]
+  }
+
+  /** money writes an amount in major units with its currency; whole amounts have no decimals. */
+  money(amount: number, currency = this.zone.currency): string {
+    return cached(`m${this.locale}${currency}${Number.isInteger(amount)}`, () => {
+      return new Intl.NumberFormat(this.locale, {
+        style: 'currency',
+        currency,
+        currencyDisplay: 'code',
+        ...(Number.isInteger(amount) ? { maximumFractionDigits: 0 } : {}),
+      })
+    }).format(amount)
+  }
+
+  number(n: number): string {
+    return cached(`n${this.locale}`, () => new Intl.NumberFormat(this.locale)).format(n)
+  }
+
+  percent(part: number): string {
+    return cached(`p${this.locale}`, () => {
+      return new Intl.NumberFormat(this.locale, { style: 'percent', maximumFractionDigits: 0 })
+    }).format(part)
+  }
+
+  /** bytes writes an amount of data in decimal units, as plans and providers count. */
+  bytes(n: number): string {
+    const units = ['B', 'kB', 'MB', 'GB', 'TB', 'PB']
+    let i = 0
+    while (n >= 1000 && i < units.length - 1) {
+      n /= 1000
+      i++
+    }
+    return `${this.number(n >= 100 || i === 0 ? Math.round(n) : Math.round(n * 10) / 10)} ${units[i]}`
+  }
+
+  /** rate writes kbit/s as people say it: "10 Mbps". */
+  rate(kbits: number): string {
+    return kbits >= 1000 ? `${this.number(Math.round(kbits / 100) / 10)} Mbps` : `${this.number(kbits)} kbps`
+  }
+
+  /** day writes a date: 22 Nov 2026. A date without a time is already the organization's. */
+  day(at: Instant): string {
+    const plain = typeof at === 'string' && /^\d{4}-\d\d-\d\d$/.test(at)
+    return this.times('day', plain ? 'UTC' : this.zone.timezone, { day: 'numeric', month: 'short', year: 'numeric' })(at)
+  }
+
+  /** time writes the time of a day: 14:05. */
+  time(at: Instant): string {
+    return this.times('time', this.zone.timezone, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })(at)
+  }
+
+  /** exact writes an instant to the second, with the zone. */
+  exact(at: Instant): string {
+    return this.times('exact', this.zone.timezone, {
+      weekday: 'short',
+      day: 'numeric',
+      month: 'short',
+      year: 'numeric',
+      hour: '2-digit',
+      minute: '2-digit',
+      second: '2-digit',
+      hourCycle: 'h23',
+      timeZoneName: 'short',
+    })(at)
+  }
+
+  /** short writes an instant to the minute: Tue 17 Nov, 06:00. */
+  short(at: Instant): string {
+    return this.times('short', this.zone.timezone, {
+      weekday: 'short',
+      day: 'numeric',
+      month: 'short',
+      hour: '2-digit',
+      minute: '2-digit',
+      hourCycle: 'h23',
+    })(at)
+  }
+
+  /** relative writes the distance from now: 4 days ago. */
+  relative(at: Instant, now: number): string {
+    const seconds = (new Date(at).getTime() - now) / 1000
+    const format = cached(`r${this.locale}`, () => new Intl.RelativeTimeFormat(this.locale, { numeric: 'auto' }))
+    for (const [unit, size] of spans) {
+      if (Math.abs(seconds) >= size) return format.format(Math.trunc(seconds / size), unit)
+    }
+    return format.format(0, 'second')
+  }
+
+  /** duration writes a length of time in its two largest units: 3 d 4 h. */
+  duration(seconds: number): string {
+    const parts: [number, string][] = [
+      [Math.floor(seconds / 86_400), 'd'],
+      [Math.floor((seconds % 86_400) / 3600), 'h'],
+      [Math.floor((seconds % 3600) / 60), 'min'],
+      [Math.floor(seconds % 60), 's'],
+    ]
+    const from = parts.findIndex(([n]) => n > 0)
+    if (from < 0) return '0 s'
+    return parts
+      .slice(from, from + 2)
+      .filter(([n]) => n > 0)
+      .map(([n, unit]) => `${n} ${unit}`)
+      .join(' ')
+  }
+
+  /** today is the organization's date of an instant, as the API writes it. */
+  date(at: Instant): string {
+    const parts = cached(`d${this.zone.timezone}`, () => {
+      return new Intl.DateTimeFormat('en-CA', {
+        timeZone: this.zone.timezone,
+        year: 'numeric',
+        month: '2-digit',
+        day: '2-digit',
+      })
+    })
+    return parts.format(new Date(at))
+  }
+
+  private times(kind: string, timeZone: string, options: Intl.DateTimeFormatOptions) {
+    const format = cached(`t${kind}${this.locale}${timeZone}`, () => {
+      return new Intl.DateTimeFormat(this.locale, { ...options, timeZone })
+    })
+    return (at: Instant) => format.format(new Date(at))
+  }
+}
+
+const spans: [Intl.RelativeTimeFormatUnit, number][] = [
+  ['year', 31_536_000],
+  ['month', 2_592_000],
+  ['day', 86_400],
+  ['hour', 3600],
+  ['minute', 60],
+]
+
+// Making an Intl format costs more than a thousand uses of it.
+const formats = new Map<string, unknown>()
+
+function cached<F>(key: string, make: () => F): F {
+  let f = formats.get(key) as F | undefined
+  if (!f) {
+    f = make()
+    formats.set(key, f)
+  }
+  return f
+}
+
+/** useFormat gives the Format of the person and the organization. */
+export function useFormat(): Format {
+  const language = useLanguage()
+  const zone = use(ZoneContext)
+  return useMemo(() => new Format(language, zone), [language, zone])
+}

@@ -1,0 +1,43 @@
+import { catalogue } from './catalogue'
+
+/** identityText has what sign-in, the own account and the pages of staff say. */
+export const identityText = catalogue(
+  {
+    signIn: 'Sign in',
+    email: 'E-mail address',
+    password: 'Password',
+    forgot: 'Forgotten? An administrator of your organization can give you a new one.',
+    platformHint: 'The platform. Only its operators sign in here; staff of an ISP use the address of their organization.',
+    chooseOrganization: 'Choose an organization',
+    code: 'Code',
+    sessionEnded: 'Your session has ended',
+    sessionEndedHint: 'Sign in to go on where you were. What you typed is still there.',
+    newPassword: 'Choose your password',
+    newPasswordHint: 'You have signed in with a temporary password. Choose your own: at least 10 characters, and not one that everybody uses.',
+    currentPassword: 'Present password',
+    nextPassword: 'New password',
+    again: 'New password again',
+    differ: 'The two are not the same.',
+    tooShort: 'At least 10 characters.',
+    save: 'Save',
+  },
+  {
+    signIn: 'Ingia',
+    email: 'Barua pepe',
+    password: 'Nenosiri',
+    forgot: 'Umesahau? Msimamizi wa shirika lako anaweza kukupa jipya.',
+    platformHint: 'Jukwaa. Waendeshaji wake pekee ndio huingia hapa; wafanyakazi wa ISP hutumia anwani ya shirika lao.',
+    chooseOrganization: 'Chagua shirika',
+    code: 'Namba ya siri',
+    sessionEnded: 'Muda wako umeisha',
+    sessionEndedHint: 'Ingia ili uendelee ulipokuwa. Ulichoandika bado kipo.',
+    newPassword: 'Chagua nenosiri lako',
+    newPasswordHint: 'Umeingia kwa nenosiri la muda. Chagua lako: angalau herufi 10, na lisiwe linalotumiwa na kila mtu.',
+    currentPassword: 'Nenosiri la sasa',
+    nextPassword: 'Nenosiri jipya',
+    again: 'Nenosiri jipya tena',
+    differ: 'Hayafanani.',
+    tooShort: 'Angalau herufi 10.',
+    save: 'Hifadhi',
+  },
+)

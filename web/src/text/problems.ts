@@ -1,0 +1,43 @@
+import type { Problem } from '../api/problem'
+import { catalogue } from './catalogue'
+
+/** problemText has plain words for failures that are of the way to the server, or that have no sentence of their own. */
+export const problemText = catalogue(
+  {
+    unreachable: 'The server cannot be reached. Check the connection; what you typed is still here.',
+    timed_out: 'The server took too long to answer.',
+    internal: 'Something failed on the server. It is in the log under the request id.',
+    unauthenticated: 'Your session has ended. Please sign in again.',
+    forbidden: 'Your role does not allow this. An administrator can do it.',
+    not_found: 'This does not exist, or it belongs to another organization.',
+    rate_limited: (seconds: number | null) =>
+      `Too many requests. ${seconds ? `Try again in ${seconds} s.` : 'Wait a moment, then try again.'}`,
+    edit_conflict: 'Somebody else changed this meanwhile. Load it again, then make your change.',
+    unknown: 'The answer could not be understood. Please try again.',
+  },
+  {
+    unreachable: 'Seva haipatikani. Angalia mtandao; ulichoandika bado kipo hapa.',
+    timed_out: 'Seva imechelewa kujibu.',
+    internal: 'Kuna hitilafu kwenye seva. Imeandikwa kwenye kumbukumbu chini ya namba ya ombi.',
+    unauthenticated: 'Muda wako umeisha. Tafadhali ingia tena.',
+    forbidden: 'Wadhifa wako hauruhusu jambo hili. Msimamizi anaweza kulifanya.',
+    not_found: 'Haipo, au ni ya shirika lingine.',
+    rate_limited: (seconds) => `Maombi mengi mno. ${seconds ? `Jaribu tena baada ya sekunde ${seconds}.` : 'Subiri kidogo, kisha jaribu tena.'}`,
+    edit_conflict: 'Mtu mwingine amebadilisha hii kwa sasa. Ipakie tena, kisha fanya badiliko lako.',
+    unknown: 'Jibu halikueleweka. Tafadhali jaribu tena.',
+  },
+)
+
+/** sentences gives what a problem says, one sentence for each fault. The API's own sentence says it best. */
+export function sentences(p: Problem, t: (typeof problemText)['en']): string[] {
+  if (p.code === 'unreachable') return [t.unreachable]
+  if (p.status === 429) return [t.rate_limited(p.retryAfter)]
+  if (p.status === 412) return [t.edit_conflict]
+  if (p.faults.length > 0) return p.faults
+  if (p.message) return [p.message]
+  if (p.status === 401) return [t.unauthenticated]
+  if (p.status === 403) return [t.forbidden]
+  if (p.status === 404) return [t.not_found]
+  if (p.status >= 500) return [t.internal]
+  return [t.unknown]
+}

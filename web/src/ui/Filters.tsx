@@ -1,0 +1,76 @@
+import { Button, CloseButton, Group, Select, TextInput } from '@mantine/core'
+import { useDebouncedCallback } from '@mantine/hooks'
+import { type ReactNode, useEffect, useState } from 'react'
+import { useText } from '../text/catalogue'
+import { uiText } from '../text/ui'
+import { Search } from './icons'
+
+/** Filters is the line above a list; what it holds stands in the address. */
+export function Filters({ children, any, onClear }: { children: ReactNode; any: boolean; onClear: () => void }) {
+  const t = useText(uiText)
+  return (
+    <Group gap="xs" role="search">
+      {children}
+      {any && <Button variant="subtle" onClick={onClear}>{t.clear}</Button>}
+    </Group>
+  )
+}
+
+/** TextFilter follows typing with a short delay. */
+export function TextFilter({ value, label, onChange }: {
+  value: string | undefined
+  label: string
+  onChange: (value: string | undefined) => void
+}) {
+  const t = useText(uiText)
+  const [text, setText] = useState(value ?? '')
+  const later = useDebouncedCallback((v: string) => onChange(v.trim() || undefined), 200)
+  useEffect(() => {
+    setText((now) => (now.trim() === (value ?? '') ? now : (value ?? '')))
+  }, [value])
+  return (
+    <TextInput
+      value={text}
+      onChange={(e) => {
+        setText(e.currentTarget.value)
+        later(e.currentTarget.value)
+      }}
+      placeholder={label}
+      aria-label={label}
+      leftSection={<Search size={14} aria-hidden />}
+      rightSection={text && (
+        <CloseButton
+          size="sm"
+          aria-label={t.clear}
+          onClick={() => {
+            setText('')
+            onChange(undefined)
+          }}
+        />
+      )}
+      maxLength={200}
+      w={260}
+    />
+  )
+}
+
+/** ChoiceFilter offers the values of a filter; none chosen = all. */
+export function ChoiceFilter<T extends string>({ value, label, names, onChange }: {
+  value: T | undefined
+  label: string
+  /** names has the word for each value, in the order of the list. */
+  names: Partial<Record<T, string>>
+  onChange: (value: T | undefined) => void
+}) {
+  return (
+    <Select
+      value={value ?? null}
+      onChange={(v) => onChange((v as T | null) ?? undefined)}
+      data={Object.entries(names).map(([v, name]) => ({ value: v, label: String(name) }))}
+      placeholder={label}
+      aria-label={label}
+      clearable
+      w={180}
+    />
+  )
+}
