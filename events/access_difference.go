@@ -34,6 +34,14 @@ const (
 	PortBelowPlan   AccessDifferenceKind = "port_below_plan"
 )
 
+// Texts lists every kind, as the API describes them.
+func (AccessDifferenceKind) Texts() []string {
+	return []string{
+		string(PaidButOffline), string(PaidButWalledIn), string(UnpaidButOnline), string(WrongRate),
+		string(UnknownSession), string(StaleSession), string(LocalBypass), string(PortBelowPlan),
+	}
+}
+
 // SessionKinds lists the kinds that a session can have which RADIUS let in and a router shows, reported or not. Which
 // of them it has changes with what its customer is entitled to. LocalBypass is none of them: the router itself lets
 // that customer in, whatever he is entitled to.

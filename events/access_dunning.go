@@ -32,6 +32,14 @@ const (
 	DunningWrittenOff   DunningState = "written_off" // proposed; a person decides
 )
 
+// Texts lists the states in their order.
+func (DunningState) Texts() []string {
+	return []string{
+		string(DunningNone), string(DunningReminding), string(DunningWalledGarden), string(DunningSuspended),
+		string(DunningWrittenOff),
+	}
+}
+
 // Rank is the place of a state in their order, 0 for none.
 func (s DunningState) Rank() int {
 	switch s {

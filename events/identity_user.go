@@ -32,6 +32,11 @@ const (
 // rank orders the roles; an unknown role has rank 0, below all others.
 var rank = map[Role]int{RoleSuperAdmin: 4, RoleAdmin: 3, RoleSupport: 2, RoleSubscriber: 1}
 
+// Texts lists the roles, from most to least rights.
+func (Role) Texts() []string {
+	return []string{string(RoleSuperAdmin), string(RoleAdmin), string(RoleSupport), string(RoleSubscriber)}
+}
+
 // Known reports whether it is one of the four roles.
 func (r Role) Known() bool { return rank[r] > 0 }
 

@@ -3,7 +3,6 @@ package httpapi_test
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net"
@@ -13,8 +12,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/httpapi/apitest"
@@ -262,82 +259,6 @@ func TestLog_ShowsThePatternAndNeverWhatWasSent(t *testing.T) {
 	if err != nil || len(families) != 2 || strings.Contains(fmt.Sprint(families), "hidden") {
 		t.Errorf("metrics: %v %v", families, err)
 	}
-}
-
-func TestOpenAPI_AnEnumOfAFieldThatMayBeNullHasNull(t *testing.T) {
-	t.Parallel()
-	type tide struct {
-		Now  string  `json:"now" enum:"low,high"`
-		Next *string `json:"next" enum:"low,high"`
-	}
-	k := apitest.New(t, nil, []httpapi.Route{{
-		Method: "GET", Path: "/tide", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSupport, Summary: "The tide",
-		Response: tide{}, Handle: func(_ context.Context, c *httpapi.Call) error { return c.Send(200, tide{}) },
-	}})
-	var doc struct {
-		Components struct {
-			Schemas struct {
-				Tide struct {
-					Properties map[string]struct{ Enum []any }
-				}
-			}
-		}
-	}
-	k.Do(t, apitest.Request{Path: "/openapi.json"}).Into(t, &doc)
-	of := doc.Components.Schemas.Tide.Properties
-	if diff := cmp.Diff([]any{"low", "high"}, of["now"].Enum); diff != "" {
-		t.Errorf("always a text (-want +got):\n%s", diff)
-	}
-	if diff := cmp.Diff([]any{"low", "high", nil}, of["next"].Enum); diff != "" {
-		t.Errorf("may be null (-want +got):\n%s", diff)
-	}
-}
-
-func TestOpenAPI_IsTheRoutersTable(t *testing.T) {
-	t.Parallel()
-	k := apitest.New(t, nil, apitest.NewParcels().Routes(), system(nil).Routes())
-	for host, kind := range map[string]httpapi.Hosts{
-		apitest.Acme: httpapi.OnOrganization, apitest.Domain: httpapi.OnRoot,
-	} {
-		var doc struct {
-			OpenAPI    string
-			Paths      map[string]map[string]json.RawMessage
-			Components struct{ Schemas map[string]json.RawMessage }
-		}
-		k.Do(t, apitest.Request{Path: "/openapi.json", Host: host}).Into(t, &doc)
-		var listed, served []string
-		for path, operations := range doc.Paths {
-			for method := range operations {
-				listed = append(listed, strings.ToUpper(method)+" "+path)
-			}
-		}
-		for _, r := range k.Server.Routes() {
-			if r.Hosts&kind != 0 {
-				served = append(served, r.Method+" "+braces(r.Path))
-			}
-		}
-		slices.Sort(listed)
-		slices.Sort(served)
-		if diff := cmp.Diff(served, listed); diff != "" || doc.OpenAPI != "3.1.0" {
-			t.Errorf("%s (-served +listed):\n%s", host, diff)
-		}
-		for _, ref := range strings.Split(fmt.Sprintf("%s", doc.Paths), "#/components/schemas/")[1:] {
-			if name, _, _ := strings.Cut(ref, `"`); doc.Components.Schemas[name] == nil {
-				t.Errorf("%s: no schema %s", host, name)
-			}
-		}
-	}
-}
-
-// braces writes a pattern in the form of OpenAPI, with {id} for :id.
-func braces(path string) string {
-	parts := strings.Split(path, "/")
-	for i, part := range parts {
-		if name, ok := strings.CutPrefix(part, ":"); ok {
-			parts[i] = "{" + name + "}"
-		}
-	}
-	return strings.Join(parts, "/")
 }
 
 func TestTable_MistakesAreRefused(t *testing.T) {

@@ -9,9 +9,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
-
-	"github.com/lastmile-isp/lastmile/internal/calendar"
 )
 
 // object is a JSON object under construction.
@@ -78,6 +75,10 @@ func operation(r *Route, s *schemas) object {
 	if role := r.Access.role(); role != "" {
 		op["security"] = []object{{"cookie": []string{}}, {"bearer": []string{}}}
 	}
+	for status, body := range r.Answers {
+		op["responses"].(object)[strconv.Itoa(status)] = object{"description": http.StatusText(status),
+			"content": object{"application/json": object{"schema": s.of(reflect.TypeOf(body))}}}
+	}
 	if params := parameters(r); len(params) > 0 {
 		op["parameters"] = params
 	}
@@ -126,6 +127,8 @@ func answer(r *Route, s *schemas) object {
 			"nextCursor": object{"type": []string{"string", "null"}}, "hasMore": object{"type": "boolean"}}}
 	case r.Response != nil:
 		schema = s.of(reflect.TypeOf(r.Response))
+	case r.Produces == contentType:
+		schema = object{"type": "object"}
 	case r.Produces != "":
 		contentType, schema = r.Produces, object{"type": "string"}
 	default:
@@ -172,115 +175,4 @@ func paramSchema(p Param) object {
 		return object{"type": "string", "enum": p.Enum}
 	}
 	return object{"type": "string"}
-}
-
-// schemas collects the schemas of named structs while a document is made.
-type schemas struct {
-	named  object
-	types  map[string]reflect.Type // the type that has a name
-	closed bool                    // set for requests, which take no other fields; answers may get more
-}
-
-// known has the schemas of types that define their own JSON form.
-var known = map[reflect.Type]object{
-	reflect.TypeFor[time.Time]():       {"type": "string", "format": "date-time"},
-	reflect.TypeFor[calendar.Date]():   {"type": "string", "format": "date"},
-	reflect.TypeFor[json.Number]():     {"type": "number"},
-	reflect.TypeFor[Amount]():          {"type": "number"},
-	reflect.TypeFor[json.RawMessage](): {},
-}
-
-// Enumerated is a string type of answers whose texts another package lists, so that a tag would be a second list.
-type Enumerated interface{ Texts() []string }
-
-// of is the schema of a type: a reference when it is a named struct.
-func (s *schemas) of(t reflect.Type) object {
-	if k, ok := known[t]; ok {
-		return k
-	}
-	if e, ok := reflect.Zero(t).Interface().(Enumerated); ok && t.Kind() == reflect.String {
-		return object{"type": "string", "enum": e.Texts()}
-	}
-	if t.Kind() == reflect.Array && t.Len() == 16 {
-		return object{"type": []string{"string", "null"}, "format": "uuid"}
-	}
-	switch t.Kind() {
-	case reflect.Pointer:
-		return object{"anyOf": []object{s.of(t.Elem()), {"type": "null"}}}
-	case reflect.Struct:
-		return s.structure(t)
-	case reflect.Slice:
-		if t.Elem().Kind() == reflect.Uint8 {
-			return object{"type": "string", "contentEncoding": "base64"}
-		}
-		return object{"type": "array", "items": s.of(t.Elem())}
-	case reflect.Map:
-		return object{"type": "object", "additionalProperties": s.of(t.Elem())}
-	case reflect.String:
-		return object{"type": "string"}
-	case reflect.Bool:
-		return object{"type": "boolean"}
-	case reflect.Float32, reflect.Float64:
-		return object{"type": "number"}
-	case reflect.Interface:
-		return object{}
-	}
-	return object{"type": "integer"}
-}
-
-// structure is the schema of a struct, kept under its name. A second struct of the same name gets the name of its
-// package in front.
-func (s *schemas) structure(t reflect.Type) object {
-	name := t.Name()
-	if name == "" || strings.Contains(name, "[") {
-		return s.properties(t)
-	}
-	name = strings.ToUpper(name[:1]) + name[1:]
-	if other, taken := s.types[name]; taken && other != t {
-		name = strings.ReplaceAll(t.PkgPath()[strings.LastIndexByte(t.PkgPath(), '/')+1:], "_", "") + name
-	}
-	if s.types[name] == nil {
-		s.types[name] = t // before the fields: they may refer to it
-		s.named[name] = s.properties(t)
-	}
-	return object{"$ref": "#/components/schemas/" + name}
-}
-
-// allowed lists the texts of a field. A field that may be null has null among them, because an enum rules out what it
-// does not list.
-func allowed(texts []string, t reflect.Type) []any {
-	list := make([]any, 0, len(texts)+1)
-	for _, text := range texts {
-		list = append(list, text)
-	}
-	if t.Kind() == reflect.Pointer {
-		list = append(list, nil)
-	}
-	return list
-}
-
-// properties describes the fields of a struct.
-func (s *schemas) properties(t reflect.Type) object {
-	props, required := object{}, []string{}
-	for _, f := range fieldsOf(t) {
-		schema := object{}
-		for k, v := range s.of(t.FieldByIndex(f.index).Type) {
-			schema[k] = v
-		}
-		if f.enum != nil {
-			schema["enum"] = allowed(f.enum, t.FieldByIndex(f.index).Type)
-		}
-		if f.doc != "" {
-			schema["description"] = f.doc
-		}
-		props[f.name] = schema
-		if f.required {
-			required = append(required, f.name)
-		}
-	}
-	out := object{"type": "object", "properties": props, "required": required}
-	if s.closed {
-		out["additionalProperties"] = false
-	}
-	return out
 }

@@ -79,6 +79,8 @@ type Route struct {
 	Form bool
 	// Response is the zero value of the answer's struct; nil = no body, or not JSON.
 	Response any
+	// Answers has the zero value of the body of further answers, by status.
+	Answers map[int]any
 	// Row makes the answer the list envelope of such rows, and adds limit and cursor.
 	Row any
 	// Produces is the content type of an answer that is not JSON.

@@ -87,6 +87,9 @@ func New(cfg Config, routes ...[]Route) (*Server, error) {
 // Routes is the whole table with its defaults filled in, for tests and documents. Callers must not change it.
 func (s *Server) Routes() []Route { return s.table.routes }
 
+// OpenAPI is the document of one kind of host. Callers must not change it.
+func (s *Server) OpenAPI(kind Hosts) []byte { return s.openAPI[kind] }
+
 // ServeHTTP answers one request, then logs and counts it.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), requestLimit)

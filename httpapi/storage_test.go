@@ -75,7 +75,7 @@ func TestStorage_RefusesAtOnceOnlyWhatItCannotServe(t *testing.T) {
 	t.Parallel()
 	route := func(method, path string) httpapi.Route {
 		return httpapi.Route{Method: method, Path: path, Hosts: httpapi.OnEvery, Access: httpapi.AccessPublic,
-			Summary: "Works", Handle: apitest.Ok}
+			Summary: "Works", Response: map[string]string{}, Handle: apitest.Ok}
 	}
 	db := newStorage()
 	k := apitest.New(t, func(c *httpapi.Config) { c.Storage = db }, []httpapi.Route{

@@ -102,7 +102,8 @@ func (a SystemAPI) Routes() []Route {
 		},
 		{
 			Method: http.MethodGet, Path: "/readyz", Hosts: OnEvery, Access: AccessPublic,
-			Summary: "Whether everything is up; 503 when a part is down", Response: readyResponse{}, Handle: a.ready,
+			Summary: "Whether everything is up; 503 when a part is down", Response: readyResponse{},
+			Answers: map[int]any{http.StatusServiceUnavailable: readyResponse{}}, Handle: a.ready,
 		},
 		{
 			Method: http.MethodGet, Path: "/system/projections", Hosts: OnBoth, Access: AccessAdmin,

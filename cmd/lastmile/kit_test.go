@@ -213,13 +213,15 @@ func (k *kit) login(slug, email, password string) (apiClient, bool) {
 	return c, must
 }
 
-// must sends a request that has to succeed; any other answer ends the test.
+// must sends a request that has to succeed; any other answer ends the test. What /openapi.json does not say of the
+// answer is an error of the test.
 func (k *kit) must(c apiClient, method, path string, body any) answer {
 	k.t.Helper()
 	out, err := c.call(k.t.Context(), method, path, "", body)
 	if err != nil {
 		k.t.Fatalf("%v", err)
 	}
+	k.described(c.host, method, path, out)
 	return out
 }
 

@@ -44,11 +44,7 @@ type Differences struct {
 }
 
 // differenceKinds are the values that the filter kind accepts.
-var differenceKinds = []string{
-	string(events.PaidButOffline), string(events.PaidButWalledIn), string(events.UnpaidButOnline),
-	string(events.WrongRate), string(events.UnknownSession), string(events.StaleSession), string(events.LocalBypass),
-	string(events.PortBelowPlan),
-}
+var differenceKinds = events.AccessDifferenceKind("").Texts()
 
 // Routes lists the endpoints of the auditor.
 func (a Differences) Routes() []httpapi.Route {
@@ -81,18 +77,18 @@ func (a Differences) Routes() []httpapi.Route {
 
 // differenceResponse is one open difference (docs/rules/access-auditor.md#kinds).
 type differenceResponse struct {
-	ID             id.Difference    `json:"id"`
-	Kind           string           `json:"kind"`
-	SubscriberID   *id.Subscriber   `json:"subscriberId" doc:"null: not known, or a voucher"`
-	SubscriptionID *id.Subscription `json:"subscriptionId" doc:"null likewise"`
-	DeviceID       id.Device        `json:"deviceId"`
-	DeviceName     *string          `json:"deviceName" doc:"of the router; null: not known"`
-	Since          time.Time        `json:"since"`
-	Expected       string           `json:"expected"`
-	Actual         string           `json:"actual"`
-	LookedAt       *time.Time       `json:"lookedAt" doc:"when its router was seen last"`
-	UnseenSince    *time.Time       `json:"unseenSince" doc:"null: the latest look saw the router"`
-	MissingSince   *time.Time       `json:"reportsMissingSince" doc:"reports of since then are lost; null: none"`
+	ID             id.Difference               `json:"id"`
+	Kind           events.AccessDifferenceKind `json:"kind"`
+	SubscriberID   *id.Subscriber              `json:"subscriberId" doc:"null: not known, or a voucher"`
+	SubscriptionID *id.Subscription            `json:"subscriptionId" doc:"null likewise"`
+	DeviceID       id.Device                   `json:"deviceId"`
+	DeviceName     *string                     `json:"deviceName" doc:"of the router; null: not known"`
+	Since          time.Time                   `json:"since"`
+	Expected       string                      `json:"expected"`
+	Actual         string                      `json:"actual"`
+	LookedAt       *time.Time                  `json:"lookedAt" doc:"when its router was seen last"`
+	UnseenSince    *time.Time                  `json:"unseenSince" doc:"null: the latest look saw the router"`
+	MissingSince   *time.Time                  `json:"reportsMissingSince" doc:"reports since then are lost"`
 }
 
 // repairResponse says what came of a repair.
@@ -163,7 +159,7 @@ func (a Differences) list(ctx context.Context, c *httpapi.Call) error {
 // showDifference writes times in UTC, and null for what is not known. The name of the router is left out.
 func showDifference(r accessviews.DifferenceRow, look telemetry.Look, missing time.Time) differenceResponse {
 	return differenceResponse{
-		ID: r.ID, Kind: string(r.Kind), SubscriberID: null.Of(r.SubscriberID),
+		ID: r.ID, Kind: r.Kind, SubscriberID: null.Of(r.SubscriberID),
 		SubscriptionID: null.Of(r.SubscriptionID), DeviceID: r.DeviceID, Since: r.Since.UTC(), Expected: r.Expected,
 		Actual: r.Actual, LookedAt: inUTC(look.LookedAt), UnseenSince: inUTC(look.UnseenSince),
 		MissingSince: null.Time(missing.UTC()),

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
@@ -49,7 +50,7 @@ func (a Board) Routes() []httpapi.Route {
 
 // dunningStates are the values that the filter state accepts. Without it the board leaves out "none" unless there is a
 // hold.
-var dunningStates = []string{"none", "reminding", "walled_garden", "suspended", "written_off"}
+var dunningStates = events.DunningState("").Texts()
 
 // holdRequest is the body of POST /subscriptions/:id/hold (docs/rules/access-dunning.md#hold).
 type holdRequest struct {
@@ -59,22 +60,22 @@ type holdRequest struct {
 
 // boardResponse is one row of the board (docs/rules/access-dunning.md#preview-and-board).
 type boardResponse struct {
-	SubscriptionID id.Subscription `json:"subscriptionId"`
-	SubscriberID   id.Subscriber   `json:"subscriberId"`
-	State          string          `json:"state" enum:"none,reminding,walled_garden,suspended,written_off"`
-	Since          time.Time       `json:"since"`
-	Due            httpapi.Number  `json:"due" doc:"overdue; compared with the policy's minimumDue"`
-	Currency       money.Currency  `json:"currency"`
-	OverdueDays    int             `json:"overdueDays" doc:"calendar days since the due date"`
-	Next           *boardNext      `json:"next" doc:"null: nothing comes by itself"`
-	Hold           *boardHold      `json:"hold" doc:"null: no hold"`
-	Stopped        *boardStopped   `json:"stopped" doc:"null: the clock does not stand still by itself"`
+	SubscriptionID id.Subscription     `json:"subscriptionId"`
+	SubscriberID   id.Subscriber       `json:"subscriberId"`
+	State          events.DunningState `json:"state"`
+	Since          time.Time           `json:"since"`
+	Due            httpapi.Number      `json:"due" doc:"overdue; compared with the policy's minimumDue"`
+	Currency       money.Currency      `json:"currency"`
+	OverdueDays    int                 `json:"overdueDays" doc:"calendar days since the due date"`
+	Next           *boardNext          `json:"next" doc:"null: nothing comes by itself"`
+	Hold           *boardHold          `json:"hold" doc:"null: no hold"`
+	Stopped        *boardStopped       `json:"stopped" doc:"null: the clock does not stand still by itself"`
 }
 
 // boardNext is the state that begins next if nothing is paid.
 type boardNext struct {
-	State string    `json:"state"`
-	At    time.Time `json:"at"`
+	State events.DunningState `json:"state"`
+	At    time.Time           `json:"at"`
 }
 
 // boardHold is a hold that has not ended.
@@ -86,8 +87,7 @@ type boardHold struct {
 
 // boardStopped says why the clock stands still by itself: no step comes meanwhile.
 type boardStopped struct {
-	// Cause is "no_line", "no_payment" or "paused"; more can be added.
-	Cause string    `json:"cause"`
+	Cause string    `json:"cause" doc:"no_line, no_payment or paused; more can be added"`
 	Since time.Time `json:"since"`
 }
 
@@ -165,11 +165,11 @@ func shows(p accesscases.Present) func(accessviews.DunningRow) boardResponse {
 	return func(r accessviews.DunningRow) boardResponse {
 		due, days := p.Overdue(r)
 		out := boardResponse{
-			SubscriptionID: r.ID, SubscriberID: r.SubscriberID, State: string(r.State), Since: r.Since,
+			SubscriptionID: r.ID, SubscriberID: r.SubscriberID, State: r.State, Since: r.Since,
 			Due: due.Number(), Currency: p.Currency, OverdueDays: days,
 		}
 		if r.NextAt != nil {
-			out.Next = &boardNext{State: string(r.NextState), At: *r.NextAt}
+			out.Next = &boardNext{State: r.NextState, At: *r.NextAt}
 		}
 		out.Hold, out.Stopped = showHold(p.Hold(r)), showStopped(accesscases.StoppedClock(r))
 		return out

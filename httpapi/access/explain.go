@@ -66,7 +66,7 @@ type accessService struct {
 	SubscriptionID id.Subscription   `json:"subscriptionId"`
 	Username       *string           `json:"username"`
 	PlanName       string            `json:"planName"`
-	State          string            `json:"state"`
+	State          string            `json:"state" enum:"pending,active,paused,ended"`
 	PaidUntil      *time.Time        `json:"paidUntil"`
 	Dunning        *accessDunning    `json:"dunning" doc:"null: not in dunning, nothing expected, and the clock runs"`
 	Entitled       string            `json:"entitled" enum:"full,throttled,walled_garden,none"`
@@ -86,14 +86,14 @@ type accessDifference struct {
 // accessDunning is the step of dunning that a subscription is on, and the one that comes if nothing is paid. Its fields
 // mean what they mean on the board.
 type accessDunning struct {
-	State       string         `json:"state" enum:"none,reminding,walled_garden,suspended,written_off"`
-	Since       *time.Time     `json:"since" doc:"null in the state none"`
-	Due         httpapi.Number `json:"due" doc:"overdue; compared with the policy's minimumDue"`
-	Currency    money.Currency `json:"currency"`
-	OverdueDays int            `json:"overdueDays" doc:"calendar days since the due date"`
-	Next        *boardNext     `json:"next" doc:"null: nothing comes by itself"`
-	Hold        *boardHold     `json:"hold" doc:"null: no hold"`
-	Stopped     *boardStopped  `json:"stopped" doc:"null: the clock does not stand still by itself"`
+	State       events.DunningState `json:"state"`
+	Since       *time.Time          `json:"since" doc:"null in the state none"`
+	Due         httpapi.Number      `json:"due" doc:"overdue; compared with the policy's minimumDue"`
+	Currency    money.Currency      `json:"currency"`
+	OverdueDays int                 `json:"overdueDays" doc:"calendar days since the due date"`
+	Next        *boardNext          `json:"next" doc:"null: nothing comes by itself"`
+	Hold        *boardHold          `json:"hold" doc:"null: no hold"`
+	Stopped     *boardStopped       `json:"stopped" doc:"null: the clock does not stand still by itself"`
 }
 
 // refusalResponse counts refused sign-ins of one kind at one router.
@@ -183,11 +183,11 @@ func showDunning(s accesscases.Service) *accessDunning {
 	}
 	d := null.Zero(s.Dunning)
 	out := accessDunning{
-		State: string(cmp.Or(d.State, events.DunningNone)), Since: null.Time(d.Since.UTC()), Due: s.Due.Number(),
+		State: cmp.Or(d.State, events.DunningNone), Since: null.Time(d.Since.UTC()), Due: s.Due.Number(),
 		Currency: s.Due.Currency, OverdueDays: s.OverdueDays, Hold: showHold(s.Hold), Stopped: showStopped(s.Stopped),
 	}
 	if d.NextState != "" {
-		out.Next = &boardNext{State: string(d.NextState), At: d.Next.UTC()}
+		out.Next = &boardNext{State: d.NextState, At: d.Next.UTC()}
 	}
 	return &out
 }

@@ -77,12 +77,18 @@ type sessionResponse struct {
 	StartedAt      time.Time           `json:"startedAt"`
 	UpdatedAt      time.Time           `json:"updatedAt" doc:"of the newest report"`
 	EndedAt        *time.Time          `json:"endedAt" doc:"null: online"`
-	EndReason      *string             `json:"endReason"`
+	EndReason      *endReason          `json:"endReason" doc:"null: online"`
 	BytesIn        int64               `json:"bytesIn" doc:"downloaded by the customer"`
 	BytesOut       int64               `json:"bytesOut"`
-	Access         *string             `json:"access" doc:"given at the sign-in; null: not known"`
+	Access         *string             `json:"access" enum:"full,throttled,walled_garden,none" doc:"at the sign-in"`
 	Rate           *sessionRate        `json:"rate" doc:"null: not known"`
 }
+
+// endReason is why a session ended.
+type endReason string
+
+// Texts implements httpapi.Enumerated.
+func (endReason) Texts() []string { return telemetry.EndReasons() }
 
 // sessionRate has speeds in kbit/s.
 type sessionRate struct {
@@ -173,7 +179,8 @@ func showSession(s telemetry.Session, names namedDevices) sessionResponse {
 		ID: s.ID, SubscriberID: null.Of(s.SubscriberID), SubscriptionID: null.Of(s.SubscriptionID),
 		Username: s.Username, DeviceID: s.DeviceID, DeviceName: names.name(s.DeviceID),
 		MACAddress: null.Of(s.MAC), StartedAt: s.StartedAt.UTC(),
-		UpdatedAt: s.UpdatedAt.UTC(), EndReason: null.Of(s.EndReason), BytesIn: s.BytesDown, BytesOut: s.BytesUp,
+		UpdatedAt: s.UpdatedAt.UTC(), EndReason: null.Of(endReason(s.EndReason)),
+		BytesIn: s.BytesDown, BytesOut: s.BytesUp,
 		Access: null.Of(s.Access),
 	}
 	if s.SubscriptionID == id.As[id.Subscription](s.SubscriberID) && !s.SubscriptionID.IsZero() {

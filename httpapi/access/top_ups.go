@@ -57,7 +57,7 @@ type topUpResponse struct {
 
 // topUpActor is who added it, as in the audit log.
 type topUpActor struct {
-	Kind string `json:"kind"`
+	Kind string `json:"kind" enum:"user,api_key,process,provider,operator,public"`
 	ID   string `json:"id"`
 }
 

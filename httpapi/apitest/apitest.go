@@ -4,6 +4,7 @@ package apitest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -54,9 +55,10 @@ type Kit struct {
 	Callers map[string]httpapi.Caller       // by token
 	Vault   *vault.Vault
 
-	config  httpapi.Config
-	address string
-	client  *http.Client
+	described map[httpapi.Hosts]Description
+	config    httpapi.Config
+	address   string
+	client    *http.Client
 }
 
 // Config is the configuration of the kit's server, without the metrics registry, so that a second server can be made of
@@ -118,6 +120,10 @@ func (k *Kit) start(t testing.TB, adjust func(*httpapi.Config), routes [][]httpa
 	if k.Server, err = httpapi.New(cfg, routes...); err != nil {
 		t.Fatalf("make server: %v", err)
 	}
+	k.described = map[httpapi.Hosts]Description{}
+	for _, kind := range []httpapi.Hosts{httpapi.OnOrganization, httpapi.OnRoot} {
+		k.described[kind] = Describe(t, k.Server.OpenAPI(kind))
+	}
 	listener, err := httpapi.Listen(t.Context(), "127.0.0.1:0", k.Server, logger)
 	if err != nil {
 		t.Fatalf("listen: %v", err)
@@ -176,10 +182,19 @@ func (a Answer) Into(t testing.TB, into any) {
 	}
 }
 
-// Do sends a request to the kit's server. An error of the connection ends the test; any status is an answer.
+// Do sends a request to the kit's server. An error of the connection ends the test; any status is an answer. What
+// /openapi.json does not say of the answer is an error of the test.
 func (k *Kit) Do(t testing.TB, r Request) Answer {
 	t.Helper()
-	return Send(t, k.client, k.address, r)
+	got := Send(t, k.client, k.address, r)
+	kind := httpapi.OnOrganization
+	if r.Host == Domain {
+		kind = httpapi.OnRoot
+	}
+	if described, known := k.described[kind]; known && r.Method != http.MethodHead {
+		described.Check(t, cmp.Or(r.Method, http.MethodGet), r.Path, got)
+	}
+	return got
 }
 
 // Send sends a request to an address, with the Host of the request. An error of the connection ends the test.

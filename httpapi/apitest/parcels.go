@@ -88,27 +88,27 @@ func (p *Parcels) Routes() []httpapi.Route {
 		},
 		{
 			Method: "GET", Path: "/depots", Hosts: httpapi.OnRoot, Access: httpapi.AccessSuperAdmin,
-			Summary: "Platform", Handle: Ok,
+			Summary: "Platform", Response: map[string]string{}, Handle: Ok,
 		},
 		{
 			Method: "POST", Path: "/auth/knock", Hosts: httpapi.OnBoth, Access: httpapi.AccessPublic, Summary: "Public",
-			LoginLimit: true, Handle: p.note,
+			LoginLimit: true, Response: map[string]string{}, Handle: p.note,
 		},
 		{
 			Method: "GET", Path: "/auth/mine", Hosts: httpapi.OnBoth, Access: httpapi.AccessSubscriber, Summary: "Own",
-			Handle: Ok,
+			Response: map[string]string{}, Handle: Ok,
 		},
 		{
 			Method: "POST", Path: "/webhooks/parcels/:token", Hosts: httpapi.OnEvery, Access: httpapi.AccessPublic,
-			Summary: "Callback", Handle: p.callback,
+			Summary: "Callback", Response: map[string]string{}, Handle: p.callback,
 		},
 		{
 			Method: "POST", Path: "/manifests", Hosts: httpapi.OnOrganization, Access: httpapi.AccessAdmin,
-			Summary: "Import", Accepts: "text/csv", Handle: Ok,
+			Summary: "Import", Accepts: "text/csv", Response: map[string]string{}, Handle: Ok,
 		},
 		{
 			Method: "GET", Path: "/breaks/:how", Hosts: httpapi.OnOrganization, Access: httpapi.AccessPublic,
-			Summary: "Fails", Handle: p.breaks,
+			Summary: "Fails", Response: map[string]string{}, Handle: p.breaks,
 		},
 	}
 }

@@ -52,7 +52,7 @@ type auditDetail struct {
 
 	// The fields from here on belong to a write to a router.
 	Path      string            `json:"path,omitempty" doc:"menu of the router that was written"`
-	Operation string            `json:"operation,omitempty" enum:"add,set,remove,move"`
+	Operation string            `json:"operation,omitempty" enum:"add,set,remove,move,change_rate,end"`
 	Name      string            `json:"name,omitempty" doc:"of the resource on the router"`
 	Before    map[string]string `json:"before,omitempty" doc:"what changed, as it was; all of it when removed"`
 	After     map[string]string `json:"after,omitempty"`

@@ -13,13 +13,19 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/billing"
 )
 
+// invoiceState is one of billingviews.InvoiceStates.
+type invoiceState string
+
+// Texts implements httpapi.Enumerated.
+func (invoiceState) Texts() []string { return billingviews.InvoiceStates }
+
 // invoiceResponse is an invoice as the API shows it (docs/rules/billing.md#invoice-endpoints). Amounts are major units.
 type invoiceResponse struct {
 	ID             id.Invoice            `json:"id"`
 	Number         *string               `json:"number"` // null for a draft
-	State          string                `json:"state"`
+	State          invoiceState          `json:"state"`
 	SubscriberID   id.Subscriber         `json:"subscriberId"`
-	SubscriptionID id.Subscription       `json:"subscriptionId"` // null for a manual invoice
+	SubscriptionID *id.Subscription      `json:"subscriptionId" doc:"null for a manual invoice"`
 	Total          httpapi.Number        `json:"total"`
 	Paid           httpapi.Number        `json:"paid" doc:"by payments"`
 	Credited       httpapi.Number        `json:"credited" doc:"by credit notes"`
@@ -74,7 +80,7 @@ type allocationResponse struct {
 type creditNoteResponse struct {
 	ID        id.Receipt     `json:"id"`
 	Number    *string        `json:"number"` // null for a draft
-	State     string         `json:"state"`
+	State     string         `json:"state" enum:"draft,issued,voided"`
 	InvoiceID id.Invoice     `json:"invoiceId"`
 	Amount    httpapi.Number `json:"amount"`
 	Currency  money.Currency `json:"currency"`
@@ -93,8 +99,8 @@ func showInvoice(r billingviews.InvoiceRow, today calendar.Date) invoiceResponse
 		}
 	}
 	return invoiceResponse{
-		ID: r.ID, Number: null.Of(r.Number), State: r.State, SubscriberID: r.SubscriberID,
-		SubscriptionID: r.SubscriptionID, Total: r.Total().Number(), Paid: r.Paid().Number(),
+		ID: r.ID, Number: null.Of(r.Number), State: invoiceState(r.State), SubscriberID: r.SubscriberID,
+		SubscriptionID: null.Of(r.SubscriptionID), Total: r.Total().Number(), Paid: r.Paid().Number(),
 		Credited: r.Credited().Number(), WrittenOff: r.WrittenOff().Number(), Due: r.Due().Number(),
 		Currency: r.Currency, CreatedAt: r.DraftedAt, IssuedAt: r.IssuedAt, DueDate: null.Of(r.DueOn),
 		Overdue: r.Overdue(today), Order: r.Ordered, PeriodFrom: r.PeriodFrom, PeriodTo: r.PeriodTo, Lines: lines,

@@ -35,7 +35,7 @@ func (a Invoices) Routes() []httpapi.Route {
 	return []httpapi.Route{
 		{
 			Method: "POST", Path: "/invoices", Hosts: httpapi.OnOrganization, Access: httpapi.AccessAdmin,
-			Summary: "Invoice a subscriber by hand", Request: invoiceRequest{}, Response: invoiceResponse{},
+			Summary: "Invoice a subscriber by hand", Request: invoiceRequest{}, Response: invoiceDetailResponse{},
 			Status: 201, Handle: a.create,
 		},
 		{

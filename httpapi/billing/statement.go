@@ -34,7 +34,7 @@ func (a Statements) Routes() []httpapi.Route {
 // major units; each is negative when it is taken back.
 type statementLine struct {
 	At          time.Time      `json:"at"`
-	Kind        string         `json:"kind"`
+	Kind        statementKind  `json:"kind"`
 	Description string         `json:"description"`
 	Debit       httpapi.Number `json:"debit"`
 	Credit      httpapi.Number `json:"credit"`
@@ -42,6 +42,12 @@ type statementLine struct {
 	Currency    money.Currency `json:"currency"`
 	Cause       statementCause `json:"cause"`
 }
+
+// statementKind is one of billingviews.StatementKinds.
+type statementKind string
+
+// Texts implements httpapi.Enumerated.
+func (statementKind) Texts() []string { return billingviews.StatementKinds }
 
 // statementCause names the document or receipt that made the line.
 type statementCause struct {
@@ -69,7 +75,8 @@ func (a Statements) list(ctx context.Context, c *httpapi.Call) error {
 // showStatementLine writes amounts in major units; the side that is not used is 0.
 func showStatementLine(r billingviews.StatementRow) statementLine {
 	return statementLine{
-		At: r.At, Kind: r.Kind, Description: r.Description, Debit: r.Debit().Number(), Credit: r.Credit().Number(),
-		Balance: r.Balance().Number(), Currency: r.Currency, Cause: statementCause{Type: r.CauseType, ID: r.CauseID},
+		At: r.At, Kind: statementKind(r.Kind), Description: r.Description, Debit: r.Debit().Number(),
+		Credit: r.Credit().Number(), Balance: r.Balance().Number(), Currency: r.Currency,
+		Cause: statementCause{Type: r.CauseType, ID: r.CauseID},
 	}
 }

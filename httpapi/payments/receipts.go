@@ -74,6 +74,12 @@ func (a Receipts) Routes() []httpapi.Route {
 	}
 }
 
+// receiptState is one of paymentsviews.ReceiptStates.
+type receiptState string
+
+// Texts implements httpapi.Enumerated.
+func (receiptState) Texts() []string { return paymentsviews.ReceiptStates }
+
 // receiptPayer is the person who paid, as far as the provider said.
 type receiptPayer struct {
 	Phone *string `json:"phone" doc:"may be masked"`
@@ -86,7 +92,7 @@ type receiptResponse struct {
 	OrgID            *id.Organization `json:"orgId" doc:"null: of no organization yet"`
 	ReceiptNumber    *string          `json:"receiptNumber" doc:"null while the provider has not told it"`
 	Provider         string           `json:"provider"`
-	Environment      *string          `json:"environment" doc:"sandbox or production; null for cash"`
+	Environment      *string          `json:"environment" enum:"sandbox,production" doc:"null for cash"`
 	Channel          string           `json:"channel" enum:"stk,c2b,cash,bill_manager"`
 	Amount           httpapi.Number   `json:"amount"`
 	Currency         money.Currency   `json:"currency"`
@@ -96,7 +102,7 @@ type receiptResponse struct {
 	InvoiceNumber    *string          `json:"invoiceNumber" doc:"as the paybill's callback gave it"`
 	ThirdPartyTrans  *string          `json:"thirdPartyTransId" doc:"of the validation before the payment"`
 	Shortcode        *string          `json:"shortcode"`
-	State            string           `json:"state"`
+	State            receiptState     `json:"state"`
 	Reason           *string          `json:"reason" doc:"why it is in suspense, or was reversed or moved"`
 	Disputed         bool             `json:"disputed" doc:"two reports contradict each other"`
 	Provisional      bool             `json:"provisional" doc:"known by a status query only"`
@@ -156,7 +162,8 @@ func showReceipt(r paymentsviews.ReceiptRow) receiptResponse {
 		Channel: r.Channel, Amount: r.Amount().Number(), Currency: r.Currency, PaidAt: r.PaidAt,
 		Payer: receiptPayer{Phone: r.PayerPhone, Name: r.PayerName}, BillRef: r.BillRef, InvoiceNumber: r.InvoiceNumber,
 		ThirdPartyTrans: null.Of(r.ThirdPartyTransID), Environment: null.Of(r.Environment),
-		Contradicts: null.Of(r.Contradicts), Shortcode: null.Of(r.Shortcode), State: r.State, Reason: null.Of(r.Reason),
+		Contradicts: null.Of(r.Contradicts), Shortcode: null.Of(r.Shortcode),
+		State: receiptState(r.State), Reason: null.Of(r.Reason),
 		Disputed: r.Disputed, Provisional: r.Provisional, Unclaimed: r.Unclaimed, SubscriberID: null.Of(r.SubscriberID),
 		PaymentID: null.Of(r.PaymentID), MatchedBy: null.Of(r.MatchedBy), RelatedReceiptID: null.Of(r.RelatedID),
 		CreditedTo: null.Of(r.CreditedTo), RecordedAt: r.RecordedAt,

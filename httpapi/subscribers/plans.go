@@ -88,7 +88,7 @@ type planResponse struct {
 	Code     string         `json:"code"`
 	Name     string         `json:"name"`
 	Version  int            `json:"version"`
-	Kind     string         `json:"kind"`
+	Kind     string         `json:"kind" enum:"pppoe,hotspot"`
 	Price    httpapi.Number `json:"price"`
 	Currency money.Currency `json:"currency"`
 	Billing  planBilling    `json:"billing"`

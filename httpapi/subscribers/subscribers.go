@@ -62,6 +62,12 @@ func (a Subscribers) Routes() []httpapi.Route {
 	}
 }
 
+// subscriberStatus makes the description list subscriberStatuses.
+type subscriberStatus string
+
+// Texts implements httpapi.Enumerated.
+func (subscriberStatus) Texts() []string { return subscriberStatuses }
+
 // subscriberStatuses are the values that the filter status accepts.
 var subscriberStatuses = []string{"active", "blocked", "forgotten"}
 
@@ -100,22 +106,22 @@ type subscriberPatch struct {
 // subscriberResponse is a subscriber with balance and credit (docs/rules/subscribers.md#subscriber). Amounts are in
 // major units.
 type subscriberResponse struct {
-	ID            id.Subscriber  `json:"id"`
-	AccountNumber string         `json:"accountNumber"`
-	FirstName     *string        `json:"firstName"` // personal fields are null when the person was forgotten
-	LastName      *string        `json:"lastName"`
-	Phone         *string        `json:"phone"`
-	Email         *string        `json:"email"`
-	Address       *string        `json:"address"`
-	Notes         *string        `json:"notes"`
-	Location      *location      `json:"location"`
-	Tags          []string       `json:"tags"`
-	ExternalRef   *string        `json:"externalRef"`
-	Status        string         `json:"status"`
-	Balance       httpapi.Number `json:"balance"`
-	Credit        httpapi.Number `json:"credit"`
-	Currency      money.Currency `json:"currency"`
-	CreatedAt     time.Time      `json:"createdAt"`
+	ID            id.Subscriber    `json:"id"`
+	AccountNumber string           `json:"accountNumber"`
+	FirstName     *string          `json:"firstName"` // personal fields are null when the person was forgotten
+	LastName      *string          `json:"lastName"`
+	Phone         *string          `json:"phone"`
+	Email         *string          `json:"email"`
+	Address       *string          `json:"address"`
+	Notes         *string          `json:"notes"`
+	Location      *location        `json:"location"`
+	Tags          []string         `json:"tags"`
+	ExternalRef   *string          `json:"externalRef"`
+	Status        subscriberStatus `json:"status"`
+	Balance       httpapi.Number   `json:"balance"`
+	Credit        httpapi.Number   `json:"credit"`
+	Currency      money.Currency   `json:"currency"`
+	CreatedAt     time.Time        `json:"createdAt"`
 }
 
 // showSubscriber writes null for what is empty, and for personal fields of a forgotten person.
@@ -123,7 +129,7 @@ func showSubscriber(r subscribersviews.SubscriberRow) subscriberResponse {
 	out := subscriberResponse{
 		ID: r.ID, AccountNumber: r.AccountNumber, FirstName: r.FirstName, LastName: r.LastName, Phone: r.Phone,
 		Email: null.Text(r.Email), Address: null.Text(r.Address), Notes: null.Text(r.Notes), Tags: r.Tags,
-		ExternalRef: null.Of(r.ExternalRef), Status: r.Status, Balance: r.Balance().Number(),
+		ExternalRef: null.Of(r.ExternalRef), Status: subscriberStatus(r.Status), Balance: r.Balance().Number(),
 		Credit: r.Credit().Number(), Currency: r.Currency, CreatedAt: r.CreatedAt,
 	}
 	if r.Latitude != nil && r.Longitude != nil {

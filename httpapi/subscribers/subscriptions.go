@@ -84,6 +84,12 @@ func (a Subscriptions) Routes() []httpapi.Route {
 	}
 }
 
+// subscriptionState makes the description list subscriptionStates.
+type subscriptionState string
+
+// Texts implements httpapi.Enumerated.
+func (subscriptionState) Texts() []string { return subscriptionStates }
+
 // subscriptionStates are the values that the filter state accepts.
 var subscriptionStates = []string{"pending", "active", "paused", "ended"}
 
@@ -100,30 +106,30 @@ type subscriptionRequest struct {
 // subscriptionResponse is a subscription with the terms that it was made with
 // (docs/rules/subscribers.md#subscription-life).
 type subscriptionResponse struct {
-	ID            id.Subscription `json:"id"`
-	SubscriberID  id.Subscriber   `json:"subscriberId"`
-	PlanID        id.Plan         `json:"planId"`
-	PlanVersion   int             `json:"planVersion"`
-	PlanName      string          `json:"planName"`
-	Price         httpapi.Number  `json:"price"`
-	Currency      money.Currency  `json:"currency"`
-	Billing       planBilling     `json:"billing"`
-	Late          string          `json:"lateRenewal" enum:"payment,expiry"`
-	Rates         planRates       `json:"rates"`
-	State         string          `json:"state"`
-	Reason        string          `json:"reason"`
-	StartsAt      time.Time       `json:"startsAt"`
-	ActivatedAt   *time.Time      `json:"activatedAt"`
-	PaidUntil     *time.Time      `json:"paidUntil"` // an instant; null before the first paid period
-	Dunning       string          `json:"dunning"`
-	Access        string          `json:"access"`
-	Username      *string         `json:"username"`
-	Password      *string         `json:"password,omitempty" doc:"only in the answer to a creation that generated it"`
-	StaticIP      *string         `json:"staticIp"`
-	StaticIPv6    *string         `json:"staticIpv6Prefix"`
-	MACAddresses  []string        `json:"macAddresses" doc:"the only equipment that may sign in; empty = any"`
-	OpenInvoiceID *id.Invoice     `json:"openInvoiceId"`
-	CreatedAt     time.Time       `json:"createdAt"`
+	ID            id.Subscription     `json:"id"`
+	SubscriberID  id.Subscriber       `json:"subscriberId"`
+	PlanID        id.Plan             `json:"planId"`
+	PlanVersion   int                 `json:"planVersion"`
+	PlanName      string              `json:"planName"`
+	Price         httpapi.Number      `json:"price"`
+	Currency      money.Currency      `json:"currency"`
+	Billing       planBilling         `json:"billing"`
+	Late          string              `json:"lateRenewal" enum:"payment,expiry"`
+	Rates         planRates           `json:"rates"`
+	State         subscriptionState   `json:"state"`
+	Reason        string              `json:"reason"`
+	StartsAt      time.Time           `json:"startsAt"`
+	ActivatedAt   *time.Time          `json:"activatedAt"`
+	PaidUntil     *time.Time          `json:"paidUntil"` // an instant; null before the first paid period
+	Dunning       events.DunningState `json:"dunning"`
+	Access        string              `json:"access" enum:"full,throttled,walled_garden,none"`
+	Username      *string             `json:"username"`
+	Password      *string             `json:"password,omitempty" doc:"only when the creation made it"`
+	StaticIP      *string             `json:"staticIp"`
+	StaticIPv6    *string             `json:"staticIpv6Prefix"`
+	MACAddresses  []string            `json:"macAddresses" doc:"the only equipment that may sign in; empty = any"`
+	OpenInvoiceID *id.Invoice         `json:"openInvoiceId"`
+	CreatedAt     time.Time           `json:"createdAt"`
 	// Periods are missing in lists.
 	Periods []periodResponse `json:"periods,omitempty" doc:"the 24 newest, newest first; not in lists"`
 }
@@ -154,9 +160,10 @@ func (a Subscriptions) show(r subscribersviews.SubscriptionRow) subscriptionResp
 		Price: t.Price.Number(), Currency: t.Price.Currency,
 		Billing: planBilling{Mode: string(t.Mode), Period: string(t.Period), Anchor: "anniversary"},
 		Late:    string(t.LateRenewal.WithDefault()),
-		Rates:   showRates(t.Rates.Down, t.Rates.Up, t.Access.Burst), State: r.State, Reason: r.Reason,
+		Rates:   showRates(t.Rates.Down, t.Rates.Up, t.Access.Burst),
+		State:   subscriptionState(r.State), Reason: r.Reason,
 		StartsAt: r.StartsAt, ActivatedAt: r.ActivatedAt, PaidUntil: r.PaidUntil,
-		Dunning: string(dunningState(r)), Access: r.Access(a.Clock.Now()), Username: r.Username,
+		Dunning: dunningState(r), Access: r.Access(a.Clock.Now()), Username: r.Username,
 		StaticIP: r.StaticIP, StaticIPv6: r.StaticIPv6, MACAddresses: r.MACAddresses, OpenInvoiceID: r.OpenInvoice,
 		CreatedAt: r.CreatedAt, Periods: periods,
 	}

@@ -130,6 +130,11 @@ const (
 	ReasonGone      = "gone"             // its router was asked and does not know it, or ended it and is heard no more
 )
 
+// EndReasons lists the words for the end of a session.
+func EndReasons() []string {
+	return append([]string{ReasonStopped, ReasonReplaced, ReasonRestarted, ReasonLost, ReasonGone}, causes[:]...)
+}
+
 // reason is the word for a cause.
 func reason(cause uint32) string {
 	if cause == 0 || int(cause) > len(causes) {

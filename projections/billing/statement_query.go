@@ -12,6 +12,12 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
+// StatementKinds are the values of a line's kind.
+var StatementKinds = []string{
+	"invoice", "invoice_voided", "payment", "payment_withdrawn", "credit_note", "refund", "refund_failed", "write_off",
+	"write_off_recovered",
+}
+
 // StatementRow is one line of a statement, amounts in minor units. Either the debit or the credit is zero.
 type StatementRow struct {
 	Position int64     `db:"position"`
