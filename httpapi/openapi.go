@@ -31,7 +31,8 @@ func openAPIDocuments(routes []Route) (map[Hosts][]byte, error) {
 	return docs, nil
 }
 
-// openAPI is the document of one kind of host.
+// openAPI is the document of one kind of host, or of several: where they differ at an address, it has the
+// organization's.
 func openAPI(routes []Route, kind Hosts) object {
 	s := schemas{named: object{}, types: map[string]reflect.Type{}}
 	errorBody := s.of(reflect.TypeFor[ErrorBody]())
@@ -44,7 +45,10 @@ func openAPI(routes []Route, kind Hosts) object {
 		if paths[path] == nil {
 			paths[path] = object{}
 		}
-		paths[path][strings.ToLower(r.Method)] = operation(&r, &s)
+		method := strings.ToLower(r.Method)
+		if paths[path][method] == nil || r.Hosts&OnOrganization != 0 {
+			paths[path][method] = operation(&r, &s)
+		}
 	}
 	return object{
 		"openapi": "3.1.0",

@@ -3,6 +3,7 @@ package httpapi
 import (
 	"context"
 	"crypto/cipher"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -89,6 +90,16 @@ func (s *Server) Routes() []Route { return s.table.routes }
 
 // OpenAPI is the document of one kind of host. Callers must not change it.
 func (s *Server) OpenAPI(kind Hosts) []byte { return s.openAPI[kind] }
+
+// Description is the OpenAPI document of both kinds of host in one, from which the dashboard's types are made. Where
+// the hosts differ at an address, it has the organization's.
+func (s *Server) Description() ([]byte, error) {
+	text, err := json.MarshalIndent(openAPI(s.table.routes, OnBoth), "", " ")
+	if err != nil {
+		return nil, fmt.Errorf("write OpenAPI document: %w", err)
+	}
+	return append(text, '\n'), nil
+}
 
 // ServeHTTP answers one request, then logs and counts it.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {

@@ -52,15 +52,16 @@ func of(files fs.FS) Pages {
 // Built reports whether the pages are in the program.
 func (p Pages) Built() bool { return p.page != nil }
 
-// Routes lists the addresses of the pages.
+// Routes lists the addresses of the pages. They exist on every host, because the page itself tells in plain words that
+// an organization is suspended or that there is none.
 func (p Pages) Routes() []httpapi.Route {
 	return []httpapi.Route{
 		{
-			Method: http.MethodGet, Path: "/app", Hosts: httpapi.OnBoth, Access: httpapi.AccessPublic,
+			Method: http.MethodGet, Path: "/app", Hosts: httpapi.OnEvery, Access: httpapi.AccessPublic,
 			Summary: "The way to the dashboard", Produces: contentPage, Status: http.StatusFound, Handle: p.toApp,
 		},
 		{
-			Method: http.MethodGet, Path: "/app/*file", Hosts: httpapi.OnBoth, Access: httpapi.AccessPublic,
+			Method: http.MethodGet, Path: "/app/*file", Hosts: httpapi.OnEvery, Access: httpapi.AccessPublic,
 			Summary: "The dashboard, and the files it consists of", Produces: contentPage, Handle: p.serve,
 		},
 	}
@@ -81,7 +82,7 @@ func (p Pages) toApp(_ context.Context, c *httpapi.Call) error {
 func (p Pages) serve(_ context.Context, c *httpapi.Call) error {
 	if !p.Built() {
 		return failure.NewUnavailable("pages_not_built",
-			"This program was built without its web pages. Build it with: make build", 0, nil)
+			"This program was built without its web pages. Please build it by make build.", 0, nil)
 	}
 	name := strings.TrimPrefix(path.Clean("/"+c.Param("file")), "/")
 	switch {

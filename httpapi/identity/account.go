@@ -3,6 +3,7 @@ package identityapi
 import (
 	"cmp"
 	"context"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/httpapi"
@@ -25,6 +26,8 @@ type meResponse struct {
 	Org       *orgResponse `json:"org"`
 	// MustChangePassword lets a client that was reloaded show the page for it.
 	MustChangePassword bool `json:"mustChangePassword"`
+	// Now lets pages tell times apart on machines whose clocks are wrong.
+	Now time.Time `json:"now" doc:"the server's time"`
 }
 
 // me answers with the signed-in user, and the role at the host's organization.
@@ -37,6 +40,7 @@ func (a Auth) me(ctx context.Context, c *httpapi.Call) error {
 	return c.Send(200, meResponse{
 		ID: shown.ID, Email: shown.Email, Phone: shown.Phone, FirstName: shown.FirstName, LastName: shown.LastName,
 		Role: shown.Role, Status: "active", Org: showOrg(c), MustChangePassword: c.Caller.MustChangePassword,
+		Now: a.Tokens.Clock.Now().UTC(),
 	})
 }
 

@@ -175,7 +175,7 @@ var layers = []layer{
 		},
 	},
 	{folders: []string{"simulators/..."}, own: []string{"internal/...", "simulators/..."}, never: kits},
-	{folders: []string{"web/..."}, own: []string{}},
+	{folders: []string{"web"}, own: []string{"internal/failure", "httpapi"}, never: kits}, // the pages talk to the API
 	{folders: []string{"cmd/..."}, own: []string{"..."}, never: kits},
 }
 

@@ -26,8 +26,7 @@ export function Gate({ children }: { children: ReactNode }) {
     retry: false,
     queryFn: async ({ signal }) => {
       const { data } = await client.GET('/auth/me', { signal })
-      const now = (data as { now?: string }).now
-      if (now) setServerTime(now)
+      setServerTime(data!.now)
       return data!
     },
   })
@@ -37,7 +36,7 @@ export function Gate({ children }: { children: ReactNode }) {
     if (!mustChangePassword) void queries.invalidateQueries()
   }
   const problem = me.error && asProblem(me.error)
-  if (must || problem?.code === 'password_change_required') {
+  if (must || me.data?.mustChangePassword) {
     return (
       <SignInPage>
         <NewPassword
