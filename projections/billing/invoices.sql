@@ -4,7 +4,10 @@ create table {schema}.invoices (
   subscriber_id uuid not null,
   subscription_id uuid,
   number text not null default '',
-  number_key text generated always as (upper(number)) stored, -- as typed numbers are compared with it
+  -- as typed numbers are compared with it, byte by byte, so that its beginning can be looked up
+  number_key text collate "C" generated always as (upper(number)) stored,
+  -- its digits without zeros before them, as people say it
+  number_digits text collate "C" generated always as (ltrim(substring(number from '[0-9]+$'), '0')) stored,
   state text not null,
   currency text not null,
   -- total = paid by receipts + covered by credit notes + written off + due, once it is issued
@@ -31,6 +34,7 @@ create index invoices_newest on {schema}.invoices (org_id, drafted_at desc, invo
 create index invoices_subscriber on {schema}.invoices (org_id, subscriber_id, drafted_at desc, invoice_id desc);
 create index invoices_state on {schema}.invoices (org_id, state, drafted_at desc, invoice_id desc);
 create index invoices_number on {schema}.invoices (org_id, number_key);
+create index invoices_digits on {schema}.invoices (org_id, number_digits, invoice_id) where number_digits <> '';
 create index invoices_due on {schema}.invoices (org_id, due_on) where due_minor > 0;
 
 -- What covers an invoice. One row for each event that gave money or took it, negative when it took: the sum for each

@@ -6,8 +6,8 @@ create table {schema}.receipts (
   provider text not null,
   environment text not null,
   receipt_number text not null,
-  -- as typed numbers are compared with it
-  number_key text generated always as (upper(regexp_replace(receipt_number, '\s+', ' ', 'g'))) stored,
+  -- as typed numbers are compared with it, byte by byte, so that its beginning can be looked up
+  number_key text collate "C" generated always as (upper(regexp_replace(receipt_number, '\s+', ' ', 'g'))) stored,
   channel text not null,
   shortcode text not null,
   amount_minor bigint not null,

@@ -83,3 +83,57 @@ func TestSearch_ReadsThroughTheIndexBelowThePolicyAt100000Rows(t *testing.T) {
 		t.Errorf("another tenant's words: %v, %v", n, err)
 	}
 }
+
+// fillLinesSQL inserts a subscription of each customer with its search terms, as the projection would.
+var fillLinesSQL = []string{
+	`insert into {schema}.subscriptions
+		(subscription_id, org_id, subscriber_id, plan_id, plan_version, terms, state, starts_at, username, created_at,
+		state_since, revision)
+	select gen_random_uuid(), $1, gen_random_uuid(), gen_random_uuid(), 1, '{}', 'active', now(), 'user' || n, now(),
+		now(), 0 from generate_series(1, 100000) n`,
+	`insert into {schema}.terms select s.org_id, t, s.subscription_id from {schema}.subscriptions s,
+		unnest(array[username, 'AA:BB:' || substr(username, 5, 2), '10.0.' || substr(username, 5)]) t
+	where s.username is not null on conflict do nothing`,
+	`analyze {schema}.subscriptions`, `analyze {schema}.terms`,
+}
+
+// widely matches a plan that reads as many rows as a word of one letter begins.
+var widely = regexp.MustCompile(`actual rows=[0-9]{5,}|Seq Scan on (subscribers|subscriptions|terms)`)
+
+func TestFind_ReadsThroughTheIndexBelowThePolicyAt100000Rows(t *testing.T) {
+	t.Parallel()
+	v, db := views(t, told())
+	fill := func(model string, statements []string, args ...any) {
+		t.Helper()
+		for i, sql := range statements {
+			if i > 0 {
+				args = nil
+			}
+			if _, err := db.Owner.Exec(t.Context(), v.SQL(model, sql), args...); err != nil {
+				t.Fatalf("fill: %v\n%s", err, sql)
+			}
+		}
+	}
+	fill(subscribersviews.SubscribersName, fillSQL, acme.String(), other.String())
+	fill(subscribersviews.SubscriptionsName, fillLinesSQL, acme.String())
+	for _, q := range []string{
+		"f", "first7", "first7 last777", "l f", "f nobody", "zz", "7", "07", "0777", "0700077777", "00077777",
+		"nobody x",
+	} {
+		sql, args := subscribersviews.FindSQL(acme, q, 20)
+		plan := explain(t, db, acme, v.SQL(subscribersviews.SubscribersName, sql), args)
+		if widely.MatchString(plan) || !strings.Contains(plan, "terms_pkey") {
+			t.Errorf("customers by %q:\n%s", q, plan)
+		}
+		if q == "0777" && !strings.Contains(plan, "subscribers_phone") {
+			t.Errorf("the end of a phone:\n%s", plan)
+		}
+	}
+	for _, q := range []string{"u", "user7", "user77777", "aa:bb", "10.0", "zz", "2001:db8::1"} {
+		sql, args := subscribersviews.FindSubscriptions(acme, q, 20)
+		plan := explain(t, db, acme, v.SQL(subscribersviews.SubscriptionsName, sql), args)
+		if widely.MatchString(plan) || !strings.Contains(plan, "terms_pkey") {
+			t.Errorf("lines by %q:\n%s", q, plan)
+		}
+	}
+}

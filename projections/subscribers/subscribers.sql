@@ -5,6 +5,8 @@ create table {schema}.subscribers (
   first_name text,
   last_name text,
   phone text,
+  -- a search for the last digits is one for the first ones of this
+  phone_reversed text collate "C" generated always as (reverse(phone)) stored,
   email text,
   address text,
   notes text,
@@ -20,6 +22,7 @@ create table {schema}.subscribers (
   revision bigint not null
 );
 create index subscribers_newest on {schema}.subscribers (org_id, created_at desc, subscriber_id desc);
+create index subscribers_phone on {schema}.subscribers (org_id, phone_reversed, subscriber_id) where phone_reversed <> '';
 create index subscribers_status on {schema}.subscribers (org_id, status, created_at desc, subscriber_id desc);
 
 -- One row for each search term of a subscriber. Terms compare byte by byte, so that a prefix search is a range of the

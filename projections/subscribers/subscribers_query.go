@@ -11,6 +11,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
+	"github.com/lastmile-isp/lastmile/internal/searchterm"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
@@ -118,7 +119,7 @@ func listSQL(org id.Organization, f SubscriberFilter, after SubscriberKey, max i
 	}
 	for _, word := range words {
 		where = append(where, fmt.Sprintf(`s.subscriber_id in (select t.subscriber_id from {schema}.terms t
-			where t.org_id = $1 and t.term >= %s and t.term < %s)`, arg(word), arg(prefixEnd(word))))
+			where t.org_id = $1 and t.term >= %s and t.term < %s)`, arg(word), arg(searchterm.End(word))))
 	}
 	return `select ` + subscriberColumns + ` from {schema}.subscribers s where ` + strings.Join(where, " and ") +
 		` order by s.created_at desc, s.subscriber_id desc limit $2`, args

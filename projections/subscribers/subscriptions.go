@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/projections/runner"
@@ -29,14 +30,14 @@ var subscriptionsDDL string
 func (Subscriptions) Name() string { return SubscriptionsName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Subscriptions) Version() int { return 7 }
+func (Subscriptions) Version() int { return 8 }
 
 // DDL creates the tables of subscriptions.sql.
 func (Subscriptions) DDL() string { return subscriptionsDDL }
 
 // TenantTables are under row-level security.
 func (Subscriptions) TenantTables() []string {
-	return []string{"subscriptions", "subscription_periods", "blocks"}
+	return []string{"subscriptions", "terms", "subscription_periods", "blocks"}
 }
 
 // Handles lists the events that change the tables.
@@ -87,7 +88,23 @@ update {schema}.subscriptions set username = $2, password_ref = $3, revision = $
 update {schema}.subscriptions
 set username = null, static_ip = null, static_ipv6_prefix = null, mac_addresses = '{}', reason = ''
 where subscriber_id = $1`
+	forgetTermsSQL = `
+delete from {schema}.terms t using {schema}.subscriptions s
+where t.subscription_id = s.subscription_id and s.subscriber_id = $1`
+	clearTermsSQL = `delete from {schema}.terms where subscription_id = $1`
+	writeTermsSQL = `
+insert into {schema}.terms (org_id, term, subscription_id)
+select s.org_id, t.term, s.subscription_id
+from {schema}.subscriptions s,
+	unnest(s.mac_addresses || array[lower(s.username), s.static_ip, s.static_ipv6_prefix]) as t (term)
+where s.subscription_id = $1 and t.term <> '' on conflict do nothing`
 )
+
+// writeTerms replaces the terms that find a subscription by those of its row.
+func writeTerms(w *runner.Writes, subscription id.Subscription) {
+	w.Exec(clearTermsSQL, subscription)
+	w.Exec(writeTermsSQL, subscription)
+}
 
 // Apply queues the statements for one event; the same event again changes nothing.
 func (Subscriptions) Apply(w *runner.Writes, e events.Envelope) error {
@@ -110,8 +127,10 @@ func (Subscriptions) Apply(w *runner.Writes, e events.Envelope) error {
 	case events.SubscriptionAddressesAssigned:
 		w.Exec(assignedSQL, v.SubscriptionID, v.StaticIP.Reveal(), v.StaticIPv6Prefix.Reveal(),
 			append([]string{}, personal.RevealAll(v.MACAddresses)...), revision)
+		writeTerms(w, v.SubscriptionID)
 	case events.SubscriptionCredentialsSet:
 		w.Exec(credentialsSQL, v.SubscriptionID, v.Username.Reveal(), v.PasswordRef, revision)
+		writeTerms(w, v.SubscriptionID)
 	case events.SubscriptionCredentialsShown:
 		w.Exec(`update {schema}.subscriptions set revision = $2 where subscription_id = $1`, v.SubscriptionID, revision)
 	case events.SubscriberBlocked:
@@ -121,6 +140,7 @@ func (Subscriptions) Apply(w *runner.Writes, e events.Envelope) error {
 		w.Exec(`delete from {schema}.blocks where subscriber_id = $1`, v.SubscriberID)
 	case events.SubscriberForgotten:
 		w.Exec(forgetSubscriptionsSQL, v.SubscriberID)
+		w.Exec(forgetTermsSQL, v.SubscriberID)
 		w.Exec(`update {schema}.blocks set reason = '' where subscriber_id = $1`, v.SubscriberID)
 	}
 	return nil
@@ -137,5 +157,6 @@ func applyCreated(w *runner.Writes, v events.SubscriptionCreated, revision int64
 		"version": v.PlanVersion, "terms": string(terms), "starts_at": v.StartsAt, "username": v.Username.Reveal(),
 		"password": v.PasswordRef, "at": v.CreatedAt, "revision": revision,
 	})
+	writeTerms(w, v.SubscriptionID)
 	return nil
 }

@@ -26,6 +26,16 @@ create table {schema}.subscriptions (
 create index subscriptions_newest on {schema}.subscriptions (org_id, created_at desc, subscription_id desc);
 create index subscriptions_subscriber on {schema}.subscriptions (org_id, subscriber_id, created_at desc, subscription_id desc);
 
+-- One row for each search term of a subscription: its username in lower case, the MAC addresses of its equipment, its
+-- static address and its static prefix. Terms are used as those of subscribers are.
+create table {schema}.terms (
+  org_id uuid not null,
+  term text collate "C" not null,
+  subscription_id uuid not null,
+  primary key (org_id, term, subscription_id)
+);
+create index terms_subscription on {schema}.terms (subscription_id);
+
 -- What became of each period, and where it lies. An invoice names at most one period.
 create table {schema}.subscription_periods (
   subscription_id uuid not null,

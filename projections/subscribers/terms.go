@@ -1,14 +1,13 @@
 package subscribersviews
 
 import (
+	"regexp"
+	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/searchterm"
 )
-
-// maxTermBytes is the longest search term in bytes, in the index and in a query. A longer one is cut.
-const maxTermBytes = 100
 
 // termsOf lists the words that find a subscriber: the words of the name, the phone in each way that people write it,
 // and the e-mail address.
@@ -16,62 +15,87 @@ func termsOf(d events.SubscriberDetails) []string {
 	seen := map[string]bool{}
 	terms := []string{}
 	add := func(term string) {
-		if term = cut(term); term != "" && !seen[term] {
+		if term = searchterm.Cut(term); term != "" && !seen[term] {
 			seen[term] = true
 			terms = append(terms, term)
 		}
 	}
 	for _, name := range []string{d.FirstName.Reveal(), d.LastName.Reveal()} {
-		for _, word := range words(name) {
+		for _, word := range searchterm.Words(name) {
 			add(word)
 		}
 	}
-	phone := strings.TrimPrefix(d.Phone.Reveal(), "+")
-	add(phone)
-	if local, kenyan := strings.CutPrefix(phone, "254"); kenyan {
-		add("0" + local)
-		add(local)
+	for _, phone := range phoneTerms(d.Phone.Reveal()) {
+		add(phone)
 	}
 	add(strings.ToLower(d.Email.Reveal()))
 	return terms
 }
 
-// words splits a text into lower-case words of letters and digits. All other characters, such as dashes, separate
-// words.
-func words(text string) []string {
-	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r)
-	})
+// phoneTerms are the ways in which people write a phone, in digits: with the country code and, of a Kenyan number,
+// without it.
+func phoneTerms(phone string) []string {
+	phone = strings.TrimPrefix(phone, "+")
+	if local, kenyan := strings.CutPrefix(phone, "254"); kenyan {
+		return []string{phone, "0" + local, local}
+	}
+	return []string{phone}
 }
 
+// prefixed is an account number behind the prefix of its organization, as people type it when they pay.
+var prefixed = regexp.MustCompile(`^[A-Za-z0-9]{0,5}[A-Za-z][A-Za-z0-9]{0,5}-?[0-9]{8}$`)
+
+// accountLength is the length of account numbers. Source: docs/rules/subscribers.md#account-number.
+const accountLength = 8
+
 // searchWords splits a search into words; each must begin a term of the subscriber. A text with "@" or of digits alone
-// is one word. Words after the fourth are ignored.
+// is one word, and so is an account number behind a prefix. Words after the fourth are ignored.
 func searchWords(q string) []string {
 	q = strings.TrimSpace(q)
 	if strings.Contains(q, "@") {
-		return []string{cut(strings.ToLower(q))}
+		return []string{searchterm.Cut(strings.ToLower(q))}
 	}
-	if digits := strings.NewReplacer(" ", "", "-", "", "+", "").Replace(q); digits != "" &&
-		strings.IndexFunc(digits, notDigit) < 0 {
-		return []string{cut(digits)}
+	if digits := searchDigits(q); digits != "" {
+		return []string{searchterm.Cut(digits)}
 	}
-	found := words(q)
-	for i := range found {
-		found[i] = cut(found[i])
+	if prefixed.MatchString(q) {
+		return []string{q[len(q)-accountLength:]}
 	}
-	return found[:min(len(found), 4)]
+	return searchterm.Typed(q)
 }
 
-// notDigit reports whether a rune is outside 0-9.
-func notDigit(r rune) bool { return r < '0' || r > '9' }
-
-// cut shortens a term to maxTermBytes without splitting a character.
-func cut(term string) string {
-	if len(term) <= maxTermBytes {
-		return term
+// searchDigits are the digits of a search that has nothing else, "" for any other one. A phone is brought into the form
+// of its term: 00 before the country code goes, and so does a 0 after that of Kenya.
+func searchDigits(q string) string {
+	digits := searchterm.Digits(q)
+	if len(digits) > len("254712345678") {
+		digits = strings.TrimPrefix(digits, "00")
 	}
-	return strings.ToValidUTF8(term[:maxTermBytes], "")
+	if local, both := strings.CutPrefix(digits, "2540"); both && len(local) == len("712345678") {
+		return "254" + local
+	}
+	return digits
 }
 
-// prefixEnd is an exclusive upper bound, in byte order, of the texts that begin with a prefix.
-func prefixEnd(prefix string) string { return prefix + "\U0010FFFF" }
+// minTail is the smallest number of digits that are looked for at the end of a phone.
+const minTail = 4
+
+// searchTail gives the digits of a search that a phone may end with, "" when there are too few. The 0 with which people
+// begin a number at home is no part of it.
+func searchTail(q string) string {
+	digits := searchDigits(q)
+	if len(digits) > accountLength {
+		digits = strings.TrimPrefix(digits, "0")
+	}
+	if len(digits) < minTail || len(digits) > len("+254712345678") {
+		return ""
+	}
+	return digits
+}
+
+// reversed turns digits around, as the column phone_reversed has them.
+func reversed(digits string) string {
+	list := []byte(digits)
+	slices.Reverse(list)
+	return string(list)
+}
