@@ -25,6 +25,8 @@ var parametersOf = map[string][]string{
 	"GET /receipts":                         {"state", "subscriberId", "receiptNumber", "unclaimed"},
 	"GET /receipts on the root host":        {"state", "receiptNumber"},
 	"GET /reports/collections":              {"from", "to"},
+	"GET /search":                           {"q", "limit"},
+	"GET /search on the root host":          {"q", "limit"},
 	"GET /sessions":                         {"subscriberId", "deviceId", "username", "online", "ip", "at"},
 	"GET /subscribers":                      {"q", "status", "tag"},
 	"GET /subscribers/:id/access":           {"at"},
