@@ -29,8 +29,12 @@ order by x.mac collate "C"`
 
 // findIPSQL finds the sessions that have an address at present.
 const findIPSQL = `select ` + columns + ` from {schema}.sessions x where x.org_id = @org and not x.address_only
-	and x.ended_at is null and (x.ip = @ip::inet or x.framed_prefix = any(@prefixes::text[]::cidr[])
-		or x.delegated_prefix = any(@prefixes::text[]::cidr[]))
+	and x.ended_at is null and x.id in (
+		select id from {schema}.sessions where org_id = @org and ip = @ip::inet
+		union all
+		select id from {schema}.sessions where org_id = @org and framed_prefix = any(@prefixes::text[]::cidr[])
+		union all
+		select id from {schema}.sessions where org_id = @org and delegated_prefix = any(@prefixes::text[]::cidr[]))
 order by x.started_at desc, x.id desc limit @max`
 
 // Find queues a search for sessions of an organization: the newest session of each of up to max devices whose MAC
