@@ -180,3 +180,26 @@ func FilterID[I ~[16]byte](f *Filters, name string) I {
 	}
 	return v
 }
+
+// zoned says where days begin and end.
+const zoned = "in the organization's zone"
+
+// SpanParams are the parameters from and to of a list, by an instant of its rows. what names the instant.
+func SpanParams(what string) []Param {
+	return []Param{
+		{Name: "from", Type: "date-time", Doc: what + " at or after; a date means its beginning " + zoned},
+		{Name: "to", Type: "date-time", Doc: what + " before; a date means its end " + zoned},
+	}
+}
+
+// Span reads the parameters from and to; zero times without them. The zone is looked up when one is given.
+func (f *Filters) Span(zone func() (*time.Location, error)) (from, to time.Time, err error) {
+	if !f.values.Has("from") && !f.values.Has("to") {
+		return from, to, nil
+	}
+	in, err := zone()
+	if err != nil {
+		return from, to, err
+	}
+	return f.Instant("from", in), f.End("to", in), nil
+}

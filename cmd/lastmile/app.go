@@ -48,6 +48,7 @@ type App struct {
 	routers    atomic.Pointer[networkjobs.Workers] // nil until the area is wired
 	rounds     *networkjobs.Background
 	dialRouter routeros.DialFunc // nil = the machine's network
+	polls      *networkjobs.Polls
 
 	telemetry *telemetry.Store
 	radius    *radiusParts         // nil in a program that does not answer routers

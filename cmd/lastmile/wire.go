@@ -28,7 +28,7 @@ type area struct {
 func areas() []area {
 	return []area{
 		identityArea(), subscribersArea(), billingArea(), paymentsArea(), networkArea(), accessArea(),
-		messagingArea(), auditArea(), searchArea(),
+		messagingArea(), auditArea(), searchArea(), reportsArea(),
 	}
 }
 

@@ -72,11 +72,11 @@ func (a *App) serve(ctx context.Context, areas [][]httpapi.Route) error {
 	return nil
 }
 
-// systemRoutes gives the endpoints of health, readiness, projections and breakers.
+// systemRoutes gives the endpoints of health, readiness, projections, breakers and processes.
 func (a *App) systemRoutes() []httpapi.Route {
-	return httpapi.SystemAPI{
+	return append(httpapi.SystemAPI{
 		Checks: a.checks(), Projections: a.engines.projections.Status, Breakers: a.breakerStates, Logger: a.logger,
-	}.Routes()
+	}.Routes(), httpapi.ProcessesAPI{Processes: shownProcesses{a.engines.processes}}.Routes()...)
 }
 
 // breakerStates gives the state of all breakers as the API shows it.

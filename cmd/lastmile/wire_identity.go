@@ -16,6 +16,7 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/billing"
 	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/projections/runner"
+	"github.com/lastmile-isp/lastmile/projections/subscribers"
 	"github.com/lastmile-isp/lastmile/usecases/identity"
 )
 
@@ -86,6 +87,7 @@ func (a *App) wireIdentity(ctx context.Context) ([][]httpapi.Route, error) {
 		}.Routes(),
 		identityapi.Organizations{
 			Bus: e.bus, Cases: cases.Organizations, Organizations: organizations, DirectoryShows: e.shows,
+			Subscribers: subscribersviews.SubscribersQuery{Views: e.views}.CountOf,
 		}.Routes(),
 		identityapi.Users{Staff: cases.Staff, Users: users, DirectoryShows: e.shows}.Routes(),
 		identityapi.Settings{Cases: cases.Settings, Organizations: organizations, DirectoryShows: e.shows}.Routes(),

@@ -50,7 +50,7 @@ func (a *App) wireMessaging(ctx context.Context) ([][]httpapi.Route, error) {
 		Forget: a.storage.vault.Outbox.Forget, Locks: a.storage.db, Clock: a.clock, Queue: e.jobs,
 	}.Register()
 	routes := [][]httpapi.Route{
-		messagingapi.Messages{Messages: messagingviews.MessagesQuery{Views: e.views}}.Routes(),
+		messagingapi.Messages{Messages: messagingviews.MessagesQuery{Views: e.views}, Zone: a.zoneOf}.Routes(),
 	}
 	if len(gateways) > 0 { // development, with a channel that is only kept
 		routes = append(routes, devapi.Messages{List: a.storage.vault.Outbox.List}.Routes())

@@ -55,6 +55,7 @@ func (a *App) wireNetwork(ctx context.Context) ([][]httpapi.Route, error) {
 	if err != nil {
 		return nil, err
 	}
+	a.polls = polls
 	workers := networkjobs.New(networkjobs.Config{
 		Bus: a.engines.bus, Views: a.engines.views, DB: a.storage.db, Secrets: a.storage.vault.Secrets,
 		Tokens: a.storage.vault.CallbackSecrets, Gateway: gateway, Breakers: a.breakers,
@@ -98,9 +99,20 @@ func (a *App) networkAPI(
 		},
 		ServiceCases: networkcases.Services{Bus: b, Services: services, Routers: workers},
 		RunCases:     networkcases.Runs{Bus: b, Devices: devices, History: history, Routers: workers},
-		Routers:      liveRouters{workers}, Fleet: polls, BootstrapVersion: networkjobs.BootstrapVersion,
+		Routers:      liveRouters{workers}, Fleet: polls, Online: whoIsOnline{a},
+		BootstrapVersion: networkjobs.BootstrapVersion,
 		Clock: a.clock,
 	}
+}
+
+// whoIsOnline reads telemetry, which is opened after this area is wired.
+type whoIsOnline struct{ app *App }
+
+// CustomersAt implements networkapi.Online.
+func (w whoIsOnline) CustomersAt(
+	ctx context.Context, org id.Organization, devices []id.Device,
+) (map[id.Device]int, error) {
+	return w.app.telemetry.CustomersAt(ctx, org, devices)
 }
 
 // routersPerAddress is how many routers an organization may have at one WAN address: 8, or any number outside

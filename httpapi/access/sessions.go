@@ -12,6 +12,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
+	"github.com/lastmile-isp/lastmile/projections/access/entitlement"
 	"github.com/lastmile-isp/lastmile/usecases"
 	"github.com/lastmile-isp/lastmile/usecases/access"
 )
@@ -52,6 +53,7 @@ func (a Sessions) Routes() []httpapi.Route {
 			Query: []httpapi.Param{
 				{Name: "subscriberId", Type: "uuid"}, {Name: "deviceId", Type: "uuid", Doc: "the router"},
 				{Name: "username", Type: "string"}, {Name: "online", Type: "boolean"},
+				{Name: "access", Type: "string", Enum: sessionAccess, Doc: "given at the sign-in"},
 				{Name: "ip", Type: "string", Doc: "who had this address at the time at; the audit log tells who asked"},
 				{Name: "at", Type: "date-time", Doc: "only with ip"},
 			},
@@ -96,6 +98,11 @@ type sessionRate struct {
 	Up   int64 `json:"up"`
 }
 
+// sessionAccess are the values of the filter access: what a sign-in that is let in can give.
+var sessionAccess = []string{
+	entitlement.Full.String(), entitlement.Throttled.String(), entitlement.WalledGarden.String(),
+}
+
 // list answers with sessions, newest first.
 func (a Sessions) list(ctx context.Context, c *httpapi.Call) error {
 	f := c.Filters()
@@ -106,7 +113,7 @@ func (a Sessions) list(ctx context.Context, c *httpapi.Call) error {
 	filter := telemetry.SessionFilter{
 		Subscriber: httpapi.FilterID[id.Subscriber](f, "subscriberId"),
 		Device:     httpapi.FilterID[id.Device](f, "deviceId"), Username: f.Text("username"), Online: f.Bool("online"),
-		At: at,
+		Access: f.OneOf("access", sessionAccess...), At: at,
 	}
 	if text := f.Text("ip"); text != "" {
 		if filter.IP, err = netip.ParseAddr(text); err != nil || filter.IP.Zone() != "" {

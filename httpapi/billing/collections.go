@@ -2,6 +2,7 @@ package billingapi
 
 import (
 	"context"
+	"strconv"
 
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
@@ -21,7 +22,9 @@ func (a Collections) Routes() []httpapi.Route {
 	days := []httpapi.Param{{
 		Name: "from", Type: "date", Doc: "first day, in the organization's zone; the last one when absent",
 	},
-		{Name: "to", Type: "date", Doc: "last day; today when absent; at most 366 days in all"}}
+		{Name: "to", Type: "date", Doc: "last day; today when absent; at most 366 days in all"},
+		{Name: "format", Type: "string", Enum: []string{"json", "csv"},
+			Doc: "csv: a table with a row for each day, channel and staff member, as text/csv"}}
 	return []httpapi.Route{
 		{Method: "GET", Path: "/reports/collections", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSupport,
 			Summary: "Money received by day, channel and staff member", Response: collectionsResponse{}, Query: days,
@@ -68,6 +71,7 @@ type staffTotal struct {
 func (a Collections) report(ctx context.Context, c *httpapi.Call) error {
 	f := c.Filters()
 	in := billingcases.CollectionsInput{From: f.Date("from"), To: f.Date("to")}
+	format := f.OneOf("format", "json", "csv")
 	if err := f.Err(); err != nil {
 		return err
 	}
@@ -75,7 +79,27 @@ func (a Collections) report(ctx context.Context, c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
+	if format == "csv" {
+		return sendCollections(c, report)
+	}
 	return c.Send(200, showCollections(report))
+}
+
+// sendCollections answers with a table: a row for each day, channel and user who took cash or made vouchers.
+func sendCollections(c *httpapi.Call, r billingcases.CollectionsReport) error {
+	rows := make([][]string, 0, len(r.Rows))
+	for _, row := range r.Rows {
+		by := ""
+		if !row.TakenBy.IsZero() {
+			by = row.TakenBy.String()
+		}
+		rows = append(rows, []string{
+			row.Date.String(), row.Channel, by, r.Names[row.TakenBy], string(row.Total.Number()), string(r.Currency),
+			strconv.FormatInt(row.Count, 10),
+		})
+	}
+	return c.SendCSV("collections-"+r.From.String()+"-"+r.To.String()+".csv",
+		[]string{"date", "channel", "userId", "name", "amount", "currency", "count"}, rows)
 }
 
 // showCollections writes amounts in major units; no list is null.

@@ -26,6 +26,8 @@ type Organizations struct {
 	Cases          identitycases.Organizations
 	Organizations  identityviews.OrganizationsQuery
 	DirectoryShows *runner.Memory
+	// Subscribers counts the customers of some organizations; one without any has no entry.
+	Subscribers func(ctx context.Context, orgs []id.Organization) (map[id.Organization]int, error)
 }
 
 // Routes lists the endpoints of organizations.
@@ -38,7 +40,7 @@ func (a Organizations) Routes() []httpapi.Route {
 		},
 		{
 			Method: "GET", Path: "/orgs", Hosts: httpapi.OnRoot, Access: httpapi.AccessSuperAdmin,
-			Summary: "List organizations", Row: organizationResponse{}, Handle: a.list,
+			Summary: "List organizations", Row: organizationRow{}, Handle: a.list,
 		},
 		{
 			Method: "GET", Path: "/orgs/:id", Hosts: httpapi.OnRoot, Access: httpapi.AccessSuperAdmin,
@@ -97,6 +99,12 @@ type organizationResponse struct {
 	InvoicePrefix string          `json:"invoicePrefix"`
 	Status        string          `json:"status" enum:"active,suspended"`
 	CreatedAt     time.Time       `json:"createdAt"`
+}
+
+// organizationRow adds figures that the list alone has.
+type organizationRow struct {
+	organizationResponse
+	Subscribers int `json:"subscribers" doc:"customers that it has, forgotten ones included"`
 }
 
 // showOrganization writes a suspension as a status.
@@ -174,7 +182,28 @@ func (a Organizations) show(
 
 // list answers with a page of organizations, newest first.
 func (a Organizations) list(ctx context.Context, c *httpapi.Call) error {
-	return httpapi.SendList(ctx, c, showOrganization, a.Organizations.List)
+	var counts map[id.Organization]int // of the page's organizations
+	show := func(r identityviews.OrganizationRow) organizationRow {
+		return organizationRow{organizationResponse: showOrganization(r), Subscribers: counts[r.ID]}
+	}
+	return httpapi.SendList(ctx, c, show, func(
+		ctx context.Context, after identityviews.OrganizationKey, max int,
+	) ([]identityviews.OrganizationRow, error) {
+		rows, err := a.Organizations.List(ctx, after, max)
+		if err == nil {
+			counts, err = a.Subscribers(ctx, ids(rows))
+		}
+		return rows, err
+	})
+}
+
+// ids are those of some organizations.
+func ids(rows []identityviews.OrganizationRow) []id.Organization {
+	out := make([]id.Organization, len(rows))
+	for i, r := range rows {
+		out[i] = r.ID
+	}
+	return out
 }
 
 // get answers with one organization.

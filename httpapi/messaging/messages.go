@@ -2,6 +2,7 @@
 package messagingapi
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"time"
@@ -13,7 +14,11 @@ import (
 )
 
 // Messages serves /messages.
-type Messages struct{ Messages messagingviews.MessagesQuery }
+type Messages struct {
+	Messages messagingviews.MessagesQuery
+	// Zone is where the days of an organization begin and end.
+	Zone func(context.Context, id.Organization) (*time.Location, error)
+}
 
 // Values of the filters.
 var (
@@ -26,10 +31,10 @@ func (a Messages) Routes() []httpapi.Route {
 	return []httpapi.Route{{
 		Method: http.MethodGet, Path: "/messages", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSupport,
 		Summary: "List the messages to customers, newest first", Row: messageResponse{},
-		Query: []httpapi.Param{
+		Query: append([]httpapi.Param{
 			{Name: "channel", Type: "string", Enum: channels}, {Name: "state", Type: "string", Enum: states},
 			{Name: "subscriberId", Type: "uuid"},
-		},
+		}, httpapi.SpanParams("asked for")...),
 		Handle: a.list,
 	}}
 }
@@ -53,7 +58,9 @@ func (a Messages) list(ctx context.Context, c *httpapi.Call) error {
 	f := c.Filters()
 	filter := messagingviews.MessageFilter{Channel: f.OneOf("channel", channels...), State: f.OneOf("state", states...)}
 	filter.Subscriber = httpapi.FilterID[id.Subscriber](f, "subscriberId")
-	if err := f.Err(); err != nil {
+	var err error
+	filter.From, filter.To, err = f.Span(func() (*time.Location, error) { return a.Zone(ctx, c.Org.ID) })
+	if err = cmp.Or(err, f.Err()); err != nil {
 		return err
 	}
 	return httpapi.SendList(ctx, c, showMessage, func(

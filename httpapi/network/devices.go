@@ -25,6 +25,7 @@ type API struct {
 	// Routers asks routers now; Fleet has their last polls.
 	Routers Routers
 	Fleet   Fleet
+	Online  Online
 	// BootstrapVersion is the newest version of the bootstrap script.
 	BootstrapVersion int
 	Clock            clock.Clock
@@ -47,10 +48,20 @@ type Routers interface {
 
 // Fleet has the polls of routers. Implementations are safe for concurrent use.
 type Fleet interface {
-	// Latest has no entry for a router that was not polled yet.
+	// Latest has no entry for a router that was not polled yet. nil asks for all routers of the organization.
 	Latest(ctx context.Context, org id.Organization, devices []id.Device) (map[id.Device]networkviews.Poll, error)
 	// History gives the polls of one router since an instant, oldest first.
 	History(ctx context.Context, org id.Organization, device id.Device, since time.Time) ([]networkviews.Poll, error)
+	// Points gives the polls of some routers in a window, thinned to one point for each step of it, oldest first.
+	Points(
+		ctx context.Context, org id.Organization, devices []id.Device, w networkviews.PollWindow,
+	) (map[id.Device][]networkviews.PollPoint, error)
+}
+
+// Online tells who is online. Implementations are safe for concurrent use.
+type Online interface {
+	// CustomersAt counts the customers with an open session at each of some routers. One without any has no entry.
+	CustomersAt(ctx context.Context, org id.Organization, devices []id.Device) (map[id.Device]int, error)
 }
 
 // Routes lists the endpoints of the network area.

@@ -52,7 +52,7 @@ func (a API) liveRoutes() []httpapi.Route {
 		},
 		{
 			Method: "GET", Path: "/nas/fleet", Summary: "All routers as they were polled last", Row: fleetRow{},
-			Handle: a.fleet,
+			Query: fleetFilters, Handle: a.fleet,
 		},
 	}
 }

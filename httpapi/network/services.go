@@ -26,6 +26,14 @@ func (a API) serviceRoutes() []httpapi.Route {
 	confirm := []httpapi.Param{confirmParam}
 	return []httpapi.Route{
 		{
+			Method: "GET", Path: "/nas/services", Summary: "List the services on all routers", Row: serviceResponse{},
+			Query: []httpapi.Param{
+				{Name: "deviceId", Type: "uuid", Doc: "the router"},
+				{Name: "state", Type: "string", Enum: serviceStates},
+				{Name: "drift", Type: "boolean", Doc: "whether the last check found a difference"},
+			}, Handle: a.allServices,
+		},
+		{
 			Method: "GET", Path: device + "/services", Summary: "List the services on a router", Row: serviceResponse{},
 			Handle: a.listServices,
 		},
@@ -135,7 +143,29 @@ func (a API) listServices(ctx context.Context, c *httpapi.Call) error {
 	return httpapi.SendList(ctx, c, showService, func(
 		ctx context.Context, after networkviews.ServiceKey, max int,
 	) ([]networkviews.ServiceRow, error) {
-		return a.Services.List(ctx, c.Org.ID, device, after, max)
+		return a.Services.List(ctx, c.Org.ID, networkviews.ServiceFilter{Device: device}, after, max)
+	})
+}
+
+// serviceStates are the values of the filter state.
+var serviceStates = []string{
+	networkviews.StatePending, networkviews.StateActive, networkviews.StateFailed, networkviews.StateDegraded,
+}
+
+// allServices answers with a page of the services of an organization, newest first.
+func (a API) allServices(ctx context.Context, c *httpapi.Call) error {
+	f := c.Filters()
+	filter := networkviews.ServiceFilter{
+		Device: httpapi.FilterID[id.Device](f, "deviceId"), State: f.OneOf("state", serviceStates...),
+		Drift: f.Bool("drift"),
+	}
+	if err := f.Err(); err != nil {
+		return err
+	}
+	return httpapi.SendList(ctx, c, showService, func(
+		ctx context.Context, after networkviews.ServiceKey, max int,
+	) ([]networkviews.ServiceRow, error) {
+		return a.Services.List(ctx, c.Org.ID, filter, after, max)
 	})
 }
 

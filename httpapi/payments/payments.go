@@ -1,6 +1,7 @@
 package paymentsapi
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/projections/payments"
+	"github.com/lastmile-isp/lastmile/usecases"
 	"github.com/lastmile-isp/lastmile/usecases/payments"
 )
 
@@ -31,6 +33,7 @@ func (a Payments) Routes() []httpapi.Route {
 		{Name: "subscriberId", Type: "uuid"}, {Name: "status", Type: "string", Enum: paymentStatuses},
 		receiptNumber,
 	}
+	filters = append(filters, httpapi.SpanParams("asked for, or taken,")...)
 	return []httpapi.Route{
 		{
 			Method: "POST", Path: "/payments/initiate", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSubscriber,
@@ -160,7 +163,8 @@ func (a Payments) list(ctx context.Context, c *httpapi.Call) error {
 	f := c.Filters()
 	subscriber, status := httpapi.FilterID[id.Subscriber](f, "subscriberId"), f.OneOf("status", paymentStatuses...)
 	number := f.Text(receiptNumber.Name)
-	if err := f.Err(); err != nil {
+	from, to, err := f.Span(func() (*time.Location, error) { return usecases.ZoneOf(ctx, a.Receipts.Bus, c.Org.ID) })
+	if err = cmp.Or(err, f.Err()); err != nil {
 		return err
 	}
 	return httpapi.SendList(ctx, c, showPayment, func(
@@ -176,7 +180,9 @@ func (a Payments) list(ctx context.Context, c *httpapi.Call) error {
 			}
 			scope = []id.Subscriber{subscriber}
 		}
-		filter := paymentsviews.PaymentFilter{SubscriberIDs: scope, Status: status, ReceiptNumber: number}
+		filter := paymentsviews.PaymentFilter{
+			SubscriberIDs: scope, Status: status, ReceiptNumber: number, From: from, To: to,
+		}
 		return a.Payments.List(ctx, c.Org.ID, filter, after, max)
 	})
 }

@@ -1,6 +1,7 @@
 package paymentsapi
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -11,6 +12,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/projections/payments"
+	"github.com/lastmile-isp/lastmile/usecases"
 	"github.com/lastmile-isp/lastmile/usecases/payments"
 )
 
@@ -38,7 +40,8 @@ func (a Receipts) Routes() []httpapi.Route {
 		{
 			Method: "GET", Path: "/receipts", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSupport,
 			Summary: "List receipts", Row: receiptDetailResponse{},
-			Query:  []httpapi.Param{state, {Name: "subscriberId", Type: "uuid"}, receiptNumber, unclaimed},
+			Query: append([]httpapi.Param{state, {Name: "subscriberId", Type: "uuid"}, receiptNumber, unclaimed},
+				httpapi.SpanParams("recorded")...),
 			Handle: a.list,
 		},
 		{
@@ -217,7 +220,11 @@ func (a Receipts) list(ctx context.Context, c *httpapi.Call) error {
 	if s := httpapi.FilterID[id.Subscriber](f, "subscriberId"); !s.IsZero() {
 		filter.SubscriberIDs = []id.Subscriber{s}
 	}
-	if err := f.Err(); err != nil {
+	var err error
+	filter.From, filter.To, err = f.Span(func() (*time.Location, error) {
+		return usecases.ZoneOf(ctx, a.Cases.Bus, c.Org.ID)
+	})
+	if err = cmp.Or(err, f.Err()); err != nil {
 		return err
 	}
 	return httpapi.SendList(ctx, c, showDetail, func(

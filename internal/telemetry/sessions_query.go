@@ -19,6 +19,7 @@ type SessionFilter struct {
 	Device     id.Device
 	Username   string
 	Online     *bool
+	Access     string // what the sign-in gave
 	IP         netip.Addr
 	At         time.Time
 }
@@ -74,6 +75,10 @@ func (f SessionFilter) query(org id.Organization) (string, pgx.NamedArgs) {
 		sql.WriteString(" and x.ended_at is null")
 	} else if f.Online != nil {
 		sql.WriteString(" and x.ended_at is not null")
+	}
+	if f.Access != "" {
+		sql.WriteString(" and x.access = @access")
+		args["access"] = f.Access
 	}
 	if !f.IP.IsValid() {
 		sql.WriteString(" and not x.address_only")

@@ -91,18 +91,16 @@ type Polled struct {
 	networkviews.Poll
 }
 
-// Latest gives the last answer of each router of an organization; routers that were never polled are absent.
+// Latest gives the last answer of some routers of an organization, of all for nil; routers that were never polled are
+// absent.
 func (p *Polls) Latest(
 	ctx context.Context, org id.Organization, devices []id.Device,
 ) (map[id.Device]networkviews.Poll, error) {
-	ids := make([]uuid.UUID, 0, len(devices))
-	for _, d := range devices {
-		ids = append(ids, d.UUID())
-	}
 	rows, err := p.db.Owner.Query(ctx,
 		p.sql(`select device_id, at, reachable, error, board_name, version, cpu_percent, memory_percent, uptime_seconds,
-		active_sessions, response_ms from {schema}.fleet where org_id = $1 and device_id = any($2)`),
-		[16]byte(org.UUID()), ids)
+		active_sessions, response_ms from {schema}.fleet
+		where org_id = $1 and ($2::uuid[] is null or device_id = any($2))`),
+		[16]byte(org.UUID()), uuids(devices))
 	if err != nil {
 		return nil, fmt.Errorf("read fleet: %w", err)
 	}
@@ -113,6 +111,52 @@ func (p *Polls) Latest(
 	out := make(map[id.Device]networkviews.Poll, len(list))
 	for _, v := range list {
 		out[v.DeviceID] = v
+	}
+	return out, nil
+}
+
+// uuids turns ids into the form that the driver takes; nil stays nil.
+func uuids(devices []id.Device) []uuid.UUID {
+	if devices == nil {
+		return nil
+	}
+	ids := make([]uuid.UUID, 0, len(devices))
+	for _, d := range devices {
+		ids = append(ids, d.UUID())
+	}
+	return ids
+}
+
+// pointsSQL thins polls: one row for each router and step, counted back from the end of the window.
+const pointsSQL = `
+select device_id, max(at) as at, bool_and(reachable) as reachable, max(cpu_percent) filter (where reachable) as cpu,
+	max(active_sessions) filter (where reachable) as sessions
+from {schema}.polls where org_id = @org and device_id = any(@devices) and at > @from and at <= @to
+group by device_id, floor(extract(epoch from @to::timestamptz - at) / extract(epoch from @step::interval))
+order by device_id, at`
+
+// Points gives the polls of some routers of an organization in a window, thinned to one point for each step, oldest
+// first.
+func (p *Polls) Points(
+	ctx context.Context, org id.Organization, devices []id.Device, w networkviews.PollWindow,
+) (map[id.Device][]networkviews.PollPoint, error) {
+	rows, err := p.db.Owner.Query(ctx, p.sql(pointsSQL), pgx.NamedArgs{
+		"org": [16]byte(org.UUID()), "devices": uuids(devices), "from": w.From, "to": w.To, "step": w.Step,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read points: %w", err)
+	}
+	out := make(map[id.Device][]networkviews.PollPoint, len(devices))
+	var device id.Device
+	var at networkviews.PollPoint
+	_, err = pgx.ForEachRow(rows, []any{&device, &at.At, &at.Reachable, &at.CPUPercent, &at.ActiveSessions},
+		func() error {
+			out[device] = append(out[device], at)
+			at = networkviews.PollPoint{}
+			return nil
+		})
+	if err != nil {
+		return nil, fmt.Errorf("read points: %w", err)
 	}
 	return out, nil
 }

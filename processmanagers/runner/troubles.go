@@ -21,25 +21,36 @@ type Trouble struct {
 	Error   string
 	Since   *time.Time // nil for a process
 	Waiting int        // events, or later commands of the instance, that wait behind it
+	OrgID   string     // whose it is, as far as the state or the command tells; "" = not known, or a process
 }
 
 // troublesSQL lists what has stopped: processes, then instances, then commands.
 const troublesSQL = `
-select name as process, '' as key, '' as command, error, null::timestamptz as since, 0 as waiting
+select name as process, '' as key, '' as command, error, null::timestamptz as since, 0 as waiting, '' as org_id
 from {schema}.processes where error <> ''
 union all
 select process, key, '', error, stopped_at,
-	(select count(*) from {schema}.held h where h.process = i.process and h.key = i.key)
+	(select count(*) from {schema}.held h where h.process = i.process and h.key = i.key),
+	coalesce(state->>'orgId', '')
 from {schema}.instances i where error <> ''
 union all
 select process, key, name, error, stopped_at,
-	(select count(*) from {schema}.commands w where w.process = c.process and w.key = c.key and w.seq > c.seq)
-from {schema}.commands c where stopped_at is not null
+	(select count(*) from {schema}.commands w where w.process = c.process and w.key = c.key and w.seq > c.seq),
+	coalesce(cause->>'orgId', '')
+from {schema}.commands c where stopped_at is not null`
+
+// orderedSQL lists those of one organization, or of all for "", the longest stopped of a process first.
+const orderedSQL = `select * from (` + troublesSQL + `) t where $2 = '' or org_id = $2
 order by process, since nulls first, key limit $1`
 
 // Troubles lists up to limit parts that have stopped, in every program's processes. It works without Start.
 func (r *Runner) Troubles(ctx context.Context, limit int) ([]Trouble, error) {
-	rows, err := r.cfg.DB.Owner.Query(ctx, r.sql(troublesSQL), limit)
+	return r.TroublesOf(ctx, "", limit)
+}
+
+// TroublesOf lists up to limit parts that have stopped and are of one organization as far as is known; of all for "".
+func (r *Runner) TroublesOf(ctx context.Context, org string, limit int) ([]Trouble, error) {
+	rows, err := r.cfg.DB.Owner.Query(ctx, r.sql(orderedSQL), limit, org)
 	if err != nil {
 		return nil, fmt.Errorf("list stopped instances: %w", err)
 	}
@@ -82,12 +93,15 @@ func (r *Runner) Stopped(ctx context.Context, process, key string) (bool, error)
 	}
 	var stopped bool
 	err := r.cfg.DB.Owner.QueryRow(ctx, r.sql(`select exists (select from (`+troublesSQL+`) t
-		where t.process = $2 and ($3 = '' or t.key = $3))`), nil, process, key).Scan(&stopped)
+		where t.process = $1 and ($2 = '' or t.key = $2))`), process, key).Scan(&stopped)
 	if err != nil {
 		return false, fmt.Errorf("look for what has stopped of %s: %w", process, err)
 	}
 	return stopped, nil
 }
+
+// Known reports whether this version of the program has a process of a name.
+func (r *Runner) Known(process string) bool { return r.byName[process] != nil }
 
 // registered refuses the name of a process that this version of the program does not have.
 func (r *Runner) registered(process string) error {

@@ -105,3 +105,23 @@ func (q DifferencesQuery) Elsewhere(
 	})
 	return rows, err
 }
+
+// Counts counts an organization's open differences by kind. A kind without any has no entry.
+func (q DifferencesQuery) Counts(
+	ctx context.Context, org id.Organization,
+) (map[events.AccessDifferenceKind]int, error) {
+	type counted struct {
+		Kind  events.AccessDifferenceKind `db:"kind"`
+		Count int                         `db:"count"`
+	}
+	var rows []counted
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.Collect(r, &rows, pgx.RowToStructByName[counted], q.Views.SQL(DifferencesName,
+			`select kind, count(*)::int as count from {schema}.differences where org_id = $1 group by kind`), org)
+	})
+	out := make(map[events.AccessDifferenceKind]int, len(rows))
+	for _, row := range rows {
+		out[row.Kind] = row.Count
+	}
+	return out, err
+}

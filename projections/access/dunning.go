@@ -31,7 +31,7 @@ var dunningDDL string
 func (Dunning) Name() string { return DunningName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Dunning) Version() int { return 8 }
+func (Dunning) Version() int { return 9 }
 
 // DDL creates the tables of dunning.sql.
 func (Dunning) DDL() string { return dunningDDL }

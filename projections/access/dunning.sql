@@ -19,6 +19,8 @@ create table {schema}.dunning (
   revision bigint not null default 0
 );
 create index dunning_newest on {schema}.dunning (org_id, since desc, subscription_id desc);
+-- The board is of the few that are in dunning.
+create index dunning_state on {schema}.dunning (org_id, state, since desc, subscription_id desc) where state <> 'none';
 
 create index dunning_subscriber on {schema}.dunning (subscriber_id);
 

@@ -29,7 +29,7 @@ var collectionsDDL string
 func (Collections) Name() string { return CollectionsName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Collections) Version() int { return 3 }
+func (Collections) Version() int { return 4 }
 
 // DDL creates the tables of collections.sql.
 func (Collections) DDL() string { return collectionsDDL }

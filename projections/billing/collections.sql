@@ -11,7 +11,8 @@ create table {schema}.collections (
   amount_minor bigint not null,
   receipts int not null           -- 1, -1 when nothing of it is left, 0 for a part
 );
-create index collections_at on {schema}.collections (org_id, at);
+-- Sums over months read the index alone.
+create index collections_at on {schema}.collections (org_id, at) include (amount_minor, receipts);
 create index collections_receipt on {schema}.collections (receipt_id, position) where receipt_id is not null;
 
 -- Who took cash. It is recorded before the money is credited to an account.

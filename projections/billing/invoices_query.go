@@ -248,3 +248,23 @@ func (q InvoicesQuery) WaitNoteFinal(ctx context.Context, org id.Organization, n
 		return state == "issued", err
 	})
 }
+
+// Overdue sums up the debts of an organization whose due date lies before today.
+type Overdue struct {
+	AmountMinor   int64 `db:"amount_minor"`
+	Invoices      int   `db:"invoices"`
+	Subscribers   int   `db:"subscribers"`
+	Subscriptions int   `db:"subscriptions"` // an invoice made by hand has none
+}
+
+// Overdue sums up the invoices that the list with the filter Overdue has.
+func (q InvoicesQuery) Overdue(ctx context.Context, org id.Organization, today calendar.Date) (o Overdue, err error) {
+	err = q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.CollectOne(r, &o, pgx.RowToStructByName[Overdue], q.Views.SQL(InvoicesName, `
+			select coalesce(sum(due_minor), 0)::bigint as amount_minor, count(*)::int as invoices,
+				count(distinct subscriber_id)::int as subscribers, count(distinct subscription_id)::int as subscriptions
+			from {schema}.invoices where org_id = $1 and due_minor > 0 and due_on < $2::date and not ordered`),
+			org, today.String())
+	})
+	return o, err
+}

@@ -75,3 +75,19 @@ func (q OrganizationsQuery) WithOldPrefixes(ctx context.Context) ([]id.Organizat
 	})
 	return orgs, err
 }
+
+// OrganizationCounts counts the organizations of the platform.
+type OrganizationCounts struct {
+	Total     int `db:"total"`
+	Suspended int `db:"suspended"`
+}
+
+// Count counts the organizations of the platform.
+func (q OrganizationsQuery) Count(ctx context.Context) (c OrganizationCounts, err error) {
+	err = q.Views.Platform(ctx, func(r *postgres.Reads) {
+		postgres.CollectOne(r, &c, pgx.RowToStructByName[OrganizationCounts], q.Views.SQL(OrganizationsName,
+			`select count(*)::int as total, count(*) filter (where suspended)::int as suspended
+			from {schema}.organizations`))
+	})
+	return c, err
+}

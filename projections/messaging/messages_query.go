@@ -40,6 +40,7 @@ type MessageFilter struct {
 	Channel    string
 	State      string
 	Subscriber id.Subscriber
+	From, To   time.Time // asked for in this time; To is not in it
 }
 
 // MessagesQuery serves an organization's messages.
@@ -56,11 +57,21 @@ func (q MessagesQuery) List(
 			from {schema}.messages
 			where org_id = @org and (@channel = '' or channel = @channel) and (@state = '' or state = @state)
 				and (@subscriber::uuid is null or subscriber_id = @subscriber)
+				and (@from::timestamptz is null or at >= @from) and (@to::timestamptz is null or at < @to)
 				and (@at::timestamptz is null or (at, message_id) < (@at, @id))
 			order by at desc, message_id desc limit @max`), pgx.NamedArgs{
 			"org": org, "channel": f.Channel, "state": f.State, "subscriber": f.Subscriber,
-			"at": null.Time(after.At), "id": after.ID, "max": max,
+			"from": null.Time(f.From), "to": null.Time(f.To), "at": null.Time(after.At), "id": after.ID, "max": max,
 		})
 	})
 	return rows, err
+}
+
+// FailedSince counts the messages of an organization that were asked for since an instant and could not be sent.
+func (q MessagesQuery) FailedSince(ctx context.Context, org id.Organization, since time.Time) (n int, err error) {
+	err = q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.CollectOne(r, &n, pgx.RowTo[int], q.Views.SQL(MessagesName, `select count(*)::int
+			from {schema}.messages where org_id = $1 and at >= $2 and state = 'failed'`), org, since)
+	})
+	return n, err
 }

@@ -185,3 +185,26 @@ func (q DevicesQuery) Unchecked(ctx context.Context) (int, error) {
 	})
 	return n, err
 }
+
+// DeviceHealth tells the condition of one router without asking it.
+type DeviceHealth struct {
+	ID          id.Device  `db:"device_id"`
+	Name        string     `db:"name"`
+	Credentials bool       `db:"credentials"` // it can be polled
+	Since       *time.Time `db:"unreachable_since"`
+	Error       string     `db:"unreachable_error"`
+	SetupAt     *time.Time `db:"setup_at"` // since when its setup differs; nil = it does not
+	Created     time.Time  `db:"created_at"`
+}
+
+// Health lists the condition of all routers of an organization, oldest first.
+func (q DevicesQuery) Health(ctx context.Context, org id.Organization) ([]DeviceHealth, error) {
+	var rows []DeviceHealth
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.Collect(r, &rows, pgx.RowToStructByName[DeviceHealth], q.Views.SQL(DevicesName, `
+			select device_id, coalesce(details->>'name', '') as name, api_ref is not null as credentials,
+				unreachable_since, unreachable_error, (setup_drift->>'firstSeenAt')::timestamptz as setup_at, created_at
+			from {schema}.devices where org_id = $1 and removed_at is null order by created_at, device_id`), org)
+	})
+	return rows, err
+}

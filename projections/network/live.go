@@ -133,3 +133,38 @@ type Poll struct {
 	ActiveSessions int
 	ResponseMs     int64 // milliseconds until the reply
 }
+
+// PollPoint has the polls of one router in one step of a window.
+type PollPoint struct {
+	At             time.Time // of the last one
+	Reachable      bool      // all were answered
+	CPUPercent     *int      // the highest; nil = none was answered
+	ActiveSessions *int      // likewise
+}
+
+// PollWindow is a time after From and until To, in steps from To back. Each router has one point for each step.
+type PollWindow struct {
+	From, To time.Time
+	Step     time.Duration
+}
+
+// Conditions of a router, as the last poll of it tells.
+const (
+	ConditionUp      = "up"
+	ConditionDown    = "down"
+	ConditionUnknown = "unknown" // it was not polled yet, or has no credentials to poll it with
+)
+
+// Conditions are the values of a filter.
+var Conditions = []string{ConditionUp, ConditionDown, ConditionUnknown}
+
+// Condition says whether a router answers.
+func Condition(credentials, polled, reachable bool) string {
+	switch {
+	case !credentials, !polled:
+		return ConditionUnknown
+	case reachable:
+		return ConditionUp
+	}
+	return ConditionDown
+}

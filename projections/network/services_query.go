@@ -92,20 +92,61 @@ func (q ServicesQuery) Get(ctx context.Context, org id.Organization, service id.
 	return row, err
 }
 
-// List returns up to max services of a router after a key, newest first; a zero device means all routers.
+// ServiceFilter limits a list. Zero fields limit nothing.
+type ServiceFilter struct {
+	Device id.Device
+	State  string
+	Drift  *bool // whether the last check found a difference
+}
+
+// List returns up to max services after a key, newest first.
 func (q ServicesQuery) List(
-	ctx context.Context, org id.Organization, device id.Device, after ServiceKey, max int,
+	ctx context.Context, org id.Organization, f ServiceFilter, after ServiceKey, max int,
 ) ([]ServiceRow, error) {
 	var rows []ServiceRow
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
 		postgres.Collect(r, &rows, pgx.RowToStructByName[ServiceRow],
-			q.Views.SQL(ServicesName, serviceSelect+`org_id = $1 and removed_at is null
-			and ($2::uuid is null or device_id = $2)
-			and ($3::timestamptz is null or (created_at, service_id) < ($3, $4))
-			order by created_at desc, service_id desc limit $5`), org, device, null.Time(after.CreatedAt),
-			after.ID, max)
+			q.Views.SQL(ServicesName, serviceSelect+`org_id = @org and removed_at is null
+			and (@device::uuid is null or device_id = @device) and (@state = '' or state = @state)
+			and (@drift::boolean is null or (drift is not null) = @drift)
+			and (@created::timestamptz is null or (created_at, service_id) < (@created, @id))
+			order by created_at desc, service_id desc limit @max`), pgx.NamedArgs{
+				"org": org, "device": f.Device, "state": f.State, "drift": f.Drift,
+				"created": null.Time(after.CreatedAt), "id": after.ID, "max": max,
+			})
 	})
 	return rows, err
+}
+
+// ServiceCounts counts the services on a router by state. Drifted are those whose last check found a difference, in
+// any state.
+type ServiceCounts struct{ Total, Active, Pending, Failed, Degraded, Drifted int }
+
+// Counts counts the services on some routers of an organization, on all for nil. A router without any has no entry.
+func (q ServicesQuery) Counts(
+	ctx context.Context, org id.Organization, devices []id.Device,
+) (map[id.Device]ServiceCounts, error) {
+	type counted struct {
+		DeviceID id.Device
+		ServiceCounts
+	}
+	var rows []counted
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.Collect(r, &rows, pgx.RowToStructByName[counted], q.Views.SQL(ServicesName, `
+			select device_id, count(*)::int as total, count(*) filter (where state = 'active')::int as active,
+				count(*) filter (where state = 'pending')::int as pending,
+				count(*) filter (where state = 'failed')::int as failed,
+				count(*) filter (where state = 'degraded')::int as degraded,
+				count(*) filter (where drift is not null)::int as drifted
+			from {schema}.services
+			where org_id = $1 and removed_at is null and ($2::uuid[] is null or device_id = any($2))
+			group by device_id`), org, devices)
+	})
+	out := make(map[id.Device]ServiceCounts, len(rows))
+	for _, row := range rows {
+		out[row.DeviceID] = row.ServiceCounts
+	}
+	return out, err
 }
 
 // ManagementOrganizations lists the organizations that have management services: for the upgrade of older plans.
@@ -171,4 +212,33 @@ func (q ServicesQuery) DriftedRouters(ctx context.Context) (int, error) {
 			from {schema}.services where removed_at is null and drift is not null`))
 	})
 	return n, err
+}
+
+// UnwellService is a service that failed, is degraded, or differs from what was applied.
+type UnwellService struct {
+	ID       id.Service    `db:"service_id"`
+	DeviceID id.Device     `db:"device_id"`
+	Type     string        `db:"type"`
+	Parent   string        `db:"parent"` // the interface that it is on
+	State    string        `db:"state"`
+	Error    *ServiceError `db:"last_error"` // nil = no error since the last success
+	DriftAt  *time.Time    `db:"drift_at"`   // since when it differs; nil = it does not
+	Applied  *time.Time    `db:"applied_at"`
+	Created  time.Time     `db:"created_at"`
+}
+
+// Unwell lists the services of an organization that need somebody, oldest first. An organization has some thousands
+// of services at most.
+func (q ServicesQuery) Unwell(ctx context.Context, org id.Organization) ([]UnwellService, error) {
+	var rows []UnwellService
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.Collect(r, &rows, pgx.RowToStructByName[UnwellService], q.Views.SQL(ServicesName, `
+			select service_id, device_id, coalesce(binding->>'type', '') as type,
+				coalesce(binding->>'parentInterface', '') as parent, state, last_error,
+				(drift->>'firstSeenAt')::timestamptz as drift_at, applied_at, created_at
+			from {schema}.services where org_id = $1 and removed_at is null
+				and (state in ('failed', 'degraded') or drift is not null)
+			order by created_at, service_id`), org)
+	})
+	return rows, err
 }

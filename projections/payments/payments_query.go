@@ -145,7 +145,8 @@ func (r PaymentRow) Key() PaymentKey { return PaymentKey{InitiatedAt: r.Initiate
 type PaymentFilter struct {
 	SubscriberIDs []id.Subscriber // whose accounts have the money, or are asked for it
 	Status        string
-	ReceiptNumber string // in any case of letters
+	ReceiptNumber string    // in any case of letters
+	From, To      time.Time // asked for, or taken, in this time; To is not in it
 }
 
 // PaymentsQuery serves payments to their organization, and attempts to jobs and callbacks.
@@ -190,6 +191,12 @@ func (q PaymentsQuery) List(
 	}
 	if f.ReceiptNumber != "" {
 		where = append(where, numberKeySQL(arg(f.ReceiptNumber)))
+	}
+	if !f.From.IsZero() {
+		where = append(where, `initiated_at >= `+arg(f.From))
+	}
+	if !f.To.IsZero() {
+		where = append(where, `initiated_at < `+arg(f.To))
 	}
 	sql := `select ` + paymentColumns + ` from {schema}.payments where ` + strings.Join(where, " and ") +
 		` order by initiated_at desc, payment_id desc limit $2`
@@ -251,4 +258,23 @@ func (q PaymentsQuery) attempt(ctx context.Context, where string, arg any) (*Pay
 				` from {schema}.payments where gateway = 'mobile_money_stk' and `+where+` limit 1`), arg)
 	})
 	return row, err
+}
+
+// FailedSince counts the payments of an organization that were asked for since an instant and that the API shows as
+// failed.
+func (q PaymentsQuery) FailedSince(ctx context.Context, org id.Organization, since time.Time) (n int, err error) {
+	err = q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.CollectOne(r, &n, pgx.RowTo[int], q.Views.SQL(PaymentsName, `select count(*)::int
+			from {schema}.payments where org_id = $1 and initiated_at >= $2 and `+statusSQL[StatusFailed]), org, since)
+	})
+	return n, err
+}
+
+// Waiting counts the prompts of an organization whose outcome is not known.
+func (q PaymentsQuery) Waiting(ctx context.Context, org id.Organization) (n int, err error) {
+	err = q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.CollectOne(r, &n, pgx.RowTo[int], q.Views.SQL(PaymentsName, `select count(*)::int
+			from {schema}.payments where org_id = $1 and `+statusSQL[StatusPending]), org)
+	})
+	return n, err
 }

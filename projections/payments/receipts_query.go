@@ -101,6 +101,7 @@ type ReceiptFilter struct {
 	SubscriberIDs []id.Subscriber
 	ReceiptNumber string // in any case of letters, with any number of spaces between its words
 	Unclaimed     *bool
+	From, To      time.Time // recorded in this time; To is not in it
 }
 
 // ReceiptsQuery serves receipts to their organization, and to the platform those without an owner.
@@ -216,6 +217,12 @@ func receiptListSQL(owner string, args []any, f ReceiptFilter, after ReceiptKey)
 	if f.Unclaimed != nil {
 		where = append(where, map[bool]string{true: `unclaimed`, false: `not unclaimed`}[*f.Unclaimed])
 	}
+	if !f.From.IsZero() {
+		where = append(where, `recorded_at >= `+arg(f.From))
+	}
+	if !f.To.IsZero() {
+		where = append(where, `recorded_at < `+arg(f.To))
+	}
 	return `select ` + receiptColumns + ` from {schema}.receipts where ` + strings.Join(where, " and ") +
 		` order by recorded_at desc, receipt_id desc limit $1`, args
 }
@@ -267,4 +274,41 @@ func (q ReceiptsQuery) Unplaced(
 			after, max)
 	})
 	return rows, err
+}
+
+// Suspense is the money of an organization that waits for a person.
+type Suspense struct {
+	AmountMinor int64      `db:"amount_minor"`
+	Count       int        `db:"count"`
+	OldestAt    *time.Time `db:"oldest_at"` // nil = none waits
+}
+
+// suspenseSQL counts what waits; the condition follows.
+const suspenseSQL = `select coalesce(sum(amount_minor), 0)::bigint as amount_minor, count(*)::int as count,
+	min(recorded_at) as oldest_at from {schema}.receipts where state = 'suspense' and `
+
+// Suspense sums up the receipts of an organization in suspense.
+func (q ReceiptsQuery) Suspense(ctx context.Context, org id.Organization) (s Suspense, err error) {
+	err = q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.CollectOne(r, &s, pgx.RowToStructByName[Suspense],
+			q.Views.SQL(ReceiptsName, suspenseSQL+`org_id = $1`), org)
+	})
+	return s, err
+}
+
+// CurrencySuspense is the money in one currency that belongs to no organization.
+type CurrencySuspense struct {
+	Currency money.Currency `db:"currency"`
+	Suspense
+}
+
+// UnownedSuspense sums up the receipts in suspense that belong to no organization, by currency: for the root host.
+func (q ReceiptsQuery) UnownedSuspense(ctx context.Context) (list []CurrencySuspense, err error) {
+	err = q.Views.Platform(ctx, func(r *postgres.Reads) {
+		postgres.Collect(r, &list, pgx.RowToStructByName[CurrencySuspense], q.Views.SQL(ReceiptsName, `
+			select currency, coalesce(sum(amount_minor), 0)::bigint as amount_minor, count(*)::int as count,
+				min(recorded_at) as oldest_at from {schema}.receipts where org_id is null and state = 'suspense'
+			group by currency order by currency`))
+	})
+	return list, err
 }

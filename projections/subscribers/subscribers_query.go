@@ -124,3 +124,38 @@ func listSQL(org id.Organization, f SubscriberFilter, after SubscriberKey, max i
 	return `select ` + subscriberColumns + ` from {schema}.subscribers s where ` + strings.Join(where, " and ") +
 		` order by s.created_at desc, s.subscriber_id desc limit $2`, args
 }
+
+// CountOf counts the customers of some organizations, for the platform. One without any has no entry.
+func (q SubscribersQuery) CountOf(ctx context.Context, orgs []id.Organization) (map[id.Organization]int, error) {
+	type counted struct {
+		OrgID id.Organization `db:"org_id"`
+		Count int             `db:"count"`
+	}
+	var rows []counted
+	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
+		postgres.Collect(r, &rows, pgx.RowToStructByName[counted], q.Views.SQL(SubscribersName, `
+			select org_id, count(*)::int as count from {schema}.subscribers
+			where org_id = any($1) group by org_id`), orgs)
+	})
+	out := make(map[id.Organization]int, len(rows))
+	for _, row := range rows {
+		out[row.OrgID] = row.Count
+	}
+	return out, err
+}
+
+// Counted counts the customers of an organization.
+type Counted struct {
+	Total int `db:"total"`
+	New   int `db:"new"` // registered since an instant
+}
+
+// Count counts an organization's customers, forgotten ones included, as the list does.
+func (q SubscribersQuery) Count(ctx context.Context, org id.Organization, since time.Time) (c Counted, err error) {
+	err = q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.CollectOne(r, &c, pgx.RowToStructByName[Counted], q.Views.SQL(SubscribersName, `
+			select count(*)::int as total, count(*) filter (where created_at >= $2)::int as new
+			from {schema}.subscribers where org_id = $1`), org, since)
+	})
+	return c, err
+}

@@ -204,3 +204,12 @@ func (q SubscriptionsQuery) DunningPolicies(
 	}
 	return out, err
 }
+
+// CountIn gives the length of the list with the filter state.
+func (q SubscriptionsQuery) CountIn(ctx context.Context, org id.Organization, state string) (n int, err error) {
+	err = q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.CollectOne(r, &n, pgx.RowTo[int], q.Views.SQL(SubscriptionsName,
+			`select count(*)::int from {schema}.subscriptions where org_id = $1 and state = $2`), org, state)
+	})
+	return n, err
+}

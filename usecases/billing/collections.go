@@ -43,7 +43,17 @@ type CollectionsReport struct {
 	Currency money.Currency
 	All      Collected
 	Days     []Collected        // one for each day, oldest first
+	Rows     []CollectedPart    // what the sums are made of: by day, channel and user
 	Names    map[id.User]string // of the users in Staff; a user unknown to the organization is absent
+}
+
+// CollectedPart is money that came on one day through one channel, and by one user.
+type CollectedPart struct {
+	Date    calendar.Date
+	Channel string
+	TakenBy id.User // zero = nobody took it by hand
+	Total   money.Amount
+	Count   int64 // payments, less those taken back
 }
 
 // Collected is money received. The zero value is no money, in no currency.
@@ -130,13 +140,18 @@ func (in CollectionsInput) days(today calendar.Date) ([]calendar.Date, error) {
 func sumUp(days []calendar.Date, rows []billingviews.CollectionsRow, currency money.Currency) CollectionsReport {
 	var all sums
 	each := make([]sums, len(days))
+	parts := make([]CollectedPart, 0, len(rows))
 	for _, r := range rows {
 		all.add(r)
 		each[r.Day].add(r)
+		parts = append(parts, CollectedPart{
+			Date: days[r.Day], Channel: r.Channel, TakenBy: r.TakenBy, Total: money.Of(r.TotalMinor, currency),
+			Count: r.Count,
+		})
 	}
 	out := CollectionsReport{
 		From: days[0], To: days[len(days)-1], Currency: currency, All: all.collected(currency),
-		Days: make([]Collected, len(days)),
+		Days: make([]Collected, len(days)), Rows: parts,
 	}
 	for i, d := range days {
 		out.Days[i] = each[i].collected(currency)

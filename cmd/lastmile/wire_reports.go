@@ -1,0 +1,35 @@
+package main
+
+import (
+	"context"
+
+	"github.com/lastmile-isp/lastmile/httpapi"
+	"github.com/lastmile-isp/lastmile/httpapi/reports"
+	"github.com/lastmile-isp/lastmile/projections/identity"
+	"github.com/lastmile-isp/lastmile/projections/payments"
+	"github.com/lastmile-isp/lastmile/projections/reports"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+	"github.com/lastmile-isp/lastmile/usecases/reports"
+)
+
+// reportsArea tells how an organization and the platform do. It reads what the other areas have, so it is wired last.
+func reportsArea() area {
+	return area{readModels: []runner.Projection{reportsviews.Changes{}}, wire: (*App).wireReports}
+}
+
+// wireReports makes the endpoints.
+func (a *App) wireReports(context.Context) ([][]httpapi.Route, error) {
+	e := a.engines
+	return [][]httpapi.Route{
+		reportsapi.Today{Cases: reportscases.Today{
+			Bus: e.bus, Views: e.views, Sessions: a.telemetry, Polls: a.polls, ProviderAway: a.providerAway,
+			Clock: a.clock,
+		}}.Routes(),
+		reportsapi.Changes{Changes: reportsviews.ChangesQuery{Views: e.views}, Zone: a.zoneOf}.Routes(),
+		reportsapi.Platform{
+			Organizations: identityviews.OrganizationsQuery{Views: e.views},
+			Receipts:      paymentsviews.ReceiptsQuery{Views: e.views}, Breakers: a.breakerStates,
+			Projections: e.projections.Status, Processes: shownProcesses{e.processes}, Clock: a.clock,
+		}.Routes(),
+	}, nil
+}

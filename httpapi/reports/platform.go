@@ -1,0 +1,157 @@
+package reportsapi
+
+import (
+	"context"
+	"strconv"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/httpapi"
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/null"
+	"github.com/lastmile-isp/lastmile/projections/identity"
+	"github.com/lastmile-isp/lastmile/projections/payments"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+)
+
+// Platform serves /reports/today on the root host.
+type Platform struct {
+	Organizations identityviews.OrganizationsQuery
+	Receipts      paymentsviews.ReceiptsQuery
+	Breakers      func() []httpapi.BreakerState
+	Projections   func() []runner.Status
+	Processes     httpapi.Processes
+	Clock         clock.Clock
+}
+
+// platformResponse is how the platform does.
+type platformResponse struct {
+	AsOf          time.Time          `json:"asOf"`
+	Organizations organizationsToday `json:"organizations"`
+	Suspense      []currencySuspense `json:"suspense" doc:"money of no organization, by currency"`
+	Breakers      openToday          `json:"breakers"`
+	Projections   stoppedToday       `json:"projections"`
+	Processes     stoppedToday       `json:"processes"`
+	Faults        []faultShape       `json:"faults" doc:"what is broken now, the worst first"`
+}
+
+// organizationsToday counts organizations.
+type organizationsToday struct {
+	Total     int `json:"total"`
+	Suspended int `json:"suspended"`
+}
+
+// currencySuspense is money of no organization in one currency.
+type currencySuspense struct {
+	Currency money.Currency `json:"currency"`
+	suspenseToday
+}
+
+// openToday counts breakers that let nothing through.
+type openToday struct {
+	Open int `json:"open"`
+}
+
+// stoppedToday counts what has stopped, in part or whole.
+type stoppedToday struct {
+	Stopped int `json:"stopped"`
+}
+
+// Kinds of faults of the platform.
+const (
+	projectionStopped = "projection_stopped"
+	processStopped    = "process_stopped"
+	breakerOpen       = "breaker_open"
+)
+
+// Routes lists the endpoint.
+func (a Platform) Routes() []httpapi.Route {
+	return []httpapi.Route{{
+		Method: "GET", Path: "/reports/today", Hosts: httpapi.OnRoot, Access: httpapi.AccessSuperAdmin,
+		Summary: "How the platform does now, and what is broken", Response: platformResponse{}, Handle: a.report,
+	}}
+}
+
+// report answers with the parts of the program that have stopped, and with money of no organization.
+func (a Platform) report(ctx context.Context, c *httpapi.Call) error {
+	out := platformResponse{AsOf: a.Clock.Now().UTC(), Suspense: []currencySuspense{}, Faults: []faultShape{}}
+	counted, err := a.Organizations.Count(ctx)
+	if err != nil {
+		return err
+	}
+	out.Organizations = organizationsToday(counted)
+	unowned, err := a.Receipts.UnownedSuspense(ctx)
+	if err != nil {
+		return err
+	}
+	for _, s := range unowned {
+		out.Suspense = append(out.Suspense, currencySuspense{s.Currency, suspenseToday{
+			Amount: money.Of(s.AmountMinor, s.Currency).Number(), Count: s.Count, OldestAt: s.OldestAt,
+		}})
+	}
+	a.projections(&out)
+	if err := a.processes(ctx, &out); err != nil {
+		return err
+	}
+	a.breakers(&out)
+	return c.Send(200, out)
+}
+
+// projections adds the read models that have stopped: what people see is old.
+func (a Platform) projections(out *platformResponse) {
+	for _, s := range a.Projections() {
+		if s.State != runner.StateStopped {
+			continue
+		}
+		out.Projections.Stopped++
+		out.Faults = append(out.Faults, faultShape{
+			Kind: projectionStopped, Root: rootShape{Type: "projection", ID: null.Of(s.Name), Name: s.Name},
+			Message: "The read model " + s.Name + " has stopped, so that what it shows is old.",
+			Words:   null.Of(s.Error), Effects: []kindCount{},
+		})
+	}
+}
+
+// processes adds the processes of which something has stopped: what should follow from events does not.
+func (a Platform) processes(ctx context.Context, out *platformResponse) error {
+	list, err := a.Processes.List(ctx, "")
+	for _, p := range list {
+		stopped := p.State == "stopped"
+		if !stopped && len(p.Stopped) == 0 {
+			continue
+		}
+		out.Processes.Stopped++
+		f := faultShape{
+			Kind: processStopped, Root: rootShape{Type: "process", ID: null.Of(p.Name), Name: p.Name},
+			Message: "The process " + p.Name + " has stopped.", Words: null.Of(p.Error), Effects: []kindCount{},
+		}
+		if n := len(p.Stopped); n > 0 {
+			f.Effects = append(f.Effects, kindCount{Kind: "parts_stopped", Count: n})
+			f.Since = p.Stopped[0].Since
+			if !stopped {
+				f.Message = "Of the process " + p.Name + " " + strconv.Itoa(n) + " parts have stopped."
+				f.Words = null.Of(p.Stopped[0].Error)
+			}
+		}
+		out.Faults = append(out.Faults, f)
+	}
+	return err
+}
+
+// breakers adds the outside systems that are not called: of an organization's own devices only the number.
+func (a Platform) breakers(out *platformResponse) {
+	for _, b := range a.Breakers() {
+		if b.State != "open" {
+			continue
+		}
+		out.Breakers.Open++
+		if b.OrgID != "" {
+			continue // on that organization's host
+		}
+		out.Faults = append(out.Faults, faultShape{
+			Kind: breakerOpen, Root: rootShape{Type: "breaker", ID: null.Of(b.Target), Name: b.Kind + " " + b.Target},
+			Since: b.OpenedAt, Message: "The system " + b.Target + " cannot be reached.", Words: b.LastError,
+			Effects: []kindCount{},
+		})
+	}
+}

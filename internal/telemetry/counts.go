@@ -1,0 +1,111 @@
+package telemetry
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
+)
+
+// OnlineCounts counts the open sessions of an organization, and the customers who have them. Sessions of vouchers have
+// no customer.
+type OnlineCounts struct {
+	Sessions     int `db:"sessions"`
+	Customers    int `db:"customers"`
+	WalledGarden int `db:"walled_garden"` // sessions that were let in to the payment page alone
+}
+
+// SQL of counts. A customer with several sessions counts once.
+const (
+	onlineSQL = `select count(*)::int as sessions, count(distinct x.subscriber_id)::int as customers,
+		count(*) filter (where x.access = 'walled_garden')::int as walled_garden
+	from {schema}.sessions x where x.org_id = $1 and x.ended_at is null and not x.address_only`
+	customersAtSQL = `select x.device_id, count(distinct x.subscriber_id)::int as customers
+	from {schema}.sessions x where x.org_id = $1 and x.device_id = any($2) and x.ended_at is null
+		and not x.address_only group by x.device_id`
+)
+
+// offSQL counts the customers of routers of whom nothing was heard since an instant of each router, and who have begun
+// no other session since: their newest session is open there without a report, or was lost there.
+const offSQL = `select d.device as device_id, count(distinct x.subscriber_id)::int as customers
+	from unnest($2::uuid[], $3::timestamptz[]) d (device, since)
+	cross join lateral (
+		select s.subscriber_id, s.started_at from {schema}.sessions s
+		where s.device_id = d.device and s.ended_at is null and s.updated_at <= d.since
+		union all
+		select s.subscriber_id, s.started_at from {schema}.sessions s
+		where s.device_id = d.device and s.end_reason = '` + ReasonLost + `'
+			and s.ended_at > d.since - $4::interval and s.ended_at <= d.since
+	) x
+	where x.subscriber_id is not null and not exists (
+		select from {schema}.sessions y where y.org_id = $1 and y.subscriber_id = x.subscriber_id
+			and y.started_at > x.started_at
+	)
+	group by d.device`
+
+// Online asks the tables, so that sessions count whose reports another program got.
+func (s *Store) Online(ctx context.Context, org id.Organization) (out OnlineCounts, err error) {
+	err = s.db.TenantRead(ctx, org.UUID(), func(r *postgres.Reads) {
+		postgres.CollectOne(r, &out, pgx.RowToStructByName[OnlineCounts], s.text(onlineSQL), org.UUID())
+	})
+	if err != nil {
+		return OnlineCounts{}, fmt.Errorf("count sessions: %w", err)
+	}
+	return out, nil
+}
+
+// CustomersAt counts the customers with an open session at each of some routers. One without any has no entry.
+func (s *Store) CustomersAt(
+	ctx context.Context, org id.Organization, devices []id.Device,
+) (map[id.Device]int, error) {
+	return s.byDevice(ctx, org, customersAtSQL, uuids(devices))
+}
+
+// Unheard counts the customers of each of some routers of whom nothing was heard since an instant, when the router was
+// still online: they were online there last, and have begun no session anywhere since. A router where everybody is
+// heard again, or without customers, has no entry.
+func (s *Store) Unheard(
+	ctx context.Context, org id.Organization, since map[id.Device]time.Time,
+) (map[id.Device]int, error) {
+	devices, instants := make([]id.Device, 0, len(since)), make([]time.Time, 0, len(since))
+	for device, at := range since {
+		devices, instants = append(devices, device), append(instants, at)
+	}
+	return s.byDevice(ctx, org, offSQL, uuids(devices), instants, 3*ReportEvery)
+}
+
+// uuids turns ids into the form that the driver takes as uuid[].
+func uuids(devices []id.Device) []uuid.UUID {
+	out := make([]uuid.UUID, len(devices))
+	for i, d := range devices {
+		out[i] = d.UUID()
+	}
+	return out
+}
+
+// byDevice reads a number for each router.
+func (s *Store) byDevice(
+	ctx context.Context, org id.Organization, sql string, args ...any,
+) (map[id.Device]int, error) {
+	type counted struct {
+		Device    id.Device `db:"device_id"`
+		Customers int       `db:"customers"`
+	}
+	var rows []counted
+	err := s.db.TenantRead(ctx, org.UUID(), func(r *postgres.Reads) {
+		postgres.Collect(r, &rows, pgx.RowToStructByName[counted], s.text(sql), append([]any{org.UUID()}, args...)...)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("count customers of routers: %w", err)
+	}
+	out := make(map[id.Device]int, len(rows))
+	for _, row := range rows {
+		out[row.Device] = row.Customers
+	}
+	return out, nil
+}

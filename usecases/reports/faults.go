@@ -1,0 +1,262 @@
+package reportscases
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/null"
+	"github.com/lastmile-isp/lastmile/projections/network"
+	"github.com/lastmile-isp/lastmile/projections/payments"
+	"github.com/lastmile-isp/lastmile/projections/reports"
+)
+
+// Kinds of faults, the worst first (docs/rules/reports.md#faults).
+const (
+	ProviderDown        = "provider_down"
+	RouterDown          = "router_down"
+	GatewayUnregistered = "gateway_unregistered"
+	ServiceFailed       = "service_failed"
+	ServiceDegraded     = "service_degraded"
+	RouterDrifted       = "router_drifted"
+)
+
+// Kinds lists them in their order.
+var Kinds = []string{
+	ProviderDown, RouterDown, GatewayUnregistered, ServiceFailed, ServiceDegraded, RouterDrifted,
+}
+
+// PaymentsWaiting is an effect that is no fault itself.
+const PaymentsWaiting = "payments_waiting"
+
+// What a fault is about.
+const (
+	RootDevice   = "device"
+	RootService  = "service"
+	RootGateway  = "gateway"
+	RootProvider = "provider"
+)
+
+// Fault is something that is broken now, with all that is broken because of it.
+type Fault struct {
+	Kind      string
+	Root      Root
+	Since     time.Time // zero = not known
+	Customers *int      // who are off because of it; nil = not known
+	Message   string    // a sentence
+	Words     string    // of the router or the provider, for those who may read them; "" = none
+	Effects   []Effect
+}
+
+// Root names the broken thing. The id is "" when there is none, or when the caller may not open it.
+type Root struct{ Type, ID, Name string }
+
+// Effect counts what is broken because of a fault.
+type Effect struct {
+	Kind  string
+	Count int
+}
+
+// add counts one more effect of a kind.
+func (f *Fault) add(kind string) {
+	for i := range f.Effects {
+		if f.Effects[i].Kind == kind {
+			f.Effects[i].Count++
+			return
+		}
+	}
+	f.Effects = append(f.Effects, Effect{Kind: kind, Count: 1})
+}
+
+// network counts routers and services, and finds what is broken. What is wrong with the services of a router that does
+// not answer is an effect of that.
+func (r reading) network(ctx context.Context) error {
+	if err := r.payments(ctx); err != nil {
+		return err
+	}
+	devices, err := networkviews.DevicesQuery{Views: r.Views}.Health(ctx, r.org)
+	if err != nil {
+		return err
+	}
+	services, err := networkviews.ServicesQuery{Views: r.Views}.Unwell(ctx, r.org)
+	if err != nil {
+		return err
+	}
+	polls, err := r.Polls.Latest(ctx, r.org, nil)
+	if err != nil {
+		return err
+	}
+	off, err := r.Sessions.Unheard(ctx, r.org, away(devices, polls))
+	if err != nil {
+		return err
+	}
+	r.countServices(services)
+	of := map[id.Device][]networkviews.UnwellService{}
+	for _, s := range services {
+		of[s.DeviceID] = append(of[s.DeviceID], s)
+	}
+	for _, d := range devices {
+		if d.SetupAt != nil || slices.ContainsFunc(of[d.ID], drifts) {
+			r.out.Network.Drifted++
+		}
+		if r.condition(d, polls) == networkviews.ConditionDown {
+			r.out.Faults = append(r.out.Faults, routerDown(d, of[d.ID], off, polls[d.ID]))
+			continue
+		}
+		r.unwell(d, of[d.ID])
+	}
+	slices.SortStableFunc(r.out.Faults, worse)
+	return nil
+}
+
+// drifts reports whether the last check of a service found a difference.
+func drifts(s networkviews.UnwellService) bool { return s.DriftAt != nil }
+
+// condition counts a router by whether it answers.
+func (r reading) condition(d networkviews.DeviceHealth, polls map[id.Device]networkviews.Poll) string {
+	out := conditionOf(d, polls)
+	switch n := &r.out.Network; out {
+	case networkviews.ConditionUp:
+		n.Up++
+	case networkviews.ConditionDown:
+		n.Down++
+	default:
+		n.Unknown++
+	}
+	return out
+}
+
+// conditionOf says whether a router answers, as the fleet does.
+func conditionOf(d networkviews.DeviceHealth, polls map[id.Device]networkviews.Poll) string {
+	poll, polled := polls[d.ID]
+	return networkviews.Condition(d.Credentials, polled, poll.Reachable)
+}
+
+// countServices counts what needs somebody.
+func (r reading) countServices(list []networkviews.UnwellService) {
+	for _, s := range list {
+		if drifts(s) {
+			r.out.Network.ServicesDrifted++
+		}
+		if s.State == networkviews.StateFailed {
+			r.out.Network.ServicesFailed++
+		}
+	}
+}
+
+// away are the routers that do not answer, and since when. One that failed a poll or two is not there yet: nobody knows
+// whether its customers are off.
+func away(devices []networkviews.DeviceHealth, polls map[id.Device]networkviews.Poll) map[id.Device]time.Time {
+	out := map[id.Device]time.Time{}
+	for _, d := range devices {
+		if d.Since != nil && conditionOf(d, polls) == networkviews.ConditionDown {
+			out[d.ID] = *d.Since
+		}
+	}
+	return out
+}
+
+// routerDown is the fault of a router that does not answer.
+func routerDown(
+	d networkviews.DeviceHealth, services []networkviews.UnwellService, off map[id.Device]int, p networkviews.Poll,
+) Fault {
+	f := Fault{
+		Kind: RouterDown, Root: Root{RootDevice, d.ID.String(), d.Name}, Since: null.Zero(d.Since),
+		Message: d.Name + " does not answer.", Words: cmp.Or(d.Error, p.Error),
+	}
+	if d.Since != nil {
+		customers := off[d.ID]
+		f.Customers = &customers
+	}
+	for _, s := range services {
+		f.add(kindOf(s))
+	}
+	if d.SetupAt != nil {
+		f.add(RouterDrifted)
+	}
+	return f
+}
+
+// kindOf is the fault that a service has: it failed, or it differs from what was applied.
+func kindOf(s networkviews.UnwellService) string {
+	if s.State == networkviews.StateFailed {
+		return ServiceFailed
+	}
+	return ServiceDegraded
+}
+
+// unwell adds the faults of a router that answers, and of its services.
+func (r reading) unwell(d networkviews.DeviceHealth, services []networkviews.UnwellService) {
+	for _, s := range services {
+		name := s.Type + " on " + s.Parent + ", " + d.Name
+		f := Fault{Kind: kindOf(s), Root: Root{RootService, s.ID.String(), name}, Since: null.Zero(s.DriftAt)}
+		switch {
+		case f.Kind == ServiceFailed:
+			f.Message, f.Since = "The service "+name+" failed.", time.Time{}
+			if s.Error != nil {
+				f.Since, f.Words = s.Error.At, s.Error.Message
+			}
+		case drifts(s):
+			f.Message = "The service " + name + " differs from what was applied. Reconcile it."
+		default:
+			f.Message = "The service " + name + " differed from what was applied. Reconcile it to be sure."
+		}
+		r.out.Faults = append(r.out.Faults, f)
+	}
+	if d.SetupAt != nil {
+		r.out.Faults = append(r.out.Faults, Fault{
+			Kind: RouterDrifted, Root: Root{RootDevice, d.ID.String(), d.Name}, Since: *d.SetupAt,
+			Message: "The setup of " + d.Name + " differs from what it should be.",
+		})
+	}
+}
+
+// payments adds the faults that keep customers from paying.
+func (r reading) payments(ctx context.Context) error {
+	since, err := r.ProviderAway(ctx, r.org)
+	if err != nil {
+		return err
+	}
+	if !since.IsZero() {
+		f := Fault{
+			Kind: ProviderDown, Root: Root{Type: RootProvider, Name: "mobile money"}, Since: since,
+			Message: "The payment provider cannot be reached.",
+		}
+		if r.out.Waiting > 0 {
+			f.Effects = []Effect{{Kind: PaymentsWaiting, Count: r.out.Waiting}}
+		}
+		r.out.Faults = append(r.out.Faults, f)
+	}
+	gateway, err := paymentsviews.GatewaysQuery{Views: r.Views}.Get(ctx, r.org)
+	if err != nil || gateway == nil || !gateway.Direct || gateway.Registered {
+		return err
+	}
+	r.out.Faults = append(r.out.Faults, Fault{
+		Kind: GatewayUnregistered, Root: Root{RootGateway, "", gateway.Shortcode}, Words: gateway.Error,
+		Message: "The provider has not registered the own shortcode " + gateway.Shortcode + ".",
+	})
+	return nil
+}
+
+// worse orders faults: by kind, then by how many are off, then the oldest first.
+func worse(a, b Fault) int {
+	return cmp.Or(
+		cmp.Compare(slices.Index(Kinds, a.Kind), slices.Index(Kinds, b.Kind)),
+		cmp.Compare(null.Or(b.Customers, 0), null.Or(a.Customers, 0)),
+		a.Since.Compare(b.Since),
+	)
+}
+
+// withoutNetwork takes away what is an admin's: figures of routers, their ids, and words of routers and the provider.
+// The names stay: an outage is why customers call.
+func (r *Report) withoutNetwork() {
+	r.Network = Network{}
+	for _, kind := range reportsviews.NetworkKinds {
+		delete(r.Since.Kinds, kind)
+	}
+	for i := range r.Faults {
+		r.Faults[i].Root.ID, r.Faults[i].Words = "", ""
+	}
+}

@@ -1,0 +1,202 @@
+// Package reportscases answers how an organization does at this moment, from the read models of all areas.
+package reportscases
+
+import (
+	"context"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/telemetry"
+	"github.com/lastmile-isp/lastmile/projections/access"
+	"github.com/lastmile-isp/lastmile/projections/billing"
+	"github.com/lastmile-isp/lastmile/projections/messaging"
+	"github.com/lastmile-isp/lastmile/projections/network"
+	"github.com/lastmile-isp/lastmile/projections/payments"
+	"github.com/lastmile-isp/lastmile/projections/reports"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+	"github.com/lastmile-isp/lastmile/projections/subscribers"
+	"github.com/lastmile-isp/lastmile/usecases"
+)
+
+// Sessions tells who is online. Implementations are safe for concurrent use.
+type Sessions interface {
+	Online(ctx context.Context, org id.Organization) (telemetry.OnlineCounts, error)
+	Unheard(ctx context.Context, org id.Organization, since map[id.Device]time.Time) (map[id.Device]int, error)
+}
+
+// Polls has the last answers of routers. Implementations are safe for concurrent use.
+type Polls interface {
+	// Latest gives those of all routers of an organization for nil.
+	Latest(ctx context.Context, org id.Organization, devices []id.Device) (map[id.Device]networkviews.Poll, error)
+}
+
+// Today answers how an organization does. All fields are required. Safe for concurrent use.
+type Today struct {
+	Bus      *bus.Bus
+	Views    *runner.Views
+	Sessions Sessions
+	Polls    Polls
+	// ProviderAway is since when an organization's provider of mobile money cannot be reached; zero = it can.
+	ProviderAway func(ctx context.Context, org id.Organization) (time.Time, error)
+	Clock        clock.Clock
+}
+
+// Asked chooses the parts of a report.
+type Asked struct {
+	Since time.Time // zero = the report tells nothing about what changed
+	// Network asks for the figures of routers and services, and for their words. Without it a fault names its router
+	// and says no more.
+	Network bool
+}
+
+// Report is how an organization does at an instant.
+type Report struct {
+	Date         calendar.Date // in the organization's zone
+	Zone         *time.Location
+	Currency     money.Currency
+	AsOf         time.Time
+	Month        calendar.Date // the first day of the present month
+	Money        Takings
+	Overdue      billingviews.Overdue
+	Suspense     paymentsviews.Suspense
+	Customers    subscribersviews.Counted
+	Active       int // subscriptions
+	Dunning      map[events.DunningState]int
+	Online       telemetry.OnlineCounts
+	Differences  map[events.AccessDifferenceKind]int
+	Waiting      int // prompts whose outcome is not known
+	PaymentsLost int // that failed today
+	MessagesLost int // that failed today
+	Network      Network
+	Since        Since
+	Faults       []Fault // the worst first
+}
+
+// Network counts routers and services.
+type Network struct {
+	Up, Down, Unknown int
+	Drifted           int // routers of which the setup or a service differs
+	ServicesDrifted   int
+	ServicesFailed    int
+}
+
+// Since counts changes after an instant. The zero value is nothing.
+type Since struct {
+	At    time.Time
+	Money billingviews.SpanSum
+	Kinds map[string]int
+}
+
+// Of reads the report of an organization. Fails: organization_not_found.
+func (u Today) Of(ctx context.Context, org id.Organization, asked Asked) (Report, error) {
+	settings, err := usecases.BillingSettings(ctx, u.Bus, org)
+	if err != nil {
+		return Report{}, err
+	}
+	zone, err := usecases.Zone(settings)
+	if err != nil {
+		return Report{}, err
+	}
+	out := Report{AsOf: u.Clock.Now(), Zone: zone, Currency: settings.Currency}
+	out.Date = calendar.On(out.AsOf, zone)
+	days := spansOf(out.AsOf, zone)
+	out.Month = calendar.On(days.month.From, zone)
+	if !asked.Since.IsZero() {
+		out.Since.At = within(asked.Since, days.lastMonth.From, out.AsOf)
+	}
+	r := reading{Today: u, org: org, out: &out, days: days}
+	for _, read := range []func(context.Context) error{
+		r.money, r.customers, r.access, r.failures, r.changes, r.network,
+	} {
+		if err := read(ctx); err != nil {
+			return Report{}, err
+		}
+	}
+	if !asked.Network {
+		out.withoutNetwork()
+	}
+	return out, nil
+}
+
+// within is an instant, or the end of a time that it lies outside of.
+func within(at, first, last time.Time) time.Time {
+	switch {
+	case at.Before(first):
+		return first
+	case at.After(last):
+		return last
+	}
+	return at
+}
+
+// reading is one report while it is read.
+type reading struct {
+	Today
+	org  id.Organization
+	out  *Report
+	days spans
+}
+
+// money reads what was taken, what is owed, and what waits for a person.
+func (r reading) money(ctx context.Context) (err error) {
+	if err := r.takings(ctx); err != nil {
+		return err
+	}
+	r.out.Overdue, err = billingviews.InvoicesQuery{Views: r.Views}.Overdue(ctx, r.org, r.out.Date)
+	if err != nil {
+		return err
+	}
+	r.out.Suspense, err = paymentsviews.ReceiptsQuery{Views: r.Views}.Suspense(ctx, r.org)
+	if err != nil {
+		return err
+	}
+	r.out.Waiting, err = paymentsviews.PaymentsQuery{Views: r.Views}.Waiting(ctx, r.org)
+	return err
+}
+
+// customers counts them, and their subscriptions.
+func (r reading) customers(ctx context.Context) (err error) {
+	r.out.Customers, err = subscribersviews.SubscribersQuery{Views: r.Views}.Count(ctx, r.org, r.days.month.From)
+	if err != nil {
+		return err
+	}
+	r.out.Active, err = subscribersviews.SubscriptionsQuery{Views: r.Views}.CountIn(ctx, r.org, "active")
+	return err
+}
+
+// access counts who is cut, who is online, and what differs from it.
+func (r reading) access(ctx context.Context) (err error) {
+	if r.out.Dunning, err = (accessviews.DunningQuery{Views: r.Views}).Counts(ctx, r.org); err != nil {
+		return err
+	}
+	if r.out.Online, err = r.Sessions.Online(ctx, r.org); err != nil {
+		return err
+	}
+	r.out.Differences, err = accessviews.DifferencesQuery{Views: r.Views}.Counts(ctx, r.org)
+	return err
+}
+
+// failures counts what failed today.
+func (r reading) failures(ctx context.Context) (err error) {
+	today := r.days.today.From
+	r.out.PaymentsLost, err = paymentsviews.PaymentsQuery{Views: r.Views}.FailedSince(ctx, r.org, today)
+	if err != nil {
+		return err
+	}
+	r.out.MessagesLost, err = messagingviews.MessagesQuery{Views: r.Views}.FailedSince(ctx, r.org, today)
+	return err
+}
+
+// changes counts what changed since somebody looked.
+func (r reading) changes(ctx context.Context) (err error) {
+	if r.out.Since.At.IsZero() {
+		return nil
+	}
+	r.out.Since.Kinds, err = reportsviews.ChangesQuery{Views: r.Views}.Counts(ctx, r.org, r.out.Since.At)
+	return err
+}
