@@ -140,10 +140,10 @@ func (a API) fleetPage(
 	return page, err
 }
 
-// condition is whether a router answers, as the last poll tells.
+// condition is whether a router answers.
 func (p fleetPage) condition(r networkviews.DeviceRow) string {
 	poll, polled := p.polls[r.ID]
-	return networkviews.Condition(!r.APIRef.IsZero(), polled, poll.Reachable)
+	return networkviews.Condition(!r.APIRef.IsZero(), polled, poll.Reachable, r.UnreachableSince != nil)
 }
 
 // drifts reports whether the setup of a router, or a service on it, differs from what it should be.

@@ -148,7 +148,7 @@ type PollWindow struct {
 	Step     time.Duration
 }
 
-// Conditions of a router, as the last poll of it tells.
+// Conditions of a router, as the last calls of it tell.
 const (
 	ConditionUp      = "up"
 	ConditionDown    = "down"
@@ -158,12 +158,12 @@ const (
 // Conditions are the values of a filter.
 var Conditions = []string{ConditionUp, ConditionDown, ConditionUnknown}
 
-// Condition says whether a router answers.
-func Condition(credentials, polled, reachable bool) string {
+// Condition says whether a router answers: the last poll was answered, and no call since has found it unreachable.
+func Condition(credentials, polled, answered, unreachable bool) string {
 	switch {
 	case !credentials, !polled:
 		return ConditionUnknown
-	case reachable:
+	case answered && !unreachable:
 		return ConditionUp
 	}
 	return ConditionDown

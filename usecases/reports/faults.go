@@ -131,7 +131,7 @@ func (r reading) condition(d networkviews.DeviceHealth, polls map[id.Device]netw
 // conditionOf says whether a router answers, as the fleet does.
 func conditionOf(d networkviews.DeviceHealth, polls map[id.Device]networkviews.Poll) string {
 	poll, polled := polls[d.ID]
-	return networkviews.Condition(d.Credentials, polled, poll.Reachable)
+	return networkviews.Condition(d.Credentials, polled, poll.Reachable, d.Since != nil)
 }
 
 // countServices counts what needs somebody.
