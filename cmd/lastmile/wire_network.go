@@ -101,7 +101,7 @@ func (a *App) networkAPI(
 		RunCases:     networkcases.Runs{Bus: b, Devices: devices, History: history, Routers: workers},
 		Routers:      liveRouters{workers}, Fleet: polls, Online: whoIsOnline{a},
 		BootstrapVersion: networkjobs.BootstrapVersion,
-		Clock: a.clock,
+		Clock:            a.clock,
 	}
 }
 
