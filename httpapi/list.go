@@ -23,5 +23,5 @@ func SendList[K any, R Row[K], T any](
 	if err != nil {
 		return err
 	}
-	return SendPage(c, page, rows, R.Key, show)
+	return SendPage(ctx, c, page, rows, R.Key, show)
 }

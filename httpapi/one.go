@@ -45,7 +45,7 @@ func ReadOne[I ~[16]byte, R, T any](ctx context.Context, c *Call, o One[I, R, T]
 	if o.Revision != nil {
 		c.SetRevision(uint64(o.Revision(row))) //nolint:gosec // revisions are not negative
 	}
-	return c.Send(200, o.Show(row))
+	return SendNamed(ctx, c, 200, o.Show(row))
 }
 
 // Find reads the row of an id for the host's organization, and fails with Missing when there is none.

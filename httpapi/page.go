@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"crypto/aes"
 	"crypto/cipher"
 	"encoding/base64"
@@ -70,7 +71,9 @@ func PageOf[K any](c *Call) (Page[K], error) {
 
 // SendPage answers with the envelope. rows has up to Fetch rows in the list's order; the last one is not shown when
 // there is one more than Limit.
-func SendPage[R, K, T any](c *Call, p Page[K], rows []R, key func(R) K, show func(R) T) error {
+func SendPage[R, K, T any](
+	ctx context.Context, c *Call, p Page[K], rows []R, key func(R) K, show func(R) T,
+) error {
 	out := Envelope[T]{Data: make([]T, 0, min(len(rows), p.Limit)), HasMore: len(rows) > p.Limit}
 	if out.HasMore {
 		rows = rows[:p.Limit]
@@ -82,6 +85,9 @@ func SendPage[R, K, T any](c *Call, p Page[K], rows []R, key func(R) K, show fun
 	}
 	for _, row := range rows {
 		out.Data = append(out.Data, show(row))
+	}
+	if err := nameSubscribers(ctx, c, out.Data); err != nil {
+		return err
 	}
 	return c.Send(200, out)
 }

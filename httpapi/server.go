@@ -20,8 +20,8 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/vault"
 )
 
-// Config has the dependencies and limits of the server. Production, TrustedProxies, Limits, Refusals and Metrics may be
-// zero; all other fields are required.
+// Config has the dependencies and limits of the server. Production, TrustedProxies, Limits, Storage, Subscribers,
+// Refusals and Metrics may be zero; all other fields are required.
 type Config struct {
 	ServiceDomain  string         // "lastmile.localhost", without port
 	Production     bool           // sends HSTS; origins must be https
@@ -36,6 +36,8 @@ type Config struct {
 	Visibility    Visibility
 	// Storage ends requests that the database cannot serve; nil = they run until their time is over.
 	Storage Storage
+	// Subscribers names the subscribers in rows and answers; nil = they are not named.
+	Subscribers SubscriberNames
 	// Refusals records refused and failed writes for the audit log; nil = they are logged only.
 	Refusals Refusals
 	// Metrics takes the server's own collectors; nil = none are registered.

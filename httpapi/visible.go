@@ -45,7 +45,7 @@ func SendVisible[T any](
 		return err
 	}
 	c.SetRevision(v.Result.Revision)
-	return c.Send(status, resource)
+	return SendNamed(ctx, c, status, resource)
 }
 
 // WaitVisible only waits, as SendVisible does; shown is false when that takes too long. It is for writes that answer

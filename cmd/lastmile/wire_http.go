@@ -13,6 +13,7 @@ import (
 	"github.com/lastmile-isp/lastmile/httpapi/identity"
 	"github.com/lastmile-isp/lastmile/httpapi/network"
 	"github.com/lastmile-isp/lastmile/httpapi/payments"
+	"github.com/lastmile-isp/lastmile/httpapi/subscribers"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
@@ -23,6 +24,7 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/network"
 	"github.com/lastmile-isp/lastmile/projections/payments"
 	"github.com/lastmile-isp/lastmile/projections/runner"
+	"github.com/lastmile-isp/lastmile/projections/subscribers"
 )
 
 // serve registers the metrics, makes the HTTP server, and opens the door to it. A program without the role api has
@@ -60,8 +62,9 @@ func (a *App) serve(ctx context.Context, areas [][]httpapi.Route) error {
 		Organizations: identityapi.OrganizationDirectory{Directory: a.engines.directory, Access: a.engines.access},
 		Authenticator: tokens,
 		Idempotency:   a.storage.vault.Idempotency, Limiter: limiter, Visibility: a.engines,
-		Storage:  a.storage.writes,
-		Refusals: refusals, Metrics: a.metrics, Clock: a.clock, Logger: a.logger,
+		Storage:     a.storage.writes,
+		Subscribers: subscribersapi.Names(subscribersviews.SubscribersQuery{Views: a.engines.views}),
+		Refusals:    refusals, Metrics: a.metrics, Clock: a.clock, Logger: a.logger,
 	}, areas...)
 	if err != nil {
 		return err

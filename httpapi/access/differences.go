@@ -80,6 +80,7 @@ type differenceResponse struct {
 	ID             id.Difference               `json:"id"`
 	Kind           events.AccessDifferenceKind `json:"kind"`
 	SubscriberID   *id.Subscriber              `json:"subscriberId" doc:"null: not known, or a voucher"`
+	Subscriber     *httpapi.SubscriberRef      `json:"subscriber" doc:"null: nobody, or not known yet"`
 	SubscriptionID *id.Subscription            `json:"subscriptionId" doc:"null likewise"`
 	DeviceID       id.Device                   `json:"deviceId"`
 	DeviceName     *string                     `json:"deviceName" doc:"of the router; null: not known"`
@@ -89,6 +90,11 @@ type differenceResponse struct {
 	LookedAt       *time.Time                  `json:"lookedAt" doc:"when its router was seen last"`
 	UnseenSince    *time.Time                  `json:"unseenSince" doc:"null: the latest look saw the router"`
 	MissingSince   *time.Time                  `json:"reportsMissingSince" doc:"reports since then are lost"`
+}
+
+// NameSubscribers implements httpapi.NamesSubscribers.
+func (r *differenceResponse) NameSubscribers(name func(id.Subscriber) *httpapi.SubscriberRef) {
+	r.Subscriber = name(null.Zero(r.SubscriberID))
 }
 
 // repairResponse says what came of a repair.

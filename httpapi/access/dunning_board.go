@@ -60,16 +60,22 @@ type holdRequest struct {
 
 // boardResponse is one row of the board (docs/rules/access-dunning.md#preview-and-board).
 type boardResponse struct {
-	SubscriptionID id.Subscription     `json:"subscriptionId"`
-	SubscriberID   id.Subscriber       `json:"subscriberId"`
-	State          events.DunningState `json:"state"`
-	Since          time.Time           `json:"since"`
-	Due            httpapi.Number      `json:"due" doc:"overdue; compared with the policy's minimumDue"`
-	Currency       money.Currency      `json:"currency"`
-	OverdueDays    int                 `json:"overdueDays" doc:"calendar days since the due date"`
-	Next           *boardNext          `json:"next" doc:"null: nothing comes by itself"`
-	Hold           *boardHold          `json:"hold" doc:"null: no hold"`
-	Stopped        *boardStopped       `json:"stopped" doc:"null: the clock does not stand still by itself"`
+	SubscriptionID id.Subscription        `json:"subscriptionId"`
+	SubscriberID   id.Subscriber          `json:"subscriberId"`
+	Subscriber     *httpapi.SubscriberRef `json:"subscriber" doc:"null: not known yet"`
+	State          events.DunningState    `json:"state"`
+	Since          time.Time              `json:"since"`
+	Due            httpapi.Number         `json:"due" doc:"overdue; compared with the policy's minimumDue"`
+	Currency       money.Currency         `json:"currency"`
+	OverdueDays    int                    `json:"overdueDays" doc:"calendar days since the due date"`
+	Next           *boardNext             `json:"next" doc:"null: nothing comes by itself"`
+	Hold           *boardHold             `json:"hold" doc:"null: no hold"`
+	Stopped        *boardStopped          `json:"stopped" doc:"null: the clock does not stand still by itself"`
+}
+
+// NameSubscribers implements httpapi.NamesSubscribers.
+func (r *boardResponse) NameSubscribers(name func(id.Subscriber) *httpapi.SubscriberRef) {
+	r.Subscriber = name(r.SubscriberID)
 }
 
 // boardNext is the state that begins next if nothing is paid.

@@ -44,6 +44,15 @@ type accessResponse struct {
 	Refusals []refusalResponse `json:"refusals" doc:"refused sign-ins by reason and router, the latest first"`
 }
 
+// NameSubscribers implements httpapi.NamesSubscribers.
+func (r *accessResponse) NameSubscribers(name func(id.Subscriber) *httpapi.SubscriberRef) {
+	for i := range r.Services {
+		for j := range r.Services[i].Sessions {
+			r.Services[i].Sessions[j].NameSubscribers(name)
+		}
+	}
+}
+
 // accessReason is one reason. A block comes first, then the reasons of each subscription, the oldest first; of one
 // subscription the reason that allows least comes first.
 type accessReason struct {

@@ -67,23 +67,29 @@ func (a Sessions) Routes() []httpapi.Route {
 
 // sessionResponse is a session (docs/rules/access.md#sessions).
 type sessionResponse struct {
-	ID             telemetry.SessionID `json:"id"`
-	SubscriberID   *id.Subscriber      `json:"subscriberId" doc:"null: not known"`
-	SubscriptionID *id.Subscription    `json:"subscriptionId" doc:"null: not known"`
-	VoucherID      *id.Voucher         `json:"voucherId" doc:"null: not a voucher's"`
-	Username       string              `json:"username" doc:"of a voucher its code as it was typed"`
-	DeviceID       id.Device           `json:"deviceId"`
-	DeviceName     *string             `json:"deviceName" doc:"of the router; null: not known"`
-	IPAddress      *string             `json:"ipAddress"`
-	MACAddress     *string             `json:"macAddress"`
-	StartedAt      time.Time           `json:"startedAt"`
-	UpdatedAt      time.Time           `json:"updatedAt" doc:"of the newest report"`
-	EndedAt        *time.Time          `json:"endedAt" doc:"null: online"`
-	EndReason      *endReason          `json:"endReason" doc:"null: online"`
-	BytesIn        int64               `json:"bytesIn" doc:"downloaded by the customer"`
-	BytesOut       int64               `json:"bytesOut"`
-	Access         *string             `json:"access" enum:"full,throttled,walled_garden,none" doc:"at the sign-in"`
-	Rate           *sessionRate        `json:"rate" doc:"null: not known"`
+	ID             telemetry.SessionID    `json:"id"`
+	SubscriberID   *id.Subscriber         `json:"subscriberId" doc:"null: not known"`
+	Subscriber     *httpapi.SubscriberRef `json:"subscriber" doc:"null: nobody, or not known yet"`
+	SubscriptionID *id.Subscription       `json:"subscriptionId" doc:"null: not known"`
+	VoucherID      *id.Voucher            `json:"voucherId" doc:"null: not a voucher's"`
+	Username       string                 `json:"username" doc:"of a voucher its code as it was typed"`
+	DeviceID       id.Device              `json:"deviceId"`
+	DeviceName     *string                `json:"deviceName" doc:"of the router; null: not known"`
+	IPAddress      *string                `json:"ipAddress"`
+	MACAddress     *string                `json:"macAddress"`
+	StartedAt      time.Time              `json:"startedAt"`
+	UpdatedAt      time.Time              `json:"updatedAt" doc:"of the newest report"`
+	EndedAt        *time.Time             `json:"endedAt" doc:"null: online"`
+	EndReason      *endReason             `json:"endReason" doc:"null: online"`
+	BytesIn        int64                  `json:"bytesIn" doc:"downloaded by the customer"`
+	BytesOut       int64                  `json:"bytesOut"`
+	Access         *string                `json:"access" enum:"full,throttled,walled_garden,none" doc:"at the sign-in"`
+	Rate           *sessionRate           `json:"rate" doc:"null: not known"`
+}
+
+// NameSubscribers implements httpapi.NamesSubscribers.
+func (r *sessionResponse) NameSubscribers(name func(id.Subscriber) *httpapi.SubscriberRef) {
+	r.Subscriber = name(null.Zero(r.SubscriberID))
 }
 
 // endReason is why a session ended.

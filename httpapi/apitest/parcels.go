@@ -154,7 +154,7 @@ func (p *Parcels) create(_ context.Context, c *httpapi.Call) error {
 }
 
 // list pages through the numbers from 50 down to 1, whatever the filter says.
-func (p *Parcels) list(_ context.Context, c *httpapi.Call) error {
+func (p *Parcels) list(ctx context.Context, c *httpapi.Call) error {
 	page, err := httpapi.PageOf[int](c)
 	if err != nil {
 		return err
@@ -167,7 +167,7 @@ func (p *Parcels) list(_ context.Context, c *httpapi.Call) error {
 	for n := from; n > 0 && len(rows) < page.Fetch(); n-- {
 		rows = append(rows, n)
 	}
-	return httpapi.SendPage(c, page, rows, func(n int) int { return n },
+	return httpapi.SendPage(ctx, c, page, rows, func(n int) int { return n },
 		func(n int) RowResponse { return RowResponse{n} })
 }
 

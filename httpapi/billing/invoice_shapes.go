@@ -21,28 +21,34 @@ func (invoiceState) Texts() []string { return billingviews.InvoiceStates }
 
 // invoiceResponse is an invoice as the API shows it (docs/rules/billing.md#invoice-endpoints). Amounts are major units.
 type invoiceResponse struct {
-	ID             id.Invoice            `json:"id"`
-	Number         *string               `json:"number"` // null for a draft
-	State          invoiceState          `json:"state"`
-	SubscriberID   id.Subscriber         `json:"subscriberId"`
-	SubscriptionID *id.Subscription      `json:"subscriptionId" doc:"null for a manual invoice"`
-	Total          httpapi.Number        `json:"total"`
-	Paid           httpapi.Number        `json:"paid" doc:"by payments"`
-	Credited       httpapi.Number        `json:"credited" doc:"by credit notes"`
-	WrittenOff     httpapi.Number        `json:"writtenOff"`
-	Due            httpapi.Number        `json:"due"`
-	Currency       money.Currency        `json:"currency"`
-	CreatedAt      time.Time             `json:"createdAt"`
-	IssuedAt       *time.Time            `json:"issuedAt"`
-	DueDate        *string               `json:"dueDate"` // YYYY-MM-DD of the organization
-	Overdue        bool                  `json:"overdue"`
-	Order          bool                  `json:"order" doc:"an offer: nobody owes it until it is paid"`
-	PeriodFrom     *time.Time            `json:"periodFrom"` // null for one that begins with its payment, until that
-	PeriodTo       *time.Time            `json:"periodTo"`
-	Lines          []invoiceLineResponse `json:"lines"`
-	Taxes          []taxResponse         `json:"taxes"`
-	VoidedAt       *time.Time            `json:"voidedAt"`
-	VoidReason     *string               `json:"voidReason"`
+	ID             id.Invoice             `json:"id"`
+	Number         *string                `json:"number"` // null for a draft
+	State          invoiceState           `json:"state"`
+	SubscriberID   id.Subscriber          `json:"subscriberId"`
+	Subscriber     *httpapi.SubscriberRef `json:"subscriber" doc:"null: not known yet"`
+	SubscriptionID *id.Subscription       `json:"subscriptionId" doc:"null for a manual invoice"`
+	Total          httpapi.Number         `json:"total"`
+	Paid           httpapi.Number         `json:"paid" doc:"by payments"`
+	Credited       httpapi.Number         `json:"credited" doc:"by credit notes"`
+	WrittenOff     httpapi.Number         `json:"writtenOff"`
+	Due            httpapi.Number         `json:"due"`
+	Currency       money.Currency         `json:"currency"`
+	CreatedAt      time.Time              `json:"createdAt"`
+	IssuedAt       *time.Time             `json:"issuedAt"`
+	DueDate        *string                `json:"dueDate"` // YYYY-MM-DD of the organization
+	Overdue        bool                   `json:"overdue"`
+	Order          bool                   `json:"order" doc:"an offer: nobody owes it until it is paid"`
+	PeriodFrom     *time.Time             `json:"periodFrom"` // null for one that begins with its payment, until that
+	PeriodTo       *time.Time             `json:"periodTo"`
+	Lines          []invoiceLineResponse  `json:"lines"`
+	Taxes          []taxResponse          `json:"taxes"`
+	VoidedAt       *time.Time             `json:"voidedAt"`
+	VoidReason     *string                `json:"voidReason"`
+}
+
+// NameSubscribers implements httpapi.NamesSubscribers.
+func (r *invoiceResponse) NameSubscribers(name func(id.Subscriber) *httpapi.SubscriberRef) {
+	r.Subscriber = name(r.SubscriberID)
 }
 
 // invoiceDetailResponse is an invoice with the money that pays it and its credit notes.

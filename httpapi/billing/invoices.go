@@ -106,7 +106,7 @@ func (a Invoices) create(ctx context.Context, c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
-	return c.Send(201, a.one().Show(row))
+	return httpapi.SendNamed(ctx, c, 201, a.one().Show(row))
 }
 
 // datedInvoice is an invoice with the organization's date of today, on which overdue depends.

@@ -41,16 +41,22 @@ func (a Messages) Routes() []httpapi.Route {
 
 // messageResponse is one message (docs/rules/messaging.md#messages).
 type messageResponse struct {
-	ID             id.Message       `json:"id"`
-	At             time.Time        `json:"at" doc:"when it was asked for"`
-	Channel        *string          `json:"channel" enum:"sms,email" doc:"null: it has no address yet"`
-	To             *string          `json:"to" doc:"null: it has no address yet, or the person was forgotten"`
-	Template       string           `json:"template"`
-	State          string           `json:"state" enum:"queued,sending,sent,failed,dropped"`
-	Error          *string          `json:"error" doc:"why it was not sent; null: nothing is wrong"`
-	SubscriberID   id.Subscriber    `json:"subscriberId"`
-	SubscriptionID *id.Subscription `json:"subscriptionId"`
-	StateAt        time.Time        `json:"stateAt" doc:"when the state began"`
+	ID             id.Message             `json:"id"`
+	At             time.Time              `json:"at" doc:"when it was asked for"`
+	Channel        *string                `json:"channel" enum:"sms,email" doc:"null: it has no address yet"`
+	To             *string                `json:"to" doc:"null: it has no address yet, or the person was forgotten"`
+	Template       string                 `json:"template"`
+	State          string                 `json:"state" enum:"queued,sending,sent,failed,dropped"`
+	Error          *string                `json:"error" doc:"why it was not sent; null: nothing is wrong"`
+	SubscriberID   id.Subscriber          `json:"subscriberId"`
+	Subscriber     *httpapi.SubscriberRef `json:"subscriber" doc:"null: not known yet"`
+	SubscriptionID *id.Subscription       `json:"subscriptionId"`
+	StateAt        time.Time              `json:"stateAt" doc:"when the state began"`
+}
+
+// NameSubscribers implements httpapi.NamesSubscribers.
+func (r *messageResponse) NameSubscribers(name func(id.Subscriber) *httpapi.SubscriberRef) {
+	r.Subscriber = name(r.SubscriberID)
 }
 
 // list answers with a page of messages, newest first.

@@ -74,21 +74,27 @@ var paymentStatuses = []string{
 
 // paymentResponse is one payment as lists and reads show it: docs/rules/payments.md#payment-endpoints.
 type paymentResponse struct {
-	ID                id.Payment     `json:"id"`
-	SubscriberID      id.Subscriber  `json:"subscriberId" doc:"whose account has the money"`
-	InvoiceID         *id.Invoice    `json:"invoiceId"`
-	Amount            httpapi.Number `json:"amount"`
-	Currency          money.Currency `json:"currency"`
-	Status            string         `json:"status" enum:"PENDING,SUCCESS,CANCELLED,FAILED"`
-	Gateway           string         `json:"gateway" enum:"mobile_money_stk,cash"`
-	ReceiptID         *id.Receipt    `json:"receiptId"`
-	ReceiptNumber     *string        `json:"receiptNumber" doc:"null also for a success without a number yet"`
-	Reason            *string        `json:"reason" doc:"machine-readable; null for money that came and stayed"`
-	Message           *string        `json:"message" doc:"the provider's words"`
-	CheckoutRequestID *string        `json:"checkoutRequestId"`
-	InitiatedAt       time.Time      `json:"initiatedAt"`
-	SettledAt         *time.Time     `json:"settledAt"`
-	Attempts          int            `json:"attempts" doc:"how often the provider was asked without a verdict"`
+	ID                id.Payment             `json:"id"`
+	SubscriberID      id.Subscriber          `json:"subscriberId" doc:"whose account has the money"`
+	Subscriber        *httpapi.SubscriberRef `json:"subscriber" doc:"null: not known yet"`
+	InvoiceID         *id.Invoice            `json:"invoiceId"`
+	Amount            httpapi.Number         `json:"amount"`
+	Currency          money.Currency         `json:"currency"`
+	Status            string                 `json:"status" enum:"PENDING,SUCCESS,CANCELLED,FAILED"`
+	Gateway           string                 `json:"gateway" enum:"mobile_money_stk,cash"`
+	ReceiptID         *id.Receipt            `json:"receiptId"`
+	ReceiptNumber     *string                `json:"receiptNumber" doc:"null also for a success without a number yet"`
+	Reason            *string                `json:"reason" doc:"machine-readable; null for money that came and stayed"`
+	Message           *string                `json:"message" doc:"the provider's words"`
+	CheckoutRequestID *string                `json:"checkoutRequestId"`
+	InitiatedAt       time.Time              `json:"initiatedAt"`
+	SettledAt         *time.Time             `json:"settledAt"`
+	Attempts          int                    `json:"attempts" doc:"how often the provider was asked without a verdict"`
+}
+
+// NameSubscribers implements httpapi.NamesSubscribers.
+func (r *paymentResponse) NameSubscribers(name func(id.Subscriber) *httpapi.SubscriberRef) {
+	r.Subscriber = name(r.SubscriberID)
 }
 
 // showPayment writes the amount in major units, and null for what is not known.

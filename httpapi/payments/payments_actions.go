@@ -102,7 +102,7 @@ func (a Payments) query(ctx context.Context, c *httpapi.Call) error {
 	if err != nil || row == nil {
 		return cmp.Or(err, commands.ErrNoPayment())
 	}
-	return c.Send(200, showPayment(*row))
+	return httpapi.SendNamed(ctx, c, 200, showPayment(*row))
 }
 
 // cashRequest is the body of POST /payments/cash: docs/rules/money.md#cash.

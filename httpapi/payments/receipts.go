@@ -91,32 +91,38 @@ type receiptPayer struct {
 
 // receiptResponse is a receipt as its own stream has it, without the invoices that it pays.
 type receiptResponse struct {
-	ID               id.Receipt       `json:"id"`
-	OrgID            *id.Organization `json:"orgId" doc:"null: of no organization yet"`
-	ReceiptNumber    *string          `json:"receiptNumber" doc:"null while the provider has not told it"`
-	Provider         string           `json:"provider"`
-	Environment      *string          `json:"environment" enum:"sandbox,production" doc:"null for cash"`
-	Channel          string           `json:"channel" enum:"stk,c2b,cash,bill_manager"`
-	Amount           httpapi.Number   `json:"amount"`
-	Currency         money.Currency   `json:"currency"`
-	PaidAt           time.Time        `json:"paidAt"`
-	Payer            receiptPayer     `json:"payer"`
-	BillRef          *string          `json:"billRef"`
-	InvoiceNumber    *string          `json:"invoiceNumber" doc:"as the paybill's callback gave it"`
-	ThirdPartyTrans  *string          `json:"thirdPartyTransId" doc:"of the validation before the payment"`
-	Shortcode        *string          `json:"shortcode"`
-	State            receiptState     `json:"state"`
-	Reason           *string          `json:"reason" doc:"why it is in suspense, or was reversed or moved"`
-	Disputed         bool             `json:"disputed" doc:"two reports contradict each other"`
-	Provisional      bool             `json:"provisional" doc:"known by a status query only"`
-	Unclaimed        bool             `json:"unclaimed" doc:"an alarm: provisional for 48 hours, not confirmed"`
-	SubscriberID     *id.Subscriber   `json:"subscriberId"`
-	CreditedTo       *id.Subscriber   `json:"creditedTo" doc:"whose account has the money, also while it is disputed"`
-	PaymentID        *id.Payment      `json:"paymentId"`
-	MatchedBy        *string          `json:"matchedBy"`
-	RelatedReceiptID *id.Receipt      `json:"relatedReceiptId" doc:"the other of provisional and real one"`
-	Contradicts      *id.Receipt      `json:"contradicts" doc:"another organization has a receipt of this number"`
-	RecordedAt       time.Time        `json:"recordedAt"`
+	ID               id.Receipt             `json:"id"`
+	OrgID            *id.Organization       `json:"orgId" doc:"null: of no organization yet"`
+	ReceiptNumber    *string                `json:"receiptNumber" doc:"null while the provider has not told it"`
+	Provider         string                 `json:"provider"`
+	Environment      *string                `json:"environment" enum:"sandbox,production" doc:"null for cash"`
+	Channel          string                 `json:"channel" enum:"stk,c2b,cash,bill_manager"`
+	Amount           httpapi.Number         `json:"amount"`
+	Currency         money.Currency         `json:"currency"`
+	PaidAt           time.Time              `json:"paidAt"`
+	Payer            receiptPayer           `json:"payer"`
+	BillRef          *string                `json:"billRef"`
+	InvoiceNumber    *string                `json:"invoiceNumber" doc:"as the paybill's callback gave it"`
+	ThirdPartyTrans  *string                `json:"thirdPartyTransId" doc:"of the validation before the payment"`
+	Shortcode        *string                `json:"shortcode"`
+	State            receiptState           `json:"state"`
+	Reason           *string                `json:"reason" doc:"why it is in suspense, or was reversed or moved"`
+	Disputed         bool                   `json:"disputed" doc:"two reports contradict each other"`
+	Provisional      bool                   `json:"provisional" doc:"known by a status query only"`
+	Unclaimed        bool                   `json:"unclaimed" doc:"an alarm: provisional for 48 hours, not confirmed"`
+	SubscriberID     *id.Subscriber         `json:"subscriberId"`
+	Subscriber       *httpapi.SubscriberRef `json:"subscriber" doc:"null: nobody, or not known yet"`
+	CreditedTo       *id.Subscriber         `json:"creditedTo" doc:"whose account has it, also while disputed"`
+	PaymentID        *id.Payment            `json:"paymentId"`
+	MatchedBy        *string                `json:"matchedBy"`
+	RelatedReceiptID *id.Receipt            `json:"relatedReceiptId" doc:"the other of provisional and real one"`
+	Contradicts      *id.Receipt            `json:"contradicts" doc:"another organization has a receipt of this number"`
+	RecordedAt       time.Time              `json:"recordedAt"`
+}
+
+// NameSubscribers implements httpapi.NamesSubscribers.
+func (r *receiptResponse) NameSubscribers(name func(id.Subscriber) *httpapi.SubscriberRef) {
+	r.Subscriber = name(null.Zero(r.SubscriberID))
 }
 
 // receiptDetailResponse is a receipt with its sightings, the invoices that it pays, and the subscribers whose it may
@@ -126,6 +132,14 @@ type receiptDetailResponse struct {
 	Sightings   []receiptSighting    `json:"sightings"`
 	Allocations []receiptAllocation  `json:"allocations"`
 	Suggestions []receiptSuggestions `json:"suggestions"`
+}
+
+// NameSubscribers implements httpapi.NamesSubscribers.
+func (r *receiptDetailResponse) NameSubscribers(name func(id.Subscriber) *httpapi.SubscriberRef) {
+	r.receiptResponse.NameSubscribers(name)
+	for i := range r.Suggestions {
+		r.Suggestions[i].Subscriber = name(r.Suggestions[i].SubscriberID)
+	}
 }
 
 // receiptSighting is one message about the money. A contradicting message adds its amount and shortcode; they are
@@ -147,12 +161,13 @@ type receiptAllocation struct {
 
 // receiptSuggestions is one subscriber to whom money in suspense may belong.
 type receiptSuggestions struct {
-	SubscriberID  id.Subscriber `json:"subscriberId"`
-	AccountNumber string        `json:"accountNumber"`
-	By            string        `json:"by" doc:"what comes near: phone, ...; prompt: a payment asked for"`
-	Reason        string        `json:"reason" doc:"the same as by"`
-	PaymentID     id.Payment    `json:"paymentId,omitzero" doc:"of prompt: it may be this payment's money"`
-	InitiatedAt   time.Time     `json:"initiatedAt,omitzero" doc:"of prompt: when the phone was asked"`
+	SubscriberID  id.Subscriber          `json:"subscriberId"`
+	Subscriber    *httpapi.SubscriberRef `json:"subscriber" doc:"null at the root host"`
+	AccountNumber string                 `json:"accountNumber"`
+	By            string                 `json:"by" doc:"what comes near: phone, ...; prompt: a payment"`
+	Reason        string                 `json:"reason" doc:"the same as by"`
+	PaymentID     id.Payment             `json:"paymentId,omitzero" doc:"of prompt: it may be this payment's money"`
+	InitiatedAt   time.Time              `json:"initiatedAt,omitzero" doc:"of prompt: when the phone was asked"`
 	// OrgID is told at the root host, which decides whose the money is.
 	OrgID    id.Organization `json:"orgId,omitzero" doc:"of prompt, at the root host: who asked for the payment"`
 	Credited bool            `json:"credited,omitempty" doc:"of prompt: on the account already, provisionally"`

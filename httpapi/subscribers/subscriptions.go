@@ -106,32 +106,38 @@ type subscriptionRequest struct {
 // subscriptionResponse is a subscription with the terms that it was made with
 // (docs/rules/subscribers.md#subscription-life).
 type subscriptionResponse struct {
-	ID            id.Subscription     `json:"id"`
-	SubscriberID  id.Subscriber       `json:"subscriberId"`
-	PlanID        id.Plan             `json:"planId"`
-	PlanVersion   int                 `json:"planVersion"`
-	PlanName      string              `json:"planName"`
-	Price         httpapi.Number      `json:"price"`
-	Currency      money.Currency      `json:"currency"`
-	Billing       planBilling         `json:"billing"`
-	Late          string              `json:"lateRenewal" enum:"payment,expiry"`
-	Rates         planRates           `json:"rates"`
-	State         subscriptionState   `json:"state"`
-	Reason        string              `json:"reason"`
-	StartsAt      time.Time           `json:"startsAt"`
-	ActivatedAt   *time.Time          `json:"activatedAt"`
-	PaidUntil     *time.Time          `json:"paidUntil"` // an instant; null before the first paid period
-	Dunning       events.DunningState `json:"dunning"`
-	Access        string              `json:"access" enum:"full,throttled,walled_garden,none"`
-	Username      *string             `json:"username"`
-	Password      *string             `json:"password,omitempty" doc:"only when the creation made it"`
-	StaticIP      *string             `json:"staticIp"`
-	StaticIPv6    *string             `json:"staticIpv6Prefix"`
-	MACAddresses  []string            `json:"macAddresses" doc:"the only equipment that may sign in; empty = any"`
-	OpenInvoiceID *id.Invoice         `json:"openInvoiceId"`
-	CreatedAt     time.Time           `json:"createdAt"`
+	ID            id.Subscription        `json:"id"`
+	SubscriberID  id.Subscriber          `json:"subscriberId"`
+	Subscriber    *httpapi.SubscriberRef `json:"subscriber" doc:"null: not known yet"`
+	PlanID        id.Plan                `json:"planId"`
+	PlanVersion   int                    `json:"planVersion"`
+	PlanName      string                 `json:"planName"`
+	Price         httpapi.Number         `json:"price"`
+	Currency      money.Currency         `json:"currency"`
+	Billing       planBilling            `json:"billing"`
+	Late          string                 `json:"lateRenewal" enum:"payment,expiry"`
+	Rates         planRates              `json:"rates"`
+	State         subscriptionState      `json:"state"`
+	Reason        string                 `json:"reason"`
+	StartsAt      time.Time              `json:"startsAt"`
+	ActivatedAt   *time.Time             `json:"activatedAt"`
+	PaidUntil     *time.Time             `json:"paidUntil"` // an instant; null before the first paid period
+	Dunning       events.DunningState    `json:"dunning"`
+	Access        string                 `json:"access" enum:"full,throttled,walled_garden,none"`
+	Username      *string                `json:"username"`
+	Password      *string                `json:"password,omitempty" doc:"only when the creation made it"`
+	StaticIP      *string                `json:"staticIp"`
+	StaticIPv6    *string                `json:"staticIpv6Prefix"`
+	MACAddresses  []string               `json:"macAddresses" doc:"the only equipment that may sign in; empty = any"`
+	OpenInvoiceID *id.Invoice            `json:"openInvoiceId"`
+	CreatedAt     time.Time              `json:"createdAt"`
 	// Periods are missing in lists.
 	Periods []periodResponse `json:"periods,omitempty" doc:"the 24 newest, newest first; not in lists"`
+}
+
+// NameSubscribers implements httpapi.NamesSubscribers.
+func (r *subscriptionResponse) NameSubscribers(name func(id.Subscriber) *httpapi.SubscriberRef) {
+	r.Subscriber = name(r.SubscriberID)
 }
 
 // periodResponse is one period of a subscription (docs/rules/subscribers.md#periods).

@@ -136,6 +136,7 @@ func (k *Kit) serve(t *testing.T) {
 		c.Organizations, c.Authenticator, c.Visibility = identityapi.OrganizationDirectory{
 			Directory: directory, Access: signIns,
 		}, tokens, k
+		c.Subscribers = subscribersapi.Names(people)
 		c.Idempotency, c.Clock, c.Refusals = k.Vault.Idempotency, k.Clock, httpapi.BusRefusals{Bus: k.Core.Bus}
 	},
 		identityapi.Auth{SignIns: cases.SignIns, Password: cases.OwnPassword, Users: users, Tokens: tokens}.Routes(),

@@ -196,6 +196,7 @@ func (k *Kit) serve(t *testing.T, o Options, receiver *late, access paymentsjobs
 	}
 	k.Kit = apitest.New(t, func(c *httpapi.Config) {
 		c.Visibility, c.Limits.Webhook, c.Limits.Login = k.Views, o.Limit, o.Login
+		c.Subscribers = subscribersapi.Names(subscribersviews.SubscribersQuery{Views: k.Views})
 		if o.Shared {
 			c.Limiter = k.Vault.Limits
 		}
