@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -71,10 +72,12 @@ func operation(r *Route, s *schemas) object {
 	op := object{
 		"summary":     r.Summary,
 		"operationId": operationID(r),
-		"tags":        []string{strings.Split(strings.Trim(r.Path, "/")+"/", "/")[0]},
+		"tags":        []string{r.tag()},
 		"responses": object{strconv.Itoa(r.Status): answer(r, s),
 			"default": object{"$ref": "#/components/responses/Error"}},
-		"x-access": string(r.Access),
+		"x-access":      string(r.Access),
+		"x-error-codes": r.codes(),
+		"security":      []object{},
 	}
 	if role := r.Access.role(); role != "" {
 		op["security"] = []object{{"cookie": []string{}}, {"bearer": []string{}}}
@@ -98,10 +101,16 @@ func operation(r *Route, s *schemas) object {
 	if r.Request != nil {
 		s.closed = true
 		defer func() { s.closed = false }()
+		schema := s.of(reflect.TypeOf(r.Request))
 		op["requestBody"] = object{"required": needsBody(reflect.TypeOf(r.Request)),
-			"content": object{r.Accepts: object{"schema": s.of(reflect.TypeOf(r.Request))}}}
+			"content": object{r.Accepts: object{"schema": schema, "example": s.example(schema, "", 0)}}}
 	}
 	return op
+}
+
+// tag is the group of a route: the first part of its path.
+func (r *Route) tag() string {
+	return cmp.Or(strings.Split(strings.Trim(r.Path, "/")+"/", "/")[0], "index")
 }
 
 // operationID makes one word of method and path, such as getInvoicesId.
@@ -138,7 +147,11 @@ func answer(r *Route, s *schemas) object {
 	default:
 		return out
 	}
-	out["content"] = object{contentType: object{"schema": schema}}
+	content := object{"schema": schema}
+	if r.Row != nil || r.Response != nil {
+		content["example"] = s.example(schema, "", 0)
+	}
+	out["content"] = object{contentType: content}
 	return out
 }
 

@@ -3,12 +3,15 @@ package httpapi
 import (
 	"context"
 	"net/http"
+	"strings"
 )
 
-// indexResponse names the service that answers here. Web pages will take its place.
+// indexResponse names the service that answers here. A browser is led to the dashboard instead.
 type indexResponse struct {
 	Service      string `json:"service"`
 	Organization string `json:"organization,omitempty"`
+	App          string `json:"app" doc:"the dashboard"`
+	Docs         string `json:"docs" doc:"this API for people"`
 	OpenAPI      string `json:"openapi"`
 	Health       string `json:"health"`
 }
@@ -21,16 +24,33 @@ func (s *Server) ownRoutes() []Route {
 			Response: indexResponse{}, Handle: s.index,
 		},
 		{
+			Method: http.MethodGet, Path: "/docs", Hosts: OnBoth, Access: AccessPublic, Produces: "text/html",
+			Summary: "This API for people", Query: []Param{{Name: "q", Type: "string", Doc: "words to look for"}},
+			Handle: s.sendDocs,
+		},
+		{
+			Method: http.MethodGet, Path: "/docs/errors", Hosts: OnBoth, Access: AccessPublic, Produces: "text/html",
+			Summary: "All failure codes with their texts", Handle: s.sendErrors,
+		},
+		{
 			Method: http.MethodGet, Path: "/openapi.json", Hosts: OnEvery, Access: AccessPublic,
 			Summary: "This document", Produces: "application/json", Handle: s.sendOpenAPI,
 		},
 	}
 }
 
-// index answers with the service, the host's organization and the addresses of document and health.
+// index answers with the service, the host's organization and the addresses of what else is here. A browser, which
+// asks for a page, is led to the dashboard.
 func (s *Server) index(_ context.Context, c *Call) error {
+	c.Writer.Header().Set("Vary", "Accept")
+	if strings.Contains(c.Request.Header.Get("Accept"), "text/html") {
+		c.Writer.Header().Set("Location", "/app/")
+		c.Writer.WriteHeader(http.StatusFound)
+		return nil
+	}
 	return c.Send(http.StatusOK, indexResponse{
-		Service: "Lastmile", Organization: c.Org.Name, OpenAPI: "/openapi.json", Health: "/healthz",
+		Service: "Lastmile", Organization: c.Org.Name,
+		App: "/app/", Docs: "/docs", OpenAPI: "/openapi.json", Health: "/healthz",
 	})
 }
 

@@ -93,6 +93,9 @@ type Route struct {
 	Query  []Param
 	// BodyLimit in bytes; 0 = 1 MiB.
 	BodyLimit int64
+	// Codes are failure codes of the handler that a client may want to tell apart; those that the server gives by
+	// itself, before the handler and after it, are known without them.
+	Codes []string
 	// IgnoresIdempotency is set by itself under /auth, /webhooks and /internal.
 	IgnoresIdempotency bool
 	// AllowedWhilePasswordChange is set by itself under /auth (docs/rules/identity.md#user-endpoints).

@@ -51,11 +51,12 @@ const requestLimit = 30 * time.Second
 
 // Server answers HTTP by its table of routes. Safe for concurrent use.
 type Server struct {
-	cfg     Config
-	table   *table
-	cursors cipher.AEAD
-	metrics *httpMetrics
-	openAPI map[Hosts][]byte
+	cfg       Config
+	table     *table
+	cursors   cipher.AEAD
+	metrics   *httpMetrics
+	openAPI   map[Hosts][]byte
+	reference map[Hosts]*reference
 }
 
 // New makes a server of the routes of all areas and adds its own: / and /openapi.json. It fails when a dependency is
@@ -83,6 +84,12 @@ func New(cfg Config, routes ...[]Route) (*Server, error) {
 	}
 	if s.openAPI, err = openAPIDocuments(s.table.routes); err != nil {
 		return nil, fmt.Errorf("http server: %w", err)
+	}
+	s.reference = map[Hosts]*reference{}
+	for _, kind := range []Hosts{OnOrganization, OnRoot} {
+		if s.reference[kind], err = newReference(s.table.routes, kind); err != nil {
+			return nil, fmt.Errorf("http server: %w", err)
+		}
 	}
 	return s, nil
 }

@@ -51,7 +51,7 @@ func (r *Route) needsNoStorage() bool {
 		return false
 	}
 	switch r.Path {
-	case "/", "/healthz", "/readyz", "/openapi.json":
+	case "/", "/healthz", "/readyz", "/openapi.json", "/docs", "/docs/errors":
 		return true
 	}
 	return false
