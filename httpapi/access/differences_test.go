@@ -119,7 +119,8 @@ func (d *desk) wants(t *testing.T, call, as, body string, status int, part strin
 func TestDifferences_AreListedWithTheirKindRouterAndTheTimeOfTheLook(t *testing.T) {
 	t.Parallel()
 	d := newDesk(t)
-	row := `{"id":"` + d.difference.String() + `","kind":"local_bypass","subscriberId":null,"subscriber":null,"subscriptionId":null,` +
+	row := `{"id":"` + d.difference.String() + `","kind":"local_bypass","subscriberId":null,` +
+		`"subscriber":null,"subscriptionId":null,` +
 		`"deviceId":"` + d.unseen.String() + `","deviceName":"tower of ` + d.org.String()[:2] +
 		`","since":"2026-03-02T09:00:00Z","expected":"RADIUS","actual":"a secret",` +
 		`"lookedAt":"2026-03-02T09:00:00Z","unseenSince":"2026-03-02T09:01:00Z","reportsMissingSince":null}`
