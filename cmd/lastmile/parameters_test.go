@@ -15,6 +15,7 @@ var parametersOf = map[string][]string{
 	"GET /access-differences":               {"deviceId", "subscriberId", "kind"},
 	"GET /audit-log":                        {"actor", "action", "target", "from", "to"},
 	"GET /dev/messages":                     {"to"},
+	"GET /docs":                             {"q"},
 	"GET /dunning":                          {"state", "subscriberId"},
 	"GET /invoices":                         {"subscriberId", "state", "number", "overdue"},
 	"GET /messages":                         {"channel", "state", "subscriberId", "from", "to"},
