@@ -59,6 +59,23 @@ func accessToken(r *http.Request) string {
 // signIn sets the caller, who must belong to the host and have the route's role. Fails: unauthenticated, rate_limited,
 // password_change_required, role_required.
 func (s *Server) signIn(ctx context.Context, c *Call) error {
+	if err := s.identify(ctx, c); err != nil {
+		return err
+	}
+	if err := s.limit(ctx, "user:"+c.Caller.UserID.String(), s.cfg.Limits.User); err != nil {
+		return err
+	}
+	if err := c.mayEnter(); err != nil {
+		return err
+	}
+	if !c.Caller.Role.AtLeast(c.route.Access.role()) {
+		return ErrRoleRequired(c.route.Access.role())
+	}
+	return nil
+}
+
+// identify sets the caller, who must belong to the host. Fails: unauthenticated.
+func (s *Server) identify(ctx context.Context, c *Call) error {
 	token := accessToken(c.Request)
 	if token == "" {
 		return usecases.ErrSignIn()
@@ -75,14 +92,13 @@ func (s *Server) signIn(ctx context.Context, c *Call) error {
 		return usecases.ErrSignIn() // docs/rules/identity.md#token-and-host
 	}
 	c.Caller = caller
-	if err := s.limit(ctx, "user:"+caller.UserID.String(), s.cfg.Limits.User); err != nil {
-		return err
-	}
-	if caller.MustChangePassword && !c.route.AllowedWhilePasswordChange {
+	return nil
+}
+
+// mayEnter refuses a caller who has to choose a password first. Fails: password_change_required.
+func (c *Call) mayEnter() error {
+	if c.Caller.MustChangePassword && !c.route.AllowedWhilePasswordChange {
 		return failure.NewDenied("password_change_required", "Please choose a password of your own first.")
-	}
-	if !caller.Role.AtLeast(c.route.Access.role()) {
-		return ErrRoleRequired(c.route.Access.role())
 	}
 	return nil
 }

@@ -140,6 +140,9 @@ func answer(r *Route, s *schemas) object {
 			"nextCursor": object{"type": []string{"string", "null"}}, "hasMore": object{"type": "boolean"}}}
 	case r.Response != nil:
 		schema = s.of(reflect.TypeOf(r.Response))
+		if r.Stream {
+			contentType, out["description"] = r.Produces, "Server-sent events: the schema is of the data of each."
+		}
 	case r.Produces == contentType:
 		schema = object{"type": "object"}
 	case r.Produces != "":

@@ -85,7 +85,9 @@ func (s *Server) finish(ctx context.Context, c *Call) {
 	took := s.cfg.Clock.Now().Sub(c.started)
 	method := knownMethod(c.Request.Method)
 	s.metrics.requests.WithLabelValues(method, c.pattern(), strconv.Itoa(rec.status)).Inc()
-	s.metrics.seconds.WithLabelValues(method, c.pattern()).Observe(took.Seconds())
+	if c.route == nil || !c.route.Stream { // how long one was open says nothing about the server
+		s.metrics.seconds.WithLabelValues(method, c.pattern()).Observe(took.Seconds())
+	}
 	attrs := []slog.Attr{
 		slog.String("request_id", c.RequestID), slog.String("method", method), slog.String("route", c.pattern()),
 		slog.Int("status", rec.status), slog.Int("bytes", rec.bytes), slog.Duration("duration", took),

@@ -85,6 +85,9 @@ type Route struct {
 	Row any
 	// Produces is the content type of an answer that is not JSON.
 	Produces string
+	// Stream says that the answer goes on until its reader ends it, as Call.OpenStream begins it. The handler's context
+	// ends with the connection alone, and no database is needed. Response describes one of its messages.
+	Stream bool
 	// Sorry answers a call that failed here, with a status from 500 on, in the form of a page for people, and reports
 	// whether it did; nil = the usual body.
 	Sorry func(c *Call, status int) bool
@@ -131,6 +134,9 @@ func (r Route) withDefaults() Route {
 	if r.BodyLimit == 0 {
 		r.BodyLimit = defaultBodyLimit
 	}
+	if r.Stream {
+		r.Produces = contentStream
+	}
 	r.takesBody = r.Request != nil || r.Accepts != ""
 	if r.Accepts == "" {
 		r.Accepts = "application/json"
@@ -159,6 +165,8 @@ func (r *Route) check() error {
 		return errors.New("both response and row")
 	case r.Hosts&onForeign != 0 && r.Access.role() != "":
 		return errors.New("a sign-in needs a host of ours")
+	case r.Stream && (r.Access.role() == "" || r.Method != http.MethodGet):
+		return errors.New("a stream is read by the signed-in alone")
 	case r.Hosts == OnRoot && r.Access.role() != "" && r.Access != AccessSuperAdmin:
 		return errors.New("only super_admin signs in on the root host")
 	}

@@ -170,6 +170,9 @@ func (s *Server) run(ctx context.Context, c *Call) error {
 	if err := c.readBody(); err != nil {
 		return err
 	}
+	if c.route.Stream {
+		return c.route.Handle(c.Request.Context(), c)
+	}
 	return s.once(ctx, c)
 }
 

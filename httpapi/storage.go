@@ -45,8 +45,12 @@ func (s *Server) whileServed(ctx context.Context, r *Route, run func(ctx context
 	return err
 }
 
-// needsNoStorage reports whether the route answers without the database: health, and what the program says of itself.
+// needsNoStorage reports whether the route answers without the database: health, what the program says of itself, and
+// streams, which are told from memory.
 func (r *Route) needsNoStorage() bool {
+	if r.Stream {
+		return true
+	}
 	if r.Method != http.MethodGet {
 		return false
 	}
