@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -121,6 +122,7 @@ func (s *Store) Commit(ctx context.Context, d Directory, reports []Report) (Comm
 	var opened map[id.Device]int
 	var now time.Time
 	var today group
+	var restarted []id.Organization
 	err := postgres.Transaction(ctx, s.db.Owner, func(tx pgx.Tx) (err error) {
 		b := newBook(d, s.crowds)
 		now, today = b.now(), b.today
@@ -131,6 +133,7 @@ func (s *Store) Commit(ctx context.Context, d Directory, reports []Report) (Comm
 		}
 		done.Sessions, done.Restarts = b.touched, b.restartTimes()
 		done.Crowded, done.Thinned = b.crowded, today.thinned
+		restarted = slices.Collect(maps.Values(b.restarts))
 		return nil
 	})
 	if err != nil {
@@ -141,6 +144,7 @@ func (s *Store) Commit(ctx context.Context, d Directory, reports []Report) (Comm
 	}
 	s.crowds.changed(opened)
 	s.crowds.began(today, now)
+	s.tellTurns(done.Sessions, restarted)
 	return done, nil
 }
 

@@ -18,7 +18,8 @@ const (
 		where id = $1 and ended_at is null`
 	goneSQL = `update {schema}.sessions
 		set ended_at = updated_at, ` + concludedSQL + `, end_reason = '` + ReasonGone + `'
-		where id = $1 and ended_at is null`
+		where id = $1 and ended_at is null
+		returning org_id, id as session_id, subscriber_id, true as ended, ended_at as at`
 )
 
 // OpenOf lists a subscriber's open sessions, in any organization and in no order.
@@ -71,7 +72,22 @@ func (s *Store) Regrant(ctx context.Context, session SessionID, g Given) error {
 // Gone ends a session of which its router says that it does not exist. It ends with its last report; a newer one opens
 // it again.
 func (s *Store) Gone(ctx context.Context, session SessionID) error {
-	return s.enforced(ctx, goneSQL, session.UUID())
+	var ended []Turn
+	err := s.locked(ctx, func(tx pgx.Tx) error {
+		rows, err := tx.Query(ctx, s.text(goneSQL), session.UUID())
+		if err != nil {
+			return err
+		}
+		ended, err = pgx.CollectRows(rows, pgx.RowToStructByPos[Turn])
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("change a session: %w", err)
+	}
+	if len(ended) > 0 && s.told != nil {
+		s.told(ended)
+	}
+	return nil
 }
 
 // enforced changes one session while no group of reports is being folded.

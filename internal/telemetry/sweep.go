@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 )
 
@@ -22,7 +23,7 @@ const (
 	lostSQL      = `select s.id from {schema}.sessions s where ` + silentSinceSQL + ` limit $4`
 	closeLostSQL = `update {schema}.sessions s
 	set ended_at = s.updated_at, ` + concludedSQL + `, end_reason = '` + ReasonLost + `'
-	where s.id = any($4::uuid[]) and ` + silentSinceSQL
+	where s.id = any($4::uuid[]) and ` + silentSinceSQL + ` returning s.org_id`
 )
 
 // mostLost bounds the sessions that are looked for at once, since each look reads all open sessions.
@@ -64,12 +65,20 @@ func (s *Store) CloseLost(ctx context.Context, silent Silence) (closed int64, er
 
 // closeLost ends those of some sessions that are silent.
 func (s *Store) closeLost(ctx context.Context, args ...any) (closed int64, err error) {
+	var orgs []id.Organization
 	err = s.locked(ctx, func(tx pgx.Tx) error {
-		done, err := tx.Exec(ctx, s.text(closeLostSQL), args...)
-		closed = done.RowsAffected()
+		rows, err := tx.Query(ctx, s.text(closeLostSQL), args...)
+		if err != nil {
+			return err
+		}
+		orgs, err = pgx.CollectRows(rows, pgx.RowTo[id.Organization])
 		return err
 	})
-	return closed, err
+	if err != nil {
+		return 0, err
+	}
+	s.tellTurns(nil, orgs)
+	return int64(len(orgs)), nil
 }
 
 // locked changes sessions in a transaction while no group of reports is being folded, since that happens in memory.
@@ -87,6 +96,7 @@ func (s *Store) locked(ctx context.Context, change func(pgx.Tx) error) error {
 // they end at an instant before it, when they were silent already.
 func (s *Store) CloseEarly(ctx context.Context, now time.Time, silent Silence) (int, error) {
 	var closed int
+	var orgs []id.Organization
 	err := s.locked(ctx, func(tx pgx.Tx) error {
 		rows, err := tx.Query(ctx, s.text(earlySQL), now.Add(endSlack), mostEarly, silent.behind())
 		if err != nil {
@@ -103,6 +113,7 @@ func (s *Store) CloseEarly(ctx context.Context, now time.Time, silent Silence) (
 			session.bring(silent.Since)
 			session.conclude(ReasonLost)
 			session.Samples = session.window.encode()
+			orgs = append(orgs, session.OrgID)
 		}
 		_, err = tx.Exec(ctx, s.sql.whole, arrays(list))
 		return err
@@ -110,5 +121,6 @@ func (s *Store) CloseEarly(ctx context.Context, now time.Time, silent Silence) (
 	if err != nil {
 		return 0, fmt.Errorf("close sessions from when the clock was ahead: %w", err)
 	}
+	s.tellTurns(nil, orgs)
 	return closed, nil
 }

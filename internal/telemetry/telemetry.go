@@ -44,6 +44,7 @@ type Store struct {
 	crowds *crowds
 	// endSize is how many sessions end in one transaction without a report; tests have less.
 	endSize int
+	told    func([]Turn) // nil = nobody
 
 	tidying sync.Mutex
 	tidied  time.Time // until when no ended session without a customer is left; zero = not known
