@@ -18,6 +18,7 @@ import (
 	"github.com/lastmile-isp/lastmile/gateways/breaker"
 	"github.com/lastmile-isp/lastmile/gateways/routeros"
 	"github.com/lastmile-isp/lastmile/httpapi"
+	"github.com/lastmile-isp/lastmile/httpapi/changes"
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/loop"
@@ -55,6 +56,7 @@ type App struct {
 	customers *radiusParts         // who may sign in; nil until it is started
 	kept      *paymentsjobs.Kept   // callbacks that wait for the database; nil without the role api
 	presence  *accessjobs.Presence // nil without the role api, and before there is a database
+	changes   *changesapi.Hub      // tells open pages what has changed
 	// providerHosts are the targets of the breakers of the provider, by environment.
 	providerHosts map[string]string
 
@@ -125,6 +127,7 @@ func newApp(cfg Config, r roles, logger *slog.Logger, opts appOptions) *App {
 		metrics: prometheus.NewRegistry(), providerHosts: map[string]string{}, steps: newStartSteps(logger),
 	}
 	a.startedAt = a.clock.Now()
+	a.changes = changesapi.New(changesapi.Config{Clock: a.clock, Logger: logger})
 	a.dialRouter, a.betweenSteps = opts.dialRouter, opts.betweenSteps
 	a.breakers = breaker.New(breaker.Config{
 		Clock: a.clock, OnChange: a.noteBreaker, Codes: map[string]string{

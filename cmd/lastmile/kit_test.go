@@ -33,9 +33,16 @@ const (
 	childRoles    = "LASTMILE_TEST_CHILD_ROLES"
 )
 
-// TestMain runs the tests. With childVariable set it runs `lastmile serve` instead.
+// TestMain runs the tests. With childVariable set it runs `lastmile serve` instead, with dashboardsVariable open pages.
 func TestMain(m *testing.M) {
 	memory.CollectSeldom(os.Environ())
+	if of := os.Getenv(dashboardsVariable); of != "" {
+		if err := runDashboards(of, os.Stdin, os.Stdout); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
 	if os.Getenv(childVariable) == "" {
 		os.Exit(m.Run())
 	}

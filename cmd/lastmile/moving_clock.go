@@ -119,15 +119,15 @@ func (a *App) devRoutes() []httpapi.Route {
 	return devapi.Clock{Now: m.Now, Move: (&mover{app: a, clock: m}).move}.Routes()
 }
 
-// throughGate lets requests pass while time goes on. The request that moves the clock cannot wait for itself, and
-// health checks need no time.
+// throughGate lets requests pass while time goes on. The request that moves the clock cannot wait for itself, health
+// checks need no time, and streams of changes do not end by themselves.
 func (a *App) throughGate(next http.Handler) http.Handler {
 	if !a.cfg.DevClock {
 		return next
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
-		case "/dev/clock", "/healthz", "/readyz":
+		case "/dev/clock", "/healthz", "/readyz", "/events/stream":
 			next.ServeHTTP(w, r)
 			return
 		}

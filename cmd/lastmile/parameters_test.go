@@ -17,6 +17,7 @@ var parametersOf = map[string][]string{
 	"GET /dev/messages":                     {"to"},
 	"GET /docs":                             {"q"},
 	"GET /dunning":                          {"state", "subscriberId"},
+	"GET /events/stream":                    {"lastEventId"},
 	"GET /invoices":                         {"subscriberId", "state", "number", "overdue"},
 	"GET /messages":                         {"channel", "state", "subscriberId", "from", "to"},
 	"GET /nas/devices":                      {"upToDate"},

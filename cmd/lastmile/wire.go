@@ -5,6 +5,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/httpapi"
+	"github.com/lastmile-isp/lastmile/httpapi/changes"
 	"github.com/lastmile-isp/lastmile/processmanagers"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 	"github.com/lastmile-isp/lastmile/web"
@@ -65,7 +66,9 @@ func (a *App) wireAreas(ctx context.Context) ([][]httpapi.Route, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := [][]httpapi.Route{a.systemRoutes(), a.devRoutes(), pages.Routes()}
+	all := [][]httpapi.Route{
+		a.systemRoutes(), changesapi.API{Hub: a.changes}.Routes(), a.devRoutes(), pages.Routes(),
+	}
 	for _, part := range areas() {
 		if part.wire == nil {
 			continue

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/gateways/breaker"
 	"github.com/lastmile-isp/lastmile/httpapi"
+	"github.com/lastmile-isp/lastmile/httpapi/changes"
 	"github.com/lastmile-isp/lastmile/httpapi/identity"
 	"github.com/lastmile-isp/lastmile/httpapi/network"
 	"github.com/lastmile-isp/lastmile/httpapi/payments"
@@ -33,6 +34,7 @@ func (a *App) serve(ctx context.Context, areas [][]httpapi.Route) error {
 	a.metrics.MustRegister(httpapi.BreakerMetrics(a.breakerStates),
 		paymentsapi.ReceiptMetrics(paymentsviews.ReceiptsQuery{Views: a.engines.views}, a.clock),
 		paymentsapi.PromptMetrics(paymentsviews.PaymentsQuery{Views: a.engines.views}, a.clock))
+	a.metrics.MustRegister(changesapi.Metrics(a.changes)...)
 	for _, c := range slices.Concat(httpapi.ProjectionMetrics(a.engines.shown), networkapi.RouterMetrics(
 		networkviews.DevicesQuery{Views: a.engines.views}, networkviews.ServicesQuery{Views: a.engines.views})) {
 		a.metrics.MustRegister(c)
@@ -69,9 +71,13 @@ func (a *App) serve(ctx context.Context, areas [][]httpapi.Route) error {
 	if err != nil {
 		return err
 	}
+	if err := a.startChanges(ctx); err != nil {
+		return err
+	}
 	a.door.open(a.throughGate(server))
 	l := a.listener
 	a.life.started("http requests", stopServing, func(context.Context) { l.Stop() })
+	a.life.started("open streams", stopServing, func(context.Context) { a.changes.End() })
 	return nil
 }
 
@@ -99,6 +105,7 @@ func (a *App) breakerStates() []httpapi.BreakerState {
 // noteBreaker logs a change of an outside system's condition.
 func (a *App) noteBreaker(s breaker.State) {
 	a.noteRouter(s)
+	a.tellBreaker(s)
 	a.logger.Warn("outside system changed condition", "kind", s.Kind, "target", s.Target, "state", string(s.State),
 		"failures", s.Failures)
 }

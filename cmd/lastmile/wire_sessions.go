@@ -93,6 +93,7 @@ func (a *App) wireSessions(ctx context.Context) ([][]httpapi.Route, error) {
 	if a.telemetry, err = telemetry.Open(ctx, a.storage.db); err != nil {
 		return nil, err
 	}
+	a.telemetry.Watch(a.tellSessions)
 	if a.roles.has(roleJobs) && !a.answersRouters() {
 		if err := a.life.startBeside(ctx, "telemetry keeper", stopEngines, a.newKeeper(nil)); err != nil {
 			return nil, err

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"slices"
+
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/events/catalog"
+	"github.com/lastmile-isp/lastmile/gateways/breaker"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/telemetry"
+	"github.com/lastmile-isp/lastmile/projections/access"
+	"github.com/lastmile-isp/lastmile/projections/billing"
+	"github.com/lastmile-isp/lastmile/projections/changes"
+	"github.com/lastmile-isp/lastmile/projections/identity"
+	"github.com/lastmile-isp/lastmile/projections/messaging"
+	"github.com/lastmile-isp/lastmile/projections/network"
+	"github.com/lastmile-isp/lastmile/projections/payments"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+	"github.com/lastmile-isp/lastmile/projections/subscribers"
+)
+
+// changesByEvents says which events change what is read under each topic: those that the read models of its endpoints
+// handle.
+func changesByEvents() changesviews.Translator {
+	shownBy := map[changesviews.Topic][]runner.Projection{
+		changesviews.AccessDifferences: {accessviews.Differences{}},
+		changesviews.Devices:           {networkviews.Devices{}},
+		changesviews.Dunning:           {accessviews.Dunning{}},
+		changesviews.Invoices:          {billingviews.Invoices{}},
+		changesviews.Messages:          {messagingviews.Messages{}},
+		changesviews.Orgs:              {identityviews.Organizations{}},
+		changesviews.PaymentGateway:    {paymentsviews.Gateways{}},
+		changesviews.Payments:          {paymentsviews.Payments{}},
+		changesviews.Plans:             {subscribersviews.Plans{}},
+		changesviews.Receipts:          {paymentsviews.Receipts{}},
+		changesviews.Services:          {networkviews.Services{}, networkviews.History{}},
+		changesviews.Settings:          {identityviews.Organizations{}},
+		changesviews.Subscribers:       {subscribersviews.Subscribers{}},
+		changesviews.Subscriptions: {
+			subscribersviews.Subscriptions{}, accessviews.Usage{}, accessviews.Dunning{},
+		},
+		changesviews.Timeline: {subscribersviews.Timeline{}},
+		changesviews.Users:    {identityviews.Users{}},
+		changesviews.Vouchers: {accessviews.Vouchers{}},
+	}
+	handled := map[changesviews.Topic][]string{
+		changesviews.Settings: {events.DunningPoliciesSet{}.EventType()}, // GET /settings/dunning asks the log
+	}
+	for topic, models := range shownBy {
+		for _, model := range models {
+			handled[topic] = slices.Concat(handled[topic], model.Handles())
+		}
+	}
+	return changesviews.New(handled, catalog.Events())
+}
+
+// startChanges begins to tell open pages what changes, once they can read it.
+func (a *App) startChanges(ctx context.Context) error {
+	tail := a.changes.Follow(a.engines.projections, changesByEvents(), a.engines.shows)
+	if err := a.life.start(ctx, "tail of the log", stopEngines, tail); err != nil {
+		return err
+	}
+	return a.life.start(ctx, "stream of changes", stopEngines, a.changes)
+}
+
+// tellBreaker tells open pages that an outside system changed condition: those of the organization whose device it is,
+// and those of the platform.
+func (a *App) tellBreaker(s breaker.State) {
+	change := changesviews.Change{Topic: changesviews.Breakers, At: a.clock.Now()}
+	a.changes.Tell(change)
+	if owner, err := id.Parse[id.Organization](a.breakerOwner(s)); err == nil {
+		change.OrgID = owner
+		a.changes.Tell(change)
+	}
+}
+
+// tellSessions tells open pages which sessions began or ended.
+func (a *App) tellSessions(turns []telemetry.Turn) {
+	list := make([]changesviews.Change, len(turns))
+	for i, t := range turns {
+		list[i] = changesviews.Change{
+			OrgID: t.OrgID, Topic: changesviews.Sessions, ID: id.Any(t.SessionID), SubscriberID: t.SubscriberID,
+			At: t.At,
+		}
+		if t.At.IsZero() {
+			list[i].At = a.clock.Now()
+		}
+		switch {
+		case t.SessionID.IsZero():
+		case t.Ended:
+			list[i].Type = "access.SessionEnded"
+		default:
+			list[i].Type = "access.SessionBegan"
+		}
+	}
+	a.changes.Tell(list...)
+}
