@@ -1,7 +1,6 @@
 package subscribersviews
 
 import (
-	"context"
 	"maps"
 	"strings"
 
@@ -80,21 +79,4 @@ func (r SubscriberRow) Found(text string) searchterm.Match {
 // Name is the customer's whole name, "" of a forgotten person.
 func (r SubscriberRow) Name() string {
 	return strings.TrimSpace(null.Zero(r.FirstName) + " " + null.Zero(r.LastName))
-}
-
-// Names gives the names of some customers of an organization. Forgotten persons are left out.
-func (q SubscribersQuery) Names(
-	ctx context.Context, org id.Organization, subscribers []id.Subscriber,
-) (map[id.Subscriber]string, error) {
-	var rows []SubscriberRow
-	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
-		postgres.Collect(r, &rows, pgx.RowToStructByName[SubscriberRow], q.Views.SQL(SubscribersName,
-			`select `+subscriberColumns+` from {schema}.subscribers s
-			where s.org_id = $1 and s.subscriber_id = any($2) and s.status <> 'forgotten'`), org, subscribers)
-	})
-	names := make(map[id.Subscriber]string, len(rows))
-	for _, row := range rows {
-		names[row.ID] = row.Name()
-	}
-	return names, err
 }

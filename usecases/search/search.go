@@ -8,6 +8,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/internal/searchterm"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
@@ -118,7 +119,11 @@ func (s Search) named(ctx context.Context, org id.Organization, list []Result) (
 	if len(of) == 0 {
 		return list, nil
 	}
-	names, err := subscribersviews.SubscribersQuery{Views: s.Views}.Names(ctx, org, of)
+	rows, err := subscribersviews.SubscribersQuery{Views: s.Views}.Names(ctx, org, of)
+	names := make(map[id.Subscriber]string, len(rows))
+	for _, row := range rows {
+		names[row.ID] = null.Zero(row.Name())
+	}
 	for i, r := range list {
 		if r.Type != "subscriber" {
 			list[i].Subtitle = joined(names[r.SubscriberID], r.Subtitle)
