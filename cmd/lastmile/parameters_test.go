@@ -34,7 +34,9 @@ var parametersOf = map[string][]string{
 	"GET /search":                           {"q", "limit"},
 	"GET /search on the root host":          {"q", "limit"},
 	"GET /sessions":                         {"subscriberId", "deviceId", "username", "online", "access", "ip", "at"},
-	"GET /subscribers":                      {"q", "status", "tag"},
+	"GET /subscribers": {
+		"q", "status", "tag", "access", "online", "planId", "state", "owes", "paidBefore", "paidAfter", "sort",
+	},
 	"GET /subscribers/:id/access":           {"at"},
 	"GET /subscribers/:id/usage":            {"from", "to", "step"},
 	"GET /subscriptions":                    {"subscriberId", "state"},

@@ -7,6 +7,7 @@ import (
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/httpapi/subscribers"
+	"github.com/lastmile-isp/lastmile/internal/telemetry"
 	"github.com/lastmile-isp/lastmile/processmanagers"
 	"github.com/lastmile-isp/lastmile/processmanagers/subscribers/renewal"
 	"github.com/lastmile-isp/lastmile/projections/access"
@@ -41,10 +42,11 @@ func registerSubscribers(b *bus.Bus) {
 // wireSubscribers makes the endpoints of subscribers, their timelines, plans and subscriptions.
 func (a *App) wireSubscribers(context.Context) ([][]httpapi.Route, error) {
 	e := a.engines
-	people := subscribersviews.SubscribersQuery{Views: e.views}
+	people := subscribersviews.SubscribersQuery{Views: e.views, Open: telemetry.OpenSQL(a.DB().Namespace)}
 	return [][]httpapi.Route{
 		subscribersapi.Subscribers{
 			Cases: subscriberscases.Subscribers{Bus: e.bus}, Bus: e.bus, Subscribers: people,
+			Clock: a.clock, Zone: a.zoneOf,
 		}.Routes(),
 		subscribersapi.Plans{
 			Cases: subscriberscases.Plans{Bus: e.bus, PolicyKnown: accesscases.DunningPolicies{Bus: e.bus}.Known},

@@ -8,6 +8,8 @@ import (
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/httpapi"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/null"
@@ -21,6 +23,9 @@ type Subscribers struct {
 	Cases       subscriberscases.Subscribers
 	Bus         *bus.Bus
 	Subscribers subscribersviews.SubscribersQuery
+	Clock       clock.Clock
+	// Zone gives the zone of an organization, in which dates are.
+	Zone func(context.Context, id.Organization) (*time.Location, error)
 }
 
 // Routes lists the endpoints of subscribers.
@@ -29,6 +34,23 @@ func (a Subscribers) Routes() []httpapi.Route {
 		{Name: "q", Type: "string", Doc: "words that begin a name, phone, e-mail address or account number"},
 		{Name: "status", Type: "string", Enum: subscriberStatuses},
 		{Name: "tag", Type: "string"},
+		{
+			Name: "access", Type: "string", Enum: subscribersviews.SubscriberAccesses,
+			Doc: "the most that one of the services has now",
+		},
+		{Name: "online", Type: "boolean", Doc: "has an open session, or has none"},
+		{Name: "planId", Type: "uuid", Doc: "one of the services is of this plan"},
+		{
+			Name: "state", Type: "string", Enum: subscriptionStates,
+			Doc: "of one of the services; with planId of one of that plan",
+		},
+		{Name: "owes", Type: "boolean", Doc: "the balance is above zero, or is not"},
+		{Name: "paidBefore", Type: "date-time", Doc: "paidUntil is before; a date is one of the organization's zone"},
+		{Name: "paidAfter", Type: "date-time", Doc: "paidUntil is not before; a date likewise"},
+		{
+			Name: "sort", Type: "string", Enum: subscribersviews.SubscriberSorts,
+			Doc: "newest when absent; by name; by paidUntil, the earliest first; by balance, who owes most first",
+		},
 	}
 	return []httpapi.Route{
 		{
@@ -39,6 +61,11 @@ func (a Subscribers) Routes() []httpapi.Route {
 		{
 			Method: "GET", Path: "/subscribers", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSupport,
 			Summary: "List and search subscribers", Row: subscriberResponse{}, Query: filters, Handle: a.list,
+		},
+		{
+			Method: "GET", Path: "/reports/customers", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSupport,
+			Summary: "How many subscribers there are, by access and by what they owe", Response: countsResponse{},
+			Handle: a.counts,
 		},
 		{
 			Method: "GET", Path: "/subscribers/:id", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSupport,
@@ -122,6 +149,41 @@ type subscriberResponse struct {
 	Credit        httpapi.Number   `json:"credit"`
 	Currency      money.Currency   `json:"currency"`
 	CreatedAt     time.Time        `json:"createdAt"`
+	// Access, Online and PaidUntil sum up the services.
+	Access    *string           `json:"access" enum:"full,throttled,walled_garden,none" doc:"null: no service"`
+	Online    bool              `json:"online" doc:"a session is open, as routers report"`
+	PaidUntil *time.Time        `json:"paidUntil" doc:"the earliest of the running prepaid services; null: none"`
+	Services  []serviceResponse `json:"services" doc:"those that have not ended, or the one that ended last"`
+}
+
+// serviceResponse is one subscription in short.
+type serviceResponse struct {
+	SubscriptionID id.Subscription `json:"subscriptionId"`
+	PlanID         id.Plan         `json:"planId"`
+	PlanName       string          `json:"planName"`
+	Username       *string         `json:"username"`
+	State          string          `json:"state" enum:"pending,active,paused,ended"`
+	PaidUntil      *time.Time      `json:"paidUntil" doc:"null before the first paid period"`
+	Access         string          `json:"access" enum:"full,throttled,walled_garden,none"`
+	Dunning        string          `json:"dunning" enum:"none,reminding,walled_garden,suspended,written_off"`
+	Online         bool            `json:"online"`
+}
+
+// countsResponse counts subscribers (docs/rules/subscribers.md#lists).
+type countsResponse struct {
+	Total        int64        `json:"total"`
+	ByAccess     accessCounts `json:"byAccess" doc:"those without a service are in none of them"`
+	Online       int64        `json:"online"`
+	Owing        int64        `json:"owing" doc:"with a balance above zero"`
+	NewThisMonth int64        `json:"newThisMonth" doc:"registered since the first day of the month"`
+}
+
+// accessCounts counts subscribers by the access that they have now.
+type accessCounts struct {
+	Full         int64 `json:"full"`
+	Throttled    int64 `json:"throttled"`
+	WalledGarden int64 `json:"walled_garden"`
+	None         int64 `json:"none"`
 }
 
 // showSubscriber writes null for what is empty, and for personal fields of a forgotten person.
@@ -131,6 +193,14 @@ func showSubscriber(r subscribersviews.SubscriberRow) subscriberResponse {
 		Email: null.Text(r.Email), Address: null.Text(r.Address), Notes: null.Text(r.Notes), Tags: r.Tags,
 		ExternalRef: null.Of(r.ExternalRef), Status: subscriberStatus(r.Status), Balance: r.Balance().Number(),
 		Credit: r.Credit().Number(), Currency: r.Currency, CreatedAt: r.CreatedAt,
+		Access: r.Access(), Online: r.Online, PaidUntil: r.PaidUntil,
+		Services: make([]serviceResponse, len(r.Services)),
+	}
+	for i, s := range r.Services {
+		out.Services[i] = serviceResponse{
+			SubscriptionID: s.SubscriptionID, PlanID: s.PlanID, PlanName: s.PlanName, Username: s.Username,
+			State: s.State, PaidUntil: s.PaidUntil, Access: s.Access(), Dunning: s.Dunning, Online: s.Online,
+		}
 	}
 	if r.Latitude != nil && r.Longitude != nil {
 		out.Location = &location{*r.Latitude, *r.Longitude}
@@ -167,16 +237,34 @@ func (l *location) event() *events.Location {
 // one describes how a subscriber is read and shown.
 func (a Subscribers) one() httpapi.One[id.Subscriber, subscribersviews.SubscriberRow, subscriberResponse] {
 	return httpapi.One[id.Subscriber, subscribersviews.SubscriberRow, subscriberResponse]{
-		Model: subscribersviews.SubscribersName, Missing: commands.ErrNoSubscriber, Read: a.Subscribers.Get,
+		Model: subscribersviews.SubscribersName, Missing: commands.ErrNoSubscriber, Read: a.read,
 		Show: showSubscriber, Revision: func(r subscribersviews.SubscriberRow) int64 { return r.Revision },
 	}
 }
 
-// list answers with a page of subscribers, newest first.
+// read gives one subscriber with the services as they are now.
+func (a Subscribers) read(
+	ctx context.Context, org id.Organization, subscriber id.Subscriber,
+) (*subscribersviews.SubscriberRow, error) {
+	return a.Subscribers.GetWhole(ctx, org, subscriber, a.Clock.Now())
+}
+
+// list answers with a page of subscribers.
 func (a Subscribers) list(ctx context.Context, c *httpapi.Call) error {
 	f := c.Filters()
+	zone := time.UTC
+	if f.Text("paidBefore")+f.Text("paidAfter") != "" { // only then it is looked up
+		var err error
+		if zone, err = a.Zone(ctx, c.Org.ID); err != nil {
+			return err
+		}
+	}
 	filter := subscribersviews.SubscriberFilter{
 		Search: f.Text("q"), Status: f.OneOf("status", subscriberStatuses...), Tag: f.Text("tag"),
+		Access: f.OneOf("access", subscribersviews.SubscriberAccesses...), Online: f.Bool("online"),
+		Plan: httpapi.FilterID[id.Plan](f, "planId"), State: f.OneOf("state", subscriptionStates...),
+		Owes: f.Bool("owes"), PaidBefore: f.Instant("paidBefore", zone), PaidFrom: f.Instant("paidAfter", zone),
+		Sort: f.OneOf("sort", subscribersviews.SubscriberSorts...), Now: a.Clock.Now(),
 	}
 	if err := f.Err(); err != nil {
 		return err
@@ -185,6 +273,25 @@ func (a Subscribers) list(ctx context.Context, c *httpapi.Call) error {
 		ctx context.Context, after subscribersviews.SubscriberKey, max int,
 	) ([]subscribersviews.SubscriberRow, error) {
 		return a.Subscribers.List(ctx, c.Org.ID, filter, after, max)
+	})
+}
+
+// counts answers with the numbers for the head of the list.
+func (a Subscribers) counts(ctx context.Context, c *httpapi.Call) error {
+	zone, err := a.Zone(ctx, c.Org.ID)
+	if err != nil {
+		return err
+	}
+	now := a.Clock.Now()
+	month := calendar.On(now, zone)
+	month.Day = 1
+	n, err := a.Subscribers.Counts(ctx, c.Org.ID, now, month.Start(zone))
+	if err != nil {
+		return err
+	}
+	return c.Send(200, countsResponse{
+		Total: n.Total, Online: n.Online, Owing: n.Owing, NewThisMonth: n.New,
+		ByAccess: accessCounts{Full: n.Full, Throttled: n.Throttled, WalledGarden: n.WalledGarden, None: n.None},
 	})
 }
 

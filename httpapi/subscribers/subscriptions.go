@@ -195,6 +195,9 @@ func (a Subscriptions) create(ctx context.Context, c *httpapi.Call) error {
 		return out
 	}
 	c.Writer.Header().Set("Cache-Control", "no-store")
+	if err := a.showSubscriber(ctx, c, made.Result); err != nil {
+		return err
+	}
 	return httpapi.SendOne(ctx, c, 201, one, made.ID, made.Result)
 }
 
@@ -318,5 +321,14 @@ func (a Subscriptions) act(
 	if err != nil {
 		return err
 	}
+	if err := a.showSubscriber(ctx, c, done); err != nil {
+		return err
+	}
 	return httpapi.SendOne(ctx, c, 200, a.one(), subscription, done)
+}
+
+// showSubscriber waits until the services of the subscriber show a write, too. After 2 s the answer goes on without.
+func (a Subscriptions) showSubscriber(ctx context.Context, c *httpapi.Call, done bus.Result) error {
+	_, err := c.WaitVisible(ctx, subscribersviews.SubscribersName, done.Position)
+	return err
 }

@@ -124,3 +124,37 @@ func (s *Store) Get(ctx context.Context, org id.Organization, session SessionID)
 	}
 	return row, nil
 }
+
+// OpenSQL selects subscriber_id and subscription_id of the open sessions of the organization @org that belong to
+// somebody, for the statements of lists of customers: a list that is filtered by it is read in one statement, so that
+// its pages fit together. subscription_id can be null.
+func OpenSQL(n postgres.Namespace) string {
+	return `select x.subscriber_id, x.subscription_id from ` + n.Schema(part) + `.sessions x
+		where x.org_id = @org and x.ended_at is null and x.subscriber_id is not null`
+}
+
+// Begun says that a customer's sessions were at a router from an instant on.
+type Begun struct {
+	DeviceID id.Device `db:"device_id"`
+	At       time.Time `db:"started_at"`
+}
+
+// RoutersOf gives at which routers the sessions of a subscriber began before an instant, the oldest first: one entry
+// for each change of the router.
+func (s *Store) RoutersOf(
+	ctx context.Context, org id.Organization, subscriber id.Subscriber, before time.Time,
+) ([]Begun, error) {
+	var list []Begun
+	err := s.db.TenantRead(ctx, org.UUID(), func(r *postgres.Reads) {
+		postgres.Collect(r, &list, pgx.RowToStructByName[Begun], s.text(`select device_id, started_at from (
+				select x.device_id, x.started_at, x.id, lag(x.device_id) over (order by x.started_at, x.id) as former
+				from {schema}.sessions x where x.org_id = $1 and x.subscriber_id = $2 and x.started_at < $3
+					and not x.address_only) x
+			where former is distinct from device_id order by started_at, id`),
+			org.UUID(), subscriber.UUID(), before)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("list the routers of a subscriber: %w", err)
+	}
+	return list, nil
+}

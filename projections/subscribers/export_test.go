@@ -9,6 +9,12 @@ var (
 	FindSubscriptions = findSubscriptions
 )
 
+// Text lets tests outside of the package have the names of tables in a statement.
+func (q SubscribersQuery) Text(sql string) string { return q.text(sql) }
+
+// AccessSQL is the access that lists are filtered by.
+const AccessSQL = accessSQL
+
 // CausesOf lets tests outside of the package see the types of causes that rows of all events can have.
 func CausesOf() map[string]bool {
 	types := map[string]bool{}

@@ -18,12 +18,13 @@ func rowText(row pgx.CollectableRow) (string, error) { return pgx.RowTo[string](
 var fillSQL = []string{
 	`insert into {schema}.subscribers
 		(subscriber_id, org_id, account_number, first_name, last_name, phone, email, address, notes, tags, status,
-		currency, created_at, revision)
+		currency, created_at, revision, name_key, balance_minor, paid_until)
 	select (left(o, 24) || lpad(to_hex(n), 12, '0'))::uuid, o::uuid, lpad(n::text, 8, '0'), 'First' || n % 1000,
 		'Last' || n, '+2547' || lpad(n::text, 8, '0'), '', '', '',
 		case when n % 1000 = 0 then '{vip}'::text[] else '{}'::text[] end,
 		case when n % 500 = 0 then 'blocked' else 'active' end, 'KES',
-		timestamptz '2026-01-01' + n * interval '1 second', 0
+		timestamptz '2026-01-01' + n * interval '1 second', 0, 'first' || n % 1000 || ' last' || n, (n % 40 - 20) * 100,
+		case when n % 10 <> 0 then timestamptz '2026-03-01' + n * interval '20 seconds' end
 	from generate_series(1, 100000) n, unnest(array[$1::text, $2::text]) o where o = $1 or n <= 10000`,
 	`insert into {schema}.terms select s.org_id, t, s.subscriber_id
 	from {schema}.subscribers s,
@@ -31,7 +32,19 @@ var fillSQL = []string{
 	where s.first_name is not null on conflict do nothing`,
 	`insert into {schema}.tags select org_id, unnest(tags), subscriber_id from {schema}.subscribers
 	on conflict do nothing`,
-	`analyze {schema}.subscribers`, `analyze {schema}.terms`, `analyze {schema}.tags`,
+	`insert into {schema}.services (subscription_id, org_id, subscriber_id, plan_id, plan_name, mode, state, since,
+		username, created_at, starts_at, paid_until, step, cap_then, shown)
+	select gen_random_uuid(), s.org_id, s.subscriber_id, md5((right(account_number, 3)::int % 50)::text)::uuid, 'Plan',
+		'prepaid', case when right(account_number, 3) = '250' then 'paused' else 'active' end, s.created_at, 'u',
+		s.created_at, s.created_at, s.paid_until, case when right(account_number, 2) = '33' then 'walled_garden'
+		else 'none' end, '', true
+	from {schema}.subscribers s`,
+	`update {schema}.subscribers s set access_from = array['-infinity', coalesce(x.paid_until, '2026-01-01')],
+		access_level = case when x.state = 'paused' then array[0, 0]
+			else array[3, case x.step when 'walled_garden' then 1 else 0 end] end
+	from {schema}.services x where x.subscriber_id = s.subscriber_id`,
+	`analyze {schema}.services`, `vacuum analyze {schema}.subscribers`, `analyze {schema}.terms`,
+	`analyze {schema}.tags`,
 }
 
 // scanned matches a plan that reads a large table as a whole.
@@ -52,6 +65,7 @@ func TestSearch_ReadsThroughTheIndexBelowThePolicyAt100000Rows(t *testing.T) {
 			t.Fatalf("fill: %v\n%s", err, sql)
 		}
 	}
+	people := subscribersviews.SubscribersQuery{Views: v}
 	key := subscribersviews.SubscriberKey{CreatedAt: began.AddDate(0, -1, 0), ID: amina}
 	for name, c := range map[string]struct {
 		filter subscribersviews.SubscriberFilter
@@ -68,7 +82,8 @@ func TestSearch_ReadsThroughTheIndexBelowThePolicyAt100000Rows(t *testing.T) {
 		"tag":            {filter: subscribersviews.SubscriberFilter{Tag: "vip"}, index: "subscribers_pkey"},
 	} {
 		sql, args := subscribersviews.ListSQL(acme, c.filter, c.after, 26)
-		plan := explain(t, db, acme, v.SQL(subscribersviews.SubscribersName, sql), args...)
+		sql = people.Text(sql)
+		plan := explain(t, db, acme, sql, args)
 		if !strings.Contains(plan, c.index) || scanned.MatchString(plan) || removed.MatchString(plan) {
 			t.Errorf("%s:\n%s", name, plan)
 		}

@@ -4,6 +4,7 @@ package subscribersviews
 
 import (
 	_ "embed"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -17,7 +18,8 @@ import (
 // SubscribersName keys the projection's checkpoint and schemas, so it never changes.
 const SubscribersName = "subscribers_subscribers"
 
-// Subscribers lists customers with their balances, and finds them by name, phone, e-mail address and account number.
+// Subscribers lists customers with their balances and services, and finds them by name, phone, e-mail address and
+// account number.
 type Subscribers struct{}
 
 // subscribersDDL is compiled in from subscribers.sql.
@@ -29,30 +31,36 @@ var subscribersDDL string
 func (Subscribers) Name() string { return SubscribersName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Subscribers) Version() int { return 4 }
+func (Subscribers) Version() int { return 5 }
 
 // DDL creates the tables of subscribers.sql.
 func (Subscribers) DDL() string { return subscribersDDL }
 
 // TenantTables are under row-level security.
-func (Subscribers) TenantTables() []string { return []string{"subscribers", "terms", "tags"} }
+func (Subscribers) TenantTables() []string {
+	return []string{"subscribers", "terms", "tags", "services"}
+}
 
 // Handles lists the events that change the tables.
 func (Subscribers) Handles() []string {
-	return []string{
+	return append(serviceEvents(),
 		events.SubscriberRegistered{}.EventType(), events.SubscriberDetailsCorrected{}.EventType(),
 		events.SubscriberBlocked{}.EventType(), events.SubscriberUnblocked{}.EventType(),
 		events.SubscriberForgotten{}.EventType(), events.InvoiceIssued{}.EventType(),
 		events.InvoiceVoided{}.EventType(), events.ReceiptCredited{}.EventType(), events.ReceiptWithdrawn{}.EventType(),
 		events.CreditNoteIssued{}.EventType(),
-	}
+	)
 }
 
 // registerSQL inserts a row without personal columns; writeDetails fills them.
 const registerSQL = `
-insert into {schema}.subscribers (subscriber_id, org_id, account_number, status, currency, created_at, revision)
-values (@subscriber, @org, @account, 'active', @currency, @at, @revision)
+insert into {schema}.subscribers
+	(subscriber_id, org_id, account_number, status, currency, created_at, revision, name_key)
+values (@subscriber, @org, @account, 'active', @currency, @at, @revision, '')
 on conflict (subscriber_id) do nothing`
+
+// blockSQL begins or ends a block.
+const blockSQL = `update {schema}.subscribers set status = $2, blocked = $3, revision = $4 where subscriber_id = $1`
 
 // Apply queues the statements for one event; the same event again changes nothing.
 func (Subscribers) Apply(w *runner.Writes, e events.Envelope) error {
@@ -68,11 +76,11 @@ func (Subscribers) Apply(w *runner.Writes, e events.Envelope) error {
 	case events.SubscriberDetailsCorrected:
 		writeDetails(w, v.SubscriberID, v.Details, int64(e.Revision))
 	case events.SubscriberBlocked:
-		w.Exec(`update {schema}.subscribers set status = 'blocked', revision = $2 where subscriber_id = $1`,
-			v.SubscriberID, int64(e.Revision))
+		w.Exec(blockSQL, v.SubscriberID, "blocked", true, int64(e.Revision))
+		w.Exec(sumSQL, v.SubscriberID)
 	case events.SubscriberUnblocked:
-		w.Exec(`update {schema}.subscribers set status = 'active', revision = $2 where subscriber_id = $1`,
-			v.SubscriberID, int64(e.Revision))
+		w.Exec(blockSQL, v.SubscriberID, "active", false, int64(e.Revision))
+		w.Exec(sumSQL, v.SubscriberID)
 	case events.SubscriberForgotten:
 		forget(w, v.SubscriberID, int64(e.Revision))
 	case events.InvoiceIssued:
@@ -87,6 +95,8 @@ func (Subscribers) Apply(w *runner.Writes, e events.Envelope) error {
 		owe(w, v.SubscriberID, v.Amount, e.Position)
 	case events.CreditNoteIssued:
 		owe(w, v.SubscriberID, v.Amount.Neg(), e.Position)
+	case events.SubscriptionEvent, events.DunningEvent, events.UsageEvent:
+		serve(w, v)
 	}
 	return nil
 }
@@ -96,7 +106,7 @@ const detailsSQL = `
 update {schema}.subscribers set
 	first_name = @first_name, last_name = @last_name, phone = @phone, email = @email, address = @address,
 	notes = @notes, latitude = @latitude, longitude = @longitude, tags = @tags, external_ref = @external_ref,
-	revision = @revision
+	revision = @revision, name_key = @name_key
 where subscriber_id = @subscriber`
 
 // writeDetails replaces the columns that an operator may correct, and the terms and tags that find the subscriber.
@@ -109,7 +119,7 @@ func writeDetails(w *runner.Writes, subscriber id.Subscriber, d events.Subscribe
 		"subscriber": subscriber, "first_name": d.FirstName.Reveal(), "last_name": d.LastName.Reveal(),
 		"phone": d.Phone.Reveal(), "email": d.Email.Reveal(), "address": d.Address.Reveal(), "notes": d.Notes.Reveal(),
 		"latitude": latitude, "longitude": longitude, "tags": tagsOf(d), "external_ref": d.ExternalRef.Reveal(),
-		"revision": revision,
+		"revision": revision, "name_key": nameKey(d),
 	})
 	w.Exec(`delete from {schema}.terms t using {schema}.subscribers s
 		where t.subscriber_id = $1 and s.subscriber_id = $1 and t.term <> s.account_number`, subscriber)
@@ -127,8 +137,10 @@ func writeDetails(w *runner.Writes, subscriber id.Subscriber, d events.Subscribe
 func forget(w *runner.Writes, subscriber id.Subscriber, revision int64) {
 	w.Exec(`update {schema}.subscribers set
 			first_name = null, last_name = null, phone = null, email = null, address = null, notes = null,
-			latitude = null, longitude = null, tags = '{}', external_ref = '', status = 'forgotten', revision = $2
-		where subscriber_id = $1`, subscriber, revision)
+			latitude = null, longitude = null, tags = '{}', external_ref = '', status = 'forgotten', revision = $2,
+			name_key = $3
+		where subscriber_id = $1`, subscriber, revision, afterNames)
+	w.Exec(`update {schema}.services set username = null where subscriber_id = $1`, subscriber)
 	w.Exec(`delete from {schema}.terms t using {schema}.subscribers s
 		where t.subscriber_id = $1 and s.subscriber_id = $1 and t.term <> s.account_number`, subscriber)
 	w.Exec(`delete from {schema}.tags where subscriber_id = $1`, subscriber)
@@ -142,3 +154,11 @@ func owe(w *runner.Writes, subscriber id.Subscriber, amount money.Amount, positi
 
 // tagsOf are the revealed tags; the list is never nil, since the column is not null. Erased tags are left out.
 func tagsOf(d events.SubscriberDetails) []string { return personal.RevealAll(d.Tags) }
+
+// afterNames is in byte order behind every name: a forgotten customer is the last of a list by name.
+const afterNames = "\U0010FFFF"
+
+// nameKey is the name in small letters, by which lists are sorted.
+func nameKey(d events.SubscriberDetails) string {
+	return cut(strings.ToLower(strings.TrimSpace(d.FirstName.Reveal() + " " + d.LastName.Reveal())))
+}

@@ -1,8 +1,9 @@
 package subscribersviews
 
 import (
+	"cmp"
 	"context"
-	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -11,7 +12,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
-	"github.com/lastmile-isp/lastmile/internal/searchterm"
+	"github.com/lastmile-isp/lastmile/projections/access/entitlement"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
@@ -37,6 +38,37 @@ type SubscriberRow struct {
 	BalanceMinor int64     `db:"balance_minor"`
 	CreatedAt    time.Time `db:"created_at"`
 	Revision     int64     `db:"revision"` // of the subscriber's stream
+	// PaidUntil is the earliest of the running prepaid services; nil = none of them has paid time.
+	PaidUntil *time.Time `db:"paid_until"`
+	Online    bool       `db:"online"` // has an open session
+	NameKey   string     `db:"name_key"`
+	// Services are those that have not ended, the oldest first; where all have, the one that ended last.
+	Services []ServiceRow `db:"services"`
+}
+
+// ServiceRow is one subscription of a subscriber as lists show it. Its access is that of the moment of the question.
+type ServiceRow struct {
+	SubscriptionID id.Subscription `json:"subscriptionId"`
+	PlanID         id.Plan         `json:"planId"`
+	PlanName       string          `json:"planName"`
+	Username       *string         `json:"username"`
+	State          string          `json:"state"`
+	PaidUntil      *time.Time      `json:"paidUntil"`
+	Dunning        string          `json:"dunning"`
+	Level          int             `json:"level"` // its place in SubscriberAccesses
+	Online         bool            `json:"online"`
+}
+
+// Access is the word of the API for the access of the service.
+func (r ServiceRow) Access() string { return SubscriberAccesses[r.Level] }
+
+// Access is the best access that one of the services gives; nil without a service.
+func (r SubscriberRow) Access() *string {
+	if len(r.Services) == 0 {
+		return nil
+	}
+	best := slices.MaxFunc(r.Services, func(a, b ServiceRow) int { return a.Level - b.Level })
+	return new(best.Access())
 }
 
 // Balance is the amount owed after credit; negative when money lies on the account.
@@ -45,84 +77,116 @@ func (r SubscriberRow) Balance() money.Amount { return money.Of(r.BalanceMinor, 
 // Credit is the money that lies on the account; zero when the subscriber owes something.
 func (r SubscriberRow) Credit() money.Amount { return money.Of(max(0, -r.BalanceMinor), r.Currency) }
 
-// SubscriberKey is a row's place in the list, newest first. The zero value starts at the newest row.
+// SubscriberKey is a row's place in a list, whatever the list is sorted by. The zero value stands before the first row.
 type SubscriberKey struct {
-	CreatedAt time.Time     `json:"c"`
 	ID        id.Subscriber `json:"i"`
+	CreatedAt time.Time     `json:"c"`
+	Name      string        `json:"n"`
+	PaidUntil *time.Time    `json:"p,omitempty"`
+	Balance   int64         `json:"b"`
 }
 
 // Key makes the next page begin after this row.
-func (r SubscriberRow) Key() SubscriberKey { return SubscriberKey{CreatedAt: r.CreatedAt, ID: r.ID} }
+func (r SubscriberRow) Key() SubscriberKey {
+	return SubscriberKey{
+		ID: r.ID, CreatedAt: r.CreatedAt, Name: r.NameKey, PaidUntil: r.PaidUntil, Balance: r.BalanceMinor,
+	}
+}
 
 // SubscriberFilter narrows a list. A zero field does not restrict it; several fields must all fit.
 type SubscriberFilter struct {
 	Search string // each word must begin a name, phone, e-mail address or account number
 	Status string
 	Tag    string
+	Access string // one of SubscriberAccesses: the best access of the services, at the instant Now
+	Online *bool  // has an open session, or has none
+	Plan   id.Plan
+	State  string // of a subscription; together with Plan of a subscription of this plan
+	Owes   *bool  // the balance is above zero, or it is not
+	// The end of the paid time is before, or not before, an instant; without paid time neither fits.
+	PaidBefore time.Time
+	PaidFrom   time.Time
+	Sort       string    // one of SubscriberSorts; "" is the first
+	Now        time.Time // at which access is decided
 }
 
-// SubscribersQuery serves and searches an organization's customers.
-type SubscribersQuery struct{ Views *runner.Views }
+// SubscriberAccesses are the words for access, from the least to the most.
+var SubscriberAccesses = []string{
+	entitlement.None.String(), entitlement.WalledGarden.String(), entitlement.Throttled.String(),
+	entitlement.Full.String(),
+}
 
-// subscriberColumns fit SubscriberRow; the table subscribers has the alias s.
+// SubscriberSorts are the orders of a list: the newest first, by name, by the end of the paid time with those without
+// any at the end, and who owes most first.
+var SubscriberSorts = []string{"newest", "name", "paidUntil", "balance"}
+
+// SubscribersQuery serves and searches an organization's customers.
+type SubscribersQuery struct {
+	Views *runner.Views
+	// Open selects subscriber_id and subscription_id of the open sessions of the organization @org. Without it nobody
+	// is seen online.
+	Open string
+}
+
+// levelSQL is the access of a service x of a subscriber s at the instant @now.
+var levelSQL = strings.ReplaceAll(levelAt, "i.at", "@now")
+
+// subscriberColumns fit SubscriberRow, with servicesSQL; the table subscribers has the alias s.
 const subscriberColumns = `s.subscriber_id, s.org_id, s.account_number, s.first_name, s.last_name, s.phone, s.email,
 	s.address, s.notes, s.latitude, s.longitude, s.tags, s.external_ref, s.status, s.currency, s.balance_minor,
-	s.created_at, s.revision`
+	s.created_at, s.revision, s.paid_until, s.name_key`
 
-// Get returns one customer of an organization, nil when it has none with this id.
+// servicesSQL adds the services of a subscriber s, and who is online; {open} stands for the open sessions.
+var servicesSQL = `exists (select from ({open}) o where o.subscriber_id = s.subscriber_id) as online,
+	(select coalesce(jsonb_agg(jsonb_build_object('subscriptionId', x.subscription_id, 'planId', x.plan_id,
+			'planName', x.plan_name, 'username', x.username, 'state', x.state, 'paidUntil', x.paid_until,
+			'dunning', x.step, 'level', ` + levelSQL + `, 'online', exists (select from ({open}) o
+				where o.subscriber_id = s.subscriber_id and o.subscription_id = x.subscription_id))
+			order by x.created_at, x.subscription_id), '[]')
+		from {schema}.services x where x.subscriber_id = s.subscriber_id and x.shown) as services`
+
+// nobodySQL stands for the open sessions where none are known.
+const nobodySQL = `select null::uuid as subscriber_id, null::uuid as subscription_id where false`
+
+// text puts the names of tables into a statement.
+func (q SubscribersQuery) text(sql string) string {
+	return strings.ReplaceAll(q.Views.SQL(SubscribersName, sql), "{open}", cmp.Or(q.Open, nobodySQL))
+}
+
+// Get returns one customer of an organization without the services, nil when it has none with this id.
 func (q SubscribersQuery) Get(
 	ctx context.Context, org id.Organization, subscriber id.Subscriber,
 ) (*SubscriberRow, error) {
+	return q.get(ctx, `false as online, '[]'::jsonb as services`, pgx.NamedArgs{"org": org, "subscriber": subscriber})
+}
+
+// GetWhole returns one customer with the services, as they are at an instant.
+func (q SubscribersQuery) GetWhole(
+	ctx context.Context, org id.Organization, subscriber id.Subscriber, now time.Time,
+) (*SubscriberRow, error) {
+	return q.get(ctx, servicesSQL, pgx.NamedArgs{"org": org, "subscriber": subscriber, "now": now})
+}
+
+// get reads one customer with more columns.
+func (q SubscribersQuery) get(ctx context.Context, more string, args pgx.NamedArgs) (*SubscriberRow, error) {
 	var row *SubscriberRow
-	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
-		postgres.CollectMaybe(r, &row, pgx.RowToStructByName[SubscriberRow],
-			q.Views.SQL(SubscribersName, `select `+subscriberColumns+
-				` from {schema}.subscribers s where s.subscriber_id = $1`), subscriber)
+	err := q.Views.Tenant(ctx, args["org"].(id.Organization), func(r *postgres.Reads) {
+		postgres.CollectMaybe(r, &row, pgx.RowToStructByName[SubscriberRow], q.text(`select `+subscriberColumns+`, `+
+			more+` from {schema}.subscribers s where s.subscriber_id = @subscriber`), args)
 	})
 	return row, err
 }
 
-// List returns up to max customers of an organization after a key, newest first.
+// List returns up to max customers of an organization after a key, in the order that the filter asks for.
 func (q SubscribersQuery) List(
 	ctx context.Context, org id.Organization, f SubscriberFilter, after SubscriberKey, max int,
 ) ([]SubscriberRow, error) {
 	sql, args := listSQL(org, f, after, max)
 	var rows []SubscriberRow
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
-		postgres.Collect(r, &rows, pgx.RowToStructByName[SubscriberRow], q.Views.SQL(SubscribersName, sql), args...)
+		postgres.Collect(r, &rows, pgx.RowToStructByName[SubscriberRow], q.text(sql), args)
 	})
 	return rows, err
-}
-
-// listSQL builds the statement of List. Every value is a parameter, none is part of the text.
-func listSQL(org id.Organization, f SubscriberFilter, after SubscriberKey, max int) (string, []any) {
-	args := []any{org, max}
-	where := []string{`s.org_id = $1`}
-	arg := func(v any) string {
-		args = append(args, v)
-		return fmt.Sprintf("$%d", len(args))
-	}
-	if !after.CreatedAt.IsZero() {
-		where = append(where, fmt.Sprintf(`(s.created_at, s.subscriber_id) < (%s, %s)`, arg(after.CreatedAt),
-			arg(after.ID)))
-	}
-	if f.Status != "" {
-		where = append(where, `s.status = `+arg(f.Status))
-	}
-	if f.Tag != "" {
-		where = append(where, `exists (select from {schema}.tags g where g.org_id = $1 and g.tag = `+arg(f.Tag)+
-			` and g.subscriber_id = s.subscriber_id)`)
-	}
-	words := searchWords(f.Search)
-	if len(words) == 0 && f.Search != "" { // the search has no letter and no digit: nothing matches
-		where = append(where, `false`)
-	}
-	for _, word := range words {
-		where = append(where, fmt.Sprintf(`s.subscriber_id in (select t.subscriber_id from {schema}.terms t
-			where t.org_id = $1 and t.term >= %s and t.term < %s)`, arg(word), arg(searchterm.End(word))))
-	}
-	return `select ` + subscriberColumns + ` from {schema}.subscribers s where ` + strings.Join(where, " and ") +
-		` order by s.created_at desc, s.subscriber_id desc limit $2`, args
 }
 
 // CountOf counts the customers of some organizations, for the platform. One without any has no entry.

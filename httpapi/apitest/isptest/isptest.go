@@ -147,6 +147,7 @@ func (k *Kit) serve(t *testing.T) {
 		identityapi.Settings{Cases: cases.Settings, Organizations: orgs, DirectoryShows: k.shows}.Routes(),
 		subscribersapi.Subscribers{
 			Cases: subscriberscases.Subscribers{Bus: k.Core.Bus}, Bus: k.Core.Bus, Subscribers: people,
+			Clock: k.Clock, Zone: k.zoneOf,
 		}.Routes(),
 		subscribersapi.Plans{
 			Cases: subscriberscases.Plans{
