@@ -3,6 +3,7 @@ package subscribersapi
 import (
 	"cmp"
 	"context"
+	"strings"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/commands"
@@ -27,7 +28,15 @@ type Timeline struct {
 func (a Timeline) Routes() []httpapi.Route {
 	return []httpapi.Route{
 		{Method: "GET", Path: "/subscribers/:id/timeline", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSupport,
-			Summary: "Everything that happened to a subscriber, newest first", Row: timelineEntry{}, Handle: a.list},
+			Summary: "Everything that happened to a subscriber, newest first", Row: timelineEntry{}, Handle: a.list,
+			Query: []httpapi.Param{
+				{
+					Name: "type", Type: "string",
+					Doc: "types or their areas with commas between, such as billing.InvoiceIssued,access",
+				},
+				{Name: "from", Type: "date-time", Doc: "recorded then or later; a date is the organization's"},
+				{Name: "to", Type: "date-time", Doc: "recorded before; a date means its end"},
+			}},
 	}
 }
 
@@ -64,6 +73,13 @@ func (a Timeline) list(ctx context.Context, c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
+	f := c.Filters()
+	filter := subscribersviews.TimelineFilter{
+		Types: typesOf(f.Text("type")), From: f.Instant("from", zone), To: f.End("to", zone),
+	}
+	if err := f.Err(); err != nil {
+		return err
+	}
 	var names map[id.User]string // of the users who acted; set when the page is read
 	show := func(r subscribersviews.TimelineRow) timelineEntry { return showTimelineEntry(r, zone, names) }
 	return httpapi.SendList(ctx, c, show, func(
@@ -73,13 +89,25 @@ func (a Timeline) list(ctx context.Context, c *httpapi.Call) error {
 		if err != nil || known == nil {
 			return nil, cmp.Or(err, commands.ErrNoSubscriber())
 		}
-		rows, err := a.Timeline.List(ctx, c.Org.ID, subscriber, after, max)
+		rows, err := a.Timeline.List(ctx, c.Org.ID, subscriber, filter, after, max)
 		if err != nil {
 			return nil, err
 		}
 		names, err = a.Users.Names(ctx, c.Org.ID, timelineUsers(rows))
 		return rows, err
 	})
+}
+
+// typesOf splits the filter of types; nil = it does not restrict anything.
+func typesOf(text string) []string {
+	if text == "" {
+		return nil
+	}
+	types := strings.Split(text, ",")
+	for i := range types {
+		types[i] = strings.TrimSpace(types[i])
+	}
+	return types
 }
 
 // timelineUsers are the users who acted in the rows; a user who acted several times is there several times.

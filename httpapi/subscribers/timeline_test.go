@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -182,4 +183,51 @@ func TestTimelineAndCollections_RolesTenantsAndHosts(t *testing.T) {
 		apitest.Request{Path: "/subscribers/nonsense/timeline", As: apitest.Support}, none)
 	apitest.Sends(t, k.Kit.Kit, "cursor", apitest.Request{Path: timeline + "?cursor=x", As: apitest.Support},
 		apitest.Is(400, "bad_cursor"))
+}
+
+// TestTimeline_IsNarrowedByTypeAreaAndTime: types and areas add up, an unknown one finds nothing, and a day has all of
+// that day.
+func TestTimeline_IsNarrowedByTypeAreaAndTime(t *testing.T) {
+	t.Parallel()
+	k := newMoneyKit(t, moneytest.Options{})
+	k.Post(t, apitest.Acme, apitest.Admin, "/payments/cash",
+		map[string]any{"subscriberId": k.Amina, "amount": 100, "reference": "Book 1"}, 201)
+	k.Quiet(t)
+	all := k.timeline(t, k.Amina, "100")
+	count := func(query string) (n int) {
+		t.Helper()
+		for range k.timeline(t, k.Amina, "1&"+query) {
+			n++
+		}
+		return n
+	}
+	var billing, credited int
+	for _, h := range all {
+		if strings.HasPrefix(h.Type, "billing.") {
+			billing++
+		}
+		if h.Type == "billing.ReceiptCredited" {
+			credited++
+		}
+	}
+	today := k.Clock.Now().UTC()
+	for query, want := range map[string]int{
+		"type=billing": billing, "type=billing.ReceiptCredited": credited, "type=billing.Receipt": 0, "type=bill": 0,
+		"type=billing,billing.ReceiptCredited":       billing,
+		"type=subscribers.SubscriberRegistered,none": 1, "type=%25": 0,
+		"from=" + today.AddDate(0, 0, -1).Format(time.DateOnly): len(all),
+		"to=" + today.AddDate(0, 0, -2).Format(time.DateOnly):   0,
+		"from=" + today.AddDate(0, 0, 2).Format(time.DateOnly):  0,
+	} {
+		if got := count(query); got != want {
+			t.Errorf("%s finds %d, want %d", query, got, want)
+		}
+	}
+	for _, bad := range []string{"from=soon", "to=2026-02-30", "type=a&type=b"} {
+		path := "/subscribers/" + k.Amina.String() + "/timeline?" + bad
+		a := k.Do(t, apitest.Request{Path: path, As: apitest.Support})
+		if a.Status != http.StatusUnprocessableEntity {
+			t.Errorf("%s: %d %s", bad, a.Status, a.Body)
+		}
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
@@ -44,19 +45,31 @@ func (r TimelineRow) Key() TimelineKey { return TimelineKey{Position: r.Position
 // TimelineQuery serves the timelines of an organization's subscribers.
 type TimelineQuery struct{ Views *runner.Views }
 
+// TimelineFilter narrows a timeline. A zero field does not restrict it.
+type TimelineFilter struct {
+	Types    []string  // of events without the version, or their areas: "billing.InvoiceIssued", "access"
+	From, To time.Time // when it was recorded; To is exclusive
+}
+
 // timelineSQL selects a page; the key 0 starts at the newest row.
 const timelineSQL = `select position, event_id, at, type, summary, actor_kind, actor_id, actor_role, reason, cause_type,
-		cause_id from {schema}.timeline where subscriber_id = $1 and ($2::bigint = 0 or position < $2)
-	order by position desc limit $3`
+		cause_id from {schema}.timeline
+	where subscriber_id = @subscriber and (@position::bigint = 0 or position < @position)
+		and (@types::text[] is null or type = any(@types) or split_part(type, '.', 1) = any(@types))
+		and (@from::timestamptz is null or at >= @from) and (@to::timestamptz is null or at < @to)
+	order by position desc limit @max`
 
 // List returns up to max rows of a subscriber after a key, newest first.
 func (q TimelineQuery) List(
-	ctx context.Context, org id.Organization, subscriber id.Subscriber, after TimelineKey, max int,
+	ctx context.Context, org id.Organization, subscriber id.Subscriber, f TimelineFilter, after TimelineKey, max int,
 ) ([]TimelineRow, error) {
 	var rows []TimelineRow
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
 		postgres.Collect(r, &rows, pgx.RowToStructByName[TimelineRow], q.Views.SQL(TimelineName, timelineSQL),
-			subscriber, after.Position, max)
+			pgx.NamedArgs{
+				"subscriber": subscriber, "position": after.Position, "types": f.Types, "from": null.Time(f.From),
+				"to": null.Time(f.To), "max": max,
+			})
 	})
 	return rows, err
 }
