@@ -73,6 +73,7 @@ func TestCustomers_DialThroughARouterAndComeBack(t *testing.T) {
 	})
 	online := func(s answer) bool { return s["endedAt"] == nil && s.text("subscriptionId") == made.text("id") }
 	k.sessionIs("amina", "online", online)
+	k.listShowsOnline(who, made.text("id"))
 	if _, err := r.Do("ppp/secret", "add", router.Item{
 		"name": "bypass", "password": "pw", "profile": "ppp-prof-svc-" + service[:8],
 	}); err != nil {
@@ -108,4 +109,30 @@ func TestCustomers_DialThroughARouterAndComeBack(t *testing.T) {
 	k.must(k.admin, "PATCH", "/nas/devices/"+r.device, map[string]any{"radiusSecret": "another-secret"})
 	k.bootstraps(r)
 	more("power cut")
+}
+
+// listShowsOnline fails unless the only customer is online in lists, and paid today.
+func (k *kit) listShowsOnline(who, line string) {
+	k.t.Helper()
+	for query, want := range map[string]int{"online=true&access=full": 1, "online=false": 0, "sort=paidUntil": 1} {
+		list := k.must(k.admin, "GET", "/subscribers?"+query, nil).list("data")
+		if len(list) != want {
+			k.t.Errorf("%s: %v", query, list)
+			continue
+		}
+		for _, c := range list {
+			service := c.list("services")[0]
+			if c.text("id") != who || c["online"] != true || service["online"] != true ||
+				service.text("subscriptionId") != line {
+				k.t.Errorf("%s: %v", query, c)
+			}
+		}
+	}
+	if n := k.must(k.admin, "GET", "/reports/customers", nil); n["online"] != 1.0 || n["total"] != 1.0 {
+		k.t.Errorf("%v", n)
+	}
+	days := k.must(k.admin, "GET", "/subscribers/"+who+"/days", nil).list("data")
+	if len(days) != 30 || days[0].text("state") != "none" || len(days[29].list("events")) == 0 {
+		k.t.Errorf("%v", days)
+	}
 }

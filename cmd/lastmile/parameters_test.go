@@ -38,6 +38,7 @@ var parametersOf = map[string][]string{
 		"q", "status", "tag", "access", "online", "planId", "state", "owes", "paidBefore", "paidAfter", "sort",
 	},
 	"GET /subscribers/:id/access":           {"at"},
+	"GET /subscribers/:id/days":             {"from", "to"},
 	"GET /subscribers/:id/timeline":         {"type", "from", "to"},
 	"GET /subscribers/:id/usage":            {"from", "to", "step"},
 	"GET /subscriptions":                    {"subscriberId", "state"},

@@ -89,6 +89,12 @@ func (a *App) wireAccess(ctx context.Context) ([][]httpapi.Route, error) {
 		accessapi.Access{
 			Cases: a.explanations(), Zone: a.zoneOf, Names: networkviews.DevicesQuery{Views: e.views}.Names,
 		}.Routes(),
+		accessapi.Days{Cases: accesscases.Days{
+			Bus: e.bus, Subscribers: subscribersviews.SubscribersQuery{Views: e.views},
+			Subscriptions: subscribersviews.SubscriptionsQuery{Views: e.views},
+			Timeline:      subscribersviews.TimelineQuery{Views: e.views},
+			Routers:       networkviews.HistoryQuery{Views: e.views}, Telemetry: a.telemetry, Clock: a.clock,
+		}}.Routes(),
 		accessapi.Refusals{
 			Store: a.telemetry, Devices: networkviews.DevicesQuery{Views: e.views}, Clock: a.clock,
 		}.Routes(),

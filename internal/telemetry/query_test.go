@@ -3,10 +3,12 @@ package telemetry_test
 import (
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -224,5 +226,62 @@ func TestPurge_DeletesWhatIsOverAndForgetWhatIsOnes(t *testing.T) {
 	}
 	if got := k.list(t, telemetry.SessionFilter{}); len(got)+len(k.usage(t, telemetry.Month)) != 0 {
 		t.Error(got)
+	}
+}
+
+// TestOpenSQL_GivesTheOpenSessionsOfOneOrganization below the policy, with the rights of a list of customers.
+func TestOpenSQL_GivesTheOpenSessionsOfOneOrganization(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	ended := k.at(telemetry.Stop, time.Hour, 1, 1)
+	foreign := k.at(telemetry.Start, 0, 0, 0)
+	foreign.Org, foreign.Device = id.New[id.Organization](), id.New[id.Device]()
+	online := k.at(telemetry.Start, 0, 0, 0)
+	online.Session, online.At = "online", noon.Add(2*time.Hour)
+	k.commit(t, ended, foreign, online)
+	for org, want := range map[id.Organization]int{k.org: 1, foreign.Org: 0, id.New[id.Organization](): 0} {
+		var found [][2]uuid.UUID
+		err := k.db.TenantRead(t.Context(), org.UUID(), func(r *postgres.Reads) {
+			postgres.Collect(r, &found, func(row pgx.CollectableRow) (ids [2]uuid.UUID, err error) {
+				return ids, row.Scan(&ids[0], &ids[1])
+			}, telemetry.OpenSQL(k.db.Namespace), pgx.NamedArgs{"org": org.UUID()})
+		})
+		if err != nil || len(found) != want || want == 1 && found[0] != [2]uuid.UUID{
+			k.subscriber.UUID(), k.subscription.UUID(),
+		} {
+			t.Errorf("%v, %v", found, err)
+		}
+	}
+}
+
+// TestRoutersOf_HasOneEntryForEachChangeOfTheRouter also where the customer comes back to one.
+func TestRoutersOf_HasOneEntryForEachChangeOfTheRouter(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	other := id.New[id.Device]()
+	var reports []telemetry.Report
+	for i, device := range []id.Device{k.device, k.device, other, other, k.device} {
+		r := k.at(telemetry.Stop, time.Minute, 1, 1)
+		r.Session, r.Device, r.At = strconv.Itoa(i), device, noon.Add(time.Duration(i)*time.Hour)
+		reports = append(reports, r)
+	}
+	k.commit(t, reports...)
+	begins := func(hours int) time.Time { return noon.Add(time.Duration(hours)*time.Hour - time.Minute) }
+	for before, want := range map[time.Time][]telemetry.Begun{
+		noon.Add(9 * time.Hour): {{k.device, begins(0)}, {other, begins(2)}, {k.device, begins(4)}},
+		begins(2):               {{k.device, begins(0)}},
+		begins(0):               nil,
+	} {
+		got, err := k.RoutersOf(t.Context(), k.org, k.subscriber, before)
+		for i := range got {
+			got[i].At = got[i].At.UTC()
+		}
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("before %s: %v, %v; want %v", before, got, err, want)
+		}
+	}
+	got, err := k.RoutersOf(t.Context(), id.New[id.Organization](), k.subscriber, noon.Add(9*time.Hour))
+	if err != nil || len(got) != 0 {
+		t.Errorf("another organization: %v, %v", got, err)
 	}
 }

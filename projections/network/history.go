@@ -31,7 +31,7 @@ var historyDDL string
 func (History) Name() string { return HistoryName }
 
 // Version must grow with every change to the tables or to Apply.
-func (History) Version() int { return 4 }
+func (History) Version() int { return 5 }
 
 // DDL creates the tables of history.sql.
 func (History) DDL() string { return historyDDL }

@@ -13,6 +13,8 @@ create table {schema}.entries (
 );
 create index entries_of_service on {schema}.entries (service_id, position desc) where service_id is not null;
 create index entries_of_device on {schema}.entries (device_id, position desc);
+create index entries_felt on {schema}.entries (device_id, at)
+  where kind in ('unreachable', 'recovered', 'reboot_confirmed', 'repaired');
 
 -- The ends of runs over a whole router.
 create table {schema}.runs (

@@ -27,6 +27,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/projections/access"
 	"github.com/lastmile-isp/lastmile/projections/access/entitlement"
+	"github.com/lastmile-isp/lastmile/projections/network"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
 	"github.com/lastmile-isp/lastmile/radius/directory"
@@ -64,7 +65,7 @@ func newWorld(t *testing.T) *world {
 	bus.Register(w.Bus, access.Dunnings())
 	bus.Register(w.Bus, access.Usages())
 	w.views = w.Show(t, subscribersviews.Subscribers{}, subscribersviews.Subscriptions{}, accessviews.Dunning{},
-		accessviews.Usage{})
+		accessviews.Usage{}, subscribersviews.Timeline{}, networkviews.History{})
 	w.memory = runner.NewMemory(w.directory, w.Feed(t), storetest.Quiet())
 	coretest.Start(t, "directory", w.memory)
 	w.cases = accesscases.Explanations{

@@ -2,9 +2,12 @@ package accesscases
 
 import (
 	"context"
+	"time"
 
+	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
+	"github.com/lastmile-isp/lastmile/projections/network"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
 )
 
@@ -13,6 +16,23 @@ func (m *Meter) Round(ctx context.Context) bool { return m.round(ctx) }
 
 // Served is served, for tests of the rule alone.
 var Served = served
+
+// DaysOf tells how days were, by events and by the times in which the router could not be reached, until an instant.
+func DaysOf(
+	list []events.Envelope, in DaysInput, zone *time.Location, away []events.TimeSpan, now time.Time,
+) []Day {
+	asked := events.TimeSpan{From: in.From.Start(zone).Add(-1), To: sooner(in.To.AddDays(1).Start(zone), now)}
+	stood := standings(list, asked)
+	return byDay(in, zone, withOutages(stood, away), changes(stood), nil)
+}
+
+// Befell keeps of what happened at routers what a customer felt.
+func Befell(
+	begun []telemetry.Begun, rows []networkviews.Happening, in events.TimeSpan,
+) ([]events.TimeSpan, []Mark) {
+	out := befell(begun, rows, in)
+	return out.away, out.marks
+}
 
 // Next takes the subscription whose turn it is.
 func (m *Meter) Next() id.Subscription {
