@@ -53,7 +53,7 @@ func TestTimeline_TellsInstantsInTheZoneOfTheOrganization(t *testing.T) {
 		t.Fatal(err)
 	}
 	rows, err := subscribersviews.TimelineQuery{Views: r.Views()}.List(t.Context(), acme, amina,
-		subscribersviews.TimelineKey{}, 100)
+		subscribersviews.TimelineFilter{}, subscribersviews.TimelineKey{}, 100)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -242,7 +242,8 @@ func TestTimeline_PagesNewestFirstAndOfTheOwnOrganizationOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	q := subscribersviews.TimelineQuery{Views: r.Views()}
-	all, err := q.List(t.Context(), acme, amina, subscribersviews.TimelineKey{}, 100)
+	all, err := q.List(t.Context(), acme, amina, subscribersviews.TimelineFilter{},
+		subscribersviews.TimelineKey{}, 100)
 	if err != nil || len(all) != 26 {
 		t.Fatalf("%d rows, %v", len(all), err)
 	}
@@ -252,7 +253,7 @@ func TestTimeline_PagesNewestFirstAndOfTheOwnOrganizationOnly(t *testing.T) {
 	}
 	var paged []subscribersviews.TimelineRow
 	for key := (subscribersviews.TimelineKey{}); ; {
-		rows, err := q.List(t.Context(), acme, amina, key, 5)
+		rows, err := q.List(t.Context(), acme, amina, subscribersviews.TimelineFilter{}, key, 5)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -264,11 +265,13 @@ func TestTimeline_PagesNewestFirstAndOfTheOwnOrganizationOnly(t *testing.T) {
 	if diff := cmp.Diff(all, paged); diff != "" {
 		t.Errorf("pages (-whole +paged):\n%s", diff)
 	}
-	if rows, err := q.List(t.Context(), other, amina, subscribersviews.TimelineKey{}, 100); len(rows) > 0 ||
+	if rows, err := q.List(t.Context(), other, amina, subscribersviews.TimelineFilter{},
+		subscribersviews.TimelineKey{}, 100); len(rows) > 0 ||
 		err != nil {
 		t.Errorf("another tenant got %v, %v", rows, err)
 	}
-	if rows, err := q.List(t.Context(), other, brian, subscribersviews.TimelineKey{}, 100); len(rows) != 1 ||
+	if rows, err := q.List(t.Context(), other, brian, subscribersviews.TimelineFilter{},
+		subscribersviews.TimelineKey{}, 100); len(rows) != 1 ||
 		err != nil {
 		t.Errorf("Brian has %v, %v", rows, err)
 	}
