@@ -12,6 +12,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/personal"
+	"github.com/lastmile-isp/lastmile/internal/searchterm"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
@@ -160,5 +161,5 @@ const afterNames = "\U0010FFFF"
 
 // nameKey is the name in small letters, by which lists are sorted.
 func nameKey(d events.SubscriberDetails) string {
-	return cut(strings.ToLower(strings.TrimSpace(d.FirstName.Reveal() + " " + d.LastName.Reveal())))
+	return searchterm.Cut(strings.ToLower(strings.TrimSpace(d.FirstName.Reveal() + " " + d.LastName.Reveal())))
 }

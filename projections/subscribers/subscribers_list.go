@@ -10,6 +10,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
+	"github.com/lastmile-isp/lastmile/internal/searchterm"
 )
 
 // order is one of SubscriberSorts in SQL: what lies behind a key, and the order. Each has an index.
@@ -108,7 +109,7 @@ func (f SubscriberFilter) ofWords(args pgx.NamedArgs) []string {
 		from, to := fmt.Sprintf("word%d", i), fmt.Sprintf("end%d", i)
 		where = append(where, fmt.Sprintf(`s.subscriber_id in (select t.subscriber_id from {schema}.terms t
 			where t.org_id = @org and t.term >= @%s and t.term < @%s)`, from, to))
-		args[from], args[to] = word, prefixEnd(word)
+		args[from], args[to] = word, searchterm.End(word)
 	}
 	return where
 }
