@@ -42,7 +42,7 @@ func findSQL(org id.Organization, text string, max int) (string, pgx.NamedArgs) 
 	if len(found) == 0 {
 		found = append(found, "select null::uuid")
 	}
-	return `select ` + subscriberColumns + ` from {schema}.subscribers s
+	return `select ` + subscriberColumns + `, ` + withoutServices + ` from {schema}.subscribers s
 		where s.status <> 'forgotten' and s.subscriber_id = any(array(` + strings.Join(found, " union ") + `))`, args
 }
 

@@ -136,6 +136,9 @@ const subscriberColumns = `s.subscriber_id, s.org_id, s.account_number, s.first_
 	s.address, s.notes, s.latitude, s.longitude, s.tags, s.external_ref, s.status, s.currency, s.balance_minor,
 	s.created_at, s.revision, s.paid_until, s.name_key`
 
+// withoutServices takes the place of servicesSQL where nobody asks for them.
+const withoutServices = `false as online, '[]'::jsonb as services`
+
 // servicesSQL adds the services of a subscriber s, and who is online; {open} stands for the open sessions.
 var servicesSQL = `exists (select from ({open}) o where o.subscriber_id = s.subscriber_id) as online,
 	(select coalesce(jsonb_agg(jsonb_build_object('subscriptionId', x.subscription_id, 'planId', x.plan_id,
@@ -157,7 +160,7 @@ func (q SubscribersQuery) text(sql string) string {
 func (q SubscribersQuery) Get(
 	ctx context.Context, org id.Organization, subscriber id.Subscriber,
 ) (*SubscriberRow, error) {
-	return q.get(ctx, `false as online, '[]'::jsonb as services`, pgx.NamedArgs{"org": org, "subscriber": subscriber})
+	return q.get(ctx, withoutServices, pgx.NamedArgs{"org": org, "subscriber": subscriber})
 }
 
 // GetWhole returns one customer with the services, as they are at an instant.
