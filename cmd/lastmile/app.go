@@ -61,6 +61,7 @@ type App struct {
 	providerHosts map[string]string
 
 	startedAt time.Time
+	mover     *mover // nil unless the clock can be moved
 
 	betweenSteps func(name string) // of appOptions
 
@@ -126,7 +127,6 @@ func newApp(cfg Config, r roles, logger *slog.Logger, opts appOptions) *App {
 		cfg: cfg, roles: r, clock: opts.clock, logger: logger, life: newLifecycle(logger),
 		metrics: prometheus.NewRegistry(), providerHosts: map[string]string{}, steps: newStartSteps(logger),
 	}
-	a.startedAt = a.clock.Now()
 	a.changes = changesapi.New(changesapi.Config{Clock: a.clock, Logger: logger})
 	a.dialRouter, a.betweenSteps = opts.dialRouter, opts.betweenSteps
 	a.breakers = breaker.New(breaker.Config{
@@ -165,6 +165,7 @@ func (a *App) start(ctx context.Context, opts appOptions) error {
 	if a.storage, err = openStorage(ctx, a.cfg, a.clock, a.life, a.storageMode(opts)); err != nil {
 		return err
 	}
+	a.startedAt = a.clock.Now() // by the clock that follows what the data knows
 	a.proveRan(ctx)
 	a.steps.begin("postgres", "beginning to watch whether the database takes writes")
 	if err := a.watchWrites(ctx); err != nil {

@@ -24,10 +24,10 @@ type gates struct {
 	requests, jobs clock.Gate
 }
 
-// errAhead refuses to serve data whose time is ahead of the machine's: time would go back.
+// errAhead refuses to serve data whose time is not the machine's.
 func errAhead(ahead time.Duration) error {
-	return fmt.Errorf("DEV_CLOCK: the clock of this data was moved ahead by %s in development; it cannot be used in "+
-		"production", ahead)
+	return fmt.Errorf("DEV_CLOCK: the clock of this data was moved in development, and differs from the machine's by "+
+		"%s; it cannot be used in production", ahead)
 }
 
 // productClock gives the clock of a program on this machine. In development it follows the moves that the data knows.
@@ -41,12 +41,16 @@ func productClock(cfg Config) clock.Clock {
 // follow puts the clock as far ahead as the data's last program was. A clock that cannot be moved fails when that is
 // needed.
 func follow(ctx context.Context, c clock.Clock, kept *vault.ClockAhead) error {
-	ahead, err := kept.Load(ctx)
-	if err != nil || ahead == 0 {
-		return err
-	}
+	ahead, known, err := kept.Load(ctx)
 	m, ok := c.(*clock.Movable)
-	if !ok {
+	switch {
+	case err != nil:
+		return err
+	case ok && !known && m.Ahead() < 0: // a first start in the past: a second one is not to begin earlier
+		return kept.Keep(ctx, m.Ahead())
+	case !known || !ok && ahead == 0:
+		return nil
+	case !ok:
 		return errAhead(ahead)
 	}
 	m.Advance(ahead - m.Ahead())
@@ -60,9 +64,19 @@ type mover struct {
 	mu    sync.Mutex
 }
 
-// move waits for running requests and jobs, of which slow ones make way, keeps the new time, and then wakes everything
-// that waits for an instant. The job queue rests meanwhile. Fails: clock_busy.
+// move moves the clock to an instant; one that is over moves nothing. Fails: clock_busy.
 func (m *mover) move(ctx context.Context, to time.Time) error {
+	return m.moveBy(ctx, func() time.Duration { return to.Sub(m.clock.Now()) })
+}
+
+// catchUp moves a clock that is behind the machine's exactly to it. Fails: clock_busy.
+func (m *mover) catchUp(ctx context.Context) error {
+	return m.moveBy(ctx, func() time.Duration { return -m.clock.Ahead() })
+}
+
+// moveBy waits for running requests and jobs, of which slow ones make way, keeps the new time, and then wakes
+// everything that waits for an instant. The job queue rests meanwhile. by is asked when nothing runs any more.
+func (m *mover) moveBy(ctx context.Context, by func() time.Duration) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	quiet, cancel := context.WithTimeout(context.WithoutCancel(ctx), movePatience)
@@ -83,7 +97,7 @@ func (m *mover) move(ctx context.Context, to time.Time) error {
 	if resume, err = m.app.engines.jobs.Pause(quiet); err != nil {
 		return errBusy(err)
 	}
-	d := max(to.Sub(m.clock.Now()), 0)
+	d := max(by(), 0)
 	if err := m.app.storage.vault.ClockAhead.Keep(quiet, m.clock.Ahead()+d); err != nil {
 		return err
 	}
@@ -116,7 +130,8 @@ func (a *App) devRoutes() []httpapi.Route {
 	if !ok || !a.cfg.DevClock {
 		return nil
 	}
-	return devapi.Clock{Now: m.Now, Move: (&mover{app: a, clock: m}).move}.Routes()
+	a.mover = &mover{app: a, clock: m}
+	return devapi.Clock{Now: m.Now, Move: a.mover.move}.Routes()
 }
 
 // throughGate lets requests pass while time goes on. The request that moves the clock cannot wait for itself, health

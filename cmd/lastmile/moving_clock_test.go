@@ -58,6 +58,33 @@ func TestDevClock_DoesNotExistUnlessItIsSwitchedOn(t *testing.T) {
 	k.refused(k.root, "POST /dev/clock", map[string]any{"advance": "1h"}, 404, "")
 }
 
+// A clock that begins in the past goes on from where it was, also when a second start would begin earlier.
+func TestDevClock_ThatIsBehindTheMachinesGoesOnAfterARestart(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, "DEV_CLOCK=true")
+	k.clock = clock.NewMovable(clock.System(), -48*time.Hour)
+	k.start().signIn()
+	behind := func() time.Duration { return time.Until(k.programTime()).Abs().Round(time.Hour) }
+	if d := behind(); d != 48*time.Hour {
+		t.Errorf("the clock is behind by %v", d)
+	}
+	before := k.programTime()
+	k.app.Stop()
+	k.clock = clock.NewMovable(clock.System(), -72*time.Hour)
+	k.start()
+	k.root, _ = k.login("", testRootEmail, testPassword)
+	if again := k.programTime(); again.Before(before) {
+		t.Errorf("time went back from %v to %v over a restart", before, again)
+	}
+	if err := k.app.mover.catchUp(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	ahead, known, err := k.app.storage.vault.ClockAhead.Load(t.Context())
+	if now := clock.Ahead(k.clock); now != 0 || ahead != 0 || !known || err != nil {
+		t.Errorf("ahead by %v, and %v is kept: %v", now, ahead, err)
+	}
+}
+
 func TestDevClock_DataOfAMovedClockIsRefusedInProduction(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, "DEV_CLOCK=true").start()

@@ -106,7 +106,7 @@ func (n *nightlyBooks) run(ctx context.Context) {
 		if !loop.SleepFor(ctx, n.clock, booksEvery) {
 			return
 		}
-		if lock != nil {
+		if lock != nil && clock.Ahead(n.clock) >= 0 { // the demo makes its past: its books are checked at the present
 			n.round(ctx)
 		}
 	}

@@ -26,8 +26,20 @@ func TestMovable_GoesWithItsBaseAndNeverBack(t *testing.T) {
 	if want := noon.Add(37*time.Hour + time.Minute); !c.Now().Equal(want) || c.Ahead() != 37*time.Hour {
 		t.Errorf("now %v, ahead %v; want %v", c.Now(), c.Ahead(), want)
 	}
-	if c := clock.NewMovable(base, -time.Hour); c.Ahead() != 0 {
-		t.Errorf("a negative start is ahead by %v", c.Ahead())
+}
+
+// A clock that begins in the past can be brought to the present.
+func TestMovable_BeginsBehindItsBaseAndCatchesUp(t *testing.T) {
+	t.Parallel()
+	base := clock.NewManual(noon)
+	c := clock.NewMovable(base, -36*time.Hour)
+	if want := noon.Add(-36 * time.Hour); !c.Now().Equal(want) || clock.Ahead(c) != -36*time.Hour {
+		t.Errorf("now %v, ahead %v; want %v", c.Now(), clock.Ahead(c), want)
+	}
+	c.Advance(time.Hour)
+	c.Advance(-c.Ahead())
+	if !c.Now().Equal(noon) || c.Ahead() != 0 {
+		t.Errorf("now %v, ahead %v after it has caught up", c.Now(), c.Ahead())
 	}
 }
 

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Movable is a clock that goes at the pace of another one and can be put ahead of it, never back. Whoever waits for an
+// Movable is a clock that goes at the pace of another one and can be moved forward, never back. Whoever waits for a
 // time of it waits by loop.SleepFor or loop.WaitUntil, so that a move wakes him. Safe for concurrent use.
 type Movable struct {
 	base Clock
@@ -15,9 +15,10 @@ type Movable struct {
 	moved chan struct{} // closed by the next move, and replaced
 }
 
-// NewMovable makes a clock that is ahead of base; a negative time counts as none.
+// NewMovable makes a clock that is ahead of base by a time, or behind it when the time is negative: moves can bring it
+// to the present then.
 func NewMovable(base Clock, ahead time.Duration) *Movable {
-	return &Movable{base: base, ahead: max(ahead, 0), moved: make(chan struct{})}
+	return &Movable{base: base, ahead: ahead, moved: make(chan struct{})}
 }
 
 // Now is the instant of the base and the time by which the clock is ahead, in UTC.
@@ -27,14 +28,14 @@ func (m *Movable) Now() time.Time {
 	return m.base.Now().Add(m.ahead)
 }
 
-// Ahead is the sum of all moves; never negative.
+// Ahead is by how much the clock is ahead of its base; negative for one that is behind.
 func (m *Movable) Ahead() time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.ahead
 }
 
-// Advance puts the clock ahead by d and wakes those who wait for an instant; it does nothing unless d is above zero.
+// Advance moves the clock forward by d and wakes those who wait for an instant; it does nothing unless d is above zero.
 func (m *Movable) Advance(d time.Duration) {
 	if d <= 0 {
 		return
@@ -70,7 +71,8 @@ func Moved(c Clock) <-chan struct{} {
 	return nil
 }
 
-// Ahead gives how far a clock was moved by hand; zero for one that only goes on by itself.
+// Ahead gives how far a clock is from where it would be without a hand that moves it: negative for one that is behind,
+// zero for one that only goes on by itself.
 func Ahead(c Clock) time.Duration {
 	switch c := c.(type) {
 	case *Movable:

@@ -63,8 +63,8 @@ func (e turnsExecutor) JobDeleteBefore(ctx context.Context, p *riverdriver.JobDe
 	return e.Executor.JobDeleteBefore(ctx, &translated)
 }
 
-// ahead is the product's time less the machine's. It is 0 when the clock cannot be moved, and negative only for clocks
-// of tests.
+// ahead is the product's time less the machine's: 0 when the clock cannot be moved, and negative while the demo makes
+// its past.
 func (r *Runner) ahead() time.Duration {
 	if !jumps(r.cfg.Clock) {
 		return 0
