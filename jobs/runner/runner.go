@@ -71,6 +71,7 @@ type Runner struct {
 	working  bool               // River runs jobs, or is paused
 	faults   []error            // registrations that cannot work; Start returns them
 	places   map[string]*places // by queue
+	ends     ends
 	// by kind; see OnDiscarded
 	discarded map[string]func(ctx context.Context, row discardedRow) error
 	loops     *loop.Group

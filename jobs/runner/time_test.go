@@ -95,10 +95,21 @@ func TestClock_ARetryWaitsForTheProductsTime(t *testing.T) {
 }
 
 // TestPause_AJumpRunsNothingTwice moves the clock as the program does. A job that runs or has just ended is not taken
-// for one of a dead program, however far the clock jumps.
+// for one of a dead program, however far the clock jumps, and also while it is behind the machine's.
 func TestPause_AJumpRunsNothingTwice(t *testing.T) {
 	t.Parallel()
-	c, d := clock.NewMovable(clock.System(), 0), newDesk(nil)
+	for name, ahead := range map[string]time.Duration{"from the present": 0, "in the past": -365 * 24 * time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			jumpsForThreeDays(t, clock.NewMovable(clock.System(), ahead))
+		})
+	}
+}
+
+// jumpsForThreeDays enqueues jobs, moves the clock by a day, three times, and counts the runs.
+func jumpsForThreeDays(t *testing.T, c *clock.Movable) {
+	t.Helper()
+	d := newDesk(nil)
 	var gate clock.Gate
 	r := jobrunner.New(jobrunner.Config{DB: pgtest.New(t), Workers: 2, Clock: c, Gate: &gate})
 	jobrunner.AddWorker(r, d.work, fast)
@@ -344,5 +355,44 @@ func TestEvery_OfSeveralProgramsRunsOnce(t *testing.T) {
 	run(t, db, one, two)
 	if n := len(one) + len(two); n != 0 {
 		t.Errorf("%d more runs than periods", n)
+	}
+}
+
+// A job that is due or runs keeps the queue from being idle, one for later does not.
+func TestIdle_WhatIsDueCountsAndWhatIsForLaterDoesNot(t *testing.T) {
+	t.Parallel()
+	hold := make(chan struct{})
+	c, d := clock.NewMovable(clock.System(), -time.Hour), newDesk(func(context.Context, attempt) error {
+		<-hold
+		return nil
+	})
+	r := jobrunner.New(jobrunner.Config{DB: pgtest.New(t), Clock: c})
+	jobrunner.AddWorker(r, d.work, fast)
+	if err := r.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.Stop)
+	idle := func(within time.Duration) bool {
+		t.Helper()
+		idle, err := r.Idle(t.Context(), within)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return idle
+	}
+	enqueue(t, r, 1, 10*time.Minute)
+	if !idle(time.Minute) || idle(time.Hour) {
+		t.Error("a job for later is work before its time, or is none within its time")
+	}
+	enqueue(t, r, 2, 0)
+	if idle(0) {
+		t.Error("a job that is due is no work")
+	}
+	close(hold)
+	d.next(t)
+	for !idle(0) { // until its end is recorded
+		if t.Context().Err() != nil {
+			t.Fatal("the queue is never idle")
+		}
 	}
 }

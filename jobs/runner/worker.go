@@ -73,7 +73,7 @@ func AddWorker[T commands.Job](r *Runner, work Work[T], opts Options) {
 		r.places[opts.Queue] = newPlaces(r.cfg.Workers)
 	}
 	err := river.AddWorkerSafely(r.workers, &worker[T]{
-		work: work, opts: opts, places: r.places[opts.Queue], clock: r.cfg.Clock, gate: r.cfg.Gate,
+		work: work, opts: opts, places: r.places[opts.Queue], clock: r.cfg.Clock, gate: r.cfg.Gate, ends: &r.ends,
 		logger: r.logger.With("job", kind), freed: func(ctx context.Context) { r.lookAgain(ctx, opts.Queue) },
 	})
 	if err != nil {
@@ -121,6 +121,7 @@ type worker[T commands.Job] struct {
 	places *places
 	clock  clock.Clock
 	gate   *clock.Gate
+	ends   *ends
 	logger *slog.Logger
 	freed  func(context.Context) // called when a place was given back for which jobs may wait
 }
@@ -149,7 +150,10 @@ func (w *worker[T]) Work(ctx context.Context, job *river.Job[stored[T]]) error {
 	err := w.seated(ctx, job.Args.Args, cause)
 	var final *givenUp
 	switch {
-	case err == nil, Snoozed(err):
+	case err == nil:
+		w.ends.note(job.ID)
+		return nil
+	case Snoozed(err):
 		return err
 	case errors.As(err, &final):
 		w.logger.ErrorContext(ctx, "job given up", "job_id", cause.JobID, "attempt", cause.Attempt, "error", err)

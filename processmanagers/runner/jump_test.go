@@ -98,6 +98,39 @@ func TestTimer_AfterAJumpWaitsForTheEventsBeforeIt(t *testing.T) {
 	poll(t, "fired", func() bool { return len(a.all()) == 1 })
 }
 
+// An event that is not taken and a timer that is due keep the processes from being idle, a timer for later does not.
+func TestIdle_EventsAndDueTimersCountAndTimersForLaterDoNot(t *testing.T) {
+	t.Parallel()
+	b, a := newBench(t), &alarms{held: make(chan struct{})}
+	r := b.open(t)
+	r.Register(a.process())
+	if err := r.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.Stop)
+	idle := func() bool {
+		t.Helper()
+		idle, err := r.Idle(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return idle
+	}
+	taken(t, r, "alarms", b.happen("p1", "1"))
+	poll(t, "idle with a timer for later", idle)
+	position := b.happen("p2", "hold")
+	poll(t, "known to the program", func() bool { return r.Status()[0].Head >= position })
+	b.clock.Advance(2 * time.Hour)
+	if idle() {
+		t.Error("an event that is not taken, and a timer that is due, are no work")
+	}
+	close(a.held)
+	poll(t, "idle", idle)
+	if len(a.all()) != 1 {
+		t.Errorf("idle, and %d timers fired", len(a.all()))
+	}
+}
+
 // A command that comes while the clock is moved is executed afterwards.
 func TestCommand_WaitsWhileTheClockIsMoved(t *testing.T) {
 	t.Parallel()
