@@ -30,6 +30,7 @@ type program struct {
 	in      io.Reader // a password or a list
 	out     io.Writer // results
 	err     io.Writer // logs and errors
+	noYear  bool      // the demo leaves out its history, and most customers with it: for tests
 }
 
 // cli describes the command line to kong: one field for each sub-command.

@@ -11,14 +11,16 @@ import (
 	"time"
 
 	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
+	"github.com/lastmile-isp/lastmile/internal/vault"
 )
 
 // demoCommand is `lastmile demo`. It is refused in production.
 type demoCommand struct{}
 
 // seedPatience bounds the time in which the demo's data is made.
-const seedPatience = 3 * time.Minute
+const seedPatience = 10 * time.Minute
 
 // Run serves on this machine alone, with a simulated provider and a demo ISP, until a signal. A second start finds the
 // data of the first one.
@@ -36,14 +38,15 @@ func (demoCommand) Run(ctx context.Context, p program) error {
 		return err
 	}
 	defer closeLog()
-	c := productClock(cfg)
-	server := &demoRADIUS{}
-	routers, dial, err := startRouters(ctx, c, server)
+	c, server := demoClock(cfg, p.noYear), &demoRADIUS{}
+	routers, dial, err := startRouters(ctx, c, server, routersOfDemo(p.noYear))
 	if err != nil {
 		return err
 	}
 	defer func() { _ = routers.Stop(context.WithoutCancel(ctx)) }()
-	app, err := StartApp(ctx, cfg, allRoles, logger, appOptions{demo: true, clock: c, dialRouter: dial})
+	app, err := StartApp(ctx, cfg, allRoles, logger, appOptions{
+		demo: true, clock: c, dialRouter: dial, passwords: demoHashes,
+	})
 	if err != nil {
 		return err
 	}
@@ -53,7 +56,7 @@ func (demoCommand) Run(ctx context.Context, p program) error {
 	}
 	seed, cancel := context.WithTimeout(ctx, seedPatience)
 	defer cancel()
-	if err := app.seedDemo(seed, p.out, routers); err != nil {
+	if err := newDemoSeed(app, p.out, p.noYear).run(seed, routers); err != nil {
 		if ctx.Err() != nil {
 			return nil
 		}
@@ -67,6 +70,19 @@ func (demoCommand) Run(ctx context.Context, p program) error {
 	_, _ = fmt.Fprintln(p.out, "\nStopping. The data stays; start again with: lastmile demo")
 	return err
 }
+
+// demoClock gives the clock of the demo. As long as its data is not complete, it begins a year before the present, and
+// goes on from where an interrupted start has left it.
+func demoClock(cfg Config, noYear bool) clock.Clock {
+	if noYear || seeded(cfg.DataDir) {
+		return productClock(cfg)
+	}
+	return clock.NewMovable(clock.System(), -demoBegins)
+}
+
+// demoHashes is the cost of the hashes of the demo's passwords, which everybody can read. The staff sign in on each day
+// of the year.
+var demoHashes = vault.Argon2{MemoryKiB: 64, Passes: 1, Threads: 1}
 
 // demoConfig gives the configuration of the environment, with the demo's provider credentials in it.
 func demoConfig(environ []string) (Config, error) {
@@ -105,6 +121,7 @@ func demoLogger(cfg Config) (*slog.Logger, func(), error) {
 // The demo's users. Everybody can read their passwords, so they exist in the demo only: see refuseDemoData.
 const (
 	demoSlug         = "demo"
+	demoZone         = "Africa/Nairobi"
 	demoRootEmail    = "root@lastmile.localhost"
 	demoAdminEmail   = "admin@demo.lastmile.localhost"
 	demoSupportEmail = "support@demo.lastmile.localhost"

@@ -9,6 +9,8 @@ import (
 	"io"
 	"net/http"
 	"time"
+
+	"github.com/lastmile-isp/lastmile/internal/loop"
 )
 
 // apiClient calls the API over HTTP with a token, as any other program would. It dials the listener's address and names
@@ -169,10 +171,15 @@ func (c apiClient) login(ctx context.Context, email, password string) (apiClient
 	return c, must, nil
 }
 
-// until calls check every 100 ms until it gives true. what names the awaited condition in the error when ctx ends.
+// The pauses between two looks of until: short ones first, because most of what is awaited comes at once.
+const (
+	firstLook = 5 * time.Millisecond
+	longLook  = 100 * time.Millisecond
+)
+
+// until calls check again and again until it gives true. what names the awaited condition in the error when ctx ends.
 func until(ctx context.Context, what string, check func(ctx context.Context) (bool, error)) error {
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
+	pause := loop.Backoff{Min: firstLook, Max: longLook}
 	var last error
 	for {
 		ok, err := check(ctx)
@@ -182,10 +189,8 @@ func until(ctx context.Context, what string, check func(ctx context.Context) (bo
 		if ctx.Err() == nil {
 			last = err
 		}
-		select {
-		case <-ctx.Done():
+		if !pause.Wait(ctx) {
 			return fmt.Errorf("%s: %w (%w)", what, ctx.Err(), orNothing(last))
-		case <-tick.C:
 		}
 	}
 }

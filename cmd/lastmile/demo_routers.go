@@ -24,23 +24,29 @@ type demoRouter struct {
 	name, version, address string
 	port                   int // the apiPort at the registration: 80 for REST, or that of the API protocol
 	services               []map[string]any
-	// customers have a device that dials through the service; those who may not be online are refused again and again.
+	// customers are the parts of the town whose customers have a device that dials through the service, and beside them
+	// some by their usernames. Those who may not be online are refused again and again.
 	customers []string
+	off       bool // it has no power at the present, and is in a demo with a year only
 }
 
 // demoRouters has routers of three releases; between them both protocols are used. All are new enough to sign their
 // RADIUS requests, which the server demands of routers that share an address.
 var demoRouters = []demoRouter{
 	{
+		name: "hill-east", version: "7.16", address: "10.99.250.6", port: 80, off: true,
+		customers: []string{"east"}, services: []map[string]any{{"type": "pppoe", "parentInterface": "ether4"}},
+	},
+	{
 		name: "tower-north", version: "7.16", address: "10.99.250.2", port: 80,
-		customers: []string{"acacia", "baobab", "cedar", "fig", "jacaranda", "lantana"}, services: []map[string]any{
+		customers: []string{"north", "fig", "lantana", "mvule", "sandalwood", "mkungu"}, services: []map[string]any{
 			{"type": "pppoe", "parentInterface": "ether4"},
 			{"type": "cpe-management", "parentInterface": "ether4", "vlanId": 20},
 		},
 	},
 	{
 		name: "market-square", version: "7.20.5", address: "10.99.250.3", port: 8728,
-		customers: []string{"ebony"}, services: []map[string]any{
+		customers: []string{"ebony", "mihogo", "orchid"}, services: []map[string]any{
 			{
 				"type": "hotspot", "parentInterface": "ether4", "walledGarden": map[string]any{
 					"domains": []string{"*.example.com"}, "addresses": []string{"198.51.100.7"},
@@ -50,12 +56,18 @@ var demoRouters = []demoRouter{
 	},
 	{
 		name: "lodge-south", version: "7.23.7", address: "10.99.250.4", port: 80,
-		customers: []string{"dovu", "grevillea", "hibiscus", "kapok"},
+		customers: []string{"south", "grevillea"},
 		services: []map[string]any{
 			{"type": "pppoe", "parentInterface": "sfp1"},
 		},
 	},
 	{name: "spare", version: "7.16", address: "10.99.250.5", port: 80},
+}
+
+// routersOfDemo are the routers of a demo, the spare one last, behind the one that has drifted.
+func routersOfDemo(noYear bool) []demoRouter {
+	list := slices.Clone(demoRouters)
+	return slices.DeleteFunc(list, func(d demoRouter) bool { return noYear && d.off })
 }
 
 // demoCoAPort is the first port on this machine at which the demo's routers take requests to change and to end
@@ -64,10 +76,11 @@ const demoCoAPort = 3799
 
 // startRouters starts the demo's routers, whose customers sign in at server. The dial function reaches them at their
 // tunnel addresses; any other address is dialled as usual. When a port is taken, all are free ones.
-func startRouters(ctx context.Context, c clock.Clock, server *demoRADIUS) (*router.Simulator, routeros.DialFunc,
-	error) {
+func startRouters(
+	ctx context.Context, c clock.Clock, server *demoRADIUS, list []demoRouter,
+) (*router.Simulator, routeros.DialFunc, error) {
 	cfg := router.Config{Addr: "127.0.0.1:8091", Clock: c}
-	for i, d := range demoRouters {
+	for i, d := range list {
 		cfg.Routers = append(cfg.Routers, router.RouterConfig{
 			Name: d.name, Version: d.version, Password: demoRouterPassword, Tunnel: netip.MustParseAddr(d.address),
 			RADIUS: server.at, CoAPort: uint16(demoCoAPort + i),
@@ -92,7 +105,7 @@ func startRouters(ctx context.Context, c clock.Clock, server *demoRADIUS) (*rout
 	machine := &net.Dialer{}
 	return sim, func(ctx context.Context, network, address string) (net.Conn, error) {
 		host, _, _ := net.SplitHostPort(address)
-		if slices.ContainsFunc(demoRouters, func(d demoRouter) bool { return d.address == host }) {
+		if slices.ContainsFunc(list, func(d demoRouter) bool { return d.address == host }) {
 			return sim.Dial(ctx, network, address)
 		}
 		return machine.DialContext(ctx, network, address)
@@ -102,7 +115,7 @@ func startRouters(ctx context.Context, c clock.Clock, server *demoRADIUS) (*rout
 // makeRouters registers all routers but the spare one, and makes their services. All speak RADIUS from this machine's
 // address, so they are told apart by their secrets.
 func (s *demoSeed) makeRouters(ctx context.Context) error {
-	for i, d := range demoRouters {
+	for i, d := range s.routers {
 		if len(d.services) == 0 {
 			continue
 		}
@@ -125,44 +138,71 @@ func (s *demoSeed) makeRouters(ctx context.Context) error {
 	return nil
 }
 
-// plugRouters brings the simulated routers, which begin empty at every start, in line with what is registered, connects
-// the customers, and lets somebody change a pool by hand: the drift that the demo shows.
-func (s *demoSeed) plugRouters(ctx context.Context, sim *router.Simulator) error {
+// plugRouters brings the simulated routers, which begin empty at every start, in line with what is registered, and
+// connects the customers. With troubles, somebody then changes a pool by hand, which is the drift that the demo shows,
+// and a router loses its power.
+func (s *demoSeed) plugRouters(ctx context.Context, sim *router.Simulator, troubles bool) error {
 	devices, err := s.admin.call(ctx, http.MethodGet, "/nas/devices?limit=100", "", nil)
 	if err != nil {
 		return err
 	}
 	for _, device := range devices.list("data") {
-		at := slices.IndexFunc(demoRouters, func(d demoRouter) bool { return d.name == device.text("name") })
+		at := slices.IndexFunc(s.routers, func(d demoRouter) bool { return d.name == device.text("name") })
 		r := sim.Router(device.text("name"))
 		if at < 0 || r == nil {
 			continue
 		}
-		path := "/nas/devices/" + device.text("id")
-		port := r.Handsets().CoAAddr().Port()
-		if now, _ := device["coaPort"].(float64); now != float64(port) {
-			if _, err := s.admin.call(ctx, http.MethodPatch, path, "", map[string]any{"coaPort": port}); err != nil {
-				return err
-			}
-		}
-		if err := s.pasteScript(ctx, path, r); err != nil {
+		if err := s.plugRouter(ctx, s.routers[at], device, r); err != nil {
 			return err
-		}
-		if _, err := s.admin.call(ctx, http.MethodPost, path+"/reconcile", "", nil); err != nil {
-			s.app.logger.WarnContext(ctx, "a simulated router is not in line", "error", err)
-			continue // somebody has deleted or changed it
-		}
-		services, err := s.admin.call(ctx, http.MethodGet, path+"/services", "", nil)
-		if err != nil {
-			return err
-		}
-		for _, service := range services.list("data") {
-			if err := switchOnCustomers(r, demoRouters[at].customers, service); err != nil {
-				return err
-			}
 		}
 	}
-	return driftByHand(sim.Router(demoRouters[len(demoRouters)-2].name))
+	if !troubles {
+		return nil
+	}
+	s.cutPower(sim)
+	return s.drift(sim)
+}
+
+// cutPower takes the power of a router away.
+func (s *demoSeed) cutPower(sim *router.Simulator) {
+	for _, d := range s.routers {
+		if d.off {
+			sim.Router(d.name).SetPower(false)
+		}
+	}
+}
+
+// drift lets somebody change the last router before the spare one by hand.
+func (s *demoSeed) drift(sim *router.Simulator) error {
+	return driftByHand(sim.Router(s.routers[len(s.routers)-2].name))
+}
+
+// plugRouter brings one simulated router in line and connects its customers.
+func (s *demoSeed) plugRouter(ctx context.Context, d demoRouter, device answer, r *router.Router) error {
+	path := "/nas/devices/" + device.text("id")
+	port := r.Handsets().CoAAddr().Port()
+	if now, _ := device["coaPort"].(float64); now != float64(port) {
+		if _, err := s.admin.call(ctx, http.MethodPatch, path, "", map[string]any{"coaPort": port}); err != nil {
+			return err
+		}
+	}
+	if err := s.pasteScript(ctx, path, r); err != nil {
+		return err
+	}
+	if _, err := s.admin.call(ctx, http.MethodPost, path+"/reconcile", "", nil); err != nil {
+		s.app.logger.WarnContext(ctx, "a simulated router is not in line", "error", err)
+		return nil // somebody has deleted or changed it
+	}
+	services, err := s.admin.call(ctx, http.MethodGet, path+"/services", "", nil)
+	if err != nil {
+		return err
+	}
+	for _, service := range services.list("data") {
+		if err := s.switchOnCustomers(r, d, service); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // pasteScript gets a router's bootstrap script and runs it on the simulated router, as an engineer would.
@@ -183,20 +223,31 @@ func reportOf(script string) string {
 	return networkapi.BootstrapPath + strings.TrimRight(path, `\"`)
 }
 
-// demoLoad is the share of their rate that the demo's customers use.
+// demoLoad is the share of their rate that the demo's customers use at most.
 const demoLoad = 0.1
+
+// load is the share of the rate that a customer uses: of customers with a past, some use little.
+func (c demoCustomer) load() float64 {
+	if c.since == 0 {
+		return demoLoad
+	}
+	return demoLoad * (0.1 + 0.9*chance(c.first+" surfs", 0).Float64())
+}
 
 // switchOnCustomers plugs the devices of customers in, which dial until the end. Services without sessions are passed
 // over.
-func switchOnCustomers(r *router.Router, customers []string, service answer) error {
+func (s *demoSeed) switchOnCustomers(r *router.Router, d demoRouter, service answer) error {
 	kinds := map[string][2]string{"pppoe": {handset.PPPoE, "pppoe-svc-"}, "hotspot": {handset.Hotspot, "hs-svc-"}}
 	kind, has := kinds[service.text("type")]
 	if !has {
 		return nil
 	}
-	for _, user := range customers {
-		if err := r.SwitchOn(user, handset.Customer{
-			Service: kind[0], Server: kind[1] + service.text("slug"), Password: demoLogin(user), Load: demoLoad,
+	for _, c := range s.customers {
+		if !slices.Contains(d.customers, c.tag) && !slices.Contains(d.customers, c.user()) {
+			continue
+		}
+		if err := r.SwitchOn(c.user(), handset.Customer{
+			Service: kind[0], Server: kind[1] + service.text("slug"), Password: demoLogin(c.user()), Load: c.load(),
 		}); err != nil {
 			return err
 		}

@@ -4,76 +4,20 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 )
 
-// demoPlan is one plan of the demo ISP. Prices are in whole shillings, rates in kbit/s.
-type demoPlan struct {
-	code, name, kind, mode, period string
-	price, down, up                int
-}
+// demoKey begins the keys of idempotency of the demo's customers.
+const demoKey = "demo-subscriber-"
 
-// demoPlans has prepaid plans by the month and by the day, and a postpaid one.
-var demoPlans = []demoPlan{
-	{
-		code: "home-10", name: "Home 10 Mbps", kind: "pppoe", mode: "prepaid", period: "month", price: 1500,
-		down: 10_000, up: 5_000,
-	},
-	{
-		code: "home-20", name: "Home 20 Mbps", kind: "pppoe", mode: "prepaid", period: "month", price: 2500,
-		down: 20_000, up: 10_000,
-	},
-	{
-		code: "day-pass", name: "Day pass", kind: "hotspot", mode: "prepaid", period: "day", price: 50, down: 5_000,
-		up: 2_000,
-	},
-	{
-		code: "business-50", name: "Business 50 Mbps", kind: "pppoe", mode: "postpaid", period: "month", price: 9000,
-		down: 50_000, up: 50_000,
-	},
-}
-
-// demoPrice gives the price of a plan in whole shillings; 0 for a code that no plan has.
-func demoPrice(code string) int {
-	for _, p := range demoPlans {
-		if p.code == code {
-			return p.price
-		}
-	}
-	return 0
-}
-
-// demoCustomer is one subscriber, with the plan and the acts that are played after the registration.
-type demoCustomer struct {
-	first, last, tag, plan string
-	story                  []demoAct
-}
-
-// demoAccount has the ids of a customer that the acts of the story use.
+// demoAccount has the ids of a customer that the acts of the story use. Keys of idempotency begin with key.
 type demoAccount struct {
-	key, phone, subscriber, number, subscription string
-	price                                        int
+	key, user, phone, subscriber, number, subscription string
+	price                                              int
 }
 
 // demoAct plays one event of a customer's life, such as a payment, and waits for its effect.
 type demoAct func(ctx context.Context, s *demoSeed, a demoAccount) error
-
-// demoCustomers has a customer in each state that the demo shows.
-var demoCustomers = []demoCustomer{
-	{"Acacia", "House", "north", "home-10", []demoAct{paysByPrompt}},
-	{"Baobab", "Court", "north", "home-20", []demoAct{paysByPrompt}},
-	{"Cedar", "Flats", "north", "home-10", []demoAct{paysByPaybill}},
-	// the second payment is credit for the next month
-	{"Dovu", "Villa", "south", "home-20", []demoAct{paysByPaybill, paysByPaybill}},
-	{"Ebony", "Kiosk", "market", "day-pass", []demoAct{paysByPrompt}},
-	{"Fig", "Cafe", "market", "business-50", nil}, // postpaid: served now, pays by the end of the month
-	{"Grevillea", "Clinic", "market", "business-50", []demoAct{paysByPrompt}},
-	{"Hibiscus", "House", "south", "home-10", nil},                      // never paid: pending
-	{"Ironwood", "House", "south", "home-10", []demoAct{cancelsPrompt}}, // pressed cancel on the phone
-	// a part of the invoice is paid, and the period has not begun
-	{"Jacaranda", "House", "north", "home-20", []demoAct{paysPart}},
-	{"Kapok", "Lodge", "north", "home-10", []demoAct{paysByPrompt, rest}}, // paused while away
-	{"Lantana", "Shop", "market", "home-10", []demoAct{paysByPrompt, isBlocked}},
-}
 
 // paysByPrompt sends a prompt, and the customer enters the PIN.
 func paysByPrompt(ctx context.Context, s *demoSeed, a demoAccount) error {
@@ -101,6 +45,9 @@ func (s *demoSeed) prompt(ctx context.Context, a demoAccount, behaviour, status 
 	if err != nil {
 		return err
 	}
+	if s.inYear {
+		return nil // all payments of the day are awaited together
+	}
 	return until(ctx, "payment "+made.text("paymentId")+" to be "+status, func(ctx context.Context) (bool, error) {
 		now, err := s.admin.call(ctx, http.MethodGet, "/payments/"+made.text("paymentId"), "", nil)
 		return now.text("status") == status, err
@@ -117,8 +64,31 @@ func paysPart(ctx context.Context, s *demoSeed, a demoAccount) error {
 	return s.payAndWait(ctx, a, a.price/2)
 }
 
+// paysByCash pays at the counter of the ISP, where the money is written into the cash book.
+func paysByCash(ctx context.Context, s *demoSeed, a demoAccount) error {
+	_, err := s.admin.call(ctx, http.MethodPost, "/payments/cash", a.key+"-cash", map[string]any{
+		"subscriberId": a.subscriber, "amount": a.price, "reference": "CB-" + strings.TrimPrefix(a.key, demoKey),
+	})
+	return unlessDone(err)
+}
+
+// stumbles are the ways in which a customer fails to pay before it works.
+var stumbles = []demoAct{
+	cancelsPrompt,
+	func(ctx context.Context, s *demoSeed, a demoAccount) error {
+		return s.prompt(ctx, a, "wrong_pin", "FAILED")
+	},
+	func(ctx context.Context, s *demoSeed, a demoAccount) error {
+		return s.prompt(ctx, a, "insufficient", "FAILED")
+	},
+}
+
 // payAndWait pays and waits until the statement shows it.
 func (s *demoSeed) payAndWait(ctx context.Context, a demoAccount, amount int) error {
+	if s.inYear {
+		_, err := s.payBill(ctx, a.phone, a.number, amount)
+		return err
+	}
 	lines := func(ctx context.Context) (int, error) {
 		page, err := s.admin.call(ctx, http.MethodGet, "/subscribers/"+a.subscriber+"/statement?limit=100", "", nil)
 		return len(page.list("data")), err
@@ -136,18 +106,38 @@ func (s *demoSeed) payAndWait(ctx context.Context, a demoAccount, amount int) er
 	})
 }
 
-// rest pauses the customer's only subscription.
+// rest pauses the customer's only subscription, as soon as it is paid.
 func rest(ctx context.Context, s *demoSeed, a demoAccount) error {
 	return until(ctx, "pause", func(ctx context.Context) (bool, error) {
-		_, err := s.admin.call(ctx, http.MethodPost, "/subscriptions/"+a.subscription+"/pause", a.key+"-pause",
-			map[string]string{"reason": "away until the rains"})
+		err := s.change(ctx, a, "pause", "away until the rains")
 		return err == nil, err
 	})
 }
 
+// change changes the state of the customer's subscription.
+func (s *demoSeed) change(ctx context.Context, a demoAccount, action, reason string) error {
+	_, err := s.admin.call(ctx, http.MethodPost, "/subscriptions/"+a.subscription+"/"+action, a.key+"-"+action,
+		map[string]string{"reason": reason})
+	return err
+}
+
+// unlessDone drops the error of a call that an interrupted start has made before.
+func unlessDone(err error) error {
+	var no *apiError
+	if errors.As(err, &no) && no.Status == http.StatusConflict {
+		return nil
+	}
+	return err
+}
+
 // isBlocked blocks the subscriber, as an administrator would.
 func isBlocked(ctx context.Context, s *demoSeed, a demoAccount) error {
-	_, err := s.admin.call(ctx, http.MethodPost, "/subscribers/"+a.subscriber+"/block", a.key+"-block",
-		map[string]string{"reason": "resells the connection"})
+	return s.block(ctx, a, "block", "resells the connection")
+}
+
+// block blocks a customer or ends the block.
+func (s *demoSeed) block(ctx context.Context, a demoAccount, action, reason string) error {
+	_, err := s.admin.call(ctx, http.MethodPost, "/subscribers/"+a.subscriber+"/"+action, a.key+"-"+action,
+		map[string]string{"reason": reason})
 	return err
 }

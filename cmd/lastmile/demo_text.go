@@ -54,7 +54,7 @@ What to try (curl resolves *.localhost by itself):
   # a customer in the walled garden pays without a sign-in, also in a browser at {{.ISP}}/pay
   curl -s {{.ISP}}/pay -H 'Content-Type: application/json' -d "{\"account\":\"$ACCOUNT\"}"
 
-  # the routers, as they were polled last; one of them has drifted
+  # the routers, as they were polled last; one of them has drifted, and one has no power
   curl -s "{{.ISP}}/nas/fleet" -H "Authorization: Bearer $TOKEN"
   NAS=$(curl -s "{{.ISP}}/nas/devices?limit=1" -H "Authorization: Bearer $TOKEN" \
     | sed 's/.*"data":\[{"id":"\([^"]*\)".*/\1/')

@@ -26,10 +26,11 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases/identity"
 )
 
-// childVariable makes the test program act as `lastmile serve`, for tests that kill it; childRoles names its roles,
-// without which it has all.
+// childVariable makes the test program act as `lastmile serve`, or with the value childDemo as `lastmile demo`, for
+// tests that kill it; childRoles names its roles, without which it has all.
 const (
 	childVariable = "LASTMILE_TEST_CHILD"
+	childDemo     = "demo"
 	childRoles    = "LASTMILE_TEST_CHILD_ROLES"
 )
 
@@ -49,6 +50,9 @@ func TestMain(m *testing.M) {
 	bearFullDisk()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	args := []string{"serve"}
+	if os.Getenv(childVariable) == childDemo {
+		args = []string{"demo"}
+	}
 	if of := os.Getenv(childRoles); of != "" {
 		args = append(args, "--roles="+of)
 	}
