@@ -142,6 +142,7 @@ func (k *Kit) serve(t *testing.T) {
 		identityapi.Auth{SignIns: cases.SignIns, Password: cases.OwnPassword, Users: users, Tokens: tokens}.Routes(),
 		identityapi.Organizations{
 			Bus: k.Core.Bus, Cases: cases.Organizations, Organizations: orgs, DirectoryShows: k.shows,
+			Subscribers: people.CountOf,
 		}.Routes(),
 		identityapi.Users{Staff: cases.Staff, Users: users, DirectoryShows: k.shows}.Routes(),
 		identityapi.Settings{Cases: cases.Settings, Organizations: orgs, DirectoryShows: k.shows}.Routes(),
