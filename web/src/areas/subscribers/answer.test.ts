@@ -1,0 +1,93 @@
+import { describe, expect, it, vi } from 'vitest'
+import type { Shape } from '../../api/types'
+import { answersText } from '../../text/answers'
+import { answersOf } from './answer'
+
+// Catalogues ask the browser for the person's language.
+vi.hoisted(() => {
+  vi.stubGlobal('localStorage', { getItem: () => 'en' })
+  vi.stubGlobal('document', { documentElement: {} })
+})
+
+type Access = Shape<'AccessResponse'>
+type Service = Access['services'][number]
+
+const now = Date.parse('2026-11-22T12:00:00Z')
+const ago = (minutes: number) => new Date(now - minutes * 60_000).toISOString()
+const router = { deviceId: 'd1', deviceName: 'tower' }
+const session: Service['sessions'][number] = {
+  ...router, id: 'n1', subscriberId: 'c1', subscriptionId: 's1', voucherId: null, username: 'u', ipAddress: null, macAddress: null,
+  startedAt: ago(600), updatedAt: ago(1), endedAt: null, endReason: null, bytesIn: 0, bytesOut: 0, access: 'full', rate: null,
+}
+
+function service(part: Partial<Service>): Service {
+  return {
+    subscriptionId: 's1', username: 'u', planName: 'Home', state: 'active', paidUntil: ago(-600), dunning: null,
+    entitled: 'full', observed: 'online', rate: { down: 1, up: 1 }, sessions: [session], difference: null, ...part,
+  }
+}
+
+function access(services: Service[], code: string, part: Partial<Access> = {}): Access {
+  return {
+    entitled: 'full', observed: 'online', services, refusals: [],
+    reasons: services.map((s) => ({ code, since: ago(90), cause: { type: 'event', id: 'e1' }, subscriptionId: s.subscriptionId })),
+    ...part,
+  }
+}
+
+const refused = (code: string, minutes: number) => ({ ...router, code, at: ago(minutes), count: 3, subscriptionId: 's1' })
+const difference = (kind: 'wrong_rate' | 'paid_but_walled_in') => ({
+  ...router, id: 'x1', kind, subscriptionId: 's1', since: ago(5), actual: 'something else',
+})
+const offline = (part: Partial<Service> = {}) => service({ observed: 'offline', sessions: [], ...part })
+
+describe('answersOf', () => {
+  it.each([
+    ['paid and online', access([service({})], 'paid'), 'paid', null],
+    ['overdue', access([service({ entitled: 'walled_garden', observed: 'walled_garden' })], 'overdue'), 'overdue', 'take_payment'],
+    ['suspended', access([offline({ entitled: 'none' })], 'suspended'), 'suspended', 'take_payment'],
+    ['paused', access([offline({ entitled: 'none' })], 'paused'), 'paused', 'resume'],
+    ['cap used up', access([offline({ entitled: 'none' })], 'cap_stopped'), 'cap_stopped', 'top_up'],
+    ['grace', access([service({})], 'grace'), 'grace', 'take_payment'],
+    ['paid and silent', access([offline()], 'paid'), 'silent', 'sessions'],
+    ['wrong password', access([offline()], 'paid', { refusals: [refused('wrong_password', 2)] }), 'refused_wrong_password', 'credentials'],
+    ['the refusal is of yesterday', access([offline()], 'paid', { refusals: [refused('wrong_password', 1440)] }), 'silent', 'sessions'],
+    ['refused as unpaid before the payment', access([offline()], 'paid', {
+      refusals: [refused('unpaid', 30)],
+      reasons: [{ code: 'paid', since: ago(1), cause: { type: 'event', id: 'e1' }, subscriptionId: 's1' }],
+    }), 'dial_again', null],
+    ['walled in though paid', access([service({ observed: 'walled_garden' })], 'paid'), 'walled_though_paid', 'disconnect'],
+    ['the router is silent', access([service({ sessions: [{ ...session, updatedAt: ago(9) }] })], 'paid'), 'no_reports', 'router'],
+    ['no service', access([], 'x'), 'no_subscription', 'add_service'],
+    ['a program is behind', access([service({ difference: { expected: 'a', actual: 'b' } })], 'paid'), 'directory', null],
+    ['a reason that is new', access([offline({ entitled: 'none' })], 'moved_away'), 'moved_away', null],
+  ] as const)('%s', (_, given, code, step) => {
+    expect(answersOf(given, [], now)[0]).toMatchObject({ code, step })
+  })
+
+  it('asks to unblock a blocked customer, whatever is paid', () => {
+    const given = access([offline({ entitled: 'none' })], 'paid')
+    given.reasons.unshift({ code: 'blocked', since: ago(5), cause: { type: 'event', id: 'e2' }, subscriptionId: null })
+    expect(answersOf(given, [], now)).toMatchObject([{ code: 'blocked', step: 'unblock', also: [] }])
+  })
+
+  it('repairs what a router shows', () => {
+    expect(answersOf(access([service({})], 'paid'), [difference('wrong_rate')], now)[0]).toMatchObject({
+      code: 'differs_wrong_rate', step: 'repair', differenceId: 'x1', router: { id: 'd1', name: 'tower' },
+    })
+  })
+
+  it('puts the service first that needs somebody', () => {
+    const given = access([service({}), offline({ subscriptionId: 's2', entitled: 'none' })], 'paid')
+    given.reasons[1] = { code: 'expired', since: ago(5), cause: { type: 'event', id: 'e' }, subscriptionId: 's2' }
+    expect(answersOf(given, [], now).map((a) => a.code)).toEqual(['expired', 'paid'])
+  })
+
+  it('has words in both languages for every code that it gives', () => {
+    expect(Object.keys(answersText.en.says).sort()).toEqual(Object.keys(answersText.sw.says).sort())
+    for (const code of ['overdue', 'silent', 'refused_no_session', 'differs_local_bypass', 'no_reports', 'directory', 'ended']) {
+      expect(answersText.en.says).toHaveProperty(code)
+      expect(answersText.en.now).toHaveProperty(code)
+    }
+  })
+})

@@ -1,0 +1,166 @@
+import type { Row } from '../../api/rows'
+import type { Shape } from '../../api/types'
+import type { Tone } from '../../ui/State'
+
+type Access = Shape<'AccessResponse'>
+type Service = Access['services'][number]
+type Reason = Access['reasons'][number]
+type Refusal = Access['refusals'][number]
+type Session = Service['sessions'][number]
+type Difference = Pick<Row<'/access-differences'>, 'id' | 'kind' | 'subscriptionId' | 'deviceId' | 'deviceName' | 'since' | 'actual'>
+
+/** Step is what helps; each is one button of the page. */
+export type Step =
+  | 'take_payment' | 'resume' | 'unblock' | 'add_service' | 'top_up' | 'credentials' | 'addresses' | 'disconnect' | 'repair'
+  | 'router' | 'sessions'
+
+/** Answer says why one service is as it is, and what helps. The words of each code are in text/answers.ts. */
+export interface Answer {
+  code: string
+  tone: Tone
+  /** step is null where nothing has to be done, or only people away from this page can do it. */
+  step: Step | null
+  subscriptionId: string | null
+  since: string | null
+  cause: Reason['cause'] | null
+  service: Service | null
+  /** session, differenceId and router are what the step is done to. */
+  session: Session | null
+  differenceId: string | null
+  router: { id: string | null; name: string | null } | null
+  /** also has codes of further sentences. */
+  also: string[]
+}
+
+// Routers report every five minutes; a session that was silent for longer is shown and perhaps not there.
+const silence = 6 * 60_000
+// A device that is refused dials again within minutes. An older refusal tells nothing about now.
+const fresh = 60 * 60_000
+// A payment reaches the router within seconds; this long it may take.
+const settling = 2 * 60_000
+
+const rank: Record<Tone, number> = { bad: 0, attention: 1, quiet: 2, good: 3 }
+
+/** answersOf gives an answer for each service, the one that needs somebody first. */
+export function answersOf(access: Access, differences: Difference[], now: number): Answer[] {
+  const whole = access.reasons.find((r) => r.subscriptionId === null)
+  if (whole || access.services.length === 0) {
+    const code = whole?.code ?? 'no_subscription'
+    const at = access.services.find((s) => s.observed === 'online' || s.observed === 'walled_garden')
+    const also = at ? ['goes_on'] : []
+    return [{ ...plain(code, code === 'blocked' ? 'bad' : 'quiet', onlyPaid[code] ?? null, at ?? null, whole), also }]
+  }
+  return access.services
+    .map((s) => answerOf(s, access, differences, now))
+    .sort((a, b) => rank[a.tone] - rank[b.tone])
+}
+
+const onlyPaid: Record<string, Step> = { blocked: 'unblock', no_subscription: 'add_service' }
+
+// What to do when the reason itself is why somebody has less than everything.
+const ofReason: Record<string, [Tone, Step | null]> = {
+  overdue: ['bad', 'take_payment'],
+  suspended: ['bad', 'take_payment'],
+  expired: ['bad', 'take_payment'],
+  awaiting_payment: ['attention', 'take_payment'],
+  cap_stopped: ['bad', 'top_up'],
+  not_started: ['quiet', null],
+  paused: ['quiet', 'resume'],
+  ended: ['quiet', 'add_service'],
+}
+
+// What to do about a sign-in that was refused although everything is paid.
+const ofRefusal: Record<string, [Tone, Step | null]> = {
+  wrong_password: ['bad', 'credentials'],
+  unknown_user: ['bad', 'credentials'],
+  no_proof: ['bad', 'credentials'],
+  bad_request: ['bad', 'router'],
+  wrong_mac: ['bad', 'addresses'],
+  session_limit: ['attention', 'sessions'],
+  no_session: ['bad', 'router'],
+  too_many_codes: ['attention', 'credentials'],
+  wrong_secret: ['bad', 'router'],
+  secret_doubtful: ['bad', 'router'],
+  unproven: ['bad', 'router'],
+  unknown_nas: ['bad', 'router'],
+  malformed: ['bad', 'router'],
+  over_limit: ['attention', 'router'],
+}
+
+// What to do about what a router shows, and the repair of it.
+const ofDifference: Record<string, [Tone, Step | null]> = {
+  paid_but_walled_in: ['bad', 'repair'],
+  unpaid_but_online: ['attention', 'repair'],
+  wrong_rate: ['attention', 'repair'],
+  stale_session: ['attention', 'repair'],
+  local_bypass: ['attention', 'repair'],
+  unknown_session: ['attention', 'router'],
+  port_below_plan: ['attention', 'router'],
+}
+
+function answerOf(s: Service, access: Access, differences: Difference[], now: number): Answer {
+  const reason = access.reasons.find((r) => r.subscriptionId === s.subscriptionId)
+  const code = reason?.code ?? 'unknown_reason'
+  const there = s.observed === 'online' || s.observed === 'walled_garden'
+  const session = s.sessions.at(0) ?? null
+  if (s.entitled === 'none' || s.entitled === 'walled_garden') {
+    const [tone, step] = ofReason[code] ?? ['bad', null]
+    const more = s.entitled === 'none' ? there : s.observed === 'online'
+    return { ...plain(code, tone, step, s, reason), session, also: more ? ['goes_on'] : [] }
+  }
+  if (s.difference) return plain('directory', 'bad', null, s, reason)
+  const about = (c: string, tone: Tone, step: Step | null, router: Answer['router']): Answer => ({
+    ...plain(c, tone, step, s, reason), session, router, also: code === 'grace' ? ['grace'] : [],
+  })
+  const at = session && { id: session.deviceId, name: session.deviceName }
+  if (s.observed === 'unknown') return about('unseen', 'attention', 'sessions', at)
+  const found = differences.find((d) => d.subscriptionId === s.subscriptionId && ofDifference[d.kind])
+  const shown = found && ofDifference[found.kind]
+  if (s.observed === 'offline') {
+    const last = lastRefusal(access.refusals, s, reason, now)
+    const known = last && ofRefusal[last.code]
+    if (last && known) {
+      const [tone, step] = known
+      return { ...about(`refused_${last.code}`, tone, step, { id: last.deviceId, name: last.deviceName }), since: last.at }
+    }
+    if (last) return { ...about('dial_again', 'attention', null, { id: last.deviceId, name: last.deviceName }), since: last.at }
+    const stale = shown && found.kind === 'stale_session'
+    return { ...about('silent', 'attention', 'sessions', null), also: stale ? ['stale'] : code === 'grace' ? ['grace'] : [] }
+  }
+  if (found && shown) {
+    const [tone, step] = shown
+    return {
+      ...about(`differs_${found.kind}`, tone, step, { id: found.deviceId, name: found.deviceName }),
+      since: found.since, differenceId: found.id,
+    }
+  }
+  if (s.observed === 'walled_garden') {
+    const soon = reason !== undefined && now - Date.parse(reason.since) < settling
+    return soon || !session ? about('coming_back', 'attention', null, at) : about('walled_though_paid', 'bad', 'disconnect', at)
+  }
+  if (session && now - Date.parse(session.updatedAt) > silence) {
+    return { ...about('no_reports', 'attention', 'router', at), since: session.updatedAt }
+  }
+  if (code === 'grace') return plain('grace', 'attention', 'take_payment', s, reason)
+  if (code === 'cap_throttled') return plain('cap_throttled', 'attention', 'top_up', s, reason)
+  const remind = s.dunning?.state === 'reminding' ? ['reminding'] : []
+  return { ...plain(code, 'good', null, s, reason), session, router: at, also: remind }
+}
+
+/** lastRefusal is the newest refusal that still tells why a service is off: one from before a payment does not. */
+function lastRefusal(refusals: Refusal[], s: Service, reason: Reason | undefined, now: number): Refusal | undefined {
+  return refusals
+    .filter((r) => (r.subscriptionId ?? s.subscriptionId) === s.subscriptionId && now - Date.parse(r.at) < fresh)
+    .sort((a, b) => Date.parse(b.at) - Date.parse(a.at))
+    .find((r) => ofRefusal[r.code] !== undefined || (reason !== undefined && r.at < reason.since))
+}
+
+function plain(code: string, tone: Tone, step: Step | null, s: Service | null, reason: Reason | undefined): Answer {
+  return {
+    code, tone, step,
+    subscriptionId: s?.subscriptionId ?? null,
+    since: reason?.since ?? null,
+    cause: reason?.cause ?? null,
+    service: s, session: null, differenceId: null, router: null, also: [],
+  }
+}
