@@ -40,7 +40,7 @@ export function useWrite<M extends Method, P extends PathsWithMethod<paths, M>>(
     mutationFn: async (sent) => {
       const what = JSON.stringify(sent)
       if (tried.current?.what !== what) tried.current = { what, key: crypto.randomUUID() }
-      const init = { ...(sent as object), headers: { 'Idempotency-Key': tried.current.key } }
+      const init = { ...(sent as object), headers: { ...(sent as { headers?: object }).headers, 'Idempotency-Key': tried.current.key } }
       try {
         // The client's own types cannot be followed through two type parameters
         const { data } = await (client.request as (...a: unknown[]) => Promise<{ data: unknown }>)(method, path, init)

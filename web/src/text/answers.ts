@@ -12,7 +12,6 @@ export interface Spoken {
   router: string
   /** next is what comes if nothing is paid, with its time; empty = nothing. */
   next: string
-  actual: string
 }
 
 type Says = Record<string, (s: Spoken) => string>

@@ -17,9 +17,10 @@ export function Filters({ children, any, onClear }: { children: ReactNode; any: 
 }
 
 /** TextFilter follows typing with a short delay. */
-export function TextFilter({ value, label, onChange }: {
+export function TextFilter({ value, label, width = 260, onChange }: {
   value: string | undefined
   label: string
+  width?: number
   onChange: (value: string | undefined) => void
 }) {
   const t = useText(uiText)
@@ -49,7 +50,7 @@ export function TextFilter({ value, label, onChange }: {
         />
       )}
       maxLength={200}
-      w={260}
+      w={width}
     />
   )
 }

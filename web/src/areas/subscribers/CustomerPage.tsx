@@ -1,19 +1,70 @@
-import { useParams } from '@tanstack/react-router'
+import { useHotkeys } from '@mantine/hooks'
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { Text } from '@mantine/core'
+import { useState } from 'react'
 import { api } from '../../api/client'
+import { useMay } from '../../app/person'
 import { useText } from '../../text/catalogue'
+import { customerText } from '../../text/customer'
 import { subscribersText } from '../../text/subscribers'
 import { Loaded } from '../../ui/Loaded'
 import { Page } from '../../ui/Page'
-import { nameOf } from './CustomersPage'
+import { Views } from '../../ui/Views'
+import { AnswerCard } from './AnswerCard'
+import { CustomerActions } from './CustomerActions'
+import { CustomerDialogs } from './CustomerDialogs'
+import { DoContext, type Doing } from './doing'
+import { Overview } from './Overview'
+import { customerViews } from './routes'
+import { Sessions } from './Sessions'
+import { Statement } from './Statement'
+import { Timeline } from './Timeline'
+import { Usage } from './Usage'
+import { nameOf } from './words'
 
 /** CustomerPage answers about one customer: why, and what now? */
 export default function CustomerPage() {
   const t = useText(subscribersText)
+  const words = useText(customerText)
+  const may = useMay()
   const { id } = useParams({ from: '/customers/$id' })
+  const search = useSearch({ from: '/customers/$id' })
+  const navigate = useNavigate({ from: '/customers/$id' })
+  const [begun, setBegun] = useState<Doing | null>(null)
   const customer = api.useQuery('get', '/subscribers/{id}', { params: { path: { id } } })
+  const view = search.view ?? 'overview'
+  const doing: Doing | null = begun ?? (search.pay ? { act: 'take_payment' } : null)
+  const close = () => {
+    setBegun(null)
+    if (search.pay) void navigate({ search: { ...search, pay: undefined }, replace: true })
+  }
+  useHotkeys([
+    ['p', () => setBegun({ act: 'take_payment' })],
+    ['e', () => may('PATCH /subscribers/{id}') && setBegun({ act: 'edit' })],
+    ['t', () => void navigate({ search: { view: 'timeline' } })],
+  ])
   return (
-    <Page title={customer.data ? nameOf(customer.data, t) : ''}>
-      <Loaded read={customer} height={120}>{(c) => <>{c.accountNumber}</>}</Loaded>
-    </Page>
+    <DoContext value={setBegun}>
+      <Page
+        title={customer.data ? nameOf(customer.data, t) : ''}
+        actions={customer.data && <CustomerActions of={customer.data} />}
+      >
+        <AnswerCard id={id} />
+        <Views
+          label={words.details}
+          current={view}
+          of={customerViews.map((v) => [v, words.views[v], (inner) => (
+            <Link to="/customers/$id" params={{ id }} search={{ view: v }} {...inner} />
+          )])}
+        />
+        {view === 'overview' && <Loaded read={customer} height={420}>{(c) => <Overview of={c} />}</Loaded>}
+        {view === 'statement' && <Statement id={id} />}
+        {view === 'timeline' && <Timeline id={id} />}
+        {view === 'sessions' && <Sessions id={id} />}
+        {view === 'usage' && <Usage id={id} />}
+        <Text size="xs" c="dimmed" visibleFrom="sm">{words.keys}</Text>
+      </Page>
+      {doing && customer.data && <CustomerDialogs key={JSON.stringify(doing)} doing={doing} of={customer.data} onClose={close} />}
+    </DoContext>
   )
 }

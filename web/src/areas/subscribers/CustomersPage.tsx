@@ -1,56 +1,69 @@
+import { Button } from '@mantine/core'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
-import { type Row, useRows } from '../../api/rows'
-import { useText } from '../../text/catalogue'
-import { subscribersText } from '../../text/subscribers'
+import { useMemo } from 'react'
+import { api } from '../../api/client'
+import { useRows } from '../../api/rows'
+import { serverNow } from '../../app/clock'
+import { useMay } from '../../app/person'
 import { appText } from '../../text/app'
+import { useText } from '../../text/catalogue'
+import { useFormat } from '../../text/format'
+import { subscribersText } from '../../text/subscribers'
 import { uiText } from '../../text/ui'
 import { type Column, DataTable } from '../../ui/DataTable'
 import { Empty } from '../../ui/Empty'
 import { ChoiceFilter, Filters, TextFilter } from '../../ui/Filters'
+import { Plus } from '../../ui/icons'
 import { Balance } from '../../ui/Money'
 import { Page } from '../../ui/Page'
-import { State, type Tone } from '../../ui/State'
+import { State } from '../../ui/State'
 import { When } from '../../ui/When'
+import { CustomerCounts } from './CustomerCounts'
+import { accessTones, type Customer, nameOf } from './words'
 
-type Customer = Row<'/subscribers'>
-
-const tones: Record<string, Tone> = { active: 'good', blocked: 'bad', forgotten: 'quiet' }
+const week = 7 * 86_400_000
 
 /** CustomersPage answers: who are our customers, and which of them have this in common? */
 export default function CustomersPage() {
   const t = useText(subscribersText)
   const words = useText(uiText)
   const app = useText(appText)
-  const filters = useSearch({ from: '/customers' })
+  const may = useMay()
+  const { ends, ...filters } = useSearch({ from: '/customers' })
   const navigate = useNavigate({ from: '/customers' })
-  const list = useRows('/subscribers', filters)
-  const change = (part: Partial<typeof filters>) => void navigate({ search: { ...filters, ...part }, replace: true })
-  const any = Object.values(filters).some((v) => v !== undefined)
-  const columns: Column<Customer>[] = [
-    { id: 'name', title: t.name, cell: (c) => <Link to="/customers/$id" params={{ id: c.id! }}>{nameOf(c, t)}</Link> },
-    { id: 'account', title: t.account, width: 120, cell: (c) => <span className="figure">{c.accountNumber}</span> },
-    { id: 'phone', title: t.phone, width: 140, wideOnly: true, cell: (c) => <span className="figure">{c.phone}</span> },
-    {
-      id: 'status', title: t.status, width: 110,
-      cell: (c) => <State tone={tones[c.status] ?? 'quiet'}>{t.statuses[c.status as 'active'] ?? c.status}</State>,
-    },
-    { id: 'tags', title: t.tags, wideOnly: true, cell: (c) => c.tags.join(', ') },
-    {
-      id: 'balance', title: t.balance, width: 140, figure: true,
-      cell: (c) => <Balance amount={c.balance} currency={c.currency} />,
-    },
-    { id: 'since', title: t.since, width: 130, wideOnly: true, cell: (c) => <When at={c.createdAt} /> },
-  ]
+  const list = useRows('/subscribers', { ...filters, ...usePaidTime(ends) })
+  const plans = api.useQuery('get', '/plans', { params: { query: { limit: 100 } } })
+  const change = (part: Partial<typeof filters & { ends: typeof ends }>) => {
+    void navigate({ search: { ...filters, ends, ...part }, replace: true })
+  }
+  const { sort: _, ...restricts } = { ...filters, ends }
+  const any = Object.values(restricts).some((v) => v !== undefined)
+  const columns = useColumns()
+  const planNames = Object.fromEntries((plans.data?.data ?? []).map((p) => [p.id, p.name]))
   return (
-    <Page title={app.customers} wide>
-      <Filters any={any} onClear={() => void navigate({ search: {} })}>
+    <Page
+      title={app.customers}
+      wide
+      actions={may('POST /subscribers') && (
+        <Button component={Link} to="/customers/new" leftSection={<Plus size={14} aria-hidden />}>{t.add}</Button>
+      )}
+    >
+      <CustomerCounts />
+      <Filters any={any} onClear={() => void navigate({ search: { sort: filters.sort } })}>
         <TextFilter value={filters.q} label={t.filter} onChange={(q) => change({ q })} />
+        <ChoiceFilter value={filters.access} label={t.access} names={t.accesses} onChange={(access) => change({ access })} />
+        <ChoiceFilter value={flagText(filters.online)} label={t.online} names={t.onlines} onChange={(v) => change({ online: flag(v) })} />
+        <ChoiceFilter value={filters.planId} label={t.plan} names={planNames} onChange={(planId) => change({ planId })} />
+        <ChoiceFilter value={flagText(filters.owes)} label={t.owes} names={t.owe} onChange={(v) => change({ owes: flag(v) })} />
+        <ChoiceFilter value={ends} label={t.ends} names={t.weeks} onChange={(v) => change({ ends: v })} />
         <ChoiceFilter value={filters.status} label={t.status} names={t.statuses} onChange={(status) => change({ status })} />
+        <TextFilter value={filters.tag} label={t.tag} width={140} onChange={(tag) => change({ tag })} />
+        <ChoiceFilter value={filters.sort} label={t.sort} names={t.sorts} onChange={(sort) => change({ sort })} />
       </Filters>
       <DataTable
         list={list}
         columns={columns}
-        rowKey={(c) => c.id!}
+        rowKey={(c) => c.id}
         label={app.customers}
         empty={any ? <Empty title={words.nothingFits} /> : <Empty title={t.none}>{t.noneHint}</Empty>}
       />
@@ -58,7 +71,49 @@ export default function CustomersPage() {
   )
 }
 
-/** nameOf is the customer's name, or that the person was forgotten. */
-export function nameOf(c: Pick<Customer, 'firstName' | 'lastName'>, t: { forgotten: string }): string {
-  return [c.firstName, c.lastName].filter(Boolean).join(' ') || t.forgotten
+const flag = (v: string | undefined) => (v === undefined ? undefined : v === 'true')
+const flagText = (v: boolean | undefined) => (v === undefined ? undefined : v ? 'true' as const : 'false' as const)
+
+/** usePaidTime gives the filter for when the paid time ends, by the organization's days. */
+function usePaidTime(ends: 'week' | 'past' | undefined) {
+  const f = useFormat()
+  const today = f.date(serverNow())
+  return useMemo(() => {
+    if (ends === 'past') return { paidBefore: today }
+    if (ends === 'week') return { paidAfter: today, paidBefore: f.date(serverNow() + week) }
+    return {}
+  }, [ends, today, f])
+}
+
+function useColumns(): Column<Customer>[] {
+  const t = useText(subscribersText)
+  return [
+    { id: 'name', title: t.name, cell: (c) => <Link to="/customers/$id" params={{ id: c.id }}>{nameOf(c, t)}</Link> },
+    { id: 'account', title: t.account, width: 100, wideOnly: true, cell: (c) => <span className="figure">{c.accountNumber}</span> },
+    { id: 'plan', title: t.plan, width: 170, wideOnly: true, cell: (c) => c.services.map((s) => s.planName).join(', ') },
+    { id: 'paidUntil', title: t.paidUntil, width: 120, wideOnly: true, cell: (c) => <When at={c.paidUntil} /> },
+    { id: 'access', title: t.access, width: 130, cell: (c) => <AccessWord of={c} /> },
+    {
+      id: 'online', title: t.online, width: 110, wideOnly: true,
+      cell: (c) => <State tone={c.online ? 'good' : 'quiet'}>{c.online ? t.onlines.true : t.onlines.false}</State>,
+    },
+    {
+      id: 'balance', title: t.balance, width: 120, figure: true,
+      cell: (c) => <Balance amount={c.balance} currency={c.currency} />,
+    },
+    { id: 'phone', title: t.phone, width: 130, wideOnly: true, cell: (c) => <span className="figure">{c.phone}</span> },
+    { id: 'tags', title: t.tags, width: 110, wideOnly: true, cell: (c) => c.tags.join(', ') },
+  ]
+}
+
+/** AccessWord says what a customer may have now; who is blocked or forgotten is called so. */
+function AccessWord({ of: c }: { of: Customer }) {
+  const t = useText(subscribersText)
+  if (c.status !== 'active') return <State tone={c.status === 'blocked' ? 'bad' : 'quiet'}>{t.statuses[c.status]}</State>
+  if (c.access === null) return <State tone="quiet">{t.noService}</State>
+  return (
+    <State tone={accessTones[c.access] ?? 'quiet'} title={c.access === 'walled_garden' ? t.walledGarden : undefined}>
+      {t.accesses[c.access]}
+    </State>
+  )
 }

@@ -1,0 +1,126 @@
+import { useWrite } from '../../api/write'
+import { api } from '../../api/client'
+import { Confirm } from '../../ui/Confirm'
+import { useText } from '../../text/catalogue'
+import { customerText } from '../../text/customer'
+import { subscribersText } from '../../text/subscribers'
+import { AddService } from './AddService'
+import { Addresses } from './Addresses'
+import { Credentials, NewCredentials } from './Credentials'
+import { Disconnect } from './Disconnect'
+import type { Doing } from './doing'
+import { EditCustomer } from './EditCustomer'
+import { Hold } from './Hold'
+import { NewInvoice } from './NewInvoice'
+import { TakePayment } from './TakePayment'
+import { TopUp } from './TopUp'
+import { type Customer, nameOf } from './words'
+
+/** CustomerDialogs shows the dialog of what was begun. */
+export function CustomerDialogs({ doing, of: c, onClose }: { doing: Doing; of: Customer; onClose: () => void }) {
+  switch (doing.act) {
+    case 'take_payment':
+      return <TakePayment of={c} onClose={onClose} />
+    case 'edit':
+      return <EditCustomer id={c.id} onClose={onClose} />
+    case 'block':
+    case 'unblock':
+      return <Block act={doing.act} of={c} onClose={onClose} />
+    case 'add_service':
+      return <AddService id={c.id} onClose={onClose} />
+    case 'invoice':
+      return <NewInvoice of={c} onClose={onClose} />
+    case 'disconnect':
+      return <Disconnect session={doing.session} onClose={onClose} />
+    default:
+      return <ServiceDialogs doing={doing} of={c} onClose={onClose} />
+  }
+}
+
+type OfService = Extract<Doing, { subscriptionId: string }>
+
+/** ServiceDialogs are those about one service, with the values that it has now. */
+function ServiceDialogs({ doing, of: c, onClose }: { doing: OfService; of: Customer; onClose: () => void }) {
+  const { subscriptionId: id } = doing
+  const service = api.useQuery('get', '/subscriptions/{id}', { params: { path: { id } } })
+  const plan = service.data?.planName ?? ''
+  switch (doing.act) {
+    case 'credentials':
+      return <Credentials id={id} plan={plan} onClose={onClose} />
+    case 'new_credentials':
+      return <NewCredentials id={id} plan={plan} onClose={onClose} />
+    case 'top_up':
+      return <TopUp id={id} plan={plan} currency={c.currency} onClose={onClose} />
+    case 'hold':
+      return <Hold id={id} plan={plan} onClose={onClose} />
+    case 'unhold':
+      return <Unhold id={id} onClose={onClose} />
+    case 'addresses':
+      return service.data ? <Addresses of={service.data} onClose={onClose} /> : null
+    default:
+      return <ServiceConfirm act={doing.act} id={id} plan={plan} onClose={onClose} />
+  }
+}
+
+const paths = { pause: '/subscriptions/{id}/pause', resume: '/subscriptions/{id}/resume', end: '/subscriptions/{id}/end' } as const
+
+function ServiceConfirm({ act, id, plan, onClose }: { act: keyof typeof paths; id: string; plan: string; onClose: () => void }) {
+  const t = useText(customerText)
+  const write = useWrite('post', paths[act], { told: () => t.did[act], then: onClose })
+  return (
+    <Confirm
+      title={t[act]}
+      verb={t[act]}
+      danger={act === 'end'}
+      typed={act === 'end' ? plan : undefined}
+      reason
+      pending={write.isPending}
+      error={write.error}
+      onConfirm={(reason) => write.mutate({ params: { path: { id } }, body: { reason } })}
+      onClose={onClose}
+    >
+      {t.does[act](plan)}
+    </Confirm>
+  )
+}
+
+function Unhold({ id, onClose }: { id: string; onClose: () => void }) {
+  const t = useText(customerText)
+  const write = useWrite('delete', '/subscriptions/{id}/hold', { told: () => t.unheld, then: onClose })
+  return (
+    <Confirm
+      title={t.unhold}
+      verb={t.unhold}
+      pending={write.isPending}
+      error={write.error}
+      onConfirm={() => write.mutate({ params: { path: { id } } })}
+      onClose={onClose}
+    >
+      {t.unholdDoes}
+    </Confirm>
+  )
+}
+
+function Block({ act, of: c, onClose }: { act: 'block' | 'unblock'; of: Customer; onClose: () => void }) {
+  const t = useText(customerText)
+  const words = useText(subscribersText)
+  const blocks = act === 'block'
+  const write = useWrite('post', blocks ? '/subscribers/{id}/block' : '/subscribers/{id}/unblock', {
+    told: () => (blocks ? t.blocked : t.unblocked),
+    then: onClose,
+  })
+  return (
+    <Confirm
+      title={t[act]}
+      verb={t[act]}
+      danger={blocks}
+      reason
+      pending={write.isPending}
+      error={write.error}
+      onConfirm={(reason) => write.mutate({ params: { path: { id: c.id } }, body: { reason } })}
+      onClose={onClose}
+    >
+      {(blocks ? t.blockDoes : t.unblockDoes)(nameOf(c, words))}
+    </Confirm>
+  )
+}

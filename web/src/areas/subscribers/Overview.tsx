@@ -1,0 +1,76 @@
+import { Anchor, Badge, Grid, Group, Stack, Text } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import { useText } from '../../text/catalogue'
+import { customerText } from '../../text/customer'
+import { subscribersText } from '../../text/subscribers'
+import { CopyText } from '../../ui/CopyText'
+import { Facts } from '../../ui/Facts'
+import { Balance } from '../../ui/Money'
+import { Section } from '../../ui/Page'
+import { When } from '../../ui/When'
+import { Days } from './Days'
+import { Services } from './Services'
+import { Sessions } from './Sessions'
+import { Statement } from './Statement'
+import { Timeline } from './Timeline'
+import type { Customer } from './words'
+
+/** Overview has the first rows of everything about a customer. */
+export function Overview({ of: c }: { of: Customer }) {
+  const t = useText(customerText)
+  const all = (view: 'statement' | 'timeline' | 'sessions' | 'usage') => (
+    <Anchor size="sm" renderRoot={(props) => <Link {...props} to="/customers/$id" params={{ id: c.id }} search={{ view }} />}>
+      {t.all}
+    </Anchor>
+  )
+  return (
+    <Grid gutter="lg">
+      <Grid.Col span={{ base: 12, md: 7 }}>
+        <Stack gap="lg">
+          <Services id={c.id} />
+          <Section title={t.days} actions={all('usage')}><Days id={c.id} /></Section>
+          <Section title={t.sessions} actions={all('sessions')}><Sessions id={c.id} first={3} /></Section>
+          <Section title={t.statement} actions={all('statement')}><Statement id={c.id} first={5} /></Section>
+        </Stack>
+      </Grid.Col>
+      <Grid.Col span={{ base: 12, md: 5 }}>
+        <Stack gap="lg">
+          <Details of={c} />
+          <Section title={t.timeline} actions={all('timeline')}><Timeline id={c.id} first={12} /></Section>
+        </Stack>
+      </Grid.Col>
+    </Grid>
+  )
+}
+
+/** Details are the facts of a customer; a tag leads to all who have it. */
+function Details({ of: c }: { of: Customer }) {
+  const t = useText(subscribersText)
+  const words = useText(customerText)
+  return (
+    <Section title={words.details}>
+      <Facts
+        of={[
+          [words.balanceNow, (
+            <Link to="/customers/$id" params={{ id: c.id }} search={{ view: 'statement' }}>
+              <Balance amount={c.balance} currency={c.currency} />
+            </Link>
+          )],
+          [t.account, <CopyText text={c.accountNumber} />],
+          [t.phone, c.phone && <Anchor href={`tel:${c.phone}`} inherit className="figure">{c.phone}</Anchor>],
+          [t.email, c.email && <Anchor href={`mailto:${c.email}`} inherit>{c.email}</Anchor>],
+          [t.address, c.address],
+          [t.since, <When at={c.createdAt} />],
+          [t.tags, c.tags.length === 0 ? null : (
+            <Group gap={4}>
+              {c.tags.map((tag) => (
+                <Link key={tag} to="/customers" search={{ tag }}><Badge variant="default" tt="none">{tag}</Badge></Link>
+              ))}
+            </Group>
+          )],
+        ]}
+      />
+      {c.notes && <Text size="sm" style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>{c.notes}</Text>}
+    </Section>
+  )
+}

@@ -1,0 +1,99 @@
+import { Button, Group, Loader, Stack, Text } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useEffect } from 'react'
+import { api } from '../../api/client'
+import { useWrite } from '../../api/write'
+import { useMay } from '../../app/person'
+import { useText } from '../../text/catalogue'
+import { useFormat } from '../../text/format'
+import { takingText } from '../../text/taking'
+import { Loaded } from '../../ui/Loaded'
+import { ProblemNote } from '../../ui/ProblemNote'
+import { State } from '../../ui/State'
+import { addressOf, type Customer } from './words'
+
+/** PaymentOutcome tells what becomes of a payment while the customer types the PIN, and what to do when none comes. */
+export function PaymentOutcome({ id, of: c, phone, onAgain, onClose }: {
+  id: string
+  of: Customer
+  phone: string
+  onAgain: (how: 'prompt' | 'cash') => void
+  onClose: () => void
+}) {
+  const t = useText(takingText)
+  const f = useFormat()
+  const may = useMay()
+  const queries = useQueryClient()
+  const payment = api.useQuery('get', '/payments/{id}', { params: { path: { id } } }, {
+    refetchInterval: (q) => (!q.state.data || q.state.data.status === 'PENDING' ? 1000 : false),
+  })
+  const status = payment.data?.status
+  useEffect(() => {
+    // What the payment has changed is shown at once, though the stream may be broken.
+    if (status && status !== 'PENDING') void queries.invalidateQueries({ predicate: ({ queryKey }) => queryKey[1] !== '/payments/{id}' })
+  }, [status, queries])
+  const ask = useWrite('post', '/payments/query')
+  return (
+    <Stack gap="sm" mih={160} role="status">
+      <Loaded read={payment} height={120}>
+        {(p) => {
+          if (p.status === 'PENDING') {
+            return (
+              <>
+                <Group gap="sm"><Loader size="sm" /><Text fw={600}>{t.waiting(phone)}</Text></Group>
+                <Text size="sm" c="dimmed">{t.waitingHint}</Text>
+                {ask.error && <ProblemNote of={ask.error} />}
+                <Group justify="flex-end" gap="xs">
+                  <Button variant="default" loading={ask.isPending} onClick={() => ask.mutate({ body: { paymentId: id } })}>{t.ask}</Button>
+                </Group>
+              </>
+            )
+          }
+          if (p.status === 'SUCCESS') {
+            return (
+              <>
+                <Text component="div" fw={600}><State tone="good">{t.paid(f.money(p.amount, p.currency))}</State></Text>
+                <Text size="sm">
+                  {p.receiptNumber && (p.receiptId
+                    ? <Link to={addressOf.receipt(p.receiptId)}>{t.receipt(p.receiptNumber)}</Link>
+                    : t.receipt(p.receiptNumber))}{' '}
+                  <OnlineUntil id={c.id} />
+                </Text>
+                <Group justify="flex-end" gap="xs">
+                  <Button variant="default" onClick={() => onAgain('prompt')}>{t.another}</Button>
+                  <Button onClick={onClose} data-autofocus>{t.done}</Button>
+                </Group>
+              </>
+            )
+          }
+          return (
+            <>
+              <Text component="div" fw={600} className="sentence">
+                <State tone="bad">{null}</State> {t.failed[p.reason ?? ''] ?? t.failedElse}
+              </Text>
+              {p.message && <Text size="sm" c="dimmed">{p.message}</Text>}
+              <Group justify="flex-end" gap="xs">
+                <Button component={Link} to={addressOf.payment(p.id)} variant="subtle">{t.open}</Button>
+                {may('POST /payments/cash') && <Button variant="default" onClick={() => onAgain('cash')}>{t.cashInstead}</Button>}
+                <Button onClick={() => onAgain('prompt')}>{t.again}</Button>
+              </Group>
+            </>
+          )
+        }}
+      </Loaded>
+    </Stack>
+  )
+}
+
+/** OnlineUntil says what the payment has brought: until when the customer is online now. */
+function OnlineUntil({ id }: { id: string }) {
+  const t = useText(takingText)
+  const f = useFormat()
+  const access = api.useQuery('get', '/subscribers/{id}/access', { params: { path: { id } } })
+  if (!access.data) return null
+  const open = access.data.services.filter((s) => s.entitled === 'full' || s.entitled === 'throttled')
+  if (open.length === 0) return access.data.services.length > 0 ? t.stillOff : null
+  const until = open.map((s) => s.paidUntil).filter((at) => at !== null).sort()[0]
+  return until ? t.onlineUntil(f.short(until)) : null
+}

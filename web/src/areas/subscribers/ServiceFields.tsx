@@ -1,0 +1,69 @@
+import { Select, Stack, TextInput } from '@mantine/core'
+import { api } from '../../api/client'
+import type { Problem } from '../../api/problem'
+import { useText } from '../../text/catalogue'
+import { useFormat } from '../../text/format'
+import { subscribersText } from '../../text/subscribers'
+
+/** NewService is what is typed for a new service; empty texts are left to the server. */
+export interface NewService {
+  planId: string | null
+  username: string
+  startDate: string
+}
+
+export const noService: NewService = { planId: null, username: '', startDate: '' }
+
+/** asked is the body of the call for a new service. */
+export function asked(subscriberId: string, s: NewService & { planId: string }) {
+  return {
+    subscriberId,
+    planId: s.planId,
+    ...(s.username.trim() ? { username: s.username.trim() } : {}),
+    ...(s.startDate ? { startDate: s.startDate } : {}),
+  }
+}
+
+/** ServiceFields chooses a plan, and what goes with it. */
+export function ServiceFields({ value, onChange, problem, optional }: {
+  value: NewService
+  onChange: (next: NewService) => void
+  problem: Problem | null
+  /** optional: the plan may come later. */
+  optional?: boolean
+}) {
+  const t = useText(subscribersText)
+  const f = useFormat()
+  const plans = api.useQuery('get', '/plans', { params: { query: { limit: 100 } } })
+  const data = (plans.data?.data ?? []).filter((p) => !p.archived).map((p) => ({
+    value: p.id,
+    label: `${p.name} · ${f.money(p.price, p.currency)} ${t.perPeriod[p.billing.period] ?? ''}`,
+  }))
+  const set = (part: Partial<NewService>) => onChange({ ...value, ...part })
+  return (
+    <Stack gap="sm">
+      <Select
+        label={t.plan}
+        data={data}
+        value={value.planId}
+        onChange={(planId) => set({ planId })}
+        placeholder={optional ? t.later : undefined}
+        clearable={optional}
+        searchable
+        error={problem?.of('planId')}
+      />
+      {value.planId && (
+        <>
+          <TextInput
+            label={t.username} description={t.usernameHint} value={value.username} autoComplete="off"
+            onChange={(e) => set({ username: e.currentTarget.value })} error={problem?.of('username')}
+          />
+          <TextInput
+            type="date" label={t.startDate} description={t.startHint} value={value.startDate}
+            onChange={(e) => set({ startDate: e.currentTarget.value })} error={problem?.of('startDate')}
+          />
+        </>
+      )}
+    </Stack>
+  )
+}

@@ -1,0 +1,116 @@
+import { ActionIcon, Group, Menu, Paper, Stack, Text } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import { api } from '../../api/client'
+import { type Row, useRows } from '../../api/rows'
+import type { Shape } from '../../api/types'
+import { useMay } from '../../app/person'
+import { answersText } from '../../text/answers'
+import { useText } from '../../text/catalogue'
+import { customerText } from '../../text/customer'
+import { useFormat } from '../../text/format'
+import { subscribersText } from '../../text/subscribers'
+import { CopyText } from '../../ui/CopyText'
+import { Empty } from '../../ui/Empty'
+import { Facts } from '../../ui/Facts'
+import { EllipsisVertical } from '../../ui/icons'
+import { Loaded } from '../../ui/Loaded'
+import { Section } from '../../ui/Page'
+import { State } from '../../ui/State'
+import { When } from '../../ui/When'
+import { useDo } from './doing'
+import { addressOf, observedTones, stateTones } from './words'
+
+type Subscription = Row<'/subscriptions'>
+type Seen = Shape<'AccessResponse'>['services'][number]
+
+/** Services shows what a customer has, and what can be done with each. Those that have ended are counted only. */
+export function Services({ id }: { id: string }) {
+  const t = useText(customerText)
+  const list = useRows('/subscriptions', { subscriberId: id })
+  const access = api.useQuery('get', '/subscribers/{id}/access', { params: { path: { id } } })
+  const read = { data: list.isPending || list.error ? undefined : list.rows, error: list.error, isPending: list.isPending, refetch: list.refetch }
+  return (
+    <Section title={t.services}>
+      <Loaded read={read} height={150}>
+        {(rows) => {
+          const running = rows.filter((s) => s.state !== 'ended')
+          const ended = rows.length - running.length
+          return (
+            <Stack gap="xs">
+              {running.map((s) => (
+                <OneService key={s.id} of={s} seen={access.data?.services.find((each) => each.subscriptionId === s.id)} />
+              ))}
+              {rows.length === 0 && <Empty title={t.noServices}>{t.noServicesHint}</Empty>}
+              {ended > 0 && <Text size="sm" c="dimmed">{t.endedServices(ended)}</Text>}
+            </Stack>
+          )
+        }}
+      </Loaded>
+    </Section>
+  )
+}
+
+function OneService({ of: s, seen }: { of: Subscription; seen: Seen | undefined }) {
+  const t = useText(customerText)
+  const words = useText(subscribersText)
+  const answers = useText(answersText)
+  const f = useFormat()
+  const dunning = seen?.dunning
+  return (
+    <Paper withBorder p="sm">
+      <Group justify="space-between" wrap="nowrap" mb={6} gap="xs">
+        <Group gap="2px 12px" miw={0}>
+          <Text component="div" fw={600}><Link to={addressOf.plan(s.planId)} className="quiet-link">{s.planName}</Link></Text>
+          <Text component="div" size="sm"><State tone={stateTones[s.state] ?? 'quiet'}>{t.states[s.state]}</State></Text>
+          {seen && (
+            <Text component="div" size="sm"><State tone={observedTones[seen.observed] ?? 'quiet'}>{t.observed[seen.observed]}</State></Text>
+          )}
+        </Group>
+        <ServiceMenu of={s} held={Boolean(dunning?.hold)} />
+      </Group>
+      <Facts
+        of={[
+          [words.paidUntil, s.paidUntil ? <><When at={s.paidUntil} exact /> (<When at={s.paidUntil} />)</> : s.billing.mode === 'postpaid' ? t.postpaid : '–'],
+          [t.price, `${f.money(s.price, s.currency)} ${words.perPeriod[s.billing.period] ?? s.billing.period}`],
+          [t.rate, `${f.rate(s.rates.down)} / ${f.rate(s.rates.up)}`],
+          [t.login, s.username && <CopyText text={s.username} />],
+          [t.next, dunning?.next && <>{answers.comes[dunning.next.state] ?? dunning.next.state}, <When at={dunning.next.at} /></>],
+          [t.held, dunning?.hold && <span title={dunning.hold.reason}><When at={dunning.hold.until} exact /></span>],
+          [t.stopped, dunning?.stopped && (t.stoppedBy[dunning.stopped.cause] ?? dunning.stopped.cause)],
+          [t.staticIp, s.staticIp && <CopyText text={s.staticIp} />],
+          [t.macs, s.macAddresses.length > 0 ? s.macAddresses.join(', ') : null],
+        ]}
+      />
+    </Paper>
+  )
+}
+
+function ServiceMenu({ of: s, held }: { of: Subscription; held: boolean }) {
+  const t = useText(customerText)
+  const may = useMay()
+  const begin = useDo()
+  const running = s.state === 'active' || s.state === 'pending'
+  const item = (shown: boolean, act: Parameters<typeof begin>[0]['act'], label: string, color?: string) => shown && (
+    <Menu.Item key={act} color={color} onClick={() => begin({ act, subscriptionId: s.id } as Parameters<typeof begin>[0])}>{label}</Menu.Item>
+  )
+  const items = [
+    item(may('GET /subscriptions/{id}/credentials'), 'credentials', t.credentials),
+    item(may('POST /subscriptions/{id}/credentials'), 'new_credentials', t.newCredentials),
+    item(may('PATCH /subscriptions/{id}'), 'addresses', t.addresses),
+    item(may('POST /subscriptions/{id}/top-ups') && s.state === 'active', 'top_up', t.topUp),
+    item(may('POST /subscriptions/{id}/hold') && s.state === 'active' && !held, 'hold', t.hold),
+    item(may('DELETE /subscriptions/{id}/hold') && held, 'unhold', t.unhold),
+    item(may('POST /subscriptions/{id}/pause') && s.state === 'active', 'pause', t.pause),
+    item(may('POST /subscriptions/{id}/resume') && s.state === 'paused', 'resume', t.resume),
+    item(may('POST /subscriptions/{id}/end') && (running || s.state === 'paused'), 'end', t.end, 'red'),
+  ].filter(Boolean)
+  if (items.length === 0) return null
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <ActionIcon aria-label={t.actionsOf(s.planName)}><EllipsisVertical size={16} aria-hidden /></ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>{items}</Menu.Dropdown>
+    </Menu>
+  )
+}

@@ -1,0 +1,109 @@
+import { Anchor, Button, Modal, NumberInput, SegmentedControl, Stack, Text, TextInput } from '@mantine/core'
+import { useState } from 'react'
+import { client } from '../../api/client'
+import { useWrite } from '../../api/write'
+import { useMay } from '../../app/person'
+import { useText } from '../../text/catalogue'
+import { useFormat } from '../../text/format'
+import { takingText } from '../../text/taking'
+import { uiText } from '../../text/ui'
+import { ProblemNote } from '../../ui/ProblemNote'
+import { PaymentOutcome } from './PaymentOutcome'
+import { useOpenInvoices } from './spoken'
+import type { Customer } from './words'
+
+type How = 'prompt' | 'cash'
+
+/** TakePayment asks a phone to pay, or notes cash, and tells live what becomes of it. */
+export function TakePayment({ of: c, onClose }: { of: Customer; onClose: () => void }) {
+  const t = useText(takingText)
+  const words = useText(uiText)
+  const f = useFormat()
+  const may = useMay()
+  const due = Math.max(c.balance, useOpenInvoices(c.id).reduce((sum, i) => sum + i.due, 0) - c.credit, 0)
+  const [how, setHow] = useState<How>('prompt')
+  const [typed, setTyped] = useState<number | string | null>(null)
+  const [phone, setPhone] = useState(c.phone ?? '')
+  const [reference, setReference] = useState('')
+  const [paymentId, setPaymentId] = useState<string | null>(null)
+  const prompt = useWrite('post', '/payments/initiate', { then: (p) => setPaymentId('paymentId' in p ? p.paymentId : null) })
+  const cash = useWrite('post', '/payments/cash', { then: (p) => setPaymentId(p.id) })
+  const write = how === 'prompt' ? prompt : cash
+  const amount = typed ?? (due > 0 ? due : '')
+  const ready = Number(amount) > 0 && (how === 'cash' ? reference.trim() !== '' : phone.trim() !== '')
+  const send = () => {
+    if (!ready || write.isPending) return
+    const what = { subscriberId: c.id, amount: Number(amount) }
+    if (how === 'cash') cash.mutate({ body: { ...what, reference: reference.trim() } })
+    else prompt.mutate({ body: { ...what, ...(phone.trim() === c.phone ? {} : { phone: phone.trim() }) } })
+  }
+  const again = (next: How) => {
+    setPaymentId(null)
+    setHow(next)
+    setTyped(null)
+    prompt.reset()
+    cash.reset()
+  }
+  return (
+    <Modal opened onClose={onClose} title={t.title} closeButtonProps={{ 'aria-label': words.close }}>
+      {paymentId ? <PaymentOutcome id={paymentId} of={c} phone={phone} onAgain={again} onClose={onClose} /> : (
+        <form
+          onSubmit={(e) => {
+            e.preventDefault()
+            send()
+          }}
+        >
+          <Stack gap="sm" mih={300}>
+            <Text size="sm">{due > 0 ? t.due(f.money(due, c.currency)) : t.nothingDue}</Text>
+            {may('POST /payments/cash') && (
+              <SegmentedControl
+                value={how}
+                onChange={(v) => setHow(v as How)}
+                data={[{ value: 'prompt', label: t.prompt }, { value: 'cash', label: t.cash }]}
+                aria-label={t.how}
+              />
+            )}
+            <NumberInput
+              label={`${t.amount} (${c.currency})`}
+              value={amount}
+              onChange={setTyped}
+              min={0}
+              decimalScale={2}
+              thousandSeparator=" "
+              error={write.error?.of('amount')}
+              data-autofocus
+            />
+            {how === 'prompt' ? (
+              <TextInput
+                type="tel" label={t.phone} description={t.phoneHint} value={phone} onChange={(e) => setPhone(e.currentTarget.value)}
+                error={write.error?.of('phone')}
+              />
+            ) : (
+              <TextInput
+                label={t.reference} description={t.referenceHint} value={reference} onChange={(e) => setReference(e.currentTarget.value)}
+                maxLength={100} error={write.error?.of('reference')}
+              />
+            )}
+            {write.error && (
+              <ProblemNote
+                of={write.error}
+                next={write.error.code === 'payment_in_progress' && <Running id={c.id} onFound={setPaymentId} label={t.running} />}
+              />
+            )}
+            <Button type="submit" size="sm" loading={write.isPending} disabled={!ready}>{how === 'prompt' ? t.send : t.take}</Button>
+          </Stack>
+        </form>
+      )}
+    </Modal>
+  )
+}
+
+/** Running looks for the prompt that is open already. */
+function Running({ id, onFound, label }: { id: string; onFound: (payment: string) => void; label: string }) {
+  const look = async () => {
+    const { data } = await client.GET('/payments', { params: { query: { subscriberId: id, status: 'PENDING', limit: 1 } } })
+    const open = data?.data.at(0)
+    if (open) onFound(open.id)
+  }
+  return <Anchor component="button" type="button" size="sm" onClick={() => void look()}>{label}</Anchor>
+}

@@ -1,0 +1,15 @@
+import { createContext, use } from 'react'
+
+/** ServiceAct is what can be done with one service. */
+export type ServiceAct = 'pause' | 'resume' | 'end' | 'hold' | 'unhold' | 'credentials' | 'new_credentials' | 'top_up' | 'addresses'
+
+/** Doing is what somebody has begun on a customer's page: one dialog at a time. */
+export type Doing =
+  | { act: 'take_payment' | 'edit' | 'block' | 'unblock' | 'add_service' | 'invoice' }
+  | { act: ServiceAct; subscriptionId: string }
+  | { act: 'disconnect'; session: { id: string; username: string } }
+
+export const DoContext = createContext<(doing: Doing) => void>(() => undefined)
+
+/** useDo gives the function that opens the dialog for something. */
+export const useDo = () => use(DoContext)

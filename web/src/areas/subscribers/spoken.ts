@@ -1,0 +1,32 @@
+import { api } from '../../api/client'
+import { serverNow } from '../../app/clock'
+import { answersText, type Spoken } from '../../text/answers'
+import { useText } from '../../text/catalogue'
+import { useFormat } from '../../text/format'
+import type { Answer } from './answer'
+
+/** useSpoken writes what the sentences of an answer are about, in the person's language and the organization's zone. */
+export function useSpoken(id: string, a: Answer): Spoken & { heldUntil: string } {
+  const t = useText(answersText)
+  const f = useFormat()
+  const open = useOpenInvoices(id)
+  const bill = open.find((i) => i.id === a.cause?.id) ?? open.find((i) => i.subscriptionId === a.subscriptionId)
+  const dunning = a.service?.dunning
+  const at = (instant: string | null | undefined) => (instant ? f.short(instant) : t.unknownTime)
+  return {
+    since: at(a.since),
+    plan: a.service?.planName ?? '',
+    until: at(a.service?.paidUntil),
+    bill: bill?.number ? t.bill(bill.number, f.money(bill.due, bill.currency)) : t.someBill,
+    overdue: t.overdue(dunning?.overdueDays ?? 0),
+    router: a.router?.name ?? t.aRouter,
+    next: dunning?.next ? t.next(t.comes[dunning.next.state] ?? dunning.next.state, `${at(dunning.next.at)} (${f.relative(dunning.next.at, serverNow())})`) : '',
+    heldUntil: at(dunning?.hold?.until),
+  }
+}
+
+/** useOpenInvoices gives the invoices that have something due, the oldest first. */
+export function useOpenInvoices(id: string) {
+  const read = api.useQuery('get', '/invoices', { params: { query: { subscriberId: id, limit: 50 } } })
+  return (read.data?.data ?? []).filter((i) => i.due > 0 && i.state !== 'draft').reverse()
+}

@@ -1,0 +1,43 @@
+import { Button, Group, Modal, Stack, Text } from '@mantine/core'
+import type { ReactNode } from 'react'
+import { useText } from '../text/catalogue'
+import { uiText } from '../text/ui'
+import { ProblemNote } from './ProblemNote'
+
+/** FormDialog is a form above the page: it says what it does, is sent by Enter, and keeps what was typed when refused. */
+export function FormDialog({ title, hint, verb, ready = true, pending, error, next, children, onSubmit, onClose }: {
+  title: string
+  hint?: string
+  /** verb is the word on the button. */
+  verb: string
+  ready?: boolean
+  pending: boolean
+  error: unknown
+  /** next is what helps after a refusal. */
+  next?: ReactNode
+  children: ReactNode
+  onSubmit: () => void
+  onClose: () => void
+}) {
+  const t = useText(uiText)
+  return (
+    <Modal opened onClose={onClose} title={title} closeButtonProps={{ 'aria-label': t.close }}>
+      <form
+        onSubmit={(e) => {
+          e.preventDefault()
+          if (ready && !pending) onSubmit()
+        }}
+      >
+        <Stack gap="sm">
+          {hint && <Text size="sm" c="dimmed">{hint}</Text>}
+          {children}
+          {error ? <ProblemNote of={error} next={next} /> : null}
+          <Group justify="flex-end" gap="xs">
+            <Button variant="default" onClick={onClose}>{t.cancel}</Button>
+            <Button type="submit" loading={pending} disabled={!ready}>{verb}</Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  )
+}
