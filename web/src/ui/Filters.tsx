@@ -16,6 +16,9 @@ export function Filters({ children, any, onClear }: { children: ReactNode; any: 
   )
 }
 
+// On a phone two filters stand beside each other.
+const half = 'calc(50% - 4px)'
+
 /** TextFilter follows typing with a short delay. */
 export function TextFilter({ value, label, width = 260, onChange }: {
   value: string | undefined
@@ -50,7 +53,7 @@ export function TextFilter({ value, label, width = 260, onChange }: {
         />
       )}
       maxLength={200}
-      w={width}
+      w={{ base: width < 200 ? half : '100%', xs: width }}
     />
   )
 }
@@ -71,7 +74,7 @@ export function ChoiceFilter<T extends string>({ value, label, names, onChange }
       placeholder={label}
       aria-label={label}
       clearable
-      w={180}
+      w={{ base: half, xs: 170 }}
     />
   )
 }

@@ -54,7 +54,11 @@ function Said({ answer: a, id, main }: { answer: Answer; id: string; main?: bool
         <Text component="div" size={main ? 'md' : 'sm'} fw={main ? 600 : undefined} className="sentence">
           <State tone={a.tone}>{null}</State> <span>{[a.code, ...a.also].map(says).join(' ')}</span>
         </Text>
-        {main && t.now[a.code] && <Text size="sm" c="dimmed">{t.now[a.code]}{held ? ` ${t.held(spoken.heldUntil)}` : ''}</Text>}
+        {main && (
+          <Text size="sm" c="dimmed">
+            {[spoken.reason, t.now[a.code], held && t.held(spoken.heldUntil), !a.step && spoken.session].filter(Boolean).join(' ')}
+          </Text>
+        )}
       </Stack>
       {a.step && <StepButton answer={a} id={id} main={main} />}
     </Group>

@@ -89,20 +89,20 @@ function useColumns(): Column<Customer>[] {
   const t = useText(subscribersText)
   return [
     { id: 'name', title: t.name, cell: (c) => <Link to="/customers/$id" params={{ id: c.id }}>{nameOf(c, t)}</Link> },
-    { id: 'account', title: t.account, width: 100, wideOnly: true, cell: (c) => <span className="figure">{c.accountNumber}</span> },
-    { id: 'plan', title: t.plan, width: 170, wideOnly: true, cell: (c) => c.services.map((s) => s.planName).join(', ') },
-    { id: 'paidUntil', title: t.paidUntil, width: 120, wideOnly: true, cell: (c) => <When at={c.paidUntil} /> },
-    { id: 'access', title: t.access, width: 130, cell: (c) => <AccessWord of={c} /> },
+    { id: 'account', title: t.account, width: 90, wideOnly: true, cell: (c) => <span className="figure">{c.accountNumber}</span> },
+    { id: 'plan', title: t.plan, width: 150, wideOnly: true, cell: (c) => c.services.map((s) => s.planName).join(', ') },
+    { id: 'paidUntil', title: t.paidUntil, width: 104, wideOnly: true, cell: (c) => <When at={c.paidUntil} /> },
+    { id: 'access', title: t.access, width: 140, cell: (c) => <AccessWord of={c} /> },
     {
-      id: 'online', title: t.online, width: 110, wideOnly: true,
+      id: 'online', title: t.online, width: 95, wideOnly: true,
       cell: (c) => <State tone={c.online ? 'good' : 'quiet'}>{c.online ? t.onlines.true : t.onlines.false}</State>,
     },
     {
-      id: 'balance', title: t.balance, width: 120, figure: true,
+      id: 'balance', title: t.balance, width: 112, figure: true,
       cell: (c) => <Balance amount={c.balance} currency={c.currency} />,
     },
-    { id: 'phone', title: t.phone, width: 130, wideOnly: true, cell: (c) => <span className="figure">{c.phone}</span> },
-    { id: 'tags', title: t.tags, width: 110, wideOnly: true, cell: (c) => c.tags.join(', ') },
+    { id: 'phone', title: t.phone, width: 128, wideOnly: true, cell: (c) => <span className="figure">{c.phone}</span> },
+    { id: 'tags', title: t.tags, width: 90, wideOnly: true, cell: (c) => c.tags.join(', ') },
   ]
 }
 

@@ -52,7 +52,7 @@ function Details({ of: c }: { of: Customer }) {
       <Facts
         of={[
           [words.balanceNow, (
-            <Link to="/customers/$id" params={{ id: c.id }} search={{ view: 'statement' }}>
+            <Link to="/customers/$id" params={{ id: c.id }} search={{ view: 'statement' }} className="quiet-link">
               <Balance amount={c.balance} currency={c.currency} />
             </Link>
           )],

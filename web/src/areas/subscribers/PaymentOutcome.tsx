@@ -1,4 +1,4 @@
-import { Button, Group, Loader, Stack, Text } from '@mantine/core'
+import { Anchor, Button, Group, Loader, Stack, Text } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useEffect } from 'react'
@@ -35,7 +35,7 @@ export function PaymentOutcome({ id, of: c, phone, onAgain, onClose }: {
   }, [status, queries])
   const ask = useWrite('post', '/payments/query')
   return (
-    <Stack gap="sm" mih={160} role="status">
+    <Stack gap="sm" mih={130} role="status">
       <Loaded read={payment} height={120}>
         {(p) => {
           if (p.status === 'PENDING') {
@@ -56,7 +56,7 @@ export function PaymentOutcome({ id, of: c, phone, onAgain, onClose }: {
                 <Text component="div" fw={600}><State tone="good">{t.paid(f.money(p.amount, p.currency))}</State></Text>
                 <Text size="sm">
                   {p.receiptNumber && (p.receiptId
-                    ? <Link to={addressOf.receipt(p.receiptId)}>{t.receipt(p.receiptNumber)}</Link>
+                    ? <Anchor component={Link} to={addressOf.receipt(p.receiptId)} inherit>{t.receipt(p.receiptNumber)}</Anchor>
                     : t.receipt(p.receiptNumber))}{' '}
                   <OnlineUntil id={c.id} />
                 </Text>

@@ -35,9 +35,9 @@ export function Sessions({ id, first }: { id: string; first?: number }) {
         <State tone="quiet" title={s.endReason ?? undefined}>{`${t.ended} ${t.ends[s.endReason ?? ''] ?? t.byRouter}`}</State>
       ) : <State tone="good">{t.now}</State>,
     },
-    { id: 'lasted', title: t.lasted, width: 100, wideOnly: true, cell: (s) => f.duration(seconds(s)) },
     { id: 'router', title: t.router, width: short ? 110 : undefined, wideOnly: true, cell: (s) => <RouterName of={s} /> },
     ...(short ? [] : [
+      { id: 'lasted', title: t.lasted, width: 110, wideOnly: true, cell: (s: Session) => f.duration(seconds(s)) },
       { id: 'address', title: t.address, width: 130, wideOnly: true, cell: (s: Session) => <span className="figure">{s.ipAddress}</span> },
       { id: 'device', title: t.device, width: 150, wideOnly: true, cell: (s: Session) => <span className="figure">{s.macAddress}</span> },
     ]),

@@ -1,16 +1,31 @@
 import { api } from '../../api/client'
+import { useRows } from '../../api/rows'
 import { serverNow } from '../../app/clock'
 import { answersText, type Spoken } from '../../text/answers'
 import { useText } from '../../text/catalogue'
 import { useFormat } from '../../text/format'
 import type { Answer } from './answer'
 
+/** Around is what stands below the sentence of an answer. */
+interface Around {
+  heldUntil: string
+  /** reason is why somebody did it, in that person's words; empty where the program did. */
+  reason: string
+  /** session is where the customer is online. */
+  session: string
+}
+
+// What people do by hand, with a reason.
+const byHand = ['blocked', 'paused', 'ended']
+
 /** useSpoken writes what the sentences of an answer are about, in the person's language and the organization's zone. */
-export function useSpoken(id: string, a: Answer): Spoken & { heldUntil: string } {
+export function useSpoken(id: string, a: Answer): Spoken & Around {
   const t = useText(answersText)
   const f = useFormat()
   const open = useOpenInvoices(id)
   const bill = open.find((i) => i.id === a.cause?.id) ?? open.find((i) => i.subscriptionId === a.subscriptionId)
+  const told = useRows('/subscribers/{id}/timeline', {}, { path: { id }, enabled: byHand.includes(a.code) })
+  const why = byHand.includes(a.code) ? told.rows.find((e) => e.eventId === a.cause?.id) : undefined
   const dunning = a.service?.dunning
   const at = (instant: string | null | undefined) => (instant ? f.short(instant) : t.unknownTime)
   return {
@@ -22,6 +37,8 @@ export function useSpoken(id: string, a: Answer): Spoken & { heldUntil: string }
     router: a.router?.name ?? t.aRouter,
     next: dunning?.next ? t.next(t.comes[dunning.next.state] ?? dunning.next.state, `${at(dunning.next.at)} (${f.relative(dunning.next.at, serverNow())})`) : '',
     heldUntil: at(dunning?.hold?.until),
+    reason: why?.reason ? t.because(why.reason, why.actor.name ?? '') : '',
+    session: a.session ? t.session(a.session.deviceName ?? t.aRouter, f.relative(a.session.startedAt, serverNow()), a.session.ipAddress ?? '') : '',
   }
 }
 
