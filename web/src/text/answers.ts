@@ -4,6 +4,7 @@ import { catalogue } from './catalogue'
 export interface Spoken {
   since: string
   plan: string
+  /** until is empty where nothing is paid ahead. */
   until: string
   /** bill is "invoice ACME-0123 of KES 1,500", or that of which no invoice is known. */
   bill: string
@@ -17,7 +18,7 @@ export interface Spoken {
 type Says = Record<string, (s: Spoken) => string>
 
 const en: Says = {
-  paid: (s) => `Online and paid until ${s.until}.`,
+  paid: (s) => (s.until ? `Online and paid until ${s.until}.` : 'Online and paid.'),
   postpaid: () => 'Online. Is invoiced while it runs, and nothing is overdue.',
   schedule: () => 'Online. The plan has another speed at this hour.',
   grace: (s) => `Still online, but the paid time ended ${s.until}: the days of grace run. ${s.next}`,
@@ -38,7 +39,7 @@ const en: Says = {
   stale: () => 'A session is shown as open that the router does not have any more.',
   directory: () => 'All is right with the customer and the payment. A part of our own program is behind, so sign-ins get something else.',
   unseen: () => 'Paid. Whether the customer is online cannot be seen now: reports of routers do not arrive.',
-  silent: (s) => `Paid until ${s.until}, but the device has not signed in.`,
+  silent: (s) => `${s.until ? `Paid until ${s.until}` : 'Payment is in order'}, but the device has not signed in.`,
   dial_again: (s) => `All is right again. The device was refused ${s.since}, before that, and has not dialled since.`,
   coming_back: () => 'Paid just now: full access comes back within seconds.',
   walled_though_paid: () => 'Paid, but the session still reaches only the payment page.',
@@ -110,7 +111,7 @@ const enNow: Record<string, string> = {
 }
 
 const sw: Says = {
-  paid: (s) => `Yuko mtandaoni, amelipiwa hadi ${s.until}.`,
+  paid: (s) => (s.until ? `Yuko mtandaoni, amelipiwa hadi ${s.until}.` : 'Yuko mtandaoni, amelipa.'),
   postpaid: () => 'Yuko mtandaoni. Hutozwa inapotumika, na hakuna deni lililochelewa.',
   schedule: () => 'Yuko mtandaoni. Kifurushi kina kasi nyingine saa hii.',
   grace: (s) => `Bado yuko mtandaoni, lakini muda uliolipiwa uliisha ${s.until}: siku za msamaha zinaendelea. ${s.next}`,
@@ -131,7 +132,7 @@ const sw: Says = {
   stale: () => 'Kikao kinaonyeshwa wazi ambacho ruta haina tena.',
   directory: () => 'Mteja na malipo yako sawa. Sehemu ya programu yetu iko nyuma, kwa hivyo wanaoingia hupata kitu kingine.',
   unseen: () => 'Amelipa. Haionekani kama yuko mtandaoni: ripoti za ruta hazifiki.',
-  silent: (s) => `Amelipiwa hadi ${s.until}, lakini kifaa hakijaingia.`,
+  silent: (s) => `${s.until ? `Amelipiwa hadi ${s.until}` : 'Malipo yako sawa'}, lakini kifaa hakijaingia.`,
   dial_again: (s) => `Yote ni sawa tena. Kifaa kilikataliwa ${s.since}, kabla ya hapo, na hakijajaribu tena.`,
   coming_back: () => 'Amelipa sasa hivi: mtandao kamili unarudi ndani ya sekunde.',
   walled_though_paid: () => 'Amelipa, lakini kikao bado kinafikia ukurasa wa malipo tu.',

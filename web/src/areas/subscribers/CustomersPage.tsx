@@ -1,4 +1,5 @@
 import { Button } from '@mantine/core'
+import { useMediaQuery } from '@mantine/hooks'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { api } from '../../api/client'
@@ -86,19 +87,20 @@ function usePaidTime(ends: 'week' | 'past' | undefined) {
 }
 
 function useColumns(): Column<Customer>[] {
+  const narrow = useMediaQuery('(max-width: 700px)')
   const t = useText(subscribersText)
   return [
     { id: 'name', title: t.name, cell: (c) => <Link to="/customers/$id" params={{ id: c.id }}>{nameOf(c, t)}</Link> },
     { id: 'account', title: t.account, width: 90, wideOnly: true, cell: (c) => <span className="figure">{c.accountNumber}</span> },
     { id: 'plan', title: t.plan, width: 150, wideOnly: true, cell: (c) => c.services.map((s) => s.planName).join(', ') },
     { id: 'paidUntil', title: t.paidUntil, width: 104, wideOnly: true, cell: (c) => <When at={c.paidUntil} /> },
-    { id: 'access', title: t.access, width: 140, cell: (c) => <AccessWord of={c} /> },
+    { id: 'access', title: t.access, width: narrow ? 124 : 140, cell: (c) => <AccessWord of={c} /> },
     {
       id: 'online', title: t.online, width: 95, wideOnly: true,
       cell: (c) => <State tone={c.online ? 'good' : 'quiet'}>{c.online ? t.onlines.true : t.onlines.false}</State>,
     },
     {
-      id: 'balance', title: t.balance, width: 112, figure: true,
+      id: 'balance', title: t.balance, width: narrow ? 96 : 124, figure: true,
       cell: (c) => <Balance amount={c.balance} currency={c.currency} />,
     },
     { id: 'phone', title: t.phone, width: 128, wideOnly: true, cell: (c) => <span className="figure">{c.phone}</span> },

@@ -26,14 +26,21 @@ export function EditCustomer({ id, onClose }: { id: string; onClose: () => void 
     },
   })
   const [took, setTook] = useState(0)
-  return <Form key={`${took}${read.data === undefined}`} id={id} now={read.data} error={read.error} onTake={() => setTook((n) => n + 1)} onClose={onClose} />
+  const take = async () => {
+    await read.refetch()
+    setTook((n) => n + 1)
+  }
+  return (
+    <Form key={`${took} ${read.data === undefined}`} id={id} now={read.data} error={read.error} onTake={take} onClose={onClose} />
+  )
 }
 
 function Form({ id, now, error, onTake, onClose }: {
   id: string
   now: Version | undefined
   error: unknown
-  onTake: () => void
+  /** onTake reads the values that are there now, and begins with them. */
+  onTake: () => Promise<void>
   onClose: () => void
 }) {
   const t = useText(subscribersText)
@@ -51,6 +58,9 @@ function Form({ id, now, error, onTake, onClose }: {
       ready={began !== undefined && !meanwhile && Object.keys(body).length > 0}
       pending={write.isPending}
       error={write.error ?? error}
+      next={write.error?.status === 412 && !meanwhile && (
+        <Button size="compact-sm" variant="default" onClick={() => void onTake()}>{words.takeTheirs}</Button>
+      )}
       onSubmit={() => write.mutate({
         params: { path: { id } },
         body,
@@ -62,7 +72,7 @@ function Form({ id, now, error, onTake, onClose }: {
         <Alert color="yellow" variant="light" p="sm" role="alert">
           <Text size="sm" fw={500}>{words.editedMeanwhile}</Text>
           <Text size="sm">{words.editedHint}</Text>
-          <Group mt={6}><Button size="compact-sm" variant="default" onClick={onTake}>{words.takeTheirs}</Button></Group>
+          <Group mt={6}><Button size="compact-sm" variant="default" onClick={() => void onTake()}>{words.takeTheirs}</Button></Group>
         </Alert>
       )}
       <CustomerFields value={typed} onChange={setTyped} problem={write.error} disabled={began === undefined} />

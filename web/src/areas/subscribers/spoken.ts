@@ -31,7 +31,7 @@ export function useSpoken(id: string, a: Answer): Spoken & Around {
   return {
     since: at(a.since),
     plan: a.service?.planName ?? '',
-    until: at(a.service?.paidUntil),
+    until: a.service?.paidUntil ? f.short(a.service.paidUntil) : '',
     bill: bill?.number ? t.bill(bill.number, f.money(bill.due, bill.currency)) : t.someBill,
     overdue: t.overdue(dunning?.overdueDays ?? 0),
     router: a.router?.name ?? t.aRouter,
