@@ -66,6 +66,16 @@ export class Format {
     return this.times('day', plain ? 'UTC' : this.zone.timezone, { day: 'numeric', month: 'short', year: 'numeric' })(at)
   }
 
+  /** month writes a month: Nov 2026. */
+  month(at: Instant): string {
+    return this.times('month', this.zone.timezone, { month: 'short', year: 'numeric' })(at)
+  }
+
+  /** dayOfYear writes a date without its year, for the axes of charts: 22 Nov. */
+  dayOfYear(at: Instant): string {
+    return this.times('dayOfYear', this.zone.timezone, { day: 'numeric', month: 'short' })(at)
+  }
+
   /** time writes the time of a day: 14:05. */
   time(at: Instant): string {
     return this.times('time', this.zone.timezone, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })(at)

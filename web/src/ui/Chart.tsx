@@ -51,9 +51,12 @@ export function Chart({ times, series, marks = [], height = 200, write, label }:
         legend: { live: true },
         cursor: { points: { size: 6 } },
         tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), f.zone.timezone),
-        scales: { y: { range: (_, min, max) => [Math.min(0, min ?? 0), (max ?? 1) * 1.05 || 1] } },
+        scales: { x: { range: (_, min, max) => sides(times, series.some((s) => s.bars), min, max) }, y: { range: (_, min, max) => [Math.min(0, min ?? 0), (max ?? 1) * 1.05 || 1] } },
         axes: [
-          { stroke: axis, grid: { show: false }, ticks: grid },
+          {
+            stroke: axis, grid: { show: false }, ticks: grid, space: 64,
+            values: (_, splits, _axis, _space, step) => splits.map((s) => (step < 86_400 ? f.time(s * 1000) : f.dayOfYear(s * 1000))),
+          },
           { stroke: axis, grid, ticks: { show: false }, size: 64, values: (_, splits) => splits.map(write) },
         ],
         series: [
@@ -79,6 +82,12 @@ export function Chart({ times, series, marks = [], height = 200, write, label }:
       <div ref={host} />
     </div>
   )
+}
+
+// Bars stand in the middle of their time: the first and the last need room for their half.
+function sides(times: number[], bars: boolean, min: number, max: number): [number, number] {
+  const half = bars && times.length > 1 ? (max - min) / (times.length - 1) / 2 : 0
+  return [min - half, max + half]
 }
 
 function drawMarks(u: uPlot, marks: Mark[]) {

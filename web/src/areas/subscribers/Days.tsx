@@ -1,14 +1,14 @@
 import { Group, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import { api } from '../../api/client'
-import type { paths } from '../../api/schema.gen'
+import type { Shape } from '../../api/types'
 import { useText } from '../../text/catalogue'
 import { customerText } from '../../text/customer'
 import { useFormat } from '../../text/format'
 import { Loaded } from '../../ui/Loaded'
 
 /** Day is how one day of a customer was. */
-export type Day = paths['/subscribers/{id}/days']['get']['responses'][200]['content']['application/json']['data'][number]
+export type Day = Shape<'DayResponse'>
 
 const states = ['paid', 'walled_garden', 'off', 'outage', 'paused', 'none'] as const
 

@@ -15,7 +15,7 @@ import { Days } from './Days'
 const UsageChart = lazy(() => import('./UsageChart'))
 
 const day = 86_400_000
-const ranges = { days: { back: 29 * day, step: 'day' }, months: { back: 365 * day, step: 'month' }, hours: { back: 6 * day, step: 'hour' } } as const
+const ranges = { days: { back: 29 * day, step: 'day' }, months: { back: 334 * day, step: 'month' } } as const
 
 /** Usage answers: how much, when, and what has happened to it? */
 export function Usage({ id }: { id: string }) {
@@ -38,7 +38,7 @@ export function Usage({ id }: { id: string }) {
             size="xs"
             value={range}
             onChange={(v) => void navigate({ search: { view: 'usage', range: v as typeof range }, replace: true })}
-            data={(['days', 'hours', 'months'] as const).map((value) => ({ value, label: t.usageOf[value] }))}
+            data={(['days', 'months'] as const).map((value) => ({ value, label: t.usageOf[value] }))}
             aria-label={t.usage}
           />
         )}
@@ -77,7 +77,7 @@ function UsageTable({ of: rows, step }: { of: { from: string; bytesIn: number; b
         <table aria-label={t.usage}>
           <thead>
             <tr>
-              <th scope="col">{t.day}</th>
+              <th scope="col">{step === 'month' ? t.month : t.day}</th>
               <th scope="col" className="figure">{t.down}</th>
               <th scope="col" className="figure">{t.up}</th>
               <th scope="col" className="figure wide-only">{t.time}</th>
@@ -86,7 +86,7 @@ function UsageTable({ of: rows, step }: { of: { from: string; bytesIn: number; b
           <tbody>
             {[...rows].reverse().filter((d) => d.bytesIn + d.bytesOut + d.seconds > 0).map((d) => (
               <tr key={d.from}>
-                <td>{step === 'hour' ? f.short(d.from) : f.day(d.from)}</td>
+                <td>{step === 'month' ? f.month(d.from) : f.day(d.from)}</td>
                 <td className="figure">{f.bytes(d.bytesIn)}</td>
                 <td className="figure">{f.bytes(d.bytesOut)}</td>
                 <td className="figure wide-only">{f.duration(d.seconds)}</td>

@@ -43,7 +43,7 @@ const customer = createRoute({
     return given({
       view: p.oneOf('view', customerViews),
       kind: p.oneOf('kind', ['money', 'service', 'network', 'messages'] as const),
-      range: p.oneOf('range', ['days', 'months', 'hours'] as const),
+      range: p.oneOf('range', ['days', 'months'] as const),
       /** pay opens the dialog for a payment: other pages lead there. */
       pay: p.flag('pay'),
     })
