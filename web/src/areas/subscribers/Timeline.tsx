@@ -41,7 +41,7 @@ export function Timeline({ id, first }: { id: string; first?: number }) {
         {(rows) => (
           <>
             {rows.length === 0 && <Empty title={t.noTimeline} />}
-            <Days of={rows} />
+            <ByDay of={rows} order={first === undefined ? 2 : 3} />
             {list.hasMore && first === undefined && (
               <Group><Button variant="default" loading={list.isFetchingMore} onClick={list.more}>{words.more}</Button></Group>
             )}
@@ -52,7 +52,7 @@ export function Timeline({ id, first }: { id: string; first?: number }) {
   )
 }
 
-function Days({ of: rows }: { of: Entry[] }) {
+function ByDay({ of: rows, order }: { of: Entry[]; order: 2 | 3 }) {
   const f = useFormat()
   const days = new Map<string, Entry[]>()
   for (const e of rows) {
@@ -61,7 +61,7 @@ function Days({ of: rows }: { of: Entry[] }) {
   }
   return [...days].map(([day, entries]) => (
     <div key={day}>
-      <Title order={3} size="xs" c="dimmed" fw={500} mb={4}>{f.day(day)}</Title>
+      <Title order={order} size="xs" c="dimmed" fw={500} mb={4}>{f.day(day)}</Title>
       <Stack gap={6} component="ol" className="timeline">
         {entries.map((e) => <OneEntry key={e.eventId} of={e} />)}
       </Stack>
