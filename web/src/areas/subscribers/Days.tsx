@@ -1,14 +1,11 @@
 import { Group, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import { api } from '../../api/client'
-import type { Shape } from '../../api/types'
 import { useText } from '../../text/catalogue'
 import { customerText } from '../../text/customer'
 import { useFormat } from '../../text/format'
 import { Loaded } from '../../ui/Loaded'
-
-/** Day is how one day of a customer was. */
-export type Day = Shape<'DayResponse'>
+import { type Day, shownState } from './dayState'
 
 const states = ['paid', 'walled_garden', 'off', 'outage', 'paused', 'none'] as const
 
@@ -30,7 +27,7 @@ export function Days({ id }: { id: string }) {
                 <li key={d.date}>
                   <button
                     type="button"
-                    className={`day day-${d.state}`}
+                    className={`day day-${shownState(d)}`}
                     title={tell(d)}
                     aria-label={tell(d)}
                     aria-pressed={d.date === chosen}
@@ -43,7 +40,7 @@ export function Days({ id }: { id: string }) {
               ))}
             </ol>
             <Group gap="2px 16px" aria-hidden>
-              {states.filter((s) => data.some((d) => d.state === s)).map((s) => (
+              {states.filter((s) => data.some((d) => shownState(d) === s)).map((s) => (
                 <Text key={s} size="xs" c="dimmed" component="span" className="days-key">
                   <span className={`day day-${s}`}><i /></span> {t.dayStates[s]}
                 </Text>
@@ -75,6 +72,6 @@ function useDayWords(): (d: Day) => string {
     ]
     const parts = spans.filter(([n]) => n > 0).map(([n, name]) => `${name} ${f.duration(n)}`)
     if (d.bytesIn + d.bytesOut > 0) parts.push(f.bytes(d.bytesIn + d.bytesOut))
-    return `${f.day(d.date)}: ${t.dayStates[d.state]}${parts.length > 0 ? ` (${parts.join(', ')})` : ''}`
+    return `${f.day(d.date)}: ${t.dayStates[shownState(d)]}${parts.length > 0 ? ` (${parts.join(', ')})` : ''}`
   }
 }

@@ -7,7 +7,7 @@ import { customerText } from '../../text/customer'
 import { useFormat } from '../../text/format'
 import { uiText } from '../../text/ui'
 import { FormDialog } from '../../ui/FormDialog'
-import { endOfDay } from './days'
+import { endOfDay } from './dayState'
 
 const day = 86_400_000
 

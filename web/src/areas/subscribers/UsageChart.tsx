@@ -4,7 +4,7 @@ import { useText } from '../../text/catalogue'
 import { customerText } from '../../text/customer'
 import { useFormat } from '../../text/format'
 import { Chart, type Mark } from '../../ui/Chart'
-import type { Day } from './Days'
+import type { Day } from './dayState'
 
 const colors: Record<Day['events'][number]['type'], string> = {
   payment: 'var(--tone-good)', restored: 'var(--tone-good)', cut: 'var(--tone-bad)', block: 'var(--tone-bad)', pause: 'var(--tone-quiet)',
