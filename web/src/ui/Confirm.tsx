@@ -3,6 +3,7 @@ import { type ReactNode, useState } from 'react'
 import { useText } from '../text/catalogue'
 import { uiText } from '../text/ui'
 import { ProblemNote } from './ProblemNote'
+import { useFocusBack } from './useFocusBack'
 
 /**
  * Confirm says what a write will do, asks for its reason where the API wants one, and shows why it was refused with
@@ -25,6 +26,7 @@ export function Confirm({ title, children, verb, danger, typed, reason, pending,
   onClose: () => void
 }) {
   const t = useText(uiText)
+  useFocusBack()
   const [why, setWhy] = useState('')
   const [name, setName] = useState('')
   const ready = (!typed || name === typed) && (reason !== true || why.trim() !== '')

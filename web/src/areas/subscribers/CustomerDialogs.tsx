@@ -1,6 +1,7 @@
 import { useWrite } from '../../api/write'
 import { api } from '../../api/client'
 import { Confirm } from '../../ui/Confirm'
+import { useFocusBack } from '../../ui/useFocusBack'
 import { useText } from '../../text/catalogue'
 import { customerText } from '../../text/customer'
 import { subscribersText } from '../../text/subscribers'
@@ -18,6 +19,7 @@ import { type Customer, nameOf } from './words'
 
 /** CustomerDialogs shows the dialog of what was begun. */
 export function CustomerDialogs({ doing, of: c, onClose }: { doing: Doing; of: Customer; onClose: () => void }) {
+  useFocusBack()
   switch (doing.act) {
     case 'take_payment':
       return <TakePayment of={c} onClose={onClose} />

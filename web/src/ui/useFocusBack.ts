@@ -1,0 +1,19 @@
+import { useEffect, useState } from 'react'
+
+/** opener is what a dialog was opened from; of an item of a menu, which is gone by then, the button of the menu. */
+function opener(): HTMLElement | null {
+  const at = document.activeElement
+  if (!(at instanceof HTMLElement)) return null
+  const button = at.closest('[role="menu"]')?.getAttribute('aria-labelledby')
+  return button ? document.getElementById(button) : at
+}
+
+/** useFocusBack gives the focus back to where a dialog was opened from when the dialog goes. */
+export function useFocusBack() {
+  const [from] = useState(opener)
+  useEffect(() => () => {
+    setTimeout(() => {
+      if (document.activeElement === null || document.activeElement === document.body) from?.focus()
+    })
+  }, [from])
+}
