@@ -3,6 +3,7 @@ import { catalogue, plural } from './catalogue'
 /** customerText has what the page of one customer says. */
 export const customerText = catalogue(
   {
+    customer: 'Customer',
     views: { overview: 'Overview', statement: 'Statement', timeline: 'Timeline', sessions: 'Sessions', usage: 'Usage' },
     all: 'Show all',
     details: 'Details',
@@ -139,6 +140,7 @@ export const customerText = catalogue(
     keys: 'Keys: p takes a payment, e edits, t opens the timeline.',
   },
   {
+    customer: 'Mteja',
     views: { overview: 'Muhtasari', statement: 'Taarifa', timeline: 'Historia', sessions: 'Vikao', usage: 'Matumizi' },
     all: 'Onyesha yote',
     details: 'Maelezo',

@@ -9,6 +9,7 @@ import { customerText } from '../../text/customer'
 import { subscribersText } from '../../text/subscribers'
 import { Loaded } from '../../ui/Loaded'
 import { Page } from '../../ui/Page'
+import { ProblemNote } from '../../ui/ProblemNote'
 import { Views } from '../../ui/Views'
 import { AnswerCard } from './AnswerCard'
 import { CustomerActions } from './CustomerActions'
@@ -43,10 +44,13 @@ export default function CustomerPage() {
     ['e', () => may('PATCH /subscribers/{id}') && setBegun({ act: 'edit' })],
     ['t', () => void navigate({ search: { view: 'timeline' } })],
   ])
+  if (customer.error && !customer.data) {
+    return <Page title={words.customer}><ProblemNote of={customer.error} retry={() => void customer.refetch()} /></Page>
+  }
   return (
     <DoContext value={setBegun}>
       <Page
-        title={customer.data ? nameOf(customer.data, t) : ''}
+        title={customer.data ? nameOf(customer.data, t) : words.customer}
         actions={customer.data && <CustomerActions of={customer.data} />}
       >
         <AnswerCard id={id} />

@@ -1,4 +1,4 @@
-import { ActionIcon } from '@mantine/core'
+import { ActionIcon, Group } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { type Row, useRows } from '../../api/rows'
 import { serverNow } from '../../app/clock'
@@ -33,7 +33,16 @@ export function Sessions({ id, first }: { id: string; first?: number }) {
       id: 'state', title: t.state, width: short ? undefined : 190,
       cell: (s) => s.endedAt ? (
         <State tone="quiet" title={s.endReason ?? undefined}>{`${t.ended} ${t.ends[s.endReason ?? ''] ?? t.byRouter}`}</State>
-      ) : <State tone="good">{t.now}</State>,
+      ) : (
+        <Group gap={4} wrap="nowrap">
+          <State tone="good">{t.now}</State>
+          {ends && (
+            <ActionIcon size={24} aria-label={t.disconnect} title={t.disconnect} onClick={() => begin({ act: 'disconnect', session: s })}>
+              <Unplug size={15} aria-hidden />
+            </ActionIcon>
+          )}
+        </Group>
+      ),
     },
     { id: 'router', title: t.router, width: short ? 110 : undefined, wideOnly: true, cell: (s) => <RouterName of={s} /> },
     ...(short ? [] : [
@@ -45,14 +54,6 @@ export function Sessions({ id, first }: { id: string; first?: number }) {
       id: 'traffic', title: t.traffic, width: 130, figure: true, wideOnly: true,
       cell: (s) => `${f.bytes(s.bytesIn)} / ${f.bytes(s.bytesOut)}`,
     },
-    ...(ends ? [{
-      id: 'end', title: '', width: 44,
-      cell: (s: Session) => s.endedAt === null && (
-        <ActionIcon size={26} aria-label={t.disconnect} title={t.disconnect} onClick={() => begin({ act: 'disconnect', session: s })}>
-          <Unplug size={15} aria-hidden />
-        </ActionIcon>
-      ),
-    }] : []),
   ]
   return (
     <DataTable
