@@ -28,7 +28,7 @@ export function page(needs: Operation, load: () => Promise<{ default: ComponentT
 export function NotYours() {
   const t = useText(appText)
   return (
-    <Empty title={t.notYours} action={<Button component={Link} to="/" variant="default">{t.goHome}</Button>}>
+    <Empty whole title={t.notYours} action={<Button component={Link} to="/" variant="default">{t.goHome}</Button>}>
       {t.notYoursHint}
     </Empty>
   )

@@ -18,7 +18,7 @@ export const rootRoute = createRootRoute({
 export function NotHere() {
   const t = useText(appText)
   return (
-    <Empty title={t.notHere} action={<Button component={Link} to="/" variant="default">{t.goHome}</Button>}>
+    <Empty whole title={t.notHere} action={<Button component={Link} to="/" variant="default">{t.goHome}</Button>}>
       {t.notHereHint}
     </Empty>
   )
@@ -30,6 +30,7 @@ export function Failed({ error }: { error: unknown }) {
   const words = useText(uiText)
   return (
     <Empty
+      whole
       title={t.failed}
       action={
         <>
