@@ -40,6 +40,17 @@ run: ## install missing packages, build, start the demo
 test: bin/withpg ## install missing packages, run all tests (PKG=./some/... for a part)
 	@scripts/install-deps postgresql gcc
 	timeout --kill-after=20 1400 bin/withpg go test -p $(PROCS) -parallel 4 -timeout 20m $(PKG)
+	$(if $(filter file,$(origin PKG)),@$(MAKE) --no-print-directory flows)
+
+.PHONY: flows
+flows: build ## test the web pages' rules, then flows in Chromium through the program with the demo's data
+	@scripts/install-deps postgresql chromium
+	cd web && npm run --silent test && npm run --silent flows
+
+.PHONY: screenshots
+screenshots: build ## write docs/screens: a picture of each screen, light and dark
+	@scripts/install-deps postgresql chromium
+	cd web && npm run --silent screenshots
 
 .PHONY: check
 check: bin/withpg ## format, vet, lint, complete switches, import rules, race
@@ -97,7 +108,7 @@ clean: ## remove built programs (data stays)
 	rm -rf bin
 
 # The web pages. Node.js is needed to build them and by nothing else: a program built without them says so at /app/.
-WEB := $(shell find web -path web/node_modules -prune -o -path web/dist -prune -o -type f ! -name '*.go' ! -name '*.gen.ts' -print)
+WEB := $(shell find web -path web/node_modules -prune -o -path web/dist -prune -o -path web/flows -prune -o -type f ! -name '*.go' ! -name '*.gen.ts' -print)
 
 web/node_modules/.package-lock.json: web/package.json web/package-lock.json
 	@scripts/install-deps node

@@ -36,7 +36,8 @@ export function useWrite<M extends Method, P extends PathsWithMethod<paths, M>>(
 ) {
   const queries = useQueryClient()
   const tried = useRef<{ what: string; key: string } | null>(null)
-  return useMutation<Answer<M, P>, Problem, Sent<M, P>>({
+  const running = useRef(new Set<string>())
+  const write = useMutation<Answer<M, P>, Problem, Sent<M, P>>({
     mutationFn: async (sent) => {
       const what = JSON.stringify(sent)
       if (tried.current?.what !== what) tried.current = { what, key: crypto.randomUUID() }
@@ -59,5 +60,16 @@ export function useWrite<M extends Method, P extends PathsWithMethod<paths, M>>(
       await queries.invalidateQueries({ refetchType: 'active' })
       after.then?.(answer)
     },
+    onSettled: (_answer, _problem, sent) => {
+      running.current.delete(JSON.stringify(sent))
+    },
   })
+  // The second click of two can come before the page has drawn that the first one is at work.
+  const mutate: typeof write.mutate = (...asked) => {
+    const what = JSON.stringify(asked[0])
+    if (running.current.has(what)) return
+    running.current.add(what)
+    write.mutate(...asked)
+  }
+  return { ...write, mutate }
 }

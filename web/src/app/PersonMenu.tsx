@@ -6,6 +6,7 @@ import { appText } from '../text/app'
 import { type Language, languages, speak, useLanguage, useText } from '../text/catalogue'
 import { Check, LogOut, ScrollText, Terminal, User } from '../ui/icons'
 import { usePerson } from './person'
+import { forgetRecent } from './recent'
 
 const schemes = ['auto', 'light', 'dark'] as const
 
@@ -18,6 +19,7 @@ export function PersonMenu({ onCalls }: { onCalls: () => void }) {
   const { colorScheme, setColorScheme } = useMantineColorScheme()
   const signOut = async () => {
     await client.POST('/auth/logout').catch(() => undefined)
+    forgetRecent(me.id ?? '')
     queries.clear()
     location.assign('/app/')
   }

@@ -1,32 +1,44 @@
 import { ActionIcon, AppShell, Burger, Group, NavLink, ScrollArea, Text, Tooltip, UnstyledButton } from '@mantine/core'
 import { useDisclosure, useHotkeys } from '@mantine/hooks'
-import { Link, Outlet, useRouterState } from '@tanstack/react-router'
+import { Link, Outlet, useRouter, useRouterState } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect, useState } from 'react'
 import { useLive } from '../api/stream'
 import { appText } from '../text/app'
 import { useText } from '../text/catalogue'
+import { searchText } from '../text/search'
 import { CloudOff, Radio, Search } from '../ui/icons'
 import { organizationPlaces, platformPlaces } from './navigation'
 import { PersonMenu } from './PersonMenu'
 import { useMay, usePerson } from './person'
+import { RememberCustomer } from './recent'
 
-// The palette and the drawer are read when they are opened first.
-const Palette = lazy(() => import('./Palette'))
+// The drawer is read when it is opened first, the palette after the page: what is typed behind the / must not be lost.
+const palette = () => import('./Palette')
+const Palette = lazy(palette)
 const CallsDrawer = lazy(() => import('./CallsDrawer'))
+
+// What Esc closes before it leads back.
+const above = '[role="dialog"], [role="menu"], [role="listbox"]'
 
 /** Shell is the frame around all pages: navigation, search, the person's menu. */
 export function Shell() {
   const t = useText(appText)
+  const words = useText(searchText)
   const { me, platform } = usePerson()
   const [menu, { toggle, close }] = useDisclosure()
   const [searching, setSearching] = useState(false)
   const [calls, setCalls] = useState(false)
   const path = useRouterState({ select: (s) => s.location.pathname })
   useEffect(close, [path])
+  useEffect(() => void palette(), [])
+  const { history } = useRouter()
   useHotkeys([
     ['mod+K', () => setSearching(true)],
     ['/', () => setSearching(true)],
+    // Who has come from the search goes back to where he was. What is open above the page closes first.
+    ['Escape', () => history.location.state.found && !document.querySelector(above) && history.back(), { preventDefault: false }],
   ])
+  const customer = /\/customers\/([0-9a-f-]{36})$/.exec(path)?.[1]
   return (
     <AppShell
       header={{ height: 48 }}
@@ -44,7 +56,7 @@ export function Shell() {
           </Group>
           <UnstyledButton className="search-box" onClick={() => setSearching(true)} aria-keyshortcuts="/ Control+K">
             <Search size={16} aria-hidden />
-            <Text span size="sm" c="dimmed" visibleFrom="sm">{t.searchHint}</Text>
+            <Text span size="sm" c="dimmed" visibleFrom="sm" truncate>{platform ? words.platformHint : t.searchHint}</Text>
             <Text span size="sm" c="dimmed" hiddenFrom="sm">{t.search}</Text>
             <kbd>/</kbd>
           </UnstyledButton>
@@ -61,6 +73,7 @@ export function Shell() {
       </AppShell.Navbar>
       <AppShell.Main id="content" tabIndex={-1}>
         <Outlet />
+        {customer && <RememberCustomer id={customer} person={me.id ?? ''} />}
       </AppShell.Main>
       <Suspense>
         {searching && <Palette onClose={() => setSearching(false)} />}

@@ -17,4 +17,8 @@ declare module '@tanstack/react-router' {
   interface Register {
     router: typeof router
   }
+  interface HistoryState {
+    /** found marks a page that was opened from the search: Esc leads back. */
+    found?: boolean
+  }
 }

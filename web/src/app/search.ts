@@ -1,7 +1,10 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import type { LucideIcon } from 'lucide-react'
 import { client } from '../api/client'
-import { User } from '../ui/icons'
+import type { Shape } from '../api/types'
+import { Building2, Receipt, Router, ScrollText, Ticket, User, Wifi } from '../ui/icons'
+
+type Result = Shape<'ResultResponse'>
 
 /** Found is one thing that the search has found, with the page that shows it. */
 export interface Found {
@@ -10,28 +13,43 @@ export interface Found {
   title: string
   subtitle: string
   icon: LucideIcon
+  /** type says which kind of thing it is; null for a page of the navigation. */
+  type: Result['type'] | null
 }
 
-/** useFound asks for a text; what was found before stays until the answer is there. */
+// What belongs to a customer and has no page of its own opens the customer.
+const kinds: Record<Result['type'], { icon: LucideIcon; to: (r: Result) => string }> = {
+  organization: { icon: Building2, to: (r) => `/orgs/${r.id}` },
+  subscriber: { icon: User, to: (r) => `/customers/${r.id}` },
+  subscription: { icon: Wifi, to: (r) => `/customers/${r.subscriberId ?? ''}` },
+  session: { icon: Wifi, to: (r) => `/sessions/${r.id}` },
+  voucher: { icon: Ticket, to: () => '/vouchers' },
+  invoice: { icon: ScrollText, to: (r) => `/invoices/${r.id}` },
+  receipt: { icon: Receipt, to: (r) => `/receipts/${r.id}` },
+  device: { icon: Router, to: (r) => `/routers/${r.id}` },
+}
+
+/** foundOf shows a result of the API, and knows the page that it opens. */
+export function foundOf(r: Result): Found {
+  const kind = kinds[r.type]
+  return { key: `${r.type} ${r.id}`, to: kind.to(r), title: r.title, subtitle: r.subtitle, icon: kind.icon, type: r.type }
+}
+
+/** useFound asks for a text. What was found before stays until the answer is there, and `waiting` says so. */
 export function useFound(text: string): { entries: Found[]; waiting: boolean; failed: boolean } {
   const read = useQuery({
     queryKey: ['get', '/search', { params: { query: { q: text } } }],
-    enabled: text.length > 0,
+    enabled: text !== '',
     placeholderData: keepPreviousData,
+    retry: false,
     queryFn: async ({ signal }) => {
-      const { data } = await client.GET('/subscribers', { params: { query: { q: text, limit: 10 } }, signal })
-      return data!.data
+      const { data } = await client.GET('/search', { params: { query: { q: text } }, signal })
+      return data!.data.map(foundOf)
     },
   })
   return {
-    entries: (text ? (read.data ?? []) : []).map((s) => ({
-      key: s.id!,
-      to: `/customers/${s.id}`,
-      title: [s.firstName, s.lastName].filter(Boolean).join(' '),
-      subtitle: [s.accountNumber, s.phone].filter(Boolean).join(' · '),
-      icon: User,
-    })),
-    waiting: text.length > 0 && read.isFetching,
+    entries: (text && read.data) || [],
+    waiting: text !== '' && (read.isPending || read.isPlaceholderData),
     failed: read.isError,
   }
 }

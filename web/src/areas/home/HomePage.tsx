@@ -1,9 +1,8 @@
-import { appText } from '../../text/app'
-import { useText } from '../../text/catalogue'
-import { Page } from '../../ui/Page'
+import { usePerson } from '../../app/person'
+import { OrganizationHome } from './OrganizationHome'
+import { PlatformHome } from './PlatformHome'
 
 /** HomePage answers: is everything all right? */
 export default function HomePage() {
-  const t = useText(appText)
-  return <Page title={t.home}>{null}</Page>
+  return usePerson().platform ? <PlatformHome /> : <OrganizationHome />
 }

@@ -1,0 +1,186 @@
+// What flows share: a browser with a page for each flow, people who sign in, and the checks for people with other needs.
+import { mkdir, readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { afterAll, expect, inject, test } from 'vitest'
+
+/** at has the addresses of the program. */
+export const at = inject('at')
+
+/** people of the demo. */
+export const people = {
+  admin: { email: 'admin@demo.lastmile.localhost', host: at.isp },
+  support: { email: 'support@demo.lastmile.localhost', host: at.isp },
+  root: { email: 'root@lastmile.localhost', host: at.root },
+} as const
+
+export type Role = keyof typeof people
+
+/** password is that of all of them. */
+export const password = 'demo-password'
+
+/** Visit is a browser window of somebody, and nobody else's. */
+export interface Visit {
+  page: Page
+  context: BrowserContext
+}
+
+let started: Promise<Browser> | null = null
+
+/** browser is Debian's Chromium, or the one at CHROMIUM. */
+export function browser(): Promise<Browser> {
+  started ??= chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ['--no-sandbox'] })
+  return started
+}
+
+afterAll(async () => {
+  await (await started)?.close()
+  started = null
+})
+
+const desk = { viewport: { width: 1366, height: 768 }, locale: 'en-KE' }
+
+/** phone is a window as wide as a small phone. */
+export const phone: BrowserContextOptions = { viewport: { width: 360, height: 740 }, hasTouch: true }
+
+/** visit opens a window. */
+export async function visit(options: BrowserContextOptions = {}): Promise<Visit> {
+  const context = await (await browser()).newContext({ ...desk, reducedMotion: 'reduce', ...options })
+  context.setDefaultTimeout(20_000)
+  return { context, page: await context.newPage() }
+}
+
+// What the browser itself writes about an answer that is no success; flows make such answers on purpose.
+const expected = /Failed to load resource|net::ERR_/
+
+/**
+ * flow is a test with a window. A script that throws, or something that the content-security-policy refuses, fails it.
+ * Of a flow that fails a picture is left in node_modules/.flows.
+ */
+export function flow(name: string, walk: (v: Visit) => Promise<void>, options: BrowserContextOptions = {}, timeout = 90_000) {
+  test(name, { timeout }, async ({ task, onTestFinished }) => {
+    const v = await visit(options)
+    const faults: string[] = []
+    v.page.on('pageerror', (e) => faults.push(String(e)))
+    v.page.on('console', (m) => {
+      if (m.type() === 'error' && !expected.test(m.text())) faults.push(m.text())
+    })
+    onTestFinished(async () => {
+      if (task.result?.state === 'fail') await picture(v.page, name)
+      await v.context.close()
+    })
+    await walk(v)
+    expect(faults, 'what the browser complained about').toEqual([])
+  })
+}
+
+async function picture(page: Page, name: string) {
+  await mkdir('node_modules/.flows', { recursive: true })
+  await page.screenshot({ path: join('node_modules/.flows', `${name.replace(/\W+/g, '-')}.png`) }).catch(() => undefined)
+}
+
+/** fillSignIn signs in by the form that the page shows. */
+export async function fillSignIn(page: Page, email: string, secret: string) {
+  await page.getByLabel('E-mail address').fill(email)
+  await page.getByLabel('Password', { exact: true }).fill(secret)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+}
+
+/** signIn opens a page of the program as somebody, without the form. */
+export async function signIn(page: Page, role: Role, path = '/') {
+  const { email, host } = people[role]
+  await page.goto(`${host}/app/`, { waitUntil: 'commit' })
+  const answer = await call(page, 'POST', '/auth/login', { email, password })
+  expect(answer.status).toBe(200)
+  await goTo(page, role, path)
+}
+
+/** goTo opens a page as its address says, and waits until it is drawn. */
+export async function goTo(page: Page, role: Role, path: string) {
+  await page.goto(`${people[role].host}/app${path}`)
+  await drawn(page)
+}
+
+/** drawn waits for a page's name and for what it reads first. */
+export async function drawn(page: Page) {
+  await page.locator('main h1, main p').first().waitFor()
+  await page.waitForFunction(() => {
+    const h1 = document.querySelector('main h1')
+    const reading = document.querySelector('main [role=status][aria-label="Loading"], main .mantine-Skeleton-root')
+    return !reading && (!h1 || h1.textContent !== '')
+  })
+}
+
+/** call asks the API from within a page, as the person who is signed in there. */
+export async function call<Body = unknown>(page: Page, method: string, path: string, body?: object) {
+  return page.evaluate(
+    async ([method, path, body]) => {
+      const answer = await fetch(path, {
+        method,
+        body,
+        headers: body === undefined ? {} : { 'Content-Type': 'application/json', 'Idempotency-Key': crypto.randomUUID() },
+      })
+      return { status: answer.status, body: (await answer.json().catch(() => null)) as Body }
+    },
+    [method, path, body && JSON.stringify(body)] as const,
+  )
+}
+
+/** Row is a row of a list; flows look at what the program says, and not at its types. */
+export interface Row {
+  id: string
+  [name: string]: unknown
+}
+
+/** firstOf gives the first row of a list. */
+export async function firstOf(page: Page, path: string): Promise<Row> {
+  const { status, body } = await call<{ data: Row[] }>(page, 'GET', path)
+  expect(status, path).toBe(200)
+  const row = body.data[0]
+  if (!row) throw new Error(`${path} has no row`)
+  return row
+}
+
+/** simulate drives the simulated payment provider or the simulated routers. */
+export async function simulate(method: string, url: string, body: object) {
+  const answer = await fetch(url, { method, body: JSON.stringify(body), headers: { 'Content-Type': 'application/json' } })
+  expect(answer.ok, `${method} ${url}: ${answer.status}`).toBe(true)
+}
+
+const axe = readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+interface Violation {
+  id: string
+  help: string
+  nodes: { target: unknown[]; failureSummary: string }[]
+}
+
+/**
+ * violations finds what keeps people with other needs out: WCAG 2.2 A and AA, and good practice. Dialogs stand outside of
+ * the page's landmarks, and the component library gives them a header of their own.
+ */
+export async function violations(page: Page): Promise<string[]> {
+  await page.evaluate(await axe)
+  const found = await page.evaluate(async () => {
+    const { axe } = window as unknown as { axe: { run: (of: Document, o: object) => Promise<{ violations: Violation[] }> } }
+    const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+    const off = { enabled: false }
+    const rules = { region: off, 'landmark-no-duplicate-banner': off, 'landmark-unique': off }
+    return (await axe.run(document, { runOnly: tags, resultTypes: ['violations'], rules })).violations
+  })
+  return found.flatMap((v) => v.nodes.slice(0, 3).map((n) => `${v.id}: ${v.help}\n  ${n.target.join(' ')}\n  ${n.failureSummary}`))
+}
+
+/** expectNoViolations fails with them. */
+export async function expectNoViolations(page: Page, where = page.url()) {
+  expect(await violations(page), where).toEqual([])
+}
+
+/** sideways is how many pixels a page is wider than its window. */
+export const sideways = (page: Page) => page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
+
+/** expectNoSideways fails when a page is wider than its window. */
+export async function expectNoSideways(page: Page, where = page.url()) {
+  expect(await sideways(page), `${where}: wider than the window`).toBeLessThanOrEqual(0)
+}

@@ -1,0 +1,93 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import type { TestProject } from 'vitest/node'
+
+/** Addresses are where a demo listens, each without a slash at its end. */
+export interface Addresses {
+  isp: string
+  root: string
+  provider: string
+  routers: string
+}
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    at: Addresses
+  }
+}
+
+// The first start of the demo makes its data.
+const patience = 180_000
+
+/** setup starts a demo of its own on free ports, or takes the one at LASTMILE_AT that somebody has started. */
+export default async function setup({ provide }: TestProject) {
+  const running = process.env.LASTMILE_AT
+  if (running) {
+    provide('at', addressesBeside(running))
+    return
+  }
+  const dir = await mkdtemp(join(tmpdir(), 'lastmile-flows-'))
+  const child = spawn(resolve(process.env.LASTMILE_BIN ?? '../bin/lastmile'), ['demo'], {
+    env: { ...process.env, ...ports, DATA_DIR: join(dir, 'data') },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const stop = async () => {
+    if (child.exitCode === null && child.signalCode === null) {
+      child.kill('SIGTERM')
+      await once(child, 'exit')
+    }
+    await rm(dir, { recursive: true, force: true })
+  }
+  try {
+    provide('at', await printed(child))
+  } catch (cause) {
+    await stop()
+    throw cause
+  }
+  return stop
+}
+
+const free = '127.0.0.1:0'
+
+// Free ports, and limits that a browser without pauses does not meet.
+const ports = {
+  HTTP_ADDR: free,
+  EVENTSTORE_ADDR: free,
+  RADIUS_AUTH_ADDR: free,
+  RADIUS_ACCT_ADDR: free,
+  WALLED_GARDEN_ADDR: free,
+  RATE_LIMIT_USER: '100000',
+  RATE_LIMIT_LOGIN: '10000',
+}
+
+/** printed waits for the screen that the demo prints when its data is there, and reads the addresses from it. */
+function printed(child: ChildProcess): Promise<Addresses> {
+  return new Promise((done, failed) => {
+    let screen = ''
+    const timer = setTimeout(() => failed(new Error(`The demo did not start in time:\n${screen}`)), patience)
+    child.on('error', failed)
+    child.on('exit', (code) => failed(new Error(`The demo ended with ${code}:\n${screen}`)))
+    child.stdout?.on('data', (part: Buffer) => {
+      screen += part.toString()
+      const at = (name: string) => new RegExp(`${name} +(http://[^/\\s]+)`).exec(screen)?.[1]
+      const [root, isp, provider, routers] = ['Platform \\(super_admin\\)', 'Demo ISP', 'Payment provider', 'Routers'].map(at)
+      if (!root || !isp || !provider || !routers || !screen.includes('What to try')) return
+      clearTimeout(timer)
+      done({ root, isp, provider, routers })
+    })
+  })
+}
+
+/** addressesBeside gives the usual addresses of a demo whose ISP is at an address. */
+function addressesBeside(isp: string): Addresses {
+  const url = new URL(isp)
+  return {
+    isp: url.origin,
+    root: `http://${url.host.slice(url.host.indexOf('.') + 1)}`,
+    provider: 'http://127.0.0.1:8090',
+    routers: 'http://127.0.0.1:8091',
+  }
+}

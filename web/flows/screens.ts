@@ -1,0 +1,67 @@
+import type { Page } from 'playwright-core'
+import { firstOf, type Role } from './kit'
+
+/** Screen is a page of the program, in a state that is worth a look. */
+export interface Screen {
+  name: string
+  role: Role
+  /** path below /app; a function when the page is of something that the demo has made. */
+  path: string | ((page: Page) => Promise<string>)
+  /** phone is true where the picture on a small phone is kept, too. */
+  phone?: boolean
+}
+
+const of = (list: string, address: (id: string) => string) => async (page: Page) => address((await firstOf(page, list)).id)
+
+const all: Screen[] = [
+  { name: 'home', role: 'admin', path: '/', phone: true },
+  { name: 'home-support', role: 'support', path: '/' },
+  { name: 'changes', role: 'admin', path: '/changes' },
+  { name: 'customers', role: 'admin', path: '/customers', phone: true },
+  { name: 'customer', role: 'admin', path: of('/subscribers?q=acacia', (id) => `/customers/${id}`), phone: true },
+  { name: 'customer-unpaid', role: 'support', path: of('/subscribers?q=hibiscus', (id) => `/customers/${id}`) },
+  { name: 'customer-new', role: 'admin', path: '/customers/new' },
+  { name: 'payments', role: 'admin', path: '/payments' },
+  { name: 'payment', role: 'admin', path: of('/payments', (id) => `/payments/${id}`) },
+  { name: 'receipts', role: 'admin', path: '/receipts' },
+  { name: 'receipt', role: 'admin', path: of('/receipts', (id) => `/receipts/${id}`) },
+  { name: 'suspense', role: 'admin', path: '/suspense', phone: true },
+  { name: 'invoices', role: 'admin', path: '/invoices' },
+  { name: 'invoice', role: 'admin', path: of('/invoices', (id) => `/invoices/${id}`) },
+  { name: 'collections', role: 'admin', path: '/collections' },
+  { name: 'plans', role: 'admin', path: '/plans' },
+  { name: 'plan', role: 'admin', path: of('/plans', (id) => `/plans/${id}`) },
+  { name: 'plan-new', role: 'admin', path: '/plans/new' },
+  { name: 'dunning', role: 'admin', path: '/dunning' },
+  { name: 'policies', role: 'admin', path: '/policies' },
+  { name: 'sessions', role: 'admin', path: '/sessions' },
+  { name: 'session', role: 'admin', path: of('/sessions', (id) => `/sessions/${id}`) },
+  { name: 'differences', role: 'admin', path: '/differences' },
+  { name: 'vouchers', role: 'admin', path: '/vouchers' },
+  { name: 'messages', role: 'admin', path: '/messages' },
+  { name: 'routers', role: 'admin', path: '/routers', phone: true },
+  { name: 'router', role: 'admin', path: of('/nas/devices', (id) => `/routers/${id}`), phone: true },
+  { name: 'router-new', role: 'admin', path: '/routers/new' },
+  { name: 'staff', role: 'admin', path: '/staff' },
+  { name: 'gateway', role: 'admin', path: '/gateway' },
+  { name: 'organization', role: 'admin', path: '/organization' },
+  { name: 'audit', role: 'admin', path: '/audit' },
+  { name: 'system', role: 'admin', path: '/system' },
+  { name: 'account', role: 'admin', path: '/account' },
+  { name: 'platform', role: 'root', path: '/' },
+  { name: 'platform-organizations', role: 'root', path: '/orgs' },
+  { name: 'platform-organization', role: 'root', path: of('/orgs', (id) => `/orgs/${id}`) },
+  { name: 'platform-organization-new', role: 'root', path: '/orgs/new' },
+  { name: 'platform-suspense', role: 'root', path: '/suspense' },
+  { name: 'platform-audit', role: 'root', path: '/audit' },
+  { name: 'platform-system', role: 'root', path: '/system' },
+]
+
+/**
+ * screens are all pages; those of one thing show the first that the demo has of it. LASTMILE_SCREENS takes some of them,
+ * by their names: LASTMILE_SCREENS='^plan'.
+ */
+export const screens = all.filter((s) => new RegExp(process.env.LASTMILE_SCREENS ?? '').test(s.name))
+
+/** pathOf gives the address of a screen below /app, asked by whoever is signed in on the page. */
+export const pathOf = async (s: Screen, page: Page) => (typeof s.path === 'string' ? s.path : s.path(page))

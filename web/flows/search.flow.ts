@@ -1,0 +1,70 @@
+import type { Page } from 'playwright-core'
+import { expect } from 'vitest'
+import { at, flow, signIn } from './kit'
+
+const box = (page: Page) => page.getByRole('combobox', { name: 'Search' })
+
+flow('a customer is found by / and typing, opened by Enter, and Esc leads back to filter and place', async ({ page }) => {
+  await page.setViewportSize({ width: 1366, height: 420 })
+  await signIn(page, 'support', '/customers?status=active')
+  const rows = page.locator('.rows-frame')
+  await page.getByRole('link', { name: 'Acacia House' }).waitFor()
+  await rows.evaluate((e) => e.scrollTo(0, 100))
+  const before = await rows.evaluate((e) => e.scrollTop)
+  expect(before).toBeGreaterThan(0)
+  await page.keyboard.press('/')
+  await box(page).fill('hibi')
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { level: 1, name: 'Hibiscus House' }).waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByRole('table').waitFor()
+  expect(new URL(page.url()).search).toBe('?status=active')
+  await expect.poll(() => rows.evaluate((e) => e.scrollTop)).toBe(before)
+})
+
+flow('Enter that comes before the answer opens what was typed last', async ({ page }) => {
+  await signIn(page, 'support')
+  await page.keyboard.press('Control+k')
+  await box(page).fill('acacia')
+  await page.getByRole('option', { name: /Acacia House/ }).first().waitFor()
+  let typed: () => void = () => undefined
+  const line = new Promise<void>((done) => (typed = done)) // so slow that Enter comes first
+  await page.route('**/search?*', async (route) => {
+    await line
+    await route.continue()
+  })
+  await box(page).fill('hibiscus')
+  const asked = page.waitForRequest(/search\?q=hibiscus/)
+  await page.keyboard.press('Enter')
+  await asked
+  typed()
+  await page.getByRole('heading', { level: 1, name: 'Hibiscus House' }).waitFor()
+})
+
+flow('the search tells how much it has found, and that nothing fits', async ({ page }) => {
+  await signIn(page, 'support')
+  await page.keyboard.press('/')
+  await box(page).fill('house')
+  await page.getByRole('status').filter({ hasText: /^\d+ results?$/ }).waitFor()
+  await page.keyboard.press('ArrowDown')
+  const chosen = await box(page).getAttribute('aria-activedescendant')
+  expect(await page.locator(`#${chosen}`).getAttribute('aria-selected')).toBe('true')
+  await box(page).fill('<script>alert(1)</script>')
+  await page.getByText('Nothing found.').waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByRole('dialog').waitFor({ state: 'hidden' })
+})
+
+flow('an invoice, a receipt and a router are found by what people read out', async ({ page }) => {
+  await signIn(page, 'admin')
+  for (const [typed, address] of [
+    ['DEMO-0001', /\/app\/invoices\/[0-9a-f-]{36}$/],
+    ['tower-north', /\/app\/routers\/[0-9a-f-]{36}$/],
+  ] as const) {
+    await page.keyboard.press('/')
+    await box(page).fill(typed)
+    await page.keyboard.press('Enter')
+    await page.waitForURL(address)
+  }
+  await page.goto(`${at.isp}/app/`)
+})

@@ -1,0 +1,86 @@
+import { expect } from 'vitest'
+import { at, call, drawn, fillSignIn, flow, password, people, signIn } from './kit'
+
+flow('a wrong password is refused in words, the right one opens the page that was asked for', async ({ page }) => {
+  await page.goto(`${at.isp}/app/customers?q=acacia`)
+  await fillSignIn(page, people.support.email, 'not-the-password')
+  await page.getByRole('alert').waitFor()
+  expect(await page.getByLabel('E-mail address').inputValue()).toBe(people.support.email)
+  expect(await page.getByLabel('Password', { exact: true }).inputValue()).toBe('')
+  await fillSignIn(page, people.support.email, password)
+  await page.getByRole('link', { name: 'Acacia House' }).waitFor()
+  expect(new URL(page.url()).search).toBe('?q=acacia')
+})
+
+flow('a new colleague chooses a password before anything else', async ({ page, context }) => {
+  const email = `new-${Date.now()}@demo.lastmile.localhost`
+  await signIn(page, 'admin')
+  const made = await call(page, 'POST', '/users', {
+    email, firstName: 'Neema', lastName: 'Mpya', role: 'support', temporaryPassword: 'temporary-word-1',
+  })
+  expect(made.status).toBe(201)
+  await context.clearCookies()
+  await page.goto(`${at.isp}/app/`)
+  await fillSignIn(page, email, 'temporary-word-1')
+  await page.getByRole('heading', { name: 'Choose your password' }).waitFor()
+  await page.reload()
+  await page.getByLabel('Present password').fill('temporary-word-1')
+  await page.getByLabel('New password', { exact: true }).fill('short')
+  await page.getByText('At least 10 characters.').waitFor()
+  await page.getByLabel('New password', { exact: true }).fill('my-own-long-word')
+  await page.getByLabel('New password again').fill('my-own-long-word')
+  await page.keyboard.press('Enter')
+  await page.getByRole('navigation', { name: 'Menu' }).waitFor()
+  await context.clearCookies()
+  await page.goto(`${at.isp}/app/`)
+  await fillSignIn(page, email, 'my-own-long-word')
+  await page.getByRole('navigation', { name: 'Menu' }).waitFor()
+})
+
+flow('a session that ends while somebody types is renewed above the page, and nothing is lost', async ({ page, context }) => {
+  await signIn(page, 'admin', '/customers')
+  const filter = page.getByRole('textbox', { name: 'Name, phone or account' })
+  await filter.fill('aca')
+  await page.getByRole('link', { name: 'Acacia House' }).waitFor()
+  await context.clearCookies()
+  await filter.fill('acacia h')
+  const dialog = page.getByRole('dialog', { name: 'Your session has ended' })
+  await dialog.getByLabel('Password', { exact: true }).fill(password)
+  await page.keyboard.press('Enter')
+  await dialog.waitFor({ state: 'hidden' })
+  await page.getByRole('link', { name: 'Acacia House' }).waitFor()
+  expect(await filter.inputValue()).toBe('acacia h')
+})
+
+flow('support has neither the places nor the pages of an admin', async ({ page }) => {
+  await signIn(page, 'support')
+  const menu = page.getByRole('navigation', { name: 'Menu' })
+  await menu.getByRole('link', { name: 'Customers' }).waitFor()
+  for (const name of ['Routers', 'Staff', 'Payment gateway', 'System']) {
+    expect(await menu.getByRole('link', { name }).count(), name).toBe(0)
+  }
+  const refused: string[] = []
+  page.on('response', (r) => r.status() === 403 && refused.push(r.url()))
+  for (const path of ['/routers', '/staff', '/gateway', '/system']) {
+    await page.goto(`${at.isp}/app${path}`)
+    await page.getByText('Your role does not show this page').waitFor()
+  }
+  await page.getByRole('link', { name: 'Go to Home' }).click()
+  await drawn(page)
+  await page.goto(`${at.isp}/app/customers`)
+  await page.getByRole('table').waitFor()
+  expect(refused, 'calls that the role may not make').toEqual([])
+})
+
+flow('who signs out leaves no customer on the device', async ({ page }) => {
+  await signIn(page, 'support', '/customers')
+  await page.getByRole('link', { name: 'Acacia House' }).click()
+  await page.getByRole('heading', { level: 1, name: 'Acacia House' }).waitFor()
+  await page.keyboard.press('/')
+  await page.getByRole('option', { name: /Acacia House/ }).waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'Your account' }).click()
+  await page.getByRole('menuitem', { name: 'Sign out' }).click()
+  await page.getByRole('button', { name: 'Sign in' }).waitFor()
+  expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain('Acacia')
+})

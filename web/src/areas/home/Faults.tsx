@@ -1,0 +1,96 @@
+import { Button, Stack, Text } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useNow } from '../../app/clock'
+import { useMay } from '../../app/person'
+import { homeText } from '../../text/home'
+import { useText } from '../../text/catalogue'
+import { useFormat } from '../../text/format'
+import { CircleAlert, CircleX } from '../../ui/icons'
+import { Section } from '../../ui/Page'
+import { toneColor } from '../../ui/State'
+import type { Way } from '../../ui/To'
+import type { Fault } from './today'
+
+const shownFirst = 6
+
+// Of these people still get what they pay for.
+const mild: Fault['kind'][] = ['service_degraded', 'router_drifted', 'gateway_unregistered']
+
+/** toneOf says how bad a fault is. */
+export const toneOf = (f: Fault) => (mild.includes(f.kind) ? 'attention' : 'bad')
+
+/** Faults lists what is broken, each with what follows from it and the step that helps. */
+export function Faults({ of }: { of: Fault[] }) {
+  const t = useText(homeText)
+  const [all, setAll] = useState(false)
+  if (of.length === 0) return null
+  const shown = all ? of : of.slice(0, shownFirst)
+  return (
+    <Section title={t.broken}>
+      <Stack component="ul" gap="sm" m={0} p={0} className="faults">
+        {shown.map((f) => <Row key={`${f.kind} ${f.root.id ?? f.root.name}`} fault={f} />)}
+      </Stack>
+      {of.length > shown.length && (
+        <Button variant="subtle" onClick={() => setAll(true)} style={{ alignSelf: 'start' }}>
+          {t.moreFaults(of.length - shown.length)}
+        </Button>
+      )}
+    </Section>
+  )
+}
+
+function Row({ fault: f }: { fault: Fault }) {
+  const t = useText(homeText)
+  const tone = toneOf(f)
+  const Icon = tone === 'bad' ? CircleX : CircleAlert
+  const help = helpOf(f, useMay())
+  const effects = f.effects.map((e) => t.effects[e.kind]?.(e.count) ?? `${e.count} ${e.kind}`)
+  return (
+    <li className="fault">
+      <Icon size={18} aria-hidden color={toneColor(tone)} style={{ flexShrink: 0, marginTop: 2 }} />
+      <div>
+        <div>
+          <Text fw={500} c={toneColor(tone)}>
+            {t.faults[f.kind]?.(f.root.name) ?? f.message}
+            {!!f.customers && `: ${t.customersOff(f.customers)}`}
+          </Text>
+          <Text size="sm" c="dimmed">
+            {f.since && <>{t.since} <Began at={f.since} />. </>}
+            {effects.length > 0 && `${t.follows(effects)} `}
+            {t.help[f.kind]}
+          </Text>
+          {f.words && <Text size="sm" className="words">{f.words}</Text>}
+        </div>
+        {help && (
+          <Button variant="default" renderRoot={(props) => <Link {...props} to={help.to} search={help.search as never} />}>
+            {t.steps[f.kind]}
+          </Button>
+        )}
+      </div>
+    </li>
+  )
+}
+
+/** Began shows the time of today, or the day with it. */
+function Began({ at }: { at: string }) {
+  const f = useFormat()
+  const now = useNow()
+  return <time dateTime={at} title={f.exact(at)}>{f.date(at) === f.date(now) ? f.time(at) : f.short(at)}</time>
+}
+
+/** helpOf leads to where the fault is repaired; null = this person cannot open that. */
+function helpOf({ kind, root }: Fault, may: ReturnType<typeof useMay>): Way | null {
+  switch (root.type) {
+    case 'device':
+      return root.id ? { to: `/routers/${root.id}`, search: kind === 'router_drifted' ? { view: 'setup' } : undefined } : null
+    case 'service':
+      return root.id ? { to: `/services/${root.id}` } : null
+    case 'provider':
+      return { to: '/payments', search: { status: 'PENDING' } }
+    case 'gateway':
+      return may('GET /settings/payment-gateway') ? { to: '/gateway' } : null
+    default:
+      return may('GET /system/projections') ? { to: '/system' } : null
+  }
+}
