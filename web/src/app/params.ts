@@ -8,6 +8,12 @@ export class Params {
     return typeof v === 'string' && v !== '' ? v : undefined
   }
 
+  /** date reads a day, as the API writes it. */
+  date(name: string): string | undefined {
+    const v = this.text(name)
+    return v && /^\d{4}-\d\d-\d\d$/.test(v) && !Number.isNaN(Date.parse(v)) ? v : undefined
+  }
+
   flag(name: string): boolean | undefined {
     const v = this.raw[name]
     return v === true || v === 'true' ? true : v === false || v === 'false' ? false : undefined

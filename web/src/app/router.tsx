@@ -1,9 +1,18 @@
 import { createRouter } from '@tanstack/react-router'
+import { billingRoutes } from '../areas/billing/routes'
 import { homeRoutes } from '../areas/home/routes'
+import { paymentsRoutes } from '../areas/payments/routes'
+import { planRoutes } from '../areas/subscribers/plans/routes'
 import { subscribersRoutes } from '../areas/subscribers/routes'
 import { rootRoute } from './root'
 
-const routeTree = rootRoute.addChildren([...homeRoutes, ...subscribersRoutes])
+const routeTree = rootRoute.addChildren([
+  ...homeRoutes,
+  ...subscribersRoutes,
+  ...planRoutes,
+  ...paymentsRoutes,
+  ...billingRoutes,
+])
 
 /** router knows every page. Addresses are below /app. */
 export const router = createRouter({

@@ -9,7 +9,7 @@ import { useFocusBack } from './useFocusBack'
  * Confirm says what a write will do, asks for its reason where the API wants one, and shows why it was refused with
  * everything that was typed still there.
  */
-export function Confirm({ title, children, verb, danger, typed, reason, pending, error, onConfirm, onClose }: {
+export function Confirm({ title, children, verb, danger, typed, reason, incomplete, pending, error, onConfirm, onClose }: {
   title: string
   /** children say what will happen, to whom: "Disconnects 37 sessions." */
   children?: ReactNode
@@ -20,6 +20,8 @@ export function Confirm({ title, children, verb, danger, typed, reason, pending,
   typed?: string
   /** reason asks for one; "optional" may stay empty. */
   reason?: boolean | 'optional'
+  /** incomplete is true as long as the children's own fields miss something. */
+  incomplete?: boolean
   pending: boolean
   error: unknown
   onConfirm: (reason: string) => void
@@ -29,7 +31,7 @@ export function Confirm({ title, children, verb, danger, typed, reason, pending,
   useFocusBack()
   const [why, setWhy] = useState('')
   const [name, setName] = useState('')
-  const ready = (!typed || name === typed) && (reason !== true || why.trim() !== '')
+  const ready = !incomplete && (!typed || name === typed) && (reason !== true || why.trim() !== '')
   return (
     <Modal opened onClose={onClose} title={title} closeButtonProps={{ 'aria-label': t.close }}>
       <form

@@ -1,0 +1,100 @@
+import { Button, NumberInput, Stack, Text } from '@mantine/core'
+import { useState } from 'react'
+import type { Shape } from '../../api/types'
+import { useWrite } from '../../api/write'
+import { useMay } from '../../app/person'
+import { billingText } from '../../text/billing'
+import { useText } from '../../text/catalogue'
+import { useFormat } from '../../text/format'
+import { Confirm } from '../../ui/Confirm'
+
+type Invoice = Shape<'InvoiceDetailResponse'>
+
+/** InvoiceActions are the buttons that take an invoice back, whole or in part. */
+export function InvoiceActions({ of: i }: { of: Invoice }) {
+  const t = useText(billingText)
+  const may = useMay()
+  const [doing, setDoing] = useState<'void' | 'note' | null>(null)
+  const close = () => setDoing(null)
+  const open = i.state === 'draft' || i.state === 'issued'
+  const rest = round(i.total - i.credited - i.writtenOff)
+  const issued = i.number !== null && i.state !== 'voided'
+  return (
+    <>
+      {open && i.paid === 0 && i.creditNotes.length === 0 && may('POST /invoices/{id}/void') && (
+        <Button variant="default" onClick={() => setDoing('void')}>{t.void}</Button>
+      )}
+      {issued && rest > 0 && may('POST /invoices/{id}/credit-note') && (
+        <Button variant="default" onClick={() => setDoing('note')}>{t.creditNote}</Button>
+      )}
+      {doing === 'void' && <Void of={i} onClose={close} />}
+      {doing === 'note' && <CreditNote of={i} rest={rest} onClose={close} />}
+    </>
+  )
+}
+
+// Amounts of the API are decimal numbers; their differences are cut to the smallest coin that a currency has.
+const round = (amount: number) => Math.round(amount * 1000) / 1000
+
+function Void({ of: i, onClose }: { of: Invoice; onClose: () => void }) {
+  const t = useText(billingText)
+  const f = useFormat()
+  const name = i.number ?? t.draft
+  const write = useWrite('post', '/invoices/{id}/void', { told: () => t.voidDone(name), then: onClose })
+  return (
+    <Confirm
+      title={t.voidTitle}
+      verb={t.void}
+      danger
+      reason
+      pending={write.isPending}
+      error={write.error}
+      onConfirm={(reason) => write.mutate({ params: { path: { id: i.id } }, body: { reason } })}
+      onClose={onClose}
+    >
+      {t.voidWhat(name, f.money(i.due, i.currency))}
+    </Confirm>
+  )
+}
+
+function CreditNote({ of: i, rest, onClose }: { of: Invoice; rest: number; onClose: () => void }) {
+  const t = useText(billingText)
+  const f = useFormat()
+  const [amount, setAmount] = useState<number | ''>('')
+  const write = useWrite('post', '/invoices/{id}/credit-note', {
+    told: (answer) => ('amount' in answer ? t.creditNoteDone(f.money(answer.amount, answer.currency)) : t.accepted),
+    then: onClose,
+  })
+  return (
+    <Confirm
+      title={t.creditNoteTitle}
+      verb={t.creditNote}
+      danger
+      reason
+      pending={write.isPending}
+      error={write.error}
+      onConfirm={(reason) => {
+        const body = amount === '' ? { reason } : { reason, amount }
+        write.mutate({ params: { path: { id: i.id } }, body })
+      }}
+      onClose={onClose}
+    >
+      <Stack gap="sm">
+        <Text size="sm">{t.creditNoteWhat}</Text>
+        <NumberInput
+          label={t.creditNoteAmount}
+          description={t.creditNoteRest(f.money(rest, i.currency))}
+          value={amount}
+          onChange={(v) => setAmount(typeof v === 'number' ? v : v === '' ? '' : Number(v))}
+          min={0}
+          max={rest}
+          clampBehavior="none"
+          decimalScale={2}
+          thousandSeparator
+          hideControls
+          error={write.error?.of('amount')}
+        />
+      </Stack>
+    </Confirm>
+  )
+}

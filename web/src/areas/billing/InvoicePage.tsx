@@ -1,0 +1,157 @@
+import { List, Table, Text } from '@mantine/core'
+import { Link, useParams } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { api } from '../../api/client'
+import type { Shape } from '../../api/types'
+import { billingText } from '../../text/billing'
+import { useText } from '../../text/catalogue'
+import { useFormat } from '../../text/format'
+import { CustomerLink } from '../../ui/CustomerLink'
+import { Facts } from '../../ui/Facts'
+import { Loaded } from '../../ui/Loaded'
+import { Money } from '../../ui/Money'
+import { Page, Section } from '../../ui/Page'
+import { When } from '../../ui/When'
+import { InvoiceActions } from './InvoiceActions'
+import { InvoiceState } from './InvoiceState'
+
+type Invoice = Shape<'InvoiceDetailResponse'>
+
+/** InvoicePage answers: what is this invoice for, and what became of it? */
+export default function InvoicePage() {
+  const t = useText(billingText)
+  const { id } = useParams({ from: '/invoices/$id' })
+  const invoice = api.useQuery('get', '/invoices/{id}', { params: { path: { id } } })
+  const i = invoice.data
+  return (
+    <Page
+      title={i ? (i.number ? `${t.invoice} ${i.number}` : t.draft) : t.invoice}
+      actions={i && <InvoiceActions of={i} />}
+    >
+      <Loaded read={invoice} height={420}>
+        {(of) => (
+          <>
+            <Head of={of} />
+            <Section title={t.lines}><Lines of={of} /></Section>
+            <Section title={t.payments}><Payments of={of} /></Section>
+            {of.creditNotes.length > 0 && <Section title={t.notes}><Notes of={of} /></Section>}
+          </>
+        )}
+      </Loaded>
+    </Page>
+  )
+}
+
+/** Head says whose the invoice is, in what state, and for when. */
+function Head({ of: i }: { of: Invoice }) {
+  const t = useText(billingText)
+  const f = useFormat()
+  return (
+    <Facts
+      of={[
+        [t.state, <><InvoiceState of={i} />{i.order && <Text size="sm" c="dimmed">{t.order}</Text>}</>],
+        [t.customer, <CustomerLink of={i.subscriber} account />],
+        [t.due, <Money amount={i.due} currency={i.currency} strong />],
+        [t.dueDate, i.dueDate && f.day(i.dueDate)],
+        [t.issued, i.issuedAt && <When at={i.issuedAt} exact />],
+        [t.period, i.periodFrom && i.periodTo && t.until(f.day(i.periodFrom), f.day(i.periodTo))],
+        [t.voided, i.voidedAt && <When at={i.voidedAt} exact />],
+        [t.voidReason, i.voidReason],
+      ]}
+    />
+  )
+}
+
+/** Lines is the invoice as the customer reads it: lines, taxes, and what is left to pay. */
+function Lines({ of: i }: { of: Invoice }) {
+  const t = useText(billingText)
+  const f = useFormat()
+  const money = (amount: number) => <Money amount={amount} currency={i.currency} />
+  const sums: [string, number][] = [
+    [t.total, i.total],
+    [t.paid, -i.paid],
+    [t.credited, -i.credited],
+    [t.writtenOff, -i.writtenOff],
+  ]
+  return (
+    <div>
+      <Table maw={760} verticalSpacing={6} withRowBorders={false} aria-label={t.lines}>
+        <Table.Thead>
+          <Table.Tr>
+            <Table.Th scope="col">{t.description}</Table.Th>
+            <Table.Th scope="col" ta="right" className="wide-only">{t.quantity}</Table.Th>
+            <Table.Th scope="col" ta="right" className="wide-only">{t.unitPrice}</Table.Th>
+            <Table.Th scope="col" ta="right">{t.amount}</Table.Th>
+          </Table.Tr>
+        </Table.Thead>
+        <Table.Tbody>
+          {i.lines.map((l, n) => (
+            <Table.Tr key={`${n}${l.description}`}>
+              <Table.Td style={{ overflowWrap: 'anywhere' }}>{l.description}</Table.Td>
+              <Table.Td ta="right" className="figure wide-only">{f.number(l.quantity)}</Table.Td>
+              <Table.Td ta="right" className="wide-only">{money(l.unitPrice)}</Table.Td>
+              <Table.Td ta="right">{money(l.gross)}</Table.Td>
+            </Table.Tr>
+          ))}
+        </Table.Tbody>
+      </Table>
+      <dl className="sums">
+        {i.taxes.map((x) => (
+          <Sum key={x.name} name={t.taxOf(x.name, f.number(x.rate))}>{money(x.amount)}</Sum>
+        ))}
+        {sums.filter(([, amount], n) => n === 0 || amount !== 0).map(([name, amount]) => (
+          <Sum key={name} name={name}>{money(amount)}</Sum>
+        ))}
+        <Sum name={t.due}><Money amount={i.due} currency={i.currency} strong /></Sum>
+      </dl>
+    </div>
+  )
+}
+
+/** Sum is one line below the lines. */
+function Sum({ name, children }: { name: string; children: ReactNode }) {
+  return (
+    <>
+      <dt>{name}</dt>
+      <dd>{children}</dd>
+    </>
+  )
+}
+
+/** Payments lists the receipts that pay the invoice. */
+function Payments({ of: i }: { of: Invoice }) {
+  const t = useText(billingText)
+  if (i.allocations.length === 0) return <Text size="sm" c="dimmed">{t.noPayments}</Text>
+  return (
+    <List size="sm" listStyleType="none">
+      {i.allocations.map((a) => (
+        <List.Item key={`${a.receiptId}${a.at}`}>
+          <Money amount={a.amount} currency={i.currency} /> · <ReceiptLink id={a.receiptId} /> ·{' '}
+          <When at={a.at} exact />
+        </List.Item>
+      ))}
+    </List>
+  )
+}
+
+/** ReceiptLink leads to a receipt of which a row has the id alone. */
+function ReceiptLink({ id }: { id: string }) {
+  const t = useText(billingText)
+  const { data } = api.useQuery('get', '/receipts/{id}', { params: { path: { id } } })
+  return <Link to="/receipts/$id" params={{ id }}>{data?.receiptNumber ?? t.receipt}</Link>
+}
+
+/** Notes lists what was given back. */
+function Notes({ of: i }: { of: Invoice }) {
+  const t = useText(billingText)
+  return (
+    <List size="sm" listStyleType="none">
+      {i.creditNotes.map((n) => (
+        <List.Item key={n.id}>
+          <Money amount={n.amount} currency={n.currency} /> · {n.number ?? t.noteDraft}
+          {n.state === 'voided' && ` (${t.states.voided})`} · <When at={n.issuedAt ?? n.createdAt} exact /> · {n.reason}
+        </List.Item>
+      ))}
+    </List>
+  )
+}

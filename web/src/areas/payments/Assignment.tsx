@@ -1,0 +1,62 @@
+import { Alert, Button, Group, Select, Stack, Text, Title } from '@mantine/core'
+import { useState } from 'react'
+import { useRows } from '../../api/rows'
+import { useWrite } from '../../api/write'
+import { useText } from '../../text/catalogue'
+import { useFormat } from '../../text/format'
+import { paymentsText } from '../../text/payments'
+import { ProblemNote } from '../../ui/ProblemNote'
+import { When } from '../../ui/When'
+import type { ReceiptRow } from './words'
+
+/** Assignment gives money on the platform's shared paybill to the organization whose customer paid. */
+export function Assignment({ of: r, onDone }: { of: ReceiptRow; onDone?: () => void }) {
+  const t = useText(paymentsText)
+  const f = useFormat()
+  const [chosen, setChosen] = useState<string | null>(null)
+  const orgs = useRows('/orgs', {})
+  const nameOf = (id: string | null | undefined) => orgs.rows.find((o) => o.id === id)?.name ?? ''
+  const write = useWrite('post', '/receipts/{id}/assign', {
+    told: (answer) => ('orgId' in answer ? t.assigned(f.money(r.amount, r.currency), nameOf(answer.orgId)) : ''),
+    then: onDone,
+  })
+  const assign = (orgId: string) => write.mutate({ params: { path: { id: r.id } }, body: { orgId } })
+  return (
+    <Stack gap="md">
+      <Alert variant="light" color="yellow" p="sm">{t.heldBecause[r.reason ?? ''] ?? r.reason}</Alert>
+      {write.error && <ProblemNote of={write.error} />}
+      {r.suggestions.map((s) => s.orgId && (
+        <Group key={s.paymentId} justify="space-between" gap="xs" className="offer">
+          <div>
+            <Text size="sm" fw={500}>{nameOf(s.orgId)}</Text>
+            <Text size="sm" c="dimmed">
+              {t.near[s.by] ?? s.by} <When at={s.initiatedAt} exact />
+              {s.credited && ` (${t.creditedAlready})`}
+            </Text>
+          </div>
+          <Button disabled={write.isPending} onClick={() => assign(s.orgId ?? '')}>{t.givenTo(nameOf(s.orgId))}</Button>
+        </Group>
+      ))}
+      <form
+        onSubmit={(e) => {
+          e.preventDefault()
+          if (chosen && !write.isPending) assign(chosen)
+        }}
+      >
+        <Stack gap="xs" maw={480}>
+          <Title order={3} size="h6">{t.elsewhere}</Title>
+          <Select
+            label={t.assignTo}
+            data={orgs.rows.map((o) => ({ value: o.id, label: `${o.name} (${o.slug})` }))}
+            value={chosen}
+            onChange={setChosen}
+            searchable
+          />
+          <Group>
+            <Button type="submit" disabled={!chosen} loading={write.isPending}>{t.assign}</Button>
+          </Group>
+        </Stack>
+      </form>
+    </Stack>
+  )
+}

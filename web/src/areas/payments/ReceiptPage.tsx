@@ -1,0 +1,123 @@
+import { Alert, List, Text } from '@mantine/core'
+import { Link, useParams } from '@tanstack/react-router'
+import { api } from '../../api/client'
+import { useText } from '../../text/catalogue'
+import { paymentsText } from '../../text/payments'
+import { CopyText } from '../../ui/CopyText'
+import { CustomerLink } from '../../ui/CustomerLink'
+import { Facts } from '../../ui/Facts'
+import { Loaded } from '../../ui/Loaded'
+import { Money } from '../../ui/Money'
+import { Page, Section } from '../../ui/Page'
+import { When } from '../../ui/When'
+import { Attribution } from './Attribution'
+import { Corrections } from './Corrections'
+import { InvoiceLink } from './InvoiceLink'
+import { payerOf } from './ReceiptsPage'
+import { ReceiptState, type ReceiptRow } from './words'
+
+/** ReceiptPage answers: where did this money come from, where is it, and how do we know? */
+export default function ReceiptPage() {
+  const t = useText(paymentsText)
+  const { id } = useParams({ from: '/receipts/$id' })
+  const receipt = api.useQuery('get', '/receipts/{id}', { params: { path: { id } } })
+  const r = receipt.data
+  const number = r?.receiptNumber ?? t.noNumber
+  return (
+    <Page
+      title={r ? `${t.receipt} ${number}` : t.receipt}
+      name={r && <>{t.receipt} {r.receiptNumber ? <CopyText text={r.receiptNumber} /> : number}</>}
+      actions={r && <Corrections of={r} />}
+    >
+      <Loaded read={receipt} height={320}>
+        {(of) => (
+          <>
+            <ReceiptFacts of={of} />
+            {of.state === 'suspense' ? (
+              <Section title={t.states.suspense}><Attribution of={of} key={of.id} /></Section>
+            ) : (
+              <Section title={t.pays}><Pays of={of} /></Section>
+            )}
+            <Section title={t.seen}><Sightings of={of} /></Section>
+          </>
+        )}
+      </Loaded>
+    </Page>
+  )
+}
+
+/** ReceiptFacts says who paid what, when and how. */
+export function ReceiptFacts({ of: r, brief }: {
+  of: ReceiptRow
+  /** brief leaves out what the heading above says already. */
+  brief?: boolean
+}) {
+  const t = useText(paymentsText)
+  const alarm = r.disputed ? t.disputedWhy : r.unclaimed ? t.unclaimedWhy : r.provisional ? t.provisional : null
+  return (
+    <>
+      {alarm && <Alert variant="light" color={r.provisional && !r.unclaimed ? 'gray' : 'yellow'} p="sm">{alarm}</Alert>}
+      <Facts
+        of={[
+          [t.amount, !brief ? <Money amount={r.amount} currency={r.currency} strong /> : null],
+          [t.state, !brief ? <ReceiptState of={r} /> : null],
+          [t.customer, r.subscriber && <CustomerLink of={r.subscriber} account />],
+          [t.payer, !brief ? payerOf(r) : null],
+          [t.paidAt, <When at={r.paidAt} exact />],
+          [t.channel, t.channels[r.channel] ?? r.channel],
+          [t.typed, r.channel === 'c2b' ? (r.billRef ?? t.typedNothing) : null],
+          [t.shortcode, r.shortcode && (r.environment === 'sandbox' ? `${r.shortcode} (${t.sandbox})` : r.shortcode)],
+          [t.matchedBy, r.matchedBy && (t.by[r.matchedBy] ?? r.matchedBy)],
+          [
+            t.payment,
+            r.paymentId && <Link to="/payments/$id" params={{ id: r.paymentId }}>{t.gateways.mobile_money_stk}</Link>,
+          ],
+          [
+            t.other,
+            r.relatedReceiptId && <Link to="/receipts/$id" params={{ id: r.relatedReceiptId }}>{t.receipt}</Link>,
+          ],
+          [t.reasonGiven, r.state !== 'suspense' ? r.reason : null],
+        ]}
+      />
+    </>
+  )
+}
+
+/** Pays lists the invoices that the money pays, and what of it is credit. */
+function Pays({ of: r }: { of: ReceiptRow }) {
+  const t = useText(paymentsText)
+  const booked = r.state === 'allocated' || r.state === 'attributed'
+  const rest = booked ? r.amount - r.allocations.reduce((sum, a) => sum + a.amount, 0) : 0
+  if (r.allocations.length === 0) return <Text size="sm" c="dimmed">{booked ? t.paysNothing : '–'}</Text>
+  return (
+    <List size="sm" listStyleType="none">
+      {r.allocations.map((a) => (
+        <List.Item key={a.invoiceId}>
+          <Money amount={a.amount} currency={r.currency} /> · <InvoiceLink id={a.invoiceId} />
+        </List.Item>
+      ))}
+      {rest >= 0.01 && <List.Item><Money amount={rest} currency={r.currency} /> · {t.asCredit}</List.Item>}
+    </List>
+  )
+}
+
+/** Sightings lists every message that told about the money. */
+export function Sightings({ of: r }: { of: ReceiptRow }) {
+  const t = useText(paymentsText)
+  return (
+    <List size="sm" listStyleType="none">
+      {r.sightings.map((s) => (
+        <List.Item key={`${s.at}${s.kind}`}>
+          <When at={s.at} exact /> · {t.seenAs[s.kind] ?? s.kind} ({s.verified ? t.verified : t.unverified})
+          {s.disputes && (
+            <Text span inherit c="var(--tone-bad)">
+              {' '}· {t.disputes}
+              {typeof s.amount === 'number' && <>: <Money amount={s.amount} currency={r.currency} /></>}
+              {s.shortcode && ` · ${t.shortcode} ${s.shortcode}`}
+            </Text>
+          )}
+        </List.Item>
+      ))}
+    </List>
+  )
+}

@@ -1,0 +1,74 @@
+import { Checkbox } from '@mantine/core'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useRows } from '../../api/rows'
+import { appText } from '../../text/app'
+import { useText } from '../../text/catalogue'
+import { paymentsText } from '../../text/payments'
+import { uiText } from '../../text/ui'
+import { CustomerFilter } from '../../ui/CustomerFilter'
+import { CustomerLink } from '../../ui/CustomerLink'
+import { type Column, DataTable } from '../../ui/DataTable'
+import { Empty } from '../../ui/Empty'
+import { ChoiceFilter, Filters, TextFilter } from '../../ui/Filters'
+import { Money } from '../../ui/Money'
+import { Page } from '../../ui/Page'
+import { When } from '../../ui/When'
+import { ReceiptState, type ReceiptRow } from './words'
+
+/** ReceiptsPage answers: what money came, from whom, and where is it? */
+export default function ReceiptsPage() {
+  const t = useText(paymentsText)
+  const words = useText(uiText)
+  const app = useText(appText)
+  const filters = useSearch({ from: '/receipts' })
+  const navigate = useNavigate({ from: '/receipts' })
+  const list = useRows('/receipts', filters)
+  const change = (part: Partial<typeof filters>) => void navigate({ search: { ...filters, ...part }, replace: true })
+  const any = Object.values(filters).some((v) => v !== undefined)
+  const columns: Column<ReceiptRow>[] = [
+    {
+      id: 'number', title: t.number, width: 130,
+      cell: (r) => <Link to="/receipts/$id" params={{ id: r.id }}>{r.receiptNumber ?? t.noNumber}</Link>,
+    },
+    { id: 'at', title: t.paidAt, width: 120, wideOnly: true, cell: (r) => <When at={r.paidAt} /> },
+    { id: 'payer', title: t.payer, wideOnly: true, cell: (r) => payerOf(r) },
+    { id: 'channel', title: t.channel, width: 110, wideOnly: true, cell: (r) => t.channels[r.channel] ?? r.channel },
+    { id: 'customer', title: t.customer, cell: (r) => <CustomerLink of={r.subscriber} /> },
+    { id: 'state', title: t.state, width: 180, wideOnly: true, cell: (r) => <ReceiptState of={r} /> },
+    {
+      id: 'amount', title: t.amount, width: 110, figure: true,
+      cell: (r) => <Money amount={r.amount} currency={r.currency} />,
+    },
+  ]
+  return (
+    <Page title={app.receipts} wide>
+      <Filters any={any} onClear={() => void navigate({ search: {} })}>
+        <TextFilter
+          value={filters.receiptNumber}
+          label={t.number}
+          onChange={(receiptNumber) => change({ receiptNumber })}
+        />
+        <ChoiceFilter value={filters.state} label={t.state} names={t.states} onChange={(state) => change({ state })} />
+        <Checkbox
+          size="sm"
+          label={t.unclaimedOnly}
+          checked={filters.unclaimed ?? false}
+          onChange={(e) => change({ unclaimed: e.currentTarget.checked || undefined })}
+        />
+        <CustomerFilter id={filters.subscriberId} onClear={() => change({ subscriberId: undefined })} />
+      </Filters>
+      <DataTable
+        list={list}
+        columns={columns}
+        rowKey={(r) => r.id}
+        label={app.receipts}
+        empty={any ? <Empty title={words.nothingFits} /> : <Empty title={t.receiptsNone}>{t.receiptsHint}</Empty>}
+      />
+    </Page>
+  )
+}
+
+/** payerOf is who paid, as far as the provider said. */
+export function payerOf(r: Pick<ReceiptRow, 'payer'>): string {
+  return [r.payer.name, r.payer.phone].filter(Boolean).join(' · ') || '–'
+}

@@ -1,0 +1,58 @@
+import { createRoute } from '@tanstack/react-router'
+import { page } from '../../app/page'
+import { given, Params } from '../../app/params'
+import { rootRoute } from '../../app/root'
+
+/** paymentStatuses are the values of the filter status. */
+export const paymentStatuses = ['PENDING', 'SUCCESS', 'CANCELLED', 'FAILED'] as const
+
+/** receiptStates are the values of the filter state. */
+export const receiptStates = [
+  'recorded', 'matched', 'allocated', 'attributed', 'suspense', 'absorbed', 'reversed',
+] as const
+
+const payments = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/payments',
+  validateSearch: (raw) => {
+    const p = new Params(raw)
+    return given({ status: p.oneOf('status', paymentStatuses), subscriberId: p.text('subscriberId') })
+  },
+  component: page('GET /receipts', () => import('./PaymentsPage')),
+})
+
+const payment = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/payments/$id',
+  component: page('GET /receipts', () => import('./PaymentPage')),
+})
+
+const receipts = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/receipts',
+  validateSearch: (raw) => {
+    const p = new Params(raw)
+    return given({
+      state: p.oneOf('state', receiptStates),
+      receiptNumber: p.text('receiptNumber'),
+      unclaimed: p.flag('unclaimed') || undefined,
+      subscriberId: p.text('subscriberId'),
+    })
+  },
+  component: page('GET /receipts', () => import('./ReceiptsPage')),
+})
+
+const receipt = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/receipts/$id',
+  component: page('GET /receipts/{id}', () => import('./ReceiptPage')),
+})
+
+const suspense = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/suspense',
+  validateSearch: (raw) => given({ receipt: new Params(raw).text('receipt') }),
+  component: page('GET /receipts', () => import('./SuspensePage')),
+})
+
+export const paymentsRoutes = [payments, payment, receipts, receipt, suspense] as const

@@ -1,0 +1,46 @@
+import type { Row } from '../../api/rows'
+import { useText } from '../../text/catalogue'
+import { paymentsText } from '../../text/payments'
+import { State, type Tone } from '../../ui/State'
+
+export type PaymentRow = Row<'/payments'>
+export type ReceiptRow = Row<'/receipts'>
+export type Suggestion = ReceiptRow['suggestions'][number]
+
+const paymentTones: Record<PaymentRow['status'], Tone> = {
+  PENDING: 'attention',
+  SUCCESS: 'good',
+  CANCELLED: 'quiet',
+  FAILED: 'bad',
+}
+
+const receiptTones: Record<ReceiptRow['state'], Tone> = {
+  recorded: 'attention',
+  matched: 'attention',
+  allocated: 'good',
+  attributed: 'good',
+  suspense: 'attention',
+  absorbed: 'quiet',
+  reversed: 'bad',
+}
+
+/** PaymentState is the status of a payment as word and colour. */
+export function PaymentState({ of }: { of: PaymentRow }) {
+  const t = useText(paymentsText)
+  return <State tone={paymentTones[of.status] ?? 'quiet'}>{t.statuses[of.status] ?? of.status}</State>
+}
+
+/** ReceiptState is the state of a receipt as word and colour; an alarm about it comes first. */
+export function ReceiptState({ of }: { of: ReceiptRow }) {
+  const t = useText(paymentsText)
+  if (of.disputed) return <State tone="bad" title={t.disputedWhy}>{t.disputed}</State>
+  if (of.unclaimed) return <State tone="attention" title={t.unclaimedWhy}>{t.unclaimed}</State>
+  return <State tone={receiptTones[of.state] ?? 'quiet'}>{t.states[of.state] ?? of.state}</State>
+}
+
+/** whyOf tells in words what became of a payment; undefined = it is simply paid. */
+export function whyOf(p: PaymentRow, t: (typeof paymentsText)['en']): string | undefined {
+  if (p.reason) return t.reasons[p.reason] ?? p.reason
+  if (p.status === 'PENDING') return p.attempts > 0 ? t.noAnswer : t.waiting
+  return undefined
+}
