@@ -16,24 +16,23 @@ const listeners = new Set<() => void>()
 let shown = serverNow()
 let timer: ReturnType<typeof setInterval> | null = null
 
+function subscribe(changed: () => void) {
+  if (listeners.size === 0) shown = serverNow()
+  listeners.add(changed)
+  timer ??= setInterval(() => {
+    shown = serverNow()
+    for (const l of listeners) l()
+  }, step)
+  return () => {
+    listeners.delete(changed)
+    if (listeners.size === 0 && timer) {
+      clearInterval(timer)
+      timer = null
+    }
+  }
+}
+
 /** useNow gives the server's time; a page that shows it is drawn again every 15 seconds. */
 export function useNow(): number {
-  return useSyncExternalStore(
-    (changed) => {
-      listeners.add(changed)
-      shown = serverNow()
-      timer ??= setInterval(() => {
-        shown = serverNow()
-        for (const l of listeners) l()
-      }, step)
-      return () => {
-        listeners.delete(changed)
-        if (listeners.size === 0 && timer) {
-          clearInterval(timer)
-          timer = null
-        }
-      }
-    },
-    () => shown,
-  )
+  return useSyncExternalStore(subscribe, () => shown)
 }

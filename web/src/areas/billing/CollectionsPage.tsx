@@ -13,7 +13,7 @@ import { Download } from '../../ui/icons'
 import { Loaded } from '../../ui/Loaded'
 import { Money } from '../../ui/Money'
 import { Page, Section } from '../../ui/Page'
-import { type Preset, presets } from './spans'
+import { type Preset, presets, type Span } from './spans'
 
 type Report = Shape<'CollectionsResponse'>
 
@@ -139,6 +139,7 @@ function Figures({ of }: { of: Report }) {
             name: <Link to="/collections" search={{ from: d.date, to: d.date }}>{f.day(d.date)}</Link>,
             total: d.total,
             count: d.channels.reduce((sum, c) => sum + c.count, 0),
+            to: { from: d.date, to: d.date },
           }))}
           currency={of.currency}
           empty={t.nothing}
@@ -152,7 +153,8 @@ function Figures({ of }: { of: Report }) {
 function Totals({ title, name, rows, currency, empty }: {
   title: string
   name: string
-  rows: { key: string; name: ReactNode; total: number; count: number }[]
+  /** rows whose receipts can be listed say of which days. */
+  rows: { key: string; name: ReactNode; total: number; count: number; to?: Span }[]
   currency: string
   empty: string
 }) {
@@ -173,7 +175,9 @@ function Totals({ title, name, rows, currency, empty }: {
             {rows.map((r) => (
               <Table.Tr key={r.key}>
                 <Table.Td>{r.name}</Table.Td>
-                <Table.Td ta="right" className="figure">{f.number(r.count)}</Table.Td>
+                <Table.Td ta="right" className="figure">
+                  {r.to ? <Link to="/receipts" search={r.to}>{f.number(r.count)}</Link> : f.number(r.count)}
+                </Table.Td>
                 <Table.Td ta="right"><Money amount={r.total} currency={currency} /></Table.Td>
               </Table.Tr>
             ))}

@@ -12,6 +12,7 @@ import { Empty } from '../../ui/Empty'
 import { ChoiceFilter, Filters } from '../../ui/Filters'
 import { Money } from '../../ui/Money'
 import { Page } from '../../ui/Page'
+import { SpanFilter } from '../../ui/SpanFilter'
 import { When } from '../../ui/When'
 import { type PaymentRow, PaymentState, whyOf } from './words'
 
@@ -48,6 +49,7 @@ export default function PaymentsPage() {
           names={t.statuses}
           onChange={(status) => change({ status })}
         />
+        <SpanFilter of={filters} onChange={change} />
         <CustomerFilter id={filters.subscriberId} onClear={() => change({ subscriberId: undefined })} />
       </Filters>
       <DataTable

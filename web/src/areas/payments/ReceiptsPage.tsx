@@ -12,6 +12,7 @@ import { Empty } from '../../ui/Empty'
 import { ChoiceFilter, Filters, TextFilter } from '../../ui/Filters'
 import { Money } from '../../ui/Money'
 import { Page } from '../../ui/Page'
+import { SpanFilter } from '../../ui/SpanFilter'
 import { When } from '../../ui/When'
 import { ReceiptState, type ReceiptRow } from './words'
 
@@ -55,6 +56,7 @@ export default function ReceiptsPage() {
           checked={filters.unclaimed ?? false}
           onChange={(e) => change({ unclaimed: e.currentTarget.checked || undefined })}
         />
+        <SpanFilter of={filters} onChange={change} />
         <CustomerFilter id={filters.subscriberId} onClear={() => change({ subscriberId: undefined })} />
       </Filters>
       <DataTable

@@ -16,7 +16,12 @@ const payments = createRoute({
   path: '/payments',
   validateSearch: (raw) => {
     const p = new Params(raw)
-    return given({ status: p.oneOf('status', paymentStatuses), subscriberId: p.text('subscriberId') })
+    return given({
+      status: p.oneOf('status', paymentStatuses),
+      subscriberId: p.text('subscriberId'),
+      from: p.text('from'),
+      to: p.text('to'),
+    })
   },
   component: page('GET /receipts', () => import('./PaymentsPage')),
 })
@@ -37,6 +42,8 @@ const receipts = createRoute({
       receiptNumber: p.text('receiptNumber'),
       unclaimed: p.flag('unclaimed') || undefined,
       subscriberId: p.text('subscriberId'),
+      from: p.text('from'),
+      to: p.text('to'),
     })
   },
   component: page('GET /receipts', () => import('./ReceiptsPage')),
