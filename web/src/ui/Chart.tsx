@@ -2,7 +2,10 @@ import { useElementSize } from '@mantine/hooks'
 import { useEffect, useMemo, useRef } from 'react'
 import uPlot from 'uplot'
 import 'uplot/dist/uPlot.min.css'
+import { catalogue, useText } from '../text/catalogue'
 import { useFormat } from '../text/format'
+
+const texts = catalogue({ at: 'When' }, { at: 'Wakati' })
 
 /** Series is one line or row of bars of a chart. */
 export interface Series {
@@ -37,6 +40,7 @@ export function Chart({ times, series, marks = [], height = 200, write, label }:
   label: string
 }) {
   const f = useFormat()
+  const t = useText(texts)
   const { ref: frame, width } = useElementSize()
   const host = useRef<HTMLDivElement>(null)
   const data = useMemo(() => [times.map((ms) => ms / 1000), ...series.map((s) => s.values)] as uPlot.AlignedData, [times, series])
@@ -60,7 +64,7 @@ export function Chart({ times, series, marks = [], height = 200, write, label }:
           { stroke: axis, grid, ticks: { show: false }, size: 64, values: (_, splits) => splits.map(write) },
         ],
         series: [
-          { value: (_, seconds) => (seconds === null ? '–' : f.short(seconds * 1000)) },
+          { label: t.at, value: (_, seconds) => (seconds === null ? '–' : f.short(seconds * 1000)) },
           ...series.map((s): uPlot.Series => ({
             label: s.label,
             stroke: css(s.color),
@@ -76,7 +80,7 @@ export function Chart({ times, series, marks = [], height = 200, write, label }:
       host.current,
     )
     return () => plot.destroy()
-  }, [data, series, marks, width, height, write, f])
+  }, [data, times, series, marks, width, height, write, f, t])
   return (
     <div ref={frame} className="chart" role="img" aria-label={label} style={{ minHeight: height + 32 }}>
       <div ref={host} />

@@ -20,11 +20,11 @@ export function SpanFilter({ of, onChange }: { of: Between; onChange: (part: Bet
         aria-label={t.from}
         title={t.from}
         leftSection={<span aria-hidden className="inset">{t.from}</span>}
-        leftSectionWidth={70}
+        leftSectionWidth={56}
         value={of.from?.slice(0, 10) ?? ''}
         max={of.to?.slice(0, 10)}
         onChange={(e) => onChange({ from: e.currentTarget.value || undefined })}
-        w={210}
+        w={190}
       />
       <TextInput
         type="date"
@@ -32,11 +32,11 @@ export function SpanFilter({ of, onChange }: { of: Between; onChange: (part: Bet
         aria-label={t.to}
         title={t.to}
         leftSection={<span aria-hidden className="inset">{t.to}</span>}
-        leftSectionWidth={70}
+        leftSectionWidth={56}
         value={of.to?.slice(0, 10) ?? ''}
         min={of.from?.slice(0, 10)}
         onChange={(e) => onChange({ to: e.currentTarget.value || undefined })}
-        w={210}
+        w={190}
       />
     </>
   )

@@ -92,17 +92,17 @@ export default function CollectionsPage() {
 function Figures({ of }: { of: Report }) {
   const t = useText(billingText)
   const f = useFormat()
-  const money = useCallback((amount: number) => f.money(Math.round(amount), of.currency), [f, of.currency])
+  const write = useCallback((amount: number) => f.number(Math.round(amount)), [f])
   const times = useMemo(() => of.days.map((d) => Date.parse(`${d.date}T12:00:00Z`)), [of.days])
   const series = useMemo(
-    () => [{ label: t.total, values: of.days.map((d) => d.total), color: 'var(--chart-1)', bars: true }],
-    [of.days, t],
+    () => [{ label: `${t.total} (${of.currency})`, values: of.days.map((d) => d.total), color: 'var(--chart-1)', bars: true }],
+    [of.days, of.currency, t],
   )
   const busy = of.days.filter((d) => d.channels.length > 0).reverse()
   return (
     <Stack gap="lg">
       <div>
-        <Title order={2} size="h4" className="figure">
+        <Title order={2} size="h4">
           {t.collected(f.money(of.total, of.currency), f.day(of.from), f.day(of.to))}
         </Title>
         <Text size="sm" c="dimmed">{busy.length > 0 ? t.collectedHint : t.nothing}</Text>
@@ -110,7 +110,7 @@ function Figures({ of }: { of: Report }) {
       {of.days.length > 1 && (
         <div style={{ minHeight: 232 }}>
           <Suspense>
-            <Chart times={times} series={series} write={money} label={t.byDay} />
+            <Chart times={times} series={series} write={write} label={t.byDay} />
           </Suspense>
         </div>
       )}

@@ -28,17 +28,17 @@ export default function PaymentsPage() {
   const any = Object.values(filters).some((v) => v !== undefined)
   const columns: Column<PaymentRow>[] = [
     {
-      id: 'at', title: t.at, width: 120,
-      cell: (p) => <Link to="/payments/$id" params={{ id: p.id }}><When at={p.initiatedAt} /></Link>,
+      id: 'state', title: t.state, width: 120,
+      cell: (p) => <Link to="/payments/$id" params={{ id: p.id }}><PaymentState of={p} /></Link>,
     },
-    { id: 'customer', title: t.customer, width: 200, cell: (p) => <CustomerLink of={p.subscriber} /> },
-    { id: 'state', title: t.state, width: 120, cell: (p) => <PaymentState of={p} /> },
+    { id: 'customer', title: t.customer, cell: (p) => <CustomerLink of={p.subscriber} /> },
+    { id: 'at', title: t.at, width: 130, wideOnly: true, cell: (p) => <When at={p.initiatedAt} /> },
     {
       id: 'amount', title: t.amount, width: 110, figure: true,
       cell: (p) => <Money amount={p.amount} currency={p.currency} />,
     },
     { id: 'how', title: t.howPaid, width: 170, wideOnly: true, cell: (p) => t.gateways[p.gateway] ?? p.gateway },
-    { id: 'why', title: t.why, wideOnly: true, cell: (p) => <Outcome of={p} /> },
+    { id: 'outcome', title: t.outcome, width: 440, wideOnly: true, cell: (p) => <Outcome of={p} /> },
   ]
   return (
     <Page title={app.payments} wide>

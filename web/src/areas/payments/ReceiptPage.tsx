@@ -101,6 +101,9 @@ function Pays({ of: r }: { of: ReceiptRow }) {
   )
 }
 
+// What a member of staff has entered needs no proof of its sender.
+const byStaff = ['cash', 'operator']
+
 /** Sightings lists every message that told about the money. */
 export function Sightings({ of: r }: { of: ReceiptRow }) {
   const t = useText(paymentsText)
@@ -108,7 +111,8 @@ export function Sightings({ of: r }: { of: ReceiptRow }) {
     <List size="sm" listStyleType="none">
       {r.sightings.map((s) => (
         <List.Item key={`${s.at}${s.kind}`}>
-          <When at={s.at} exact /> · {t.seenAs[s.kind] ?? s.kind} ({s.verified ? t.verified : t.unverified})
+          <When at={s.at} exact /> · {t.seenAs[s.kind] ?? s.kind}
+          {!byStaff.includes(s.kind) && ` (${s.verified ? t.verified : t.unverified})`}
           {s.disputes && (
             <Text span inherit c="var(--tone-bad)">
               {' '}· {t.disputes}

@@ -46,7 +46,7 @@ export default function ReceiptsPage() {
       <Filters any={any} onClear={() => void navigate({ search: {} })}>
         <TextFilter
           value={filters.receiptNumber}
-          label={t.number}
+          label={t.wholeNumber}
           onChange={(receiptNumber) => change({ receiptNumber })}
         />
         <ChoiceFilter value={filters.state} label={t.state} names={t.states} onChange={(state) => change({ state })} />
