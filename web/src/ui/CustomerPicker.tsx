@@ -1,7 +1,7 @@
-import { Group, Select, Text } from '@mantine/core'
+import { CloseButton, Combobox, Group, Text, TextInput, useCombobox } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { api } from '../api/client'
 import type { Row } from '../api/rows'
 import { catalogue, useText } from '../text/catalogue'
@@ -16,6 +16,7 @@ const texts = catalogue(
     nobody: 'Nobody is found by this.',
     searching: 'Searching …',
     forgotten: 'Forgotten person',
+    clear: 'Choose another one',
   },
   {
     label: 'Mteja',
@@ -23,56 +24,74 @@ const texts = catalogue(
     nobody: 'Hakuna anayepatikana kwa hili.',
     searching: 'Inatafuta …',
     forgotten: 'Mtu aliyesahaulika',
+    clear: 'Chagua mwingine',
   },
 )
 
 /** CustomerPicker finds a customer by what is typed: arrows move along those found, Enter takes one. */
-export function CustomerPicker({ chosen, label, disabled, onChoose }: {
+export function CustomerPicker({ chosen, label, onChoose }: {
   chosen: Customer | null
   label?: string
-  disabled?: boolean
   onChoose: (customer: Customer | null) => void
 }) {
   const t = useText(texts)
   const [typed, setTyped] = useState('')
-  const [later] = useDebouncedValue(typed.trim(), 150)
-  const nameOf = (c: Customer) => [c.firstName, c.lastName].filter(Boolean).join(' ') || t.forgotten
-  const labelOf = (c: Customer) => `${nameOf(c)} · ${c.accountNumber}`
-  // The name of who is chosen stands in the field, and is nothing to search for.
-  const asked = chosen && later === labelOf(chosen) ? '' : later
+  const [asked] = useDebouncedValue(typed.trim(), 150)
+  const list = useCombobox({ onDropdownClose: () => list.resetSelectedOption() })
   const found = api.useQuery('get', '/subscribers', { params: { query: { q: asked || undefined, limit: 10 } } }, {
     placeholderData: keepPreviousData,
+    enabled: list.dropdownOpened,
   })
-  const rows = found.data?.data ?? []
-  const offered = chosen && !rows.some((c) => c.id === chosen.id) ? [chosen, ...rows] : rows
+  const rows = found.data?.data
+  const { selectFirstOption, dropdownOpened } = list
+  // Enter takes the first one of what was found last.
+  useEffect(() => {
+    if (dropdownOpened && rows && asked) selectFirstOption()
+  }, [dropdownOpened, rows, asked, selectFirstOption])
+  const nameOf = (c: Customer) => [c.firstName, c.lastName].filter(Boolean).join(' ') || t.forgotten
+  const type = (text: string) => {
+    setTyped(text)
+    if (chosen) onChoose(null)
+    list.openDropdown()
+  }
   return (
     <>
-      <Select
-        label={label ?? t.label}
-        placeholder={t.hint}
-        data={offered.map((c) => ({ value: c.id, label: labelOf(c) }))}
-        value={chosen?.id ?? null}
-        onChange={(id) => onChoose(offered.find((c) => c.id === id) ?? null)}
-        searchValue={typed}
-        onSearchChange={setTyped}
-        searchable
-        clearable
-        selectFirstOptionOnChange
-        disabled={disabled}
-        maxLength={200}
-        // The server has searched already.
-        filter={({ options }) => options}
-        nothingFoundMessage={found.isFetching ? t.searching : t.nobody}
-        renderOption={({ option }) => {
-          const c = offered.find((each) => each.id === option.value)
-          return c && (
-            <Group justify="space-between" gap="xs" w="100%" wrap="nowrap">
-              <Text size="sm" truncate>{nameOf(c)}</Text>
-              <Text size="xs" c="dimmed" className="figure">{c.accountNumber} · {c.phone}</Text>
-            </Group>
-          )
+      <Combobox
+        store={list}
+        onOptionSubmit={(id) => {
+          onChoose(rows?.find((c) => c.id === id) ?? null)
+          setTyped('')
+          list.closeDropdown()
         }}
-      />
+      >
+        <Combobox.Target>
+          <TextInput
+            label={label ?? t.label}
+            placeholder={t.hint}
+            value={chosen ? `${nameOf(chosen)} · ${chosen.accountNumber}` : typed}
+            onChange={(e) => type(e.currentTarget.value)}
+            onFocus={(e) => e.currentTarget.select()}
+            onClick={() => list.openDropdown()}
+            onBlur={() => list.closeDropdown()}
+            rightSection={chosen && <CloseButton size="sm" aria-label={t.clear} onClick={() => type('')} />}
+            maxLength={200}
+            autoComplete="off"
+          />
+        </Combobox.Target>
+        <Combobox.Dropdown>
+          <Combobox.Options mah={260} style={{ overflowY: 'auto' }}>
+            {rows?.map((c) => (
+              <Combobox.Option value={c.id} key={c.id}>
+                <Group justify="space-between" gap="xs" wrap="nowrap">
+                  <Text size="sm" truncate>{nameOf(c)}</Text>
+                  <Text size="xs" c="dimmed" className="figure">{c.accountNumber} · {c.phone}</Text>
+                </Group>
+              </Combobox.Option>
+            ))}
+            {!rows?.length && <Combobox.Empty>{found.isFetching ? t.searching : t.nobody}</Combobox.Empty>}
+          </Combobox.Options>
+        </Combobox.Dropdown>
+      </Combobox>
       {found.error ? <ProblemNote of={found.error} retry={() => void found.refetch()} /> : null}
     </>
   )

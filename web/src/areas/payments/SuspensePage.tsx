@@ -45,7 +45,7 @@ export default function SuspensePage() {
   const next = (done: string) => {
     const others = rows.filter((r) => r.id !== done)
     void navigate({ search: { receipt: others[Math.min(place.current, others.length - 1)]?.id }, replace: true })
-    requestAnimationFrame(() => detail.current?.focus())
+    requestAnimationFrame(() => (detail.current ?? document.getElementById('content'))?.focus())
   }
   const { isPending, error, refetch } = list
   const read = { data: isPending || (error && rows.length === 0) ? undefined : rows, error, isPending, refetch }
