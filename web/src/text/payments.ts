@@ -148,7 +148,7 @@ export const paymentsText = catalogue(
     age: 'Waiting since',
     choose: 'Choose one from the list.',
     heldBecause: {
-      no_match: 'Nobody has what was typed as reference, and the phone that paid is no customer’s.',
+      no_match: 'What was typed as reference leads to no customer, so nobody is certain.',
       ambiguous: 'What was typed fits several customers.',
       disputed: 'Two reports about this money contradict each other.',
       conflicting_prompt: 'It may be the money of a prompt, but which one is not certain.',
@@ -320,7 +320,7 @@ export const paymentsText = catalogue(
     age: 'Yanasubiri tangu',
     choose: 'Chagua moja kwenye orodha.',
     heldBecause: {
-      no_match: 'Hakuna mwenye kumbukumbu iliyoandikwa, na simu iliyolipa si ya mteja yeyote.',
+      no_match: 'Kumbukumbu iliyoandikwa haiongozi kwa mteja yeyote, kwa hiyo hakuna hakika.',
       ambiguous: 'Kilichoandikwa kinalingana na wateja kadhaa.',
       disputed: 'Ripoti mbili kuhusu pesa hizi zinapingana.',
       conflicting_prompt: 'Huenda ni pesa za ombi la simu, lakini haijulikani ni lipi.',

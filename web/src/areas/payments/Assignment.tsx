@@ -44,7 +44,7 @@ export function Assignment({ of: r, onDone }: { of: ReceiptRow; onDone?: () => v
         }}
       >
         <Stack gap="xs" maw={480}>
-          <Title order={3} size="h6">{t.elsewhere}</Title>
+          {r.suggestions.length > 0 && <Title order={3} size="h6">{t.elsewhere}</Title>}
           <Select
             label={t.assignTo}
             data={orgs.rows.map((o) => ({ value: o.id, label: `${o.name} (${o.slug})` }))}
