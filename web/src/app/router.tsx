@@ -1,6 +1,8 @@
 import { createRouter } from '@tanstack/react-router'
+import { accessRoutes } from '../areas/access/routes'
 import { billingRoutes } from '../areas/billing/routes'
 import { homeRoutes } from '../areas/home/routes'
+import { messagingRoutes } from '../areas/messaging/routes'
 import { paymentsRoutes } from '../areas/payments/routes'
 import { planRoutes } from '../areas/subscribers/plans/routes'
 import { subscribersRoutes } from '../areas/subscribers/routes'
@@ -12,6 +14,8 @@ const routeTree = rootRoute.addChildren([
   ...planRoutes,
   ...paymentsRoutes,
   ...billingRoutes,
+  ...accessRoutes,
+  ...messagingRoutes,
 ])
 
 /** router knows every page. Addresses are below /app. */

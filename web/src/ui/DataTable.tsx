@@ -1,7 +1,7 @@
 import { Button, Group, Skeleton, Text } from '@mantine/core'
 import { type ColumnDef, flexRender, getCoreRowModel, useReactTable } from '@tanstack/react-table'
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react'
+import { type CSSProperties, type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react'
 import type { Rows } from '../api/rows'
 import { useText } from '../text/catalogue'
 import { uiText } from '../text/ui'
@@ -17,6 +17,8 @@ export interface Column<R> {
   figure?: boolean
   /** width in pixels; without one the column takes what is left. */
   width?: number
+  /** narrow is the width on narrow screens, where the usual one would leave nothing to the others. */
+  narrow?: number
   /** narrow screens leave the column out. */
   wideOnly?: boolean
 }
@@ -100,7 +102,7 @@ export function DataTable<R>({ list, columns, rowKey, empty, label }: {
           <thead>
             <tr>
               {columns.map((c) => (
-                <th key={c.id} scope="col" className={className(c)} style={{ width: c.width }}>{c.title}</th>
+                <th key={c.id} scope="col" className={className(c)} style={widthsOf(c)}>{c.title}</th>
               ))}
             </tr>
           </thead>
@@ -128,4 +130,10 @@ export function DataTable<R>({ list, columns, rowKey, empty, label }: {
       </Group>
     </div>
   )
+}
+
+// The style sheet takes one of the two, by the width of the screen.
+function widthsOf<R>({ width, narrow = width }: Column<R>): CSSProperties {
+  const px = (n: number | undefined) => (n === undefined ? 'auto' : `${n}px`)
+  return { '--wide': px(width), '--narrow': px(narrow) } as CSSProperties
 }

@@ -14,7 +14,7 @@ export const toneColor = (tone: Tone) => `var(--tone-${tone})`
 export function State({ tone, children, title }: { tone: Tone; children: ReactNode; title?: string }) {
   const Icon = icons[tone]
   return (
-    <Group gap={6} wrap="nowrap" display="inline-flex" c={toneColor(tone)} title={title}>
+    <Group gap={6} wrap="nowrap" display="inline-flex" maw="100%" c={toneColor(tone)} title={title}>
       <Icon size={14} aria-hidden style={{ flexShrink: 0 }} />
       <Text span inherit fw={500} truncate>
         {children}

@@ -8,6 +8,9 @@ export interface Inner {
   children: ReactNode
 }
 
+/** exactly marks a link as the present one only when all of its address is. */
+export const exactly = { exact: true, includeSearch: true }
+
 /** Views leads to the parts of a page. Each has its address, so they are links and not tabs. */
 export function Views<V extends string>({ label, current, of }: {
   /** label names the parts for those who cannot see them. */

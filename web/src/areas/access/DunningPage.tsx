@@ -1,0 +1,141 @@
+import { ActionIcon, Menu, Text } from '@mantine/core'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { type Row, useRows } from '../../api/rows'
+import { useNow } from '../../app/clock'
+import { useMay } from '../../app/person'
+import { appText } from '../../text/app'
+import { useText } from '../../text/catalogue'
+import { dunningText } from '../../text/dunning'
+import { useFormat } from '../../text/format'
+import { CustomerFilter } from '../../ui/CustomerFilter'
+import { CustomerLink } from '../../ui/CustomerLink'
+import { type Column, DataTable } from '../../ui/DataTable'
+import { Empty } from '../../ui/Empty'
+import { EllipsisVertical } from '../../ui/icons'
+import { Money } from '../../ui/Money'
+import { Page } from '../../ui/Page'
+import { State, type Tone } from '../../ui/State'
+import { exactly, Views } from '../../ui/Views'
+import { When } from '../../ui/When'
+import { useCounts } from './counts'
+import { LiftHold, PlaceHold } from './Holds'
+import { dunningStates } from './routes'
+
+export type Owing = Row<'/dunning'>
+
+/** dunningTones is how far a customer is from full access. */
+export const dunningTones: Record<string, Tone> = {
+  none: 'good', reminding: 'attention', walled_garden: 'bad', suspended: 'bad', written_off: 'quiet',
+}
+
+type Doing = { act: 'place' | 'lift'; row: Owing } | null
+
+/** DunningPage answers: who owes, how far has it come, and what happens next to whom? */
+export default function DunningPage() {
+  const t = useText(dunningText)
+  const app = useText(appText)
+  const filters = useSearch({ from: '/dunning' })
+  const navigate = useNavigate({ from: '/dunning' })
+  const list = useRows('/dunning', filters)
+  const [doing, setDoing] = useState<Doing>(null)
+  const columns = useColumns(setDoing)
+  const state = filters.state
+  const { dunning: counts } = useCounts()
+  const f = useFormat()
+  const named = (name: string, n: number | undefined) => (n === undefined ? name : `${name} (${f.number(n)})`)
+  return (
+    <Page title={app.dunning} wide actions={<Link to="/policies">{t.toPolicies}</Link>}>
+      <Views
+        label={t.state}
+        current={state ?? 'all'}
+        of={[
+          ['all', t.all, (inner) => <Link to="/dunning" search={{ ...filters, state: undefined }} activeOptions={exactly} {...inner} />],
+          ...dunningStates.map((s): Parameters<typeof Views<string>>[0]['of'][number] => [
+            s, named(t.states[s] ?? s, counts[s]), (inner) => <Link to="/dunning" search={{ ...filters, state: s }} activeOptions={exactly} {...inner} />,
+          ]),
+        ]}
+      />
+      <Text size="sm" c="dimmed">{state ? t.meanings[state] : t.allMeaning}</Text>
+      <CustomerFilter
+        id={filters.subscriberId}
+        onClear={() => void navigate({ search: { ...filters, subscriberId: undefined } })}
+      />
+      <DataTable
+        list={list}
+        columns={columns}
+        rowKey={(r) => r.subscriptionId}
+        label={app.dunning}
+        empty={state || filters.subscriberId
+          ? <Empty title={t.noneHere} />
+          : <Empty title={t.none} action={<Link to="/policies">{t.toPolicies}</Link>}>{t.noneHint}</Empty>}
+      />
+      {doing?.act === 'place' && <PlaceHold of={doing.row} onClose={() => setDoing(null)} />}
+      {doing?.act === 'lift' && <LiftHold of={doing.row} onClose={() => setDoing(null)} />}
+    </Page>
+  )
+}
+
+function useColumns(begin: (doing: Doing) => void): Column<Owing>[] {
+  const t = useText(dunningText)
+  const f = useFormat()
+  return [
+    { id: 'customer', title: t.customer, cell: (r) => <CustomerLink of={r.subscriber} /> },
+    {
+      id: 'state', title: t.state, width: 165, narrow: 104,
+      cell: (r) => <State tone={dunningTones[r.state] ?? 'quiet'} title={t.meanings[r.state]}>{t.states[r.state] ?? r.state}</State>,
+    },
+    { id: 'since', title: t.since, width: 130, wideOnly: true, cell: (r) => <When at={r.since} /> },
+    { id: 'due', title: t.due, width: 115, narrow: 96, figure: true, cell: (r) => <Money amount={r.due} currency={r.currency} /> },
+    { id: 'days', title: t.days, width: 70, figure: true, wideOnly: true, cell: (r) => f.number(r.overdueDays) },
+    { id: 'next', title: t.next, width: 225, wideOnly: true, cell: (r) => <Next of={r} /> },
+    { id: 'hold', title: t.hold, width: 160, wideOnly: true, cell: (r) => <Held of={r} /> },
+    { id: 'do', title: '', width: 44, narrow: 42, cell: (r) => <Actions of={r} begin={begin} /> },
+  ]
+}
+
+function Next({ of: { next } }: { of: Owing }) {
+  const t = useText(dunningText)
+  const f = useFormat()
+  const now = useNow()
+  if (!next) return <Text span inherit c="dimmed">{t.nothingNext}</Text>
+  return <span title={f.exact(next.at)}>{t.nextWhen(t.states[next.state] ?? next.state, f.relative(next.at, now))}</span>
+}
+
+/** Held tells of a hold that a person placed, else of a clock that stands still by itself. */
+function Held({ of: { hold, stopped } }: { of: Owing }) {
+  const t = useText(dunningText)
+  const f = useFormat()
+  if (hold) return <span title={`${hold.reason} (${f.exact(hold.until)})`}>{t.heldUntil(f.day(hold.until))}</span>
+  if (!stopped) return null
+  return <State tone="quiet" title={t.stops[stopped.cause] ?? stopped.cause}>{t.stopsShort[stopped.cause] ?? t.stopped}</State>
+}
+
+function Actions({ of: r, begin }: { of: Owing; begin: (doing: Doing) => void }) {
+  const t = useText(dunningText)
+  const may = useMay()
+  const navigate = useNavigate()
+  const customer = { to: '/customers/$id', params: { id: r.subscriberId } } as const
+  const name = r.subscriber?.name ?? r.subscriber?.accountNumber ?? ''
+  return (
+    <Menu position="bottom-end" withinPortal>
+      <Menu.Target>
+        <ActionIcon variant="subtle" color="gray" size={26} aria-label={t.actions(name)}>
+          <EllipsisVertical size={16} aria-hidden />
+        </ActionIcon>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Item onClick={() => void navigate(customer)}>{t.open}</Menu.Item>
+        {(may('POST /payments/cash') || may('POST /payments/initiate')) && (
+          <Menu.Item onClick={() => void navigate({ ...customer, search: { pay: true } })}>{t.pay}</Menu.Item>
+        )}
+        {may('POST /subscriptions/{id}/hold') && (
+          <Menu.Item onClick={() => begin({ act: 'place', row: r })}>{r.hold ? t.move : t.place}</Menu.Item>
+        )}
+        {r.hold && may('DELETE /subscriptions/{id}/hold') && (
+          <Menu.Item onClick={() => begin({ act: 'lift', row: r })}>{t.lift}</Menu.Item>
+        )}
+      </Menu.Dropdown>
+    </Menu>
+  )
+}

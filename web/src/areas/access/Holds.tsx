@@ -1,0 +1,81 @@
+import { Textarea, TextInput } from '@mantine/core'
+import { useState } from 'react'
+import { useWrite } from '../../api/write'
+import { serverNow } from '../../app/clock'
+import { useText } from '../../text/catalogue'
+import { dunningText } from '../../text/dunning'
+import { useFormat } from '../../text/format'
+import { dayAfter, instantOf } from '../../text/instant'
+import { uiText } from '../../text/ui'
+import { Confirm } from '../../ui/Confirm'
+import { FormDialog } from '../../ui/FormDialog'
+import type { Owing } from './DunningPage'
+
+const nameOf = (r: Owing) => r.subscriber?.name ?? r.subscriber?.accountNumber ?? ''
+
+/** PlaceHold stops the clock until the end of a day, or moves that day: the customer has promised to pay. */
+export function PlaceHold({ of: r, onClose }: { of: Owing; onClose: () => void }) {
+  const t = useText(dunningText)
+  const words = useText(uiText)
+  const f = useFormat()
+  const today = f.date(serverNow())
+  const [until, setUntil] = useState(r.hold ? f.date(Date.parse(r.hold.until) - 1) : dayAfter(today, 2))
+  const [reason, setReason] = useState(r.hold?.reason ?? '')
+  const write = useWrite('post', '/subscriptions/{id}/hold', { told: () => t.placed, then: onClose })
+  return (
+    <FormDialog
+      title={t.placeTitle(nameOf(r))}
+      hint={t.placeDoes}
+      verb={r.hold ? t.move : t.place}
+      ready={until !== '' && reason.trim() !== ''}
+      pending={write.isPending}
+      error={write.error}
+      onSubmit={() => write.mutate({
+        params: { path: { id: r.subscriptionId } },
+        body: { until: instantOf(dayAfter(until, 1), f.zone.timezone).toISOString(), reason: reason.trim() },
+      })}
+      onClose={onClose}
+    >
+      <TextInput
+        type="date"
+        label={t.until}
+        value={until}
+        min={today}
+        onChange={(e) => setUntil(e.currentTarget.value)}
+        error={write.error?.of('until')}
+        required
+        withAsterisk={false}
+        data-autofocus
+      />
+      <Textarea
+        label={words.reason}
+        description={words.reasonWhy}
+        value={reason}
+        onChange={(e) => setReason(e.currentTarget.value)}
+        maxLength={500}
+        required
+        withAsterisk={false}
+        autosize
+      />
+    </FormDialog>
+  )
+}
+
+/** LiftHold ends a hold before its time. */
+export function LiftHold({ of: r, onClose }: { of: Owing; onClose: () => void }) {
+  const t = useText(dunningText)
+  const write = useWrite('delete', '/subscriptions/{id}/hold', { told: () => t.lifted, then: onClose })
+  return (
+    <Confirm
+      title={t.liftTitle(nameOf(r))}
+      verb={t.lift}
+      danger
+      pending={write.isPending}
+      error={write.error}
+      onConfirm={() => write.mutate({ params: { path: { id: r.subscriptionId } } })}
+      onClose={onClose}
+    >
+      {t.liftDoes(r.hold?.reason ?? '')}
+    </Confirm>
+  )
+}

@@ -1,0 +1,78 @@
+import { ActionIcon, Button, Progress, Stack, Text } from '@mantine/core'
+import { type Row, useRows } from '../../api/rows'
+import { useMay } from '../../app/person'
+import { useText } from '../../text/catalogue'
+import { differencesText } from '../../text/differences'
+import { useFormat } from '../../text/format'
+import { type Column, DataTable } from '../../ui/DataTable'
+import { Empty } from '../../ui/Empty'
+import { RefreshCw } from '../../ui/icons'
+import { Section } from '../../ui/Page'
+import { ProblemNote } from '../../ui/ProblemNote'
+import { RouterLink } from '../../ui/RouterLink'
+import { State } from '../../ui/State'
+import { When } from '../../ui/When'
+import { useLookNow } from './useLookNow'
+
+type Look = Row<'/access-audits'>
+
+const noFilters = {}
+
+/** Looks tells how fresh the differences are, router by router, and has routers looked at now. */
+export function Looks() {
+  const t = useText(differencesText)
+  const f = useFormat()
+  const may = useMay()
+  const list = useRows('/access-audits', noFilters)
+  const { look, progress, pending, error } = useLookNow()
+  const looks = may('POST /access-audits')
+  const columns: Column<Look>[] = [
+    { id: 'router', title: t.router, cell: (l) => <RouterLink id={l.deviceId} name={l.deviceName} /> },
+    { id: 'looked', title: t.looked, width: 130, narrow: 100, cell: (l) => (l.lookedAt ? <When at={l.lookedAt} /> : t.never) },
+    {
+      id: 'state', title: t.state, width: 220, narrow: 96,
+      cell: (l) => l.unseenSince
+        ? <State tone="bad" title={t.whys[l.why ?? ''] ?? undefined}>{t.unseenState(f.short(l.unseenSince))}</State>
+        : <State tone={l.lookedAt ? 'good' : 'quiet'}>{l.lookedAt ? t.fine : t.never}</State>,
+    },
+    {
+      id: 'why', title: t.why, wideOnly: true,
+      cell: (l) => l.why && <span title={t.whys[l.why] ?? l.why}>{t.whys[l.why] ?? l.why}</span>,
+    },
+    ...(looks ? [{
+      id: 'do', title: '', width: 44,
+      cell: (l: Look) => (
+        <ActionIcon
+          variant="subtle" color="gray" size={26} disabled={pending}
+          aria-label={t.lookAt(l.deviceName)} title={t.lookNow} onClick={() => look(l.deviceId)}
+        >
+          <RefreshCw size={15} aria-hidden />
+        </ActionIcon>
+      ),
+    }] : []),
+  ]
+  return (
+    <Section
+      title={t.looks}
+      actions={looks && list.rows.length > 0 && (
+        <Button variant="default" size="xs" loading={pending} leftSection={<RefreshCw size={14} aria-hidden />} onClick={() => look(undefined)}>
+          {t.lookAll}
+        </Button>
+      )}
+    >
+      <Text size="sm" c="dimmed">{t.looksHint}</Text>
+      {error ? <ProblemNote of={error} /> : null}
+      {progress && (
+        <Stack gap={4} role="status">
+          <Text size="sm">
+            {progress.over
+              ? progress.left > 0 ? t.notAnswered(progress.left) : t.lookedAll(progress.all)
+              : t.looking(progress.all - progress.left, progress.all)}
+          </Text>
+          {!progress.over && <Progress value={((progress.all - progress.left) / progress.all) * 100} aria-label={t.lookNow} />}
+        </Stack>
+      )}
+      <DataTable list={list} columns={columns} rowKey={(l) => l.deviceId} label={t.looks} empty={<Empty title={t.noRouters} />} />
+    </Section>
+  )
+}

@@ -1,0 +1,134 @@
+import { Button, Text } from '@mantine/core'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { type Row, useRows } from '../../api/rows'
+import { useNow } from '../../app/clock'
+import { appText } from '../../text/app'
+import { useText } from '../../text/catalogue'
+import { useFormat } from '../../text/format'
+import { sessionsText } from '../../text/sessions'
+import { uiText } from '../../text/ui'
+import { CustomerFilter } from '../../ui/CustomerFilter'
+import { CustomerLink } from '../../ui/CustomerLink'
+import { type Column, DataTable } from '../../ui/DataTable'
+import { Empty } from '../../ui/Empty'
+import { ChoiceFilter, Filters, TextFilter } from '../../ui/Filters'
+import { Page } from '../../ui/Page'
+import { RouterFilter } from '../../ui/RouterFilter'
+import { RouterLink } from '../../ui/RouterLink'
+import { State } from '../../ui/State'
+import { When } from '../../ui/When'
+import { AddressLookup } from './AddressLookup'
+
+export type Session = Row<'/sessions'>
+
+/** SessionsPage answers: who is online, who was, and who had an address at an instant? */
+export default function SessionsPage() {
+  const t = useText(sessionsText)
+  const words = useText(uiText)
+  const app = useText(appText)
+  const f = useFormat()
+  const filters = useSearch({ from: '/sessions' })
+  const navigate = useNavigate({ from: '/sessions' })
+  const list = useRows('/sessions', filters)
+  const columns = useColumns()
+  const [asking, setAsking] = useState(filters.ip !== undefined)
+  const change = (part: Partial<typeof filters>) => void navigate({ search: { ...filters, ...part }, replace: true })
+  const any = Object.values(filters).some((v) => v !== undefined)
+  const { ip, at } = filters
+  return (
+    <Page
+      title={app.sessions}
+      wide
+      actions={!asking && <Button variant="default" onClick={() => setAsking(true)}>{t.whoHad}</Button>}
+    >
+      {asking && (
+        <AddressLookup
+          ip={ip}
+          at={at}
+          onLook={(asked) => void navigate({ search: asked })}
+          onClose={() => {
+            setAsking(false)
+            if (ip) void navigate({ search: {} })
+          }}
+        />
+      )}
+      {ip && at ? <Text size="sm" role="status">{t.whoHadTold(ip, f.exact(at))}</Text> : (
+        <Filters any={any} onClear={() => void navigate({ search: {} })}>
+          <TextFilter value={filters.username} label={t.filter} onChange={(username) => change({ username })} />
+          <ChoiceFilter
+            value={filters.online === undefined ? undefined : filters.online ? 'true' : 'false'}
+            label={t.state}
+            names={t.states}
+            onChange={(v) => change({ online: v === undefined ? undefined : v === 'true' })}
+          />
+          <RouterFilter value={filters.deviceId} onChange={(deviceId) => change({ deviceId })} />
+          <CustomerFilter id={filters.subscriberId} onClear={() => change({ subscriberId: undefined })} />
+        </Filters>
+      )}
+      <DataTable
+        list={list}
+        columns={columns}
+        rowKey={(s) => s.id}
+        label={app.sessions}
+        empty={
+          ip ? <Empty title={t.nobodyHad}>{t.nobodyHadHint}</Empty>
+            : any ? <Empty title={words.nothingFits} />
+              : <Empty title={t.none}>{t.noneHint}</Empty>
+        }
+      />
+    </Page>
+  )
+}
+
+function useColumns(): Column<Session>[] {
+  const t = useText(sessionsText)
+  const f = useFormat()
+  return [
+    {
+      id: 'username', title: t.username, width: 140, narrow: 92,
+      cell: (s) => <Link to="/sessions/$id" params={{ id: s.id }}>{s.username || t.unnamed}</Link>,
+    },
+    { id: 'customer', title: t.customer, cell: (s) => <Whose of={s} /> },
+    { id: 'state', title: t.state, width: 170, narrow: 116, cell: (s) => <SessionState of={s} /> },
+    { id: 'router', title: t.router, wideOnly: true, cell: (s) => <RouterLink id={s.deviceId} name={s.deviceName} /> },
+    { id: 'ip', title: t.ip, width: 120, wideOnly: true, cell: (s) => <span className="figure">{s.ipAddress ?? '–'}</span> },
+    { id: 'began', title: t.began, width: 120, wideOnly: true, cell: (s) => <When at={s.startedAt} /> },
+    { id: 'lasted', title: t.lasted, width: 100, figure: true, wideOnly: true, cell: (s) => <Lasted of={s} /> },
+    {
+      id: 'traffic', title: t.downUp, width: 150, figure: true, wideOnly: true,
+      cell: (s) => `${f.bytes(s.bytesIn)} / ${f.bytes(s.bytesOut)}`,
+    },
+  ]
+}
+
+/** Whose names who the session belongs to: a customer, a voucher, or nobody here. */
+export function Whose({ of: s }: { of: Session }) {
+  const t = useText(sessionsText)
+  if (s.subscriber) return <CustomerLink of={s.subscriber} />
+  return <Text span inherit c="dimmed">{s.voucherId ? t.voucher : t.nobody}</Text>
+}
+
+/** SessionState tells whether the session goes on, or what ended it. */
+export function SessionState({ of: s }: { of: Session }) {
+  const t = useText(sessionsText)
+  if (s.endedAt) {
+    const [short, sentence] = t.ends[s.endReason ?? ''] ?? [s.endReason ?? '', '']
+    return <State tone="quiet" title={sentence}>{t.endedBy(short)}</State>
+  }
+  // Who only reaches the payment page is connected, and yet not online as customers mean it.
+  if (s.access === 'walled_garden') return <State tone="attention" title={t.accesses.walled_garden}>{t.online}</State>
+  return <State tone="good">{t.online}</State>
+}
+
+/** Lasted is how long the session lasted, or has lasted until now. */
+export function Lasted({ of: s }: { of: Session }) {
+  const f = useFormat()
+  const now = useNow()
+  return <>{f.duration(secondsOf(s, now))}</>
+}
+
+/** secondsOf is the length of a session that ended, or goes on. */
+export function secondsOf(s: Session, now: number): number {
+  return Math.max(0, ((s.endedAt ? Date.parse(s.endedAt) : now) - Date.parse(s.startedAt)) / 1000)
+}

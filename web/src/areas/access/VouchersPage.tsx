@@ -1,0 +1,126 @@
+import { Button, Text } from '@mantine/core'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useAll } from '../../api/all'
+import { type Row, useRows } from '../../api/rows'
+import type { Shape } from '../../api/types'
+import { useMay } from '../../app/person'
+import { appText } from '../../text/app'
+import { useText } from '../../text/catalogue'
+import { useFormat } from '../../text/format'
+import { uiText } from '../../text/ui'
+import { vouchersText } from '../../text/vouchers'
+import { type Column, DataTable } from '../../ui/DataTable'
+import { Empty } from '../../ui/Empty'
+import { ChoiceFilter, Filters } from '../../ui/Filters'
+import { Plus, X } from '../../ui/icons'
+import { Page } from '../../ui/Page'
+import { RouterLink } from '../../ui/RouterLink'
+import { State, type Tone } from '../../ui/State'
+import { When } from '../../ui/When'
+import { NewCodes } from './NewCodes'
+import { MakeVouchers, VoidVoucher } from './VoucherDialogs'
+
+type Voucher = Row<'/vouchers'>
+
+const tones: Record<string, Tone> = { unused: 'good', active: 'attention', used: 'quiet', void: 'bad' }
+const noFilters = {}
+
+/** VouchersPage answers: which vouchers are there, and what became of them? */
+export default function VouchersPage() {
+  const t = useText(vouchersText)
+  const app = useText(appText)
+  const words = useText(uiText)
+  const may = useMay()
+  const filters = useSearch({ from: '/vouchers' })
+  const navigate = useNavigate({ from: '/vouchers' })
+  const list = useRows('/vouchers', filters)
+  const columns = useColumns()
+  const plans = useAll('/plans', noFilters)?.filter((p) => p.kind === 'hotspot' && p.billing.mode === 'prepaid')
+  const [doing, setDoing] = useState<'make' | 'void' | null>(null)
+  const [made, setMade] = useState<Shape<'BatchResponse'> | null>(null)
+  const change = (part: Partial<typeof filters>) => void navigate({ search: { ...filters, ...part }, replace: true })
+  const any = Object.values(filters).some((v) => v !== undefined)
+  const forSale = plans?.filter((p) => !p.archived) ?? []
+  const make = may('POST /vouchers') && forSale.length > 0 && (
+    <Button leftSection={<Plus size={16} aria-hidden />} onClick={() => setDoing('make')}>{t.make}</Button>
+  )
+  return (
+    <Page
+      title={app.vouchers}
+      wide
+      actions={!made && (
+        <>
+          {may('POST /vouchers/{code}/void') && (
+            <Button variant="default" onClick={() => setDoing('void')}>{t.void}</Button>
+          )}
+          {make}
+        </>
+      )}
+    >
+      {made && <NewCodes of={made} onClose={() => setMade(null)} />}
+      <Filters any={any} onClear={() => void navigate({ search: {} })}>
+        <ChoiceFilter value={filters.state} label={t.state} names={t.states} onChange={(state) => change({ state })} />
+        <ChoiceFilter
+          value={filters.planId}
+          label={t.plan}
+          names={Object.fromEntries(plans?.map((p) => [p.id, p.name]) ?? [])}
+          onChange={(planId) => change({ planId })}
+        />
+        {filters.batchId && (
+          <Button
+            variant="light" px="xs" title={t.allBatches} rightSection={<X size={14} aria-hidden />}
+            onClick={() => change({ batchId: undefined })}
+          >
+            {t.batchOf}
+          </Button>
+        )}
+      </Filters>
+      <DataTable
+        list={list}
+        columns={columns}
+        rowKey={(v) => v.id}
+        label={app.vouchers}
+        empty={any ? <Empty title={words.nothingFits} /> : (
+          <Empty title={t.none} action={!made && make}>
+            {t.noneHint}
+            {plans && forSale.length === 0 && <Text span inherit display="block">{t.noPlans}</Text>}
+          </Empty>
+        )}
+      />
+      {doing === 'make' && (
+        <MakeVouchers
+          plans={forSale}
+          onMade={(batch) => {
+            setDoing(null)
+            setMade(batch)
+          }}
+          onClose={() => setDoing(null)}
+        />
+      )}
+      {doing === 'void' && <VoidVoucher onClose={() => setDoing(null)} />}
+    </Page>
+  )
+}
+
+function useColumns(): Column<Voucher>[] {
+  const t = useText(vouchersText)
+  const f = useFormat()
+  return [
+    {
+      id: 'batch', title: t.batch, width: 150, narrow: 120,
+      cell: (v) => <Link to="/vouchers" search={{ batchId: v.batchId }}>{v.prefix ?? f.short(v.createdAt)}</Link>,
+    },
+    {
+      id: 'state', title: t.state, width: 130, narrow: 104,
+      cell: (v) => <State tone={tones[v.state] ?? 'quiet'} title={t.meanings[v.state]}>{t.states[v.state] ?? v.state}</State>,
+    },
+    { id: 'plan', title: t.plan, cell: (v) => v.planName },
+    { id: 'made', title: t.made, width: 115, wideOnly: true, cell: (v) => <When at={v.createdAt} /> },
+    { id: 'redeemed', title: t.redeemed, width: 115, wideOnly: true, cell: (v) => <When at={v.redeemedAt} /> },
+    { id: 'ends', title: t.ends, width: 115, wideOnly: true, cell: (v) => <When at={v.endsAt} /> },
+    { id: 'device', title: t.device, width: 150, wideOnly: true, cell: (v) => <span className="figure">{v.macAddress ?? '–'}</span> },
+    { id: 'router', title: t.router, wideOnly: true, cell: (v) => <RouterLink id={v.deviceId} name={v.deviceName} /> },
+    { id: 'moves', title: t.moves, width: 75, figure: true, wideOnly: true, cell: (v) => f.number(v.moves) },
+  ]
+}

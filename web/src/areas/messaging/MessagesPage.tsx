@@ -1,0 +1,58 @@
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { type Row, useRows } from '../../api/rows'
+import { appText } from '../../text/app'
+import { useText } from '../../text/catalogue'
+import { messagesText } from '../../text/messages'
+import { uiText } from '../../text/ui'
+import { CustomerFilter } from '../../ui/CustomerFilter'
+import { CustomerLink } from '../../ui/CustomerLink'
+import { type Column, DataTable } from '../../ui/DataTable'
+import { Empty } from '../../ui/Empty'
+import { ChoiceFilter, Filters } from '../../ui/Filters'
+import { Page } from '../../ui/Page'
+import { State, type Tone } from '../../ui/State'
+import { When } from '../../ui/When'
+
+type Message = Row<'/messages'>
+
+const tones: Record<string, Tone> = { queued: 'quiet', sending: 'quiet', sent: 'good', failed: 'bad', dropped: 'attention' }
+
+/** MessagesPage answers: what was this customer told, did it arrive, and why not? */
+export default function MessagesPage() {
+  const t = useText(messagesText)
+  const app = useText(appText)
+  const words = useText(uiText)
+  const filters = useSearch({ from: '/messages' })
+  const navigate = useNavigate({ from: '/messages' })
+  const list = useRows('/messages', filters)
+  const change = (part: Partial<typeof filters>) => void navigate({ search: { ...filters, ...part }, replace: true })
+  const any = Object.values(filters).some((v) => v !== undefined)
+  const why = (m: Message) => (m.error ? (t.errors[m.error] ?? m.error) : m.state === 'queued' ? t.waits : '')
+  const columns: Column<Message>[] = [
+    { id: 'customer', title: t.customer, cell: (m) => <CustomerLink of={m.subscriber} /> },
+    { id: 'what', title: t.what, cell: (m) => <span title={t.templates[m.template]}>{t.templates[m.template] ?? m.template}</span> },
+    { id: 'to', title: t.to, width: 180, wideOnly: true, cell: (m) => <span className="figure">{m.to ?? t.noAddress}</span> },
+    {
+      id: 'state', title: t.state, width: 125, narrow: 106,
+      cell: (m) => <State tone={tones[m.state] ?? 'quiet'} title={why(m)}>{t.states[m.state] ?? m.state}</State>,
+    },
+    { id: 'why', title: t.why, wideOnly: true, cell: (m) => <span title={why(m)}>{why(m)}</span> },
+    { id: 'at', title: t.at, width: 125, wideOnly: true, cell: (m) => <When at={m.at} /> },
+  ]
+  return (
+    <Page title={app.messages} wide>
+      <Filters any={any} onClear={() => void navigate({ search: {} })}>
+        <ChoiceFilter value={filters.state} label={t.state} names={t.states} onChange={(state) => change({ state })} />
+        <ChoiceFilter value={filters.channel} label={t.channel} names={t.channels} onChange={(channel) => change({ channel })} />
+        <CustomerFilter id={filters.subscriberId} onClear={() => change({ subscriberId: undefined })} />
+      </Filters>
+      <DataTable
+        list={list}
+        columns={columns}
+        rowKey={(m) => m.id}
+        label={app.messages}
+        empty={any ? <Empty title={words.nothingFits} /> : <Empty title={t.none}>{t.noneHint}</Empty>}
+      />
+    </Page>
+  )
+}

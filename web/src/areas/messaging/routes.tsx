@@ -1,0 +1,26 @@
+import { createRoute } from '@tanstack/react-router'
+import { page } from '../../app/page'
+import { given, Params } from '../../app/params'
+import { rootRoute } from '../../app/root'
+
+/** channels are the ways on which messages go. */
+export const channels = ['sms', 'email'] as const
+
+/** messageStates are the values of the filter state. */
+export const messageStates = ['queued', 'sending', 'sent', 'failed', 'dropped'] as const
+
+const messages = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/messages',
+  validateSearch: (raw) => {
+    const p = new Params(raw)
+    return given({
+      channel: p.oneOf('channel', channels),
+      state: p.oneOf('state', messageStates),
+      subscriberId: p.text('subscriberId'),
+    })
+  },
+  component: page('GET /messages', () => import('./MessagesPage')),
+})
+
+export const messagingRoutes = [messages] as const
