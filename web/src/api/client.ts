@@ -36,7 +36,7 @@ async function send(request: Request): Promise<Response> {
     // A page whose session has expired renews it, or asks for the password, and then goes on where it was.
     if (answer.status === 401 && tries < 2 && !url.pathname.startsWith('/auth/log') && !isRenewal(url)) {
       if (tries === 0 && (await renewed())) continue
-      if (url.pathname !== '/auth/me' && (await signedOut())) continue
+      if (await signedOut()) continue
     }
     const text = await answer.text()
     let parsed: unknown = null

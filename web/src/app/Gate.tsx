@@ -1,4 +1,4 @@
-import { Modal } from '@mantine/core'
+import { Button, Modal, Text } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useMemo, useState } from 'react'
 import type { Role } from '../api/access'
@@ -9,8 +9,8 @@ import { listen } from '../api/stream'
 import type { Shape } from '../api/types'
 import { NewPassword } from '../areas/identity/NewPassword'
 import { SignIn } from '../areas/identity/SignIn'
-import { SignInPage } from '../areas/identity/SignInPage'
-import { identityText } from '../text/identity'
+import { ClosedPage, SignInPage } from '../areas/identity/SignInPage'
+import { signInText } from '../text/signin'
 import { useText } from '../text/catalogue'
 import { type Zone, ZoneContext } from '../text/format'
 import { ProblemNote } from '../ui/ProblemNote'
@@ -20,6 +20,7 @@ import { PersonContext } from './person'
 /** Gate lets in who is signed in. A session that ends later is renewed above the page, where nothing typed is lost. */
 export function Gate({ children }: { children: ReactNode }) {
   const queries = useQueryClient()
+  const t = useText(signInText)
   const me = useQuery({
     queryKey: ['get', '/auth/me', {}],
     staleTime: Number.POSITIVE_INFINITY,
@@ -48,16 +49,29 @@ export function Gate({ children }: { children: ReactNode }) {
       </SignInPage>
     )
   }
+  if (problem?.code === 'organization_suspended') return <ClosedPage title={t.suspended} hint={t.suspendedHint} />
+  // Once somebody is inside, a read of the person that fails takes no page away.
+  if (me.data) return me.data.role === 'subscriber' ? <CustomerHere /> : <SignedIn me={me.data}>{children}</SignedIn>
+  if (problem?.status === 404) return <ClosedPage title={t.unknownPlace} hint={t.unknownPlaceHint} />
   if (problem?.status === 401) return <SignInPage><SignIn onDone={signedIn} /></SignInPage>
   if (problem) return <SignInPage><ProblemNote of={problem} retry={() => void me.refetch()} /></SignInPage>
-  if (!me.data) return null
-  return <SignedIn me={me.data}>{children}</SignedIn>
+  return null
+}
+
+/** CustomerHere tells a customer that the pages of staff are not for him. */
+function CustomerHere() {
+  const t = useText(signInText)
+  const signOut = async () => {
+    await client.POST('/auth/logout').catch(() => undefined)
+    location.assign('/app/')
+  }
+  const action = <Button onClick={() => void signOut()} style={{ alignSelf: 'start' }}>{t.signOut}</Button>
+  return <ClosedPage title={t.customerHere} hint={t.customerHereHint} action={action} />
 }
 
 /** SignedIn gives the pages the person and the organization's zone, and keeps them live. */
 function SignedIn({ me, children }: { me: Shape<'MeResponse'>; children: ReactNode }) {
   const queries = useQueryClient()
-  const t = useText(identityText)
   const role = me.role as Role
   const platform = me.org === null
   const person = useMemo(() => ({ me, role, platform }), [me, role, platform])
@@ -72,33 +86,53 @@ function SignedIn({ me, children }: { me: Shape<'MeResponse'>; children: ReactNo
     const own = Intl.DateTimeFormat().resolvedOptions().timeZone
     return { timezone: timezone ?? own, currency: currency ?? 'KES' }
   }, [timezone, currency])
-  const [asking, setAsking] = useState(false)
-  useEffect(() => whenSignedOut(() => setAsking(true)), [])
+  const [asking, setAsking] = useState<'password' | 'newPassword' | null>(null)
+  useEffect(() => whenSignedOut(() => setAsking('password')), [])
   useEffect(() => listen(queries), [queries])
   return (
     <PersonContext value={person}>
       <ZoneContext value={zone}>
         {children}
         {asking && (
-          <Modal
-            opened
-            onClose={() => undefined}
-            withCloseButton={false}
-            closeOnEscape={false}
-            closeOnClickOutside={false}
-            title={t.sessionEnded}
-          >
-            <SignIn
-              email={me.email ?? ''}
-              hint={t.sessionEndedHint}
-              onDone={() => {
-                setAsking(false)
-                answered(true)
-              }}
-            />
-          </Modal>
+          <SessionEnded
+            email={me.email ?? ''}
+            step={asking}
+            onStep={setAsking}
+            onDone={() => {
+              setAsking(null)
+              answered(true)
+            }}
+          />
         )}
       </ZoneContext>
     </PersonContext>
+  )
+}
+
+/** SessionEnded asks for the password above the page, whose requests wait until it is given. */
+function SessionEnded({ email, step, onStep, onDone }: {
+  email: string
+  step: 'password' | 'newPassword'
+  onStep: (step: 'newPassword') => void
+  onDone: () => void
+}) {
+  const t = useText(signInText)
+  return (
+    <Modal
+      opened
+      onClose={() => undefined}
+      withCloseButton={false}
+      closeOnEscape={false}
+      closeOnClickOutside={false}
+      title={t.sessionEnded}
+    >
+      {step === 'newPassword' ? <NewPassword onDone={onDone} /> : (
+        <>
+          <SignIn email={email} hint={t.sessionEndedHint} onDone={(must) => (must ? onStep('newPassword') : onDone())} />
+          <Button variant="subtle" mt="sm" onClick={() => location.assign('/app/')}>{t.otherPerson}</Button>
+          <Text size="xs" c="dimmed">{t.otherPersonHint}</Text>
+        </>
+      )}
+    </Modal>
   )
 }

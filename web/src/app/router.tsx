@@ -1,5 +1,10 @@
 import { createRouter } from '@tanstack/react-router'
 import { accessRoutes } from '../areas/access/routes'
+import { auditRoutes } from '../areas/audit/routes'
+import { identityRoutes } from '../areas/identity/routes'
+import { platformRoutes } from '../areas/platform/routes'
+import { settingsRoutes } from '../areas/settings/routes'
+import { systemRoutes } from '../areas/system/routes'
 import { billingRoutes } from '../areas/billing/routes'
 import { homeRoutes } from '../areas/home/routes'
 import { messagingRoutes } from '../areas/messaging/routes'
@@ -9,6 +14,11 @@ import { subscribersRoutes } from '../areas/subscribers/routes'
 import { rootRoute } from './root'
 
 const routeTree = rootRoute.addChildren([
+  ...auditRoutes,
+  ...identityRoutes,
+  ...platformRoutes,
+  ...settingsRoutes,
+  ...systemRoutes,
   ...homeRoutes,
   ...subscribersRoutes,
   ...planRoutes,

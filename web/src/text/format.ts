@@ -76,6 +76,12 @@ export class Format {
     return this.times('dayOfYear', this.zone.timezone, { day: 'numeric', month: 'short' })(at)
   }
 
+  /** weekday writes the day of the week of a date or an instant: Tue. */
+  weekday(at: Instant): string {
+    const plain = typeof at === 'string' && /^\d{4}-\d\d-\d\d$/.test(at)
+    return this.times('weekday', plain ? 'UTC' : this.zone.timezone, { weekday: 'short' })(at)
+  }
+
   /** time writes the time of a day: 14:05. */
   time(at: Instant): string {
     return this.times('time', this.zone.timezone, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })(at)

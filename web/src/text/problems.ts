@@ -8,6 +8,7 @@ export const problemText = catalogue(
     timed_out: 'The server took too long to answer.',
     internal: 'Something failed on the server. It is in the log under the request id.',
     unauthenticated: 'Your session has ended. Please sign in again.',
+    organization_suspended: 'This organization is suspended by the operator of the platform.',
     forbidden: 'Your role does not allow this. An administrator can do it.',
     not_found: 'This does not exist, or it belongs to another organization.',
     rate_limited: (seconds: number | null) =>
@@ -20,6 +21,7 @@ export const problemText = catalogue(
     timed_out: 'Seva imechelewa kujibu.',
     internal: 'Kuna hitilafu kwenye seva. Imeandikwa kwenye kumbukumbu chini ya namba ya ombi.',
     unauthenticated: 'Muda wako umeisha. Tafadhali ingia tena.',
+    organization_suspended: 'Shirika hili limesimamishwa na mwendeshaji wa jukwaa.',
     forbidden: 'Wadhifa wako hauruhusu jambo hili. Msimamizi anaweza kulifanya.',
     not_found: 'Haipo, au ni ya shirika lingine.',
     rate_limited: (seconds) => `Maombi mengi mno. ${seconds ? `Jaribu tena baada ya sekunde ${seconds}.` : 'Subiri kidogo, kisha jaribu tena.'}`,
@@ -28,11 +30,15 @@ export const problemText = catalogue(
   },
 )
 
-/** sentences gives what a problem says, one sentence for each fault. The API's own sentence says it best. */
-export function sentences(p: Problem, t: (typeof problemText)['en']): string[] {
+/**
+ * sentences gives what a problem says, one sentence for each fault. The API's own sentence says it best. `left` is how
+ * many seconds the server still wants to be left alone.
+ */
+export function sentences(p: Problem, t: (typeof problemText)['en'], left: number | null = p.retryAfter): string[] {
   if (p.code === 'unreachable') return [t.unreachable]
-  if (p.status === 429) return [t.rate_limited(p.retryAfter)]
+  if (p.status === 429) return [t.rate_limited(left)]
   if (p.status === 412) return [t.edit_conflict]
+  if (p.code === 'organization_suspended') return [t.organization_suspended]
   if (p.faults.length > 0) return p.faults
   if (p.message) return [p.message]
   if (p.status === 401) return [t.unauthenticated]

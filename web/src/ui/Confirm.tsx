@@ -9,15 +9,19 @@ import { useFocusBack } from './useFocusBack'
  * Confirm says what a write will do, asks for its reason where the API wants one, and shows why it was refused with
  * everything that was typed still there.
  */
-export function Confirm({ title, children, verb, danger, typed, reason, incomplete, pending, error, onConfirm, onClose }: {
+export function Confirm({
+  title, children, verb, danger, typed, undoable, reason, incomplete, pending, error, onConfirm, onClose,
+}: {
   title: string
   /** children say what will happen, to whom: "Disconnects 37 sessions." */
   children?: ReactNode
   /** verb is the word on the button. */
   verb: string
   danger?: boolean
-  /** typed must be written out first; only for what cannot be undone. */
+  /** typed must be written out first; for what cannot be undone, or concerns very many. */
   typed?: string
+  /** undoable says that what asks for `typed` can be taken back. */
+  undoable?: boolean
   /** reason asks for one; "optional" may stay empty. */
   reason?: boolean | 'optional'
   /** incomplete is true as long as the children's own fields miss something. */
@@ -56,7 +60,7 @@ export function Confirm({ title, children, verb, danger, typed, reason, incomple
           )}
           {typed && (
             <TextInput
-              label={t.typeName(typed)}
+              label={undoable ? t.typeToConfirm(typed) : t.typeName(typed)}
               value={name}
               onChange={(e) => setName(e.currentTarget.value)}
               autoComplete="off"

@@ -30,7 +30,7 @@ const ahead = 30
  * DataTable shows a list of any length: only the rows on the screen are drawn, and the next page is read before the
  * end is reached. Arrow keys move along the rows, Enter opens one. The first link or button of a row is its own.
  */
-export function DataTable<R>({ list, columns, rowKey, empty, label }: {
+export function DataTable<R>({ list, columns, rowKey, empty, label, whole }: {
   list: Rows<R>
   columns: Column<R>[]
   rowKey: (row: R) => string
@@ -38,6 +38,8 @@ export function DataTable<R>({ list, columns, rowKey, empty, label }: {
   empty: ReactNode
   /** label names the table for those who cannot see it. */
   label: string
+  /** whole tables are short: they stand in the page and do not scroll by themselves. */
+  whole?: boolean
 }) {
   const t = useText(uiText)
   const frame = useRef<HTMLDivElement>(null)
@@ -45,6 +47,8 @@ export function DataTable<R>({ list, columns, rowKey, empty, label }: {
     data: list.rows,
     columns: columns.map((c): ColumnDef<R> => ({ id: c.id, header: c.title, cell: ({ row }) => c.cell(row.original) })),
     getCoreRowModel: getCoreRowModel(),
+    // There is no state of pages to reset; without this, rows that are made anew at each drawing would draw for ever.
+    autoResetAll: false,
     getRowId: rowKey,
   })
   const rows = table.getRowModel().rows
@@ -97,7 +101,7 @@ export function DataTable<R>({ list, columns, rowKey, empty, label }: {
           <Button size="compact-xs" variant="light" onClick={list.refetch}>{t.showChanges}</Button>
         </Group>
       )}
-      <div className="rows-frame" ref={frame} tabIndex={-1}>
+      <div className={whole ? 'rows-frame whole-frame' : 'rows-frame'} ref={frame} tabIndex={-1}>
         <table aria-label={label} aria-rowcount={hasMore ? -1 : rows.length + 1} onKeyDown={onKeyDown}>
           <thead>
             <tr>

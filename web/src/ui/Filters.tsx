@@ -1,6 +1,6 @@
-import { Button, CloseButton, Group, Select, TextInput } from '@mantine/core'
+import { Button, CloseButton, Group, Select, Text, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
-import { type ReactNode, useEffect, useState } from 'react'
+import { type ReactNode, useEffect, useId, useState } from 'react'
 import { useText } from '../text/catalogue'
 import { uiText } from '../text/ui'
 import { Search } from './icons'
@@ -75,6 +75,65 @@ export function ChoiceFilter<T extends string>({ value, label, names, onChange }
       aria-label={label}
       clearable
       w={{ base: half, xs: 170 }}
+    />
+  )
+}
+
+/** ExactFilter takes a whole word, at Enter or when the field is left: half of it would fit nothing. */
+export function ExactFilter({ value, label, known = [], onChange }: {
+  value: string | undefined
+  label: string
+  /** known are values to choose from; others may be typed. */
+  known?: { value: string; label?: string }[]
+  onChange: (value: string | undefined) => void
+}) {
+  const id = useId()
+  const [text, setText] = useState(value ?? '')
+  useEffect(() => setText(value ?? ''), [value])
+  const done = (v: string) => {
+    if (v.trim() !== (value ?? '')) onChange(v.trim() || undefined)
+  }
+  return (
+    <>
+      <TextInput
+        value={text}
+        onChange={(e) => {
+          const v = e.currentTarget.value
+          setText(v)
+          if (v === '' || known.some((k) => k.value === v)) done(v)
+        }}
+        onBlur={() => done(text)}
+        onKeyDown={(e) => e.key === 'Enter' && done(text)}
+        placeholder={label}
+        aria-label={label}
+        list={id}
+        autoComplete="off"
+        spellCheck={false}
+        maxLength={200}
+        w={{ base: 'calc(50% - 4px)', xs: 190 }}
+      />
+      <datalist id={id}>
+        {known.map((k) => <option key={k.value} value={k.value}>{k.label}</option>)}
+      </datalist>
+    </>
+  )
+}
+
+/** DateFilter takes a day of the organization. */
+export function DateFilter({ value, label, onChange }: {
+  value: string | undefined
+  label: string
+  onChange: (value: string | undefined) => void
+}) {
+  return (
+    <TextInput
+      type="date"
+      value={value ?? ''}
+      onChange={(e) => onChange(e.currentTarget.value || undefined)}
+      aria-label={label}
+      leftSection={<Text span size="xs" c="dimmed" aria-hidden>{label}</Text>}
+      leftSectionWidth={48}
+      w={{ base: '100%', xs: 200 }}
     />
   )
 }

@@ -6,13 +6,15 @@ import { problemText, sentences } from '../text/problems'
 import { uiText } from '../text/ui'
 import { CopyText } from './CopyText'
 import { TriangleAlert } from './icons'
+import { useSecondsLeft } from './useSecondsLeft'
 
 /** ProblemNote tells what failed, what to do about it, and the request id to pass on. */
 export function ProblemNote({ of, retry, next }: { of: unknown; retry?: () => void; next?: ReactNode }) {
   const t = useText(uiText)
   const words = useText(problemText)
   const problem = asProblem(of)
-  const says = sentences(problem, words)
+  const left = useSecondsLeft(of)
+  const says = sentences(problem, words, left)
   return (
     <Alert color="red" variant="light" icon={<TriangleAlert size={18} aria-hidden />} role="alert" p="sm">
       {says.length === 1 ? <Text size="sm">{says[0]}</Text> : (
@@ -24,7 +26,7 @@ export function ProblemNote({ of, retry, next }: { of: unknown; retry?: () => vo
       )}
       <Group gap="sm" mt={6}>
         {retry && (
-          <Button size="compact-sm" variant="default" onClick={retry}>
+          <Button size="compact-sm" variant="default" onClick={retry} disabled={left > 0}>
             {t.retry}
           </Button>
         )}

@@ -1,9 +1,13 @@
-import { Button, PasswordInput, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Stack, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { client } from '../../api/client'
+import { asProblem } from '../../api/problem'
 import { useText } from '../../text/catalogue'
-import { identityText } from '../../text/identity'
+import { signInText } from '../../text/signin'
 import { ProblemNote } from '../../ui/ProblemNote'
+import { useSecondsLeft } from '../../ui/useSecondsLeft'
+import { PasswordField } from './PasswordField'
+import { usePlace } from './SignInPage'
 
 /**
  * SignIn asks for e-mail address and password. Codes, the choice of an organization and a second factor are further
@@ -15,11 +19,13 @@ export function SignIn({ email = '', hint, onDone }: {
   hint?: string
   onDone: (mustChangePassword: boolean) => void
 }) {
-  const t = useText(identityText)
+  const t = useText(signInText)
+  const place = usePlace()
   const [address, setAddress] = useState(email)
   const [password, setPassword] = useState('')
   const [pending, setPending] = useState(false)
   const [problem, setProblem] = useState<unknown>(null)
+  const wait = useSecondsLeft(problem)
   const signIn = async () => {
     setPending(true)
     setProblem(null)
@@ -28,16 +34,18 @@ export function SignIn({ email = '', hint, onDone }: {
       onDone(data!.mustChangePassword)
     } catch (cause) {
       setProblem(cause)
-      setPassword('')
+      // A refused password is typed anew; one that never arrived is tried again.
+      if (asProblem(cause).status === 401) setPassword('')
     } finally {
       setPending(false)
     }
   }
+  const locked = problem !== null && asProblem(problem).code === 'account_locked'
   return (
     <form
       onSubmit={(e) => {
         e.preventDefault()
-        if (!pending) void signIn()
+        if (!pending && wait === 0) void signIn()
       }}
     >
       <Stack gap="sm">
@@ -52,19 +60,21 @@ export function SignIn({ email = '', hint, onDone }: {
           required
           withAsterisk={false}
           autoFocus={email === ''}
+          maxLength={254}
         />
-        <PasswordInput
+        <PasswordField
           label={t.password}
           autoComplete="current-password"
           value={password}
-          onChange={(e) => setPassword(e.currentTarget.value)}
-          required
-          withAsterisk={false}
+          onChange={setPassword}
           autoFocus={email !== ''}
         />
         {problem !== null && <ProblemNote of={problem} />}
-        <Button type="submit" size="sm" loading={pending}>{t.signIn}</Button>
-        <Text size="xs" c="dimmed">{t.forgot}</Text>
+        {locked && <Text size="sm">{t.locked}</Text>}
+        <Button type="submit" size="sm" loading={pending} disabled={wait > 0}>
+          {wait > 0 ? t.signInAgain(wait) : t.signIn}
+        </Button>
+        <Text size="xs" c="dimmed">{place?.platform ? t.platformForgot : t.forgot}</Text>
       </Stack>
     </form>
   )

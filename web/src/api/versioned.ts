@@ -1,0 +1,34 @@
+import { useQuery } from '@tanstack/react-query'
+import type { FetchResponse, MaybeOptionalInit } from 'openapi-fetch'
+import type { PathsWithMethod } from 'openapi-typescript-helpers'
+import { client } from './client'
+import type { paths } from './schema.gen'
+
+/** One is what the API answers when it is asked for one thing. */
+export type One<P extends PathsWithMethod<paths, 'get'>> = paths[P] extends { get: infer Operation }
+  ? NonNullable<FetchResponse<Operation & Record<string | number, unknown>, object, 'application/json'>['data']>
+  : never
+
+/** Versioned is a thing with its revision, as If-Match takes it; null = the API gave none. */
+export interface Versioned<V> {
+  value: V
+  etag: string | null
+}
+
+/** useVersioned reads one thing with its revision, for a form that changes it: see ui/useEdited.ts. */
+export function useVersioned<P extends PathsWithMethod<paths, 'get'>>(
+  path: P,
+  init: MaybeOptionalInit<paths[P], 'get'>,
+  options: { refetchInterval?: (read: One<P> | undefined) => number | false } = {},
+) {
+  return useQuery({
+    queryKey: ['get', path, init, 'versioned'],
+    queryFn: async ({ signal }): Promise<Versioned<One<P>>> => {
+      // The client's own types cannot be followed through a type parameter.
+      const get = client.GET as (...a: unknown[]) => Promise<{ data: unknown; response: Response }>
+      const { data, response } = await get(path, { ...init, signal })
+      return { value: data as One<P>, etag: response.headers.get('ETag') }
+    },
+    refetchInterval: (q) => options.refetchInterval?.(q.state.data?.value) ?? false,
+  })
+}

@@ -1,0 +1,25 @@
+import { createRoute } from '@tanstack/react-router'
+import { page } from '../../app/page'
+import { given, Params } from '../../app/params'
+import { rootRoute } from '../../app/root'
+
+const audit = createRoute({
+  getParentRoute: () => rootRoute,
+  path: '/audit',
+  validateSearch: (raw) => {
+    const p = new Params(raw)
+    return given({
+      actor: p.text('actor'),
+      action: p.text('action'),
+      target: p.text('target'),
+      from: p.date('from'),
+      to: p.date('to'),
+      // entry and its time name the row that is open, so that the address shows it to others, too.
+      entry: p.text('entry'),
+      at: p.text('at'),
+    })
+  },
+  component: page('GET /audit-log', () => import('./AuditPage')),
+})
+
+export const auditRoutes = [audit] as const

@@ -1,0 +1,31 @@
+import type { Way } from '../../ui/To'
+
+interface Targeted {
+  target: { type: string; id: string | null }
+}
+
+// The pages that show what was acted on.
+const pages: Record<string, (id: string) => Way> = {
+  subscriber: (id) => ({ to: `/customers/${id}` }),
+  account: (id) => ({ to: `/customers/${id}` }),
+  invoice: (id) => ({ to: `/invoices/${id}` }),
+  receipt: (id) => ({ to: `/receipts/${id}` }),
+  payment: (id) => ({ to: `/payments/${id}` }),
+  device: (id) => ({ to: `/routers/${id}` }),
+  user: (id) => ({ to: `/staff/${id}` }),
+  plan: (id) => ({ to: `/plans/${id}` }),
+}
+
+const platformPages: Record<string, (id: string) => Way> = { organization: (id) => ({ to: `/orgs/${id}` }) }
+
+/** wayTo leads to the page of what was acted on; null = it has none here. */
+export function wayTo({ target }: Targeted, platform: boolean): Way | null {
+  const page = (platform ? platformPages : pages)[target.type]
+  return page && target.id ? page(target.id) : null
+}
+
+/** targetName says what was acted on: its kind, and the beginning of its id. */
+export function targetName({ target }: Targeted, names: Record<string, string>): string {
+  const name = names[target.type] ?? target.type
+  return target.id ? `${name} ${target.id.slice(0, 8)}` : name
+}

@@ -1,0 +1,151 @@
+import { Button, Select, SimpleGrid, TextInput } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { type Row, useRows } from '../../api/rows'
+import type { Shape } from '../../api/types'
+import { useWrite } from '../../api/write'
+import { useMay } from '../../app/person'
+import { appText } from '../../text/app'
+import { useText } from '../../text/catalogue'
+import { identityText } from '../../text/identity'
+import { type Column, DataTable } from '../../ui/DataTable'
+import { Empty } from '../../ui/Empty'
+import { Facts } from '../../ui/Facts'
+import { FormDialog } from '../../ui/FormDialog'
+import { Plus } from '../../ui/icons'
+import { Page, Section } from '../../ui/Page'
+import { State, type Tone } from '../../ui/State'
+import { When } from '../../ui/When'
+import { PassOn, TemporaryPasswordField } from './TemporaryPassword'
+import { readablePassword } from './readablePassword'
+
+type Member = Row<'/users'>
+type NewMember = Shape<'UserRequest'>
+
+/** memberTones say how good the status of a member is. */
+export const memberTones: Record<Member['status'], Tone> = { active: 'good', invited: 'attention', disabled: 'quiet' }
+
+const noFilters = {}
+
+/** StaffPage answers: who works here, and what may each of them do? */
+export default function StaffPage() {
+  const t = useText(identityText)
+  const app = useText(appText)
+  const may = useMay()
+  const list = useRows('/users', noFilters)
+  const [adding, setAdding] = useState(false)
+  const [passOn, setPassOn] = useState<NewMember | null>(null)
+  const columns: Column<Member>[] = [
+    { id: 'name', title: t.name, cell: (m) => <Link to="/staff/$id" params={{ id: m.id }}>{fullName(m)}</Link> },
+    { id: 'email', title: t.email, wideOnly: true, cell: (m) => m.email },
+    { id: 'role', title: t.role, width: 130, wideOnly: true, cell: (m) => t.roles[m.role] },
+    {
+      id: 'status', title: t.status, width: 150,
+      cell: (m) => <State tone={memberTones[m.status]} title={t.statusHints[m.status]}>{t.statuses[m.status]}</State>,
+    },
+    { id: 'since', title: t.since, width: 130, wideOnly: true, cell: (m) => <When at={m.createdAt} /> },
+  ]
+  return (
+    <Page
+      title={app.staff}
+      actions={may('POST /users') && (
+        <Button leftSection={<Plus size={14} aria-hidden />} onClick={() => setAdding(true)}>{t.add}</Button>
+      )}
+    >
+      <DataTable whole list={list} columns={columns} rowKey={(m) => m.id} label={app.staff} empty={<Empty title={t.noStaff}>{t.addHint}</Empty>} />
+      <Section title={t.rolesTitle}>
+        <Facts of={(['admin', 'support', 'subscriber'] as const).map((role) => [t.roles[role], t.mayDo[role]])} />
+      </Section>
+      {adding && (
+        <AddMember
+          onAdded={(member) => {
+            setAdding(false)
+            setPassOn(member)
+          }}
+          onClose={() => setAdding(false)}
+        />
+      )}
+      {passOn && (
+        <PassOn
+          name={fullName(passOn)}
+          email={passOn.email}
+          password={passOn.temporaryPassword}
+          address={`${location.origin}/app/`}
+          onClose={() => setPassOn(null)}
+        />
+      )}
+    </Page>
+  )
+}
+
+/** AddMember adds somebody, with a temporary password that the page makes. */
+function AddMember({ onAdded, onClose }: { onAdded: (member: NewMember) => void; onClose: () => void }) {
+  const t = useText(identityText)
+  const [member, setMember] = useState<NewMember>(() => ({
+    email: '', phone: '', firstName: '', lastName: '', role: 'support', temporaryPassword: readablePassword(),
+  }))
+  const set = (part: Partial<NewMember>) => setMember((m) => ({ ...m, ...part }))
+  const sent = { ...member, email: member.email.trim(), phone: member.phone || undefined, lastName: member.lastName || undefined }
+  const add = useWrite('post', '/users', { told: () => t.added(fullName(sent)), then: () => onAdded(sent) })
+  return (
+    <FormDialog
+      title={t.add}
+      hint={t.addHint}
+      verb={t.add}
+      ready={member.email.trim() !== '' && member.firstName.trim() !== ''}
+      pending={add.isPending}
+      error={add.error}
+      onSubmit={() => add.mutate({ body: sent })}
+      onClose={onClose}
+    >
+      <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
+        <TextInput
+          label={t.firstName}
+          value={member.firstName}
+          onChange={(e) => set({ firstName: e.currentTarget.value })}
+          required
+          maxLength={100}
+          data-autofocus
+        />
+        <TextInput label={t.lastName} value={member.lastName} onChange={(e) => set({ lastName: e.currentTarget.value })} maxLength={100} />
+      </SimpleGrid>
+      <TextInput
+        label={t.email}
+        type="email"
+        value={member.email}
+        onChange={(e) => set({ email: e.currentTarget.value })}
+        required
+        maxLength={254}
+        autoComplete="off"
+      />
+      <TextInput label={t.phone} type="tel" value={member.phone} onChange={(e) => set({ phone: e.currentTarget.value })} maxLength={20} autoComplete="off" />
+      <RoleSelect role={member.role} onChange={(role) => set({ role })} />
+      <TemporaryPasswordField value={member.temporaryPassword} onChange={(password) => set({ temporaryPassword: password })} />
+    </FormDialog>
+  )
+}
+
+/** RoleSelect offers the roles of staff, and says what the chosen one may do. */
+export function RoleSelect({ role, onChange, disabled, hint }: {
+  role: Member['role']
+  onChange: (role: 'admin' | 'support' | 'subscriber') => void
+  disabled?: boolean
+  hint?: string
+}) {
+  const t = useText(identityText)
+  return (
+    <Select
+      label={t.role}
+      description={hint ?? t.mayDo[role]}
+      inputWrapperOrder={['label', 'input', 'description', 'error']}
+      data={(['admin', 'support', 'subscriber'] as const).map((value) => ({ value, label: t.roles[value] }))}
+      value={role}
+      onChange={(v) => v && onChange(v as 'admin' | 'support' | 'subscriber')}
+      allowDeselect={false}
+      disabled={disabled}
+    />
+  )
+}
+
+/** fullName is the name of a person as one writes it. */
+export const fullName = (m: { firstName: string; lastName?: string }) => [m.firstName, m.lastName].filter(Boolean).join(' ')

@@ -1,0 +1,52 @@
+import { Button } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import { type Row, useRows } from '../../api/rows'
+import { useMay } from '../../app/person'
+import { appText } from '../../text/app'
+import { useText } from '../../text/catalogue'
+import { useFormat } from '../../text/format'
+import { platformText } from '../../text/platform'
+import { type Column, DataTable } from '../../ui/DataTable'
+import { Empty } from '../../ui/Empty'
+import { Plus } from '../../ui/icons'
+import { Page } from '../../ui/Page'
+import { State } from '../../ui/State'
+import { When } from '../../ui/When'
+
+type Organization = Row<'/orgs'>
+
+const noFilters = {}
+
+/** OrganizationsPage answers: which ISPs work on this platform? */
+export default function OrganizationsPage() {
+  const t = useText(platformText)
+  const app = useText(appText)
+  const f = useFormat()
+  const may = useMay()
+  const list = useRows('/orgs', noFilters)
+  const columns: Column<Organization>[] = [
+    { id: 'name', title: t.name, cell: (o) => <Link to="/orgs/$id" params={{ id: o.id }}>{o.name}</Link> },
+    { id: 'slug', title: t.slug, width: 180, wideOnly: true, cell: (o) => o.slug },
+    {
+      id: 'status', title: t.status, width: 140,
+      cell: (o) => <State tone={o.status === 'active' ? 'good' : 'bad'}>{t.statuses[o.status]}</State>,
+    },
+    { id: 'customers', title: t.customers, width: 110, figure: true, cell: (o) => f.number(o.subscribers) },
+    { id: 'prefix', title: t.prefix, width: 130, wideOnly: true, cell: (o) => o.invoicePrefix },
+    { id: 'since', title: t.since, width: 130, wideOnly: true, cell: (o) => <When at={o.createdAt} /> },
+  ]
+  const create = may('POST /orgs') && (
+    <Button component={Link} to="/orgs/new" leftSection={<Plus size={14} aria-hidden />}>{t.create}</Button>
+  )
+  return (
+    <Page title={app.organizations} wide actions={create}>
+      <DataTable
+        list={list}
+        columns={columns}
+        rowKey={(o) => o.id}
+        label={app.organizations}
+        empty={<Empty title={t.none}>{t.noneHint}</Empty>}
+      />
+    </Page>
+  )
+}

@@ -1,0 +1,144 @@
+import { PasswordInput, Radio, SegmentedControl, SimpleGrid, Stack, Switch, Text, TextInput } from '@mantine/core'
+import { useState } from 'react'
+import type { Versioned } from '../../api/versioned'
+import type { Shape } from '../../api/types'
+import { useWrite } from '../../api/write'
+import { useText } from '../../text/catalogue'
+import { settingsText } from '../../text/settings'
+import { Confirm } from '../../ui/Confirm'
+import { EditedNote } from '../../ui/EditedNote'
+import { SaveBar } from '../../ui/SaveBar'
+import { useEdited } from '../../ui/useEdited'
+import { type GatewayValues, gatewayForm, gatewayWritten, movesMoney } from './gateway'
+
+type Gateway = Shape<'GatewayResponse'>
+
+const secrets = ['consumerKey', 'consumerSecret', 'passkey'] as const
+
+/** GatewayForm changes where money goes; it asks before it does. Secrets are written and never read. */
+export function GatewayForm({ gateway, reread }: { gateway: Versioned<Gateway>; reread: () => void }) {
+  const t = useText(settingsText)
+  const [asking, setAsking] = useState(false)
+  const save = useWrite('put', '/settings/payment-gateway', {
+    told: (g) => ('mode' in g && g.mode === 'direct' ? t.gatewaySavedDirect : t.gatewaySaved),
+    then: () => {
+      setAsking(false)
+      edited.undo()
+    },
+  })
+  const edited = useEdited(gateway, gatewayForm, save.isPending)
+  const { values, set } = edited
+  const direct = values.mode === 'direct'
+  const send = () => save.mutate({ headers: edited.headers, body: gatewayWritten(values, gateway.value) })
+  const note = (
+    <EditedNote
+      edited={edited}
+      error={save.error}
+      onTake={() => {
+        save.reset()
+        reread()
+      }}
+    />
+  )
+  return (
+    <form
+      onSubmit={(e) => {
+        e.preventDefault()
+        if (!edited.dirty || edited.meanwhile || save.isPending) return
+        if (movesMoney(values, gateway.value)) setAsking(true)
+        else send()
+      }}
+    >
+      <Stack gap="md">
+        <Radio.Group label={t.mode} value={values.mode} onChange={(mode) => set({ mode: mode as GatewayValues['mode'] })}>
+          <Stack gap="xs" mt={4}>
+            {(['centralized', 'direct'] as const).map((mode) => (
+              <Radio key={mode} value={mode} label={t.gatewayModes[mode]} description={t.gatewayModeHints[mode]} />
+            ))}
+          </Stack>
+        </Radio.Group>
+        {direct && <DirectFields values={values} set={set} gateway={gateway.value} faultOf={(field) => save.error?.of(field)} />}
+        <Switch
+          label={t.reject}
+          description={`${t.rejectHint} ${t.rejectNeeds}`}
+          checked={values.rejectUnknownAccounts}
+          onChange={(e) => set({ rejectUnknownAccounts: e.currentTarget.checked })}
+          maw={640}
+        />
+        {!asking && note}
+        <SaveBar edited={edited} pending={save.isPending} />
+      </Stack>
+      {asking && (
+        <Confirm
+          title={t.confirmTitle}
+          verb={t.save}
+          danger
+          pending={save.isPending}
+          error={save.error}
+          onConfirm={send}
+          onClose={() => setAsking(false)}
+        >
+          {direct ? t.confirmDirect(values.shortcode) : t.confirmCentralized}
+        </Confirm>
+      )}
+    </form>
+  )
+}
+
+/** DirectFields are the organization's own shortcode and credentials. */
+function DirectFields({ values, set, gateway, faultOf }: {
+  values: GatewayValues
+  set: (part: Partial<GatewayValues>) => void
+  gateway: Gateway
+  faultOf: (field: string) => string | undefined
+}) {
+  const t = useText(settingsText)
+  const names = { consumerKey: t.consumerKey, consumerSecret: t.consumerSecret, passkey: t.passkey }
+  return (
+    <Stack gap="sm" maw={640}>
+      <div role="group" aria-label={t.environment}>
+        <Text size="sm" fw={500} mb={4}>{t.environment}</Text>
+        <SegmentedControl
+          value={values.environment}
+          onChange={(environment) => set({ environment: environment as GatewayValues['environment'] })}
+          data={(['sandbox', 'production'] as const).map((value) => ({ value, label: t.environmentNames[value] }))}
+          size="xs"
+        />
+        <Text size="sm" c="dimmed" mt={4}>{t.environments[values.environment]}</Text>
+      </div>
+      <TextInput
+        label={t.shortcode}
+        description={t.shortcodeHint}
+        value={values.shortcode}
+        onChange={(e) => set({ shortcode: e.currentTarget.value })}
+        error={faultOf('shortcode')}
+        inputMode="numeric"
+        required
+        withAsterisk={false}
+        maxLength={10}
+        w={180}
+      />
+      <Text size="sm" c="dimmed">{t.secrets}</Text>
+      <SimpleGrid cols={{ base: 1, sm: 3 }} spacing="sm">
+        {secrets.map((name) => {
+          const isSet = gateway[name] !== ''
+          return (
+            <PasswordInput
+              key={name}
+              label={names[name]}
+              description={isSet ? t.secretSet : t.secretMissing}
+              value={values[name]}
+              onChange={(e) => set({ [name]: e.currentTarget.value })}
+              error={faultOf(name)}
+              required={!isSet}
+              withAsterisk={false}
+              autoComplete="off"
+              visibilityToggleButtonProps={{ 'aria-label': t.showSecret(names[name]) }}
+              maxLength={500}
+            />
+          )
+        })}
+      </SimpleGrid>
+    </Stack>
+  )
+}

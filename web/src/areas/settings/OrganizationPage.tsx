@@ -1,0 +1,99 @@
+import { SimpleGrid, Stack } from '@mantine/core'
+import { useVersioned, type Versioned } from '../../api/versioned'
+import type { Shape } from '../../api/types'
+import { useWrite } from '../../api/write'
+import { useMay } from '../../app/person'
+import { appText } from '../../text/app'
+import { useText } from '../../text/catalogue'
+import { useFormat } from '../../text/format'
+import { settingsText } from '../../text/settings'
+import { EditedNote } from '../../ui/EditedNote'
+import { Facts } from '../../ui/Facts'
+import { Loaded } from '../../ui/Loaded'
+import { Page, Section } from '../../ui/Page'
+import { SaveBar } from '../../ui/SaveBar'
+import { useEdited } from '../../ui/useEdited'
+import { HolidayFields } from './HolidayFields'
+import { IdentityFields } from './IdentityFields'
+import { InvoiceFields } from './InvoiceFields'
+import { type Settings, settingsForm, settingsWritten } from './form'
+import { rateOf } from './tax'
+
+/** OrganizationPage answers: under which name, zone and tax rules does this organization work? */
+export default function OrganizationPage() {
+  const app = useText(appText)
+  const may = useMay()
+  const read = useVersioned('/settings/organization', {})
+  return (
+    <Page title={app.organization}>
+      <Loaded read={read} height={560}>
+        {(settings) =>
+          may('PUT /settings/organization')
+            ? <SettingsForm settings={settings} reread={() => void read.refetch()} />
+            : <SettingsFacts of={settings.value} />}
+      </Loaded>
+    </Page>
+  )
+}
+
+/** SettingsForm changes all settings in one write. */
+function SettingsForm({ settings, reread }: { settings: Versioned<Settings>; reread: () => void }) {
+  const t = useText(settingsText)
+  const save = useWrite('put', '/settings/organization', { told: () => t.saved, then: () => edited.undo() })
+  const edited = useEdited(settings, settingsForm, save.isPending)
+  const ready = edited.dirty && !edited.meanwhile && edited.values.components.every((c) => rateOf(c.rate) !== null)
+  const fields = { values: edited.values, set: edited.set, problem: save.error }
+  return (
+    <form
+      onSubmit={(e) => {
+        e.preventDefault()
+        if (ready && !save.isPending) save.mutate({ headers: edited.headers, body: settingsWritten(edited.values) })
+      }}
+    >
+      <Stack gap="lg">
+        <Section title={t.identity}>
+          <IdentityFields {...fields} settings={settings.value} />
+        </Section>
+        <Section title={t.invoices}>
+          <InvoiceFields {...fields} />
+        </Section>
+        <Section title={t.holidays}>
+          <HolidayFields {...fields} />
+        </Section>
+        <EditedNote
+          edited={edited}
+          error={save.error}
+          onTake={() => {
+            save.reset()
+            reread()
+          }}
+        />
+        <SaveBar edited={edited} pending={save.isPending} />
+      </Stack>
+    </form>
+  )
+}
+
+/** SettingsFacts shows the settings to those who may not change them. */
+function SettingsFacts({ of }: { of: Shape<'SettingsResponse'> }) {
+  const t = useText(settingsText)
+  const f = useFormat()
+  return (
+    <SimpleGrid cols={1} spacing="lg">
+      <Facts
+        of={[
+          [t.name, of.name],
+          [t.slug, of.slug],
+          [t.currency, of.currency],
+          [t.timezone, of.timezone],
+          [t.country, of.country],
+          [t.prefix, of.invoicePrefix],
+          [t.taxPin, of.taxPin || t.noTaxPin],
+          [t.taxMode, t.modes[of.tax.mode]],
+          [t.components, of.tax.components.map((c) => t.rateOf(c.name, String(c.rate))).join(', ') || t.noTax],
+          [t.holidays, of.holidays.map((d) => f.day(d)).join(', ') || '–'],
+        ]}
+      />
+    </SimpleGrid>
+  )
+}

@@ -1,0 +1,58 @@
+import type { Problem } from '../../api/problem'
+import type { Shape } from '../../api/types'
+import { type Component, rateOf } from './tax'
+
+export type Settings = Shape<'SettingsResponse'>
+
+/** SettingsValues is what the form of the organization's settings holds. */
+export interface SettingsValues {
+  name: string
+  timezone: string
+  country: string
+  invoicePrefix: string
+  taxPin: string
+  mode: 'inclusive' | 'exclusive'
+  components: Component[]
+  holidays: string[]
+}
+
+/** Fields is what each part of the form gets. */
+export interface Fields {
+  values: SettingsValues
+  set: (part: Partial<SettingsValues>) => void
+  problem: Problem | null
+}
+
+/** settingsForm makes the form's content of what was read. */
+export function settingsForm(s: Settings): SettingsValues {
+  return {
+    name: s.name,
+    timezone: s.timezone,
+    country: s.country,
+    invoicePrefix: s.invoicePrefix,
+    taxPin: s.taxPin,
+    mode: s.tax.mode,
+    components: s.tax.components.map((c) => ({ name: c.name, rate: String(c.rate), compound: c.compound ?? false })),
+    holidays: [...s.holidays].sort(),
+  }
+}
+
+/** settingsWritten makes the body of the write of the form's content. */
+export function settingsWritten(v: SettingsValues): Shape<'SettingsRequest'> {
+  return {
+    name: v.name,
+    timezone: v.timezone,
+    country: v.country,
+    invoicePrefix: v.invoicePrefix,
+    taxPin: v.taxPin,
+    holidays: v.holidays,
+    tax: {
+      mode: v.mode,
+      components: v.components.map((c) => ({
+        name: c.name.trim(),
+        rate: rateOf(c.rate) ?? 0,
+        ...(c.compound ? { compound: true } : {}),
+      })),
+    },
+  }
+}

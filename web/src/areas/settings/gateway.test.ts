@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest'
+import { gatewayForm, gatewayWritten, movesMoney } from './gateway'
+
+const own = {
+  mode: 'direct' as const,
+  environment: 'production' as const,
+  shortcode: '600200',
+  consumerKey: '********',
+  consumerSecret: '********',
+  passkey: '********',
+  rejectUnknownAccounts: false,
+  active: true,
+  registration: { state: 'registered' as const, error: null },
+}
+
+test('a secret that nobody typed goes back hidden, so that it stays', () => {
+  const values = { ...gatewayForm(own), passkey: ' new ' }
+  expect(gatewayWritten(values, own)).toMatchObject({ consumerKey: '********', passkey: 'new' })
+})
+
+test('only what changes where money goes is asked about', () => {
+  const values = gatewayForm(own)
+  expect(movesMoney({ ...values, rejectUnknownAccounts: true }, own)).toBe(false)
+  expect(movesMoney({ ...values, consumerKey: 'x' }, own)).toBe(true)
+  expect(movesMoney({ ...values, mode: 'centralized' }, own)).toBe(true)
+})
+
+test('the platform\'s shortcode never becomes the organization\'s own', () => {
+  expect(gatewayForm({ ...own, mode: 'centralized' }).shortcode).toBe('')
+})

@@ -1,0 +1,53 @@
+import { api } from '../../api/client'
+import type { Rows } from '../../api/rows'
+import type { Shape } from '../../api/types'
+import { useMay, usePerson } from '../../app/person'
+import { useText } from '../../text/catalogue'
+import { useFormat } from '../../text/format'
+import { systemText } from '../../text/system'
+import { type Column, DataTable } from '../../ui/DataTable'
+import { Empty } from '../../ui/Empty'
+import { State, type Tone } from '../../ui/State'
+import { To } from '../../ui/To'
+import { When } from '../../ui/When'
+
+type Breaker = Shape<'BreakerState'>
+
+const tones: Record<Breaker['state'], Tone> = { closed: 'good', half_open: 'attention', open: 'bad' }
+const order = ['open', 'half_open', 'closed']
+
+/** BreakerTable shows what is called and what is left alone for a while; the bad ones first. */
+export function BreakerTable({ list }: { list: Rows<Breaker> }) {
+  const t = useText(systemText)
+  const f = useFormat()
+  const may = useMay()
+  const { platform } = usePerson()
+  const devices = api.useQuery('get', '/nas/devices', { params: { query: { limit: 100 } } }, {
+    enabled: !platform && may('GET /nas/devices'),
+  })
+  const names = new Map(devices.data?.data.map((d) => [d.id, d.name]))
+  const sorted = [...list.rows].sort((a, b) => order.indexOf(a.state) - order.indexOf(b.state))
+  const columns: Column<Breaker>[] = [
+    {
+      id: 'target', title: t.target,
+      cell: (b) => b.kind === 'device' && !platform
+        ? <To way={{ to: `/routers/${b.target}` }}>{names.get(b.target) ?? b.target}</To>
+        : <span title={b.target}>{b.target}</span>,
+    },
+    { id: 'kind', title: t.kind, width: 150, wideOnly: true, cell: (b) => t.kinds[b.kind] ?? b.kind },
+    { id: 'state', title: t.state, width: 130, cell: (b) => <State tone={tones[b.state]}>{t.breakerStates[b.state]}</State> },
+    { id: 'failures', title: t.failures, width: 130, figure: true, wideOnly: true, cell: (b) => f.number(b.failures) },
+    { id: 'retryAt', title: t.retryAt, width: 130, cell: (b) => <When at={b.retryAt} /> },
+    { id: 'lastError', title: t.lastError, wideOnly: true, cell: (b) => b.lastError && <span title={b.lastError}>{b.lastError}</span> },
+  ]
+  return (
+    <DataTable
+      whole
+      list={{ ...list, rows: sorted }}
+      columns={columns}
+      rowKey={(b) => `${b.kind} ${b.target}`}
+      label={t.breakers}
+      empty={<Empty title={t.noBreakers}>{t.noBreakersHint}</Empty>}
+    />
+  )
+}
