@@ -48,7 +48,12 @@ const pageSize = 100
 export function useRows<P extends ListPath>(
   path: P,
   filters: Filters<P>,
-  options: { path?: PathParams<P>; enabled?: boolean } = {},
+  options: {
+    path?: PathParams<P>
+    enabled?: boolean
+    /** live lists are read from a router, which is asked once: what fails is told at once. */
+    live?: boolean
+  } = {},
 ): Rows<Row<P>> {
   const queries = useQueryClient()
   const query = useMemo(() => {
@@ -59,6 +64,7 @@ export function useRows<P extends ListPath>(
   const read = useInfiniteQuery({
     queryKey: key,
     enabled: options.enabled,
+    retry: options.live ? false : undefined,
     initialPageParam: undefined as string | undefined,
     queryFn: async ({ pageParam, signal }) => {
       const init = { params: { ...params, query: { limit: pageSize, ...query, cursor: pageParam } }, signal }

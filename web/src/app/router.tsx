@@ -8,6 +8,7 @@ import { systemRoutes } from '../areas/system/routes'
 import { billingRoutes } from '../areas/billing/routes'
 import { homeRoutes } from '../areas/home/routes'
 import { messagingRoutes } from '../areas/messaging/routes'
+import { networkRoutes } from '../areas/network/routes'
 import { paymentsRoutes } from '../areas/payments/routes'
 import { planRoutes } from '../areas/subscribers/plans/routes'
 import { subscribersRoutes } from '../areas/subscribers/routes'
@@ -26,6 +27,7 @@ const routeTree = rootRoute.addChildren([
   ...billingRoutes,
   ...accessRoutes,
   ...messagingRoutes,
+  ...networkRoutes,
 ])
 
 /** router knows every page. Addresses are below /app. */

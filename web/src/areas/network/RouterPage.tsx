@@ -1,0 +1,48 @@
+import { Link, useParams, useSearch } from '@tanstack/react-router'
+import { api } from '../../api/client'
+import { useText } from '../../text/catalogue'
+import { networkText } from '../../text/network'
+import { Loaded } from '../../ui/Loaded'
+import { Page } from '../../ui/Page'
+import { Views } from '../../ui/Views'
+import { DifferencesPart } from './DifferencesPart'
+import { HistoryPart } from './HistoryPart'
+import { InterfacesPart } from './InterfacesPart'
+import { LeasesPart, QueuesPart, SessionsPart } from './LiveLists'
+import { OverviewPart } from './OverviewPart'
+import { RouterActions } from './RouterActions'
+import { RouterAnswer } from './RouterAnswer'
+import { routerViews } from './routes'
+import { ScriptPart } from './ScriptPart'
+import { ServicesPart } from './ServicesPart'
+import { SettingsPart } from './SettingsPart'
+
+/** RouterPage answers about one router: is it well, and what helps? Its parts ask the router when they are opened. */
+export default function RouterPage() {
+  const t = useText(networkText)
+  const { id } = useParams({ from: '/routers/$id' })
+  const { view = 'overview' } = useSearch({ from: '/routers/$id' })
+  const device = api.useQuery('get', '/nas/devices/{id}', { params: { path: { id } } }, { refetchInterval: 30_000 })
+  return (
+    <Page title={device.data?.name ?? ''} wide actions={device.data && <RouterActions of={device.data} />}>
+      <Loaded read={device} height={88}>{(d) => <RouterAnswer of={d} />}</Loaded>
+      <Views
+        label={t.details}
+        current={view}
+        of={routerViews.map((v) => [v, t.views[v], (inner) => (
+          <Link to="/routers/$id" params={{ id }} search={{ view: v }} {...inner} />
+        )])}
+      />
+      {view === 'overview' && <Loaded read={device} height={480}>{(d) => <OverviewPart of={d} />}</Loaded>}
+      {view === 'services' && <ServicesPart id={id} />}
+      {view === 'interfaces' && <InterfacesPart id={id} />}
+      {view === 'sessions' && <SessionsPart id={id} />}
+      {view === 'leases' && <LeasesPart id={id} />}
+      {view === 'queues' && <QueuesPart id={id} />}
+      {view === 'differences' && <DifferencesPart id={id} />}
+      {view === 'script' && <Loaded read={device} height={320}>{(d) => <ScriptPart of={d} />}</Loaded>}
+      {view === 'history' && <HistoryPart id={id} />}
+      {view === 'settings' && <SettingsPart id={id} />}
+    </Page>
+  )
+}

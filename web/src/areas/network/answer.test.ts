@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest'
+import { findingsOf, type Known } from './answer'
+
+const device: Known['device'] = {
+  id: 'd', name: 'tower', ipAddress: '192.0.2.1', coaPort: 3799, apiPort: 80, hasApiCredentials: true,
+  tunnelAddress: '10.99.0.2', tunnelUser: 'nas-d', managementAddress: null, requireMessageAuthenticator: false,
+  transport: { protocol: 'rest', tls: false, port: 80, version: '7.16', boardName: 'RB' }, unreachableSince: null, error: null,
+  bootstrap: { version: 2, newest: 2, upToDate: true, reportedAt: null }, setupDrift: null, driftUnchecked: null, reboot: null,
+  createdAt: '2026-01-01T00:00:00Z',
+}
+const service = { state: 'active', removing: false } as NonNullable<Known['services']>[number]
+const codes = (known: Partial<Known>) => findingsOf({ device, services: [service], ...known }).map((f) => f.code)
+const refusal = (code: string, count: number) => ({ code, count, at: '', deviceId: 'd', deviceName: null })
+
+describe('what is the matter with a router', () => {
+  it('is nothing when it answers and is as it should be', () => {
+    expect(codes({})).toEqual(['well'])
+    expect(codes({ services: undefined })).toEqual(['well'])
+  })
+  it('is its script as long as none has run, whatever follows from that', () => {
+    const fresh = { ...device, transport: null, hasApiCredentials: false, unreachableSince: '2026-01-01T00:00:00Z', error: 'no answer',
+      bootstrap: { version: 0, newest: 2, upToDate: false, reportedAt: null } }
+    expect(codes({ device: fresh, services: [] })).toEqual(['new'])
+  })
+  it('is its silence before what cannot be known because of it', () => {
+    const silent = { ...device, unreachableSince: '2026-01-01T00:00:00Z', driftUnchecked: { error: 'x', since: '' } }
+    expect(codes({ device: silent, services: [{ ...service, state: 'pending' }] })).toEqual(['down'])
+  })
+  it('is a silence of the newest poll, too, but not while it reboots', () => {
+    const poll = { at: '', reachable: false, cpuPercent: 0, memoryPercent: 0, activeSessions: 0, responseMs: 0 }
+    expect(codes({ poll })).toEqual(['down'])
+    const reboots = { ...device, reboot: { at: '', stage: 'accepted' as const, message: null, uptimeSeconds: null } }
+    expect(codes({ poll, device: reboots })).toEqual(['rebooting'])
+  })
+  it('is the login when the router refuses that', () => {
+    const error = 'The router does not accept the API user name or password.'
+    expect(codes({ device: { ...device, unreachableSince: '2026-01-01T00:00:00Z', error } })).toEqual(['login'])
+  })
+  it('counts the sign-ins that a wrong secret has cost, and asks for one script only', () => {
+    const old = { ...device, bootstrap: { ...device.bootstrap, upToDate: false } }
+    const found = findingsOf({ device: old, services: [service], refusals: [refusal('wrong_secret', 3), refusal('wrong_secret', 4)] })
+    expect(found.map((f) => [f.code, f.count])).toEqual([['secret', 7]])
+  })
+  it('is a difference that somebody has just seen, until a check of the platform tells it', () => {
+    expect(codes({ differing: 2 })).toEqual(['differs'])
+    expect(codes({ differing: 2, services: [{ ...service, state: 'degraded' }] })).toEqual(['degraded'])
+  })
+  it('is a missing service only when nothing else is', () => {
+    expect(codes({ services: [] })).toEqual(['noService'])
+    expect(codes({ services: [], refusals: [refusal('unproven', 1)] })).toEqual(['unproven'])
+  })
+})
