@@ -43,7 +43,7 @@ func phoneTerms(phone string) []string {
 }
 
 // prefixed is an account number behind the prefix of its organization, as people type it when they pay.
-var prefixed = regexp.MustCompile(`^[A-Za-z0-9]{0,5}[A-Za-z][A-Za-z0-9]{0,5}-?[0-9]{8}$`)
+var prefixed = regexp.MustCompile(`^[A-Za-z0-9]{2,6}-?[0-9]{8}$`)
 
 // accountLength is the length of account numbers. Source: docs/rules/subscribers.md#account-number.
 const accountLength = 8

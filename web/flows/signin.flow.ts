@@ -73,7 +73,7 @@ flow('support has neither the places nor the pages of an admin', async ({ page }
 })
 
 flow('who signs out leaves no customer on the device', async ({ page }) => {
-  await signIn(page, 'support', '/customers')
+  await signIn(page, 'support', '/customers?q=acacia')
   await page.getByRole('link', { name: 'Acacia House' }).click()
   await page.getByRole('heading', { level: 1, name: 'Acacia House' }).waitFor()
   await page.keyboard.press('/')

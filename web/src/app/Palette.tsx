@@ -79,7 +79,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
           />
           <VisuallyHidden role="status">{typed && !waiting ? words.found(found.entries.length) : ''}</VisuallyHidden>
           {/* Its height does not follow the number of results, so that nothing moves while somebody types. */}
-          <ScrollArea h="min(60vh, 420px)" type="auto" viewportProps={{ tabIndex: -1 }}>
+          <ScrollArea h="min(60vh, 420px)" type="auto" viewportProps={{ tabIndex: 0 }}>
             <div id="found" role="listbox" aria-label={t.search} className="found-list">
               {groups.map((g) => (
                 <div key={g.name} role="group" aria-label={g.name}>

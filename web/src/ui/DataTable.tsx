@@ -1,4 +1,4 @@
-import { Button, Group, Skeleton, Text } from '@mantine/core'
+import { Button, Group, Skeleton, Text, VisuallyHidden } from '@mantine/core'
 import { type ColumnDef, flexRender, getCoreRowModel, useReactTable } from '@tanstack/react-table'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { type CSSProperties, type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react'
@@ -11,6 +11,7 @@ import { ProblemNote } from './ProblemNote'
 /** Column is one column of a DataTable. */
 export interface Column<R> {
   id: string
+  /** title may be empty where the column has buttons; readers hear that it has. */
   title: string
   cell: (row: R) => ReactNode
   /** figures stand at the right, with tabular digits. */
@@ -106,7 +107,9 @@ export function DataTable<R>({ list, columns, rowKey, empty, label, whole }: {
           <thead>
             <tr>
               {columns.map((c) => (
-                <th key={c.id} scope="col" className={className(c)} style={widthsOf(c)}>{c.title}</th>
+                <th key={c.id} scope="col" className={className(c)} style={widthsOf(c)}>
+                  {c.title || <VisuallyHidden>{t.actions}</VisuallyHidden>}
+                </th>
               ))}
             </tr>
           </thead>
