@@ -89,6 +89,7 @@ type field struct {
 	required bool
 	enum     []string // nil = any
 	doc      string
+	null     bool // the tag null: a map that may not be there
 }
 
 // fieldCache keeps the fields of each struct type, reflect.Type -> []field, since reading tags is slow. Safe for
@@ -110,6 +111,7 @@ func fieldsOf(t reflect.Type) []field {
 			name = f.Name
 		}
 		out := field{name: name, index: f.Index, doc: f.Tag.Get("doc"),
+			null:     f.Tag.Get("null") == "true",
 			required: !strings.Contains(options, "omitempty") && !strings.Contains(options, "omitzero")}
 		if words := f.Tag.Get("enum"); words != "" {
 			out.enum = strings.Split(words, ",")

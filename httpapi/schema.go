@@ -111,6 +111,9 @@ func (s *schemas) properties(t reflect.Type) object {
 	props, required := object{}, []string{}
 	for _, f := range fieldsOf(t) {
 		schema := maps.Clone(s.of(t.FieldByIndex(f.index).Type))
+		if f.null {
+			schema = nullable(schema)
+		}
 		if f.enum != nil {
 			schema["enum"] = allowed(f.enum)
 			if t.FieldByIndex(f.index).Type.Kind() == reflect.Pointer {

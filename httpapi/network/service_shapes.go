@@ -143,8 +143,8 @@ type resourceDrift struct {
 	Path     string            `json:"path"`
 	Kind     string            `json:"kind" enum:"missing,extra,changed,orphan"`
 	Name     string            `json:"name"`
-	Expected map[string]string `json:"expected"`
-	Actual   map[string]string `json:"actual"`
+	Expected map[string]string `json:"expected" null:"true" doc:"null: it should not be there"`
+	Actual   map[string]string `json:"actual" null:"true" doc:"null: it is not there"`
 }
 
 // showDrift gives an empty list, not null, when nothing differs.

@@ -12,9 +12,9 @@ export interface Line {
 
 /** linesOf sets both sides of a resource beside each other, the fields that differ first. */
 export function linesOf({ expected, actual }: Pick<Resource, 'expected' | 'actual'>): Line[] {
-  const fields = [...new Set([...Object.keys(expected), ...Object.keys(actual)])]
+  const fields = [...new Set([...Object.keys(expected ?? {}), ...Object.keys(actual ?? {})])]
   const lines = fields.map((field) => {
-    const [should, is] = [expected[field] ?? null, actual[field] ?? null]
+    const [should, is] = [expected?.[field] ?? null, actual?.[field] ?? null]
     return { field, expected: should, actual: is, differs: should !== is }
   })
   return [...lines.filter((l) => l.differs), ...lines.filter((l) => !l.differs)]
