@@ -14,7 +14,7 @@ import (
 // How long the demo waits for what follows from a day. Work that needs longer, as a call to a router that does not
 // answer, goes on beside the next day.
 const (
-	settleLook = 4 * time.Millisecond
+	settleLook = 8 * time.Millisecond
 	settleMost = 3 * time.Second
 	// soon is the time to which the clock is moved for jobs that look again after a pause, as the one that has found a
 	// receipt before its prompt.

@@ -15,12 +15,13 @@ import (
 )
 
 // The year of the demo, in days before the present. Each day that is played costs a move of the clock and all that
-// falls due by it, so for most of the year customers come on market days only.
+// falls due by it, so for most of the year customers come on market days only, of which each month has one.
 const (
 	demoYear    = 365
-	marketDays  = 12
+	marketDays  = 27
+	lastMarket  = 37 // who came then and paid for a month is walled in at the present
 	daily       = 33 // from here on the clock stops on every day, because routers report what was used
-	payDays     = 3  // of these days customers act on every third
+	payDays     = 4  // of these days customers act on every fourth
 	routersFrom = 32 // the day on which the ISP's routers are registered; before it there are no sessions
 )
 
@@ -60,14 +61,17 @@ func demoDays(present time.Time, zone *time.Location) []demoDay {
 			since = ago - 1
 		}
 	}
-	for ago := demoYear - 1; ago > 0; {
+	for ago := demoYear - 1 - (demoYear-1-lastMarket)%marketDays; ago > 0; {
 		minutes := 8*60 + chance("opening hours", ago).IntN(9*60)
 		add(ago, midnight.AddDate(0, 0, -ago).Add(time.Duration(minutes)*time.Minute))
-		if ago > daily {
-			ago -= min(marketDays, ago-daily)
-			continue
+		switch {
+		case ago > lastMarket:
+			ago -= marketDays
+		case ago == lastMarket:
+			ago = daily
+		default:
+			ago--
 		}
-		ago--
 	}
 	past := present.Sub(midnight)
 	for _, part := range []float64{0.4, 0.7, 0.95} {
@@ -90,6 +94,10 @@ func (s *demoSeed) playYear(ctx context.Context, c *clock.Movable, routers *rout
 		return fmt.Errorf("the ISP's time zone: %w", err)
 	}
 	if err := s.recall(ctx); err != nil {
+		return err
+	}
+	// Simulated routers begin empty at every start; at the first one there are none yet.
+	if err := s.plugRouters(ctx, routers, false); err != nil {
 		return err
 	}
 	days := demoDays(clock.System().Now(), zone)
