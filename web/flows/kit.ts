@@ -42,7 +42,7 @@ afterAll(async () => {
 const desk = { viewport: { width: 1366, height: 768 }, locale: 'en-KE' }
 
 /** phone is a window as wide as a small phone. */
-export const phone: BrowserContextOptions = { viewport: { width: 360, height: 740 }, hasTouch: true }
+export const phone = { viewport: { width: 360, height: 740 }, hasTouch: true } satisfies BrowserContextOptions
 
 /** visit opens a window. */
 export async function visit(options: BrowserContextOptions = {}): Promise<Visit> {
