@@ -63,6 +63,9 @@ func demoDays(present time.Time, zone *time.Location) []demoDay {
 	}
 	for ago := demoYear - 1 - (demoYear-1-lastMarket)%marketDays; ago > 0; {
 		minutes := 8*60 + chance("opening hours", ago).IntN(9*60)
+		if ago <= daily { // reports of routers come once a day: each tells what was used in 24 hours
+			minutes = 20 * 60
+		}
 		add(ago, midnight.AddDate(0, 0, -ago).Add(time.Duration(minutes)*time.Minute))
 		switch {
 		case ago > lastMarket:

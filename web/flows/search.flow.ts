@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
-import { at, flow, signIn } from './kit'
+import { at, firstOf, flow, signIn } from './kit'
 
 const box = (page: Page) => page.getByRole('combobox', { name: 'Search' })
 
@@ -57,7 +57,9 @@ flow('the search tells how much it has found, and that nothing fits', async ({ p
 
 flow('an invoice, a receipt and a router are found by what people read out', async ({ page }) => {
   await signIn(page, 'admin')
+  const { receiptNumber } = await firstOf(page, '/receipts?state=allocated')
   for (const [typed, address] of [
+    [String(receiptNumber), /\/app\/receipts\/[0-9a-f-]{36}$/],
     ['DEMO-0001', /\/app\/invoices\/[0-9a-f-]{36}$/],
     ['tower-north', /\/app\/routers\/[0-9a-f-]{36}$/],
   ] as const) {
