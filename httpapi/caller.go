@@ -68,10 +68,7 @@ func (s *Server) signIn(ctx context.Context, c *Call) error {
 	if err := c.mayEnter(); err != nil {
 		return err
 	}
-	if !c.Caller.Role.AtLeast(c.route.Access.role()) {
-		return ErrRoleRequired(c.route.Access.role())
-	}
-	return nil
+	return c.route.Access.check(c.Caller.Role)
 }
 
 // identify sets the caller, who must belong to the host. Fails: unauthenticated.

@@ -13,6 +13,12 @@ type SubscriberRef struct {
 	AccountNumber string        `json:"accountNumber"`
 }
 
+// StaffRef names the member of staff who did something.
+type StaffRef struct {
+	ID   id.User `json:"id"`
+	Name *string `json:"name" doc:"null: no member of the organization any more, or forgotten"`
+}
+
 // SubscriberNames gives the names of some subscribers of an organization. One that is not known there is left out.
 type SubscriberNames func(context.Context, id.Organization, []id.Subscriber) (map[id.Subscriber]SubscriberRef, error)
 

@@ -220,6 +220,8 @@ func rolesOf(a Access) string {
 		return "our own installations, by their key"
 	case AccessSuperAdmin:
 		return "super_admin"
+	case AccessSubscriberOrAdmin:
+		return "a subscriber for what is theirs, or admin and higher"
 	case AccessSubscriber, AccessSupport, AccessAdmin:
 	}
 	return string(a) + " and higher"

@@ -44,14 +44,31 @@ const (
 	AccessSupport           = Access(events.RoleSupport)
 	AccessAdmin             = Access(events.RoleAdmin)
 	AccessSuperAdmin        = Access(events.RoleSuperAdmin)
+	// AccessSubscriberOrAdmin is for what customers do for themselves, and who writes does for them: support, which
+	// reads alone, may not.
+	AccessSubscriberOrAdmin Access = "subscriber_or_admin"
 )
 
 // role is the lowest role that may call, "" when no sign-in is needed.
 func (a Access) role() events.Role {
-	if a == AccessPublic || a == AccessInternal {
+	switch a {
+	case AccessPublic, AccessInternal:
 		return ""
+	case AccessSubscriberOrAdmin:
+		return events.RoleSubscriber
 	}
 	return events.Role(a)
+}
+
+// check refuses a role that may not call. Fails: role_required.
+func (a Access) check(role events.Role) error {
+	switch {
+	case !role.AtLeast(a.role()):
+		return ErrRoleRequired(a.role())
+	case a == AccessSubscriberOrAdmin && role == events.RoleSupport:
+		return ErrRoleRequired(events.RoleAdmin)
+	}
+	return nil
 }
 
 // Param is a query parameter. A request with another one is refused, see checkParameters. Lists get limit and cursor

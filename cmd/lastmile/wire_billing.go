@@ -12,6 +12,7 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers/billing/invoicing"
 	"github.com/lastmile-isp/lastmile/projections/billing"
 	"github.com/lastmile-isp/lastmile/projections/identity"
+	"github.com/lastmile-isp/lastmile/projections/payments"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
 	"github.com/lastmile-isp/lastmile/usecases/billing"
@@ -50,7 +51,8 @@ func (a *App) wireBilling(ctx context.Context) ([][]httpapi.Route, error) {
 	return [][]httpapi.Route{
 		billingapi.Invoices{
 			Cases: billingcases.Invoices{Bus: e.bus, Clock: a.clock}, Notes: billingcases.CreditNotes{Bus: e.bus},
-			Bus: e.bus, Invoices: billingviews.InvoicesQuery{Views: e.views}, Clock: a.clock,
+			Bus: e.bus, Invoices: billingviews.InvoicesQuery{Views: e.views},
+			Receipts: paymentsviews.ReceiptsQuery{Views: e.views}, Clock: a.clock,
 		}.Routes(),
 		billingapi.Statements{
 			Statement:   billingviews.StatementQuery{Views: e.views},

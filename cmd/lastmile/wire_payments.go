@@ -22,6 +22,7 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers/payments/paymentprompt"
 	"github.com/lastmile-isp/lastmile/processmanagers/payments/receipts"
 	"github.com/lastmile-isp/lastmile/projections/billing"
+	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/projections/payments"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 	"github.com/lastmile-isp/lastmile/usecases"
@@ -184,16 +185,20 @@ func (a *App) paymentRoutes(access paymentsjobs.Access) [][]httpapi.Route {
 	platform := a.platformGateway()
 	books := paymentscases.Books{Statement: billingviews.StatementQuery{Views: e.views}}
 	attempts := paymentsviews.PaymentsQuery{Views: e.views}
+	invoices, users := billingviews.InvoicesQuery{Views: e.views}, identityviews.UsersQuery{Views: e.views}
 	receipts := paymentscases.Receipts{Bus: e.bus, Views: e.views}
 	return [][]httpapi.Route{
 		paymentsapi.Payments{
 			Payments: attempts, Receipts: receipts, Books: books,
+			Invoices: invoices, Users: users,
 			Prompts: a.prompts(access),
 		}.Routes(),
 		paymentsapi.Receipts{
 			Receipts: paymentsviews.ReceiptsQuery{Views: e.views},
 			Matching: paymentsviews.MatchingQuery{Views: e.views}, Cases: receipts, Books: books,
+			Invoices: invoices, Users: users,
 		}.Routes(),
+		paymentsapi.Suspense{Receipts: paymentsviews.ReceiptsQuery{Views: e.views}}.Routes(),
 		paymentsapi.Gateway{
 			Gateways: paymentsviews.GatewaysQuery{Views: e.views},
 			Cases: paymentscases.Gateways{

@@ -77,9 +77,10 @@ type taxResponse struct {
 
 // allocationResponse is the money of one receipt that pays an invoice.
 type allocationResponse struct {
-	ReceiptID id.Receipt     `json:"receiptId"`
-	Amount    httpapi.Number `json:"amount"`
-	At        time.Time      `json:"at"`
+	ReceiptID     id.Receipt     `json:"receiptId"`
+	ReceiptNumber *string        `json:"receiptNumber" doc:"null while the provider has not told it"`
+	Amount        httpapi.Number `json:"amount"`
+	At            time.Time      `json:"at"`
 }
 
 // creditNoteResponse gives back a part of an invoice.
@@ -115,14 +116,16 @@ func showInvoice(r billingviews.InvoiceRow, today calendar.Date) invoiceResponse
 }
 
 // showInvoiceDetail adds allocations and credit notes; neither list is null.
-func showInvoiceDetail(d billingviews.InvoiceDetail, today calendar.Date) invoiceDetailResponse {
+func showInvoiceDetail(d datedInvoice) invoiceDetailResponse {
 	out := invoiceDetailResponse{
-		invoiceResponse: showInvoice(d.InvoiceRow, today), Allocations: make([]allocationResponse, len(d.Allocations)),
+		invoiceResponse: showInvoice(d.InvoiceRow, d.today),
+		Allocations:     make([]allocationResponse, len(d.Allocations)),
 		CreditNotes: make([]creditNoteResponse, len(d.CreditNotes)),
 	}
 	for i, a := range d.Allocations {
 		out.Allocations[i] = allocationResponse{
-			ReceiptID: a.ReceiptID, Amount: money.Of(a.AmountMinor, d.Currency).Number(), At: a.At,
+			ReceiptID: a.ReceiptID, ReceiptNumber: null.Of(d.numbers[a.ReceiptID]),
+			Amount: money.Of(a.AmountMinor, d.Currency).Number(), At: a.At,
 		}
 	}
 	for i, n := range d.CreditNotes {

@@ -12,6 +12,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/projections/billing"
+	"github.com/lastmile-isp/lastmile/projections/payments"
 	"github.com/lastmile-isp/lastmile/usecases"
 	"github.com/lastmile-isp/lastmile/usecases/billing"
 )
@@ -22,6 +23,7 @@ type Invoices struct {
 	Notes    billingcases.CreditNotes
 	Bus      *bus.Bus
 	Invoices billingviews.InvoicesQuery
+	Receipts paymentsviews.ReceiptsQuery
 	Clock    clock.Clock
 }
 
@@ -112,14 +114,15 @@ func (a Invoices) create(ctx context.Context, c *httpapi.Call) error {
 // datedInvoice is an invoice with the organization's date of today, on which overdue depends.
 type datedInvoice struct {
 	billingviews.InvoiceDetail
-	today calendar.Date
+	today   calendar.Date
+	numbers map[id.Receipt]string // of the receipts that pay it
 }
 
 // one describes how an invoice is read and shown, with its allocations and credit notes.
 func (a Invoices) one() httpapi.One[id.Invoice, datedInvoice, invoiceDetailResponse] {
 	return httpapi.One[id.Invoice, datedInvoice, invoiceDetailResponse]{
 		Model: billingviews.InvoicesName, Missing: commands.ErrNoInvoice, Read: a.read,
-		Show: func(d datedInvoice) invoiceDetailResponse { return showInvoiceDetail(d.InvoiceDetail, d.today) },
+		Show: showInvoiceDetail,
 	}
 }
 
@@ -133,7 +136,15 @@ func (a Invoices) read(ctx context.Context, org id.Organization, invoice id.Invo
 	if err != nil || row == nil {
 		return nil, err
 	}
-	return &datedInvoice{InvoiceDetail: *row, today: today}, nil
+	receipts := make([]id.Receipt, len(row.Allocations))
+	for i, allocation := range row.Allocations {
+		receipts[i] = allocation.ReceiptID
+	}
+	numbers, err := a.Receipts.Numbers(ctx, org, receipts)
+	if err != nil {
+		return nil, err
+	}
+	return &datedInvoice{InvoiceDetail: *row, today: today, numbers: numbers}, nil
 }
 
 // list answers with a page of invoices, newest first.

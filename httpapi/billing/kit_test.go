@@ -22,6 +22,7 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers/billing/invoicing"
 	"github.com/lastmile-isp/lastmile/processmanagers/runner"
 	"github.com/lastmile-isp/lastmile/projections/billing"
+	"github.com/lastmile-isp/lastmile/projections/payments"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
 	"github.com/lastmile-isp/lastmile/usecases/billing"
@@ -48,13 +49,14 @@ func newBillingKit(t *testing.T, withProcesses bool) *billingKit {
 	}
 	registerForBilling(k.core.Bus)
 	k.views = k.core.Show(t, billingviews.Invoices{}, billingviews.Statement{}, billingviews.Numbering{},
-		subscribersviews.Subscribers{})
+		subscribersviews.Subscribers{}, paymentsviews.Receipts{})
 	if withProcesses {
 		k.startProcesses(t)
 	}
 	invoices := billingapi.Invoices{
 		Cases: billingcases.Invoices{Bus: k.core.Bus, Clock: manual}, Notes: billingcases.CreditNotes{Bus: k.core.Bus},
-		Bus: k.core.Bus, Invoices: billingviews.InvoicesQuery{Views: k.views}, Clock: manual,
+		Bus: k.core.Bus, Invoices: billingviews.InvoicesQuery{Views: k.views},
+		Receipts: paymentsviews.ReceiptsQuery{Views: k.views}, Clock: manual,
 	}
 	statement := billingapi.Statements{
 		Statement:   billingviews.StatementQuery{Views: k.views},

@@ -12,6 +12,8 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/null"
+	"github.com/lastmile-isp/lastmile/projections/billing"
+	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/projections/payments"
 	"github.com/lastmile-isp/lastmile/usecases"
 	"github.com/lastmile-isp/lastmile/usecases/payments"
@@ -20,6 +22,8 @@ import (
 // Payments serves /payments.
 type Payments struct {
 	Payments paymentsviews.PaymentsQuery
+	Invoices billingviews.InvoicesQuery
+	Users    identityviews.UsersQuery
 	Prompts  paymentscases.Prompts
 	Receipts paymentscases.Receipts
 	Books    paymentscases.Books
@@ -36,14 +40,14 @@ func (a Payments) Routes() []httpapi.Route {
 	filters = append(filters, httpapi.SpanParams("asked for, or taken,")...)
 	return []httpapi.Route{
 		{
-			Method: "POST", Path: "/payments/initiate", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSubscriber,
-			Summary: "Ask a phone to pay", Request: initiateRequest{}, Response: initiateResponse{}, Status: 202,
-			Handle: a.initiate,
+			Method: "POST", Path: "/payments/initiate", Hosts: httpapi.OnOrganization,
+			Access: httpapi.AccessSubscriberOrAdmin, Summary: "Ask a phone to pay", Request: initiateRequest{},
+			Response: initiateResponse{}, Status: 202, Handle: a.initiate,
 		},
 		{
-			Method: "POST", Path: "/payments/query", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSubscriber,
-			Summary: "Ask the provider about a payment now", Request: queryRequest{}, Response: paymentResponse{},
-			Handle: a.query,
+			Method: "POST", Path: "/payments/query", Hosts: httpapi.OnOrganization,
+			Access: httpapi.AccessSubscriberOrAdmin, Summary: "Ask the provider about a payment now",
+			Request: queryRequest{}, Response: paymentResponse{}, Handle: a.query,
 		},
 		{
 			Method: "POST", Path: "/payments/cash", Hosts: httpapi.OnOrganization, Access: httpapi.AccessAdmin,
@@ -72,21 +76,30 @@ var paymentStatuses = []string{
 	paymentsviews.StatusPending, paymentsviews.StatusSuccess, paymentsviews.StatusCancelled, paymentsviews.StatusFailed,
 }
 
+// paymentReason makes the description list paymentsviews.PaymentReasons.
+type paymentReason string
+
+// Texts implements httpapi.Enumerated.
+func (paymentReason) Texts() []string { return paymentsviews.PaymentReasons }
+
 // paymentResponse is one payment as lists and reads show it: docs/rules/payments.md#payment-endpoints.
 type paymentResponse struct {
 	ID                id.Payment             `json:"id"`
 	SubscriberID      id.Subscriber          `json:"subscriberId" doc:"whose account has the money"`
 	Subscriber        *httpapi.SubscriberRef `json:"subscriber" doc:"null: not known yet"`
 	InvoiceID         *id.Invoice            `json:"invoiceId"`
+	InvoiceNumber     *string                `json:"invoiceNumber" doc:"null: no invoice, or not known yet"`
 	Amount            httpapi.Number         `json:"amount"`
 	Currency          money.Currency         `json:"currency"`
 	Status            string                 `json:"status" enum:"PENDING,SUCCESS,CANCELLED,FAILED"`
 	Gateway           string                 `json:"gateway" enum:"mobile_money_stk,cash"`
 	ReceiptID         *id.Receipt            `json:"receiptId"`
 	ReceiptNumber     *string                `json:"receiptNumber" doc:"null also for a success without a number yet"`
-	Reason            *string                `json:"reason" doc:"machine-readable; null for money that came and stayed"`
+	Reason            *paymentReason         `json:"reason" doc:"null for money that came and stayed"`
 	Message           *string                `json:"message" doc:"the provider's words"`
 	CheckoutRequestID *string                `json:"checkoutRequestId"`
+	Phone             *string                `json:"phone" doc:"that was asked; null: cash, forgotten, or not staff"`
+	By                *httpapi.StaffRef      `json:"by" doc:"who asked, or took the cash; null: not staff"`
 	InitiatedAt       time.Time              `json:"initiatedAt"`
 	SettledAt         *time.Time             `json:"settledAt"`
 	Attempts          int                    `json:"attempts" doc:"how often the provider was asked without a verdict"`
@@ -98,22 +111,63 @@ func (r *paymentResponse) NameSubscribers(name func(id.Subscriber) *httpapi.Subs
 }
 
 // showPayment writes the amount in major units, and null for what is not known.
-func showPayment(r paymentsviews.PaymentRow) paymentResponse {
+func showPayment(r namedPayment) paymentResponse {
 	return paymentResponse{
-		ID: r.ID, SubscriberID: r.HeldBy, InvoiceID: null.Of(r.Pays()), Amount: r.Amount().Number(),
-		Currency: r.Currency, Status: r.Status(), Gateway: r.Gateway, ReceiptID: null.Of(r.ReceiptID),
-		ReceiptNumber: r.ReceiptNumber, Reason: null.Of(r.Reason()), Message: null.Of(r.Message),
-		CheckoutRequestID: r.CheckoutRequestID, InitiatedAt: r.InitiatedAt, SettledAt: r.SettledAt, Attempts: r.Checks,
+		ID: r.ID, SubscriberID: r.HeldBy, InvoiceID: null.Of(r.Pays()), InvoiceNumber: null.Of(r.invoiceNumber),
+		Amount: r.Amount().Number(), Currency: r.Currency, Status: r.Status(), Gateway: r.Gateway,
+		ReceiptID: null.Of(r.ReceiptID), ReceiptNumber: r.ReceiptNumber, Reason: null.Of(paymentReason(r.Reason())),
+		Message: null.Of(r.Message), CheckoutRequestID: r.CheckoutRequestID, Phone: r.phone, By: r.by,
+		InitiatedAt: r.InitiatedAt, SettledAt: r.SettledAt, Attempts: r.Checks,
 	}
 }
 
-// mayAsk refuses support: that role only reads, and to ask a customer for money changes something. Fails:
-// role_required.
-func mayAsk(c *httpapi.Call) error {
-	if c.Caller.Role == events.RoleSupport {
-		return httpapi.ErrRoleRequired(events.RoleAdmin)
+// namedPayment is a payment with the names of what it leads to.
+type namedPayment struct {
+	paymentsviews.PaymentRow
+	invoiceNumber string            // "" = none, or not known yet
+	phone         *string           // nil for a customer: staff may have asked the phone of somebody else
+	by            *httpapi.StaffRef // nil for a customer
+}
+
+// named reads the names for all payments with two statements.
+func (a Payments) named(
+	ctx context.Context, c *httpapi.Call, rows []paymentsviews.PaymentRow,
+) ([]namedPayment, error) {
+	var invoices []id.Invoice
+	var users []id.User
+	staff := c.Caller.Role != events.RoleSubscriber
+	for _, r := range rows {
+		if invoice := r.Pays(); !invoice.IsZero() {
+			invoices = append(invoices, invoice)
+		}
+		if staff && !r.AskedBy.IsZero() {
+			users = append(users, r.AskedBy)
+		}
 	}
-	return nil
+	numbers, err := a.Invoices.Numbers(ctx, c.Org.ID, invoices)
+	if err != nil {
+		return nil, err
+	}
+	names, err := a.Users.Names(ctx, c.Org.ID, users)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]namedPayment, len(rows))
+	for i, r := range rows {
+		out[i] = namedPayment{PaymentRow: r, invoiceNumber: numbers[r.Pays()]}
+		if staff {
+			out[i].phone, out[i].by = r.Phone, showStaff(r.AskedBy, names)
+		}
+	}
+	return out, nil
+}
+
+// showStaff names a member of staff; nil for nobody.
+func showStaff(user id.User, names map[id.User]string) *httpapi.StaffRef {
+	if user.IsZero() {
+		return nil
+	}
+	return &httpapi.StaffRef{ID: user, Name: null.Of(names[user])}
 }
 
 // scope lists the subscribers to which a customer's view is limited; nil = all, for staff.
@@ -147,10 +201,10 @@ func within(scope []id.Subscriber, s id.Subscriber) bool {
 }
 
 // one describes how a payment is read and shown; a customer finds their own only.
-func (a Payments) one(c *httpapi.Call) httpapi.One[id.Payment, paymentsviews.PaymentRow, paymentResponse] {
-	return httpapi.One[id.Payment, paymentsviews.PaymentRow, paymentResponse]{
+func (a Payments) one(c *httpapi.Call) httpapi.One[id.Payment, namedPayment, paymentResponse] {
+	return httpapi.One[id.Payment, namedPayment, paymentResponse]{
 		Model: paymentsviews.PaymentsName, Missing: commands.ErrNoPayment, Show: showPayment,
-		Read: func(ctx context.Context, org id.Organization, p id.Payment) (*paymentsviews.PaymentRow, error) {
+		Read: func(ctx context.Context, org id.Organization, p id.Payment) (*namedPayment, error) {
 			scope, err := a.scope(ctx, c)
 			if err != nil {
 				return nil, err
@@ -159,9 +213,20 @@ func (a Payments) one(c *httpapi.Call) httpapi.One[id.Payment, paymentsviews.Pay
 			if err != nil || row == nil || !within(scope, row.HeldBy) {
 				return nil, err
 			}
-			return row, nil
+			return a.oneNamed(ctx, c, *row)
 		},
 	}
+}
+
+// oneNamed is named for a single row.
+func (a Payments) oneNamed(
+	ctx context.Context, c *httpapi.Call, row paymentsviews.PaymentRow,
+) (*namedPayment, error) {
+	named, err := a.named(ctx, c, []paymentsviews.PaymentRow{row})
+	if err != nil {
+		return nil, err
+	}
+	return &named[0], nil
 }
 
 // list answers with a page of payments, newest first; a customer sees their own only.
@@ -175,7 +240,7 @@ func (a Payments) list(ctx context.Context, c *httpapi.Call) error {
 	}
 	return httpapi.SendList(ctx, c, showPayment, func(
 		ctx context.Context, after paymentsviews.PaymentKey, max int,
-	) ([]paymentsviews.PaymentRow, error) {
+	) ([]namedPayment, error) {
 		scope, err := a.scope(ctx, c)
 		if err != nil {
 			return nil, err
@@ -189,7 +254,11 @@ func (a Payments) list(ctx context.Context, c *httpapi.Call) error {
 		filter := paymentsviews.PaymentFilter{
 			SubscriberIDs: scope, Status: status, ReceiptNumber: number, From: from, To: to,
 		}
-		return a.Payments.List(ctx, c.Org.ID, filter, after, max)
+		rows, err := a.Payments.List(ctx, c.Org.ID, filter, after, max)
+		if err != nil {
+			return nil, err
+		}
+		return a.named(ctx, c, rows)
 	})
 }
 

@@ -33,15 +33,12 @@ type initiateResponse struct {
 	AmountRequested   httpapi.Number `json:"amountRequested"`
 	Currency          money.Currency `json:"currency"`
 	ExpiresAt         *time.Time     `json:"expiresAt"`
-	Reason            *string        `json:"reason,omitempty"`
+	Reason            *paymentReason `json:"reason,omitempty"`
 	Message           *string        `json:"message,omitempty"`
 }
 
 // initiate asks a phone to pay and waits for the provider's answer.
 func (a Payments) initiate(ctx context.Context, c *httpapi.Call) error {
-	if err := mayAsk(c); err != nil {
-		return err
-	}
 	in, err := httpapi.Decode[initiateRequest](c)
 	if err != nil {
 		return err
@@ -72,7 +69,8 @@ func showInitiated(p paymentscases.Pending, row *paymentsviews.PaymentRow) initi
 	if row != nil {
 		out.Status, out.CheckoutRequestID, out.CustomerMessage = row.Status(), row.CheckoutRequestID,
 			row.CustomerMessage
-		out.ExpiresAt, out.Reason, out.Message = row.ExpiresAt, null.Of(row.Reason()), null.Of(row.Message)
+		out.ExpiresAt, out.Message = row.ExpiresAt, null.Of(row.Message)
+		out.Reason = null.Of(paymentReason(row.Reason()))
 	}
 	return out
 }
@@ -84,9 +82,6 @@ type queryRequest struct {
 
 // query asks the provider about a payment, and answers with the payment after the provider's answer.
 func (a Payments) query(ctx context.Context, c *httpapi.Call) error {
-	if err := mayAsk(c); err != nil {
-		return err
-	}
 	in, err := httpapi.Decode[queryRequest](c)
 	if err != nil {
 		return err
@@ -102,7 +97,11 @@ func (a Payments) query(ctx context.Context, c *httpapi.Call) error {
 	if err != nil || row == nil {
 		return cmp.Or(err, commands.ErrNoPayment())
 	}
-	return httpapi.SendNamed(ctx, c, 200, showPayment(*row))
+	named, err := a.oneNamed(ctx, c, *row)
+	if err != nil {
+		return err
+	}
+	return httpapi.SendNamed(ctx, c, 200, showPayment(*named))
 }
 
 // cashRequest is the body of POST /payments/cash: docs/rules/money.md#cash.

@@ -11,6 +11,8 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/null"
+	"github.com/lastmile-isp/lastmile/projections/billing"
+	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/projections/payments"
 	"github.com/lastmile-isp/lastmile/usecases"
 	"github.com/lastmile-isp/lastmile/usecases/payments"
@@ -20,6 +22,8 @@ import (
 type Receipts struct {
 	Receipts paymentsviews.ReceiptsQuery
 	Matching paymentsviews.MatchingQuery
+	Invoices billingviews.InvoicesQuery
+	Users    identityviews.UsersQuery
 	Cases    paymentscases.Receipts
 	Books    paymentscases.Books
 }
@@ -40,14 +44,19 @@ func (a Receipts) Routes() []httpapi.Route {
 		{
 			Method: "GET", Path: "/receipts", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSupport,
 			Summary: "List receipts", Row: receiptDetailResponse{},
-			Query: append([]httpapi.Param{state, {Name: "subscriberId", Type: "uuid"}, receiptNumber, unclaimed},
-				httpapi.SpanParams("recorded")...),
+			Query: append([]httpapi.Param{
+				state, {Name: "subscriberId", Type: "uuid"}, receiptNumber, unclaimed,
+				{Name: "channel", Type: "string", Enum: paymentsviews.ReceiptChannels},
+				{Name: "takenBy", Type: "uuid", Doc: "cash that this member of staff took"}, receiptSort,
+			}, httpapi.SpanParams("recorded")...),
 			Handle: a.list,
 		},
 		{
 			Method: "GET", Path: "/receipts", Hosts: httpapi.OnRoot, Access: httpapi.AccessSuperAdmin,
 			Summary: "List money of no organization", Row: receiptDetailResponse{},
-			Query:  []httpapi.Param{{Name: "state", Type: "string", Enum: []string{"suspense"}}, receiptNumber},
+			Query: []httpapi.Param{
+				{Name: "state", Type: "string", Enum: []string{"suspense"}}, receiptNumber, receiptSort,
+			},
 			Handle: a.listUnowned,
 		},
 		{
@@ -75,6 +84,11 @@ func (a Receipts) Routes() []httpapi.Route {
 			Handle: a.assign,
 		},
 	}
+}
+
+// receiptSort is the order of lists of receipts.
+var receiptSort = httpapi.Param{
+	Name: "sort", Type: "string", Enum: []string{"newest", "oldest"}, Doc: "what comes first; the newest when absent",
 }
 
 // receiptState is one of paymentsviews.ReceiptStates.
@@ -118,6 +132,7 @@ type receiptResponse struct {
 	RelatedReceiptID *id.Receipt            `json:"relatedReceiptId" doc:"the other of provisional and real one"`
 	Contradicts      *id.Receipt            `json:"contradicts" doc:"another organization has a receipt of this number"`
 	RecordedAt       time.Time              `json:"recordedAt"`
+	TakenBy          *httpapi.StaffRef      `json:"takenBy" doc:"who took the cash; null: no cash, or not staff"`
 }
 
 // NameSubscribers implements httpapi.NamesSubscribers.
@@ -156,6 +171,7 @@ type receiptSighting struct {
 // receiptAllocation is one invoice that the receipt pays, and the amount in major units.
 type receiptAllocation struct {
 	InvoiceID id.Invoice     `json:"invoiceId"`
+	Number    *string        `json:"number" doc:"of the invoice; null: not known yet"`
 	Amount    httpapi.Number `json:"amount"`
 }
 
@@ -192,8 +208,11 @@ func showReceipt(r paymentsviews.ReceiptRow) receiptResponse {
 type receiptDetail struct {
 	row  paymentsviews.ReceiptRow
 	pays []paymentsviews.AllocationRow
-	near []paymentsviews.Payer // to whom a receipt in suspense may belong
-	open []openAttempt         // whose money a receipt in suspense may be
+	by   *httpapi.StaffRef // who took the cash
+
+	numbers map[id.Invoice]string // of the invoices that it pays
+	near    []paymentsviews.Payer // to whom a receipt in suspense may belong
+	open    []openAttempt         // whose money a receipt in suspense may be
 }
 
 // openAttempt is an attempt with the account number of the subscriber who was asked.
@@ -225,12 +244,13 @@ func (a Receipts) one() httpapi.One[id.Receipt, receiptDetail, receiptDetailResp
 	}
 }
 
-// list answers with a page of the organization's receipts, newest first.
+// list answers with a page of the organization's receipts.
 func (a Receipts) list(ctx context.Context, c *httpapi.Call) error {
 	f := c.Filters()
 	filter := paymentsviews.ReceiptFilter{
 		State: f.OneOf("state", paymentsviews.ReceiptStates...), ReceiptNumber: f.Text(receiptNumber.Name),
-		Unclaimed: f.Bool("unclaimed"),
+		Unclaimed: f.Bool("unclaimed"), Channel: f.OneOf("channel", paymentsviews.ReceiptChannels...),
+		TakenBy: httpapi.FilterID[id.User](f, "takenBy"), Oldest: f.OneOf("sort", receiptSort.Enum...) == "oldest",
 	}
 	if s := httpapi.FilterID[id.Subscriber](f, "subscriberId"); !s.IsZero() {
 		filter.SubscriberIDs = []id.Subscriber{s}
@@ -257,14 +277,16 @@ func (a Receipts) list(ctx context.Context, c *httpapi.Call) error {
 func (a Receipts) listUnowned(ctx context.Context, c *httpapi.Call) error {
 	f := c.Filters()
 	f.OneOf("state", "suspense")
-	number := f.Text(receiptNumber.Name)
+	filter := paymentsviews.ReceiptFilter{
+		ReceiptNumber: f.Text(receiptNumber.Name), Oldest: f.OneOf("sort", receiptSort.Enum...) == "oldest",
+	}
 	if err := f.Err(); err != nil {
 		return err
 	}
 	return httpapi.SendList(ctx, c, showDetail, func(
 		ctx context.Context, after paymentsviews.ReceiptKey, max int,
 	) ([]receiptDetail, error) {
-		rows, err := a.Receipts.Unowned(ctx, number, after, max)
+		rows, err := a.Receipts.Unowned(ctx, filter, after, max)
 		if err != nil {
 			return nil, err
 		}
@@ -316,6 +338,10 @@ func (a Receipts) details(
 	if err != nil {
 		return nil, err
 	}
+	numbers, names, err := a.names(ctx, org, rows, pays)
+	if err != nil {
+		return nil, err
+	}
 	near, err := a.Matching.Suggest(ctx, open...)
 	if err != nil {
 		return nil, err
@@ -326,12 +352,36 @@ func (a Receipts) details(
 	}
 	out := make([]receiptDetail, len(rows))
 	for i, r := range rows {
-		out[i] = receiptDetail{row: r, pays: pays[r.ID], open: attempts[r.ID]}
+		out[i] = receiptDetail{
+			row: r, pays: pays[r.ID], open: attempts[r.ID], numbers: numbers, by: showStaff(r.TakenBy, names),
+		}
 		if at, found := place[r.ID]; found {
 			out[i].near = near[at]
 		}
 	}
 	return out, nil
+}
+
+// names reads the numbers of the invoices that receipts pay, and the names of who took cash.
+func (a Receipts) names(
+	ctx context.Context, org id.Organization, rows []paymentsviews.ReceiptRow,
+	pays map[id.Receipt][]paymentsviews.AllocationRow,
+) (numbers map[id.Invoice]string, names map[id.User]string, err error) {
+	var invoices []id.Invoice
+	var users []id.User
+	for _, r := range rows {
+		for _, p := range pays[r.ID] {
+			invoices = append(invoices, p.InvoiceID)
+		}
+		if !r.TakenBy.IsZero() {
+			users = append(users, r.TakenBy)
+		}
+	}
+	if numbers, err = a.Invoices.Numbers(ctx, org, invoices); err != nil {
+		return nil, nil, err
+	}
+	names, err = a.Users.Names(ctx, org, users)
+	return numbers, names, err
 }
 
 // attempts lists, for receipts that wait because several attempts may have them, those of the organization.
@@ -376,6 +426,7 @@ func showDetail(d receiptDetail) receiptDetailResponse {
 		receiptResponse: showReceipt(d.row), Sightings: []receiptSighting{}, Allocations: []receiptAllocation{},
 		Suggestions: []receiptSuggestions{},
 	}
+	out.TakenBy = d.by
 	for _, s := range d.row.Sightings {
 		seen := receiptSighting{
 			Kind: s.Kind, At: s.At, Verified: s.Verified, Disputes: s.Disputes, Shortcode: s.Shortcode,
@@ -388,7 +439,8 @@ func showDetail(d receiptDetail) receiptDetailResponse {
 	}
 	for _, p := range d.pays {
 		out.Allocations = append(out.Allocations, receiptAllocation{
-			InvoiceID: p.InvoiceID, Amount: money.Of(p.AmountMinor, d.row.Currency).Number(),
+			InvoiceID: p.InvoiceID, Number: null.Of(d.numbers[p.InvoiceID]),
+			Amount: money.Of(p.AmountMinor, d.row.Currency).Number(),
 		})
 	}
 	for _, p := range d.open {

@@ -179,6 +179,30 @@ func (q InvoicesQuery) CreditNoteState(ctx context.Context, org id.Organization,
 	return *state, nil
 }
 
+// Numbers gives the numbers of some invoices of an organization with one statement. A draft is left out.
+func (q InvoicesQuery) Numbers(
+	ctx context.Context, org id.Organization, invoices []id.Invoice,
+) (map[id.Invoice]string, error) {
+	if len(invoices) == 0 {
+		return nil, nil
+	}
+	type numbered struct {
+		ID     id.Invoice `db:"invoice_id"`
+		Number string     `db:"number"`
+	}
+	var rows []numbered
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.Collect(r, &rows, pgx.RowToStructByName[numbered], q.Views.SQL(InvoicesName, `
+			select invoice_id, number from {schema}.invoices
+			where invoice_id = any($1) and org_id = $2 and number <> ''`), invoices, org)
+	})
+	numbers := make(map[id.Invoice]string, len(rows))
+	for _, row := range rows {
+		numbers[row.ID] = row.Number
+	}
+	return numbers, err
+}
+
 // List returns up to max invoices of an organization after a key, newest first.
 func (q InvoicesQuery) List(
 	ctx context.Context, org id.Organization, f InvoiceFilter, after InvoiceKey, max int,

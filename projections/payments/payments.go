@@ -8,6 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
@@ -34,7 +35,7 @@ var paymentsDDL string
 func (Payments) Name() string { return PaymentsName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Payments) Version() int { return 8 }
+func (Payments) Version() int { return 9 }
 
 // DDL creates the tables of payments.sql.
 func (Payments) DDL() string { return paymentsDDL }
@@ -62,11 +63,11 @@ const (
 insert into {schema}.payments
 	(payment_id, org_id, subscriber_id, held_by, invoice_id, gateway, amount_minor, currency, phone, direct,
 	environment, shortcode, credentials_ref, account_reference, reference_key, stage, initiated_at, expires_at,
-	revision)
+	asked_by, revision)
 values
 	(@payment, @org, @subscriber, @subscriber, @invoice, @gateway, @amount, @currency, @phone, @direct,
 	@environment, @shortcode, @credentials, @reference, @reference_key, 'created', @initiated_at, @expires_at,
-	@revision)
+	@by, @revision)
 on conflict (payment_id) do nothing`
 	sentSQL = `
 update {schema}.payments set stage = 'sent', revision = $2 where payment_id = $1 and revision < $2`
@@ -112,7 +113,7 @@ func (Payments) Apply(w *runner.Writes, e events.Envelope) error {
 			"phone": revealed(v.Phone), "direct": v.Direct, "environment": v.Environment, "shortcode": v.Shortcode,
 			"credentials": v.CredentialsRef, "reference": v.AccountReference,
 			"reference_key": referenceKey(v.AccountReference), "initiated_at": v.InitiatedAt,
-			"expires_at": v.ExpiresAt, "revision": revision,
+			"expires_at": v.ExpiresAt, "by": staffOf(e.Meta.Actor), "revision": revision,
 		})
 	case events.PromptSubmitting:
 		w.Exec(sentSQL, v.PaymentID, revision)
@@ -147,7 +148,7 @@ func (Payments) Apply(w *runner.Writes, e events.Envelope) error {
 	case events.SubscriberForgotten:
 		forgetSubscriber(w, v)
 	default:
-		applyMoney(w, e.Event)
+		applyMoney(w, e)
 	}
 	return nil
 }
@@ -157,10 +158,10 @@ const (
 	cashSQL = `
 insert into {schema}.payments
 	(payment_id, org_id, subscriber_id, held_by, invoice_id, gateway, amount_minor, currency, stage, receipt_id,
-	receipt_number, initiated_at, settled_at, revision)
+	receipt_number, initiated_at, settled_at, asked_by, revision)
 values
 	(@payment, @org, @subscriber, @subscriber, @invoice, @gateway, @amount, @currency, 'succeeded', @payment, @number,
-	@paid_at, @paid_at, 0)
+	@paid_at, @paid_at, @by, 0)
 on conflict (payment_id) do nothing`
 	movedSQL = `
 insert into {schema}.moved (receipt_id, org_id, held_by) values ($1, $2, $3)
@@ -183,10 +184,10 @@ update {schema}.payments set taken_back = true, message = $2 where receipt_id = 
 
 // applyMoney follows the money of receipts: where a person moved it, and that it was taken back. Cash makes a payment
 // of its own, which has the id of its receipt.
-func applyMoney(w *runner.Writes, e events.Event) {
-	switch v := e.(type) {
+func applyMoney(w *runner.Writes, e events.Envelope) {
+	switch v := e.Event.(type) {
 	case events.ReceiptMatched:
-		applyMatched(w, v)
+		applyMatched(w, v, staffOf(e.Meta.Actor))
 	case events.ReceiptHeld:
 		if v.Reason == "not_credited" {
 			w.Exec(`update {schema}.moved set refused = true where receipt_id = $1`, v.ReceiptID)
@@ -229,13 +230,25 @@ func forgetSubscriber(w *runner.Writes, e events.SubscriberForgotten) {
 	w.Exec(forgetMovedSQL, e.SubscriberID)
 }
 
-// applyMatched adds a payment for cash, and notes whose account a receipt is given to.
-func applyMatched(w *runner.Writes, v events.ReceiptMatched) {
+// staffOf is the member of staff who acted; zero for a customer, a person without a sign-in and the program.
+func staffOf(actor events.Actor) id.User {
+	if actor.Kind != events.ActorUser || !events.Role(actor.Role).AtLeast(events.RoleSupport) {
+		return id.User{}
+	}
+	user, err := id.Parse[id.User](actor.ID)
+	if err != nil {
+		return id.User{}
+	}
+	return user
+}
+
+// applyMatched adds a payment for cash, which somebody took, and notes whose account a receipt is given to.
+func applyMatched(w *runner.Writes, v events.ReceiptMatched, by id.User) {
 	if v.Channel == "cash" {
 		w.Exec(cashSQL, pgx.NamedArgs{
 			"payment": v.ReceiptID, "org": v.OrgID, "subscriber": v.SubscriberID, "invoice": v.InvoiceID,
 			"gateway": GatewayCash, "amount": v.Amount.Minor, "currency": v.Amount.Currency,
-			"number": v.ReceiptNumber, "paid_at": v.PaidAt,
+			"number": v.ReceiptNumber, "paid_at": v.PaidAt, "by": by,
 		})
 	}
 	if !v.PaymentID.IsZero() {

@@ -33,6 +33,7 @@ create table {schema}.payments (
   initiated_at timestamptz not null,
   expires_at timestamptz,
   settled_at timestamptz,
+  asked_by uuid, -- the member of staff who had the phone asked, or took the cash; null = a customer, or the program
   revision bigint not null
 );
 

@@ -53,9 +53,11 @@ type PaymentRow struct {
 	InitiatedAt       time.Time       `db:"initiated_at"`
 	ExpiresAt         *time.Time      `db:"expires_at"`
 	SettledAt         *time.Time      `db:"settled_at"`
-	TakenBack         bool            `db:"taken_back"` // a success whose money a person took back
-	Refused           bool            `db:"refused"`    // a success whose account did not take the money
-	Revision          int64           `db:"revision"`
+	// AskedBy is the member of staff who had the phone asked, or took the cash; zero for a customer and the program.
+	AskedBy   id.User `db:"asked_by"`
+	TakenBack bool    `db:"taken_back"` // a success whose money a person took back
+	Refused   bool    `db:"refused"`    // a success whose account did not take the money
+	Revision  int64   `db:"revision"`
 }
 
 // Amount is the amount that the prompt asked for, or the cash received.
@@ -99,6 +101,13 @@ var reasons = map[string]string{
 	"2001": "wrong_pin", "2028": "product_not_permitted", "8006": "pin_locked", "9999": "not_delivered",
 	"not_sent": "not_sent", "prompt_too_late": "not_sent",
 	"provider_unavailable": "provider_unavailable",
+}
+
+// PaymentReasons are the values of Reason, without "".
+var PaymentReasons = []string{
+	"cancelled_by_customer", "customer_busy", "expired", "insufficient_funds", "internal_failure", "not_credited",
+	"not_delivered", "not_sent", "pin_locked", "product_not_permitted", "provider_refused", "provider_unavailable",
+	"reattributed", "reversed", "wrong_pin",
 }
 
 // Reason is a machine-readable word for an attempt that ended without money, or whose money a person took back or moved
@@ -156,7 +165,7 @@ type PaymentsQuery struct{ Views *runner.Views }
 const paymentColumns = `payment_id, org_id, subscriber_id, held_by, invoice_id, gateway, amount_minor, currency, phone,
 	direct, environment, shortcode, credentials_ref, account_reference, stage, checkout_request_id, customer_message,
 	receipt_id, receipt_number, provisional, code, message, checks, checked_at, initiated_at, expires_at,
-	settled_at, taken_back, refused, revision`
+	settled_at, asked_by, taken_back, refused, revision`
 
 // Get returns one payment of an organization, nil when it has none with this id.
 func (q PaymentsQuery) Get(ctx context.Context, org id.Organization, payment id.Payment) (*PaymentRow, error) {

@@ -1,6 +1,9 @@
 package paymentsviews_test
 
 import (
+	"maps"
+	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -367,6 +370,28 @@ func TestReason_OfCode17IsAnInternalFailure(t *testing.T) {
 	t.Parallel()
 	if got := (paymentsviews.PaymentRow{Stage: "failed", Code: "17"}).Reason(); got != "internal_failure" {
 		t.Errorf("told as %q", got)
+	}
+}
+
+// TestReason_EachIsInTheListOfReasons: clients have a sentence for each word of the list, and the list no other words.
+func TestReason_EachIsInTheListOfReasons(t *testing.T) {
+	t.Parallel()
+	rows := []paymentsviews.PaymentRow{
+		{Stage: "expired"}, {Stage: "succeeded", TakenBack: true}, {Stage: "succeeded", Refused: true},
+		{Stage: "succeeded", HeldBy: amina},
+	}
+	for code := range 10_000 {
+		rows = append(rows, paymentsviews.PaymentRow{Stage: "failed", Code: strconv.Itoa(code)})
+	}
+	for _, code := range []string{"not_sent", "prompt_too_late", "provider_unavailable"} {
+		rows = append(rows, paymentsviews.PaymentRow{Stage: "cancelled", Code: code})
+	}
+	told := map[string]bool{}
+	for _, r := range rows {
+		told[r.Reason()] = true
+	}
+	if diff := cmp.Diff(paymentsviews.PaymentReasons, slices.Sorted(maps.Keys(told))); diff != "" {
+		t.Error(diff)
 	}
 }
 

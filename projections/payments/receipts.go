@@ -29,7 +29,7 @@ var receiptsDDL string
 func (Receipts) Name() string { return ReceiptsName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Receipts) Version() int { return 8 }
+func (Receipts) Version() int { return 9 }
 
 // DDL creates the tables of receipts.sql.
 func (Receipts) DDL() string { return receiptsDDL }
@@ -75,7 +75,7 @@ func (Receipts) Apply(w *runner.Writes, e events.Envelope) error {
 	}
 	switch v := e.Event.(type) {
 	case events.ReceiptRecorded:
-		return insertReceipt(w, v, revision)
+		return insertReceipt(w, e, v)
 	case events.ReceiptSighted:
 		seen, err := written(Sighting{Kind: v.Sighting, At: v.At, Verified: true})
 		change(v.ReceiptID, `sightings = sightings || @seen::jsonb,
@@ -161,16 +161,20 @@ const recordSQL = `
 insert into {schema}.receipts
 	(receipt_id, org_id, provider, environment, receipt_number, channel, shortcode, amount_minor, currency, paid_at,
 	payer_phone, payer_name, bill_ref, invoice_number, third_party_trans_id, org_account_balance, contradicts,
-	checkout_request_id, payment_id, provisional, state, disputed, sightings, recorded_at, revision)
+	checkout_request_id, payment_id, provisional, state, disputed, sightings, recorded_at, taken_by, revision)
 values
 	(@receipt, @org, @provider, @environment, @number, @channel, @shortcode, @amount, @currency, @paid_at,
 	@payer_phone, @payer_name, @bill_ref, @invoice_number, @third_party, @balance, @contradicts,
 	nullif(@checkout, ''), @payment, @provisional, 'recorded', @contradicts::uuid is not null, @seen::jsonb,
-	@recorded_at, @revision)
+	@recorded_at, @taken_by, @revision)
 on conflict (receipt_id) do nothing`
 
-// insertReceipt queues the row of a new receipt with its first sighting.
-func insertReceipt(w *runner.Writes, v events.ReceiptRecorded, revision int64) error {
+// insertReceipt queues the row of a new receipt with its first sighting. Cash was taken by who recorded it.
+func insertReceipt(w *runner.Writes, e events.Envelope, v events.ReceiptRecorded) error {
+	var takenBy id.User
+	if v.Channel == "cash" {
+		takenBy = staffOf(e.Meta.Actor)
+	}
 	seen, err := written(Sighting{Kind: v.Sighting, At: v.RecordedAt, Verified: true})
 	if err != nil {
 		return err
@@ -183,7 +187,7 @@ func insertReceipt(w *runner.Writes, v events.ReceiptRecorded, revision int64) e
 		"invoice_number": revealed(v.InvoiceNumber), "third_party": v.ThirdPartyTransID,
 		"balance": v.OrgAccountBalance, "contradicts": v.Contradicts, "checkout": v.CheckoutRequestID,
 		"payment": v.PaymentID, "provisional": v.Provisional, "seen": seen, "recorded_at": v.RecordedAt,
-		"revision": revision,
+		"taken_by": takenBy, "revision": int64(e.Revision), //nolint:gosec // revisions fit
 	})
 	return nil
 }

@@ -33,6 +33,7 @@ create table {schema}.receipts (
   related_receipt_id uuid,
   moved_at timestamptz, -- when it came to where it is: to an account, into suspense, or away
   credited_to uuid, -- the subscriber whose account has it
+  taken_by uuid, -- of cash: the member of staff who took it
   sightings jsonb not null,
   recorded_at timestamptz not null,
   revision bigint not null
@@ -40,6 +41,9 @@ create table {schema}.receipts (
 create index receipts_newest on {schema}.receipts (org_id, recorded_at desc, receipt_id desc);
 create index receipts_state on {schema}.receipts (org_id, state, recorded_at desc, receipt_id desc);
 create index receipts_subscriber on {schema}.receipts (org_id, subscriber_id, recorded_at desc, receipt_id desc);
+create index receipts_channel on {schema}.receipts (org_id, channel, recorded_at desc, receipt_id desc);
+create index receipts_taker on {schema}.receipts (org_id, taken_by, recorded_at desc, receipt_id desc)
+  where taken_by is not null;
 create index receipts_number on {schema}.receipts (org_id, number_key);
 create index receipts_suspense on {schema}.receipts (recorded_at desc, receipt_id desc) where org_id is null;
 create index receipts_attention on {schema}.receipts (receipt_id) where state = 'suspense' or disputed or unclaimed;

@@ -47,6 +47,7 @@ type ReceiptRow struct {
 	Sightings  []Sighting    `db:"sightings"`
 	RecordedAt time.Time     `db:"recorded_at"`
 	CreditedTo id.Subscriber `db:"credited_to"` // whose account has the money; zero = none
+	TakenBy    id.User       `db:"taken_by"`    // of cash: the member of staff who took it; zero = not known
 	Revision   int64         `db:"revision"`
 }
 
@@ -84,7 +85,10 @@ type AllocationRow struct {
 	AmountMinor int64      `db:"amount_minor"`
 }
 
-// ReceiptKey is a row's place in the list, newest first. The zero value starts at the newest row.
+// ReceiptChannels are the values of Channel.
+var ReceiptChannels = []string{"stk", "c2b", "cash", "bill_manager"}
+
+// ReceiptKey is a row's place in the list. The zero value stands before its first row.
 type ReceiptKey struct {
 	RecordedAt time.Time  `json:"t"`
 	ID         id.Receipt `json:"r"`
@@ -101,7 +105,10 @@ type ReceiptFilter struct {
 	SubscriberIDs []id.Subscriber
 	ReceiptNumber string // in any case of letters, with any number of spaces between its words
 	Unclaimed     *bool
+	Channel       string
+	TakenBy       id.User
 	From, To      time.Time // recorded in this time; To is not in it
+	Oldest        bool      // first; otherwise the newest
 }
 
 // ReceiptsQuery serves receipts to their organization, and to the platform those without an owner.
@@ -115,7 +122,7 @@ const receiptColumns = `receipt_id, org_id, provider, environment, receipt_numbe
 		from {schema}.receipts other, jsonb_array_elements(other.sightings) with ordinality s (seen, at)
 		where other.related_receipt_id = receipts.receipt_id and other.state = 'absorbed'
 			and receipts.state <> 'absorbed'), '[]') as sightings,
-	recorded_at, credited_to, revision`
+	recorded_at, credited_to, taken_by, revision`
 
 // SQL of single receipts and their allocations; an allocation that was withdrawn in full is left out.
 const (
@@ -153,6 +160,30 @@ func (q ReceiptsQuery) Allocations(
 	return byReceipt, err
 }
 
+// Numbers gives the numbers of some receipts of an organization with one statement. One without a number is left out.
+func (q ReceiptsQuery) Numbers(
+	ctx context.Context, org id.Organization, receipts []id.Receipt,
+) (map[id.Receipt]string, error) {
+	if len(receipts) == 0 {
+		return nil, nil
+	}
+	type numbered struct {
+		ID     id.Receipt `db:"receipt_id"`
+		Number string     `db:"receipt_number"`
+	}
+	var rows []numbered
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.Collect(r, &rows, pgx.RowToStructByName[numbered], q.Views.SQL(ReceiptsName, `
+			select receipt_id, receipt_number from {schema}.receipts
+			where receipt_id = any($1) and org_id = $2 and receipt_number <> ''`), receipts, org)
+	})
+	numbers := make(map[id.Receipt]string, len(rows))
+	for _, row := range rows {
+		numbers[row.ID] = row.Number
+	}
+	return numbers, err
+}
+
 // Any returns one receipt, whether or not an organization owns it; nil when there is none. For jobs and the root host.
 func (q ReceiptsQuery) Any(ctx context.Context, receipt id.Receipt) (*ReceiptRow, error) {
 	var row *ReceiptRow
@@ -163,7 +194,7 @@ func (q ReceiptsQuery) Any(ctx context.Context, receipt id.Receipt) (*ReceiptRow
 	return row, err
 }
 
-// List returns up to max receipts of an organization after a key, newest first.
+// List returns up to max receipts of an organization after a key, in the order of the filter.
 func (q ReceiptsQuery) List(
 	ctx context.Context, org id.Organization, f ReceiptFilter, after ReceiptKey, max int,
 ) ([]ReceiptRow, error) {
@@ -175,11 +206,11 @@ func (q ReceiptsQuery) List(
 	return rows, err
 }
 
-// Unowned returns up to max receipts in suspense that belong to no organization, newest first: for the root host. A
-// number narrows them as ReceiptFilter.ReceiptNumber does, and "" does not.
-func (q ReceiptsQuery) Unowned(ctx context.Context, number string, after ReceiptKey, max int) ([]ReceiptRow, error) {
-	filter := ReceiptFilter{State: "suspense", ReceiptNumber: number}
-	sql, args := receiptListSQL(`org_id is null`, []any{max}, filter, after)
+// Unowned returns up to max receipts in suspense that belong to no organization, in the order of the filter: for the
+// root host.
+func (q ReceiptsQuery) Unowned(ctx context.Context, f ReceiptFilter, after ReceiptKey, max int) ([]ReceiptRow, error) {
+	f.State = "suspense"
+	sql, args := receiptListSQL(`org_id is null`, []any{max}, f, after)
 	var rows []ReceiptRow
 	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
 		postgres.Collect(r, &rows, pgx.RowToStructByName[ReceiptRow], q.Views.SQL(ReceiptsName, sql), args...)
@@ -200,8 +231,13 @@ func receiptListSQL(owner string, args []any, f ReceiptFilter, after ReceiptKey)
 		args = append(args, v)
 		return fmt.Sprintf("$%d", len(args))
 	}
+	beyond, order := "<", "recorded_at desc, receipt_id desc"
+	if f.Oldest {
+		beyond, order = ">", "recorded_at, receipt_id"
+	}
 	if !after.RecordedAt.IsZero() {
-		where = append(where, fmt.Sprintf(`(recorded_at, receipt_id) < (%s, %s)`, arg(after.RecordedAt), arg(after.ID)))
+		where = append(where, fmt.Sprintf(`(recorded_at, receipt_id) %s (%s, %s)`, beyond, arg(after.RecordedAt),
+			arg(after.ID)))
 	}
 	if f.State != "" {
 		where = append(where, `state = `+arg(f.State))
@@ -217,6 +253,12 @@ func receiptListSQL(owner string, args []any, f ReceiptFilter, after ReceiptKey)
 	if f.Unclaimed != nil {
 		where = append(where, map[bool]string{true: `unclaimed`, false: `not unclaimed`}[*f.Unclaimed])
 	}
+	if f.Channel != "" {
+		where = append(where, `channel = `+arg(f.Channel))
+	}
+	if !f.TakenBy.IsZero() {
+		where = append(where, `taken_by = `+arg(f.TakenBy))
+	}
 	if !f.From.IsZero() {
 		where = append(where, `recorded_at >= `+arg(f.From))
 	}
@@ -224,7 +266,7 @@ func receiptListSQL(owner string, args []any, f ReceiptFilter, after ReceiptKey)
 		where = append(where, `recorded_at < `+arg(f.To))
 	}
 	return `select ` + receiptColumns + ` from {schema}.receipts where ` + strings.Join(where, " and ") +
-		` order by recorded_at desc, receipt_id desc limit $1`, args
+		` order by ` + order + ` limit $1`, args
 }
 
 // Attention counts the receipts of the whole platform that wait for a person. One receipt can count in several fields.
@@ -296,19 +338,35 @@ func (q ReceiptsQuery) Suspense(ctx context.Context, org id.Organization) (s Sus
 	return s, err
 }
 
-// CurrencySuspense is the money in one currency that belongs to no organization.
+// CurrencySuspense is the money in one currency that waits for a person.
 type CurrencySuspense struct {
 	Currency money.Currency `db:"currency"`
 	Suspense
 }
 
+// currencySuspenseSQL sums up what waits by currency; it has the condition on the owner.
+func currencySuspenseSQL(owner string) string {
+	return `select currency, coalesce(sum(amount_minor), 0)::bigint as amount_minor, count(*)::int as count,
+			min(recorded_at) as oldest_at from {schema}.receipts where state = 'suspense' and ` + owner + `
+		group by currency order by currency`
+}
+
+// SuspenseByCurrency sums up the receipts of an organization in suspense.
+func (q ReceiptsQuery) SuspenseByCurrency(
+	ctx context.Context, org id.Organization,
+) (list []CurrencySuspense, err error) {
+	err = q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.Collect(r, &list, pgx.RowToStructByName[CurrencySuspense],
+			q.Views.SQL(ReceiptsName, currencySuspenseSQL(`org_id = $1`)), org)
+	})
+	return list, err
+}
+
 // UnownedSuspense sums up the receipts in suspense that belong to no organization, by currency: for the root host.
 func (q ReceiptsQuery) UnownedSuspense(ctx context.Context) (list []CurrencySuspense, err error) {
 	err = q.Views.Platform(ctx, func(r *postgres.Reads) {
-		postgres.Collect(r, &list, pgx.RowToStructByName[CurrencySuspense], q.Views.SQL(ReceiptsName, `
-			select currency, coalesce(sum(amount_minor), 0)::bigint as amount_minor, count(*)::int as count,
-				min(recorded_at) as oldest_at from {schema}.receipts where org_id is null and state = 'suspense'
-			group by currency order by currency`))
+		postgres.Collect(r, &list, pgx.RowToStructByName[CurrencySuspense],
+			q.Views.SQL(ReceiptsName, currencySuspenseSQL(`org_id is null`)))
 	})
 	return list, err
 }

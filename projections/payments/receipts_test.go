@@ -17,12 +17,13 @@ import (
 func TestReceipts_NobodysMoneyIsThePlatformsToSee(t *testing.T) {
 	t.Parallel()
 	q := paymentsviews.ReceiptsQuery{Views: told(t, paymentsStory())}
-	unowned, err := q.Unowned(t.Context(), "", paymentsviews.ReceiptKey{}, 100)
+	unowned, err := q.Unowned(t.Context(), paymentsviews.ReceiptFilter{}, paymentsviews.ReceiptKey{}, 100)
 	if err != nil || len(unowned) != 1 || unowned[0].ID != receipt("N") {
 		t.Errorf("unowned %v, %v", unowned, err)
 	}
 	for number, want := range map[string]int{"n": 1, "M": 0} {
-		found, err := q.Unowned(t.Context(), number, paymentsviews.ReceiptKey{}, 100)
+		found, err := q.Unowned(t.Context(), paymentsviews.ReceiptFilter{ReceiptNumber: number},
+			paymentsviews.ReceiptKey{}, 100)
 		if err != nil || len(found) != want {
 			t.Errorf("unowned of number %s: %v, %v", number, found, err)
 		}
@@ -42,6 +43,13 @@ func TestReceipts_NobodysMoneyIsThePlatformsToSee(t *testing.T) {
 		t.Error(diff, err)
 	}
 	if hidden, err := q.Allocations(t.Context(), other, []id.Receipt{receipt("M")}); err != nil || len(hidden) != 0 {
+		t.Errorf("another organization sees %v, %v", hidden, err)
+	}
+	numbers, err := q.Numbers(t.Context(), acme, []id.Receipt{receipt("M"), receipt("N")})
+	if err != nil || len(numbers) != 1 || numbers[receipt("M")] != row.ReceiptNumber {
+		t.Errorf("numbers %v, %v", numbers, err)
+	}
+	if hidden, err := q.Numbers(t.Context(), other, []id.Receipt{receipt("M")}); err != nil || len(hidden) != 0 {
 		t.Errorf("another organization sees %v, %v", hidden, err)
 	}
 	if count, err := q.Attention(t.Context(), began); err != nil || count.Suspense < 2 || count.Disputed < 1 {

@@ -186,9 +186,11 @@ func (k *Kit) serve(t *testing.T, o Options, receiver *late, access paymentsjobs
 	platform := paymentscases.PlatformGateway{Shortcode: PlatformShortcode, Environment: commands.EnvironmentSandbox}
 	books := paymentscases.Books{Statement: billingviews.StatementQuery{Views: k.Views}}
 	attempts := paymentsviews.PaymentsQuery{Views: k.Views}
+	invoices, users := billingviews.InvoicesQuery{Views: k.Views}, identityviews.UsersQuery{Views: k.Views}
 	receipts := paymentscases.Receipts{Bus: k.Core.Bus, Views: k.Views}
 	pays := paymentsapi.Payments{
 		Payments: attempts, Receipts: receipts, Books: books,
+		Invoices: invoices, Users: users,
 		Prompts: k.prompts(access),
 		Own: func(context.Context, id.Organization, id.User) ([]id.Subscriber, error) {
 			return []id.Subscriber{k.Amina}, nil
@@ -205,7 +207,9 @@ func (k *Kit) serve(t *testing.T, o Options, receiver *late, access paymentsjobs
 		paymentsapi.Receipts{
 			Receipts: paymentsviews.ReceiptsQuery{Views: k.Views},
 			Matching: paymentsviews.MatchingQuery{Views: k.Views}, Cases: receipts, Books: books,
+			Invoices: invoices, Users: users,
 		}.Routes(),
+		paymentsapi.Suspense{Receipts: paymentsviews.ReceiptsQuery{Views: k.Views}}.Routes(),
 		paymentsapi.Gateway{
 			Gateways: paymentsviews.GatewaysQuery{Views: k.Views},
 			Cases: paymentscases.Gateways{
