@@ -9,5 +9,8 @@ const rank: Record<string, number> = { public: 0, subscriber: 1, support: 2, adm
 
 /** mayCall reports whether the API lets a role make a call. The server decides; pages only leave out what it refuses. */
 export function mayCall(role: Role, operation: Operation): boolean {
-  return rank[role]! >= (rank[access[operation]] ?? Number.POSITIVE_INFINITY)
+  const needed: string = access[operation]
+  // What customers do for themselves, staff does for them, but not who only reads.
+  if (needed === 'subscriber_or_admin') return role !== 'support'
+  return rank[role]! >= (rank[needed] ?? Number.POSITIVE_INFINITY)
 }

@@ -1,4 +1,8 @@
+import type { Shape } from '../api/types'
 import { catalogue } from './catalogue'
+
+/** PaymentReason says why no money came, or what became of it. Each has a sentence: a new one stops the build. */
+export type PaymentReason = NonNullable<Shape<'PaymentResponse'>['reason']>
 
 /** paymentsText has what the pages of prompts, receipts and suspense say. */
 export const paymentsText = catalogue(
@@ -40,7 +44,7 @@ export const paymentsText = catalogue(
       reversed: 'It was paid, and the money was taken back afterwards.',
       not_credited: 'It was paid, but the account did not take the money: it waits in suspense.',
       reattributed: 'Paid, and moved here from another customer.',
-    } as Record<string, string>,
+    } satisfies Record<PaymentReason, string>,
     noAnswer: 'No answer within 30 seconds: the prompt has left the phone. A later answer still counts.',
     providerSaid: 'The provider said',
     asked: 'Phone asked',
@@ -55,6 +59,15 @@ export const paymentsText = catalogue(
     askedAccepted: 'The provider was asked; the answer will show here.',
     receiptOf: 'Receipt',
     howPaid: 'How',
+    promptTo: (phone: string) => `Prompt to ${phone}`,
+    phoneAsked: 'Phone that was asked',
+    staff: 'By',
+    askedBy: 'Asked by',
+    takenBy: 'Taken by',
+    onlyTaken: (name: string) => `Only cash that ${name} took`,
+    oneOfStaff: 'one of the staff',
+    allTakers: 'Show what everybody took',
+    formerStaff: 'a former member',
     // Receipts
     receiptsNone: 'No money has come yet',
     receiptsHint: 'Every payment that the provider tells of, and all cash, has one receipt. It is credited once, however often it is reported.',
@@ -143,8 +156,7 @@ export const paymentsText = catalogue(
     suspenseNone: 'Nothing waits in suspense',
     suspenseHint: 'Money whose payer cannot be found for certain waits here until somebody says whose it is. Nothing is lost meanwhile.',
     suspensePlatformHint: 'Money on the platform’s shared paybill that could not be given to an organization waits here.',
-    waits: (n: number, amount: string) => `${n} waiting, ${amount} in all`,
-    waitsMore: (n: number) => `${n} shown, more below`,
+    waits: (n: number, amount: string) => `${n} waiting, ${amount} in all. The oldest comes first.`,
     age: 'Waiting since',
     choose: 'Choose one from the list.',
     heldBecause: {
@@ -231,6 +243,15 @@ export const paymentsText = catalogue(
     askedAccepted: 'Mtoa huduma ameulizwa; jibu litaonekana hapa.',
     receiptOf: 'Risiti',
     howPaid: 'Namna',
+    promptTo: (phone) => `Ombi kwa ${phone}`,
+    phoneAsked: 'Simu iliyoombwa',
+    staff: 'Mfanyakazi',
+    askedBy: 'Aliyeomba',
+    takenBy: 'Aliyepokea',
+    onlyTaken: (name) => `Taslimu alizopokea ${name} pekee`,
+    oneOfStaff: 'mfanyakazi mmoja',
+    allTakers: 'Onyesha walizopokea wote',
+    formerStaff: 'aliyekuwa mfanyakazi',
     receiptsNone: 'Hakuna pesa zilizoingia bado',
     receiptsHint: 'Kila malipo ambayo mtoa huduma anayaripoti, na pesa taslimu zote, yana risiti moja. Huwekwa kwenye akaunti mara moja tu, hata yakiripotiwa mara nyingi.',
     receipt: 'Risiti',
@@ -315,8 +336,7 @@ export const paymentsText = catalogue(
     suspenseNone: 'Hakuna malipo yasiyotambulika',
     suspenseHint: 'Pesa ambazo mlipaji wake hajulikani kwa hakika husubiri hapa hadi mtu aseme ni za nani. Hakuna kinachopotea.',
     suspensePlatformHint: 'Pesa kwenye paybill ya pamoja ya jukwaa ambazo hazikuweza kupewa shirika lolote husubiri hapa.',
-    waits: (n, amount) => `${n} yanasubiri, jumla ${amount}`,
-    waitsMore: (n) => `${n} yanaonekana, kuna zaidi chini`,
+    waits: (n, amount) => `${n} yanasubiri, jumla ${amount}. La zamani zaidi huja kwanza.`,
     age: 'Yanasubiri tangu',
     choose: 'Chagua moja kwenye orodha.',
     heldBecause: {

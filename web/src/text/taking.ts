@@ -1,4 +1,5 @@
 import { catalogue } from './catalogue'
+import type { PaymentReason } from './payments'
 
 /** takingText has what the dialog for a payment says. */
 export const takingText = catalogue(
@@ -39,7 +40,7 @@ export const takingText = catalogue(
       reversed: 'The money was taken back.',
       not_credited: 'The money came and could not be credited: see the receipts in suspense.',
       reattributed: 'The money was moved to another account.',
-    } as Record<string, string>,
+    } satisfies Record<PaymentReason, string>,
     failedElse: 'No money came.',
     again: 'Ask again',
     cashInstead: 'Take cash instead',

@@ -1,7 +1,6 @@
-import { Button } from '@mantine/core'
 import { api } from '../api/client'
 import { catalogue, useText } from '../text/catalogue'
-import { X } from './icons'
+import { OnlyFilter } from './OnlyFilter'
 
 const texts = catalogue(
   { only: (name: string) => `Only ${name}`, all: 'Show those of all customers', customer: 'one customer' },
@@ -17,16 +16,5 @@ function Chosen({ id, onClear }: { id: string; onClear: () => void }) {
   const t = useText(texts)
   const { data: c } = api.useQuery('get', '/subscribers/{id}', { params: { path: { id } } })
   const name = c && ([c.firstName, c.lastName].filter(Boolean).join(' ') || c.accountNumber)
-  return (
-    <Button
-      variant="light"
-      size="sm"
-      px="xs"
-      rightSection={<X size={14} aria-hidden />}
-      onClick={onClear}
-      title={t.all}
-    >
-      {t.only(name ?? t.customer)}
-    </Button>
-  )
+  return <OnlyFilter words={t.only(name ?? t.customer)} title={t.all} onClear={onClear} />
 }

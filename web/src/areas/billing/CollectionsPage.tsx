@@ -3,6 +3,7 @@ import { keepPreviousData } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { lazy, type ReactNode, Suspense, useCallback, useMemo } from 'react'
 import { api } from '../../api/client'
+import type { Filters } from '../../api/rows'
 import type { Shape } from '../../api/types'
 import { useNow } from '../../app/clock'
 import { appText } from '../../text/app'
@@ -118,14 +119,24 @@ function Figures({ of }: { of: Report }) {
         <Totals
           title={t.byChannel}
           name={t.channel}
-          rows={of.channels.map((c) => ({ key: c.channel, name: t.channels[c.channel] ?? c.channel, ...c }))}
+          rows={of.channels.map((c) => ({
+            ...c,
+            key: c.channel,
+            name: t.channels[c.channel] ?? c.channel,
+            to: c.channel === 'voucher' ? undefined : { from: of.from, to: of.to, channel: c.channel },
+          }))}
           currency={of.currency}
           empty={t.nothing}
         />
         <Totals
           title={t.byStaff}
           name={t.staff}
-          rows={of.staff.map((s) => ({ ...s, key: s.userId, name: s.name ?? t.former }))}
+          rows={of.staff.map((s) => ({
+            ...s,
+            key: s.userId,
+            name: s.name ?? t.former,
+            to: { from: of.from, to: of.to, takenBy: s.userId },
+          }))}
           currency={of.currency}
           empty={t.staffNone}
         />
@@ -149,12 +160,14 @@ function Figures({ of }: { of: Report }) {
   )
 }
 
+type ReceiptsOf = Span & Pick<Filters<'/receipts'>, 'channel' | 'takenBy'>
+
 /** Totals is a table of sums. */
 function Totals({ title, name, rows, currency, empty }: {
   title: string
   name: string
-  /** rows whose receipts can be listed say of which days. */
-  rows: { key: string; name: ReactNode; total: number; count: number; to?: Span }[]
+  /** rows whose receipts can be listed say by which filters. */
+  rows: { key: string; name: ReactNode; total: number; count: number; to?: ReceiptsOf }[]
   currency: string
   empty: string
 }) {

@@ -126,19 +126,13 @@ function Payments({ of: i }: { of: Invoice }) {
     <List size="sm" listStyleType="none">
       {i.allocations.map((a) => (
         <List.Item key={`${a.receiptId}${a.at}`}>
-          <Money amount={a.amount} currency={i.currency} /> · <ReceiptLink id={a.receiptId} /> ·{' '}
+          <Money amount={a.amount} currency={i.currency} /> ·{' '}
+          <Link to="/receipts/$id" params={{ id: a.receiptId }}>{a.receiptNumber ?? t.receipt}</Link> ·{' '}
           <When at={a.at} exact />
         </List.Item>
       ))}
     </List>
   )
-}
-
-/** ReceiptLink leads to a receipt of which a row has the id alone. */
-function ReceiptLink({ id }: { id: string }) {
-  const t = useText(billingText)
-  const { data } = api.useQuery('get', '/receipts/{id}', { params: { path: { id } } })
-  return <Link to="/receipts/$id" params={{ id }}>{data?.receiptNumber ?? t.receipt}</Link>
 }
 
 /** Notes lists what was given back. */

@@ -15,7 +15,6 @@ import { Money } from '../../ui/Money'
 import { Page } from '../../ui/Page'
 import { ProblemNote } from '../../ui/ProblemNote'
 import { When } from '../../ui/When'
-import { InvoiceLink } from './InvoiceLink'
 import { type PaymentRow, PaymentState, whyOf } from './words'
 
 // The stream tells when an answer has come; this is for the minutes in which it is broken.
@@ -47,8 +46,7 @@ function AskNow({ of }: { of: PaymentRow }) {
   const ask = useWrite('post', '/payments/query', {
     told: (answer) => ('amount' in answer ? t.askedNow(t.statuses[answer.status]) : t.askedAccepted),
   })
-  // A customer may ask about own payments; of staff, those who may take money.
-  if (!may('POST /payments/cash')) return null
+  if (!may('POST /payments/query')) return null
   return (
     <>
       <Button
@@ -92,7 +90,14 @@ function Story({ of: p }: { of: PaymentRow }) {
               <Link to="/receipts/$id" params={{ id: p.receiptId }}>{p.receiptNumber ?? t.noNumber}</Link>
             ),
           ],
-          [t.invoice, p.invoiceId && <InvoiceLink id={p.invoiceId} />],
+          [
+            t.invoice,
+            p.invoiceId && (
+              <Link to="/invoices/$id" params={{ id: p.invoiceId }}>{p.invoiceNumber ?? t.invoice}</Link>
+            ),
+          ],
+          [t.phoneAsked, p.phone],
+          [cash ? t.takenBy : t.askedBy, p.by && (p.by.name ?? t.formerStaff)],
           [cash ? t.taken : t.asked, <When at={p.initiatedAt} exact />],
           [t.settled, p.settledAt && !cash ? <When at={p.settledAt} exact /> : null],
           [t.lasted, lasted > 0 ? f.duration(Math.max(1, Math.round(lasted))) : null],

@@ -37,8 +37,12 @@ export default function PaymentsPage() {
       id: 'amount', title: t.amount, width: 110, figure: true,
       cell: (p) => <Money amount={p.amount} currency={p.currency} />,
     },
-    { id: 'how', title: t.howPaid, width: 170, wideOnly: true, cell: (p) => t.gateways[p.gateway] ?? p.gateway },
-    { id: 'outcome', title: t.outcome, width: 440, wideOnly: true, cell: (p) => <Outcome of={p} /> },
+    {
+      id: 'how', title: t.howPaid, width: 190, wideOnly: true,
+      cell: (p) => (p.phone ? t.promptTo(p.phone) : (t.gateways[p.gateway] ?? p.gateway)),
+    },
+    { id: 'by', title: t.staff, width: 140, wideOnly: true, cell: (p) => p.by && (p.by.name ?? t.formerStaff) },
+    { id: 'outcome', title: t.outcome, width: 340, wideOnly: true, cell: (p) => <Outcome of={p} /> },
   ]
   return (
     <Page title={app.payments} wide>

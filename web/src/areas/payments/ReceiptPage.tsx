@@ -12,7 +12,6 @@ import { Page, Section } from '../../ui/Page'
 import { When } from '../../ui/When'
 import { Attribution } from './Attribution'
 import { Corrections } from './Corrections'
-import { InvoiceLink } from './InvoiceLink'
 import { payerOf } from './ReceiptsPage'
 import { ReceiptState, type ReceiptRow } from './words'
 
@@ -65,6 +64,7 @@ export function ReceiptFacts({ of: r, brief }: {
           [t.payer, !brief ? payerOf(r) : null],
           [t.paidAt, <When at={r.paidAt} exact />],
           [t.channel, t.channels[r.channel] ?? r.channel],
+          [t.takenBy, r.takenBy && (r.takenBy.name ?? t.formerStaff)],
           [t.typed, r.channel === 'c2b' ? (r.billRef ?? t.typedNothing) : null],
           [t.shortcode, r.shortcode && (r.environment === 'sandbox' ? `${r.shortcode} (${t.sandbox})` : r.shortcode)],
           [t.matchedBy, r.matchedBy && (t.by[r.matchedBy] ?? r.matchedBy)],
@@ -93,7 +93,8 @@ function Pays({ of: r }: { of: ReceiptRow }) {
     <List size="sm" listStyleType="none">
       {r.allocations.map((a) => (
         <List.Item key={a.invoiceId}>
-          <Money amount={a.amount} currency={r.currency} /> · <InvoiceLink id={a.invoiceId} />
+          <Money amount={a.amount} currency={r.currency} /> ·{' '}
+          <Link to="/invoices/$id" params={{ id: a.invoiceId }}>{a.number ?? t.invoice}</Link>
         </List.Item>
       ))}
       {rest >= 0.01 && <List.Item><Money amount={rest} currency={r.currency} /> · {t.asCredit}</List.Item>}

@@ -11,9 +11,11 @@ import { type Column, DataTable } from '../../ui/DataTable'
 import { Empty } from '../../ui/Empty'
 import { ChoiceFilter, Filters, TextFilter } from '../../ui/Filters'
 import { Money } from '../../ui/Money'
+import { OnlyFilter } from '../../ui/OnlyFilter'
 import { Page } from '../../ui/Page'
 import { SpanFilter } from '../../ui/SpanFilter'
 import { When } from '../../ui/When'
+import { receiptChannels } from './routes'
 import { ReceiptState, type ReceiptRow } from './words'
 
 /** ReceiptsPage answers: what money came, from whom, and where is it? */
@@ -56,7 +58,20 @@ export default function ReceiptsPage() {
           checked={filters.unclaimed ?? false}
           onChange={(e) => change({ unclaimed: e.currentTarget.checked || undefined })}
         />
+        <ChoiceFilter
+          value={filters.channel}
+          label={t.channel}
+          names={Object.fromEntries(receiptChannels.map((c) => [c, t.channels[c] ?? c]))}
+          onChange={(channel) => change({ channel })}
+        />
         <SpanFilter of={filters} onChange={change} />
+        {filters.takenBy && (
+          <OnlyFilter
+            words={t.onlyTaken(list.rows[0]?.takenBy?.name ?? t.oneOfStaff)}
+            title={t.allTakers}
+            onClear={() => change({ takenBy: undefined })}
+          />
+        )}
         <CustomerFilter id={filters.subscriberId} onClear={() => change({ subscriberId: undefined })} />
       </Filters>
       <DataTable

@@ -1,6 +1,7 @@
 import { Alert, Button, Group, Stack, Text, Title } from '@mantine/core'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { type KeyboardEvent, useRef } from 'react'
+import { api } from '../../api/client'
 import { useRows } from '../../api/rows'
 import { usePerson } from '../../app/person'
 import { appText } from '../../text/app'
@@ -20,7 +21,7 @@ import { ReceiptFacts } from './ReceiptPage'
 import { payerOf } from './ReceiptsPage'
 import type { ReceiptRow } from './words'
 
-const inSuspense = { state: 'suspense' } as const
+const inSuspense = { state: 'suspense', sort: 'oldest' } as const
 
 /** SuspensePage answers: whose money is this? On the root host: which organization's? */
 export default function SuspensePage() {
@@ -31,8 +32,9 @@ export default function SuspensePage() {
   const { receipt } = useSearch({ from: '/suspense' })
   const navigate = useNavigate({ from: '/suspense' })
   const list = useRows('/receipts', inSuspense)
-  const { rows, hasMore } = list
-  // What is shown stays, though newer money comes to the top of the list.
+  const { rows } = list
+  const sums = api.useQuery('get', '/reports/suspense').data
+  // What is shown stays, though somebody else decides about what stands above it.
   const first = useRef<string | undefined>(undefined)
   if (rows.length === 0) first.current = undefined
   first.current ??= rows[0]?.id
@@ -49,7 +51,6 @@ export default function SuspensePage() {
   }
   const { isPending, error, refetch } = list
   const read = { data: isPending || (error && rows.length === 0) ? undefined : rows, error, isPending, refetch }
-  const sum = f.money(rows.reduce((all, r) => all + r.amount, 0), rows[0]?.currency)
   return (
     <Page title={app.suspense} wide>
       <Loaded read={read} height={420}>
@@ -59,7 +60,7 @@ export default function SuspensePage() {
           <div className="inbox">
             <div>
               <Text size="sm" c="dimmed" mb={4} role="status">
-                {hasMore ? t.waitsMore(all.length) : t.waits(all.length, sum)}
+                {sums ? t.waits(sums.count, sums.sums.map((s) => f.money(s.amount, s.currency)).join(', ')) : '\u00a0'}
               </Text>
               <Waiting list={list} selected={shown?.id} />
             </div>

@@ -11,6 +11,9 @@ export const receiptStates = [
   'recorded', 'matched', 'allocated', 'attributed', 'suspense', 'absorbed', 'reversed',
 ] as const
 
+/** receiptChannels are the values of the filter channel. */
+export const receiptChannels = ['stk', 'c2b', 'cash', 'bill_manager'] as const
+
 const payments = createRoute({
   getParentRoute: () => rootRoute,
   path: '/payments',
@@ -41,6 +44,8 @@ const receipts = createRoute({
       state: p.oneOf('state', receiptStates),
       receiptNumber: p.text('receiptNumber'),
       unclaimed: p.flag('unclaimed') || undefined,
+      channel: p.oneOf('channel', receiptChannels),
+      takenBy: p.text('takenBy'),
       subscriberId: p.text('subscriberId'),
       from: p.text('from'),
       to: p.text('to'),

@@ -40,7 +40,7 @@ export function ReceiptState({ of }: { of: ReceiptRow }) {
 
 /** whyOf tells in words what became of a payment; undefined = it is simply paid. */
 export function whyOf(p: PaymentRow, t: (typeof paymentsText)['en']): string | undefined {
-  if (p.reason) return t.reasons[p.reason] ?? p.reason
+  if (p.reason) return t.reasons[p.reason]
   if (p.status === 'PENDING') return p.attempts > 0 ? t.noAnswer : t.waiting
   return undefined
 }

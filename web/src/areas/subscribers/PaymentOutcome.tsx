@@ -44,9 +44,11 @@ export function PaymentOutcome({ id, of: c, phone, onAgain, onClose }: {
                 <Group gap="sm"><Loader size="sm" /><Text fw={600}>{t.waiting(phone)}</Text></Group>
                 <Text size="sm" c="dimmed">{t.waitingHint}</Text>
                 {ask.error && <ProblemNote of={ask.error} />}
-                <Group justify="flex-end" gap="xs">
-                  <Button variant="default" loading={ask.isPending} onClick={() => ask.mutate({ body: { paymentId: id } })}>{t.ask}</Button>
-                </Group>
+                {may('POST /payments/query') && (
+                  <Group justify="flex-end" gap="xs">
+                    <Button variant="default" loading={ask.isPending} onClick={() => ask.mutate({ body: { paymentId: id } })}>{t.ask}</Button>
+                  </Group>
+                )}
               </>
             )
           }
@@ -70,7 +72,7 @@ export function PaymentOutcome({ id, of: c, phone, onAgain, onClose }: {
           return (
             <>
               <Text component="div" fw={600} className="sentence">
-                <State tone="bad">{null}</State> {t.failed[p.reason ?? ''] ?? t.failedElse}
+                <State tone="bad">{null}</State> {p.reason ? t.failed[p.reason] : t.failedElse}
               </Text>
               {p.message && <Text size="sm" c="dimmed">{p.message}</Text>}
               <Group justify="flex-end" gap="xs">
