@@ -119,13 +119,16 @@ func NormalizeEmail(text string) string { return strings.ToLower(strings.TrimSpa
 // phoneForm is E.164 with the leading plus.
 var phoneForm = regexp.MustCompile(`^\+[1-9][0-9]{7,14}$`)
 
+// phoneHelp tells a person which forms NormalizeContactPhone can read.
+const phoneHelp = "must be a phone number with its country, such as +254712345678, or a Kenyan one, such as 0712345678"
+
 // Validate checks the form. A super_admin has no organization; every other user needs the role admin, support or
 // subscriber.
 func (c RegisterUser) Validate() error {
 	var f failure.Faults
 	checkEmail(&f, "email", c.Email.Reveal())
 	if !c.Phone.IsZero() {
-		f.Check(phoneForm.MatchString(c.Phone.Reveal()), "phone", "must be E.164, such as +254712345678")
+		f.Check(phoneForm.MatchString(c.Phone.Reveal()), "phone", phoneHelp)
 	}
 	checkPersonName(&f, "firstName", c.FirstName.Reveal(), true)
 	checkPersonName(&f, "lastName", c.LastName.Reveal(), false)
@@ -152,7 +155,7 @@ func (AcceptMembership) Validate() error { return nil }
 func (c CorrectUser) Validate() error {
 	var f failure.Faults
 	if c.Phone != nil && !c.Phone.IsZero() {
-		f.Check(phoneForm.MatchString(c.Phone.Reveal()), "phone", "must be E.164, such as +254712345678")
+		f.Check(phoneForm.MatchString(c.Phone.Reveal()), "phone", phoneHelp)
 	}
 	if c.FirstName != nil {
 		checkPersonName(&f, "firstName", c.FirstName.Reveal(), true)

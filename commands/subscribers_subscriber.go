@@ -88,7 +88,7 @@ var tagForm = regexp.MustCompile(`^[\p{L}\p{N}][\p{L}\p{N} ._:/-]{0,49}$`)
 func checkDetails(f *failure.Faults, d events.SubscriberDetails) {
 	checkPersonName(f, "firstName", d.FirstName.Reveal(), true)
 	checkPersonName(f, "lastName", d.LastName.Reveal(), false)
-	f.Check(phoneForm.MatchString(d.Phone.Reveal()), "phone", "must be E.164, such as +254712345678")
+	f.Check(phoneForm.MatchString(d.Phone.Reveal()), "phone", phoneHelp)
 	if !d.Email.IsZero() {
 		checkEmail(f, "email", d.Email.Reveal())
 	}
