@@ -68,7 +68,7 @@ func (s *Server) signIn(ctx context.Context, c *Call) error {
 	if err := c.mayEnter(); err != nil {
 		return err
 	}
-	return c.route.Access.check(c.Caller.Role)
+	return c.route.Access.Check(c.Caller.Role)
 }
 
 // identify sets the caller, who must belong to the host. Fails: unauthenticated.

@@ -33,7 +33,7 @@ func openAPIDocuments(routes []Route) (map[Hosts][]byte, error) {
 }
 
 // openAPI is the document of one kind of host, or of several: where they differ at an address, it has the
-// organization's.
+// organization's, which names the shape of the root host's answer.
 func openAPI(routes []Route, kind Hosts) object {
 	s := schemas{named: object{}, types: map[string]reflect.Type{}}
 	errorBody := s.of(reflect.TypeFor[ErrorBody]())
@@ -47,8 +47,10 @@ func openAPI(routes []Route, kind Hosts) object {
 			paths[path] = object{}
 		}
 		method := strings.ToLower(r.Method)
-		if paths[path][method] == nil || r.Hosts&OnOrganization != 0 {
+		if both, _ := paths[path][method].(object); both == nil || r.Hosts&OnOrganization != 0 {
 			paths[path][method] = operation(&r, &s)
+		} else if r.Response != nil {
+			both["x-on-root-host"] = s.of(reflect.TypeOf(r.Response))
 		}
 	}
 	return object{
@@ -79,7 +81,7 @@ func operation(r *Route, s *schemas) object {
 		"x-error-codes": r.codes(),
 		"security":      []object{},
 	}
-	if role := r.Access.role(); role != "" {
+	if role := r.Access.Role(); role != "" {
 		op["security"] = []object{{"cookie": []string{}}, {"bearer": []string{}}}
 	}
 	for status, body := range r.Answers {
@@ -94,7 +96,7 @@ func operation(r *Route, s *schemas) object {
 			"required": true, "content": object{r.Accepts: object{"schema": object{"type": "string"}}},
 		}
 	}
-	if r.mutates() && r.Response != nil && r.Access.role() != "" && r.Status != http.StatusAccepted {
+	if r.mutates() && r.Response != nil && r.Access.Role() != "" && r.Status != http.StatusAccepted {
 		op["responses"].(object)["202"] = object{"description": "Accepted; it will be shown shortly.",
 			"content": object{"application/json": object{"schema": s.of(reflect.TypeFor[Accepted]())}}}
 	}

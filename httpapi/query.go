@@ -33,7 +33,7 @@ func (r *Route) Parameters() []string {
 // with the list of everything, as if all of it matched. Addresses that need no sign-in take any parameter, because
 // providers, health checks and links in messages add their own. Fails: unknown_parameter.
 func (c *Call) checkParameters() error {
-	if c.route.Access.role() == "" {
+	if c.route.Access.Role() == "" {
 		return nil
 	}
 	allowed := c.route.Parameters()

@@ -249,7 +249,7 @@ func curl(r *Route, body string) string {
 		parts[0] += " -X " + r.Method
 	}
 	parts[0] += ` "` + originMark + path + `"`
-	if r.Access.role() != "" {
+	if r.Access.Role() != "" {
 		parts = append(parts, `-H "Authorization: Bearer $TOKEN"`)
 	}
 	if body != "" {

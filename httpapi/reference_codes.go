@@ -46,7 +46,7 @@ func (r *Route) codes() []string {
 			set[code] = set[code] || when
 		}
 	}
-	signed := r.Access.role() != ""
+	signed := r.Access.Role() != ""
 	tenant := r.Hosts&OnOrganization != 0 && r.Hosts&onForeign == 0
 	add(true, anyRoute...)
 	add(true, r.Codes...)

@@ -49,8 +49,8 @@ const (
 	AccessSubscriberOrAdmin Access = "subscriber_or_admin"
 )
 
-// role is the lowest role that may call, "" when no sign-in is needed.
-func (a Access) role() events.Role {
+// Role is the lowest role that may call, "" when no sign-in is needed.
+func (a Access) Role() events.Role {
 	switch a {
 	case AccessPublic, AccessInternal:
 		return ""
@@ -60,11 +60,11 @@ func (a Access) role() events.Role {
 	return events.Role(a)
 }
 
-// check refuses a role that may not call. Fails: role_required.
-func (a Access) check(role events.Role) error {
+// Check refuses a role that may not call. Fails: role_required.
+func (a Access) Check(role events.Role) error {
 	switch {
-	case !role.AtLeast(a.role()):
-		return ErrRoleRequired(a.role())
+	case !role.AtLeast(a.Role()):
+		return ErrRoleRequired(a.Role())
 	case a == AccessSubscriberOrAdmin && role == events.RoleSupport:
 		return ErrRoleRequired(events.RoleAdmin)
 	}
@@ -172,7 +172,7 @@ func (r *Route) check() error {
 	switch {
 	case r.Hosts == 0:
 		return errors.New("no host")
-	case r.Access == "", r.Access.role() != "" && !r.Access.role().Known(): // a forgotten one must not be public
+	case r.Access == "", r.Access.Role() != "" && !r.Access.Role().Known(): // a forgotten one must not be public
 		return fmt.Errorf("access %q", r.Access)
 	case r.Summary == "":
 		return errors.New("no summary")
@@ -180,11 +180,11 @@ func (r *Route) check() error {
 		return errors.New("no handler")
 	case r.Response != nil && r.Row != nil:
 		return errors.New("both response and row")
-	case r.Hosts&onForeign != 0 && r.Access.role() != "":
+	case r.Hosts&onForeign != 0 && r.Access.Role() != "":
 		return errors.New("a sign-in needs a host of ours")
-	case r.Stream && (r.Access.role() == "" || r.Method != http.MethodGet):
+	case r.Stream && (r.Access.Role() == "" || r.Method != http.MethodGet):
 		return errors.New("a stream is read by the signed-in alone")
-	case r.Hosts == OnRoot && r.Access.role() != "" && r.Access != AccessSuperAdmin:
+	case r.Hosts == OnRoot && r.Access.Role() != "" && r.Access != AccessSuperAdmin:
 		return errors.New("only super_admin signs in on the root host")
 	}
 	return nil

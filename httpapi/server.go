@@ -192,7 +192,7 @@ func (s *Server) admit(ctx context.Context, c *Call) error {
 	if err := s.checkOrigin(c); err != nil {
 		return err
 	}
-	if c.route.Access.role() != "" {
+	if c.route.Access.Role() != "" {
 		if err := s.signIn(ctx, c); err != nil {
 			return err
 		}

@@ -203,11 +203,13 @@ func (k *kit) outage(bare, tower string) {
 func (k *kit) changesByRole(other, support apiClient) {
 	t := k.t
 	t.Helper()
-	if rows := k.all(k.admin, "/reports/changes?kind=router_down"); len(rows) != 2 || rows[0].text("deviceId") == "" {
+	if rows := k.all(k.admin, "/reports/changes?kind=router_down"); len(rows) != 2 ||
+		rows[0].text("deviceId") == "" || rows[0].text("deviceName") == "" || rows[0]["subscriber"] != nil {
 		t.Errorf("an admin reads %v", rows)
 	}
 	k.refused(support, "GET /reports/changes?kind=router_down", nil, 403, "role_required")
-	if rows := k.all(support, "/reports/changes"); len(rows) != 1 || rows[0].text("kind") != "new_customer" {
+	if rows := k.all(support, "/reports/changes"); len(rows) != 1 || rows[0].text("kind") != "new_customer" ||
+		rows[0].at("subscriber.id") != rows[0].text("subscriberId") || rows[0].at("subscriber.name") == "" {
 		t.Errorf("support reads %v", rows)
 	}
 	if rows := k.all(other, "/reports/changes"); len(rows) != 0 {

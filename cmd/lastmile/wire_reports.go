@@ -6,6 +6,7 @@ import (
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/httpapi/reports"
 	"github.com/lastmile-isp/lastmile/projections/identity"
+	"github.com/lastmile-isp/lastmile/projections/network"
 	"github.com/lastmile-isp/lastmile/projections/payments"
 	"github.com/lastmile-isp/lastmile/projections/reports"
 	"github.com/lastmile-isp/lastmile/projections/runner"
@@ -25,7 +26,10 @@ func (a *App) wireReports(context.Context) ([][]httpapi.Route, error) {
 			Bus: e.bus, Views: e.views, Sessions: a.telemetry, Polls: a.polls, ProviderAway: a.providerAway,
 			Clock: a.clock,
 		}}.Routes(),
-		reportsapi.Changes{Changes: reportsviews.ChangesQuery{Views: e.views}, Zone: a.zoneOf}.Routes(),
+		reportsapi.Changes{
+			Changes: reportsviews.ChangesQuery{Views: e.views}, Devices: networkviews.DevicesQuery{Views: e.views},
+			Zone: a.zoneOf,
+		}.Routes(),
 		reportsapi.Platform{
 			Organizations: identityviews.OrganizationsQuery{Views: e.views},
 			Receipts:      paymentsviews.ReceiptsQuery{Views: e.views}, Breakers: a.breakerStates,

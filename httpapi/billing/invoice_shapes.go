@@ -120,7 +120,7 @@ func showInvoiceDetail(d datedInvoice) invoiceDetailResponse {
 	out := invoiceDetailResponse{
 		invoiceResponse: showInvoice(d.InvoiceRow, d.today),
 		Allocations:     make([]allocationResponse, len(d.Allocations)),
-		CreditNotes: make([]creditNoteResponse, len(d.CreditNotes)),
+		CreditNotes:     make([]creditNoteResponse, len(d.CreditNotes)),
 	}
 	for i, a := range d.Allocations {
 		out.Allocations[i] = allocationResponse{

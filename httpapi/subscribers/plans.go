@@ -33,6 +33,7 @@ func (a Plans) Routes() []httpapi.Route {
 		{
 			Method: "GET", Path: "/plans", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSupport,
 			Summary: "List plans", Row: planResponse{}, Handle: a.list,
+			Query: []httpapi.Param{{Name: "archived", Type: "boolean", Doc: "all plans when absent"}},
 		},
 		{
 			Method: "GET", Path: "/plans/:id", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSupport,
@@ -95,21 +96,57 @@ type planResponse struct {
 	Late     string         `json:"lateRenewal" enum:"payment,expiry"`
 	Rates    planRates      `json:"rates"`
 	planAccess
-	Archived  bool      `json:"archived"`
-	CreatedAt time.Time `json:"createdAt"`
+	Archived  bool          `json:"archived"`
+	CreatedAt time.Time     `json:"createdAt"`
+	Versions  []planVersion `json:"versions" doc:"that somebody has, the newest first"`
+}
+
+// planVersion counts the customers who have a version of a plan. Who has ended it does not count.
+type planVersion struct {
+	Version   int `json:"version"`
+	Customers int `json:"customers"`
+}
+
+// soldPlan is a plan with the versions of it that customers have.
+type soldPlan struct {
+	subscribersviews.PlanRow
+	versions []subscribersviews.VersionCustomers
+}
+
+// sold counts the customers of all rows with one statement.
+func (a Plans) sold(
+	ctx context.Context, org id.Organization, rows []subscribersviews.PlanRow,
+) ([]soldPlan, error) {
+	plans := make([]id.Plan, len(rows))
+	for i, r := range rows {
+		plans[i] = r.ID
+	}
+	versions, err := subscribersviews.SubscriptionsQuery{Views: a.Plans.Views}.CustomersByVersion(ctx, org, plans)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]soldPlan, len(rows))
+	for i, r := range rows {
+		out[i] = soldPlan{PlanRow: r, versions: versions[r.ID]}
+	}
+	return out, nil
 }
 
 // showPlan writes the terms of the newest version.
-func showPlan(r subscribersviews.PlanRow) planResponse {
+func showPlan(r soldPlan) planResponse {
 	t := r.Terms
-	return planResponse{
+	out := planResponse{
 		ID: r.ID, Code: r.Code, Name: t.Name, Version: r.Version, Kind: t.Kind, Price: t.Price.Number(),
 		Currency: t.Price.Currency,
 		Billing:  planBilling{Mode: string(t.Mode), Period: string(t.Period), Anchor: "anniversary"},
 		Late:     string(t.LateRenewal.WithDefault()),
 		Rates:    showRates(t.Rates.Down, t.Rates.Up, t.Access.Burst), planAccess: showAccessTerms(t.Access),
-		Archived: r.Archived, CreatedAt: r.CreatedAt,
+		Archived: r.Archived, CreatedAt: r.CreatedAt, Versions: make([]planVersion, len(r.versions)),
 	}
+	for i, v := range r.versions {
+		out.Versions[i] = planVersion{Version: v.Version, Customers: v.Customers}
+	}
+	return out
 }
 
 // create makes a plan. Faults of the form and those that the use case finds are reported together.
@@ -131,19 +168,39 @@ func (a Plans) create(ctx context.Context, c *httpapi.Call) error {
 }
 
 // one describes how a plan is read and shown.
-func (a Plans) one() httpapi.One[id.Plan, subscribersviews.PlanRow, planResponse] {
-	return httpapi.One[id.Plan, subscribersviews.PlanRow, planResponse]{
-		Model: subscribersviews.PlansName, Missing: commands.ErrNoPlan, Read: a.Plans.Get, Show: showPlan,
-		Revision: func(r subscribersviews.PlanRow) int64 { return r.Revision },
+func (a Plans) one() httpapi.One[id.Plan, soldPlan, planResponse] {
+	return httpapi.One[id.Plan, soldPlan, planResponse]{
+		Model: subscribersviews.PlansName, Missing: commands.ErrNoPlan, Show: showPlan,
+		Read: func(ctx context.Context, org id.Organization, plan id.Plan) (*soldPlan, error) {
+			row, err := a.Plans.Get(ctx, org, plan)
+			if err != nil || row == nil {
+				return nil, err
+			}
+			sold, err := a.sold(ctx, org, []subscribersviews.PlanRow{*row})
+			if err != nil {
+				return nil, err
+			}
+			return &sold[0], nil
+		},
+		Revision: func(r soldPlan) int64 { return r.Revision },
 	}
 }
 
 // list answers with a page of plans, newest first.
 func (a Plans) list(ctx context.Context, c *httpapi.Call) error {
+	f := c.Filters()
+	archived := f.Bool("archived")
+	if err := f.Err(); err != nil {
+		return err
+	}
 	return httpapi.SendList(ctx, c, showPlan, func(
 		ctx context.Context, after subscribersviews.PlanKey, max int,
-	) ([]subscribersviews.PlanRow, error) {
-		return a.Plans.List(ctx, c.Org.ID, after, max)
+	) ([]soldPlan, error) {
+		rows, err := a.Plans.List(ctx, c.Org.ID, archived, after, max)
+		if err != nil {
+			return nil, err
+		}
+		return a.sold(ctx, c.Org.ID, rows)
 	})
 }
 

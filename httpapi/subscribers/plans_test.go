@@ -2,6 +2,7 @@ package subscribersapi_test
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/httpapi/apitest"
 	"github.com/lastmile-isp/lastmile/httpapi/apitest/isptest"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/projections/subscribers"
 )
 
 // subscribed has the fields of a subscription that the tests compare.
@@ -67,6 +69,49 @@ func TestPlans_AChangeIsAVersionAndSubscriptionsKeepTheirs(t *testing.T) {
 		"subscriberId": s.SubscriberID, "planId": plan,
 	}))
 	k.Want(t, 409, "plan_archived", isptest.Patch(admin, "/plans/"+plan, map[string]any{"price": 1}))
+}
+
+// TestPlans_CountTheCustomersOfEachVersion: a customer with two subscriptions of a version counts once, one that has
+// ended does not, and other organizations count their own alone.
+func TestPlans_CountTheCustomersOfEachVersion(t *testing.T) {
+	t.Parallel()
+	k := newISPKit(t)
+	admin := k.Admin(t)
+	plan := k.Plan(t, admin, "home-10", "prepaid", "month")
+	amina := k.Register(t, admin, isptest.Amina()).ID
+	k.subscribe(t, admin, amina, plan, nil)
+	k.subscribe(t, admin, amina, plan, nil)
+	k.Want(t, 200, "", isptest.Patch(admin, "/plans/"+plan, map[string]any{"price": 1800}))
+	ended := k.subscribe(t, admin, amina, plan, nil)
+	type version struct{ Version, Customers int }
+	type counted struct {
+		ID       string
+		Versions []version
+	}
+	expect := func(want ...version) {
+		t.Helper()
+		var one counted
+		k.Want(t, 200, "", isptest.Get(admin, "/plans/"+plan)).Into(t, &one)
+		var page struct{ Data []counted }
+		k.Want(t, 200, "", isptest.Get(admin, "/plans?archived=false")).Into(t, &page)
+		if !slices.Equal(one.Versions, want) || len(page.Data) != 1 || !slices.Equal(page.Data[0].Versions, want) {
+			t.Errorf("%+v and %+v, want %v", one, page.Data, want)
+		}
+	}
+	expect(version{2, 1}, version{1, 1})
+	k.Want(t, 200, "", isptest.Post(admin, "/subscriptions/"+ended.ID+"/end", map[string]any{"reason": "moved"}))
+	expect(version{1, 1})
+	var page struct{ Data []counted }
+	k.Want(t, 200, "", isptest.Get(admin, "/plans?archived=true")).Into(t, &page)
+	if len(page.Data) != 0 {
+		t.Errorf("archived: %+v", page.Data)
+	}
+	k.Want(t, 422, "invalid_input", isptest.Get(admin, "/plans?archived=perhaps"))
+	others, err := subscribersviews.SubscriptionsQuery{Views: k.Views()}.CustomersByVersion(t.Context(),
+		id.New[id.Organization](), []id.Plan{id.Must[id.Plan](plan)})
+	if err != nil || len(others) != 0 {
+		t.Errorf("another organization counts %v, %v", others, err)
+	}
 }
 
 func TestPlans_Form(t *testing.T) {

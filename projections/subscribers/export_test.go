@@ -3,6 +3,9 @@ package subscribersviews
 // ListSQL lets tests outside of the package explain the statement of a list.
 var ListSQL = listSQL
 
+// CustomersByVersionSQL lets tests outside of the package explain the statement of the counts of plans.
+const CustomersByVersionSQL = customersByVersionSQL
+
 // FindSQL and FindSubscriptions let tests outside of the package explain the statements of searches.
 var (
 	FindSQL           = findSQL

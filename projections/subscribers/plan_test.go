@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
 )
@@ -150,5 +151,39 @@ func TestFind_ReadsThroughTheIndexBelowThePolicyAt100000Rows(t *testing.T) {
 		if widely.MatchString(plan) || !strings.Contains(plan, "terms_pkey") {
 			t.Errorf("lines by %q:\n%s", q, plan)
 		}
+	}
+}
+
+// TestPlans_CountOf100000CustomersReadsAnIndexAlone: a plan that everybody has is counted without its rows.
+func TestPlans_CountOf100000CustomersReadsAnIndexAlone(t *testing.T) {
+	t.Parallel()
+	v, db := views(t, told())
+	plan := id.New[id.Plan]()
+	for i, sql := range []string{`insert into {schema}.subscriptions
+			(subscription_id, org_id, subscriber_id, plan_id, plan_version, terms, state, starts_at, created_at,
+			state_since, revision)
+		select gen_random_uuid(), $1, md5((n % 50000)::text)::uuid, $2, n % 4, '{}',
+			case when n % 10 = 0 then 'ended' else 'active' end, now(), now(), now(), 0
+		from generate_series(1, 100000) n`, `vacuum analyze {schema}.subscriptions`} {
+		var args []any
+		if i == 0 {
+			args = []any{acme, plan}
+		}
+		if _, err := db.Owner.Exec(t.Context(), v.SQL(subscribersviews.SubscriptionsName, sql), args...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sql := v.SQL(subscribersviews.SubscriptionsName, subscribersviews.CustomersByVersionSQL)
+	if shown := explain(t, db, acme, sql, acme, []id.Plan{plan}); !strings.Contains(shown, "subscriptions_plan") ||
+		strings.Contains(shown, "Seq Scan") {
+		t.Error(shown)
+	}
+	counts, err := subscribersviews.SubscriptionsQuery{Views: v}.CustomersByVersion(t.Context(), acme, []id.Plan{plan})
+	sum := 0
+	for _, c := range counts[plan] {
+		sum += c.Customers
+	}
+	if err != nil || len(counts[plan]) != 4 || sum != 45_000 || counts[plan][0].Version != 3 {
+		t.Errorf("%+v, %v", counts, err)
 	}
 }

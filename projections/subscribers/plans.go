@@ -115,15 +115,18 @@ func (q PlansQuery) Get(ctx context.Context, org id.Organization, plan id.Plan) 
 	return row, err
 }
 
-// List returns up to max plans of an organization after a key, newest first, archived ones included.
-func (q PlansQuery) List(ctx context.Context, org id.Organization, after PlanKey, max int) ([]PlanRow, error) {
+// List returns up to max plans of an organization after a key, newest first; archived = nil does not restrict them.
+func (q PlansQuery) List(
+	ctx context.Context, org id.Organization, archived *bool, after PlanKey, max int,
+) ([]PlanRow, error) {
 	var rows []PlanRow
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
 		sql := `select ` + planColumns + ` from {schema}.plans
 			where org_id = $1 and ($2::timestamptz is null or (created_at, plan_id) < ($2, $3))
+				and ($5::boolean is null or archived = $5)
 			order by created_at desc, plan_id desc limit $4`
 		postgres.Collect(r, &rows, pgx.RowToStructByName[PlanRow], q.Views.SQL(PlansName, sql), org,
-			null.Time(after.CreatedAt), after.ID, max)
+			null.Time(after.CreatedAt), after.ID, max, archived)
 	})
 	return rows, err
 }

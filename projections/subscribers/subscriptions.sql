@@ -25,6 +25,7 @@ create table {schema}.subscriptions (
 );
 create index subscriptions_newest on {schema}.subscriptions (org_id, created_at desc, subscription_id desc);
 create index subscriptions_subscriber on {schema}.subscriptions (org_id, subscriber_id, created_at desc, subscription_id desc);
+create index subscriptions_plan on {schema}.subscriptions (org_id, plan_id, plan_version, subscriber_id) where state <> 'ended';
 create index subscriptions_state on {schema}.subscriptions (org_id, state, created_at desc, subscription_id desc);
 
 -- One row for each search term of a subscription: its username in lower case, the MAC addresses of its equipment, its
