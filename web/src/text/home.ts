@@ -1,3 +1,4 @@
+import type { Row } from '../api/rows'
 import { catalogue, plural } from './catalogue'
 
 type Counted = Record<string, (n: number) => string>
@@ -165,14 +166,14 @@ export const homeText = catalogue(
       router_up: 'Router came back',
       drift_found: 'Difference found on a router',
       service_failed: 'Service failed',
-    } as Record<string, string>,
+    } satisfies Record<Row<'/reports/changes'>['kind'], string>,
     kind: 'What',
     when: 'When',
     whom: 'Whom it is about',
     openCustomer: 'Open the customer',
-    openPayment: 'Open the payment',
+    openPayment: 'the payment',
     openRouter: 'Open the router',
-    openService: 'Open the service',
+    openService: 'the service',
     noChanges: 'Nothing has happened',
     noChangesHint: 'New customers, cuts and returns, failures, and routers that go and come stand here.',
   },
@@ -314,9 +315,9 @@ export const homeText = catalogue(
     when: 'Lini',
     whom: 'Inamhusu',
     openCustomer: 'Fungua mteja',
-    openPayment: 'Fungua malipo',
+    openPayment: 'malipo',
     openRouter: 'Fungua ruta',
-    openService: 'Fungua huduma',
+    openService: 'huduma',
     noChanges: 'Hakuna kilichotokea',
     noChangesHint: 'Wateja wapya, waliokatwa na waliorudishwa, hitilafu, na ruta zinazozimika na kurudi huonekana hapa.',
   },

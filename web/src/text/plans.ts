@@ -1,4 +1,4 @@
-import { catalogue } from './catalogue'
+import { catalogue, plural } from './catalogue'
 
 /** plansText has what the pages of plans say. */
 export const plansText = catalogue(
@@ -29,7 +29,11 @@ export const plansText = catalogue(
     archived: 'Archived',
     version: 'Version',
     customers: 'Customers of this plan',
-    showCustomers: 'Show the list',
+    customersN: (n: number) => plural('en', n, '# customer', '# customers'),
+    ofVersion: (version: number, customers: string) => `version ${version}: ${customers}`,
+    customerCount: 'Customers',
+    nobody: 'Nobody has it yet',
+    both: 'Offered and archived',
     more: 'More: late payment, limits, burst, cap, hours, pools',
     less: 'Less',
     save: 'Save as the next version',
@@ -121,7 +125,11 @@ export const plansText = catalogue(
     archived: 'Kimehifadhiwa',
     version: 'Toleo',
     customers: 'Wateja wa kifurushi hiki',
-    showCustomers: 'Onyesha orodha',
+    customersN: (n) => plural('sw', n, 'mteja #', 'wateja #'),
+    ofVersion: (version, customers) => `toleo la ${version}: ${customers}`,
+    customerCount: 'Wateja',
+    nobody: 'Hakuna aliye nacho bado',
+    both: 'Vinavyotolewa na vya kale',
     more: 'Zaidi: kuchelewa kulipa, mipaka, kasi ya ziada, kikomo, saa, pool',
     less: 'Punguza',
     save: 'Hifadhi kama toleo jipya',

@@ -1,18 +1,33 @@
-import { useNavigate, useSearch } from '@tanstack/react-router'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { type Row, useRows } from '../../api/rows'
 import { useMay } from '../../app/person'
 import { useText } from '../../text/catalogue'
 import { homeText } from '../../text/home'
 import { uiText } from '../../text/ui'
+import { CustomerLink } from '../../ui/CustomerLink'
 import { type Column, DataTable } from '../../ui/DataTable'
 import { Empty } from '../../ui/Empty'
 import { ChoiceFilter, Filters } from '../../ui/Filters'
 import { Page } from '../../ui/Page'
-import { To, type Way } from '../../ui/To'
+import { To } from '../../ui/To'
+import { State, type Tone } from '../../ui/State'
 import { When } from '../../ui/When'
 import { customerKinds, networkKinds } from './routes'
 
 type Change = Row<'/reports/changes'>
+
+const tones: Record<Change['kind'], Tone> = {
+  new_customer: 'good',
+  walled_garden: 'attention',
+  suspended: 'bad',
+  restored: 'good',
+  payment_failed: 'quiet',
+  message_failed: 'attention',
+  router_down: 'bad',
+  router_up: 'good',
+  drift_found: 'attention',
+  service_failed: 'bad',
+}
 
 /** ChangesPage answers: what happened while nobody looked? */
 export default function ChangesPage() {
@@ -27,14 +42,8 @@ export default function ChangesPage() {
   const kinds = may('GET /nas/fleet') ? [...customerKinds, ...networkKinds] : customerKinds
   const columns: Column<Change>[] = [
     { id: 'at', title: t.when, width: 150, cell: (c) => <When at={c.at} /> },
-    { id: 'kind', title: t.kind, cell: (c) => t.changeKinds[c.kind] ?? c.kind },
-    {
-      id: 'about', title: t.whom,
-      cell: (c) => {
-        const about = aboutOf(c, t)
-        return about && <To way={about.way}>{about.words}</To>
-      },
-    },
+    { id: 'kind', title: t.kind, width: 260, cell: (c) => <State tone={tones[c.kind]}>{t.changeKinds[c.kind]}</State> },
+    { id: 'about', title: t.whom, cell: (c) => <About of={c} /> },
   ]
   return (
     <Page title={t.changes} wide>
@@ -42,7 +51,7 @@ export default function ChangesPage() {
         <ChoiceFilter
           value={filters.kind}
           label={t.kind}
-          names={Object.fromEntries(kinds.map((k) => [k, t.changeKinds[k] ?? k]))}
+          names={Object.fromEntries(kinds.map((k) => [k, t.changeKinds[k]]))}
           onChange={(kind) => change({ kind })}
         />
       </Filters>
@@ -57,11 +66,24 @@ export default function ChangesPage() {
   )
 }
 
-/** aboutOf leads to what a change is about, as near as there is a page. */
-function aboutOf(c: Change, t: (typeof homeText)['en']): { words: string; way: Way } | null {
-  if (c.paymentId) return { words: t.openPayment, way: { to: `/payments/${c.paymentId}` } }
-  if (c.subscriberId) return { words: t.openCustomer, way: { to: `/customers/${c.subscriberId}` } }
-  if (c.serviceId) return { words: t.openService, way: { to: `/services/${c.serviceId}` } }
-  if (c.deviceId) return { words: t.openRouter, way: { to: `/routers/${c.deviceId}` } }
-  return null
+/** About names whom a change is about, and leads there; what it came from is the second link. */
+function About({ of: c }: { of: Change }) {
+  const t = useText(homeText)
+  if (c.subscriberId) {
+    return (
+      <>
+        {c.subscriber ? <CustomerLink of={c.subscriber} account /> : (
+          <Link to="/customers/$id" params={{ id: c.subscriberId }}>{t.openCustomer}</Link>
+        )}
+        {c.paymentId && <> · <Link to="/payments/$id" params={{ id: c.paymentId }}>{t.openPayment}</Link></>}
+      </>
+    )
+  }
+  if (!c.deviceId) return null
+  return (
+    <>
+      <Link to="/routers/$id" params={{ id: c.deviceId }}>{c.deviceName ?? t.openRouter}</Link>
+      {c.serviceId && <> · <To way={{ to: `/services/${c.serviceId}` }}>{t.openService}</To></>}
+    </>
+  )
 }

@@ -9,16 +9,8 @@ import { keepVisit, looked, readVisit } from './visit'
 export type Today = Shape<'TodayResponse'>
 export type Fault = Today['faults'][number]
 
-/** Platform is what the root host answers. The description has the organization's shape at this address. */
-export interface Platform {
-  asOf: string
-  organizations: { total: number; suspended: number }
-  suspense: { currency: string; amount: number; count: number; oldestAt: string | null }[]
-  breakers: { open: number }
-  projections: { stopped: number }
-  processes: { stopped: number }
-  faults: Fault[]
-}
+/** Platform is what the root host answers at the same address. */
+export type Platform = Shape<'PlatformResponse'>
 
 async function read(since: string | undefined, signal: AbortSignal): Promise<unknown> {
   const { data } = await client.GET('/reports/today', { params: { query: { since } }, signal })

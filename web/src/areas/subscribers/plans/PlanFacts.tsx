@@ -22,7 +22,7 @@ export function PlanFacts({ of: p }: { of: Shape<'PlanResponse'> }) {
         [t.state, <State tone={p.archived ? 'quiet' : 'good'}>{p.archived ? t.archived : t.offered}</State>],
         [t.version, f.number(p.version)],
         [t.code, p.code],
-        [t.customers, <Link to="/customers" search={{ planId: p.id } as never}>{t.showCustomers}</Link>],
+        [t.customers, <Customers of={p} />],
         [t.late, p.billing.mode === 'prepaid' ? t.lates[p.lateRenewal] : null],
         [t.sessions, f.number(p.sessionLimit ?? 1)],
         [t.onLimit, t.onLimits[p.onLimit ?? 'replace']],
@@ -49,5 +49,19 @@ export function PlanFacts({ of: p }: { of: Shape<'PlanResponse'> }) {
         [t.ipv6Delegated, p.ipv6?.delegatedPool],
       ]}
     />
+  )
+}
+
+/** Customers says how many have the plan, and in which version: those of an older one pay its price. */
+function Customers({ of: p }: { of: Shape<'PlanResponse'> }) {
+  const t = useText(plansText)
+  const sum = p.versions.reduce((all, v) => all + v.customers, 0)
+  if (sum === 0) return t.nobody
+  const older = p.versions.some((v) => v.version !== p.version)
+  return (
+    <>
+      <Link to="/customers" search={{ planId: p.id } as never}>{t.customersN(sum)}</Link>
+      {older && ` (${p.versions.map((v) => t.ofVersion(v.version, t.customersN(v.customers))).join('; ')})`}
+    </>
   )
 }

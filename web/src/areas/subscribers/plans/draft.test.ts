@@ -10,7 +10,7 @@ const plan: Shape<'PlanResponse'> = {
     up: 512,
     burst: { down: 20_000, up: 1024, thresholdDown: 8000, thresholdUp: 400, seconds: 16 },
   },
-  sessionLimit: 1, onLimit: 'replace', archived: false, createdAt: '2026-01-01T00:00:00Z',
+  sessionLimit: 1, onLimit: 'replace', archived: false, versions: [], createdAt: '2026-01-01T00:00:00Z',
   cap: { bytes: 300_500_000_000, period: 'month', then: 'throttle', throttle: { down: 1000, up: 500 } },
   schedule: [{ days: ['friday'], from: '22:00', to: '06:00', rates: { down: 30_000, up: 3000 } }],
 }

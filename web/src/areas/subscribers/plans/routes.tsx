@@ -6,6 +6,7 @@ import { rootRoute } from '../../../app/root'
 const plans = createRoute({
   getParentRoute: () => rootRoute,
   path: '/plans',
+  validateSearch: (raw) => given({ archived: new Params(raw).flag('archived') }),
   component: page('GET /plans', () => import('./PlansPage')),
 })
 
