@@ -41,8 +41,8 @@ export default function PaymentsPage() {
       id: 'how', title: t.howPaid, width: 190, wideOnly: true,
       cell: (p) => (p.phone ? t.promptTo(p.phone) : (t.gateways[p.gateway] ?? p.gateway)),
     },
-    { id: 'by', title: t.staff, width: 140, wideOnly: true, cell: (p) => p.by && (p.by.name ?? t.formerStaff) },
-    { id: 'outcome', title: t.outcome, width: 340, wideOnly: true, cell: (p) => <Outcome of={p} /> },
+    { id: 'by', title: t.staff, width: 125, wideOnly: true, cell: (p) => p.by && (p.by.name ?? t.formerStaff) },
+    { id: 'outcome', title: t.outcome, width: 270, wideOnly: true, cell: (p) => <Outcome of={p} /> },
   ]
   return (
     <Page title={app.payments} wide>

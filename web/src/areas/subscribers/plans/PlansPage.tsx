@@ -28,7 +28,7 @@ export default function PlansPage() {
   const columns: Column<Row<'/plans'>>[] = [
     { id: 'name', title: t.name, cell: (p) => <Link to="/plans/$id" params={{ id: p.id }}>{p.name}</Link> },
     { id: 'code', title: t.code, wideOnly: true, width: 160, cell: (p) => p.code },
-    { id: 'kind', title: t.kind, wideOnly: true, width: 190, cell: (p) => t.kinds[p.kind] ?? p.kind },
+    { id: 'kind', title: t.kind, wideOnly: true, width: 170, cell: (p) => t.kinds[p.kind] ?? p.kind },
     {
       id: 'speed', title: t.speed, wideOnly: true, width: 170,
       cell: (p) => <span className="figure">{f.rate(p.rates.down)} / {f.rate(p.rates.up)}</span>,
@@ -60,7 +60,7 @@ export default function PlansPage() {
       <Filters any={archived !== undefined} onClear={() => void navigate({ search: {} })}>
         <ChoiceFilter
           value={archived}
-          label={t.both}
+          label={t.state}
           names={{ false: t.offered, true: t.archived }}
           onChange={(v) => void navigate({ search: v ? { archived: v === 'true' } : {}, replace: true })}
         />
