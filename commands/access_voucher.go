@@ -91,10 +91,11 @@ type SignInVoucher struct {
 	At       time.Time // of this sign-in
 }
 
-// VoidVoucher makes a voucher useless, whether it is in use or not. Fails: voucher_used.
+// VoidVoucher makes a voucher useless, whether it is in use or not. Fails: voucher_used, voucher_in_use.
 type VoidVoucher struct {
 	Subject events.VoucherSubject
 	Reason  string
+	Unused  bool // only as long as the log has no sign-in with it
 }
 
 func (SignInVoucher) CommandName() string { return "access.SignInVoucher" }
@@ -113,6 +114,16 @@ func (c SignInVoucher) Validate() error {
 
 // Validate checks the reason, which is required.
 func (c VoidVoucher) Validate() error { return requireReason(c.Reason) }
+
+// ErrNoVoucherBatch is the failure for a batch that the organization does not have.
+func ErrNoVoucherBatch() error {
+	return failure.NewNotFound("voucher_batch_not_found", "There is no such batch of vouchers.")
+}
+
+// ErrVoucherInUse is the failure for a voucher that was to be voided only if unused.
+func ErrVoucherInUse() error {
+	return failure.NewConflict("voucher_in_use", "Somebody has signed in with this voucher.")
+}
 
 // ErrNoVoucher is the failure for a code that is no voucher of the organization. It tells nothing more.
 func ErrNoVoucher() error {

@@ -35,6 +35,15 @@ const (
 	NoticeCapStopped   MessageTemplate = "cap_stopped"   // all of it is used, and there is no access
 )
 
+// Texts implements httpapi.Enumerated: all templates.
+func (MessageTemplate) Texts() []string {
+	return []string{
+		string(ReminderBefore), string(ReminderDue), string(ReminderOverdue), string(NoticeGarden),
+		string(NoticeSuspended), string(NoticeRestored), string(NoticeCapWarned), string(NoticeCapThrottled),
+		string(NoticeCapStopped),
+	}
+}
+
 // Reminds reports whether the message asks for payment ahead of a cut. All such messages of one day have one cause.
 func (t MessageTemplate) Reminds() bool {
 	return t == ReminderBefore || t == ReminderDue || t == ReminderOverdue

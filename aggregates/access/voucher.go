@@ -149,6 +149,8 @@ func decideVoidVoucher(s Voucher, c commands.VoidVoucher, now time.Time) ([]even
 		return nil, nil
 	case used && !now.Before(s.EndsAt):
 		return nil, failure.NewConflict("voucher_used", "This voucher is used up.")
+	case used && c.Unused:
+		return nil, commands.ErrVoucherInUse()
 	}
 	return []events.VoucherEvent{events.VoucherVoided{VoucherSubject: c.Subject, Redeemed: used, At: now}}, nil
 }

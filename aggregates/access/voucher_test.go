@@ -102,6 +102,7 @@ func TestVoucher_IsVoidedOnceUsedOrNot(t *testing.T) {
 		When(signIn("A", 0)).ThenFails("voucher_void")
 	decidertest.For(t, access.Vouchers(), now).
 		Given(events.VoucherRedeemed{VoucherSubject: ticket, At: now, EndsAt: now.Add(time.Hour)}).
+		When(commands.VoidVoucher{Subject: ticket, Reason: "lost", Unused: true}).ThenFails("voucher_in_use").
 		When(void).Then(events.VoucherVoided{VoucherSubject: ticket, Redeemed: true, At: now})
 }
 

@@ -83,9 +83,12 @@ func TestCustomers_DialThroughARouterAndComeBack(t *testing.T) {
 	if got, err := r.SignIn(t.Context(), local); err != nil || got.Outcome != handset.Accepted {
 		t.Fatalf("%+v, %v", got, err)
 	}
-	radius := map[string]any{}
+	radius, whose := map[string]any{}, map[string]any{}
 	for _, s := range k.must(k.admin, "GET", "/nas/devices/"+r.device+"/sessions", nil).list("data") {
-		radius[s.text("user")] = s["radius"]
+		radius[s.text("user")], whose[s.text("user")] = s["radius"], s["subscriber"]
+	}
+	if of, _ := whose["amina"].(map[string]any); of["id"] != who || whose["bypass"] != nil {
+		t.Errorf("the customers of a router: %v", whose)
 	}
 	if radius["amina"] != true || radius["bypass"] != false {
 		t.Errorf("made by RADIUS: %v", radius)

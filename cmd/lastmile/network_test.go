@@ -151,6 +151,7 @@ func TestStory_RouterIsRegisteredServedDriftsAndIsRepaired(t *testing.T) {
 			}
 		}
 		k.driftsAndIsRepaired(r, pppoe)
+		k.isPolledAndTold(r, pppoe)
 		for _, s := range []string{pppoe, hotspot, management} {
 			k.must(k.admin, "DELETE", "/nas/services/"+s, nil)
 			k.refused(k.admin, "GET /nas/services/"+s, nil, 404, "service_not_found")
@@ -161,6 +162,22 @@ func TestStory_RouterIsRegisteredServedDriftsAndIsRepaired(t *testing.T) {
 		if left := platformItems(r); len(left) != 0 {
 			t.Errorf("%s: left on the router: %v", r.Summary().Version, left)
 		}
+	}
+}
+
+// isPolledAndTold fails unless a router has its newest poll, and the history of a service names who asked for it.
+func (k *kit) isPolledAndTold(r simRouter, service string) {
+	k.t.Helper()
+	k.eventually("a poll", func(ctx context.Context) (bool, error) {
+		device, err := k.admin.call(ctx, "GET", "/nas/devices/"+r.device, "", nil)
+		poll, _ := device["poll"].(map[string]any)
+		return poll["reachable"] == true, err
+	})
+	rows := k.must(k.admin, "GET", "/nas/services/"+service+"/history?limit=100", nil).list("data")
+	first := rows[len(rows)-1]
+	actor, _ := first["actor"].(map[string]any)
+	if name, _ := actor["name"].(string); first.text("kind") != "requested" || name == "" {
+		k.t.Errorf("the history begins with %v", first)
 	}
 }
 

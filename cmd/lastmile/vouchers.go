@@ -30,6 +30,7 @@ func (a *App) voucherRoutes() []httpapi.Route {
 	return accessapi.Vouchers{
 		Cases: accesscases.Vouchers{
 			Bus: a.engines.bus, Codes: a.voucherCodes(), BatchOf: list.BatchOf, Since: list.Since,
+			Unused:          list.Unused,
 			PerOrganization: a.cfg.VouchersPerOrganization, Locks: a.storage.db, Clock: a.clock,
 		}, List: list, Names: networkviews.DevicesQuery{Views: a.engines.views}.Names, Clock: a.clock,
 	}.Routes()

@@ -18,8 +18,10 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers/network/provisioning"
 	"github.com/lastmile-isp/lastmile/processmanagers/network/rebooting"
 	"github.com/lastmile-isp/lastmile/processmanagers/network/reconciling"
+	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/projections/network"
 	"github.com/lastmile-isp/lastmile/projections/runner"
+	"github.com/lastmile-isp/lastmile/projections/subscribers"
 	"github.com/lastmile-isp/lastmile/usecases/network"
 )
 
@@ -100,6 +102,8 @@ func (a *App) networkAPI(
 		ServiceCases: networkcases.Services{Bus: b, Services: services, Routers: workers},
 		RunCases:     networkcases.Runs{Bus: b, Devices: devices, History: history, Routers: workers},
 		Routers:      liveRouters{workers}, Fleet: polls, Online: whoIsOnline{a},
+		Users:            identityviews.UsersQuery{Views: views}.Names,
+		Holders:          subscribersviews.SubscriptionsQuery{Views: views}.Holders,
 		BootstrapVersion: networkjobs.BootstrapVersion,
 		Clock:            a.clock,
 	}

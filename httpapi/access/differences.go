@@ -119,6 +119,7 @@ type auditResponse struct {
 type lookResponse struct {
 	DeviceID     id.Device  `json:"deviceId"`
 	DeviceName   string     `json:"deviceName"`
+	TriedAt      *time.Time `json:"triedAt" doc:"when it was looked at last, whether that compared or not; null: never"`
 	LookedAt     *time.Time `json:"lookedAt" doc:"when it was compared last; null: never"`
 	UnseenSince  *time.Time `json:"unseenSince" doc:"null: the latest look compared"`
 	MissingSince *time.Time `json:"reportsMissingSince" doc:"of any router, reports of since then are lost; null: none"`
@@ -188,8 +189,9 @@ func (a Differences) looks(ctx context.Context, c *httpapi.Call) error {
 	return httpapi.SendList(ctx, c, func(r networkviews.DeviceRow) lookResponse {
 		look := looks[r.ID]
 		return lookResponse{
-			DeviceID: r.ID, DeviceName: r.Details.Name, LookedAt: inUTC(look.LookedAt),
-			UnseenSince: inUTC(look.UnseenSince), Why: null.Of(look.Why), MissingSince: null.Time(missing.UTC()),
+			DeviceID: r.ID, DeviceName: r.Details.Name, TriedAt: null.Time(look.TriedAt.UTC()),
+			LookedAt: inUTC(look.LookedAt), UnseenSince: inUTC(look.UnseenSince), Why: null.Of(look.Why),
+			MissingSince: null.Time(missing.UTC()),
 		}
 	}, func(ctx context.Context, after networkviews.DeviceKey, max int) ([]networkviews.DeviceRow, error) {
 		return a.Devices(ctx, c.Org.ID, after, max)

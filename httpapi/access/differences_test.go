@@ -78,7 +78,10 @@ func (d *desk) devices(
 // looks implements accessapi.Differences.
 func (d *desk) looks(context.Context, id.Organization) (map[id.Device]telemetry.Look, error) {
 	return map[id.Device]telemetry.Look{
-		d.unseen: {DeviceID: d.unseen, LookedAt: &d.seenAt, UnseenSince: &d.since, Why: "router_unreachable"},
+		d.unseen: {
+			DeviceID: d.unseen, TriedAt: d.since.Add(4 * time.Minute), LookedAt: &d.seenAt, UnseenSince: &d.since,
+			Why: "router_unreachable",
+		},
 	}, nil
 }
 
@@ -138,9 +141,11 @@ func TestDifferences_AreListedWithTheirKindRouterAndTheTimeOfTheLook(t *testing.
 
 	const looks = "GET /access-audits"
 	d.wants(t, looks, apitest.Support, "", 200, `{"deviceId":"`+d.seen.String()+
-		`","deviceName":"tower","lookedAt":null,"unseenSince":null,"reportsMissingSince":null,"why":null}`)
+		`","deviceName":"tower","triedAt":null,"lookedAt":null,"unseenSince":null,`+
+		`"reportsMissingSince":null,"why":null}`)
 	d.wants(t, looks, apitest.Support, "", 200, `{"deviceId":"`+d.unseen.String()+
-		`","deviceName":"tower","lookedAt":"2026-03-02T09:00:00Z","unseenSince":"2026-03-02T09:01:00Z",`+
+		`","deviceName":"tower","triedAt":"2026-03-02T09:05:00Z",`+
+		`"lookedAt":"2026-03-02T09:00:00Z","unseenSince":"2026-03-02T09:01:00Z",`+
 		`"reportsMissingSince":null,"why":"router_unreachable"}`)
 	d.missing = d.seenAt
 	d.wants(t, looks, apitest.Support, "", 200, `"reportsMissingSince":"2026-03-02T09:00:00Z"`)

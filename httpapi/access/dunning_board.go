@@ -29,6 +29,7 @@ func (a Board) Routes() []httpapi.Route {
 			Summary: "List the subscriptions in dunning, and those on hold", Row: boardResponse{},
 			Query: []httpapi.Param{
 				{Name: "state", Type: "string", Enum: dunningStates}, {Name: "subscriberId", Type: "uuid"},
+				{Name: "hold", Type: "boolean", Doc: "whether a hold stops the clock now"},
 			}, Handle: a.list,
 		},
 		{
@@ -102,6 +103,7 @@ func (a Board) list(ctx context.Context, c *httpapi.Call) error {
 	f := c.Filters()
 	filter := accessviews.DunningFilter{
 		State: f.OneOf("state", dunningStates...), Subscriber: httpapi.FilterID[id.Subscriber](f, "subscriberId"),
+		Hold: f.Bool("hold"),
 	}
 	if err := f.Err(); err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/httpapi/apitest"
 	"github.com/lastmile-isp/lastmile/httpapi/apitest/isptest"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
@@ -194,6 +195,11 @@ func TestBoard_OfOneCustomerIsWhatHisAccessSays(t *testing.T) {
 	if got := same("on hold"); got.Hold == nil || got.Hold.Reason != "a promise" {
 		t.Errorf("on hold: %+v", got)
 	}
+	for hold, want := range map[string]int{"true": 1, "false": 0} {
+		if rows := board(t, k, admin, "?hold="+hold); len(rows) != want {
+			t.Errorf("hold=%s: %+v", hold, rows)
+		}
+	}
 	if rows := board(t, k, admin, "?subscriberId="+id.New[id.Subscriber]().String()); len(rows) != 0 {
 		t.Errorf("somebody else has %+v", rows)
 	}
@@ -213,12 +219,18 @@ func TestPreview_SaysWhomAPolicyWouldHaveCut(t *testing.T) {
 	now := k.Clock.Now()
 	var got struct {
 		Subscriptions, WalledGarden, Suspended, Restored int
-		Changes                                          []struct{ SubscriptionID, From, To string }
+		Changes                                          []struct {
+			SubscriptionID, SubscriberID, From, To string
+			Subscriber                             httpapi.SubscriberRef
+		}
 	}
 	k.Want(t, 200, "", ask(`{"graceDays":1}`, now.AddDate(0, -2, 0), now)).Into(t, &got)
 	if got.Subscriptions != 1 || got.WalledGarden != 1 || len(got.Changes) != 1 ||
 		got.Changes[0].SubscriptionID != sub || got.Changes[0].To != "walled_garden" {
 		t.Errorf("one day of grace: %+v", got)
+	}
+	if of := got.Changes[0]; of.Subscriber.ID.String() != of.SubscriberID || of.Subscriber.Name == nil {
+		t.Errorf("whom it would have cut: %+v", of)
 	}
 	k.Want(t, 200, "", ask(`{"graceDays":30}`, now.AddDate(0, -2, 0), now)).Into(t, &got)
 	if got.WalledGarden != 0 || len(got.Changes) != 0 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
@@ -28,12 +29,21 @@ type previewResponse struct {
 
 // previewChange is one change of a subscription's access; from and to are states of dunning.
 type previewChange struct {
-	SubscriptionID id.Subscription `json:"subscriptionId"`
-	At             time.Time       `json:"at"`
-	From           string          `json:"from"`
-	To             string          `json:"to"`
-	Due            httpapi.Number  `json:"due"`
-	Currency       money.Currency  `json:"currency"`
+	SubscriptionID id.Subscription        `json:"subscriptionId"`
+	SubscriberID   id.Subscriber          `json:"subscriberId"`
+	Subscriber     *httpapi.SubscriberRef `json:"subscriber" doc:"null: not known yet"`
+	At             time.Time              `json:"at"`
+	From           events.DunningState    `json:"from"`
+	To             events.DunningState    `json:"to"`
+	Due            httpapi.Number         `json:"due"`
+	Currency       money.Currency         `json:"currency"`
+}
+
+// NameSubscribers implements httpapi.NamesSubscribers.
+func (r *previewResponse) NameSubscribers(name func(id.Subscriber) *httpapi.SubscriberRef) {
+	for i := range r.Changes {
+		r.Changes[i].Subscriber = name(r.Changes[i].SubscriberID)
+	}
 }
 
 // preview runs a policy against the past.
@@ -52,6 +62,14 @@ func (a Board) preview(ctx context.Context, c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
+	moved := make([]id.Subscription, len(got.Changes))
+	for i, change := range got.Changes {
+		moved[i] = change.Subscription
+	}
+	whose, err := a.Dunning.Subscribers(ctx, c.Org.ID, moved)
+	if err != nil {
+		return err
+	}
 	out := previewResponse{
 		Subscriptions: got.Subscriptions, WalledGarden: got.WalledGarden, Suspended: got.Suspended,
 		Restored: got.Restored, Changes: []previewChange{},
@@ -59,9 +77,9 @@ func (a Board) preview(ctx context.Context, c *httpapi.Call) error {
 	for _, s := range got.Changes {
 		due := money.Of(s.Due.Minor, present.Currency)
 		out.Changes = append(out.Changes, previewChange{
-			SubscriptionID: s.Subscription, At: s.At, From: string(s.From), To: string(s.To), Due: due.Number(),
-			Currency: present.Currency,
+			SubscriptionID: s.Subscription, SubscriberID: whose[s.Subscription], At: s.At, From: s.From, To: s.To,
+			Due: due.Number(), Currency: present.Currency,
 		})
 	}
-	return c.Send(200, out)
+	return httpapi.SendNamed(ctx, c, 200, out)
 }

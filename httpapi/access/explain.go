@@ -56,10 +56,9 @@ func (r *accessResponse) NameSubscribers(name func(id.Subscriber) *httpapi.Subsc
 // accessReason is one reason. A block comes first, then the reasons of each subscription, the oldest first; of one
 // subscription the reason that allows least comes first.
 type accessReason struct {
-	// Code is one of entitlement.Code; more can be added.
-	Code  string       `json:"code"`
-	Since time.Time    `json:"since"`
-	Cause accessObject `json:"cause"`
+	Code  entitlement.Code `json:"code" doc:"more can be added"`
+	Since time.Time        `json:"since"`
+	Cause accessObject     `json:"cause"`
 
 	SubscriptionID *id.Subscription `json:"subscriptionId" doc:"null: about the customer and all subscriptions"`
 }
@@ -107,14 +106,19 @@ type accessDunning struct {
 
 // refusalResponse counts refused sign-ins of one kind at one router.
 type refusalResponse struct {
-	// Code is one of docs/rules/access-radius.md#refusals; more can be added.
-	Code           string           `json:"code"`
+	Code           refusalCode      `json:"code" doc:"more can be added"`
 	At             time.Time        `json:"at" doc:"the latest one"`
 	Count          int64            `json:"count"`
 	DeviceID       *id.Device       `json:"deviceId" doc:"the router; null: one that is not known"`
 	DeviceName     *string          `json:"deviceName" doc:"of the router; null likewise"`
 	SubscriptionID *id.Subscription `json:"subscriptionId,omitempty"`
 }
+
+// refusalCode is why a sign-in was refused (docs/rules/access-radius.md#refusals).
+type refusalCode string
+
+// Texts implements httpapi.Enumerated.
+func (refusalCode) Texts() []string { return telemetry.RefusalCodes() }
 
 // get answers for the present, or for a past instant.
 func (a Access) get(ctx context.Context, c *httpapi.Call) error {
@@ -204,7 +208,7 @@ func showDunning(s accesscases.Service) *accessDunning {
 // showReason names the cause of a reason.
 func showReason(r entitlement.Reason) accessReason {
 	return accessReason{
-		string(r.Code), r.Since.UTC(), accessObject{r.Cause.Type, r.Cause.ID.String()}, null.Of(r.Of),
+		r.Code, r.Since.UTC(), accessObject{r.Cause.Type, r.Cause.ID.String()}, null.Of(r.Of),
 	}
 }
 
@@ -213,7 +217,7 @@ func showRefusals(list []telemetry.Refusal, names namedDevices) []refusalRespons
 	out := make([]refusalResponse, len(list))
 	for i, r := range list {
 		out[i] = refusalResponse{
-			Code: r.Code, At: r.At.UTC(), Count: r.Count, DeviceID: null.Of(r.DeviceID),
+			Code: refusalCode(r.Code), At: r.At.UTC(), Count: r.Count, DeviceID: null.Of(r.DeviceID),
 			DeviceName: names.name(r.DeviceID), SubscriptionID: null.Of(r.SubscriptionID),
 		}
 	}

@@ -30,7 +30,7 @@ var voucherStates = []string{
 
 // Routes lists the endpoints of vouchers.
 func (a Vouchers) Routes() []httpapi.Route {
-	return []httpapi.Route{
+	routes := []httpapi.Route{
 		{
 			Method: "POST", Path: "/vouchers", Hosts: httpapi.OnOrganization, Access: httpapi.AccessAdmin, Status: 201,
 			Summary: "Make vouchers for a hotspot; the codes are shown once", Request: vouchersRequest{},
@@ -46,10 +46,11 @@ func (a Vouchers) Routes() []httpapi.Route {
 		},
 		{
 			Method: "POST", Path: "/vouchers/:code/void", Hosts: httpapi.OnOrganization, Access: httpapi.AccessAdmin,
-			Summary: "Make a voucher useless and end its session", Request: httpapi.ReasonRequest{},
-			Response: voucherResponse{}, Handle: a.void,
+			Summary: "Make a voucher useless and end its session; code: its code or its id",
+			Request: httpapi.ReasonRequest{}, Response: voucherResponse{}, Handle: a.void,
 		},
 	}
+	return append(routes, a.batchRoutes()...)
 }
 
 // vouchersRequest is the body of POST /vouchers (docs/rules/access-vouchers.md#batches).
@@ -89,6 +90,8 @@ type voucherResponse struct {
 	RedeemedAt *time.Time      `json:"redeemedAt" doc:"of the first sign-in"`
 	EndsAt     *time.Time      `json:"endsAt"`
 	VoidedAt   *time.Time      `json:"voidedAt"`
+	VoidedBy   *id.User        `json:"voidedBy" doc:"null: not void, an API key or a program"`
+	VoidReason *string         `json:"voidReason" doc:"null: not void, or who gave it is forgotten"`
 	DeviceID   *id.Device      `json:"deviceId" doc:"the router where its device signed in"`
 	DeviceName *string         `json:"deviceName" doc:"of the router; null: not known"`
 	MACAddress *string         `json:"macAddress"`
@@ -180,7 +183,8 @@ func showVoucher(r accessviews.VoucherRow, at time.Time, names namedDevices) vou
 		ID: r.ID, BatchID: r.BatchID, PlanID: r.PlanID, PlanName: r.PlanName, Prefix: null.Of(r.Prefix),
 		State: r.State(at), Price: money.Of(r.PriceMinor, r.Currency).Number(), Currency: r.Currency,
 		Period: r.Period, CreatedAt: r.MadeAt, CreatedBy: null.Of(r.MadeBy), RedeemedAt: r.RedeemedAt,
-		EndsAt: r.EndsAt, VoidedAt: r.VoidedAt, DeviceID: null.Of(r.DeviceID), DeviceName: names.name(r.DeviceID),
+		EndsAt: r.EndsAt, VoidedAt: r.VoidedAt, VoidedBy: null.Of(r.VoidedBy),
+		VoidReason: null.Of(r.VoidReason), DeviceID: null.Of(r.DeviceID), DeviceName: names.name(r.DeviceID),
 		MACAddress: null.Of(r.MAC), Moves: r.Moves,
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/null"
@@ -22,8 +23,9 @@ type Messages struct {
 
 // Values of the filters.
 var (
-	channels = []string{"sms", "email"}
-	states   = []string{"queued", "sending", "sent", "failed", "dropped"}
+	channels  = []string{"sms", "email"}
+	states    = []string{"queued", "sending", "sent", "failed", "dropped"}
+	templates = events.MessageTemplate("").Texts()
 )
 
 // Routes lists the endpoints.
@@ -33,7 +35,7 @@ func (a Messages) Routes() []httpapi.Route {
 		Summary: "List the messages to customers, newest first", Row: messageResponse{},
 		Query: append([]httpapi.Param{
 			{Name: "channel", Type: "string", Enum: channels}, {Name: "state", Type: "string", Enum: states},
-			{Name: "subscriberId", Type: "uuid"},
+			{Name: "subscriberId", Type: "uuid"}, {Name: "template", Type: "string", Enum: templates},
 		}, httpapi.SpanParams("asked for")...),
 		Handle: a.list,
 	}}
@@ -45,7 +47,7 @@ type messageResponse struct {
 	At             time.Time              `json:"at" doc:"when it was asked for"`
 	Channel        *string                `json:"channel" enum:"sms,email" doc:"null: it has no address yet"`
 	To             *string                `json:"to" doc:"null: it has no address yet, or the person was forgotten"`
-	Template       string                 `json:"template"`
+	Template       events.MessageTemplate `json:"template" doc:"more can be added"`
 	State          string                 `json:"state" enum:"queued,sending,sent,failed,dropped"`
 	Error          *string                `json:"error" doc:"why it was not sent; null: nothing is wrong"`
 	SubscriberID   id.Subscriber          `json:"subscriberId"`
@@ -63,6 +65,7 @@ func (r *messageResponse) NameSubscribers(name func(id.Subscriber) *httpapi.Subs
 func (a Messages) list(ctx context.Context, c *httpapi.Call) error {
 	f := c.Filters()
 	filter := messagingviews.MessageFilter{Channel: f.OneOf("channel", channels...), State: f.OneOf("state", states...)}
+	filter.Template = f.OneOf("template", templates...)
 	filter.Subscriber = httpapi.FilterID[id.Subscriber](f, "subscriberId")
 	var err error
 	filter.From, filter.To, err = f.Span(func() (*time.Location, error) { return a.Zone(ctx, c.Org.ID) })
@@ -79,7 +82,7 @@ func (a Messages) list(ctx context.Context, c *httpapi.Call) error {
 // showMessage writes the code of a failure as the error.
 func showMessage(r messagingviews.MessageRow) messageResponse {
 	return messageResponse{
-		ID: r.ID, At: r.At, Channel: r.Channel, To: r.To, Template: r.Template, State: r.State,
+		ID: r.ID, At: r.At, Channel: r.Channel, To: r.To, Template: events.MessageTemplate(r.Template), State: r.State,
 		Error: null.Of(r.Code), SubscriberID: r.SubscriberID, SubscriptionID: r.SubscriptionID, StateAt: r.StateAt,
 	}
 }

@@ -100,6 +100,8 @@ type deviceResponse struct {
 	DriftUnchecked   *uncheckedShape `json:"driftUnchecked" doc:"why it cannot be compared; null = it can"`
 	Reboot           *rebootShape    `json:"reboot" doc:"the newest one"`
 	CreatedAt        time.Time       `json:"createdAt"`
+
+	Poll *pollShape `json:"poll" doc:"the newest one; null: not polled yet, and in lists (GET /nas/fleet has theirs)"`
 }
 
 // transportShape is the protocol by which a router answered, and the product that it is.

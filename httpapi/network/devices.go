@@ -26,6 +26,10 @@ type API struct {
 	Routers Routers
 	Fleet   Fleet
 	Online  Online
+	// Holders gives the customers who sign in with some usernames; a name without one is left out.
+	Holders func(ctx context.Context, org id.Organization, usernames []string) (map[string]id.Subscriber, error)
+	// Users gives the names of some users; one that is no member of the organization is left out.
+	Users func(ctx context.Context, org id.Organization, users []id.User) (map[id.User]string, error)
 	// BootstrapVersion is the newest version of the bootstrap script.
 	BootstrapVersion int
 	Clock            clock.Clock
@@ -106,9 +110,25 @@ func (a API) Routes() []httpapi.Route {
 
 // oneDevice describes how a router is read and shown.
 func (a API) oneDevice() httpapi.One[id.Device, networkviews.DeviceRow, deviceResponse] {
+	var polls map[id.Device]networkviews.Poll // set when the row is read
 	return httpapi.One[id.Device, networkviews.DeviceRow, deviceResponse]{
-		Model: networkviews.DevicesName, Missing: commands.ErrNoDevice, Read: a.Devices.Get, Show: a.showDevice,
+		Model: networkviews.DevicesName, Missing: commands.ErrNoDevice,
 		Revision: func(r networkviews.DeviceRow) int64 { return r.Revision },
+		Read: func(ctx context.Context, org id.Organization, device id.Device) (*networkviews.DeviceRow, error) {
+			row, err := a.Devices.Get(ctx, org, device)
+			if err != nil || row == nil {
+				return nil, err
+			}
+			polls, err = a.Fleet.Latest(ctx, org, []id.Device{device})
+			return row, err
+		},
+		Show: func(r networkviews.DeviceRow) deviceResponse {
+			out := a.showDevice(r)
+			if poll, polled := polls[r.ID]; polled {
+				out.Poll = new(showPoll(poll))
+			}
+			return out
+		},
 	}
 }
 

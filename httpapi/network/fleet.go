@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/null"
@@ -209,42 +208,15 @@ func (a API) polls(ctx context.Context, c *httpapi.Call) error {
 	}
 	out := httpapi.ListOf[pollShape]{Data: make([]pollShape, 0, len(rows))}
 	for _, p := range rows {
-		out.Data = append(out.Data, pollShape{
-			At: p.At, Reachable: p.Reachable, CPUPercent: p.CPUPercent, MemoryPercent: p.MemoryPercent,
-			ActiveSessions: p.ActiveSessions, ResponseMs: p.ResponseMs,
-		})
+		out.Data = append(out.Data, showPoll(p))
 	}
 	return c.Send(200, out)
 }
 
-// historyShape is one event of a router or of a service on it.
-type historyShape struct {
-	At        time.Time          `json:"at"`
-	Kind      string             `json:"kind" doc:"requested, changed, applied, repaired, failed, drift_detected, ..."`
-	Summary   string             `json:"summary"`
-	ServiceID *id.Service        `json:"serviceId"`
-	Actor     httpapi.AuditActor `json:"actor"`
-	Detail    any                `json:"detail" doc:"the event as it was recorded"`
-}
-
-// showHistory leaves out the actor's name and role, which the read model does not have.
-func showHistory(r networkviews.HistoryRow) historyShape {
-	return historyShape{At: r.At, Kind: r.Kind, Summary: r.Summary, ServiceID: null.Of(r.ServiceID),
-		Actor: httpapi.AuditActor{ID: null.Of(r.ActorID), Kind: httpapi.ActorKind(r.ActorKind)}, Detail: r.Detail}
-}
-
-// deviceHistory answers with a page of the events of a router and its services, newest first.
-func (a API) deviceHistory(ctx context.Context, c *httpapi.Call) error {
-	device, err := httpapi.PathID[id.Device](c, "id", commands.ErrNoDevice)
-	if err != nil {
-		return err
+// showPoll writes one poll.
+func showPoll(p networkviews.Poll) pollShape {
+	return pollShape{
+		At: p.At, Reachable: p.Reachable, CPUPercent: p.CPUPercent, MemoryPercent: p.MemoryPercent,
+		ActiveSessions: p.ActiveSessions, ResponseMs: p.ResponseMs,
 	}
-	if _, err := a.oneDevice().Find(ctx, c, device); err != nil {
-		return err
-	}
-	return httpapi.SendList(ctx, c, showHistory, func(
-		ctx context.Context, after networkviews.HistoryKey, max int,
-	) ([]networkviews.HistoryRow, error) {
-		return a.History.OfDevice(ctx, c.Org.ID, device, after, max)
-	})
 }

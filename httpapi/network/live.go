@@ -28,7 +28,7 @@ func (a API) liveRoutes() []httpapi.Route {
 		},
 		{
 			Method: "GET", Path: of + "/sessions", Summary: "Customers online, read now",
-			Row: sessionShape{}, Handle: live(a, a.Routers.Sessions, showSession),
+			Row: sessionShape{}, Handle: a.sessions,
 		},
 		{
 			Method: "GET", Path: of + "/leases", Summary: "DHCP leases, read now",
@@ -197,10 +197,53 @@ type sessionShape struct {
 	UptimeSeconds int64  `json:"uptimeSeconds"`
 	Encoding      string `json:"encoding"`
 	Radius        bool   `json:"radius"`
+
+	SubscriberID *id.Subscriber         `json:"subscriberId" doc:"null: signed in otherwise, or a voucher"`
+	Subscriber   *httpapi.SubscriberRef `json:"subscriber" doc:"null likewise"`
 }
 
-// showSession copies all fields, which have the same names.
-func showSession(s networkviews.LiveSession) sessionShape { return sessionShape(s) }
+// NameSubscribers implements httpapi.NamesSubscribers.
+func (r *sessionShape) NameSubscribers(name func(id.Subscriber) *httpapi.SubscriberRef) {
+	r.Subscriber = name(null.Zero(r.SubscriberID))
+}
+
+// sessions asks the router who is online, and finds the customers of those that signed in through the platform.
+func (a API) sessions(ctx context.Context, c *httpapi.Call) error {
+	device, err := a.device(ctx, c)
+	if err != nil {
+		return err
+	}
+	var holders map[string]id.Subscriber // set when the page is read
+	show := func(s networkviews.LiveSession) sessionShape { return showSession(s, holders) }
+	return httpapi.SendList(ctx, c, show, func(
+		ctx context.Context, after networkviews.LiveKey, max int,
+	) ([]networkviews.LiveSession, error) {
+		rows, err := a.Routers.Sessions(ctx, device)
+		if err != nil {
+			return nil, err
+		}
+		rows = pageOf(rows, after, max)
+		names := make([]string, len(rows))
+		for i, r := range rows {
+			names[i] = r.User
+		}
+		holders, err = a.Holders(ctx, c.Org.ID, names)
+		return rows, err
+	})
+}
+
+// showSession names the customer of a session that the platform let in. A user that the router itself knows is no
+// customer, though it may be called like one.
+func showSession(s networkviews.LiveSession, holders map[string]id.Subscriber) sessionShape {
+	out := sessionShape{
+		ID: s.ID, Kind: s.Kind, User: s.User, Service: s.Service, CallerID: s.CallerID, Address: s.Address,
+		UptimeSeconds: s.UptimeSeconds, Encoding: s.Encoding, Radius: s.Radius,
+	}
+	if s.Radius {
+		out.SubscriberID = null.Of(holders[s.User])
+	}
+	return out
+}
 
 // leaseShape is one DHCP lease.
 type leaseShape struct {

@@ -251,7 +251,7 @@ func (a API) serviceHistory(ctx context.Context, c *httpapi.Call) error {
 	if _, err := ever.Find(ctx, c, service); err != nil {
 		return err
 	}
-	return httpapi.SendList(ctx, c, showHistory, func(
+	return a.sendHistory(ctx, c, func(
 		ctx context.Context, after networkviews.HistoryKey, max int,
 	) ([]networkviews.HistoryRow, error) {
 		return a.History.OfService(ctx, c.Org.ID, service, after, max)

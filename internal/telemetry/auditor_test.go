@@ -164,6 +164,9 @@ func TestLooks_TellSinceWhenARouterIsNotSeen(t *testing.T) {
 		if err != nil || len(all) != 1 {
 			t.Fatalf("%v, %v", all, err)
 		}
+		if all[k.device].TriedAt.IsZero() {
+			t.Error("no instant of the try")
+		}
 		seen, unseen := looks(all[k.device])
 		if want := c.seen * scale; c.seen >= 0 && seen != want || c.seen < 0 && seen != -1 {
 			t.Errorf("after %+v seen %v", c, seen)

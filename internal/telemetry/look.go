@@ -14,6 +14,7 @@ import (
 // Look tells when the auditor saw a router last. Instants are UTC.
 type Look struct {
 	DeviceID    id.Device
+	TriedAt     time.Time  // of the latest look, whether it compared or not; zero = none
 	LookedAt    *time.Time // of the latest look that compared; nil = there was none
 	UnseenSince *time.Time // from when on nothing could be compared; nil = the latest look compared
 	Why         string     // the latest look did not compare; "" = it did
@@ -41,7 +42,7 @@ on conflict (device_id) do update set tried_at = excluded.tried_at, why = exclud
 		case when l.looked_at is not null then least(l.looked_at, excluded.tried_at) end),
 	unseen_since = case when excluded.why <> '' then least(l.unseen_since, excluded.unseen_since) end
 where l.tried_at <= excluded.tried_at or l.tried_at > excluded.tried_at + @slack::interval`
-	looksSQL      = `select device_id, looked_at, unseen_since, why from {schema}.looks where org_id = $1`
+	looksSQL      = `select device_id, tried_at, looked_at, unseen_since, why from {schema}.looks where org_id = $1`
 	purgeLooksSQL = `delete from {schema}.looks where device_id in
 		(select device_id from {schema}.looks where tried_at < @before order by tried_at limit @max)`
 )

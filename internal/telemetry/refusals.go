@@ -28,6 +28,17 @@ type Refusal struct {
 // no refusals, and only Lines reads them.
 const Accepted = "accepted"
 
+// RefusalCodes are all codes that Refusal.Code can have, as docs/rules/access-radius.md#refusals lists those of
+// customers and routers, and docs/rules/access-vouchers.md#moves and #voiding those of vouchers.
+func RefusalCodes() []string {
+	return []string{
+		"wrong_password", "no_proof", "bad_request", "wrong_mac", "session_limit", "too_many_codes", "unpaid",
+		"blocked", "paused", "not_started", "ended", "cap_reached", "voucher_used", "voucher_void", "voucher_moves",
+		"voucher_moved", "no_session", "unknown_user", "wrong_secret", "unproven", "unknown_nas", "secret_doubtful",
+		"malformed", "over_limit",
+	}
+}
+
 // maxRefusals is the largest number of kinds that one question is answered with.
 const maxRefusals = 100
 

@@ -46,3 +46,24 @@ func (q DunningQuery) Histories(
 	}
 	return owed, pauses, err
 }
+
+// Subscribers gives whose some subscriptions are. One that dunning does not know has no entry.
+func (q DunningQuery) Subscribers(
+	ctx context.Context, org id.Organization, subscriptions []id.Subscription,
+) (map[id.Subscription]id.Subscriber, error) {
+	type holder struct {
+		Of id.Subscription `db:"subscription_id"`
+		ID id.Subscriber   `db:"subscriber_id"`
+	}
+	var rows []holder
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.Collect(r, &rows, pgx.RowToStructByName[holder], q.Views.SQL(DunningName, `
+			select subscription_id, subscriber_id from {schema}.dunning
+			where org_id = $1 and subscription_id = any($2)`), org, subscriptions)
+	})
+	out := make(map[id.Subscription]id.Subscriber, len(rows))
+	for _, row := range rows {
+		out[row.Of] = row.ID
+	}
+	return out, err
+}

@@ -76,6 +76,7 @@ func (q DunningQuery) Get(
 type DunningFilter struct {
 	State      string
 	Subscriber id.Subscriber
+	Hold       *bool // nil = both, those with a hold and those without
 	Now        time.Time
 }
 
@@ -88,10 +89,11 @@ func (q DunningQuery) List(
 		postgres.Collect(r, &rows, pgx.RowToStructByName[DunningRow], q.Views.SQL(DunningName, dunningSelect+`
 			where org_id = @org and (state = @state or @state = '' and (state <> 'none' or hold_until > @now))
 				and (@subscriber::uuid is null or subscriber_id = @subscriber)
+				and (@hold::boolean is null or @hold = coalesce(hold_until > @now, false))
 				and (@since::timestamptz is null or (since, subscription_id) < (@since, @id))
 			order by since desc, subscription_id desc limit @max`), pgx.NamedArgs{
-			"org": org, "state": f.State, "subscriber": f.Subscriber, "now": f.Now, "since": null.Time(after.Since),
-			"id": after.ID, "max": max,
+			"org": org, "state": f.State, "subscriber": f.Subscriber, "hold": f.Hold, "now": f.Now,
+			"since": null.Time(after.Since), "id": after.ID, "max": max,
 		})
 	})
 	return rows, err

@@ -6,6 +6,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
@@ -24,7 +25,7 @@ var vouchersDDL string
 func (Vouchers) Name() string { return VouchersName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Vouchers) Version() int { return 4 }
+func (Vouchers) Version() int { return 5 }
 
 // DDL creates the tables of vouchers.sql.
 func (Vouchers) DDL() string { return vouchersDDL }
@@ -38,6 +39,7 @@ func (Vouchers) Handles() []string {
 		events.VoucherBatchMade{}.EventType(), events.VouchersAdded{}.EventType(),
 		events.VoucherRedeemed{}.EventType(), events.VoucherBeganEarlier{}.EventType(),
 		events.VoucherMoved{}.EventType(), events.VoucherVoided{}.EventType(),
+		events.UserForgotten{}.EventType(),
 	}
 }
 
@@ -45,8 +47,8 @@ func (Vouchers) Handles() []string {
 const (
 	batchSQL = `
 insert into {schema}.batches
-	(batch_id, org_id, plan_id, plan_name, period, prefix, price_minor, currency, made_by, made_at)
-values (@batch, @org, @plan, @name, @period, @prefix, @price, @currency, @maker, @at)
+	(batch_id, org_id, plan_id, plan_name, period, prefix, price_minor, currency, made_by, made_at, count)
+values (@batch, @org, @plan, @name, @period, @prefix, @price, @currency, @maker, @at, @count)
 on conflict (batch_id) do nothing`
 	addedSQL = `
 insert into {schema}.vouchers (voucher_id, org_id, batch_id, plan_id, made_at)
@@ -59,7 +61,8 @@ where voucher_id = $1`
 	movedSQL   = `
 update {schema}.vouchers set device_id = $2, mac = $3, moves = moves + 1, moved = $4
 where voucher_id = $1 and moved < $4`
-	voidedSQL = `update {schema}.vouchers set voided_at = $2 where voucher_id = $1`
+	voidedSQL = `
+update {schema}.vouchers set voided_at = $2, voided_by = $3, void_reason = $4 where voucher_id = $1`
 )
 
 // Apply queues the statements for one event; the same event again changes nothing.
@@ -70,6 +73,7 @@ func (Vouchers) Apply(w *runner.Writes, e events.Envelope) error {
 			"batch": v.BatchID, "org": v.OrgID, "plan": v.PlanID, "name": v.Terms.Name,
 			"period": string(v.Terms.Period), "prefix": v.Prefix, "price": v.Terms.Price.Minor,
 			"currency": string(v.Terms.Price.Currency), "maker": v.MadeBy, "at": v.At,
+			"count": v.Count,
 		})
 	case events.VouchersAdded:
 		ids := make([]string, len(v.Vouchers))
@@ -84,7 +88,18 @@ func (Vouchers) Apply(w *runner.Writes, e events.Envelope) error {
 	case events.VoucherMoved:
 		w.Exec(movedSQL, v.VoucherID, v.DeviceID, v.MAC.Reveal(), int64(e.Revision)) //nolint:gosec // revisions fit
 	case events.VoucherVoided:
-		w.Exec(voidedSQL, v.VoucherID, v.At)
+		w.Exec(voidedSQL, v.VoucherID, v.At, userOf(e.Meta.Actor), e.Meta.Why())
+	case events.UserForgotten:
+		w.Exec(`update {schema}.vouchers set void_reason = '' where voided_by = $1`, v.UserID)
 	}
 	return nil
+}
+
+// userOf is the signed-in person who acts; zero for anybody else.
+func userOf(a events.Actor) id.User {
+	if a.Kind != events.ActorUser {
+		return id.User{}
+	}
+	user, _ := id.Parse[id.User](a.ID) // zero when it is none
+	return user
 }

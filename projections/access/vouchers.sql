@@ -9,8 +9,10 @@ create table {schema}.batches (
   price_minor bigint not null,
   currency text not null,
   made_by uuid, -- null = no signed-in person
-  made_at timestamptz not null
+  made_at timestamptz not null,
+  count int not null
 );
+create index batches_newest on {schema}.batches (org_id, made_at desc, batch_id desc);
 
 -- One row for each voucher. No column has its code.
 create table {schema}.vouchers (
@@ -25,8 +27,11 @@ create table {schema}.vouchers (
   mac text not null default '',
   moves int not null default 0,
   moved bigint not null default 0, -- revision of the last move; 0 = none
-  voided_at timestamptz -- null = not void
+  voided_at timestamptz, -- null = not void
+  voided_by uuid, -- null = no signed-in person
+  void_reason text not null default ''
 );
+create index vouchers_voided_by on {schema}.vouchers (voided_by) where voided_by is not null;
 create index vouchers_newest on {schema}.vouchers (org_id, made_at desc, voucher_id desc);
 create index vouchers_batch on {schema}.vouchers (batch_id, made_at desc, voucher_id desc);
 create index vouchers_touched on {schema}.vouchers (org_id, made_at desc, voucher_id desc)

@@ -40,6 +40,8 @@ type VoucherRow struct {
 	MAC        string          `db:"mac"`
 	Moves      int             `db:"moves"`
 	VoidedAt   *time.Time      `db:"voided_at"`
+	VoidedBy   id.User         `db:"voided_by"`   // zero = no signed-in person, or not void
+	VoidReason string          `db:"void_reason"` // "" = not void, or the person is forgotten
 }
 
 // VoucherKey is a row's place in the list, the newest batch first. The zero value starts at the newest row.
@@ -77,7 +79,8 @@ type VouchersQuery struct{ Views *runner.Views }
 
 // voucherSelect fits VoucherRow; the condition follows.
 const voucherSelect = `select v.voucher_id, v.batch_id, v.plan_id, b.plan_name, b.period, b.prefix, b.price_minor,
-	b.currency, b.made_by, v.made_at, v.redeemed_at, v.ends_at, v.device_id, v.mac, v.moves, v.voided_at
+	b.currency, b.made_by, v.made_at, v.redeemed_at, v.ends_at, v.device_id, v.mac, v.moves, v.voided_at,
+	v.voided_by, v.void_reason
 	from {schema}.vouchers v join {schema}.batches b using (batch_id) `
 
 // voucherStates are the conditions of the states. "" is every state.

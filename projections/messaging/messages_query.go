@@ -39,6 +39,7 @@ func (r MessageRow) Key() MessageKey { return MessageKey{At: r.At, ID: r.ID} }
 type MessageFilter struct {
 	Channel    string
 	State      string
+	Template   string
 	Subscriber id.Subscriber
 	From, To   time.Time // asked for in this time; To is not in it
 }
@@ -56,12 +57,14 @@ func (q MessagesQuery) List(
 			select message_id, subscriber_id, subscription_id, at, template, channel, address, state, code, state_at
 			from {schema}.messages
 			where org_id = @org and (@channel = '' or channel = @channel) and (@state = '' or state = @state)
+				and (@template = '' or template = @template)
 				and (@subscriber::uuid is null or subscriber_id = @subscriber)
 				and (@from::timestamptz is null or at >= @from) and (@to::timestamptz is null or at < @to)
 				and (@at::timestamptz is null or (at, message_id) < (@at, @id))
 			order by at desc, message_id desc limit @max`), pgx.NamedArgs{
 			"org": org, "channel": f.Channel, "state": f.State, "subscriber": f.Subscriber,
-			"from": null.Time(f.From), "to": null.Time(f.To), "at": null.Time(after.At), "id": after.ID, "max": max,
+			"template": f.Template,
+			"from":     null.Time(f.From), "to": null.Time(f.To), "at": null.Time(after.At), "id": after.ID, "max": max,
 		})
 	})
 	return rows, err

@@ -33,3 +33,17 @@ func TestNames_AnotherOrganizationsAreNotGivenAndTheForgottenHaveNone(t *testing
 		}
 	}
 }
+
+func TestHolders_ANameIsFoundInAnyCaseAndInItsOrganizationAlone(t *testing.T) {
+	t.Parallel()
+	v, _ := views(t, told())
+	lines := subscribersviews.SubscriptionsQuery{Views: v}
+	for org, want := range map[id.Organization]map[string]id.Subscriber{
+		acme: {"Amina.O": amina}, other: {},
+	} {
+		got, err := lines.Holders(t.Context(), org, []string{"Amina.O", "nobody", ""})
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Errorf("(-want +got): %v\n%s", err, diff)
+		}
+	}
+}

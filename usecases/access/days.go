@@ -273,6 +273,10 @@ func withOutages(list []standing, away []events.TimeSpan) []standing {
 	return out
 }
 
+// colours is how long something lasts at least on a day that is called by it. The moment between a sale and its payment
+// makes no day without internet.
+const colours = time.Minute
+
 // byDay divides everything into local days, which have 23 to 25 hours.
 func byDay(
 	in DaysInput, zone *time.Location, stood []standing, marks []Mark, used []telemetry.UsageRow,
@@ -295,8 +299,12 @@ func byDay(
 			stood = stood[1:]
 		}
 		day.State = DayStates[len(DayStates)-1]
-		if worst := slices.IndexFunc(DayStates, func(s DayState) bool { return day.Spent[s] > 0 }); worst >= 0 {
-			day.State = DayStates[worst]
+		for _, least := range []time.Duration{colours, 1} { // a day that has just begun has nothing that lasted
+			worst := slices.IndexFunc(DayStates, func(s DayState) bool { return day.Spent[s] >= least })
+			if worst >= 0 {
+				day.State = DayStates[worst]
+				break
+			}
 		}
 		for len(marks) > 0 && marks[0].At.Before(to) {
 			day.Marks, marks = append(day.Marks, marks[0]), marks[1:]

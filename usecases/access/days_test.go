@@ -70,6 +70,12 @@ var dayCases = map[string]struct {
 		from: 4, to: 5,
 		want: []string{"off off:24h0m0s block@10:00", "off off:24h0m0s"},
 	},
+	"the router was away for less than a minute": {
+		more: []events.Envelope{began(0)},
+		away: []events.TimeSpan{{From: days(1), To: days(1).Add(59 * time.Second)}},
+		from: 3, to: 3,
+		want: []string{"paid outage:59s paid:23h59m1s"},
+	},
 	"the router is away, also while nothing is paid": {
 		more: []events.Envelope{began(0), garden(3)},
 		away: []events.TimeSpan{{From: days(2), To: days(4)}, {From: days(1), To: days(1).Add(time.Minute)}},

@@ -25,6 +25,8 @@ type Vouchers struct {
 	// BatchOf finds the batch of a voucher; zero when the organization has no such voucher. That a voucher belongs to a
 	// batch never changes, so a read model may answer.
 	BatchOf func(ctx context.Context, org id.Organization, voucher id.Voucher) (id.VoucherBatch, error)
+	// Unused lists up to max vouchers of a batch that nobody has used, and that are not void.
+	Unused func(ctx context.Context, org id.Organization, batch id.VoucherBatch, max int) ([]id.Voucher, error)
 	// PerOrganization is how many vouchers an organization may have that are unused, in use, or that ended within
 	// voucherCounts: memory has all about them, before the first sign-in is answered.
 	PerOrganization int
@@ -125,7 +127,8 @@ func maker(actor events.Actor) id.User {
 	return user
 }
 
-// Void makes the voucher of a code useless. Fails: voucher_not_found, voucher_used, invalid_input.
+// Void makes a voucher useless. It is named by its code, or by its id, which lists show. Fails: voucher_not_found,
+// voucher_used, invalid_input.
 func (u Vouchers) Void(
 	ctx context.Context, asked usecases.Asked, code secrets.Text, reason string,
 ) (id.Voucher, bus.Result, error) {
@@ -133,8 +136,11 @@ func (u Vouchers) Void(
 	if err := command.Validate(); err != nil {
 		return id.Voucher{}, bus.Result{}, err
 	}
-	voucher, ok := u.Codes.ID(asked.Org(), code.Reveal())
-	if !ok {
+	voucher, err := id.Parse[id.Voucher](code.Reveal()) // which no code can look like: it is too long
+	if err != nil {
+		voucher, _ = u.Codes.ID(asked.Org(), code.Reveal())
+	}
+	if voucher.IsZero() {
 		return id.Voucher{}, bus.Result{}, commands.ErrNoVoucher()
 	}
 	batch, err := u.BatchOf(ctx, asked.Org(), voucher)

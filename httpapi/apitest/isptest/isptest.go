@@ -181,6 +181,7 @@ func (k *Kit) vouchers() []httpapi.Route {
 	return accessapi.Vouchers{
 		Cases: accesscases.Vouchers{
 			Bus: k.Core.Bus, Codes: k.Codes(), BatchOf: list.BatchOf, Since: list.Since,
+			Unused:          list.Unused,
 			PerOrganization: VoucherQuota, Locks: k.Core.DB, Clock: k.Clock,
 		},
 		List: list, Names: towers, Clock: k.Clock,

@@ -1,5 +1,10 @@
 package entitlement
 
+import (
+	"maps"
+	"slices"
+)
+
 // words are the codes as people say them where a session was changed, behind a colon.
 var words = map[Code]string{
 	CodeBlocked:         "the customer is blocked",
@@ -21,3 +26,12 @@ var words = map[Code]string{
 
 // Words gives a code as people say it where a session was changed; "" for one that is not known.
 func (c Code) Words() string { return words[c] }
+
+// Texts implements httpapi.Enumerated: all codes, by the alphabet.
+func (Code) Texts() []string {
+	var out []string
+	for _, c := range slices.Sorted(maps.Keys(words)) {
+		out = append(out, string(c))
+	}
+	return out
+}

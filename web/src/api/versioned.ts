@@ -15,6 +15,9 @@ export interface Versioned<V> {
   etag: string | null
 }
 
+/** ifUnchanged gives the header of a write that the server refuses (412) when the thing has changed since it was read. */
+export const ifUnchanged = (etag: string | null): { 'If-Match'?: string } => (etag === null ? {} : { 'If-Match': etag })
+
 /** useVersioned reads one thing with its revision, for a form that changes it: see ui/useEdited.ts. */
 export function useVersioned<P extends PathsWithMethod<paths, 'get'>>(
   path: P,

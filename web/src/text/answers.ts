@@ -1,3 +1,4 @@
+import type { AnswerCode } from '../areas/subscribers/answer'
 import { catalogue } from './catalogue'
 
 /** Spoken is what the sentences of an answer are about, already written in the person's language. */
@@ -15,7 +16,7 @@ export interface Spoken {
   next: string
 }
 
-type Says = Record<string, (s: Spoken) => string>
+type Says = Record<AnswerCode, (s: Spoken) => string>
 
 const en: Says = {
   paid: (s) => (s.until ? `Online and paid until ${s.until}.` : 'Online and paid.'),
@@ -67,7 +68,11 @@ const en: Says = {
   differs_port_below_plan: (s) => `Online, but the port at ${s.router} is slower than the plan since ${s.since}.`,
 }
 
-const enNow: Record<string, string> = {
+// What helps; nothing has to be done about the others.
+type Helps = Record<Exclude<AnswerCode, Fine>, string>
+type Fine = 'paid' | 'postpaid' | 'schedule' | 'reminding' | 'unknown_reason' | 'goes_on' | 'stale'
+
+const enNow: Helps = {
   overdue: 'It comes back within seconds after the payment.',
   suspended: 'It comes back within seconds after the payment.',
   expired: 'It comes back within seconds after the payment.',
@@ -160,7 +165,7 @@ const sw: Says = {
   differs_port_below_plan: (s) => `Yuko mtandaoni, lakini mlango wa ${s.router} una kasi ndogo kuliko kifurushi tangu ${s.since}.`,
 }
 
-const swNow: Record<string, string> = {
+const swNow: Helps = {
   overdue: 'Mtandao unarudi ndani ya sekunde baada ya malipo.',
   suspended: 'Mtandao unarudi ndani ya sekunde baada ya malipo.',
   expired: 'Mtandao unarudi ndani ya sekunde baada ya malipo.',
@@ -203,11 +208,11 @@ const swNow: Record<string, string> = {
   differs_port_below_plan: 'Angalia waya, plagi na upande wa pili.',
 }
 
-/** answersText says why a customer is on or off, and what helps. Its keys are the codes of docs/access.md. */
+/** answersText says why a customer is on or off, and what helps. */
 export const answersText = catalogue(
   {
     says: en,
-    now: enNow,
+    now: enNow as Partial<Record<AnswerCode, string>>,
     other: (code: string) => `The API gives the reason “${code}”.`,
     bill: (number: string, amount: string) => `invoice ${number} of ${amount}`,
     someBill: 'what was invoiced',

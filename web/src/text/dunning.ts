@@ -4,6 +4,8 @@ import { catalogue, plural } from './catalogue'
 export const dunningText = catalogue(
   {
     all: 'All',
+    onHold: 'On hold',
+    onHoldMeaning: 'A person has stopped the clock until a day: no step comes before it.',
     states: {
       none: 'Nothing overdue',
       reminding: 'Reminded',
@@ -57,6 +59,8 @@ export const dunningText = catalogue(
   },
   {
     all: 'Zote',
+    onHold: 'Zimesimamishwa',
+    onHoldMeaning: 'Mtu amesimamisha saa hadi siku fulani: hakuna hatua kabla ya hapo.',
     states: {
       none: 'Hakuna deni lililochelewa',
       reminding: 'Wamekumbushwa',

@@ -15,7 +15,7 @@ export const messagesText = catalogue(
       cap_warned: 'Most of the traffic is used',
       cap_throttled: 'Traffic used up, now slow',
       cap_stopped: 'Traffic used up, now off',
-    } as Record<string, string>,
+    },
     customer: 'Customer',
     channel: 'Way',
     channels: { sms: 'SMS', email: 'E-mail' },

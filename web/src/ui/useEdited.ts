@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import type { Versioned } from '../api/versioned'
+import { ifUnchanged, type Versioned } from '../api/versioned'
 import { type Edits, merged } from './edited'
 
 /** Edited is a form's content, and what happened to the thing behind it while somebody typed. */
@@ -43,6 +43,6 @@ export function useEdited<V, F extends object>(
     meanwhile: now.meanwhile && !saving,
     set: (part) => setEdits((e) => ({ base: e?.base ?? read, values: { ...(e?.values ?? form(read.value)), ...part } })),
     undo: () => setEdits(null),
-    headers: now.etag === null ? {} : { 'If-Match': now.etag },
+    headers: ifUnchanged(now.etag),
   }
 }

@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { type Row, useRows } from '../../api/rows'
 import { useNow } from '../../app/clock'
 import { useMay } from '../../app/person'
+import { given } from '../../app/params'
 import { appText } from '../../text/app'
 import { useText } from '../../text/catalogue'
 import { dunningText } from '../../text/dunning'
@@ -40,7 +41,7 @@ export default function DunningPage() {
   const list = useRows('/dunning', filters)
   const [doing, setDoing] = useState<Doing>(null)
   const columns = useColumns(setDoing)
-  const state = filters.state
+  const { state, hold } = filters
   const { dunning: counts } = useCounts()
   const f = useFormat()
   const named = (name: string, n: number | undefined) => (n === undefined ? name : `${name} (${f.number(n)})`)
@@ -48,15 +49,16 @@ export default function DunningPage() {
     <Page title={app.dunning} wide actions={<Link to="/policies">{t.toPolicies}</Link>}>
       <Views
         label={t.state}
-        current={state ?? 'all'}
+        current={hold ? 'hold' : (state ?? 'all')}
         of={[
-          ['all', t.all, (inner) => <Link to="/dunning" search={{ ...filters, state: undefined }} activeOptions={exactly} {...inner} />],
+          ['all', t.all, (inner) => <Link to="/dunning" search={given({ subscriberId: filters.subscriberId })} activeOptions={exactly} {...inner} />],
           ...dunningStates.map((s): Parameters<typeof Views<string>>[0]['of'][number] => [
-            s, named(t.states[s] ?? s, counts[s]), (inner) => <Link to="/dunning" search={{ ...filters, state: s }} activeOptions={exactly} {...inner} />,
+            s, named(t.states[s] ?? s, counts[s]), (inner) => <Link to="/dunning" search={given({ subscriberId: filters.subscriberId, state: s })} activeOptions={exactly} {...inner} />,
           ]),
+          ['hold', t.onHold, (inner) => <Link to="/dunning" search={given({ subscriberId: filters.subscriberId, hold: true })} activeOptions={exactly} {...inner} />],
         ]}
       />
-      <Text size="sm" c="dimmed">{state ? t.meanings[state] : t.allMeaning}</Text>
+      <Text size="sm" c="dimmed">{hold ? t.onHoldMeaning : state ? t.meanings[state] : t.allMeaning}</Text>
       <CustomerFilter
         id={filters.subscriberId}
         onClear={() => void navigate({ search: { ...filters, subscriberId: undefined } })}
@@ -66,7 +68,7 @@ export default function DunningPage() {
         columns={columns}
         rowKey={(r) => r.subscriptionId}
         label={app.dunning}
-        empty={state || filters.subscriberId
+        empty={state || hold || filters.subscriberId
           ? <Empty title={t.noneHere} />
           : <Empty title={t.none} action={<Link to="/policies">{t.toPolicies}</Link>}>{t.noneHint}</Empty>}
       />

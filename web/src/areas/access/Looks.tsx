@@ -28,6 +28,7 @@ export function Looks() {
   const looks = may('POST /access-audits')
   const columns: Column<Look>[] = [
     { id: 'router', title: t.router, cell: (l) => <RouterLink id={l.deviceId} name={l.deviceName} /> },
+    { id: 'tried', title: t.tried, width: 130, wideOnly: true, cell: (l) => <When at={l.triedAt} /> },
     { id: 'looked', title: t.looked, width: 130, narrow: 100, cell: (l) => (l.lookedAt ? <When at={l.lookedAt} /> : t.never) },
     {
       id: 'state', title: t.state, width: 220, narrow: 96,

@@ -2,7 +2,7 @@ import { Button, Text } from '@mantine/core'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useAll } from '../../api/all'
-import { api } from '../../api/client'
+import { useVersioned, type Versioned } from '../../api/versioned'
 import { useMay } from '../../app/person'
 import { appText } from '../../text/app'
 import { useText } from '../../text/catalogue'
@@ -23,11 +23,11 @@ export default function PoliciesPage() {
   const t = useText(policiesText)
   const app = useText(appText)
   const may = useMay()
-  const read = api.useQuery('get', '/settings/dunning')
+  const read = useVersioned('/settings/dunning', {})
   const { name } = useSearch({ from: '/policies' })
   const navigate = useNavigate({ from: '/policies' })
   const [making, setMaking] = useState(false)
-  const shown = read.data && policyOf(read.data, name)
+  const shown = read.data && policyOf(read.data.value, name)
   return (
     <Page
       title={app.policies}
@@ -36,13 +36,13 @@ export default function PoliciesPage() {
       )}
     >
       <Text size="sm" c="dimmed">{t.intro}</Text>
-      <Loaded read={read} height={600}>{(all) => <Shown all={all} name={name} />}</Loaded>
+      <Loaded read={read} height={600}>{(all) => <Shown all={all} name={name} reread={() => void read.refetch()} />}</Loaded>
       {making && shown && read.data && (
         <NamePolicy
           title={t.makeTitle}
           hint={t.makeHint}
           verb={t.make}
-          taken={Object.keys(read.data.policies)}
+          all={read.data}
           told={t.made}
           change={(now, next) => ({ policies: { ...now.policies, [next]: shown } })}
           onDone={(next) => {
@@ -61,9 +61,10 @@ function policyOf(all: Policies, name: string | undefined): Policy | undefined {
   return name === undefined ? all.default : all.policies[name]
 }
 
-function Shown({ all, name }: { all: Policies; name: string | undefined }) {
+function Shown({ all: read, name, reread }: { all: Versioned<Policies>; name: string | undefined; reread: () => void }) {
   const t = useText(policiesText)
   const plans = useAll('/plans', noFilters)
+  const all = read.value
   const names = Object.keys(all.policies).sort()
   const policy = policyOf(all, name)
   return (
@@ -81,7 +82,7 @@ function Shown({ all, name }: { all: Policies; name: string | undefined }) {
         />
       )}
       {policy
-        ? <PolicyEditor key={name ?? ''} name={name} saved={policy} all={all} plans={plans} />
+        ? <PolicyEditor key={name ?? ''} name={name} read={read} plans={plans} reread={reread} />
         : <Empty title={t.gone(name ?? '')} action={<Link to="/policies">{t.usual}</Link>}>{t.goneHint}</Empty>}
     </>
   )

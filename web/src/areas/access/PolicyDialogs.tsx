@@ -1,20 +1,20 @@
 import { TextInput } from '@mantine/core'
 import { useState } from 'react'
 import type { Shape } from '../../api/types'
+import { ifUnchanged, type Versioned } from '../../api/versioned'
+import { useWrite } from '../../api/write'
 import { useText } from '../../text/catalogue'
 import { policiesText } from '../../text/policies'
 import { Confirm } from '../../ui/Confirm'
 import { FormDialog } from '../../ui/FormDialog'
-import type { Policies } from './policy'
-import { useSavePolicies } from './useSavePolicies'
+import { type Policies, without } from './policy'
 
 /** NamePolicy asks for the name of a policy, new or another one, and saves it. */
-export function NamePolicy({ title, hint, verb, taken, first = '', told, change, onDone, onClose }: {
+export function NamePolicy({ title, hint, verb, all, first = '', told, change, onDone, onClose }: {
   title: string
   hint: string
   verb: string
-  /** taken are the names that other policies have. */
-  taken: string[]
+  all: Versioned<Policies>
   first?: string
   told: (name: string) => string
   change: (now: Policies, name: string) => Shape<'DunningRequest'>
@@ -23,17 +23,17 @@ export function NamePolicy({ title, hint, verb, taken, first = '', told, change,
 }) {
   const t = useText(policiesText)
   const [name, setName] = useState(first)
-  const { save, pending, error } = useSavePolicies(told(name), () => onDone(name))
-  const free = !taken.includes(name)
+  const save = useWrite('put', '/settings/dunning', { told: () => told(name), then: () => onDone(name) })
+  const free = all.value.policies[name] === undefined
   return (
     <FormDialog
       title={title}
       hint={hint}
       verb={verb}
       ready={/^[A-Za-z0-9][A-Za-z0-9_-]{0,49}$/.test(name) && free}
-      pending={pending}
-      error={error}
-      onSubmit={() => void save((now) => change(now, name))}
+      pending={save.isPending}
+      error={save.error}
+      onSubmit={() => save.mutate({ headers: ifUnchanged(all.etag), body: change(all.value, name) })}
       onClose={onClose}
     >
       <TextInput
@@ -53,26 +53,25 @@ export function NamePolicy({ title, hint, verb, taken, first = '', told, change,
 }
 
 /** RemovePolicy takes a policy away that no plan names. */
-export function RemovePolicy({ name, onDone, onClose }: { name: string; onDone: () => void; onClose: () => void }) {
+export function RemovePolicy({ name, all, onDone, onClose }: {
+  name: string
+  all: Versioned<Policies>
+  onDone: () => void
+  onClose: () => void
+}) {
   const t = useText(policiesText)
-  const { save, pending, error } = useSavePolicies(t.removed, onDone)
+  const save = useWrite('put', '/settings/dunning', { told: () => t.removed, then: onDone })
   return (
     <Confirm
       title={t.removeTitle(name)}
       verb={t.remove}
       danger
-      pending={pending}
-      error={error}
-      onConfirm={() => void save((now) => ({ policies: without(now, name) }))}
+      pending={save.isPending}
+      error={save.error}
+      onConfirm={() => save.mutate({ headers: ifUnchanged(all.etag), body: { policies: without(all.value, name) } })}
       onClose={onClose}
     >
       {t.removeDoes}
     </Confirm>
   )
-}
-
-/** without leaves one named policy out. */
-export function without(now: Policies, name: string): Policies['policies'] {
-  const { [name]: _, ...others } = now.policies
-  return others
 }

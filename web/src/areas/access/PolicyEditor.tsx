@@ -1,46 +1,47 @@
-import { Button, Group, Paper, Text } from '@mantine/core'
+import { Button, Group, Stack, Text } from '@mantine/core'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import type { Row } from '../../api/rows'
+import type { Versioned } from '../../api/versioned'
+import { useWrite } from '../../api/write'
 import { useMay } from '../../app/person'
 import { useText } from '../../text/catalogue'
 import { policiesText } from '../../text/policies'
-import { uiText } from '../../text/ui'
+import { EditedNote } from '../../ui/EditedNote'
 import { Section } from '../../ui/Page'
-import { ProblemNote } from '../../ui/ProblemNote'
-import { toneColor } from '../../ui/State'
-import { type Policies, type Policy, samePolicy } from './policy'
-import { NamePolicy, RemovePolicy, without } from './PolicyDialogs'
+import { SaveBar } from '../../ui/SaveBar'
+import { useEdited } from '../../ui/useEdited'
+import { inOrder, type Policies, without } from './policy'
+import { NamePolicy, RemovePolicy } from './PolicyDialogs'
 import { faultsOf, PolicyFields } from './PolicyFields'
 import { PolicyLine } from './PolicyLine'
 import { PolicyTrial } from './PolicyTrial'
-import { useSavePolicies } from './useSavePolicies'
 
 type Plan = Row<'/plans'>
 
 /** PolicyEditor shows one policy in words and as a line, changes it, and tries the change on the past before. */
-export function PolicyEditor({ name, saved, all, plans }: {
+export function PolicyEditor({ name, read, plans, reread }: {
   /** name is undefined for the default policy. */
   name: string | undefined
-  saved: Policy
-  all: Policies
+  read: Versioned<Policies>
   plans: Plan[] | undefined
+  reread: () => void
 }) {
   const t = useText(policiesText)
-  const words = useText(uiText)
   const may = useMay()
-  const [begun, setBegun] = useState(saved)
-  const [draft, setDraft] = useState(saved)
-  const edited = !samePolicy(draft, begun)
-  // Somebody else has saved this policy meanwhile. Without edits the page simply shows the new one.
-  const overtaken = !samePolicy(saved, begun)
-  const take = (policy: Policy) => {
-    setBegun(policy)
-    setDraft(policy)
+  const all = read.value
+  const formOf = (of: Policies) => inOrder((name === undefined ? undefined : of.policies[name]) ?? of.default)
+  const save = useWrite('put', '/settings/dunning', { told: () => t.saved, then: () => edited.undo() })
+  const edited = useEdited(read, formOf, save.isPending)
+  const draft = edited.values
+  // All named policies are replaced together. If-Match keeps what a colleague did to another one meanwhile.
+  const body = name === undefined ? { default: draft } : { policies: { ...all.policies, [name]: draft } }
+  // What stands in the fields as it was typed goes when they are filled anew.
+  const [filled, setFilled] = useState(0)
+  const undo = () => {
+    edited.undo()
+    setFilled(filled + 1)
   }
-  if (overtaken && !edited) take(saved)
-  const { save, pending, error } = useSavePolicies(t.saved, () => setBegun(draft))
-  const writes = may('PUT /settings/dunning')
   return (
     <>
       <Text fw={500}>{t.in(draft.graceDays, draft.walledGardenDays, t.givenUpAfter(draft.writeOffDays))}</Text>
@@ -48,46 +49,44 @@ export function PolicyEditor({ name, saved, all, plans }: {
         <PolicyLine of={draft} />
         <Text size="xs" c="dimmed">{t.putOff} {t.prepaid}</Text>
       </Section>
-      {writes ? (
+      {may('PUT /settings/dunning') ? (
         <Section title={t.rules}>
           <form
             onSubmit={(e) => {
               e.preventDefault()
-              if (edited && !overtaken && !pending) {
-                void save((now) => (name === undefined ? { ...now, default: draft } : { ...now, policies: { ...now.policies, [name]: draft } }))
-              }
+              if (edited.dirty && !edited.meanwhile && !save.isPending) save.mutate({ headers: edited.headers, body })
             }}
           >
-            <PolicyFields
-              key={JSON.stringify(begun)}
-              of={draft}
-              faultOf={faultsOf(error, name === undefined ? 'default' : `policies.${name}`)}
-              onChange={setDraft}
-            />
-            {overtaken && edited && !pending && (
-              <Paper withBorder p="sm" mt="md" role="alert">
-                <Text size="sm" fw={500} c={toneColor('attention')}>{words.editedMeanwhile}</Text>
-                <Text size="sm">{words.editedHint}</Text>
-                <Button mt="xs" variant="default" onClick={() => take(saved)}>{words.takeTheirs}</Button>
-              </Paper>
-            )}
-            {error && <ProblemNote of={error} />}
-            <Group gap="xs" mt="md">
-              <Button type="submit" loading={pending} disabled={!edited || overtaken}>{t.save}</Button>
-              {edited && <Button variant="default" onClick={() => take(saved)}>{t.discard}</Button>}
+            <Stack gap="md">
+              <PolicyFields
+                key={filled}
+                of={draft}
+                faultOf={faultsOf(save.error, name === undefined ? 'default' : `policies.${name}`)}
+                onChange={edited.set}
+              />
+              <EditedNote
+                edited={{ ...edited, undo }}
+                error={save.error}
+                onTake={() => {
+                  save.reset()
+                  reread()
+                }}
+              />
+              <SaveBar edited={{ ...edited, undo }} pending={save.isPending} />
               <Text size="xs" c="dimmed">{t.saveDoes}</Text>
-            </Group>
+            </Stack>
           </form>
         </Section>
       ) : <Text size="sm" c="dimmed">{t.readOnly}</Text>}
-      {may('POST /settings/dunning/preview') && <PolicyTrial saved={saved} draft={draft} edited={edited} />}
-      <Followers name={name} all={all} plans={plans} />
+      {may('POST /settings/dunning/preview') && <PolicyTrial saved={formOf(all)} draft={draft} edited={edited.dirty} />}
+      <Followers name={name} read={read} plans={plans} />
     </>
   )
 }
 
 /** Followers are the plans of a policy. Only one that nobody names can be renamed or removed. */
-function Followers({ name, all, plans }: { name: string | undefined; all: Policies; plans: Plan[] | undefined }) {
+function Followers({ name, read, plans }: { name: string | undefined; read: Versioned<Policies>; plans: Plan[] | undefined }) {
+  const all = read.value
   const t = useText(policiesText)
   const may = useMay()
   const navigate = useNavigate({ from: '/policies' })
@@ -126,7 +125,7 @@ function Followers({ name, all, plans }: { name: string | undefined; all: Polici
           title={t.renameTitle(name)}
           hint={t.renameHint}
           verb={t.rename}
-          taken={Object.keys(all.policies)}
+          all={read}
           first={name}
           told={() => t.renamed}
           change={(now, next) => {
@@ -138,7 +137,7 @@ function Followers({ name, all, plans }: { name: string | undefined; all: Polici
         />
       )}
       {doing === 'remove' && name !== undefined && (
-        <RemovePolicy name={name} onDone={() => go(undefined)} onClose={() => setDoing(null)} />
+        <RemovePolicy name={name} all={read} onDone={() => go(undefined)} onClose={() => setDoing(null)} />
       )}
     </Section>
   )

@@ -11,6 +11,7 @@ import { useFormat } from '../../text/format'
 import { dayAfter, instantOf } from '../../text/instant'
 import { policiesText } from '../../text/policies'
 import { type Column, DataTable } from '../../ui/DataTable'
+import { CustomerLink } from '../../ui/CustomerLink'
 import { Money } from '../../ui/Money'
 import { Section } from '../../ui/Page'
 import { ProblemNote } from '../../ui/ProblemNote'
@@ -104,15 +105,17 @@ function Changes({ of }: { of: Change[] }) {
   const t = useText(policiesText)
   const states = useText(dunningText).states
   const f = useFormat()
-  const state = (s: string) => <State tone={dunningTones[s] ?? 'quiet'}>{states[s] ?? s}</State>
+  const state = (s: Change['to']) => <State tone={dunningTones[s] ?? 'quiet'}>{states[s] ?? s}</State>
   const columns: Column<Change>[] = [
     { id: 'at', title: t.at, width: 150, narrow: 104, cell: (c) => f.short(c.at) },
     { id: 'from', title: t.fromState, wideOnly: true, cell: (c) => state(c.from) },
     { id: 'to', title: t.toState, cell: (c) => state(c.to) },
     { id: 'due', title: t.due, width: 120, figure: true, wideOnly: true, cell: (c) => <Money amount={c.due} currency={c.currency} /> },
     {
-      id: 'open', title: t.subscription, width: 150, narrow: 92,
-      cell: (c) => <Link to="/subscriptions/$id" params={{ id: c.subscriptionId }}>{t.openCustomer}</Link>,
+      id: 'customer', title: t.customer,
+      cell: (c) => c.subscriber
+        ? <CustomerLink of={c.subscriber} account />
+        : <Link to="/subscriptions/$id" params={{ id: c.subscriptionId }}>{t.openCustomer}</Link>,
     },
   ]
   const list = {

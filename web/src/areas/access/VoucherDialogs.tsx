@@ -7,6 +7,7 @@ import { useText } from '../../text/catalogue'
 import { useFormat } from '../../text/format'
 import { uiText } from '../../text/ui'
 import { vouchersText } from '../../text/vouchers'
+import { Confirm } from '../../ui/Confirm'
 import { FormDialog } from '../../ui/FormDialog'
 
 /** MakeVouchers makes a batch; onMade gets its codes, which nobody can read a second time. */
@@ -85,5 +86,25 @@ export function VoidVoucher({ onClose }: { onClose: () => void }) {
         maxLength={500} required withAsterisk={false} autosize
       />
     </FormDialog>
+  )
+}
+
+/** VoidRow makes a voucher of the list worthless, for which nobody has to have its slip. */
+export function VoidRow({ of: voucher, onClose }: { of: Row<'/vouchers'>; onClose: () => void }) {
+  const t = useText(vouchersText)
+  const write = useWrite('post', '/vouchers/{code}/void', { told: () => t.voidTold, then: onClose })
+  return (
+    <Confirm
+      title={t.voidOne}
+      verb={t.voidVerb}
+      danger
+      reason
+      pending={write.isPending}
+      error={write.error}
+      onConfirm={(reason) => write.mutate({ params: { path: { code: voucher.id } }, body: { reason } })}
+      onClose={onClose}
+    >
+      {voucher.state === 'active' ? t.voidActiveDoes : t.voidUnusedOneDoes}
+    </Confirm>
   )
 }

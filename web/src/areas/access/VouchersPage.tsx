@@ -5,6 +5,7 @@ import { useAll } from '../../api/all'
 import { type Row, useRows } from '../../api/rows'
 import type { Shape } from '../../api/types'
 import { useMay } from '../../app/person'
+import { given } from '../../app/params'
 import { appText } from '../../text/app'
 import { useText } from '../../text/catalogue'
 import { useFormat } from '../../text/format'
@@ -17,9 +18,11 @@ import { Plus, X } from '../../ui/icons'
 import { Page } from '../../ui/Page'
 import { RouterLink } from '../../ui/RouterLink'
 import { State, type Tone } from '../../ui/State'
+import { exactly, Views } from '../../ui/Views'
 import { When } from '../../ui/When'
 import { NewCodes } from './NewCodes'
-import { MakeVouchers, VoidVoucher } from './VoucherDialogs'
+import { VoucherBatches } from './VoucherBatches'
+import { MakeVouchers, VoidRow, VoidVoucher } from './VoucherDialogs'
 
 type Voucher = Row<'/vouchers'>
 
@@ -34,13 +37,15 @@ export default function VouchersPage() {
   const may = useMay()
   const filters = useSearch({ from: '/vouchers' })
   const navigate = useNavigate({ from: '/vouchers' })
-  const list = useRows('/vouchers', filters)
-  const columns = useColumns()
+  const { view, ...chosen } = filters
+  const list = useRows('/vouchers', chosen, { enabled: view === undefined })
+  const [voiding, setVoiding] = useState<Voucher | null>(null)
+  const columns = useColumns(setVoiding)
   const plans = useAll('/plans', noFilters)?.filter((p) => p.kind === 'hotspot' && p.billing.mode === 'prepaid')
   const [doing, setDoing] = useState<'make' | 'void' | null>(null)
   const [made, setMade] = useState<Shape<'BatchResponse'> | null>(null)
   const change = (part: Partial<typeof filters>) => void navigate({ search: { ...filters, ...part }, replace: true })
-  const any = Object.values(filters).some((v) => v !== undefined)
+  const any = Object.values(chosen).some((v) => v !== undefined)
   const forSale = plans?.filter((p) => !p.archived) ?? []
   const make = may('POST /vouchers') && forSale.length > 0 && (
     <Button leftSection={<Plus size={16} aria-hidden />} onClick={() => setDoing('make')}>{t.make}</Button>
@@ -59,8 +64,16 @@ export default function VouchersPage() {
       )}
     >
       {made && <NewCodes of={made} onClose={() => setMade(null)} />}
-      <Filters any={any} onClear={() => void navigate({ search: {} })}>
-        <ChoiceFilter value={filters.state} label={t.state} names={t.states} onChange={(state) => change({ state })} />
+      <Views
+        label={t.which}
+        current={view ?? 'all'}
+        of={[
+          ['all', t.single, (inner) => <Link to="/vouchers" search={chosen} activeOptions={exactly} {...inner} />],
+          ['batches', t.batches, (inner) => <Link to="/vouchers" search={given({ view: 'batches' as const, planId: filters.planId })} {...inner} />],
+        ]}
+      />
+      <Filters any={any} onClear={() => void navigate({ search: given({ view }) })}>
+        {!view && <ChoiceFilter value={filters.state} label={t.state} names={t.states} onChange={(state) => change({ state })} />}
         <ChoiceFilter
           value={filters.planId}
           label={t.plan}
@@ -76,7 +89,7 @@ export default function VouchersPage() {
           </Button>
         )}
       </Filters>
-      <DataTable
+      {view ? <VoucherBatches planId={filters.planId} /> : <DataTable
         list={list}
         columns={columns}
         rowKey={(v) => v.id}
@@ -87,7 +100,7 @@ export default function VouchersPage() {
             {plans && forSale.length === 0 && <Text span inherit display="block">{t.noPlans}</Text>}
           </Empty>
         )}
-      />
+      />}
       {doing === 'make' && (
         <MakeVouchers
           plans={forSale}
@@ -99,12 +112,14 @@ export default function VouchersPage() {
         />
       )}
       {doing === 'void' && <VoidVoucher onClose={() => setDoing(null)} />}
+      {voiding && <VoidRow of={voiding} onClose={() => setVoiding(null)} />}
     </Page>
   )
 }
 
-function useColumns(): Column<Voucher>[] {
+function useColumns(onVoid: (voucher: Voucher) => void): Column<Voucher>[] {
   const t = useText(vouchersText)
+  const may = useMay()
   const f = useFormat()
   return [
     {
@@ -122,5 +137,11 @@ function useColumns(): Column<Voucher>[] {
     { id: 'device', title: t.device, width: 150, wideOnly: true, cell: (v) => <span className="figure">{v.macAddress ?? '–'}</span> },
     { id: 'router', title: t.router, wideOnly: true, cell: (v) => <RouterLink id={v.deviceId} name={v.deviceName} /> },
     { id: 'moves', title: t.moves, width: 75, figure: true, wideOnly: true, cell: (v) => f.number(v.moves) },
+    {
+      id: 'void', title: t.voidReason, width: 150, narrow: 100,
+      cell: (v) => (v.state === 'unused' || v.state === 'active')
+        ? may('POST /vouchers/{code}/void') && <Button variant="default" size="compact-xs" onClick={() => onVoid(v)}>{t.voidVerb}</Button>
+        : v.voidReason,
+    },
   ]
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { cutTimeOf, type Policy, readDays, samePolicy, stepsOf, stretchesOf, withCutTime } from './policy'
+import { cutTimeOf, inOrder, type Policy, readDays, stepsOf, stretchesOf, withCutTime } from './policy'
 
 const usual: Policy = {
   reminderDays: [-7, -3, 0], graceDays: 3, walledGardenDays: 7, writeOffDays: 60, minimumDue: 50,
@@ -39,7 +39,10 @@ test('days are read as people type them', () => {
   expect(readDays('three')).toBeNull()
 })
 
-test('the order of days makes no other policy', () => {
-  expect(samePolicy(usual, { ...usual, noCutDays: ['sunday', 'saturday'], reminderDays: [0, -3, -7] })).toBe(true)
-  expect(samePolicy(usual, { ...usual, skipHolidays: false })).toBe(false)
+test('the order in which days are given makes no other policy', () => {
+  const given = { ...usual, noCutDays: ['sunday', 'saturday'], noCutAfter: { friday: '16:00', monday: '12:00' }, reminderDays: [0, -3, -7] }
+  const ordered = { ...usual, noCutAfter: { monday: '12:00', friday: '16:00' } }
+  expect(JSON.stringify(inOrder(given))).toBe(JSON.stringify(inOrder(ordered)))
+  expect(JSON.stringify(withCutTime(withCutTime(usual, 'friday', { when: 'always' }), 'friday', { when: 'before', time: '16:00' })))
+    .toBe(JSON.stringify(inOrder(usual)))
 })

@@ -68,7 +68,7 @@ export function cutTimeOf(p: Policy, day: Weekday): CutTime {
 export function withCutTime(p: Policy, day: Weekday, cut: CutTime): Policy {
   const { [day]: _, ...others } = p.noCutAfter
   const days = weekdays.filter((d) => (d === day ? cut.when === 'never' : p.noCutDays.includes(d)))
-  return { ...p, noCutDays: days, noCutAfter: cut.when === 'before' ? { ...others, [day]: cut.time } : others }
+  return inOrder({ ...p, noCutDays: days, noCutAfter: cut.when === 'before' ? { ...others, [day]: cut.time } : others })
 }
 
 /** readDays reads days that were typed, such as "-7, -3, 0"; null = something else stands there. */
@@ -78,12 +78,18 @@ export function readDays(text: string): number[] | null {
   return [...new Set(parts.map(Number))].sort((a, b) => a - b)
 }
 
-/** samePolicy reports whether two say the same, in whatever order their days stand. */
-export function samePolicy(a: Policy, b: Policy): boolean {
-  return JSON.stringify(inOrder(a)) === JSON.stringify(inOrder(b))
+/** inOrder puts the days of a policy into the order of the calendar, so that equal policies are written alike. */
+export function inOrder(p: Policy): Policy {
+  return {
+    ...p,
+    reminderDays: [...p.reminderDays].sort((a, b) => a - b),
+    noCutDays: weekdays.filter((d) => p.noCutDays.includes(d)),
+    noCutAfter: Object.fromEntries(weekdays.flatMap((d) => (p.noCutAfter[d] === undefined ? [] : [[d, p.noCutAfter[d]]]))),
+  }
 }
 
-const inOrder = (p: Policy) => [
-  [...p.reminderDays].sort((a, b) => a - b), p.graceDays, p.walledGardenDays, p.writeOffDays, p.minimumDue,
-  weekdays.map((d) => cutTimeOf(p, d)), p.skipHolidays, p.messageHours.from, p.messageHours.to,
-]
+/** without leaves one named policy out. */
+export function without(all: Policies, name: string): Policies['policies'] {
+  const { [name]: _, ...others } = all.policies
+  return others
+}

@@ -45,7 +45,7 @@ const dunning = createRoute({
   path: '/dunning',
   validateSearch: (raw) => {
     const p = new Params(raw)
-    return given({ state: p.oneOf('state', dunningStates), subscriberId: p.text('subscriberId') })
+    return given({ state: p.oneOf('state', dunningStates), subscriberId: p.text('subscriberId'), hold: p.flag('hold') })
   },
   component: page('GET /dunning', () => import('./DunningPage')),
 })
@@ -74,7 +74,10 @@ const vouchers = createRoute({
   path: '/vouchers',
   validateSearch: (raw) => {
     const p = new Params(raw)
-    return given({ state: p.oneOf('state', voucherStates), planId: p.text('planId'), batchId: p.text('batchId') })
+    return given({
+      view: p.oneOf('view', ['batches'] as const),
+      state: p.oneOf('state', voucherStates), planId: p.text('planId'), batchId: p.text('batchId'),
+    })
   },
   component: page('GET /vouchers', () => import('./VouchersPage')),
 })

@@ -10,6 +10,7 @@ import { type Column, DataTable } from '../../ui/DataTable'
 import { Empty } from '../../ui/Empty'
 import { ChoiceFilter, Filters } from '../../ui/Filters'
 import { Page } from '../../ui/Page'
+import { SpanFilter } from '../../ui/SpanFilter'
 import { State, type Tone } from '../../ui/State'
 import { When } from '../../ui/When'
 
@@ -44,6 +45,8 @@ export default function MessagesPage() {
       <Filters any={any} onClear={() => void navigate({ search: {} })}>
         <ChoiceFilter value={filters.state} label={t.state} names={t.states} onChange={(state) => change({ state })} />
         <ChoiceFilter value={filters.channel} label={t.channel} names={t.channels} onChange={(channel) => change({ channel })} />
+        <ChoiceFilter value={filters.template} label={t.what} names={t.templates} onChange={(template) => change({ template })} />
+        <SpanFilter of={filters} onChange={change} />
         <CustomerFilter id={filters.subscriberId} onClear={() => change({ subscriberId: undefined })} />
       </Filters>
       <DataTable

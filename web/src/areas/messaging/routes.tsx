@@ -9,6 +9,12 @@ export const channels = ['sms', 'email'] as const
 /** messageStates are the values of the filter state. */
 export const messageStates = ['queued', 'sending', 'sent', 'failed', 'dropped'] as const
 
+/** messageTemplates are the values of the filter template. */
+export const messageTemplates = [
+  'reminder_before', 'reminder_due', 'reminder_overdue', 'walled_garden', 'suspended', 'restored', 'cap_warned', 'cap_throttled',
+  'cap_stopped',
+] as const
+
 const messages = createRoute({
   getParentRoute: () => rootRoute,
   path: '/messages',
@@ -18,6 +24,9 @@ const messages = createRoute({
       channel: p.oneOf('channel', channels),
       state: p.oneOf('state', messageStates),
       subscriberId: p.text('subscriberId'),
+      template: p.oneOf('template', messageTemplates),
+      from: p.date('from'),
+      to: p.date('to'),
     })
   },
   component: page('GET /messages', () => import('./MessagesPage')),

@@ -5,6 +5,7 @@ import { api } from '../../api/client'
 import { type Row, type Rows, useRows } from '../../api/rows'
 import { useText } from '../../text/catalogue'
 import { useFormat } from '../../text/format'
+import { historiesText } from '../../text/histories'
 import { networkText } from '../../text/network'
 import { servicesText } from '../../text/services'
 import { uiText } from '../../text/ui'
@@ -36,6 +37,7 @@ function History({ list, device }: {
   const t = useText(networkText)
   const [opened, setOpened] = useState<Entry | null>(null)
   const words = useText(servicesText)
+  const kinds = useText(historiesText)
   const known = api.useQuery('get', '/nas/devices/{id}/services', { params: { path: { id: device ?? '' }, query: { limit: 100 } } }, {
     enabled: device !== undefined,
   })
@@ -49,7 +51,7 @@ function History({ list, device }: {
       id: 'what', title: t.event,
       cell: (e) => (
         <Text component="button" type="button" size="sm" truncate maw="100%" className="quiet-link" title={e.summary} onClick={() => setOpened(e)}>
-          {e.summary}
+          {kinds[e.kind] ?? e.kind} <Text span inherit c="dimmed">{e.summary}</Text>
         </Text>
       ),
     },

@@ -4,6 +4,7 @@ import { type Row, type Rows, useRows } from '../../api/rows'
 import { useText } from '../../text/catalogue'
 import { useFormat } from '../../text/format'
 import { networkText } from '../../text/network'
+import { CustomerLink } from '../../ui/CustomerLink'
 import { type Column, DataTable } from '../../ui/DataTable'
 import { Empty } from '../../ui/Empty'
 import { Section } from '../../ui/Page'
@@ -18,13 +19,14 @@ type Queue = Row<'/nas/devices/{id}/queues'>
 
 const figures = (text: string) => <span className="figure">{text}</span>
 
-/** SessionsPart shows who is online at a router, as it says itself; who of them is a customer stands in the sessions. */
+/** SessionsPart shows who is online at a router, as it says itself, and which customers these are. */
 export function SessionsPart({ id }: { id: string }) {
   const t = useText(networkText)
   const f = useFormat()
   const list = useRows('/nas/devices/{id}/sessions', {}, { path: { id }, live: true })
   const columns: Column<Session>[] = [
-    { id: 'user', title: t.user, cell: (s) => <To way={{ to: '/sessions', search: { username: s.user } }}>{s.user}</To> },
+    { id: 'customer', title: t.customer, cell: (s) => <CustomerLink of={s.subscriber} /> },
+    { id: 'user', title: t.user, wideOnly: true, cell: (s) => <To way={{ to: '/sessions', search: { username: s.user } }}>{s.user}</To> },
     { id: 'kind', title: t.kind, width: 90, cell: (s) => t.kinds[s.kind] ?? s.kind },
     { id: 'address', title: t.address, width: 130, cell: (s) => figures(s.address) },
     { id: 'device', title: t.device, width: 160, wideOnly: true, cell: (s) => figures(s.callerId) },

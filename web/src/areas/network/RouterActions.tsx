@@ -33,9 +33,8 @@ function Reboot({ of: device, onClose }: { of: Device; onClose: () => void }) {
   const online = api.useQuery('get', '/nas/devices/{id}/sessions', { params: { path, query: { limit: 100 } } }, {
     retry: false, staleTime: 0,
   })
-  const polls = api.useQuery('get', '/nas/devices/{id}/polls', { params: { path } })
   const write = useWrite('post', '/nas/devices/{id}/reboot', { told: () => t.rebooting, then: onClose })
-  const counted = online.data && !online.data.hasMore ? online.data.data.length : polls.data?.data.at(-1)?.activeSessions
+  const counted = online.data && !online.data.hasMore ? online.data.data.length : device.poll?.activeSessions
   return (
     <Confirm
       title={t.rebootTitle(device.name)}

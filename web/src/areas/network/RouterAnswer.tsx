@@ -16,13 +16,11 @@ export function RouterAnswer({ of: device }: { of: Device }) {
   const t = useText(networkText)
   const may = useMay()
   const params = { params: { path: { id: device.id } } }
-  const polls = api.useQuery('get', '/nas/devices/{id}/polls', params)
   const services = api.useQuery('get', '/nas/devices/{id}/services', { params: { ...params.params, query: { limit: 100 } } })
   const refusals = api.useQuery('get', '/nas/devices/{id}/refusals', params)
   const breakers = api.useQuery('get', '/platform/breakers', {}, {
     enabled: may('GET /platform/breakers') && device.unreachableSince !== null,
   })
-  const poll = polls.data?.data.at(-1)
   // What the part "Differences" has read, when it was open; this reads nothing itself.
   const seen = { enabled: false }
   const compared = [
@@ -32,8 +30,8 @@ export function RouterAnswer({ of: device }: { of: Device }) {
   ]
   const differing = compared.reduce((sum, diff) => sum + (diff?.resources.length ?? 0), 0)
   const breaker = breakers.data?.data.find((b) => b.kind === 'device' && b.target === device.id && b.state !== 'closed')
-  const [first, ...others] = findingsOf({ device, poll, services: services.data?.data, refusals: refusals.data?.data, differing })
-  const answered = polls.data?.data.findLast((p) => p.reachable)
+  const [first, ...others] = findingsOf({ device, services: services.data?.data, refusals: refusals.data?.data, differing })
+  const answered = device.poll?.reachable ? device.poll : null
   if (!first) return null
   return (
     <Paper withBorder p="md" className="answer" data-tone={first.tone} component="section" aria-live="polite">

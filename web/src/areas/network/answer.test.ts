@@ -6,11 +6,11 @@ const device: Known['device'] = {
   tunnelAddress: '10.99.0.2', tunnelUser: 'nas-d', managementAddress: null, requireMessageAuthenticator: false,
   transport: { protocol: 'rest', tls: false, port: 80, version: '7.16', boardName: 'RB' }, unreachableSince: null, error: null,
   bootstrap: { version: 2, newest: 2, upToDate: true, reportedAt: null }, setupDrift: null, driftUnchecked: null, reboot: null,
-  createdAt: '2026-01-01T00:00:00Z',
+  createdAt: '2026-01-01T00:00:00Z', poll: null,
 }
 const service = { state: 'active', removing: false } as NonNullable<Known['services']>[number]
 const codes = (known: Partial<Known>) => findingsOf({ device, services: [service], ...known }).map((f) => f.code)
-const refusal = (code: string, count: number) => ({ code, count, at: '', deviceId: 'd', deviceName: null })
+const refusal = (code: NonNullable<Known['refusals']>[number]['code'], count: number) => ({ code, count, at: '', deviceId: 'd', deviceName: null })
 
 describe('what is the matter with a router', () => {
   it('is nothing when it answers and is as it should be', () => {
@@ -28,9 +28,9 @@ describe('what is the matter with a router', () => {
   })
   it('is a silence of the newest poll, too, but not while it reboots', () => {
     const poll = { at: '', reachable: false, cpuPercent: 0, memoryPercent: 0, activeSessions: 0, responseMs: 0 }
-    expect(codes({ poll })).toEqual(['down'])
-    const reboots = { ...device, reboot: { at: '', stage: 'accepted' as const, message: null, uptimeSeconds: null } }
-    expect(codes({ poll, device: reboots })).toEqual(['rebooting'])
+    expect(codes({ device: { ...device, poll } })).toEqual(['down'])
+    const reboots = { ...device, poll, reboot: { at: '', stage: 'accepted' as const, message: null, uptimeSeconds: null } }
+    expect(codes({ device: reboots })).toEqual(['rebooting'])
   })
   it('is the login when the router refuses that', () => {
     const error = 'The router does not accept the API user name or password.'

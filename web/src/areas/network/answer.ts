@@ -21,7 +21,6 @@ export interface Finding {
 /** Known is what is known of a router without asking it. Parts that could not be read are undefined. */
 export interface Known {
   device: Device
-  poll?: Shape<'PollShape'>
   services?: Service[]
   refusals?: Shape<'RefusalResponse'>[]
   /** differing counts the places that differ, where somebody has compared the router just now. */
@@ -32,13 +31,13 @@ export interface Known {
  * findingsOf says what is the matter with a router, the cause of the rest first; without anything it is well. What only
  * follows from an earlier finding is left out: a router that is silent cannot be compared either.
  */
-export function findingsOf({ device, poll, services, refusals = [], differing = 0 }: Known): Finding[] {
+export function findingsOf({ device, services, refusals = [], differing = 0 }: Known): Finding[] {
   const found: Finding[] = []
   const add = (code: Finding['code'], tone: Tone, step: Step | null, count = 0, words: string | null = null) =>
     found.push({ code, tone, step, count, words })
-  const refused = (code: string) => refusals.filter((r) => r.code === code).reduce((sum, r) => sum + r.count, 0)
+  const refused = (code: Shape<'RefusalResponse'>['code']) => refusals.filter((r) => r.code === code).reduce((sum, r) => sum + r.count, 0)
 
-  const silent = device.unreachableSince !== null || poll?.reachable === false
+  const silent = device.unreachableSince !== null || device.poll?.reachable === false
   const ran = device.bootstrap.version > 0 || device.transport !== null
   const stage = device.reboot?.stage
   const rebooting = stage === 'requested' || stage === 'started' || stage === 'accepted'

@@ -10,7 +10,7 @@ import { customerText } from '../../text/customer'
 import { Loaded } from '../../ui/Loaded'
 import { ProblemNote } from '../../ui/ProblemNote'
 import { State } from '../../ui/State'
-import { type Answer, answersOf } from './answer'
+import { type Answer, type AnswerCode, answersOf } from './answer'
 import { useDo } from './doing'
 import { useSpoken } from './spoken'
 import { addressOf } from './words'
@@ -46,7 +46,8 @@ export function AnswerCard({ id }: { id: string }) {
 function Said({ answer: a, id, main }: { answer: Answer; id: string; main?: boolean }) {
   const t = useText(answersText)
   const spoken = useSpoken(id, a)
-  const says = (code: string) => t.says[code]?.(spoken).replace(/\s+/g, ' ').trim() ?? t.other(code)
+  // A page that was opened before the program was renewed can meet a code that it does not know.
+  const says = (code: AnswerCode) => (code in t.says ? t.says[code](spoken).replace(/\s+/g, ' ').trim() : t.other(code))
   const held = a.service?.dunning?.hold
   return (
     <Group justify="space-between" align="flex-start" gap="sm" mih={main ? 56 : 28}>

@@ -5,7 +5,7 @@ import { useText } from '../../text/catalogue'
 import { customerText } from '../../text/customer'
 import { useFormat } from '../../text/format'
 import { Loaded } from '../../ui/Loaded'
-import { type Day, shownState } from './dayState'
+import type { Day } from './dayState'
 
 const states = ['paid', 'walled_garden', 'off', 'outage', 'paused', 'none'] as const
 
@@ -27,7 +27,7 @@ export function Days({ id }: { id: string }) {
                 <li key={d.date}>
                   <button
                     type="button"
-                    className={`day day-${shownState(d)}`}
+                    className={`day day-${d.state}`}
                     title={tell(d)}
                     aria-label={tell(d)}
                     aria-pressed={d.date === chosen}
@@ -40,7 +40,7 @@ export function Days({ id }: { id: string }) {
               ))}
             </ol>
             <Group gap="2px 16px" aria-hidden>
-              {states.filter((s) => data.some((d) => shownState(d) === s)).map((s) => (
+              {states.filter((s) => data.some((d) => d.state === s)).map((s) => (
                 <Text key={s} size="xs" c="dimmed" component="span" className="days-key">
                   <span className={`day day-${s}`}><i /></span> {t.dayStates[s]}
                 </Text>
@@ -72,6 +72,6 @@ function useDayWords(): (d: Day) => string {
     ]
     const parts = spans.filter(([n]) => n > 0).map(([n, name]) => `${name} ${f.duration(n)}`)
     if (d.bytesIn + d.bytesOut > 0) parts.push(f.bytes(d.bytesIn + d.bytesOut))
-    return `${f.day(d.date)}: ${t.dayStates[shownState(d)]}${parts.length > 0 ? ` (${parts.join(', ')})` : ''}`
+    return `${f.day(d.date)}: ${t.dayStates[d.state]}${parts.length > 0 ? ` (${parts.join(', ')})` : ''}`
   }
 }

@@ -1,6 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { Shape } from '../../api/types'
-import { answersText } from '../../text/answers'
 import { answersOf } from './answer'
 
 // Catalogues ask the browser for the person's language.
@@ -27,7 +26,7 @@ function service(part: Partial<Service>): Service {
   }
 }
 
-function access(services: Service[], code: string, part: Partial<Access> = {}): Access {
+function access(services: Service[], code: Access['reasons'][number]['code'], part: Partial<Access> = {}): Access {
   return {
     entitled: 'full', observed: 'online', services, refusals: [],
     reasons: services.map((s) => ({ code, since: ago(90), cause: { type: 'event', id: 'e1' }, subscriptionId: s.subscriptionId })),
@@ -35,7 +34,7 @@ function access(services: Service[], code: string, part: Partial<Access> = {}): 
   }
 }
 
-const refused = (code: string, minutes: number) => ({ ...router, code, at: ago(minutes), count: 3, subscriptionId: 's1' })
+const refused = (code: Access['refusals'][number]['code'], minutes: number) => ({ ...router, code, at: ago(minutes), count: 3, subscriptionId: 's1' })
 const difference = (kind: 'wrong_rate' | 'paid_but_walled_in') => ({
   ...router, id: 'x1', kind, subscriptionId: 's1', since: ago(5), actual: 'something else',
 })
@@ -58,9 +57,9 @@ describe('answersOf', () => {
     }), 'dial_again', null],
     ['walled in though paid', access([service({ observed: 'walled_garden' })], 'paid'), 'walled_though_paid', 'disconnect'],
     ['the router is silent', access([service({ sessions: [{ ...session, updatedAt: ago(9) }] })], 'paid'), 'no_reports', 'router'],
-    ['no service', access([], 'x'), 'no_subscription', 'add_service'],
+    ['no service', access([], 'paid'), 'no_subscription', 'add_service'],
     ['a program is behind', access([service({ difference: { expected: 'a', actual: 'b' } })], 'paid'), 'directory', null],
-    ['a reason that is new', access([offline({ entitled: 'none' })], 'moved_away'), 'moved_away', null],
+    ['a reason that is new', access([offline({ entitled: 'none' })], 'moved_away' as 'paid'), 'moved_away', null],
   ] as const)('%s', (_, given, code, step) => {
     expect(answersOf(given, [], now)[0]).toMatchObject({ code, step })
   })
@@ -81,13 +80,5 @@ describe('answersOf', () => {
     const given = access([service({}), offline({ subscriptionId: 's2', entitled: 'none' })], 'paid')
     given.reasons[1] = { code: 'expired', since: ago(5), cause: { type: 'event', id: 'e' }, subscriptionId: 's2' }
     expect(answersOf(given, [], now).map((a) => a.code)).toEqual(['expired', 'paid'])
-  })
-
-  it('has words in both languages for every code that it gives', () => {
-    expect(Object.keys(answersText.en.says).sort()).toEqual(Object.keys(answersText.sw.says).sort())
-    for (const code of ['overdue', 'silent', 'refused_no_session', 'differs_local_bypass', 'no_reports', 'directory', 'ended']) {
-      expect(answersText.en.says).toHaveProperty(code)
-      expect(answersText.en.now).toHaveProperty(code)
-    }
   })
 })

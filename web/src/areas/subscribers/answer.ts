@@ -8,15 +8,29 @@ type Reason = Access['reasons'][number]
 type Refusal = Access['refusals'][number]
 type Session = Service['sessions'][number]
 type Difference = Pick<Row<'/access-differences'>, 'id' | 'kind' | 'subscriptionId' | 'deviceId' | 'deviceName' | 'since' | 'actual'>
+// What is paid and offline is told by its refusals, or as silent.
+type ToldDifference = Exclude<Difference['kind'], 'paid_but_offline'>
+// A refusal for want of money and the like says what the reasons say already; those of vouchers are no customer's.
+type ImpliedRefusal =
+  | 'unpaid' | 'blocked' | 'paused' | 'not_started' | 'ended' | 'cap_reached'
+  | 'voucher_used' | 'voucher_void' | 'voucher_moves' | 'voucher_moved'
+type ToldRefusal = Exclude<Refusal['code'], ImpliedRefusal>
+
+/** AnswerCode names every sentence of an answer; text/answers.ts has the words, and a missing one stops the build. */
+export type AnswerCode =
+  | Reason['code'] | `refused_${ToldRefusal}` | `differs_${ToldDifference}`
+  | 'reminding' | 'unknown_reason' | 'goes_on' | 'stale' | 'directory' | 'unseen' | 'silent' | 'dial_again' | 'coming_back'
+  | 'walled_though_paid' | 'no_reports'
+
 
 /** Step is what helps; each is one button of the page. */
 export type Step =
   | 'take_payment' | 'resume' | 'unblock' | 'add_service' | 'top_up' | 'credentials' | 'addresses' | 'disconnect' | 'repair'
   | 'router' | 'sessions'
 
-/** Answer says why one service is as it is, and what helps. The words of each code are in text/answers.ts. */
+/** Answer says why one service is as it is, and what helps. */
 export interface Answer {
-  code: string
+  code: AnswerCode
   tone: Tone
   /** step is null where nothing has to be done, or only people away from this page can do it. */
   step: Step | null
@@ -29,7 +43,7 @@ export interface Answer {
   differenceId: string | null
   router: { id: string | null; name: string | null } | null
   /** also has codes of further sentences. */
-  also: string[]
+  also: AnswerCode[]
 }
 
 // Routers report every five minutes; a session that was silent for longer is shown and perhaps not there.
@@ -45,9 +59,9 @@ const rank: Record<Tone, number> = { bad: 0, attention: 1, quiet: 2, good: 3 }
 export function answersOf(access: Access, differences: Difference[], now: number): Answer[] {
   const whole = access.reasons.find((r) => r.subscriptionId === null)
   if (whole || access.services.length === 0) {
-    const code = whole?.code ?? 'no_subscription'
+    const code: AnswerCode = whole?.code ?? 'no_subscription'
     const at = access.services.find((s) => s.observed === 'online' || s.observed === 'walled_garden')
-    const also = at ? ['goes_on'] : []
+    const also: AnswerCode[] = at ? ['goes_on'] : []
     return [{ ...plain(code, code === 'blocked' ? 'bad' : 'quiet', onlyPaid[code] ?? null, at ?? null, whole), also }]
   }
   return access.services
@@ -55,10 +69,10 @@ export function answersOf(access: Access, differences: Difference[], now: number
     .sort((a, b) => rank[a.tone] - rank[b.tone])
 }
 
-const onlyPaid: Record<string, Step> = { blocked: 'unblock', no_subscription: 'add_service' }
+const onlyPaid: Partial<Record<AnswerCode, Step>> = { blocked: 'unblock', no_subscription: 'add_service' }
 
 // What to do when the reason itself is why somebody has less than everything.
-const ofReason: Record<string, [Tone, Step | null]> = {
+const ofReason: Partial<Record<AnswerCode, [Tone, Step | null]>> = {
   overdue: ['bad', 'take_payment'],
   suspended: ['bad', 'take_payment'],
   expired: ['bad', 'take_payment'],
@@ -70,7 +84,7 @@ const ofReason: Record<string, [Tone, Step | null]> = {
 }
 
 // What to do about a sign-in that was refused although everything is paid.
-const ofRefusal: Record<string, [Tone, Step | null]> = {
+const ofRefusal: Record<ToldRefusal, [Tone, Step | null]> = {
   wrong_password: ['bad', 'credentials'],
   unknown_user: ['bad', 'credentials'],
   no_proof: ['bad', 'credentials'],
@@ -88,7 +102,7 @@ const ofRefusal: Record<string, [Tone, Step | null]> = {
 }
 
 // What to do about what a router shows, and the repair of it.
-const ofDifference: Record<string, [Tone, Step | null]> = {
+const ofDifference: Record<ToldDifference, [Tone, Step | null]> = {
   paid_but_walled_in: ['bad', 'repair'],
   unpaid_but_online: ['attention', 'repair'],
   wrong_rate: ['attention', 'repair'],
@@ -100,7 +114,7 @@ const ofDifference: Record<string, [Tone, Step | null]> = {
 
 function answerOf(s: Service, access: Access, differences: Difference[], now: number): Answer {
   const reason = access.reasons.find((r) => r.subscriptionId === s.subscriptionId)
-  const code = reason?.code ?? 'unknown_reason'
+  const code: AnswerCode = reason?.code ?? 'unknown_reason'
   const there = s.observed === 'online' || s.observed === 'walled_garden'
   const session = s.sessions.at(0) ?? null
   if (s.entitled === 'none' || s.entitled === 'walled_garden') {
@@ -109,19 +123,19 @@ function answerOf(s: Service, access: Access, differences: Difference[], now: nu
     return { ...plain(code, tone, step, s, reason), session, also: more ? ['goes_on'] : [] }
   }
   if (s.difference) return plain('directory', 'bad', null, s, reason)
-  const about = (c: string, tone: Tone, step: Step | null, router: Answer['router']): Answer => ({
+  const about = (c: AnswerCode, tone: Tone, step: Step | null, router: Answer['router']): Answer => ({
     ...plain(c, tone, step, s, reason), session, router, also: code === 'grace' ? ['grace'] : [],
   })
   const at = session && { id: session.deviceId, name: session.deviceName }
   if (s.observed === 'unknown') return about('unseen', 'attention', 'sessions', at)
-  const found = differences.find((d) => d.subscriptionId === s.subscriptionId && ofDifference[d.kind])
+  const found = differences.filter(isTold).find((d) => d.subscriptionId === s.subscriptionId)
   const shown = found && ofDifference[found.kind]
   if (s.observed === 'offline') {
     const last = lastRefusal(access.refusals, s, reason, now)
-    const known = last && ofRefusal[last.code]
-    if (last && known) {
-      const [tone, step] = known
-      return { ...about(`refused_${last.code}`, tone, step, { id: last.deviceId, name: last.deviceName }), since: last.at }
+    const told = last && toldRefusal(last)
+    if (last && told) {
+      const [tone, step] = ofRefusal[told]
+      return { ...about(`refused_${told}`, tone, step, { id: last.deviceId, name: last.deviceName }), since: last.at }
     }
     if (last) return { ...about('dial_again', 'attention', null, { id: last.deviceId, name: last.deviceName }), since: last.at }
     const stale = shown && found.kind === 'stale_session'
@@ -143,8 +157,18 @@ function answerOf(s: Service, access: Access, differences: Difference[], now: nu
   }
   if (code === 'grace') return plain('grace', 'attention', 'take_payment', s, reason)
   if (code === 'cap_throttled') return plain('cap_throttled', 'attention', 'top_up', s, reason)
-  const remind = s.dunning?.state === 'reminding' ? ['reminding'] : []
+  const remind: AnswerCode[] = s.dunning?.state === 'reminding' ? ['reminding'] : []
   return { ...plain(code, 'good', null, s, reason), session, router: at, also: remind }
+}
+
+/** isTold keeps the differences that have a sentence of their own. */
+function isTold(d: Difference): d is Difference & { kind: ToldDifference } {
+  return d.kind in ofDifference
+}
+
+/** toldRefusal gives the code of a refusal that has a sentence of its own. */
+function toldRefusal({ code }: Refusal): ToldRefusal | null {
+  return code in ofRefusal ? (code as ToldRefusal) : null
 }
 
 /** lastRefusal is the newest refusal that still tells why a service is off: one from before a payment does not. */
@@ -152,10 +176,10 @@ function lastRefusal(refusals: Refusal[], s: Service, reason: Reason | undefined
   return refusals
     .filter((r) => (r.subscriptionId ?? s.subscriptionId) === s.subscriptionId && now - Date.parse(r.at) < fresh)
     .sort((a, b) => Date.parse(b.at) - Date.parse(a.at))
-    .find((r) => ofRefusal[r.code] !== undefined || (reason !== undefined && r.at < reason.since))
+    .find((r) => toldRefusal(r) !== null || (reason !== undefined && r.at < reason.since))
 }
 
-function plain(code: string, tone: Tone, step: Step | null, s: Service | null, reason: Reason | undefined): Answer {
+function plain(code: AnswerCode, tone: Tone, step: Step | null, s: Service | null, reason: Reason | undefined): Answer {
   return {
     code, tone, step,
     subscriptionId: s?.subscriptionId ?? null,

@@ -3,18 +3,6 @@ import type { Shape } from '../../api/types'
 /** Day is how one day of a customer was. */
 export type Day = Shape<'DayResponse'>
 
-// What lasts shorter does not colour a whole day, such as the moment between a sale and its payment.
-const least = 60
-
-/** shownState is the worst state of a day that lasted for some time. */
-export function shownState(d: Day): Day['state'] {
-  const lasted: [Day['state'], number][] = [
-    ['off', d.offSeconds], ['walled_garden', d.walledGardenSeconds], ['outage', d.outageSeconds], ['paused', d.pausedSeconds],
-    ['paid', d.paidSeconds],
-  ]
-  return lasted.find(([, seconds]) => seconds >= least)?.[0] ?? d.state
-}
-
 /** endOfDay is the instant at which a date of a zone ends, on days of 23 and 25 hours, too. */
 export function endOfDay(date: string, timezone: string): Date {
   const [year, month, day] = date.split('-').map(Number)

@@ -1,0 +1,53 @@
+package subscribersviews
+
+import (
+	"context"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/postgres"
+	"github.com/lastmile-isp/lastmile/internal/searchterm"
+)
+
+// holdersSQL finds the subscriptions that sign in with some names. One that has ended keeps its name until somebody
+// else takes it, and then comes before the one that has it now.
+const holdersSQL = `select lower(s.username) as username, s.subscriber_id
+from unnest($2::text[]) n (term) join {schema}.terms t on t.org_id = $1 and t.term = n.term
+join {schema}.subscriptions s using (subscription_id)
+where s.username is not null order by s.state <> 'ended', s.created_at`
+
+// Holders gives the subscribers of an organization who sign in with some usernames, by the username as it was asked.
+// One that nobody has is left out. Capital letters make no difference.
+func (q SubscriptionsQuery) Holders(
+	ctx context.Context, org id.Organization, usernames []string,
+) (map[string]id.Subscriber, error) {
+	type holder struct {
+		Username string        `db:"username"`
+		ID       id.Subscriber `db:"subscriber_id"`
+	}
+	terms := make([]string, len(usernames))
+	for i, name := range usernames {
+		terms[i] = searchterm.Cut(strings.ToLower(name))
+	}
+	var rows []holder
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		sql := q.Views.SQL(SubscriptionsName, holdersSQL)
+		postgres.Collect(r, &rows, pgx.RowToStructByName[holder], sql, org, terms)
+	})
+	if err != nil {
+		return nil, err
+	}
+	held := make(map[string]id.Subscriber, len(rows))
+	for _, row := range rows {
+		held[row.Username] = row.ID
+	}
+	out := make(map[string]id.Subscriber, len(rows))
+	for _, name := range usernames {
+		if subscriber, ok := held[strings.ToLower(name)]; ok {
+			out[name] = subscriber
+		}
+	}
+	return out, nil
+}
