@@ -86,6 +86,14 @@ type EnableMember struct {
 // RecordPasswordChange records that the user chose a password; the vault has its hash. Fails: user_not_found.
 type RecordPasswordChange struct{ UserID id.User }
 
+// GiveTemporaryPassword records that an administrator replaced the lost password of a user of the organization; the
+// vault has its hash. Fails: user_not_found, own_password, password_of_person.
+type GiveTemporaryPassword struct {
+	UserID id.User
+	OrgID  id.Organization
+	By     id.User
+}
+
 func (RegisterUser) CommandName() string         { return "identity.RegisterUser" }
 func (KeepAddressApart) CommandName() string     { return "identity.KeepAddressApart" }
 func (ProveAddress) CommandName() string         { return "identity.ProveAddress" }
@@ -95,23 +103,27 @@ func (DisableMember) CommandName() string        { return "identity.DisableMembe
 func (EnableMember) CommandName() string         { return "identity.EnableMember" }
 func (RecordPasswordChange) CommandName() string { return "identity.RecordPasswordChange" }
 
-func (RegisterUser) userCommand()         {}
-func (KeepAddressApart) userCommand()     {}
-func (ProveAddress) userCommand()         {}
-func (AcceptMembership) userCommand()     {}
-func (CorrectUser) userCommand()          {}
-func (DisableMember) userCommand()        {}
-func (EnableMember) userCommand()         {}
-func (RecordPasswordChange) userCommand() {}
+func (GiveTemporaryPassword) CommandName() string { return "identity.GiveTemporaryPassword" }
 
-func (c RegisterUser) Target() Target         { return At(UserCategory, c.UserID) }
-func (c KeepAddressApart) Target() Target     { return At(UserCategory, c.UserID) }
-func (c ProveAddress) Target() Target         { return At(UserCategory, c.UserID) }
-func (c AcceptMembership) Target() Target     { return At(UserCategory, c.UserID) }
-func (c CorrectUser) Target() Target          { return At(UserCategory, c.UserID) }
-func (c DisableMember) Target() Target        { return At(UserCategory, c.UserID) }
-func (c EnableMember) Target() Target         { return At(UserCategory, c.UserID) }
-func (c RecordPasswordChange) Target() Target { return At(UserCategory, c.UserID) }
+func (RegisterUser) userCommand()          {}
+func (KeepAddressApart) userCommand()      {}
+func (ProveAddress) userCommand()          {}
+func (AcceptMembership) userCommand()      {}
+func (CorrectUser) userCommand()           {}
+func (DisableMember) userCommand()         {}
+func (EnableMember) userCommand()          {}
+func (RecordPasswordChange) userCommand()  {}
+func (GiveTemporaryPassword) userCommand() {}
+
+func (c RegisterUser) Target() Target          { return At(UserCategory, c.UserID) }
+func (c KeepAddressApart) Target() Target      { return At(UserCategory, c.UserID) }
+func (c ProveAddress) Target() Target          { return At(UserCategory, c.UserID) }
+func (c AcceptMembership) Target() Target      { return At(UserCategory, c.UserID) }
+func (c CorrectUser) Target() Target           { return At(UserCategory, c.UserID) }
+func (c DisableMember) Target() Target         { return At(UserCategory, c.UserID) }
+func (c EnableMember) Target() Target          { return At(UserCategory, c.UserID) }
+func (c RecordPasswordChange) Target() Target  { return At(UserCategory, c.UserID) }
+func (c GiveTemporaryPassword) Target() Target { return At(UserCategory, c.UserID) }
 
 // NormalizeEmail is the form in which e-mail addresses are compared: trimmed, lower case.
 func NormalizeEmail(text string) string { return strings.ToLower(strings.TrimSpace(text)) }
@@ -172,6 +184,8 @@ func (c CorrectUser) Validate() error {
 func (c DisableMember) Validate() error      { return requireReason(c.Reason) }
 func (EnableMember) Validate() error         { return nil }
 func (RecordPasswordChange) Validate() error { return nil }
+
+func (GiveTemporaryPassword) Validate() error { return nil }
 
 // checkEmail requires a normalized address of at most 254 bytes.
 func checkEmail(f *failure.Faults, field, text string) {

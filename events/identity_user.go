@@ -137,6 +137,14 @@ type PasswordChanged struct {
 	At     time.Time `json:"at"`
 }
 
+// TemporaryPasswordGiven records that an administrator replaced a password that the user has lost; the vault has the
+// hash. The user must choose another one at the next sign-in.
+type TemporaryPasswordGiven struct {
+	UserID id.User         `json:"userId"`
+	OrgID  id.Organization `json:"orgId"` // of the administrator
+	At     time.Time       `json:"at"`
+}
+
 func (UserRegistered) EventType() string       { return "identity.UserRegistered.v1" }
 func (AddressKeptApart) EventType() string     { return "identity.AddressKeptApart.v1" }
 func (AddressProven) EventType() string        { return "identity.AddressProven.v1" }
@@ -151,6 +159,8 @@ func (MembershipDisabled) EventType() string     { return "identity.MembershipDi
 func (MembershipEnabled) EventType() string      { return "identity.MembershipEnabled.v1" }
 func (PasswordChanged) EventType() string        { return "identity.PasswordChanged.v1" }
 
+func (TemporaryPasswordGiven) EventType() string { return "identity.TemporaryPasswordGiven.v1" }
+
 func (UserRegistered) userEvent()             {}
 func (AddressKeptApart) userEvent()           {}
 func (AddressProven) userEvent()              {}
@@ -162,6 +172,7 @@ func (MembershipRoleAssigned) userEvent()     {}
 func (MembershipDisabled) userEvent()         {}
 func (MembershipEnabled) userEvent()          {}
 func (PasswordChanged) userEvent()            {}
+func (TemporaryPasswordGiven) userEvent()     {}
 
 func (e UserRegistered) PersonalSubject() uuid.UUID             { return e.UserID.UUID() }
 func (e UserDetailsCorrected) PersonalSubject() uuid.UUID       { return e.UserID.UUID() }

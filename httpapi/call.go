@@ -37,6 +37,7 @@ type Call struct {
 	params   httprouter.Params
 	host     string // lower case, without port
 	hostKind Hosts
+	closed   *closedPage // what a browser is told when nothing is open behind the host
 	body     []byte
 	started  time.Time
 	code     string     // of the failure answered, for the log

@@ -135,6 +135,9 @@ func (s *Server) fail(ctx context.Context, c *Call, err error) {
 	if c.rec().wrote {
 		return // too late for another answer
 	}
+	if c.sendClosed(status) {
+		return
+	}
 	if status >= http.StatusInternalServerError && c.route != nil && c.route.Sorry != nil {
 		c.SetRetryAfter(f)
 		if c.route.Sorry(c, status) {

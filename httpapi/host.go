@@ -41,7 +41,7 @@ func (s *Server) resolveHost(c *Call) {
 	case below && slug != "" && !strings.Contains(slug, "."):
 		c.hostKind, c.Org.Slug = OnOrganization, slug
 	default:
-		c.hostKind = onForeign
+		c.hostKind, c.closed = onForeign, unknownHost
 	}
 }
 
@@ -57,8 +57,10 @@ func (s *Server) enterOrganization(ctx context.Context, c *Call) error {
 	case err != nil:
 		return err
 	case !found:
+		c.closed = unknownHost
 		return errNoAddress()
 	case org.Suspended:
+		c.closed = suspendedHost
 		return failure.NewDenied("organization_suspended", "This organization is suspended.")
 	}
 	c.Org = org

@@ -23,7 +23,11 @@ var pathParam = regexp.MustCompile(`[:*]([A-Za-z]+)`)
 func openAPIDocuments(routes []Route) (map[Hosts][]byte, error) {
 	docs := map[Hosts][]byte{}
 	for _, kind := range []Hosts{OnOrganization, OnRoot, onForeign} {
-		doc, err := json.Marshal(openAPI(routes, kind))
+		whole, err := openAPI(routes, kind)
+		if err != nil {
+			return nil, err
+		}
+		doc, err := json.Marshal(whole)
 		if err != nil {
 			return nil, fmt.Errorf("write OpenAPI document: %w", err)
 		}
@@ -33,8 +37,9 @@ func openAPIDocuments(routes []Route) (map[Hosts][]byte, error) {
 }
 
 // openAPI is the document of one kind of host, or of several: where they differ at an address, it has the
-// organization's, which names the shape of the root host's answer.
-func openAPI(routes []Route, kind Hosts) object {
+// organization's, which names the shape of the root host's answer. It fails when two structs want the name of one
+// schema.
+func openAPI(routes []Route, kind Hosts) (object, error) {
 	s := schemas{named: object{}, types: map[string]reflect.Type{}}
 	errorBody := s.of(reflect.TypeFor[ErrorBody]())
 	paths := map[string]object{}
@@ -53,6 +58,9 @@ func openAPI(routes []Route, kind Hosts) object {
 			both["x-on-root-host"] = s.of(reflect.TypeOf(r.Response))
 		}
 	}
+	if s.clash != nil {
+		return nil, s.clash
+	}
 	return object{
 		"openapi": "3.1.0",
 		"info":    object{"title": "Lastmile", "version": "internal"},
@@ -66,7 +74,7 @@ func openAPI(routes []Route, kind Hosts) object {
 				"bearer": object{"type": "http", "scheme": "bearer"},
 			},
 		},
-	}
+	}, nil
 }
 
 // operation describes one route.

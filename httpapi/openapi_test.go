@@ -127,3 +127,28 @@ func braces(path string) string {
 	}
 	return strings.Join(parts, "/")
 }
+
+func TestOpenAPI_TwoStructsOfOneNameAreRefused(t *testing.T) {
+	t.Parallel()
+	route := func(path string, answer any) httpapi.Route {
+		return httpapi.Route{Method: "GET", Path: path, Hosts: httpapi.OnOrganization, Access: httpapi.AccessPublic,
+			Summary: "A ship", Response: answer, Handle: apitest.Ok}
+	}
+	ferry := func() any {
+		type ship struct {
+			Cars int `json:"cars"`
+		}
+		return ship{}
+	}
+	type ship struct {
+		Sails int `json:"sails"`
+	}
+	k := apitest.New(t, nil, apitest.NewParcels().Routes())
+	_, err := httpapi.New(k.Config(), []httpapi.Route{route("/ferry", ferry()), route("/yacht", ship{})})
+	if err == nil || !strings.Contains(err.Error(), "would both be the schema Ship: rename one") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := httpapi.New(k.Config(), []httpapi.Route{route("/yacht", ship{}), route("/boat", ship{})}); err != nil {
+		t.Errorf("one struct at two addresses: %v", err)
+	}
+}

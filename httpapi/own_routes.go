@@ -3,7 +3,6 @@ package httpapi
 import (
 	"context"
 	"net/http"
-	"strings"
 )
 
 // indexResponse names the service that answers here. A browser is led to the dashboard instead.
@@ -43,7 +42,7 @@ func (s *Server) ownRoutes() []Route {
 // asks for a page, is led to the dashboard.
 func (s *Server) index(_ context.Context, c *Call) error {
 	c.Writer.Header().Set("Vary", "Accept")
-	if strings.Contains(c.Request.Header.Get("Accept"), "text/html") {
+	if c.wantsPage() {
 		c.Writer.Header().Set("Location", "/app/")
 		c.Writer.WriteHeader(http.StatusFound)
 		return nil

@@ -2,7 +2,9 @@ package httpapi
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
+	"path"
 	"reflect"
 	"slices"
 	"strings"
@@ -16,6 +18,7 @@ type schemas struct {
 	named  object
 	types  map[string]reflect.Type // the type that has a name
 	closed bool                    // set for requests, which take no other fields; answers may get more
+	clash  error                   // set when two structs want one name
 }
 
 // known has the schemas of types that define their own JSON form.
@@ -65,16 +68,17 @@ func (s *schemas) of(t reflect.Type) object {
 	return object{"type": "integer"}
 }
 
-// structure is the schema of a struct, kept under its name. A second struct of the same name gets the name of its
-// package in front.
+// structure is the schema of a struct, kept under its name. No second struct can have that name: which of them had it
+// would depend on the order of the routes, and clients would be built from the wrong one.
 func (s *schemas) structure(t reflect.Type) object {
 	name := t.Name()
 	if name == "" || strings.Contains(name, "[") {
 		return s.properties(t)
 	}
 	name = strings.ToUpper(name[:1]) + name[1:]
-	if other, taken := s.types[name]; taken && other != t {
-		name = strings.ReplaceAll(t.PkgPath()[strings.LastIndexByte(t.PkgPath(), '/')+1:], "_", "") + name
+	if other, taken := s.types[name]; taken && other != t && s.clash == nil {
+		s.clash = fmt.Errorf("%s and %s would both be the schema %s: rename one after what only it is",
+			path.Join(other.PkgPath(), other.Name()), path.Join(t.PkgPath(), t.Name()), name)
 	}
 	if s.types[name] == nil {
 		s.types[name] = t // before the fields: they may refer to it

@@ -103,7 +103,11 @@ func (s *Server) OpenAPI(kind Hosts) []byte { return s.openAPI[kind] }
 // Description is the OpenAPI document of both kinds of host in one, from which the dashboard's types are made. Where
 // the hosts differ at an address, it has the organization's.
 func (s *Server) Description() ([]byte, error) {
-	text, err := json.MarshalIndent(openAPI(s.table.routes, OnBoth), "", " ")
+	whole, err := openAPI(s.table.routes, OnBoth)
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.MarshalIndent(whole, "", " ")
 	if err != nil {
 		return nil, fmt.Errorf("write OpenAPI document: %w", err)
 	}

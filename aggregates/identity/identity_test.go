@@ -402,6 +402,18 @@ func TestUser_NobodyRaisesOrDisablesThemselves(t *testing.T) {
 	s.When(commands.RecordPasswordChange{UserID: ada}).Then(events.PasswordChanged{UserID: ada, At: now})
 }
 
+func TestUser_OnlyAPasswordOfTheOrganizationAloneIsReplaced(t *testing.T) {
+	t.Parallel()
+	give := commands.GiveTemporaryPassword{UserID: ada, OrgID: acme, By: boss}
+	given := events.TemporaryPasswordGiven{UserID: ada, OrgID: acme, At: now}
+	s := user(t).Given(registered()...).When(give).Then(given)
+	s.When(give).Then(given)
+	s.When(commands.GiveTemporaryPassword{UserID: ada, OrgID: acme, By: ada}).ThenFails("own_password")
+	s.When(commands.GiveTemporaryPassword{UserID: ada, OrgID: other, By: boss}).ThenFails("user_not_found")
+	proven := events.AddressProven{UserID: ada, PersonID: ada, At: now}
+	user(t).Given(registered()...).Given(proven).When(give).ThenFails("password_of_person")
+}
+
 func TestUser_AForgottenOneIsGoneAndGivesTheAddressBack(t *testing.T) {
 	t.Parallel()
 	if got := claimed(append(registered(), events.UserForgotten{UserID: ada})...); got != nil {

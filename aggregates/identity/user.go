@@ -22,7 +22,7 @@ func Users() aggregates.Definition[User, commands.UserCommand, events.UserEvent]
 		Commands: []commands.UserCommand{
 			commands.RegisterUser{}, commands.KeepAddressApart{}, commands.ProveAddress{},
 			commands.AcceptMembership{}, commands.CorrectUser{}, commands.DisableMember{}, commands.EnableMember{},
-			commands.RecordPasswordChange{},
+			commands.RecordPasswordChange{}, commands.GiveTemporaryPassword{},
 		},
 	}
 }
@@ -42,6 +42,8 @@ type User struct {
 	Apart bool
 	// Person is the user that stands for the person of the address; zero while the address is unproven.
 	Person id.User
+	// Temporary is true while the password is one that an administrator gave.
+	Temporary bool
 	// Memberships are one, at Home. Users of before records were kept apart can have more.
 	Memberships map[id.Organization]Membership
 }
@@ -79,12 +81,12 @@ func evolveUser(s User, e events.UserEvent) User {
 	case events.UserRegistered:
 		return User{
 			ID: e.UserID, Email: e.Email, Phone: e.Phone, FirstName: e.FirstName, LastName: e.LastName,
-			SuperAdmin: e.SuperAdmin,
+			SuperAdmin: e.SuperAdmin, Temporary: e.MustChangePassword,
 		}
 	case events.AddressKeptApart:
 		s.Apart = true
 	case events.AddressProven:
-		s.Person = e.PersonID
+		s.Person, s.Temporary = e.PersonID, false
 	case events.UserDetailsCorrected:
 		s.Phone, s.FirstName, s.LastName = e.Phone, e.FirstName, e.LastName
 		for org, m := range s.Memberships {
@@ -123,6 +125,9 @@ func evolveUser(s User, e events.UserEvent) User {
 	case events.UserForgotten:
 		return forgotten(s)
 	case events.PasswordChanged:
+		s.Temporary = false
+	case events.TemporaryPasswordGiven:
+		s.Temporary = true
 	}
 	return s
 }
@@ -215,6 +220,8 @@ func decideUser(s User, c commands.UserCommand, now time.Time) ([]events.UserEve
 		return []events.UserEvent{events.MembershipEnabled{UserID: s.ID, OrgID: c.OrgID}}, nil
 	case commands.RecordPasswordChange:
 		return []events.UserEvent{events.PasswordChanged{UserID: s.ID, At: now}}, nil
+	case commands.GiveTemporaryPassword:
+		return decideGiveTemporaryPassword(s, c, now)
 	}
 	return nil, nil
 }
@@ -330,4 +337,24 @@ func decideDisableMember(s User, c commands.DisableMember) ([]events.UserEvent, 
 	}
 	return []events.UserEvent{events.MembershipDisabled{UserID: s.ID, OrgID: c.OrgID, Reason: personal.Of(c.Reason)}},
 		nil
+}
+
+// decideGiveTemporaryPassword lets an administrator replace a password that belongs to the organization alone. That of
+// a proven person may be in use elsewhere, and so may that of a user of before records were kept apart who belongs to
+// several organizations: those are changed by themselves only (docs/rules/identity.md#proven-addresses).
+func decideGiveTemporaryPassword(
+	s User, c commands.GiveTemporaryPassword, now time.Time,
+) ([]events.UserEvent, error) {
+	_, ok := s.MemberAt(c.OrgID)
+	switch {
+	case !ok:
+		return nil, commands.ErrNoUser()
+	case c.By == s.ID:
+		return nil, failure.NewConflict("own_password", "Your own password is changed on the page of your account, "+
+			"where you prove the present one. Another administrator can give you a new one.")
+	case s.SuperAdmin || !s.Person.IsZero() || s.Home != c.OrgID || len(s.Memberships) > 1:
+		return nil, failure.NewConflict("password_of_person", "This person has proven the address, so the password is "+
+			"theirs alone: no administrator can replace it.")
+	}
+	return []events.UserEvent{events.TemporaryPasswordGiven{UserID: s.ID, OrgID: c.OrgID, At: now}}, nil
 }

@@ -13,7 +13,7 @@ import (
 // this list takes a filter away from whoever uses it.
 var parametersOf = map[string][]string{
 	"GET /access-differences": {"deviceId", "subscriberId", "kind"},
-	"GET /audit-log":          {"actor", "action", "target", "from", "to"},
+	"GET /audit-log":          {"actor", "action", "target", "outcome", "from", "to"},
 	"GET /dev/messages":       {"to"},
 	"GET /docs":               {"q"},
 	"GET /dunning":            {"state", "subscriberId", "hold"},
@@ -51,7 +51,7 @@ var parametersOf = map[string][]string{
 	"DELETE /nas/services/:id":              {"confirm", "abandon"},
 	"POST /nas/devices/:id/setup/reconcile": {"confirm"},
 	"POST /sessions/:id/disconnect":         {"confirm"},
-	"GET /audit-log on the root host":       {"actor", "action", "target", "from", "to"},
+	"GET /audit-log on the root host":       {"actor", "action", "target", "outcome", "from", "to"},
 }
 
 func TestEveryEndpoint_TakesTheseParameters(t *testing.T) {

@@ -37,8 +37,8 @@ func identity() []events.Event {
 		events.AddressKeptApart{}, events.AddressProven{}, events.UserDetailsCorrected{},
 		events.MembershipGranted{}, events.MembershipDetailsCorrected{}, events.MembershipAccepted{},
 		events.MembershipRoleAssigned{}, events.MembershipDisabled{},
-		events.MembershipEnabled{}, events.PasswordChanged{}, events.UserForgotten{}, events.SessionStarted{},
-		events.SessionEnded{},
+		events.MembershipEnabled{}, events.PasswordChanged{}, events.TemporaryPasswordGiven{}, events.UserForgotten{},
+		events.SessionStarted{}, events.SessionEnded{},
 	}
 }
 

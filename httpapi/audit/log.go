@@ -62,6 +62,9 @@ type auditDetail struct {
 	Message   string            `json:"message,omitempty" doc:"of a write that the router refused: its own words"`
 }
 
+// outcomes are those by which the log can be filtered.
+var outcomes = []string{auditviews.Succeeded, auditviews.Refused, auditviews.Failed}
+
 // parameters are the filters of the log; days says whose days dates are.
 func parameters(days string) []httpapi.Param {
 	return []httpapi.Param{
@@ -73,6 +76,7 @@ func parameters(days string) []httpapi.Param {
 			Doc: "type, such as account, id, or type:id; not the number of an account or " +
 				"invoice",
 		},
+		{Name: "outcome", Type: "string", Enum: outcomes, Doc: "what came of it"},
 		{Name: "from", Type: "date-time", Doc: "at or after; a date means its beginning " + days},
 		{Name: "to", Type: "date-time", Doc: "before; a date means its end " + days},
 	}
@@ -123,7 +127,8 @@ var (
 // auditFilter reads the filters of the log; a date is a day of the zone.
 func auditFilter(f *httpapi.Filters, zone *time.Location) (auditviews.Filter, error) {
 	filter := auditviews.Filter{
-		Actor: f.Text("actor"), Action: f.Text("action"), From: f.Instant("from", zone), To: f.End("to", zone),
+		Actor: f.Text("actor"), Action: f.Text("action"), Outcome: f.OneOf("outcome", outcomes...),
+		From: f.Instant("from", zone), To: f.End("to", zone),
 	}
 	if actor, err := id.Parse[id.Any](filter.Actor); err == nil {
 		filter.Actor = actor.String()

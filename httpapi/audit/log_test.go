@@ -170,6 +170,7 @@ func TestAuditLog_FiltersPagesAndRights(t *testing.T) {
 	for query, n := range map[string]int{
 		"": 6, "actor=" + s.Callers[apitest.Support].UserID.String(): 1, "action=POST%20/parcels": 5,
 		"target=parcels": 6, "target=parcels:" + parcel: 1, "target=" + parcel: 1, "target=invoices": 0,
+		"outcome=refused": 6, "outcome=failed": 0, "outcome=succeeded": 0,
 		"from=2100-01-01": 0, "to=2020-01-01T00:00:00Z": 0,
 	} {
 		if got := s.log(t, apitest.Request{Path: "/audit-log?" + query, As: apitest.Admin}); len(got.Data) != n {
@@ -193,7 +194,7 @@ func TestAuditLog_FiltersPagesAndRights(t *testing.T) {
 	for query, w := range map[string]apitest.Want{
 		"from=yesterday": apitest.Is(422, "invalid_input"), "target=x:y": apitest.Is(422, "invalid_input"),
 		"cursor=x": apitest.Is(400, "bad_cursor"), "limit=0": apitest.Is(422, "invalid_input"),
-		"actor=%00": apitest.Is(422, "invalid_input"),
+		"actor=%00": apitest.Is(422, "invalid_input"), "outcome=good": apitest.Is(422, "invalid_input"),
 	} {
 		apitest.Sends(t, s.Kit, query, apitest.Request{Path: "/audit-log?" + query, As: apitest.Admin}, w)
 	}

@@ -22,11 +22,11 @@ const maxMessages = 1000
 
 // messagesResponse lists messages, newest first.
 type messagesResponse struct {
-	Data []messageResponse `json:"data"`
+	Data []outgoingMessage `json:"data"`
 }
 
-// messageResponse is one message with its whole text.
-type messageResponse struct {
+// outgoingMessage is one message with its whole text.
+type outgoingMessage struct {
 	At       time.Time `json:"at"`
 	Channel  string    `json:"channel" enum:"sms,email"`
 	To       string    `json:"to"`
@@ -56,9 +56,9 @@ func (a Messages) list(ctx context.Context, c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
-	out := messagesResponse{Data: []messageResponse{}}
+	out := messagesResponse{Data: []outgoingMessage{}}
 	for _, m := range list {
-		out.Data = append(out.Data, messageResponse{
+		out.Data = append(out.Data, outgoingMessage{
 			At: m.At.UTC(), Channel: m.Channel, To: m.To, Template: m.Template, Subject: m.Subject, Text: m.Text,
 		})
 	}

@@ -65,5 +65,5 @@ func (a Auth) changePassword(ctx context.Context, c *httpapi.Call) error {
 	if _, err := c.WaitVisible(ctx, identityviews.UsersName, done.Position); err != nil {
 		return err
 	}
-	return c.Send(200, messageResponse{"Your password was changed. Every other session has ended."})
+	return c.Send(200, doneResponse{"Your password was changed. Every other session has ended."})
 }

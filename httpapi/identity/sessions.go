@@ -43,7 +43,7 @@ func (a Auth) Routes() []httpapi.Route {
 		{
 			Method: "POST", Path: "/auth/logout", Hosts: httpapi.OnBoth, Access: httpapi.AccessPublic,
 			RefreshLimit: true, Summary: "Sign out, by the access token or the refresh cookie",
-			Response: messageResponse{}, Handle: a.logout,
+			Response: doneResponse{}, Handle: a.logout,
 		},
 		{
 			Method: "GET", Path: "/auth/me", Hosts: httpapi.OnBoth, Access: httpapi.AccessSubscriber,
@@ -51,12 +51,12 @@ func (a Auth) Routes() []httpapi.Route {
 		},
 		{
 			Method: "POST", Path: "/auth/password", Hosts: httpapi.OnBoth, Access: httpapi.AccessSubscriber,
-			Summary: "Choose a new password", Request: passwordRequest{}, Response: messageResponse{},
+			Summary: "Choose a new password", Request: passwordRequest{}, Response: doneResponse{},
 			Handle: a.changePassword,
 		},
 		{
 			Method: "GET", Path: "/auth/sessions", Hosts: httpapi.OnBoth, Access: httpapi.AccessSubscriber,
-			Summary: "The caller's sessions", Row: sessionResponse{}, Handle: a.sessions,
+			Summary: "The caller's sessions", Row: signInSession{}, Handle: a.sessions,
 		},
 		{
 			Method: "DELETE", Path: "/auth/sessions/:id", Hosts: httpapi.OnBoth, Access: httpapi.AccessSubscriber,
@@ -147,8 +147,8 @@ type refreshResponse struct {
 	RefreshToken string `json:"refreshToken"`
 }
 
-// messageResponse is the answer to an action that has no resource to show.
-type messageResponse struct {
+// doneResponse is the answer to an action that has no resource to show.
+type doneResponse struct {
 	Message string `json:"message"`
 }
 
@@ -193,7 +193,7 @@ func (a Auth) logout(ctx context.Context, c *httpapi.Call) error {
 		return err
 	}
 	clearCookies(c)
-	return c.Send(200, messageResponse{"You are signed out."})
+	return c.Send(200, doneResponse{"You are signed out."})
 }
 
 // leaving is the session that a request signs out of: that of the access token, else that of the refresh cookie, which
@@ -219,8 +219,8 @@ func (a Auth) leaving(ctx context.Context, c *httpapi.Call) (vault.Session, erro
 	return session, err
 }
 
-// sessionResponse is one sign-in of the caller.
-type sessionResponse struct {
+// signInSession is one sign-in of the caller.
+type signInSession struct {
 	ID        id.Session       `json:"id"`
 	OrgID     *id.Organization `json:"orgId"`
 	StartedAt time.Time        `json:"startedAt"`
@@ -251,8 +251,8 @@ func (k sessionKey) before(other sessionKey) bool {
 
 // sessions lists the caller's sessions, newest first. The vault gives all of them at once, since a person has few.
 func (a Auth) sessions(ctx context.Context, c *httpapi.Call) error {
-	show := func(s sessionRow) sessionResponse {
-		return sessionResponse{
+	show := func(s sessionRow) signInSession {
+		return signInSession{
 			ID: s.ID, OrgID: null.Of(s.OrgID), StartedAt: s.StartedAt, UsedAt: s.UsedAt, ExpiresAt: s.ExpiresAt,
 			Current: s.ID == c.Caller.SessionID,
 		}

@@ -54,6 +54,11 @@ func (a Users) Routes() []httpapi.Route {
 			Response: memberResponse{}, Handle: a.disable,
 		},
 		{
+			Method: "POST", Path: "/users/:id/password", Hosts: httpapi.OnOrganization, Access: httpapi.AccessAdmin,
+			Summary: "Give a user who lost the password a temporary one, and end every session of the user",
+			Request: temporaryPasswordRequest{}, Response: memberResponse{}, Handle: a.givePassword,
+		},
+		{
 			Method: "POST", Path: "/users/:id/enable", Hosts: httpapi.OnOrganization, Access: httpapi.AccessAdmin,
 			Summary: "Give access back", Response: memberResponse{}, Handle: a.enable,
 		},
@@ -76,6 +81,11 @@ type userPatch struct {
 	FirstName *string `json:"firstName,omitempty"`
 	LastName  *string `json:"lastName,omitempty"`
 	Role      *string `json:"role,omitempty" enum:"admin,support,subscriber"`
+}
+
+// temporaryPasswordRequest is the body of POST /users/:id/password.
+type temporaryPasswordRequest struct {
+	TemporaryPassword secrets.Text `json:"temporaryPassword" doc:"must be changed at the next sign-in"`
 }
 
 // memberResponse is a user as the organization sees the person.
@@ -239,6 +249,29 @@ func (a Users) disable(ctx context.Context, c *httpapi.Call) error {
 	done, err := a.Staff.Disable(ctx, asked, commands.DisableMember{
 		UserID: user, OrgID: c.Org.ID, By: c.Caller.UserID, Reason: in.Reason,
 	})
+	if err != nil {
+		return err
+	}
+	return a.show(ctx, c, 200, user, done)
+}
+
+// givePassword replaces a lost password by a temporary one.
+func (a Users) givePassword(ctx context.Context, c *httpapi.Call) error {
+	user, err := httpapi.PathID[id.User](c, "id", commands.ErrNoUser)
+	if err != nil {
+		return err
+	}
+	in, err := httpapi.Decode[temporaryPasswordRequest](c)
+	if err != nil {
+		return err
+	}
+	asked, err := askedOfUser(c)
+	if err != nil {
+		return err
+	}
+	done, err := a.Staff.GivePassword(ctx, asked, commands.GiveTemporaryPassword{
+		UserID: user, OrgID: c.Org.ID, By: c.Caller.UserID,
+	}, in.TemporaryPassword)
 	if err != nil {
 		return err
 	}

@@ -156,6 +156,38 @@ func TestUsers_DisabledOrDemotedEndsAtOnce(t *testing.T) {
 	k.Want(t, 409, "own_account", isptest.Post(admin, own+"/disable", nil))
 }
 
+func TestUsers_ALostPasswordIsReplacedUntilTheNextSignIn(t *testing.T) {
+	t.Parallel()
+	k := newISPKit(t)
+	admin, sue := k.Admin(t), k.SignIn(t, apitest.Acme, isptest.SupportEmail)
+	path := "/users/" + k.Users[isptest.SupportEmail].String() + "/password"
+	word := map[string]string{"temporaryPassword": "until you choose one"}
+	k.Want(t, 403, "role_required", isptest.Post(sue.AccessToken, path, word))
+	k.Want(t, 422, "invalid_input", isptest.Post(admin, path, map[string]string{"temporaryPassword": "short"}))
+	foreign, own := k.Users[isptest.OlgaEmail].String(), k.Users[isptest.AdminEmail].String()
+	k.Want(t, 404, "user_not_found", isptest.Post(admin, "/users/"+foreign+"/password", word))
+	k.Want(t, 409, "own_password", isptest.Post(admin, "/users/"+own+"/password", word))
+	var given struct{ Status string }
+	answer := k.Want(t, 200, "", isptest.Post(admin, path, word))
+	answer.Into(t, &given)
+	if given.Status != "invited" || strings.Contains(string(answer.Body), word["temporaryPassword"]) {
+		t.Errorf("given: %s", answer.Body)
+	}
+	k.Want(t, 401, "unauthenticated", isptest.Get(sue.AccessToken, "/auth/me"))
+	if a := k.Login(t, apitest.Acme, isptest.SupportEmail, isptest.RightPassword); a.Code() != "wrong_credentials" {
+		t.Errorf("the lost one: %d %s", a.Status, a.Body)
+	}
+	var in struct {
+		AccessToken        string
+		MustChangePassword bool
+	}
+	k.Login(t, apitest.Acme, isptest.SupportEmail, word["temporaryPassword"]).Into(t, &in)
+	if !in.MustChangePassword {
+		t.Error("the temporary one may be kept")
+	}
+	k.Want(t, 403, "password_change_required", isptest.Get(in.AccessToken, "/subscribers"))
+}
+
 func TestUsers_RefusalsOfOthersAndOfForm(t *testing.T) {
 	t.Parallel()
 	k := newISPKit(t)

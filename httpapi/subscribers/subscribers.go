@@ -150,14 +150,14 @@ type subscriberResponse struct {
 	Currency      money.Currency   `json:"currency"`
 	CreatedAt     time.Time        `json:"createdAt"`
 	// Access, Online and PaidUntil sum up the services.
-	Access    *string           `json:"access" enum:"full,throttled,walled_garden,none" doc:"null: no service"`
-	Online    bool              `json:"online" doc:"a session is open, as routers report"`
-	PaidUntil *time.Time        `json:"paidUntil" doc:"the earliest of the running prepaid services; null: none"`
-	Services  []serviceResponse `json:"services" doc:"those that have not ended, or the one that ended last"`
+	Access    *string          `json:"access" enum:"full,throttled,walled_garden,none" doc:"null: no service"`
+	Online    bool             `json:"online" doc:"a session is open, as routers report"`
+	PaidUntil *time.Time       `json:"paidUntil" doc:"the earliest of the running prepaid services; null: none"`
+	Services  []serviceInShort `json:"services" doc:"those that have not ended, or the one that ended last"`
 }
 
-// serviceResponse is one subscription in short.
-type serviceResponse struct {
+// serviceInShort is one subscription in short.
+type serviceInShort struct {
 	SubscriptionID id.Subscription `json:"subscriptionId"`
 	PlanID         id.Plan         `json:"planId"`
 	PlanName       string          `json:"planName"`
@@ -194,10 +194,10 @@ func showSubscriber(r subscribersviews.SubscriberRow) subscriberResponse {
 		ExternalRef: null.Of(r.ExternalRef), Status: subscriberStatus(r.Status), Balance: r.Balance().Number(),
 		Credit: r.Credit().Number(), Currency: r.Currency, CreatedAt: r.CreatedAt,
 		Access: r.Access(), Online: r.Online, PaidUntil: r.PaidUntil,
-		Services: make([]serviceResponse, len(r.Services)),
+		Services: make([]serviceInShort, len(r.Services)),
 	}
 	for i, s := range r.Services {
-		out.Services[i] = serviceResponse{
+		out.Services[i] = serviceInShort{
 			SubscriptionID: s.SubscriptionID, PlanID: s.PlanID, PlanName: s.PlanName, Username: s.Username,
 			State: s.State, PaidUntil: s.PaidUntil, Access: s.Access(), Dunning: s.Dunning, Online: s.Online,
 		}

@@ -27,6 +27,7 @@ create table {schema}.entries (
 create index entries_newest on {schema}.entries (org_id, position desc, id desc);
 create index entries_actor on {schema}.entries (org_id, actor_id, position desc, id desc);
 create index entries_action on {schema}.entries (org_id, action, position desc, id desc);
+create index entries_unhappy on {schema}.entries (org_id, position desc, id desc) where outcome <> 'succeeded';
 create index entries_target on {schema}.entries (org_id, target_id, position desc, id desc);
 create index entries_at on {schema}.entries (org_id, at);
 create index entries_all on {schema}.entries (position desc, id desc);

@@ -240,6 +240,8 @@ func TestLog_FiltersAndPages(t *testing.T) {
 		"person":      {auditviews.Filter{Actor: jane.String()}, 11},
 		"process":     {auditviews.Filter{Actor: "renewal"}, 10},
 		"action":      {auditviews.Filter{Action: "subscribers.RevisePlan"}, 10},
+		"done":        {auditviews.Filter{Outcome: auditviews.Succeeded}, 21},
+		"refused":     {auditviews.Filter{Outcome: auditviews.Refused}, 0},
 		"target type": {auditviews.Filter{TargetType: "user"}, 1},
 		"target":      {auditviews.Filter{TargetID: third}, 1},
 		"both":        {auditviews.Filter{TargetType: "plan", TargetID: third}, 1},
@@ -314,7 +316,8 @@ func TestLog_RefusalsShowRequestAndCode(t *testing.T) {
 				RefusalID: refusal, OrgID: acme, Method: "POST", Route: "/invoices/:id/void", TargetID: target,
 				Status: status, Code: "some_code", Count: 7,
 			})
-		got := s.of(acme, auditviews.Filter{TargetType: "invoices", TargetID: target}, auditviews.Key{}, 1)
+		with := auditviews.Filter{TargetType: "invoices", TargetID: target, Outcome: outcome}
+		got := s.of(acme, with, auditviews.Key{}, 1)
 		if len(got) != 1 || got[0].Action != "POST /invoices/:id/void" || got[0].Outcome != outcome ||
 			got[0].Code != "some_code" || got[0].Status != status || got[0].Refusals != 7 {
 			t.Errorf("%d: %+v", status, got)

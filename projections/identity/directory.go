@@ -78,7 +78,8 @@ func (d *Directory) Handles() []string {
 		events.MembershipGranted{}.EventType(),
 		events.MembershipAccepted{}.EventType(), events.MembershipRoleAssigned{}.EventType(),
 		events.MembershipDisabled{}.EventType(), events.MembershipEnabled{}.EventType(),
-		events.PasswordChanged{}.EventType(), events.SessionEnded{}.EventType(), events.UserForgotten{}.EventType(),
+		events.PasswordChanged{}.EventType(), events.TemporaryPasswordGiven{}.EventType(),
+		events.SessionEnded{}.EventType(), events.UserForgotten{}.EventType(),
 	}
 }
 
@@ -124,6 +125,8 @@ func (d *Directory) Apply(e events.Envelope) {
 		delete(d.users, v.UserID)
 	case events.PasswordChanged:
 		d.user(v.UserID).mustChangePassword = false
+	case events.TemporaryPasswordGiven:
+		d.user(v.UserID).mustChangePassword = true
 	case events.SessionEnded:
 		d.ended[v.SessionID] = v.At
 		d.sweep(v.At)

@@ -87,6 +87,9 @@ func TestDirectory_RoleDisabledAndEnabledAtOnce(t *testing.T) {
 	stands(t, told(life[:5]...), bearer{ada, acme, session}, "")
 	stands(t, told(life[:6]...), bearer{ada, acme, session}, events.RoleAdmin)
 	stands(t, told(life[:7]...), bearer{ada, acme, session}, events.RoleSupport)
+	if s, _ := told(life...).Standing(ada, acme, session); !s.MustChangePassword {
+		t.Error("a password that was given in place of a lost one is good for ever")
+	}
 }
 
 func TestDirectory_AnOlderMembershipOpensWithProofAndAcceptanceAlone(t *testing.T) {

@@ -73,6 +73,7 @@ func adas() []events.Event {
 		events.UserDetailsCorrected{
 			UserID: ada, Phone: text("+254700000002"), FirstName: text("Adah"), LastName: text("Lovelace"),
 		},
+		events.TemporaryPasswordGiven{UserID: ada, OrgID: acme, At: began},
 	}
 }
 

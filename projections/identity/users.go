@@ -40,7 +40,8 @@ func (Users) Handles() []string {
 		events.MembershipGranted{}.EventType(), events.MembershipDetailsCorrected{}.EventType(),
 		events.MembershipAccepted{}.EventType(), events.MembershipRoleAssigned{}.EventType(),
 		events.MembershipDisabled{}.EventType(), events.MembershipEnabled{}.EventType(),
-		events.PasswordChanged{}.EventType(), events.UserForgotten{}.EventType(),
+		events.PasswordChanged{}.EventType(), events.TemporaryPasswordGiven{}.EventType(),
+		events.UserForgotten{}.EventType(),
 	}
 }
 
@@ -123,6 +124,9 @@ func (Users) Apply(w *runner.Writes, e events.Envelope) error {
 	case events.PasswordChanged:
 		w.Exec(`update {schema}.users set must_change_password = false where user_id = $1`, v.UserID)
 		w.Exec(`update {schema}.members set must_change_password = false where user_id = $1`, v.UserID)
+	case events.TemporaryPasswordGiven:
+		w.Exec(`update {schema}.users set must_change_password = true where user_id = $1`, v.UserID)
+		w.Exec(`update {schema}.members set must_change_password = true where user_id = $1`, v.UserID)
 	}
 	return nil
 }

@@ -48,7 +48,7 @@ func New(cfg Config) Cases {
 	}
 	staff := Staff{
 		Registrations: Registrations{Bus: cfg.Bus, Passwords: cfg.Vault.Passwords}, Users: cfg.Users,
-		Sessions: sessions,
+		Sessions: sessions, Lockouts: cfg.Vault.Lockouts,
 	}
 	signIns := SignIns{
 		Sessions: sessions, Users: cfg.Users, Directory: cfg.Directory, Access: cfg.Access, Head: cfg.Head,

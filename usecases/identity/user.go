@@ -70,6 +70,7 @@ type Staff struct {
 	Registrations Registrations
 	Users         identityviews.UsersQuery
 	Sessions      Sessions
+	Lockouts      *vault.Lockouts
 }
 
 // NewMember describes a person to be added to an organization.

@@ -12,6 +12,7 @@ import { organizationPlaces, platformPlaces } from './navigation'
 import { usePerson } from './person'
 import { useRecent } from './recent'
 import { type Found, useFound } from './search'
+import './app.css'
 
 /** Palette finds anything, and leads to any page: two keystrokes from everywhere. */
 export default function Palette({ onClose }: { onClose: () => void }) {

@@ -25,7 +25,7 @@ export function PersonMenu({ onCalls }: { onCalls: () => void }) {
   }
   const mark = (on: boolean) => (on ? <Check size={14} aria-hidden /> : <span style={{ width: 14 }} />)
   return (
-    <Menu position="bottom-end" width={240}>
+    <Menu position="bottom-end" width={240} withinPortal={false}>
       <Menu.Target>
         <ActionIcon aria-label={t.you} size="lg">
           <User size={18} aria-hidden />

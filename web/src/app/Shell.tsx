@@ -11,6 +11,7 @@ import { organizationPlaces, platformPlaces } from './navigation'
 import { PersonMenu } from './PersonMenu'
 import { useMay, usePerson } from './person'
 import { RememberCustomer } from './recent'
+import './app.css'
 
 // The drawer is read when it is opened first, the palette after the page: what is typed behind the / must not be lost.
 const palette = () => import('./Palette')

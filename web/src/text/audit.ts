@@ -9,8 +9,6 @@ export const auditText = catalogue(
     action: 'What',
     target: 'On what',
     outcome: 'Outcome',
-    from: 'From',
-    to: 'To',
     ip: 'Address',
     outcomes: { succeeded: 'Done', refused: 'Refused', failed: 'Failed' },
     kinds: {
@@ -64,8 +62,6 @@ export const auditText = catalogue(
     action: 'Nini',
     target: 'Kwenye nini',
     outcome: 'Matokeo',
-    from: 'Kuanzia',
-    to: 'Hadi',
     ip: 'Anwani',
     outcomes: { succeeded: 'Imefanyika', refused: 'Imekataliwa', failed: 'Imeshindikana' },
     kinds: {

@@ -50,6 +50,7 @@ export const dunningText = catalogue(
     liftTitle: (name: string) => `End the hold for ${name}`,
     liftDoes: (reason: string) =>
       `The hold was placed for this reason: ${reason}. Without it the clock goes on at once, and a step that is due comes right away.`,
+    liftDoesAlone: 'The clock goes on at once, and a step that is due comes right away.',
     lifted: 'The hold has ended.',
     none: 'Nobody owes anything',
     noneHint: 'Whoever has something due appears here: first reminded, later with the payment page only, then cut off. The policies say when.',
@@ -105,6 +106,7 @@ export const dunningText = catalogue(
     liftTitle: (name) => `Maliza subira ya ${name}`,
     liftDoes: (reason) =>
       `Subira ilitolewa kwa sababu hii: ${reason}. Bila hiyo saa itaendelea mara moja, na hatua iliyofika wakati wake itafanyika papo hapo.`,
+    liftDoesAlone: 'Saa itaendelea mara moja, na hatua iliyofika wakati wake itachukuliwa papo hapo.',
     lifted: 'Subira imeisha.',
     none: 'Hakuna mwenye deni',
     noneHint: 'Kila mwenye deni huonekana hapa: kwanza hukumbushwa, kisha hupata ukurasa wa malipo tu, kisha hukatiwa. Sera husema ni lini.',

@@ -35,9 +35,9 @@ export const identityText = catalogue(
     added: (name: string) => `${name} can sign in now.`,
     status: 'Status',
     since: 'Since',
-    statuses: { invited: 'Not signed in yet', active: 'Active', disabled: 'Disabled' },
+    statuses: { invited: 'Temporary password', active: 'Active', disabled: 'Disabled' },
     statusHints: {
-      invited: 'Has a temporary password and has not chosen an own one yet.',
+      invited: 'Has a temporary password and has not chosen an own one since.',
       active: 'Signs in with an own password.',
       disabled: 'Cannot sign in, and has no open session.',
     },
@@ -70,6 +70,10 @@ export const identityText = catalogue(
     enableHint: 'The person signs in with the password of before.',
     enabledNow: (name: string) => `${name} can sign in again.`,
     didWhat: 'What this person did',
+    givePassword: 'New temporary password',
+    givePasswordTitle: (name: string) => `New temporary password for ${name}?`,
+    givePasswordHint: 'For somebody who has forgotten the password. The one of before stops working, all sessions of this person end at once, and the next sign-in asks for an own password.',
+    gavePassword: (name: string) => `${name} signs in with the temporary password now.`,
   },
   {
     account: 'Akaunti yako',
@@ -104,7 +108,7 @@ export const identityText = catalogue(
     added: (name) => `${name} anaweza kuingia sasa.`,
     status: 'Hali',
     since: 'Tangu',
-    statuses: { invited: 'Hajaingia bado', active: 'Hai', disabled: 'Amezuiwa' },
+    statuses: { invited: 'Nenosiri la muda', active: 'Hai', disabled: 'Amezuiwa' },
     statusHints: {
       invited: 'Ana nenosiri la muda na bado hajachagua lake.',
       active: 'Huingia kwa nenosiri lake mwenyewe.',
@@ -139,5 +143,9 @@ export const identityText = catalogue(
     enableHint: 'Mtu huyu ataingia kwa nenosiri la awali.',
     enabledNow: (name) => `${name} anaweza kuingia tena.`,
     didWhat: 'Alichofanya mtu huyu',
+    givePassword: 'Nenosiri jipya la muda',
+    givePasswordTitle: (name) => `Nenosiri jipya la muda kwa ${name}?`,
+    givePasswordHint: 'Kwa mtu aliyesahau nenosiri. Nenosiri la awali litaacha kufanya kazi, vikao vyote vya mtu huyu vitaisha mara moja, na atakapoingia ataombwa kuchagua lake mwenyewe.',
+    gavePassword: (name) => `${name} sasa anaingia kwa nenosiri la muda.`,
   },
 )

@@ -1,4 +1,4 @@
-import { Button, CloseButton, Group, Select, Text, TextInput } from '@mantine/core'
+import { Button, CloseButton, Group, Select, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { type ReactNode, useEffect, useId, useState } from 'react'
 import { useText } from '../text/catalogue'
@@ -116,24 +116,5 @@ export function ExactFilter({ value, label, known = [], onChange }: {
         {known.map((k) => <option key={k.value} value={k.value}>{k.label}</option>)}
       </datalist>
     </>
-  )
-}
-
-/** DateFilter takes a day of the organization. */
-export function DateFilter({ value, label, onChange }: {
-  value: string | undefined
-  label: string
-  onChange: (value: string | undefined) => void
-}) {
-  return (
-    <TextInput
-      type="date"
-      value={value ?? ''}
-      onChange={(e) => onChange(e.currentTarget.value || undefined)}
-      aria-label={label}
-      leftSection={<Text span size="xs" c="dimmed" aria-hidden>{label}</Text>}
-      leftSectionWidth={48}
-      w={{ base: '100%', xs: 200 }}
-    />
   )
 }

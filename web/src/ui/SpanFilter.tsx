@@ -1,4 +1,4 @@
-import { TextInput } from '@mantine/core'
+import { Text, TextInput } from '@mantine/core'
 import { catalogue, useText } from '../text/catalogue'
 
 const texts = catalogue({ from: 'From', to: 'To' }, { from: 'Kuanzia', to: 'Hadi' })
@@ -9,35 +9,38 @@ export interface Between {
   to?: string
 }
 
-/** SpanFilter narrows a list to days. */
+/** SpanFilter narrows a list to days of the organization. */
 export function SpanFilter({ of, onChange }: { of: Between; onChange: (part: Between) => void }) {
   const t = useText(texts)
+  const from = of.from?.slice(0, 10)
+  const to = of.to?.slice(0, 10)
   return (
     <>
-      <TextInput
-        type="date"
-        size="sm"
-        aria-label={t.from}
-        title={t.from}
-        leftSection={<span aria-hidden className="inset">{t.from}</span>}
-        leftSectionWidth={56}
-        value={of.from?.slice(0, 10) ?? ''}
-        max={of.to?.slice(0, 10)}
-        onChange={(e) => onChange({ from: e.currentTarget.value || undefined })}
-        w={190}
-      />
-      <TextInput
-        type="date"
-        size="sm"
-        aria-label={t.to}
-        title={t.to}
-        leftSection={<span aria-hidden className="inset">{t.to}</span>}
-        leftSectionWidth={56}
-        value={of.to?.slice(0, 10) ?? ''}
-        min={of.from?.slice(0, 10)}
-        onChange={(e) => onChange({ to: e.currentTarget.value || undefined })}
-        w={190}
-      />
+      <Day label={t.from} value={from} max={to} onChange={(day) => onChange({ from: day })} />
+      <Day label={t.to} value={to} min={from} onChange={(day) => onChange({ to: day })} />
     </>
+  )
+}
+
+function Day({ label, value, min, max, onChange }: {
+  label: string
+  value: string | undefined
+  min?: string
+  max?: string
+  onChange: (day: string | undefined) => void
+}) {
+  return (
+    <TextInput
+      type="date"
+      aria-label={label}
+      title={label}
+      leftSection={<Text span size="xs" c="dimmed" aria-hidden>{label}</Text>}
+      leftSectionWidth={56}
+      value={value ?? ''}
+      min={min}
+      max={max}
+      onChange={(e) => onChange(e.currentTarget.value || undefined)}
+      w={{ base: '100%', xs: 190 }}
+    />
   )
 }

@@ -30,6 +30,8 @@ export const dunningTones: Record<string, Tone> = {
   none: 'good', reminding: 'attention', walled_garden: 'bad', suspended: 'bad', written_off: 'quiet',
 }
 
+const nameOf = (r: Owing) => r.subscriber?.name ?? r.subscriber?.accountNumber ?? ''
+
 type Doing = { act: 'place' | 'lift'; row: Owing } | null
 
 /** DunningPage answers: who owes, how far has it come, and what happens next to whom? */
@@ -72,8 +74,8 @@ export default function DunningPage() {
           ? <Empty title={t.noneHere} />
           : <Empty title={t.none} action={<Link to="/policies">{t.toPolicies}</Link>}>{t.noneHint}</Empty>}
       />
-      {doing?.act === 'place' && <PlaceHold of={doing.row} onClose={() => setDoing(null)} />}
-      {doing?.act === 'lift' && <LiftHold of={doing.row} onClose={() => setDoing(null)} />}
+      {doing?.act === 'place' && <PlaceHold of={{ ...doing.row, name: nameOf(doing.row) }} onClose={() => setDoing(null)} />}
+      {doing?.act === 'lift' && <LiftHold of={{ ...doing.row, name: nameOf(doing.row) }} onClose={() => setDoing(null)} />}
     </Page>
   )
 }
@@ -118,7 +120,7 @@ function Actions({ of: r, begin }: { of: Owing; begin: (doing: Doing) => void })
   const may = useMay()
   const navigate = useNavigate()
   const customer = { to: '/customers/$id', params: { id: r.subscriberId } } as const
-  const name = r.subscriber?.name ?? r.subscriber?.accountNumber ?? ''
+  const name = nameOf(r)
   return (
     <Menu position="bottom-end" withinPortal>
       <Menu.Target>

@@ -9,12 +9,17 @@ import { dayAfter, instantOf } from '../../text/instant'
 import { uiText } from '../../text/ui'
 import { Confirm } from '../../ui/Confirm'
 import { FormDialog } from '../../ui/FormDialog'
-import type { Owing } from './DunningPage'
 
-const nameOf = (r: Owing) => r.subscriber?.name ?? r.subscriber?.accountNumber ?? ''
+/** Holdable is the service whose clock is to be stopped; name is what the dialog calls it, or its customer. */
+export interface Holdable {
+  subscriptionId: string
+  name: string
+  /** hold is the present one, if it is known. */
+  hold?: { until: string; reason: string } | null
+}
 
 /** PlaceHold stops the clock until the end of a day, or moves that day: the customer has promised to pay. */
-export function PlaceHold({ of: r, onClose }: { of: Owing; onClose: () => void }) {
+export function PlaceHold({ of: r, onClose }: { of: Holdable; onClose: () => void }) {
   const t = useText(dunningText)
   const words = useText(uiText)
   const f = useFormat()
@@ -24,7 +29,7 @@ export function PlaceHold({ of: r, onClose }: { of: Owing; onClose: () => void }
   const write = useWrite('post', '/subscriptions/{id}/hold', { told: () => t.placed, then: onClose })
   return (
     <FormDialog
-      title={t.placeTitle(nameOf(r))}
+      title={t.placeTitle(r.name)}
       hint={t.placeDoes}
       verb={r.hold ? t.move : t.place}
       ready={until !== '' && reason.trim() !== ''}
@@ -62,12 +67,12 @@ export function PlaceHold({ of: r, onClose }: { of: Owing; onClose: () => void }
 }
 
 /** LiftHold ends a hold before its time. */
-export function LiftHold({ of: r, onClose }: { of: Owing; onClose: () => void }) {
+export function LiftHold({ of: r, onClose }: { of: Holdable; onClose: () => void }) {
   const t = useText(dunningText)
   const write = useWrite('delete', '/subscriptions/{id}/hold', { told: () => t.lifted, then: onClose })
   return (
     <Confirm
-      title={t.liftTitle(nameOf(r))}
+      title={t.liftTitle(r.name)}
       verb={t.lift}
       danger
       pending={write.isPending}
@@ -75,7 +80,7 @@ export function LiftHold({ of: r, onClose }: { of: Owing; onClose: () => void })
       onConfirm={() => write.mutate({ params: { path: { id: r.subscriptionId } } })}
       onClose={onClose}
     >
-      {t.liftDoes(r.hold?.reason ?? '')}
+      {r.hold ? t.liftDoes(r.hold.reason) : t.liftDoesAlone}
     </Confirm>
   )
 }

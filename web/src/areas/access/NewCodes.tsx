@@ -11,6 +11,7 @@ import { Confirm } from '../../ui/Confirm'
 import { Check, Copy, Download } from '../../ui/icons'
 import { toneColor } from '../../ui/State'
 import { csvOf } from './csv'
+import './access.css'
 
 type Batch = Shape<'BatchResponse'>
 

@@ -5,6 +5,7 @@ import { locales, useLanguage, useText } from '../../text/catalogue'
 import { useFormat } from '../../text/format'
 import { policiesText } from '../../text/policies'
 import { type CutTime, cutTimeOf, type Policy, readDays, type Weekday, weekdays, withCutTime } from './policy'
+import './access.css'
 
 /** faultOf finds what the API says about one field of the policy: its faults begin with the policy's name. */
 type FaultOf = (field: keyof Policy) => string | undefined

@@ -2,6 +2,7 @@ import { Text } from '@mantine/core'
 import { useText } from '../../text/catalogue'
 import { policiesText } from '../../text/policies'
 import { type Policy, stepsOf, stretchesOf } from './policy'
+import './access.css'
 
 /** PolicyLine draws what happens when to somebody who does not pay, and tells it in words below. */
 export function PolicyLine({ of: policy }: { of: Policy }) {

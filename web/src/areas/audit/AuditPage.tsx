@@ -12,8 +12,9 @@ import { useText } from '../../text/catalogue'
 import { uiText } from '../../text/ui'
 import { type Column, DataTable } from '../../ui/DataTable'
 import { Empty } from '../../ui/Empty'
-import { DateFilter, ExactFilter, Filters } from '../../ui/Filters'
+import { ChoiceFilter, ExactFilter, Filters } from '../../ui/Filters'
 import { Page } from '../../ui/Page'
+import { SpanFilter } from '../../ui/SpanFilter'
 import { State, type Tone } from '../../ui/State'
 import { When } from '../../ui/When'
 import { EntryDrawer } from './EntryDrawer'
@@ -62,8 +63,8 @@ export default function AuditPage() {
         <ExactFilter value={filters.actor} label={t.actor} known={staff} onChange={(actor) => change({ actor })} />
         <ExactFilter value={filters.action} label={t.action} known={known} onChange={(action) => change({ action })} />
         <ExactFilter value={filters.target} label={t.target} known={targetTypes} onChange={(target) => change({ target })} />
-        <DateFilter value={filters.from} label={t.from} onChange={(from) => change({ from })} />
-        <DateFilter value={filters.to} label={t.to} onChange={(to) => change({ to })} />
+        <ChoiceFilter value={filters.outcome} label={t.outcome} names={t.outcomes} onChange={(outcome) => change({ outcome })} />
+        <SpanFilter of={filters} onChange={change} />
       </Filters>
       <DataTable
         list={list}

@@ -12,6 +12,7 @@ const audit = createRoute({
       actor: p.text('actor'),
       action: p.text('action'),
       target: p.text('target'),
+      outcome: p.oneOf('outcome', ['succeeded', 'refused', 'failed'] as const),
       from: p.date('from'),
       to: p.date('to'),
       // entry and its time name the row that is open, so that the address shows it to others, too.

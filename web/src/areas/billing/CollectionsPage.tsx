@@ -15,6 +15,7 @@ import { Loaded } from '../../ui/Loaded'
 import { Money } from '../../ui/Money'
 import { Page, Section } from '../../ui/Page'
 import { type Preset, presets, type Span } from './spans'
+import './billing.css'
 
 type Report = Shape<'CollectionsResponse'>
 

@@ -14,6 +14,7 @@ import { Page, Section } from '../../ui/Page'
 import { When } from '../../ui/When'
 import { InvoiceActions } from './InvoiceActions'
 import { InvoiceState } from './InvoiceState'
+import './billing.css'
 
 type Invoice = Shape<'InvoiceDetailResponse'>
 

@@ -11,6 +11,7 @@ import { Section } from '../../ui/Page'
 import { toneColor } from '../../ui/State'
 import type { Way } from '../../ui/To'
 import type { Fault } from './today'
+import './home.css'
 
 const shownFirst = 6
 

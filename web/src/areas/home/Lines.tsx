@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import { CircleAlert, CircleX } from '../../ui/icons'
 import { type Tone, toneColor } from '../../ui/State'
 import { To, type Way } from '../../ui/To'
+import './home.css'
 
 /** Line is a figure with its words; both lead to the rows behind it. */
 export interface Line {
@@ -19,7 +20,7 @@ export interface Line {
 export function Lines({ of }: { of: Line[] }) {
   const marks = of.some((l) => l.tone)
   return (
-    <ul className={marks ? 'lines marks' : 'lines'}>
+    <ul className={marks ? 'lines marked' : 'lines'}>
       {of.map((l) => (
         <li key={l.key}>
           {marks && (

@@ -5,6 +5,7 @@ import { useText } from '../../text/catalogue'
 import { routerSetupText } from '../../text/routerSetup'
 import { State, type Tone } from '../../ui/State'
 import { linesOf } from './difference'
+import './network.css'
 
 type Resource = Shape<'ResourceDrift'>
 

@@ -9,6 +9,7 @@ import { servicesText } from '../../text/services'
 import { State } from '../../ui/State'
 import { Live } from './Live'
 import type { Service } from './words'
+import './network.css'
 
 /** InterfacesPart shows the interfaces by group, with what each carries and why it is reserved. */
 export function InterfacesPart({ id }: { id: string }) {

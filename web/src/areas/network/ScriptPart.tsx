@@ -13,6 +13,7 @@ import { ProblemNote } from '../../ui/ProblemNote'
 import { State } from '../../ui/State'
 import { When } from '../../ui/When'
 import { type Device, lookAgain } from './words'
+import './network.css'
 
 /** ScriptPart leads through the set-up of a router, and follows until the router has come up. */
 export function ScriptPart({ of: d }: { of: Device }) {

@@ -8,6 +8,7 @@ import { paymentsText } from '../../text/payments'
 import { ProblemNote } from '../../ui/ProblemNote'
 import { When } from '../../ui/When'
 import type { ReceiptRow } from './words'
+import './payments.css'
 
 /** Assignment gives money on the platform's shared paybill to the organization whose customer paid. */
 export function Assignment({ of: r, onDone }: { of: ReceiptRow; onDone?: () => void }) {

@@ -14,6 +14,7 @@ import { ProblemNote } from '../../ui/ProblemNote'
 import { When } from '../../ui/When'
 import { AttemptQuestion, mustAsk } from './AttemptQuestion'
 import type { ReceiptRow, Suggestion } from './words'
+import './payments.css'
 
 /** Attribution says why money waits, and puts it on the account of whoever a person names. */
 export function Attribution({ of: r, onDone }: { of: ReceiptRow; onDone?: () => void }) {

@@ -20,6 +20,7 @@ import { Attribution } from './Attribution'
 import { ReceiptFacts } from './ReceiptPage'
 import { payerOf } from './ReceiptsPage'
 import type { ReceiptRow } from './words'
+import './payments.css'
 
 const inSuspense = { state: 'suspense', sort: 'oldest' } as const
 

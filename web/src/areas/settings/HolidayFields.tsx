@@ -6,6 +6,7 @@ import { useFormat } from '../../text/format'
 import { settingsText } from '../../text/settings'
 import { Plus } from '../../ui/icons'
 import type { Fields } from './form'
+import './settings.css'
 
 /** HolidayFields are the days on which nobody is cut off. */
 export function HolidayFields({ values, set, problem }: Fields) {

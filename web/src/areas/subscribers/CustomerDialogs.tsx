@@ -5,13 +5,13 @@ import { useFocusBack } from '../../ui/useFocusBack'
 import { useText } from '../../text/catalogue'
 import { customerText } from '../../text/customer'
 import { subscribersText } from '../../text/subscribers'
+import { Disconnect } from '../access/Disconnect'
+import { LiftHold, PlaceHold } from '../access/Holds'
 import { AddService } from './AddService'
 import { Addresses } from './Addresses'
 import { Credentials, NewCredentials } from './Credentials'
-import { Disconnect } from './Disconnect'
 import type { Doing } from './doing'
 import { EditCustomer } from './EditCustomer'
-import { Hold } from './Hold'
 import { NewInvoice } from './NewInvoice'
 import { TakePayment } from './TakePayment'
 import { TopUp } from './TopUp'
@@ -54,9 +54,9 @@ function ServiceDialogs({ doing, of: c, onClose }: { doing: OfService; of: Custo
     case 'top_up':
       return <TopUp id={id} plan={plan} currency={c.currency} onClose={onClose} />
     case 'hold':
-      return <Hold id={id} plan={plan} onClose={onClose} />
+      return <PlaceHold of={{ subscriptionId: id, name: plan }} onClose={onClose} />
     case 'unhold':
-      return <Unhold id={id} onClose={onClose} />
+      return <LiftHold of={{ subscriptionId: id, name: plan }} onClose={onClose} />
     case 'addresses':
       return service.data ? <Addresses of={service.data} onClose={onClose} /> : null
     default:
@@ -82,23 +82,6 @@ function ServiceConfirm({ act, id, plan, onClose }: { act: keyof typeof paths; i
       onClose={onClose}
     >
       {t.does[act](plan)}
-    </Confirm>
-  )
-}
-
-function Unhold({ id, onClose }: { id: string; onClose: () => void }) {
-  const t = useText(customerText)
-  const write = useWrite('delete', '/subscriptions/{id}/hold', { told: () => t.unheld, then: onClose })
-  return (
-    <Confirm
-      title={t.unhold}
-      verb={t.unhold}
-      pending={write.isPending}
-      error={write.error}
-      onConfirm={() => write.mutate({ params: { path: { id } } })}
-      onClose={onClose}
-    >
-      {t.unholdDoes}
     </Confirm>
   )
 }

@@ -5,7 +5,8 @@ import { useText } from '../../text/catalogue'
 import { customerText } from '../../text/customer'
 import { useFormat } from '../../text/format'
 import { Loaded } from '../../ui/Loaded'
-import type { Day } from './dayState'
+import type { Day } from './day'
+import './subscribers.css'
 
 const states = ['paid', 'walled_garden', 'off', 'outage', 'paused', 'none'] as const
 

@@ -10,6 +10,7 @@ import { ChoiceFilter } from '../../ui/Filters'
 import { Loaded } from '../../ui/Loaded'
 import { firstOf } from './first'
 import { pageOf } from './words'
+import './subscribers.css'
 
 type Entry = Row<'/subscribers/{id}/timeline'>
 

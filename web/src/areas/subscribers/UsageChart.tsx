@@ -4,7 +4,8 @@ import { useText } from '../../text/catalogue'
 import { customerText } from '../../text/customer'
 import { useFormat } from '../../text/format'
 import { Chart, type Mark } from '../../ui/Chart'
-import type { Day } from './dayState'
+import type { Day } from './day'
+import './subscribers.css'
 
 const colors: Record<Day['events'][number]['type'], string> = {
   payment: 'var(--tone-good)', restored: 'var(--tone-good)', cut: 'var(--tone-bad)', block: 'var(--tone-bad)', pause: 'var(--tone-quiet)',
@@ -30,7 +31,7 @@ export default function UsageChart({ of: rows, events }: {
     <>
       <Chart times={times} series={series} marks={marks} write={write} label={t.usageChart} />
       {shown.length > 0 && (
-        <Text size="xs" c="dimmed" component="ul" className="marks" aria-label={t.marksOf}>
+        <Text size="xs" c="dimmed" component="ul" className="usage-marks" aria-label={t.marksOf}>
           {shown.map((type) => <li key={type}><i style={{ borderColor: colors[type] }} aria-hidden /> {t.marks[type]}</li>)}
         </Text>
       )}

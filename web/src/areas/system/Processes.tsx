@@ -30,7 +30,7 @@ export function ProcessTable({ list }: { list: Rows<Process> }) {
         ? <State tone="bad">{t.partlyStopped(p.stopped.length)}</State>
         : <State tone={tones[p.state]} title={p.error}>{t.processStates[p.state]}</State>,
     },
-    { id: 'retrying', title: '', wideOnly: true, cell: (p) => p.retrying > 0 && t.retrying(p.retrying) },
+    { id: 'retrying', title: t.repeats, wideOnly: true, cell: (p) => p.retrying > 0 && t.retrying(p.retrying) },
     { id: 'position', title: t.position, width: 110, figure: true, wideOnly: true, cell: (p) => f.number(p.position) },
     { id: 'lag', title: t.lag, width: 100, figure: true, cell: (p) => f.number(p.lag) },
   ]

@@ -1,0 +1,53 @@
+package identitycases
+
+import (
+	"context"
+
+	"github.com/lastmile-isp/lastmile/aggregates/identity"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/secrets"
+	"github.com/lastmile-isp/lastmile/internal/vault"
+	"github.com/lastmile-isp/lastmile/usecases"
+)
+
+// GivePassword replaces the password that a user of asked's organization has lost by a temporary one, which must be
+// changed at the next sign-in. Every session of the user ends, and so does a lock after wrong passwords. The command
+// decides first, so that a refused one writes no password. A repeat after a stop in between stores the password too,
+// unless the user has chosen another one since. When GivePassword returns, no request of an earlier session passes.
+//
+// Fails: invalid_input, user_not_found, own_password, password_of_person, sign_in_busy.
+func (s Staff) GivePassword(
+	ctx context.Context, asked usecases.Asked, c commands.GiveTemporaryPassword, password secrets.Text,
+) (bus.Result, error) {
+	var faults failure.Faults
+	checkPassword(&faults, "temporaryPassword", password)
+	if err := faults.Err(); err != nil {
+		return bus.Result{}, err
+	}
+	hash, err := s.Registrations.Passwords.Hash(ctx, asked.Org(), password)
+	if err != nil {
+		return bus.Result{}, err
+	}
+	done, err := s.Sessions.Bus.Execute(ctx, c, asked.Meta)
+	if err != nil {
+		return bus.Result{}, err
+	}
+	user, _, err := bus.LoadOwned[identity.User](ctx, s.Sessions.Bus, c.OrgID, c.UserID)
+	if err != nil || !user.Temporary {
+		return done, err
+	}
+	end := vault.Revocation{Users: []id.User{c.UserID}, Reason: "password_changed"}
+	if err := s.Registrations.Passwords.Replace(ctx, c.UserID, hash, end); err != nil {
+		return bus.Result{}, err
+	}
+	if err := s.Lockouts.Succeed(ctx, lockKey(c.OrgID, user.Email.Reveal())); err != nil {
+		return bus.Result{}, err
+	}
+	if err := s.Sessions.endAll(ctx, asked, end); err != nil {
+		return bus.Result{}, err
+	}
+	return done, s.Sessions.DirectoryShows.WaitFor(ctx, done.Position)
+}

@@ -1,0 +1,71 @@
+package identitycases_test
+
+import (
+	"testing"
+
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/secrets"
+	"github.com/lastmile-isp/lastmile/usecases/identity"
+)
+
+// given is the password that an administrator gives somebody who has lost the own one.
+const given secrets.Text = "until you choose one"
+
+func TestGivePassword_OpensNothingButTheWayToAnOwnPassword(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	nia := k.added(k.acme, "nia@acme.test", events.RoleSupport)
+	before := k.signIn(k.acme, "nia@acme.test")
+	for range 10 { // tried until the account is locked, as those do who have forgotten the password
+		_, _ = k.SignIns.SignIn(t.Context(), public(k.acme), credentials("nia@acme.test", "was it this?"))
+	}
+	give := commands.GiveTemporaryPassword{UserID: nia, OrgID: k.acme, By: k.ada}
+	done, err := k.Staff.GivePassword(t.Context(), asked(k.acme, "give"), give, given)
+	k.must(err)
+	k.shown(done)
+	if k.stands(before, k.acme) {
+		t.Error("a session of before passes")
+	}
+	_, err = k.SignIns.SignIn(t.Context(), public(k.acme), credentials("nia@acme.test", chosen))
+	k.fails(err, "wrong_credentials")
+	now, err := k.SignIns.SignIn(t.Context(), public(k.acme), credentials("nia@acme.test", given))
+	k.must(err)
+	if !now.User.MustChangePassword {
+		t.Error("the temporary password may be kept")
+	}
+	_, err = k.OwnPassword.Change(t.Context(), public(k.acme), identitycases.NewPassword{
+		UserID: nia, Session: now.Session.ID, Current: given, New: chosen,
+	})
+	k.must(err)
+	// The first request again, whose answer was lost: the user keeps the own password, and the session.
+	_, err = k.Staff.GivePassword(t.Context(), asked(k.acme, "give"), give, given)
+	k.must(err)
+	if !k.stands(now, k.acme) {
+		t.Error("a repeat ended the session of the own password")
+	}
+	_, err = k.SignIns.SignIn(t.Context(), public(k.acme), credentials("nia@acme.test", chosen))
+	k.must(err)
+}
+
+func TestGivePassword_TouchesNobodyElses(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	_, err := k.Persons.Prove(t.Context(), public(id.Organization{}), proof("olga@other.test"))
+	k.must(err)
+	nia := k.added(k.acme, "nia@acme.test", events.RoleSupport)
+	for code, give := range map[string]commands.GiveTemporaryPassword{
+		"own_password":       {UserID: k.ada, OrgID: k.acme, By: k.ada},
+		"user_not_found":     {UserID: nia, OrgID: k.other, By: k.olga},
+		"password_of_person": {UserID: k.olga, OrgID: k.other, By: id.New[id.User]()},
+	} {
+		_, err := k.Staff.GivePassword(t.Context(), asked(give.OrgID, code), give, given)
+		k.fails(err, code)
+	}
+	_, err = k.Staff.GivePassword(t.Context(), asked(k.acme, "short"),
+		commands.GiveTemporaryPassword{UserID: nia, OrgID: k.acme, By: k.ada}, "short")
+	k.fails(err, "invalid_input")
+	_, err = k.SignIns.SignIn(t.Context(), public(k.acme), credentials("nia@acme.test", chosen))
+	k.must(err)
+}
