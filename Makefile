@@ -83,8 +83,8 @@ soak: bin/withpg ## payments, corrections and kills until the time is over, each
 		-timeout $$(( $(MINUTES) + 10 ))m ./cmd/lastmile
 
 .PHONY: bench
-bench: bin/withpg ## run all benchmarks, each against a limit of the same run; print a table of all ratios
-	@scripts/install-deps postgresql
+bench: bin/withpg web/dist/index.html ## run all benchmarks, each against a limit of the same run; print a table of all ratios
+	@scripts/install-deps postgresql chromium
 	@if ((EUID == 0)) && command -v apt-get >/dev/null; then scripts/install-deps freeradius || echo "bench: without FreeRADIUS"; fi
 	@status=0; timeout --kill-after=20 1800 bin/withpg -durable go test -run '^$$' -bench . -p 1 -timeout 15m $(PKG) | tee bin/bench.txt || status=$$?; \
 	echo; scripts/bench-summary bin/bench.txt; exit $$status
@@ -108,7 +108,7 @@ clean: ## remove built programs (data stays)
 	rm -rf bin
 
 # The web pages. Node.js is needed to build them and by nothing else: a program built without them says so at /app/.
-WEB := $(shell find web -path web/node_modules -prune -o -path web/dist -prune -o -path web/flows -prune -o -type f ! -name '*.go' ! -name '*.gen.ts' -print)
+WEB := $(shell find web -path web/node_modules -prune -o -path web/dist -prune -o -path web/flows -prune -o -path web/bench -prune -o -type f ! -name '*.go' ! -name '*.gen.ts' -print)
 
 web/node_modules/.package-lock.json: web/package.json web/package-lock.json
 	@scripts/install-deps node

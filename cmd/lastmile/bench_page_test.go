@@ -78,7 +78,12 @@ from generate_series(1, $2) n`)
 			plan_name, mode, state, since, username, created_at, starts_at, paid_until, cap_then)
 		select gen_random_uuid(), org_id, subscriber_id, md5((right(account_number, 2)))::uuid, 'Home 10', 'prepaid',
 			'active', created_at, 'u' || account_number, created_at, created_at, paid_until, ''
-		from {schema}.subscribers`, `vacuum analyze {schema}.subscribers`, `vacuum analyze {schema}.services`} {
+		from {schema}.subscribers`, `insert into {schema}.terms select org_id, t, subscriber_id
+		from {schema}.subscribers, unnest(string_to_array(name_key, ' ')
+			|| array[account_number, email, substr(phone, 2)]) t
+		on conflict do nothing`, `vacuum analyze {schema}.subscribers`, `vacuum analyze {schema}.services`,
+		`vacuum analyze {schema}.terms`,
+	} {
 		sql = k.app.engines.views.SQL(subscribersviews.SubscribersName, sql)
 		if _, err := k.app.DB().Owner.Exec(b.Context(), sql); err != nil {
 			b.Fatal(err)

@@ -1,4 +1,4 @@
-import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
+import { replaceEqualDeep, useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import type { PathsWithMethod } from 'openapi-typescript-helpers'
 import { useCallback, useEffect, useMemo, useState } from 'react'
 import { client } from './client'
@@ -74,6 +74,8 @@ export function useRows<P extends ListPath>(
     },
     getNextPageParam: (last) => last.nextCursor ?? undefined,
     placeholderData: (before) => before,
+    // Rows that did not change stay the same objects. In a long list the comparison would cost more at each page.
+    structuralSharing: (before, now) => (isLong(now) ? now : replaceEqualDeep(before, now)),
     refetchOnWindowFocus: (q) => (q.state.data?.pages.length ?? 0) <= readAgain,
   })
   const pages = read.data?.pages

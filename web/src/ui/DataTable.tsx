@@ -1,7 +1,7 @@
 import { Button, Group, Skeleton, Text, VisuallyHidden } from '@mantine/core'
-import { type ColumnDef, flexRender, getCoreRowModel, useReactTable } from '@tanstack/react-table'
+import { type ColumnDef, getCoreRowModel, useReactTable } from '@tanstack/react-table'
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { type CSSProperties, type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react'
+import { type CSSProperties, type KeyboardEvent, memo, type ReactNode, useEffect, useRef } from 'react'
 import type { Rows } from '../api/rows'
 import { useText } from '../text/catalogue'
 import { uiText } from '../text/ui'
@@ -44,15 +44,7 @@ export function DataTable<R>({ list, columns, rowKey, empty, label, whole }: {
 }) {
   const t = useText(uiText)
   const frame = useRef<HTMLDivElement>(null)
-  const table = useReactTable({
-    data: list.rows,
-    columns: columns.map((c): ColumnDef<R> => ({ id: c.id, header: c.title, cell: ({ row }) => c.cell(row.original) })),
-    getCoreRowModel: getCoreRowModel(),
-    // There is no state of pages to reset; without this, rows that are made anew at each drawing would draw for ever.
-    autoResetAll: false,
-    getRowId: rowKey,
-  })
-  const rows = table.getRowModel().rows
+  const { rows } = list
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => frame.current,
@@ -60,6 +52,16 @@ export function DataTable<R>({ list, columns, rowKey, empty, label, whole }: {
     overscan: 12,
   })
   const shown = virtual.getVirtualItems()
+  // The table has the rows on the screen alone: one of all rows would be made anew whenever a page comes.
+  const table = useReactTable({
+    data: shown.flatMap(({ index }) => rows[index] ?? []),
+    columns: columns.map((c): ColumnDef<R> => ({ id: c.id, header: c.title })),
+    getCoreRowModel: getCoreRowModel(),
+    // There is no state of pages to reset; without this, rows that are made anew at each drawing would draw for ever.
+    autoResetAll: false,
+    getRowId: rowKey,
+  })
+  const drawn = table.getRowModel().rows
   const last = shown.at(-1)?.index ?? 0
   const { more, hasMore } = list
   useEffect(() => {
@@ -91,8 +93,6 @@ export function DataTable<R>({ list, columns, rowKey, empty, label, whole }: {
   if (rows.length === 0) return <>{empty}</>
   const before = shown[0]?.start ?? 0
   const after = virtual.getTotalSize() - (shown.at(-1)?.end ?? 0)
-  const className = (c: Column<R> | undefined) =>
-    [c?.figure && 'figure', c?.wideOnly && 'wide-only'].filter(Boolean).join(' ')
   return (
     <div className="rows">
       {list.error ? <ProblemNote of={list.error} retry={list.more} /> : null}
@@ -107,7 +107,7 @@ export function DataTable<R>({ list, columns, rowKey, empty, label, whole }: {
           <thead>
             <tr>
               {columns.map((c) => (
-                <th key={c.id} scope="col" className={className(c)} style={widthsOf(c)}>
+                <th key={c.id} scope="col" className={classOf(c)} style={widthsOf(c)}>
                   {c.title || <VisuallyHidden>{t.actions}</VisuallyHidden>}
                 </th>
               ))}
@@ -115,18 +115,9 @@ export function DataTable<R>({ list, columns, rowKey, empty, label, whole }: {
           </thead>
           <tbody>
             {before > 0 && <tr aria-hidden style={{ height: before }} />}
-            {shown.map((item) => {
-              const row = rows[item.index]!
-              return (
-                <tr key={row.id} data-index={item.index} aria-rowindex={item.index + 2}>
-                  {row.getVisibleCells().map((cell, i) => (
-                    <td key={cell.id} className={className(columns[i])}>
-                      {flexRender(cell.column.columnDef.cell, cell.getContext())}
-                    </td>
-                  ))}
-                </tr>
-              )
-            })}
+            {drawn.map((row, at) => (
+              <Line key={row.id} of={row.original} index={shown[at]?.index ?? 0} columns={columns} />
+            ))}
             {after > 0 && <tr aria-hidden style={{ height: after }} />}
           </tbody>
         </table>
@@ -138,6 +129,20 @@ export function DataTable<R>({ list, columns, rowKey, empty, label, whole }: {
     </div>
   )
 }
+
+// Line is one row. While a list is scrolled, the rows that stay on the screen are not drawn again.
+const Line = memo(LineOf) as typeof LineOf
+
+function LineOf<R>({ of, index, columns }: { of: R; index: number; columns: Column<R>[] }) {
+  return (
+    <tr data-index={index} aria-rowindex={index + 2}>
+      {columns.map((c) => <td key={c.id} className={classOf(c)}>{c.cell(of)}</td>)}
+    </tr>
+  )
+}
+
+const classOf = (c: { figure?: boolean; wideOnly?: boolean }) =>
+  [c.figure && 'figure', c.wideOnly && 'wide-only'].filter(Boolean).join(' ')
 
 // The style sheet takes one of the two, by the width of the screen.
 function widthsOf<R>({ width, narrow = width }: Column<R>): CSSProperties {

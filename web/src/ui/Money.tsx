@@ -1,4 +1,3 @@
-import { Text } from '@mantine/core'
 import { catalogue, useText } from '../text/catalogue'
 import { useFormat } from '../text/format'
 
@@ -8,9 +7,9 @@ const texts = catalogue({ credit: (amount: string) => `credit ${amount}` }, { cr
 export function Money({ amount, currency, strong }: { amount: number; currency?: string; strong?: boolean }) {
   const f = useFormat()
   return (
-    <Text span inherit className="figure" fw={strong ? 600 : undefined}>
+    <span className="figure" style={{ fontWeight: strong ? 600 : undefined }}>
       {f.money(amount, currency)}
-    </Text>
+    </span>
   )
 }
 
@@ -19,8 +18,8 @@ export function Balance({ amount, currency }: { amount: number; currency?: strin
   const f = useFormat()
   const t = useText(texts)
   return (
-    <Text span inherit className="figure" c={amount > 0 ? 'var(--tone-bad)' : undefined}>
+    <span className="figure" style={{ color: amount > 0 ? 'var(--tone-bad)' : undefined }}>
       {amount < 0 ? t.credit(f.money(-amount, currency)) : f.money(amount, currency)}
-    </Text>
+    </span>
   )
 }
