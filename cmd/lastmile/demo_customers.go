@@ -82,18 +82,18 @@ var presentCustomers = []demoCustomer{
 	},
 	{
 		first: "Baobab", last: "Court", tag: "north", plan: "home-20", story: []demoAct{paysByPrompt},
-		since: 4 * month, pays: always(paysByPrompt),
+		since: 3 * month, pays: always(paysByPrompt),
 	},
 	{
 		first: "Cedar", last: "Flats", tag: "north", plan: "home-10", story: []demoAct{paysByPaybill},
-		since: 3*month + 11, pays: always(paysByPaybill),
+		since: 2*month + 11, pays: always(paysByPaybill),
 	},
 	// the second payment is credit for the next month
 	{first: "Dovu", last: "Villa", tag: "south", plan: "home-20", story: []demoAct{paysByPaybill, paysByPaybill}},
 	{first: "Ebony", last: "Kiosk", tag: "market", plan: "day-pass", story: []demoAct{paysByPrompt}},
 	{ // postpaid: served now, pays by the end of the month
 		first: "Fig", last: "Cafe", tag: "market", plan: "business-50",
-		since: 4 * month, pays: demoHabit{by: paysByPaybill, late: 1},
+		since: 3 * month, pays: demoHabit{by: paysByPaybill, late: 1},
 	},
 	{
 		first: "Grevillea", last: "Clinic", tag: "market", plan: "business-50", story: []demoAct{paysByPrompt},
@@ -106,7 +106,7 @@ var presentCustomers = []demoCustomer{
 	{first: "Jacaranda", last: "House", tag: "north", plan: "home-20", story: []demoAct{paysPart}},
 	{ // paused while away
 		first: "Kapok", last: "Lodge", tag: "north", plan: "home-10", story: []demoAct{paysByPrompt, rest},
-		since: 4 * month, pays: mostly(paysByPrompt),
+		since: 3 * month, pays: mostly(paysByPrompt),
 	},
 	{
 		first: "Lantana", last: "Shop", tag: "market", plan: "home-10", story: []demoAct{paysByPrompt, isBlocked},
@@ -116,22 +116,22 @@ var presentCustomers = []demoCustomer{
 
 // pastCustomers are those that only a demo with a year has.
 var pastCustomers = []demoCustomer{
-	{first: "Mango", last: "House", tag: "north", plan: "home-10", since: 360, pays: mostly(paysByPaybill)},
-	{first: "Neem", last: "Duka", tag: "north", plan: "home-20", since: 356, pays: mostly(paysByPaybill)},
-	{first: "Olive", last: "Villa", tag: "north", plan: "home-20", since: 190, pays: late(5, paysByPrompt)},
-	{first: "Papaya", last: "House", tag: "north", plan: "lite-5", since: 118, pays: mostly(paysByCash)},
-	{first: "Mvule", last: "Hardware", tag: "market", plan: "business-50", since: 140, pays: mostly(paysByPaybill)},
+	{first: "Mango", last: "House", tag: "north", plan: "home-10", since: 200, pays: mostly(paysByPaybill)},
+	{first: "Neem", last: "Duka", tag: "north", plan: "home-20", since: 262, pays: mostly(paysByPaybill)},
+	{first: "Olive", last: "Villa", tag: "north", plan: "home-20", since: 100, pays: late(5, paysByPrompt)},
+	{first: "Papaya", last: "House", tag: "north", plan: "lite-5", since: 116, pays: mostly(paysByCash)},
+	{first: "Mvule", last: "Hardware", tag: "market", plan: "business-50", since: 95, pays: mostly(paysByPaybill)},
 	{first: "Quince", last: "House", tag: "north", plan: "home-10", since: 230, pays: mostly(paysByCash)},
 	{first: "Rosewood", last: "Flats", tag: "north", plan: "home-10", since: 96, pays: late(4, paysByPaybill)},
-	{first: "Sandalwood", last: "Salon", tag: "market", plan: "home-10", since: 91, pays: mostly(paysByPrompt)},
-	{first: "Tamarind", last: "House", tag: "north", plan: "lite-5", since: 104, pays: mostly(paysByPaybill)},
-	{first: "Mkungu", last: "Grocers", tag: "market", plan: "home-20", since: 101, pays: mostly(paysByCash)},
-	{first: "Umbrella", last: "Thorn House", tag: "north", plan: "home-10", since: 99, pays: mostly(paysByPaybill)},
-	{first: "Violet", last: "Nursery", tag: "south", plan: "home-10", since: 94, pays: mostly(paysByPrompt)},
+	{first: "Sandalwood", last: "Salon", tag: "market", plan: "home-10", since: 66, pays: mostly(paysByPrompt)},
+	{first: "Tamarind", last: "House", tag: "north", plan: "lite-5", since: 92, pays: mostly(paysByPaybill)},
+	{first: "Mkungu", last: "Grocers", tag: "market", plan: "home-20", since: 70, pays: mostly(paysByCash)},
+	{first: "Umbrella", last: "Thorn House", tag: "north", plan: "home-10", since: 68, pays: mostly(paysByPaybill)},
+	{first: "Violet", last: "Nursery", tag: "south", plan: "home-10", since: 65, pays: mostly(paysByPrompt)},
 	{first: "Wattle", last: "House", tag: "south", plan: "home-20", since: 102, pays: mostly(paysByCash)},
-	{first: "Yucca", last: "Bakery", tag: "south", plan: "home-20", since: 88, pays: mostly(paysByPaybill)},
-	{first: "Zambarau", last: "House", tag: "south", plan: "lite-5", since: 86, pays: late(6, paysByPrompt)},
-	{first: "Aloe", last: "Pharmacy", tag: "south", plan: "home-10", since: 83, pays: mostly(paysByPaybill)},
+	{first: "Yucca", last: "Bakery", tag: "south", plan: "home-20", since: 64, pays: mostly(paysByPaybill)},
+	{first: "Zambarau", last: "House", tag: "south", plan: "lite-5", since: 63, pays: late(6, paysByPrompt)},
+	{first: "Aloe", last: "Pharmacy", tag: "south", plan: "home-10", since: 60, pays: mostly(paysByPaybill)},
 	{first: "Bamboo", last: "House", tag: "south", plan: "home-10", since: 80, pays: mostly(paysByCash)},
 	{first: "Coconut", last: "Guest House", tag: "south", plan: "home-20", since: 78, pays: mostly(paysByPrompt)},
 	{first: "Mwarobaini", last: "Clinic", tag: "south", plan: "business-50", since: 75, pays: mostly(paysByPaybill)},

@@ -20,9 +20,9 @@ const (
 	demoYear    = 365
 	marketDays  = 27
 	lastMarket  = 37 // who came then and paid for a month is walled in at the present
-	daily       = 33 // from here on the clock stops on every day, because routers report what was used
+	daily       = 25 // from here on the clock stops on every day, because routers report what was used
 	payDays     = 4  // of these days customers act on every fourth
-	routersFrom = 32 // the day on which the ISP's routers are registered; before it there are no sessions
+	routersFrom = 24 // the day on which the ISP's routers are registered; before it there are no sessions
 )
 
 // demoBegins is how far the demo's clock is behind the machine's at its first start.

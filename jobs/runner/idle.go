@@ -23,32 +23,43 @@ func (r *Runner) Idle(ctx context.Context, within time.Duration) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("look for jobs: %w", err)
 	}
-	return !slices.ContainsFunc(list, func(row int64) bool { return !r.ends.has(row) }), nil
+	until := r.cfg.Clock.Now().Add(within)
+	return !slices.ContainsFunc(list, func(row int64) bool { return !r.ends.rest(row, until) }), nil
 }
 
 // endsMost is how many ends are remembered. River records them within a quarter of a second.
 const endsMost = 4096
 
-// ends remembers jobs that have succeeded here, by their rows, which look as if they ran until River records the end.
-// The zero value is empty. Safe for concurrent use.
+// ends remembers attempts that have ended here, by the rows of their jobs, which look as if they ran until River
+// records the end: jobs that have succeeded, and jobs that wait for an instant. The zero value is empty. Safe for
+// concurrent use.
 type ends struct {
 	mu   sync.Mutex
-	rows map[int64]bool
+	rows map[int64]time.Time // when the job goes on; zero = never
 }
 
-// note remembers a job. When there are too many, older ones are forgotten, and look as if they ran.
-func (e *ends) note(row int64) {
+// note remembers a job, and when it goes on, zero = never. When there are too many, older ones are forgotten, and look
+// as if they ran.
+func (e *ends) note(row int64, goesOn time.Time) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.rows == nil || len(e.rows) >= endsMost {
-		e.rows = map[int64]bool{}
+		e.rows = map[int64]time.Time{}
 	}
-	e.rows[row] = true
+	e.rows[row] = goesOn
 }
 
-// has reports whether a job has succeeded.
-func (e *ends) has(row int64) bool {
+// forget tells that a job runs again.
+func (e *ends) forget(row int64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.rows[row]
+	delete(e.rows, row)
+}
+
+// rest reports whether an attempt has ended, and the job does not go on until an instant.
+func (e *ends) rest(row int64, until time.Time) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	goesOn, ended := e.rows[row]
+	return ended && (goesOn.IsZero() || goesOn.After(until))
 }

@@ -141,6 +141,7 @@ func (w *worker[T]) NextRetry(job *river.Job[stored[T]]) time.Time {
 // Work makes one attempt. The details of an error go to the log; River's row, which is kept for days, gets the failure
 // code only.
 func (w *worker[T]) Work(ctx context.Context, job *river.Job[stored[T]]) error {
+	w.ends.forget(job.ID)
 	var m metadata
 	if err := json.Unmarshal(job.Metadata, &m); err != nil {
 		return river.JobCancel(fmt.Errorf("metadata: %w", err))
@@ -149,11 +150,13 @@ func (w *worker[T]) Work(ctx context.Context, job *river.Job[stored[T]]) error {
 	cause.JobID, cause.Attempt, cause.Last = job.Args.ID, job.Attempt, job.Attempt >= job.MaxAttempts
 	err := w.seated(ctx, job.Args.Args, cause)
 	var final *givenUp
+	var snooze *river.JobSnoozeError
 	switch {
 	case err == nil:
-		w.ends.note(job.ID)
+		w.ends.note(job.ID, time.Time{})
 		return nil
-	case Snoozed(err):
+	case errors.As(err, &snooze):
+		w.ends.note(job.ID, w.clock.Now().Add(snooze.Duration))
 		return err
 	case errors.As(err, &final):
 		w.logger.ErrorContext(ctx, "job given up", "job_id", cause.JobID, "attempt", cause.Attempt, "error", err)
