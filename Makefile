@@ -39,7 +39,7 @@ run: ## install missing packages, build, start the demo
 .PHONY: test
 test: bin/withpg ## install missing packages, run all tests (PKG=./some/... for a part)
 	@scripts/install-deps postgresql gcc
-	timeout --kill-after=20 1400 bin/withpg go test -p $(PROCS) -parallel 4 -timeout 20m $(PKG)
+	timeout --kill-after=20 2400 bin/withpg go test -p $(PROCS) -parallel 4 -timeout 30m $(PKG)
 	$(if $(filter file,$(origin PKG)),@$(MAKE) --no-print-directory flows)
 
 .PHONY: flows

@@ -61,7 +61,7 @@ func TestToday_FiguresAreTheRowsOfTheirLists(t *testing.T) {
 	k.pay("254711000601", account, 1500)
 	report := k.todayShows(k.admin, map[string]string{
 		"money.today.count": "2", "customers.total": "2", "online.sessions": "1", "since.newCustomers": "2",
-		"devices.total": "1",
+		"devices.total": "1", "subscriptions.active": "2",
 	})
 	from := "from=" + report.text("date")
 	first := "from=" + report.text("date")[:8] + "01"

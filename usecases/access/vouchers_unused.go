@@ -16,7 +16,7 @@ import (
 
 // Bounds of one call of VoidUnused.
 const (
-	voidedAtOnce = 1_000 // of them a call takes about two seconds
+	voidedAtOnce = 1_000 // so that a call ends soon, and its caller can show how far it is
 	voidedBeside = 8     // at the same time
 )
 
