@@ -1,3 +1,4 @@
+import { useComputedColorScheme } from '@mantine/core'
 import { useElementSize } from '@mantine/hooks'
 import { useEffect, useMemo, useRef } from 'react'
 import uPlot from 'uplot'
@@ -41,6 +42,7 @@ export function Chart({ times, series, marks = [], height = 200, write, label }:
 }) {
   const f = useFormat()
   const t = useText(texts)
+  const scheme = useComputedColorScheme()
   const { ref: frame, width } = useElementSize()
   const host = useRef<HTMLDivElement>(null)
   const data = useMemo(() => [times.map((ms) => ms / 1000), ...series.map((s) => s.values)] as uPlot.AlignedData, [times, series])
@@ -80,7 +82,7 @@ export function Chart({ times, series, marks = [], height = 200, write, label }:
       host.current,
     )
     return () => plot.destroy()
-  }, [data, times, series, marks, width, height, write, f, t])
+  }, [data, times, series, marks, width, height, write, f, t, scheme]) // a canvas does not follow the scheme's colours
   return (
     <div ref={frame} className="chart" role="img" aria-label={label} style={{ minHeight: height + 32 }}>
       <div ref={host} />
