@@ -336,7 +336,6 @@ func TestStream_NeitherAStopNorTheClockWaitsForIt(t *testing.T) {
 		}
 	}
 	s = k.stream(k.admin)
-	began = time.Now()
 	k.app.Stop()
 	if strings.Contains(k.log.last(100), "http requests cut") {
 		t.Error("the stop has cut streams")

@@ -125,7 +125,8 @@ func (a API) oneDevice() httpapi.One[id.Device, networkviews.DeviceRow, deviceRe
 		Show: func(r networkviews.DeviceRow) deviceResponse {
 			out := a.showDevice(r)
 			if poll, polled := polls[r.ID]; polled {
-				out.Poll = new(showPoll(poll))
+				shown := showPoll(poll)
+				out.Poll = &shown
 			}
 			return out
 		},

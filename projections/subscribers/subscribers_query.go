@@ -67,8 +67,8 @@ func (r SubscriberRow) Access() *string {
 	if len(r.Services) == 0 {
 		return nil
 	}
-	best := slices.MaxFunc(r.Services, func(a, b ServiceRow) int { return a.Level - b.Level })
-	return new(best.Access())
+	best := slices.MaxFunc(r.Services, func(a, b ServiceRow) int { return a.Level - b.Level }).Access()
+	return &best
 }
 
 // Balance is the amount owed after credit; negative when money lies on the account.
