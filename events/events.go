@@ -99,6 +99,11 @@ type Actor struct {
 	Role string    `json:"role,omitempty"` // role in the organization at that time
 }
 
+// Answers reports whether the actor is somebody who answers for an act, and not a program or the payment provider.
+func (a Actor) Answers() bool {
+	return a.Kind == ActorUser || a.Kind == ActorAPIKey || a.Kind == ActorOperator
+}
+
 // Why is the reason, whoever gave it; "" without one, and for one that was erased with the person whom it was about.
 func (m Metadata) Why() string { return cmp.Or(m.Said.Reveal(), m.Reason) }
 

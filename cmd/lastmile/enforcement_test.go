@@ -93,17 +93,7 @@ func TestEnforcement_TheNetworkDoesWhatCustomersAreEntitledTo(t *testing.T) {
 	device := k.must(k.admin, "GET", "/nas/devices", nil).list("data")[0].text("id")
 	k.must(k.admin, "DELETE", "/nas/devices/"+device, nil)
 	offline("the end of the router")
-	k.eventually("entries in the audit log", func(context.Context) (bool, error) {
-		entries := k.must(k.admin, "GET", "/audit-log?action=router.write", nil).list("data")
-		writes := 0
-		for _, e := range entries {
-			actor, _ := e["actor"].(map[string]any)
-			if actor["kind"] == "user" && e["ip"] != nil {
-				writes++
-			}
-		}
-		return writes >= 4, nil
-	})
+	k.writesOfPersons(4)
 	for _, want := range []string{
 		"ended: the customer is blocked.", "ended: the login or the address is another one.",
 		"ended: a person wanted it.", "ended: its router was removed.",
@@ -115,6 +105,25 @@ func TestEnforcement_TheNetworkDoesWhatCustomersAreEntitledTo(t *testing.T) {
 			}), nil
 		})
 	}
+}
+
+// writesOfPersons waits until the audit log has so many writes to routers of users with an address.
+func (k *kit) writesOfPersons(most int) {
+	k.t.Helper()
+	k.eventually("entries in the audit log", func(context.Context) (bool, error) {
+		entries := k.must(k.admin, "GET", "/audit-log?action=router.write", nil).list("data")
+		writes := 0
+		for _, e := range entries {
+			actor, _ := e["actor"].(map[string]any)
+			if actor["kind"] == "user" && e["ip"] != nil {
+				writes++
+			}
+		}
+		if writes < most {
+			return false, fmt.Errorf("%d of a person with an address in %v", writes, entries)
+		}
+		return true, nil
+	})
 }
 
 // redials has the customer's router dial whenever it has no session, as routers do, until the test ends.

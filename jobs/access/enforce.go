@@ -75,6 +75,7 @@ func (e *Enforcer) Enforce(ctx context.Context, args commands.EnforceAccess, cau
 	if err != nil {
 		return err
 	}
+	cause = e.causeOf(args.SubscriberID, args.Position, cause)
 	leave, here, crowded := e.place(list)
 	defer leave()
 	done, err := e.bring(ctx, here, e.due, cause)
@@ -160,7 +161,7 @@ func (e *Enforcer) leaveToRouters(
 ) error {
 	for _, s := range list {
 		c, wrong := e.due(s, e.Clock.Now())
-		if left[s.DeviceID] == nil || !wrong || c.adopt || !answers(cause.Actor) {
+		if left[s.DeviceID] == nil || !wrong || c.adopt || !cause.Actor.Answers() {
 			continue
 		}
 		d := &deed{e: e, s: s, c: c, cause: cause}
@@ -174,11 +175,6 @@ func (e *Enforcer) leaveToRouters(
 		}
 	}
 	return nil
-}
-
-// answers reports whether an actor is somebody who answers for a change, and not a program or the payment provider.
-func answers(a events.Actor) bool {
-	return a.Kind == events.ActorUser || a.Kind == events.ActorAPIKey || a.Kind == events.ActorOperator
 }
 
 // Sessions that were lost for so long do not go on. A look waits for a moment, so that one is enough for many customers

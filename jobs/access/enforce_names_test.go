@@ -88,3 +88,65 @@ func TestEnforceAll_LeavesTimeToTheJobThatKnowsWhoCausedAChange(t *testing.T) {
 		t.Errorf("%v, %v", err, k.history(s))
 	}
 }
+
+// TestEnforce_WhatSomebodyChangedMeanwhileHasThatName: a payment and a clerk's block come one after the other,
+// and the job about the payment runs late enough to see the block.
+func TestEnforce_WhatSomebodyChangedMeanwhileHasThatName(t *testing.T) {
+	t.Parallel()
+	program := jobs.Cause{Actor: events.Actor{Kind: events.ActorProcess, ID: "renewal"}, CorrelationID: "payment"}
+	clerk := events.Metadata{At: noon, Actor: events.Actor{Kind: events.ActorUser, ID: "clerk"}, CorrelationID: "act"}
+	for _, one := range []struct {
+		what  string
+		act   events.Metadata
+		later uint64        // events between the block and the one that led to the job
+		after time.Duration // the job runs
+		by    events.Actor
+	}{
+		{"an older event", clerk, 0, time.Hour, clerk.Actor},
+		{"a newer event", clerk, 1, 0, program.Actor},
+		{"a program's act", events.Metadata{At: noon, Actor: program.Actor}, 0, 0, program.Actor},
+	} {
+		t.Run(one.what, func(t *testing.T) {
+			t.Parallel()
+			k := newKit(t)
+			s := k.online()
+			paid := k.position
+			k.position++
+			k.dir.Apply(events.Envelope{
+				ID: id.New[id.Event](), Position: k.position, Meta: one.act,
+				Event: events.SubscriberBlocked{SubscriberID: k.subscriber},
+			})
+			k.clock.Advance(one.after)
+			cause := program
+			cause.OrgID, cause.JobID = k.org, id.New[id.Any]()
+			args := commands.EnforceAccess{SubscriberID: k.subscriber, Position: paid + 2*one.later}
+			_ = k.Enforce(t.Context(), args, cause)
+			if got := k.changed(s); got.By != one.by {
+				t.Errorf("by %+v", got)
+			}
+		})
+	}
+}
+
+// TestEnforceRouter_ALookThatComesBeforeTheJobHasTheNameOfWhoChangedIt: for a minute.
+func TestEnforceRouter_ALookThatComesBeforeTheJobHasTheNameOfWhoChangedIt(t *testing.T) {
+	t.Parallel()
+	clerk := events.Metadata{At: noon, Actor: events.Actor{Kind: events.ActorUser, ID: "clerk"}, CorrelationID: "act"}
+	for after, by := range map[time.Duration]string{59 * time.Second: "clerk", time.Minute: "enforcement"} {
+		t.Run(after.String(), func(t *testing.T) {
+			t.Parallel()
+			k := newKit(t)
+			s := k.online()
+			k.dir.Apply(events.Envelope{
+				ID: id.New[id.Event](), Position: k.position + 1, Meta: clerk,
+				Event: events.SubscriberBlocked{SubscriberID: k.subscriber},
+			})
+			k.clock.Advance(after)
+			job := jobs.Cause{OrgID: k.org, JobID: id.New[id.Any]()}
+			_ = k.EnforceRouter(t.Context(), commands.EnforceRouter{DeviceID: k.device}, job)
+			if got := k.changed(s); got.By.ID != by {
+				t.Errorf("by %+v", got)
+			}
+		})
+	}
+}

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	lru "github.com/hashicorp/golang-lru/v2"
 	"layeh.com/radius/rfc2865"
 
 	"github.com/lastmile-isp/lastmile/events"
@@ -45,8 +46,8 @@ type Directory struct {
 	secrets wanted
 
 	mu            sync.RWMutex
-	recorded      time.Time                    // when the event that is being applied was
-	position      uint64                       // of that event
+	act           Act // the event that is being applied, whoever caused it
+	acts          *lru.Cache[id.Subscriber, Act]
 	services      map[id.Subscription]*service // that have not ended
 	former        map[id.Subscription]former
 	traces        traces
@@ -87,9 +88,10 @@ func New(cfg Config) *Directory {
 	if cfg.Refusals == nil {
 		cfg.Refusals = NewRefusals(cfg.Clock)
 	}
+	acts, _ := lru.New[id.Subscriber, Act](actsMost) // fails for a size below 1 only
 	return &Directory{
-		cfg: cfg, left: map[id.Organization]bool{}, secrets: newWanted(), services: map[id.Subscription]*service{},
-		former: map[id.Subscription]former{}, traces: newTraces(),
+		cfg: cfg, acts: acts, left: map[id.Organization]bool{}, secrets: newWanted(),
+		services: map[id.Subscription]*service{}, former: map[id.Subscription]former{}, traces: newTraces(),
 		bySubscriber: map[id.Subscriber]*subscriber{}, byName: map[login]*service{}, byMAC: map[device][]*service{},
 		terms: map[version]*events.PlanTerms{}, organizations: map[id.Organization]*time.Location{},
 		rezoned:  map[id.Organization]mark{},

@@ -48,7 +48,7 @@ func (d *Directory) Handles() []string {
 func (d *Directory) Apply(e events.Envelope) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.recorded, d.position = e.Meta.At, e.Position
+	d.act = Act{e.ID, e.Position, e.Meta.At, e.Meta.Actor, e.Meta.CorrelationID}
 	switch v := e.Event.(type) {
 	case events.OrganizationCreated:
 		d.inZone(v.OrgID, v.Billing.Timezone)
@@ -70,6 +70,9 @@ func (d *Directory) Apply(e events.Envelope) {
 		delete(d.bySubscriber, v.SubscriberID)
 		d.forget(v.SubscriberID)
 	default:
+		if v, ours := v.(events.VoucherVoided); ours {
+			d.acted(id.As[id.Subscriber](v.VoucherID)) // sessions have it in the place of their subscriber
+		}
 		if !d.applyService(v) && !d.applyDunning(e) && !d.applyUsage(e) && !d.vouchers.apply(e) {
 			d.applyRouter(v)
 		}
@@ -169,6 +172,7 @@ func (d *Directory) shared(v events.SubscriptionCreated) *events.PlanTerms {
 func (d *Directory) change(subscription id.Subscription, edit func(*service)) {
 	if s := d.services[subscription]; s != nil {
 		edit(s)
+		d.acted(s.owner)
 		s.touched = d.mark()
 		s.decided.Store(nil)
 		d.lead(s)
@@ -188,6 +192,7 @@ func (d *Directory) customer(who id.Subscriber) *subscriber {
 // customerChanged forgets the prepared answers of a customer. Of very many subscriptions the latest lead to devices
 // again: others wait meanwhile.
 func (d *Directory) customerChanged(who id.Subscriber) {
+	d.acted(who)
 	services := d.customer(who).services
 	for _, s := range services {
 		s.touched = d.mark()
@@ -200,6 +205,7 @@ func (d *Directory) customerChanged(who id.Subscriber) {
 
 // remove ends everything that a subscription had. A credential that a sign-in has found already leads to a refusal.
 func (d *Directory) remove(s *service) {
+	d.acted(s.owner)
 	d.login(s, "", id.Secret{})
 	d.equip(s, nil)
 	d.guests.part(s)

@@ -80,8 +80,8 @@ func (d *Directory) changeRouter(device id.Device, edit func(*router)) {
 // claim notes since when a device has its addresses and secrets. What it gives up and takes again is new: meanwhile
 // another one may have claimed it.
 func (d *Directory) claim(r *router) {
-	r.addresses = since(d.claimed(r.details), r.addresses, d.position)
-	r.secrets = since(r.refs(), r.secrets, d.position)
+	r.addresses = since(d.claimed(r.details), r.addresses, d.act.Position)
+	r.secrets = since(r.refs(), r.secrets, d.act.Position)
 }
 
 // since gives the position at which each of the present things came, which is now for those that were not there before.

@@ -15,7 +15,7 @@ type mark struct {
 }
 
 // mark is that of the event that is being applied.
-func (d *Directory) mark() mark { return mark{recorded: d.recorded, applied: d.pace.Now()} }
+func (d *Directory) mark() mark { return mark{recorded: d.act.At, applied: d.pace.Now()} }
 
 // when is the instant of a change by the clock as it is now: an event says a later one where the clock was ahead when
 // it was recorded, but no change was recorded after it was applied.
