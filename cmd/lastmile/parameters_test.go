@@ -52,6 +52,8 @@ var parametersOf = map[string][]string{
 	"POST /nas/devices/:id/setup/reconcile": {"confirm"},
 	"POST /sessions/:id/disconnect":         {"confirm"},
 	"GET /audit-log on the root host":       {"actor", "action", "target", "outcome", "from", "to"},
+	"GET /orgs on the root host":            {"status", "q"},
+	"GET /users":                            {"role", "status", "q"},
 }
 
 func TestEveryEndpoint_TakesTheseParameters(t *testing.T) {

@@ -18,7 +18,7 @@ func TestDevClock_AJumpOverADayReleasesThePrefixOfSettledInvoices(t *testing.T) 
 	k.advance(map[string]any{"advance": "24h"})
 	k.eventually("the old prefix to be released", func(ctx context.Context) (bool, error) {
 		rows, err := identityviews.OrganizationsQuery{Views: k.app.engines.views}.List(ctx,
-			identityviews.OrganizationKey{}, 1)
+			identityviews.OrganizationFilter{}, identityviews.OrganizationKey{}, 1)
 		if err != nil {
 			return false, err
 		}

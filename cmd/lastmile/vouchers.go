@@ -13,6 +13,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 	"github.com/lastmile-isp/lastmile/internal/vouchers"
 	"github.com/lastmile-isp/lastmile/projections/access"
+	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/projections/network"
 	"github.com/lastmile-isp/lastmile/radius"
 	"github.com/lastmile-isp/lastmile/radius/directory"
@@ -33,6 +34,7 @@ func (a *App) voucherRoutes() []httpapi.Route {
 			Unused:          list.Unused,
 			PerOrganization: a.cfg.VouchersPerOrganization, Locks: a.storage.db, Clock: a.clock,
 		}, List: list, Names: networkviews.DevicesQuery{Views: a.engines.views}.Names, Clock: a.clock,
+		Staff: identityviews.UsersQuery{Views: a.engines.views}.Names,
 	}.Routes()
 }
 

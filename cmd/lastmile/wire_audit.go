@@ -37,7 +37,7 @@ func (a *App) wireAudit(context.Context) ([][]httpapi.Route, error) {
 		return usecases.ZoneOf(ctx, a.engines.bus, org)
 	}
 	return [][]httpapi.Route{
-		auditapi.Log{Log: auditviews.LogQuery{Views: views}, Zone: zone}.Routes(),
+		auditapi.Log{Log: auditviews.LogQuery{Views: views}, Zone: zone, Names: a.auditNames}.Routes(),
 		auditapi.Outbox{Messages: outbox.Query{Views: views}}.Routes(),
 	}, nil
 }

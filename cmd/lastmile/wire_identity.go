@@ -15,6 +15,7 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers/identity/claims"
 	"github.com/lastmile-isp/lastmile/projections/billing"
 	"github.com/lastmile-isp/lastmile/projections/identity"
+	"github.com/lastmile-isp/lastmile/projections/network"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
 	"github.com/lastmile-isp/lastmile/usecases/identity"
@@ -87,7 +88,8 @@ func (a *App) wireIdentity(ctx context.Context) ([][]httpapi.Route, error) {
 		}.Routes(),
 		identityapi.Organizations{
 			Bus: e.bus, Cases: cases.Organizations, Organizations: organizations, DirectoryShows: e.shows,
-			Subscribers: subscribersviews.SubscribersQuery{Views: e.views}.CountOf,
+			Subscribers: subscribersviews.SubscribersQuery{Views: e.views}.CountOf, Staff: users.Summary,
+			Routers: networkviews.DevicesQuery{Views: e.views}.Count,
 		}.Routes(),
 		identityapi.Users{Staff: cases.Staff, Users: users, DirectoryShows: e.shows}.Routes(),
 		identityapi.Settings{Cases: cases.Settings, Organizations: organizations, DirectoryShows: e.shows}.Routes(),

@@ -2,6 +2,7 @@ package accessapi
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/commands"
@@ -20,8 +21,12 @@ type Vouchers struct {
 	Cases accesscases.Vouchers
 	List  accessviews.VouchersQuery
 	Names deviceNames
+	Staff staffNames
 	Clock clock.Clock
 }
+
+// staffNames gives the names of members of an organization. Others, and those who were forgotten, are left out.
+type staffNames func(context.Context, id.Organization, []id.User) (map[id.User]string, error)
 
 // voucherStates are the values that the filter state accepts.
 var voucherStates = []string{
@@ -91,6 +96,7 @@ type voucherResponse struct {
 	EndsAt     *time.Time      `json:"endsAt"`
 	VoidedAt   *time.Time      `json:"voidedAt"`
 	VoidedBy   *id.User        `json:"voidedBy" doc:"null: not void, an API key or a program"`
+	VoidedName *string         `json:"voidedByName" doc:"null: not void, no member any more, or forgotten"`
 	VoidReason *string         `json:"voidReason" doc:"null: not void, or who gave it is forgotten"`
 	DeviceID   *id.Device      `json:"deviceId" doc:"the router where its device signed in"`
 	DeviceName *string         `json:"deviceName" doc:"of the router; null: not known"`
@@ -137,7 +143,7 @@ func (a Vouchers) list(ctx context.Context, c *httpapi.Call) error {
 	if err := f.Err(); err != nil {
 		return err
 	}
-	var names namedDevices // set when the page is read
+	var names voucherNames // set when the page is read
 	show := func(r accessviews.VoucherRow) voucherResponse { return showVoucher(r, filter.At, names) }
 	return httpapi.SendList(ctx, c, show, func(
 		ctx context.Context, after accessviews.VoucherKey, max int,
@@ -146,7 +152,7 @@ func (a Vouchers) list(ctx context.Context, c *httpapi.Call) error {
 		if err != nil {
 			return nil, err
 		}
-		names, err = a.Names.of(ctx, c.Org.ID, len(list), func(i int) id.Device { return list[i].DeviceID })
+		names, err = a.names(ctx, c.Org.ID, list)
 		return list, err
 	})
 }
@@ -161,7 +167,7 @@ func (a Vouchers) void(ctx context.Context, c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
-	var names namedDevices
+	var names voucherNames
 	at := a.Clock.Now()
 	return httpapi.SendOne(ctx, c, 200, httpapi.One[id.Voucher, accessviews.VoucherRow, voucherResponse]{
 		Model: accessviews.VouchersName, Missing: commands.ErrNoVoucher,
@@ -171,20 +177,45 @@ func (a Vouchers) void(ctx context.Context, c *httpapi.Call) error {
 			if err != nil || r == nil {
 				return nil, err
 			}
-			names, err = a.Names.of(ctx, org, 1, func(int) id.Device { return r.DeviceID })
+			names, err = a.names(ctx, org, []accessviews.VoucherRow{*r})
 			return r, err
 		},
 	}, voucher, done)
 }
 
+// voucherNames are the names of what the rows of vouchers have by id.
+type voucherNames struct {
+	devices namedDevices
+	staff   map[id.User]string
+}
+
+// names reads the names of the routers of some vouchers, and of those who voided them.
+func (a Vouchers) names(
+	ctx context.Context, org id.Organization, list []accessviews.VoucherRow,
+) (out voucherNames, err error) {
+	out.devices, err = a.Names.of(ctx, org, len(list), func(i int) id.Device { return list[i].DeviceID })
+	if err != nil {
+		return out, err
+	}
+	var by []id.User
+	for _, r := range list {
+		if !r.VoidedBy.IsZero() && !slices.Contains(by, r.VoidedBy) {
+			by = append(by, r.VoidedBy)
+		}
+	}
+	out.staff, err = a.Staff(ctx, org, by)
+	return out, err
+}
+
 // showVoucher writes a voucher as it is at an instant, in UTC.
-func showVoucher(r accessviews.VoucherRow, at time.Time, names namedDevices) voucherResponse {
+func showVoucher(r accessviews.VoucherRow, at time.Time, names voucherNames) voucherResponse {
 	return voucherResponse{
 		ID: r.ID, BatchID: r.BatchID, PlanID: r.PlanID, PlanName: r.PlanName, Prefix: null.Of(r.Prefix),
 		State: r.State(at), Price: money.Of(r.PriceMinor, r.Currency).Number(), Currency: r.Currency,
 		Period: r.Period, CreatedAt: r.MadeAt, CreatedBy: null.Of(r.MadeBy), RedeemedAt: r.RedeemedAt,
 		EndsAt: r.EndsAt, VoidedAt: r.VoidedAt, VoidedBy: null.Of(r.VoidedBy),
-		VoidReason: null.Of(r.VoidReason), DeviceID: null.Of(r.DeviceID), DeviceName: names.name(r.DeviceID),
+		VoidedName: null.Of(names.staff[r.VoidedBy]),
+		VoidReason: null.Of(r.VoidReason), DeviceID: null.Of(r.DeviceID), DeviceName: names.devices.name(r.DeviceID),
 		MACAddress: null.Of(r.MAC), Moves: r.Moves,
 	}
 }

@@ -3,12 +3,15 @@ package auditapi
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/httpapi"
+	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/projections/audit"
@@ -19,6 +22,8 @@ type Log struct {
 	Log auditviews.LogQuery
 	// Zone is where the days of an organization begin and end; on the root host they are those of UTC.
 	Zone func(context.Context, id.Organization) (*time.Location, error)
+	// Names gives what people call some targets of one type in an organization. One without a name is left out.
+	Names func(ctx context.Context, org id.Organization, kind string, targets []id.Any) (map[id.Any]string, error)
 }
 
 // auditEntry is one entry of the audit log (docs/rules/audit.md#audit-entries).
@@ -39,6 +44,7 @@ type auditEntry struct {
 type auditTarget struct {
 	Type string  `json:"type"`
 	ID   *string `json:"id"`
+	Name *string `json:"name" doc:"as it is called now; null: it has none, or was forgotten, and on the root host"`
 }
 
 // auditDetail has the recorded facts of an entry; of a write to a router, also its resource and values.
@@ -91,7 +97,60 @@ func (a Log) Routes() []httpapi.Route {
 	}
 	platform := route
 	platform.Hosts, platform.Access, platform.Query = httpapi.OnRoot, httpapi.AccessSuperAdmin, parameters("in UTC")
-	return []httpapi.Route{route, platform}
+	one := httpapi.Route{
+		Method: http.MethodGet, Path: "/audit-log/:id", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSupport,
+		Summary: "Read one entry of the audit log", Response: auditEntry{}, Handle: a.get,
+	}
+	ofAll := one
+	ofAll.Hosts, ofAll.Access = httpapi.OnRoot, httpapi.AccessSuperAdmin
+	return []httpapi.Route{route, platform, one, ofAll}
+}
+
+// get answers with one entry.
+func (a Log) get(ctx context.Context, c *httpapi.Call) error {
+	missing := func() error {
+		return failure.NewNotFound("audit_entry_not_found", "There is no such entry in the audit log.")
+	}
+	entry, err := httpapi.PathID[id.Any](c, "id", missing)
+	if err != nil {
+		return err
+	}
+	row, err := a.Log.Get(ctx, c.Org.ID, entry)
+	if err != nil {
+		return err
+	}
+	if row == nil {
+		return missing()
+	}
+	names, err := a.names(ctx, c.Org.ID, []auditviews.Entry{*row})
+	if err != nil {
+		return err
+	}
+	return c.Send(200, showAuditEntry(*row, names))
+}
+
+// names gives what the targets of some entries are called. Ids are unique over all types.
+func (a Log) names(
+	ctx context.Context, org id.Organization, entries []auditviews.Entry,
+) (map[id.Any]string, error) {
+	if org.IsZero() { // the platform does not learn what organizations call their customers
+		return nil, nil
+	}
+	of := map[string][]id.Any{}
+	for _, e := range entries {
+		if !e.TargetID.IsZero() && !slices.Contains(of[e.TargetType], e.TargetID) {
+			of[e.TargetType] = append(of[e.TargetType], e.TargetID)
+		}
+	}
+	out := map[id.Any]string{}
+	for kind, targets := range of {
+		found, err := a.Names(ctx, org, kind, targets)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(out, found)
+	}
+	return out, nil
 }
 
 // list answers with the entries of the host's organization, newest first; on the root host with those of all.
@@ -107,13 +166,19 @@ func (a Log) list(ctx context.Context, c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
-	return httpapi.SendList(ctx, c, showAuditEntry, func(
+	var names map[id.Any]string // of the page's targets
+	show := func(e auditviews.Entry) auditEntry { return showAuditEntry(e, names) }
+	return httpapi.SendList(ctx, c, show, func(
 		ctx context.Context, after auditviews.Key, max int,
 	) ([]auditviews.Entry, error) {
 		if c.Org.ID.IsZero() {
 			return a.Log.OfAll(ctx, filter, after, max)
 		}
-		return a.Log.OfOrganization(ctx, c.Org.ID, filter, after, max)
+		rows, err := a.Log.OfOrganization(ctx, c.Org.ID, filter, after, max)
+		if err == nil {
+			names, err = a.names(ctx, c.Org.ID, rows)
+		}
+		return rows, err
 	})
 }
 
@@ -164,7 +229,7 @@ func auditTargetFilter(f *httpapi.Filters) (kind string, target id.Any) {
 }
 
 // showAuditEntry writes times in UTC, and null for what the entry does not have.
-func showAuditEntry(e auditviews.Entry) auditEntry {
+func showAuditEntry(e auditviews.Entry, names map[id.Any]string) auditEntry {
 	detail := auditDetail{
 		Events: e.Events, CorrelationID: e.CorrelationID, Reason: e.Reason, Code: e.Code, Status: e.Status,
 		Count: e.Refusals,
@@ -178,7 +243,7 @@ func showAuditEntry(e auditviews.Entry) auditEntry {
 		Actor: httpapi.AuditActor{
 			ID: null.Of(e.ActorID), Kind: httpapi.ActorKind(e.ActorKind), Name: e.ActorName, Role: null.Of(e.ActorRole),
 		},
-		IP: e.IP, Action: e.Action, Target: auditTarget{Type: e.TargetType, ID: null.Of(e.TargetID.String())},
-		Outcome:   e.Outcome,
-		RequestID: e.RequestID, Detail: detail}
+		IP: e.IP, Action: e.Action, Outcome: e.Outcome, RequestID: e.RequestID, Detail: detail,
+		Target: auditTarget{Type: e.TargetType, ID: null.Of(e.TargetID.String()), Name: null.Of(names[e.TargetID])},
+	}
 }

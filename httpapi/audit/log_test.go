@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/lastmile-isp/lastmile/aggregates/audit"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
@@ -38,6 +40,17 @@ func (s *auditStage) zone(context.Context, id.Organization) (*time.Location, err
 	return cmp.Or(s.days, time.UTC), nil
 }
 
+// names calls every target by the beginning of its id.
+func (s *auditStage) names(
+	_ context.Context, _ id.Organization, kind string, targets []id.Any,
+) (map[id.Any]string, error) {
+	out := map[id.Any]string{}
+	for _, target := range targets {
+		out[target] = kind + " " + target.String()[:8]
+	}
+	return out, nil
+}
+
 // newAuditStage starts log, projection and server, with the endpoints of the area p and of the audit log.
 func newAuditStage(t *testing.T, p *apitest.Parcels) *auditStage {
 	t.Helper()
@@ -45,7 +58,7 @@ func newAuditStage(t *testing.T, p *apitest.Parcels) *auditStage {
 	s.views = s.core.Show(t, auditviews.Log{})
 	bus.Register(s.core.Bus, audit.Refusals())
 	s.Kit = apitest.New(t, func(cfg *httpapi.Config) { cfg.Refusals = httpapi.BusRefusals{Bus: s.core.Bus} },
-		p.Routes(), auditapi.Log{Log: auditviews.LogQuery{Views: s.views}, Zone: s.zone}.Routes())
+		p.Routes(), auditapi.Log{Log: auditviews.LogQuery{Views: s.views}, Zone: s.zone, Names: s.names}.Routes())
 	return s
 }
 
@@ -58,8 +71,8 @@ type line struct {
 	Action, Outcome,
 	RequestID string
 	Target struct {
-		Type string
-		ID   *string
+		Type     string
+		ID, Name *string
 	}
 	Detail struct {
 		Events []string
@@ -114,6 +127,10 @@ func TestAuditLog_ShowsRefusedWritesOfTheTenant(t *testing.T) {
 		!slices.Equal(refused.Detail.Events, []string{"audit.RequestRefused.v2"}) {
 		t.Errorf("refused: %+v", refused)
 	}
+	if want := "parcels " + (*denied.Target.ID)[:8]; denied.Target.Name == nil || *denied.Target.Name != want {
+		t.Errorf("the target is called %v, want %s", denied.Target.Name, want)
+	}
+	s.wantOne(t, denied.ID)
 	if other := s.log(t, apitest.Request{Path: "/audit-log", As: apitest.OtherAdmin,
 		Host: apitest.Other}); len(other.Data) != 0 {
 		t.Errorf("another tenant sees %+v", other.Data)
@@ -122,6 +139,30 @@ func TestAuditLog_ShowsRefusedWritesOfTheTenant(t *testing.T) {
 		Host: apitest.Domain}); len(all.Data) != 2 {
 		t.Errorf("the platform sees %+v", all.Data)
 	}
+}
+
+// wantOne reads one entry by its id, which another organization does not have, and which has no names for the platform.
+func (s *auditStage) wantOne(t *testing.T, entry string) {
+	t.Helper()
+	path := "/audit-log/" + entry
+	var one line
+	got := s.Do(t, apitest.Request{Path: path, As: apitest.Support})
+	if got.Into(t, &one); got.Status != 200 || one.ID != entry || one.Target.Name == nil {
+		t.Errorf("%d %s", got.Status, got.Body)
+	}
+	got = s.Do(t, apitest.Request{Path: path, As: apitest.Super, Host: apitest.Domain})
+	if got.Into(t, &one); got.Status != 200 || one.ID != entry || one.Target.Name != nil {
+		t.Errorf("platform: %d %s", got.Status, got.Body)
+	}
+	for name, r := range map[string]apitest.Request{
+		"another organization": {Path: path, As: apitest.OtherAdmin, Host: apitest.Other},
+		"no such entry":        {Path: "/audit-log/" + uuid.Nil.String(), As: apitest.Support},
+		"no id":                {Path: "/audit-log/x", As: apitest.Support},
+	} {
+		apitest.Sends(t, s.Kit, name, r, apitest.Is(404, "audit_entry_not_found"))
+	}
+	apitest.Sends(t, s.Kit, "subscriber", apitest.Request{Path: path, As: apitest.Subscriber},
+		apitest.Is(403, "role_required"))
 }
 
 func TestAuditLog_RetriedRefusalIsEachShown(t *testing.T) {

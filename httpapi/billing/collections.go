@@ -65,6 +65,8 @@ type staffTotal struct {
 	Name   *string        `json:"name" doc:"null: no member of the organization, or forgotten"`
 	Total  httpapi.Number `json:"total"`
 	Count  int64          `json:"count" doc:"payments, less those taken back"`
+	// Channels tell the cash, whose receipts are a list, from vouchers, which have none.
+	Channels []channelTotal `json:"channels" doc:"what it is made of: cash, voucher"`
 }
 
 // report answers with the sums as the read model shows them now.
@@ -106,20 +108,22 @@ func sendCollections(c *httpapi.Call, r billingcases.CollectionsReport) error {
 func showCollections(r billingcases.CollectionsReport) collectionsResponse {
 	out := collectionsResponse{
 		From: r.From, To: r.To, Currency: r.Currency, Total: r.All.Total.Number(),
-		Days: make([]collectionsDay, len(r.Days)), Channels: showChannels(r.All), Staff: showStaff(r.All, r.Names),
+		Days: make([]collectionsDay, len(r.Days)), Channels: showChannels(r.All.Channels),
+		Staff: showStaff(r.All, r.Names),
 	}
 	for i, day := range r.Days {
 		out.Days[i] = collectionsDay{
-			Date: day.Date, Total: day.Total.Number(), Channels: showChannels(day), Staff: showStaff(day, r.Names),
+			Date: day.Date, Total: day.Total.Number(), Channels: showChannels(day.Channels),
+			Staff: showStaff(day, r.Names),
 		}
 	}
 	return out
 }
 
 // showChannels gives an empty list, not null, when no money came.
-func showChannels(sum billingcases.Collected) []channelTotal {
-	out := make([]channelTotal, len(sum.Channels))
-	for i, s := range sum.Channels {
+func showChannels(sums []billingcases.ChannelSum) []channelTotal {
+	out := make([]channelTotal, len(sums))
+	for i, s := range sums {
 		out[i] = channelTotal{Channel: s.Channel, Total: s.Total.Number(), Count: s.Count}
 	}
 	return out
@@ -129,7 +133,10 @@ func showChannels(sum billingcases.Collected) []channelTotal {
 func showStaff(sum billingcases.Collected, names map[id.User]string) []staffTotal {
 	out := make([]staffTotal, len(sum.Staff))
 	for i, s := range sum.Staff {
-		out[i] = staffTotal{UserID: s.UserID, Name: null.Of(names[s.UserID]), Total: s.Total.Number(), Count: s.Count}
+		out[i] = staffTotal{
+			UserID: s.UserID, Name: null.Of(names[s.UserID]), Total: s.Total.Number(), Count: s.Count,
+			Channels: showChannels(s.Channels),
+		}
 	}
 	return out
 }

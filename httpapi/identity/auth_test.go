@@ -304,8 +304,9 @@ func TestSessions_ListAndEnd(t *testing.T) {
 	olga := k.SignIn(t, apitest.Other, isptest.OlgaEmail)
 	type page struct {
 		Data []struct {
-			ID      string
-			Current bool
+			ID          string
+			Current     bool
+			Browser, IP *string
 		}
 		NextCursor *string
 	}
@@ -316,6 +317,9 @@ func TestSessions_ListAndEnd(t *testing.T) {
 		k.Want(t, 200, "", isptest.Get(in.AccessToken, "/auth/sessions?limit=2"+cursor)).Into(t, &p)
 		for _, s := range p.Data {
 			seen = append(seen, s.ID)
+			if s.Browser == nil || *s.Browser != "Go-http-client" || s.IP == nil || *s.IP != "127.0.0.1" {
+				t.Errorf("begun with %v from %v", s.Browser, s.IP)
+			}
 			if s.Current {
 				current = s.ID
 			} else {

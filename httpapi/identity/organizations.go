@@ -28,7 +28,14 @@ type Organizations struct {
 	DirectoryShows *runner.Memory
 	// Subscribers counts the customers of some organizations; one without any has no entry.
 	Subscribers func(ctx context.Context, orgs []id.Organization) (map[id.Organization]int, error)
+	// Staff says how much an organization's own people use it.
+	Staff func(ctx context.Context, org id.Organization) (identityviews.StaffSummary, error)
+	// Routers counts those of an organization.
+	Routers func(ctx context.Context, org id.Organization) (int, error)
 }
+
+// organizationStatuses are the values of the filter status.
+var organizationStatuses = []string{"active", "suspended"}
 
 // Routes lists the endpoints of organizations.
 func (a Organizations) Routes() []httpapi.Route {
@@ -41,10 +48,14 @@ func (a Organizations) Routes() []httpapi.Route {
 		{
 			Method: "GET", Path: "/orgs", Hosts: httpapi.OnRoot, Access: httpapi.AccessSuperAdmin,
 			Summary: "List organizations", Row: organizationRow{}, Handle: a.list,
+			Query: []httpapi.Param{
+				{Name: "status", Type: "string", Enum: organizationStatuses},
+				{Name: "q", Type: "string", Doc: "part of the name or the slug"},
+			},
 		},
 		{
 			Method: "GET", Path: "/orgs/:id", Hosts: httpapi.OnRoot, Access: httpapi.AccessSuperAdmin,
-			Summary: "Read an organization", Response: organizationResponse{}, Handle: a.get,
+			Summary: "Read an organization", Response: organizationDetail{}, Handle: a.get,
 		},
 		{
 			Method: "PATCH", Path: "/orgs/:id", Hosts: httpapi.OnRoot, Access: httpapi.AccessSuperAdmin,
@@ -105,6 +116,14 @@ type organizationResponse struct {
 type organizationRow struct {
 	organizationResponse
 	Subscribers int `json:"subscribers" doc:"customers that it has, forgotten ones included"`
+}
+
+// organizationDetail adds what the platform wants to know about one organization. Nothing in it is about a customer.
+type organizationDetail struct {
+	organizationRow
+	Staff        int        `json:"staff" doc:"administrators and support who are not disabled"`
+	Routers      int        `json:"routers"`
+	LastSignInAt *time.Time `json:"lastSignInAt" doc:"of anybody of the organization; null: never"`
 }
 
 // showOrganization writes a suspension as a status.
@@ -186,10 +205,19 @@ func (a Organizations) list(ctx context.Context, c *httpapi.Call) error {
 	show := func(r identityviews.OrganizationRow) organizationRow {
 		return organizationRow{organizationResponse: showOrganization(r), Subscribers: counts[r.ID]}
 	}
+	f := c.Filters()
+	filter := identityviews.OrganizationFilter{Text: f.Text("q")}
+	if status := f.OneOf("status", organizationStatuses...); status != "" {
+		suspended := status == "suspended"
+		filter.Suspended = &suspended
+	}
+	if err := f.Err(); err != nil {
+		return err
+	}
 	return httpapi.SendList(ctx, c, show, func(
 		ctx context.Context, after identityviews.OrganizationKey, max int,
 	) ([]identityviews.OrganizationRow, error) {
-		rows, err := a.Organizations.List(ctx, after, max)
+		rows, err := a.Organizations.List(ctx, filter, after, max)
 		if err == nil {
 			counts, err = a.Subscribers(ctx, ids(rows))
 		}
@@ -206,9 +234,31 @@ func ids(rows []identityviews.OrganizationRow) []id.Organization {
 	return out
 }
 
-// get answers with one organization.
+// get answers with one organization and its figures.
 func (a Organizations) get(ctx context.Context, c *httpapi.Call) error {
-	return httpapi.ReadOne(ctx, c, a.one())
+	org, err := httpapi.PathID[id.Organization](c, "id", commands.ErrNoOrganization)
+	if err != nil {
+		return err
+	}
+	row, err := a.one().Find(ctx, c, org)
+	if err != nil {
+		return err
+	}
+	out := organizationDetail{organizationRow: organizationRow{organizationResponse: showOrganization(row)}}
+	customers, err := a.Subscribers(ctx, []id.Organization{org})
+	if err != nil {
+		return err
+	}
+	staff, err := a.Staff(ctx, org)
+	if err != nil {
+		return err
+	}
+	if out.Routers, err = a.Routers(ctx, org); err != nil {
+		return err
+	}
+	out.Subscribers, out.Staff, out.LastSignInAt = customers[org], staff.Staff, staff.LastSignInAt
+	c.SetRevision(uint64(row.Revision)) //nolint:gosec // revisions are not negative
+	return c.Send(200, out)
 }
 
 // change renames an organization; without a name it answers with the organization as it is.
@@ -223,7 +273,7 @@ func (a Organizations) change(ctx context.Context, c *httpapi.Call) error {
 	}
 	name := httpapi.Emptied(in.Name, c.Nulls()["name"])
 	if name == nil {
-		return a.get(ctx, c)
+		return httpapi.ReadOne(ctx, c, a.one())
 	}
 	done, err := a.Bus.Execute(ctx, commands.RenameOrganization{OrgID: org, Name: strings.TrimSpace(*name)},
 		c.Meta())

@@ -119,7 +119,9 @@ func (a Auth) login(ctx context.Context, c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
-	credentials := identitycases.Credentials{Email: personal.Of(in.Email), Password: in.Password}
+	credentials := identitycases.Credentials{
+		Email: personal.Of(in.Email), Password: in.Password, Browser: browserOf(c.Request.UserAgent()),
+	}
 	signed, err := a.SignIns.SignIn(ctx, c.Asked(), credentials)
 	if err != nil {
 		return err
@@ -227,6 +229,8 @@ type signInSession struct {
 	UsedAt    time.Time        `json:"usedAt"`
 	ExpiresAt time.Time        `json:"expiresAt"`
 	Current   bool             `json:"current"`
+	Browser   *string          `json:"browser" doc:"with which it was begun: Firefox, Windows; null: not known"`
+	IP        *string          `json:"ip" doc:"from which it was begun; null: not known"`
 }
 
 // sessionKey is the place of a session in the list, newest first.
@@ -254,7 +258,7 @@ func (a Auth) sessions(ctx context.Context, c *httpapi.Call) error {
 	show := func(s sessionRow) signInSession {
 		return signInSession{
 			ID: s.ID, OrgID: null.Of(s.OrgID), StartedAt: s.StartedAt, UsedAt: s.UsedAt, ExpiresAt: s.ExpiresAt,
-			Current: s.ID == c.Caller.SessionID,
+			Current: s.ID == c.Caller.SessionID, Browser: null.Of(s.Browser), IP: null.Of(s.IP),
 		}
 	}
 	return httpapi.SendList(ctx, c, show, func(ctx context.Context, after sessionKey, _ int) ([]sessionRow, error) {

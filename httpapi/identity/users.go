@@ -38,6 +38,10 @@ func (a Users) Routes() []httpapi.Route {
 		{
 			Method: "GET", Path: "/users", Hosts: httpapi.OnOrganization, Access: httpapi.AccessAdmin,
 			Summary: "List the organization's users", Row: memberResponse{}, Handle: a.list,
+			Query: []httpapi.Param{
+				{Name: "role", Type: "string", Enum: roles}, {Name: "status", Type: "string", Enum: statuses},
+				{Name: "q", Type: "string", Doc: "part of the name, the e-mail address or the phone"},
+			},
 		},
 		{
 			Method: "GET", Path: "/users/:id", Hosts: httpapi.OnOrganization, Access: httpapi.AccessAdmin,
@@ -64,6 +68,12 @@ func (a Users) Routes() []httpapi.Route {
 		},
 	}
 }
+
+// Values of the filters.
+var (
+	roles    = []string{"admin", "support", "subscriber"}
+	statuses = []string{"invited", "active", "disabled"}
+)
 
 // userRequest is the body of POST /users (docs/rules/identity.md#user-endpoints).
 type userRequest struct {
@@ -98,6 +108,8 @@ type memberResponse struct {
 	Role      events.Role `json:"role"`
 	Status    string      `json:"status" enum:"invited,active,disabled" doc:"invited: no sign-in by own password yet"`
 	CreatedAt time.Time   `json:"createdAt"`
+	// LastSignInAt is of this organization alone: where else a person works is not its business.
+	LastSignInAt *time.Time `json:"lastSignInAt" doc:"at this organization; null: never"`
 }
 
 // showMember calls a user invited who has not chosen a password yet, and a membership of before records were kept apart
@@ -109,7 +121,7 @@ func showMember(r identityviews.MemberRow) memberResponse {
 	}
 	return memberResponse{
 		ID: r.ID, Email: null.Of(r.Email), Phone: null.Of(r.Phone), FirstName: r.FirstName,
-		LastName: r.LastName, Role: r.Role, Status: status, CreatedAt: r.MemberSince,
+		LastName: r.LastName, Role: r.Role, Status: status, CreatedAt: r.MemberSince, LastSignInAt: r.LastSignInAt,
 	}
 }
 
@@ -177,10 +189,17 @@ func askedOfUser(c *httpapi.Call) (usecases.Asked, error) {
 
 // list answers with a page of users, the newest members first.
 func (a Users) list(ctx context.Context, c *httpapi.Call) error {
+	f := c.Filters()
+	filter := identityviews.MemberFilter{
+		Role: events.Role(f.OneOf("role", roles...)), Status: f.OneOf("status", statuses...), Text: f.Text("q"),
+	}
+	if err := f.Err(); err != nil {
+		return err
+	}
 	return httpapi.SendList(ctx, c, showMember, func(
 		ctx context.Context, after identityviews.MemberKey, max int,
 	) ([]identityviews.MemberRow, error) {
-		return a.Users.Members(ctx, c.Org.ID, after, max)
+		return a.Users.Members(ctx, c.Org.ID, filter, after, max)
 	})
 }
 

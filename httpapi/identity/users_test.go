@@ -5,6 +5,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
@@ -57,6 +58,16 @@ func TestUsers_NewPasswordIsChosenBeforeAnythingElse(t *testing.T) {
 	if made.Status != "active" {
 		t.Errorf("status %s", made.Status)
 	}
+	for query, want := range map[string]int{"q=NIA": 1, "q=nia&role=admin": 0, "status=disabled": 0} {
+		var found struct {
+			Data []struct{ LastSignInAt *time.Time }
+		}
+		k.Want(t, 200, "", isptest.Get(admin, "/users?"+query)).Into(t, &found)
+		if len(found.Data) != want || want == 1 && found.Data[0].LastSignInAt == nil {
+			t.Errorf("%s: %+v", query, found.Data)
+		}
+	}
+	k.Want(t, 422, "invalid_input", isptest.Get(admin, "/users?role=owner"))
 	k.Want(t, 409, "already_member", isptest.Post(admin, "/users", newcomer("nia@acme.test")))
 }
 
@@ -318,6 +329,24 @@ func TestOrganizations_SuspensionEndsEverybodysAccessAtOnce(t *testing.T) {
 		isptest.At(apitest.Domain, isptest.Get(root, "/orgs/"+id.New[id.Organization]().String())))
 	k.Want(t, 404, "organization_not_found",
 		isptest.At(apitest.Domain, isptest.Post(root, "/orgs/x/suspend", map[string]string{"reason": "x"})))
+	var detail struct {
+		Subscribers, Staff, Routers int
+		LastSignInAt                *time.Time
+	}
+	k.Want(t, 200, "", isptest.At(apitest.Domain, isptest.Get(root, path))).Into(t, &detail)
+	if detail.Staff == 0 || detail.LastSignInAt == nil || detail.Routers != 0 {
+		t.Errorf("figures %+v", detail)
+	}
+	for query, want := range map[string]int{
+		"status=active&q=ACM": 1, "status=suspended": 0, "q=nobody": 0,
+	} {
+		var found struct{ Data []struct{ Slug string } }
+		k.Want(t, 200, "", isptest.At(apitest.Domain, isptest.Get(root, "/orgs?"+query))).Into(t, &found)
+		if len(found.Data) != want {
+			t.Errorf("%s: %+v", query, found.Data)
+		}
+	}
+	k.Want(t, 422, "invalid_input", isptest.At(apitest.Domain, isptest.Get(root, "/orgs?status=gone")))
 	var page struct {
 		Data    []struct{ Slug string }
 		HasMore bool

@@ -103,6 +103,8 @@ insert into {schema}.passwords (user_id, salt, hash, memory_kib, passes, threads
 values (@user, @salt, @hash, @memory, @passes, @threads, @at)
 on conflict (user_id) do update set salt = excluded.salt, hash = excluded.hash, memory_kib = excluded.memory_kib,
 	passes = excluded.passes, threads = excluded.threads, set_at = excluded.set_at`
+	heldPasswordSQL = `select hash from {schema}.passwords where user_id = $1`
+	replaceHeldSQL  = replacePasswordSQL + ` where passwords.hash = @old`
 	fillPasswordSQL = `
 insert into {schema}.passwords as p (user_id, salt, hash, memory_kib, passes, threads, set_at)
 values (@user, @salt, @hash, @memory, @passes, @threads, @at)
@@ -147,6 +149,25 @@ func (p *Passwords) Add(ctx context.Context, user id.User, hash PasswordHash) er
 func (p *Passwords) Replace(ctx context.Context, user id.User, hash PasswordHash, end Revocation) error {
 	_, err := p.storeAndRevoke(ctx, replacePasswordSQL, Verified{user: user}, hash.row, end)
 	return err
+}
+
+// Held is whatever stands in the place of a user's password at a moment: a password, a void one, or nothing.
+type Held struct{ was Verified }
+
+// Held gives what stands in the place of a user's password now, for ReplaceHeld.
+func (p *Passwords) Held(ctx context.Context, user id.User) (Held, error) {
+	held := Held{Verified{user: user}}
+	err := p.core.db.Owner.QueryRow(ctx, p.core.sql(heldPasswordSQL), user).Scan(&held.was.hash)
+	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
+		return Held{}, fmt.Errorf("look for password: %w", err)
+	}
+	return held, nil
+}
+
+// ReplaceHeld is Replace for what was held at an earlier moment. It reports false, and changes nothing, when something
+// else has come in its place.
+func (p *Passwords) ReplaceHeld(ctx context.Context, held Held, hash PasswordHash, end Revocation) (bool, error) {
+	return p.storeAndRevoke(ctx, replaceHeldSQL, held.was, hash.row, end)
 }
 
 // Fill stores a password where the user has none or a void one.

@@ -41,6 +41,8 @@ type Session struct {
 	StartedAt time.Time
 	UsedAt    time.Time // of the last rotation
 	ExpiresAt time.Time // of the newest refresh token; never later than SessionTTL after StartedAt
+	IP        string    // from which it was begun; "" when that is not known
+	Browser   string    // with which it was begun, in words; "" when that is not known
 }
 
 // RefreshTokens holds sessions and their tokens: 256 random bits each, stored as SHA-256, each good for one use.
@@ -49,11 +51,11 @@ type RefreshTokens struct{ core *core }
 // Columns of a session, in the order of Session's fields; and the SQL of sessions and tokens. The session's row is
 // locked before a token is judged, so that a rotation and a revocation never pass each other.
 const (
-	sessionColumns = `s.id, s.user_id, s.org_id, s.started_at, s.used_at, s.expires_at`
+	sessionColumns = `s.id, s.user_id, s.org_id, s.started_at, s.used_at, s.expires_at, s.ip, s.browser`
 
 	insertSessionSQL = `
-insert into {schema}.sessions (id, user_id, org_id, started_at, used_at, expires_at)
-values (@id, @user, @org, @started_at, @used_at, @expires_at)`
+insert into {schema}.sessions (id, user_id, org_id, started_at, used_at, expires_at, ip, browser)
+values (@id, @user, @org, @started_at, @used_at, @expires_at, @ip, @browser)`
 	insertTokenSQL = `insert into {schema}.refresh_tokens (hash, session_id, expires_at) values ($1, $2, $3)`
 	findSessionSQL = `
 select ` + sessionColumns + `, s.revoked_at is not null as revoked
@@ -76,7 +78,7 @@ func (r *RefreshTokens) Issue(ctx context.Context, s Session) (secrets.Text, Ses
 	batch := &pgx.Batch{} // one implicit transaction
 	batch.Queue(r.core.sql(insertSessionSQL), pgx.NamedArgs{
 		"id": s.ID, "user": s.UserID, "org": s.OrgID, "started_at": s.StartedAt, "used_at": s.UsedAt,
-		"expires_at": s.ExpiresAt,
+		"expires_at": s.ExpiresAt, "ip": s.IP, "browser": s.Browser,
 	})
 	batch.Queue(r.core.sql(insertTokenSQL), hashToken(token), s.ID, s.ExpiresAt)
 	if err := r.core.db.Owner.SendBatch(ctx, batch).Close(); err != nil {

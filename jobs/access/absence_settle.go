@@ -222,7 +222,8 @@ func (a *Absence) tellAll(
 	var refused []error
 	var after identityviews.OrganizationKey
 	for {
-		list, err := identityviews.OrganizationsQuery{Views: a.cfg.Views}.List(ctx, after, perPage)
+		list, err := identityviews.OrganizationsQuery{Views: a.cfg.Views}.List(ctx, identityviews.OrganizationFilter{},
+			after, perPage)
 		if err != nil {
 			return nil, err
 		}

@@ -42,7 +42,8 @@ func (w Workers) WatchPayments(ctx context.Context, _ commands.WatchPayments, ca
 	var faults []error
 	var after identityviews.OrganizationKey
 	for {
-		list, err := identityviews.OrganizationsQuery{Views: w.Views}.List(ctx, after, perPage)
+		list, err := identityviews.OrganizationsQuery{Views: w.Views}.List(ctx, identityviews.OrganizationFilter{},
+			after, perPage)
 		if err != nil {
 			return errors.Join(append(faults, err)...)
 		}

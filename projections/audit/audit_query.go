@@ -78,12 +78,13 @@ const (
 	columns = `e.id, e.position, e.org_id, e.at, e.actor_kind, e.actor_id, e.actor_role, a.name as actor_name, e.ip,
 		e.action, e.target_type, e.target_id, e.outcome, e.request_id, e.correlation_id, e.reason, e.code, e.status,
 		e.refusals, e.events, e.detail`
-	tenantSQL = `select ` + columns + ` from {schema}.entries e
-		left join {schema}.actors a on a.org_id = e.org_id and a.user_id = e.actor_user
-		where (e.position, e.id) < (@position, @id)`
-	platformSQL = `select ` + columns + ` from {schema}.entries e
-		left join {schema}.people a on a.user_id = e.actor_user
-		where (e.position, e.id) < (@position, @id)`
+	tenantFrom = `select ` + columns + ` from {schema}.entries e
+		left join {schema}.actors a on a.org_id = e.org_id and a.user_id = e.actor_user`
+	platformFrom = `select ` + columns + ` from {schema}.entries e
+		left join {schema}.people a on a.user_id = e.actor_user`
+	before      = ` where (e.position, e.id) < (@position, @id)`
+	tenantSQL   = tenantFrom + before
+	platformSQL = platformFrom + before
 	newestFirst = ` order by e.position desc, e.id desc limit @max`
 )
 
@@ -107,6 +108,24 @@ func (q LogQuery) OfAll(ctx context.Context, f Filter, after Key, max int) ([]En
 		postgres.Collect(r, &rows, pgx.RowToStructByName[Entry], q.Views.SQL(LogName, sql), args)
 	})
 	return rows, err
+}
+
+// Get returns one entry, nil when there is none with this id: of an organization under its policy, or of all for the
+// zero organization.
+func (q LogQuery) Get(ctx context.Context, org id.Organization, entry id.Any) (*Entry, error) {
+	var row *Entry
+	scan := pgx.RowToStructByName[Entry]
+	if org.IsZero() {
+		err := q.Views.Platform(ctx, func(r *postgres.Reads) {
+			postgres.CollectMaybe(r, &row, scan, q.Views.SQL(LogName, platformFrom+` where e.id = $1`), entry)
+		})
+		return row, err
+	}
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.CollectMaybe(r, &row, scan,
+			q.Views.SQL(LogName, tenantFrom+` where e.id = $1 and e.org_id = $2`), entry, org)
+	})
+	return row, err
 }
 
 // condition is "and", a text that ends with an operator, and a named argument.

@@ -2,8 +2,7 @@ package billingviews
 
 import (
 	"context"
-	"strconv"
-	"strings"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -52,39 +51,42 @@ type Span struct{ From, Until time.Time }
 // SpanSum is the money received in a span, in minor units, and the number of payments, less those taken back.
 type SpanSum struct{ TotalMinor, Count int64 }
 
+// collectedInPartsSQL reads each row of the index once, in parts that do not overlap. One filter for each span would
+// look at each row once for each of them.
+const collectedInPartsSQL = `
+select array[coalesce(c.total, 0), coalesce(c.count, 0)]::bigint[]
+from unnest($2::timestamptz[], $3::timestamptz[]) with ordinality p (first, until, n)
+cross join lateral (
+	select sum(amount_minor) as total, sum(receipts) as count from {schema}.collections
+	where org_id = $1 and at >= p.first and at < p.until
+) c order by p.n`
+
 // Sums sums an organization's money in several spans, which may overlap, in one pass over the time that they cover. The
 // sum of a span is that of ByDay over its days.
 func (q CollectionsQuery) Sums(ctx context.Context, org id.Organization, spans []Span) ([]SpanSum, error) {
-	args := pgx.NamedArgs{"org": org}
-	first, last := spans[0].From, spans[0].Until
-	parts := make([]string, 0, 2*len(spans))
-	for i, s := range spans {
-		from, until := "from"+strconv.Itoa(i), "until"+strconv.Itoa(i)
-		args[from], args[until] = s.From, s.Until
-		within := ` filter (where at >= @` + from + ` and at < @` + until + `)`
-		parts = append(parts, `coalesce(sum(amount_minor)`+within+`, 0)::bigint`,
-			`coalesce(sum(receipts)`+within+`, 0)::bigint`)
-		if s.From.Before(first) {
-			first = s.From
-		}
-		if s.Until.After(last) {
-			last = s.Until
-		}
+	ends := make([]time.Time, 0, 2*len(spans))
+	for _, s := range spans {
+		ends = append(ends, s.From, s.Until)
 	}
-	args["first"], args["last"] = first, last
-	sql := `select array[` + strings.Join(parts, ", ") + `] from {schema}.collections
-		where org_id = @org and at >= @first and at < @last`
-	var sums []int64
+	slices.SortFunc(ends, time.Time.Compare)
+	ends = slices.CompactFunc(ends, time.Time.Equal)
+	first, until := ends[:len(ends)-1], ends[1:]
+	var parts [][]int64
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
-		postgres.CollectOne(r, &sums, pgx.RowTo[[]int64], q.Views.SQL(CollectionsName, sql), args)
+		postgres.Collect(r, &parts, pgx.RowTo[[]int64], q.Views.SQL(CollectionsName, collectedInPartsSQL), org,
+			first, until)
 	})
+	if err != nil {
+		return nil, err
+	}
 	out := make([]SpanSum, len(spans))
-	for i := range sums {
-		if i%2 == 0 {
-			out[i/2].TotalMinor = sums[i]
-		} else {
-			out[i/2].Count = sums[i]
+	for i, s := range spans {
+		for n, part := range parts {
+			if !first[n].Before(s.From) && !until[n].After(s.Until) {
+				out[i].TotalMinor += part[0]
+				out[i].Count += part[1]
+			}
 		}
 	}
-	return out, err
+	return out, nil
 }

@@ -53,15 +53,25 @@ func (q OrganizationsQuery) Get(ctx context.Context, org id.Organization) (*Orga
 	return row, err
 }
 
+// OrganizationFilter narrows the list of organizations. A zero field does not restrict it.
+type OrganizationFilter struct {
+	Suspended *bool
+	Text      string // part of the name or the slug, in any case
+}
+
 // List returns up to max organizations of the platform after a key, newest first.
-func (q OrganizationsQuery) List(ctx context.Context, after OrganizationKey, max int) ([]OrganizationRow, error) {
+func (q OrganizationsQuery) List(
+	ctx context.Context, f OrganizationFilter, after OrganizationKey, max int,
+) ([]OrganizationRow, error) {
 	var rows []OrganizationRow
 	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
 		sql := `select ` + organizationColumns + ` from {schema}.organizations
-			where $1::timestamptz is null or (created_at, org_id) < ($1, $2)
-			order by created_at desc, org_id desc limit $3`
+			where ($1::timestamptz is null or (created_at, org_id) < ($1, $2))
+				and ($3::boolean is null or suspended = $3)
+				and ($4 = '' or strpos(lower(name || ' ' || slug), lower($4)) > 0)
+			order by created_at desc, org_id desc limit $5`
 		postgres.Collect(r, &rows, pgx.RowToStructByName[OrganizationRow], q.Views.SQL(OrganizationsName, sql),
-			null.Time(after.CreatedAt), after.ID, max)
+			null.Time(after.CreatedAt), after.ID, f.Suspended, f.Text, max)
 	})
 	return rows, err
 }

@@ -1,6 +1,7 @@
 package identityviews_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -74,6 +75,8 @@ func adas() []events.Event {
 			UserID: ada, Phone: text("+254700000002"), FirstName: text("Adah"), LastName: text("Lovelace"),
 		},
 		events.TemporaryPasswordGiven{UserID: ada, OrgID: acme, At: began},
+		events.SessionStarted{UserID: ada, OrgID: acme, Role: events.RoleSupport, At: began.Add(2 * time.Hour)},
+		events.SessionStarted{UserID: ada, OrgID: acme, Role: events.RoleSupport, At: began.Add(time.Hour)},
 	}
 }
 
@@ -169,7 +172,7 @@ func TestUsers_EachOrganizationSeesItsOwn(t *testing.T) {
 	ctx := t.Context()
 	names := map[id.Organization][]string{}
 	for _, org := range []id.Organization{acme, other} {
-		rows, err := users.Members(ctx, org, identityviews.MemberKey{}, 100)
+		rows, err := users.Members(ctx, org, identityviews.MemberFilter{}, identityviews.MemberKey{}, 100)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -190,7 +193,8 @@ func TestUsers_EachOrganizationSeesItsOwn(t *testing.T) {
 	if row, err := users.Member(ctx, acme, id.User{}); row != nil || err != nil {
 		t.Errorf("nobody: %+v, %v", row, err)
 	}
-	if _, err := users.Members(ctx, id.Organization{}, identityviews.MemberKey{}, 1); err == nil {
+	_, err := users.Members(ctx, id.Organization{}, identityviews.MemberFilter{}, identityviews.MemberKey{}, 1)
+	if err == nil {
 		t.Error("a read without an organization must fail")
 	}
 	for email, want := range map[string]id.User{
@@ -201,13 +205,80 @@ func TestUsers_EachOrganizationSeesItsOwn(t *testing.T) {
 			t.Errorf("%q: %+v, %v", email, rows, err)
 		}
 	}
-	list, err := orgs.List(ctx, identityviews.OrganizationKey{}, 1)
+	list, err := orgs.List(ctx, identityviews.OrganizationFilter{}, identityviews.OrganizationKey{}, 1)
 	if err != nil || len(list) != 1 || list[0].ID != other || !list[0].Suspended {
 		t.Fatalf("newest: %+v, %v", list, err)
 	}
-	list, err = orgs.List(ctx, identityviews.OrganizationKey{CreatedAt: list[0].CreatedAt, ID: other}, 10)
+	list, err = orgs.List(ctx, identityviews.OrganizationFilter{},
+		identityviews.OrganizationKey{CreatedAt: list[0].CreatedAt, ID: other}, 10)
 	if err != nil || len(list) != 1 || list[0].ID != acme || list[0].Billing.InvoicePrefix != "NET" {
 		t.Errorf("next page: %+v, %v", list, err)
+	}
+}
+
+// TestMembers_AreFoundByRoleStatusAndText: in any case, and by what the organization itself knows.
+func TestMembers_AreFoundByRoleStatusAndText(t *testing.T) {
+	t.Parallel()
+	_, users := started(t)
+	for name, c := range map[string]struct {
+		filter identityviews.MemberFilter
+		want   []id.User
+	}{
+		"support":            {identityviews.MemberFilter{Role: events.RoleSupport}, []id.User{olga, ada}},
+		"a name":             {identityviews.MemberFilter{Text: "ADAH lov"}, []id.User{ada}},
+		"an address":         {identityviews.MemberFilter{Text: "@other"}, []id.User{olga}},
+		"a phone":            {identityviews.MemberFilter{Text: "0002"}, []id.User{ada}},
+		"a name elsewhere":   {identityviews.MemberFilter{Text: "Olga Maria"}, nil},
+		"no pattern":         {identityviews.MemberFilter{Text: "%"}, nil},
+		"invited":            {identityviews.MemberFilter{Status: "invited"}, []id.User{olga, ada}},
+		"invited customers":  {identityviews.MemberFilter{Status: "invited", Role: "subscriber"}, nil},
+		"active and support": {identityviews.MemberFilter{Status: "active", Role: events.RoleSupport}, nil},
+	} {
+		rows, err := users.Members(t.Context(), acme, c.filter, identityviews.MemberKey{}, 100)
+		var got []id.User
+		for _, row := range rows {
+			if row.Role != "" && row.FirstName != "" {
+				got = append(got, row.ID)
+			}
+		}
+		if err != nil || !slices.Equal(got, c.want) {
+			t.Errorf("%s: %+v, %v", name, rows, err)
+		}
+	}
+	row, err := users.Member(t.Context(), acme, ada)
+	if err != nil || row.LastSignInAt == nil || !row.LastSignInAt.Equal(began.Add(2*time.Hour)) {
+		t.Errorf("the last sign-in is the latest one: %+v, %v", row, err)
+	}
+	if row, err := users.Member(t.Context(), other, olga); err != nil || row.LastSignInAt != nil {
+		t.Errorf("nobody signed in at the other organization: %+v, %v", row, err)
+	}
+	if s, err := users.Summary(t.Context(), acme); err != nil || s.Staff != 2 || s.LastSignInAt == nil {
+		t.Errorf("summary %+v, %v", s, err)
+	}
+}
+
+// TestOrganizations_AreFoundByStateAndText: by a part of the name or of the slug.
+func TestOrganizations_AreFoundByStateAndText(t *testing.T) {
+	t.Parallel()
+	orgs, _ := started(t)
+	for name, c := range map[string]struct {
+		filter identityviews.OrganizationFilter
+		want   []id.Organization
+	}{
+		"suspended": {identityviews.OrganizationFilter{Suspended: new(true)}, []id.Organization{other}},
+		"active":    {identityviews.OrganizationFilter{Suspended: new(false)}, []id.Organization{acme}},
+		"a name":    {identityviews.OrganizationFilter{Text: "NETworks"}, []id.Organization{acme}},
+		"a slug":    {identityviews.OrganizationFilter{Text: "oth"}, []id.Organization{other}},
+		"neither":   {identityviews.OrganizationFilter{Text: "acme", Suspended: new(true)}, nil},
+	} {
+		rows, err := orgs.List(t.Context(), c.filter, identityviews.OrganizationKey{}, 10)
+		var got []id.Organization
+		for _, row := range rows {
+			got = append(got, row.ID)
+		}
+		if err != nil || !slices.Equal(got, c.want) {
+			t.Errorf("%s: %v, %v", name, got, err)
+		}
 	}
 }
 
@@ -216,7 +287,7 @@ func TestMembers_PagesVisitEachOnce(t *testing.T) {
 	_, users := started(t)
 	seen := map[id.User]int{}
 	for after := (identityviews.MemberKey{}); ; {
-		rows, err := users.Members(t.Context(), acme, after, 1)
+		rows, err := users.Members(t.Context(), acme, identityviews.MemberFilter{}, after, 1)
 		if err != nil {
 			t.Fatal(err)
 		}

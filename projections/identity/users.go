@@ -24,7 +24,7 @@ var usersDDL string
 func (Users) Name() string { return UsersName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Users) Version() int { return 3 }
+func (Users) Version() int { return 4 }
 
 // DDL creates the tables of users.sql.
 func (Users) DDL() string { return usersDDL }
@@ -41,7 +41,7 @@ func (Users) Handles() []string {
 		events.MembershipAccepted{}.EventType(), events.MembershipRoleAssigned{}.EventType(),
 		events.MembershipDisabled{}.EventType(), events.MembershipEnabled{}.EventType(),
 		events.PasswordChanged{}.EventType(), events.TemporaryPasswordGiven{}.EventType(),
-		events.UserForgotten{}.EventType(),
+		events.UserForgotten{}.EventType(), events.SessionStarted{}.EventType(),
 	}
 }
 
@@ -67,6 +67,8 @@ where org_id = @org and user_id = @user and revision <= @revision`
 	forgetUserSQL = `
 update {schema}.users set email = '', super_admin = false, phone = '', first_name = '', last_name = ''
 where user_id = $1`
+	signInSQL = `update {schema}.members set last_sign_in_at = greatest(last_sign_in_at, $3)
+where org_id = $1 and user_id = $2`
 	forgetMemberSQL = `
 update {schema}.members set disabled = true, email = '', phone = '', first_name = '', last_name = '', revision = $2
 where user_id = $1`
@@ -118,6 +120,8 @@ func (Users) Apply(w *runner.Writes, e events.Envelope) error {
 	case events.MembershipEnabled:
 		w.Exec(`update {schema}.members set disabled = false, revision = $3
 				where org_id = $1 and user_id = $2 and revision <= $3`, v.OrgID, v.UserID, int64(e.Revision))
+	case events.SessionStarted:
+		w.Exec(signInSQL, v.OrgID, v.UserID, v.At)
 	case events.UserForgotten:
 		w.Exec(forgetUserSQL, v.UserID)
 		w.Exec(forgetMemberSQL, v.UserID, int64(e.Revision))

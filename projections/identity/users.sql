@@ -26,6 +26,7 @@ create table {schema}.members (
   disabled boolean not null default false,
   must_change_password boolean not null,
   member_since timestamptz not null,
+  last_sign_in_at timestamptz,    -- at this organization; null = never
   revision bigint not null,
   primary key (org_id, user_id)
 );

@@ -48,7 +48,8 @@ type MemberRow struct {
 	Status             string          `db:"status"` // "active", "pending" (not accepted yet), "disabled"
 	MustChangePassword bool            `db:"must_change_password"`
 	MemberSince        time.Time       `db:"member_since"`
-	Revision           int64           `db:"revision"` // of the user's stream
+	LastSignInAt       *time.Time      `db:"last_sign_in_at"` // nil = never
+	Revision           int64           `db:"revision"`        // of the user's stream
 }
 
 // MemberKey is a row's place in the list, newest first. The zero value starts at the newest row.
@@ -67,7 +68,8 @@ type UsersQuery struct{ Views *runner.Views }
 const (
 	userColumns   = `user_id, email, phone, first_name, last_name, super_admin, must_change_password, home, person`
 	memberColumns = `org_id, user_id, email, phone, first_name, last_name, role, must_change_password, member_since,
-		revision, case when disabled then 'disabled' when pending then 'pending' else 'active' end as status`
+		last_sign_in_at, revision,
+		case when disabled then 'disabled' when pending then 'pending' else 'active' end as status`
 )
 
 // AtHost finds who signs in with an address at an organization's host, nil when there is nobody: the user that the
@@ -134,17 +136,54 @@ func (q UsersQuery) Member(ctx context.Context, org id.Organization, user id.Use
 	return row, err
 }
 
+// MemberFilter narrows the list of members. A zero field does not restrict it; several fields must all fit.
+type MemberFilter struct {
+	Role   events.Role
+	Status string // "invited", "active" or "disabled", as the organization sees it
+	Text   string // part of the name, the e-mail address or the phone, in any case
+}
+
+// shownStatus has the status of a member as the organization sees it. Invited are those who have not chosen a password,
+// and those who have not accepted a membership of before records were kept apart.
+const shownStatus = `case when disabled then 'disabled' when pending or must_change_password then 'invited'
+	else 'active' end`
+
+// membersSQL lists members. An organization has few of them, so a text is compared with all.
+const membersSQL = `select ` + memberColumns + ` from {schema}.members
+	where org_id = @org and (@since::timestamptz is null or (member_since, user_id) < (@since, @user))
+		and (@role = '' or role = @role) and (@status = '' or @status = ` + shownStatus + `)
+		and (@text = '' or strpos(lower(concat_ws(' ', first_name, last_name, email, phone)), lower(@text)) > 0)
+	order by member_since desc, user_id desc limit @max`
+
 // Members returns up to max members of an organization after a key, newest first.
-func (q UsersQuery) Members(ctx context.Context, org id.Organization, after MemberKey, max int) ([]MemberRow, error) {
+func (q UsersQuery) Members(
+	ctx context.Context, org id.Organization, f MemberFilter, after MemberKey, max int,
+) ([]MemberRow, error) {
 	var rows []MemberRow
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
-		sql := `select ` + memberColumns + ` from {schema}.members
-			where org_id = $1 and ($2::timestamptz is null or (member_since, user_id) < ($2, $3))
-			order by member_since desc, user_id desc limit $4`
-		postgres.Collect(r, &rows, pgx.RowToStructByName[MemberRow], q.Views.SQL(UsersName, sql), org,
-			null.Time(after.MemberSince), after.ID, max)
+		postgres.Collect(r, &rows, pgx.RowToStructByName[MemberRow], q.Views.SQL(UsersName, membersSQL), pgx.NamedArgs{
+			"org": org, "since": null.Time(after.MemberSince), "user": after.ID, "max": max, "role": string(f.Role),
+			"status": f.Status, "text": f.Text,
+		})
 	})
 	return rows, err
+}
+
+// StaffSummary is how much an organization is used by its own people.
+type StaffSummary struct {
+	Staff        int        `db:"staff"` // administrators and support who are not disabled
+	LastSignInAt *time.Time `db:"last_sign_in_at"`
+}
+
+// Summary counts the staff of an organization, for the platform.
+func (q UsersQuery) Summary(ctx context.Context, org id.Organization) (s StaffSummary, err error) {
+	err = q.Views.Platform(ctx, func(r *postgres.Reads) {
+		postgres.CollectOne(r, &s, pgx.RowToStructByName[StaffSummary], q.Views.SQL(UsersName, `
+			select count(*) filter (where not disabled and role in ('admin', 'support'))::int as staff,
+				max(last_sign_in_at) as last_sign_in_at
+			from {schema}.members where org_id = $1`), org)
+	})
+	return s, err
 }
 
 // Names returns the full names of members of an organization. Other users and forgotten ones are missing in the result.

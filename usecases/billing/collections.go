@@ -73,9 +73,10 @@ type ChannelSum struct {
 
 // StaffSum is the cash that one user took, and the vouchers of that user that were sold.
 type StaffSum struct {
-	UserID id.User
-	Total  money.Amount
-	Count  int64 // payments, less those taken back
+	UserID   id.User
+	Total    money.Amount
+	Count    int64        // payments, less those taken back
+	Channels []ChannelSum // what it is made of, in the order of their names
 }
 
 // Report sums the money received, by day, channel and user who took cash or made vouchers, as the read model shows it
@@ -164,7 +165,7 @@ func sumUp(days []calendar.Date, rows []billingviews.CollectionsRow, currency mo
 type sums struct {
 	total    int64
 	channels map[string]tally
-	staff    map[id.User]tally
+	staff    map[id.User]*sums // those of each user have no staff themselves
 }
 
 // tally is a sum in minor units, and the number of payments in it.
@@ -178,12 +179,16 @@ func (t tally) plus(r billingviews.CollectionsRow) tally {
 // add counts one row in the total, in its channel and for the user who took the cash or made the voucher.
 func (s *sums) add(r billingviews.CollectionsRow) {
 	if s.channels == nil {
-		s.channels, s.staff = map[string]tally{}, map[id.User]tally{}
+		s.channels, s.staff = map[string]tally{}, map[id.User]*sums{}
 	}
 	s.total += r.TotalMinor
 	s.channels[r.Channel] = s.channels[r.Channel].plus(r)
-	if !r.TakenBy.IsZero() {
-		s.staff[r.TakenBy] = s.staff[r.TakenBy].plus(r)
+	if user := r.TakenBy; !user.IsZero() {
+		if s.staff[user] == nil {
+			s.staff[user] = &sums{}
+		}
+		r.TakenBy = id.User{}
+		s.staff[user].add(r)
 	}
 }
 
@@ -194,8 +199,13 @@ func (s *sums) collected(currency money.Currency) Collected {
 		t := s.channels[channel]
 		out.Channels = append(out.Channels, ChannelSum{channel, money.Of(t.minor, currency), t.count})
 	}
-	for user, t := range s.staff {
-		out.Staff = append(out.Staff, StaffSum{user, money.Of(t.minor, currency), t.count})
+	for user, own := range s.staff {
+		of := own.collected(currency)
+		sum := StaffSum{UserID: user, Total: of.Total, Channels: of.Channels}
+		for _, c := range of.Channels {
+			sum.Count += c.Count
+		}
+		out.Staff = append(out.Staff, sum)
 	}
 	slices.SortFunc(out.Staff, func(a, b StaffSum) int { return cmp.Compare(a.UserID.String(), b.UserID.String()) })
 	return out

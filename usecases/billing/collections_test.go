@@ -89,9 +89,11 @@ func TestCollections_SumsTheOrganizationsDaysChannelsAndHands(t *testing.T) {
 	shillings := func(n int64) money.Amount { return money.Major(n, money.KES) }
 	prompt := billingcases.ChannelSum{Channel: "stk", Total: shillings(100), Count: 1}
 	cash := billingcases.ChannelSum{Channel: "cash", Total: shillings(28), Count: 3}
-	hands := []billingcases.StaffSum{
-		{UserID: jane, Total: shillings(23), Count: 2}, {UserID: stranger, Total: shillings(5), Count: 1},
+	ofCash := func(user id.User, total, count int64) billingcases.StaffSum {
+		return billingcases.StaffSum{UserID: user, Total: shillings(total), Count: count, Channels: []billingcases.
+			ChannelSum{{Channel: "cash", Total: shillings(total), Count: count}}}
 	}
+	hands := []billingcases.StaffSum{ofCash(jane, 23, 2), ofCash(stranger, 5, 1)}
 	want := billingcases.CollectionsReport{
 		From: today.AddDays(-1), To: today, Currency: money.KES, Names: map[id.User]string{jane: "Jane Doe"},
 		All: sum(calendar.Date{}, 128, []billingcases.ChannelSum{cash, prompt}, hands),

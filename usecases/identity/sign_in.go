@@ -38,6 +38,7 @@ type SignIns struct {
 type Credentials struct {
 	Email    personal.Text // in any spelling
 	Password secrets.Text
+	Browser  string // in which they were typed, in words; "" = not known
 }
 
 // SignedIn is a new session.
@@ -76,7 +77,7 @@ func (s SignIns) SignIn(ctx context.Context, asked usecases.Asked, in Credential
 	if err := s.Lockouts.Succeed(ctx, lockKey(asked.Org(), email)); err != nil {
 		return SignedIn{}, err
 	}
-	entered, err := s.open(ctx, asked, user, role)
+	entered, err := s.open(ctx, asked, user, role, in.Browser)
 	if err != nil {
 		return SignedIn{}, err
 	}
@@ -226,9 +227,11 @@ func (s SignIns) mayEnter(ctx context.Context, asked usecases.Asked, user identi
 
 // open starts a session with a role and gives its first refresh token.
 func (s SignIns) open(
-	ctx context.Context, asked usecases.Asked, user identityviews.UserRow, role events.Role,
+	ctx context.Context, asked usecases.Asked, user identityviews.UserRow, role events.Role, browser string,
 ) (SignedIn, error) {
-	session := vault.Session{ID: id.New[id.Session](), UserID: user.ID, OrgID: asked.Org()}
+	session := vault.Session{
+		ID: id.New[id.Session](), UserID: user.ID, OrgID: asked.Org(), IP: asked.Meta.IP, Browser: browser,
+	}
 	meta := asked.Step("session")
 	meta.Actor = events.Actor{Kind: events.ActorUser, ID: user.ID.String(), Role: string(role)}
 	start := commands.StartSession{

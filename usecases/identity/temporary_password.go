@@ -16,7 +16,8 @@ import (
 // GivePassword replaces the password that a user of asked's organization has lost by a temporary one, which must be
 // changed at the next sign-in. Every session of the user ends, and so does a lock after wrong passwords. The command
 // decides first, so that a refused one writes no password. A repeat after a stop in between stores the password too,
-// unless the user has chosen another one since. When GivePassword returns, no request of an earlier session passes.
+// unless the user has chosen another one since. A proof of the address at the same moment wins: what its owner chose is
+// not replaced. When GivePassword returns, no request of an earlier session passes.
 //
 // Fails: invalid_input, user_not_found, own_password, password_of_person, sign_in_busy.
 func (s Staff) GivePassword(
@@ -35,13 +36,10 @@ func (s Staff) GivePassword(
 	if err != nil {
 		return bus.Result{}, err
 	}
-	user, _, err := bus.LoadOwned[identity.User](ctx, s.Sessions.Bus, c.OrgID, c.UserID)
+	end := vault.Revocation{Users: []id.User{c.UserID}, Reason: "password_changed"}
+	user, err := s.replaceLost(ctx, c, hash, end)
 	if err != nil || !user.Temporary {
 		return done, err
-	}
-	end := vault.Revocation{Users: []id.User{c.UserID}, Reason: "password_changed"}
-	if err := s.Registrations.Passwords.Replace(ctx, c.UserID, hash, end); err != nil {
-		return bus.Result{}, err
 	}
 	if err := s.Lockouts.Succeed(ctx, lockKey(c.OrgID, user.Email.Reveal())); err != nil {
 		return bus.Result{}, err
@@ -50,4 +48,26 @@ func (s Staff) GivePassword(
 		return bus.Result{}, err
 	}
 	return done, s.Sessions.DirectoryShows.WaitFor(ctx, done.Position)
+}
+
+// replaceLost stores the temporary password for as long as the log says that the user is to have one, and gives the
+// user as the log had it. It looks at the password first and at the log second: whoever chooses a password records that
+// before it is stored, so one that the log does not know yet comes later than the look, and is not replaced.
+func (s Staff) replaceLost(
+	ctx context.Context, c commands.GiveTemporaryPassword, hash vault.PasswordHash, end vault.Revocation,
+) (identity.User, error) {
+	passwords := s.Registrations.Passwords
+	for {
+		held, err := passwords.Held(ctx, c.UserID)
+		if err != nil {
+			return identity.User{}, err
+		}
+		user, _, err := bus.LoadOwned[identity.User](ctx, s.Sessions.Bus, c.OrgID, c.UserID)
+		if err != nil || !user.Temporary {
+			return user, err
+		}
+		if stored, err := passwords.ReplaceHeld(ctx, held, hash, end); err != nil || stored {
+			return user, err
+		}
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
+	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/usecases/identity"
 )
 
@@ -68,4 +69,31 @@ func TestGivePassword_TouchesNobodyElses(t *testing.T) {
 	k.fails(err, "invalid_input")
 	_, err = k.SignIns.SignIn(t.Context(), public(k.acme), credentials("nia@acme.test", chosen))
 	k.must(err)
+}
+
+// TestGivePassword_DoesNotReplaceWhatAProofStoredMeanwhile: an administrator's request that saw the log before the
+// proof was recorded, and comes to store its password after the owner has chosen one.
+func TestGivePassword_DoesNotReplaceWhatAProofStoredMeanwhile(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	nia := k.added(k.acme, "nia@acme.test", events.RoleSupport)
+	passwords := k.Staff.Registrations.Passwords
+	hash, err := passwords.Hash(t.Context(), k.acme, given)
+	k.must(err)
+	held, err := passwords.Held(t.Context(), nia)
+	k.must(err)
+	_, err = k.Persons.Prove(t.Context(), public(id.Organization{}), proof("nia@acme.test"))
+	k.must(err)
+	end := vault.Revocation{Users: []id.User{nia}, Reason: "password_changed"}
+	if stored, err := passwords.ReplaceHeld(t.Context(), held, hash, end); stored || err != nil {
+		t.Errorf("the temporary password is stored: %v, %v", stored, err)
+	}
+	_, err = k.SignIns.SignIn(t.Context(), public(k.acme), credentials("nia@acme.test", given))
+	k.fails(err, "wrong_credentials")
+	if held, err = passwords.Held(t.Context(), nia); err != nil {
+		t.Fatal(err)
+	}
+	if stored, err := passwords.ReplaceHeld(t.Context(), held, hash, end); !stored || err != nil {
+		t.Errorf("what is held now is not replaced: %v, %v", stored, err)
+	}
 }

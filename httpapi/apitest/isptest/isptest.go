@@ -142,7 +142,8 @@ func (k *Kit) serve(t *testing.T) {
 		identityapi.Auth{SignIns: cases.SignIns, Password: cases.OwnPassword, Users: users, Tokens: tokens}.Routes(),
 		identityapi.Organizations{
 			Bus: k.Core.Bus, Cases: cases.Organizations, Organizations: orgs, DirectoryShows: k.shows,
-			Subscribers: people.CountOf,
+			Subscribers: people.CountOf, Staff: users.Summary,
+			Routers: func(context.Context, id.Organization) (int, error) { return 0, nil },
 		}.Routes(),
 		identityapi.Users{Staff: cases.Staff, Users: users, DirectoryShows: k.shows}.Routes(),
 		identityapi.Settings{Cases: cases.Settings, Organizations: orgs, DirectoryShows: k.shows}.Routes(),
@@ -184,7 +185,7 @@ func (k *Kit) vouchers() []httpapi.Route {
 			Unused:          list.Unused,
 			PerOrganization: VoucherQuota, Locks: k.Core.DB, Clock: k.Clock,
 		},
-		List: list, Names: towers, Clock: k.Clock,
+		List: list, Names: towers, Clock: k.Clock, Staff: identityviews.UsersQuery{Views: k.views}.Names,
 	}.Routes()
 }
 

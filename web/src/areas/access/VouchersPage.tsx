@@ -141,7 +141,7 @@ function useColumns(onVoid: (voucher: Voucher) => void): Column<Voucher>[] {
       id: 'void', title: t.voidReason, width: 150, narrow: 100,
       cell: (v) => (v.state === 'unused' || v.state === 'active')
         ? may('POST /vouchers/{code}/void') && <Button variant="default" size="compact-xs" onClick={() => onVoid(v)}>{t.voidVerb}</Button>
-        : v.voidReason,
+        : [v.voidReason, v.voidedByName && `(${v.voidedByName})`].filter(Boolean).join(' '),
     },
   ]
 }

@@ -31,7 +31,7 @@ export default function AuditPage() {
   const app = useText(appText)
   const words = useText(uiText)
   const actions = useText(actionText)
-  const { entry, at, ...filters } = useSearch({ from: '/audit' })
+  const { entry, ...filters } = useSearch({ from: '/audit' })
   const navigate = useNavigate({ from: '/audit' })
   const list = useRows('/audit-log', filters)
   const staff = useStaff()
@@ -44,7 +44,7 @@ export default function AuditPage() {
     {
       id: 'at', title: t.at, width: 140,
       cell: (e) => (
-        <Link from="/audit" to="/audit" search={{ ...filters, entry: e.id, at: e.at }}><When at={e.at} exact /></Link>
+        <Link from="/audit" to="/audit" search={{ ...filters, entry: e.id }}><When at={e.at} exact /></Link>
       ),
     },
     { id: 'actor', title: t.actor, cell: (e) => actorName(e, t) },
@@ -76,7 +76,6 @@ export default function AuditPage() {
       {entry && (
         <EntryDrawer
           id={entry}
-          at={at}
           shown={list.rows.find((e) => e.id === entry)}
           onClose={() => void navigate({ search: filters, replace: true })}
         />

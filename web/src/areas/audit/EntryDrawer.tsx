@@ -16,28 +16,19 @@ import { To } from '../../ui/To'
 import { actorName, type Entry, outcomeTones } from './AuditPage'
 import { targetName, wayTo } from './target'
 
-/** EntryDrawer shows one entry beside the list. One that the list has not read is found by its time. */
-export function EntryDrawer({ id, at, shown, onClose }: {
+/** EntryDrawer shows one entry beside the list. One that the list has not read is read by its id. */
+export function EntryDrawer({ id, shown, onClose }: {
   id: string
-  at: string | undefined
   shown: Entry | undefined
   onClose: () => void
 }) {
   const t = useText(auditText)
   const words = useText(uiText)
-  const instant = Date.parse(at ?? '')
-  const query = Number.isNaN(instant) ? { limit: 1 } : {
-    limit: 100,
-    from: new Date(instant).toISOString(),
-    to: new Date(instant + 1).toISOString(),
-  }
-  const read = api.useQuery('get', '/audit-log', { params: { query } }, { enabled: !shown })
-  const entry = shown ?? read.data?.data.find((e) => e.id === id)
+  const read = api.useQuery('get', '/audit-log/{id}', { params: { path: { id } } }, { enabled: !shown })
+  const entry = shown ?? read.data
   return (
     <Drawer opened onClose={onClose} title={t.entry} position="right" size="lg" closeButtonProps={{ 'aria-label': words.close }}>
-      {entry ? <EntryDetail of={entry} /> : (
-        <Loaded read={read} height={300}>{() => <Text size="sm">{t.gone}</Text>}</Loaded>
-      )}
+      {entry ? <EntryDetail of={entry} /> : <Loaded read={read} height={300}>{(e) => <EntryDetail of={e} />}</Loaded>}
     </Drawer>
   )
 }

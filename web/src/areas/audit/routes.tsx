@@ -15,9 +15,8 @@ const audit = createRoute({
       outcome: p.oneOf('outcome', ['succeeded', 'refused', 'failed'] as const),
       from: p.date('from'),
       to: p.date('to'),
-      // entry and its time name the row that is open, so that the address shows it to others, too.
+      // entry names the row that is open, so that the address shows it to others, too.
       entry: p.text('entry'),
-      at: p.text('at'),
     })
   },
   component: page('GET /audit-log', () => import('./AuditPage')),

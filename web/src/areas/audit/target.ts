@@ -1,7 +1,7 @@
 import type { Way } from '../../ui/To'
 
 interface Targeted {
-  target: { type: string; id: string | null }
+  target: { type: string; id: string | null; name: string | null }
 }
 
 // The pages that show what was acted on.
@@ -24,8 +24,9 @@ export function wayTo({ target }: Targeted, platform: boolean): Way | null {
   return page && target.id ? page(target.id) : null
 }
 
-/** targetName says what was acted on: its kind, and the beginning of its id. */
+/** targetName says what was acted on: its kind, and its name or else the beginning of its id. */
 export function targetName({ target }: Targeted, names: Record<string, string>): string {
-  const name = names[target.type] ?? target.type
-  return target.id ? `${name} ${target.id.slice(0, 8)}` : name
+  const kind = names[target.type] ?? target.type
+  if (target.name) return `${kind} ${target.name}`
+  return target.id ? `${kind} ${target.id.slice(0, 8)}` : kind
 }

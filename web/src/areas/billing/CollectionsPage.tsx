@@ -132,12 +132,13 @@ function Figures({ of }: { of: Report }) {
         <Totals
           title={t.byStaff}
           name={t.staff}
-          rows={of.staff.map((s) => ({
-            ...s,
-            key: s.userId,
-            name: s.name ?? t.former,
-            to: { from: of.from, to: of.to, takenBy: s.userId },
-          }))}
+          rows={of.staff.flatMap((s) => s.channels.map((c) => ({
+            ...c,
+            key: `${s.userId} ${c.channel}`,
+            name: `${s.name ?? t.former}, ${t.channels[c.channel] ?? c.channel}`,
+            // A voucher has no receipt.
+            to: c.channel === 'cash' ? { from: of.from, to: of.to, takenBy: s.userId } : undefined,
+          })))}
           currency={of.currency}
           empty={t.staffNone}
         />

@@ -44,6 +44,7 @@ export default function MemberPage() {
                 [t.email, m.value.email],
                 [t.phone, m.value.phone],
                 [t.since, <When key="w" at={m.value.createdAt} />],
+                [t.lastSignIn, m.value.lastSignInAt ? <When key="l" at={m.value.lastSignInAt} /> : t.never],
               ]}
             />
             <Text size="sm"><To way={{ to: '/audit', search: { actor: id } }}>{t.didWhat}</To></Text>

@@ -30,13 +30,19 @@ export function OwnSessions() {
   const columns: Column<OwnSession>[] = [
     {
       id: 'where', title: t.browser,
-      cell: (s) => (s.current ? <State tone="good">{t.here}</State> : [t.elsewhere, place(s)].filter(Boolean).join(', ')),
+      cell: (s) => (
+        <>
+          {s.current ? <State tone="good">{t.here}</State> : [s.browser ?? t.elsewhere, place(s)].filter(Boolean).join(', ')}
+          {s.current && s.browser && <Text span size="sm" c="dimmed"> {s.browser}</Text>}
+        </>
+      ),
     },
+    { id: 'ip', title: t.ip, width: 250, wideOnly: true, cell: (s) => <span className="figure">{s.ip}</span> },
     { id: 'started', title: t.started, width: 140, wideOnly: true, cell: (s) => <When at={s.startedAt} /> },
-    { id: 'used', title: t.used, width: 140, cell: (s) => <When at={s.usedAt} /> },
+    { id: 'used', title: t.used, width: 140, narrow: 104, cell: (s) => <When at={s.usedAt} /> },
     { id: 'ends', title: t.ends, width: 140, wideOnly: true, cell: (s) => <When at={s.expiresAt} /> },
     {
-      id: 'end', title: '', width: 100,
+      id: 'end', title: '', width: 100, narrow: 64,
       cell: (s) => !s.current && (
         <Button
           size="compact-xs"

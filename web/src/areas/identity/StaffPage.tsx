@@ -1,5 +1,5 @@
 import { Button, Select, SimpleGrid, TextInput } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
+import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { type Row, useRows } from '../../api/rows'
 import type { Shape } from '../../api/types'
@@ -8,9 +8,11 @@ import { useMay } from '../../app/person'
 import { appText } from '../../text/app'
 import { useText } from '../../text/catalogue'
 import { identityText } from '../../text/identity'
+import { uiText } from '../../text/ui'
 import { type Column, DataTable } from '../../ui/DataTable'
 import { Empty } from '../../ui/Empty'
 import { Facts } from '../../ui/Facts'
+import { ChoiceFilter, Filters, TextFilter } from '../../ui/Filters'
 import { FormDialog } from '../../ui/FormDialog'
 import { Plus } from '../../ui/icons'
 import { Page, Section } from '../../ui/Page'
@@ -25,14 +27,17 @@ type NewMember = Shape<'UserRequest'>
 /** memberTones say how good the status of a member is. */
 export const memberTones: Record<Member['status'], Tone> = { active: 'good', invited: 'attention', disabled: 'quiet' }
 
-const noFilters = {}
-
 /** StaffPage answers: who works here, and what may each of them do? */
 export default function StaffPage() {
   const t = useText(identityText)
   const app = useText(appText)
   const may = useMay()
-  const list = useRows('/users', noFilters)
+  const words = useText(uiText)
+  const filters = useSearch({ from: '/staff' })
+  const navigate = useNavigate({ from: '/staff' })
+  const change = (part: Partial<typeof filters>) => void navigate({ search: { ...filters, ...part }, replace: true })
+  const any = Object.values(filters).some((v) => v !== undefined)
+  const list = useRows('/users', filters)
   const [adding, setAdding] = useState(false)
   const [passOn, setPassOn] = useState<NewMember | null>(null)
   const columns: Column<Member>[] = [
@@ -40,8 +45,12 @@ export default function StaffPage() {
     { id: 'email', title: t.email, wideOnly: true, cell: (m) => m.email },
     { id: 'role', title: t.role, width: 130, wideOnly: true, cell: (m) => t.roles[m.role] },
     {
-      id: 'status', title: t.status, width: 150,
+      id: 'status', title: t.status, width: 180, narrow: 150,
       cell: (m) => <State tone={memberTones[m.status]} title={t.statusHints[m.status]}>{t.statuses[m.status]}</State>,
+    },
+    {
+      id: 'signIn', title: t.lastSignIn, width: 150, wideOnly: true,
+      cell: (m) => (m.lastSignInAt ? <When at={m.lastSignInAt} /> : t.never),
     },
     { id: 'since', title: t.since, width: 130, wideOnly: true, cell: (m) => <When at={m.createdAt} /> },
   ]
@@ -52,7 +61,19 @@ export default function StaffPage() {
         <Button leftSection={<Plus size={14} aria-hidden />} onClick={() => setAdding(true)}>{t.add}</Button>
       )}
     >
-      <DataTable whole list={list} columns={columns} rowKey={(m) => m.id} label={app.staff} empty={<Empty title={t.noStaff}>{t.addHint}</Empty>} />
+      <Filters any={any} onClear={() => void navigate({ search: {} })}>
+        <TextFilter value={filters.q} label={t.findStaff} onChange={(q) => change({ q })} />
+        <ChoiceFilter value={filters.role} label={t.role} names={staffRoles(t.roles)} onChange={(role) => change({ role })} />
+        <ChoiceFilter value={filters.status} label={t.status} names={t.statuses} onChange={(status) => change({ status })} />
+      </Filters>
+      <DataTable
+        whole
+        list={list}
+        columns={columns}
+        rowKey={(m) => m.id}
+        label={app.staff}
+        empty={any ? <Empty title={words.nothingFits} /> : <Empty title={t.noStaff}>{t.addHint}</Empty>}
+      />
       <Section title={t.rolesTitle}>
         <Facts of={(['admin', 'support', 'subscriber'] as const).map((role) => [t.roles[role], t.mayDo[role]])} />
       </Section>
@@ -77,6 +98,9 @@ export default function StaffPage() {
     </Page>
   )
 }
+
+/** staffRoles are the roles that somebody of an organization can have, in words. */
+const staffRoles = ({ admin, support, subscriber }: Record<Member['role'], string>) => ({ admin, support, subscriber })
 
 /** AddMember adds somebody, with a temporary password that the page makes. */
 function AddMember({ onAdded, onClose }: { onAdded: (member: NewMember) => void; onClose: () => void }) {

@@ -1,5 +1,6 @@
 import { createRoute } from '@tanstack/react-router'
 import { page } from '../../app/page'
+import { given, Params } from '../../app/params'
 import { rootRoute } from '../../app/root'
 
 const account = createRoute({
@@ -11,6 +12,14 @@ const account = createRoute({
 const staff = createRoute({
   getParentRoute: () => rootRoute,
   path: '/staff',
+  validateSearch: (raw) => {
+    const p = new Params(raw)
+    return given({
+      q: p.text('q'),
+      role: p.oneOf('role', ['admin', 'support', 'subscriber'] as const),
+      status: p.oneOf('status', ['invited', 'active', 'disabled'] as const),
+    })
+  },
   component: page('GET /users', () => import('./StaffPage')),
 })
 

@@ -6,6 +6,7 @@ import type { Shape } from '../../api/types'
 import { useWrite } from '../../api/write'
 import { useMay } from '../../app/person'
 import { useText } from '../../text/catalogue'
+import { useFormat } from '../../text/format'
 import { platformText } from '../../text/platform'
 import { Confirm } from '../../ui/Confirm'
 import { EditedNote } from '../../ui/EditedNote'
@@ -24,6 +25,7 @@ type Organization = Shape<'OrganizationResponse'>
 /** OrganizationPage answers about one ISP of the platform: what is it, and may it work? */
 export default function OrganizationPage() {
   const t = useText(platformText)
+  const f = useFormat()
   const { id } = useParams({ from: '/orgs/$id' })
   const read = useVersioned('/orgs/{id}', { params: { path: { id } } })
   const org = read.data?.value
@@ -38,6 +40,10 @@ export default function OrganizationPage() {
                   <State key="s" tone={o.value.status === 'active' ? 'good' : 'bad'}>{t.statuses[o.value.status]}</State>
                 )],
                 [t.address, <Anchor key="a" href={addressOf(o.value.slug)} target="_blank">{addressOf(o.value.slug)}</Anchor>],
+                [t.customers, f.number(o.value.subscribers)],
+                [t.staff, f.number(o.value.staff)],
+                [t.routers, f.number(o.value.routers)],
+                [t.lastSignIn, o.value.lastSignInAt ? <When key="l" at={o.value.lastSignInAt} /> : t.never],
                 [t.prefix, o.value.invoicePrefix],
                 [t.currency, o.value.currency],
                 [t.country, o.value.country],

@@ -1,10 +1,15 @@
 import { createRoute } from '@tanstack/react-router'
 import { page } from '../../app/page'
+import { given, Params } from '../../app/params'
 import { rootRoute } from '../../app/root'
 
 const organizations = createRoute({
   getParentRoute: () => rootRoute,
   path: '/orgs',
+  validateSearch: (raw) => {
+    const p = new Params(raw)
+    return given({ q: p.text('q'), status: p.oneOf('status', ['active', 'suspended'] as const) })
+  },
   component: page('GET /orgs', () => import('./OrganizationsPage')),
 })
 

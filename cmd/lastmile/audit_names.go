@@ -1,0 +1,51 @@
+package main
+
+import (
+	"context"
+
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/null"
+	"github.com/lastmile-isp/lastmile/projections/identity"
+	"github.com/lastmile-isp/lastmile/projections/network"
+	"github.com/lastmile-isp/lastmile/projections/subscribers"
+)
+
+// auditNames gives what people call some targets of one type in an organization: customers, staff and routers. An
+// account has the id of its customer. Other things are known by their numbers, which their own pages show.
+func (a *App) auditNames(
+	ctx context.Context, org id.Organization, kind string, targets []id.Any,
+) (map[id.Any]string, error) {
+	views := a.engines.views
+	switch kind {
+	case "subscriber", "account":
+		rows, err := subscribersviews.SubscribersQuery{Views: views}.Names(ctx, org, as[id.Subscriber](targets))
+		out := map[id.Any]string{}
+		for _, row := range rows {
+			out[id.Any(row.ID)] = null.Zero(row.Name())
+		}
+		return out, err
+	case "user":
+		return namesOf(identityviews.UsersQuery{Views: views}.Names(ctx, org, as[id.User](targets)))
+	case "device":
+		return namesOf(networkviews.DevicesQuery{Views: views}.Names(ctx, org, as[id.Device](targets)))
+	}
+	return nil, nil
+}
+
+// as turns ids of any type into those of one.
+func as[I ~[16]byte](targets []id.Any) []I {
+	out := make([]I, len(targets))
+	for i, t := range targets {
+		out[i] = I(t)
+	}
+	return out
+}
+
+// namesOf turns names by ids of one type into names by ids of any.
+func namesOf[I ~[16]byte](names map[I]string, err error) (map[id.Any]string, error) {
+	out := make(map[id.Any]string, len(names))
+	for i, name := range names {
+		out[id.Any(i)] = name
+	}
+	return out, err
+}
