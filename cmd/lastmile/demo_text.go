@@ -14,9 +14,9 @@ import (
 var demoScreen = template.Must(template.New("demo").Parse(`
 Lastmile is running. Ctrl-C stops it.
 
-  Platform (super_admin)   {{.Root}}/
-  Demo ISP                 {{.ISP}}/
-  API description          {{.ISP}}/openapi.json
+  Demo ISP                 {{.ISP}}/app/   in a browser
+  Platform (super_admin)   {{.Root}}/app/
+  API description          {{.ISP}}/docs, for programs {{.ISP}}/openapi.json
   Payment provider         {{.Provider}}/sim/transactions   (simulated)
   Routers                  {{.Routers}}/sim/routers   (simulated)
 

@@ -90,6 +90,13 @@ func TestMessages_ACustomerIsToldOfEachStep(t *testing.T) {
 		rows := page.list("data")
 		return len(rows) == 6 && rows[0].text("to") == phone, err
 	})
+	for template, want := range map[string]int{"reminder_before": 2, "restored": 1, "cap_warned": 0} {
+		rows := k.all(k.admin, "/messages?subscriberId="+customer+"&template="+template)
+		other := slices.ContainsFunc(rows, func(m answer) bool { return m.text("template") != template })
+		if len(rows) != want || other {
+			t.Errorf("messages of %s: %v", template, rows)
+		}
+	}
 }
 
 // checkTexts wants every message to an address by SMS, in one text, by day, and about an account. The first one has

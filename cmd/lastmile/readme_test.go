@@ -44,23 +44,24 @@ func typedIn(t *testing.T, file, title string) []typed {
 		case last >= 0 && strings.HasSuffix(list[last].command, `\`):
 			list[last].command += "\n" + line
 		case last >= 0:
-			list[last].prints = append(list[last].prints, line)
+			list[last].prints = append(list[last].prints, strings.TrimSpace(line))
 		}
 	}
 	return list
 }
 
-// TestReadme_TheCircleGoesAsItSays types the commands of the chapter into a shell, beside a demo, and compares what
-// they print with the page. The sign-ins by hand of docs/access.md follow where radclient is installed.
-func TestReadme_TheCircleGoesAsItSays(t *testing.T) {
+// TestReadme_ItsWalksGoAsItSays types the commands of README's first walk and of a customer's circle into a shell,
+// beside a demo, and compares what they print with the page. The sign-ins by hand of docs/access.md follow where
+// radclient is installed.
+func TestReadme_ItsWalksGoAsItSays(t *testing.T) {
 	t.Parallel()
 	for _, program := range []string{"bash", "curl", "sed", "grep"} {
 		if _, err := exec.LookPath(program); err != nil {
 			t.Skip(program + " is not installed")
 		}
 	}
-	list := typedIn(t, readmeFile, "A customer's circle")
-	if len(list) < 15 {
+	list := append(typedIn(t, readmeFile, "A first walk"), typedIn(t, readmeFile, "A customer's circle")...)
+	if len(list) < 25 {
 		t.Fatalf("%d commands were found", len(list))
 	}
 	signIns := typedIn(t, accessFile, "Trying a sign-in")

@@ -14,7 +14,8 @@ import (
 )
 
 // Of five vouchers one is used, before the log knew of it, and moved twice, one voided in use, one voided before, one
-// voided before the log knew that it was in use, and one is left alone.
+// voided before the log knew that it was in use, and one is left alone. What jane wrote as a reason goes when she is
+// forgotten; what joe wrote stays.
 func TestVouchers_Story(t *testing.T) {
 	t.Parallel()
 	began := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
@@ -36,6 +37,12 @@ func TestVouchers_Story(t *testing.T) {
 	moved := func(mac string, at time.Time) events.Event {
 		return events.VoucherMoved{VoucherSubject: subject("moved"), DeviceID: router, MAC: personal.Of(mac), At: at}
 	}
+	by := func(name, why string) func(*events.Metadata) {
+		return func(m *events.Metadata) {
+			m.Actor = events.Actor{Kind: events.ActorUser, ID: id.Derive[id.User]("test", name).String()}
+			m.Said = personal.Of(why)
+		}
+	}
 	story := projectiontest.NewStory(acme, began).
 		Add("voucherbatch-1", events.VoucherBatchMade{
 			BatchID: batch, OrgID: acme, PlanID: id.Derive[id.Plan]("test", "hour"), PlanVersion: 1, Prefix: "cafe",
@@ -50,8 +57,11 @@ func TestVouchers_Story(t *testing.T) {
 			moved("02:00:00:00:00:03", began.Add(2*time.Minute))).
 		Add("voucher-voided", redeemed(subject("voided")),
 			events.VoucherVoided{VoucherSubject: subject("voided"), Redeemed: true, At: began.Add(time.Minute)}).
+		With(by("jane", "torn by my son")).
 		Add("voucher-never", events.VoucherVoided{VoucherSubject: subject("never"), At: began.Add(time.Minute)}).
+		With(by("joe", "the shop has burnt")).
 		Add("voucher-late", events.VoucherVoided{VoucherSubject: subject("late"), At: began.Add(time.Minute)},
-			redeemed(subject("late")))
+			redeemed(subject("late"))).
+		Add("user-jane", events.UserForgotten{UserID: id.Derive[id.User]("test", "jane")})
 	projectiontest.Check(t, accessviews.Vouchers{}, story)
 }

@@ -148,6 +148,22 @@ export async function simulate(method: string, url: string, body: object) {
   expect(answer.ok, `${method} ${url}: ${answer.status}`).toBe(true)
 }
 
+/** unpaid makes a customer with a plan, an invoice and a phone of a simulated network. */
+export async function unpaid(page: Page, name: string, behaviour: 'pay' | 'cancel' = 'pay'): Promise<Row & { phone: string; due: number }> {
+  const phone = `2547${String(Date.now()).slice(-8)}`
+  await simulate('PUT', `${at.provider}/sim/phones/${phone}`, { behaviour })
+  const made = await call<Row>(page, 'POST', '/subscribers', { firstName: name, lastName: 'Nyumba', phone: `+${phone}` })
+  expect(made.status).toBe(201)
+  const { body: plans } = await call<{ data: Row[] }>(page, 'GET', '/plans?limit=100')
+  const plan = plans.data.find((p) => p.code === 'home-10')
+  const added = await call(page, 'POST', '/subscriptions', { subscriberId: made.body.id, planId: plan?.id })
+  expect(added.status).toBe(201)
+  const open = `/invoices?subscriberId=${made.body.id}&state=issued`
+  await expect.poll(async () => (await call<{ data: Row[] }>(page, 'GET', open)).body.data).toHaveLength(1)
+  const invoice = await firstOf(page, open)
+  return { ...made.body, phone, due: Number(invoice.due) }
+}
+
 const axe = readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 interface Violation {

@@ -1,21 +1,6 @@
-import type { Page } from 'playwright-core'
+import type { Locator, Page } from 'playwright-core'
 import { expect } from 'vitest'
-import { at, call, drawn, firstOf, flow, password, people, phone, type Row, signIn, simulate } from './kit'
-
-/** unpaid makes a customer with a plan, an invoice and a phone of a simulated network. */
-async function unpaid(page: Page, name: string, behaviour: 'pay' | 'cancel'): Promise<Row & { phone: string; due: number }> {
-  const phone = `2547${String(Date.now()).slice(-8)}`
-  await simulate('PUT', `${at.provider}/sim/phones/${phone}`, { behaviour })
-  const made = await call<Row>(page, 'POST', '/subscribers', { firstName: name, lastName: 'Nyumba', phone: `+${phone}` })
-  expect(made.status).toBe(201)
-  const { body: plans } = await call<{ data: Row[] }>(page, 'GET', '/plans?limit=100')
-  const plan = plans.data.find((p) => p.code === 'home-10')
-  const added = await call(page, 'POST', '/subscriptions', { subscriberId: made.body.id, planId: plan?.id })
-  expect(added.status).toBe(201)
-  await expect.poll(async () => (await call<{ data: Row[] }>(page, 'GET', `/invoices?subscriberId=${made.body.id}`)).body.data).toHaveLength(1)
-  const invoice = await firstOf(page, `/invoices?subscriberId=${made.body.id}`)
-  return { ...made.body, phone, due: Number(invoice.due) }
-}
+import { at, call, drawn, flow, password, people, phone, type Row, signIn, simulate, unpaid } from './kit'
 
 /** amount reads the money of today from the home page. */
 async function takenToday(page: Page): Promise<number> {
@@ -54,43 +39,138 @@ flow('a double click takes the money once', async ({ page }) => {
   expect(body.data).toHaveLength(1)
 })
 
-flow('the first walk needs no mouse', async ({ page }) => {
+/** Hand is how somebody works a page: with the mouse alone, or with the keyboard alone. */
+interface Hand {
+  /** press sets a button, a link or a line of a menu to work. */
+  press: (page: Page, what: Locator) => Promise<void>
+  /** type writes into a field. */
+  type: (page: Page, field: Locator, text: string) => Promise<void>
+}
+
+const mouse: Hand = {
+  press: (_page, what) => what.click(),
+  // Who has no keys at hand pastes; nothing but the field is touched.
+  type: (_page, field, text) => field.fill(text),
+}
+
+// More than any page of the walk has.
+const mostStops = 150
+
+/** tabTo goes from stop to stop until it is at what was looked for. */
+async function tabTo(page: Page, what: Locator) {
+  await what.waitFor()
+  for (let stop = 0; stop < mostStops; stop++) {
+    if (await what.evaluate((e) => e === document.activeElement)) return
+    await page.keyboard.press('Tab')
+  }
+  throw new Error(`The keyboard does not reach ${what}`)
+}
+
+const keyboard: Hand = {
+  press: async (page, what) => {
+    await tabTo(page, what)
+    await page.keyboard.press('Enter')
+  },
+  type: async (page, field, text) => {
+    await tabTo(page, field)
+    await page.keyboard.press('Control+A')
+    await page.keyboard.type(text)
+  },
+}
+
+for (const [how, hand, window] of [
+  ['with the mouse alone', mouse, {}],
+  ['with the keyboard alone', keyboard, {}],
+  ['on a phone', mouse, phone],
+] as const) {
+  flow(`the first walk goes ${how}`, ({ page }) => walk(page, hand), window, 150_000)
+}
+
+/**
+ * walk does what README's first walk does: signs in, finds the customer who never paid, has the phone asked, sees the
+ * money and the paid time, finds the router that somebody has changed, repairs it, looks who is online there, and
+ * reads in the audit log who did that.
+ */
+async function walk(page: Page, hand: Hand) {
   await page.goto(`${at.isp}/app/`)
-  await page.getByLabel('E-mail address').waitFor()
-  await page.keyboard.type(people.admin.email)
-  await page.keyboard.press('Tab')
-  await page.keyboard.type(password)
-  await page.keyboard.press('Enter')
-  await page.getByRole('navigation', { name: 'Menu' }).waitFor()
+  await hand.type(page, page.getByLabel('E-mail address'), people.admin.email)
+  await hand.type(page, page.getByLabel('Password', { exact: true }), password)
+  await hand.press(page, page.getByRole('button', { name: 'Sign in' }))
+  await page.getByRole('button', { name: 'Your account' }).waitFor()
   await drawn(page)
-  await page.keyboard.press('Tab')
-  expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Skip to the content')
-  await walk(page)
-})
-
-flow('the first walk fits a phone', async ({ page }) => {
-  await signIn(page, 'admin')
-  await walk(page)
-}, phone)
-
-/** walk does what README's first walk does: the customer who never paid pays, and a router that was changed is repaired. */
-async function walk(page: Page) {
   const name = `Mwanzo${Date.now()}`
   await unpaid(page, name, 'pay')
-  await page.keyboard.press('/')
-  await page.locator('[role=combobox]:focus').waitFor()
-  await page.keyboard.type(name)
-  await page.keyboard.press('Enter')
-  await page.getByRole('heading', { level: 1, name: new RegExp(name) }).waitFor()
+  await paysByPhone(page, hand, name)
+  await isRepaired(page, hand)
+  await wasWritten(page, hand)
+}
+
+/** opens leads to a place of the menu, which a phone keeps behind a button. */
+async function opens(page: Page, hand: Hand, place: string) {
+  const link = page.getByRole('navigation', { name: 'Menu' }).getByRole('link', { name: place, exact: true })
+  const folded = page.getByRole('button', { name: 'Menu' })
+  if (await folded.isVisible()) await hand.press(page, folded)
+  await hand.press(page, link)
+  await page.getByRole('heading', { level: 1, name: place }).waitFor()
   await drawn(page)
-  await page.keyboard.press('p')
+}
+
+/** view is a part of the page. */
+const view = (page: Page, name: string) => page.getByRole('main').getByRole('link', { name, exact: true })
+
+async function paysByPhone(page: Page, hand: Hand, name: string) {
+  await hand.press(page, page.locator('.search-box'))
+  await hand.type(page, page.getByRole('combobox', { name: 'Search' }), name)
+  const found = page.getByRole('option', { name: new RegExp(name) })
+  await found.waitFor()
+  // The keyboard stays in the field, and Enter opens the first.
+  await (hand === keyboard ? page.keyboard.press('Enter') : found.click())
+  await page.getByRole('heading', { level: 1, name: new RegExp(name) }).waitFor()
+  await page.getByText(/Never online yet/).waitFor()
+  await hand.press(page, page.getByRole('button', { name: 'Take payment' }).first())
   const dialog = page.getByRole('dialog')
-  await dialog.waitFor()
   await dialog.getByText(/is due now/).waitFor()
-  await page.keyboard.press('Enter') // in the field of the amount
-  await dialog.getByText(/Paid/).waitFor()
-  await page.keyboard.press('Escape')
+  await hand.press(page, dialog.getByRole('button', { name: 'Send the prompt' }))
+  await dialog.getByText(/^Paid/).waitFor()
+  await hand.press(page, dialog.getByRole('button', { name: 'Done' }))
   await dialog.waitFor({ state: 'hidden' })
-  await page.keyboard.press('Escape')
-  await page.getByRole('link', { name: /^KES/ }).first().waitFor()
+  await page.getByText(/^Paid until/).first().waitFor()
+  await hand.press(page, view(page, 'Statement'))
+  const paid = page.getByRole('row').filter({ hasText: 'by phone prompt' })
+  await paid.waitFor()
+  await expect.poll(() => paid.innerText()).toMatch(/KES\s0$/) // nothing is owed any more
+}
+
+/** isRepaired repairs a router that somebody has changed with his own program. */
+async function isRepaired(page: Page, hand: Hand) {
+  await changedByHand('lodge-south')
+  await opens(page, hand, 'Routers')
+  await hand.press(page, page.getByRole('link', { name: 'lodge-south' }))
+  await page.getByRole('heading', { level: 1, name: 'lodge-south' }).waitFor()
+  await hand.press(page, view(page, 'Differences'))
+  await page.getByText(somewhereElse).waitFor()
+  await hand.press(page, page.getByRole('button', { name: 'Repair' }))
+  const dialog = page.getByRole('dialog')
+  await dialog.getByText('Writes to the router now: 1 put back.').waitFor()
+  await hand.press(page, dialog.getByRole('button', { name: 'Repair' }))
+  await page.getByText('Repaired with 1 write.').waitFor()
+  await page.getByText(somewhereElse).waitFor({ state: 'detached' })
+  await hand.press(page, view(page, 'Sessions'))
+  await page.getByRole('row').nth(1).waitFor()
+}
+
+// Where the pool of the changed router points to.
+const somewhereElse = '10.50.200.10-10.50.200.20'
+
+/** changedByHand changes a pool of a simulated router, as somebody does with Winbox. */
+async function changedByHand(router: string) {
+  const simulated = `${at.routers}/sim/routers/${router}`
+  const pools = ((await (await fetch(`${simulated}/config`)).json()) as Record<string, Record<string, string>[]>)['ip/pool'] ?? []
+  const pool = pools.find((p) => p.name?.startsWith('pool-svc-'))
+  await simulate('POST', `${simulated}/edit`, { menu: 'ip/pool', command: 'set', args: { '.id': pool?.['.id'], ranges: somewhereElse } })
+}
+
+async function wasWritten(page: Page, hand: Hand) {
+  await opens(page, hand, 'Audit log')
+  await page.getByRole('row').filter({ hasText: 'Wrote to a router' }).first().waitFor()
 }

@@ -73,7 +73,7 @@ export const appText = catalogue(
     access: 'Huduma',
     dunning: 'Ufuatiliaji wa madeni',
     policies: 'Sera',
-    sessions: 'Vipindi',
+    sessions: 'Vikao',
     differences: 'Tofauti',
     vouchers: 'Vocha',
     network: 'Mtandao',

@@ -59,8 +59,8 @@ export const dunningText = catalogue(
     count: (n: number) => plural('en', n, '# subscription', '# subscriptions'),
   },
   {
-    all: 'Zote',
-    onHold: 'Zimesimamishwa',
+    all: 'Wote',
+    onHold: 'Wenye subira',
     onHoldMeaning: 'Mtu amesimamisha saa hadi siku fulani: hakuna hatua kabla ya hapo.',
     states: {
       none: 'Hakuna deni lililochelewa',
@@ -75,7 +75,7 @@ export const dunningText = catalogue(
       suspended: 'Hakuna huduma kabisa. Malipo huirudisha ndani ya sekunde.',
       written_off: 'Deni ni la zamani kiasi kwamba inapendekezwa lifutwe. Mtu ndiye huamua; hakuna kinachotokea chenyewe.',
     },
-    allMeaning: 'Kila mwenye deni au aliyesubirishwa, na kinachofuata asipolipa.',
+    allMeaning: 'Kila mwenye deni au aliye na subira, na kinachofuata asipolipa.',
     state: 'Hali',
     customer: 'Mteja',
     since: 'Tangu',

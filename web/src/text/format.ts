@@ -79,7 +79,8 @@ export class Format {
   /** weekday writes the day of the week of a date or an instant: Tue. */
   weekday(at: Instant): string {
     const plain = typeof at === 'string' && /^\d{4}-\d\d-\d\d$/.test(at)
-    return this.times('weekday', plain ? 'UTC' : this.zone.timezone, { weekday: 'short' })(at)
+    const day = this.times('weekday', plain ? 'UTC' : this.zone.timezone, { weekday: 'short' })(at)
+    return (this.language === 'sw' && shortDays[day]) || day
   }
 
   /** time writes the time of a day: 14:05. */
@@ -102,16 +103,15 @@ export class Format {
     })(at)
   }
 
-  /** short writes an instant to the minute: Tue 17 Nov, 06:00. */
-  short(at: Instant): string {
-    return this.times('short', this.zone.timezone, {
-      weekday: 'short',
-      day: 'numeric',
-      month: 'short',
-      hour: '2-digit',
-      minute: '2-digit',
-      hourCycle: 'h23',
-    })(at)
+  /** short writes an instant to the minute, with the day of the week: Tue, 17 Nov, 06:00. */
+  short(at: Instant, now = Date.now()): string {
+    return `${this.weekday(at)}, ${this.minute(at, now)}`
+  }
+
+  /** minute writes an instant to the minute: 17 Nov, 06:00; one that is long ago or far ahead has its year, too. */
+  minute(at: Instant, now: number): string {
+    const far = Math.abs(new Date(at).getTime() - now) > halfYear
+    return `${far ? this.day(at) : this.dayOfYear(at)}, ${this.time(at)}`
   }
 
   /** relative writes the distance from now: 4 days ago. */
@@ -126,18 +126,20 @@ export class Format {
 
   /** duration writes a length of time in its two largest units: 3 d 4 h. */
   duration(seconds: number): string {
+    const [day, hour, minute, second] = lengths[this.language]
     const parts: [number, string][] = [
-      [Math.floor(seconds / 86_400), 'd'],
-      [Math.floor((seconds % 86_400) / 3600), 'h'],
-      [Math.floor((seconds % 3600) / 60), 'min'],
-      [Math.floor(seconds % 60), 's'],
+      [Math.floor(seconds / 86_400), day],
+      [Math.floor((seconds % 86_400) / 3600), hour],
+      [Math.floor((seconds % 3600) / 60), minute],
+      [Math.floor(seconds % 60), second],
     ]
+    const write = (n: number, unit: string) => (this.language === 'sw' ? `${unit} ${n}` : `${n} ${unit}`)
     const from = parts.findIndex(([n]) => n > 0)
-    if (from < 0) return '0 s'
+    if (from < 0) return write(0, second)
     return parts
       .slice(from, from + 2)
       .filter(([n]) => n > 0)
-      .map(([n, unit]) => `${n} ${unit}`)
+      .map(([n, unit]) => write(n, unit))
       .join(' ')
   }
 
@@ -160,6 +162,19 @@ export class Format {
     })
     return (at: Instant) => format.format(new Date(at))
   }
+}
+
+const halfYear = 183 * 86_400_000
+
+// The language has no short names of days in Intl; these are how people write them.
+const shortDays: Record<string, string> = {
+  Jumapili: 'Jpili', Jumatatu: 'Jtatu', Jumanne: 'Jnne', Jumatano: 'Jtano', Alhamisi: 'Alh', Ijumaa: 'Ijm', Jumamosi: 'Jmosi',
+}
+
+// Units of lengths of time, the largest first; in Swahili the unit stands before its number.
+const lengths: Record<Language, [day: string, hour: string, minute: string, second: string]> = {
+  en: ['d', 'h', 'min', 's'],
+  sw: ['siku', 'saa', 'dak', 'sek'],
 }
 
 const spans: [Intl.RelativeTimeFormatUnit, number][] = [

@@ -126,7 +126,7 @@ export const identityText = catalogue(
     rolesTitle: 'Kila wadhifa unaruhusu nini',
     mayDo: {
       admin: 'Kila kitu cha shirika hili: bei, fedha, ruta, wafanyakazi na mipangilio.',
-      support: 'Huona wateja, fedha, vipindi na hali ya mtandao, na hujibu simu. Habadilishi chochote kinachogharimu au kutoa fedha, wala haoni wafanyakazi na lango la malipo.',
+      support: 'Huona wateja, fedha, vikao na hali ya mtandao, na hujibu simu. Habadilishi chochote kinachogharimu au kutoa fedha, wala haoni wafanyakazi na lango la malipo.',
       subscriber: 'Mteja, si mfanyakazi: huona akaunti yake tu, na si kurasa hizi.',
       super_admin: 'Huendesha jukwaa: mashirika, malipo yasiyotambulika ya paybill ya pamoja, mfumo.',
     },

@@ -43,6 +43,7 @@ export const networkText = catalogue(
       : `Disconnects ${plural('en', n, '# session', '# sessions')}. The router is away for about two minutes; then devices dial again by themselves.`,
     rebootDoesUnknown: 'Disconnects everybody who is online there. The router is away for about two minutes; then devices dial again by themselves.',
     rebooting: 'The reboot was asked for.',
+    rebootDenied: 'The script gives the platform no right to reboot this router. The operator of the platform can change that (ROUTER_ALLOW_REBOOT); then run the new script on the router.',
     lastSeen: 'Last answer',
 
     // Load and polls.
@@ -155,7 +156,7 @@ export const networkText = catalogue(
     state: 'Hali',
     cpu: 'CPU',
     memory: 'Kumbukumbu',
-    sessions: 'Vipindi',
+    sessions: 'Vikao',
     uptime: 'Imewaka kwa',
     version: 'RouterOS',
     states: { up: 'Inajibu', down: 'Haijibu', unknown: 'Haijaulizwa bado' },
@@ -166,7 +167,7 @@ export const networkText = catalogue(
     filterDrift: 'Iko inavyopaswa?',
     drifts: { true: 'Inatofautiana', false: 'Iko inavyopaswa' },
     lately: 'Karibuni',
-    spark: (now) => `Vipindi vya saa zilizopita; sasa ${now}`,
+    spark: (now) => `Vikao vya saa zilizopita; sasa ${now}`,
     failedServices: (n) => plural('sw', n, 'huduma # imeshindwa', 'huduma # zimeshindwa'),
     none: 'Hakuna ruta bado',
     noneHint: 'Ruta huwapa wateja PPPoE au hotspot. Sajili moja kwa anwani yake; ukurasa unaofuata una hati ya kuiunganisha.',
@@ -174,7 +175,7 @@ export const networkText = catalogue(
 
     details: 'Sehemu za ukurasa',
     views: {
-      overview: 'Muhtasari', services: 'Huduma', interfaces: 'Violesura', sessions: 'Vipindi', leases: 'Anwani za DHCP',
+      overview: 'Muhtasari', services: 'Huduma', interfaces: 'Violesura', sessions: 'Vikao', leases: 'Anwani za DHCP',
       queues: 'Foleni', differences: 'Tofauti', script: 'Hati', history: 'Historia', settings: 'Mipangilio',
     },
     readAgain: 'Soma tena',
@@ -186,9 +187,10 @@ export const networkText = catalogue(
     rebootTitle: (name) => `Washa upya ${name}`,
     rebootDoes: (n) => n === 0
       ? 'Hakuna aliye mtandaoni hapo sasa. Ruta haitapatikana kwa dakika mbili hivi.'
-      : `Itakata ${plural('sw', n, 'kipindi #', 'vipindi #')}. Ruta haitapatikana kwa dakika mbili hivi; kisha vifaa vitajiunga tena vyenyewe.`,
+      : `Itakata ${plural('sw', n, 'kikao #', 'vikao #')}. Ruta haitapatikana kwa dakika mbili hivi; kisha vifaa vitajiunga tena vyenyewe.`,
     rebootDoesUnknown: 'Itakata wote walio mtandaoni hapo. Ruta haitapatikana kwa dakika mbili hivi; kisha vifaa vitajiunga tena vyenyewe.',
     rebooting: 'Ombi la kuwasha upya limetumwa.',
+    rebootDenied: 'Hati hailipi jukwaa haki ya kuwasha upya ruta hii. Mwendeshaji wa jukwaa anaweza kubadilisha hilo (ROUTER_ALLOW_REBOOT); kisha endesha hati mpya kwenye ruta.',
     lastSeen: 'Jibu la mwisho',
 
     load: 'Mzigo wa sasa',
@@ -218,7 +220,7 @@ export const networkText = catalogue(
     received: 'Imepokea',
     sent: 'Imetuma',
     packets: (n) => `pakiti ${n}`,
-    linkDowns: 'Kiungo kilipotea',
+    linkDowns: 'Kilikatika',
     use: 'Matumizi',
     free: 'Wazi',
     reserved: 'Imetengwa',
@@ -234,7 +236,7 @@ export const networkText = catalogue(
     byRouterHint: 'Mtumiaji huyu yuko kwenye ruta na si miongoni mwa wateja wako: hakuna anayemtoza.',
     nobodyOnline: 'Hakuna aliye mtandaoni hapo',
     nobodyOnlineHint: 'Wateja huonekana hapa mara wanapoingia kwenye huduma ya ruta hii.',
-    withCustomers: 'Vipindi pamoja na wateja wake',
+    withCustomers: 'Vikao pamoja na wateja wake',
     host: 'Jina la kifaa',
     leaseState: 'Hali',
     expires: 'Inaisha baada ya',
@@ -248,11 +250,11 @@ export const networkText = catalogue(
     burst: 'Kasi ya ziada (kupakua / kupakia)',
     unlimited: 'bila kikomo',
     queueOrigin: 'Imetengenezwa',
-    madeBySession: 'na kipindi',
+    madeBySession: 'na kikao',
     madeByHand: 'kwa mkono',
     switchedOff: 'imezimwa',
     noQueues: 'Hakuna foleni',
-    noQueuesHint: 'Ruta hutengeneza foleni kwa kila kipindi, yenye kasi ya kifurushi chake.',
+    noQueuesHint: 'Ruta hutengeneza foleni kwa kila kikao, yenye kasi ya kifurushi chake.',
 
     when: 'Lini',
     event: 'Kilichotokea',
@@ -272,7 +274,7 @@ export const networkText = catalogue(
       secret: (n) => `Siri yake ya RADIUS si ile ya jukwaa: ${plural('sw', n, 'jaribio # la kuingia limekataliwa', 'majaribio # ya kuingia yamekataliwa')}. Hakuna anayeweza kuingia hapo.`,
       doubtful: (n) => `Huenda siri yake ya RADIUS ni nyingine: ${plural('sw', n, 'nenosiri # limefika', 'manenosiri # yamefika')} bila maana.`,
       unproven: 'Inapaswa kuthibitisha maombi ya kuingia na haifanyi hivyo: programu yake ni ya zamani kwa "Message-Authenticator", au handaki limekatika.',
-      noSession: (n) => `${plural('sw', n, 'Kifaa # kiliruhusiwa', 'Vifaa # viliruhusiwa')} bila kupata kipindi. Mara nyingi siri ya RADIUS ya ruta ni nyingine.`,
+      noSession: (n) => `${plural('sw', n, 'Kifaa # kiliruhusiwa', 'Vifaa # viliruhusiwa')} bila kupata kikao. Mara nyingi siri ya RADIUS ya ruta ni nyingine.`,
       rebooting: 'Inawaka upya sasa.',
       rebootFailed: 'Kuwasha upya kwa mwisho kumeshindwa.',
       setup: (n) => `Mpangilio wake unatofautiana na ulioletwa na hati, ${plural('sw', n, 'sehemu #', 'sehemu #')}.`,

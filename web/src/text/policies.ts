@@ -90,7 +90,7 @@ export const policiesText = catalogue(
     onlySaved: 'As saved (nothing is edited)',
     figures: {
       subscriptions: 'Subscriptions looked at',
-      walledGarden: 'Cut to the payment page',
+      walledGarden: 'Limited to the payment page',
       suspended: 'Cut off',
       restored: 'Back online',
     },

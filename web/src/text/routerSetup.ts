@@ -114,7 +114,7 @@ export const routerSetupText = catalogue(
     apiPort: 'Mlango wa API',
     apiPortHint: '80 HTTP, 443 HTTPS, 8728 na 8729 itifaki ya API. Jukwaa hugundua lenyewe ruta inajibu kwa ipi.',
     coaPort: 'Mlango wa CoA',
-    coaPortHint: 'Ambapo ruta hupokea amri za kumaliza au kubadilisha kipindi.',
+    coaPortHint: 'Ambapo ruta hupokea amri za kumaliza au kubadilisha kikao.',
     apiUsername: 'Mtumiaji wa API',
     apiUsernameHint: 'Tupu = hati hutengeneza mtumiaji "platform" na nenosiri lake. Usitumie kamwe "admin".',
     apiPassword: 'Nenosiri la API',

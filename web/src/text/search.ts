@@ -27,7 +27,7 @@ export const searchText = catalogue(
       organization: 'Shirika',
       subscriber: 'Mteja',
       subscription: 'Usajili',
-      session: 'Kipindi',
+      session: 'Kikao',
       voucher: 'Vocha',
       invoice: 'Ankara',
       receipt: 'Risiti',

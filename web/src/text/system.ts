@@ -106,7 +106,7 @@ export const systemText = catalogue(
     },
     version: 'Toleo',
     position: 'Nafasi',
-    lag: 'Uko nyuma kwa',
+    lag: 'Nyuma kwa',
     rebuild: 'Kujengwa upya',
     rebuilding: (percent) => `${percent} imejengwa`,
 
@@ -116,7 +116,7 @@ export const systemText = catalogue(
     noBreakersHint: 'Ruta au mtoa huduma huwa na kikata-mzunguko kuanzia mara ya kwanza anapoitwa.',
     target: 'Cha nini',
     kind: 'Aina',
-    kinds: { device: 'Ruta', provider: 'Mtoa huduma wa malipo', gateway: 'Mtoa huduma wa malipo', tunnel: 'Njia ya siri' },
+    kinds: { device: 'Ruta', provider: 'Mtoa huduma wa malipo', gateway: 'Mtoa huduma wa malipo', tunnel: 'Handaki' },
     breakerStates: { closed: 'Hujibu', open: 'Haiitwi', half_open: 'Inajaribiwa' },
     failures: 'Kushindwa mfululizo',
     retryAt: 'Jaribio lijalo',

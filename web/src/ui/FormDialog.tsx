@@ -3,6 +3,7 @@ import type { ReactNode } from 'react'
 import { useText } from '../text/catalogue'
 import { uiText } from '../text/ui'
 import { ProblemNote } from './ProblemNote'
+import { useFocusBack } from './useFocusBack'
 
 /** FormDialog is a form above the page: it says what it does, is sent by Enter, and keeps what was typed when refused. */
 export function FormDialog({ title, hint, verb, ready = true, pending, error, next, children, onSubmit, onClose }: {
@@ -20,6 +21,7 @@ export function FormDialog({ title, hint, verb, ready = true, pending, error, ne
   onClose: () => void
 }) {
   const t = useText(uiText)
+  useFocusBack()
   return (
     <Modal opened onClose={onClose} title={title} closeButtonProps={{ 'aria-label': t.close }}>
       <form

@@ -1,7 +1,7 @@
 import { catalogue, useText } from '../text/catalogue'
 import { useFormat } from '../text/format'
 
-const texts = catalogue({ credit: (amount: string) => `credit ${amount}` }, { credit: (amount) => `salio ${amount}` })
+const texts = catalogue({ credit: (amount: string) => `credit ${amount}` }, { credit: (amount) => `akiba ${amount}` })
 
 /** Money shows an amount in major units, with tabular digits. */
 export function Money({ amount, currency, strong }: { amount: number; currency?: string; strong?: boolean }) {

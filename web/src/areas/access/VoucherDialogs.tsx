@@ -79,7 +79,7 @@ export function VoidVoucher({ onClose }: { onClose: () => void }) {
     >
       <TextInput
         label={t.code} description={t.codeHint} value={code} onChange={(e) => setCode(e.currentTarget.value)}
-        maxLength={60} required withAsterisk={false} autoComplete="off" spellCheck={false} data-autofocus
+        maxLength={60} error={write.error?.of('code')} required withAsterisk={false} autoComplete="off" spellCheck={false} data-autofocus
       />
       <Textarea
         label={words.reason} description={words.reasonWhy} value={reason} onChange={(e) => setReason(e.currentTarget.value)}

@@ -84,7 +84,7 @@ function Began({ at }: { at: string }) {
 function helpOf({ kind, root }: Fault, may: ReturnType<typeof useMay>): Way | null {
   switch (root.type) {
     case 'device':
-      return root.id ? { to: `/routers/${root.id}`, search: kind === 'router_drifted' ? { view: 'setup' } : undefined } : null
+      return root.id ? { to: `/routers/${root.id}`, search: kind === 'router_drifted' ? { view: 'differences' } : undefined } : null
     case 'service':
       return root.id ? { to: `/services/${root.id}` } : null
     case 'provider':

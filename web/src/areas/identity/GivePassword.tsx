@@ -39,7 +39,7 @@ export function GivePassword({ member }: { member: Shape<'MemberResponse'> }) {
           onSubmit={() => give.mutate({ params: { path: { id: member.id } }, body: { temporaryPassword: password } })}
           onClose={() => setStep(null)}
         >
-          <TemporaryPasswordField value={password} onChange={setPassword} />
+          <TemporaryPasswordField value={password} onChange={setPassword} error={give.error?.of('temporaryPassword')} />
         </FormDialog>
       )}
       {step === 'passOn' && (

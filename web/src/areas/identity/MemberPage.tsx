@@ -1,5 +1,5 @@
 import { Button, SimpleGrid, Text, TextInput } from '@mantine/core'
-import { useParams } from '@tanstack/react-router'
+import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useVersioned, type Versioned } from '../../api/versioned'
 import type { Shape } from '../../api/types'
@@ -14,7 +14,6 @@ import { Loaded } from '../../ui/Loaded'
 import { Page, Section } from '../../ui/Page'
 import { SaveBar } from '../../ui/SaveBar'
 import { State } from '../../ui/State'
-import { To } from '../../ui/To'
 import { useEdited } from '../../ui/useEdited'
 import { When } from '../../ui/When'
 import { GivePassword } from './GivePassword'
@@ -47,7 +46,7 @@ export default function MemberPage() {
                 [t.lastSignIn, m.value.lastSignInAt ? <When key="l" at={m.value.lastSignInAt} /> : t.never],
               ]}
             />
-            <Text size="sm"><To way={{ to: '/audit', search: { actor: id } }}>{t.didWhat}</To></Text>
+            <Text size="sm"><Link to="/audit" search={{ actor: id } as never}>{t.didWhat}</Link></Text>
             <MemberForm member={m} reread={() => void read.refetch()} />
           </>
         )}

@@ -127,24 +127,44 @@ function AddMember({ onAdded, onClose }: { onAdded: (member: NewMember) => void;
           label={t.firstName}
           value={member.firstName}
           onChange={(e) => set({ firstName: e.currentTarget.value })}
+          error={add.error?.of('firstName')}
           required
           maxLength={100}
           data-autofocus
         />
-        <TextInput label={t.lastName} value={member.lastName} onChange={(e) => set({ lastName: e.currentTarget.value })} maxLength={100} />
+        <TextInput
+          label={t.lastName}
+          value={member.lastName}
+          onChange={(e) => set({ lastName: e.currentTarget.value })}
+          error={add.error?.of('lastName')}
+          maxLength={100}
+        />
       </SimpleGrid>
       <TextInput
         label={t.email}
         type="email"
         value={member.email}
         onChange={(e) => set({ email: e.currentTarget.value })}
+        error={add.error?.of('email')}
         required
         maxLength={254}
         autoComplete="off"
       />
-      <TextInput label={t.phone} type="tel" value={member.phone} onChange={(e) => set({ phone: e.currentTarget.value })} maxLength={20} autoComplete="off" />
+      <TextInput
+        label={t.phone}
+        type="tel"
+        value={member.phone}
+        onChange={(e) => set({ phone: e.currentTarget.value })}
+        error={add.error?.of('phone')}
+        maxLength={20}
+        autoComplete="off"
+      />
       <RoleSelect role={member.role} onChange={(role) => set({ role })} />
-      <TemporaryPasswordField value={member.temporaryPassword} onChange={(password) => set({ temporaryPassword: password })} />
+      <TemporaryPasswordField
+        value={member.temporaryPassword}
+        onChange={(password) => set({ temporaryPassword: password })}
+        error={add.error?.of('temporaryPassword')}
+      />
     </FormDialog>
   )
 }

@@ -4,10 +4,15 @@ import { identityText } from '../../text/identity'
 import { uiText } from '../../text/ui'
 import { CopyText } from '../../ui/CopyText'
 import { Facts } from '../../ui/Facts'
+import { useFocusBack } from '../../ui/useFocusBack'
 import { readablePassword } from './readablePassword'
 
 /** TemporaryPasswordField shows the password that the page has made, and makes another one on demand. */
-export function TemporaryPasswordField({ value, onChange }: { value: string; onChange: (value: string) => void }) {
+export function TemporaryPasswordField({ value, onChange, error }: {
+  value: string
+  onChange: (value: string) => void
+  error?: string
+}) {
   const t = useText(identityText)
   return (
     <Stack gap={4}>
@@ -18,6 +23,7 @@ export function TemporaryPasswordField({ value, onChange }: { value: string; onC
         onChange={(e) => onChange(e.currentTarget.value)}
         minLength={10}
         maxLength={128}
+        error={error}
         autoComplete="off"
         spellCheck={false}
         required
@@ -39,6 +45,7 @@ export function PassOn({ name, email, password, address, onClose }: {
 }) {
   const t = useText(identityText)
   const words = useText(uiText)
+  useFocusBack()
   return (
     <Modal
       opened

@@ -34,7 +34,7 @@ export default function MessagesPage() {
     { id: 'what', title: t.what, cell: (m) => <span title={t.templates[m.template]}>{t.templates[m.template] ?? m.template}</span> },
     { id: 'to', title: t.to, width: 180, wideOnly: true, cell: (m) => <span className="figure">{m.to ?? t.noAddress}</span> },
     {
-      id: 'state', title: t.state, width: 125, narrow: 106,
+      id: 'state', title: t.state, width: 125, narrow: 122,
       cell: (m) => <State tone={tones[m.state] ?? 'quiet'} title={why(m)}>{t.states[m.state] ?? m.state}</State>,
     },
     { id: 'why', title: t.why, wideOnly: true, cell: (m) => <span title={why(m)}>{why(m)}</span> },

@@ -51,8 +51,8 @@ function Form({ id, now, error, onTake, onClose }: {
     return (
       <Confirm
         title={t.disconnects(sessions)}
-        verb={t.changeAnyway}
-        danger
+        verb={sessions === 0 ? t.change : t.changeAnyway}
+        danger={sessions > 0}
         pending={write.isPending}
         error={write.error?.code === 'confirmation_required' ? null : write.error}
         onConfirm={() => send(true)}

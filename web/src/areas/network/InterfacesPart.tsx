@@ -34,7 +34,7 @@ function Group({ of: group, services }: { of: Shape<'InterfaceGroup'>; services:
         <thead>
           <tr>
             <th scope="col">{t.interface}</th>
-            <th scope="col" style={{ width: 100 }}>{t.link}</th>
+            <th scope="col" style={{ width: 122 }}>{t.link}</th>
             <th scope="col" className="figure wide-only" style={{ width: 110 }}>{t.received}</th>
             <th scope="col" className="figure wide-only" style={{ width: 110 }}>{t.sent}</th>
             <th scope="col" className="figure wide-only" style={{ width: 100 }}>{t.linkDowns}</th>

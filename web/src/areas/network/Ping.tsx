@@ -17,7 +17,7 @@ export function Ping({ id, label, ...look }: { id: string; label: string; varian
   const answer = write.data && 'reachable' in write.data ? write.data : null
   if (!may('POST /nas/devices/{id}/ping')) return null
   return (
-    <Group gap="xs" justify="flex-end" maw={620}>
+    <Group gap={answer ? 'xs' : 0} justify="flex-end" maw={620}>
       <Text component="div" size="sm" role="status" className="sentence">
         {answer && (
           <>

@@ -1,4 +1,4 @@
-import { Button, Group } from '@mantine/core'
+import { Button, Group, Text } from '@mantine/core'
 import { useState } from 'react'
 import { api } from '../../api/client'
 import { useWrite } from '../../api/write'
@@ -26,6 +26,9 @@ export function RouterActions({ of: device }: { of: Device }) {
   )
 }
 
+// What RouterOS says to a user whose group lacks the policy.
+const denied = /not enough permissions/
+
 /** Reboot says before how many sessions it disconnects, as the router itself counts them now. */
 function Reboot({ of: device, onClose }: { of: Device; onClose: () => void }) {
   const t = useText(networkText)
@@ -45,7 +48,8 @@ function Reboot({ of: device, onClose }: { of: Device; onClose: () => void }) {
       onConfirm={() => write.mutate({ params: { path } })}
       onClose={onClose}
     >
-      {counted === undefined ? t.rebootDoesUnknown : t.rebootDoes(counted)}
+      <Text size="sm">{counted === undefined ? t.rebootDoesUnknown : t.rebootDoes(counted)}</Text>
+      {denied.test(write.error?.message ?? '') && <Text size="sm" fw={500}>{t.rebootDenied}</Text>}
     </Confirm>
   )
 }

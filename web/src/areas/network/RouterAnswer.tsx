@@ -87,7 +87,7 @@ function StepButton({ of, id, quiet }: { of: Finding; id: string; quiet?: boolea
   const t = useText(networkText)
   const look = { variant: quiet ? 'default' : 'filled', size: quiet ? 'xs' : 'sm' }
   const { view: open } = useSearch({ from: '/routers/$id' })
-  if (!of.step || of.step === open) return null
+  if (!of.step || of.step === open || (of.step === 'addService' && open === 'services')) return null
   if (of.step === 'ping') return <Ping id={id} {...look} label={t.steps.ping} />
   if (of.step === 'addService') {
     return (

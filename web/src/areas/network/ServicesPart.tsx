@@ -23,10 +23,10 @@ export function ServicesPart({ id }: { id: string }) {
   const list = useRows('/nas/devices/{id}/services', {}, { path: { id } })
   const columns: Column<Service>[] = [
     {
-      id: 'type', title: t.service, width: 180,
+      id: 'type', title: t.service, width: 180, narrow: 84,
       cell: (s) => <Link to="/services/$id" params={{ id: s.id }}>{t.types[s.type] ?? s.type}</Link>,
     },
-    { id: 'place', title: t.place, width: 150, cell: (s) => placeOf(s, t) },
+    { id: 'place', title: t.place, width: 150, narrow: 100, cell: (s) => placeOf(s, t) },
     { id: 'state', title: t.state, cell: (s) => <ServiceState of={s} /> },
     { id: 'subnet', title: t.subnet, width: 150, wideOnly: true, cell: (s) => <span className="figure">{s.subnet}</span> },
     { id: 'applied', title: t.applied, width: 130, wideOnly: true, cell: (s) => <When at={s.appliedAt} /> },
@@ -43,7 +43,7 @@ export function ServicesPart({ id }: { id: string }) {
         columns={columns}
         rowKey={(s) => s.id}
         label={words.views.services}
-        empty={<Empty title={t.none} action={add}>{t.noneHint}</Empty>}
+        empty={<Empty title={t.none}>{t.noneHint}</Empty>}
       />
     </Section>
   )

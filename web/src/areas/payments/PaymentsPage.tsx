@@ -28,7 +28,7 @@ export default function PaymentsPage() {
   const any = Object.values(filters).some((v) => v !== undefined)
   const columns: Column<PaymentRow>[] = [
     {
-      id: 'state', title: t.state, width: 120,
+      id: 'state', title: t.state, width: 145, narrow: 138,
       cell: (p) => <Link to="/payments/$id" params={{ id: p.id }}><PaymentState of={p} /></Link>,
     },
     { id: 'customer', title: t.customer, cell: (p) => <CustomerLink of={p.subscriber} /> },

@@ -96,7 +96,7 @@ export default function NewOrganizationPage() {
               </SimpleGrid>
             </SimpleGrid>
           </Section>
-          <AdminFields admin={admin} set={setAdmin} />
+          <AdminFields admin={admin} set={setAdmin} faultOf={(field) => create.error?.of(`admin.${field}`)} />
           {create.error && <ProblemNote of={create.error} />}
           <Button type="submit" size="sm" loading={create.isPending} disabled={!ready} style={{ alignSelf: 'start' }}>{t.create}</Button>
         </Stack>
@@ -115,9 +115,10 @@ export default function NewOrganizationPage() {
 }
 
 /** AdminFields are the organization's first administrator. */
-function AdminFields({ admin, set }: {
+function AdminFields({ admin, set, faultOf }: {
   admin: NewOrganization['admin']
   set: (part: Partial<NewOrganization['admin']>) => void
+  faultOf: (field: keyof NewOrganization['admin']) => string | undefined
 }) {
   const t = useText(platformText)
   const words = useText(identityText)
@@ -128,22 +129,42 @@ function AdminFields({ admin, set }: {
           label={words.firstName}
           value={admin.firstName}
           onChange={(e) => set({ firstName: e.currentTarget.value })}
+          error={faultOf('firstName')}
           required
           maxLength={100}
         />
-        <TextInput label={words.lastName} value={admin.lastName} onChange={(e) => set({ lastName: e.currentTarget.value })} maxLength={100} />
+        <TextInput
+          label={words.lastName}
+          value={admin.lastName}
+          onChange={(e) => set({ lastName: e.currentTarget.value })}
+          error={faultOf('lastName')}
+          maxLength={100}
+        />
         <TextInput
           label={words.email}
           description={t.adminHint}
           type="email"
           value={admin.email}
           onChange={(e) => set({ email: e.currentTarget.value })}
+          error={faultOf('email')}
           required
           maxLength={254}
           autoComplete="off"
         />
-        <TextInput label={words.phone} type="tel" value={admin.phone} onChange={(e) => set({ phone: e.currentTarget.value })} maxLength={20} autoComplete="off" />
-        <TemporaryPasswordField value={admin.temporaryPassword} onChange={(temporaryPassword) => set({ temporaryPassword })} />
+        <TextInput
+          label={words.phone}
+          type="tel"
+          value={admin.phone}
+          onChange={(e) => set({ phone: e.currentTarget.value })}
+          error={faultOf('phone')}
+          maxLength={20}
+          autoComplete="off"
+        />
+        <TemporaryPasswordField
+          value={admin.temporaryPassword}
+          onChange={(temporaryPassword) => set({ temporaryPassword })}
+          error={faultOf('temporaryPassword')}
+        />
       </SimpleGrid>
     </Section>
   )

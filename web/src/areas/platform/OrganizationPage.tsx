@@ -1,5 +1,5 @@
 import { Anchor, Button, Stack, Text, TextInput } from '@mantine/core'
-import { useParams } from '@tanstack/react-router'
+import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useVersioned, type Versioned } from '../../api/versioned'
 import type { Shape } from '../../api/types'
@@ -15,7 +15,6 @@ import { Loaded } from '../../ui/Loaded'
 import { Page, Section } from '../../ui/Page'
 import { SaveBar } from '../../ui/SaveBar'
 import { State } from '../../ui/State'
-import { To } from '../../ui/To'
 import { useEdited } from '../../ui/useEdited'
 import { When } from '../../ui/When'
 import { addressOf } from './slug'
@@ -51,7 +50,7 @@ export default function OrganizationPage() {
                 [t.since, <When key="w" at={o.value.createdAt} />],
               ]}
             />
-            <Text size="sm"><To way={{ to: '/audit', search: { target: id } }}>{t.history}</To></Text>
+            <Text size="sm"><Link to="/audit" search={{ target: id } as never}>{t.history}</Link></Text>
             <NameForm org={o} reread={() => void read.refetch()} />
           </Stack>
         )}

@@ -17,11 +17,11 @@ export function Statement({ id, first }: { id: string; first?: number }) {
   const list = useRows('/subscribers/{id}/statement', {}, { path: { id } })
   const amount = (n: number, l: Line) => (n === 0 ? null : <Money amount={n} currency={l.currency} />)
   const columns: Column<Line>[] = [
-    { id: 'at', title: t.at, width: first === undefined ? 150 : 110, wideOnly: first !== undefined, cell: (l) => <When at={l.at} exact={first === undefined} /> },
+    { id: 'at', title: t.at, width: first === undefined ? 160 : 126, narrow: 94, wideOnly: first !== undefined, cell: (l) => <When at={l.at} exact={first === undefined} /> },
     { id: 'what', title: t.what, cell: (l) => <What of={l} /> },
     { id: 'debit', title: t.debit, width: 96, figure: true, wideOnly: true, cell: (l) => amount(l.debit, l) },
     { id: 'credit', title: t.credit, width: 96, figure: true, wideOnly: true, cell: (l) => amount(l.credit, l) },
-    { id: 'balance', title: t.balance, width: 120, figure: true, cell: (l) => <Balance amount={l.balance} currency={l.currency} /> },
+    { id: 'balance', title: t.balance, width: 120, narrow: 96, figure: true, cell: (l) => <Balance amount={l.balance} currency={l.currency} /> },
   ]
   return (
     <DataTable

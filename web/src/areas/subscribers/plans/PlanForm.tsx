@@ -95,7 +95,8 @@ export function PlanForm({ draft, fresh, verb, note, pending, problem, onChange,
         </Group>
         <Group>
           <Button
-            variant="subtle" px={0} onClick={toggle} aria-expanded={more}
+            variant="subtle" px={0} h="auto" py={6} onClick={toggle} aria-expanded={more}
+            styles={{ label: { whiteSpace: 'normal', textAlign: 'start' } }}
             leftSection={more ? <ChevronDown size={14} aria-hidden /> : <ChevronRight size={14} aria-hidden />}
           >
             {more ? t.less : t.more}

@@ -35,11 +35,11 @@ export default function PlansPage() {
     },
     { id: 'mode', title: t.mode, wideOnly: true, width: 110, cell: (p) => t.modes[p.billing.mode] ?? p.billing.mode },
     {
-      id: 'price', title: t.price, width: 160, figure: true,
+      id: 'price', title: t.price, width: 160, narrow: 148, figure: true,
       cell: (p) => t.per(f.money(p.price, p.currency), t.periods[p.billing.period] ?? p.billing.period),
     },
     {
-      id: 'customers', title: t.customerCount, width: 100, figure: true,
+      id: 'customers', title: t.customerCount, width: 100, narrow: 64, figure: true,
       cell: (p) => {
         const n = p.versions.reduce((sum, v) => sum + v.customers, 0)
         return <Link to="/customers" search={{ planId: p.id } as never}>{f.number(n)}</Link>
