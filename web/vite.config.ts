@@ -1,7 +1,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { brotliCompress, constants, gzip } from 'node:zlib'
+import { brotliCompress, constants, gzip, gzipSync } from 'node:zlib'
 import react from '@vitejs/plugin-react'
 import { defineConfig, type Plugin } from 'vite'
 
@@ -31,12 +31,55 @@ function compressed(): Plugin {
   }
 }
 
+// What a browser may have to fetch before somebody can use the page that he opens first, in bytes by gzip. Over http
+// browsers take nothing better. Source: docs/development.md#pages-in-a-browser.
+const firstLoadMax = 250_000
+
+// firstLoad stops a build in which a page needs more: the frame, the page with all that it imports, and the search.
+function firstLoad(): Plugin {
+  return {
+    name: 'first-load',
+    apply: 'build',
+    generateBundle(_options, bundle) {
+      const sizes = new Map<string, number>()
+      const sizeOf = (name: string) => {
+        const file = bundle[name]
+        const text = file?.type === 'chunk' ? file.code : (file?.source ?? '')
+        if (!sizes.has(name)) sizes.set(name, gzipSync(text, { level: 9 }).length)
+        return sizes.get(name) ?? 0
+      }
+      const add = (name: string, all: Set<string>) => {
+        const file = bundle[name]
+        if (all.has(name) || file?.type !== 'chunk') return all
+        all.add(name)
+        for (const css of file.viteMetadata?.importedCss ?? []) all.add(css)
+        for (const other of file.imports) add(other, all)
+        return all
+      }
+      const chunks = Object.values(bundle).filter((file) => file.type === 'chunk')
+      const always = chunks.filter((c) => c.isEntry || c.name === 'Palette')
+      const tooMuch: string[] = []
+      for (const page of chunks.filter((c) => c.isDynamicEntry && c.name.endsWith('Page'))) {
+        const files = new Set<string>()
+        for (const c of [...always, page]) add(c.fileName, files)
+        const sum = [...files].reduce((total, name) => total + sizeOf(name), 0)
+
+        if (sum <= firstLoadMax) continue
+        const most = [...files].sort((a, b) => sizeOf(b) - sizeOf(a)).slice(0, 8)
+        const told = most.map((name) => `${name} ${sizeOf(name)}`).join(', ')
+        tooMuch.push(`The first load of ${page.name} has ${sum} bytes, more than ${firstLoadMax}: ${told} …`)
+      }
+      if (tooMuch.length > 0) this.error(tooMuch.join('\n'))
+    },
+  }
+}
+
 // In development the pages come from Vite and the API from a running demo.
 const api = process.env.LASTMILE_API ?? 'http://demo.lastmile.localhost:8080'
 
 export default defineConfig({
   base: '/app/',
-  plugins: [react(), compressed()],
+  plugins: [react(), compressed(), firstLoad()],
   build: {
     outDir: 'dist',
     emptyOutDir: true,

@@ -1,5 +1,4 @@
-import '@mantine/core/styles.css'
-import '@mantine/notifications/styles.css'
+import './ui/library.css'
 import './styles.css'
 import './ui/ui.css'
 import { createRoot } from 'react-dom/client'

@@ -89,10 +89,11 @@ export function useRows<P extends ListPath>(
       if (c.topic === 'reset' || about(c.topic)) setChanges((n) => n + 1)
     })
   }, [long, path])
-  const { fetchNextPage, hasNextPage, isFetchingNextPage } = read
+  const { fetchNextPage, hasNextPage, isFetchingNextPage, isPlaceholderData } = read
+  // Rows of the filter before have no next page: who is at their end already asks again when the new rows have come.
   const more = useCallback(() => {
-    if (hasNextPage && !isFetchingNextPage) void fetchNextPage()
-  }, [fetchNextPage, hasNextPage, isFetchingNextPage])
+    if (hasNextPage && !isFetchingNextPage && !isPlaceholderData) void fetchNextPage()
+  }, [fetchNextPage, hasNextPage, isFetchingNextPage, isPlaceholderData])
   return {
     rows: useMemo(() => pages?.flatMap((p) => p.data) ?? [], [pages]),
     hasMore: hasNextPage,

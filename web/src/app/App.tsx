@@ -1,9 +1,10 @@
 import { MantineProvider } from '@mantine/core'
-import { Notifications } from '@mantine/notifications'
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { setNonce } from 'get-nonce'
+import { lazy, Suspense } from 'react'
 import { asProblem } from '../api/problem'
+import { useIdle } from '../ui/useIdle'
 import { Gate } from './Gate'
 import { router } from './router'
 import { readable, theme } from './theme'
@@ -27,6 +28,8 @@ const queries = new QueryClient({
 const nonce = document.querySelector<HTMLMetaElement>('meta[name=csp-nonce]')?.content
 if (nonce) setNonce(nonce)
 
+const Notices = lazy(() => import('./Notices'))
+
 /** App is the whole dashboard. */
 export function App() {
   return (
@@ -36,7 +39,7 @@ export function App() {
       defaultColorScheme="auto"
       getStyleNonce={() => nonce ?? ''}
     >
-      <Notifications position="bottom-right" limit={4} />
+      {useIdle() && <Suspense><Notices /></Suspense>}
       <QueryClientProvider client={queries}>
         <Gate>
           <RouterProvider router={router} />

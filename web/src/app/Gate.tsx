@@ -1,21 +1,28 @@
-import { Button, Modal, Text } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { type ReactNode, useEffect, useMemo, useState } from 'react'
+import { lazy, type ReactNode, Suspense, useEffect, useMemo, useState } from 'react'
 import type { Role } from '../api/access'
 import { client } from '../api/client'
 import { asProblem } from '../api/problem'
 import { answered, whenSignedOut } from '../api/session'
 import { listen } from '../api/stream'
 import type { Shape } from '../api/types'
-import { NewPassword } from '../areas/identity/NewPassword'
 import { SignIn } from '../areas/identity/SignIn'
 import { ClosedPage, SignInPage } from '../areas/identity/SignInPage'
 import { signInText } from '../text/signin'
 import { useText } from '../text/catalogue'
 import { type Zone, ZoneContext } from '../text/format'
+import { later } from '../ui/later'
 import { ProblemNote } from '../ui/ProblemNote'
+import { useIdle } from '../ui/useIdle'
 import { setServerTime } from './clock'
 import { PersonContext } from './person'
+
+const NewPassword = later(() => import('../areas/identity/NewPassword').then((m) => m.NewPassword))
+
+// It is read while the session lasts: later the program may have other files.
+const sessionEnded = () => import('./SessionEnded')
+const SessionEnded = lazy(sessionEnded)
 
 /** Gate lets in who is signed in. A session that ends later is renewed above the page, where nothing typed is lost. */
 export function Gate({ children }: { children: ReactNode }) {
@@ -87,52 +94,30 @@ function SignedIn({ me, children }: { me: Shape<'MeResponse'>; children: ReactNo
     return { timezone: timezone ?? own, currency: currency ?? 'KES' }
   }, [timezone, currency])
   const [asking, setAsking] = useState<'password' | 'newPassword' | null>(null)
+  const idle = useIdle()
+  useEffect(() => {
+    if (idle) void sessionEnded()
+  }, [idle])
   useEffect(() => whenSignedOut(() => setAsking('password')), [])
   useEffect(() => listen(queries), [queries])
   return (
     <PersonContext value={person}>
       <ZoneContext value={zone}>
         {children}
-        {asking && (
-          <SessionEnded
-            email={me.email ?? ''}
-            step={asking}
-            onStep={setAsking}
-            onDone={() => {
-              setAsking(null)
-              answered(true)
-            }}
-          />
-        )}
+        <Suspense>
+          {asking && (
+            <SessionEnded
+              email={me.email ?? ''}
+              step={asking}
+              onStep={setAsking}
+              onDone={() => {
+                setAsking(null)
+                answered(true)
+              }}
+            />
+          )}
+        </Suspense>
       </ZoneContext>
     </PersonContext>
-  )
-}
-
-/** SessionEnded asks for the password above the page, whose requests wait until it is given. */
-function SessionEnded({ email, step, onStep, onDone }: {
-  email: string
-  step: 'password' | 'newPassword'
-  onStep: (step: 'newPassword') => void
-  onDone: () => void
-}) {
-  const t = useText(signInText)
-  return (
-    <Modal
-      opened
-      onClose={() => undefined}
-      withCloseButton={false}
-      closeOnEscape={false}
-      closeOnClickOutside={false}
-      title={t.sessionEnded}
-    >
-      {step === 'newPassword' ? <NewPassword onDone={onDone} /> : (
-        <>
-          <SignIn email={email} hint={t.sessionEndedHint} onDone={(must) => (must ? onStep('newPassword') : onDone())} />
-          <Button variant="subtle" mt="sm" onClick={() => location.assign('/app/')}>{t.otherPerson}</Button>
-          <Text size="xs" c="dimmed">{t.otherPersonHint}</Text>
-        </>
-      )}
-    </Modal>
   )
 }

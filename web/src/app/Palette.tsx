@@ -1,12 +1,13 @@
-import { Modal, ScrollArea, Text, TextInput, UnstyledButton, VisuallyHidden } from '@mantine/core'
+import { Text, TextInput, VisuallyHidden } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useNavigate } from '@tanstack/react-router'
-import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react'
+import { type KeyboardEvent, type MouseEvent, useEffect, useMemo, useState } from 'react'
 import { mayCall } from '../api/access'
 import { appText } from '../text/app'
 import { useText } from '../text/catalogue'
 import { searchText } from '../text/search'
 import { Clock, Search } from '../ui/icons'
+import { useFocusBack } from '../ui/useFocusBack'
 import { marked } from './marked'
 import { organizationPlaces, platformPlaces } from './navigation'
 import { usePerson } from './person'
@@ -19,6 +20,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
   const t = useText(appText)
   const words = useText(searchText)
   const { platform } = usePerson()
+  useFocusBack()
   const navigate = useNavigate()
   const [text, setText] = useState('')
   const typed = text.trim()
@@ -43,62 +45,73 @@ export default function Palette({ onClose }: { onClose: () => void }) {
     const step = e.key === 'ArrowDown' ? 1 : e.key === 'ArrowUp' ? -1 : 0
     if (step !== 0) {
       e.preventDefault()
-      setAt((i) => Math.max(0, Math.min(entries.length - 1, i + step)))
+      const next = Math.max(0, Math.min(entries.length - 1, at + step))
+      setAt(next)
+      document.getElementById(`found-${next}`)?.scrollIntoView({ block: 'nearest' })
     } else if (e.key === 'Enter') {
       e.preventDefault()
       if (typed && waiting) setWanted(true)
       else open(entries[at])
     }
   }
+  const onDialogKey = (e: KeyboardEvent) => {
+    if (e.key === 'Escape') {
+      e.stopPropagation() // it closes this alone, and leads nowhere back
+      onClose()
+    }
+    // What is typed is all that has the focus here; the arrows choose.
+    if (e.key === 'Tab') e.preventDefault()
+  }
+  const onMouseDown = (e: MouseEvent) => {
+    if (e.target === e.currentTarget) onClose()
+    else if (!(e.target instanceof HTMLInputElement)) e.preventDefault() // the focus stays where one types
+  }
   const nothing = entries.length === 0 && !waiting
   return (
-    <Modal.Root opened onClose={onClose} size="lg" yOffset="10vh">
-      <Modal.Overlay backgroundOpacity={0.4} />
-      <Modal.Content aria-label={t.search}>
-        <Modal.Body p={0}>
-          <TextInput
-            value={text}
-            onChange={(e) => {
-              setText(e.currentTarget.value)
-              setAt(0)
-              setWanted(false)
-            }}
-            onKeyDown={onKeyDown}
-            placeholder={platform ? words.platformHint : t.searchHint}
-            aria-label={t.search}
-            role="combobox"
-            aria-expanded
-            aria-controls="found"
-            aria-activedescendant={entries[at] ? `found-${at}` : undefined}
-            leftSection={<Search size={16} aria-hidden />}
-            variant="unstyled"
-            size="md"
-            maxLength={200}
-            autoComplete="off"
-            spellCheck={false}
-            data-autofocus
-          />
-          <VisuallyHidden role="status">{typed && !waiting ? words.found(found.entries.length) : ''}</VisuallyHidden>
-          {/* Its height does not follow the number of results, so that nothing moves while somebody types. */}
-          <ScrollArea h="min(60vh, 420px)" type="auto" viewportProps={{ tabIndex: 0 }}>
-            <div id="found" role="listbox" aria-label={t.search} className="found-list">
-              {groups.map((g) => (
-                <div key={g.name} role="group" aria-label={g.name}>
-                  <Text size="xs" c="dimmed" px="xs" pt={8} pb={2} aria-hidden>{g.name}</Text>
-                  {g.entries.map((e) => {
-                    const i = entries.indexOf(e)
-                    return <Row key={e.key} entry={e} typed={typed} place={i} chosen={i === at} onOpen={() => open(e)} onPoint={() => setAt(i)} />
-                  })}
-                </div>
-              ))}
-            </div>
-            {(nothing || found.failed) && (
-              <Text size="sm" c="dimmed" p="sm">{found.failed ? t.searchFailed : t.searchNothing}</Text>
-            )}
-          </ScrollArea>
-        </Modal.Body>
-      </Modal.Content>
-    </Modal.Root>
+    <div className="palette-above" onMouseDown={onMouseDown}>
+      <div className="palette" role="dialog" aria-modal aria-label={t.search} onKeyDown={onDialogKey}>
+        <TextInput
+          value={text}
+          onChange={(e) => {
+            setText(e.currentTarget.value)
+            setAt(0)
+            setWanted(false)
+          }}
+          onKeyDown={onKeyDown}
+          placeholder={platform ? words.platformHint : t.searchHint}
+          aria-label={t.search}
+          role="combobox"
+          aria-expanded
+          aria-controls="found"
+          aria-activedescendant={entries[at] ? `found-${at}` : undefined}
+          leftSection={<Search size={16} aria-hidden />}
+          variant="unstyled"
+          size="md"
+          maxLength={200}
+          autoComplete="off"
+          spellCheck={false}
+          autoFocus
+        />
+        <VisuallyHidden role="status">{typed && !waiting ? words.found(found.entries.length) : ''}</VisuallyHidden>
+        {/* Its height does not follow the number of results, so that nothing moves while somebody types. */}
+        <div className="found-frame">
+          <div id="found" role="listbox" aria-label={t.search} className="found-list">
+            {groups.map((g) => (
+              <div key={g.name} role="group" aria-label={g.name}>
+                <div className="found-group" aria-hidden>{g.name}</div>
+                {g.entries.map((e) => {
+                  const i = entries.indexOf(e)
+                  return <Row key={e.key} entry={e} typed={typed} place={i} chosen={i === at} onOpen={() => open(e)} onPoint={() => setAt(i)} />
+                })}
+              </div>
+            ))}
+          </div>
+          {(nothing || found.failed) && (
+            <Text size="sm" c="dimmed" p="sm">{found.failed ? t.searchFailed : t.searchNothing}</Text>
+          )}
+        </div>
+      </div>
+    </div>
   )
 }
 
@@ -124,7 +137,7 @@ function useGroups(typed: string, found: Found[]): { name: string; entries: Foun
   }, [typed, found, platform, recent, role, t, words])
 }
 
-/** Row is one entry; the part that was typed is marked. */
+/** Row is one entry; the part that was typed is marked. It is plain elements: all are drawn while somebody types. */
 function Row({ entry, typed, place, chosen, onOpen, onPoint }: {
   entry: Found
   typed: string
@@ -134,13 +147,9 @@ function Row({ entry, typed, place, chosen, onOpen, onPoint }: {
   onPoint: () => void
 }) {
   const words = useText(searchText)
-  const row = useRef<HTMLButtonElement>(null)
-  useEffect(() => {
-    if (chosen) row.current?.scrollIntoView({ block: 'nearest' })
-  }, [chosen])
   return (
-    <UnstyledButton
-      ref={row}
+    <button
+      type="button"
       id={`found-${place}`}
       role="option"
       aria-selected={chosen}
@@ -150,10 +159,10 @@ function Row({ entry, typed, place, chosen, onOpen, onPoint }: {
       onMouseMove={onPoint}
     >
       <entry.icon size={16} aria-hidden />
-      <Text span size="sm" fw={500} truncate><Marked text={entry.title} typed={typed} /></Text>
-      <Text span size="xs" c="dimmed" truncate><Marked text={entry.subtitle} typed={typed} /></Text>
-      <Text span size="xs" c="dimmed">{entry.type && words.types[entry.type]}</Text>
-    </UnstyledButton>
+      <span><Marked text={entry.title} typed={typed} /></span>
+      <span><Marked text={entry.subtitle} typed={typed} /></span>
+      <span>{entry.type && words.types[entry.type]}</span>
+    </button>
   )
 }
 

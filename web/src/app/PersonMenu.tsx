@@ -10,8 +10,17 @@ import { forgetRecent } from './recent'
 
 const schemes = ['auto', 'light', 'dark'] as const
 
+/** PersonMenuProps are what You gives to the menu that takes its place. */
+export interface PersonMenuProps {
+  onCalls: () => void
+  /** opened = somebody has asked for it already. */
+  opened: boolean
+  /** focused = the button before it had the focus. */
+  focused: boolean
+}
+
 /** PersonMenu has what belongs to the person and not to the organization. */
-export function PersonMenu({ onCalls }: { onCalls: () => void }) {
+export function PersonMenu({ onCalls, opened, focused }: PersonMenuProps) {
   const t = useText(appText)
   const language = useLanguage()
   const { me } = usePerson()
@@ -25,9 +34,9 @@ export function PersonMenu({ onCalls }: { onCalls: () => void }) {
   }
   const mark = (on: boolean) => (on ? <Check size={14} aria-hidden /> : <span style={{ width: 14 }} />)
   return (
-    <Menu position="bottom-end" width={240} withinPortal={false}>
+    <Menu position="bottom-end" width={240} withinPortal={false} defaultOpened={opened}>
       <Menu.Target>
-        <ActionIcon aria-label={t.you} size="lg">
+        <ActionIcon aria-label={t.you} size="lg" autoFocus={focused}>
           <User size={18} aria-hidden />
         </ActionIcon>
       </Menu.Target>

@@ -1,4 +1,4 @@
-import { ActionIcon, AppShell, Burger, Group, NavLink, ScrollArea, Text, Tooltip, UnstyledButton } from '@mantine/core'
+import { AppShell, Burger, Group, Text, UnstyledButton } from '@mantine/core'
 import { useDisclosure, useHotkeys } from '@mantine/hooks'
 import { Link, Outlet, useRouter, useRouterState } from '@tanstack/react-router'
 import { lazy, Suspense, useEffect, useState } from 'react'
@@ -6,11 +6,12 @@ import { useLive } from '../api/stream'
 import { appText } from '../text/app'
 import { useText } from '../text/catalogue'
 import { searchText } from '../text/search'
+import { PageLink } from '../ui/PageLink'
 import { CloudOff, Radio, Search } from '../ui/icons'
 import { organizationPlaces, platformPlaces } from './navigation'
-import { PersonMenu } from './PersonMenu'
 import { useMay, usePerson } from './person'
 import { RememberCustomer } from './recent'
+import { You } from './You'
 import './app.css'
 
 // The drawer is read when it is opened first, the palette after the page: what is typed behind the / must not be lost.
@@ -21,6 +22,8 @@ const CallsDrawer = lazy(() => import('./CallsDrawer'))
 // What Esc closes before it leads back.
 const above = '[role="dialog"], [role="menu"], [role="listbox"]'
 
+const withoutBase = (path: string, base: string) => (path.startsWith(base) ? path.slice(base.length) || '/' : path)
+
 /** Shell is the frame around all pages: navigation, search, the person's menu. */
 export function Shell() {
   const t = useText(appText)
@@ -29,10 +32,11 @@ export function Shell() {
   const [menu, { toggle, close }] = useDisclosure()
   const [searching, setSearching] = useState(false)
   const [calls, setCalls] = useState(false)
-  const path = useRouterState({ select: (s) => s.location.pathname })
+  const { history, basepath } = useRouter()
+  // The router's addresses may begin with /app, those of places do not.
+  const path = useRouterState({ select: (s) => withoutBase(s.location.pathname, basepath) })
   useEffect(close, [path])
   useEffect(() => void palette(), [])
-  const { history } = useRouter()
   useHotkeys([
     ['mod+K', () => setSearching(true)],
     ['/', () => setSearching(true)],
@@ -63,14 +67,12 @@ export function Shell() {
           </UnstyledButton>
           <Group gap={4} wrap="nowrap">
             <LiveMark />
-            <PersonMenu onCalls={() => setCalls(true)} />
+            <You onCalls={() => setCalls(true)} />
           </Group>
         </Group>
       </AppShell.Header>
       <AppShell.Navbar p="xs" component="nav" aria-label={t.menu}>
-        <ScrollArea type="auto" scrollbarSize={6}>
-          <Places platform={platform} path={path} />
-        </ScrollArea>
+        <div className="places"><Places platform={platform} path={path} /></div>
       </AppShell.Navbar>
       <AppShell.Main id="content" tabIndex={-1}>
         <Outlet />
@@ -97,18 +99,10 @@ function Places({ platform, path }: { platform: boolean; path: string }) {
         {places.map((p) => {
           const active = p.to === '/' ? path === '/' : path === p.to || path.startsWith(`${p.to}/`)
           return (
-            <NavLink
-              key={p.to}
-              component={Link}
-              to={p.to}
-              label={t[p.name]}
-              active={active}
-              aria-current={active ? 'page' : undefined}
-              leftSection={<p.icon size={16} aria-hidden />}
-              py={5}
-              px="xs"
-              style={{ borderRadius: 4 }}
-            />
+            <PageLink key={p.to} to={p.to} className="place" aria-current={active ? 'page' : undefined}>
+              <p.icon size={16} aria-hidden />
+              {t[p.name]}
+            </PageLink>
           )
         })}
       </div>
@@ -122,12 +116,8 @@ function LiveMark() {
   const live = useLive()
   const label = live === 'broken' ? t.broken : t[live]
   return (
-    <Tooltip label={label}>
-      <ActionIcon component="span" role="status" aria-label={label} c={live === 'broken' ? 'var(--tone-bad)' : undefined}>
-        {live === 'broken' ? <CloudOff size={16} aria-hidden /> : (
-          <Radio size={16} aria-hidden opacity={live === 'live' ? 1 : 0.4} />
-        )}
-      </ActionIcon>
-    </Tooltip>
+    <span role="status" aria-label={label} title={label} className="live" data-state={live}>
+      {live === 'broken' ? <CloudOff size={16} aria-hidden /> : <Radio size={16} aria-hidden />}
+    </span>
   )
 }

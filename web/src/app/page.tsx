@@ -1,20 +1,29 @@
 import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
-import { type ComponentType, lazy, type ReactNode, Suspense } from 'react'
+import { type ComponentType, lazy, type ReactNode, Suspense, useState } from 'react'
 import type { Operation } from '../api/access'
 import { appText } from '../text/app'
 import { useText } from '../text/catalogue'
 import { Empty } from '../ui/Empty'
 import { useMay } from './person'
 
+/** Guarded is a route's component. The router calls preload when the route is opened, or a link to it pointed at. */
+interface Guarded {
+  (): ReactNode
+  preload: () => Promise<void>
+}
+
 /**
  * page makes a route's component of a page that is read when it is opened first. Who may not make the call that the
  * page lives on is told so instead.
  */
-export function page(needs: Operation, load: () => Promise<{ default: ComponentType }>): () => ReactNode {
-  const Content = lazy(load)
-  return function Guarded() {
+export function page(needs: Operation, load: () => Promise<{ default: ComponentType }>): Guarded {
+  const Later = lazy(load)
+  let loaded: ComponentType | null = null
+  const guarded: Guarded = () => {
     const may = useMay()
+    // A page that has been read is drawn at once. One that is drawn already does not begin anew when it has been read.
+    const [Content] = useState<ComponentType>(() => loaded ?? Later)
     if (!may(needs)) return <NotYours />
     return (
       <Suspense>
@@ -22,6 +31,10 @@ export function page(needs: Operation, load: () => Promise<{ default: ComponentT
       </Suspense>
     )
   }
+  guarded.preload = async () => {
+    loaded = (await load()).default
+  }
+  return guarded
 }
 
 /** NotYours is shown in place of a page that the person's role does not have. */

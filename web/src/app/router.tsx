@@ -38,6 +38,9 @@ export const router = createRouter({
   scrollRestoration: true,
 })
 
+// The page is read while the person is asked for: nobody waits for one after the other.
+void router.load()
+
 declare module '@tanstack/react-router' {
   interface Register {
     router: typeof router

@@ -1,4 +1,4 @@
-import { Button, CloseButton, Group, Select, TextInput } from '@mantine/core'
+import { Button, CloseButton, Group, NativeSelect, TextInput } from '@mantine/core'
 import { useDebouncedCallback } from '@mantine/hooks'
 import { type ReactNode, useEffect, useId, useState } from 'react'
 import { useText } from '../text/catalogue'
@@ -58,7 +58,7 @@ export function TextFilter({ value, label, width = 260, onChange }: {
   )
 }
 
-/** ChoiceFilter offers the values of a filter; none chosen = all. */
+/** ChoiceFilter offers the values of a filter; its own name, which stands first, takes all. */
 export function ChoiceFilter<T extends string>({ value, label, names, onChange }: {
   value: T | undefined
   label: string
@@ -67,13 +67,13 @@ export function ChoiceFilter<T extends string>({ value, label, names, onChange }
   onChange: (value: T | undefined) => void
 }) {
   return (
-    <Select
-      value={value ?? null}
-      onChange={(v) => onChange((v as T | null) ?? undefined)}
-      data={Object.entries(names).map(([v, name]) => ({ value: v, label: String(name) }))}
-      placeholder={label}
+    <NativeSelect
+      value={value ?? ''}
+      onChange={(e) => onChange((e.currentTarget.value as T) || undefined)}
+      data={[{ value: '', label }, ...Object.entries(names).map(([v, name]) => ({ value: v, label: String(name) }))]}
       aria-label={label}
-      clearable
+      data-empty={value === undefined || undefined}
+      className="choice"
       w={{ base: half, xs: 170 }}
     />
   )

@@ -1,6 +1,5 @@
-import { Anchor } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import { PageLink } from './PageLink'
 
 /** Way leads to a page of any area, with the filters that its list begins with. */
 export interface Way {
@@ -13,14 +12,5 @@ export interface Way {
  * know each other's types.
  */
 export function To({ way, children, label }: { way: Way; children: ReactNode; label?: string }) {
-  return (
-    <Anchor
-      renderRoot={(props) => <Link {...props} to={way.to} search={way.search as never} aria-label={label} />}
-      inherit
-      c="inherit"
-      fw={500}
-    >
-      {children}
-    </Anchor>
-  )
+  return <PageLink to={way.to} search={way.search} aria-label={label} className="to">{children}</PageLink>
 }

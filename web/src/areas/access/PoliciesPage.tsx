@@ -9,12 +9,14 @@ import { useText } from '../../text/catalogue'
 import { policiesText } from '../../text/policies'
 import { Empty } from '../../ui/Empty'
 import { Plus } from '../../ui/icons'
+import { later } from '../../ui/later'
 import { Loaded } from '../../ui/Loaded'
 import { Page } from '../../ui/Page'
 import { exactly, Views } from '../../ui/Views'
-import { PolicyEditor } from './PolicyEditor'
-import { NamePolicy } from './PolicyDialogs'
 import type { Policies, Policy } from './policy'
+
+const PolicyEditor = later(() => import('./PolicyEditor').then((m) => m.PolicyEditor))
+const NamePolicy = later(() => import('./PolicyDialogs').then((m) => m.NamePolicy))
 
 const noFilters = {}
 

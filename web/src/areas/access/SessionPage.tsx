@@ -14,8 +14,10 @@ import { Loaded } from '../../ui/Loaded'
 import { Page, Section } from '../../ui/Page'
 import { RouterLink } from '../../ui/RouterLink'
 import { When } from '../../ui/When'
-import { Disconnect } from './Disconnect'
+import { later } from '../../ui/later'
 import { Lasted, secondsOf, type Session, SessionState, Whose } from './SessionsPage'
+
+const Disconnect = later(() => import('./Disconnect').then((m) => m.Disconnect))
 
 /** SessionPage answers: whose session was it, how did it go, and why did it end? */
 export default function SessionPage() {

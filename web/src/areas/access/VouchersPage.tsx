@@ -15,14 +15,18 @@ import { type Column, DataTable } from '../../ui/DataTable'
 import { Empty } from '../../ui/Empty'
 import { ChoiceFilter, Filters } from '../../ui/Filters'
 import { Plus, X } from '../../ui/icons'
+import { later } from '../../ui/later'
 import { Page } from '../../ui/Page'
 import { RouterLink } from '../../ui/RouterLink'
 import { State, type Tone } from '../../ui/State'
 import { exactly, Views } from '../../ui/Views'
 import { When } from '../../ui/When'
-import { NewCodes } from './NewCodes'
 import { VoucherBatches } from './VoucherBatches'
-import { MakeVouchers, VoidRow, VoidVoucher } from './VoucherDialogs'
+
+const NewCodes = later(() => import('./NewCodes').then((m) => m.NewCodes))
+const MakeVouchers = later(() => import('./VoucherDialogs').then((m) => m.MakeVouchers))
+const VoidRow = later(() => import('./VoucherDialogs').then((m) => m.VoidRow))
+const VoidVoucher = later(() => import('./VoucherDialogs').then((m) => m.VoidVoucher))
 
 type Voucher = Row<'/vouchers'>
 

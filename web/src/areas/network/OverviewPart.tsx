@@ -5,14 +5,17 @@ import type { Shape } from '../../api/types'
 import { useText } from '../../text/catalogue'
 import { useFormat } from '../../text/format'
 import { networkText } from '../../text/network'
-import { Chart, type Series } from '../../ui/Chart'
+import type { Series } from '../../ui/Chart'
 import { CopyText } from '../../ui/CopyText'
 import { Facts } from '../../ui/Facts'
+import { later } from '../../ui/later'
 import { Loaded } from '../../ui/Loaded'
 import { Section } from '../../ui/Page'
 import { When } from '../../ui/When'
 import { Live } from './Live'
 import type { Device } from './words'
+
+const Chart = later(() => import('../../ui/Chart').then((m) => m.Chart))
 
 /** OverviewPart shows the load now, the last day, and the addresses by which a router is known. */
 export function OverviewPart({ of: d }: { of: Device }) {
@@ -73,7 +76,7 @@ function Day({ polls }: { polls: Shape<'PollShape'>[] }) {
   if (polls.length === 0) return <Text size="sm" c="dimmed">{t.noPolls}</Text>
   return (
     <Stack gap={4}>
-      <SimpleGrid cols={{ base: 1, md: 2 }}>
+      <SimpleGrid cols={{ base: 1, md: 2 }} mih={232}>
         <Chart times={times} series={sessions} write={number} label={t.sessions} />
         <Chart times={times} series={load} write={percent} label={t.cpuAndMemory} />
       </SimpleGrid>

@@ -2,20 +2,24 @@ import { Link, useParams, useSearch } from '@tanstack/react-router'
 import { api } from '../../api/client'
 import { useText } from '../../text/catalogue'
 import { networkText } from '../../text/network'
+import { later } from '../../ui/later'
 import { Loaded } from '../../ui/Loaded'
 import { Page } from '../../ui/Page'
 import { Views } from '../../ui/Views'
-import { DifferencesPart } from './DifferencesPart'
-import { HistoryPart } from './HistoryPart'
-import { InterfacesPart } from './InterfacesPart'
-import { LeasesPart, QueuesPart, SessionsPart } from './LiveLists'
 import { OverviewPart } from './OverviewPart'
 import { RouterActions } from './RouterActions'
 import { RouterAnswer } from './RouterAnswer'
 import { routerViews } from './routes'
-import { ScriptPart } from './ScriptPart'
-import { ServicesPart } from './ServicesPart'
-import { SettingsPart } from './SettingsPart'
+
+const DifferencesPart = later(() => import('./DifferencesPart').then((m) => m.DifferencesPart))
+const HistoryPart = later(() => import('./HistoryPart').then((m) => m.HistoryPart))
+const InterfacesPart = later(() => import('./InterfacesPart').then((m) => m.InterfacesPart))
+const LeasesPart = later(() => import('./LiveLists').then((m) => m.LeasesPart))
+const QueuesPart = later(() => import('./LiveLists').then((m) => m.QueuesPart))
+const SessionsPart = later(() => import('./LiveLists').then((m) => m.SessionsPart))
+const ScriptPart = later(() => import('./ScriptPart').then((m) => m.ScriptPart))
+const ServicesPart = later(() => import('./ServicesPart').then((m) => m.ServicesPart))
+const SettingsPart = later(() => import('./SettingsPart').then((m) => m.SettingsPart))
 
 /** RouterPage answers about one router: is it well, and what helps? Its parts ask the router when they are opened. */
 export default function RouterPage() {

@@ -6,16 +6,18 @@ import { useMay } from '../../app/person'
 import { useText } from '../../text/catalogue'
 import { servicesText } from '../../text/services'
 import { Facts } from '../../ui/Facts'
+import { later } from '../../ui/later'
 import { Loaded } from '../../ui/Loaded'
 import { Page, Section } from '../../ui/Page'
 import { When } from '../../ui/When'
-import { ChangeService } from './ChangeService'
-import { DeleteService } from './DeleteService'
 import { Difference } from './Difference'
 import { ServiceHistory } from './HistoryPart'
 import { Live } from './Live'
 import { ServiceAnswer } from './ServiceAnswer'
 import { lookAgain, moves, placeOf, type Service } from './words'
+
+const ChangeService = later(() => import('./ChangeService').then((m) => m.ChangeService))
+const DeleteService = later(() => import('./DeleteService').then((m) => m.DeleteService))
 
 /** ServicePage answers about one service: does it work, and if not, what does the router say? */
 export default function ServicePage() {

@@ -6,14 +6,16 @@ import { paymentsText } from '../../text/payments'
 import { CopyText } from '../../ui/CopyText'
 import { CustomerLink } from '../../ui/CustomerLink'
 import { Facts } from '../../ui/Facts'
+import { later } from '../../ui/later'
 import { Loaded } from '../../ui/Loaded'
 import { Money } from '../../ui/Money'
 import { Page, Section } from '../../ui/Page'
 import { When } from '../../ui/When'
-import { Attribution } from './Attribution'
-import { Corrections } from './Corrections'
 import { payerOf } from './ReceiptsPage'
 import { ReceiptState, type ReceiptRow } from './words'
+
+const Attribution = later(() => import('./Attribution').then((m) => m.Attribution))
+const Corrections = later(() => import('./Corrections').then((m) => m.Corrections))
 
 /** ReceiptPage answers: where did this money come from, where is it, and how do we know? */
 export default function ReceiptPage() {

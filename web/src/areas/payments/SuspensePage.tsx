@@ -10,17 +10,19 @@ import { useFormat } from '../../text/format'
 import { paymentsText } from '../../text/payments'
 import { uiText } from '../../text/ui'
 import { Empty } from '../../ui/Empty'
+import { later } from '../../ui/later'
 import { Loaded } from '../../ui/Loaded'
 import { Money } from '../../ui/Money'
 import { Page } from '../../ui/Page'
 import { ProblemNote } from '../../ui/ProblemNote'
 import { When } from '../../ui/When'
-import { Assignment } from './Assignment'
-import { Attribution } from './Attribution'
 import { ReceiptFacts } from './ReceiptPage'
 import { payerOf } from './ReceiptsPage'
 import type { ReceiptRow } from './words'
 import './payments.css'
+
+const Assignment = later(() => import('./Assignment').then((m) => m.Assignment))
+const Attribution = later(() => import('./Attribution').then((m) => m.Attribution))
 
 const inSuspense = { state: 'suspense', sort: 'oldest' } as const
 

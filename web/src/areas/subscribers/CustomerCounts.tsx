@@ -1,11 +1,12 @@
-import { Anchor, Group } from '@mantine/core'
-import { Link } from '@tanstack/react-router'
+import { Group } from '@mantine/core'
 import { api } from '../../api/client'
 import { useText } from '../../text/catalogue'
 import { useFormat } from '../../text/format'
 import { subscribersText } from '../../text/subscribers'
+import { PageLink } from '../../ui/PageLink'
+import './subscribers.css'
 
-interface Filter {
+type Filter = {
   online?: boolean
   owes?: boolean
   access?: 'full' | 'throttled' | 'walled_garden' | 'none'
@@ -32,9 +33,9 @@ export function CustomerCounts() {
   return (
     <Group gap="4px 24px" mih={24}>
       {counts.map(([count, name, search]) => (
-        <Anchor key={name} size="sm" c="inherit" renderRoot={(props) => <Link {...props} to="/customers" search={search} />}>
+        <PageLink key={name} to="/customers" search={search} className="count">
           <b className="figure">{f.number(count)}</b> {name}
-        </Anchor>
+        </PageLink>
       ))}
     </Group>
   )

@@ -1,27 +1,33 @@
 import { useHotkeys } from '@mantine/hooks'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { Text } from '@mantine/core'
-import { useState } from 'react'
+import { lazy, Suspense, useEffect, useState } from 'react'
 import { api } from '../../api/client'
 import { useMay } from '../../app/person'
 import { useText } from '../../text/catalogue'
 import { customerText } from '../../text/customer'
 import { subscribersText } from '../../text/subscribers'
+import { later } from '../../ui/later'
 import { Loaded } from '../../ui/Loaded'
 import { Page } from '../../ui/Page'
 import { ProblemNote } from '../../ui/ProblemNote'
+import { useIdle } from '../../ui/useIdle'
 import { Views } from '../../ui/Views'
 import { AnswerCard } from './AnswerCard'
 import { CustomerActions } from './CustomerActions'
-import { CustomerDialogs } from './CustomerDialogs'
 import { DoContext, type Doing } from './doing'
 import { Overview } from './Overview'
 import { customerViews } from './routes'
 import { Sessions } from './Sessions'
 import { Statement } from './Statement'
 import { Timeline } from './Timeline'
-import { Usage } from './Usage'
 import { nameOf } from './words'
+
+// The dialogs are read when the page has been drawn, so that the first one opens at once, too.
+const dialogs = () => import('./CustomerDialogs')
+const CustomerDialogs = lazy(async () => ({ default: (await dialogs()).CustomerDialogs }))
+
+const Usage = later(() => import('./Usage').then((m) => m.Usage))
 
 /** CustomerPage answers about one customer: why, and what now? */
 export default function CustomerPage() {
@@ -39,6 +45,10 @@ export default function CustomerPage() {
     setBegun(null)
     if (search.pay) void navigate({ search: { ...search, pay: undefined }, replace: true })
   }
+  const idle = useIdle()
+  useEffect(() => {
+    if (idle) void dialogs()
+  }, [idle])
   useHotkeys([
     ['p', () => setBegun({ act: 'take_payment' })],
     ['e', () => may('PATCH /subscribers/{id}') && setBegun({ act: 'edit' })],
@@ -68,7 +78,9 @@ export default function CustomerPage() {
         {view === 'usage' && <Usage id={id} />}
         <Text size="xs" c="dimmed" visibleFrom="sm">{words.keys}</Text>
       </Page>
-      {doing && customer.data && <CustomerDialogs key={JSON.stringify(doing)} doing={doing} of={customer.data} onClose={close} />}
+      <Suspense>
+        {doing && customer.data && <CustomerDialogs key={JSON.stringify(doing)} doing={doing} of={customer.data} onClose={close} />}
+      </Suspense>
     </DoContext>
   )
 }

@@ -17,6 +17,7 @@ import { ChoiceFilter, Filters, TextFilter } from '../../ui/Filters'
 import { Plus } from '../../ui/icons'
 import { Balance } from '../../ui/Money'
 import { Page } from '../../ui/Page'
+import { PageLink } from '../../ui/PageLink'
 import { State } from '../../ui/State'
 import { When } from '../../ui/When'
 import { CustomerCounts } from './CustomerCounts'
@@ -90,7 +91,7 @@ function useColumns(): Column<Customer>[] {
   const narrow = useMediaQuery('(max-width: 700px)')
   const t = useText(subscribersText)
   return [
-    { id: 'name', title: t.name, cell: (c) => <Link to="/customers/$id" params={{ id: c.id }}>{nameOf(c, t)}</Link> },
+    { id: 'name', title: t.name, cell: (c) => <PageLink to={`/customers/${c.id}`}>{nameOf(c, t)}</PageLink> },
     { id: 'account', title: t.account, width: 90, wideOnly: true, cell: (c) => <span className="figure">{c.accountNumber}</span> },
     { id: 'plan', title: t.plan, width: 150, wideOnly: true, cell: (c) => c.services.map((s) => s.planName).join(', ') },
     { id: 'paidUntil', title: t.paidUntil, width: 104, wideOnly: true, cell: (c) => <When at={c.paidUntil} /> },
