@@ -36,10 +36,11 @@ run: ## install missing packages, build, start the demo
 	@$(MAKE) --no-print-directory build
 	@exec bin/lastmile demo
 
+# Compiled as `make build` does, so that each package is compiled once for both; `make check` vets.
 .PHONY: test
 test: bin/withpg ## install missing packages, run all tests (PKG=./some/... for a part)
 	@scripts/install-deps postgresql gcc
-	timeout --kill-after=20 2400 bin/withpg go test -p $(PROCS) -parallel 4 -timeout 30m $(PKG)
+	CGO_ENABLED=0 timeout --kill-after=20 2400 bin/withpg go test -trimpath -vet=off -p $(PROCS) -parallel 4 -timeout 30m $(PKG)
 	$(if $(filter file,$(origin PKG)),@$(MAKE) --no-print-directory flows)
 
 .PHONY: flows

@@ -19,7 +19,6 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/memory"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
-	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
 	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/simulators/provider"
 	"github.com/lastmile-isp/lastmile/simulators/router"
@@ -98,7 +97,7 @@ type kit struct {
 // variables as name=value.
 func newKit(t testing.TB, settings ...string) *kit {
 	t.Helper()
-	db := pgtest.New(t)
+	db := installed.New(t)
 	bank := clock.NewMovable(clock.System(), 0)
 	sim := provider.New(provider.Config{Seed: 7, Clock: bank, Sandbox: true})
 	if err := sim.Start(context.Background()); err != nil {
@@ -107,7 +106,7 @@ func newKit(t testing.TB, settings ...string) *kit {
 	t.Cleanup(func() { _ = sim.Stop(context.Background()) })
 	k := &kit{t: t, sim: sim, bank: bank, db: db, log: &logBuffer{}}
 	k.environ = append([]string{
-		"DATABASE_URL=" + pgtest.URL(t), "DATABASE_NAMESPACE=" + string(db.Namespace), "DATABASE_MAX_CONNS=10",
+		"DATABASE_URL=" + db.URL, "DATABASE_NAMESPACE=" + string(db.Namespace), "DATABASE_MAX_CONNS=10",
 		"DATA_DIR=" + t.TempDir(), "HTTP_ADDR=127.0.0.1:0", "EVENTSTORE_ADDR=127.0.0.1:0",
 		"RADIUS_AUTH_ADDR=127.0.0.1:0", "RADIUS_ACCT_ADDR=127.0.0.1:0",
 		"WALLED_GARDEN_ADDR=127.0.0.1:0",

@@ -19,8 +19,8 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/internal/clock"
+	"github.com/lastmile-isp/lastmile/internal/coretest"
 	"github.com/lastmile-isp/lastmile/internal/id"
-	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/usecases"
@@ -99,15 +99,7 @@ func New(t testing.TB, adjust func(*httpapi.Config), routes ...[]httpapi.Route) 
 func (k *Kit) start(t testing.TB, adjust func(*httpapi.Config), routes [][]httpapi.Route) {
 	t.Helper()
 	logger := slog.New(slog.NewJSONHandler(k.Log, nil))
-	ring, err := secrets.New(bytes.Repeat([]byte{7}, secrets.KeySize))
-	if err == nil {
-		k.Vault, err = vault.Open(t.Context(), vault.Config{
-			DB: pgtest.New(t), Keyring: ring, Clock: k.Clock, Logger: logger,
-		})
-	}
-	if err != nil {
-		t.Fatalf("open vault: %v", err)
-	}
+	k.Vault = coretest.NewVault(t, vault.Config{Clock: k.Clock, Logger: logger})
 	cfg := httpapi.Config{
 		ServiceDomain: Domain, CursorKey: k.Vault.Key(secrets.Cursors), Organizations: directory{k},
 		Authenticator: tokens{k}, Idempotency: k.Vault.Idempotency, Limiter: vault.NewLocalLimits(k.Clock),
@@ -117,6 +109,7 @@ func (k *Kit) start(t testing.TB, adjust func(*httpapi.Config), routes [][]httpa
 		adjust(&cfg)
 	}
 	k.config = cfg
+	var err error
 	if k.Server, err = httpapi.New(cfg, routes...); err != nil {
 		t.Fatalf("make server: %v", err)
 	}

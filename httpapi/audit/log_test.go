@@ -54,8 +54,8 @@ func (s *auditStage) names(
 // newAuditStage starts log, projection and server, with the endpoints of the area p and of the audit log.
 func newAuditStage(t *testing.T, p *apitest.Parcels) *auditStage {
 	t.Helper()
-	s := &auditStage{core: coretest.New(t, clock.System())}
-	s.views = s.core.Show(t, auditviews.Log{})
+	s := &auditStage{core: coretest.New(t, clock.System(), auditviews.Log{})}
+	s.views = s.core.Show(t)
 	bus.Register(s.core.Bus, audit.Refusals())
 	s.Kit = apitest.New(t, func(cfg *httpapi.Config) { cfg.Refusals = httpapi.BusRefusals{Bus: s.core.Bus} },
 		p.Routes(), auditapi.Log{Log: auditviews.LogQuery{Views: s.views}, Zone: s.zone, Names: s.names}.Routes())

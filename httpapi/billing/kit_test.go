@@ -45,11 +45,12 @@ func newBillingKit(t *testing.T, withProcesses bool) *billingKit {
 	t.Helper()
 	manual := clock.NewManual(time.Date(2026, 3, 2, 21, 30, 0, 0, time.UTC)) // the third of March in Nairobi
 	k := &billingKit{
-		core: coretest.New(t, manual), clock: manual, amina: id.New[id.Subscriber](), brian: id.New[id.Subscriber](),
+		core: coretest.New(t, manual, billingviews.Invoices{}, billingviews.Statement{}, billingviews.Numbering{},
+			subscribersviews.Subscribers{}, paymentsviews.Receipts{}),
+		clock: manual, amina: id.New[id.Subscriber](), brian: id.New[id.Subscriber](),
 	}
 	registerForBilling(k.core.Bus)
-	k.views = k.core.Show(t, billingviews.Invoices{}, billingviews.Statement{}, billingviews.Numbering{},
-		subscribersviews.Subscribers{}, paymentsviews.Receipts{})
+	k.views = k.core.Show(t)
 	if withProcesses {
 		k.startProcesses(t)
 	}

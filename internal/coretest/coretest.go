@@ -14,6 +14,7 @@ import (
 	"github.com/lastmile-isp/lastmile/eventstore/feed"
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 	"github.com/lastmile-isp/lastmile/internal/storetest"
 	"github.com/lastmile-isp/lastmile/internal/vault"
@@ -27,33 +28,37 @@ type Kit struct {
 	Bus   *bus.Bus
 	Vault *vault.Vault // nil unless NewWithVault made the kit
 
-	clock clock.Clock
-	feed  *feed.Feed // nil until something reads from it
+	clock  clock.Clock
+	feed   *feed.Feed // nil until something reads from it
+	models []runner.Projection
 }
 
 // New starts a kit without a vault; it stops with the test. c is the clock of the bus, the read models and the
-// processes.
-func New(t testing.TB, c clock.Clock) *Kit {
+// processes. The kit's database is a copy in which the tables of all engines and of the read models are there, which
+// Show then fills.
+func New(t testing.TB, c clock.Clock, models ...runner.Projection) *Kit {
 	t.Helper()
-	return on(storetest.New(t), c, storetest.ClaimKey)
+	return on(storetest.On(t, templateOf(models).New(t)), c, storetest.ClaimKey, models)
 }
 
 // NewWithVault is New with a vault, which also makes the keys of unique values. cfg.Clock is the clock of all parts.
 // What OpenVault says about cfg holds here; the kit sets DB.
-func NewWithVault(t testing.TB, cfg vault.Config) *Kit {
+func NewWithVault(t testing.TB, cfg vault.Config, models ...runner.Projection) *Kit {
 	t.Helper()
-	store := storetest.New(t)
+	store := storetest.On(t, templateOf(models).New(t))
 	cfg.DB = store.DB
 	v := OpenVault(t, cfg)
-	k := on(store, cfg.Clock, v.ClaimKey)
+	k := on(store, cfg.Clock, v.ClaimKey, models)
 	k.Vault = v
 	return k
 }
 
 // on makes a kit of a store that runs.
-func on(store *storetest.Kit, c clock.Clock, claims func(kind, value string) uuid.UUID) *Kit {
+func on(
+	store *storetest.Kit, c clock.Clock, claims func(kind, value string) uuid.UUID, models []runner.Projection,
+) *Kit {
 	return &Kit{
-		Kit: store, clock: c,
+		Kit: store, clock: c, models: models,
 		Bus: bus.New(bus.Config{Store: store.Store, Claims: claims, Clock: c, Logger: storetest.Quiet()}),
 	}
 }
@@ -70,22 +75,37 @@ func SetPassword(t testing.TB, v *vault.Vault, user id.User, password secrets.Te
 	}
 }
 
+// vaults is a template of databases with the tables of a vault alone.
+var vaults = pgtest.NewTemplate(prepareVault)
+
+// NewVault is OpenVault on a database of its own.
+func NewVault(t testing.TB, cfg vault.Config) *vault.Vault {
+	t.Helper()
+	cfg.DB = vaults.New(t)
+	return OpenVault(t, cfg)
+}
+
 // OpenVault opens a vault under a key that all tests share. Where cfg.Argon2 is zero, hashes are cheap and unsafe.
 func OpenVault(t testing.TB, cfg vault.Config) *vault.Vault {
 	t.Helper()
 	if cfg.Argon2 == (vault.Argon2{}) {
 		cfg.Argon2 = vault.Argon2{MemoryKiB: 64, Passes: 1, Threads: 1}
 	}
-	var v *vault.Vault
-	ring, err := secrets.New(bytes.Repeat([]byte{7}, secrets.KeySize))
-	if err == nil {
-		cfg.Keyring = ring
-		v, err = vault.Open(t.Context(), cfg)
-	}
+	cfg.Keyring = keyring()
+	v, err := vault.Open(t.Context(), cfg)
 	if err != nil {
 		t.Fatalf("open vault: %v", err)
 	}
 	return v
+}
+
+// keyring has the key of all vaults of tests.
+func keyring() *secrets.Keyring {
+	ring, err := secrets.New(bytes.Repeat([]byte{7}, secrets.KeySize))
+	if err != nil {
+		panic(err)
+	}
+	return ring
 }
 
 // Service is a part that runs in the background, such as a feed or a runner.
@@ -114,11 +134,12 @@ func (k *Kit) Feed(t testing.TB) *feed.Feed {
 	return k.feed
 }
 
-// Show starts a runner with read models.
-func (k *Kit) Show(t testing.TB, models ...runner.Projection) *runner.Views {
+// Show starts a runner with the kit's read models and with further ones, whose tables it makes.
+func (k *Kit) Show(t testing.TB, more ...runner.Projection) *runner.Views {
 	t.Helper()
 	r := runner.New(runner.Config{Feed: k.Feed(t), DB: k.DB, Clock: k.clock, Logger: storetest.Quiet()})
-	r.Register(models...)
+	r.Register(k.models...)
+	r.Register(more...)
 	Start(t, "read models", r)
 	return r.Views()
 }

@@ -231,9 +231,12 @@ func (c *Cluster) prepareDatabase(ctx context.Context) error {
 		return fmt.Errorf("look at the private database: %w", err)
 	}
 	if !user {
+		rights := "nosuperuser createrole"
+		if c.cfg.Scratch {
+			rights += " createdb" // tests copy databases
+		}
 		// A password of hexadecimal digits needs no quoting.
-		sql := fmt.Sprintf("create role %s login nosuperuser createrole password '%s'", clusterUser,
-			c.remembered().Password)
+		sql := fmt.Sprintf("create role %s login %s password '%s'", clusterUser, rights, c.remembered().Password)
 		if _, err := conn.Exec(ctx, sql); err != nil {
 			return fmt.Errorf("create database user: %w", err)
 		}

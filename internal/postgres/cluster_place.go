@@ -202,11 +202,13 @@ func (p place) initialise(ctx context.Context, state clusterState, scratch bool)
 		return err
 	}
 	args := []string{
-		"--pgdata=" + fresh, "--username=" + clusterAdmin, "--pwfile=" + password, "--auth=scram-sha-256",
-		"--encoding=UTF8", "--lc-collate=C", "--lc-ctype=C.UTF-8", "--lc-messages=C", "--data-checksums",
+		"--pgdata=" + fresh, "--username=" + clusterAdmin, "--pwfile=" + password,
+		"--encoding=UTF8", "--lc-collate=C", "--lc-ctype=C.UTF-8", "--lc-messages=C",
 	}
 	if scratch {
-		args = append(args, "--no-sync")
+		args = append(args, "--no-sync", "--auth=md5")
+	} else {
+		args = append(args, "--data-checksums", "--auth=scram-sha-256")
 	}
 	runtime.LockOSThread() // the parent-death signal belongs to the thread, not to the process
 	defer runtime.UnlockOSThread()

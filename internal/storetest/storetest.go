@@ -35,8 +35,20 @@ type Kit struct {
 	addr string
 }
 
+// template has the tables of the event store.
+var template = pgtest.NewTemplate(Prepare)
+
+// Prepare makes the tables of the event store, for a template of databases (pgtest.NewTemplate).
+func Prepare(ctx context.Context, db *postgres.DB) error {
+	node, err := startNode(ctx, db, "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	return node.Stop(ctx)
+}
+
 // New starts a node with an empty log and opens a store on it. Both are stopped at the end of the test.
-func New(t pgtest.T) *Kit { return On(t, pgtest.New(t)) }
+func New(t pgtest.T) *Kit { return On(t, template.New(t)) }
 
 // On is New with a database that the test has already.
 func On(t pgtest.T, db *postgres.DB) *Kit {
@@ -90,13 +102,18 @@ func (k *Kit) Open() *eventstore.Store {
 // StartNode starts the node at the address that it had before StopNode, with the same log.
 func (k *Kit) StartNode() {
 	k.t.Helper()
-	node, err := embedded.Start(context.Background(), embedded.Config{
-		Pool: k.DB.Owner, Schema: k.DB.Namespace.Schema("log"), Addr: k.addr, Logger: Quiet(), Clock: clock.System(),
-	})
+	node, err := startNode(context.Background(), k.DB, k.addr)
 	if err != nil {
 		k.t.Fatalf("start event store node: %v", err)
 	}
 	k.Node = node
+}
+
+// startNode starts a node at an address, with its log in the schema of all kits.
+func startNode(ctx context.Context, db *postgres.DB, addr string) (*embedded.Node, error) {
+	return embedded.Start(ctx, embedded.Config{
+		Pool: db.Owner, Schema: db.Namespace.Schema("log"), Addr: addr, Logger: Quiet(), Clock: clock.System(),
+	})
 }
 
 // StopNode stops the node; its clients see the same as after a crash. A second call does nothing.

@@ -28,10 +28,16 @@ type kit struct {
 	zone         *time.Location
 }
 
-// open makes a store in a namespace of its own.
+// template has the tables of a store.
+var template = pgtest.NewTemplate(func(ctx context.Context, db *postgres.DB) error {
+	_, err := telemetry.Open(ctx, db)
+	return err
+})
+
+// open makes a store in a database of its own.
 func open(t testing.TB) *kit {
 	t.Helper()
-	return openOn(t, pgtest.New(t))
+	return openOn(t, template.New(t))
 }
 
 // openOn makes a store in a database.

@@ -27,7 +27,7 @@ const patience = 20 * time.Second
 // away is a kit on the same tables whose database never answers.
 func (k *kit) away(t *testing.T) *telemetry.Store {
 	t.Helper()
-	db := pgtest.Open(t, pgtest.URL(t), k.db.Namespace)
+	db := pgtest.Open(t, k.db.URL, k.db.Namespace)
 	s, err := telemetry.Open(t.Context(), db)
 	if err != nil {
 		t.Fatal(err)

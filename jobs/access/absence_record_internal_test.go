@@ -40,12 +40,12 @@ func newAbsent(t *testing.T) *absentKit {
 		t: t, clock: c, a: id.New[id.Organization](), b: id.New[id.Organization](),
 		faults: map[id.Organization]error{},
 	}
-	k.Kit = coretest.NewWithVault(t, vault.Config{Clock: c})
+	k.Kit = coretest.NewWithVault(t, vault.Config{Clock: c}, identityviews.Organizations{})
 	bus.Register(k.Bus, access.Outages())
 	bus.Register(k.Bus, identity.Organizations())
 	k.Run(t, coretest.Operator(id.Organization{}), coretest.NewOrganization(k.a, "acme"))
 	k.Run(t, coretest.Operator(id.Organization{}), coretest.NewOrganization(k.b, "bolt"))
-	views := k.Show(t, identityviews.Organizations{})
+	views := k.Show(t)
 	k.WaitForAll(t, views, identityviews.OrganizationsName)
 	k.Absence = NewAbsence(AbsenceConfig{
 		Program: "own", Presence: k.Vault.Presence, Views: views, Clock: c, Logger: storetest.Quiet(),

@@ -52,13 +52,13 @@ func newFaults(t *testing.T) *faults {
 	k := &faults{
 		clock: clock.NewManual(start), org: id.New[id.Organization](), lines: map[id.Subscription]telemetry.Line{},
 	}
-	k.Kit = coretest.New(t, k.clock)
+	k.Kit = coretest.New(t, k.clock, accessviews.Dunning{}, accessviews.Differences{}, identityviews.Organizations{},
+		paymentsviews.Receipts{})
 	bus.Register(k.Bus, identity.Organizations())
 	bus.Register(k.Bus, access.Dunnings())
 	bus.Register(k.Bus, access.Outages())
 	k.Run(t, coretest.Operator(k.org), coretest.NewOrganization(k.org, "acme"))
-	k.views = k.Show(t, accessviews.Dunning{}, accessviews.Differences{}, identityviews.Organizations{},
-		paymentsviews.Receipts{})
+	k.views = k.Show(t)
 	queue := jobrunner.New(jobrunner.Config{DB: k.DB, Clock: k.clock, Logger: storetest.Quiet(), InsertOnly: true})
 	k.workers = accessjobs.Workers{
 		Bus: k.Bus, Views: k.views, Queue: queue, Clock: k.clock,

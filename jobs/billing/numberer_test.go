@@ -42,10 +42,10 @@ type kit struct {
 func newKit(t testing.TB, issuing bool) *kit {
 	t.Helper()
 	k := &kit{clock: clock.NewManual(began)}
-	k.Kit = coretest.New(t, k.clock)
+	k.Kit = coretest.New(t, k.clock, billingviews.Numbering{}, billingviews.Invoices{})
 	bus.Register(k.Bus, billing.Accounts())
 	bus.Register(k.Bus, billing.NumberSeries())
-	k.views = k.Show(t, billingviews.Numbering{}, billingviews.Invoices{})
+	k.views = k.Show(t)
 	if issuing {
 		p := processrunner.New(processrunner.Config{Feed: k.Feed(t), DB: k.DB, Clock: k.clock, Bus: k.Bus})
 		p.Register(invoicing.DocumentProcess())

@@ -54,13 +54,13 @@ func newKit(t *testing.T) *kit {
 		t.Fatalf("start provider: %v", err)
 	}
 	t.Cleanup(func() { _ = k.sim.Stop(context.Background()) })
-	k.Kit = coretest.NewWithVault(t, vault.Config{Clock: k.clock})
+	k.Kit = coretest.NewWithVault(t, vault.Config{Clock: k.clock}, paymentsviews.Payments{},
+		paymentsviews.Receipts{}, paymentsviews.Gateways{}, paymentsviews.Matching{})
 	bus.Register(k.Bus, payments.Payments())
 	bus.Register(k.Bus, payments.Receipts())
 	bus.Register(k.Bus, payments.Gateways())
 	bus.Register(k.Bus, billing.Accounts())
-	k.views = k.Show(t, paymentsviews.Payments{}, paymentsviews.Receipts{}, paymentsviews.Gateways{},
-		paymentsviews.Matching{})
+	k.views = k.Show(t)
 	k.access = paymentsjobs.Access{
 		Platform: mobilemoney.Credentials{
 			ConsumerKey: "platform", ConsumerSecret: "secret", ShortCode: shortcode, Passkey: "pass",

@@ -104,7 +104,7 @@ func (r *Runner) begin(ctx context.Context) error {
 	if err := errors.Join(r.faults...); err != nil {
 		return err
 	}
-	if err := r.migrate(ctx); err != nil {
+	if err := r.Prepare(ctx); err != nil {
 		return fmt.Errorf("migrate job queue: %w", err)
 	}
 	if r.cfg.Sole {
@@ -184,8 +184,8 @@ func (r *Runner) end(ctx context.Context) {
 // schema names the PostgreSQL schema of the queue's tables, with the namespace's prefix.
 func (r *Runner) schema() string { return r.cfg.DB.Namespace.Schema("river") }
 
-// migrate brings the queue's tables up to date. Programs that start together wait for each other.
-func (r *Runner) migrate(ctx context.Context) error {
+// Prepare brings the queue's tables up to date. Start does so, too. Programs that start together wait for each other.
+func (r *Runner) Prepare(ctx context.Context) error {
 	lock, err := r.cfg.DB.Lock(ctx, "migrate river")
 	if err != nil {
 		return err

@@ -186,13 +186,10 @@ var openSQL = []string{
 // crowd fills the tables with 100,000 customers, of whom some are online.
 func crowd(t *testing.T) (subscribersviews.SubscribersQuery, *postgres.DB) {
 	t.Helper()
-	v, db := views(t, told())
-	for i, sql := range append(slices.Clone(fillSQL), openSQL...) {
-		var args []any
-		if i == 0 {
-			args = []any{acme.String(), other.String()}
-		}
-		if _, err := db.Owner.Exec(t.Context(), v.SQL(subscribersviews.SubscribersName, sql), args...); err != nil {
+	db := crowded.New(t)
+	v := viewsOn(t, db, told())
+	for _, sql := range openSQL {
+		if _, err := db.Owner.Exec(t.Context(), v.SQL(subscribersviews.SubscribersName, sql)); err != nil {
 			t.Fatalf("fill: %v\n%s", err, sql)
 		}
 	}

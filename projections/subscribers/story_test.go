@@ -9,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/eventstore/feed"
 	"github.com/lastmile-isp/lastmile/eventstore/feed/feedtest"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/clock"
@@ -212,21 +213,37 @@ func forgets(t *testing.T, dump string) {
 func views(t *testing.T, log *feedtest.Log) (*runner.Views, *postgres.DB) {
 	t.Helper()
 	db := pgtest.New(t)
-	r := runner.New(runner.Config{Feed: feedtest.Start(t, log), DB: db, Clock: clock.NewManual(began)})
-	r.Register(subscribersviews.Plans{}, subscribersviews.Subscribers{}, subscribersviews.Subscriptions{})
-	if err := r.Start(t.Context()); err != nil {
+	return viewsOn(t, db, log), db
+}
+
+// viewsOn is views in a database.
+func viewsOn(t *testing.T, db *postgres.DB, log *feedtest.Log) *runner.Views {
+	t.Helper()
+	r, err := show(t.Context(), db, log, feedtest.Start(t, log))
+	if err != nil {
 		t.Fatalf("start read models: %v", err)
 	}
 	t.Cleanup(r.Stop)
-	head, _ := log.Head(t.Context())
+	return r.Views()
+}
+
+// show starts the read models and waits until they show all of a log.
+func show(ctx context.Context, db *postgres.DB, log *feedtest.Log, f *feed.Feed) (*runner.Runner, error) {
+	r := runner.New(runner.Config{Feed: f, DB: db, Clock: clock.NewManual(began)})
+	r.Register(subscribersviews.Plans{}, subscribersviews.Subscribers{}, subscribersviews.Subscriptions{})
+	if err := r.Start(ctx); err != nil {
+		return nil, err
+	}
+	head, _ := log.Head(ctx)
 	for _, name := range []string{
 		subscribersviews.PlansName, subscribersviews.SubscribersName, subscribersviews.SubscriptionsName,
 	} {
-		if err := r.Views().WaitFor(t.Context(), name, head); err != nil {
-			t.Fatalf("%s: %v", name, err)
+		if err := r.Views().WaitFor(ctx, name, head); err != nil {
+			r.Stop()
+			return nil, err
 		}
 	}
-	return r.Views(), db
+	return r, nil
 }
 
 // told returns a log in memory with the events of the story.

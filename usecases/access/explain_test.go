@@ -55,7 +55,9 @@ func newWorld(t *testing.T) *world {
 		org:       id.New[id.Organization](),
 		directory: directory.New(directory.Config{ClassKey: []byte("key")}),
 	}
-	w.Kit = coretest.NewWithVault(t, vault.Config{Clock: w.clock})
+	w.Kit = coretest.NewWithVault(t, vault.Config{Clock: w.clock},
+		subscribersviews.Subscribers{}, subscribersviews.Subscriptions{}, accessviews.Dunning{},
+		accessviews.Usage{}, subscribersviews.Timeline{}, networkviews.History{})
 	w.Bus = bus.New(bus.Config{
 		Store: w.Store, Claims: w.Vault.ClaimKey, Clock: w.clock, Logger: storetest.Quiet(), PeriodLength: 7,
 	})
@@ -64,8 +66,7 @@ func newWorld(t *testing.T) *world {
 	bus.Register(w.Bus, subscribers.Subscriptions())
 	bus.Register(w.Bus, access.Dunnings())
 	bus.Register(w.Bus, access.Usages())
-	w.views = w.Show(t, subscribersviews.Subscribers{}, subscribersviews.Subscriptions{}, accessviews.Dunning{},
-		accessviews.Usage{}, subscribersviews.Timeline{}, networkviews.History{})
+	w.views = w.Show(t)
 	w.memory = runner.NewMemory(w.directory, w.Feed(t), storetest.Quiet())
 	coretest.Start(t, "directory", w.memory)
 	w.cases = accesscases.Explanations{

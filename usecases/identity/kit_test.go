@@ -54,11 +54,12 @@ func newKitOf(t *testing.T, cost vault.Argon2) *kit {
 		t: t, clock: clock.NewManual(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)),
 		directory: identityviews.NewDirectory(), open: map[string]bool{},
 	}
-	k.Kit = coretest.NewWithVault(t, vault.Config{Clock: k.clock, Argon2: cost})
+	k.Kit = coretest.NewWithVault(t, vault.Config{Clock: k.clock, Argon2: cost},
+		identityviews.Organizations{}, identityviews.Users{})
 	bus.Register(k.Bus, identity.Organizations())
 	bus.Register(k.Bus, identity.Users())
 	bus.Register(k.Bus, identity.Sessions())
-	k.users = identityviews.UsersQuery{Views: k.Show(t, identityviews.Organizations{}, identityviews.Users{})}
+	k.users = identityviews.UsersQuery{Views: k.Show(t)}
 	shows := runner.NewMemory(k.directory, k.Feed(t), storetest.Quiet())
 	coretest.Start(t, "directory", shows)
 	access := identityviews.NewAccess(shows)

@@ -56,7 +56,8 @@ func (k *kit) Send(_ context.Context, m messagingcases.Outgoing) error {
 func newKit(t *testing.T, details events.SubscriberDetails) *kit {
 	t.Helper()
 	k := &kit{clock: clock.NewManual(noon)}
-	k.Kit = coretest.New(t, k.clock)
+	k.Kit = coretest.New(t, k.clock, accessviews.Dunning{}, subscribersviews.Subscribers{},
+		subscribersviews.Subscriptions{}, messagingviews.Messages{})
 	bus.Register(k.Bus, identity.Organizations())
 	bus.Register(k.Bus, access.DunningPolicies())
 	bus.Register(k.Bus, access.Usages())
@@ -83,8 +84,7 @@ func newKit(t *testing.T, details events.SubscriberDetails) *kit {
 			DunningSubject: subject, State: events.DunningReminding, At: noon,
 			Owed: events.DunningOwed{At: noon, PaidUntil: due},
 		})
-	views := k.Show(t, accessviews.Dunning{}, subscribersviews.Subscribers{}, subscribersviews.Subscriptions{},
-		messagingviews.Messages{})
+	views := k.Show(t)
 	k.WaitForAll(t, views, accessviews.DunningName, subscribersviews.SubscribersName,
 		subscribersviews.SubscriptionsName)
 	k.delivery = messagingcases.Delivery{

@@ -57,13 +57,13 @@ type machine struct{ by atomic.Int64 }
 // Now implements clock.Clock.
 func (m *machine) Now() time.Time { return clock.System().Now().Add(time.Duration(m.by.Load())) }
 
-// newKit starts a kit without read models, processes and jobs: all that happens is in the log.
-func newKit(t *testing.T) *kit {
+// newKit starts a kit in which no read model, process or job runs: all that happens is in the log.
+func newKit(t *testing.T, models ...runner.Projection) *kit {
 	t.Helper()
 	set := &machine{}
 	now := clock.NewMovable(set, 0)
 	k := &kit{
-		Kit: coretest.NewWithVault(t, vault.Config{Clock: now}), t: t, machine: set, clock: now,
+		Kit: coretest.NewWithVault(t, vault.Config{Clock: now}, models...), t: t, machine: set, clock: now,
 		org: id.New[id.Organization](),
 	}
 	bus.Register(k.Bus, network.Devices())
@@ -190,7 +190,7 @@ type plant struct {
 // newPlant starts a plant; it stops with the test.
 func newPlant(t *testing.T) *plant {
 	t.Helper()
-	p := &plant{kit: newKit(t)}
+	p := &plant{kit: newKit(t, networkviews.Devices{}, networkviews.Services{}, networkviews.History{})}
 	sim, err := router.New(router.Config{Clock: p.clock, Routers: []router.RouterConfig{{
 		Name: "tower", Version: "7.16", Password: routerPassword, Tunnel: netip.MustParseAddr("10.99.200.2"),
 	}}})
@@ -206,7 +206,7 @@ func newPlant(t *testing.T) *plant {
 	if err := p.router.UseRADIUS(); err != nil {
 		t.Fatal(err)
 	}
-	p.views = p.Show(t, networkviews.Devices{}, networkviews.Services{}, networkviews.History{})
+	p.views = p.Show(t)
 	workers := p.work(sim)
 	p.workers = workers
 	p.rows = networkviews.ServicesQuery{Views: p.views}

@@ -87,12 +87,13 @@ func New(t *testing.T) *Kit {
 		Clock: clock.NewManual(time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)),
 		Key:   bytes.Repeat([]byte{9}, 32), Users: map[string]id.User{},
 	}
-	k.Core = coretest.NewWithVault(t, vault.Config{Clock: k.Clock})
-	k.Vault = k.Core.Vault
-	registerISP(k.Core.Bus)
-	k.views = k.Core.Show(t, identityviews.Organizations{}, identityviews.Users{}, subscribersviews.Subscribers{},
+	k.Core = coretest.NewWithVault(t, vault.Config{Clock: k.Clock},
+		identityviews.Organizations{}, identityviews.Users{}, subscribersviews.Subscribers{},
 		subscribersviews.Plans{}, subscribersviews.Subscriptions{}, billingviews.Numbering{}, accessviews.Dunning{},
 		accessviews.Vouchers{}, accessviews.Usage{})
+	k.Vault = k.Core.Vault
+	registerISP(k.Core.Bus)
+	k.views = k.Core.Show(t)
 	k.serve(t)
 	k.populate(t)
 	return k

@@ -100,7 +100,7 @@ func New(t *testing.T, o Options) *Kit {
 		t.Fatalf("start provider: %v", err)
 	}
 	t.Cleanup(func() { _ = k.Sim.Stop(context.Background()) })
-	k.Core = coretest.New(t, k.Clock)
+	k.Core = coretest.New(t, k.Clock, readModels()...)
 	k.Vault = coretest.OpenVault(t, vault.Config{DB: k.Core.DB, Clock: k.Clock})
 	bus.Register(k.Core.Bus, billing.Accounts())
 	bus.Register(k.Core.Bus, billing.NumberSeries())
@@ -141,13 +141,19 @@ func registerForPayments(b *bus.Bus) {
 	bus.Register(b, identity.Users())
 }
 
+// readModels lists those of the kit.
+func readModels() []runner.Projection {
+	return []runner.Projection{
+		paymentsviews.Payments{}, paymentsviews.Receipts{}, paymentsviews.Gateways{}, paymentsviews.Matching{},
+		billingviews.Statement{}, billingviews.Invoices{}, billingviews.Collections{}, billingviews.Numbering{},
+		subscribersviews.Subscribers{}, subscribersviews.Timeline{}, identityviews.Users{},
+	}
+}
+
 // startReading starts feed and read models, and makes the runners of jobs and processes.
 func (k *Kit) startReading(t *testing.T) {
 	t.Helper()
-	k.Views = k.Core.Show(t, paymentsviews.Payments{}, paymentsviews.Receipts{}, paymentsviews.Gateways{},
-		paymentsviews.Matching{}, billingviews.Statement{}, billingviews.Invoices{}, billingviews.Collections{},
-		billingviews.Numbering{},
-		subscribersviews.Subscribers{}, subscribersviews.Timeline{}, identityviews.Users{})
+	k.Views = k.Core.Show(t)
 	k.jobs = jobrunner.New(jobrunner.Config{DB: k.Core.DB, Clock: k.Clock})
 	k.Procs = processrunner.New(processrunner.Config{
 		Feed: k.Core.Feed(t), DB: k.Core.DB, Clock: k.Clock, Bus: billingcases.PeriodInvoices{Bus: k.Core.Bus},

@@ -1,5 +1,5 @@
-// Package pgtest gives tests a real PostgreSQL: a namespace of its own for each test, on the server of
-// TEST_DATABASE_URL or on a throw-away one that lives as long as the test program.
+// Package pgtest gives tests a real PostgreSQL: a namespace of its own for each test, or a copy of a prepared database
+// (Template), on the server of TEST_DATABASE_URL or on a throw-away one that lives as long as the test program.
 package pgtest
 
 import (
@@ -118,8 +118,8 @@ func EndConnections(t T, db *postgres.DB) {
 	t.Helper()
 	for {
 		_, err := db.Owner.Exec(context.Background(), `select pg_terminate_backend(pid) from pg_stat_activity
-			where pid <> pg_backend_pid() and application_name = 'lastmile' and query like '%' || $1 || '%'`,
-			string(db.Namespace))
+			where pid <> pg_backend_pid() and datname = current_database() and application_name = 'lastmile'
+			and query like '%' || $1 || '%'`, string(db.Namespace))
 		switch {
 		case err == nil:
 			return
