@@ -9,13 +9,15 @@ import { uiText } from '../../text/ui'
 import { CustomerFilter } from '../../ui/CustomerFilter'
 import { Empty } from '../../ui/Empty'
 import { ChoiceFilter, Filters } from '../../ui/Filters'
+import { later } from '../../ui/later'
 import { Loaded } from '../../ui/Loaded'
 import { Page } from '../../ui/Page'
 import { ProblemNote } from '../../ui/ProblemNote'
 import { RouterFilter } from '../../ui/RouterFilter'
 import { DifferenceCard } from './DifferenceCard'
 import { useCounts } from './counts'
-import { Looks } from './Looks'
+
+const Looks = later(async () => (await import('./Looks')).Looks)
 
 /** DifferencesPage answers: where do routers show something else than customers are entitled to, and what now? */
 export default function DifferencesPage() {
