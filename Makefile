@@ -121,5 +121,5 @@ web/dist/index.html: web/node_modules/.package-lock.json $(WEB)
 
 # withpg runs tests with one throw-away PostgreSQL server for all of them.
 .PHONY: bin/withpg
-bin/withpg:
+bin/withpg: $(wildcard internal/postgres/*.go internal/postgres/pgtest/*.go internal/postgres/pgtest/withpg/*.go)
 	@CGO_ENABLED=0 go build -o bin/withpg ./internal/postgres/pgtest/withpg

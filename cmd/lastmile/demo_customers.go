@@ -117,11 +117,11 @@ var presentCustomers = []demoCustomer{
 // pastCustomers are those that only a demo with a year has.
 var pastCustomers = []demoCustomer{
 	{first: "Mango", last: "House", tag: "north", plan: "home-10", since: 200, pays: mostly(paysByPaybill)},
-	{first: "Neem", last: "Duka", tag: "north", plan: "home-20", since: 262, pays: mostly(paysByPaybill)},
+	{first: "Neem", last: "Duka", tag: "north", plan: "home-20", since: 315, pays: mostly(paysByPaybill)},
 	{first: "Olive", last: "Villa", tag: "north", plan: "home-20", since: 100, pays: late(5, paysByPrompt)},
 	{first: "Papaya", last: "House", tag: "north", plan: "lite-5", since: 116, pays: mostly(paysByCash)},
 	{first: "Mvule", last: "Hardware", tag: "market", plan: "business-50", since: 95, pays: mostly(paysByPaybill)},
-	{first: "Quince", last: "House", tag: "north", plan: "home-10", since: 230, pays: mostly(paysByCash)},
+	{first: "Quince", last: "House", tag: "north", plan: "home-10", since: 345, pays: mostly(paysByCash)},
 	{first: "Rosewood", last: "Flats", tag: "north", plan: "home-10", since: 96, pays: late(4, paysByPaybill)},
 	{first: "Sandalwood", last: "Salon", tag: "market", plan: "home-10", since: 66, pays: mostly(paysByPrompt)},
 	{first: "Tamarind", last: "House", tag: "north", plan: "lite-5", since: 92, pays: mostly(paysByPaybill)},
