@@ -106,9 +106,13 @@ func (w *watched) dials(name string, g guest) {
 	if err := w.r.SwitchOn(name, g.device); err != nil {
 		w.t.Fatal(err)
 	}
-	w.sessionIs(name, "online", func(s answer) bool {
-		return s["endedAt"] == nil && s.text("subscriptionId") == g.subscription
-	})
+	online := func(s answer) bool { return s["endedAt"] == nil && s.text("subscriptionId") == g.subscription }
+	w.sessionIs(name, "online", online)
+	// It may have been ended, and begun anew, for what changed as it began.
+	if err := w.r.Handsets().Idle(w.t.Context()); err != nil {
+		w.t.Fatal(err)
+	}
+	w.sessionIs(name, "online", online)
 }
 
 // joins is a customer who has paid and is online.

@@ -116,7 +116,7 @@ func newKit(t testing.TB, settings ...string) *kit {
 	}, settings...)
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Logf("end of the service's log:\n%s", k.log.last(12))
+			t.Logf("end of the service's log:\n%s", k.log.last(40))
 		}
 	})
 	return k

@@ -103,9 +103,9 @@ task('more days for somebody who owes', async (desk) => {
 })
 
 task('whose payment is it?', async (desk) => {
-  const { receiptNumber } = await firstOf(desk.page, '/receipts?state=allocated')
+  const { receiptNumber, subscriber } = await firstOf(desk.page, '/receipts?state=allocated')
   await desk.finds(String(receiptNumber), new RegExp(String(receiptNumber)))
-  await desk.page.getByRole('link', { name: /House|Duka|Cafe|Villa|Clinic|Kiosk/ }).first().waitFor()
+  await desk.page.getByRole('link', { name: (subscriber as { name: string }).name }).first().waitFor()
 })
 
 task('money that nobody can place', async (desk) => {

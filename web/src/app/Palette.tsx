@@ -94,7 +94,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
         />
         <VisuallyHidden role="status">{typed && !waiting ? words.found(found.entries.length) : ''}</VisuallyHidden>
         {/* Its height does not follow the number of results, so that nothing moves while somebody types. */}
-        <div className="found-frame">
+        <div className="found-frame" tabIndex={0}>
           <div id="found" role="listbox" aria-label={t.search} className="found-list">
             {groups.map((g) => (
               <div key={g.name} role="group" aria-label={g.name}>
