@@ -178,6 +178,7 @@ func (s *sessions) waitForLock(ctx context.Context, conn *pgx.Conn) error {
 func (s *sessions) migrating(ctx context.Context, conn *pgx.Conn) (pid int32, err error) {
 	err = conn.QueryRow(ctx, `select coalesce(max(a.pid), 0) from pg_locks l join pg_stat_activity a using (pid)
 		where l.locktype = 'advisory' and l.objsubid = 1 and l.granted
+			and l.database = (select oid from pg_database where datname = current_database())
 			and (l.classid::bigint << 32) | l.objid::bigint = $1 and a.application_name = $2`,
 		s.lock, migrationName).Scan(&pid)
 	if err != nil {

@@ -300,11 +300,7 @@ func TestLock_OfALostConnectionIsLostAndFreeForOthers(t *testing.T) {
 	if err := held.Ping(t.Context()); err != nil {
 		t.Error(err)
 	}
-	_, err = db.Owner.Exec(t.Context(), `select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory'
-		and (classid::bigint << 32) | objid::bigint = $1`, db.Namespace.LockKey("x"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	pgtest.EndHolder(t, db, "x")
 	next, err := other.Lock(t.Context(), "x")
 	if err != nil {
 		t.Fatal(err)

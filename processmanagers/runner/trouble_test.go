@@ -307,12 +307,7 @@ func TestRunner_OneProgramDrivesAndAnotherTakesOver(t *testing.T) {
 // breakLead breaks the connection that has the leader's lock.
 func (b *bench) breakLead(t *testing.T) {
 	t.Helper()
-	_, err := b.db.Owner.Exec(t.Context(),
-		`select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and granted
-		and (classid::bigint << 32) | objid::bigint = $1`, b.db.Namespace.LockKey("processes"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	pgtest.EndHolder(t, b.db, "processes")
 }
 
 func TestLeader_ThatLostItsLockDoesNotActBesideTheNext(t *testing.T) {

@@ -49,12 +49,7 @@ func TestLeader_ThatLostItsLockDoesNotWriteBesideTheNext(t *testing.T) {
 	next := other.start(t, sales{})
 	total := 0
 	for range 6 {
-		_, err := b.db.Owner.Exec(t.Context(),
-			`select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and granted
-			and (classid::bigint << 32) | objid::bigint = $1`, b.db.Namespace.LockKey("projection sales v1"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		pgtest.EndHolder(t, b.db, "projection sales v1")
 		position := b.sell("router", 300)
 		total += 300
 		for _, one := range []*runner.Runner{r, next} {

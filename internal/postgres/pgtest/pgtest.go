@@ -128,3 +128,15 @@ func EndConnections(t T, db *postgres.DB) {
 		}
 	}
 }
+
+// EndHolder has the server end the connection that holds a lock of the database, by the lock's name.
+func EndHolder(t T, db *postgres.DB, lock string) {
+	t.Helper()
+	_, err := db.Owner.Exec(context.Background(), `select pg_terminate_backend(pid) from pg_locks
+		where locktype = 'advisory' and granted and (classid::bigint << 32) | objid::bigint = $1
+			and database = (select oid from pg_database where datname = current_database())`,
+		db.Namespace.LockKey(lock))
+	if err != nil {
+		t.Fatalf("end the holder of a lock: %v", err)
+	}
+}
