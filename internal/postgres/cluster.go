@@ -39,6 +39,8 @@ type ClusterConfig struct {
 	// Scratch does not wait for the disk: a commit survives a kill of the server, but not a loss of power. For tests;
 	// never for an installation.
 	Scratch bool
+	// CreatesDatabases lets the program's user do so when the cluster is made: tests copy databases.
+	CreatesDatabases bool
 	// Patient goes on starting the server of a cluster that has been made before, for as long as it takes. Otherwise a
 	// server that ends by itself again and again is an error.
 	Patient bool
@@ -232,8 +234,8 @@ func (c *Cluster) prepareDatabase(ctx context.Context) error {
 	}
 	if !user {
 		rights := "nosuperuser createrole"
-		if c.cfg.Scratch {
-			rights += " createdb" // tests copy databases
+		if c.cfg.CreatesDatabases {
+			rights += " createdb"
 		}
 		// A password of hexadecimal digits needs no quoting.
 		sql := fmt.Sprintf("create role %s login %s password '%s'", clusterUser, rights, c.remembered().Password)

@@ -67,7 +67,8 @@ func StartScratch(ctx context.Context, cfg ScratchConfig) (*Scratch, error) {
 		return nil, fmt.Errorf("start scratch database: %w", err)
 	}
 	cluster, err := postgres.StartCluster(ctx, postgres.ClusterConfig{
-		DataDir: filepath.Join(dir, "pg"), Scratch: !cfg.Durable, MaxConnections: 400,
+		DataDir: filepath.Join(dir, "pg"), Scratch: !cfg.Durable, CreatesDatabases: true,
+		MaxConnections: 400,
 	})
 	if err != nil {
 		_ = os.RemoveAll(dir)
