@@ -6,6 +6,7 @@ export default defineConfig({
     include: [process.env.LASTMILE_SCREENSHOTS ? 'flows/*.shots.ts' : 'flows/*.flow.ts'],
     globalSetup: 'flows/program.ts',
     fileParallelism: false,
+    maxConcurrency: 2,
     pool: 'forks',
     poolOptions: { forks: { singleFork: true } },
     testTimeout: 90_000,

@@ -3,7 +3,7 @@ import { mkdir, readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
-import { afterAll, expect, inject, test } from 'vitest'
+import { afterAll, expect, inject, test, type TestFunction, type TestOptions } from 'vitest'
 
 /** at has the addresses of the program. */
 export const at = inject('at')
@@ -54,26 +54,32 @@ export async function visit(options: BrowserContextOptions = {}): Promise<Visit>
 // What the browser itself writes about an answer that is no success; flows make such answers on purpose.
 const expected = /Failed to load resource|net::ERR_/
 
+const flows =
+  (by: (name: string, options: TestOptions, run: TestFunction) => void) =>
+  (name: string, walk: (v: Visit) => Promise<void>, options: BrowserContextOptions = {}, timeout = 90_000) =>
+    by(name, { timeout }, async ({ task, onTestFinished }) => {
+      const v = await visit(options)
+      const faults: string[] = []
+      v.page.on('pageerror', (e) => faults.push(String(e)))
+      v.page.on('console', (m) => {
+        if (m.type() === 'error' && !expected.test(m.text())) faults.push(m.text())
+      })
+      onTestFinished(async () => {
+        if (task.result?.state === 'fail') await picture(v.page, name)
+        await v.context.close()
+      })
+      await walk(v)
+      expect(faults, 'what the browser complained about').toEqual([])
+    })
+
 /**
  * flow is a test with a window. A script that throws, or something that the content-security-policy refuses, fails it.
  * Of a flow that fails a picture is left in node_modules/.flows.
  */
-export function flow(name: string, walk: (v: Visit) => Promise<void>, options: BrowserContextOptions = {}, timeout = 90_000) {
-  test(name, { timeout }, async ({ task, onTestFinished }) => {
-    const v = await visit(options)
-    const faults: string[] = []
-    v.page.on('pageerror', (e) => faults.push(String(e)))
-    v.page.on('console', (m) => {
-      if (m.type() === 'error' && !expected.test(m.text())) faults.push(m.text())
-    })
-    onTestFinished(async () => {
-      if (task.result?.state === 'fail') await picture(v.page, name)
-      await v.context.close()
-    })
-    await walk(v)
-    expect(faults, 'what the browser complained about').toEqual([])
-  })
-}
+export const flow = flows(test)
+
+/** besideOthers is a flow that goes at the same time as another of its file: none of them sees what the other changes. */
+export const besideOthers = flows(test.concurrent)
 
 async function picture(page: Page, name: string) {
   await mkdir('node_modules/.flows', { recursive: true })
@@ -172,14 +178,19 @@ interface Violation {
   nodes: { target: unknown[]; failureSummary: string }[]
 }
 
-/** violations finds what keeps people with other needs out: WCAG 2.2 A and AA, and good practice. */
-export async function violations(page: Page): Promise<string[]> {
-  await page.evaluate(await axe)
-  const found = await page.evaluate(async () => {
+const everything = { type: 'tag', values: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] }
+const colours = { type: 'rule', values: ['color-contrast', 'link-in-text-block'] }
+
+/**
+ * violations finds what keeps people with other needs out: WCAG 2.2 A and AA, and good practice; or only those rules
+ * that look at colours.
+ */
+export async function violations(page: Page, only: 'everything' | 'colours' = 'everything'): Promise<string[]> {
+  if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(await axe)
+  const found = await page.evaluate(async (runOnly) => {
     const { axe } = window as unknown as { axe: { run: (of: Document, o: object) => Promise<{ violations: Violation[] }> } }
-    const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
-    return (await axe.run(document, { runOnly: tags, resultTypes: ['violations'] })).violations
-  })
+    return (await axe.run(document, { runOnly, resultTypes: ['violations'] })).violations
+  }, only === 'colours' ? colours : everything)
   return found.flatMap((v) => v.nodes.slice(0, 3).map((n) => `${v.id}: ${v.help}\n  ${n.target.join(' ')}\n  ${n.failureSummary}`))
 }
 

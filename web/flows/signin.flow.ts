@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
-import { at, call, drawn, fillSignIn, flow, password, people, signIn } from './kit'
+import { at, besideOthers, call, drawn, fillSignIn, password, people, signIn } from './kit'
 
-flow('a wrong password is refused in words, the right one opens the page that was asked for', async ({ page }) => {
+besideOthers('a wrong password is refused in words, the right one opens the page that was asked for', async ({ page }) => {
   await page.goto(`${at.isp}/app/customers?q=acacia`)
   await fillSignIn(page, people.support.email, 'not-the-password')
   await page.getByRole('alert').waitFor()
@@ -12,7 +12,7 @@ flow('a wrong password is refused in words, the right one opens the page that wa
   expect(new URL(page.url()).search).toBe('?q=acacia')
 })
 
-flow('a new colleague chooses a password before anything else', async ({ page, context }) => {
+besideOthers('a new colleague chooses a password before anything else', async ({ page, context }) => {
   const email = `new-${Date.now()}@demo.lastmile.localhost`
   await signIn(page, 'admin')
   const made = await call(page, 'POST', '/users', {
@@ -37,7 +37,7 @@ flow('a new colleague chooses a password before anything else', async ({ page, c
   await page.getByRole('navigation', { name: 'Menu' }).waitFor()
 })
 
-flow('a session that ends while somebody types is renewed above the page, and nothing is lost', async ({ page, context }) => {
+besideOthers('a session that ends while somebody types is renewed above the page, and nothing is lost', async ({ page, context }) => {
   await signIn(page, 'admin', '/customers')
   const filter = page.getByRole('textbox', { name: 'Name, phone or account' })
   await filter.fill('aca')
@@ -52,7 +52,7 @@ flow('a session that ends while somebody types is renewed above the page, and no
   expect(await filter.inputValue()).toBe('acacia h')
 })
 
-flow('support has neither the places nor the pages of an admin', async ({ page }) => {
+besideOthers('support has neither the places nor the pages of an admin', async ({ page }) => {
   await signIn(page, 'support')
   const menu = page.getByRole('navigation', { name: 'Menu' })
   await menu.getByRole('link', { name: 'Customers' }).waitFor()
@@ -72,7 +72,7 @@ flow('support has neither the places nor the pages of an admin', async ({ page }
   expect(refused, 'calls that the role may not make').toEqual([])
 })
 
-flow('who signs out leaves no customer on the device', async ({ page }) => {
+besideOthers('who signs out leaves no customer on the device', async ({ page }) => {
   await signIn(page, 'support', '/customers?q=acacia')
   await page.getByRole('link', { name: 'Acacia House' }).click()
   await page.getByRole('heading', { level: 1, name: 'Acacia House' }).waitFor()

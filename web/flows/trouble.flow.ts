@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
-import { at, call, expectNoSideways, flow, phone, signIn } from './kit'
+import { at, besideOthers, call, expectNoSideways, phone, signIn } from './kit'
 
-flow('while the API is away each part says so, and trying again helps', async ({ page }) => {
+besideOthers('while the API is away each part says so, and trying again helps', async ({ page }) => {
   await signIn(page, 'support')
   await page.route('**/subscribers?*', (route) => route.abort())
   await page.getByRole('navigation', { name: 'Menu' }).getByRole('link', { name: 'Customers' }).click()
@@ -12,7 +12,7 @@ flow('while the API is away each part says so, and trying again helps', async ({
   await page.getByRole('row').nth(3).waitFor()
 })
 
-flow('an error of the server shows its request id', async ({ page }) => {
+besideOthers('an error of the server shows its request id', async ({ page }) => {
   await signIn(page, 'support')
   await page.route('**/subscribers?*', (route) => {
     return route.fulfill({
@@ -34,7 +34,7 @@ const names = [
 ] as const
 
 for (const [kind, name] of names) {
-  flow(`a name with ${kind} is text, and breaks no page of a phone`, async ({ page }) => {
+  besideOthers(`a name with ${kind} is text, and breaks no page of a phone`, async ({ page }) => {
     await signIn(page, 'admin')
     const last = `Jina ${Date.now()}`
     const made = await call<{ id: string; firstName: string; message: string }>(page, 'POST', '/subscribers', {
