@@ -3,7 +3,8 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip, gzipSync } from 'node:zlib'
 import react from '@vitejs/plugin-react'
-import { defineConfig, type Plugin } from 'vite'
+import type { Plugin } from 'vite'
+import { defineConfig } from 'vitest/config'
 
 // compressed writes .br and .gz beside each file that is worth it: the program serves them as they are, and spends
 // no time on compression.
@@ -96,4 +97,5 @@ export default defineConfig({
   server: {
     proxy: { '^/(?!app/|@|src/|node_modules/)': { target: api, changeOrigin: true } },
   },
+  test: { setupFiles: ['./vitest.setup.ts'] },
 })
