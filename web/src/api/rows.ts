@@ -1,6 +1,6 @@
 import { replaceEqualDeep, useInfiniteQuery, useQueryClient } from '@tanstack/react-query'
 import type { PathsWithMethod } from 'openapi-typescript-helpers'
-import { useCallback, useEffect, useMemo, useState } from 'react'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { client } from './client'
 import type { paths } from './schema.gen'
 import { onChange, topicsOf } from './changes'
@@ -31,12 +31,15 @@ export interface Rows<R> {
   rows: R[]
   hasMore: boolean
   isPending: boolean
-  isFetchingMore: boolean
+  /** isFetchingMore: who looks at it is drawn again when a page is asked for, and not only when it comes. */
+  readonly isFetchingMore: boolean
   error: unknown
   more: () => void
   refetch: () => void
   /** changes is the number of changes since the list was read, when it is too long to be read again by itself. */
   changes: number
+  /** queryKey finds the read in the cache; lists that were not read page by page have none. */
+  queryKey?: readonly unknown[]
 }
 
 // A list of up to this many pages is read again by itself when something in it has changed. A longer one says so and
@@ -89,16 +92,21 @@ export function useRows<P extends ListPath>(
       if (c.topic === 'reset' || about(c.topic)) setChanges((n) => n + 1)
     })
   }, [long, path])
-  const { fetchNextPage, hasNextPage, isFetchingNextPage, isPlaceholderData } = read
+  const { fetchNextPage, hasNextPage, isPlaceholderData } = read
+  const asking = useRef(false)
   // Rows of the filter before have no next page: who is at their end already asks again when the new rows have come.
   const more = useCallback(() => {
-    if (hasNextPage && !isFetchingNextPage && !isPlaceholderData) void fetchNextPage()
-  }, [fetchNextPage, hasNextPage, isFetchingNextPage, isPlaceholderData])
+    if (!hasNextPage || isPlaceholderData || asking.current) return
+    asking.current = true
+    void fetchNextPage().finally(() => (asking.current = false))
+  }, [fetchNextPage, hasNextPage, isPlaceholderData])
   return {
     rows: useMemo(() => pages?.flatMap((p) => p.data) ?? [], [pages]),
     hasMore: hasNextPage,
     isPending: read.isPending,
-    isFetchingMore: isFetchingNextPage,
+    get isFetchingMore() {
+      return read.isFetchingNextPage
+    },
     error: read.error,
     more,
     refetch: () => {
@@ -107,6 +115,7 @@ export function useRows<P extends ListPath>(
       void queries.resetQueries({ queryKey: key, exact: true })
     },
     changes,
+    queryKey: key,
   }
 }
 

@@ -4,6 +4,7 @@ import { RouterProvider } from '@tanstack/react-router'
 import { setNonce } from 'get-nonce'
 import { lazy, Suspense } from 'react'
 import { asProblem } from '../api/problem'
+import { LanguageContext, useSpoken } from '../text/catalogue'
 import { useIdle } from '../ui/useIdle'
 import { Gate } from './Gate'
 import { router } from './router'
@@ -39,12 +40,14 @@ export function App() {
       defaultColorScheme="auto"
       getStyleNonce={() => nonce ?? ''}
     >
-      {useIdle() && <Suspense><Notices /></Suspense>}
-      <QueryClientProvider client={queries}>
-        <Gate>
-          <RouterProvider router={router} />
-        </Gate>
-      </QueryClientProvider>
+      <LanguageContext value={useSpoken()}>
+        {useIdle() && <Suspense><Notices /></Suspense>}
+        <QueryClientProvider client={queries}>
+          <Gate>
+            <RouterProvider router={router} />
+          </Gate>
+        </QueryClientProvider>
+      </LanguageContext>
     </MantineProvider>
   )
 }

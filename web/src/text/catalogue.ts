@@ -1,4 +1,4 @@
-import { useSyncExternalStore } from 'react'
+import { createContext, use, useSyncExternalStore } from 'react'
 
 /** Language is one that every text exists in. */
 export type Language = 'en' | 'sw'
@@ -36,8 +36,11 @@ export function speak(next: Language) {
   for (const l of listeners) l()
 }
 
-/** useLanguage gives the language of the pages. */
-export function useLanguage(): Language {
+/** LanguageContext brings the language to all pages. Lists have hundreds of texts: none of them listens by itself. */
+export const LanguageContext = createContext(language)
+
+/** useSpoken follows the language, for what gives it to all pages. */
+export function useSpoken(): Language {
   return useSyncExternalStore(
     (changed) => {
       listeners.add(changed)
@@ -45,6 +48,11 @@ export function useLanguage(): Language {
     },
     () => language,
   )
+}
+
+/** useLanguage gives the language of the pages. */
+export function useLanguage(): Language {
+  return use(LanguageContext)
 }
 
 /** useText gives the texts of a catalogue in the language of the pages. */

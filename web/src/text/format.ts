@@ -1,4 +1,4 @@
-import { createContext, use, useMemo } from 'react'
+import { createContext, use } from 'react'
 import { type Language, locales, useLanguage } from './catalogue'
 
 /** Zone says how an organization writes times and money. */
@@ -197,9 +197,13 @@ function cached<F>(key: string, make: () => F): F {
   return f
 }
 
-/** useFormat gives the Format of the person and the organization. */
+const made = new WeakMap<Zone, Partial<Record<Language, Format>>>()
+
+/** useFormat gives the Format of the person and the organization: the same one to all who ask. */
 export function useFormat(): Format {
   const language = useLanguage()
   const zone = use(ZoneContext)
-  return useMemo(() => new Format(language, zone), [language, zone])
+  const of = made.get(zone) ?? {}
+  made.set(zone, of)
+  return (of[language] ??= new Format(language, zone))
 }

@@ -1,10 +1,11 @@
 import { Button, Group, Skeleton, Text, VisuallyHidden } from '@mantine/core'
+import { useIsFetching } from '@tanstack/react-query'
 import { type ColumnDef, getCoreRowModel, useReactTable } from '@tanstack/react-table'
-import { useVirtualizer } from '@tanstack/react-virtual'
-import { type CSSProperties, type KeyboardEvent, memo, type ReactNode, useEffect, useRef } from 'react'
+import { type CSSProperties, type KeyboardEvent, memo, type ReactNode, useEffect, useMemo, useRef } from 'react'
 import type { Rows } from '../api/rows'
 import { useText } from '../text/catalogue'
 import { uiText } from '../text/ui'
+import { rowHeight, useDrawn } from './drawn'
 import { Late } from './Late'
 import { ProblemNote } from './ProblemNote'
 
@@ -24,7 +25,6 @@ export interface Column<R> {
   wideOnly?: boolean
 }
 
-const rowHeight = 32
 const ahead = 30
 
 /**
@@ -43,43 +43,7 @@ export function DataTable<R>({ list, columns, rowKey, empty, label, whole }: {
   whole?: boolean
 }) {
   const t = useText(uiText)
-  const frame = useRef<HTMLDivElement>(null)
-  const { rows } = list
-  const virtual = useVirtualizer({
-    count: rows.length,
-    getScrollElement: () => frame.current,
-    estimateSize: () => rowHeight,
-    overscan: 12,
-  })
-  const shown = virtual.getVirtualItems()
-  // The table has the rows on the screen alone: one of all rows would be made anew whenever a page comes.
-  const table = useReactTable({
-    data: shown.flatMap(({ index }) => rows[index] ?? []),
-    columns: columns.map((c): ColumnDef<R> => ({ id: c.id, header: c.title })),
-    getCoreRowModel: getCoreRowModel(),
-    // There is no state of pages to reset; without this, rows that are made anew at each drawing would draw for ever.
-    autoResetAll: false,
-    getRowId: rowKey,
-  })
-  const drawn = table.getRowModel().rows
-  const last = shown.at(-1)?.index ?? 0
-  const { more, hasMore } = list
-  useEffect(() => {
-    if (hasMore && last >= rows.length - ahead) more()
-  }, [last, rows.length, hasMore, more])
-
-  const onKeyDown = (e: KeyboardEvent) => {
-    const step = e.key === 'ArrowDown' ? 1 : e.key === 'ArrowUp' ? -1 : 0
-    const at = (e.target as HTMLElement).closest('tr')?.dataset.index
-    if (step === 0 || at === undefined) return
-    e.preventDefault()
-    const next = Math.min(rows.length - 1, Math.max(0, Number(at) + step))
-    virtual.scrollToIndex(next)
-    requestAnimationFrame(() => {
-      frame.current?.querySelector<HTMLElement>(`tr[data-index="${next}"] :is(a, button)`)?.focus()
-    })
-  }
-
+  const { rows, hasMore } = list
   if (list.error && rows.length === 0) return <ProblemNote of={list.error} retry={list.refetch} />
   if (list.isPending) {
     return (
@@ -91,8 +55,6 @@ export function DataTable<R>({ list, columns, rowKey, empty, label, whole }: {
     )
   }
   if (rows.length === 0) return <>{empty}</>
-  const before = shown[0]?.start ?? 0
-  const after = virtual.getTotalSize() - (shown.at(-1)?.end ?? 0)
   return (
     <div className="rows">
       {list.error ? <ProblemNote of={list.error} retry={list.more} /> : null}
@@ -102,31 +64,84 @@ export function DataTable<R>({ list, columns, rowKey, empty, label, whole }: {
           <Button size="compact-xs" variant="light" onClick={list.refetch}>{t.showChanges}</Button>
         </Group>
       )}
-      <div className={whole ? 'rows-frame whole-frame' : 'rows-frame'} ref={frame} tabIndex={-1}>
-        <table aria-label={label} aria-rowcount={hasMore ? -1 : rows.length + 1} onKeyDown={onKeyDown}>
-          <thead>
-            <tr>
+      <div className={whole ? 'rows-frame whole-frame' : 'rows-frame'} tabIndex={-1}>
+        <table
+          role="table"
+          className={whole ? undefined : 'listed'}
+          style={whole ? undefined : widthsOf(columns)}
+          aria-label={label}
+          aria-rowcount={hasMore ? -1 : rows.length + 1}
+          onKeyDown={alongRows}
+        >
+          <thead role="rowgroup">
+            <tr role="row">
               {columns.map((c) => (
-                <th key={c.id} scope="col" className={classOf(c)} style={widthsOf(c)}>
+                <th key={c.id} role="columnheader" scope="col" className={classOf(c)} style={whole ? widthOf(c) : undefined}>
                   {c.title || <VisuallyHidden>{t.actions}</VisuallyHidden>}
                 </th>
               ))}
             </tr>
           </thead>
-          <tbody>
-            {before > 0 && <tr aria-hidden style={{ height: before }} />}
-            {drawn.map((row, at) => (
-              <Line key={row.id} of={row.original} index={shown[at]?.index ?? 0} columns={columns} />
-            ))}
-            {after > 0 && <tr aria-hidden style={{ height: after }} />}
-          </tbody>
+          <Body list={list} columns={columns} rowKey={rowKey} whole={whole} />
         </table>
       </div>
       <Group justify="space-between" mt={6} mih={24}>
         <Text size="xs" c="dimmed">{t.rows(rows.length, hasMore)}</Text>
-        {list.isFetchingMore && <Text size="xs" c="dimmed" role="status">{t.loading} …</Text>}
+        {list.queryKey && <Reading queryKey={list.queryKey} />}
       </Group>
     </div>
+  )
+}
+
+/** Reading tells that the next page is being read. The page around the list is not drawn anew for it. */
+function Reading({ queryKey }: { queryKey: readonly unknown[] }) {
+  const t = useText(uiText)
+  const reads = useIsFetching({ queryKey, exact: true, predicate: (q) => !!q.state.fetchMeta?.fetchMore })
+  return reads > 0 && <Text size="xs" c="dimmed" role="status">{t.loading} …</Text>
+}
+
+/** alongRows moves the focus to the row before or after, which is drawn as long as the row with the focus is seen. */
+function alongRows(e: KeyboardEvent) {
+  const row = (e.target as HTMLElement).closest('tr')
+  const next = e.key === 'ArrowDown' ? row?.nextElementSibling : e.key === 'ArrowUp' ? row?.previousElementSibling : null
+  if (!row?.dataset.index || next === null) return
+  e.preventDefault()
+  next?.scrollIntoView({ block: 'nearest' })
+  next?.querySelector<HTMLElement>('a, button')?.focus({ preventScroll: true })
+}
+
+/** Body has the rows. It alone is drawn anew while somebody scrolls. */
+function Body<R>({ list, columns, rowKey, whole }: {
+  list: Rows<R>
+  columns: Column<R>[]
+  rowKey: (row: R) => string
+  whole: boolean | undefined
+}) {
+  const { rows, more, hasMore } = list
+  const body = useRef<HTMLTableSectionElement>(null)
+  const { from, to } = useDrawn(body, rows.length, whole)
+  const names = useMemo(() => columns.map((c): ColumnDef<R> => ({ id: c.id, header: c.title })), [columns])
+  // The table has the rows on the screen alone: one of all rows would be made anew whenever a page comes.
+  const table = useReactTable({
+    data: useMemo(() => rows.slice(from, to), [rows, from, to]),
+    columns: names,
+    getCoreRowModel: getCoreRowModel(),
+    // There is no state of pages to reset; without this, rows that are made anew at each drawing would draw for ever.
+    autoResetAll: false,
+    getRowId: rowKey,
+  })
+  useEffect(() => {
+    if (hasMore && to >= rows.length - ahead) more()
+  }, [to, rows.length, hasMore, more])
+  const after = (rows.length - to) * rowHeight
+  return (
+    <tbody ref={body} role="rowgroup">
+      {from > 0 && <tr aria-hidden style={{ height: from * rowHeight }} />}
+      {table.getRowModel().rows.map((row) => (
+        <Line key={row.id} of={row.original} index={from + row.index} columns={columns} />
+      ))}
+      {after > 0 && <tr aria-hidden style={{ height: after }} />}
+    </tbody>
   )
 }
 
@@ -135,8 +150,8 @@ const Line = memo(LineOf) as typeof LineOf
 
 function LineOf<R>({ of, index, columns }: { of: R; index: number; columns: Column<R>[] }) {
   return (
-    <tr data-index={index} aria-rowindex={index + 2}>
-      {columns.map((c) => <td key={c.id} className={classOf(c)}>{c.cell(of)}</td>)}
+    <tr role="row" data-index={index} aria-rowindex={index + 2}>
+      {columns.map((c) => <td key={c.id} role="cell" className={classOf(c)}>{c.cell(of)}</td>)}
     </tr>
   )
 }
@@ -145,7 +160,22 @@ const classOf = (c: { figure?: boolean; wideOnly?: boolean }) =>
   [c.figure && 'figure', c.wideOnly && 'wide-only'].filter(Boolean).join(' ')
 
 // The style sheet takes one of the two, by the width of the screen.
-function widthsOf<R>({ width, narrow = width }: Column<R>): CSSProperties {
+function widthOf<R>({ width, narrow = width }: Column<R>): CSSProperties {
   const px = (n: number | undefined) => (n === undefined ? 'auto' : `${n}px`)
   return { '--wide': px(width), '--narrow': px(narrow) } as CSSProperties
+}
+
+/** widthsOf has the columns as lines of a grid: lists that scroll are no tables to the browser, which draws them faster. */
+function widthsOf<R>(columns: Column<R>[]): CSSProperties {
+  const lines = (widths: (number | undefined)[]) => {
+    const free = widths.includes(undefined)
+    // Without a column that takes what is left, all of them share it.
+    const line = (n: number | undefined) => (n === undefined ? 'minmax(0, 1fr)' : free ? `${n}px` : `minmax(${n}px, ${n}fr)`)
+    return { lines: widths.map(line).join(' '), least: `${widths.reduce<number>((sum, n) => sum + (n ?? 0), 0)}px` }
+  }
+  const wide = lines(columns.map((c) => c.width))
+  const narrow = lines(columns.filter((c) => !c.wideOnly).map((c) => c.narrow ?? c.width))
+  return {
+    '--wide': wide.lines, '--wide-least': wide.least, '--narrow': narrow.lines, '--narrow-least': narrow.least,
+  } as CSSProperties
 }

@@ -3,7 +3,7 @@ import { useMediaQuery } from '@mantine/hooks'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { api } from '../../api/client'
-import { useRows } from '../../api/rows'
+import { type Filters as RowFilters, useRows } from '../../api/rows'
 import { serverNow } from '../../app/clock'
 import { useMay } from '../../app/person'
 import { appText } from '../../text/app'
@@ -28,19 +28,16 @@ const week = 7 * 86_400_000
 /** CustomersPage answers: who are our customers, and which of them have this in common? */
 export default function CustomersPage() {
   const t = useText(subscribersText)
-  const words = useText(uiText)
   const app = useText(appText)
   const may = useMay()
   const { ends, ...filters } = useSearch({ from: '/customers' })
   const navigate = useNavigate({ from: '/customers' })
-  const list = useRows('/subscribers', { ...filters, ...usePaidTime(ends) })
   const plans = api.useQuery('get', '/plans', { params: { query: { limit: 100 } } })
   const change = (part: Partial<typeof filters & { ends: typeof ends }>) => {
     void navigate({ search: { ...filters, ends, ...part }, replace: true })
   }
   const { sort: _, ...restricts } = { ...filters, ends }
   const any = Object.values(restricts).some((v) => v !== undefined)
-  const columns = useColumns()
   const planNames = Object.fromEntries((plans.data?.data ?? []).map((p) => [p.id, p.name]))
   return (
     <Page
@@ -62,14 +59,26 @@ export default function CustomersPage() {
         <TextFilter value={filters.tag} label={t.tag} width={140} onChange={(tag) => change({ tag })} />
         <ChoiceFilter value={filters.sort} label={t.sort} names={t.sorts} onChange={(sort) => change({ sort })} />
       </Filters>
-      <DataTable
-        list={list}
-        columns={columns}
-        rowKey={(c) => c.id}
-        label={app.customers}
-        empty={any ? <Empty title={words.nothingFits} /> : <Empty title={t.none}>{t.noneHint}</Empty>}
-      />
+      <List filters={{ ...filters, ...usePaidTime(ends) }} any={any} />
     </Page>
+  )
+}
+
+/** List has the rows. It alone is drawn anew when more of them come. */
+function List({ filters, any }: { filters: RowFilters<'/subscribers'>; any: boolean }) {
+  const t = useText(subscribersText)
+  const words = useText(uiText)
+  const app = useText(appText)
+  const list = useRows('/subscribers', filters)
+  const columns = useColumns()
+  return (
+    <DataTable
+      list={list}
+      columns={columns}
+      rowKey={(c) => c.id}
+      label={app.customers}
+      empty={any ? <Empty title={words.nothingFits} /> : <Empty title={t.none}>{t.noneHint}</Empty>}
+    />
   )
 }
 
@@ -90,7 +99,7 @@ function usePaidTime(ends: 'week' | 'past' | undefined) {
 function useColumns(): Column<Customer>[] {
   const narrow = useMediaQuery('(max-width: 700px)')
   const t = useText(subscribersText)
-  return [
+  return useMemo(() => [
     { id: 'name', title: t.name, cell: (c) => <PageLink to={`/customers/${c.id}`}>{nameOf(c, t)}</PageLink> },
     { id: 'account', title: t.account, width: 90, wideOnly: true, cell: (c) => <span className="figure">{c.accountNumber}</span> },
     { id: 'plan', title: t.plan, width: 150, wideOnly: true, cell: (c) => c.services.map((s) => s.planName).join(', ') },
@@ -106,7 +115,7 @@ function useColumns(): Column<Customer>[] {
     },
     { id: 'phone', title: t.phone, width: 128, wideOnly: true, cell: (c) => <span className="figure">{c.phone}</span> },
     { id: 'tags', title: t.tags, width: 90, wideOnly: true, cell: (c) => c.tags.join(', ') },
-  ]
+  ], [narrow, t])
 }
 
 /** AccessWord says what a customer may have now; who is blocked or forgotten is called so. */
