@@ -34,7 +34,7 @@ function compressed(): Plugin {
 
 // What a browser may have to fetch before somebody can use the page that he opens first, in bytes by gzip. Over http
 // browsers take nothing better. Source: docs/development.md#pages-in-a-browser.
-const firstLoadMax = 250_000
+const firstLoadMax = 245_000
 
 // firstLoad stops a build in which a page needs more: the frame, the page with all that it imports, and the search.
 function firstLoad(): Plugin {

@@ -14,13 +14,13 @@ import { useText } from '../text/catalogue'
 import { type Zone, ZoneContext } from '../text/format'
 import { later } from '../ui/later'
 import { ProblemNote } from '../ui/ProblemNote'
-import { useIdle } from '../ui/useIdle'
 import { setServerTime } from './clock'
 import { PersonContext } from './person'
 
 const NewPassword = later(() => import('../areas/identity/NewPassword').then((m) => m.NewPassword))
 
-// It is read while the session lasts: later the program may have other files.
+// It is read while the session lasts, since later the program may have other files, but not with the page.
+const sessionEndedAfter = 60_000
 const sessionEnded = () => import('./SessionEnded')
 const SessionEnded = lazy(sessionEnded)
 
@@ -94,10 +94,10 @@ function SignedIn({ me, children }: { me: Shape<'MeResponse'>; children: ReactNo
     return { timezone: timezone ?? own, currency: currency ?? 'KES' }
   }, [timezone, currency])
   const [asking, setAsking] = useState<'password' | 'newPassword' | null>(null)
-  const idle = useIdle()
   useEffect(() => {
-    if (idle) void sessionEnded()
-  }, [idle])
+    const timer = setTimeout(() => void sessionEnded().catch(() => undefined), sessionEndedAfter)
+    return () => clearTimeout(timer)
+  }, [])
   useEffect(() => whenSignedOut(() => setAsking('password')), [])
   useEffect(() => listen(queries), [queries])
   return (

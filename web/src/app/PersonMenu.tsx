@@ -5,6 +5,7 @@ import { client } from '../api/client'
 import { appText } from '../text/app'
 import { type Language, languages, speak, useLanguage, useText } from '../text/catalogue'
 import { Check, LogOut, ScrollText, Terminal, User } from '../ui/icons'
+import { useOpened } from '../ui/OpenedMenu'
 import { usePerson } from './person'
 import { forgetRecent } from './recent'
 
@@ -13,15 +14,12 @@ const schemes = ['auto', 'light', 'dark'] as const
 /** PersonMenuProps are what You gives to the menu that takes its place. */
 export interface PersonMenuProps {
   onCalls: () => void
-  /** opened = somebody has asked for it already. */
-  opened: boolean
-  /** focused = the button before it had the focus. */
-  focused: boolean
 }
 
-/** PersonMenu has what belongs to the person and not to the organization. */
-export function PersonMenu({ onCalls, opened, focused }: PersonMenuProps) {
+/** PersonMenu has what belongs to the person and not to the organization. It is open when it takes its button's place. */
+export function PersonMenu({ onCalls }: PersonMenuProps) {
   const t = useText(appText)
+  const [open, setOpen] = useOpened()
   const language = useLanguage()
   const { me } = usePerson()
   const queries = useQueryClient()
@@ -34,9 +32,9 @@ export function PersonMenu({ onCalls, opened, focused }: PersonMenuProps) {
   }
   const mark = (on: boolean) => (on ? <Check size={14} aria-hidden /> : <span style={{ width: 14 }} />)
   return (
-    <Menu position="bottom-end" width={240} withinPortal={false} defaultOpened={opened}>
+    <Menu position="bottom-end" width={240} withinPortal={false} opened={open} onChange={setOpen}>
       <Menu.Target>
-        <ActionIcon aria-label={t.you} size="lg" autoFocus={focused}>
+        <ActionIcon aria-label={t.you} size="lg" autoFocus>
           <User size={18} aria-hidden />
         </ActionIcon>
       </Menu.Target>

@@ -1,9 +1,10 @@
-import { ActionIcon, Button, Menu } from '@mantine/core'
+import { Button } from '@mantine/core'
 import { useMay } from '../../app/person'
 import { useText } from '../../text/catalogue'
 import { customerText } from '../../text/customer'
 import { subscribersText } from '../../text/subscribers'
-import { Ban, EllipsisVertical, Pencil, Plus, ScrollText, Smartphone } from '../../ui/icons'
+import { ActionMenu } from '../../ui/ActionMenu'
+import { Ban, Pencil, Plus, ScrollText, Smartphone } from '../../ui/icons'
 import { useDo } from './doing'
 import type { Customer } from './words'
 
@@ -14,20 +15,20 @@ export function CustomerActions({ of: c }: { of: Customer }) {
   const may = useMay()
   const begin = useDo()
   if (c.status === 'forgotten') return null
-  const items = [
-    may('POST /subscriptions') && (
-      <Menu.Item key="add" leftSection={<Plus size={14} aria-hidden />} onClick={() => begin({ act: 'add_service' })}>{t.addService}</Menu.Item>
-    ),
-    may('POST /invoices') && (
-      <Menu.Item key="invoice" leftSection={<ScrollText size={14} aria-hidden />} onClick={() => begin({ act: 'invoice' })}>{t.invoice}</Menu.Item>
-    ),
-    c.status === 'blocked' && may('POST /subscribers/{id}/unblock') && (
-      <Menu.Item key="unblock" leftSection={<Ban size={14} aria-hidden />} onClick={() => begin({ act: 'unblock' })}>{t.unblock}</Menu.Item>
-    ),
-    c.status === 'active' && may('POST /subscribers/{id}/block') && (
-      <Menu.Item key="block" color="red" leftSection={<Ban size={14} aria-hidden />} onClick={() => begin({ act: 'block' })}>{t.block}</Menu.Item>
-    ),
-  ].filter(Boolean)
+  const actions = [
+    may('POST /subscriptions') && {
+      key: 'add', label: t.addService, icon: <Plus size={14} aria-hidden />, onClick: () => begin({ act: 'add_service' }),
+    },
+    may('POST /invoices') && {
+      key: 'invoice', label: t.invoice, icon: <ScrollText size={14} aria-hidden />, onClick: () => begin({ act: 'invoice' }),
+    },
+    c.status === 'blocked' && may('POST /subscribers/{id}/unblock') && {
+      key: 'unblock', label: t.unblock, icon: <Ban size={14} aria-hidden />, onClick: () => begin({ act: 'unblock' }),
+    },
+    c.status === 'active' && may('POST /subscribers/{id}/block') && {
+      key: 'block', label: t.block, color: 'red', icon: <Ban size={14} aria-hidden />, onClick: () => begin({ act: 'block' }),
+    },
+  ].filter((action) => action !== false)
   return (
     <>
       {may('POST /payments/initiate') && (
@@ -50,14 +51,7 @@ export function CustomerActions({ of: c }: { of: Customer }) {
           {words.edit}
         </Button>
       )}
-      {items.length > 0 && (
-        <Menu position="bottom-end">
-          <Menu.Target>
-            <ActionIcon aria-label={t.more} size={30} variant="default"><EllipsisVertical size={16} aria-hidden /></ActionIcon>
-          </Menu.Target>
-          <Menu.Dropdown>{items}</Menu.Dropdown>
-        </Menu>
-      )}
+      {actions.length > 0 && <ActionMenu label={t.more} actions={actions} button={{ size: 30, variant: 'default' }} />}
     </>
   )
 }

@@ -1,4 +1,4 @@
-import { ActionIcon, Group, Menu, Paper, Stack, Text } from '@mantine/core'
+import { Group, Paper, Stack, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { api } from '../../api/client'
 import { type Row, useRows } from '../../api/rows'
@@ -9,10 +9,10 @@ import { useText } from '../../text/catalogue'
 import { customerText } from '../../text/customer'
 import { useFormat } from '../../text/format'
 import { subscribersText } from '../../text/subscribers'
+import { ActionMenu } from '../../ui/ActionMenu'
 import { CopyText } from '../../ui/CopyText'
 import { Empty } from '../../ui/Empty'
 import { Facts } from '../../ui/Facts'
-import { EllipsisVertical } from '../../ui/icons'
 import { Loaded } from '../../ui/Loaded'
 import { Section } from '../../ui/Page'
 import { State } from '../../ui/State'
@@ -90,10 +90,10 @@ function ServiceMenu({ of: s, held }: { of: Subscription; held: boolean }) {
   const may = useMay()
   const begin = useDo()
   const running = s.state === 'active' || s.state === 'pending'
-  const item = (shown: boolean, act: Parameters<typeof begin>[0]['act'], label: string, color?: string) => shown && (
-    <Menu.Item key={act} color={color} onClick={() => begin({ act, subscriptionId: s.id } as Parameters<typeof begin>[0])}>{label}</Menu.Item>
-  )
-  const items = [
+  const item = (shown: boolean, act: Parameters<typeof begin>[0]['act'], label: string, color?: string) => shown && {
+    key: act, label, color, onClick: () => begin({ act, subscriptionId: s.id } as Parameters<typeof begin>[0]),
+  }
+  const actions = [
     item(may('GET /subscriptions/{id}/credentials'), 'credentials', t.credentials),
     item(may('POST /subscriptions/{id}/credentials'), 'new_credentials', t.newCredentials),
     item(may('PATCH /subscriptions/{id}'), 'addresses', t.addresses),
@@ -103,14 +103,6 @@ function ServiceMenu({ of: s, held }: { of: Subscription; held: boolean }) {
     item(may('POST /subscriptions/{id}/pause') && s.state === 'active', 'pause', t.pause),
     item(may('POST /subscriptions/{id}/resume') && s.state === 'paused', 'resume', t.resume),
     item(may('POST /subscriptions/{id}/end') && (running || s.state === 'paused'), 'end', t.end, 'red'),
-  ].filter(Boolean)
-  if (items.length === 0) return null
-  return (
-    <Menu position="bottom-end">
-      <Menu.Target>
-        <ActionIcon aria-label={t.actionsOf(s.planName)}><EllipsisVertical size={16} aria-hidden /></ActionIcon>
-      </Menu.Target>
-      <Menu.Dropdown>{items}</Menu.Dropdown>
-    </Menu>
-  )
+  ].filter((action) => action !== false)
+  return actions.length > 0 && <ActionMenu label={t.actionsOf(s.planName)} actions={actions} />
 }
