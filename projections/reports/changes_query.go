@@ -71,8 +71,9 @@ func (q ChangesQuery) Counts(ctx context.Context, org id.Organization, since tim
 	var rows []counted
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
 		postgres.Collect(r, &rows, pgx.RowToStructByName[counted], q.Views.SQL(ChangesName, `
-			select kind, count(*)::int as count from {schema}.changes
-			where org_id = $1 and kind = any($2) and at >= $3 group by kind`), org,
+			select k.kind, c.count from unnest($2::text[]) as k (kind) cross join lateral (
+				select count(*)::int as count from {schema}.changes
+				where org_id = $1 and kind = k.kind and at >= $3) c where c.count > 0`), org,
 			append(append([]string{}, CustomerKinds...), NetworkKinds...), since)
 	})
 	out := make(map[string]int, len(rows))

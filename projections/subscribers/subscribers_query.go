@@ -221,8 +221,9 @@ type Counted struct {
 func (q SubscribersQuery) Count(ctx context.Context, org id.Organization, since time.Time) (c Counted, err error) {
 	err = q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
 		postgres.CollectOne(r, &c, pgx.RowToStructByName[Counted], q.Views.SQL(SubscribersName, `
-			select count(*)::int as total, count(*) filter (where created_at >= $2)::int as new
-			from {schema}.subscribers where org_id = $1`), org, since)
+			select (select count(*)::int from {schema}.subscribers where org_id = $1) as total,
+				(select count(*)::int from {schema}.subscribers where org_id = $1 and created_at >= $2) as new`),
+			org, since)
 	})
 	return c, err
 }
