@@ -1,23 +1,25 @@
 import createClient from 'openapi-fetch'
 import createHooks from 'openapi-react-query'
 import { began } from './calls'
-import { Problem } from './problem'
+import { patience, Problem, problemOf } from './problem'
 import type { paths } from './schema.gen'
-import { renewed, signedOut } from './session'
+import { expected, expectedHeader, renewed, signedOut } from './session'
 
 // A key that the caller does not give is made for each write: a request that the browser repeats acts once.
 const keyHeader = 'Idempotency-Key'
 
-/** patience bounds a request. The server's own limit is shorter, so its answer usually says more. */
-const patience = 40_000
-
-/** send is fetch with the conventions of the API: a key on every write, and a session that has expired is renewed. */
+/**
+ * send is fetch with the conventions of the API: a key on every write, whose page it is on every request, and a session
+ * that has expired is renewed.
+ */
 async function send(request: Request): Promise<Response> {
   const url = new URL(request.url)
   const writes = request.method !== 'GET'
   if (writes && !url.pathname.startsWith('/auth/') && !request.headers.has(keyHeader)) {
     request.headers.set(keyHeader, crypto.randomUUID())
   }
+  const person = expected()
+  if (person && !beginsSession(url)) request.headers.set(expectedHeader, person)
   const body = writes ? await request.clone().text() : ''
   for (let tries = 0; ; tries++) {
     const ended = began(request.method, url.pathname + url.search, body || null, request.headers.get(keyHeader))
@@ -33,23 +35,20 @@ async function send(request: Request): Promise<Response> {
     }
     ended(answer.status, answer.headers.get('X-Request-Id'))
     if (answer.ok) return answer
+    const problem = await problemOf(answer)
     // A page whose session has expired renews it, or asks for the password, and then goes on where it was.
-    if (answer.status === 401 && tries < 2 && !url.pathname.startsWith('/auth/log') && !isRenewal(url)) {
-      if (tries === 0 && (await renewed())) continue
-      if (await signedOut()) continue
+    if (tries < 2 && !beginsSession(url)) {
+      if (problem.code === 'unauthenticated' && url.pathname !== '/auth/logout') {
+        if (tries === 0 && (await renewed())) continue
+        if (await signedOut('ended')) continue
+      }
+      if (problem.code === 'another_person' && (await signedOut('another'))) continue
     }
-    const text = await answer.text()
-    let parsed: unknown = null
-    try {
-      parsed = JSON.parse(text)
-    } catch {
-      // An answer of something between the browser and the program, such as a proxy.
-    }
-    throw new Problem(answer.status, parsed, answer.headers.get('X-Request-Id'), answer.headers.get('Retry-After'))
+    throw problem
   }
 }
 
-const isRenewal = (url: URL) => url.pathname === '/auth/refresh'
+const beginsSession = (url: URL) => url.pathname === '/auth/login' || url.pathname === '/auth/refresh'
 
 /** client calls the API; it throws a Problem when the answer is not a success. */
 export const client = createClient<paths>({ baseUrl: location.origin, credentials: 'same-origin', fetch: send })

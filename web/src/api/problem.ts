@@ -1,3 +1,6 @@
+/** patience bounds a request, in milliseconds. The server's own limit is shorter, so its answer usually says more. */
+export const patience = 40_000
+
 /** Problem is a request that did not succeed, as pages show it. */
 export class Problem extends Error {
   /** status is the HTTP status; 0 = the server was not reached, or its answer was lost. */
@@ -30,6 +33,12 @@ export class Problem extends Error {
     const own = this.faults.find((f) => f === field || f.startsWith(`${field} `) || f.startsWith(`${field}:`))
     return own?.slice(field.length).replace(/^:?\s*/, '')
   }
+}
+
+/** problemOf reads an answer that is no success, also of something between the browser and the program, as a proxy. */
+export async function problemOf(answer: Response): Promise<Problem> {
+  const body: unknown = await answer.json().catch(() => null)
+  return new Problem(answer.status, body, answer.headers.get('X-Request-Id'), answer.headers.get('Retry-After'))
 }
 
 /** asProblem makes one of whatever was thrown. */

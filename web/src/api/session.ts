@@ -1,22 +1,36 @@
 // The session's cookies are out of the page's reach; this file knows how they are renewed, and who waits for a sign-in.
 
+import { patience, Problem, problemOf } from './problem'
+
 let renewal: Promise<boolean> | null = null
 
-/** renewed asks for new cookies, once for all requests that wait; false = the person has to sign in. */
+/**
+ * renewed asks for new cookies, once for all requests that wait; false = the session is over, and the person has to sign
+ * in. It throws a Problem when the server cannot say so now: the session may be as good as before.
+ */
 export function renewed(): Promise<boolean> {
-  renewal ??= locked(async () => {
-    const answer = await fetch('/auth/refresh', {
+  renewal ??= locked(renew).finally(() => {
+    renewal = null
+  })
+  return renewal
+}
+
+async function renew(): Promise<boolean> {
+  let answer: Response
+  try {
+    answer = await fetch('/auth/refresh', {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
       body: '{}',
+      signal: AbortSignal.timeout(patience),
     })
-    return answer.ok
-  })
-    .catch(() => false)
-    .finally(() => {
-      renewal = null
-    })
-  return renewal
+  } catch {
+    throw new Problem(0, null, null, null)
+  }
+  if (answer.ok) return true
+  const problem = await problemOf(answer)
+  if (problem.status === 401) return false
+  throw problem
 }
 
 /** locked keeps two tabs from using the same refresh token: it is single use, and its reuse ends the session. */
@@ -27,19 +41,51 @@ async function locked(renew: () => Promise<boolean>): Promise<boolean> {
     // Another tab has renewed the cookies while this one waited for its turn.
     if (Number(localStorage.getItem(renewedAt) ?? 0) > asked) return true
     const ok = await renew()
-    if (ok) localStorage.setItem(renewedAt, String(Date.now()))
+    if (ok) cookiesAreNew()
     return ok
   })
 }
 
 const renewedAt = 'lastmile.renewedAt'
 
+/** cookiesAreNew tells the other tabs that they need not ask for a password any more. */
+export function cookiesAreNew() {
+  localStorage.setItem(renewedAt, String(Date.now()))
+}
+
+/** whenCookiesAreNew calls back when another tab has new cookies; it returns the function that ends that. */
+export function whenCookiesAreNew(heard: () => void): () => void {
+  const stored = (e: StorageEvent) => {
+    if (e.key === renewedAt && e.newValue !== null) heard()
+  }
+  window.addEventListener('storage', stored)
+  return () => window.removeEventListener('storage', stored)
+}
+
+// The cookies are those of the whole browser: in another tab, of this or of another organization, somebody else may
+// have signed in since the page was opened. Every request of a page says whose it is, and is refused if they are not.
+let person: string | null = null
+
+/** expectedHeader is how a request says whose it is. */
+export const expectedHeader = 'X-Expected-User'
+
+/** belongsTo says whose page this is, from when it is known. */
+export function belongsTo(id: string | null) {
+  person = id
+}
+
+/** expected is whose page this is; null = nobody's yet. */
+export const expected = () => person
+
+/** Lost is why a page must be signed in anew: the session has ended, or somebody else has begun one. */
+export type Lost = 'ended' | 'another'
+
 type Waiter = (signedIn: boolean) => void
 let waiters: Waiter[] = []
-let ask: (() => void) | null = null
+let ask: ((why: Lost) => void) | null = null
 
 /** whenSignedOut registers what asks for the password above the page; it returns the function that takes it back. */
-export function whenSignedOut(show: () => void): () => void {
+export function whenSignedOut(show: (why: Lost) => void): () => void {
   ask = show
   return () => {
     ask = null
@@ -47,10 +93,10 @@ export function whenSignedOut(show: () => void): () => void {
 }
 
 /** signedOut waits until the person has signed in again; false = nobody asks, or the person gave up. */
-export function signedOut(): Promise<boolean> {
+export function signedOut(why: Lost): Promise<boolean> {
   if (!ask) return Promise.resolve(false)
   const wait = new Promise<boolean>((done) => waiters.push(done))
-  ask()
+  ask(why)
   return wait
 }
 

@@ -1,8 +1,10 @@
+// The server's stream of changes. A browser has six connections to a server that speaks HTTP/1.1, and each stream takes
+// one for ever: of all tabs of a person one reads it, and tells the others.
 import type { QueryClient } from '@tanstack/react-query'
 import { useSyncExternalStore } from 'react'
 import { type Change, idsOf, makesOld, tell } from './changes'
+import { client } from './client'
 import { isLong } from './rows'
-import { renewed } from './session'
 
 export type LiveState = 'connecting' | 'live' | 'broken'
 
@@ -33,20 +35,54 @@ export function useLive(): LiveState {
 
 const reset: Change = { topic: 'reset', id: null, type: 'reset', at: '' }
 
-/** listen follows the server's stream, and has the reads of the page repeated that a change makes old. */
-export function listen(queries: QueryClient): () => void {
-  let source: EventSource | null = null
-  let again: ReturnType<typeof setTimeout> | null = null
-  let refresh: ReturnType<typeof setTimeout> | null = null
-  let heard: Change[] = []
-  let refreshedAt = 0
-  let last = ''
-  let failures = 0
-  let ended = false
+/** Said is what tabs tell each other; asked is how one that is new asks for the state. */
+type Said = { change: Change; position: string } | { state: LiveState } | { asked: true }
 
+/** listen follows the changes that person may read, and has the reads of the page repeated that a change makes old. */
+export function listen(queries: QueryClient, person: string): () => void {
+  const end = new AbortController()
+  const others = new BroadcastChannel(`lastmile.stream.${person}`)
+  const reads = repeating(queries)
+  let position = ''
+  let reading = false
+  const take = (said: Said) => {
+    if ('change' in said) {
+      if (said.position) position = said.position
+      tell(said.change)
+      reads.hear(said.change)
+    } else if ('state' in said) {
+      // What was told while the stream was broken is told after it; reads that failed meanwhile are repeated.
+      if (state === 'broken' && said.state === 'live') reads.hear(reset)
+      become(said.state)
+    } else if (reading) {
+      others.postMessage({ state } satisfies Said)
+    }
+  }
+  others.onmessage = (message: MessageEvent<Said>) => take(message.data)
+  others.postMessage({ asked: true } satisfies Said)
+  void alone(`lastmile.stream.${person}`, end.signal, () => {
+    reading = true
+    return read(person, () => position, end.signal, (said) => {
+      take(said)
+      others.postMessage(said)
+    })
+  })
+  return () => {
+    end.abort()
+    others.close()
+    reads.stop()
+    become('connecting')
+  }
+}
+
+/** repeating has the reads repeated that the heard changes make old, many changes at once. */
+function repeating(queries: QueryClient) {
+  let timer: ReturnType<typeof setTimeout> | null = null
+  let heard: Change[] = []
+  let repeatedAt = 0
   const repeat = () => {
-    refresh = null
-    refreshedAt = Date.now()
+    timer = null
+    repeatedAt = Date.now()
     const changes = heard
     heard = []
     void queries.invalidateQueries({
@@ -55,41 +91,59 @@ export function listen(queries: QueryClient): () => void {
       },
     })
   }
-  const hear = (c: Change) => {
-    heard.push(c)
-    refresh ??= setTimeout(repeat, Math.max(50, refreshedAt + pause - Date.now()))
+  return {
+    hear: (c: Change) => {
+      heard.push(c)
+      timer ??= setTimeout(repeat, Math.max(50, repeatedAt + pause - Date.now()))
+    },
+    stop: () => {
+      if (timer) clearTimeout(timer)
+    },
   }
+}
+
+/** alone runs hold in one tab at a time, until its promise ends; where tabs cannot agree, in each of them. */
+async function alone(name: string, signal: AbortSignal, hold: () => Promise<void>) {
+  if (!('locks' in navigator)) return hold()
+  // Whoever leaves while it waits is refused by the browser.
+  await navigator.locks.request(name, { signal }, hold).catch(() => undefined)
+}
+
+/** read keeps the stream open until the signal, from the position on that the page has. */
+function read(person: string, from: () => string, signal: AbortSignal, say: (said: Said) => void): Promise<void> {
+  let source: EventSource | null = null
+  let again: ReturnType<typeof setTimeout> | null = null
+  let failures = 0
   const open = () => {
     again = null
-    source = new EventSource(last ? `/events/stream?lastEventId=${encodeURIComponent(last)}` : '/events/stream')
+    const asked = new URLSearchParams({ expectedUser: person })
+    if (from()) asked.set('lastEventId', from())
+    source = new EventSource(`/events/stream?${asked}`)
     source.onopen = () => {
-      // The stream itself tells what happened while it was broken; reads that failed meanwhile are repeated.
-      if (failures > 0) hear(reset)
       failures = 0
-      become('live')
+      say({ state: 'live' })
     }
     source.onmessage = (message: MessageEvent<string>) => {
-      if (message.lastEventId) last = message.lastEventId
-      const change = JSON.parse(message.data) as Change
-      tell(change)
-      hear(change)
+      say({ change: JSON.parse(message.data) as Change, position: message.lastEventId })
     }
     source.onerror = () => {
       source?.close()
       failures++
-      if (failures > 1) become('broken')
-      // The usual cause is a session that has expired; then come the network, and a server that starts again.
-      void renewed().finally(() => {
-        if (!ended) again ??= setTimeout(open, Math.min(30_000, 500 * 2 ** Math.min(failures, 6)))
-      })
+      if (failures > 1) say({ state: 'broken' })
+      // A browser does not say why. A session that has expired is renewed by this read; other reasons are the network, a
+      // server that starts again, and somebody else who has signed in.
+      const next = () => {
+        if (!signal.aborted) again ??= setTimeout(open, Math.min(30_000, 500 * 2 ** Math.min(failures, 6)))
+      }
+      void client.GET('/auth/me', { signal }).then(next, next)
     }
   }
   open()
-  return () => {
-    ended = true
-    source?.close()
-    if (again) clearTimeout(again)
-    if (refresh) clearTimeout(refresh)
-    become('connecting')
-  }
+  return new Promise((done) => {
+    signal.addEventListener('abort', () => {
+      source?.close()
+      if (again) clearTimeout(again)
+      done()
+    })
+  })
 }

@@ -4,6 +4,7 @@ import type { FetchResponse, MaybeOptionalInit } from 'openapi-fetch'
 import type { PathsWithMethod } from 'openapi-typescript-helpers'
 import { useRef } from 'react'
 import { client } from './client'
+import { Keys } from './keys'
 import { asProblem, type Problem } from './problem'
 import type { paths } from './schema.gen'
 
@@ -25,6 +26,12 @@ export interface After<A> {
   then?: (answer: A) => void
 }
 
+// A dialog that is closed and opened again has the keys of before.
+const keys = new Keys()
+
+// The first try that is still at work is waited for, as long as the server holds its key.
+const waits = { between: 2_000, atMost: 70_000 }
+
 /**
  * useWrite makes a write. The same write that is tried again, after a lost answer or by a second click, carries the
  * same idempotency key and so acts once. After it, everything that the page shows is read again.
@@ -35,23 +42,24 @@ export function useWrite<M extends Method, P extends PathsWithMethod<paths, M>>(
   after: After<Answer<M, P>> = {},
 ) {
   const queries = useQueryClient()
-  const tried = useRef<{ what: string; key: string } | null>(null)
   const running = useRef(new Set<string>())
   const write = useMutation<Answer<M, P>, Problem, Sent<M, P>>({
     mutationFn: async (sent) => {
-      const what = JSON.stringify(sent)
-      if (tried.current?.what !== what) tried.current = { what, key: crypto.randomUUID() }
-      const init = { ...(sent as object), headers: { ...(sent as { headers?: object }).headers, 'Idempotency-Key': tried.current.key } }
-      try {
-        // The client's own types cannot be followed through two type parameters
-        const { data } = await (client.request as (...a: unknown[]) => Promise<{ data: unknown }>)(method, path, init)
-        tried.current = null
-        return data as Answer<M, P>
-      } catch (cause) {
-        const problem = asProblem(cause)
-        // A refusal has done nothing, and the next try is a new one. Anything else may have been done.
-        if (problem.status >= 400 && problem.status < 500) tried.current = null
-        throw problem
+      const what = JSON.stringify([method, path, sent])
+      const key = keys.of(what)
+      const init = { ...(sent as object), headers: { ...(sent as { headers?: object }).headers, 'Idempotency-Key': key } }
+      for (const began = Date.now(); ; ) {
+        try {
+          // The client's own types cannot be followed through two type parameters
+          const { data } = await (client.request as (...a: unknown[]) => Promise<{ data: unknown }>)(method, path, init)
+          keys.ended(what, key, null)
+          return data as Answer<M, P>
+        } catch (cause) {
+          const problem = asProblem(cause)
+          keys.ended(what, key, problem)
+          if (problem.code !== 'idempotency_key_running' || Date.now() - began > waits.atMost) throw problem
+          await new Promise((done) => setTimeout(done, waits.between))
+        }
       }
     },
     onSuccess: async (answer) => {

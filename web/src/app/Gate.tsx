@@ -4,7 +4,7 @@ import { lazy, type ReactNode, Suspense, useEffect, useMemo, useState } from 're
 import type { Role } from '../api/access'
 import { client } from '../api/client'
 import { asProblem } from '../api/problem'
-import { answered, whenSignedOut } from '../api/session'
+import { answered, belongsTo, type Lost, whenSignedOut } from '../api/session'
 import { listen } from '../api/stream'
 import type { Shape } from '../api/types'
 import { SignIn } from '../areas/identity/SignIn'
@@ -16,6 +16,7 @@ import { later } from '../ui/later'
 import { ProblemNote } from '../ui/ProblemNote'
 import { setServerTime } from './clock'
 import { PersonContext } from './person'
+import { useSignOut } from './useSignOut'
 
 const NewPassword = later(() => import('../areas/identity/NewPassword').then((m) => m.NewPassword))
 
@@ -35,6 +36,7 @@ export function Gate({ children }: { children: ReactNode }) {
     queryFn: async ({ signal }) => {
       const { data } = await client.GET('/auth/me', { signal })
       setServerTime(data!.now)
+      belongsTo(data!.id)
       return data!
     },
   })
@@ -68,12 +70,20 @@ export function Gate({ children }: { children: ReactNode }) {
 /** CustomerHere tells a customer that the pages of staff are not for him. */
 function CustomerHere() {
   const t = useText(signInText)
-  const signOut = async () => {
-    await client.POST('/auth/logout').catch(() => undefined)
-    location.assign('/app/')
-  }
-  const action = <Button onClick={() => void signOut()} style={{ alignSelf: 'start' }}>{t.signOut}</Button>
+  const out = useSignOut()
+  const action = (
+    <>
+      {out.problem && <ProblemNote of={out.problem} />}
+      <Button onClick={out.signOut} loading={out.pending} style={{ alignSelf: 'start' }}>{t.signOut}</Button>
+    </>
+  )
   return <ClosedPage title={t.customerHere} hint={t.customerHereHint} action={action} />
+}
+
+/** whenLookedAt calls back whenever somebody comes back to this window from another one. */
+function whenLookedAt(look: () => void) {
+  window.addEventListener('focus', look)
+  return () => window.removeEventListener('focus', look)
 }
 
 /** SignedIn gives the pages the person and the organization's zone, and keeps them live. */
@@ -93,13 +103,14 @@ function SignedIn({ me, children }: { me: Shape<'MeResponse'>; children: ReactNo
     const own = Intl.DateTimeFormat().resolvedOptions().timeZone
     return { timezone: timezone ?? own, currency: currency ?? 'KES' }
   }, [timezone, currency])
-  const [asking, setAsking] = useState<'password' | 'newPassword' | null>(null)
+  const [asking, setAsking] = useState<Lost | 'newPassword' | null>(null)
   useEffect(() => {
     const timer = setTimeout(() => void sessionEnded().catch(() => undefined), sessionEndedAfter)
     return () => clearTimeout(timer)
   }, [])
-  useEffect(() => whenSignedOut(() => setAsking('password')), [])
-  useEffect(() => listen(queries), [queries])
+  useEffect(() => whenSignedOut((why) => setAsking((now) => now ?? why)), [])
+  useEffect(() => listen(queries, me.id ?? ''), [queries, me.id])
+  useEffect(() => whenLookedAt(() => void client.GET('/auth/me').catch(() => undefined)), [])
   return (
     <PersonContext value={person}>
       <ZoneContext value={zone}>
@@ -107,7 +118,7 @@ function SignedIn({ me, children }: { me: Shape<'MeResponse'>; children: ReactNo
         <Suspense>
           {asking && (
             <SessionEnded
-              email={me.email ?? ''}
+              me={me}
               step={asking}
               onStep={setAsking}
               onDone={() => {

@@ -1,13 +1,14 @@
-import { ActionIcon, Menu, Text, useMantineColorScheme } from '@mantine/core'
+import { ActionIcon, Menu, Modal, Stack, Text, useMantineColorScheme } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { client } from '../api/client'
 import { appText } from '../text/app'
 import { type Language, languages, speak, useLanguage, useText } from '../text/catalogue'
 import { Check, LogOut, ScrollText, Terminal, User } from '../ui/icons'
 import { useOpened } from '../ui/OpenedMenu'
+import { ProblemNote } from '../ui/ProblemNote'
 import { usePerson } from './person'
 import { forgetRecent } from './recent'
+import { useSignOut } from './useSignOut'
 
 const schemes = ['auto', 'light', 'dark'] as const
 
@@ -24,43 +25,56 @@ export function PersonMenu({ onCalls }: PersonMenuProps) {
   const { me } = usePerson()
   const queries = useQueryClient()
   const { colorScheme, setColorScheme } = useMantineColorScheme()
-  const signOut = async () => {
-    await client.POST('/auth/logout').catch(() => undefined)
+  const out = useSignOut(() => {
     forgetRecent(me.id ?? '')
     queries.clear()
-    location.assign('/app/')
-  }
+  })
   const mark = (on: boolean) => (on ? <Check size={14} aria-hidden /> : <span style={{ width: 14 }} />)
   return (
-    <Menu position="bottom-end" width={240} withinPortal={false} opened={open} onChange={setOpen}>
-      <Menu.Target>
-        <ActionIcon aria-label={t.you} size="lg" autoFocus>
-          <User size={18} aria-hidden />
-        </ActionIcon>
-      </Menu.Target>
-      <Menu.Dropdown>
-        <Menu.Label>
-          <Text size="sm" truncate>{[me.firstName, me.lastName].filter(Boolean).join(' ')}</Text>
-          <Text size="xs" truncate>{me.email}</Text>
-        </Menu.Label>
-        <Menu.Item component={Link} to="/account" leftSection={<User size={14} aria-hidden />}>{t.you}</Menu.Item>
-        <Menu.Item onClick={onCalls} leftSection={<Terminal size={14} aria-hidden />}>{t.calls}</Menu.Item>
-        <Menu.Item component="a" href="/docs" target="_blank" leftSection={<ScrollText size={14} aria-hidden />}>
-          {t.apiReference}
-        </Menu.Item>
-        <Menu.Label>{t.language}</Menu.Label>
-        {(Object.keys(languages) as Language[]).map((l) => (
-          <Menu.Item key={l} onClick={() => speak(l)} leftSection={mark(l === language)} lang={l}>
-            {languages[l]}
+    <>
+      <Menu position="bottom-end" width={240} withinPortal={false} opened={open} onChange={setOpen}>
+        <Menu.Target>
+          <ActionIcon aria-label={t.you} size="lg" autoFocus>
+            <User size={18} aria-hidden />
+          </ActionIcon>
+        </Menu.Target>
+        <Menu.Dropdown>
+          <Menu.Label>
+            <Text size="sm" truncate>{[me.firstName, me.lastName].filter(Boolean).join(' ')}</Text>
+            <Text size="xs" truncate>{me.email}</Text>
+          </Menu.Label>
+          <Menu.Item component={Link} to="/account" leftSection={<User size={14} aria-hidden />}>{t.you}</Menu.Item>
+          <Menu.Item onClick={onCalls} leftSection={<Terminal size={14} aria-hidden />}>{t.calls}</Menu.Item>
+          <Menu.Item component="a" href="/docs" target="_blank" leftSection={<ScrollText size={14} aria-hidden />}>
+            {t.apiReference}
           </Menu.Item>
-        ))}
-        <Menu.Label>{t.scheme}</Menu.Label>
-        {schemes.map((s) => (
-          <Menu.Item key={s} onClick={() => setColorScheme(s)} leftSection={mark(s === colorScheme)}>{t[s]}</Menu.Item>
-        ))}
-        <Menu.Divider />
-        <Menu.Item onClick={() => void signOut()} leftSection={<LogOut size={14} aria-hidden />}>{t.signOut}</Menu.Item>
-      </Menu.Dropdown>
-    </Menu>
+          <Menu.Label>{t.language}</Menu.Label>
+          {(Object.keys(languages) as Language[]).map((l) => (
+            <Menu.Item key={l} onClick={() => speak(l)} leftSection={mark(l === language)} lang={l}>
+              {languages[l]}
+            </Menu.Item>
+          ))}
+          <Menu.Label>{t.scheme}</Menu.Label>
+          {schemes.map((s) => (
+            <Menu.Item key={s} onClick={() => setColorScheme(s)} leftSection={mark(s === colorScheme)}>{t[s]}</Menu.Item>
+          ))}
+          <Menu.Divider />
+          <Menu.Item
+            onClick={out.signOut}
+            disabled={out.pending}
+            closeMenuOnClick={false}
+            leftSection={<LogOut size={14} aria-hidden />}
+          >
+            {out.pending ? t.signingOut : t.signOut}
+          </Menu.Item>
+        </Menu.Dropdown>
+      </Menu>
+      <Modal opened={out.problem !== null} onClose={out.again} title={t.signOutFailed}>
+        <Stack>
+          <Text size="sm">{t.signOutFailedHint}</Text>
+          <ProblemNote of={out.problem} retry={out.signOut} />
+        </Stack>
+      </Modal>
+    </>
   )
 }

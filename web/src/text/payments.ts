@@ -82,6 +82,8 @@ export const paymentsText = catalogue(
       absorbed: 'Part of another receipt',
       reversed: 'Taken back',
     },
+    // As the API tells them apart, which stops at the invoice and not at the account.
+    statesSought: { matched: 'Credited ahead, or being booked', allocated: 'Credited, pays invoices' },
     channels: { stk: 'Prompt', c2b: 'Paybill', cash: 'Cash', bill_manager: 'Bill manager', voucher: 'Vouchers' } as Record<string, string>,
     unclaimed: 'Not confirmed',
     unclaimedOnly: 'Not confirmed for 48 h',
@@ -265,6 +267,7 @@ export const paymentsText = catalogue(
       absorbed: 'Sehemu ya risiti nyingine',
       reversed: 'Imerudishwa',
     },
+    statesSought: { matched: 'Malipo ya mbele, au inawekwa', allocated: 'Imewekwa, inalipa ankara' },
     channels: { stk: 'Ombi la simu', c2b: 'Paybill', cash: 'Pesa taslimu', bill_manager: 'Bill manager', voucher: 'Vocha' },
     unclaimed: 'Haijathibitishwa',
     unclaimedOnly: 'Hazijathibitishwa kwa saa 48',

@@ -2,6 +2,7 @@ import { Button, Stack, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { client } from '../../api/client'
 import { asProblem } from '../../api/problem'
+import { cookiesAreNew } from '../../api/session'
 import { useText } from '../../text/catalogue'
 import { signInText } from '../../text/signin'
 import { ProblemNote } from '../../ui/ProblemNote'
@@ -31,6 +32,7 @@ export function SignIn({ email = '', hint, onDone }: {
     setProblem(null)
     try {
       const { data } = await client.POST('/auth/login', { body: { email: address.trim(), password } })
+      cookiesAreNew()
       onDone(data!.mustChangePassword)
     } catch (cause) {
       setProblem(cause)

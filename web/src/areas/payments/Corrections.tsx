@@ -9,6 +9,7 @@ import { paymentsText } from '../../text/payments'
 import { Confirm } from '../../ui/Confirm'
 import { CustomerPicker } from '../../ui/CustomerPicker'
 import { AttemptQuestion, type AttemptWord, mustAsk } from './AttemptQuestion'
+import { isBooked } from './booked'
 import type { ReceiptRow } from './words'
 
 /** Corrections are the buttons that undo a mistake about money that is on an account. */
@@ -16,7 +17,7 @@ export function Corrections({ of: r }: { of: ReceiptRow }) {
   const t = useText(paymentsText)
   const may = useMay()
   const [doing, setDoing] = useState<'reverse' | 'move' | 'confirm' | null>(null)
-  const booked = r.state === 'allocated' || r.state === 'attributed'
+  const booked = isBooked(r)
   const close = () => setDoing(null)
   return (
     <>

@@ -12,6 +12,7 @@ import { Money } from '../../ui/Money'
 import { Page, Section } from '../../ui/Page'
 import { When } from '../../ui/When'
 import { payerOf } from './ReceiptsPage'
+import { isBooked } from './booked'
 import { ReceiptState, type ReceiptRow } from './words'
 
 const Attribution = later(() => import('./Attribution').then((m) => m.Attribution))
@@ -88,7 +89,7 @@ export function ReceiptFacts({ of: r, brief }: {
 /** Pays lists the invoices that the money pays, and what of it is credit. */
 function Pays({ of: r }: { of: ReceiptRow }) {
   const t = useText(paymentsText)
-  const booked = r.state === 'allocated' || r.state === 'attributed'
+  const booked = isBooked(r)
   const rest = booked ? r.amount - r.allocations.reduce((sum, a) => sum + a.amount, 0) : 0
   if (r.allocations.length === 0) return <Text size="sm" c="dimmed">{booked ? t.paysNothing : '–'}</Text>
   return (

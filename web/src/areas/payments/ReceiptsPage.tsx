@@ -51,7 +51,7 @@ export default function ReceiptsPage() {
           label={t.wholeNumber}
           onChange={(receiptNumber) => change({ receiptNumber })}
         />
-        <ChoiceFilter value={filters.state} label={t.state} names={t.states} onChange={(state) => change({ state })} />
+        <ChoiceFilter value={filters.state} label={t.state} names={{ ...t.states, ...t.statesSought }} onChange={(state) => change({ state })} />
         <Checkbox
           size="sm"
           label={t.unclaimedOnly}

@@ -2,6 +2,7 @@ import type { Row } from '../../api/rows'
 import { useText } from '../../text/catalogue'
 import { paymentsText } from '../../text/payments'
 import { State, type Tone } from '../../ui/State'
+import { seenState } from './booked'
 
 export type PaymentRow = Row<'/payments'>
 export type ReceiptRow = Row<'/receipts'>
@@ -35,7 +36,8 @@ export function ReceiptState({ of }: { of: ReceiptRow }) {
   const t = useText(paymentsText)
   if (of.disputed) return <State tone="bad" title={t.disputedWhy}>{t.disputed}</State>
   if (of.unclaimed) return <State tone="attention" title={t.unclaimedWhy}>{t.unclaimed}</State>
-  return <State tone={receiptTones[of.state] ?? 'quiet'}>{t.states[of.state] ?? of.state}</State>
+  const state = seenState(of)
+  return <State tone={receiptTones[state] ?? 'quiet'}>{t.states[state] ?? state}</State>
 }
 
 /** whyOf tells in words what became of a payment; undefined = it is simply paid. */
