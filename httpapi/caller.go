@@ -56,8 +56,8 @@ func accessToken(r *http.Request) string {
 	return ""
 }
 
-// signIn sets the caller, who must belong to the host and have the route's role. Fails: unauthenticated, rate_limited,
-// password_change_required, role_required.
+// signIn sets the caller, who must belong to the host and have the route's role. Fails: unauthenticated,
+// another_person, rate_limited, password_change_required, role_required.
 func (s *Server) signIn(ctx context.Context, c *Call) error {
 	if err := s.identify(ctx, c); err != nil {
 		return err
@@ -71,7 +71,8 @@ func (s *Server) signIn(ctx context.Context, c *Call) error {
 	return c.route.Access.Check(c.Caller.Role)
 }
 
-// identify sets the caller, who must belong to the host. Fails: unauthenticated.
+// identify sets the caller, who must belong to the host and be whom the request expects. Fails: unauthenticated,
+// another_person.
 func (s *Server) identify(ctx context.Context, c *Call) error {
 	token := accessToken(c.Request)
 	if token == "" {
@@ -87,6 +88,9 @@ func (s *Server) identify(ctx context.Context, c *Call) error {
 	if platform := caller.OrgID.IsZero(); platform && caller.Role != events.RoleSuperAdmin ||
 		!platform && caller.OrgID != c.Org.ID {
 		return usecases.ErrSignIn() // docs/rules/identity.md#token-and-host
+	}
+	if err := c.CheckExpected(caller.UserID); err != nil {
+		return err
 	}
 	c.Caller = caller
 	return nil

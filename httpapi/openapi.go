@@ -67,6 +67,10 @@ func openAPI(routes []Route, kind Hosts) (object, error) {
 		"paths":   paths,
 		"components": object{
 			"schemas": s.named,
+			"parameters": object{"ExpectedUser": object{
+				"name": headerExpectedUser, "in": "header", "schema": object{"type": "string", "format": "uuid"},
+				"description": "With any call of somebody who is signed in: " + aboutExpectedUser + ".",
+			}},
 			"responses": object{"Error": object{"description": "The request did not succeed.",
 				"content": object{"application/json": object{"schema": errorBody}}}},
 			"securitySchemes": object{

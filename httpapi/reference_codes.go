@@ -51,7 +51,7 @@ func (r *Route) codes() []string {
 	add(true, anyRoute...)
 	add(true, r.Codes...)
 	add(tenant, "not_found", "organization_suspended", "access_unknown")
-	add(signed, "unauthenticated", "access_unknown", "rate_limited", "unknown_parameter")
+	add(signed, "unauthenticated", "another_person", "access_unknown", "rate_limited", "unknown_parameter")
 	add(signed && r.Access != AccessSubscriber, "role_required")
 	add(signed && !r.AllowedWhilePasswordChange, "password_change_required")
 	add(r.LoginLimit || r.RefreshLimit, "rate_limited")

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/julienschmidt/httprouter"
@@ -153,6 +154,7 @@ func (r Route) withDefaults() Route {
 	}
 	if r.Stream {
 		r.Produces = contentStream
+		r.Query = append(slices.Clip(r.Query), Param{Name: paramExpectedUser, Type: "string", Doc: aboutExpectedUser})
 	}
 	r.takesBody = r.Request != nil || r.Accepts != ""
 	if r.Accepts == "" {

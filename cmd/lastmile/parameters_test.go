@@ -17,7 +17,7 @@ var parametersOf = map[string][]string{
 	"GET /dev/messages":       {"to"},
 	"GET /docs":               {"q"},
 	"GET /dunning":            {"state", "subscriberId", "hold"},
-	"GET /events/stream":      {"lastEventId"},
+	"GET /events/stream":      {"lastEventId", "expectedUser"},
 	"GET /invoices":           {"subscriberId", "state", "number", "overdue"},
 	"GET /messages":           {"channel", "state", "subscriberId", "template", "from", "to"},
 	"GET /nas/devices":        {"upToDate"},

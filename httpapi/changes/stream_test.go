@@ -90,6 +90,31 @@ func TestStream_ACustomerHearsNothing(t *testing.T) {
 	}
 }
 
+func TestStream_IsNotOpenedForAPageOfSomebodyElse(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, changesapi.Config{})
+	own, other := k.Callers[apitest.Admin].UserID.String(), k.Callers[apitest.Support].UserID.String()
+	for _, r := range []apitest.Request{
+		{Path: "?expectedUser=" + other}, {Path: "?expectedUser="}, {Path: "?expectedUser=" + own + "&expectedUser=x"},
+		{Header: map[string]string{"X-Expected-User": other}},
+		{Path: "?expectedUser=" + own, Header: map[string]string{"X-Expected-User": other}},
+	} {
+		r.Path, r.As = "/events/stream"+r.Path, apitest.Admin
+		if got := k.Do(t, r); got.Status != http.StatusConflict || got.Code() != "another_person" {
+			t.Errorf("%s %v gets %d %s", r.Path, r.Header, got.Status, got.Body)
+		}
+	}
+	if n := k.hub.Counts().Open; n != 0 {
+		t.Errorf("%d streams are open", n)
+	}
+	s := k.open(t, apitest.Request{As: apitest.Admin, Path: "?expectedUser=" + own})
+	s.next(t)
+	k.tell("acme", changesviews.Invoices, id.New[id.Any]())
+	if got := s.message(t); got.data.Topic != changesviews.Invoices {
+		t.Errorf("the expected one hears %q", got.raw)
+	}
+}
+
 func TestStream_ManyChangesOfATopicAreToldAsOne(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, changesapi.Config{Every: 50 * time.Millisecond})

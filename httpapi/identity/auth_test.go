@@ -236,6 +236,30 @@ func TestLogout_TheRefreshCookieAloneIsEnough(t *testing.T) {
 	}
 }
 
+func TestLogout_LeavesSomebodyElseSignedIn(t *testing.T) {
+	t.Parallel()
+	k := newISPKit(t)
+	in := k.SignIn(t, apitest.Acme, isptest.AdminEmail)
+	leave := func(user string) apitest.Request {
+		return apitest.Request{Method: "POST", Path: "/auth/logout", Header: map[string]string{
+			"X-Expected-User": user, "Cookie": httpapi.CookieRefresh + "=" + in.RefreshToken + "; " +
+				httpapi.CookieAccess + "=" + in.AccessToken,
+		}}
+	}
+	other := id.New[id.User]().String()
+	for _, name := range []string{"by the access token", "by the refresh cookie"} {
+		a := k.Want(t, 409, "another_person", leave(other))
+		if len(isptest.Cookies(a)) != 0 {
+			t.Errorf("%s: it deletes the other one's cookies", name)
+		}
+		k.Clock.Advance(16 * time.Minute) // the access token has run out
+	}
+	renew := isptest.Post("", "/auth/refresh", map[string]string{"refreshToken": in.RefreshToken})
+	renew.Header = map[string]string{"X-Expected-User": other}
+	k.Want(t, 200, "", renew).Into(t, &in) // a page finds out who is signed in
+	k.Want(t, 200, "", leave(in.User.ID))
+}
+
 func TestRefresh_ASessionEndsAfterThirtyDays(t *testing.T) {
 	t.Parallel()
 	k := newISPKit(t)

@@ -200,7 +200,7 @@ func (a Auth) logout(ctx context.Context, c *httpapi.Call) error {
 
 // leaving is the session that a request signs out of: that of the access token, else that of the refresh cookie, which
 // outlives the access token by days. Cookies of a session that has ended are deleted from the browser, those of another
-// host stay there. Fails: unauthenticated, rate_limited.
+// host stay there. Fails: unauthenticated, another_person, rate_limited.
 func (a Auth) leaving(ctx context.Context, c *httpapi.Call) (vault.Session, error) {
 	err := c.SignIn(ctx)
 	if err == nil {
@@ -217,6 +217,8 @@ func (a Auth) leaving(ctx context.Context, c *httpapi.Call) (vault.Session, erro
 		return vault.Session{}, usecases.ErrSignIn()
 	case err == nil && !session.OrgID.IsZero() && session.OrgID != c.Org.ID:
 		return vault.Session{}, usecases.ErrSignIn()
+	case err == nil:
+		err = c.CheckExpected(session.UserID)
 	}
 	return session, err
 }
