@@ -9,6 +9,7 @@ import { useFormat } from '../../text/format'
 import { vouchersText } from '../../text/vouchers'
 import { Confirm } from '../../ui/Confirm'
 import { Check, Copy, Download } from '../../ui/icons'
+import { save } from '../../ui/save'
 import { toneColor } from '../../ui/State'
 import { csvOf } from './csv'
 import './access.css'
@@ -50,7 +51,7 @@ export function NewCodes({ of: batch, onClose }: { of: Batch; onClose: () => voi
           >
             {copied ? t.copied : t.copyAll}
           </Button>
-          <Button variant="default" leftSection={<Download size={14} aria-hidden />} onClick={() => save(batch)}>{t.csv}</Button>
+          <Button variant="default" leftSection={<Download size={14} aria-hidden />} onClick={() => saveCodes(batch)}>{t.csv}</Button>
           <Button variant="subtle" onClick={() => setClosing(true)}>{t.done}</Button>
         </Group>
       </Stack>
@@ -94,13 +95,10 @@ function Sheet({ of: batch, onPrinted }: { of: Batch; onPrinted: () => void }) {
   )
 }
 
-/** save hands the codes to the browser as a file; the server never has them again. */
-function save(batch: Batch) {
+/** saveCodes hands the codes over as a file; the server never has them again. */
+function saveCodes(batch: Batch) {
   const rows = batch.codes.map((code) => [code, batch.planName, String(batch.price), batch.currency, batch.period, batch.id])
   const text = csvOf([['code', 'plan', 'price', 'currency', 'period', 'batchId'], ...rows])
-  const link = document.createElement('a')
-  link.href = URL.createObjectURL(new Blob([text], { type: 'text/csv;charset=utf-8' }))
-  link.download = `vouchers-${batch.createdAt.slice(0, 10)}-${batch.id.slice(0, 8)}.csv`
-  link.click()
-  URL.revokeObjectURL(link.href)
+  const name = `vouchers-${batch.createdAt.slice(0, 10)}-${batch.id.slice(0, 8)}.csv`
+  save(name, new Blob([text], { type: 'text/csv;charset=utf-8' }))
 }

@@ -1,8 +1,8 @@
 import { Button, Group, Stack, Table, Text, TextInput, Title } from '@mantine/core'
-import { keepPreviousData } from '@tanstack/react-query'
+import { keepPreviousData, useMutation } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { lazy, type ReactNode, Suspense, useCallback, useMemo } from 'react'
-import { api } from '../../api/client'
+import { api, client } from '../../api/client'
 import type { Filters } from '../../api/rows'
 import type { Shape } from '../../api/types'
 import { useNow } from '../../app/clock'
@@ -14,6 +14,8 @@ import { Download } from '../../ui/icons'
 import { Loaded } from '../../ui/Loaded'
 import { Money } from '../../ui/Money'
 import { Page, Section } from '../../ui/Page'
+import { ProblemNote } from '../../ui/ProblemNote'
+import { save } from '../../ui/save'
 import { type Preset, presets, type Span } from './spans'
 import './billing.css'
 
@@ -37,15 +39,21 @@ export default function CollectionsPage() {
     placeholderData: keepPreviousData,
     enabled: !wrong,
   })
+  const csv = useMutation({
+    mutationFn: async () => {
+      const { data } = await client.GET('/reports/collections', { params: { query: { from, to, format: 'csv' } }, parseAs: 'blob' })
+      save(`collections-${from}-${to}.csv`, data!)
+    },
+  })
   const change = (part: Partial<typeof search>) => void navigate({ search: { from, to, ...part }, replace: true })
   return (
     <Page
       title={app.collections}
       actions={
         <Button
-          component="a"
-          href={`/reports/collections?${new URLSearchParams({ from, to, format: 'csv' })}`}
-          download
+          onClick={() => csv.mutate()}
+          loading={csv.isPending}
+          disabled={wrong}
           variant="default"
           leftSection={<Download size={14} aria-hidden />}
         >
@@ -85,6 +93,7 @@ export default function CollectionsPage() {
           )
         })}
       </Group>
+      {csv.error && <ProblemNote of={csv.error} retry={csv.mutate} />}
       <Loaded read={report} height={560}>{(of) => <Figures of={of} />}</Loaded>
     </Page>
   )

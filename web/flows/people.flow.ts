@@ -1,0 +1,131 @@
+// Several people, and several tabs, in one browser: its cookies are those of all of them.
+import type { BrowserContext, Page } from 'playwright-core'
+import { expect } from 'vitest'
+import { at, besideOthers, call, drawn, fillSignIn, firstOf, password, people, signIn, unpaid } from './kit'
+
+const menuOf = (page: Page) => page.getByRole('navigation', { name: 'Menu' })
+
+/** another opens a page beside the first one, in the same browser. */
+async function another(context: BrowserContext, url: string) {
+  const page = await context.newPage()
+  await page.goto(url)
+  return page
+}
+
+/** leave signs out, whatever the page thinks, and signs somebody else in. */
+async function becomes(page: Page, email: string, host: string) {
+  await page.goto(`${host}/app/`)
+  await page.evaluate(() => fetch('/auth/logout', { method: 'POST' }))
+  await page.goto(`${host}/app/`)
+  await fillSignIn(page, email, password)
+  await menuOf(page).waitFor()
+}
+
+besideOthers('a page does nothing in the name of somebody else who has signed in meanwhile', async ({ page, context }) => {
+  await signIn(page, 'admin', '/customers/new')
+  const name = `Nyumba ${Date.now()}`
+  await page.getByLabel('First name').fill(name)
+  await page.getByLabel('Phone').fill(`07${String(Date.now()).slice(-8)}`)
+  const other = await another(context, `${at.root}/app/`)
+  await becomes(other, people.root.email, at.root)
+  const written: string[] = []
+  page.on('request', (r) => r.method() === 'POST' && written.push(r.url()))
+  await page.bringToFront()
+  await page.getByRole('button', { name: 'Add' }).last().click({ timeout: 2_000 }).catch(() => undefined)
+  const dialog = page.getByRole('dialog', { name: 'Somebody else is signed in now' })
+  await dialog.waitFor()
+  expect(await firstOf(other, '/audit-log?limit=1').catch(() => null)).not.toMatchObject({ action: 'RegisterSubscriber' })
+  await dialog.getByLabel('Password', { exact: true }).fill(password)
+  await page.keyboard.press('Enter')
+  await dialog.waitFor({ state: 'hidden' })
+  expect(await page.getByLabel('First name').inputValue()).toBe(name)
+  await other.bringToFront()
+  await menuOf(other).getByRole('link', { name: 'Organizations' }).click()
+  await other.getByRole('dialog', { name: 'Somebody else is signed in now' }).waitFor()
+})
+
+besideOthers('who cannot be signed out is told so', async ({ page, context }) => {
+  await signIn(page, 'support')
+  await page.getByRole('button', { name: 'Your account' }).click()
+  await context.setOffline(true)
+  await page.getByRole('menuitem', { name: 'Sign out' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Signing out has failed' })
+  await dialog.getByText('You may still be signed in here.').waitFor()
+  await context.setOffline(false)
+  await dialog.getByRole('button', { name: 'Try again' }).click()
+  await page.getByRole('button', { name: 'Sign in' }).waitFor()
+  expect((await call(page, 'GET', '/auth/me')).status).toBe(401)
+})
+
+besideOthers('eight tabs of one person are all live, by one connection', async ({ page, context }) => {
+  const streams = new Set<string>()
+  context.on('request', (r) => r.url().includes('/events/stream') && streams.add(r.url()))
+  await signIn(page, 'support')
+  const tabs = [page]
+  for (let i = 0; i < 7; i++) tabs.push(await another(context, `${at.isp}/app/customers`))
+  for (const tab of tabs) await menuOf(tab).waitFor()
+  await drawn(page)
+  expect(streams.size).toBe(1)
+  // The tab that reads for all is closed, and another one goes on.
+  const made = context.waitForEvent('request', (r) => r.url().includes('/events/stream'))
+  await page.close()
+  await made
+})
+
+besideOthers('a wrong present password is told, and ends no session', async ({ page }) => {
+  await signIn(page, 'support', '/account')
+  const tries: number[] = []
+  page.on('response', (r) => r.url().endsWith('/auth/password') && tries.push(r.status()))
+  await page.getByLabel('Present password').fill('not my password')
+  await page.getByLabel('New password', { exact: true }).fill('a long new password')
+  await page.getByLabel('New password again').fill('a long new password')
+  await page.keyboard.press('Enter')
+  await page.getByRole('alert').waitFor()
+  expect(tries).toHaveLength(1)
+  expect(await page.getByRole('dialog').count()).toBe(0)
+})
+
+besideOthers('a session is not over because nobody can say so', async ({ page, context }) => {
+  await signIn(page, 'support', '/customers')
+  await page.route('**/auth/refresh', (route) => route.fulfill({ status: 503, json: { statusCode: 503, code: 'unavailable' } }))
+  const kept = (await context.cookies()).filter((c) => c.name.includes('access'))
+  await context.clearCookies({ name: kept[0]?.name })
+  await page.getByRole('textbox', { name: 'Name, phone or account' }).fill('acacia')
+  await page.getByRole('alert').first().waitFor()
+  expect(await page.getByRole('dialog').count()).toBe(0)
+  await page.unroute('**/auth/refresh')
+  await page.getByRole('button', { name: 'Try again' }).first().click()
+  await page.getByRole('link', { name: 'Acacia House' }).waitFor()
+})
+
+besideOthers('a credit note whose answer was lost is made once, whatever is pressed', async ({ page }) => {
+  await signIn(page, 'admin')
+  const made = await unpaid(page, `Nota ${Date.now()}`)
+  const invoice = await firstOf(page, `/invoices?subscriberId=${made.id}`)
+  await page.goto(`${at.isp}/app/invoices/${invoice.id}`)
+  const path = `**/invoices/${invoice.id}/credit-note*`
+  const open = async () => {
+    await page.getByRole('button', { name: 'Credit note' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Amount').fill('100')
+    await dialog.getByLabel('Reason').fill('a street without power')
+    return dialog
+  }
+  let dialog = await open()
+  // The server does it, and the answer never comes.
+  await page.route(path, async (route) => {
+    await route.fetch()
+    await route.abort()
+  }, { times: 1 })
+  await dialog.getByRole('button', { name: 'Credit note' }).click()
+  await dialog.getByRole('alert').waitFor()
+  await page.route(path, (route) => route.fulfill({ status: 429, json: { statusCode: 429, code: 'rate_limited' } }), { times: 1 })
+  await dialog.getByRole('button', { name: 'Credit note' }).click()
+  await dialog.getByRole('alert').waitFor()
+  await page.keyboard.press('Escape')
+  dialog = await open()
+  await dialog.getByRole('button', { name: 'Credit note' }).click()
+  await dialog.waitFor({ state: 'hidden' })
+  const { body } = await call<{ creditNotes: unknown[] }>(page, 'GET', `/invoices/${invoice.id}`)
+  expect(body.creditNotes).toHaveLength(1)
+})
