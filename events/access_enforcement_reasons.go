@@ -1,5 +1,10 @@
 package events
 
+import (
+	"maps"
+	"slices"
+)
+
 // The reasons of changes of sessions that no entitlement gives. They are part of the API.
 const (
 	EnforcedWrongMAC     = "wrong_mac"      // the device is no longer one of those that may be used
@@ -26,3 +31,6 @@ var enforced = map[string]string{
 
 // EnforcedWords gives a reason as people say it, behind a colon; "" for one that an entitlement gives.
 func EnforcedWords(reason string) string { return enforced[reason] }
+
+// EnforcedReasons lists these reasons, sorted.
+func EnforcedReasons() []string { return slices.Sorted(maps.Keys(enforced)) }

@@ -8,6 +8,8 @@ import (
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/projections/subscribers"
 	"github.com/lastmile-isp/lastmile/usecases/access"
 )
 
@@ -52,7 +54,24 @@ type dayResponse struct {
 type dayEvent struct {
 	At      time.Time `json:"at"`
 	Type    string    `json:"type" enum:"payment,cut,restored,pause,block,reboot,repair"`
-	Summary string    `json:"summary" doc:"a sentence without personal data"`
+	Code    markCode  `json:"code" doc:"what the sentence says, as in the timeline; more can be added"`
+	Facts   markFacts `json:"facts"`
+	Summary string    `json:"summary" doc:"the sentence in English, without personal data"`
+}
+
+// markCode is one of subscribersviews.SentenceCodes.
+type markCode string
+
+// Texts implements httpapi.Enumerated.
+func (markCode) Texts() []string { return subscribersviews.SentenceCodes() }
+
+// markFacts has the facts of the sentence; those that it does not say are absent.
+type markFacts struct {
+	Amount     httpapi.Number              `json:"amount,omitempty" doc:"major units"`
+	Currency   money.Currency              `json:"currency,omitempty"`
+	Channel    string                      `json:"channel,omitempty" enum:"stk,c2b,cash,bill_manager"`
+	Difference subscribersviews.Difference `json:"difference,omitempty"`
+	Reason     subscribersviews.Reason     `json:"reason,omitempty" doc:"why access changed"`
 }
 
 // get answers with the days that are asked for.
@@ -88,7 +107,14 @@ func showDay(d accesscases.Day) dayResponse {
 		Events: make([]dayEvent, len(d.Marks)),
 	}
 	for i, m := range d.Marks {
-		out.Events[i] = dayEvent{At: m.At.UTC().Truncate(time.Microsecond), Type: string(m.Type), Summary: m.Summary}
+		out.Events[i] = dayEvent{
+			At: m.At.UTC().Truncate(time.Microsecond), Type: string(m.Type), Code: markCode(m.Says.Code),
+			Facts: markFacts{
+				Amount: m.Says.Amount, Currency: m.Says.Currency, Channel: m.Says.Channel,
+				Difference: m.Says.Difference, Reason: m.Says.Reason,
+			},
+			Summary: m.Summary,
+		}
 	}
 	return out
 }

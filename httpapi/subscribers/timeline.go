@@ -10,6 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
@@ -45,10 +46,42 @@ type timelineEntry struct {
 	EventID id.Event           `json:"eventId" doc:"of the event that the entry tells"`
 	At      time.Time          `json:"at"`
 	Type    string             `json:"type" doc:"such as billing.InvoiceIssued"`
-	Summary string             `json:"summary" doc:"a sentence without personal data; times are the organization's"`
+	Code    happeningCode      `json:"code" doc:"what the sentence says; more can be added"`
+	Facts   happeningFacts     `json:"facts"`
+	Summary string             `json:"summary" doc:"the sentence in English, without personal data"`
 	Actor   httpapi.AuditActor `json:"actor"`
 	Reason  *string            `json:"reason" doc:"null: none, or the subscriber was forgotten"`
 	Cause   timelineCause      `json:"cause"`
+}
+
+// happeningCode is one of subscribersviews.SentenceCodes.
+type happeningCode string
+
+// Texts implements httpapi.Enumerated.
+func (happeningCode) Texts() []string { return subscribersviews.SentenceCodes() }
+
+// happeningFacts has the facts of the sentence, for those who say it in another language. Those that it does not say
+// are absent.
+type happeningFacts struct {
+	Amount     httpapi.Number              `json:"amount,omitempty" doc:"major units"`
+	Due        httpapi.Number              `json:"due,omitempty" doc:"left to pay afterwards, major units"`
+	Currency   money.Currency              `json:"currency,omitempty"`
+	Invoice    string                      `json:"invoice,omitempty" doc:"number of the invoice that it is about"`
+	Invoices   int                         `json:"invoices,omitempty" doc:"how many are owed; invoice is the first"`
+	Number     string                      `json:"number,omitempty" doc:"of a credit note"`
+	Channel    string                      `json:"channel,omitempty" enum:"stk,c2b,cash,bill_manager"`
+	Plan       string                      `json:"plan,omitempty" doc:"its name then"`
+	Period     string                      `json:"period,omitempty" doc:"of a cap" enum:"day,month"`
+	Used       int64                       `json:"used,omitempty" doc:"bytes"`
+	Allowed    int64                       `json:"allowed,omitempty" doc:"bytes"`
+	Bytes      int64                       `json:"bytes,omitempty"`
+	From       time.Time                   `json:"from,omitzero"`
+	Until      time.Time                   `json:"until,omitzero"`
+	Cause      string                      `json:"cause,omitempty" doc:"no_line, no_payment, paused or a newer one"`
+	Difference subscribersviews.Difference `json:"difference,omitempty"`
+	Reason     subscribersviews.Reason     `json:"reason,omitempty" doc:"why access or a session changed"`
+	Message    subscribersviews.Message    `json:"message,omitempty"`
+	Fault      string                      `json:"fault,omitempty" doc:"why a message was not sent"`
 }
 
 // timelineCause names the thing with which the entry happened.
@@ -133,13 +166,14 @@ func timelineUser(r subscribersviews.TimelineRow) id.User {
 	return user
 }
 
-// showTimelineEntry writes the time in UTC, and those of the summary in a zone. The name is null for actors that are no
-// members of the organization.
+// showTimelineEntry writes the time in UTC, and those of the English sentence in a zone. The name is null for actors
+// that are no members of the organization.
 func showTimelineEntry(
 	r subscribersviews.TimelineRow, zone *time.Location, names map[id.User]string,
 ) timelineEntry {
 	return timelineEntry{
-		EventID: r.EventID, At: r.At.UTC(), Type: r.Type, Summary: r.Told(zone), Reason: null.Of(r.Reason),
+		EventID: r.EventID, At: r.At.UTC(), Type: r.Type, Reason: null.Of(r.Reason),
+		Code: happeningCode(r.Code), Facts: happeningFacts(r.Facts), Summary: r.Says().In(zone),
 		Actor: httpapi.AuditActor{
 			ID: null.Of(r.ActorID), Kind: httpapi.ActorKind(r.ActorKind), Role: null.Of(r.ActorRole),
 			Name: null.Of(names[timelineUser(r)]),

@@ -19,9 +19,10 @@ import (
 
 // shownHappening is an entry of a timeline as a client reads it.
 type shownHappening struct {
-	Type, Summary string
-	Reason        *string
-	Actor         struct {
+	Type, Code, Summary string
+	Facts               map[string]any
+	Reason              *string
+	Actor               struct {
 		Kind           string
 		ID, Role, Name *string
 	}
@@ -83,6 +84,10 @@ func TestTimeline_TellsWhatHappenedAndWhoDidIt(t *testing.T) {
 		reversed.Actor.Name == nil ||
 		*reversed.Actor.Name != "Jane Doe" || reversed.Cause.Type != "receipt" || reversed.Cause.ID != *p.ReceiptID {
 		t.Errorf("the reversal is %+v", reversed)
+	}
+	facts := map[string]any{"amount": 100.0, "currency": "KES"}
+	if diff := cmp.Diff(facts, reversed.Facts); reversed.Code != "payment_reversed" || diff != "" {
+		t.Errorf("the reversal says %s (-want +got)\n%s", reversed.Code, diff)
 	}
 	if first := all[len(all)-1]; first.Type != "subscribers.SubscriberRegistered" || first.Actor.Kind != "operator" ||
 		first.Actor.Name != nil {

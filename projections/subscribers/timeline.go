@@ -29,7 +29,7 @@ var timelineDDL string
 func (Timeline) Name() string { return TimelineName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Timeline) Version() int { return 16 }
+func (Timeline) Version() int { return 17 }
 
 // DDL creates the tables of timeline.sql.
 func (Timeline) DDL() string { return timelineDDL }
@@ -76,22 +76,13 @@ func (Timeline) Handles() []string {
 	return append(names, events.ReceiptDisputed{}.EventType())
 }
 
-// anInvoice and atFirst stand for an invoice in a summary, within a sentence and at its beginning. They become "invoice
-// ACME-0001", or "an invoice" as long as it has no number.
-const (
-	anInvoice = "{invoice}"
-	atFirst   = "{Invoice}"
-)
-
 // SQL of Apply. An event that the provider or a process caused may have no organization in its metadata; the row then
 // takes the organization of the subscriber's first row.
 const (
-	happenedSQL = `insert into {schema}.timeline (subscriber_id, position, org_id, event_id, at, type, summary,
+	happenedSQL = `insert into {schema}.timeline (subscriber_id, position, org_id, event_id, at, type, code, facts,
 			actor_kind, actor_id, actor_role, reason, cause_type, cause_id)
-		select @subscriber::uuid, @position::bigint, o.org_id, @event, @at, @type, case when @invoice::uuid is null
-				then @summary::text
-				else replace(replace(@summary, '` + anInvoice + `', coalesce('invoice ' || n.number, 'an invoice')),
-					'` + atFirst + `', coalesce('Invoice ' || n.number, 'An invoice')) end,
+		select @subscriber::uuid, @position::bigint, o.org_id, @event, @at, @type, @code,
+			@facts::jsonb || case when n.number is null then '{}' else jsonb_build_object('invoice', n.number) end,
 			@actor_kind, @actor_id, @actor_role, @reason, @cause_type, @cause
 		from (select coalesce(@org::uuid, (select org_id from {schema}.timeline where subscriber_id = @subscriber::uuid
 			and position < @position::bigint order by position limit 1)) as org_id) o
@@ -100,9 +91,9 @@ const (
 	numberSQL = `insert into {schema}.numbers (invoice_id, org_id, number) values ($1, $2, $3)
 		on conflict (invoice_id) do nothing`
 	// The money of a receipt is on the account that credited it last, unless the receipt has left it since.
-	disputedSQL = `insert into {schema}.timeline (subscriber_id, position, org_id, event_id, at, type, summary,
+	disputedSQL = `insert into {schema}.timeline (subscriber_id, position, org_id, event_id, at, type, code, facts,
 			actor_kind, actor_id, actor_role, reason, cause_type, cause_id)
-		select c.subscriber_id, @position::bigint, c.org_id, @event, @at, @type, @summary, @actor_kind, @actor_id,
+		select c.subscriber_id, @position::bigint, c.org_id, @event, @at, @type, @code, '{}', @actor_kind, @actor_id,
 			@actor_role, '', 'receipt', c.cause_id
 		from (select * from {schema}.timeline where cause_id = @receipt::uuid and cause_type = 'receipt'
 			and type = 'billing.ReceiptCredited' and position < @position::bigint order by position desc limit 1) c
@@ -118,11 +109,11 @@ const (
 // happening is the row that an event adds to one subscriber's timeline.
 type happening struct {
 	subscriber id.Subscriber
-	summary    string // a sentence for the staff without personal data; instants by instant
+	says       Sentence
 	reason     string // "" = the reason of the command
 	causeType  string
 	cause      id.Any
-	invoice    id.Invoice // that the summary names by a placeholder; zero = none
+	invoice    id.Invoice // that the sentence names by its number, when it has one; zero = none
 }
 
 // Apply queues one row for each subscriber that the event concerns. Forgetting a subscriber also erases the reasons of
@@ -143,8 +134,7 @@ func (Timeline) Apply(w *runner.Writes, e events.Envelope) error {
 			"receipt": v.ReceiptID, "position": int64(e.Position), //nolint:gosec // positions fit
 			"event": e.ID, "at": e.Meta.At, "type": unversioned(e.Type),
 			"actor_kind": string(e.Meta.Actor.Kind), "actor_id": e.Meta.Actor.ID, "actor_role": e.Meta.Actor.Role,
-			"summary": "Another report contradicts a payment on this account, where the money stays until " +
-				"a person has decided.",
+			"code": says("receipt_disputed", Facts{}).Code,
 		})
 	}
 	return nil
@@ -159,7 +149,7 @@ func tell(w *runner.Writes, e events.Envelope, h happening) {
 	w.Exec(happenedSQL, pgx.NamedArgs{
 		"subscriber": h.subscriber, "position": int64(e.Position), //nolint:gosec // positions fit
 		"org": m.OrgID, "event": e.ID, "at": m.At, "type": unversioned(e.Type),
-		"summary": h.summary, "reason": h.reason,
+		"code": h.says.Code, "facts": h.says.Facts, "reason": h.reason,
 		"actor_kind": string(m.Actor.Kind), "actor_id": m.Actor.ID, "actor_role": m.Actor.Role,
 		"cause_type": h.causeType, "cause": h.cause, "invoice": h.invoice,
 	})
@@ -191,8 +181,8 @@ func happenings(e events.Event) []happening {
 		return []happening{ofDifference(v)}
 	case events.AddressLookedUp:
 		return []happening{{
-			subscriber: v.SubscriberID, summary: "Somebody was told which address the customer had at a time.",
-			causeType: "lookup", cause: id.Any(v.LookupID),
+			subscriber: v.SubscriberID, says: says("address_looked_up", Facts{}), causeType: "lookup",
+			cause: id.Any(v.LookupID),
 		}}
 	case events.MessageEvent:
 		return []happening{ofMessage(v)}
@@ -202,63 +192,62 @@ func happenings(e events.Event) []happening {
 
 // ofSubscriber describes events of the subscriber's own stream without repeating personal data.
 func ofSubscriber(e events.SubscriberEvent) happening {
-	about := func(s id.Subscriber, reason, summary string) happening {
-		return happening{subscriber: s, summary: summary, reason: reason, causeType: "subscriber", cause: id.Any(s)}
+	about := func(s id.Subscriber, reason string, told Sentence) happening {
+		return happening{subscriber: s, says: told, reason: reason, causeType: "subscriber", cause: id.Any(s)}
 	}
 	switch v := e.(type) {
 	case events.SubscriberRegistered:
-		return about(v.SubscriberID, "", "The subscriber was registered.")
+		return about(v.SubscriberID, "", says("subscriber_registered", Facts{}))
 	case events.SubscriberDetailsCorrected:
-		return about(v.SubscriberID, "", "The subscriber's details were corrected.")
+		return about(v.SubscriberID, "", says("subscriber_corrected", Facts{}))
 	case events.SubscriberBlocked:
-		return about(v.SubscriberID, v.Reason.Reveal(), "The subscriber was blocked by hand.")
+		return about(v.SubscriberID, v.Reason.Reveal(), says("subscriber_blocked", Facts{}))
 	case events.SubscriberUnblocked:
-		return about(v.SubscriberID, v.Reason.Reveal(), "The block was ended.")
+		return about(v.SubscriberID, v.Reason.Reveal(), says("subscriber_unblocked", Facts{}))
 	case events.SubscriberForgotten:
-		return about(v.SubscriberID, v.Reason, "The subscriber's personal data was erased.")
+		return about(v.SubscriberID, v.Reason, says("subscriber_forgotten", Facts{}))
 	}
 	return happening{}
 }
 
 // ofSubscription describes the life and the paid periods of a subscription.
 func ofSubscription(e events.SubscriptionEvent) happening {
-	about := func(s id.Subscriber, subscription id.Subscription, reason, summary string) happening {
+	about := func(s id.Subscriber, subscription id.Subscription, reason string, told Sentence) happening {
 		return happening{
-			subscriber: s, summary: summary, reason: reason, causeType: "subscription", cause: id.Any(subscription),
+			subscriber: s, says: told, reason: reason, causeType: "subscription", cause: id.Any(subscription),
 		}
 	}
-	paid := func(s id.Subscriber, invoice id.Invoice, reason, summary string) happening {
-		return happening{subscriber: s, summary: summary, reason: reason, causeType: "invoice", cause: id.Any(invoice)}
+	paid := func(s id.Subscriber, invoice id.Invoice, reason string, told Sentence) happening {
+		return happening{subscriber: s, says: told, reason: reason, causeType: "invoice", cause: id.Any(invoice)}
 	}
 	switch v := e.(type) {
 	case events.SubscriptionCreated:
-		return about(v.SubscriberID, v.SubscriptionID, "", "A subscription to the plan "+v.Terms.Name+" was made.")
+		return about(v.SubscriberID, v.SubscriptionID, "", says("subscription_created", Facts{Plan: v.Terms.Name}))
 	case events.PeriodDue:
-		return about(v.SubscriberID, v.SubscriptionID, "", "A period fell due for invoicing.")
+		return about(v.SubscriberID, v.SubscriptionID, "", says("period_due", Facts{}))
 	case events.SubscriptionActivated:
-		return about(v.SubscriberID, v.SubscriptionID, "", "The subscription started.")
+		return about(v.SubscriberID, v.SubscriptionID, "", says("subscription_started", Facts{}))
 	case events.SubscriptionExtended:
-		return paid(v.SubscriberID, v.InvoiceID, "", "The subscription was extended by a paid period.")
+		return paid(v.SubscriberID, v.InvoiceID, "", says("subscription_extended", Facts{}))
 	case events.PeriodWithdrawn:
-		return paid(v.SubscriberID, v.InvoiceID, v.Reason.Reveal(),
-			"A paid period was withdrawn: its payment was taken back.")
+		return paid(v.SubscriberID, v.InvoiceID, v.Reason.Reveal(), says("period_withdrawn", Facts{}))
 	case events.PeriodCancelled:
 		if v.NeverBegan {
-			return paid(v.SubscriberID, v.InvoiceID, "", "A period was cancelled: the subscription ended first.")
+			return paid(v.SubscriberID, v.InvoiceID, "", says("period_never_began", Facts{}))
 		}
-		return paid(v.SubscriberID, v.InvoiceID, "", "A period was cancelled: its invoice is no longer owed.")
+		return paid(v.SubscriberID, v.InvoiceID, "", says("period_cancelled", Facts{}))
 	case events.SubscriptionPaused:
-		return about(v.SubscriberID, v.SubscriptionID, v.Reason.Reveal(), "The subscription was paused.")
+		return about(v.SubscriberID, v.SubscriptionID, v.Reason.Reveal(), says("subscription_paused", Facts{}))
 	case events.SubscriptionResumed:
-		return about(v.SubscriberID, v.SubscriptionID, v.Reason.Reveal(), "The subscription was resumed.")
+		return about(v.SubscriberID, v.SubscriptionID, v.Reason.Reveal(), says("subscription_resumed", Facts{}))
 	case events.SubscriptionEnded:
-		return about(v.SubscriberID, v.SubscriptionID, v.Reason.Reveal(), "The subscription ended.")
+		return about(v.SubscriberID, v.SubscriptionID, v.Reason.Reveal(), says("subscription_ended", Facts{}))
 	case events.SubscriptionAddressesAssigned:
-		return about(v.SubscriberID, v.SubscriptionID, "", "The addresses of the subscription were assigned.")
+		return about(v.SubscriberID, v.SubscriptionID, "", says("addresses_assigned", Facts{}))
 	case events.SubscriptionCredentialsSet:
-		return about(v.SubscriberID, v.SubscriptionID, "", "The login on the network was changed.")
+		return about(v.SubscriberID, v.SubscriptionID, "", says("credentials_set", Facts{}))
 	case events.SubscriptionCredentialsShown:
-		return about(v.SubscriberID, v.SubscriptionID, "", "The login on the network was shown to somebody.")
+		return about(v.SubscriberID, v.SubscriptionID, "", says("credentials_shown", Facts{}))
 	case events.SubscriptionPeriodClosed: // bookkeeping, no row
 	}
 	return happening{}

@@ -8,7 +8,8 @@ create table {schema}.timeline (
   event_id uuid not null,         -- of the event that the row tells
   at timestamptz not null,
   type text not null,             -- "billing.InvoiceIssued"
-  summary text not null,
+  code text not null,             -- "invoice_issued": which sentence the row tells
+  facts jsonb not null,           -- what the sentence says beside its code
   actor_kind text not null,
   actor_id text not null,
   actor_role text not null,
@@ -19,7 +20,7 @@ create table {schema}.timeline (
 );
 create index timeline_receipts on {schema}.timeline (cause_id, position) where cause_type = 'receipt';
 
--- The numbers of issued invoices, for the summaries of later rows.
+-- The numbers of issued invoices, for the facts of later rows.
 create table {schema}.numbers (
   invoice_id uuid primary key,
   org_id uuid not null,

@@ -1,7 +1,6 @@
 package subscribersviews
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/lastmile-isp/lastmile/events"
@@ -11,85 +10,87 @@ import (
 // ofDunning describes the steps of dunning and the times in which its clock stood still.
 func ofDunning(e events.DunningEvent) happening {
 	s := events.SubjectOf(e)
-	about := func(reason, summary string) happening {
+	about := func(reason string, told Sentence) happening {
 		return happening{
-			subscriber: s.SubscriberID, summary: summary, reason: reason, causeType: "subscription",
+			subscriber: s.SubscriberID, says: told, reason: reason, causeType: "subscription",
 			cause: id.Any(s.SubscriptionID),
 		}
 	}
 	switch v := e.(type) {
-	case events.DunningBegan:
-		if v.Before.Cut() {
-			return owing(v.DunningStep, s, "The cut was ended. Still owed: ", ".")
-		}
-		return owing(v.DunningStep, s, "The customer is reminded from now on. Owed: ", ".")
+	case events.DunningBegan, events.WalledGardenEntered, events.ServiceSuspended, events.WriteOffProposed:
+		return ofStep(v, s)
 	case events.DunningReminded:
-		return about("", "A reminder to pay was due.")
-	case events.WalledGardenEntered:
-		return owing(v.DunningStep, s, "Not paid in time: ", ". The customer reaches only the payment page.")
-	case events.ServiceSuspended:
-		if v.Before == events.DunningWrittenOff {
-			return owing(v.DunningStep, s, "No write-off is proposed any more. Still not paid: ",
-				". The customer has no access.")
-		}
-		return owing(v.DunningStep, s, "Still not paid: ", ". The customer has no access any more.")
-	case events.WriteOffProposed:
-		after := "."
-		if !v.Before.Off() {
-			after = ". The customer has no access any more."
-		}
-		return owing(v.DunningStep, s, "A debt so old that it was proposed for a write-off: ", after)
+		return about("", says("dunning_reminded", Facts{}))
 	case events.DunningEnded:
 		if v.Before.Cut() {
-			return about("", "Nothing is overdue any more: the cut was ended.")
+			return about("", says("dunning_ended_with_cut", Facts{}))
 		}
-		return about("", "Nothing is overdue any more.")
+		return about("", says("dunning_ended", Facts{}))
 	case events.HoldPlaced:
-		return about(v.Reason.Reveal(), "The clock of dunning was stopped by hand until "+instant(v.Until)+".")
+		return about(v.Reason.Reveal(), says("hold_placed", Facts{Until: v.Until}))
 	case events.HoldLifted:
-		return about("", "The hold was ended: the clock of dunning goes on.")
+		return about("", says("hold_lifted", Facts{}))
 	case events.DunningClockStopped:
-		return about("", "The clock of dunning stands still since "+instant(v.From)+": "+spoken(v.Cause)+".")
+		return about("", says("clock_stopped", Facts{From: v.From, Cause: causeOf(v.Cause)}))
 	case events.DunningClockStarted:
+		facts := Facts{From: v.From, Until: v.Until, Cause: causeOf(v.Cause)}
 		if !v.From.Before(v.Until) {
-			return about("", "The clock of dunning has run on after all: its stop since "+instant(v.From)+" ("+
-				spoken(v.Cause)+") was taken back.")
+			return about("", says("clock_ran_on", facts))
 		}
-		return about("", "The clock of dunning stood still from "+instant(v.From)+" to "+instant(v.Until)+": "+
-			spoken(v.Cause)+".")
+		return about("", says("clock_stood_still", facts))
 	case events.DunningReviewed, events.DunningReviewAsked, events.DunningPeriodClosed: // bookkeeping, no row
 	}
 	return happening{}
 }
 
-// owing describes a step with what was owed, between two parts of a sentence. Its cause is the invoice that is due
-// longest, and the subscription when there is none, because only paid time is over.
-func owing(step events.DunningStep, s events.DunningSubject, before, after string) happening {
-	if len(step.InvoiceIDs) == 0 {
-		what := "the next period"
-		if step.Due.Minor > 0 {
-			what = step.Due.String()
+// ofStep describes a step that has to do with what is owed.
+func ofStep(e events.DunningEvent, s events.DunningSubject) happening {
+	switch v := e.(type) {
+	case events.DunningBegan:
+		if v.Before.Cut() {
+			return owing(v.DunningStep, s, says("cut_ended", owed(v.DunningStep)))
 		}
-		return happening{
-			subscriber: s.SubscriberID, summary: before + what + after, causeType: "subscription",
-			cause: id.Any(s.SubscriptionID),
+		return owing(v.DunningStep, s, says("dunning_began", owed(v.DunningStep)))
+	case events.WalledGardenEntered:
+		return owing(v.DunningStep, s, says("walled_garden_entered", owed(v.DunningStep)))
+	case events.ServiceSuspended:
+		if v.Before == events.DunningWrittenOff {
+			return owing(v.DunningStep, s, says("write_off_withdrawn", owed(v.DunningStep)))
 		}
+		return owing(v.DunningStep, s, says("service_suspended", owed(v.DunningStep)))
+	case events.WriteOffProposed:
+		if v.Before.Off() {
+			return owing(v.DunningStep, s, says("write_off_proposed", owed(v.DunningStep)))
+		}
+		return owing(v.DunningStep, s, says("write_off_proposed_with_cut", owed(v.DunningStep)))
+	default: // the other events of ofDunning
+		return happening{}
 	}
-	what := anInvoice
-	switch others := len(step.InvoiceIDs) - 1; {
-	case others == 1:
-		what += " and 1 other"
-	case others > 1:
-		what += " and " + strconv.Itoa(others) + " others"
-	}
-	if step.Due.Minor > 0 {
-		what = step.Due.String() + " of " + what
-	}
-	return ofInvoice(s.SubscriberID, step.InvoiceIDs[0], "", before+what+after)
 }
 
-// spoken makes a code readable: "no_line:…" becomes "no line". What follows a colon tells faults apart.
-func spoken(code string) string {
+// owing describes a step whose cause is the invoice that is due longest, and the subscription when there is none,
+// because only paid time is over.
+func owing(step events.DunningStep, s events.DunningSubject, told Sentence) happening {
+	if len(step.InvoiceIDs) == 0 {
+		return happening{
+			subscriber: s.SubscriberID, says: told, causeType: "subscription", cause: id.Any(s.SubscriptionID),
+		}
+	}
+	return ofInvoice(s.SubscriberID, step.InvoiceIDs[0], "", told)
+}
+
+// owed has the facts of what was owed at a step. The number of the first invoice follows when it is known.
+func owed(step events.DunningStep) Facts {
+	var f Facts
+	if step.Due.Positive() {
+		f = sum(step.Due)
+	}
+	f.Invoices = len(step.InvoiceIDs)
+	return f
+}
+
+// causeOf cuts off what tells faults apart: "no_line:…" becomes "no_line".
+func causeOf(code string) string {
 	code, _, _ = strings.Cut(code, ":")
-	return strings.ReplaceAll(code, "_", " ")
+	return code
 }

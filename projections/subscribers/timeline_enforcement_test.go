@@ -35,7 +35,7 @@ func TestTimeline_AChangeOfASessionThatCameToNothingBlamesNobody(t *testing.T) {
 	if err := tables.Apply(t.Context(), story.Events()); err != nil {
 		t.Fatal(err)
 	}
-	dump := projectiontest.Dump(t, db, tables.Schema())
+	dump := spokenRows(t, db, tables.Schema()) + projectiontest.Dump(t, db, tables.Schema())
 	for _, want := range []string{
 		"The router refused to change a session: the customer is blocked.",
 		"A change of a session came to nothing: the customer is blocked.", placed.Shown.String(),
@@ -74,7 +74,7 @@ func TestTimeline_TellsWhyASessionWasEnded(t *testing.T) {
 	if err := tables.Apply(t.Context(), story.Events()); err != nil {
 		t.Fatal(err)
 	}
-	dump := projectiontest.Dump(t, db, tables.Schema())
+	dump := spokenRows(t, db, tables.Schema())
 	for _, want := range wants {
 		if !strings.Contains(dump, want) {
 			t.Errorf("nothing says %q:\n%s", want, dump)

@@ -59,7 +59,7 @@ func TestTimeline_TellsInstantsInTheZoneOfTheOrganization(t *testing.T) {
 	}
 	var told []string
 	for _, row := range rows {
-		told = append(told, row.Told(time.FixedZone("EAT", 3*60*60)))
+		told = append(told, row.Says().In(time.FixedZone("EAT", 3*60*60)))
 	}
 	for _, want := range []string{
 		"A subscription to the plan {2026-99-01T00:00:00Z} was made.",

@@ -6,21 +6,21 @@ import (
 )
 
 // ofInvoice is a happening with an invoice as its cause.
-func ofInvoice(s id.Subscriber, invoice id.Invoice, reason, summary string) happening {
+func ofInvoice(s id.Subscriber, invoice id.Invoice, reason string, told Sentence) happening {
 	return happening{
-		subscriber: s, summary: summary, reason: reason, causeType: "invoice", cause: id.Any(invoice), invoice: invoice,
+		subscriber: s, says: told, reason: reason, causeType: "invoice", cause: id.Any(invoice), invoice: invoice,
 	}
 }
 
-// ofMoney is a happening with a receipt as its cause. Summaries leave receipt numbers out: with a number the provider
+// ofMoney is a happening with a receipt as its cause. Sentences leave receipt numbers out: with a number the provider
 // can find the payer.
-func ofMoney(s id.Subscriber, receipt id.Receipt, reason, summary string) happening {
-	return happening{subscriber: s, summary: summary, reason: reason, causeType: "receipt", cause: id.Any(receipt)}
+func ofMoney(s id.Subscriber, receipt id.Receipt, reason string, told Sentence) happening {
+	return happening{subscriber: s, says: told, reason: reason, causeType: "receipt", cause: id.Any(receipt)}
 }
 
 // ofPrompt is a happening with a payment prompt as its cause.
-func ofPrompt(s id.Subscriber, payment id.Payment, reason, summary string) happening {
-	return happening{subscriber: s, summary: summary, reason: reason, causeType: "payment", cause: id.Any(payment)}
+func ofPrompt(s id.Subscriber, payment id.Payment, reason string, told Sentence) happening {
+	return happening{subscriber: s, says: told, reason: reason, causeType: "payment", cause: id.Any(payment)}
 }
 
 // ofAccount describes the events of invoices and payments on the subscriber's account, and passes the others to
@@ -29,34 +29,36 @@ func ofAccount(e events.AccountEvent) happening {
 	switch v := e.(type) {
 	case events.AccountOpened:
 		return happening{
-			subscriber: v.SubscriberID, summary: "The account was opened.", causeType: "subscriber",
+			subscriber: v.SubscriberID, says: says("account_opened", Facts{}), causeType: "subscriber",
 			cause: id.Any(v.SubscriberID),
 		}
 	case events.InvoiceDrafted:
-		return ofInvoice(v.SubscriberID, v.InvoiceID, "", "An invoice of "+v.Total.String()+" was drafted.")
+		return ofInvoice(v.SubscriberID, v.InvoiceID, "", says("invoice_drafted", sum(v.Total)))
 	case events.InvoiceIssued:
-		return ofInvoice(v.SubscriberID, v.InvoiceID, "", "Invoice "+v.Number+" of "+v.Total.String()+" was issued.")
+		return ofInvoice(v.SubscriberID, v.InvoiceID, "",
+			says("invoice_issued", sum(v.Total).ofInvoice(v.Number)))
 	case events.InvoiceVoided:
-		return ofInvoice(v.SubscriberID, v.InvoiceID, v.Reason.Reveal(), numbered("Invoice", v.Number)+" was voided.")
+		return ofInvoice(v.SubscriberID, v.InvoiceID, v.Reason.Reveal(),
+			says("invoice_voided", Facts{Invoice: v.Number}))
 	case events.InvoiceAllocated:
 		return ofInvoice(v.SubscriberID, v.InvoiceID, "",
-			v.Amount.String()+" went to "+anInvoice+", "+v.Due.String()+" of it is due.")
+			says("invoice_allocated", sum(v.Amount).leaving(v.Due)))
 	case events.InvoicePaid:
-		return ofInvoice(v.SubscriberID, v.InvoiceID, "", atFirst+" was paid in full.")
+		return ofInvoice(v.SubscriberID, v.InvoiceID, "", says("invoice_paid", Facts{}))
 	case events.InvoiceCancelled:
-		return ofInvoice(v.SubscriberID, v.InvoiceID, "", atFirst+" was given back whole.")
+		return ofInvoice(v.SubscriberID, v.InvoiceID, "", says("invoice_cancelled", Facts{}))
 	case events.AllocationWithdrawn:
 		return ofInvoice(v.SubscriberID, v.InvoiceID, "",
-			v.Amount.String()+" was taken from "+anInvoice+", "+v.Due.String()+" of it is due.")
+			says("allocation_withdrawn", sum(v.Amount).leaving(v.Due)))
 	case events.InvoiceReopened:
 		return ofInvoice(v.SubscriberID, v.InvoiceID, v.Reason.Reveal(),
-			atFirst+" was paid and is due again: "+v.Due.String()+".")
+			says("invoice_reopened", sum(v.Due)))
 	case events.ReceiptCredited:
 		return ofMoney(v.SubscriberID, v.ReceiptID, "",
-			"A payment of "+v.Amount.String()+channelWords(v.Channel)+" was credited.")
+			says("payment_credited", sum(v.Amount).by(v.Channel)))
 	case events.ReceiptWithdrawn:
 		return ofMoney(v.SubscriberID, v.ReceiptID, v.Reason.Reveal(),
-			"A payment of "+v.Amount.String()+" was taken off the account.")
+			says("payment_withdrawn", sum(v.Amount)))
 	default:
 		return ofCredit(e)
 	}
@@ -70,22 +72,23 @@ func ofCredit(e events.AccountEvent) happening {
 			return happening{}
 		}
 		return happening{
-			subscriber: v.SubscriberID, summary: v.Credit.String() + " lies on the account.", causeType: "subscriber",
+			subscriber: v.SubscriberID, says: says("credit_left", sum(v.Credit)), causeType: "subscriber",
 			cause: id.Any(v.SubscriberID),
 		}
 	case events.CreditNoteDrafted:
 		return ofNote(v.SubscriberID, v.CreditNoteID, v.Reason.Reveal(),
-			"A credit note of "+v.Amount.String()+" for "+anInvoice+" was drafted.").about(v.InvoiceID)
+			says("credit_note_drafted", sum(v.Amount))).about(v.InvoiceID)
 	case events.CreditNoteIssued:
 		return ofNote(v.SubscriberID, v.CreditNoteID, v.Reason.Reveal(),
-			numbered("Credit note", v.Number)+" of "+v.Amount.String()+" for "+anInvoice+" was issued.").
+			says("credit_note_issued", sum(v.Amount).numbered(v.Number))).
 			about(v.InvoiceID)
 	case events.PromptReserved:
-		return ofPrompt(v.SubscriberID, v.PaymentID, "", "A payment prompt of "+v.Amount.String()+" was opened.")
+		return ofPrompt(v.SubscriberID, v.PaymentID, "", says("prompt_opened", sum(v.Amount)))
 	case events.PromptReleased:
-		return ofPrompt(v.SubscriberID, v.PaymentID, "", "A payment prompt was closed.")
+		return ofPrompt(v.SubscriberID, v.PaymentID, "", says("prompt_closed", Facts{}))
 	case events.CreditNoteVoided:
-		return ofNote(v.SubscriberID, v.CreditNoteID, v.Reason, numbered("Credit note", v.Number)+" was voided.")
+		return ofNote(v.SubscriberID, v.CreditNoteID, v.Reason,
+			says("credit_note_voided", Facts{Number: v.Number}))
 	default:
 		return ofLoss(e)
 	}
@@ -96,29 +99,30 @@ func ofLoss(e events.AccountEvent) happening {
 	switch v := e.(type) {
 	case events.CreditSetAside:
 		return ofMoney(v.SubscriberID, v.ReceiptID, v.Reason.Reveal(),
-			v.Amount.String()+" were set aside for a refund.")
+			says("refund_set_aside", sum(v.Amount)))
 	case events.SetAsideReturned:
-		return ofMoney(v.SubscriberID, v.ReceiptID, v.Reason.Reveal(), "A refund of "+v.Amount.String()+" failed.")
+		return ofMoney(v.SubscriberID, v.ReceiptID, v.Reason.Reveal(),
+			says("refund_failed", sum(v.Amount)))
 	case events.SetAsidePaidOut:
-		return ofMoney(v.SubscriberID, v.ReceiptID, "", "A refund of "+v.Amount.String()+" was paid out.")
+		return ofMoney(v.SubscriberID, v.ReceiptID, "", says("refund_paid_out", sum(v.Amount)))
 	case events.DebtWrittenOff:
 		return happening{
-			subscriber: v.SubscriberID, reason: v.Reason.Reveal(),
-			summary: "A debt of " + v.Amount.String() + " was written off.", causeType: "write_off",
-			cause: id.Any(v.WriteOffID),
+			subscriber: v.SubscriberID, reason: v.Reason.Reveal(), says: says("debt_written_off", sum(v.Amount)),
+			causeType: "write_off",
+			cause:     id.Any(v.WriteOffID),
 		}
 	case events.InvoiceWrittenOff:
 		return ofInvoice(v.SubscriberID, v.InvoiceID, "",
-			"Nothing is due on "+anInvoice+" any more: "+v.Amount.String()+" of it were written off.")
+			says("invoice_written_off", sum(v.Amount)))
 	case events.WriteOffRecovered:
 		return ofInvoice(v.SubscriberID, v.InvoiceID, "",
-			v.Amount.String()+" came for "+anInvoice+", which was written off.")
+			says("write_off_recovered", sum(v.Amount)))
 	case events.RecoveryWithdrawn:
 		return ofInvoice(v.SubscriberID, v.InvoiceID, "",
-			v.Amount.String()+" were taken from "+anInvoice+", which was written off.")
+			says("recovery_withdrawn", sum(v.Amount)))
 	case events.RecoveryWaived:
 		return ofInvoice(v.SubscriberID, v.InvoiceID, "",
-			"The period of "+anInvoice+" that was written off never began: nobody owes anything for it.")
+			says("recovery_waived", Facts{}))
 	case events.AccountPeriodClosed: // bookkeeping, no row
 	case events.AccountOpened, events.InvoiceDrafted, events.InvoiceIssued, events.InvoiceVoided,
 		events.InvoiceAllocated, events.InvoicePaid, events.InvoiceCancelled, events.AllocationWithdrawn,
@@ -132,13 +136,13 @@ func ofLoss(e events.AccountEvent) happening {
 }
 
 // ofNote is a happening with a credit note as its cause.
-func ofNote(s id.Subscriber, note id.Receipt, reason, summary string) happening {
+func ofNote(s id.Subscriber, note id.Receipt, reason string, told Sentence) happening {
 	return happening{
-		subscriber: s, summary: summary, reason: reason, causeType: "credit_note", cause: id.Any(note),
+		subscriber: s, says: told, reason: reason, causeType: "credit_note", cause: id.Any(note),
 	}
 }
 
-// about adds the invoice that the summary names.
+// about adds the invoice that the sentence names.
 func (h happening) about(invoice id.Invoice) happening {
 	h.invoice = invoice
 	return h
@@ -150,22 +154,22 @@ func ofPayment(e events.PaymentEvent) happening {
 	switch v := e.(type) {
 	case events.PaymentInitiated:
 		return ofPrompt(v.SubscriberID, v.PaymentID, "",
-			"A payment of "+v.Amount.String()+" was asked for by a phone prompt.")
+			says("payment_asked_for", sum(v.Amount)))
 	case events.PaymentSucceeded:
-		return ofPrompt(v.SubscriberID, v.PaymentID, "", "A phone prompt of "+v.Amount.String()+" was paid.")
+		return ofPrompt(v.SubscriberID, v.PaymentID, "", says("prompt_paid", sum(v.Amount)))
 	case events.ProvisionalClaimed:
-		return ofPrompt(v.SubscriberID, v.PaymentID, "", "The receipt of a paid phone prompt arrived.")
+		return ofPrompt(v.SubscriberID, v.PaymentID, "", says("prompt_receipt_arrived", Facts{}))
 	case events.ProvisionalSuperseded:
-		return ofPrompt(v.SubscriberID, v.PaymentID, "", "A paid phone prompt was found to be known already.")
+		return ofPrompt(v.SubscriberID, v.PaymentID, "", says("prompt_known_already", Facts{}))
 	case events.PaymentPaidElsewhere:
 		return ofPrompt(v.SubscriberID, v.PaymentID, "",
-			"The money of a phone prompt, "+v.Amount.String()+", was put on another account.")
+			says("prompt_paid_elsewhere", sum(v.Amount)))
 	case events.PaymentCancelled:
-		return ofPrompt(v.SubscriberID, v.PaymentID, "", "A phone prompt was refused by the customer.")
+		return ofPrompt(v.SubscriberID, v.PaymentID, "", says("prompt_cancelled", Facts{}))
 	case events.PaymentFailed:
-		return ofPrompt(v.SubscriberID, v.PaymentID, "", "A phone prompt failed.")
+		return ofPrompt(v.SubscriberID, v.PaymentID, "", says("prompt_failed", Facts{}))
 	case events.PaymentExpired:
-		return ofPrompt(v.SubscriberID, v.PaymentID, "", "A phone prompt expired without a verdict.")
+		return ofPrompt(v.SubscriberID, v.PaymentID, "", says("prompt_expired", Facts{}))
 	case events.PromptSubmitting, events.PromptAccepted, events.PromptInDoubt, events.PromptChecked,
 		events.PromptCheckRequested:
 	}
@@ -179,56 +183,33 @@ func ofReceipt(e events.ReceiptEvent) []happening {
 	case events.ReceiptMatched:
 		return []happening{
 			ofMoney(v.SubscriberID, v.ReceiptID, "",
-				"A payment of "+v.Amount.String()+channelWords(v.Channel)+" was found to be the subscriber's."),
+				says("payment_matched", sum(v.Amount).by(v.Channel))),
 		}
 	case events.ReceiptClaimed:
-		return []happening{ofMoney(v.SubscriberID, v.ReceiptID, "", "The real receipt of a provisional one arrived.")}
+		return []happening{ofMoney(v.SubscriberID, v.ReceiptID, "", says("receipt_arrived", Facts{}))}
 	case events.ReceiptAbsorbed:
 		told := []happening{
 			ofMoney(v.SubscriberID, v.ReceiptID, "",
-				"A payment of "+v.Amount.String()+" was found to be one that is known already."),
+				says("payment_known_already", sum(v.Amount))),
 		}
 		if v.CreditedTo != v.SubscriberID {
 			told = append(told, ofMoney(v.CreditedTo, v.ReceiptID, "",
-				"A payment of "+v.Amount.String()+" was found to be another one's."))
+				says("payment_of_another", sum(v.Amount))))
 		}
 		return told
 	case events.ReceiptReversed:
 		return []happening{
-			ofMoney(v.SubscriberID, v.ReceiptID, v.Reason.Reveal(), "A payment of "+v.Amount.String()+" was reversed."),
+			ofMoney(v.SubscriberID, v.ReceiptID, v.Reason.Reveal(), says("payment_reversed", sum(v.Amount))),
 		}
 	case events.ReceiptReattributed:
 		return []happening{
 			ofMoney(v.From, v.ReceiptID, v.Reason.Reveal(),
-				"A payment of "+v.Amount.String()+" was somebody else's and moved away."),
+				says("payment_moved_away", sum(v.Amount))),
 			ofMoney(v.To, v.ReceiptID, v.Reason.Reveal(),
-				"A payment of "+v.Amount.String()+" that another account had was moved here."),
+				says("payment_moved_here", sum(v.Amount))),
 		}
 	case events.ReceiptRecorded, events.ReceiptSighted, events.ReceiptDisputed, events.ReceiptHeld,
 		events.ReceiptUnclaimed, events.ReceiptStalled, events.ReceiptAssigned:
 	}
 	return nil
-}
-
-// channelWords names the channel of a payment, with a space before it; "" for a channel without a name.
-func channelWords(channel string) string {
-	switch channel {
-	case "stk":
-		return " by phone prompt"
-	case "c2b":
-		return " by paybill"
-	case "cash":
-		return " in cash"
-	case "bill_manager":
-		return " by bill manager"
-	}
-	return ""
-}
-
-// numbered adds the number to a document; a draft has no number yet.
-func numbered(document, number string) string {
-	if number == "" {
-		return document
-	}
-	return document + " " + number
 }

@@ -23,8 +23,9 @@ type TimelineRow struct {
 	Position  int64     `db:"position"`
 	EventID   id.Event  `db:"event_id"` // of the event that the row tells
 	At        time.Time `db:"at"`
-	Type      string    `db:"type"`    // event type without its version: "billing.InvoiceIssued"
-	Summary   string    `db:"summary"` // with instants that Told makes readable
+	Type      string    `db:"type"` // event type without its version: "billing.InvoiceIssued"
+	Code      string    `db:"code"` // one of SentenceCodes
+	Facts     Facts     `db:"facts"`
 	ActorKind string    `db:"actor_kind"`
 	ActorID   string    `db:"actor_id"`
 	ActorRole string    `db:"actor_role"`
@@ -33,6 +34,9 @@ type TimelineRow struct {
 	CauseType string `db:"cause_type"`
 	CauseID   id.Any `db:"cause_id"`
 }
+
+// Says makes a sentence of the row, for any zone.
+func (r TimelineRow) Says() Sentence { return Sentence{Code: r.Code, Facts: r.Facts} }
 
 // TimelineKey is a row's place in the list, newest first. The zero value starts at the newest row.
 type TimelineKey struct {
@@ -52,8 +56,8 @@ type TimelineFilter struct {
 }
 
 // timelineSQL selects a page; the key 0 starts at the newest row.
-const timelineSQL = `select position, event_id, at, type, summary, actor_kind, actor_id, actor_role, reason, cause_type,
-		cause_id from {schema}.timeline
+const timelineSQL = `select position, event_id, at, type, code, facts, actor_kind, actor_id, actor_role, reason,
+		cause_type, cause_id from {schema}.timeline
 	where subscriber_id = @subscriber and (@position::bigint = 0 or position < @position)
 		and (@types::text[] is null or type = any(@types) or split_part(type, '.', 1) = any(@types))
 		and (@from::timestamptz is null or at >= @from) and (@to::timestamptz is null or at < @to)

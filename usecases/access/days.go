@@ -105,11 +105,14 @@ func (d Days) Of(ctx context.Context, org id.Organization, in DaysInput) ([]Day,
 	if err != nil {
 		return nil, err
 	}
-	told, err := d.told(ctx, org, in.SubscriberID, asked, zone)
+	told, err := d.told(ctx, org, in.SubscriberID, asked)
 	if err != nil {
 		return nil, err
 	}
 	marks = slices.Concat(marks, seen.marks, told)
+	for i := range marks {
+		marks[i].Summary = marks[i].Says.In(zone)
+	}
 	slices.SortStableFunc(marks, func(a, b Mark) int { return a.At.Compare(b.At) })
 	used, err := d.Telemetry.Usage(
 		ctx, org, telemetry.UsageOf{Subscriber: in.SubscriberID}, telemetry.Day, in.From, in.To.AddDays(1))

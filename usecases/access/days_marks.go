@@ -29,9 +29,11 @@ const (
 
 // Mark is something that happened on a day and explains it.
 type Mark struct {
-	At      time.Time
-	Type    MarkType
-	Summary string // a sentence for the staff without personal data
+	At   time.Time
+	Type MarkType
+	Says subscribersviews.Sentence
+	// Summary is the sentence in English; times are the organization's.
+	Summary string
 }
 
 // changes lists the marks that follow from how a customer stood: each change for the worse, and back.
@@ -39,20 +41,21 @@ func changes(list []standing) []Mark {
 	var marks []Mark
 	for i := 1; i < len(list); i++ {
 		before, now := list[i-1], list[i]
-		kind, text := MarkCut, "The access was cut: "
+		kind, code := MarkCut, subscribersviews.AccessCut
 		switch {
 		case now.why == entitlement.CodeBlocked:
-			kind, text = MarkBlock, "The access was blocked: "
+			kind, code = MarkBlock, subscribersviews.AccessBlocked
 		case before.state == now.state, now.state == DayNone, before.state == DayNone:
 			continue // where a service begins, nothing was cut and nothing comes back
 		case now.state == DayPaid:
-			kind, text = MarkRestored, "The access was restored: "
+			kind, code = MarkRestored, subscribersviews.AccessRestored
 		case now.state == DayPaused:
-			kind, text = MarkPause, "The access was paused: "
+			kind, code = MarkPause, subscribersviews.AccessPaused
 		case now.state == DayWalledGarden:
-			text = "Only the payment page was left: "
+			code = subscribersviews.AccessWalledIn
 		}
-		marks = append(marks, Mark{At: now.From, Type: kind, Summary: text + now.why.Words() + "."})
+		facts := subscribersviews.Facts{Reason: subscribersviews.Reason(now.why)}
+		marks = append(marks, Mark{At: now.From, Type: kind, Says: subscribersviews.Sentence{Code: code, Facts: facts}})
 	}
 	return marks
 }
@@ -65,7 +68,7 @@ var toldTypes = map[string]MarkType{
 
 // told reads the marks of the timeline.
 func (d Days) told(
-	ctx context.Context, org id.Organization, who id.Subscriber, in events.TimeSpan, zone *time.Location,
+	ctx context.Context, org id.Organization, who id.Subscriber, in events.TimeSpan,
 ) ([]Mark, error) {
 	filter := subscribersviews.TimelineFilter{From: in.From, To: in.To}
 	for name := range toldTypes {
@@ -74,7 +77,7 @@ func (d Days) told(
 	rows, err := d.Timeline.List(ctx, org, who, filter, subscribersviews.TimelineKey{}, mostMarks)
 	var marks []Mark
 	for _, r := range slices.Backward(rows) {
-		marks = append(marks, Mark{At: r.At, Type: toldTypes[r.Type], Summary: r.Told(zone)})
+		marks = append(marks, Mark{At: r.At, Type: toldTypes[r.Type], Says: r.Says()})
 	}
 	return marks, err
 }
@@ -135,10 +138,12 @@ func befell(begun []telemetry.Begun, rows []networkviews.Happening, in events.Ti
 			case r.Kind == "recovered":
 				until(r.At)
 			case r.Kind == "reboot_confirmed" && mine:
-				out.marks = append(out.marks, Mark{At: r.At, Type: MarkReboot, Summary: "The router was rebooted."})
+				out.marks = append(out.marks, Mark{
+					At: r.At, Type: MarkReboot, Says: subscribersviews.Sentence{Code: subscribersviews.RouterRebooted},
+				})
 			case r.Kind == "repaired" && mine:
 				out.marks = append(out.marks, Mark{
-					At: r.At, Type: MarkRepair, Summary: "A service on the router was repaired.",
+					At: r.At, Type: MarkRepair, Says: subscribersviews.Sentence{Code: subscribersviews.ServiceRepaired},
 				})
 			}
 		}

@@ -4,6 +4,7 @@ import { api } from '../../api/client'
 import { useText } from '../../text/catalogue'
 import { customerText } from '../../text/customer'
 import { useFormat } from '../../text/format'
+import { useTell } from '../../text/happenings'
 import { Loaded } from '../../ui/Loaded'
 import type { Day } from './day'
 import './subscribers.css'
@@ -17,6 +18,7 @@ export function Days({ id }: { id: string }) {
   const read = api.useQuery('get', '/subscribers/{id}/days', { params: { path: { id } } })
   const [chosen, setChosen] = useState<string | null>(null)
   const tell = useDayWords()
+  const happened = useTell()
   return (
     <Loaded read={read} height={112}>
       {({ data }) => {
@@ -51,7 +53,7 @@ export function Days({ id }: { id: string }) {
               {day ? (
                 <>
                   {tell(day)}
-                  {day.events.map((e) => <div key={e.at + e.type}>{f.time(e.at)} · {e.summary}</div>)}
+                  {day.events.map((e) => <div key={e.at + e.type}>{f.time(e.at)} · {happened(e)}</div>)}
                 </>
               ) : <Text span size="sm" c="dimmed">{t.dayHint}</Text>}
             </Text>

@@ -4,6 +4,7 @@ import { type Row, useRows } from '../../api/rows'
 import { useText } from '../../text/catalogue'
 import { customerText } from '../../text/customer'
 import { useFormat } from '../../text/format'
+import { useTell } from '../../text/happenings'
 import { uiText } from '../../text/ui'
 import { Empty } from '../../ui/Empty'
 import { ChoiceFilter } from '../../ui/Filters'
@@ -73,12 +74,13 @@ function ByDay({ of: rows, order }: { of: Entry[]; order: 2 | 3 }) {
 function OneEntry({ of: e }: { of: Entry }) {
   const t = useText(customerText)
   const f = useFormat()
+  const says = useTell()(e)
   const page = pageOf(e.cause)
   return (
     <li>
       <time dateTime={e.at} title={f.exact(e.at)} className="figure">{f.time(e.at)}</time>
       <div>
-        <Text size="sm" component="div">{page ? <Link to={page} className="quiet-link">{e.summary}</Link> : e.summary}</Text>
+        <Text size="sm" component="div">{page ? <Link to={page} className="quiet-link">{says}</Link> : says}</Text>
         <Text size="xs" c="dimmed" component="div">
           {[e.actor.name ?? t.by[e.actor.kind] ?? e.actor.kind, e.reason && t.because(e.reason)].filter(Boolean).join(' · ')}
         </Text>

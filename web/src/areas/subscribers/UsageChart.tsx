@@ -3,6 +3,7 @@ import { useMemo } from 'react'
 import { useText } from '../../text/catalogue'
 import { customerText } from '../../text/customer'
 import { useFormat } from '../../text/format'
+import { useTell } from '../../text/happenings'
 import { Chart, type Mark } from '../../ui/Chart'
 import type { Day } from './day'
 import './subscribers.css'
@@ -19,12 +20,13 @@ export default function UsageChart({ of: rows, events }: {
 }) {
   const t = useText(customerText)
   const f = useFormat()
+  const tell = useTell()
   const times = useMemo(() => rows.map((d) => Date.parse(d.from)), [rows])
   const series = useMemo(() => [
     { label: t.down, values: rows.map((d) => d.bytesIn), color: 'var(--chart-1)', bars: true },
     { label: t.up, values: rows.map((d) => d.bytesOut), color: 'var(--chart-2)' },
   ], [rows, t])
-  const marks = useMemo<Mark[]>(() => events.map((e) => ({ at: Date.parse(e.at), label: e.summary, color: colors[e.type] })), [events])
+  const marks = useMemo<Mark[]>(() => events.map((e) => ({ at: Date.parse(e.at), label: tell(e), color: colors[e.type] })), [events, tell])
   const shown = [...new Set(events.map((e) => e.type))]
   const write = useMemo(() => (n: number) => f.bytes(n), [f])
   return (

@@ -1,0 +1,457 @@
+import { useCallback } from 'react'
+import type { Row } from '../api/rows'
+import { catalogue, type Language, useLanguage } from './catalogue'
+import { type Format, useFormat } from './format'
+
+type Entry = Row<'/subscribers/{id}/timeline'>
+type Code = Entry['code']
+type Facts = Entry['facts']
+
+/** Told are the facts of a sentence, already written in the person's language; empty where it has none. */
+interface Told {
+  amount: string
+  due: string
+  /** invoice is "invoice ACME-0123", or one without a number. */
+  invoice: string
+  /** owed is what was owed at a step: "KES 1,500 of invoice ACME-0123 and 1 other". */
+  owed: string
+  /** note is "credit note CN-1", or one without a number. */
+  note: string
+  /** by is the way of a payment, with a space before it. */
+  by: string
+  plan: string
+  period: string
+  used: string
+  allowed: string
+  bytes: string
+  from: string
+  until: string
+  cause: string
+  difference: string
+  reason: string
+  message: string
+  fault: string
+}
+
+/** Words are the parts of sentences that a code stands for. */
+interface Words {
+  invoice: (number: string) => string
+  note: (number: string) => string
+  owed: (amount: string, invoice: string, others: number) => string
+  nextPeriod: string
+  by: Record<NonNullable<Facts['channel']>, string>
+  periods: Record<NonNullable<Facts['period']>, string>
+  causes: Record<string, string>
+  differences: Record<NonNullable<Facts['difference']>, string>
+  reasons: Record<NonNullable<Facts['reason']>, string>
+  messages: Record<NonNullable<Facts['message']>, string>
+  faults: Record<string, string>
+}
+
+type Says = Record<Code, (s: Told) => string>
+
+const en: Says = {
+  subscriber_registered: () => 'The customer was added.',
+  subscriber_corrected: () => 'The customer’s details were changed.',
+  subscriber_blocked: () => 'The customer was blocked.',
+  subscriber_unblocked: () => 'The customer was unblocked.',
+  subscriber_forgotten: () => 'The customer’s personal details were erased.',
+  subscription_created: (s) => `The plan ${s.plan} was added.`,
+  period_due: () => 'A period fell due for invoicing.',
+  subscription_started: () => 'The subscription started.',
+  subscription_extended: () => 'The subscription was extended by a paid period.',
+  period_withdrawn: () => 'A paid period was taken back, because its payment was.',
+  period_never_began: () => 'A period was cancelled: the subscription ended before it.',
+  period_cancelled: () => 'A period was cancelled: its invoice is no longer owed.',
+  subscription_paused: () => 'The subscription was paused.',
+  subscription_resumed: () => 'The subscription was resumed.',
+  subscription_ended: () => 'The subscription was ended.',
+  addresses_assigned: () => 'Devices or address of the subscription were changed.',
+  credentials_set: () => 'The login was changed.',
+  credentials_shown: () => 'The login was shown to somebody.',
+  account_opened: () => 'The account was opened.',
+  invoice_drafted: (s) => `An invoice of ${s.amount} was drafted.`,
+  invoice_issued: (s) => `${upper(s.invoice)} of ${s.amount} was issued.`,
+  invoice_voided: (s) => `${upper(s.invoice)} was voided.`,
+  invoice_allocated: (s) => `${s.amount} went to ${s.invoice}; ${s.due} of it is left to pay.`,
+  invoice_paid: (s) => `${upper(s.invoice)} was paid in full.`,
+  invoice_cancelled: (s) => `${upper(s.invoice)} was given back whole.`,
+  allocation_withdrawn: (s) => `${s.amount} was taken from ${s.invoice}; ${s.due} of it is left to pay.`,
+  invoice_reopened: (s) => `${upper(s.invoice)} was paid and is due again: ${s.amount}.`,
+  payment_credited: (s) => `A payment of ${s.amount}${s.by} came onto the account.`,
+  payment_withdrawn: (s) => `A payment of ${s.amount} was taken off the account.`,
+  credit_left: (s) => `${s.amount} lies on the account.`,
+  credit_note_drafted: (s) => `A credit note of ${s.amount} for ${s.invoice} was drafted.`,
+  credit_note_issued: (s) => `${upper(s.note)} of ${s.amount} for ${s.invoice} was issued.`,
+  credit_note_voided: (s) => `${upper(s.note)} was voided.`,
+  prompt_opened: (s) => `A payment prompt of ${s.amount} was opened.`,
+  prompt_closed: () => 'A payment prompt was closed.',
+  refund_set_aside: (s) => `${s.amount} was set aside for a refund.`,
+  refund_failed: (s) => `A refund of ${s.amount} failed.`,
+  refund_paid_out: (s) => `A refund of ${s.amount} was paid out.`,
+  debt_written_off: (s) => `A debt of ${s.amount} was written off.`,
+  invoice_written_off: (s) => `Nothing is due on ${s.invoice} any more: ${s.amount} of it was written off.`,
+  write_off_recovered: (s) => `${s.amount} came for ${s.invoice}, which was written off.`,
+  recovery_withdrawn: (s) => `${s.amount} was taken from ${s.invoice}, which was written off.`,
+  recovery_waived: (s) => `The period of ${s.invoice} that was written off never began: nobody owes anything for it.`,
+  payment_asked_for: (s) => `A payment of ${s.amount} was asked for on the phone.`,
+  prompt_paid: (s) => `The phone prompt of ${s.amount} was paid.`,
+  prompt_receipt_arrived: () => 'The receipt of a paid phone prompt arrived.',
+  prompt_known_already: () => 'A paid phone prompt was found to be known already.',
+  prompt_paid_elsewhere: (s) => `The money of a phone prompt, ${s.amount}, went to another account.`,
+  prompt_cancelled: () => 'The customer refused a phone prompt.',
+  prompt_failed: () => 'A phone prompt failed.',
+  prompt_expired: () => 'A phone prompt ran out without an answer.',
+  payment_matched: (s) => `A payment of ${s.amount}${s.by} was found to be this customer’s.`,
+  receipt_arrived: () => 'The real receipt of a payment arrived.',
+  payment_known_already: (s) => `A payment of ${s.amount} was found to be one that is known already.`,
+  payment_of_another: (s) => `A payment of ${s.amount} was found to be another one’s.`,
+  payment_reversed: (s) => `A payment of ${s.amount} was reversed.`,
+  payment_moved_away: (s) => `A payment of ${s.amount} was somebody else’s and moved away.`,
+  payment_moved_here: (s) => `A payment of ${s.amount} that another account had was moved here.`,
+  receipt_disputed: () => 'Another report contradicts a payment on this account. The money stays here until a person has decided.',
+  dunning_began: (s) => `The customer is reminded from now on. Owed: ${s.owed}.`,
+  cut_ended: (s) => `The cut was ended. Still owed: ${s.owed}.`,
+  dunning_reminded: () => 'A reminder to pay was due.',
+  walled_garden_entered: (s) => `Not paid in time: ${s.owed}. Only the payment page can be reached.`,
+  service_suspended: (s) => `Still not paid: ${s.owed}. There is no access any more.`,
+  write_off_withdrawn: (s) => `No write-off is proposed any more. Still not paid: ${s.owed}. There is no access.`,
+  write_off_proposed: (s) => `The debt is so old that it was proposed for a write-off: ${s.owed}.`,
+  write_off_proposed_with_cut: (s) => `The debt is so old that it was proposed for a write-off: ${s.owed}. There is no access any more.`,
+  dunning_ended: () => 'Nothing is overdue any more.',
+  dunning_ended_with_cut: () => 'Nothing is overdue any more: the cut was ended.',
+  hold_placed: (s) => `A hold stops the clock of what is owed until ${s.until}.`,
+  hold_lifted: () => 'The hold was ended: the clock of what is owed goes on.',
+  clock_stopped: (s) => `The clock of what is owed stands still since ${s.from}: ${s.cause}.`,
+  clock_ran_on: (s) => `The clock of what is owed has run on after all: its stop since ${s.from} (${s.cause}) was taken back.`,
+  clock_stood_still: (s) => `The clock of what is owed stood still from ${s.from} to ${s.until}: ${s.cause}.`,
+  first_used: () => 'The subscription was used for the first time.',
+  first_used_late: (s) => `The subscription was used for the first time, from ${s.from} on.`,
+  cap_warned: (s) => `80 % of the traffic of the ${s.period} is used: ${s.used} of ${s.allowed}.`,
+  cap_reached_slow: (s) => `The traffic of the ${s.period} is used up: ${s.used} of ${s.allowed}. Access is slow until ${s.until}.`,
+  cap_reached_stopped: (s) => `The traffic of the ${s.period} is used up: ${s.used} of ${s.allowed}. There is no access until ${s.until}.`,
+  cap_topped_up: (s) => `After a top-up the traffic is not used up any more: ${s.bytes} is left.`,
+  cap_changed: () => 'The plan’s traffic has changed and is not used up any more.',
+  cap_period_over: (s) => `A new ${s.period} began: the traffic begins anew.`,
+  top_up_ordered: (s) => `${s.bytes} of extra traffic was ordered. It is added when its invoice is paid.`,
+  top_up_added: (s) => `${s.bytes} of extra traffic was added until ${s.until}.`,
+  session_change_lapsed: (s) => `A change of a session came to nothing: ${s.reason}.`,
+  session_rate_unverified: (s) => `The router took another speed of a session, which could not be read back: ${s.reason}.`,
+  session_rate_changed: (s) => `The speed of a session was changed: ${s.reason}.`,
+  session_ended_for_other: (s) => `A session was ended, and the next one gets other access: ${s.reason}.`,
+  session_ended: (s) => `A session was ended: ${s.reason}.`,
+  session_change_refused: (s) => `The router refused to change a session: ${s.reason}.`,
+  difference_opened: (s) => `A difference was found: ${s.difference}.`,
+  difference_closed: (s) => `This difference is gone: ${s.difference}.`,
+  repair_asked: (s) => `A repair was asked for: ${s.difference}.`,
+  address_looked_up: () => 'Somebody was told which address the customer had at a time.',
+  message_sent_by_sms: (s) => `The customer was told by SMS: ${s.message}.`,
+  message_sent_by_email: (s) => `The customer was told by e-mail: ${s.message}.`,
+  message_failed: (s) => `The customer could not be told: ${s.message} (${s.fault}).`,
+  message_dropped: (s) => `The customer was not told any more: ${s.message} (${s.fault}).`,
+  access_cut: (s) => `Access was cut: ${s.reason}.`,
+  access_blocked: (s) => `Access was blocked: ${s.reason}.`,
+  access_restored: (s) => `Access came back: ${s.reason}.`,
+  access_paused: (s) => `Access was paused: ${s.reason}.`,
+  access_walled_in: (s) => `Only the payment page was left: ${s.reason}.`,
+  router_rebooted: () => 'The router was rebooted.',
+  service_repaired: () => 'A service on the router was repaired.',
+}
+
+const enWords: Words = {
+  invoice: (number) => (number ? `invoice ${number}` : 'an invoice'),
+  note: (number) => (number ? `credit note ${number}` : 'a credit note'),
+  owed: (amount, invoice, others) =>
+    `${amount && `${amount} of `}${invoice}${others === 1 ? ' and 1 other' : others > 1 ? ` and ${others} others` : ''}`,
+  nextPeriod: 'the next period',
+  by: { stk: ' by phone prompt', c2b: ' by paybill', cash: ' in cash', bill_manager: ' by bill manager' },
+  periods: { day: 'day', month: 'month' },
+  causes: { no_line: 'the line was down', no_payment: 'payments were down', paused: 'paused' },
+  differences: {
+    paid_but_offline: 'the customer has paid, and a sign-in was refused or came to nothing',
+    paid_but_walled_in: 'the customer has paid, and reaches only the payment page',
+    unpaid_but_online: 'the customer is online with more than is paid',
+    wrong_rate: 'the session has another speed than it should',
+    unknown_session: 'the router has a session of this customer that was not reported',
+    stale_session: 'a session that was reported is not on the router',
+    local_bypass: 'the customer is online by a login of the router itself',
+    port_below_plan: 'the port is slower than the plan',
+  },
+  reasons: {
+    blocked: 'the customer is blocked',
+    no_subscription: 'the customer has no subscription',
+    ended: 'the subscription has ended',
+    paused: 'the subscription is paused',
+    not_started: 'the subscription has not begun',
+    awaiting_payment: 'the first period is not paid',
+    expired: 'the paid time is over',
+    paid: 'it is paid',
+    postpaid: 'it is paid later, by invoice',
+    grace: 'the days of grace run',
+    overdue: 'it was not paid in time, and only the payment page is left',
+    suspended: 'it was not paid',
+    cap_throttled: 'the traffic of the plan is used up',
+    cap_stopped: 'the traffic of the plan is used up',
+    schedule: 'the plan has another speed at this hour',
+    wrong_mac: 'the device is none of those that are let in',
+    changed: 'the login or the address is another one',
+    operator: 'somebody ended it',
+    session_limit: 'more devices were online than the plan allows',
+    device_removed: 'its router was removed',
+    service: 'its service was removed from the router or made anew',
+    rate: 'the plan or the hour gives another speed',
+    auditor: 'somebody had a difference at the router repaired',
+  },
+  messages: {
+    reminder_before: 'payment is due soon',
+    reminder_due: 'payment is due today',
+    reminder_overdue: 'payment is overdue',
+    walled_garden: 'only the payment page can be reached',
+    suspended: 'there is no access any more',
+    restored: 'access is whole again',
+    cap_warned: 'most of the traffic is used',
+    cap_throttled: 'the traffic is used up, access is slow',
+    cap_stopped: 'the traffic is used up, there is no access',
+  },
+  faults: {
+    expired: 'its time was over',
+    no_longer_true: 'it was not true any more',
+    no_hours: 'the hours of the organization leave no time for messages',
+    no_address: 'the customer has neither phone nor e-mail',
+    no_gateway: 'no gateway is set up for this way',
+    gateway_failed: 'the gateway did not take it in time',
+    template_broken: 'its text cannot be made',
+  },
+}
+
+const sw: Says = {
+  subscriber_registered: () => 'Mteja aliongezwa.',
+  subscriber_corrected: () => 'Maelezo ya mteja yalibadilishwa.',
+  subscriber_blocked: () => 'Mteja alizuiwa.',
+  subscriber_unblocked: () => 'Mteja aliondolewa kizuizi.',
+  subscriber_forgotten: () => 'Maelezo binafsi ya mteja yalifutwa.',
+  subscription_created: (s) => `Kifurushi ${s.plan} kiliongezwa.`,
+  period_due: () => 'Ulifika wakati wa kutoza kipindi kipya.',
+  subscription_started: () => 'Usajili ulianza.',
+  subscription_extended: () => 'Usajili uliongezwa kipindi kilicholipiwa.',
+  period_withdrawn: () => 'Kipindi kilicholipiwa kilirudishwa, kwa sababu malipo yake yalirudishwa.',
+  period_never_began: () => 'Kipindi kilifutwa: usajili uliisha kabla yake.',
+  period_cancelled: () => 'Kipindi kilifutwa: ankara yake haidaiwi tena.',
+  subscription_paused: () => 'Usajili ulisitishwa.',
+  subscription_resumed: () => 'Usajili uliendelezwa.',
+  subscription_ended: () => 'Usajili ulimalizwa.',
+  addresses_assigned: () => 'Vifaa au anwani ya usajili vilibadilishwa.',
+  credentials_set: () => 'Jina la kuingilia au nenosiri lilibadilishwa.',
+  credentials_shown: () => 'Mtu alionyeshwa jina la kuingilia na nenosiri.',
+  account_opened: () => 'Akaunti ilifunguliwa.',
+  invoice_drafted: (s) => `Rasimu ya ankara ya ${s.amount} ilitengenezwa.`,
+  invoice_issued: (s) => `${upper(s.invoice)} ya ${s.amount} ilitolewa.`,
+  invoice_voided: (s) => `${upper(s.invoice)} ilibatilishwa.`,
+  invoice_allocated: (s) => `${s.amount} ililipa ${s.invoice}; imebaki ${s.due}.`,
+  invoice_paid: (s) => `${upper(s.invoice)} ililipwa yote.`,
+  invoice_cancelled: (s) => `${upper(s.invoice)} ilirudishwa yote.`,
+  allocation_withdrawn: (s) => `${s.amount} iliondolewa kwenye ${s.invoice}; imebaki ${s.due}.`,
+  invoice_reopened: (s) => `${upper(s.invoice)} ilikuwa imelipwa na inadaiwa tena: ${s.amount}.`,
+  payment_credited: (s) => `Malipo ya ${s.amount}${s.by} yaliingia kwenye akaunti.`,
+  payment_withdrawn: (s) => `Malipo ya ${s.amount} yaliondolewa kwenye akaunti.`,
+  credit_left: (s) => `Akaunti ina akiba ya ${s.amount}.`,
+  credit_note_drafted: (s) => `Rasimu ya hati ya mkopo ya ${s.amount} kwa ${s.invoice} ilitengenezwa.`,
+  credit_note_issued: (s) => `${upper(s.note)} ya ${s.amount} kwa ${s.invoice} ilitolewa.`,
+  credit_note_voided: (s) => `${upper(s.note)} ilibatilishwa.`,
+  prompt_opened: (s) => `Ombi la malipo la ${s.amount} lilifunguliwa.`,
+  prompt_closed: () => 'Ombi la malipo lilifungwa.',
+  refund_set_aside: (s) => `${s.amount} ilitengwa ili irudishwe kwa mteja.`,
+  refund_failed: (s) => `Kurudisha ${s.amount} kwa mteja kulishindikana.`,
+  refund_paid_out: (s) => `Mteja alirudishiwa ${s.amount}.`,
+  debt_written_off: (s) => `Deni la ${s.amount} lilifutwa.`,
+  invoice_written_off: (s) => `${upper(s.invoice)} haidaiwi tena: ${s.amount} yake ilifutwa.`,
+  write_off_recovered: (s) => `${s.amount} ililipwa kwa ${s.invoice}, ambayo ilikuwa imefutwa.`,
+  recovery_withdrawn: (s) => `${s.amount} iliondolewa kwenye ${s.invoice}, ambayo ilikuwa imefutwa.`,
+  recovery_waived: (s) => `Kipindi cha ${s.invoice} iliyofutwa hakikuanza kamwe: hakuna anayedaiwa kwa ajili yake.`,
+  payment_asked_for: (s) => `Malipo ya ${s.amount} yaliombwa kwenye simu.`,
+  prompt_paid: (s) => `Ombi la simu la ${s.amount} lililipwa.`,
+  prompt_receipt_arrived: () => 'Risiti ya ombi la simu lililolipwa ilifika.',
+  prompt_known_already: () => 'Ombi la simu lililolipwa lilikuwa linajulikana tayari.',
+  prompt_paid_elsewhere: (s) => `Pesa za ombi la simu, ${s.amount}, ziliingia kwenye akaunti nyingine.`,
+  prompt_cancelled: () => 'Mteja alikataa ombi la simu.',
+  prompt_failed: () => 'Ombi la simu lilishindikana.',
+  prompt_expired: () => 'Muda wa ombi la simu uliisha bila jibu.',
+  payment_matched: (s) => `Malipo ya ${s.amount}${s.by} yalitambuliwa kuwa ya mteja huyu.`,
+  receipt_arrived: () => 'Risiti halisi ya malipo ilifika.',
+  payment_known_already: (s) => `Malipo ya ${s.amount} yalikuwa yanajulikana tayari.`,
+  payment_of_another: (s) => `Malipo ya ${s.amount} yalitambuliwa kuwa ya mwingine.`,
+  payment_reversed: (s) => `Malipo ya ${s.amount} yalirudishwa.`,
+  payment_moved_away: (s) => `Malipo ya ${s.amount} yalikuwa ya mtu mwingine na yalihamishwa.`,
+  payment_moved_here: (s) => `Malipo ya ${s.amount} yaliyokuwa kwenye akaunti nyingine yalihamishiwa hapa.`,
+  receipt_disputed: () => 'Ripoti nyingine inapingana na malipo ya akaunti hii. Pesa zinabaki hapa hadi mtu aamue.',
+  dunning_began: (s) => `Mteja anakumbushwa kuanzia sasa. Anadaiwa: ${s.owed}.`,
+  cut_ended: (s) => `Mtandao ulirudishwa. Bado anadaiwa: ${s.owed}.`,
+  dunning_reminded: () => 'Ulifika wakati wa kumkumbusha mteja kulipa.',
+  walled_garden_entered: (s) => `Haikulipwa kwa wakati: ${s.owed}. Anafikia ukurasa wa malipo tu.`,
+  service_suspended: (s) => `Bado haijalipwa: ${s.owed}. Hana mtandao tena.`,
+  write_off_withdrawn: (s) => `Pendekezo la kufuta deni limeondolewa. Bado haijalipwa: ${s.owed}. Hana mtandao.`,
+  write_off_proposed: (s) => `Deni ni la zamani sana hivi kwamba lilipendekezwa kufutwa: ${s.owed}.`,
+  write_off_proposed_with_cut: (s) => `Deni ni la zamani sana hivi kwamba lilipendekezwa kufutwa: ${s.owed}. Hana mtandao tena.`,
+  dunning_ended: () => 'Hakuna deni lililochelewa tena.',
+  dunning_ended_with_cut: () => 'Hakuna deni lililochelewa tena: mtandao ulirudishwa.',
+  hold_placed: (s) => `Mteja alipewa subira: saa ya deni imesimama hadi ${s.until}.`,
+  hold_lifted: () => 'Subira ilimalizwa: saa ya deni inaendelea.',
+  clock_stopped: (s) => `Saa ya deni imesimama tangu ${s.from}: ${s.cause}.`,
+  clock_ran_on: (s) => `Saa ya deni iliendelea: kusimama kwake tangu ${s.from} (${s.cause}) kulifutwa.`,
+  clock_stood_still: (s) => `Saa ya deni ilisimama kuanzia ${s.from} hadi ${s.until}: ${s.cause}.`,
+  first_used: () => 'Usajili ulitumika kwa mara ya kwanza.',
+  first_used_late: (s) => `Usajili ulitumika kwa mara ya kwanza, kuanzia ${s.from}.`,
+  cap_warned: (s) => `80 % ya data ya ${s.period} imetumika: ${s.used} kati ya ${s.allowed}.`,
+  cap_reached_slow: (s) => `Data ya ${s.period} imeisha: ${s.used} kati ya ${s.allowed}. Kasi ni ndogo hadi ${s.until}.`,
+  cap_reached_stopped: (s) => `Data ya ${s.period} imeisha: ${s.used} kati ya ${s.allowed}. Hana mtandao hadi ${s.until}.`,
+  cap_topped_up: (s) => `Data iliongezwa na haijaisha tena: imebaki ${s.bytes}.`,
+  cap_changed: () => 'Data ya kifurushi ilibadilishwa na haijaisha tena.',
+  cap_period_over: (s) => `Data ya ${s.period} mpya imeanza.`,
+  top_up_ordered: (s) => `Data ya ziada ya ${s.bytes} iliagizwa. Inaongezwa ankara yake ikilipwa.`,
+  top_up_added: (s) => `Data ya ziada ya ${s.bytes} iliongezwa hadi ${s.until}.`,
+  session_change_lapsed: (s) => `Badiliko la kikao halikufanyika: ${s.reason}.`,
+  session_rate_unverified: (s) => `Ruta ilipokea kasi nyingine ya kikao, lakini haikuweza kuthibitishwa: ${s.reason}.`,
+  session_rate_changed: (s) => `Kasi ya kikao ilibadilishwa: ${s.reason}.`,
+  session_ended_for_other: (s) => `Kikao kilimalizwa, na kinachofuata kitakuwa tofauti: ${s.reason}.`,
+  session_ended: (s) => `Kikao kilimalizwa: ${s.reason}.`,
+  session_change_refused: (s) => `Ruta ilikataa kubadilisha kikao: ${s.reason}.`,
+  difference_opened: (s) => `Tofauti ilipatikana: ${s.difference}.`,
+  difference_closed: (s) => `Tofauti hii imeondoka: ${s.difference}.`,
+  repair_asked: (s) => `Marekebisho yaliombwa: ${s.difference}.`,
+  address_looked_up: () => 'Mtu aliambiwa mteja alikuwa na anwani gani wakati fulani.',
+  message_sent_by_sms: (s) => `Mteja aliambiwa kwa SMS: ${s.message}.`,
+  message_sent_by_email: (s) => `Mteja aliambiwa kwa barua pepe: ${s.message}.`,
+  message_failed: (s) => `Mteja hakuweza kuambiwa: ${s.message} (${s.fault}).`,
+  message_dropped: (s) => `Mteja hakuambiwa tena: ${s.message} (${s.fault}).`,
+  access_cut: (s) => `Mtandao ulikatwa: ${s.reason}.`,
+  access_blocked: (s) => `Mtandao ulizuiwa: ${s.reason}.`,
+  access_restored: (s) => `Mtandao ulirudi: ${s.reason}.`,
+  access_paused: (s) => `Mtandao ulisitishwa: ${s.reason}.`,
+  access_walled_in: (s) => `Ulibaki ukurasa wa malipo tu: ${s.reason}.`,
+  router_rebooted: () => 'Ruta iliwashwa upya.',
+  service_repaired: () => 'Huduma kwenye ruta ilirekebishwa.',
+}
+
+const swWords: Words = {
+  invoice: (number) => (number ? `ankara ${number}` : 'ankara'),
+  note: (number) => (number ? `hati ya mkopo ${number}` : 'hati ya mkopo'),
+  owed: (amount, invoice, others) =>
+    `${amount && `${amount} ya `}${invoice}${others === 1 ? ' na nyingine 1' : others > 1 ? ` na nyingine ${others}` : ''}`,
+  nextPeriod: 'kipindi kijacho',
+  by: { stk: ' kwa ombi la simu', c2b: ' kwa paybill', cash: ' kwa pesa taslimu', bill_manager: ' kwa bill manager' },
+  periods: { day: 'siku', month: 'mwezi' },
+  causes: { no_line: 'mtandao ulikatika', no_payment: 'malipo hayakufanya kazi', paused: 'imesitishwa' },
+  differences: {
+    paid_but_offline: 'mteja amelipa, na alipoingia alikataliwa au hakupata kikao',
+    paid_but_walled_in: 'mteja amelipa, na anafikia ukurasa wa malipo tu',
+    unpaid_but_online: 'mteja yuko mtandaoni na zaidi ya alicholipia',
+    wrong_rate: 'kikao kina kasi isiyo sahihi',
+    unknown_session: 'ruta ina kikao cha mteja huyu ambacho hakikuripotiwa',
+    stale_session: 'kikao kilichoripotiwa hakipo kwenye ruta',
+    local_bypass: 'mteja aliingizwa na ruta yenyewe',
+    port_below_plan: 'mlango una kasi ndogo kuliko kifurushi',
+  },
+  reasons: {
+    blocked: 'mteja amezuiwa',
+    no_subscription: 'mteja hana usajili',
+    ended: 'usajili umemalizwa',
+    paused: 'usajili umesitishwa',
+    not_started: 'usajili haujaanza',
+    awaiting_payment: 'kipindi cha kwanza hakijalipiwa',
+    expired: 'muda uliolipiwa umeisha',
+    paid: 'imelipiwa',
+    postpaid: 'inalipwa baadaye, kwa ankara',
+    grace: 'siku za msamaha zinaendelea',
+    overdue: 'haikulipwa kwa wakati, na umebaki ukurasa wa malipo tu',
+    suspended: 'haikulipwa',
+    cap_throttled: 'data ya kifurushi imeisha',
+    cap_stopped: 'data ya kifurushi imeisha',
+    schedule: 'kifurushi kina kasi nyingine saa hii',
+    wrong_mac: 'kifaa si kati ya vinavyoruhusiwa',
+    changed: 'jina la kuingilia au anwani ni nyingine',
+    operator: 'mtu alikimaliza',
+    session_limit: 'vifaa vingi kuliko kifurushi kinavyoruhusu vilikuwa mtandaoni',
+    device_removed: 'ruta yake iliondolewa',
+    service: 'huduma yake iliondolewa kwenye ruta au kutengenezwa upya',
+    rate: 'kifurushi au saa inatoa kasi nyingine',
+    auditor: 'mtu aliomba tofauti kwenye ruta irekebishwe',
+  },
+  messages: {
+    reminder_before: 'siku ya kulipa inakaribia',
+    reminder_due: 'leo ni siku ya kulipa',
+    reminder_overdue: 'malipo yamechelewa',
+    walled_garden: 'anafikia ukurasa wa malipo tu',
+    suspended: 'hana mtandao tena',
+    restored: 'mtandao kamili umerudi',
+    cap_warned: 'data nyingi imetumika',
+    cap_throttled: 'data imeisha, kasi ni ndogo',
+    cap_stopped: 'data imeisha, hana mtandao',
+  },
+  faults: {
+    expired: 'wakati wake ulikwisha',
+    no_longer_true: 'haukuwa kweli tena',
+    no_hours: 'saa za shirika haziachi muda wa ujumbe',
+    no_address: 'mteja hana simu wala barua pepe',
+    no_gateway: 'hakuna lango lililowekwa kwa njia hii',
+    gateway_failed: 'lango halikuupokea kwa wakati',
+    template_broken: 'maandishi yake hayawezi kutengenezwa',
+  },
+}
+
+/** happeningsText says what happened to a customer. A code without words stops the build. */
+export const happeningsText = catalogue({ says: en, words: enWords }, { says: sw, words: swWords })
+
+/** Happening is what a row of the timeline tells, and an event of a day. */
+export interface Happening {
+  code: Code
+  facts: Facts
+  /** summary is the API's own sentence, for a code that is newer than the page. */
+  summary: string
+}
+
+/** tell writes what happened in a language. */
+export function tell(e: Happening, language: Language, f: Format): string {
+  const { says, words } = happeningsText[language]
+  const say = (says as Partial<Says>)[e.code]
+  return say ? say(toldOf(e.facts, words, f)) : e.summary
+}
+
+/** useTell gives the function that writes what happened in the person's language. */
+export function useTell(): (e: Happening) => string {
+  const language = useLanguage()
+  const f = useFormat()
+  return useCallback((e: Happening) => tell(e, language, f), [language, f])
+}
+
+function toldOf(v: Facts, words: Words, f: Format): Told {
+  const money = (n?: number) => (n === undefined ? '' : f.money(n, v.currency))
+  const at = (instant?: string) => (instant ? `${f.day(instant)}, ${f.time(instant)}` : '')
+  const invoice = words.invoice(v.invoice ?? '')
+  const amount = money(v.amount)
+  return {
+    amount, invoice,
+    due: money(v.due),
+    owed: v.invoices ? words.owed(amount, invoice, v.invoices - 1) : amount || words.nextPeriod,
+    note: words.note(v.number ?? ''),
+    by: wordOf(words.by, v.channel),
+    plan: v.plan ?? '',
+    period: wordOf(words.periods, v.period),
+    used: f.bytes(v.used ?? 0),
+    allowed: f.bytes(v.allowed ?? 0),
+    bytes: f.bytes(v.bytes ?? 0),
+    from: at(v.from),
+    until: at(v.until),
+    cause: wordOf(words.causes, v.cause),
+    difference: wordOf(words.differences, v.difference),
+    reason: wordOf(words.reasons, v.reason),
+    message: wordOf(words.messages, v.message),
+    fault: wordOf(words.faults, v.fault),
+  }
+}
+
+// One that is newer than the page is shown as the API names it.
+function wordOf(words: Partial<Record<string, string>>, code: string | undefined): string {
+  return code === undefined ? '' : (words[code] ?? code.replaceAll('_', ' '))
+}
+
+const upper = (text: string) => text.slice(0, 1).toUpperCase() + text.slice(1)
