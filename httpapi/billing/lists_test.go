@@ -95,6 +95,7 @@ func TestStatement_ExplainsTheBalance(t *testing.T) {
 	k.pay(t, 200000)
 	type line struct {
 		Kind        string      `json:"kind"`
+		Number      string      `json:"number"`
 		Description string      `json:"description"`
 		Debit       json.Number `json:"debit"`
 		Credit      json.Number `json:"credit"`
@@ -108,7 +109,8 @@ func TestStatement_ExplainsTheBalance(t *testing.T) {
 		t.Fatalf("lines %+v", page.Data)
 	}
 	want := line{
-		Kind: "invoice", Description: "Invoice ISP0-0001", Debit: "1500.00", Credit: "0.00", Balance: "1500.00",
+		Kind: "invoice", Number: "ISP0-0001", Description: "Invoice ISP0-0001", Debit: "1500.00",
+		Credit: "0.00", Balance: "1500.00",
 	}
 	want.Cause.Type, want.Cause.ID = "invoice", made.ID
 	if diff := cmp.Diff(want, page.Data[1]); diff != "" {

@@ -9,6 +9,7 @@ import (
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/projections/billing"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
 )
@@ -34,8 +35,12 @@ func (a Statements) Routes() []httpapi.Route {
 // major units; each is negative when it is taken back.
 type statementLine struct {
 	At          time.Time      `json:"at"`
-	Kind        statementKind  `json:"kind"`
-	Description string         `json:"description"`
+	Kind        statementKind  `json:"kind" doc:"more can be added"`
+	Number      *string        `json:"number" doc:"of the invoice, credit note or receipt; null: it has none yet"`
+	Invoice     *string        `json:"invoice" doc:"number of the invoice that a credit note is for"`
+	Channel     *string        `json:"channel" doc:"of a payment" enum:"stk,c2b,cash,bill_manager"`
+	Remark      *string        `json:"remark" doc:"the reason that somebody gave; null: none, or forgotten"`
+	Description string         `json:"description" doc:"all of this in English"`
 	Debit       httpapi.Number `json:"debit"`
 	Credit      httpapi.Number `json:"credit"`
 	Balance     httpapi.Number `json:"balance"` // owed after this line
@@ -47,7 +52,7 @@ type statementLine struct {
 type statementKind string
 
 // Texts implements httpapi.Enumerated.
-func (statementKind) Texts() []string { return billingviews.StatementKinds }
+func (statementKind) Texts() []string { return billingviews.StatementKinds() }
 
 // statementCause names the document or receipt that made the line.
 type statementCause struct {
@@ -75,8 +80,9 @@ func (a Statements) list(ctx context.Context, c *httpapi.Call) error {
 // showStatementLine writes amounts in major units; the side that is not used is 0.
 func showStatementLine(r billingviews.StatementRow) statementLine {
 	return statementLine{
-		At: r.At, Kind: statementKind(r.Kind), Description: r.Description, Debit: r.Debit().Number(),
-		Credit: r.Credit().Number(), Balance: r.Balance().Number(), Currency: r.Currency,
+		At: r.At, Kind: statementKind(r.Kind), Number: null.Of(r.Number), Invoice: null.Of(r.Invoice),
+		Channel: null.Of(r.Channel), Remark: r.Remark, Description: r.Description(),
+		Debit: r.Debit().Number(), Credit: r.Credit().Number(), Balance: r.Balance().Number(), Currency: r.Currency,
 		Cause: statementCause{Type: r.CauseType, ID: r.CauseID},
 	}
 }

@@ -16,10 +16,33 @@ import (
 type historyShape struct {
 	At        time.Time          `json:"at"`
 	Kind      historyKind        `json:"kind" doc:"more can be added"`
-	Summary   string             `json:"summary"`
+	Facts     historyFacts       `json:"facts"`
+	Summary   string             `json:"summary" doc:"kind and facts in English"`
 	ServiceID *id.Service        `json:"serviceId"`
 	Actor     httpapi.AuditActor `json:"actor"`
 	Detail    any                `json:"detail" doc:"the event as it was recorded"`
+}
+
+// historyFacts make an entry exact beside its kind; those that it does not have are absent.
+type historyFacts struct {
+	Service    string `json:"service,omitempty" enum:"pppoe,hotspot,cpe-management"`
+	Interface  string `json:"interface,omitempty"`
+	VLAN       int    `json:"vlan,omitempty"`
+	Subnet     string `json:"subnet,omitempty"`
+	Domains    int    `json:"domains,omitempty" doc:"of the walled garden"`
+	Addresses  int    `json:"addresses,omitempty" doc:"of the walled garden"`
+	Sessions   int    `json:"sessions,omitempty" doc:"that are affected"`
+	Resources  int    `json:"resources,omitempty" doc:"that differ"`
+	Operation  string `json:"operation,omitempty" doc:"add, set, remove, move, read or connect"`
+	Path       string `json:"path,omitempty" doc:"menu of the router"`
+	Name       string `json:"name,omitempty" doc:"of the row in the menu"`
+	Message    string `json:"message,omitempty" doc:"of the router, or why it did not answer"`
+	Run        string `json:"run,omitempty" enum:"apply,remove,recreate,device,setup,firewall"`
+	Outcome    string `json:"outcome,omitempty" doc:"done, refused, unreachable, unstable or a newer one"`
+	Writes     int    `json:"writes,omitempty"`
+	Script     int    `json:"script,omitempty" doc:"version of the bootstrap script"`
+	Credential string `json:"credential,omitempty" enum:"api,radius,tunnel,report"`
+	Abandoned  bool   `json:"abandoned,omitempty" doc:"removed without reaching the router"`
 }
 
 // historyKind names what happened to a router or a service.
@@ -66,7 +89,8 @@ func userOf(r networkviews.HistoryRow) id.User {
 // members of the organization.
 func showHistory(r networkviews.HistoryRow, names map[id.User]string) historyShape {
 	return historyShape{
-		At: r.At, Kind: historyKind(r.Kind), Summary: r.Summary, ServiceID: null.Of(r.ServiceID), Detail: r.Detail,
+		At: r.At, Kind: historyKind(r.Kind), Facts: historyFacts(r.Facts), Summary: r.Summary,
+		ServiceID: null.Of(r.ServiceID), Detail: r.Detail,
 		Actor: httpapi.AuditActor{
 			ID: null.Of(r.ActorID), Kind: httpapi.ActorKind(r.ActorKind), Name: null.Of(names[userOf(r)]),
 		},

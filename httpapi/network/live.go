@@ -127,9 +127,26 @@ type interfaceOption struct {
 	LinkDowns int64   `json:"linkDowns" doc:"how often the link went down since the router started"`
 	MTU       *int64  `json:"mtu" doc:"in use, in bytes; null = the router does not tell"`
 	Reserved  bool    `json:"reserved"`
-	Reason    *string `json:"reason" doc:"why it is reserved"`
-	Warning   *string `json:"warning" doc:"why a service on it would not work now, such as: has no link"`
+	// ReasonOf and WarningOf name what the code is about, where it is about something.
+	Reason      *string           `json:"reason" doc:"why it is reserved, in English"`
+	ReasonCode  *interfaceReason  `json:"reasonCode" doc:"why it is reserved; more can be added"`
+	ReasonOf    *string           `json:"reasonOf" doc:"name of the bridge, bond, uplink or list, or the protocol"`
+	Warning     *string           `json:"warning" doc:"why a service on it would not work now, such as: has no link"`
+	WarningCode *interfaceWarning `json:"warningCode" doc:"the same as a code; more can be added"`
+	WarningOf   *string           `json:"warningOf" doc:"name of the interface that is disabled"`
 }
+
+// interfaceReason is one of networkviews.InterfaceReservations.
+type interfaceReason string
+
+// Texts implements httpapi.Enumerated.
+func (interfaceReason) Texts() []string { return networkviews.InterfaceReservations }
+
+// interfaceWarning is one of networkviews.InterfaceWarnings.
+type interfaceWarning string
+
+// Texts implements httpapi.Enumerated.
+func (interfaceWarning) Texts() []string { return networkviews.InterfaceWarnings }
 
 // interfaces asks the router and answers with the choices.
 func (a API) interfaces(ctx context.Context, c *httpapi.Call) error {
@@ -148,8 +165,10 @@ func (a API) interfaces(ctx context.Context, c *httpapi.Call) error {
 			shown.Options = append(shown.Options, interfaceOption{
 				Name: o.Name, Type: o.Type, Running: o.Running, Disabled: o.Disabled, Comment: null.Of(o.Comment),
 				RxBytes: o.RxBytes, TxBytes: o.TxBytes, RxPackets: o.RxPackets, TxPackets: o.TxPackets,
-				LinkDowns: o.LinkDowns, MTU: null.Of(o.MTU), Reserved: o.Reserved, Reason: null.Of(o.Reason),
-				Warning: null.Of(o.Warning),
+				LinkDowns: o.LinkDowns, MTU: null.Of(o.MTU), Reserved: o.Reserved, Reason: null.Of(o.Reason.Text),
+				ReasonCode: null.Of(interfaceReason(o.Reason.Code)), ReasonOf: null.Of(o.Reason.Of),
+				Warning: null.Of(o.Warning.Text), WarningCode: null.Of(interfaceWarning(o.Warning.Code)),
+				WarningOf: null.Of(o.Warning.Of),
 			})
 		}
 		out.Groups = append(out.Groups, shown)

@@ -78,13 +78,19 @@ func (w *Workers) Interfaces(ctx context.Context, device id.Device) ([]networkvi
 			group := networkviews.LiveInterfaces{Name: g.Name}
 			for _, o := range g.Options {
 				shown := interfaceOf(rows[o.Name])
-				shown.Name, shown.Reserved, shown.Reason, shown.Warning = o.Name, o.Reserved, o.Reason, o.Warning
+				shown.Name, shown.Reserved = o.Name, o.Reserved
+				shown.Reason, shown.Warning = obstacleOf(o.Reason), obstacleOf(o.Warning)
 				group.Options = append(group.Options, shown)
 			}
 			groups = append(groups, group)
 		}
 		return groups, nil
 	})
+}
+
+// obstacleOf shows an obstacle, with its English words.
+func obstacleOf(o routerplan.Obstacle) networkviews.LiveObstacle {
+	return networkviews.LiveObstacle{Code: o.Code, Of: o.Of, Text: o.String()}
 }
 
 // interfaceOf reads a row of the menu interface. The MTU in use is preferred, because the configured one may be "auto".

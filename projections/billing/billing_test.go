@@ -3,6 +3,8 @@ package billingviews_test
 import (
 	"context"
 	"fmt"
+	"os"
+	"regexp"
 	"slices"
 	"testing"
 
@@ -203,6 +205,31 @@ func TestInvoices_WaitFinalSeesTheIssue(t *testing.T) {
 	}
 }
 
+// TestStatement_KindsAreThoseOfLines reads them from the source, so that none is without words.
+func TestStatement_KindsAreThoseOfLines(t *testing.T) {
+	t.Parallel()
+	source, err := os.ReadFile("statement.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var written []string
+	for _, found := range regexp.MustCompile(`kind: +"([a-z_]+)"`).FindAllSubmatch(source, -1) {
+		written = append(written, string(found[1]))
+	}
+	slices.Sort(written)
+	if diff := cmp.Diff(slices.Compact(written), billingviews.StatementKinds()); diff != "" {
+		t.Errorf("(-written +kinds)\n%s", diff)
+	}
+	taken := billingviews.StatementRow{Kind: "write_off_recovered", Number: "ACME-0001", DebitMinor: -100}
+	if said := taken.Description(); said != "Written-off invoice ACME-0001 no longer paid" {
+		t.Errorf("%q", said)
+	}
+	refund := billingviews.StatementRow{Kind: "refund_failed"} // of money without a number
+	if said := refund.Description(); said != "Refund of payment failed" {
+		t.Errorf("%q", said)
+	}
+}
+
 func TestStatement_RunningBalanceAndCauses(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
@@ -215,11 +242,11 @@ func TestStatement_RunningBalanceAndCauses(t *testing.T) {
 	var got []string
 	var received, balance int64
 	for _, r := range rows {
-		got = append(got, fmt.Sprintf("%s | %s | %s | %s | %s | %s", r.Kind, r.Description, r.Debit().Decimal(),
+		got = append(got, fmt.Sprintf("%s | %s | %s | %s | %s | %s", r.Kind, r.Description(), r.Debit().Decimal(),
 			r.Credit().Decimal(), r.Balance().Decimal(), r.CauseType))
 		received += r.CreditMinor
 		if balance += r.DebitMinor - r.CreditMinor; balance != r.BalanceMinor {
-			t.Errorf("balance is %d after %s, want %d", r.BalanceMinor, r.Description, balance)
+			t.Errorf("balance is %d after %s, want %d", r.BalanceMinor, r.Description(), balance)
 		}
 	}
 	want := []string{

@@ -30,7 +30,7 @@ var statementDDL string
 func (Statement) Name() string { return StatementName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Statement) Version() int { return 4 }
+func (Statement) Version() int { return 5 }
 
 // DDL creates the tables of statement.sql.
 func (Statement) DDL() string { return statementDDL }
@@ -49,16 +49,16 @@ func (Statement) Handles() []string {
 	}
 }
 
-// lineSQL inserts a line. A line about an invoice names it as the line of its issue does. The balance is that of the
-// subscriber's line before it plus its own amounts.
+// lineSQL inserts a line. A line about an invoice has the number that the line of its issue has. The balance is that of
+// the subscriber's line before it plus its own amounts.
 const lineSQL = `
 insert into {schema}.statement_lines
-	(subscriber_id, position, org_id, at, kind, description, remark, currency, debit_minor, credit_minor, balance_minor,
-	cause_type, cause_id)
-select @subscriber, @position, @org, @at, @kind, @description || coalesce((
-		select ' for ' || replace(description, 'Invoice', 'invoice') from {schema}.statement_lines
+	(subscriber_id, position, org_id, at, kind, number, invoice, channel, remark, currency, debit_minor, credit_minor,
+	balance_minor, cause_type, cause_id)
+select @subscriber, @position, @org, @at, @kind, @number, coalesce((
+		select number from {schema}.statement_lines
 		where subscriber_id = @subscriber and kind = 'invoice' and cause_id = @about::uuid
-	), ''), @remark, @currency, @debit::bigint, @credit::bigint,
+	), ''), @channel, @remark, @currency, @debit::bigint, @credit::bigint,
 	@debit::bigint - @credit::bigint + coalesce((
 		select balance_minor from {schema}.statement_lines
 		where subscriber_id = @subscriber and position < @position order by position desc limit 1
@@ -71,12 +71,13 @@ type line struct {
 	subscriber    id.Subscriber
 	org           id.Organization
 	kind          string
-	description   string        // without what a person wrote
-	remark        personal.Text // the reason that somebody gave; shown after the description
+	number        string        // of the document or receipt; "" = it has none yet
+	channel       string        // of a payment
+	remark        personal.Text // the reason that somebody gave
 	debit, credit money.Amount
 	causeType     string
 	cause         id.Any
-	about         id.Invoice // which the description names; zero = none
+	about         id.Invoice // for which a credit note is; zero = none
 }
 
 // Apply queues one line for each event that changes a balance; voiding a draft has none.
@@ -84,44 +85,44 @@ func (Statement) Apply(w *runner.Writes, e events.Envelope) error {
 	switch v := e.Event.(type) {
 	case events.InvoiceIssued:
 		write(w, e, line{
-			subscriber: v.SubscriberID, org: v.OrgID, kind: "invoice", description: "Invoice " + v.Number,
+			subscriber: v.SubscriberID, org: v.OrgID, kind: "invoice", number: v.Number,
 			debit: v.Total, causeType: "invoice", cause: id.As[id.Any](v.InvoiceID),
 		})
 	case events.InvoiceVoided:
 		if v.WasIssued {
 			write(w, e, line{
 				subscriber: v.SubscriberID, org: e.Meta.OrgID, kind: "invoice_voided",
-				description: "Invoice " + v.Number + " voided", remark: v.Reason, debit: v.Total.Neg(),
-				causeType: "invoice", cause: id.As[id.Any](v.InvoiceID),
+				number: v.Number, remark: v.Reason, debit: v.Total.Neg(), causeType: "invoice",
+				cause: id.As[id.Any](v.InvoiceID),
 			})
 		}
 	case events.ReceiptCredited:
 		write(w, e, line{
-			subscriber: v.SubscriberID, org: v.OrgID, kind: "payment", description: paymentText(v), credit: v.Amount,
-			causeType: "receipt", cause: id.As[id.Any](v.ReceiptID),
+			subscriber: v.SubscriberID, org: v.OrgID, kind: "payment", number: v.Number, channel: v.Channel,
+			credit: v.Amount, causeType: "receipt", cause: id.As[id.Any](v.ReceiptID),
 		})
 	case events.ReceiptWithdrawn:
 		write(w, e, line{
 			subscriber: v.SubscriberID, org: v.OrgID, kind: "payment_withdrawn",
-			description: joined("Payment", v.Number) + " withdrawn", remark: v.Reason, credit: v.Amount.Neg(),
-			causeType: "receipt", cause: id.As[id.Any](v.ReceiptID),
+			number: v.Number, remark: v.Reason, credit: v.Amount.Neg(), causeType: "receipt",
+			cause: id.As[id.Any](v.ReceiptID),
 		})
 	case events.CreditNoteIssued:
 		write(w, e, line{
 			subscriber: v.SubscriberID, org: v.OrgID, kind: "credit_note",
-			description: "Credit note " + v.Number, remark: v.Reason, debit: v.Amount.Neg(), causeType: "credit_note",
+			number: v.Number, remark: v.Reason, debit: v.Amount.Neg(), causeType: "credit_note",
 			cause: id.As[id.Any](v.CreditNoteID), about: v.InvoiceID,
 		})
 	case events.CreditSetAside:
 		write(w, e, line{
 			subscriber: v.SubscriberID, org: v.OrgID, kind: "refund",
-			description: "Refund of " + joined("payment", v.Number), remark: v.Reason, credit: v.Amount.Neg(),
+			number: v.Number, remark: v.Reason, credit: v.Amount.Neg(),
 			causeType: "refund", cause: id.As[id.Any](v.RefundID),
 		})
 	case events.SetAsideReturned:
 		write(w, e, line{
 			subscriber: v.SubscriberID, org: v.OrgID, kind: "refund_failed",
-			description: "Refund of " + joined("payment", v.Number) + " failed", remark: v.Reason, credit: v.Amount,
+			number: v.Number, remark: v.Reason, credit: v.Amount,
 			causeType: "refund", cause: id.As[id.Any](v.RefundID),
 		})
 	case events.SubscriberForgotten:
@@ -138,19 +139,19 @@ func applyLoss(w *runner.Writes, e events.Envelope) {
 	switch v := e.Event.(type) {
 	case events.DebtWrittenOff:
 		write(w, e, line{
-			subscriber: v.SubscriberID, org: v.OrgID, kind: "write_off", description: "Written off", remark: v.Reason,
+			subscriber: v.SubscriberID, org: v.OrgID, kind: "write_off", remark: v.Reason,
 			debit: v.Amount.Neg(), causeType: "write_off", cause: id.As[id.Any](v.WriteOffID),
 		})
 	case events.WriteOffRecovered:
 		write(w, e, line{
 			subscriber: v.SubscriberID, org: v.OrgID, kind: "write_off_recovered",
-			description: "Written-off invoice " + v.Number + " paid", debit: v.Amount, causeType: "invoice",
+			number: v.Number, debit: v.Amount, causeType: "invoice",
 			cause: id.As[id.Any](v.InvoiceID),
 		})
 	case events.RecoveryWithdrawn:
 		write(w, e, line{
 			subscriber: v.SubscriberID, org: v.OrgID, kind: "write_off_recovered",
-			description: "Written-off invoice " + v.Number + " no longer paid", debit: v.Amount.Neg(),
+			number: v.Number, debit: v.Amount.Neg(),
 			causeType: "invoice", cause: id.As[id.Any](v.InvoiceID),
 		})
 	}
@@ -162,31 +163,9 @@ func write(w *runner.Writes, e events.Envelope, l line) {
 	c := l.debit.Add(l.credit).Currency
 	w.Exec(lineSQL, pgx.NamedArgs{
 		"subscriber": l.subscriber, "position": int64(e.Position), "org": l.org, "at": e.Meta.At, "kind": l.kind,
-		"description": l.description, "remark": remarkOf(l.remark), "currency": string(c), "debit": l.debit.Minor,
-		"credit": l.credit.Minor, "cause_type": l.causeType, "cause": l.cause, "about": l.about,
+		"number": l.number, "channel": l.channel, "remark": remarkOf(l.remark), "currency": string(c),
+		"debit": l.debit.Minor, "credit": l.credit.Minor, "cause_type": l.causeType, "cause": l.cause, "about": l.about,
 	})
-}
-
-// channelText names the channels for customers, in the description of a payment.
-var channelText = map[string]string{
-	"stk": "phone prompt", "c2b": "paybill", "cash": "cash", "bill_manager": "bill manager",
-}
-
-// paymentText is "Payment QGH7XXXXXX by paybill".
-func paymentText(v events.ReceiptCredited) string {
-	text := joined("Payment", v.Number)
-	if by := channelText[v.Channel]; by != "" {
-		text += " by " + by
-	}
-	return text
-}
-
-// joined adds a number to a word; a provisional receipt has no number yet.
-func joined(word, number string) string {
-	if number == "" {
-		return word
-	}
-	return word + " " + number
 }
 
 // remarkOf is the revealed text; nil when there is none, and when it was erased with the person.

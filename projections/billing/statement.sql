@@ -6,7 +6,9 @@ create table {schema}.statement_lines (
   org_id uuid not null,
   at timestamptz not null,
   kind text not null,
-  description text not null,
+  number text not null, -- of the document or receipt; '' = it has none yet
+  invoice text not null, -- number of the invoice that a credit note is for; '' = none
+  channel text not null, -- of a payment; '' = none
   remark text, -- personal: the reason that somebody gave
   currency text not null,
   debit_minor bigint not null,

@@ -2,30 +2,68 @@ package billingviews
 
 import (
 	"context"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
-// StatementKinds are the values of a line's kind.
-var StatementKinds = []string{
-	"invoice", "invoice_voided", "payment", "payment_withdrawn", "credit_note", "refund", "refund_failed", "write_off",
-	"write_off_recovered",
+// StatementKinds lists the values of a line's kind, sorted. They are part of the API and never change their meaning.
+func StatementKinds() []string { return slices.Sorted(maps.Keys(descriptions)) }
+
+// descriptions say each kind of line in English. What is in braces comes from the line.
+var descriptions = map[string]string{
+	"invoice":             "Invoice{number}",
+	"invoice_voided":      "Invoice{number} voided",
+	"payment":             "Payment{number}{by}",
+	"payment_withdrawn":   "Payment{number} withdrawn",
+	"credit_note":         "Credit note{number}{for}",
+	"refund":              "Refund of payment{number}",
+	"refund_failed":       "Refund of payment{number} failed",
+	"write_off":           "Written off",
+	"write_off_recovered": "Written-off invoice{number}{paid}",
+}
+
+// channelText names the channels for customers, in the description of a payment.
+var channelText = map[string]string{
+	"stk": "phone prompt", "c2b": "paybill", "cash": "cash", "bill_manager": "bill manager",
+}
+
+// Description says the line in English, with the reason that somebody gave: "Payment QGH7XXXXXX by paybill".
+func (r StatementRow) Description() string {
+	after := func(words, text string) string {
+		if text == "" {
+			return ""
+		}
+		return words + text
+	}
+	paid := " paid"
+	if r.DebitMinor < 0 {
+		paid = " no longer paid"
+	}
+	return strings.NewReplacer(
+		"{number}", after(" ", r.Number), "{by}", after(" by ", channelText[r.Channel]),
+		"{for}", after(" for invoice ", r.Invoice), "{paid}", paid,
+	).Replace(descriptions[r.Kind]) + after(": ", null.Zero(r.Remark))
 }
 
 // StatementRow is one line of a statement, amounts in minor units. Either the debit or the credit is zero.
 type StatementRow struct {
-	Position int64     `db:"position"`
-	At       time.Time `db:"at"`
-	// Kind is "invoice", "invoice_voided", "payment", "payment_withdrawn", "credit_note", "refund", "refund_failed",
-	// "write_off" or "write_off_recovered".
-	Kind         string         `db:"kind"`
-	Description  string         `db:"description"`
+	Position     int64          `db:"position"`
+	At           time.Time      `db:"at"`
+	Kind         string         `db:"kind"`    // one of StatementKinds
+	Number       string         `db:"number"`  // of the document or receipt; "" = it has none yet
+	Invoice      string         `db:"invoice"` // number of the invoice that a credit note is for; "" = none
+	Channel      string         `db:"channel"` // of a payment; "" = none
+	Remark       *string        `db:"remark"`  // the reason that somebody gave; nil = none, or erased
 	Currency     money.Currency `db:"currency"`
 	DebitMinor   int64          `db:"debit_minor"`
 	CreditMinor  int64          `db:"credit_minor"`
@@ -61,9 +99,8 @@ func (q StatementQuery) Lines(
 	var rows []StatementRow
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
 		postgres.Collect(r, &rows, pgx.RowToStructByName[StatementRow], q.Views.SQL(StatementName, `
-			select position, at, kind, description || coalesce(': ' || remark, '') as description,
-				currency, debit_minor, credit_minor, balance_minor, cause_type,
-				cause_id
+			select position, at, kind, number, invoice, channel, remark, currency, debit_minor, credit_minor,
+				balance_minor, cause_type, cause_id
 			from {schema}.statement_lines where subscriber_id = $1 and ($2::bigint = 0 or position < $2)
 			order by position desc limit $3`),
 			subscriber, after.Position, max)

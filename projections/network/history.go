@@ -31,7 +31,7 @@ var historyDDL string
 func (History) Name() string { return HistoryName }
 
 // Version must grow with every change to the tables or to Apply.
-func (History) Version() int { return 5 }
+func (History) Version() int { return 6 }
 
 // DDL creates the tables of history.sql.
 func (History) DDL() string { return historyDDL }
@@ -65,9 +65,9 @@ func (History) Handles() []string {
 
 // SQL of Apply; a position and a run have one row each.
 const (
-	insertEntrySQL = `insert into {schema}.entries (position, org_id, device_id, service_id, at, kind, summary, detail,
-			actor_kind, actor_id)
-		values (@position, @org, @device, @service, @at, @kind, @summary, @detail, @actor_kind, @actor_id)
+	insertEntrySQL = `insert into {schema}.entries (position, org_id, device_id, service_id, at, kind, summary, facts,
+			detail, actor_kind, actor_id)
+		values (@position, @org, @device, @service, @at, @kind, @summary, @facts, @detail, @actor_kind, @actor_id)
 		on conflict (position) do nothing`
 	insertRunSQL = `insert into {schema}.runs (run_id, org_id, device_id, kind, outcome, writes, message, at)
 		values (@run, @org, @device, @kind, @outcome, @writes, @message, @at) on conflict (run_id) do nothing`
@@ -97,7 +97,7 @@ func (History) Apply(w *runner.Writes, e events.Envelope) error {
 	w.Exec(insertEntrySQL, pgx.NamedArgs{
 		"position": int64(e.Position), "org": e.Meta.OrgID, //nolint:gosec // positions fit
 		"device": device, "service": service, "at": e.Meta.At, "kind": kind, "summary": summary,
-		"detail": asJSON(e.Event), "actor_kind": string(actor.Kind), "actor_id": actor.ID,
+		"facts": factsOf(e.Event), "detail": asJSON(e.Event), "actor_kind": string(actor.Kind), "actor_id": actor.ID,
 	})
 	return nil
 }
@@ -236,6 +236,7 @@ type HistoryRow struct {
 	At        time.Time       `db:"at"`
 	Kind      string          `db:"kind"`
 	Summary   string          `db:"summary"`
+	Facts     HistoryFacts    `db:"facts"`
 	Detail    json.RawMessage `db:"detail"`
 	ActorKind string          `db:"actor_kind"`
 	ActorID   string          `db:"actor_id"`
@@ -253,7 +254,8 @@ func (r HistoryRow) Key() HistoryKey { return HistoryKey{Position: r.Position} }
 type HistoryQuery struct{ Views *runner.Views }
 
 // historySelect fits HistoryRow; the condition on router or service follows.
-const historySelect = `select position, device_id, service_id, at, kind, summary, detail, actor_kind, actor_id
+const historySelect = `select position, device_id, service_id, at, kind, summary, facts, detail, actor_kind,
+	actor_id
 	from {schema}.entries where org_id = $1 and position < $2 and `
 
 // OfService returns up to max entries of a service after a key, newest first.

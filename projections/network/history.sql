@@ -7,6 +7,7 @@ create table {schema}.entries (
   at timestamptz not null,
   kind text not null,
   summary text not null,
+  facts jsonb not null,
   detail jsonb not null,
   actor_kind text not null,
   actor_id text not null

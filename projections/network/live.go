@@ -101,11 +101,27 @@ type LiveInterface struct {
 	RxPackets int64
 	TxPackets int64
 	LinkDowns int64
-	MTU       int64  // in use, in bytes; 0 = the router does not tell
-	Reserved  bool   // cannot be chosen
-	Reason    string // why it is reserved, else ""
-	Warning   string // why a service on it would not work now, else ""
+	MTU       int64 // in use, in bytes; 0 = the router does not tell
+	Reserved  bool  // cannot be chosen
+	Reason    LiveObstacle
+	Warning   LiveObstacle
 }
+
+// LiveObstacle tells why an interface is reserved, or why a service on it would not work now. The zero value is none.
+type LiveObstacle struct {
+	Code string // one of InterfaceReservations or InterfaceWarnings
+	Of   string // the other interface, list or protocol that it names; "" = none
+	Text string // in English
+}
+
+// InterfaceReservations are the codes of why an interface is reserved, sorted.
+var InterfaceReservations = []string{
+	"always", "bond_port", "bridge_member", "client", "default_route", "dhcp_client", "list_member", "other_port",
+	"service_bridge", "uplink_carrier",
+}
+
+// InterfaceWarnings are the codes of why a service on an interface would not work now, sorted.
+var InterfaceWarnings = []string{"carrier_disabled", "disabled", "inactive", "no_link", "port"}
 
 // LiveInterfaces is one group in the choice of interfaces.
 type LiveInterfaces struct {

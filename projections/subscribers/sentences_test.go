@@ -93,10 +93,9 @@ func TestSentences_SayWhatStandsInBraces(t *testing.T) {
 	at := time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 	whole := subscribersviews.Facts{
 		Amount: json.Number("1500.00"), Due: json.Number("500.00"), Currency: "KES", Invoice: "ACME-0001",
-		Invoices: 3, Number: "CN-1", Channel: "c2b", Plan: "Home {amount}", Period: "month", Used: 5, Allowed: 10, Bytes: 5,
-		From: at,
-		Until: at, Cause: "no_line", Difference: "wrong_rate", Reason: "blocked", Message: "suspended",
-		Fault: "no_address",
+		Invoices: 3, Number: "CN-1", Channel: "c2b", Plan: "Home {amount}", Period: "month", Used: 5, Allowed: 10,
+		Bytes: 5, From: at, Until: at, Cause: "no_line", Difference: "wrong_rate", Reason: "blocked",
+		Message: "suspended", Fault: "no_address",
 	}
 	for _, code := range subscribersviews.SentenceCodes() {
 		for _, facts := range []subscribersviews.Facts{whole, {}} {

@@ -52,7 +52,7 @@ func (p *plant) reasons() (reserved map[string]string, read []string) {
 	reserved = map[string]string{}
 	for _, group := range groups {
 		for _, option := range group.Options {
-			reserved[option.Name] = option.Reason
+			reserved[option.Name] = option.Reason.Text
 		}
 	}
 	for _, menu := range p.wire.sent("GET") {

@@ -51,7 +51,7 @@ func checkParent(f *failure.Faults, s Snapshot, service id.Service, parent strin
 		f.Add("parentInterface", "%s belongs to another service", parent)
 	case ours:
 		f.Add("parentInterface", "%s belongs to this service itself", parent)
-	case warning != "" && warning != warningNoLink:
+	case warning.Code != "" && warning.Code != warningLink:
 		f.Add("parentInterface", "%s %s", parent, warning)
 	}
 }
@@ -79,11 +79,9 @@ func checkServers(f *failure.Faults, s Snapshot, service id.Service, b events.Se
 	}
 }
 
-// warningNoLink is the warning of an interface whose cable or carrier is away.
-const warningNoLink = "has no link"
-
-// warningOf says why a service on an interface would not work now; "" when it would, or when the interface is unknown.
-func warningOf(s Snapshot, name string, below map[string][]string) string {
+// warningOf says why a service on an interface would not work now; zero when it would, or when nobody
+// knows the interface.
+func warningOf(s Snapshot, name string, below map[string][]string) Obstacle {
 	rows := map[string]Row{}
 	for _, r := range s[MenuInterface] {
 		rows[r[propertyName]] = r
@@ -91,20 +89,20 @@ func warningOf(s Snapshot, name string, below map[string][]string) string {
 	row := rows[name]
 	switch {
 	case isTrue(row[propertyDisabled]):
-		return "is disabled"
+		return Obstacle{Code: warningDisabled}
 	case isTrue(row["slave"]):
-		return "is a port of another interface"
+		return Obstacle{Code: warningPort}
 	}
 	if off := offBelow(name, rows, below, nil); off != "" {
-		return "is carried by " + off + ", which is disabled"
+		return Obstacle{Code: warningCarrier, Of: off}
 	}
 	switch {
 	case isTrue(row["inactive"]):
-		return "is inactive"
+		return Obstacle{Code: warningInactive}
 	case row["running"] == "false":
-		return warningNoLink
+		return Obstacle{Code: warningLink}
 	}
-	return ""
+	return Obstacle{}
 }
 
 // offBelow gives a disabled interface without which the one above carries nothing; "" when there is none. A bond

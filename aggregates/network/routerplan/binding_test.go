@@ -37,6 +37,15 @@ func stack() routerplan.Snapshot {
 	}
 }
 
+// inWords says obstacles in English.
+func inWords(obstacles map[string]routerplan.Obstacle) map[string]string {
+	words := map[string]string{}
+	for name, o := range obstacles {
+		words[name] = o.String()
+	}
+	return words
+}
+
 func TestReserved_HasWhatIsBelowAnUplink(t *testing.T) {
 	t.Parallel()
 	want := map[string]string{
@@ -46,7 +55,7 @@ func TestReserved_HasWhatIsBelowAnUplink(t *testing.T) {
 		"ether2": "port of the bond bond-up", "ether3": "port of the bond bond-up",
 		"ether4": "port of the bond bond-lan", "ether6": "port of another interface",
 	}
-	if diff := cmp.Diff(want, routerplan.Reserved(stack())); diff != "" {
+	if diff := cmp.Diff(want, inWords(routerplan.Reserved(stack()))); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -135,7 +144,7 @@ func TestPicker_WarnsOfWhatWouldNotWork(t *testing.T) {
 		{"name": "off", "type": "ether", "running": "false", "disabled": "true"},
 	}}) {
 		for _, o := range group.Options {
-			warnings[o.Name] = o.Warning
+			warnings[o.Name] = o.Warning.String()
 		}
 	}
 	if diff := cmp.Diff(map[string]string{"up": "", "empty": "has no link", "off": "is disabled"},

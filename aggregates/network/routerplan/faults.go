@@ -20,7 +20,7 @@ func (d Diff) Faults() []Fault {
 	var found []Fault
 	for _, x := range d.Differences {
 		known := slices.ContainsFunc(found, func(f Fault) bool { return f.Service == x.Service })
-		if x.fault != "" && x.fault != warningNoLink && !known {
+		if x.fault != "" && x.fault != warnings[warningLink] && !known {
 			found = append(found, Fault{
 				Service: x.Service, Path: x.Path, Message: fmt.Sprintf("%s %s.", x.Name, x.fault),
 			})
@@ -52,8 +52,8 @@ func parentOf(s Snapshot, service Service) []Difference {
 	}
 	row := s[MenuInterface][at]
 	for _, c := range []struct{ property, bad, fault string }{
-		{propertyDisabled, "true", "is disabled"}, {"slave", "true", "is a port of another interface"},
-		{"inactive", "true", "is inactive"}, {"running", "false", warningNoLink},
+		{propertyDisabled, "true", warnings[warningDisabled]}, {"slave", "true", warnings[warningPort]},
+		{"inactive", "true", warnings[warningInactive]}, {"running", "false", warnings[warningLink]},
 	} {
 		if row[c.property] == c.bad {
 			return []Difference{told(

@@ -329,7 +329,7 @@ func TestReserved_ListsThatTheRouterFillsItself(t *testing.T) {
 			for _, w := range want {
 				wanted = wanted || w == name
 			}
-			if (reserved[name] != "") != wanted {
+			if (reserved[name].Code != "") != wanted {
 				t.Errorf("a list with %s: %s is %q", list, name, reserved[name])
 			}
 		}

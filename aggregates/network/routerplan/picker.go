@@ -17,8 +17,8 @@ type Group struct {
 type Option struct {
 	Name     string
 	Reserved bool
-	Reason   string // why it is reserved; "" when it is not
-	Warning  string // why a service on it would not work now, such as "is disabled"; "" when it would
+	Reason   Obstacle // why it is reserved; zero when it is not
+	Warning  Obstacle // why a service on it would not work now; zero when it would
 }
 
 // Names of the groups, shown to operators.

@@ -18,65 +18,68 @@ var clientTypes = map[string]string{"pppoe-out": "PPPoE", "l2tp-out": "L2TP", "s
 
 // Reserved maps each interface that no service may use to the reason, from all sources of
 // docs/rules/network.md#reserved-interfaces. With several reasons the first source wins.
-func Reserved(s Snapshot) map[string]string {
-	reserved := map[string]string{}
-	reserve := func(name, reason string) {
+func Reserved(s Snapshot) map[string]Obstacle {
+	reserved := map[string]Obstacle{}
+	reserve := func(name, code, of string) {
 		if _, known := reserved[name]; name != "" && !known {
-			reserved[name] = reason
+			reserved[name] = Obstacle{Code: code, Of: of}
 		}
 	}
 	for _, name := range []string{"bridge", lanBridge, TunnelInterface} {
-		reserve(name, "always reserved")
+		reserve(name, reservedAlways, "")
 	}
 	for _, r := range s[MenuBridgePort] {
-		reserve(r[propertyInterface], "member of "+r["bridge"])
+		reserve(r[propertyInterface], reservedMember, r["bridge"])
 	}
 	uplinks := uplinksOf(s)
 	for _, u := range uplinks {
-		reserve(u.name, u.reason)
+		reserve(u.name, u.why.Code, u.why.Of)
 	}
 	for _, r := range s[MenuBridge] {
 		if _, tagged := taggedService(r[propertyComment]); tagged {
-			reserve(r[propertyName], "bridge of a service")
+			reserve(r[propertyName], reservedService, "")
 		}
 	}
 	below := lowerOf(s)
 	for _, r := range s[MenuBonding] {
 		for _, port := range below[r[propertyName]] {
-			reserve(port, "port of the bond "+r[propertyName])
+			reserve(port, reservedBond, r[propertyName])
 		}
 	}
 	for _, u := range uplinks {
 		for _, lower := range under(u.name, below) {
-			reserve(lower, "carries the uplink "+u.name)
+			reserve(lower, reservedCarrier, u.name)
 		}
 	}
 	for _, r := range s[MenuInterface] {
 		if isTrue(r["slave"]) {
-			reserve(r[propertyName], "port of another interface")
+			reserve(r[propertyName], reservedPort, "")
 		}
 	}
 	return reserved
 }
 
 // uplink is an interface towards the operator's own provider, with the reason why it counts as one.
-type uplink struct{ name, reason string }
+type uplink struct {
+	name string
+	why  Obstacle
+}
 
 // uplinksOf lists the interfaces through which the router itself reaches the internet.
 func uplinksOf(s Snapshot) []uplink {
 	var found []uplink
 	for _, r := range s[MenuDHCPClient] {
-		found = append(found, uplink{r[propertyInterface], "has a DHCP client"})
+		found = append(found, uplink{r[propertyInterface], Obstacle{Code: reservedDHCP}})
 	}
 	for _, name := range defaultExits(s) {
-		found = append(found, uplink{name, "a default route exits through it"})
+		found = append(found, uplink{name, Obstacle{Code: reservedRoute}})
 	}
 	for _, name := range listMembers(s, wanList) {
-		found = append(found, uplink{name, "member of interface list " + wanList})
+		found = append(found, uplink{name, Obstacle{Code: reservedList, Of: wanList}})
 	}
 	for _, r := range s[MenuInterface] {
 		if kind, ok := clientTypes[r["type"]]; ok {
-			found = append(found, uplink{r[propertyName], kind + " client"})
+			found = append(found, uplink{r[propertyName], Obstacle{Code: reservedClient, Of: kind}})
 		}
 	}
 	return found

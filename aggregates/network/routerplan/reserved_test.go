@@ -109,7 +109,7 @@ func TestReserved_HasAllSources(t *testing.T) {
 		"pppoe-out1": "PPPoE client", "l2tp1": "L2TP client",
 		"br-svc-1": "bridge of a service",
 	}
-	if diff := cmp.Diff(want, routerplan.Reserved(house())); diff != "" {
+	if diff := cmp.Diff(want, inWords(routerplan.Reserved(house()))); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -141,24 +141,27 @@ func TestReserved_DefaultRoutesOfEveryVersionAreUnderstood(t *testing.T) {
 	}
 }
 
+// because makes the reason that the picker shows.
+func because(code, of string) routerplan.Obstacle { return routerplan.Obstacle{Code: code, Of: of} }
+
 func TestPicker_GroupsAndLeavesReservedBridgesOut(t *testing.T) {
 	t.Parallel()
 	want := []routerplan.Group{
 		{Name: "Bridges", Options: []routerplan.Option{{Name: "bridge-east"}}},
 		{Name: "Ethernet", Options: []routerplan.Option{
-			{Name: "ether1", Reserved: true, Reason: "has a DHCP client"},
-			{Name: "ether2", Reserved: true, Reason: "member of bridge-lan"},
-			{Name: "ether3", Reserved: true, Reason: "member of interface list WAN"}, {Name: "ether5"},
-			{Name: "ether6"}, {Name: "ether7", Reserved: true, Reason: "member of bridge-east"},
+			{Name: "ether1", Reserved: true, Reason: because("dhcp_client", "")},
+			{Name: "ether2", Reserved: true, Reason: because("bridge_member", "bridge-lan")},
+			{Name: "ether3", Reserved: true, Reason: because("list_member", "WAN")}, {Name: "ether5"},
+			{Name: "ether6"}, {Name: "ether7", Reserved: true, Reason: because("bridge_member", "bridge-east")},
 		}},
 		{
 			Name: "SFP", Options: []routerplan.Option{
-				{Name: "wan-fibre", Reserved: true, Reason: "a default route exits through it"}, {Name: "sfp2"},
+				{Name: "wan-fibre", Reserved: true, Reason: because("default_route", "")}, {Name: "sfp2"},
 			},
 		},
 		{
 			Name: "VLAN", Options: []routerplan.Option{
-				{Name: "vlan20", Reserved: true, Reason: "a default route exits through it"},
+				{Name: "vlan20", Reserved: true, Reason: because("default_route", "")},
 			},
 		},
 	}
@@ -230,7 +233,7 @@ func TestReserved_ThePortUnderAnUplinkOfAnyKind(t *testing.T) {
 			menu:                      {{"name": "upper", "interface": "ether1"}},
 			routerplan.MenuDHCPClient: {{"interface": "upper"}},
 		}
-		if got := routerplan.Reserved(s)["ether1"]; got != "carries the uplink upper" {
+		if got := routerplan.Reserved(s)["ether1"].String(); got != "carries the uplink upper" {
 			t.Errorf("under %s ether1 is %q", menu, got)
 		}
 		if !slices.Contains(routerplan.InterfaceMenus(), menu) {

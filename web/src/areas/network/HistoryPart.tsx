@@ -5,7 +5,7 @@ import { api } from '../../api/client'
 import { type Row, type Rows, useRows } from '../../api/rows'
 import { useText } from '../../text/catalogue'
 import { useFormat } from '../../text/format'
-import { historiesText } from '../../text/histories'
+import { historiesText, historyOf } from '../../text/histories'
 import { networkText } from '../../text/network'
 import { servicesText } from '../../text/services'
 import { uiText } from '../../text/ui'
@@ -37,7 +37,7 @@ function History({ list, device }: {
   const t = useText(networkText)
   const [opened, setOpened] = useState<Entry | null>(null)
   const words = useText(servicesText)
-  const kinds = useText(historiesText)
+  const texts = useText(historiesText)
   const known = api.useQuery('get', '/nas/devices/{id}/services', { params: { path: { id: device ?? '' }, query: { limit: 100 } } }, {
     enabled: device !== undefined,
   })
@@ -49,11 +49,14 @@ function History({ list, device }: {
     { id: 'at', title: t.when, width: 150, cell: (e) => <When at={e.at} exact /> },
     {
       id: 'what', title: t.event,
-      cell: (e) => (
-        <Text component="button" type="button" size="sm" truncate maw="100%" className="quiet-link" title={e.summary} onClick={() => setOpened(e)}>
-          {kinds[e.kind] ?? e.kind} <Text span inherit c="dimmed">{e.summary}</Text>
-        </Text>
-      ),
+      cell: (e) => {
+        const [title, details] = historyOf(e, texts)
+        return (
+          <Text component="button" type="button" size="sm" truncate maw="100%" className="quiet-link" title={details || undefined} onClick={() => setOpened(e)}>
+            {title} <Text span inherit c="dimmed">{details}</Text>
+          </Text>
+        )
+      },
     },
     ...(device ? [{
       id: 'service', title: t.service, width: 200, wideOnly: true,
@@ -87,11 +90,12 @@ function Details({ of: e, onClose }: { of: Entry; onClose: () => void }) {
   const t = useText(networkText)
   const words = useText(uiText)
   const f = useFormat()
+  const says = historyOf(e, useText(historiesText)).filter(Boolean).join(': ')
   const step = (e.detail as { step?: Step } | null)?.step
   return (
     <Modal opened onClose={onClose} size="lg" title={step ? t.writes : t.event} closeButtonProps={{ 'aria-label': words.close }}>
       <Stack gap="sm">
-        <Text size="sm" className="sentence">{e.summary}</Text>
+        <Text size="sm" className="sentence">{says}</Text>
         <Text size="sm" c="dimmed">{f.exact(e.at)}</Text>
         {step && (
           <Difference

@@ -3,6 +3,7 @@ import { api } from '../../api/client'
 import type { Shape } from '../../api/types'
 import { useText } from '../../text/catalogue'
 import { networkText } from '../../text/network'
+import { useObstacles } from '../../text/obstacles'
 import { servicesText } from '../../text/services'
 import { Loaded } from '../../ui/Loaded'
 import { ReadAgain } from './Live'
@@ -50,10 +51,11 @@ function Options({ of: group, usable }: {
   usable: (o: Shape<'InterfaceOption'>) => boolean
 }) {
   const words = useText(networkText)
+  const obstacles = useObstacles()
   const says = (o: Shape<'InterfaceOption'>) => {
-    if (!usable(o)) return `${words.reserved}: ${o.reason ?? ''}`
+    if (!usable(o)) return `${words.reserved}: ${obstacles.reserved(o)}`
     const link = o.disabled ? words.linkOff : o.running ? words.linkUp : words.linkDown
-    return [o.comment, o.warning ?? link].filter(Boolean).join(' · ')
+    return [o.comment, obstacles.warns(o) || link].filter(Boolean).join(' · ')
   }
   const name = words.groups[group.name] ?? group.name
   return (

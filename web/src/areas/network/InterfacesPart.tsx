@@ -5,6 +5,7 @@ import type { Shape } from '../../api/types'
 import { useText } from '../../text/catalogue'
 import { useFormat } from '../../text/format'
 import { networkText } from '../../text/network'
+import { useObstacles } from '../../text/obstacles'
 import { servicesText } from '../../text/services'
 import { State } from '../../ui/State'
 import { Live } from './Live'
@@ -26,6 +27,7 @@ export function InterfacesPart({ id }: { id: string }) {
 
 function Group({ of: group, services }: { of: Shape<'InterfaceGroup'>; services: Service[] }) {
   const t = useText(networkText)
+  const obstacles = useObstacles()
   const f = useFormat()
   return (
     <div className="rows wraps">
@@ -51,7 +53,7 @@ function Group({ of: group, services }: { of: Shape<'InterfaceGroup'>; services:
               <td className="figure wide-only" title={t.packets(f.number(o.rxPackets))}>{f.bytes(o.rxBytes)}</td>
               <td className="figure wide-only" title={t.packets(f.number(o.txPackets))}>{f.bytes(o.txBytes)}</td>
               <td className="figure wide-only">{f.number(o.linkDowns)}</td>
-              <td title={o.reason ?? o.warning ?? undefined}>
+              <td title={obstacles.reserved(o) || obstacles.warns(o) || undefined}>
                 <Use of={o} services={services.filter((s) => s.parentInterface === o.name)} />
               </td>
             </tr>
@@ -66,7 +68,8 @@ function Group({ of: group, services }: { of: Shape<'InterfaceGroup'>; services:
 function Use({ of: o, services }: { of: Shape<'InterfaceOption'>; services: Service[] }) {
   const t = useText(networkText)
   const words = useText(servicesText)
-  if (services.length === 0) return o.reserved ? `${t.reserved}: ${o.reason ?? ''}` : o.warning ?? t.free
+  const obstacles = useObstacles()
+  if (services.length === 0) return o.reserved ? `${t.reserved}: ${obstacles.reserved(o)}` : obstacles.warns(o) || t.free
   return services.map((s, i) => (
     <span key={s.id}>
       {i > 0 && ', '}

@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router'
 import { type Row, useRows } from '../../api/rows'
 import { useText } from '../../text/catalogue'
 import { customerText } from '../../text/customer'
+import { useDescribe } from '../../text/statements'
 import { type Column, DataTable } from '../../ui/DataTable'
 import { Empty } from '../../ui/Empty'
 import { Balance, Money } from '../../ui/Money'
@@ -36,5 +37,6 @@ export function Statement({ id, first }: { id: string; first?: number }) {
 
 function What({ of: l }: { of: Line }) {
   const page = pageOf(l.cause)
-  return page ? <Link to={page} title={l.description}>{l.description}</Link> : <span title={l.description}>{l.description}</span>
+  const says = useDescribe()(l)
+  return page ? <Link to={page} title={says}>{says}</Link> : <span title={says}>{says}</span>
 }

@@ -1,0 +1,26 @@
+import { expect, test, vi } from 'vitest'
+
+vi.hoisted(() => {
+  vi.stubGlobal('localStorage', { getItem: () => 'en' })
+  vi.stubGlobal('document', { documentElement: {} })
+})
+
+const { describe: say, statementsText } = await import('./statements')
+
+const line = {
+  at: '', kind: 'payment', number: 'QGH7', invoice: null, channel: 'c2b', remark: null, description: 'API', debit: 0, credit: 100,
+  balance: 0, currency: 'KES',
+} as const
+
+test('a line is said in the language, with its number and the reason that somebody gave', () => {
+  expect(say(line, statementsText.en)).toBe('Payment QGH7 by paybill')
+  expect(say(line, statementsText.sw)).toBe('Malipo QGH7 kwa paybill')
+  const note = { ...line, kind: 'credit_note', number: 'CN-1', invoice: 'A-1', channel: null, remark: 'outage' } as const
+  expect(say(note, statementsText.en)).toBe('Credit note CN-1 for invoice A-1: outage')
+  const back = { ...line, kind: 'write_off_recovered', number: null, debit: -5 } as const
+  expect(say(back, statementsText.sw)).toBe('Ankara iliyofutwa haijalipwa tena')
+})
+
+test('a kind that is newer than the page is said by the API', () => {
+  expect(say({ ...line, kind: 'of_tomorrow' as 'payment' }, statementsText.sw)).toBe('API')
+})
