@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 )
 
@@ -21,6 +22,32 @@ type ErrorBody struct {
 	Message    any    `json:"message" doc:"text, or a list of texts when the input is at fault"`
 	Error      string `json:"error" doc:"text of the HTTP status"`
 	Code       string `json:"code" doc:"stable and machine-readable, see docs/errors.md"`
+	// Values and Faults are for those who say it in another language.
+	Values []string     `json:"values,omitempty" doc:"the facts in the message, in its order"`
+	Faults []fieldFault `json:"faults,omitempty" doc:"the list of texts, in its order"`
+}
+
+// fieldFault is one fault of the input.
+type fieldFault struct {
+	Field  string     `json:"field"`
+	Code   *faultCode `json:"code" doc:"null: only the text says it; more can be added"`
+	Values []string   `json:"values" doc:"the facts in the text, in its order"`
+}
+
+// faultCode is one of failure.FaultCodes.
+type faultCode string
+
+// Texts implements Enumerated.
+func (faultCode) Texts() []string { return failure.FaultCodes() }
+
+// faultsOf shows the faults of a failure.
+func faultsOf(f *failure.Error) []fieldFault {
+	var out []fieldFault
+	for _, fault := range f.FieldFaults() {
+		values := append([]string{}, fault.Values...)
+		out = append(out, fieldFault{Field: fault.Field, Code: null.Of(faultCode(fault.Code)), Values: values})
+	}
+	return out
 }
 
 // text is the body as JSON, with further fields that never replace its own.
@@ -155,7 +182,8 @@ func sendFailure(w http.ResponseWriter, f *failure.Error) {
 	}
 	setRetryAfter(w, f)
 	h.Del("ETag")
-	body := ErrorBody{StatusCode: status, Message: f.Message, Error: http.StatusText(status), Code: f.Code}
+	body := ErrorBody{StatusCode: status, Message: f.Message, Error: http.StatusText(status), Code: f.Code,
+		Values: f.Values, Faults: faultsOf(f)}
 	switch {
 	case len(f.Faults) > 0:
 		body.Message = f.Faults

@@ -45,6 +45,7 @@ type Error struct {
 	Code    string   // snake_case, stable, part of the API
 	Message string   // a sentence, safe for customers; one text for each code (docs/errors.md)
 	Faults  []string // Invalid and Malformed only: one entry for each fault, naming its field
+	Values  []string // the facts in the message, in its order
 	// Details are further fields of the answer, by their names in it: what a program needs to go on, such as the number
 	// of sessions that a change disconnects. Safe for customers; nil = none.
 	Details map[string]any
@@ -82,10 +83,14 @@ func (e *Error) Is(target error) bool {
 
 // New makes a failure. Only with args is the message a format, so a message without them may hold a % sign.
 func New(kind Kind, code, message string, args ...any) *Error {
+	var values []string
+	for _, arg := range args {
+		values = append(values, fmt.Sprint(arg))
+	}
 	if len(args) > 0 {
 		message = fmt.Sprintf(message, args...)
 	}
-	return &Error{Kind: kind, Code: code, Message: message}
+	return &Error{Kind: kind, Code: code, Message: message, Values: values}
 }
 
 // NewMalformed makes a 400: the client has to repair its request.

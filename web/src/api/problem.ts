@@ -1,5 +1,18 @@
+import { sayFault } from '../text/problems'
+
 /** patience bounds a request, in milliseconds. The server's own limit is shorter, so its answer usually says more. */
 export const patience = 40_000
+
+/** Fault is what is wrong with one field of a form. */
+export interface Fault {
+  field: string
+  /** code is null where only the text says it. */
+  code: string | null
+  /** values are the facts in the text, in its order. */
+  values: string[]
+  /** text is the API's own sentence; it begins with the field's name. */
+  text: string
+}
 
 /** Problem is a request that did not succeed, as pages show it. */
 export class Problem extends Error {
@@ -7,8 +20,10 @@ export class Problem extends Error {
   readonly status: number
   /** code is stable and machine-readable: docs/errors.md lists all of them. */
   readonly code: string
-  /** faults has one sentence for each wrong field of a 422, each beginning with the field's name. */
-  readonly faults: string[]
+  /** faults has one entry for each wrong field of a 422. */
+  readonly faults: Fault[]
+  /** values are the facts in the message, in its order. */
+  readonly values: string[]
   readonly requestId: string | null
   /** retryAfter in seconds, when the server names it. */
   readonly retryAfter: number | null
@@ -17,12 +32,13 @@ export class Problem extends Error {
 
   constructor(status: number, body: unknown, requestId: string | null, retryAfter: string | null) {
     const b = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>
-    const faults = Array.isArray(b.message) ? b.message.map(String) : []
-    super(faults.length > 0 ? faults.join(' ') : typeof b.message === 'string' ? b.message : '')
+    const texts = Array.isArray(b.message) ? b.message.map(String) : []
+    super(texts.length > 0 ? texts.join(' ') : typeof b.message === 'string' ? b.message : '')
     this.name = 'Problem'
     this.status = status
     this.code = typeof b.code === 'string' ? b.code : status === 0 ? 'unreachable' : 'unknown'
-    this.faults = faults
+    this.faults = texts.map((text, i) => faultOf(text, Array.isArray(b.faults) ? b.faults[i] : undefined))
+    this.values = listOf(b.values)
     this.requestId = requestId
     this.retryAfter = retryAfter === null || Number.isNaN(Number(retryAfter)) ? null : Number(retryAfter)
     this.details = b
@@ -30,8 +46,20 @@ export class Problem extends Error {
 
   /** of gives the fault of one field of a form, without the field's name; undefined = none. */
   of(field: string): string | undefined {
-    const own = this.faults.find((f) => f === field || f.startsWith(`${field} `) || f.startsWith(`${field}:`))
-    return own?.slice(field.length).replace(/^:?\s*/, '')
+    const own = this.faults.find(({ text }) => text === field || text.startsWith(`${field} `) || text.startsWith(`${field}:`))
+    return own && sayFault({ ...own, field })
+  }
+}
+
+const listOf = (values: unknown): string[] => (Array.isArray(values) ? values.map(String) : [])
+
+// What the API says of a fault beside its text is absent in the answers of older versions.
+function faultOf(text: string, more: unknown): Fault {
+  const m = (typeof more === 'object' && more !== null ? more : {}) as Record<string, unknown>
+  return {
+    text, values: listOf(m.values),
+    field: typeof m.field === 'string' ? m.field : (text.split(' ')[0] ?? ''),
+    code: typeof m.code === 'string' ? m.code : null,
   }
 }
 

@@ -28,6 +28,9 @@ let language: Language = first()
 document.documentElement.lang = language
 const listeners = new Set<() => void>()
 
+/** spokenNow is the language of the pages, for what is no component. */
+export const spokenNow = (): Language => language
+
 /** speak changes the language of all pages. */
 export function speak(next: Language) {
   language = next

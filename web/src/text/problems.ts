@@ -1,5 +1,6 @@
-import type { Problem } from '../api/problem'
-import { catalogue } from './catalogue'
+import type { Fault, Problem } from '../api/problem'
+import { catalogue, spokenNow } from './catalogue'
+import { swahiliFailures, swahiliFaults } from './failures'
 
 /** problemText has plain words for failures that are of the way to the server, or that have no sentence of their own. */
 export const problemText = catalogue(
@@ -15,6 +16,9 @@ export const problemText = catalogue(
       `Too many requests. ${seconds ? `Try again in ${seconds} s.` : 'Wait a moment, then try again.'}`,
     edit_conflict: 'Somebody else changed this meanwhile. Load it again, then make your change.',
     unknown: 'The answer could not be understood. Please try again.',
+    // The API's own sentences are English.
+    codes: {} as typeof swahiliFailures,
+    faults: {} as Partial<Record<string, (values: string[]) => string>>,
   },
   {
     unreachable: 'Seva haipatikani. Angalia mtandao; ulichoandika bado kipo hapa.',
@@ -27,23 +31,37 @@ export const problemText = catalogue(
     rate_limited: (seconds) => `Maombi mengi mno. ${seconds ? `Jaribu tena baada ya sekunde ${seconds}.` : 'Subiri kidogo, kisha jaribu tena.'}`,
     edit_conflict: 'Mtu mwingine amebadilisha hii kwa sasa. Ipakie tena, kisha fanya badiliko lako.',
     unknown: 'Jibu halikueleweka. Tafadhali jaribu tena.',
+    codes: swahiliFailures,
+    faults: swahiliFaults,
   },
 )
 
 /**
- * sentences gives what a problem says, one sentence for each fault. The API's own sentence says it best. `left` is how
- * many seconds the server still wants to be left alone.
+ * sentences gives what a problem says, one sentence for each fault: in English the API's own, in another language by its
+ * code, and the API's for a code without words. `left` is how many seconds the server still wants to be left alone.
  */
 export function sentences(p: Problem, t: (typeof problemText)['en'], left: number | null = p.retryAfter): string[] {
   if (p.code === 'unreachable') return [t.unreachable]
   if (p.status === 429) return [t.rate_limited(left)]
   if (p.status === 412) return [t.edit_conflict]
   if (p.code === 'organization_suspended') return [t.organization_suspended]
-  if (p.faults.length > 0) return p.faults
+  const known = t.codes[p.code]
+  if (known) return [known(p.values)]
+  if (p.faults.length > 0) {
+    return p.faults.map((f) => {
+      const says = f.code && t.faults[f.code]?.(f.values)
+      return says ? `${f.field}: ${says}.` : f.text
+    })
+  }
   if (p.message) return [p.message]
   if (p.status === 401) return [t.unauthenticated]
   if (p.status === 403) return [t.forbidden]
   if (p.status === 404) return [t.not_found]
   if (p.status >= 500) return [t.internal]
   return [t.unknown]
+}
+
+/** sayFault says what is wrong with a field in the language of the pages, without the field's name. */
+export function sayFault(f: Fault): string {
+  return (f.code && problemText[spokenNow()].faults[f.code]?.(f.values)) || f.text.slice(f.field.length).replace(/^:?\s*/, '')
 }

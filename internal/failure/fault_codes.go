@@ -1,0 +1,114 @@
+package failure
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// FieldFault is a fault as programs read it, so that each language can say it.
+type FieldFault struct {
+	Field  string   // such as lines[0].unitPrice
+	Code   string   // one of FaultCodes; "" = none, only the text says it
+	Values []string // the facts in the text, in its order
+}
+
+// faultTexts are the texts of faults that have a code, behind the name of the field. %d stands for a number, %s for
+// anything. Codes are part of the API and never change their meaning.
+var faultTexts = map[string]string{
+	"required":             "is required",
+	"empty":                "must not be empty",
+	"negative":             "must not be negative",
+	"not_above_zero":       "must be above zero",
+	"above":                "must be at most %d",
+	"out_of_range":         "must be from %d to %d",
+	"days_above":           "must be at most %d days",
+	"too_long":             "must be at most %d characters",
+	"length":               "must have %d to %d characters",
+	"length_plain":         "must have %d to %d characters, without control characters",
+	"too_short":            "must have at least %d characters",
+	"control_characters":   "must not have control characters",
+	"too_many_bytes":       "must have at most %d bytes",
+	"name_form":            "must have %d to %d letters, digits or . _ -",
+	"username_form":        "must have 1 to 64 letters, digits or . _ @ -",
+	"code_form":            "must have at most 10 letters, digits or -",
+	"email":                "must be an e-mail address",
+	"phone":                "must look like +254XXXXXXXXX, 254XXXXXXXXX or 0XXXXXXXXX",
+	"decimals":             "must be a number with at most %d decimals",
+	"quantity":             "must be a decimal number with at most 9 digits and 6 decimals",
+	"whole_number":         "must be a whole number from %d to %d",
+	"date":                 "must be a date, YYYY-MM-DD",
+	"instant":              "must be a time in RFC 3339, or a date",
+	"in_past":              "must not be in the past",
+	"in_future":            "must not be in the future",
+	"five_years":           "must be in the next five years",
+	"too_far":              "must be at most five years ahead",
+	"before_end":           "must be before to",
+	"after_end":            "must not be after to",
+	"id":                   "must be an id",
+	"currency":             "must be the organization's, %s",
+	"currency_unknown":     "must be a currency that the platform bills in, such as KES",
+	"prefix_form":          "must be 2 to 6 capitals or digits",
+	"host_form":            "must be a DNS label: lower-case letters and digits, with hyphens within",
+	"role":                 "must be admin, support or subscriber",
+	"password_same":        "must differ from the current one",
+	"password_wrong":       "is wrong",
+	"ip":                   "must be an IP address",
+	"ipv4":                 "must be an IPv4 address",
+	"customer_ipv4":        "must be an IPv4 address that one customer can have",
+	"subnet":               "must be an IPv4 subnet such as 10.50.1.0/24",
+	"subnet_host_bits":     "has host bits set, did you mean %s",
+	"subnet_host":          "must be a host of the subnet %s",
+	"subnet_size":          "must be from /%d to /%d",
+	"inside_pool":          "must not be inside the pool",
+	"pool_order":           "must not be before poolStart",
+	"interface_unknown":    "%s does not exist on this router",
+	"interface_of_another": "%s belongs to another service",
+	"interface_kind":       "%s is not an ethernet port, SFP port, VLAN or bridge",
+	"hotspot_plan":         "must be a prepaid hotspot plan",
+	"rate":                 "must be from 1 to %d kbit/s",
+	"time_of_day":          "must be a time from 00:00 to 23:59",
+	"windows_overlap":      "must not have windows that overlap",
+	"direct_mode":          "is required in direct mode",
+	"pool_name":            "must be the name of a pool in the router: 1 to 64 printable characters without spaces",
+}
+
+// faultForms are the texts as patterns, the longest first, since a short one may fit what a longer one says.
+var faultForms = func() []faultForm {
+	codes := slices.SortedFunc(maps.Keys(faultTexts), func(a, b string) int {
+		return len(faultTexts[b]) - len(faultTexts[a])
+	})
+	forms := make([]faultForm, len(codes))
+	for i, code := range codes {
+		pattern := strings.NewReplacer("%d", `(-?\d+)`, "%s", `(.+)`).Replace(regexp.QuoteMeta(faultTexts[code]))
+		forms[i] = faultForm{code, regexp.MustCompile(`^` + pattern + `$`)}
+	}
+	return forms
+}()
+
+// faultForm is the pattern of a text.
+type faultForm struct {
+	code    string
+	pattern *regexp.Regexp
+}
+
+// FaultCodes lists the codes of faults, sorted.
+func FaultCodes() []string { return slices.Sorted(maps.Keys(faultTexts)) }
+
+// FieldFaults reads the faults of a failure; nil when it has none. The name of a field ends before the first space.
+func (e *Error) FieldFaults() []FieldFault {
+	var list []FieldFault
+	for _, fault := range e.Faults {
+		field, text, _ := strings.Cut(fault, " ")
+		read := FieldFault{Field: field}
+		for _, form := range faultForms {
+			if found := form.pattern.FindStringSubmatch(text); found != nil {
+				read.Code, read.Values = form.code, found[1:]
+				break
+			}
+		}
+		list = append(list, read)
+	}
+	return list
+}

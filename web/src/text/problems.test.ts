@@ -1,0 +1,40 @@
+import { readFileSync } from 'node:fs'
+import { expect, test, vi } from 'vitest'
+
+vi.hoisted(() => {
+  vi.stubGlobal('localStorage', { getItem: () => 'sw', setItem: () => undefined })
+  vi.stubGlobal('document', { documentElement: {} })
+})
+
+const { problemText, sentences } = await import('./problems')
+const { swahiliFailures } = await import('./failures')
+const { Problem } = await import('../api/problem')
+
+// Codes whose message is a list of faults, or comes from an outside system.
+const others = ['missing_field', 'invalid_input', 'invoice_out_of_range', 'management_subnet_too_large', 'provider_refused', 'router_refused']
+
+test('each failure code of the API has Swahili words', () => {
+  const codes = [...readFileSync('../docs/errors.md', 'utf8').matchAll(/^\| \d{3} \| `([a-z0-9_]+)` \|/gm)].map((m) => m[1] ?? '')
+  expect(codes.length).toBeGreaterThan(200)
+  expect(codes.filter((c) => !swahiliFailures[c] && !others.includes(c))).toEqual([])
+  expect(Object.keys(swahiliFailures).filter((c) => !codes.includes(c))).toEqual([])
+})
+
+const refused = new Problem(422, {
+  code: 'invalid_input', message: ['amount must be at most 70000', 'name is strange'],
+  faults: [{ field: 'amount', code: 'above', values: ['70000'] }, { field: 'name', code: null, values: [] }],
+}, null, null)
+
+test('the faults of a form are told by their codes, and by the API where they have none', () => {
+  expect(sentences(refused, problemText.sw)).toEqual(['amount: isizidi 70000.', 'name is strange'])
+  expect(sentences(refused, problemText.en)).toEqual(['amount must be at most 70000', 'name is strange'])
+  expect(refused.of('amount')).toBe('isizidi 70000')
+  expect(refused.of('name')).toBe('is strange')
+  expect(refused.of('nam')).toBeUndefined()
+})
+
+test('a failure is told with its facts', () => {
+  const p = new Problem(409, { code: 'credit_note_too_large', message: 'Only KES 5.00 …', values: ['KES 5.00'] }, null, null)
+  expect(sentences(p, problemText.sw)).toEqual(['Kwenye ankara hii, kiasi kinachoweza kurudishwa bado ni KES 5.00 tu.'])
+  expect(sentences(p, problemText.en)).toEqual(['Only KES 5.00 …'])
+})
