@@ -71,19 +71,29 @@ type FailGatewayRegistration struct {
 	Shortcode      string
 	CredentialsRef id.Secret
 	Error          string
-	Lasting        bool // another try helps only after a person has changed something
+	Code           string // of docs/errors.md; "" = none
+	Lasting        bool   // another try helps only after a person has changed something
+}
+
+// RetryGatewayRegistration registers an organization's own shortcode now, with the settings as they are: after a
+// failure, or while the shortcode is active, because its addresses were deleted at the provider. A registration that
+// is under way stays the only one. Fails: gateway_not_found, registration_not_needed.
+type RetryGatewayRegistration struct {
+	OrgID id.Organization
 }
 
 // shortcodeShape is a paybill or till number: 5 to 7 digits.
 var shortcodeShape = regexp.MustCompile(`^[0-9]{5,7}$`)
 
-func (ConfigureGateway) CommandName() string        { return "payments.ConfigureGateway" }
-func (RegisterGateway) CommandName() string         { return "payments.RegisterGateway" }
-func (FailGatewayRegistration) CommandName() string { return "payments.FailGatewayRegistration" }
+func (ConfigureGateway) CommandName() string         { return "payments.ConfigureGateway" }
+func (RegisterGateway) CommandName() string          { return "payments.RegisterGateway" }
+func (FailGatewayRegistration) CommandName() string  { return "payments.FailGatewayRegistration" }
+func (RetryGatewayRegistration) CommandName() string { return "payments.RetryGatewayRegistration" }
 
-func (c ConfigureGateway) Target() Target        { return At(GatewayCategory, c.OrgID) }
-func (c RegisterGateway) Target() Target         { return At(GatewayCategory, c.OrgID) }
-func (c FailGatewayRegistration) Target() Target { return At(GatewayCategory, c.OrgID) }
+func (c ConfigureGateway) Target() Target         { return At(GatewayCategory, c.OrgID) }
+func (c RegisterGateway) Target() Target          { return At(GatewayCategory, c.OrgID) }
+func (c FailGatewayRegistration) Target() Target  { return At(GatewayCategory, c.OrgID) }
+func (c RetryGatewayRegistration) Target() Target { return At(GatewayCategory, c.OrgID) }
 
 // Validate checks form: direct mode needs a shortcode and credentials, centralized mode must have neither.
 func (c ConfigureGateway) Validate() error {
@@ -100,8 +110,9 @@ func (c ConfigureGateway) Validate() error {
 	return f.Err()
 }
 
-func (c RegisterGateway) Validate() error         { return gatewayOf(c.OrgID) }
-func (c FailGatewayRegistration) Validate() error { return gatewayOf(c.OrgID) }
+func (c RegisterGateway) Validate() error          { return gatewayOf(c.OrgID) }
+func (c FailGatewayRegistration) Validate() error  { return gatewayOf(c.OrgID) }
+func (c RetryGatewayRegistration) Validate() error { return gatewayOf(c.OrgID) }
 
 // gatewayOf requires the id of an organization.
 func gatewayOf(o id.Organization) error {
@@ -110,13 +121,20 @@ func gatewayOf(o id.Organization) error {
 	return f.Err()
 }
 
-func (ConfigureGateway) gatewayCommand()        {}
-func (RegisterGateway) gatewayCommand()         {}
-func (FailGatewayRegistration) gatewayCommand() {}
+func (ConfigureGateway) gatewayCommand()         {}
+func (RegisterGateway) gatewayCommand()          {}
+func (FailGatewayRegistration) gatewayCommand()  {}
+func (RetryGatewayRegistration) gatewayCommand() {}
 
 // ErrNoGateway is the failure for an organization that never configured a gateway.
 func ErrNoGateway() error {
 	return failure.NewNotFound("gateway_not_found", "No payment gateway is configured. Configure one first.")
+}
+
+// ErrNoRegistration is the failure for an organization on the platform's shortcode, which the platform registers.
+func ErrNoRegistration() error {
+	return failure.NewConflict("registration_not_needed",
+		"Money is taken on the platform's shortcode, which needs no registration of yours.")
 }
 
 // ErrGatewayMissing is the answer when neither the organization nor the platform can take mobile money in the asked

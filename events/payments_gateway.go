@@ -42,7 +42,8 @@ type GatewayRegistrationFailed struct {
 	Shortcode      string          `json:"shortcode"`
 	CredentialsRef id.Secret       `json:"credentialsRef"`
 	Error          string          `json:"error"`
-	Lasting        bool            `json:"lasting"` // tried again only when the settings are saved again
+	Code           string          `json:"code,omitempty"` // docs/errors.md; "" = no failure of ours, or not recorded
+	Lasting        bool            `json:"lasting"`        // tried again only when the settings are saved again
 	At             time.Time       `json:"at"`
 }
 

@@ -17,6 +17,7 @@ func Gateways() aggregates.Definition[Gateway, commands.GatewayCommand, events.G
 		Owner:  ownerGateway, Claims: claimsGateway,
 		Commands: []commands.GatewayCommand{
 			commands.ConfigureGateway{}, commands.RegisterGateway{}, commands.FailGatewayRegistration{},
+			commands.RetryGatewayRegistration{},
 		},
 	}
 }
@@ -95,6 +96,8 @@ func decideGateway(s Gateway, c commands.GatewayCommand, now time.Time) ([]event
 		return decideRegisterGateway(s, c, now)
 	case commands.FailGatewayRegistration:
 		return decideFailRegistration(s, c, now)
+	case commands.RetryGatewayRegistration:
+		return decideRetryRegistration(s, now)
 	}
 	return nil, nil
 }
@@ -139,7 +142,24 @@ func decideFailRegistration(
 		return nil, nil
 	}
 	return []events.GatewayEvent{events.GatewayRegistrationFailed{
-		OrgID: s.Org, Shortcode: s.Shortcode, CredentialsRef: s.Credentials, Error: c.Error, Lasting: c.Lasting,
-		At: now,
+		OrgID: s.Org, Shortcode: s.Shortcode, CredentialsRef: s.Credentials, Error: c.Error, Code: c.Code,
+		Lasting: c.Lasting, At: now,
+	}}, nil
+}
+
+// decideRetryRegistration adopts the present settings once more, which begins a registration. While one is under way
+// there is nothing to do.
+func decideRetryRegistration(s Gateway, now time.Time) ([]events.GatewayEvent, error) {
+	switch {
+	case s.Org.IsZero():
+		return nil, commands.ErrNoGateway()
+	case !s.Direct:
+		return nil, commands.ErrNoRegistration()
+	case !s.Registered && s.Failed == "":
+		return nil, nil
+	}
+	return []events.GatewayEvent{events.GatewayConfigured{
+		OrgID: s.Org, Direct: s.Direct, Environment: s.Environment, Shortcode: s.Shortcode,
+		CredentialsRef: s.Credentials, RejectUnknownAccounts: s.RejectUnkn, At: now,
 	}}, nil
 }

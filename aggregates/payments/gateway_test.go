@@ -217,3 +217,19 @@ func TestActiveShortcode_SavedAgainIsAnEvent(t *testing.T) {
 	gateway(t).given(configured, registered(keys)).when(central).
 		then(events.GatewayConfigured{OrgID: org, Environment: "sandbox", At: now}).when(central).thenNothing()
 }
+
+func TestRetryRegistration_BeginsOneTryWithTheSettingsAsTheyAre(t *testing.T) {
+	t.Parallel()
+	retry := commands.RetryGatewayRegistration{OrgID: org}
+	refused := events.GatewayRegistrationFailed{OrgID: org, Shortcode: "600777", CredentialsRef: keys, Error: "no"}
+	gateway(t).given(configured, refused).when(retry).then(configured).when(retry).thenNothing()
+	if s := gateway(t).given(configured, registered(keys)).when(retry).then(configured); !s.state.Active() {
+		t.Error("another registration of an active shortcode ended the one that it has")
+	}
+	gateway(t).given(configured).when(retry).thenNothing() // the first try is under way
+	gateway(t).given(events.GatewayConfigured{OrgID: org}).when(retry).thenFails("registration_not_needed")
+	gateway(t).when(retry).thenFails("gateway_not_found")
+	if (commands.RetryGatewayRegistration{}).Validate() == nil {
+		t.Error("a retry of no organization was taken")
+	}
+}

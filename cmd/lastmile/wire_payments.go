@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates/payments"
 	"github.com/lastmile-isp/lastmile/commands"
@@ -204,6 +205,9 @@ func (a *App) paymentRoutes(access paymentsjobs.Access) [][]httpapi.Route {
 			Cases: paymentscases.Gateways{
 				Bus: e.bus, Secrets: v.Secrets, Platform: platform,
 				Gateways: paymentsviews.GatewaysQuery{Views: e.views},
+			},
+			NextTry: func(ctx context.Context, org id.Organization) (*time.Time, error) {
+				return e.processes.Due(ctx, gatewayregistration.Name, org.String(), gatewayregistration.TimerRetry)
 			},
 		}.Routes(),
 	}

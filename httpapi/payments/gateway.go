@@ -2,9 +2,14 @@
 package paymentsapi
 
 import (
+	"cmp"
 	"context"
+	"time"
 
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/httpapi"
+	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 	"github.com/lastmile-isp/lastmile/projections/payments"
@@ -15,6 +20,8 @@ import (
 type Gateway struct {
 	Gateways paymentsviews.GatewaysQuery
 	Cases    paymentscases.Gateways
+	// NextTry gives the instant of the next try to register an organization's own shortcode, nil = none comes by itself.
+	NextTry func(ctx context.Context, org id.Organization) (*time.Time, error)
 }
 
 // Modes of taking mobile money. Source: docs/rules/payments.md#gateway-settings.
@@ -35,6 +42,11 @@ func (a Gateway) Routes() []httpapi.Route {
 			Method: "PUT", Path: "/settings/payment-gateway", Hosts: httpapi.OnOrganization,
 			Access: httpapi.AccessAdmin, Summary: "Change how mobile money is taken", Request: gatewayRequest{},
 			Response: gatewayResponse{}, Handle: a.put,
+		},
+		{
+			Method: "POST", Path: "/settings/payment-gateway/register", Hosts: httpapi.OnOrganization,
+			Access: httpapi.AccessAdmin, Summary: "Register the organization's own shortcode with the provider now",
+			Response: gatewayResponse{}, Handle: a.register,
 		},
 	}
 }
@@ -65,8 +77,52 @@ type gatewayResponse struct {
 
 // gatewayRegistration is the state of the registration of an organization's own shortcode with the provider.
 type gatewayRegistration struct {
-	State string  `json:"state" enum:"not_needed,pending,registered,failed"`
-	Error *string `json:"error" doc:"in the provider's words"`
+	State     string          `json:"state" enum:"not_needed,pending,registered,failed"`
+	Error     *string         `json:"error" doc:"in the provider's words"`
+	TriedAt   *time.Time      `json:"triedAt" doc:"end of the last try with these settings; null: none has ended"`
+	NextTryAt *time.Time      `json:"nextTryAt" doc:"when it is tried again by itself; null: only when it is asked for"`
+	Refusal   *gatewayRefusal `json:"refusal" doc:"how the last try failed; stays while the next one is under way"`
+}
+
+// gatewayRefusal is the end of a try that failed.
+type gatewayRefusal struct {
+	At      time.Time `json:"at"`
+	Why     string    `json:"why" enum:"credentials,refused,unreachable,elsewhere,former,shortcode_taken,unknown"`
+	Message string    `json:"message" doc:"in the provider's words, or in ours where it gave none"`
+}
+
+// whyRefused has a word for each failure about which something can be done. The provider's addresses of the shortcode
+// are elsewhere's when another system registered them, and former when it was this platform under another address.
+var whyRefused = map[string]string{
+	"provider_credentials_refused": "credentials",
+	"provider_refused":             "refused",
+	"provider_unavailable":         "unreachable",
+	"callback_addresses_taken":     "elsewhere",
+	"callback_addresses_changed":   "former",
+	"shortcode_taken":              "shortcode_taken",
+}
+
+// refusalOf shows how the last try failed, nil when it did not.
+func refusalOf(g *paymentsviews.GatewayRow) *gatewayRefusal {
+	if g.RefusedAt == nil {
+		return nil
+	}
+	return &gatewayRefusal{
+		At: *g.RefusedAt, Why: cmp.Or(whyRefused[g.RefusalCode], "unknown"), Message: g.Refusal,
+	}
+}
+
+// read gives the settings as they are shown, and the row behind them.
+func (a Gateway) read(ctx context.Context, org id.Organization) (gatewayResponse, *paymentsviews.GatewayRow, error) {
+	row, err := a.Gateways.Get(ctx, org)
+	if err != nil {
+		return gatewayResponse{}, nil, err
+	}
+	out := a.show(row)
+	if row != nil && row.Direct && !row.Registered {
+		out.Registration.NextTryAt, err = a.NextTry(ctx, org)
+	}
+	return out, row, err
 }
 
 // show writes the settings; nil = the organization never made any, so it uses the platform's shortcode.
@@ -82,7 +138,9 @@ func (a Gateway) show(g *paymentsviews.GatewayRow) gatewayResponse {
 	out := gatewayResponse{
 		Mode: modeDirect, Environment: g.Environment, Shortcode: g.Shortcode, ConsumerKey: secrets.Hidden,
 		ConsumerSecret: secrets.Hidden, Passkey: secrets.Hidden, RejectUnknownAccounts: g.RejectUnknownAccounts,
-		Active: g.Active(), Registration: gatewayRegistration{State: "pending", Error: null.Of(g.Error)},
+		Active: g.Active(), Registration: gatewayRegistration{
+			State: "pending", Error: null.Of(g.Error), TriedAt: g.TriedAt, Refusal: refusalOf(g),
+		},
 	}
 	switch {
 	case g.Registered:
@@ -95,14 +153,14 @@ func (a Gateway) show(g *paymentsviews.GatewayRow) gatewayResponse {
 
 // get answers with the settings, with an ETag once some were made.
 func (a Gateway) get(ctx context.Context, c *httpapi.Call) error {
-	row, err := a.Gateways.Get(ctx, c.Org.ID)
+	shown, row, err := a.read(ctx, c.Org.ID)
 	if err != nil {
 		return err
 	}
 	if row != nil {
 		c.SetRevision(uint64(row.Revision)) //nolint:gosec // revisions are not negative
 	}
-	return c.Send(200, a.show(row))
+	return c.Send(200, shown)
 }
 
 // put adopts settings. A direct shortcode becomes active when its registration succeeds.
@@ -119,9 +177,23 @@ func (a Gateway) put(ctx context.Context, c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
+	return a.changed(ctx, c, done)
+}
+
+// register begins a registration of the organization's own shortcode, unless one is under way.
+func (a Gateway) register(ctx context.Context, c *httpapi.Call) error {
+	done, err := a.Cases.Bus.Execute(ctx, commands.RetryGatewayRegistration{OrgID: c.Org.ID}, c.Asked().Meta)
+	if err != nil {
+		return err
+	}
+	return a.changed(ctx, c, done)
+}
+
+// changed answers with the settings once they show what was done.
+func (a Gateway) changed(ctx context.Context, c *httpapi.Call, done bus.Result) error {
 	v := httpapi.Visible{Projection: paymentsviews.GatewaysName, ID: c.Org.ID.String(), Result: done}
 	return httpapi.SendVisible(ctx, c, 200, v, func(ctx context.Context) (gatewayResponse, error) {
-		row, err := a.Gateways.Get(ctx, c.Org.ID)
-		return a.show(row), err
+		shown, _, err := a.read(ctx, c.Org.ID)
+		return shown, err
 	})
 }

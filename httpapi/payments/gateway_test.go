@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/httpapi/apitest"
@@ -19,8 +20,14 @@ type shownGateway struct {
 	Passkey        string `json:"passkey"`
 	Active         bool   `json:"active"`
 	Registration   struct {
-		State string `json:"state"`
-		Error string `json:"error"`
+		State     string     `json:"state"`
+		Error     string     `json:"error"`
+		TriedAt   *time.Time `json:"triedAt"`
+		NextTryAt *time.Time `json:"nextTryAt"`
+		Refusal   *struct {
+			At           time.Time
+			Why, Message string
+		} `json:"refusal"`
 	} `json:"registration"`
 }
 
@@ -86,6 +93,49 @@ func TestPaymentGateway_DirectShortcodeWorksOnlyAfterItsOwnRegistration(t *testi
 	k.expectCredited(t, 80, 1)
 	if got := k.Sim.Prompts()[0].ShortCode; got != "600777" {
 		t.Errorf("prompt on %s", got)
+	}
+}
+
+// A person reads when it was tried and why it failed, corrects what is wrong at the provider, and asks for a try.
+func TestPaymentGateway_ARefusedRegistrationSaysWhyAndIsTriedAgainWhenAsked(t *testing.T) {
+	t.Parallel()
+	k := newMoneyKit(t, moneytest.Options{})
+	again := apitest.Request{
+		Method: http.MethodPost, Path: "/settings/payment-gateway/register", As: apitest.Admin,
+	}
+	if a := k.Do(t, again); a.Code() != "gateway_not_found" {
+		t.Errorf("without settings: %d %s", a.Status, a.Body)
+	}
+	if err := k.Sim.AddCredentials("acme-key", "else", "", ""); err != nil {
+		t.Fatal(err)
+	}
+	k.configure(t, apitest.Acme, apitest.Admin, direct("600777", "right"), 200)
+	g := k.gateway(t).Registration
+	wait := k.Clock.Now().Add(time.Minute)
+	if g.TriedAt == nil || g.NextTryAt == nil || !g.NextTryAt.Round(time.Second).Equal(wait.Round(time.Second)) ||
+		g.Refusal == nil || g.Refusal.Why != "credentials" || g.Refusal.Message == "" || !g.Refusal.At.Equal(*g.TriedAt) {
+		t.Fatalf("refused: %+v", g)
+	}
+	if err := k.Sim.AddCredentials("acme-key", "right", "", ""); err != nil {
+		t.Fatal(err)
+	}
+	by := again
+	by.As = apitest.Support
+	if a := k.Do(t, by); a.Status != http.StatusForbidden {
+		t.Errorf("support staff: %d %s", a.Status, a.Body)
+	}
+	for range 2 { // the second click
+		if a := k.Do(t, again); a.Status != http.StatusOK {
+			t.Fatalf("again: %d %s", a.Status, a.Body)
+		}
+	}
+	k.Quiet(t)
+	if g := k.gateway(t); !g.Active || g.Registration.Refusal != nil || g.Registration.NextTryAt != nil {
+		t.Errorf("after another try: %+v", g)
+	}
+	k.configure(t, apitest.Acme, apitest.Admin, map[string]any{"mode": "centralized"}, 200)
+	if a := k.Do(t, again); a.Code() != "registration_not_needed" {
+		t.Errorf("on the platform's shortcode: %d %s", a.Status, a.Body)
 	}
 }
 

@@ -37,7 +37,7 @@ func (w *Workers) RegisterShortcode(ctx context.Context, args commands.RegisterS
 		w.cfg.Logger.WarnContext(ctx, "shortcode is not registered", "org_id", args.OrgID, "error", err)
 		_, err := w.report(ctx, cause, commands.FailGatewayRegistration{
 			OrgID: args.OrgID, Environment: g.Environment, Shortcode: g.Shortcode, CredentialsRef: args.CredentialsRef,
-			Error: messageOf(err), Lasting: lasting(err),
+			Error: messageOf(err), Code: failure.CodeOf(err), Lasting: lasting(err),
 		})
 		return err
 	}
@@ -49,7 +49,7 @@ func (w *Workers) RegisterShortcode(ctx context.Context, args commands.RegisterS
 	}
 	_, err = w.report(ctx, cause, commands.FailGatewayRegistration{ // another one was faster
 		OrgID: args.OrgID, Environment: g.Environment, Shortcode: g.Shortcode, CredentialsRef: args.CredentialsRef,
-		Error: messageOf(err),
+		Error: messageOf(err), Code: failure.CodeOf(err),
 	})
 	return err
 }

@@ -100,6 +100,17 @@ func (r *Runner) Stopped(ctx context.Context, process, key string) (bool, error)
 	return stopped, nil
 }
 
+// Due gives the instant at which a timer of an instance comes due, nil while it is not armed. It works without Start.
+func (r *Runner) Due(ctx context.Context, process, key, timer string) (*time.Time, error) {
+	var due *time.Time
+	err := r.cfg.DB.Owner.QueryRow(ctx, r.sql(`select max(due_at) from {schema}.timers
+		where process = $1 and key = $2 and name = $3`), process, key, timer).Scan(&due)
+	if err != nil {
+		return nil, fmt.Errorf("look for a timer of %s: %w", process, err)
+	}
+	return due, nil
+}
+
 // Known reports whether this version of the program has a process of a name.
 func (r *Runner) Known(process string) bool { return r.byName[process] != nil }
 

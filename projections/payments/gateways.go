@@ -3,6 +3,8 @@ package paymentsviews
 import (
 	"context"
 	_ "embed"
+	"maps"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -27,7 +29,7 @@ var gatewaysDDL string
 func (Gateways) Name() string { return GatewaysName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Gateways) Version() int { return 2 }
+func (Gateways) Version() int { return 3 }
 
 // DDL creates the tables of gateways.sql.
 func (Gateways) DDL() string { return gatewaysDDL }
@@ -59,38 +61,52 @@ on conflict (org_id) do update set
 	revision = excluded.revision
 where g.revision < excluded.revision`
 	registeredSQL = `
-update {schema}.gateways set registered = true, error = '', revision = $2 where org_id = $1 and revision < $2`
+update {schema}.gateways set registered = true, error = '', refusal = '', refusal_code = '', refused_at = null,
+	tried_at = $3, revision = $2
+where org_id = $1 and revision < $2`
 	unregisteredSQL = `
-update {schema}.gateways set registered = false, error = $2, revision = $3 where org_id = $1 and revision < $3`
+update {schema}.gateways set registered = false, error = @error, refusal = @error, refusal_code = @code,
+	refused_at = @at, tried_at = @at, revision = @revision
+where org_id = @org and revision < @revision`
+	forgetTriesSQL = `
+update {schema}.gateways set refusal = '', refusal_code = '', refused_at = null, tried_at = null
+where org_id = @org and revision < @revision and (direct, environment, shortcode, credentials_ref)
+	is distinct from (@direct, @environment, @shortcode, @credentials)`
 )
 
 // Apply queues the statements for one event. New settings with the same shortcode, environment and credentials stay
-// registered with the provider.
+// registered with the provider, and what is known of tries stays with them.
 func (Gateways) Apply(w *runner.Writes, e events.Envelope) error {
 	revision := int64(e.Revision) //nolint:gosec // revisions fit
 	switch v := e.Event.(type) {
 	case events.GatewayConfigured:
-		w.Exec(configureSQL, pgx.NamedArgs{
+		settings := pgx.NamedArgs{
 			"org": v.OrgID, "direct": v.Direct, "environment": v.Environment, "shortcode": v.Shortcode,
-			"credentials": v.CredentialsRef, "reject_unknown": v.RejectUnknownAccounts, "revision": revision,
-		})
+			"credentials": v.CredentialsRef, "revision": revision,
+		}
+		w.Exec(forgetTriesSQL, maps.Clone(settings))
+		settings["reject_unknown"] = v.RejectUnknownAccounts
+		w.Exec(configureSQL, settings)
 		w.Exec(`update {schema}.shortcodes set active = exists (select from {schema}.gateways g
 			where g.org_id = $1 and g.registered and g.shortcode = shortcodes.shortcode
 				and g.environment = shortcodes.environment) where org_id = $1`, v.OrgID)
 	case events.GatewayRegistered:
-		w.Exec(registeredSQL, v.OrgID, revision)
+		w.Exec(registeredSQL, v.OrgID, revision, v.At)
 		w.Exec(`insert into {schema}.shortcodes (shortcode, environment, org_id, active)
 			select $1, environment, $2, true from {schema}.gateways where org_id = $2
 			on conflict (shortcode, environment) do update set org_id = excluded.org_id, active = true`, v.Shortcode,
 			v.OrgID)
 	case events.GatewayRegistrationFailed:
-		w.Exec(unregisteredSQL, v.OrgID, v.Error, revision)
+		w.Exec(unregisteredSQL, pgx.NamedArgs{
+			"org": v.OrgID, "error": v.Error, "code": v.Code, "at": v.At, "revision": revision,
+		})
 	}
 	return nil
 }
 
 // GatewayRow has the settings by which one organization takes mobile money. Error is the provider's text of the last
-// failed registration, "" after a success or new settings.
+// failed registration, "" after a success or while another try was asked for. Refusal, with its code and its instant, is
+// the same text until a success or other settings: what was said last while the next try is under way.
 type GatewayRow struct {
 	OrgID                 id.Organization `db:"org_id"`
 	Direct                bool            `db:"direct"`
@@ -100,6 +116,10 @@ type GatewayRow struct {
 	RejectUnknownAccounts bool            `db:"reject_unknown_accounts"`
 	Registered            bool            `db:"registered"`
 	Error                 string          `db:"error"`
+	Refusal               string          `db:"refusal"`
+	RefusalCode           string          `db:"refusal_code"` // "" = not known
+	RefusedAt             *time.Time      `db:"refused_at"`
+	TriedAt               *time.Time      `db:"tried_at"` // last report of a try with these settings
 	Revision              int64           `db:"revision"`
 }
 
@@ -120,7 +140,8 @@ type GatewaysQuery struct{ Views *runner.Views }
 
 // selectGatewaySQL reads a GatewayRow; a condition follows.
 const selectGatewaySQL = `
-select org_id, direct, environment, shortcode, credentials_ref, reject_unknown_accounts, registered, error, revision
+select org_id, direct, environment, shortcode, credentials_ref, reject_unknown_accounts, registered, error, refusal,
+	refusal_code, refused_at, tried_at, revision
 from {schema}.gateways `
 
 // Get returns an organization's settings, nil when it never made any.

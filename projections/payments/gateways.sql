@@ -7,6 +7,10 @@ create table {schema}.gateways (
   reject_unknown_accounts boolean not null,
   registered boolean not null,
   error text not null default '',
+  refusal text not null default '',
+  refusal_code text not null default '',
+  refused_at timestamptz,
+  tried_at timestamptz,
   revision bigint not null
 );
 

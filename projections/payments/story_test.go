@@ -158,7 +158,8 @@ func addMoney(s *projectiontest.Story) {
 	})
 }
 
-// gatewayStory has a registration, a failed one, and a shortcode that passes to another organization.
+// gatewayStory has a registration, a failed one, one that is tried again, and a shortcode that passes to another
+// organization.
 func gatewayStory() *projectiontest.Story {
 	configured := events.GatewayConfigured{
 		OrgID: acme, Direct: true, Environment: "sandbox", Shortcode: "600777", CredentialsRef: keys, At: began,
@@ -167,11 +168,16 @@ func gatewayStory() *projectiontest.Story {
 	flag.RejectUnknownAccounts = true
 	changed.Shortcode, changed.CredentialsRef = "600888", newKeys
 	taken.OrgID = other
+	third, thirdOrg := configured, id.Derive[id.Organization]("test", "third")
+	third.OrgID, third.Shortcode = thirdOrg, "600999"
 	return projectiontest.NewStory(acme, began).
 		Add("gateway-acme", configured,
 			events.GatewayRegistered{OrgID: acme, Shortcode: "600777", CredentialsRef: keys, At: began}, flag, changed,
 			events.GatewayRegistrationFailed{OrgID: acme, Shortcode: "600888", CredentialsRef: newKeys,
-				Error: "Bad credentials", At: began}).
+				Error: "Bad credentials", Code: "provider_credentials_refused", At: began}).
+		Add("gateway-third", third,
+			events.GatewayRegistrationFailed{OrgID: thirdOrg, Shortcode: "600999", CredentialsRef: keys,
+				Error: "Gone", Code: "provider_unavailable", At: began}, third).
 		Add("gateway-other", taken,
 			events.GatewayRegistered{OrgID: other, Shortcode: "600777", CredentialsRef: keys, At: began})
 }

@@ -222,6 +222,9 @@ func (k *Kit) serve(t *testing.T, o Options, receiver *late, access paymentsjobs
 				Bus: k.Core.Bus, Secrets: k.Vault.Secrets, Platform: platform,
 				Gateways: paymentsviews.GatewaysQuery{Views: k.Views},
 			},
+			NextTry: func(ctx context.Context, org id.Organization) (*time.Time, error) {
+				return k.Procs.Due(ctx, gatewayregistration.Name, org.String(), gatewayregistration.TimerRetry)
+			},
 		}.Routes(),
 		subscribersapi.Timeline{
 			Timeline:    subscribersviews.TimelineQuery{Views: k.Views},

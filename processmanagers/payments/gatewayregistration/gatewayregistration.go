@@ -17,8 +17,12 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers"
 )
 
-// timerRetry comes due when a failed registration is to be tried again.
-const timerRetry = "retry"
+// Name keys the process's rows, and TimerRetry its timer, which comes due when a registration that failed or of which no
+// report came is to be tried again. The next try that people see is read from there, so that it is the one that comes.
+const (
+	Name       = "gatewayregistration"
+	TimerRetry = "retry"
+)
 
 // waits are the times between tries; the last one is repeated until maxTries.
 var waits = []time.Duration{time.Minute, 5 * time.Minute, 15 * time.Minute, time.Hour}
@@ -49,7 +53,7 @@ type State struct {
 // Process has one instance for each organization; it never ends.
 func Process() processmanagers.Process[State] {
 	return processmanagers.Process[State]{
-		Name: "gatewayregistration",
+		Name: Name,
 		On: []processmanagers.Handled{
 			processmanagers.On(func(e events.GatewayConfigured) string { return e.OrgID.String() }),
 			processmanagers.On(func(e events.GatewayRegistered) string { return e.OrgID.String() }),
@@ -104,12 +108,12 @@ func Decide(s State, in processmanagers.Input, now time.Time) (processmanagers.O
 			Jobs: []commands.Job{
 				commands.RegisterShortcode{OrgID: s.OrgID, CredentialsRef: s.Credentials, Try: s.Tries},
 			},
-			Timers: []processmanagers.Timer{{Name: timerRetry, At: now.Add(unreported)}},
+			Timers: []processmanagers.Timer{{Name: TimerRetry, At: now.Add(unreported)}},
 		}, nil
 	case in.Event == nil:
 		return processmanagers.Output{}, nil
 	}
-	out := processmanagers.Output{Timers: []processmanagers.Timer{{Name: timerRetry}}}
+	out := processmanagers.Output{Timers: []processmanagers.Timer{{Name: TimerRetry}}}
 	switch e := in.Event.Event.(type) {
 	case events.GatewayConfigured:
 		if e.Direct {
@@ -120,11 +124,11 @@ func Decide(s State, in processmanagers.Input, now time.Time) (processmanagers.O
 			}
 		}
 		if e.Direct && !(s.Registered && s.same(e)) {
-			out.Timers = []processmanagers.Timer{{Name: timerRetry, At: e.At.Add(lostAfter)}}
+			out.Timers = []processmanagers.Timer{{Name: TimerRetry, At: e.At.Add(lostAfter)}}
 		}
 	case events.GatewayRegistrationFailed:
 		if e.CredentialsRef == s.Credentials && !e.Lasting && s.Tries+1 < maxTries {
-			out.Timers = []processmanagers.Timer{{Name: timerRetry, At: e.At.Add(waits[min(s.Tries, len(waits)-1)])}}
+			out.Timers = []processmanagers.Timer{{Name: TimerRetry, At: e.At.Add(waits[min(s.Tries, len(waits)-1)])}}
 		}
 	}
 	return out, nil

@@ -10,7 +10,7 @@ const own = {
   passkey: '********',
   rejectUnknownAccounts: false,
   active: true,
-  registration: { state: 'registered' as const, error: null },
+  registration: { state: 'registered' as const, error: null, triedAt: '2026-03-02T09:00:00Z', nextTryAt: null, refusal: null },
 }
 
 test('a secret that nobody typed goes back hidden, so that it stays', () => {
