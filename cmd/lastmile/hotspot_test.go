@@ -69,6 +69,11 @@ func TestHotspot_AMovedVoucherStaysWhereItsOwnerHasMovedIt(t *testing.T) {
 		return got.Outcome == handset.Accepted, fmt.Errorf("%+v", got)
 	})
 	p.have(first)
+	k.eventually("session on its service", func(context.Context) (bool, error) {
+		one := k.must(k.admin, "GET", "/nas/services/"+service, nil)
+		row := k.must(k.admin, "GET", "/nas/devices/"+r.device+"/services", nil).list("data")[0]
+		return one["activeSessions"] == 1.0 && row["activeSessions"] == 1.0, fmt.Errorf("%v %v", one, row)
+	})
 	if got := p.signIn(second, ""); got.Outcome != handset.Accepted {
 		t.Fatalf("moved: %+v", got)
 	}

@@ -2,8 +2,11 @@ package main
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"github.com/lastmile-isp/lastmile/aggregates/network"
+	"github.com/lastmile-isp/lastmile/aggregates/network/routerplan"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/gateways/breaker"
@@ -11,6 +14,7 @@ import (
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/httpapi/network"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/telemetry"
 	"github.com/lastmile-isp/lastmile/jobs"
 	"github.com/lastmile-isp/lastmile/jobs/access"
 	"github.com/lastmile-isp/lastmile/jobs/network"
@@ -117,6 +121,24 @@ func (w whoIsOnline) CustomersAt(
 	ctx context.Context, org id.Organization, devices []id.Device,
 ) (map[id.Device]int, error) {
 	return w.app.telemetry.CustomersAt(ctx, org, devices)
+}
+
+// SessionsOn implements networkapi.Online. Sessions tell the name of their server, which has its service in it.
+func (w whoIsOnline) SessionsOn(
+	ctx context.Context, org id.Organization, services map[id.Service]id.Device,
+) (map[id.Service]int, error) {
+	at := make(map[telemetry.Place]id.Service, 2*len(services))
+	for service, device := range services {
+		for _, server := range routerplan.ServerNames(service) {
+			at[telemetry.Place{Device: device, Server: server}] = service
+		}
+	}
+	counts, err := w.app.telemetry.SessionsAt(ctx, org, slices.Collect(maps.Keys(at)))
+	out := make(map[id.Service]int, len(counts))
+	for place, n := range counts {
+		out[at[place]] += n
+	}
+	return out, err
 }
 
 // routersPerAddress is how many routers an organization may have at one WAN address: 8, or any number outside

@@ -66,6 +66,9 @@ type Fleet interface {
 type Online interface {
 	// CustomersAt counts the customers with an open session at each of some routers. One without any has no entry.
 	CustomersAt(ctx context.Context, org id.Organization, devices []id.Device) (map[id.Device]int, error)
+	// SessionsOn counts the open sessions on each of some services, given with their routers. One without any has no
+	// entry.
+	SessionsOn(ctx context.Context, org id.Organization, services map[id.Service]id.Device) (map[id.Service]int, error)
 }
 
 // Routes lists the endpoints of the network area.

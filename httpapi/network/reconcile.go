@@ -8,6 +8,7 @@ import (
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/null"
+	"github.com/lastmile-isp/lastmile/projections/network"
 	"github.com/lastmile-isp/lastmile/usecases/network"
 )
 
@@ -40,7 +41,11 @@ func (a API) reconcileService(ctx context.Context, c *httpapi.Call) error {
 		return sendAccepted(c, service)
 	}
 	c.SetRevision(uint64(row.Revision)) //nolint:gosec // revisions are not negative
-	return c.Send(200, showService(*row))
+	served, err := a.served(ctx, c.Org.ID, []networkviews.ServiceRow{*row})
+	if err != nil {
+		return err
+	}
+	return c.Send(200, showService(served[0]))
 }
 
 // reconcile makes a handler that brings a router, or its firewall, in line and answers with the run.

@@ -103,6 +103,7 @@ type serviceResponse struct {
 	Slug            string             `json:"slug" doc:"part of every name on the router"`
 	Removing        bool               `json:"removing"`
 	Working         bool               `json:"working" doc:"work on the router is under way"`
+	ActiveSessions  int                `json:"activeSessions" doc:"of customers, by what the router reported"`
 	LastError       *serviceErrorShape `json:"lastError"`
 	Drift           *driftShape        `json:"drift"`
 	FormerSubnets   []formerShape      `json:"formerSubnets" doc:"left after a change, still served beside subnet"`
@@ -156,8 +157,14 @@ func showDrift(list []events.DriftedResource) []resourceDrift {
 	return out
 }
 
+// servedService is a service with the number of sessions that are open on it.
+type servedService struct {
+	networkviews.ServiceRow
+	sessions int
+}
+
 // showService writes a VLAN of 0 as null. A service that failed is not working, though its work is still open.
-func showService(r networkviews.ServiceRow) serviceResponse {
+func showService(r servedService) serviceResponse {
 	out := serviceResponse{
 		ID: r.ID, DeviceID: r.DeviceID, Type: string(r.Binding.Type), ParentInterface: r.Binding.ParentInterface,
 		Subnet: r.Addressing.Subnet, Gateway: r.Addressing.Gateway, PoolStart: r.Addressing.PoolStart,
@@ -168,7 +175,7 @@ func showService(r networkviews.ServiceRow) serviceResponse {
 		},
 		FormerSubnets: []formerShape{},
 		Removing:      r.Open == events.PhaseRemoval, Working: r.Open != "" && r.State != networkviews.StateFailed,
-		AppliedAt: r.AppliedAt, CreatedAt: r.CreatedAt,
+		ActiveSessions: r.sessions, AppliedAt: r.AppliedAt, CreatedAt: r.CreatedAt,
 	}
 	if r.Binding.VlanID != 0 {
 		out.VlanID = &r.Binding.VlanID

@@ -107,22 +107,67 @@ func (a API) runRoutes() []httpapi.Route {
 }
 
 // oneService describes how a service is read and shown.
-func (a API) oneService() httpapi.One[id.Service, networkviews.ServiceRow, serviceResponse] {
-	return httpapi.One[id.Service, networkviews.ServiceRow, serviceResponse]{
+func (a API) oneService() httpapi.One[id.Service, servedService, serviceResponse] {
+	return httpapi.One[id.Service, servedService, serviceResponse]{
 		Model: networkviews.ServicesName, Missing: commands.ErrNoService, Read: a.presentService, Show: showService,
-		Revision: func(r networkviews.ServiceRow) int64 { return r.Revision },
+		Revision: func(r servedService) int64 { return r.Revision },
 	}
 }
 
 // presentService is a service's row; a removed service is answered as absent.
 func (a API) presentService(
 	ctx context.Context, org id.Organization, service id.Service,
-) (*networkviews.ServiceRow, error) {
-	row, err := a.Services.Get(ctx, org, service)
-	if row != nil && row.RemovedAt != nil {
-		row = nil
+) (*servedService, error) {
+	row, err := a.everService(ctx, org, service)
+	if err != nil || row == nil || row.RemovedAt != nil {
+		return nil, err
 	}
-	return row, err
+	return row, nil
+}
+
+// everService is a service's row, also after its removal.
+func (a API) everService(ctx context.Context, org id.Organization, service id.Service) (*servedService, error) {
+	row, err := a.Services.Get(ctx, org, service)
+	if err != nil || row == nil {
+		return nil, err
+	}
+	served, err := a.served(ctx, org, []networkviews.ServiceRow{*row})
+	if err != nil {
+		return nil, err
+	}
+	return &served[0], nil
+}
+
+// listed gives a page of services, newest first.
+func (a API) listed(ctx context.Context, c *httpapi.Call, filter networkviews.ServiceFilter) error {
+	return httpapi.SendList(ctx, c, showService, func(
+		ctx context.Context, after networkviews.ServiceKey, max int,
+	) ([]servedService, error) {
+		rows, err := a.Services.List(ctx, c.Org.ID, filter, after, max)
+		if err != nil {
+			return nil, err
+		}
+		return a.served(ctx, c.Org.ID, rows)
+	})
+}
+
+// served counts the sessions on services.
+func (a API) served(
+	ctx context.Context, org id.Organization, rows []networkviews.ServiceRow,
+) ([]servedService, error) {
+	devices := make(map[id.Service]id.Device, len(rows))
+	for _, r := range rows {
+		devices[r.ID] = r.DeviceID
+	}
+	sessions, err := a.Online.SessionsOn(ctx, org, devices)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]servedService, 0, len(rows))
+	for _, r := range rows {
+		out = append(out, servedService{ServiceRow: r, sessions: sessions[r.ID]})
+	}
+	return out, nil
 }
 
 // service is the service that the path names. Another organization's service is answered like one that does not exist.
@@ -140,11 +185,7 @@ func (a API) listServices(ctx context.Context, c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
-	return httpapi.SendList(ctx, c, showService, func(
-		ctx context.Context, after networkviews.ServiceKey, max int,
-	) ([]networkviews.ServiceRow, error) {
-		return a.Services.List(ctx, c.Org.ID, networkviews.ServiceFilter{Device: device}, after, max)
-	})
+	return a.listed(ctx, c, networkviews.ServiceFilter{Device: device})
 }
 
 // serviceStates are the values of the filter state.
@@ -162,11 +203,7 @@ func (a API) allServices(ctx context.Context, c *httpapi.Call) error {
 	if err := f.Err(); err != nil {
 		return err
 	}
-	return httpapi.SendList(ctx, c, showService, func(
-		ctx context.Context, after networkviews.ServiceKey, max int,
-	) ([]networkviews.ServiceRow, error) {
-		return a.Services.List(ctx, c.Org.ID, filter, after, max)
-	})
+	return a.listed(ctx, c, filter)
 }
 
 // getService answers with one service.
@@ -247,7 +284,7 @@ func (a API) serviceHistory(ctx context.Context, c *httpapi.Call) error {
 		return err
 	}
 	ever := a.oneService()
-	ever.Read = a.Services.Get
+	ever.Read = a.everService
 	if _, err := ever.Find(ctx, c, service); err != nil {
 		return err
 	}

@@ -28,7 +28,16 @@ const (
 	customersAtSQL = `select x.device_id, count(distinct x.subscriber_id)::int as customers
 	from {schema}.sessions x where x.org_id = $1 and x.device_id = any($2) and x.ended_at is null
 		and not x.address_only group by x.device_id`
+	sessionsAtSQL = `select x.device_id, x.called, count(*)::int as sessions
+	from {schema}.sessions x where x.org_id = $1 and x.device_id = any($2) and x.called = any($3)
+		and x.ended_at is null and not x.address_only group by x.device_id, x.called`
 )
+
+// Place is where customers are served: a router, and the name that a server of customers has there.
+type Place struct {
+	Device id.Device `db:"device_id"`
+	Server string    `db:"called"`
+}
 
 // offSQL counts the customers of routers of whom nothing was heard since an instant of each router, and who have begun
 // no other session since: their newest session is open there without a report, or was lost there.
@@ -64,6 +73,31 @@ func (s *Store) CustomersAt(
 	ctx context.Context, org id.Organization, devices []id.Device,
 ) (map[id.Device]int, error) {
 	return s.byDevice(ctx, org, customersAtSQL, uuids(devices))
+}
+
+// SessionsAt counts the open sessions at each of some places. One without any has no entry.
+func (s *Store) SessionsAt(ctx context.Context, org id.Organization, places []Place) (map[Place]int, error) {
+	type counted struct {
+		Place
+		Sessions int `db:"sessions"`
+	}
+	devices, servers := make([]id.Device, 0, len(places)), make([]string, 0, len(places))
+	for _, p := range places {
+		devices, servers = append(devices, p.Device), append(servers, p.Server)
+	}
+	var rows []counted
+	err := s.db.TenantRead(ctx, org.UUID(), func(r *postgres.Reads) {
+		postgres.Collect(r, &rows, pgx.RowToStructByName[counted], s.text(sessionsAtSQL), org.UUID(), uuids(devices),
+			servers)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("count sessions of servers: %w", err)
+	}
+	out := make(map[Place]int, len(rows))
+	for _, row := range rows {
+		out[row.Place] = row.Sessions
+	}
+	return out, nil
 }
 
 // Unheard counts the customers of each of some routers of whom nothing was heard since an instant, when the router was

@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
 )
@@ -58,5 +60,36 @@ func TestUnheard_CountsWhoWasThereLastAndWasNotHeardSince(t *testing.T) {
 	k.commit(t, back)
 	if n := count(k.org); n != 0 {
 		t.Errorf("%d after the customer was heard there again", n)
+	}
+}
+
+// Two servers of one router, and one with the same name on another router, are three places. Who has gone does not count.
+func TestSessionsAt_CountsTheOpenSessionsOfEachServer(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	begin := func(session, server string, device id.Device) telemetry.Report {
+		r := k.at(telemetry.Start, 0, 0, 0)
+		r.Session, r.User, r.Called, r.Device = session, session, server, device
+		k.commit(t, r)
+		return r
+	}
+	elsewhere := id.New[id.Device]()
+	begin("a", "one", k.device)
+	begin("b", "one", k.device)
+	begin("c", "two", k.device)
+	begin("d", "one", elsewhere)
+	gone := begin("e", "two", k.device)
+	gone.Kind, gone.At = telemetry.Stop, gone.At.Add(time.Minute)
+	k.commit(t, gone)
+	places := []telemetry.Place{
+		{Device: k.device, Server: "one"}, {Device: k.device, Server: "two"}, {Device: k.device, Server: "none"},
+	}
+	got, err := k.SessionsAt(t.Context(), k.org, places)
+	want := map[telemetry.Place]int{places[0]: 2, places[1]: 1}
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Error(err, diff)
+	}
+	if got, err := k.SessionsAt(t.Context(), id.New[id.Organization](), places); err != nil || len(got) > 0 {
+		t.Errorf("another organization sees %v %v", got, err)
 	}
 }

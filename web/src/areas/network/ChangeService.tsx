@@ -76,6 +76,7 @@ function Form({ id, now, error, onTake, onClose }: {
       onClose={onClose}
     >
       <Text size="sm" c="dimmed">{t.changeHint}</Text>
+      {now && now.of.type !== 'cpe-management' && <Text size="sm" fw={600} mih={20}>{t.onNow(now.of.activeSessions)}</Text>}
       {meanwhile && <Meanwhile onTake={onTake} />}
       {now && (
         <ServiceFields device={now.of.deviceId} value={typed} own={before.parentInterface} onChange={setTyped} problem={write.error} />

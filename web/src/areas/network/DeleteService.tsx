@@ -37,6 +37,7 @@ export function DeleteService({ of: s, onClose }: { of: Service; onClose: () => 
       onClose={onClose}
     >
       <Text size="sm">{t.removeDoes}</Text>
+      {!hurdle && s.activeSessions > 0 && <Text size="sm" fw={600}>{t.removeSessions(s.activeSessions)}</Text>}
       {hurdle && !silent && <Text size="sm" fw={600} c="var(--tone-bad)">{t.removeSessions(hurdle.sessions ?? 0)}</Text>}
       {silent && (
         <>

@@ -84,6 +84,9 @@ function Addresses({ of: s }: { of: Service }) {
           [t.gateway, <span key="gateway" className="figure">{s.gateway}</span>],
           [t.pool, <span key="pool" className="figure">{s.poolStart} – {s.poolEnd}</span>],
           [t.slug, s.slug],
+          [t.sessions, s.type === 'cpe-management' ? null : (
+            <Link key="sessions" to="/sessions" search={{ deviceId: s.deviceId, online: true }}>{t.onNow(s.activeSessions)}</Link>
+          )],
           [t.applied, <When key="applied" at={s.appliedAt} exact />],
         ]}
       />

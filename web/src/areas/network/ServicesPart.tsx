@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router'
 import { type Row, useRows } from '../../api/rows'
 import { useMay } from '../../app/person'
 import { useText } from '../../text/catalogue'
+import { useFormat } from '../../text/format'
 import { networkText } from '../../text/network'
 import { servicesText } from '../../text/services'
 import { type Column, DataTable } from '../../ui/DataTable'
@@ -19,6 +20,7 @@ type Service = Row<'/nas/devices/{id}/services'>
 export function ServicesPart({ id }: { id: string }) {
   const t = useText(servicesText)
   const words = useText(networkText)
+  const f = useFormat()
   const may = useMay()
   const list = useRows('/nas/devices/{id}/services', {}, { path: { id } })
   const columns: Column<Service>[] = [
@@ -28,6 +30,10 @@ export function ServicesPart({ id }: { id: string }) {
     },
     { id: 'place', title: t.place, width: 150, narrow: 100, cell: (s) => placeOf(s, t) },
     { id: 'state', title: t.state, cell: (s) => <ServiceState of={s} /> },
+    {
+      id: 'sessions', title: t.sessions, width: 110, figure: true, wideOnly: true,
+      cell: (s) => <Link to="/sessions" search={{ deviceId: id, online: true }}>{f.number(s.activeSessions)}</Link>,
+    },
     { id: 'subnet', title: t.subnet, width: 150, wideOnly: true, cell: (s) => <span className="figure">{s.subnet}</span> },
     { id: 'applied', title: t.applied, width: 130, wideOnly: true, cell: (s) => <When at={s.appliedAt} /> },
   ]
