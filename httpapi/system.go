@@ -11,6 +11,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
@@ -33,15 +34,33 @@ type BreakerState struct {
 	LastError *string    `json:"lastError"`
 	// OrgID is the organization whose device it is, "" for a system of the platform. It is not shown.
 	OrgID string `json:"-"`
+	// The names of both, as far as they are known.
+	Device       *BreakerDevice       `json:"device" doc:"the router that target names"`
+	Organization *BreakerOrganization `json:"organization" doc:"whose router it is; on the root host alone"`
 }
 
-// SystemAPI serves health, readiness, projections and breakers. All fields are required.
+// BreakerDevice names the router of a breaker.
+type BreakerDevice struct {
+	ID   id.Device `json:"id"`
+	Name string    `json:"name"`
+}
+
+// BreakerOrganization names the organization whose router a breaker is of.
+type BreakerOrganization struct {
+	ID   id.Organization `json:"id"`
+	Slug string          `json:"slug"`
+	Name string          `json:"name"`
+}
+
+// SystemAPI serves health, readiness, projections and breakers. All fields but Name are required.
 type SystemAPI struct {
 	Checks      []Check
 	Projections func() []runner.Status
 	Breakers    func() []BreakerState
-	Logger      *slog.Logger
-	away        []loop.Outage // of Checks, for the log
+	// Name writes the names of routers and organizations into breakers; nil = none are known.
+	Name   func(ctx context.Context, breakers []BreakerState) error
+	Logger *slog.Logger
+	away   []loop.Outage // of Checks, for the log
 }
 
 // probeLimit bounds one readiness check.
@@ -229,12 +248,23 @@ func lag(s runner.Status) uint64 {
 	return s.Head - s.Position
 }
 
-// breakers shows all outside systems on the root host, and an organization's own devices on its host.
-func (a SystemAPI) breakers(_ context.Context, c *Call) error {
+// breakers shows all outside systems on the root host, and an organization's own devices on its host. They are shown
+// without names when those cannot be read: what cannot be reached is asked for when much else fails, too.
+func (a SystemAPI) breakers(ctx context.Context, c *Call) error {
 	out := ListOf[BreakerState]{Data: []BreakerState{}}
 	for _, b := range a.Breakers() {
 		if c.hostKind == OnRoot || b.OrgID != "" && b.OrgID == c.Org.ID.String() {
 			out.Data = append(out.Data, b)
+		}
+	}
+	if a.Name != nil {
+		if err := a.Name(ctx, out.Data); err != nil {
+			a.Logger.WarnContext(ctx, "breakers are shown without names", "error", err)
+		}
+	}
+	for i := range out.Data {
+		if c.hostKind != OnRoot {
+			out.Data[i].Organization = nil
 		}
 	}
 	return c.Send(http.StatusOK, out)

@@ -177,6 +177,18 @@ func TestSystem_ShowsProjectionsAndBreakersByHost(t *testing.T) {
 		apitest.Is(403, "role_required"))
 }
 
+// What cannot be reached is asked for when much else fails, too.
+func TestBreakers_AreShownWithoutNamesWhenThoseCannotBeRead(t *testing.T) {
+	t.Parallel()
+	a := system(nil)
+	a.Name = func(context.Context, []httpapi.BreakerState) error { return errors.New("no database") }
+	k := apitest.New(t, nil, a.Routes())
+	got := k.Do(t, apitest.Request{Path: "/platform/breakers", As: apitest.Super, Host: apitest.Domain})
+	if got.Status != 200 || !strings.Contains(string(got.Body), `"target":"router-1"`) {
+		t.Errorf("%d %s", got.Status, got.Body)
+	}
+}
+
 func TestMetrics_ShowLagAndBreakers(t *testing.T) {
 	t.Parallel()
 	s, registry := system(nil), prometheus.NewRegistry()

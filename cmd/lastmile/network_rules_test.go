@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -171,6 +172,19 @@ func TestRouter_RefusalAndSilenceAreToldWordForWord(t *testing.T) {
 	open := k.must(k.admin, "GET", "/platform/breakers", nil).list("data")
 	if len(open) != 1 || open[0].text("target") != r.device || open[0].text("state") != "open" {
 		t.Errorf("breakers %v", open)
+	}
+	named := fmt.Sprint(open[0]["device"], open[0]["organization"])
+	name := k.must(k.admin, "GET", "/nas/devices/"+r.device, nil).text("name")
+	if want := fmt.Sprint(map[string]any{"id": r.device, "name": name}, nil); named != want {
+		t.Errorf("named %s, want %s", named, want)
+	}
+	root := k.must(k.root, "GET", "/platform/breakers", nil).list("data")
+	at := slices.IndexFunc(root, func(b answer) bool { return b.text("target") == r.device })
+	if at < 0 {
+		t.Fatalf("on the root host: %v", root)
+	}
+	if owner, _ := root[at]["organization"].(map[string]any); owner["slug"] != "acme" || owner["name"] == "" {
+		t.Errorf("on the root host: %v", root[at])
 	}
 	k.eventually("the router to be shown as unreachable", func(ctx context.Context) (bool, error) {
 		d, err := k.admin.call(ctx, "GET", "/nas/devices/"+r.device, "", nil)

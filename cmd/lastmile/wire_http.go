@@ -85,6 +85,7 @@ func (a *App) serve(ctx context.Context, areas [][]httpapi.Route) error {
 func (a *App) systemRoutes() []httpapi.Route {
 	return append(httpapi.SystemAPI{
 		Checks: a.checks(), Projections: a.engines.projections.Status, Breakers: a.breakerStates, Logger: a.logger,
+		Name: a.nameBreakers,
 	}.Routes(), httpapi.ProcessesAPI{Processes: shownProcesses{a.engines.processes}}.Routes()...)
 }
 

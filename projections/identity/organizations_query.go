@@ -76,6 +76,17 @@ func (q OrganizationsQuery) List(
 	return rows, err
 }
 
+// Some returns those of some organizations that exist, in no order. It reads as the platform, as Get does.
+func (q OrganizationsQuery) Some(ctx context.Context, orgs []id.Organization) ([]OrganizationRow, error) {
+	var rows []OrganizationRow
+	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
+		postgres.Collect(r, &rows, pgx.RowToStructByName[OrganizationRow],
+			q.Views.SQL(OrganizationsName,
+				`select `+organizationColumns+` from {schema}.organizations where org_id = any($1)`), orgs)
+	})
+	return rows, err
+}
+
 // WithOldPrefixes lists the organizations of the platform that hold an invoice prefix beside their present one.
 func (q OrganizationsQuery) WithOldPrefixes(ctx context.Context) ([]id.Organization, error) {
 	var orgs []id.Organization

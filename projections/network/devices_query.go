@@ -124,26 +124,46 @@ func (q DevicesQuery) Every(ctx context.Context) ([]DeviceRow, error) {
 	return rows, err
 }
 
+// deviceNamesSQL names routers, also decommissioned ones.
+const deviceNamesSQL = `select device_id, coalesce(details->>'name', '') as name from {schema}.devices
+	where device_id = any($1)`
+
+// namedDevice is a row of deviceNamesSQL.
+type namedDevice struct {
+	ID   id.Device `db:"device_id"`
+	Name string    `db:"name"`
+}
+
 // Names gives the names of some routers of an organization, also of decommissioned ones. One that is not known is left
 // out.
 func (q DevicesQuery) Names(
 	ctx context.Context, org id.Organization, devices []id.Device,
 ) (map[id.Device]string, error) {
-	type named struct {
-		ID   id.Device `db:"device_id"`
-		Name string    `db:"name"`
-	}
-	var rows []named
+	var rows []namedDevice
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
-		postgres.Collect(r, &rows, pgx.RowToStructByName[named], q.Views.SQL(DevicesName, `
-			select device_id, coalesce(details->>'name', '') as name from {schema}.devices
-			where org_id = $1 and device_id = any($2)`), org, devices)
+		postgres.Collect(r, &rows, pgx.RowToStructByName[namedDevice], q.Views.SQL(DevicesName,
+			deviceNamesSQL+` and org_id = $2`), devices, org)
 	})
+	return namesOf(rows), err
+}
+
+// AnyNames gives the names of some routers of whichever organizations: for the operator of the platform.
+func (q DevicesQuery) AnyNames(ctx context.Context, devices []id.Device) (map[id.Device]string, error) {
+	var rows []namedDevice
+	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
+		postgres.Collect(r, &rows, pgx.RowToStructByName[namedDevice], q.Views.SQL(DevicesName, deviceNamesSQL),
+			devices)
+	})
+	return namesOf(rows), err
+}
+
+// namesOf gives the name of each router.
+func namesOf(rows []namedDevice) map[id.Device]string {
 	names := make(map[id.Device]string, len(rows))
 	for _, row := range rows {
 		names[row.ID] = row.Name
 	}
-	return names, err
+	return names
 }
 
 // Count counts the routers of an organization, without decommissioned ones.

@@ -1,7 +1,6 @@
-import { api } from '../../api/client'
 import type { Rows } from '../../api/rows'
 import type { Shape } from '../../api/types'
-import { useMay, usePerson } from '../../app/person'
+import { usePerson } from '../../app/person'
 import { useText } from '../../text/catalogue'
 import { useFormat } from '../../text/format'
 import { systemText } from '../../text/system'
@@ -20,20 +19,19 @@ const order = ['open', 'half_open', 'closed']
 export function BreakerTable({ list }: { list: Rows<Breaker> }) {
   const t = useText(systemText)
   const f = useFormat()
-  const may = useMay()
   const { platform } = usePerson()
-  const devices = api.useQuery('get', '/nas/devices', { params: { query: { limit: 100 } } }, {
-    enabled: !platform && may('GET /nas/devices'),
-  })
-  const names = new Map(devices.data?.data.map((d) => [d.id, d.name]))
   const sorted = [...list.rows].sort((a, b) => order.indexOf(a.state) - order.indexOf(b.state))
   const columns: Column<Breaker>[] = [
     {
       id: 'target', title: t.target,
-      cell: (b) => b.kind === 'device' && !platform
-        ? <To way={{ to: `/routers/${b.target}` }}>{names.get(b.target) ?? b.target}</To>
-        : <span title={b.target}>{b.target}</span>,
+      cell: (b) => b.device && !platform
+        ? <To way={{ to: `/routers/${b.device.id}` }}>{b.device.name}</To>
+        : <span title={b.target}>{b.device?.name ?? b.target}</span>,
     },
+    ...platform ? [{
+      id: 'organization', title: t.organization, width: 180,
+      cell: (b: Breaker) => b.organization && <To way={{ to: `/orgs/${b.organization.id}` }}>{b.organization.name}</To>,
+    }] : [],
     { id: 'kind', title: t.kind, width: 150, wideOnly: true, cell: (b) => t.kinds[b.kind] ?? b.kind },
     { id: 'state', title: t.state, width: 130, cell: (b) => <State tone={tones[b.state]}>{t.breakerStates[b.state]}</State> },
     { id: 'failures', title: t.failures, width: 130, figure: true, wideOnly: true, cell: (b) => f.number(b.failures) },
