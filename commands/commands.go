@@ -2,6 +2,8 @@
 package commands
 
 import (
+	"math"
+
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -40,10 +42,13 @@ type Meta struct {
 	CorrelationID string // "" = the command id
 	CausationID   string // id of the event that led to the command; "" when a person did
 	Reason        string
-	// ExpectedRevision is the caller's If-Match; nil = none. Another revision gives failure.Stale with code
-	// stale_revision.
+	// ExpectedRevision is the caller's If-Match; nil = none, NoRevision = nothing was recorded yet. Another revision
+	// gives failure.Stale with code stale_revision.
 	ExpectedRevision *uint64
 }
+
+// NoRevision is the revision of what has no event yet, such as settings that nobody ever made.
+const NoRevision uint64 = math.MaxUint64
 
 // Claim is a value that only one aggregate on the platform may have. The bus stores an HMAC of the value, so that
 // personal values are safe.

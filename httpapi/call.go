@@ -131,6 +131,13 @@ func (c *Call) SetRevision(revision uint64) {
 	c.Writer.Header().Set("ETag", `"`+strconv.FormatUint(revision, 10)+`"`)
 }
 
+// noRevision is the ETag of a resource that shows what holds without any event, such as settings that nobody made yet.
+// With it in If-Match, of two who make the first settings at once the second is told.
+const noRevision = `"none"`
+
+// SetNoRevision sets the ETag of a resource about which nothing was recorded yet.
+func (c *Call) SetNoRevision() { c.Writer.Header().Set("ETag", noRevision) }
+
 // readConditions reads If-Match. "*" is ignored: a command fails by itself when its resource does not exist. Fails:
 // bad_if_match.
 func (c *Call) readConditions() error {
@@ -138,10 +145,15 @@ func (c *Call) readConditions() error {
 	if text == "" || text == "*" || !c.route.mutates() {
 		return nil
 	}
+	if text == noRevision {
+		none := commands.NoRevision
+		c.expected = &none
+		return nil
+	}
 	digits, opened := strings.CutPrefix(text, `"`)
 	digits, closed := strings.CutSuffix(digits, `"`)
 	revision, err := strconv.ParseUint(digits, 10, 64)
-	if err != nil || !opened || !closed {
+	if err != nil || !opened || !closed || revision == commands.NoRevision {
 		return failure.NewMalformed("bad_if_match", `If-Match must be one entity tag as given in ETag, such as "3".`)
 	}
 	c.expected = &revision

@@ -13,6 +13,7 @@ import (
 
 	"github.com/julienschmidt/httprouter"
 
+	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
@@ -167,7 +168,7 @@ func FuzzCursor(f *testing.F) {
 func FuzzIfMatch(f *testing.F) {
 	for _, seed := range []string{
 		"", "*", `"3"`, ` "3" `, `3`, `W/"3"`, `"18446744073709551615"`, `"18446744073709551616"`, `"-1"`, `"`, `""`,
-		`"1", "2"`, `"1_0"`, `"+1"`,
+		`"1", "2"`, `"none"`, `"1_0"`, `"+1"`,
 	} {
 		f.Add(seed)
 	}
@@ -182,6 +183,10 @@ func FuzzIfMatch(f *testing.F) {
 		case c.expected == nil:
 			if trimmed != "" && trimmed != "*" {
 				t.Fatalf("%q is no condition", header)
+			}
+		case *c.expected == commands.NoRevision:
+			if trimmed != `"none"` {
+				t.Fatalf("%q is the revision of nothing", header)
 			}
 		default:
 			digits := strings.TrimLeft(strings.Trim(trimmed, `"`), "0")

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/eventstore"
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -107,7 +108,10 @@ func (e entry[S]) matches(want uint64) bool {
 		closed := uint64(e.previous)
 		return want == closed || closed > 0 && want == closed-1
 	}
-	return e.revision >= 0 && uint64(e.revision) == want
+	if e.revision < 0 {
+		return want == commands.NoRevision
+	}
+	return uint64(e.revision) == want
 }
 
 // recent lists the latest command ids for the next period, newest first.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 
+	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/usecases/access"
@@ -75,7 +76,7 @@ type dunningResponse struct {
 	Policies map[string]policyResponse `json:"policies"`
 }
 
-// get answers with the rules that hold, with an ETag once they were set.
+// get answers with the rules that hold. They have an ETag also before anybody has set any.
 func (a Dunning) get(ctx context.Context, c *httpapi.Call) error { return a.send(ctx, c) }
 
 // put sets rules. They are read from the log, so that the answer shows them at once.
@@ -96,8 +97,10 @@ func (a Dunning) send(ctx context.Context, c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
-	if s.Revision != nil {
-		c.SetRevision(*s.Revision)
+	if s.Revision == commands.NoRevision {
+		c.SetNoRevision()
+	} else {
+		c.SetRevision(s.Revision)
 	}
 	out := dunningResponse{Default: showPolicy(s.Default), Policies: map[string]policyResponse{}}
 	for name, p := range s.Policies {

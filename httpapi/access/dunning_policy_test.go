@@ -43,9 +43,15 @@ func TestDunningSettings_AreTheUsualOnesUntilTheyAreSet(t *testing.T) {
 	admin := k.Admin(t)
 	first := k.Want(t, 200, "", isptest.Get(admin, "/settings/dunning"))
 	same(t, first.Body, `{"default":`+usual+`,"policies":{}}`)
-	set := k.Want(t, 200, "", put(admin, `{"default":{"graceDays":5,"reminderDays":[0,-2],"minimumDue":12.5,
+	of := map[string]string{"If-Match": first.Header.Get("ETag")}
+	one := put(admin, `{"default":{"graceDays":5,"reminderDays":[0,-2],"minimumDue":12.5,
 		"noCutDays":[],"noCutAfter":{},"skipHolidays":false,"messageHours":{"from":"09:00","to":"24:00"}},
-		"policies":{"night":{"graceDays":0}}}`))
+		"policies":{"night":{"graceDays":0}}}`)
+	one.Header = of
+	set := k.Want(t, 200, "", one)
+	other := put(admin, `{"default":{"graceDays":9}}`) // who has read the usual ones, too
+	other.Header = of
+	k.Want(t, 412, "stale_revision", other)
 	want := `{"default":{"reminderDays":[-2,0],"graceDays":5,"walledGardenDays":7,"writeOffDays":60,"minimumDue":12.50,
 		"noCutDays":[],"noCutAfter":{},"skipHolidays":false,"messageHours":{"from":"09:00","to":"24:00"}},
 		"policies":{"night":` + strings.Replace(usual, `"graceDays":3`, `"graceDays":0`, 1) + `}}`

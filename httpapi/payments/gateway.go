@@ -151,13 +151,15 @@ func (a Gateway) show(g *paymentsviews.GatewayRow) gatewayResponse {
 	return out
 }
 
-// get answers with the settings, with an ETag once some were made.
+// get answers with the settings. They have an ETag also before anybody has made any.
 func (a Gateway) get(ctx context.Context, c *httpapi.Call) error {
 	shown, row, err := a.read(ctx, c.Org.ID)
 	if err != nil {
 		return err
 	}
-	if row != nil {
+	if row == nil {
+		c.SetNoRevision()
+	} else {
 		c.SetRevision(uint64(row.Revision)) //nolint:gosec // revisions are not negative
 	}
 	return c.Send(200, shown)

@@ -70,6 +70,9 @@ func TestPaymentGateway_DirectShortcodeWorksOnlyAfterItsOwnRegistration(t *testi
 		}
 	}
 	k.configure(t, apitest.Acme, apitest.Support, direct("600777", "right"), 403)
+	none := map[string]string{"If-Match": k.Do(t, apitest.Request{
+		Path: "/settings/payment-gateway", As: apitest.Admin,
+	}).Header.Get("ETag")}
 	k.configure(t, apitest.Acme, apitest.Admin, direct(moneytest.PlatformShortcode, "right"), 409)
 	k.configure(t, apitest.Acme, apitest.Admin, map[string]any{"mode": "direct", "shortcode": "600777"}, 422)
 	k.configure(t, apitest.Acme, apitest.Admin, direct("600777", "wrong"), 200)
@@ -79,6 +82,13 @@ func TestPaymentGateway_DirectShortcodeWorksOnlyAfterItsOwnRegistration(t *testi
 	a := k.configure(t, apitest.Acme, apitest.Admin, direct("600777", "right"), 200)
 	if strings.Contains(string(a.Body), "right") || strings.Contains(string(a.Body), "acme-pass") {
 		t.Error("a secret is read back")
+	}
+	late := k.Do(t, apitest.Request{
+		Method: http.MethodPut, Path: "/settings/payment-gateway", As: apitest.Admin, Header: none,
+		Body: map[string]any{"mode": "centralized"},
+	})
+	if late.Status != http.StatusPreconditionFailed {
+		t.Errorf("who read that there are no settings yet: %d %s", late.Status, late.Body)
 	}
 	if g := k.gateway(t); !g.Active || g.Registration.State != "registered" || g.Passkey != "********" {
 		t.Fatalf("with right credentials: %+v", g)

@@ -25,7 +25,7 @@ type DunningPolicies struct {
 type DunningSettings struct {
 	Default  events.DunningPolicy
 	Policies map[string]events.DunningPolicy // never nil
-	Revision *uint64                         // nil = they were never set
+	Revision uint64                          // commands.NoRevision = they were never set
 	Currency money.Currency                  // of the organization
 }
 
@@ -58,9 +58,9 @@ func (d DunningPolicies) load(ctx context.Context, org id.Organization) (access.
 	if err != nil {
 		return access.DunningRules{}, DunningSettings{}, err
 	}
-	out := DunningSettings{Currency: billing.Currency}
+	out := DunningSettings{Currency: billing.Currency, Revision: commands.NoRevision}
 	if !rules.Org.IsZero() {
-		out.Revision = &revision
+		out.Revision = revision
 	}
 	return rules.In(billing.Currency), out, nil
 }
@@ -85,9 +85,9 @@ func (d DunningPolicies) Set(ctx context.Context, asked usecases.Asked, in Dunni
 			return bus.Result{}, err
 		}
 		meta := asked.Meta
-		conditional := meta.ExpectedRevision != nil || settings.Revision == nil
+		conditional := meta.ExpectedRevision != nil
 		if !conditional {
-			meta.ExpectedRevision = settings.Revision
+			meta.ExpectedRevision = &settings.Revision
 		}
 		done, err := d.Bus.Execute(ctx, next, meta)
 		if conditional || failure.KindOf(err) != failure.Stale || try == setTries {

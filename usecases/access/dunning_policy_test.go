@@ -80,7 +80,7 @@ func TestSet_ARepeatActsOnceAndAnUnknownOrganizationHasNoRules(t *testing.T) {
 		}
 	}
 	s, err := d.Read(t.Context(), org)
-	if err != nil || s.Default.GraceDays != 9 || s.Revision == nil || *s.Revision != 0 {
+	if err != nil || s.Default.GraceDays != 9 || s.Revision != 0 {
 		t.Errorf("%+v %v", s, err)
 	}
 	_, err = d.Read(t.Context(), id.New[id.Organization]())
