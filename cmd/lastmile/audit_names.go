@@ -5,13 +5,15 @@ import (
 
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/null"
+	"github.com/lastmile-isp/lastmile/projections/billing"
 	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/projections/network"
+	"github.com/lastmile-isp/lastmile/projections/payments"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
 )
 
-// auditNames gives what people call some targets of one type in an organization: customers, staff and routers. An
-// account has the id of its customer. Other things are known by their numbers, which their own pages show.
+// auditNames gives what people call some targets of one type in an organization: customers, staff and routers by their
+// names, documents and money by their numbers, a payment by that of its receipt. An account has the id of its customer.
 func (a *App) auditNames(
 	ctx context.Context, org id.Organization, kind string, targets []id.Any,
 ) (map[id.Any]string, error) {
@@ -28,6 +30,12 @@ func (a *App) auditNames(
 		return namesOf(identityviews.UsersQuery{Views: views}.Names(ctx, org, as[id.User](targets)))
 	case "device":
 		return namesOf(networkviews.DevicesQuery{Views: views}.Names(ctx, org, as[id.Device](targets)))
+	case "invoice":
+		return namesOf(billingviews.InvoicesQuery{Views: views}.Numbers(ctx, org, as[id.Invoice](targets)))
+	case "receipt":
+		return namesOf(paymentsviews.ReceiptsQuery{Views: views}.Numbers(ctx, org, as[id.Receipt](targets)))
+	case "payment":
+		return namesOf(paymentsviews.PaymentsQuery{Views: views}.Numbers(ctx, org, as[id.Payment](targets)))
 	}
 	return nil, nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"net/url"
 	"slices"
 	"strings"
@@ -157,6 +158,31 @@ func TestSearch_ShowsWhoseItIsAndRecordsQuestionsAboutAddresses(t *testing.T) {
 		}
 		target, _ := entries[0]["target"].(map[string]any)
 		return target["type"] == "subscriber" && target["id"] == s.subscriber, nil
+	})
+}
+
+func TestAuditLog_NamesDocumentsAndMoneyByTheirNumbers(t *testing.T) {
+	t.Parallel()
+	k := newKit(t).start().signIn()
+	s := k.toSearch()
+	wrong := k.must(k.admin, "POST", "/invoices", map[string]any{
+		"subscriberId": s.subscriber,
+		"lines":        []any{map[string]any{"description": "Cable", "quantity": 1, "unitPrice": 300}},
+	})
+	k.must(k.admin, "POST", "/invoices/"+wrong.text("id")+"/void", map[string]string{"reason": "not sold"})
+	k.eventually("numbers in the audit log", func(context.Context) (bool, error) {
+		named := map[string]map[string]bool{}
+		for _, entry := range k.must(k.admin, "GET", "/audit-log?limit=100", nil).list("data") {
+			target, _ := entry["target"].(map[string]any)
+			kind, _ := target["type"].(string)
+			name, _ := target["name"].(string)
+			if named[kind] == nil {
+				named[kind] = map[string]bool{}
+			}
+			named[kind][name] = true
+		}
+		return named["invoice"][wrong.text("number")] && named["receipt"][s.cash],
+			fmt.Errorf("%v", named)
 	})
 }
 

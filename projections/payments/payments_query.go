@@ -178,6 +178,31 @@ func (q PaymentsQuery) Get(ctx context.Context, org id.Organization, payment id.
 	return row, err
 }
 
+// Numbers gives the numbers of the receipts of some payments of an organization with one statement. One that has no
+// receipt is left out.
+func (q PaymentsQuery) Numbers(
+	ctx context.Context, org id.Organization, payments []id.Payment,
+) (map[id.Payment]string, error) {
+	if len(payments) == 0 {
+		return nil, nil
+	}
+	type numbered struct {
+		ID     id.Payment `db:"payment_id"`
+		Number string     `db:"receipt_number"`
+	}
+	var rows []numbered
+	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
+		postgres.Collect(r, &rows, pgx.RowToStructByName[numbered], q.Views.SQL(PaymentsName, `
+			select payment_id, receipt_number from {schema}.payments
+			where payment_id = any($1) and org_id = $2 and receipt_number <> ''`), payments, org)
+	})
+	numbers := make(map[id.Payment]string, len(rows))
+	for _, row := range rows {
+		numbers[row.ID] = row.Number
+	}
+	return numbers, err
+}
+
 // List returns up to max payments of an organization after a key, newest first.
 func (q PaymentsQuery) List(
 	ctx context.Context, org id.Organization, f PaymentFilter, after PaymentKey, max int,

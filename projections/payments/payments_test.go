@@ -51,6 +51,19 @@ func told(t *testing.T, stories ...*projectiontest.Story) *runner.Views {
 	return r.Views()
 }
 
+func TestPaymentNumbers_AreThoseOfTheirReceipts(t *testing.T) {
+	t.Parallel()
+	q := paymentsviews.PaymentsQuery{Views: told(t, paymentsStory())}
+	asked := []id.Payment{payment("early"), payment("open")}
+	numbers, err := q.Numbers(t.Context(), acme, asked)
+	if err != nil || len(numbers) != 1 || numbers[payment("early")] != "R1" {
+		t.Errorf("numbers %v, %v", numbers, err)
+	}
+	if hidden, err := q.Numbers(t.Context(), other, asked); err != nil || len(hidden) != 0 {
+		t.Errorf("another organization sees %v, %v", hidden, err)
+	}
+}
+
 func TestAttemptOf_MoneyOfAPrompt(t *testing.T) {
 	t.Parallel()
 	q := paymentsviews.PaymentsQuery{Views: told(t, paymentsStory())}
