@@ -136,6 +136,24 @@ func TestService_DisruptiveChangeNeedsConfirmation(t *testing.T) {
 	}
 }
 
+// namesBreaker checks that the breaker of a router names it, and on the root host its organization, too.
+func (k *kit) namesBreaker(device string, own answer) {
+	k.t.Helper()
+	named := fmt.Sprint(own["device"], own["organization"])
+	name := k.must(k.admin, "GET", "/nas/devices/"+device, nil).text("name")
+	if want := fmt.Sprint(map[string]any{"id": device, "name": name}, nil); named != want {
+		k.t.Errorf("named %s, want %s", named, want)
+	}
+	root := k.must(k.root, "GET", "/platform/breakers", nil).list("data")
+	at := slices.IndexFunc(root, func(b answer) bool { return b.text("target") == device })
+	if at < 0 {
+		k.t.Fatalf("on the root host: %v", root)
+	}
+	if owner, _ := root[at]["organization"].(map[string]any); owner["slug"] != "acme" || owner["name"] == "" {
+		k.t.Errorf("on the root host: %v", root[at])
+	}
+}
+
 // TestRouter_RefusalAndSilenceAreToldWordForWord in the answer, in the service and in the fleet.
 func TestRouter_RefusalAndSilenceAreToldWordForWord(t *testing.T) {
 	t.Parallel()
@@ -173,19 +191,7 @@ func TestRouter_RefusalAndSilenceAreToldWordForWord(t *testing.T) {
 	if len(open) != 1 || open[0].text("target") != r.device || open[0].text("state") != "open" {
 		t.Errorf("breakers %v", open)
 	}
-	named := fmt.Sprint(open[0]["device"], open[0]["organization"])
-	name := k.must(k.admin, "GET", "/nas/devices/"+r.device, nil).text("name")
-	if want := fmt.Sprint(map[string]any{"id": r.device, "name": name}, nil); named != want {
-		t.Errorf("named %s, want %s", named, want)
-	}
-	root := k.must(k.root, "GET", "/platform/breakers", nil).list("data")
-	at := slices.IndexFunc(root, func(b answer) bool { return b.text("target") == r.device })
-	if at < 0 {
-		t.Fatalf("on the root host: %v", root)
-	}
-	if owner, _ := root[at]["organization"].(map[string]any); owner["slug"] != "acme" || owner["name"] == "" {
-		t.Errorf("on the root host: %v", root[at])
-	}
+	k.namesBreaker(r.device, open[0])
 	k.eventually("the router to be shown as unreachable", func(ctx context.Context) (bool, error) {
 		d, err := k.admin.call(ctx, "GET", "/nas/devices/"+r.device, "", nil)
 		return d["unreachableSince"] != nil, err

@@ -20,7 +20,7 @@ import (
 type Gateway struct {
 	Gateways paymentsviews.GatewaysQuery
 	Cases    paymentscases.Gateways
-	// NextTry gives the instant of the next try to register an organization's own shortcode, nil = none comes by itself.
+	// NextTry gives the instant of the next try to register an organization's own shortcode; nil = none by itself.
 	NextTry func(ctx context.Context, org id.Organization) (*time.Time, error)
 }
 

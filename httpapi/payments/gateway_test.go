@@ -123,7 +123,8 @@ func TestPaymentGateway_ARefusedRegistrationSaysWhyAndIsTriedAgainWhenAsked(t *t
 	g := k.gateway(t).Registration
 	wait := k.Clock.Now().Add(time.Minute)
 	if g.TriedAt == nil || g.NextTryAt == nil || !g.NextTryAt.Round(time.Second).Equal(wait.Round(time.Second)) ||
-		g.Refusal == nil || g.Refusal.Why != "credentials" || g.Refusal.Message == "" || !g.Refusal.At.Equal(*g.TriedAt) {
+		g.Refusal == nil || g.Refusal.Why != "credentials" || g.Refusal.Message == "" ||
+		!g.Refusal.At.Equal(*g.TriedAt) {
 		t.Fatalf("refused: %+v", g)
 	}
 	if err := k.Sim.AddCredentials("acme-key", "right", "", ""); err != nil {

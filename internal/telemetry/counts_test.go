@@ -63,7 +63,8 @@ func TestUnheard_CountsWhoWasThereLastAndWasNotHeardSince(t *testing.T) {
 	}
 }
 
-// Two servers of one router, and one with the same name on another router, are three places. Who has gone does not count.
+// Two servers of one router, and one with the same name on another router, are three places. Who has gone does not
+// count.
 func TestSessionsAt_CountsTheOpenSessionsOfEachServer(t *testing.T) {
 	t.Parallel()
 	k := open(t)

@@ -105,8 +105,8 @@ func (Gateways) Apply(w *runner.Writes, e events.Envelope) error {
 }
 
 // GatewayRow has the settings by which one organization takes mobile money. Error is the provider's text of the last
-// failed registration, "" after a success or while another try was asked for. Refusal, with its code and its instant, is
-// the same text until a success or other settings: what was said last while the next try is under way.
+// failed registration, "" after a success or while another try was asked for. Refusal, with its code and its instant,
+// is the same text until a success or other settings: what was said last while the next try is under way.
 type GatewayRow struct {
 	OrgID                 id.Organization `db:"org_id"`
 	Direct                bool            `db:"direct"`

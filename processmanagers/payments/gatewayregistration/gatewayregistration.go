@@ -17,8 +17,9 @@ import (
 	"github.com/lastmile-isp/lastmile/processmanagers"
 )
 
-// Name keys the process's rows, and TimerRetry its timer, which comes due when a registration that failed or of which no
-// report came is to be tried again. The next try that people see is read from there, so that it is the one that comes.
+// Name keys the process's rows, and TimerRetry its timer, which comes due when a registration that failed or of which
+// no report came is to be tried again. The next try that people see is read from there, so that it is the one that
+// comes.
 const (
 	Name       = "gatewayregistration"
 	TimerRetry = "retry"
