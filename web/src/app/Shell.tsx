@@ -8,7 +8,7 @@ import { useText } from '../text/catalogue'
 import { searchText } from '../text/search'
 import { PageLink } from '../ui/PageLink'
 import { CloudOff, Radio, Search } from '../ui/icons'
-import { organizationPlaces, platformPlaces } from './navigation'
+import { listOf, organizationPlaces, platformPlaces } from './navigation'
 import { useMay, usePerson } from './person'
 import { RememberCustomer } from './recent'
 import { You } from './You'
@@ -90,16 +90,20 @@ export function Shell() {
 function Places({ platform, path }: { platform: boolean; path: string }) {
   const t = useText(appText)
   const may = useMay()
+  const here = listOf(path)
+  // On a low screen the mark may be below what is shown of the menu.
+  useEffect(() => document.querySelector('.place[aria-current]')?.scrollIntoView({ block: 'nearest' }), [here])
   return (platform ? platformPlaces : organizationPlaces).map((group) => {
     const places = group.places.filter((p) => may(p.needs))
     if (places.length === 0) return null
     return (
       <div key={group.name ?? ''} role="group" aria-label={group.name ? t[group.name] : t.menu}>
-        {group.name && <Text size="xs" c="dimmed" px="xs" pt="sm" pb={2}>{t[group.name]}</Text>}
+        {group.name && <Text size="xs" c="dimmed" className="place-group">{t[group.name]}</Text>}
         {places.map((p) => {
-          const active = p.to === '/' ? path === '/' : path === p.to || path.startsWith(`${p.to}/`)
+          // The page of one row belongs to its list, and is not the list itself.
+          const current = p.to === path ? 'page' : p.to === here
           return (
-            <PageLink key={p.to} to={p.to} className="place" aria-current={active ? 'page' : undefined}>
+            <PageLink key={p.to} to={p.to} className="place" aria-current={current || undefined}>
               <p.icon size={16} aria-hidden />
               {t[p.name]}
             </PageLink>

@@ -78,3 +78,17 @@ export const platformPlaces: PlaceGroup[] = [
     ],
   },
 ]
+
+// Pages whose addresses do not begin with that of their list.
+const lists: Record<string, string> = { services: '/routers', subscriptions: '/customers' }
+
+/** listOf gives the place of the navigation to which a page belongs; path is without /app. */
+export function listOf(path: string): string {
+  const first = path.split('/')[1] ?? ''
+  return lists[first] ?? `/${first}`
+}
+
+/** nameOfPlace gives the key of a place's name; undefined when the navigation has no such place. */
+export function nameOfPlace(to: string): Place['name'] | undefined {
+  return [...organizationPlaces, ...platformPlaces].flatMap((g) => g.places).find((p) => p.to === to)?.name
+}

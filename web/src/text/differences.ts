@@ -71,7 +71,7 @@ export const differencesText = catalogue(
     never: 'Never',
     state: 'State',
     fine: 'Fresh',
-    unseenState: (when: string) => `Not seen since ${when}`,
+    notSeen: 'Not seen',
     whys: {
       router_unreachable: 'The router does not answer: power, uplink or tunnel.',
       router_refuses: 'The router does not let our user read: run the bootstrap script again.',
@@ -145,12 +145,12 @@ export const differencesText = catalogue(
     notAnswered: (n) => `${plural('sw', n, 'Ruta # haijibu', 'Ruta # hazijibu')}: orodha hapa chini inasema kwa nini.`,
     noRouters: 'Hakuna ruta bado',
     router: 'Ruta',
-    tried: 'Ilijaribiwa mara ya mwisho',
+    tried: 'Ilijaribiwa',
     looked: 'Ililinganishwa',
     never: 'Kamwe',
     state: 'Hali',
     fine: 'Mpya',
-    unseenState: (when) => `Haijaonekana tangu ${when}`,
+    notSeen: 'Haijaonekana',
     whys: {
       router_unreachable: 'Ruta haijibu: umeme, kiungo au handaki.',
       router_refuses: 'Ruta hairuhusu mtumiaji wetu kusoma: endesha hati yake tena.',

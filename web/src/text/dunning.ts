@@ -9,9 +9,9 @@ export const dunningText = catalogue(
     states: {
       none: 'Nothing overdue',
       reminding: 'Reminded',
-      walled_garden: 'Payment page only',
+      walled_garden: 'Payment page',
       suspended: 'Cut off',
-      written_off: 'Write-off proposed',
+      written_off: 'To be written off',
     } as Record<string, string>,
     meanings: {
       reminding: 'Everything still works. Messages remind of what is due.',
@@ -65,9 +65,9 @@ export const dunningText = catalogue(
     states: {
       none: 'Hakuna deni lililochelewa',
       reminding: 'Wamekumbushwa',
-      walled_garden: 'Ukurasa wa malipo tu',
+      walled_garden: 'Malipo tu',
       suspended: 'Wamekatiwa',
-      written_off: 'Imependekezwa kufutwa',
+      written_off: 'Deni la kufutwa',
     },
     meanings: {
       reminding: 'Kila kitu bado kinafanya kazi. Ujumbe hukumbusha deni.',

@@ -4,6 +4,7 @@ import { catalogue, plural } from './catalogue'
 export const identityText = catalogue(
   {
     account: 'Your account',
+    member: 'Member of the staff',
     name: 'Name',
     firstName: 'First name',
     lastName: 'Last name',
@@ -81,6 +82,7 @@ export const identityText = catalogue(
   },
   {
     account: 'Akaunti yako',
+    member: 'Mfanyakazi',
     name: 'Jina',
     firstName: 'Jina la kwanza',
     lastName: 'Jina la mwisho',

@@ -261,7 +261,7 @@ export const paymentsText = catalogue(
     states: {
       recorded: 'Mlipaji anatafutwa',
       matched: 'Inawekwa kwenye akaunti',
-      allocated: 'Imewekwa kwenye akaunti',
+      allocated: 'Kwenye akaunti',
       attributed: 'Imewekwa na mfanyakazi',
       suspense: 'Haijatambulika',
       absorbed: 'Sehemu ya risiti nyingine',

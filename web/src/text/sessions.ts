@@ -24,6 +24,7 @@ export const sessionsText = catalogue(
     none: 'No sessions yet',
     noneHint: 'A session begins when a device signs in at a router, and is shown here within seconds.',
     unnamed: 'without a username',
+    one: 'Session',
     session: (username: string) => `Session of ${username}`,
     access: 'Access at sign-in',
     accesses: {
@@ -87,7 +88,7 @@ export const sessionsText = catalogue(
     nobody: 'Hajulikani',
     state: 'Hali',
     online: 'Mtandaoni',
-    endedBy: (by) => `Kimeisha: ${by}`,
+    endedBy: (by) => `Mwisho: ${by}`,
     states: { true: 'Mtandaoni', false: 'Vilivyoisha' },
     router: 'Ruta',
     ip: 'Anwani ya IP',
@@ -102,6 +103,7 @@ export const sessionsText = catalogue(
     none: 'Hakuna vikao bado',
     noneHint: 'Kikao huanza kifaa kinapoingia kwenye ruta, na huonekana hapa ndani ya sekunde.',
     unnamed: 'bila jina la kuingilia',
+    one: 'Kikao',
     session: (username) => `Kikao cha ${username}`,
     access: 'Huduma wakati wa kuingia',
     accesses: {
@@ -152,7 +154,7 @@ export const sessionsText = catalogue(
       port_preempted: ['ruta', 'Ruta ilimpa mtu mwingine mlango.'],
       port_suspended: ['ruta', 'Ruta ilisimamisha mlango.'],
       service_unavailable: ['ruta', 'Ruta haikuweza kutoa huduma.'],
-      replaced: ['kiliunganisha tena', 'Kifaa hicho hicho kilianza kikao kingine.'],
+      replaced: ['kilianza upya', 'Kifaa hicho hicho kilianza kikao kingine.'],
       lost: ['hakuna ripoti', 'Hakuna ripoti iliyokuja kwa muda mrefu. Huenda kinaendelea kwenye ruta; kukatisha huiuliza ruta.'],
       gone: ['hakipo', 'Ruta iliulizwa na haikijui; au ruta iliondolewa.'],
       stopped: ['sababu haikutolewa', 'Ruta haikutoa sababu.'],

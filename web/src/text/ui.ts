@@ -5,6 +5,7 @@ export const uiText = catalogue(
   {
     retry: 'Try again',
     reload: 'Reload the page',
+    backTo: (place: string) => `Go to ${place}`,
     cancel: 'Cancel',
     close: 'Close',
     copy: 'Copy',
@@ -40,6 +41,7 @@ export const uiText = catalogue(
   {
     retry: 'Jaribu tena',
     reload: 'Pakia ukurasa upya',
+    backTo: (place) => `Nenda kwenye ${place}`,
     cancel: 'Ghairi',
     close: 'Funga',
     copy: 'Nakili',

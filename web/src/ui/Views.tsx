@@ -6,6 +6,8 @@ export interface Inner {
   className: string
   'aria-current': 'page' | undefined
   children: ReactNode
+  /** 'data-name' keeps the room of the bold name, so that the others stay where they are. */
+  'data-name': string
 }
 
 /** exactly marks a link as the present one only when all of its address is. */
@@ -21,7 +23,7 @@ export function Views<V extends string>({ label, current, of }: {
   return (
     <Group component="nav" aria-label={label} className="views" gap={4}>
       {of.map(([view, name, link]) => (
-        <span key={view}>{link({ className: 'view', 'aria-current': view === current ? 'page' : undefined, children: name })}</span>
+        <span key={view}>{link({ className: 'view', 'aria-current': view === current ? 'page' : undefined, children: name, 'data-name': name })}</span>
       ))}
     </Group>
   )

@@ -86,15 +86,15 @@ function useColumns(begin: (doing: Doing) => void): Column<Owing>[] {
   return [
     { id: 'customer', title: t.customer, cell: (r) => <CustomerLink of={r.subscriber} /> },
     {
-      id: 'state', title: t.state, width: 180, narrow: 132,
+      id: 'state', title: t.state, width: 180, narrow: 114,
       cell: (r) => <State tone={dunningTones[r.state] ?? 'quiet'} title={t.meanings[r.state]}>{t.states[r.state] ?? r.state}</State>,
     },
-    { id: 'since', title: t.since, width: 130, wideOnly: true, cell: (r) => <When at={r.since} /> },
-    { id: 'due', title: t.due, width: 115, narrow: 84, figure: true, cell: (r) => <Money amount={r.due} currency={r.currency} /> },
+    { id: 'since', title: t.since, width: 136, wideOnly: true, cell: (r) => <When at={r.since} /> },
+    { id: 'due', title: t.due, width: 115, narrow: 74, figure: true, cell: (r) => <Money amount={r.due} currency={r.currency} /> },
     { id: 'days', title: t.days, width: 70, figure: true, wideOnly: true, cell: (r) => f.number(r.overdueDays) },
-    { id: 'next', title: t.next, width: 250, wideOnly: true, cell: (r) => <Next of={r} /> },
+    { id: 'next', title: t.next, width: 244, wideOnly: true, cell: (r) => <Next of={r} /> },
     { id: 'hold', title: t.hold, width: 140, wideOnly: true, cell: (r) => <Held of={r} /> },
-    { id: 'do', title: '', width: 44, narrow: 42, cell: (r) => <Actions of={r} begin={begin} /> },
+    { id: 'do', title: '', width: 44, narrow: 34, cell: (r) => <Actions of={r} begin={begin} /> },
   ]
 }
 

@@ -28,12 +28,12 @@ export function Looks() {
   const looks = may('POST /access-audits')
   const columns: Column<Look>[] = [
     { id: 'router', title: t.router, cell: (l) => <RouterLink id={l.deviceId} name={l.deviceName} /> },
-    { id: 'tried', title: t.tried, width: 130, wideOnly: true, cell: (l) => <When at={l.triedAt} /> },
-    { id: 'looked', title: t.looked, width: 130, narrow: 100, cell: (l) => (l.lookedAt ? <When at={l.lookedAt} /> : t.never) },
+    { id: 'tried', title: t.tried, width: 142, wideOnly: true, cell: (l) => <When at={l.triedAt} /> },
+    { id: 'looked', title: t.looked, width: 142, narrow: 94, cell: (l) => (l.lookedAt ? <When at={l.lookedAt} /> : t.never) },
     {
-      id: 'state', title: t.state, width: 220, narrow: 96,
+      id: 'state', title: t.state, width: 286, narrow: 104,
       cell: (l) => l.unseenSince
-        ? <State tone="bad" title={t.whys[l.why ?? ''] ?? undefined}>{t.unseenState(f.short(l.unseenSince))}</State>
+        ? <State tone="bad" title={t.whys[l.why ?? ''] ?? undefined}>{t.notSeen}<span className="wide-only"> {t.since} {f.short(l.unseenSince)}</span></State>
         : <State tone={l.lookedAt ? 'good' : 'quiet'}>{l.lookedAt ? t.fine : t.never}</State>,
     },
     {

@@ -31,7 +31,7 @@ export default function SessionPage() {
   const endable = s && (!s.endedAt || s.endReason === 'lost')
   return (
     <Page
-      title={s ? t.session(s.username || t.unnamed) : ''}
+      title={s ? t.session(s.username || t.unnamed) : t.one}
       actions={endable && may('POST /sessions/{id}/disconnect') && (
         <Button variant="default" leftSection={<Unplug size={16} aria-hidden />} onClick={() => setEnding(true)}>
           {t.disconnect}

@@ -86,17 +86,17 @@ function useColumns(): Column<Session>[] {
   const f = useFormat()
   return [
     {
-      id: 'username', title: t.username, width: 140, narrow: 92,
+      id: 'username', title: t.username, width: 120, narrow: 84,
       cell: (s) => <Link to="/sessions/$id" params={{ id: s.id }}>{s.username || t.unnamed}</Link>,
     },
     { id: 'customer', title: t.customer, cell: (s) => <Whose of={s} /> },
-    { id: 'state', title: t.state, width: 170, narrow: 116, cell: (s) => <SessionState of={s} /> },
+    { id: 'state', title: t.state, width: 184, narrow: 126, cell: (s) => <SessionState of={s} /> },
     { id: 'router', title: t.router, wideOnly: true, cell: (s) => <RouterLink id={s.deviceId} name={s.deviceName} /> },
     { id: 'ip', title: t.ip, width: 120, wideOnly: true, cell: (s) => <span className="figure">{s.ipAddress ?? '–'}</span> },
-    { id: 'began', title: t.began, width: 120, wideOnly: true, cell: (s) => <When at={s.startedAt} /> },
-    { id: 'lasted', title: t.lasted, width: 100, figure: true, wideOnly: true, cell: (s) => <Lasted of={s} /> },
+    { id: 'began', title: t.began, width: 132, wideOnly: true, cell: (s) => <When at={s.startedAt} /> },
+    { id: 'lasted', title: t.lasted, width: 112, figure: true, wideOnly: true, cell: (s) => <Lasted of={s} /> },
     {
-      id: 'traffic', title: t.downUp, width: 150, figure: true, wideOnly: true,
+      id: 'traffic', title: t.downUp, width: 156, figure: true, wideOnly: true,
       cell: (s) => `${f.bytes(s.bytesIn)} / ${f.bytes(s.bytesOut)}`,
     },
   ]

@@ -25,21 +25,21 @@ export function VoucherBatches({ planId }: { planId: string | undefined }) {
   const [voiding, setVoiding] = useState<Batch | null>(null)
   const columns: Column<Batch>[] = [
     {
-      id: 'batch', title: t.batch, width: 150, narrow: 120,
+      id: 'batch', title: t.batch, width: 120, narrow: 104,
       cell: (b) => <Link to="/vouchers" search={{ batchId: b.id }}>{b.prefix ?? f.short(b.createdAt)}</Link>,
     },
     { id: 'plan', title: t.plan, wideOnly: true, cell: (b) => b.planName },
     { id: 'price', title: t.price, width: 110, figure: true, wideOnly: true, cell: (b) => <Money amount={b.price} currency={b.currency} /> },
-    { id: 'made', title: t.made, width: 115, wideOnly: true, cell: (b) => <When at={b.createdAt} /> },
-    { id: 'count', title: t.all, width: 80, figure: true, wideOnly: true, cell: (b) => f.number(b.count) },
+    { id: 'made', title: t.made, width: 132, wideOnly: true, cell: (b) => <When at={b.createdAt} /> },
+    { id: 'count', title: t.all, width: 70, figure: true, wideOnly: true, cell: (b) => f.number(b.count) },
     ...voucherStates.map((state): Column<Batch> => ({
-      id: state, title: t.states[state], width: 110, figure: true, wideOnly: state !== 'unused',
+      id: state, title: t.states[state], width: 104, narrow: 90, figure: true, wideOnly: state !== 'unused',
       cell: (b) => b.vouchers[state] > 0
         ? <Link to="/vouchers" search={{ batchId: b.id, state }}>{f.number(b.vouchers[state])}</Link>
         : <Text span inherit c="dimmed">–</Text>,
     })),
     ...(may('POST /voucher-batches/{id}/void-unused') ? [{
-      id: 'void', title: '', width: 150, narrow: 132,
+      id: 'void', title: '', width: 164, narrow: 136,
       cell: (b: Batch) => b.vouchers.unused > 0 && (
         <Button variant="default" size="compact-xs" onClick={() => setVoiding(b)}>{t.voidUnused}</Button>
       ),

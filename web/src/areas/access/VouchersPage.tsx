@@ -127,22 +127,22 @@ function useColumns(onVoid: (voucher: Voucher) => void): Column<Voucher>[] {
   const f = useFormat()
   return [
     {
-      id: 'batch', title: t.batch, width: 112,
+      id: 'batch', title: t.batch, width: 104,
       cell: (v) => <Link to="/vouchers" search={{ batchId: v.batchId }}>{v.prefix ?? f.short(v.createdAt)}</Link>,
     },
     {
-      id: 'state', title: t.state, width: 130, narrow: 124,
+      id: 'state', title: t.state, width: 126,
       cell: (v) => <State tone={tones[v.state] ?? 'quiet'} title={t.meanings[v.state]}>{t.states[v.state] ?? v.state}</State>,
     },
     { id: 'plan', title: t.plan, wideOnly: true, cell: (v) => v.planName },
-    { id: 'made', title: t.made, width: 135, wideOnly: true, cell: (v) => <When at={v.createdAt} /> },
-    { id: 'redeemed', title: t.redeemed, width: 115, wideOnly: true, cell: (v) => <When at={v.redeemedAt} /> },
-    { id: 'ends', title: t.ends, width: 115, wideOnly: true, cell: (v) => <When at={v.endsAt} /> },
+    { id: 'made', title: t.made, width: 125, wideOnly: true, cell: (v) => <When at={v.createdAt} /> },
+    { id: 'redeemed', title: t.redeemed, width: 125, wideOnly: true, cell: (v) => <When at={v.redeemedAt} /> },
+    { id: 'ends', title: t.ends, width: 125, wideOnly: true, cell: (v) => <When at={v.endsAt} /> },
     { id: 'device', title: t.device, width: 140, wideOnly: true, cell: (v) => <span className="figure">{v.macAddress ?? '–'}</span> },
     { id: 'router', title: t.router, wideOnly: true, cell: (v) => <RouterLink id={v.deviceId} name={v.deviceName} /> },
-    { id: 'moves', title: t.moves, width: 75, figure: true, wideOnly: true, cell: (v) => f.number(v.moves) },
+    { id: 'moves', title: t.moves, width: 66, figure: true, wideOnly: true, cell: (v) => f.number(v.moves) },
     {
-      id: 'void', title: t.voidReason, width: 125, narrow: 100,
+      id: 'void', title: t.voidReason, width: 112, narrow: 92,
       cell: (v) => (v.state === 'unused' || v.state === 'active')
         ? may('POST /vouchers/{code}/void') && <Button variant="default" size="compact-xs" onClick={() => onVoid(v)}>{t.voidVerb}</Button>
         : [v.voidReason, v.voidedByName && `(${v.voidedByName})`].filter(Boolean).join(' '),

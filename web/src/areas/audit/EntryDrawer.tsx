@@ -67,7 +67,7 @@ function EntryDetail({ of: e }: { of: Entry }) {
       />
       {d.path && <RouterWrite of={d} />}
       <Group gap="md" fz="sm">
-        <Text span c="dimmed">{t.moreOf}</Text>
+        <Text span inherit c="dimmed">{t.moreOf}</Text>
         {e.actor.id && <To way={{ to: '/audit', search: { actor: e.actor.id } }}>{t.ofActor}</To>}
         <To way={{ to: '/audit', search: { target } }}>{t.ofTarget}</To>
         <To way={{ to: '/audit', search: { action: e.action } }}>{t.ofAction}</To>

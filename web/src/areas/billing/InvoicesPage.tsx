@@ -32,19 +32,19 @@ export default function InvoicesPage() {
   const any = Object.values(filters).some((v) => v !== undefined)
   const columns: Column<InvoiceRow>[] = [
     {
-      id: 'number', title: t.number, width: 120,
+      id: 'number', title: t.number, width: 120, narrow: 94,
       cell: (i) => <Link to="/invoices/$id" params={{ id: i.id }}>{i.number ?? t.draft}</Link>,
     },
     { id: 'customer', title: t.customer, cell: (i) => <CustomerLink of={i.subscriber} /> },
     { id: 'state', title: t.state, width: 130, wideOnly: true, cell: (i) => <InvoiceState of={i} /> },
-    { id: 'issued', title: t.issued, width: 130, wideOnly: true, cell: (i) => <When at={i.issuedAt} /> },
+    { id: 'issued', title: t.issued, width: 136, wideOnly: true, cell: (i) => <When at={i.issuedAt} /> },
     { id: 'dueDate', title: t.dueDate, width: 120, wideOnly: true, cell: (i) => i.dueDate && f.day(i.dueDate) },
     {
       id: 'total', title: t.total, width: 120, figure: true, wideOnly: true,
       cell: (i) => <Money amount={i.total} currency={i.currency} />,
     },
     {
-      id: 'due', title: t.due, width: 110, figure: true,
+      id: 'due', title: t.due, width: 110, narrow: 78, figure: true,
       cell: (i) => (
         i.due > 0 ? <Money amount={i.due} currency={i.currency} /> : <Text span inherit c="dimmed">–</Text>
       ),

@@ -21,7 +21,7 @@ export function PlatformHome() {
   return (
     <Page
       title={app.home}
-      name={platform.data && <Verdict of={platform.data.faults} waiting={platform.data.suspense.length > 0} />}
+      name={platform.data && <Verdict of={platform.data.faults} waiting={platform.data.suspense.length > 0 || platform.data.breakers.open > 0} />}
     >
       <Loaded read={platform} height={240}>
         {(p) => (
@@ -62,10 +62,11 @@ function organizationsOf(p: Platform, t: Texts, f: Format): Line[] {
   return lines
 }
 
+// What is called may be away for its own reasons; a part of the program that has stopped waits for somebody here.
 const parts = (p: Platform, t: Texts) => [
-  { key: 'breakers', n: p.breakers.open, words: t.breakers, zero: t.names.breakers },
-  { key: 'projections', n: p.projections.stopped, words: t.projections, zero: t.names.projections },
-  { key: 'processes', n: p.processes.stopped, words: t.processes, zero: t.names.processes },
+  { key: 'breakers', tone: 'attention' as const, n: p.breakers.open, words: t.breakers, zero: t.names.breakers },
+  { key: 'projections', tone: 'bad' as const, n: p.projections.stopped, words: t.projections, zero: t.names.projections },
+  { key: 'processes', tone: 'bad' as const, n: p.processes.stopped, words: t.processes, zero: t.names.processes },
 ]
 
 const system = { to: '/system' }
@@ -73,7 +74,7 @@ const system = { to: '/system' }
 function stoppedOf(p: Platform, t: Texts, f: Format): Line[] {
   return parts(p, t)
     .filter((s) => s.n > 0)
-    .map((s): Line => ({ key: s.key, tone: 'bad', figure: f.number(s.n), words: s.words(s.n), way: system }))
+    .map((s): Line => ({ key: s.key, tone: s.tone, figure: f.number(s.n), words: s.words(s.n), way: system }))
 }
 
 function quietOf(p: Platform, t: Texts) {

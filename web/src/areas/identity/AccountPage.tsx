@@ -8,7 +8,7 @@ import { Facts } from '../../ui/Facts'
 import { Page, Section } from '../../ui/Page'
 import { NewPasswordFields } from './NewPassword'
 import { OwnSessions } from './OwnSessions'
-import { fullName } from './StaffPage'
+import { fullName } from './words'
 import { useNewPassword } from './useNewPassword'
 
 /** AccountPage answers: who am I here, and where am I signed in? */

@@ -7,8 +7,8 @@ import { useText } from '../../text/catalogue'
 import { identityText } from '../../text/identity'
 import { FormDialog } from '../../ui/FormDialog'
 import { readablePassword } from './readablePassword'
-import { fullName } from './StaffPage'
 import { PassOn, TemporaryPasswordField } from './TemporaryPassword'
+import { fullName } from './words'
 
 /** GivePassword replaces a password that somebody has lost, and shows the new one once. */
 export function GivePassword({ member }: { member: Shape<'MemberResponse'> }) {

@@ -17,7 +17,8 @@ import { State } from '../../ui/State'
 import { useEdited } from '../../ui/useEdited'
 import { When } from '../../ui/When'
 import { GivePassword } from './GivePassword'
-import { fullName, memberTones, RoleSelect } from './StaffPage'
+import { RoleSelect } from './RoleSelect'
+import { fullName, memberTones } from './words'
 
 type Member = Shape<'MemberResponse'>
 
@@ -28,7 +29,7 @@ export default function MemberPage() {
   const read = useVersioned('/users/{id}', { params: { path: { id } } })
   const member = read.data?.value
   return (
-    <Page title={member ? fullName(member) : ''} actions={member && <><GivePassword member={member} /><AccessButton member={member} /></>}>
+    <Page title={member ? fullName(member) : t.member} actions={member && <><GivePassword member={member} /><AccessButton member={member} /></>}>
       <Loaded read={read} height={360}>
         {(m) => (
           <>

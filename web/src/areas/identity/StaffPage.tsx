@@ -1,7 +1,7 @@
-import { Button, Select, SimpleGrid, TextInput } from '@mantine/core'
+import { Button, SimpleGrid, TextInput } from '@mantine/core'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
-import { type Row, useRows } from '../../api/rows'
+import { useRows } from '../../api/rows'
 import type { Shape } from '../../api/types'
 import { useWrite } from '../../api/write'
 import { useMay } from '../../app/person'
@@ -16,16 +16,14 @@ import { ChoiceFilter, Filters, TextFilter } from '../../ui/Filters'
 import { FormDialog } from '../../ui/FormDialog'
 import { Plus } from '../../ui/icons'
 import { Page, Section } from '../../ui/Page'
-import { State, type Tone } from '../../ui/State'
+import { State } from '../../ui/State'
 import { When } from '../../ui/When'
 import { PassOn, TemporaryPasswordField } from './TemporaryPassword'
 import { readablePassword } from './readablePassword'
+import { RoleSelect } from './RoleSelect'
+import { fullName, type Member, memberTones } from './words'
 
-type Member = Row<'/users'>
 type NewMember = Shape<'UserRequest'>
-
-/** memberTones say how good the status of a member is. */
-export const memberTones: Record<Member['status'], Tone> = { active: 'good', invited: 'attention', disabled: 'quiet' }
 
 /** StaffPage answers: who works here, and what may each of them do? */
 export default function StaffPage() {
@@ -43,16 +41,16 @@ export default function StaffPage() {
   const columns: Column<Member>[] = [
     { id: 'name', title: t.name, cell: (m) => <Link to="/staff/$id" params={{ id: m.id }}>{fullName(m)}</Link> },
     { id: 'email', title: t.email, wideOnly: true, cell: (m) => m.email },
-    { id: 'role', title: t.role, width: 130, wideOnly: true, cell: (m) => t.roles[m.role] },
+    { id: 'role', title: t.role, width: 152, wideOnly: true, cell: (m) => t.roles[m.role] },
     {
-      id: 'status', title: t.status, width: 180, narrow: 150,
+      id: 'status', title: t.status, width: 170, narrow: 140,
       cell: (m) => <State tone={memberTones[m.status]} title={t.statusHints[m.status]}>{t.statuses[m.status]}</State>,
     },
     {
       id: 'signIn', title: t.lastSignIn, width: 150, wideOnly: true,
       cell: (m) => (m.lastSignInAt ? <When at={m.lastSignInAt} /> : t.never),
     },
-    { id: 'since', title: t.since, width: 130, wideOnly: true, cell: (m) => <When at={m.createdAt} /> },
+    { id: 'since', title: t.since, width: 132, wideOnly: true, cell: (m) => <When at={m.createdAt} /> },
   ]
   return (
     <Page
@@ -168,28 +166,3 @@ function AddMember({ onAdded, onClose }: { onAdded: (member: NewMember) => void;
     </FormDialog>
   )
 }
-
-/** RoleSelect offers the roles of staff, and says what the chosen one may do. */
-export function RoleSelect({ role, onChange, disabled, hint }: {
-  role: Member['role']
-  onChange: (role: 'admin' | 'support' | 'subscriber') => void
-  disabled?: boolean
-  hint?: string
-}) {
-  const t = useText(identityText)
-  return (
-    <Select
-      label={t.role}
-      description={hint ?? t.mayDo[role]}
-      inputWrapperOrder={['label', 'input', 'description', 'error']}
-      data={(['admin', 'support', 'subscriber'] as const).map((value) => ({ value, label: t.roles[value] }))}
-      value={role}
-      onChange={(v) => v && onChange(v as 'admin' | 'support' | 'subscriber')}
-      allowDeselect={false}
-      disabled={disabled}
-    />
-  )
-}
-
-/** fullName is the name of a person as one writes it. */
-export const fullName = (m: { firstName: string; lastName?: string }) => [m.firstName, m.lastName].filter(Boolean).join(' ')

@@ -30,15 +30,15 @@ export default function MessagesPage() {
   const any = Object.values(filters).some((v) => v !== undefined)
   const why = (m: Message) => (m.error ? (t.errors[m.error] ?? m.error) : m.state === 'queued' ? t.waits : '')
   const columns: Column<Message>[] = [
-    { id: 'customer', title: t.customer, cell: (m) => <CustomerLink of={m.subscriber} /> },
+    { id: 'customer', title: t.customer, width: 180, narrow: 116, cell: (m) => <CustomerLink of={m.subscriber} /> },
     { id: 'what', title: t.what, cell: (m) => <span title={t.templates[m.template]}>{t.templates[m.template] ?? m.template}</span> },
-    { id: 'to', title: t.to, width: 180, wideOnly: true, cell: (m) => <span className="figure">{m.to ?? t.noAddress}</span> },
+    { id: 'to', title: t.to, width: 132, wideOnly: true, cell: (m) => <span className="figure">{m.to ?? t.noAddress}</span> },
     {
-      id: 'state', title: t.state, width: 125, narrow: 122,
+      id: 'state', title: t.state, width: 128, narrow: 104,
       cell: (m) => <State tone={tones[m.state] ?? 'quiet'} title={why(m)}>{t.states[m.state] ?? m.state}</State>,
     },
     { id: 'why', title: t.why, wideOnly: true, cell: (m) => <span title={why(m)}>{why(m)}</span> },
-    { id: 'at', title: t.at, width: 125, wideOnly: true, cell: (m) => <When at={m.at} /> },
+    { id: 'at', title: t.at, width: 132, wideOnly: true, cell: (m) => <When at={m.at} /> },
   ]
   return (
     <Page title={app.messages} wide>

@@ -11,15 +11,15 @@ import { RouterActions } from './RouterActions'
 import { RouterAnswer } from './RouterAnswer'
 import { routerViews } from './routes'
 
-const DifferencesPart = later(() => import('./DifferencesPart').then((m) => m.DifferencesPart))
-const HistoryPart = later(() => import('./HistoryPart').then((m) => m.HistoryPart))
-const InterfacesPart = later(() => import('./InterfacesPart').then((m) => m.InterfacesPart))
-const LeasesPart = later(() => import('./LiveLists').then((m) => m.LeasesPart))
-const QueuesPart = later(() => import('./LiveLists').then((m) => m.QueuesPart))
-const SessionsPart = later(() => import('./LiveLists').then((m) => m.SessionsPart))
-const ScriptPart = later(() => import('./ScriptPart').then((m) => m.ScriptPart))
-const ServicesPart = later(() => import('./ServicesPart').then((m) => m.ServicesPart))
-const SettingsPart = later(() => import('./SettingsPart').then((m) => m.SettingsPart))
+const DifferencesPart = later(() => import('./DifferencesPart').then((m) => m.DifferencesPart), 400)
+const HistoryPart = later(() => import('./HistoryPart').then((m) => m.HistoryPart), 400)
+const InterfacesPart = later(() => import('./InterfacesPart').then((m) => m.InterfacesPart), 480)
+const LeasesPart = later(() => import('./LiveLists').then((m) => m.LeasesPart), 400)
+const QueuesPart = later(() => import('./LiveLists').then((m) => m.QueuesPart), 400)
+const SessionsPart = later(() => import('./LiveLists').then((m) => m.SessionsPart), 400)
+const ScriptPart = later(() => import('./ScriptPart').then((m) => m.ScriptPart), 400)
+const ServicesPart = later(() => import('./ServicesPart').then((m) => m.ServicesPart), 320)
+const SettingsPart = later(() => import('./SettingsPart').then((m) => m.SettingsPart), 480)
 
 /** RouterPage answers about one router: is it well, and what helps? Its parts ask the router when they are opened. */
 export default function RouterPage() {
@@ -28,7 +28,7 @@ export default function RouterPage() {
   const { view = 'overview' } = useSearch({ from: '/routers/$id' })
   const device = api.useQuery('get', '/nas/devices/{id}', { params: { path: { id } } }, { refetchInterval: 30_000 })
   return (
-    <Page title={device.data?.name ?? ''} wide actions={device.data && <RouterActions of={device.data} />}>
+    <Page title={device.data?.name ?? t.router} wide actions={device.data && <RouterActions of={device.data} />}>
       <Loaded read={device} height={88}>{(d) => <RouterAnswer of={d} />}</Loaded>
       <Views
         label={t.details}

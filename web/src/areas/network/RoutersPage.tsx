@@ -34,7 +34,7 @@ export default function RoutersPage() {
   const any = Object.values(filters).some((v) => v !== undefined)
   const known = (n: number | null, write: (n: number) => string) => (n === null ? <Dash /> : write(n))
   const columns: Column<Fleet>[] = [
-    { id: 'name', title: t.name, cell: (r) => <Link to="/routers/$id" params={{ id: r.deviceId }}>{r.name}</Link> },
+    { id: 'name', title: t.name, width: 160, narrow: 120, cell: (r) => <Link to="/routers/$id" params={{ id: r.deviceId }}>{r.name}</Link> },
     { id: 'state', title: t.state, cell: (r) => <RouterState of={r} /> },
     {
       id: 'sessions', title: t.sessions, width: 80, figure: true,
@@ -49,10 +49,10 @@ export default function RoutersPage() {
       ),
     },
     { id: 'cpu', title: t.cpu, width: 70, figure: true, wideOnly: true, cell: (r) => known(r.cpuPercent, (n) => f.percent(n / 100)) },
-    { id: 'memory', title: t.memory, width: 80, figure: true, wideOnly: true, cell: (r) => known(r.memoryPercent, (n) => f.percent(n / 100)) },
+    { id: 'memory', title: t.memory, width: 100, figure: true, wideOnly: true, cell: (r) => known(r.memoryPercent, (n) => f.percent(n / 100)) },
     { id: 'uptime', title: t.uptime, width: 110, figure: true, wideOnly: true, cell: (r) => known(r.uptimeSeconds, (n) => f.duration(n)) },
     { id: 'version', title: t.version, width: 130, wideOnly: true, cell: (r) => r.version ?? <Dash /> },
-    { id: 'polled', title: t.lastSeen, width: 130, wideOnly: true, cell: (r) => <When at={r.reachable ? r.polledAt : r.unreachableSince} /> },
+    { id: 'polled', title: t.lastSeen, width: 142, wideOnly: true, cell: (r) => <When at={r.reachable ? r.polledAt : r.unreachableSince} /> },
   ]
   const register = may('POST /nas/devices') && (
     <Button renderRoot={(props) => <Link {...props} to="/routers/new" />} leftSection={<Plus size={14} aria-hidden />}>{t.register}</Button>
@@ -92,7 +92,7 @@ function RouterState({ of: r }: { of: Fleet }) {
   const f = useFormat()
   const tone = toneOfRouter(r)
   if (r.state === 'down' && r.unreachableSince) {
-    return <State tone={tone} title={r.error ?? undefined}>{t.downSince} {f.short(r.unreachableSince)}</State>
+    return <State tone={tone} title={r.error ?? undefined}>{t.states.down}<span className="wide-only"> {t.since} {f.short(r.unreachableSince)}</span></State>
   }
   if (r.state !== 'up') return <State tone={tone} title={r.error ?? undefined}>{t.states[r.state]}</State>
   if (r.services.failed > 0) return <State tone={tone}>{t.failedServices(r.services.failed)}</State>

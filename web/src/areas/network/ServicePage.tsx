@@ -33,7 +33,7 @@ export default function ServicePage() {
   const diff = api.useQuery('get', '/nas/services/{id}/diff', { params: { path: { id } } }, {
     retry: false, enabled: s !== undefined && !s.working && !s.removing,
   })
-  const title = s ? t.title(t.types[s.type] ?? s.type, placeOf(s, t)) : ''
+  const title = s ? t.title(t.types[s.type] ?? s.type, placeOf(s, t)) : t.service
   const change = may('PATCH /nas/services/{id}') && !s?.removing
   const actions = s && (
     <>

@@ -28,21 +28,21 @@ export default function PaymentsPage() {
   const any = Object.values(filters).some((v) => v !== undefined)
   const columns: Column<PaymentRow>[] = [
     {
-      id: 'state', title: t.state, width: 145, narrow: 138,
+      id: 'state', title: t.state, width: 145, narrow: 112,
       cell: (p) => <Link to="/payments/$id" params={{ id: p.id }}><PaymentState of={p} /></Link>,
     },
     { id: 'customer', title: t.customer, cell: (p) => <CustomerLink of={p.subscriber} /> },
-    { id: 'at', title: t.at, width: 130, wideOnly: true, cell: (p) => <When at={p.initiatedAt} /> },
+    { id: 'at', title: t.at, width: 136, wideOnly: true, cell: (p) => <When at={p.initiatedAt} /> },
     {
-      id: 'amount', title: t.amount, width: 110, figure: true,
+      id: 'amount', title: t.amount, width: 110, narrow: 76, figure: true,
       cell: (p) => <Money amount={p.amount} currency={p.currency} />,
     },
     {
-      id: 'how', title: t.howPaid, width: 190, wideOnly: true,
+      id: 'how', title: t.howPaid, width: 184, wideOnly: true,
       cell: (p) => (p.phone ? t.promptTo(p.phone) : (t.gateways[p.gateway] ?? p.gateway)),
     },
-    { id: 'by', title: t.staff, width: 125, wideOnly: true, cell: (p) => p.by && (p.by.name ?? t.formerStaff) },
-    { id: 'outcome', title: t.outcome, width: 270, wideOnly: true, cell: (p) => <Outcome of={p} /> },
+    { id: 'by', title: t.staff, width: 110, wideOnly: true, cell: (p) => p.by && (p.by.name ?? t.formerStaff) },
+    { id: 'outcome', title: t.outcome, width: 250, wideOnly: true, cell: (p) => <Outcome of={p} /> },
   ]
   return (
     <Page title={app.payments} wide>

@@ -30,16 +30,16 @@ export default function ReceiptsPage() {
   const any = Object.values(filters).some((v) => v !== undefined)
   const columns: Column<ReceiptRow>[] = [
     {
-      id: 'number', title: t.number, width: 130,
+      id: 'number', title: t.number, width: 136, narrow: 118,
       cell: (r) => <Link to="/receipts/$id" params={{ id: r.id }}>{r.receiptNumber ?? t.noNumber}</Link>,
     },
-    { id: 'at', title: t.paidAt, width: 120, wideOnly: true, cell: (r) => <When at={r.paidAt} /> },
+    { id: 'at', title: t.paidAt, width: 136, wideOnly: true, cell: (r) => <When at={r.paidAt} /> },
     { id: 'payer', title: t.payer, wideOnly: true, cell: (r) => payerOf(r) },
     { id: 'channel', title: t.channel, width: 110, wideOnly: true, cell: (r) => t.channels[r.channel] ?? r.channel },
     { id: 'customer', title: t.customer, cell: (r) => <CustomerLink of={r.subscriber} /> },
-    { id: 'state', title: t.state, width: 180, wideOnly: true, cell: (r) => <ReceiptState of={r} /> },
+    { id: 'state', title: t.state, width: 170, wideOnly: true, cell: (r) => <ReceiptState of={r} /> },
     {
-      id: 'amount', title: t.amount, width: 110, figure: true,
+      id: 'amount', title: t.amount, width: 100, narrow: 78, figure: true,
       cell: (r) => <Money amount={r.amount} currency={r.currency} />,
     },
   ]

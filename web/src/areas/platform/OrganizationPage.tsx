@@ -29,7 +29,7 @@ export default function OrganizationPage() {
   const read = useVersioned('/orgs/{id}', { params: { path: { id } } })
   const org = read.data?.value
   return (
-    <Page title={org?.name ?? ''} actions={org && <SuspendButton org={org} />}>
+    <Page title={org?.name ?? t.organization} actions={org && <SuspendButton org={org} />}>
       <Loaded read={read} height={300}>
         {(o) => (
           <Stack gap="lg">
@@ -38,7 +38,7 @@ export default function OrganizationPage() {
                 [t.status, (
                   <State key="s" tone={o.value.status === 'active' ? 'good' : 'bad'}>{t.statuses[o.value.status]}</State>
                 )],
-                [t.address, <Anchor key="a" href={addressOf(o.value.slug)} target="_blank">{addressOf(o.value.slug)}</Anchor>],
+                [t.address, <Anchor key="a" size="sm" href={addressOf(o.value.slug)} target="_blank">{addressOf(o.value.slug)}</Anchor>],
                 [t.customers, f.number(o.value.subscribers)],
                 [t.staff, f.number(o.value.staff)],
                 [t.routers, f.number(o.value.routers)],
@@ -47,7 +47,7 @@ export default function OrganizationPage() {
                 [t.currency, o.value.currency],
                 [t.country, o.value.country],
                 [t.timezone, o.value.timezone],
-                [t.since, <When key="w" at={o.value.createdAt} />],
+                [t.since, <When key="w" at={o.value.createdAt} exact />],
               ]}
             />
             <Text size="sm"><Link to="/audit" search={{ target: id } as never}>{t.history}</Link></Text>

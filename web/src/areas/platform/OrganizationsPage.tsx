@@ -33,12 +33,12 @@ export default function OrganizationsPage() {
     { id: 'name', title: t.name, cell: (o) => <Link to="/orgs/$id" params={{ id: o.id }}>{o.name}</Link> },
     { id: 'slug', title: t.slug, width: 180, wideOnly: true, cell: (o) => o.slug },
     {
-      id: 'status', title: t.status, width: 140,
+      id: 'status', title: t.status, width: 140, narrow: 100,
       cell: (o) => <State tone={o.status === 'active' ? 'good' : 'bad'}>{t.statuses[o.status]}</State>,
     },
-    { id: 'customers', title: t.customers, width: 110, figure: true, cell: (o) => f.number(o.subscribers) },
-    { id: 'prefix', title: t.prefix, width: 130, wideOnly: true, cell: (o) => o.invoicePrefix },
-    { id: 'since', title: t.since, width: 130, wideOnly: true, cell: (o) => <When at={o.createdAt} /> },
+    { id: 'customers', title: t.customers, width: 110, narrow: 76, figure: true, cell: (o) => f.number(o.subscribers) },
+    { id: 'prefix', title: t.prefix, width: 142, wideOnly: true, cell: (o) => o.invoicePrefix },
+    { id: 'since', title: t.since, width: 132, wideOnly: true, cell: (o) => <When at={o.createdAt} /> },
   ]
   const create = may('POST /orgs') && (
     <Button component={Link} to="/orgs/new" leftSection={<Plus size={14} aria-hidden />}>{t.create}</Button>

@@ -1,5 +1,4 @@
 import { Button } from '@mantine/core'
-import { useMediaQuery } from '@mantine/hooks'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { api } from '../../api/client'
@@ -97,25 +96,24 @@ function usePaidTime(ends: 'week' | 'past' | undefined) {
 }
 
 function useColumns(): Column<Customer>[] {
-  const narrow = useMediaQuery('(max-width: 700px)')
   const t = useText(subscribersText)
   return useMemo(() => [
     { id: 'name', title: t.name, cell: (c) => <PageLink to={`/customers/${c.id}`}>{nameOf(c, t)}</PageLink> },
-    { id: 'account', title: t.account, width: 90, wideOnly: true, cell: (c) => <span className="figure">{c.accountNumber}</span> },
-    { id: 'plan', title: t.plan, width: 150, wideOnly: true, cell: (c) => c.services.map((s) => s.planName).join(', ') },
-    { id: 'paidUntil', title: t.paidUntil, width: 104, wideOnly: true, cell: (c) => <When at={c.paidUntil} /> },
-    { id: 'access', title: t.access, width: narrow ? 124 : 140, cell: (c) => <AccessWord of={c} /> },
+    { id: 'account', title: t.account, width: 84, wideOnly: true, cell: (c) => <span className="figure">{c.accountNumber}</span> },
+    { id: 'plan', title: t.plan, width: 136, wideOnly: true, cell: (c) => c.services.map((s) => s.planName).join(', ') },
+    { id: 'paidUntil', title: t.paidUntil, width: 128, wideOnly: true, cell: (c) => <When at={c.paidUntil} /> },
+    { id: 'access', title: t.access, width: 136, narrow: 110, cell: (c) => <AccessWord of={c} /> },
     {
       id: 'online', title: t.online, width: 95, wideOnly: true,
       cell: (c) => <State tone={c.online ? 'good' : 'quiet'}>{c.online ? t.onlines.true : t.onlines.false}</State>,
     },
     {
-      id: 'balance', title: t.balance, width: narrow ? 96 : 124, figure: true,
+      id: 'balance', title: t.balance, width: 124, narrow: 104, figure: true,
       cell: (c) => <Balance amount={c.balance} currency={c.currency} />,
     },
-    { id: 'phone', title: t.phone, width: 128, wideOnly: true, cell: (c) => <span className="figure">{c.phone}</span> },
-    { id: 'tags', title: t.tags, width: 90, wideOnly: true, cell: (c) => c.tags.join(', ') },
-  ], [narrow, t])
+    { id: 'phone', title: t.phone, width: 126, wideOnly: true, cell: (c) => <span className="figure">{c.phone}</span> },
+    { id: 'tags', title: t.tags, width: 84, wideOnly: true, cell: (c) => c.tags.join(', ') },
+  ], [t])
 }
 
 /** AccessWord says what a customer may have now; who is blocked or forgotten is called so. */

@@ -22,7 +22,7 @@ export function Statement({ id, first }: { id: string; first?: number }) {
     { id: 'what', title: t.what, cell: (l) => <What of={l} /> },
     { id: 'debit', title: t.debit, width: 96, figure: true, wideOnly: true, cell: (l) => amount(l.debit, l) },
     { id: 'credit', title: t.credit, width: 96, figure: true, wideOnly: true, cell: (l) => amount(l.credit, l) },
-    { id: 'balance', title: t.balance, width: 120, narrow: 96, figure: true, cell: (l) => <Balance amount={l.balance} currency={l.currency} /> },
+    { id: 'balance', title: t.balance, width: 120, narrow: 106, figure: true, cell: (l) => <Balance amount={l.balance} currency={l.currency} /> },
   ]
   return (
     <DataTable

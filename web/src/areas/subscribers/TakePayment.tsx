@@ -69,7 +69,7 @@ export function TakePayment({ of: c, onClose }: { of: Customer; onClose: () => v
               onChange={setTyped}
               min={0}
               decimalScale={2}
-              thousandSeparator=" "
+              thousandSeparator
               error={write.error?.of('amount')}
               data-autofocus
             />

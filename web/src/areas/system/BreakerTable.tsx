@@ -32,10 +32,10 @@ export function BreakerTable({ list }: { list: Rows<Breaker> }) {
       id: 'organization', title: t.organization, width: 180,
       cell: (b: Breaker) => b.organization && <To way={{ to: `/orgs/${b.organization.id}` }}>{b.organization.name}</To>,
     }] : [],
-    { id: 'kind', title: t.kind, width: 150, wideOnly: true, cell: (b) => t.kinds[b.kind] ?? b.kind },
-    { id: 'state', title: t.state, width: 130, cell: (b) => <State tone={tones[b.state]}>{t.breakerStates[b.state]}</State> },
-    { id: 'failures', title: t.failures, width: 130, figure: true, wideOnly: true, cell: (b) => f.number(b.failures) },
-    { id: 'retryAt', title: t.retryAt, width: 130, cell: (b) => <When at={b.retryAt} /> },
+    { id: 'kind', title: t.kind, width: 190, wideOnly: true, cell: (b) => t.kinds[b.kind] ?? b.kind },
+    { id: 'state', title: t.state, width: 130, narrow: 104, cell: (b) => <State tone={tones[b.state]}>{t.breakerStates[b.state]}</State> },
+    { id: 'failures', title: t.failures, width: 140, figure: true, wideOnly: true, cell: (b) => f.number(b.failures) },
+    { id: 'retryAt', title: t.retryAt, width: 136, narrow: 100, cell: (b) => <When at={b.retryAt} /> },
     { id: 'lastError', title: t.lastError, wideOnly: true, cell: (b) => b.lastError && <span title={b.lastError}>{b.lastError}</span> },
   ]
   return (

@@ -32,7 +32,7 @@ export function ProcessTable({ list }: { list: Rows<Process> }) {
     },
     { id: 'retrying', title: t.repeats, wideOnly: true, cell: (p) => p.retrying > 0 && t.retrying(p.retrying) },
     { id: 'position', title: t.position, width: 110, figure: true, wideOnly: true, cell: (p) => f.number(p.position) },
-    { id: 'lag', title: t.lag, width: 100, narrow: 72, figure: true, cell: (p) => f.number(p.lag) },
+    { id: 'lag', title: t.lag, width: 100, narrow: 54, figure: true, cell: (p) => f.number(p.lag) },
   ]
   return <DataTable whole list={list} columns={columns} rowKey={(p) => p.name} label={t.processes} empty={<Empty title={t.processes} />} />
 }

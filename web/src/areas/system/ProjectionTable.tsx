@@ -37,7 +37,7 @@ export function ProjectionTable({ list }: { list: Rows<Projection> }) {
     },
     { id: 'version', title: t.version, width: 90, figure: true, wideOnly: true, cell: (p) => f.number(p.version) },
     { id: 'position', title: t.position, width: 110, figure: true, wideOnly: true, cell: (p) => f.number(p.position) },
-    { id: 'lag', title: t.lag, width: 100, narrow: 72, figure: true, cell: (p) => f.number(p.lag) },
+    { id: 'lag', title: t.lag, width: 100, narrow: 54, figure: true, cell: (p) => f.number(p.lag) },
   ]
   return <DataTable whole list={list} columns={columns} rowKey={(p) => p.name} label={t.projections} empty={<Empty title={t.projections} />} />
 }

@@ -25,7 +25,13 @@ export default function SystemPage() {
     (processes.data?.data.filter((p) => p.state === 'stopped' || p.stopped.length > 0).length ?? 0) +
     (projections.data?.data.filter((p) => p.state === 'stopped').length ?? 0) +
     (breakers.data?.data.filter((b) => b.state !== 'closed').length ?? 0)
-  const read = { ...processes, data: processes.data && projections.data && breakers.data ? true : undefined }
+  const all = [processes, projections, breakers]
+  const read = {
+    data: all.every((each) => each.data) || undefined,
+    error: all.find((each) => each.error)?.error,
+    isPending: all.some((each) => each.isPending),
+    refetch: () => all.forEach((each) => void each.refetch()),
+  }
   return (
     <Page title={app.system}>
       <Loaded read={read} height={22}>

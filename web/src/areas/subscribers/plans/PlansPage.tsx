@@ -27,19 +27,19 @@ export default function PlansPage() {
   const archived: 'true' | 'false' | undefined = filters.archived === undefined ? undefined : filters.archived ? 'true' : 'false'
   const columns: Column<Row<'/plans'>>[] = [
     { id: 'name', title: t.name, cell: (p) => <Link to="/plans/$id" params={{ id: p.id }}>{p.name}</Link> },
-    { id: 'code', title: t.code, wideOnly: true, width: 160, cell: (p) => p.code },
-    { id: 'kind', title: t.kind, wideOnly: true, width: 170, cell: (p) => t.kinds[p.kind] ?? p.kind },
+    { id: 'code', title: t.code, width: 140, wideOnly: true, cell: (p) => p.code },
+    { id: 'kind', title: t.kind, width: 190, wideOnly: true, cell: (p) => t.kinds[p.kind] ?? p.kind },
     {
       id: 'speed', title: t.speed, wideOnly: true, width: 170,
       cell: (p) => <span className="figure">{f.rate(p.rates.down)} / {f.rate(p.rates.up)}</span>,
     },
     { id: 'mode', title: t.mode, wideOnly: true, width: 110, cell: (p) => t.modes[p.billing.mode] ?? p.billing.mode },
     {
-      id: 'price', title: t.price, width: 160, narrow: 148, figure: true,
+      id: 'price', title: t.price, width: 164, narrow: 138, figure: true,
       cell: (p) => t.per(f.money(p.price, p.currency), t.periods[p.billing.period] ?? p.billing.period),
     },
     {
-      id: 'customers', title: t.customerCount, width: 100, narrow: 64, figure: true,
+      id: 'customers', title: t.customerCount, width: 100, narrow: 70, figure: true,
       cell: (p) => {
         const n = p.versions.reduce((sum, v) => sum + v.customers, 0)
         return <Link to="/customers" search={{ planId: p.id } as never}>{f.number(n)}</Link>
