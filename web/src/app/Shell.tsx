@@ -92,7 +92,7 @@ function Places({ platform, path }: { platform: boolean; path: string }) {
   const may = useMay()
   const here = listOf(path)
   // On a low screen the mark may be below what is shown of the menu.
-  useEffect(() => document.querySelector('.place[aria-current]')?.scrollIntoView({ block: 'nearest' }), [here])
+  useEffect(() => void document.querySelector('.place[aria-current]')?.scrollIntoView({ block: 'nearest' }), [here])
   return (platform ? platformPlaces : organizationPlaces).map((group) => {
     const places = group.places.filter((p) => may(p.needs))
     if (places.length === 0) return null

@@ -27,7 +27,7 @@ export function Looks() {
   const { look, progress, pending, error } = useLookNow()
   const looks = may('POST /access-audits')
   const columns: Column<Look>[] = [
-    { id: 'router', title: t.router, cell: (l) => <RouterLink id={l.deviceId} name={l.deviceName} /> },
+    { id: 'router', title: t.router, width: 180, narrow: 110, cell: (l) => <RouterLink id={l.deviceId} name={l.deviceName} /> },
     { id: 'tried', title: t.tried, width: 142, wideOnly: true, cell: (l) => <When at={l.triedAt} /> },
     { id: 'looked', title: t.looked, width: 142, narrow: 94, cell: (l) => (l.lookedAt ? <When at={l.lookedAt} /> : t.never) },
     {
