@@ -81,13 +81,16 @@ function printed(child: ChildProcess): Promise<Addresses> {
   })
 }
 
-/** addressesBeside gives the usual addresses of a demo whose ISP is at an address. */
+/**
+ * addressesBeside gives the addresses of a demo whose ISP is at an address. Where its simulators are not at their usual
+ * ones, LASTMILE_PROVIDER and LASTMILE_ROUTERS say so: flows change what they simulate.
+ */
 function addressesBeside(isp: string): Addresses {
   const url = new URL(isp)
   return {
     isp: url.origin,
     root: `http://${url.host.slice(url.host.indexOf('.') + 1)}`,
-    provider: 'http://127.0.0.1:8090',
-    routers: 'http://127.0.0.1:8091',
+    provider: process.env.LASTMILE_PROVIDER ?? 'http://127.0.0.1:8090',
+    routers: process.env.LASTMILE_ROUTERS ?? 'http://127.0.0.1:8091',
   }
 }

@@ -1,5 +1,7 @@
+import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
-import { at, besideOthers, call, expectNoSideways, phone, signIn } from './kit'
+import { at, besideOthers, call, drawn, expectNoSideways, goTo, people, phone, type Role, type Row, sideways, signIn } from './kit'
+import { pathOf, screens } from './screens'
 
 besideOthers('while the API is away each part says so, and trying again helps', async ({ page }) => {
   await signIn(page, 'support')
@@ -57,3 +59,64 @@ for (const [kind, name] of names) {
     expect(await page.title()).not.toBe('stolen')
   }, phone)
 }
+
+// What the frame around a page asks for. A page that has failed stands in a frame that lives.
+const ofTheFrame = /\/auth\/|\/settings\/organization$|\/events\/stream/
+
+/** answersWith makes the API answer what pages read with something else. */
+async function answersWith(page: Page, give: (path: string) => { status: number; json: object } | 'nothing') {
+  await page.route((url) => !url.pathname.startsWith('/app') && !ofTheFrame.test(url.pathname), (route) => {
+    const answer = give(new URL(route.request().url()).pathname)
+    return answer === 'nothing' ? route.abort() : route.fulfill(answer)
+  })
+}
+
+const broken = { status: 500, json: { statusCode: 500, error: 'Internal Server Error', message: 'Something failed.', code: 'internal' } }
+for (const role of ['root'] satisfies Role[]) {
+    besideOthers(`a page for ${role} says so in words when the API fails, and is whole again when it answers`, async ({ page }) => {
+      await signIn(page, role)
+      const places: [string, string][] = []
+      for (const s of screens.filter((s) => s.role === role)) places.push([s.name, await pathOf(s, page)])
+      await answersWith(page, () => broken)
+      const faults: string[] = []
+      for (const [name, path] of places) {
+        // Forms that read nothing first, and the account, have nothing to fail.
+        if (/\/new$|^\/account$/.test(path)) continue
+        await page.goto(`${people[role].host}/app${path}`)
+        const said = await page.getByRole('alert').first().waitFor().then(() => true, () => false)
+        if (!said) faults.push(`${name} says nothing`)
+        if (!/\w/.test(await page.locator('main h1').first().innerText({ timeout: 1_000 }).catch(() => ''))) faults.push(`${name} has no name`)
+        if (await sideways(page) > 0) faults.push(`${name} is wider than the window`)
+      }
+      expect(faults).toEqual([])
+      await page.unrouteAll({ behavior: 'ignoreErrors' })
+      await page.getByRole('button', { name: 'Try again' }).first().click()
+      await drawn(page)
+    }, {}, 300_000)
+}
+
+besideOthers('what is not there has a name, words and the way to its list', async ({ page }) => {
+  await signIn(page, 'admin')
+  const nothing = '00000000-0000-4000-8000-000000000000'
+  for (const [path, list] of [
+    ['customers', 'Customers'], ['payments', 'Payments'], ['receipts', 'Receipts'], ['invoices', 'Invoices'], ['plans', 'Plans'],
+    ['sessions', 'Sessions'], ['routers', 'Routers'], ['services', 'Routers'], ['staff', 'Staff'],
+  ] as const) {
+    await page.goto(`${at.isp}/app/${path}/${nothing}`)
+    await page.getByRole('alert').first().waitFor()
+    expect(await page.locator('main h1').innerText(), path).toMatch(/\w/)
+    const back = page.getByRole('main').getByRole('link', { name: `Go to ${list}` }).first()
+    await back.click()
+    await page.getByRole('heading', { level: 1, name: list }).waitFor()
+  }
+})
+
+besideOthers('an organization with a long name leaves room for the search on a phone', async ({ page }) => {
+  await signIn(page, 'admin')
+  const me = (await call<Row>(page, 'GET', '/auth/me')).body
+  await page.route('**/auth/me', (route) => route.fulfill({ json: { ...me, org: { ...(me.org as object), name: 'W'.repeat(200) } } }))
+  await goTo(page, 'admin', '/customers')
+  await expectNoSideways(page)
+  await page.getByRole('button', { name: 'Search' }).click()
+  await page.getByRole('combobox', { name: 'Search' }).waitFor()
+}, phone)

@@ -1,59 +1,9 @@
-import type { Locator, Page } from 'playwright-core'
 import { expect } from 'vitest'
+import { button, confirms, dialogOf, faultBeside, field, inMenu, isBack, pick, told, writesOf } from './hands'
 import { at, call, drawn, firstOf, flow, goTo, type Row, signIn, unpaid } from './kit'
 
 // Every write of the pages that the other flows do not press, with input that is refused first: the fault stands beside
 // its field, what was typed stays, a second click writes nothing, what was done is told, and the focus goes back.
-
-const dialogOf = (page: Page) => page.getByRole('dialog')
-const button = (within: Page | Locator, name: string | RegExp) => within.getByRole('button', { name, exact: typeof name === 'string' })
-const field = (within: Page | Locator, name: string | RegExp) => within.getByRole('textbox', { name, exact: typeof name === 'string' })
-
-/** told waits for the sentence that says what was done. */
-async function told(page: Page, text: string | RegExp) {
-  await page.locator('.mantine-Notification-root').getByText(text).first().waitFor()
-}
-
-/** faultBeside waits for the fault of a field. */
-async function faultBeside(what: Locator, text: RegExp) {
-  const said = what.page().locator(`[id="${(await what.getAttribute('id')) ?? ''}-error"]`)
-  await said.filter({ hasText: text }).waitFor()
-}
-
-/** isBack expects the focus where a dialog was opened from. */
-async function isBack(from: Locator) {
-  await expect.poll(() => from.evaluate((e) => e === document.activeElement)).toBe(true)
-}
-
-/** confirms fills in the reason, and sends by two clicks what may happen once. */
-async function confirms(page: Page, verb: string, reason?: string) {
-  const dialog = dialogOf(page)
-  if (reason !== undefined) await field(dialog, 'Reason').fill(reason)
-  await button(dialog, verb).dblclick()
-  await dialog.waitFor({ state: 'hidden' })
-}
-
-/** writesOf collects the calls that change something. */
-function writesOf(page: Page): string[] {
-  const writes: string[] = []
-  page.on('request', (r) => {
-    if (r.method() !== 'GET') writes.push(`${r.method()} ${new URL(r.url()).pathname.replace(/[0-9a-f-]{36}/g, '{id}')}`)
-  })
-  return writes
-}
-
-/** inMenu takes a line of a menu. */
-async function inMenu(page: Page, menu: Locator, line: string) {
-  await menu.click()
-  await page.getByRole('menuitem', { name: line, exact: true }).click()
-}
-
-/** pick chooses a line of a field that offers some. */
-async function pick(page: Page, what: Locator, typed: string, line: RegExp) {
-  await what.click()
-  if (typed) await what.fill(typed)
-  await page.getByRole('option', { name: line }).first().click()
-}
 
 flow('a customer is corrected, blocked and let in again, and given another login', async ({ page }) => {
   await signIn(page, 'admin')
