@@ -39,6 +39,14 @@ export function speak(next: Language) {
   for (const l of listeners) l()
 }
 
+/** readWith has texts read that one language alone has, where it is spoken. */
+export function readWith(spoken: Language, read: () => Promise<void>) {
+  // Without them the API's own sentences stand there.
+  const wanted = () => void (language === spoken && read().catch(() => undefined))
+  wanted()
+  listeners.add(wanted)
+}
+
 /** LanguageContext brings the language to all pages. Lists have hundreds of texts: none of them listens by itself. */
 export const LanguageContext = createContext(language)
 

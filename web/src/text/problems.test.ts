@@ -9,6 +9,7 @@ vi.hoisted(() => {
 const { problemText, sentences } = await import('./problems')
 const { swahiliFailures } = await import('./failures')
 const { Problem } = await import('../api/problem')
+await vi.waitUntil(() => problemText.sw.codes === swahiliFailures)
 
 // Codes whose message is a list of faults, or comes from an outside system.
 const others = ['missing_field', 'invalid_input', 'invoice_out_of_range', 'management_subnet_too_large', 'provider_refused', 'router_refused']

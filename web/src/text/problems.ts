@@ -1,6 +1,8 @@
 import type { Fault, Problem } from '../api/problem'
-import { catalogue, spokenNow } from './catalogue'
-import { swahiliFailures, swahiliFaults } from './failures'
+import { catalogue, readWith, spokenNow } from './catalogue'
+
+/** By code: what the facts of a message, in the order of the English one, say. */
+type Sayings = Partial<Record<string, (values: string[]) => string>>
 
 /** problemText has plain words for failures that are of the way to the server, or that have no sentence of their own. */
 export const problemText = catalogue(
@@ -17,8 +19,8 @@ export const problemText = catalogue(
     edit_conflict: 'Somebody else changed this meanwhile. Load it again, then make your change.',
     unknown: 'The answer could not be understood. Please try again.',
     // The API's own sentences are English.
-    codes: {} as typeof swahiliFailures,
-    faults: {} as Partial<Record<string, (values: string[]) => string>>,
+    codes: {} as Sayings,
+    faults: {} as Sayings,
   },
   {
     unreachable: 'Seva haipatikani. Angalia mtandao; ulichoandika bado kipo hapa.',
@@ -31,10 +33,16 @@ export const problemText = catalogue(
     rate_limited: (seconds) => `Maombi mengi mno. ${seconds ? `Jaribu tena baada ya sekunde ${seconds}.` : 'Subiri kidogo, kisha jaribu tena.'}`,
     edit_conflict: 'Mtu mwingine amebadilisha hii kwa sasa. Ipakie tena, kisha fanya badiliko lako.',
     unknown: 'Jibu halikueleweka. Tafadhali jaribu tena.',
-    codes: swahiliFailures,
-    faults: swahiliFaults,
+    codes: {},
+    faults: {},
   },
 )
+
+readWith('sw', async () => {
+  const { swahiliFailures, swahiliFaults } = await import('./failures')
+  problemText.sw.codes = swahiliFailures
+  problemText.sw.faults = swahiliFaults
+})
 
 /**
  * sentences gives what a problem says, one sentence for each fault: in English the API's own, in another language by its
