@@ -1,14 +1,14 @@
 import { defineConfig } from 'vitest/config'
 
-// Flows: a browser against the program with the demo's data. One program serves all of them, one after the other.
+// Flows: a browser against the program with the demo's data. Two files go at a time, each with a program of its own;
+// the files of one program go one after the other, in any order.
 export default defineConfig({
   test: {
     include: [process.env.LASTMILE_SCREENSHOTS ? 'flows/*.shots.ts' : 'flows/*.flow.ts'],
     globalSetup: 'flows/program.ts',
-    fileParallelism: false,
     maxConcurrency: 2,
     pool: 'forks',
-    poolOptions: { forks: { singleFork: true } },
+    poolOptions: { forks: { minForks: 1, maxForks: process.env.LASTMILE_AT ? 1 : 2 } },
     testTimeout: 90_000,
     hookTimeout: 240_000,
   },

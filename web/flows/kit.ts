@@ -3,10 +3,18 @@ import { mkdir, readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import type { Addresses } from './program'
 import { afterAll, expect, inject, test, type TestFunction, type TestOptions } from 'vitest'
 
-/** at has the addresses of the program. */
-export const at = inject('at')
+/** at has the addresses of the program that this file has to itself. */
+export const at = programOf(Number(process.env.VITEST_POOL_ID))
+
+function programOf(worker: number): Addresses {
+  const programs = inject('programs')
+  const own = programs[(worker - 1) % programs.length]
+  if (!own) throw new Error('no program was started')
+  return own
+}
 
 /** people of the demo. */
 export const people = {

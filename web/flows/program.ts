@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtempSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { TestProject } from 'vitest/node'
@@ -15,21 +16,40 @@ export interface Addresses {
 
 declare module 'vitest' {
   interface ProvidedContext {
-    at: Addresses
+    programs: Addresses[]
   }
 }
 
 // The first start of the demo makes its data.
 const patience = 180_000
 
-/** setup starts a demo of its own on free ports, or takes the one at LASTMILE_AT that somebody has started. */
-export default async function setup({ provide }: TestProject) {
+// So many files go at a time, each with a program that no other file uses meanwhile.
+const atATime = 2
+
+/** setup starts demos of its own on free ports, or takes the one at LASTMILE_AT that somebody has started. */
+export default async function setup(project: TestProject) {
   const running = process.env.LASTMILE_AT
   if (running) {
-    provide('at', addressesBeside(running))
+    project.provide('programs', [addressesBeside(running)])
     return
   }
-  const dir = await mkdtemp(join(tmpdir(), 'lastmile-flows-'))
+  const { testFiles } = await project.globTestFiles(process.argv.filter((a) => a.startsWith('flows/')))
+  const programs = Array.from({ length: Math.min(atATime, testFiles.length) }, start)
+  const stop = async () => {
+    await Promise.all(programs.map((p) => p.stop()))
+  }
+  try {
+    project.provide('programs', await Promise.all(programs.map((p) => p.addresses)))
+  } catch (cause) {
+    await stop()
+    throw cause
+  }
+  return stop
+}
+
+/** start starts a demo with a directory of its own. */
+function start() {
+  const dir = mkdtempSync(join(tmpdir(), 'lastmile-flows-'))
   const child = spawn(resolve(process.env.LASTMILE_BIN ?? '../bin/lastmile'), ['demo'], {
     env: { ...process.env, ...ports, DATA_DIR: join(dir, 'data') },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -41,13 +61,7 @@ export default async function setup({ provide }: TestProject) {
     }
     await rm(dir, { recursive: true, force: true })
   }
-  try {
-    provide('at', await printed(child))
-  } catch (cause) {
-    await stop()
-    throw cause
-  }
-  return stop
+  return { addresses: printed(child), stop }
 }
 
 const free = '127.0.0.1:0'

@@ -22,6 +22,8 @@ const queries = new QueryClient({
         return failures < 2 && (status === 0 || status === 502 || status === 503)
       },
     },
+    // A write that cannot be sent now says so at once, and is not kept to be done when nobody looks any more.
+    mutations: { networkMode: 'always' },
   },
 })
 

@@ -74,7 +74,9 @@ function CustomerHere() {
   const action = (
     <>
       {out.problem && <ProblemNote of={out.problem} />}
-      <Button onClick={out.signOut} loading={out.pending} style={{ alignSelf: 'start' }}>{t.signOut}</Button>
+      <Button onClick={out.gone ? out.leave : out.signOut} loading={out.pending} style={{ alignSelf: 'start' }}>
+        {t.signOut}
+      </Button>
     </>
   )
   return <ClosedPage title={t.customerHere} hint={t.customerHereHint} action={action} />

@@ -1,4 +1,4 @@
-import { ActionIcon, Menu, Modal, Stack, Text, useMantineColorScheme } from '@mantine/core'
+import { ActionIcon, Button, Menu, Modal, Stack, Text, useMantineColorScheme } from '@mantine/core'
 import { useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { appText } from '../text/app'
@@ -69,10 +69,15 @@ export function PersonMenu({ onCalls }: PersonMenuProps) {
           </Menu.Item>
         </Menu.Dropdown>
       </Menu>
-      <Modal opened={out.problem !== null} onClose={out.again} title={t.signOutFailed}>
-        <Stack>
-          <Text size="sm">{t.signOutFailedHint}</Text>
-          <ProblemNote of={out.problem} retry={out.signOut} />
+      <Modal
+        opened={out.problem !== null}
+        onClose={out.gone ? out.leave : out.again}
+        title={out.gone ? t.signedOutHere : t.signOutFailed}
+      >
+        <Stack align="flex-start">
+          {!out.gone && <Text size="sm">{t.signOutFailedHint}</Text>}
+          <ProblemNote of={out.problem} retry={out.gone ? undefined : out.signOut} />
+          {out.gone && <Button onClick={out.leave}>{t.toSignIn}</Button>}
         </Stack>
       </Modal>
     </>

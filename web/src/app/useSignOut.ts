@@ -4,9 +4,14 @@ import { asProblem, type Problem } from '../api/problem'
 
 /**
  * useSignOut ends the session. The page lets go of the person only when the server has done it, or knows of no session:
- * whoever is told that he is signed out is.
+ * whoever is told that he is signed out is. `gone` = this browser has no session any more, though the server could not
+ * end its own.
  */
 export function useSignOut(forget: () => void = () => undefined) {
+  const leave = () => {
+    forget()
+    location.assign('/app/')
+  }
   const out = useMutation<void, Problem>({
     mutationFn: async () => {
       try {
@@ -15,11 +20,15 @@ export function useSignOut(forget: () => void = () => undefined) {
         if (asProblem(cause).status !== 401) throw cause
       }
     },
-    onSuccess: () => {
-      forget()
-      location.assign('/app/')
-    },
+    onSuccess: leave,
   })
   // The page that comes next takes the place of the button.
-  return { signOut: () => out.mutate(), pending: out.isPending || out.isSuccess, problem: out.error, again: out.reset }
+  return {
+    signOut: () => out.mutate(),
+    pending: out.isPending || out.isSuccess,
+    problem: out.error,
+    gone: out.error?.code === 'sign_out_unfinished',
+    leave,
+    again: out.reset,
+  }
 }
