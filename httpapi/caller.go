@@ -108,6 +108,9 @@ func (c *Call) mayEnter() error {
 // or is the caller's limit. Fails as a route with a role would.
 func (c *Call) SignIn(ctx context.Context) error { return c.server.signIn(ctx, c) }
 
+// Identify is SignIn without the caller's limit: for the end of a sign-in, which nobody can have twice.
+func (c *Call) Identify(ctx context.Context) error { return c.server.identify(ctx, c) }
+
 // ErrRoleRequired refuses a caller whose role is below the named one, or is not allowed for another reason.
 func ErrRoleRequired(role events.Role) error {
 	return failure.NewDenied("role_required", "This needs the role %s.", role)

@@ -152,6 +152,9 @@ func SendFailure(ctx context.Context, w http.ResponseWriter, err error) {
 // fail answers with an error. Causes of internal errors go to the log only.
 func (s *Server) fail(ctx context.Context, c *Call, err error) {
 	f := asFailure(ctx, err)
+	if c.route != nil && c.route.Failed != nil && !c.rec().wrote {
+		f = c.route.Failed(c, f)
+	}
 	status := statusOf(f)
 	c.code = f.Code
 	if level, worth := failureLevel(status, err); worth {

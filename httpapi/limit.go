@@ -63,6 +63,12 @@ func (c *Call) CountPayment(ctx context.Context, account string) error {
 	return c.server.limitAll(ctx, login, quotas...)
 }
 
+// CountSignOut counts a sign-out without an access token, which costs a look into the database: for its address, as
+// often as renewals but apart from them, so that the renewals of many keep nobody signed in. Fails: rate_limited.
+func (c *Call) CountSignOut(ctx context.Context) error {
+	return c.server.limit(ctx, "logout:"+limitedAddress(c.IP), refreshesPerLogin*c.server.cfg.Limits.Login)
+}
+
 // CountWebhook counts a callback of a payment provider for a gateway: a shortcode of an organization. The caller stores
 // an authenticated callback before it answers with the error (docs/rules/payments.md#stored-first). Fails:
 // rate_limited.

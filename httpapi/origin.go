@@ -28,6 +28,12 @@ func (s *Server) checkOrigin(c *Call) error {
 	return nil
 }
 
+// FromOwnPage reports whether the request signs in by cookies, and comes from a page of this host.
+func (c *Call) FromOwnPage() bool {
+	_, present := bearer(c.Request)
+	return !present && c.hasCookies() && c.server.checkOrigin(c) == nil
+}
+
 // hasCookies reports whether the request carries a token as a cookie.
 func (c *Call) hasCookies() bool {
 	for _, name := range []string{CookieAccess, CookieRefresh} {

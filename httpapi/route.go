@@ -11,6 +11,7 @@ import (
 	"github.com/julienschmidt/httprouter"
 
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/failure"
 )
 
 // Hosts says on which kinds of host a route exists; on the others it is 404. The values are bits.
@@ -109,6 +110,8 @@ type Route struct {
 	// Sorry answers a call that failed here, with a status from 500 on, in the form of a page for people, and reports
 	// whether it did; nil = the usual body.
 	Sorry func(c *Call, status int) bool
+	// Failed may set headers of the answer to a call that failed, whoever refused it, and make another failure of it.
+	Failed func(c *Call, f *failure.Error) *failure.Error
 	// Status is of the usual success; 0 = 200.
 	Status int
 	Query  []Param

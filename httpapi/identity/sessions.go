@@ -42,8 +42,9 @@ func (a Auth) Routes() []httpapi.Route {
 		},
 		{
 			Method: "POST", Path: "/auth/logout", Hosts: httpapi.OnBoth, Access: httpapi.AccessPublic,
-			RefreshLimit: true, Summary: "Sign out, by the access token or the refresh cookie",
-			Response: doneResponse{}, Handle: a.logout,
+			Summary: "Sign out, by the access token or the refresh cookie", Response: doneResponse{},
+			Codes:  []string{"unauthenticated", "another_person", "rate_limited", "sign_out_unfinished"},
+			Handle: a.logout, Failed: forget,
 		},
 		{
 			Method: "GET", Path: "/auth/me", Hosts: httpapi.OnBoth, Access: httpapi.AccessSubscriber,
@@ -185,6 +186,26 @@ func (a Auth) refresh(ctx context.Context, c *httpapi.Call) error {
 	})
 }
 
+// forget deletes the cookies of a browser whose sign-out failed or was limited: whoever asks for it leaves the
+// machine, and nobody else may go on with what stays there. The session is alive, which the answer says. What a page
+// of another host asks for deletes nothing, and neither does a refusal that says whose cookies they are.
+func forget(c *httpapi.Call, f *failure.Error) *failure.Error {
+	switch f.Kind {
+	case failure.Limited, failure.Unavailable, failure.Internal, failure.Denied:
+	default:
+		return f
+	}
+	if !c.FromOwnPage() {
+		return f
+	}
+	clearCookies(c)
+	return &failure.Error{
+		Kind: failure.Unavailable, Code: "sign_out_unfinished", Cause: f,
+		Message: "This browser is signed out, but your session could not be ended. " +
+			"Sign in again later and end it in the list of your sessions.",
+	}
+}
+
 // logout ends the caller's session and deletes the cookies.
 func (a Auth) logout(ctx context.Context, c *httpapi.Call) error {
 	session, err := a.leaving(ctx, c)
@@ -202,12 +223,15 @@ func (a Auth) logout(ctx context.Context, c *httpapi.Call) error {
 // outlives the access token by days. Cookies of a session that has ended are deleted from the browser, those of another
 // host stay there. Fails: unauthenticated, another_person, rate_limited.
 func (a Auth) leaving(ctx context.Context, c *httpapi.Call) (vault.Session, error) {
-	err := c.SignIn(ctx)
+	err := c.Identify(ctx)
 	if err == nil {
 		return vault.Session{ID: c.Caller.SessionID, UserID: c.Caller.UserID, OrgID: c.Caller.OrgID}, nil
 	}
 	cookie, none := c.Request.Cookie(httpapi.CookieRefresh)
 	if none != nil || failure.KindOf(err) != failure.Unauthenticated {
+		return vault.Session{}, err
+	}
+	if err := c.CountSignOut(ctx); err != nil {
 		return vault.Session{}, err
 	}
 	session, err := a.SignIns.Sessions.Refresh.Lookup(ctx, secrets.Text(cookie.Value))
