@@ -48,3 +48,26 @@ func BenchmarkServer(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkReference measures what the pages cost that need no sign-in.
+func BenchmarkReference(b *testing.B) {
+	k := apitest.New(b, nil, apitest.NewParcels().Routes(), system(nil).Routes())
+	for _, side := range []struct{ name, method, path string }{
+		{"whole", http.MethodGet, "/docs"}, {"head", http.MethodHead, "/docs?q=a"},
+		{"search", http.MethodGet, "/docs?q=a"}, {"errors", http.MethodGet, "/docs/errors"},
+	} {
+		b.Run(side.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				r := httptest.NewRequestWithContext(b.Context(), side.method, side.path, nil)
+				r.Host = apitest.Acme
+				r.Header.Set("Accept-Encoding", "gzip")
+				w := httptest.NewRecorder()
+				k.Server.ServeHTTP(w, r)
+				if w.Code != http.StatusOK {
+					b.Fatalf("status %d: %s", w.Code, w.Body)
+				}
+			}
+		})
+	}
+}

@@ -14,6 +14,7 @@ import (
 // reference is the API of one kind of host for people: /docs. It is made once, of the same table as /openapi.json.
 type reference struct {
 	Groups []referenceGroup
+	whole  *madePage
 }
 
 // referenceGroup has the operations of one tag.
@@ -36,6 +37,7 @@ type referenceOperation struct {
 	Codes        []failureCode
 
 	words string // lower case, for the search
+	text  piece  // as the page shows it
 }
 
 // referenceAnswer is one answer that is no failure.
@@ -65,6 +67,9 @@ func newReference(routes []Route, kind Hosts) (*reference, error) {
 			continue
 		}
 		op, err := newOperation(&r, &s)
+		if err == nil {
+			op.text, err = rendered("operation", op)
+		}
 		if err != nil {
 			return nil, fmt.Errorf("reference of %s %s: %w", r.Method, r.Path, err)
 		}
@@ -76,6 +81,11 @@ func newReference(routes []Route, kind Hosts) (*reference, error) {
 			func(a, b referenceOperation) int { return strings.Compare(a.Path, b.Path) })
 		out.Groups = append(out.Groups, referenceGroup{name, groups[name]})
 	}
+	whole, err := out.page(kind, "")
+	if err != nil {
+		return nil, err
+	}
+	out.whole = whole.keep()
 	return out, nil
 }
 

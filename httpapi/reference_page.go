@@ -2,12 +2,11 @@ package httpapi
 
 import (
 	"bytes"
-	"compress/gzip"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	_ "embed" // the page, its style and its script
 	"encoding/base64"
-	"encoding/hex"
 	"html/template"
 	"net"
 	"net/http"
@@ -69,52 +68,134 @@ func (r *reference) search(words []string) (found []referenceGroup, count int) {
 	return found, count
 }
 
-// sendDocs answers with the reference of this kind of host.
+// page puts the operations that have all words of a search between the top and the bottom of the page.
+func (r *reference) page(kind Hosts, search string) (*madePage, error) {
+	groups, count := r.search(strings.Fields(strings.ToLower(search)))
+	top, err := rendered("top", newReferencePage(referencePage{
+		Kind: hostsOf(kind), Search: search, Groups: groups, Count: count,
+	}))
+	pieces := []piece{top}
+	for _, group := range groups {
+		head, failed := rendered("group", group)
+		err = cmp.Or(err, failed)
+		pieces = append(pieces, head)
+		for _, op := range group.Operations {
+			pieces = append(pieces, op.text)
+		}
+		pieces = append(pieces, endOfGroup)
+	}
+	return finished(pieces, err)
+}
+
+// endOfGroup ends what the template of a group begins.
+var endOfGroup = cut([]byte("</section>"))
+
+// newErrorsPage makes the page of all failure codes.
+func newErrorsPage() (*madePage, error) {
+	top, err := rendered("top", newReferencePage(referencePage{
+		Errors: true, Codes: failureCodes, Count: len(failureCodes),
+	}))
+	page, err := finished([]piece{top}, err)
+	if err != nil {
+		return nil, err
+	}
+	return page.keep(), nil
+}
+
+// newReferencePage adds style and script to the values of a page.
+func newReferencePage(page referencePage) referencePage {
+	page.Style = template.CSS(referenceStyle)  //nolint:gosec // our own file
+	page.Script = template.JS(referenceScript) //nolint:gosec // our own file
+	return page
+}
+
+// finished adds the bottom to the pieces of a page.
+func finished(pieces []piece, err error) (*madePage, error) {
+	bottom, failed := rendered("bottom", newReferencePage(referencePage{}))
+	if err = cmp.Or(err, failed); err != nil {
+		return nil, err
+	}
+	return &madePage{pieces: append(pieces, bottom)}, nil
+}
+
+// rendered is a part of the page with its values.
+func rendered(part string, values any) (piece, error) {
+	var text bytes.Buffer
+	err := referenceTemplate.ExecuteTemplate(&text, part, values)
+	return cut(text.Bytes()), err
+}
+
+// sendDocs answers with the reference of this kind of host. Of a search only the top is made anew, which has what was
+// looked for: whoever asks, and however often, nothing else is.
 func (s *Server) sendDocs(_ context.Context, c *Call) error {
 	search := strings.ToValidUTF8(c.Request.URL.Query().Get("q"), "")
 	if len(search) > maxSearch {
 		search = ""
 	}
-	groups, count := s.reference[c.hostKind].search(strings.Fields(strings.ToLower(search)))
-	return s.sendReference(c, referencePage{Search: search, Groups: groups, Count: count})
+	whole := s.reference[c.hostKind].whole
+	if c.keptReference(whole, search) {
+		return nil
+	}
+	if search == "" {
+		c.sendReference(whole)
+		return nil
+	}
+	found, err := s.reference[c.hostKind].page(c.hostKind, search)
+	if err != nil {
+		return err
+	}
+	c.sendPlain(found)
+	return nil
 }
 
 // sendErrors answers with all failure codes and their texts.
 func (s *Server) sendErrors(_ context.Context, c *Call) error {
-	return s.sendReference(c, referencePage{Errors: true, Codes: failureCodes, Count: len(failureCodes)})
+	if !c.keptReference(s.errorsPage, "") {
+		c.sendReference(s.errorsPage)
+	}
+	return nil
 }
 
-// sendReference answers with the page, or with 304 to a browser that has it.
-func (s *Server) sendReference(c *Call, page referencePage) error {
-	page.Style = template.CSS(referenceStyle)  //nolint:gosec // our own file
-	page.Script = template.JS(referenceScript) //nolint:gosec // our own file
-	page.Kind = hostsOf(c.hostKind)
-	var text bytes.Buffer
-	if err := referenceTemplate.Execute(&text, page); err != nil {
-		return err
-	}
-	body := bytes.ReplaceAll(text.Bytes(), []byte(originMark), []byte(template.HTMLEscapeString(s.origin(c))))
-	sum := sha256.Sum256(body)
-	tag := `"` + hex.EncodeToString(sum[:16]) + `"`
+// keptReference sets the headers of a page, and reports whether they are the whole answer: to HEAD, and with 304 to a
+// browser that has the page. Its tag comes from what the page is made of, so that neither costs the making of it.
+func (c *Call) keptReference(page *madePage, search string) bool {
+	tag := page.tag(c.origin(), search)
 	h := c.Writer.Header()
 	h.Set("Content-Security-Policy", referencePolicy)
 	h.Set("Cache-Control", "no-cache")
 	h.Set("Vary", "Accept-Encoding")
 	h.Set("ETag", tag)
-	if slices.Contains(strings.Split(strings.ReplaceAll(c.Request.Header.Get("If-None-Match"), " ", ""), ","), tag) {
+	h.Set("Content-Type", contentHTML)
+	switch {
+	case slices.Contains(strings.Split(strings.ReplaceAll(c.Request.Header.Get("If-None-Match"), " ", ""), ","), tag):
+		h.Del("Content-Type")
 		c.Writer.WriteHeader(http.StatusNotModified)
-		return nil
+	case c.Request.Method == http.MethodHead:
+		c.Writer.WriteHeader(http.StatusOK)
+	default:
+		return false
 	}
+	return true
+}
+
+// sendReference answers with a page that is kept, compressed where there is a compressed one.
+func (c *Call) sendReference(page *madePage) {
 	if strings.Contains(c.Request.Header.Get("Accept-Encoding"), "gzip") {
-		var small bytes.Buffer
-		to := gzip.NewWriter(&small)
-		_, _ = to.Write(body) // into memory
-		_ = to.Close()
-		h.Set("Content-Encoding", "gzip")
-		body = small.Bytes()
+		if small := page.compressed(c.origin(), c.server.cfg.Clock.Now()); small != nil {
+			c.Writer.Header().Set("Content-Encoding", "gzip")
+			c.SendBytes(http.StatusOK, contentHTML, small)
+			return
+		}
 	}
-	c.SendBytes(http.StatusOK, contentHTML, body)
-	return nil
+	c.sendPlain(page)
+}
+
+// sendPlain answers with a page piece by piece.
+func (c *Call) sendPlain(page *madePage) {
+	origin := c.origin()
+	c.Writer.Header().Set("Content-Length", strconv.Itoa(page.length(origin)))
+	c.Writer.WriteHeader(http.StatusOK)
+	_ = page.write(c.Writer, origin) // it fails only when the client has gone
 }
 
 // contentHTML is the type of pages for people.
@@ -122,9 +203,9 @@ const contentHTML = "text/html; charset=utf-8"
 
 // origin is the address of this host for commands on the page. The name is one of ours; a port that is no number is
 // left out.
-func (s *Server) origin(c *Call) string {
+func (c *Call) origin() string {
 	scheme, host := "http://", c.host
-	if s.cfg.Production {
+	if c.Production() {
 		scheme = "https://"
 	}
 	if _, port, err := net.SplitHostPort(c.Request.Host); err == nil {

@@ -5,11 +5,13 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"os/exec"
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/docs"
 	"github.com/lastmile-isp/lastmile/httpapi"
@@ -177,13 +179,69 @@ func TestReference_IsSearchedAndKeptByBrowsers(t *testing.T) {
 	}
 }
 
+func TestReference_IsCompressedOnceForAnAddressAndAtMostOnceASecond(t *testing.T) {
+	t.Parallel()
+	k := apitest.New(t, nil, apitest.NewParcels().Routes())
+	ask := func(path, port string) apitest.Answer {
+		return k.Do(t, apitest.Request{
+			Path: path, Host: apitest.Acme + port, Header: map[string]string{"Accept-Encoding": "gzip"},
+		})
+	}
+	encoded := func(path, port, want string) []byte {
+		t.Helper()
+		got := ask(path, port)
+		if got.Status != 200 || got.Header.Get("Content-Encoding") != want {
+			t.Errorf("%s at %s: %d, %v, want %q", path, port, got.Status, got.Header, want)
+		}
+		return got.Body
+	}
+	encoded("/docs", ":1", "gzip")
+	plain := encoded("/docs", ":2", "") // in the same moment
+	if !strings.Contains(string(plain), "http://"+apitest.Acme+":2/parcels") {
+		t.Error("the page has another address")
+	}
+	encoded("/docs", ":1", "gzip") // kept
+	encoded("/docs?q=parcels", ":1", "")
+	encoded("/docs/errors", ":1", "gzip") // a page of its own
+	for port := 2; port < 70; port++ {
+		k.Clock.Advance(time.Second)
+		encoded("/docs", fmt.Sprintf(":%d", port), "gzip")
+	}
+	encoded("/docs", ":1", "") // the oldest is not kept any more
+	encoded("/docs", ":60", "gzip")
+}
+
+func TestReference_ASearchFindsWhatThePageHas(t *testing.T) {
+	t.Parallel()
+	k := apitest.New(t, nil, apitest.NewParcels().Routes())
+	whole := string(k.Do(t, apitest.Request{Path: "/docs"}).Body)
+	found := k.Do(t, apitest.Request{Path: "/docs?q=depots", Host: apitest.Domain})
+	if shown := operationsOf(string(found.Body)); len(shown) != 1 || !shown["getDepots"] {
+		t.Errorf("found %v", shown)
+	}
+	one := string(k.Do(t, apitest.Request{Path: "/docs?q=getparcelsid"}).Body)
+	from, to := strings.Index(one, "<details"), strings.LastIndex(one, "</details>")
+	if from < 0 || to < from || !strings.Contains(whole, one[from:to]) {
+		t.Errorf("a search shows something else than the page: %s", one)
+	}
+	tags := map[string]bool{}
+	for _, path := range []string{"/docs", "/docs?q=a", "/docs?q=b", "/docs/errors"} {
+		tag := k.Do(t, apitest.Request{Path: path, Method: "HEAD"}).Header.Get("ETag")
+		again := k.Do(t, apitest.Request{Path: path, Header: map[string]string{"If-None-Match": `"x", ` + tag}})
+		if tags[tag] || again.Status != http.StatusNotModified {
+			t.Errorf("%s: tag %s, %d", path, tag, again.Status)
+		}
+		tags[tag] = true
+	}
+}
+
 func TestReference_ListsEveryFailureCodeWithItsText(t *testing.T) {
 	t.Parallel()
 	k := apitest.New(t, nil)
 	page := string(k.Do(t, apitest.Request{Path: "/docs/errors", Host: apitest.Domain}).Body)
 	rows := regexp.MustCompile("(?m)^\\| [0-9]{3} \\| `([^`]+)`").FindAllStringSubmatch(docs.Errors, -1)
 	for _, row := range rows {
-		if !strings.Contains(page, "<code>"+row[1]+"</code>") {
+		if !strings.Contains(page, `<tr id="`+row[1]+`">`) || !strings.Contains(page, "<code>"+row[1]+"</code>") {
 			t.Errorf("the page lacks %s", row[1])
 		}
 	}

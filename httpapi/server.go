@@ -57,6 +57,8 @@ type Server struct {
 	metrics   *httpMetrics
 	openAPI   map[Hosts][]byte
 	reference map[Hosts]*reference
+	// errorsPage is /docs/errors.
+	errorsPage *madePage
 }
 
 // New makes a server of the routes of all areas and adds its own: / and /openapi.json. It fails when a dependency is
@@ -90,6 +92,9 @@ func New(cfg Config, routes ...[]Route) (*Server, error) {
 		if s.reference[kind], err = newReference(s.table.routes, kind); err != nil {
 			return nil, fmt.Errorf("http server: %w", err)
 		}
+	}
+	if s.errorsPage, err = newErrorsPage(); err != nil {
+		return nil, fmt.Errorf("http server: %w", err)
 	}
 	return s, nil
 }
