@@ -12,6 +12,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/fair"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/projections/changes"
@@ -22,7 +23,7 @@ import (
 const (
 	usualEvery     = time.Second      // between two batches
 	usualHeartbeat = 20 * time.Second // of a stream that has nothing to tell
-	usualMost      = 2000             // streams
+	usualMost      = 2000             // streams, of all organizations together
 	usualPerUser   = 50               // streams of one user
 )
 
@@ -32,7 +33,7 @@ type Config struct {
 	Every time.Duration
 	// Heartbeat is the longest time without a sign of life.
 	Heartbeat time.Duration
-	// Most and PerUser bound the open streams.
+	// Most and PerUser bound the open streams. Of Most no organization has so many that none is left for another.
 	Most, PerUser int
 	Clock         clock.Clock // required
 	Logger        *slog.Logger
@@ -55,7 +56,7 @@ type Hub struct {
 	position uint64                    // of the log, up to which changes were gathered
 	told     uint64                    // of the log, up to which changes are in batches
 	ended    bool
-	open     int
+	open     fair.Room // the streams
 	perUser  map[id.User]int
 	counts   Counts
 }
@@ -74,7 +75,7 @@ func New(cfg Config) *Hub {
 	cfg.Most, cfg.PerUser = cmp.Or(cfg.Most, usualMost), cmp.Or(cfg.PerUser, usualPerUser)
 	return &Hub{
 		cfg: cfg, loops: loop.New(cfg.Logger), wake: make(chan struct{}, 1), rooms: map[id.Organization]*room{},
-		perUser: map[id.User]int{},
+		perUser: map[id.User]int{}, open: fair.Room{Capacity: int64(cfg.Most)},
 	}
 }
 
@@ -119,7 +120,7 @@ func (h *Hub) Counts() Counts {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	counts := h.counts
-	counts.Open = h.open
+	counts.Open = int(h.open.Used())
 	return counts
 }
 
@@ -194,7 +195,7 @@ func errTooMany() error {
 		usualHeartbeat)
 }
 
-// errFull refuses a stream because there are too many of all users.
+// errFull refuses a stream because there are too many of the organization, or of all together.
 func errFull() error {
 	return failure.NewUnavailable("streams_full", "Too many pages are open. Changes are not shown by themselves.",
 		usualHeartbeat, nil)
@@ -215,7 +216,7 @@ func (h *Hub) enter(org id.Organization, user id.User, role events.Role) (r *rea
 		return nil, 0, errStopping()
 	case h.perUser[user] >= h.cfg.PerUser:
 		return nil, 0, errTooMany()
-	case h.open >= h.cfg.Most:
+	case !h.open.Take(org, 1):
 		return nil, 0, errFull()
 	}
 	at := h.rooms[org]
@@ -224,7 +225,6 @@ func (h *Hub) enter(org id.Organization, user id.User, role events.Role) (r *rea
 		h.rooms[org] = at
 	}
 	at.readers++
-	h.open++
 	h.perUser[user]++
 	return &reader{org: org, user: user, role: role, room: at, number: at.next()}, h.told, nil
 }
@@ -233,7 +233,7 @@ func (h *Hub) enter(org id.Organization, user id.User, role events.Role) (r *rea
 func (h *Hub) leave(r *reader) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.open--
+	h.open.Give(r.org, 1)
 	if h.perUser[r.user]--; h.perUser[r.user] == 0 {
 		delete(h.perUser, r.user)
 	}

@@ -220,7 +220,7 @@ func TestStream_APositionThatNobodyKnowsMeansToReadEverythingAgain(t *testing.T)
 
 func TestStream_OneUserAndAllTogetherHaveALimit(t *testing.T) {
 	t.Parallel()
-	k := newKit(t, changesapi.Config{PerUser: 2, Most: 3})
+	k := newKit(t, changesapi.Config{PerUser: 2, Most: 7})
 	first := k.open(t, apitest.Request{As: apitest.Admin})
 	first.next(t)
 	k.open(t, apitest.Request{As: apitest.Admin}).next(t)
@@ -239,6 +239,39 @@ func TestStream_OneUserAndAllTogetherHaveALimit(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	k.open(t, apitest.Request{As: apitest.Support}).next(t)
+}
+
+func TestStream_OneOrganizationTakesNoOthersStreams(t *testing.T) {
+	t.Parallel()
+	const most = 8
+	k := newKit(t, changesapi.Config{PerUser: most, Most: most})
+	flood := func(as, host string) (open int) {
+		for {
+			before := k.hub.Counts().Open
+			s := k.open(t, apitest.Request{As: as, Host: host})
+			if s.answer.StatusCode != http.StatusOK {
+				if s.answer.StatusCode != http.StatusServiceUnavailable || k.hub.Counts().Open != before {
+					t.Errorf("%s at %s is refused with %d", as, host, s.answer.StatusCode)
+				}
+				return open
+			}
+			s.next(t)
+			open++
+		}
+	}
+	if n := flood(apitest.Admin, apitest.Acme); n != most/2 {
+		t.Errorf("one organization alone has %d of %d", n, most)
+	}
+	if n := flood(apitest.Support, apitest.Acme); n != 0 {
+		t.Errorf("further users of it have %d more", n)
+	}
+	for _, other := range []struct{ as, host string }{
+		{apitest.OtherAdmin, apitest.Other}, {apitest.Super, apitest.Domain},
+	} {
+		if n := flood(other.as, other.host); n == 0 {
+			t.Errorf("none is left for %s", other.host)
+		}
+	}
 }
 
 // A reader who takes nothing fills the buffers of his connection and is left behind.
