@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // contentCSV is the type of tables for spreadsheets.
@@ -35,9 +36,15 @@ func (c *Call) SendCSV(file string, header []string, rows [][]string) error {
 	return nil
 }
 
-// disarmed puts an apostrophe before a text that a spreadsheet would calculate. Plain numbers stay numbers.
+// formula are the characters with which a text begins that a spreadsheet would calculate: those of a formula, in their
+// full width as Asian keyboards write them too, and those that a spreadsheet skips or takes for the end of a cell.
+const formula = "=+-@＝＋－＠\t\r\n;"
+
+// disarmed puts an apostrophe before a text that a spreadsheet would calculate, also behind spaces. Plain numbers stay
+// numbers.
 func disarmed(text string) string {
-	if text == "" || !strings.ContainsRune("=+-@\t\r", rune(text[0])) || plainNumber(text) {
+	first, _ := utf8.DecodeRuneInString(strings.TrimLeft(text, " \u00a0\u3000"))
+	if first == utf8.RuneError || !strings.ContainsRune(formula, first) || plainNumber(text) {
 		return text
 	}
 	return "'" + text
