@@ -16,10 +16,11 @@ import (
 // GivePassword replaces the password that a user of asked's organization has lost by a temporary one, which must be
 // changed at the next sign-in. Every session of the user ends, and so does a lock after wrong passwords. The command
 // decides first, so that a refused one writes no password. A repeat after a stop in between stores the password too,
-// unless the user has chosen another one since. A proof of the address at the same moment wins: what its owner chose is
-// not replaced. When GivePassword returns, no request of an earlier session passes.
+// unless the user has chosen another one since: then it fails, so that nobody is told a password that does not work. A
+// proof of the address at the same moment wins: what its owner chose is not replaced. When GivePassword returns, no
+// request of an earlier session passes.
 //
-// Fails: invalid_input, user_not_found, own_password, password_of_person, sign_in_busy.
+// Fails: invalid_input, user_not_found, own_password, password_of_person, password_chosen, sign_in_busy.
 func (s Staff) GivePassword(
 	ctx context.Context, asked usecases.Asked, c commands.GiveTemporaryPassword, password secrets.Text,
 ) (bus.Result, error) {
@@ -38,8 +39,12 @@ func (s Staff) GivePassword(
 	}
 	end := vault.Revocation{Users: []id.User{c.UserID}, Reason: "password_changed"}
 	user, err := s.replaceLost(ctx, c, hash, end)
-	if err != nil || !user.Temporary {
-		return done, err
+	if err != nil {
+		return bus.Result{}, err
+	}
+	if !user.Temporary {
+		return bus.Result{}, failure.NewConflict("password_chosen",
+			"This person has just chosen an own password. It was not replaced, and the temporary one does not work.")
 	}
 	if err := s.Lockouts.Succeed(ctx, lockKey(c.OrgID, user.Email.Reveal())); err != nil {
 		return bus.Result{}, err
