@@ -13,8 +13,10 @@ const actFresh = time.Minute
 // causeOf is the cause of what a job finds to be changed for a subscriber. A job sees what is true when it runs, which
 // somebody may have changed after the event that led to the job, or shortly before a look that no event led to: that is
 // the cause then (docs/rules/access-enforcement.md#who). position is that of the job's event, 0 without one.
-func (e *Enforcer) causeOf(who id.Subscriber, position uint64, cause jobs.Cause) jobs.Cause {
-	act, known := e.Entitled.Directory.LastAct(who)
+func (e *Enforcer) causeOf(
+	org id.Organization, who id.Subscriber, position uint64, cause jobs.Cause,
+) jobs.Cause {
+	act, known := e.Entitled.Directory.LastAct(org, who)
 	newer := act.Position > position
 	if position == 0 {
 		newer = e.Clock.Now().Sub(act.At).Abs() < actFresh

@@ -75,7 +75,9 @@ func (e *Enforcer) Enforce(ctx context.Context, args commands.EnforceAccess, cau
 	if err != nil {
 		return err
 	}
-	cause = e.causeOf(args.SubscriberID, args.Position, cause)
+	if len(list) > 0 { // all of one organization
+		cause = e.causeOf(list[0].OrgID, args.SubscriberID, args.Position, cause)
+	}
 	leave, here, crowded := e.place(list)
 	defer leave()
 	done, err := e.bring(ctx, here, e.due, cause)

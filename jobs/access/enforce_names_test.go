@@ -112,8 +112,10 @@ func TestEnforce_WhatSomebodyChangedMeanwhileHasThatName(t *testing.T) {
 			s := k.online()
 			paid := k.position
 			k.position++
+			act := one.act
+			act.OrgID = k.org
 			k.dir.Apply(events.Envelope{
-				ID: id.New[id.Event](), Position: k.position, Meta: one.act,
+				ID: id.New[id.Event](), Position: k.position, Meta: act,
 				Event: events.SubscriberBlocked{SubscriberID: k.subscriber},
 			})
 			k.clock.Advance(one.after)
@@ -137,8 +139,10 @@ func TestEnforceRouter_ALookThatComesBeforeTheJobHasTheNameOfWhoChangedIt(t *tes
 			t.Parallel()
 			k := newKit(t)
 			s := k.online()
+			act := clerk
+			act.OrgID = k.org
 			k.dir.Apply(events.Envelope{
-				ID: id.New[id.Event](), Position: k.position + 1, Meta: clerk,
+				ID: id.New[id.Event](), Position: k.position + 1, Meta: act,
 				Event: events.SubscriberBlocked{SubscriberID: k.subscriber},
 			})
 			k.clock.Advance(after)

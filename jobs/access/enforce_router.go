@@ -196,7 +196,7 @@ func (e *Enforcer) one(
 	if err != nil || now == nil {
 		return 0, false, err
 	}
-	done, err := e.bring(ctx, []telemetry.Session{*now}, needs, e.causeOf(s.SubscriberID, 0, cause))
+	done, err := e.bring(ctx, []telemetry.Session{*now}, needs, e.causeOf(s.OrgID, s.SubscriberID, 0, cause))
 	if err == nil {
 		err = done.left[s.DeviceID]
 	}

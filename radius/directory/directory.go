@@ -11,7 +11,6 @@ import (
 	"sync"
 	"time"
 
-	lru "github.com/hashicorp/golang-lru/v2"
 	"layeh.com/radius/rfc2865"
 
 	"github.com/lastmile-isp/lastmile/events"
@@ -46,8 +45,9 @@ type Directory struct {
 	secrets wanted
 
 	mu            sync.RWMutex
-	act           Act // the event that is being applied, whoever caused it
-	acts          *lru.Cache[id.Subscriber, Act]
+	act           Act             // the event that is being applied, whoever caused it
+	actor         id.Organization // whose event it is
+	acts          *acts
 	services      map[id.Subscription]*service // that have not ended
 	former        map[id.Subscription]former
 	traces        traces
@@ -88,9 +88,8 @@ func New(cfg Config) *Directory {
 	if cfg.Refusals == nil {
 		cfg.Refusals = NewRefusals(cfg.Clock)
 	}
-	acts, _ := lru.New[id.Subscriber, Act](actsMost) // fails for a size below 1 only
 	return &Directory{
-		cfg: cfg, acts: acts, left: map[id.Organization]bool{}, secrets: newWanted(),
+		cfg: cfg, acts: newActs(), left: map[id.Organization]bool{}, secrets: newWanted(),
 		services: map[id.Subscription]*service{}, former: map[id.Subscription]former{}, traces: newTraces(),
 		bySubscriber: map[id.Subscriber]*subscriber{}, byName: map[login]*service{}, byMAC: map[device][]*service{},
 		terms: map[version]*events.PlanTerms{}, organizations: map[id.Organization]*time.Location{},

@@ -48,6 +48,7 @@ func (d *Directory) Handles() []string {
 func (d *Directory) Apply(e events.Envelope) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.actor = e.Meta.OrgID
 	d.act = Act{e.ID, e.Position, e.Meta.At, e.Meta.Actor, e.Meta.CorrelationID}
 	switch v := e.Event.(type) {
 	case events.OrganizationCreated:
