@@ -29,7 +29,7 @@ export function BreakerTable({ list }: { list: Rows<Breaker> }) {
         : <span title={b.target}>{b.device?.name ?? b.target}</span>,
     },
     ...platform ? [{
-      id: 'organization', title: t.organization, width: 180,
+      id: 'organization', title: t.organization, width: 180, wideOnly: true,
       cell: (b: Breaker) => b.organization && <To way={{ to: `/orgs/${b.organization.id}` }}>{b.organization.name}</To>,
     }] : [],
     { id: 'kind', title: t.kind, width: 190, wideOnly: true, cell: (b) => t.kinds[b.kind] ?? b.kind },
