@@ -310,7 +310,8 @@ flow('the organization and its gateway are changed, and faults stand beside thei
   for (const wanted of [true, false]) {
     await page.getByRole('switch').setChecked(wanted)
     await button(page, 'Save').click()
-    await expect.poll(() => button(page, 'Save').isDisabled()).toBe(true)
+    const save = button(page, 'Save')
+    await expect.poll(async () => [await save.getAttribute('data-loading'), await save.isDisabled()]).toEqual([null, true])
   }
 })
 

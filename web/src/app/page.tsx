@@ -32,7 +32,8 @@ export function page(needs: Operation, load: () => Promise<{ default: ComponentT
     )
   }
   guarded.preload = async () => {
-    loaded = (await load()).default
+    // What cannot be read before it is asked for is read, or missed, when it is.
+    loaded = (await load().catch(() => null))?.default ?? null
   }
   return guarded
 }
