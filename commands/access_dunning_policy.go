@@ -72,7 +72,7 @@ func (c SetDunningPolicies) Validate() error {
 func CheckDunningPolicy(p events.DunningPolicy) error {
 	var f failure.Faults
 	days := func(field string, n, limit int) {
-		f.Check(n >= 0 && n <= limit, field, "must be 0 to %d", limit)
+		f.Check(n >= 0 && n <= limit, field, "must be from %d to %d", 0, limit)
 	}
 	days("graceDays", p.GraceDays, maxDunningDays)
 	days("walledGardenDays", p.WalledGardenDays, maxDunningDays)

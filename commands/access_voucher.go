@@ -63,7 +63,7 @@ func (c MakeVouchers) Validate() error {
 // CheckVouchers adds the faults of a batch that somebody asks for. The plan must be paid before use, because a voucher
 // has no account that could be invoiced.
 func CheckVouchers(f *failure.Faults, count int, prefix string, terms events.PlanTerms) {
-	f.Check(count >= 1 && count <= MaxVouchers, "count", "must be 1 to %d", MaxVouchers)
+	f.Check(count >= 1 && count <= MaxVouchers, "count", "must be from %d to %d", 1, MaxVouchers)
 	f.Check(voucherPrefix.MatchString(prefix), "prefix", "must have at most 10 letters, digits or -")
 	f.Check(terms.Kind == hotspotKind && terms.Mode == events.Prepaid && terms.Period.Known(), "planId",
 		"must be a prepaid hotspot plan")

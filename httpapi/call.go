@@ -153,8 +153,11 @@ func (c *Call) readConditions() error {
 	digits, opened := strings.CutPrefix(text, `"`)
 	digits, closed := strings.CutSuffix(digits, `"`)
 	revision, err := strconv.ParseUint(digits, 10, 64)
-	if err != nil || !opened || !closed || revision == commands.NoRevision {
+	if err != nil || !opened || !closed {
 		return failure.NewMalformed("bad_if_match", `If-Match must be one entity tag as given in ETag, such as "3".`)
+	}
+	if revision == commands.NoRevision {
+		revision-- // a number stands for itself; no stream has so many events
 	}
 	c.expected = &revision
 	return nil

@@ -79,7 +79,7 @@ func TestDunningSettings_FaultsNamePolicyAndField(t *testing.T) {
 	k := isptest.New(t)
 	admin := k.Admin(t)
 	for body, fault := range map[string]string{
-		`{"default":{"graceDays":-1}}`:                               "default.graceDays must be 0 to 365",
+		`{"default":{"graceDays":-1}}`:                               "default.graceDays must be from 0 to 365",
 		`{"policies":{"a":{"noCutDays":["Friday"]}}}`:                "policies.a.noCutDays must be days",
 		`{"policies":{"a b":{}}}`:                                    "policies must have names",
 		`{"default":{"noCutAfter":{"friday":"4pm"}}}`:                "default.noCutAfter must have times of day",

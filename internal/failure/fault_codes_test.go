@@ -58,7 +58,7 @@ func TestFaultCodes_AreOfTextsThatTheProgramSays(t *testing.T) {
 	}
 	number := regexp.MustCompile(`%d`)
 	for code, text := range failure.FaultTexts() {
-		pattern := number.ReplaceAllString(regexp.QuoteMeta(text), `(%d|\d+)`)
+		pattern := number.ReplaceAllString(regexp.QuoteMeta(text), `(%d|\d+)`) + `"`
 		if !regexp.MustCompile(pattern).MatchString(source.String()) {
 			t.Errorf("nothing says %q of %s", text, code)
 		}

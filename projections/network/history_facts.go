@@ -12,7 +12,7 @@ type HistoryFacts struct {
 	Addresses  int    `json:"addresses,omitempty"` // of the walled garden
 	Sessions   int    `json:"sessions,omitempty"`  // that are affected
 	Resources  int    `json:"resources,omitempty"` // that differ
-	Operation  string `json:"operation,omitempty"` // of a write: "add", "set", "remove", "move"
+	Operation  string `json:"operation,omitempty"` // "add", "set", "remove", "move", "read", "connect"
 	Path       string `json:"path,omitempty"`      // menu of the router
 	Name       string `json:"name,omitempty"`      // of the row in it
 	Message    string `json:"message,omitempty"`   // of the router, or why it did not answer

@@ -17,7 +17,7 @@ export class Keys {
   }
 
   /**
-   * ended keeps or forgets a key. Once a write may be done, a refusal of the next try does not say that it was not: only
+   * ended keeps or forgets a key (docs/rules/http.md#idempotency). Once a write may be done, a refusal of the next try does not say that it was not: only
    * a success ends the doubt. A refusal without doubt has done nothing, and the next try is a new one.
    */
   ended(what: string, key: string, problem: Problem | null, now = Date.now()) {

@@ -38,14 +38,25 @@ const reset: Change = { topic: 'reset', id: null, type: 'reset', at: '' }
 /** Said is what tabs tell each other; asked is how one that is new asks for the state. */
 type Said = { change: Change; position: string } | { state: LiveState } | { asked: true }
 
+// The tab that reads says so from time to time; a browser lets the clock of a hidden one run once a minute. One that has
+// been silent for long hangs, or was put to sleep with its lock: another takes its place.
+const alive = 30_000
+const silence = 150_000
+
+// Tabs agree who of them reads in a secure context only, such as https or localhost. Elsewhere each one reads.
+const agree = 'locks' in navigator
+
 /** listen follows the changes that person may read, and has the reads of the page repeated that a change makes old. */
 export function listen(queries: QueryClient, person: string): () => void {
   const end = new AbortController()
   const others = new BroadcastChannel(`lastmile.stream.${person}`)
+  const say = (said: Said) => agree && others.postMessage(said)
   const reads = repeating(queries)
   let position = ''
   let reading = false
+  let heardAt = Date.now()
   const take = (said: Said) => {
+    heardAt = Date.now()
     if ('change' in said) {
       if (said.position) position = said.position
       tell(said.change)
@@ -55,20 +66,33 @@ export function listen(queries: QueryClient, person: string): () => void {
       if (state === 'broken' && said.state === 'live') reads.hear(reset)
       become(said.state)
     } else if (reading) {
-      others.postMessage({ state } satisfies Said)
+      say({ state })
     }
   }
   others.onmessage = (message: MessageEvent<Said>) => take(message.data)
-  others.postMessage({ asked: true } satisfies Said)
-  void alone(`lastmile.stream.${person}`, end.signal, () => {
+  say({ asked: true })
+  const readForAll = (signal: AbortSignal) => {
     reading = true
-    return read(person, () => position, end.signal, (said) => {
+    return read(person, () => position, signal, (said) => {
       take(said)
-      others.postMessage(said)
+      say(said)
+    }).finally(() => {
+      reading = false
     })
-  })
+  }
+  const name = `lastmile.stream.${person}`
+  void alone(name, end.signal, readForAll)
+  const watch = setInterval(() => {
+    if (reading) say({ state })
+    else if (Date.now() - heardAt > silence) {
+      heardAt = Date.now()
+      become('broken')
+      void alone(name, end.signal, readForAll, true)
+    }
+  }, alive)
   return () => {
     end.abort()
+    clearInterval(watch)
     others.close()
     reads.stop()
     become('connecting')
@@ -102,11 +126,16 @@ function repeating(queries: QueryClient) {
   }
 }
 
-/** alone runs hold in one tab at a time, until its promise ends; where tabs cannot agree, in each of them. */
-async function alone(name: string, signal: AbortSignal, hold: () => Promise<void>) {
-  if (!('locks' in navigator)) return hold()
-  // Whoever leaves while it waits is refused by the browser.
-  await navigator.locks.request(name, { signal }, hold).catch(() => undefined)
+/**
+ * alone runs hold in one tab at a time, until its promise ends or another tab has taken its place by force; where tabs
+ * cannot agree, in each of them.
+ */
+async function alone(name: string, signal: AbortSignal, hold: (signal: AbortSignal) => Promise<void>, force = false) {
+  if (!agree) return force ? undefined : hold(signal)
+  const lost = new AbortController()
+  const both = AbortSignal.any([signal, lost.signal])
+  // The browser refuses whoever leaves while it waits, and whose place was taken.
+  await navigator.locks.request(name, force ? { steal: true } : { signal }, () => hold(both)).catch(() => lost.abort())
 }
 
 /** read keeps the stream open until the signal, from the position on that the page has. */
@@ -114,6 +143,8 @@ function read(person: string, from: () => string, signal: AbortSignal, say: (sai
   let source: EventSource | null = null
   let again: ReturnType<typeof setTimeout> | null = null
   let failures = 0
+  // Pages that were told something by another tab until now, or by a stream that was cut, have read already.
+  let before = state !== 'connecting'
   const open = () => {
     again = null
     const asked = new URLSearchParams({ expectedUser: person })
@@ -121,6 +152,9 @@ function read(person: string, from: () => string, signal: AbortSignal, say: (sai
     source = new EventSource(`/events/stream?${asked}`)
     source.onopen = () => {
       failures = 0
+      // Nothing was told yet, so nobody knows from where to go on: what happened meanwhile is read.
+      if (before && !asked.has('lastEventId')) say({ change: reset, position: '' })
+      before = true
       say({ state: 'live' })
     }
     source.onmessage = (message: MessageEvent<string>) => {

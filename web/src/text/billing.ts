@@ -1,4 +1,4 @@
-import { catalogue, plural } from './catalogue'
+import { catalogue } from './catalogue'
 
 /** billingText has what the pages of invoices and collections say. */
 export const billingText = catalogue(
@@ -27,7 +27,6 @@ export const billingText = catalogue(
     none: 'No invoices yet',
     noneHint: 'Invoices of plans make themselves when a period is due. For anything else, such as an installation, make one by hand.',
     newInvoice: 'New invoice',
-    filterNumber: 'Whole number',
     lines: 'Lines',
     description: 'Description',
     quantity: 'Quantity',
@@ -94,7 +93,6 @@ export const billingText = catalogue(
     count: 'Payments',
     wrongSpan: 'The first day must not be after the last one.',
     nothing: 'No money came in these days.',
-    nDays: (n: number) => plural('en', n, '# day', '# days'),
   },
   {
     invoice: 'Ankara',
@@ -121,7 +119,6 @@ export const billingText = catalogue(
     none: 'Hakuna ankara bado',
     noneHint: 'Ankara za vifurushi hujitengeneza kipindi kinapofika. Kwa kingine chochote, kama ufungaji, tengeneza moja kwa mkono.',
     newInvoice: 'Ankara mpya',
-    filterNumber: 'Namba kamili',
     lines: 'Mistari',
     description: 'Maelezo',
     quantity: 'Idadi',
@@ -181,6 +178,5 @@ export const billingText = catalogue(
     count: 'Malipo',
     wrongSpan: 'Siku ya kwanza haiwezi kuwa baada ya ya mwisho.',
     nothing: 'Hakuna pesa zilizoingia siku hizi.',
-    nDays: (n) => plural('sw', n, 'siku #', 'siku #'),
   },
 )

@@ -244,6 +244,7 @@ export const swahiliFaults: Record<FaultCode, Failure> = {
   username_form: () => 'iwe na herufi, tarakimu au . _ @ - kati ya 1 na 64',
   code_form: () => 'iwe na herufi, tarakimu au - zisizozidi 10',
   email: () => 'iwe barua pepe',
+  phone_with_country: () => 'iwe namba ya simu yenye nchi yake, kama +254712345678, au ya Kenya, kama 0712345678',
   phone: () => 'iwe kama +254XXXXXXXXX, 254XXXXXXXXX au 0XXXXXXXXX',
   decimals: (v) => `iwe namba yenye desimali zisizozidi ${v[0]}`,
   quantity: () => 'iwe namba yenye tarakimu zisizozidi 9 na desimali zisizozidi 6',

@@ -159,7 +159,6 @@ export const paymentsText = catalogue(
     suspenseHint: 'Money whose payer cannot be found for certain waits here until somebody says whose it is. Nothing is lost meanwhile.',
     suspensePlatformHint: 'Money on the platform’s shared paybill that could not be given to an organization waits here.',
     waits: (n: number, amount: string) => `${n} waiting, ${amount} in all. The oldest comes first.`,
-    age: 'Waiting since',
     choose: 'Choose one from the list.',
     heldBecause: {
       no_match: 'What was typed as reference leads to no customer, so nobody is certain.',
@@ -192,7 +191,6 @@ export const paymentsText = catalogue(
     noRight: 'An administrator can say whose it is.',
     gone: 'This money does not wait any more.',
     openReceipt: 'All about this receipt',
-    backToList: 'Back to the list',
   },
   {
     at: 'Wakati',
@@ -340,7 +338,6 @@ export const paymentsText = catalogue(
     suspenseHint: 'Pesa ambazo mlipaji wake hajulikani kwa hakika husubiri hapa hadi mtu aseme ni za nani. Hakuna kinachopotea.',
     suspensePlatformHint: 'Pesa kwenye paybill ya pamoja ya jukwaa ambazo hazikuweza kupewa shirika lolote husubiri hapa.',
     waits: (n, amount) => `${n} yanasubiri, jumla ${amount}. La zamani zaidi huja kwanza.`,
-    age: 'Yanasubiri tangu',
     choose: 'Chagua moja kwenye orodha.',
     heldBecause: {
       no_match: 'Kumbukumbu iliyoandikwa haiongozi kwa mteja yeyote, kwa hiyo hakuna hakika.',
@@ -373,6 +370,5 @@ export const paymentsText = catalogue(
     noRight: 'Msimamizi anaweza kusema ni za nani.',
     gone: 'Pesa hizi hazisubiri tena.',
     openReceipt: 'Yote kuhusu risiti hii',
-    backToList: 'Rudi kwenye orodha',
   },
 )

@@ -43,7 +43,6 @@ export const platformText = catalogue(
     resumeHint: 'Its staff can sign in again at once, and its customers can pay.',
     resumedNow: (name: string) => `${name} works again.`,
     history: 'What happened here',
-    backToList: 'All organizations',
   },
   {
     none: 'Hakuna shirika bado',
@@ -86,6 +85,5 @@ export const platformText = catalogue(
     resumeHint: 'Wafanyakazi wake wanaweza kuingia tena mara moja, na wateja wake wanaweza kulipa.',
     resumedNow: (name) => `${name} linafanya kazi tena.`,
     history: 'Yaliyotokea hapa',
-    backToList: 'Mashirika yote',
   },
 )

@@ -8,7 +8,6 @@ type Sayings = Partial<Record<string, (values: string[]) => string>>
 export const problemText = catalogue(
   {
     unreachable: 'The server cannot be reached. Check the connection; what you typed is still here.',
-    timed_out: 'The server took too long to answer.',
     internal: 'Something failed on the server. It is in the log under the request id.',
     unauthenticated: 'Your session has ended. Please sign in again.',
     organization_suspended: 'This organization is suspended by the operator of the platform.',
@@ -24,7 +23,6 @@ export const problemText = catalogue(
   },
   {
     unreachable: 'Seva haipatikani. Angalia mtandao; ulichoandika bado kipo hapa.',
-    timed_out: 'Seva imechelewa kujibu.',
     internal: 'Kuna hitilafu kwenye seva. Imeandikwa kwenye kumbukumbu chini ya namba ya ombi.',
     unauthenticated: 'Muda wako umeisha. Tafadhali ingia tena.',
     organization_suspended: 'Shirika hili limesimamishwa na mwendeshaji wa jukwaa.',

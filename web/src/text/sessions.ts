@@ -54,7 +54,6 @@ export const sessionsText = catalogue(
     disconnectAnyway: 'Disconnect all the same',
     disconnected: 'The session was ended.',
     notEnded: 'The session goes on.',
-    stillOnline: 'Still online',
     ends: {
       user_request: ['customer', 'The device signed out.'],
       idle_timeout: ['customer', 'The device was idle for too long.'],
@@ -133,7 +132,6 @@ export const sessionsText = catalogue(
     disconnectAnyway: 'Katisha hata hivyo',
     disconnected: 'Kikao kimekatishwa.',
     notEnded: 'Kikao kinaendelea.',
-    stillOnline: 'Bado mtandaoni',
     ends: {
       user_request: ['mteja', 'Kifaa kilitoka.'],
       idle_timeout: ['mteja', 'Kifaa hakikutumika kwa muda mrefu.'],
