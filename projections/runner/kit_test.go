@@ -171,7 +171,7 @@ func count(t testing.TB, r *runner.Runner, projection string, org id.Organizatio
 // until waits up to 10 s until a projection is in a state that cond accepts, and returns its status.
 func until(t testing.TB, r *runner.Runner, what string, cond func(runner.Status) bool) runner.Status {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
 	defer cancel()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
