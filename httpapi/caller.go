@@ -85,12 +85,13 @@ func (s *Server) identify(ctx context.Context, c *Call) error {
 	if caller.Kind == "" {
 		caller.Kind = events.ActorUser
 	}
+	// Before the host: who has signed in at another organization, or at the platform, is somebody else on this page.
+	if err := c.CheckExpected(caller.UserID); err != nil {
+		return err
+	}
 	if platform := caller.OrgID.IsZero(); platform && caller.Role != events.RoleSuperAdmin ||
 		!platform && caller.OrgID != c.Org.ID {
 		return usecases.ErrSignIn() // docs/rules/identity.md#token-and-host
-	}
-	if err := c.CheckExpected(caller.UserID); err != nil {
-		return err
 	}
 	c.Caller = caller
 	return nil

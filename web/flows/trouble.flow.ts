@@ -4,6 +4,8 @@ import { at, besideOthers, call, drawn, expectNoSideways, goTo, people, phone, t
 import { pathOf, screens } from './screens'
 
 besideOthers('while the API is away each part says so, and trying again helps', async ({ page }) => {
+  // Without its stream the page reads nothing again by itself.
+  await page.route('**/events/stream*', (route) => route.abort())
   await signIn(page, 'support')
   await page.route('**/subscribers?*', (route) => route.abort())
   await page.getByRole('navigation', { name: 'Menu' }).getByRole('link', { name: 'Customers' }).click()
