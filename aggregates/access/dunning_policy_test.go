@@ -68,14 +68,14 @@ func TestDunningPolicies_ThatWereNeverSetAreTheUsualOnes(t *testing.T) {
 func TestDunningPolicies_FaultsNameTheFieldAndTheRange(t *testing.T) {
 	t.Parallel()
 	for want, change := range map[string]func(*events.DunningPolicy){
-		"graceDays must be from 0 to 365":           func(p *events.DunningPolicy) { p.GraceDays = -1 },
-		"walledGardenDays must be from 0 to 365":    func(p *events.DunningPolicy) { p.WalledGardenDays = 366 },
-		"writeOffDays must be from 0 to 3650":       func(p *events.DunningPolicy) { p.WriteOffDays = 4000 },
-		"minimumDue must not be negative":      func(p *events.DunningPolicy) { p.MinimumDue.Minor = -1 },
-		"reminderDays must be days from -365":  func(p *events.DunningPolicy) { p.ReminderDays = []int{400} },
-		"reminderDays must have each day once": func(p *events.DunningPolicy) { p.ReminderDays = []int{0, 0} },
-		"reminderDays must be at most 20":      func(p *events.DunningPolicy) { p.ReminderDays = make([]int, 21) },
-		`noCutDays must be days from monday`:   func(p *events.DunningPolicy) { p.NoCutDays[0] = "Saturday" },
+		"graceDays must be from 0 to 365":        func(p *events.DunningPolicy) { p.GraceDays = -1 },
+		"walledGardenDays must be from 0 to 365": func(p *events.DunningPolicy) { p.WalledGardenDays = 366 },
+		"writeOffDays must be from 0 to 3650":    func(p *events.DunningPolicy) { p.WriteOffDays = 4000 },
+		"minimumDue must not be negative":        func(p *events.DunningPolicy) { p.MinimumDue.Minor = -1 },
+		"reminderDays must be days from -365":    func(p *events.DunningPolicy) { p.ReminderDays = []int{400} },
+		"reminderDays must have each day once":   func(p *events.DunningPolicy) { p.ReminderDays = []int{0, 0} },
+		"reminderDays must be at most 20":        func(p *events.DunningPolicy) { p.ReminderDays = make([]int, 21) },
+		`noCutDays must be days from monday`:     func(p *events.DunningPolicy) { p.NoCutDays[0] = "Saturday" },
 		`noCutAfter must be days from monday`: func(p *events.DunningPolicy) {
 			p.NoCutAfter = map[events.Weekday]calendar.TimeOfDay{"fri": 1}
 		},
