@@ -295,8 +295,8 @@ func TestStream_GoesOnWithoutAGapAlsoOverARestart(t *testing.T) {
 		again := k.streamFrom(k.admin, last)
 		var got []string
 		for len(got) < len(missed) {
-			if one := again.next(); one.Topic == "reset" || one.ID == first {
-				t.Fatalf("told of %+v", one)
+			if one := again.next(); one == (change{}) || one.Topic == "reset" || one.ID == first {
+				t.Fatalf("told of %+v after %v", one, got)
 			} else if one.Topic == "subscribers" {
 				got = append(got, one.ID)
 			}

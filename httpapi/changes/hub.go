@@ -46,6 +46,7 @@ type Hub struct {
 	cfg   Config
 	loops *loop.Group
 	wake  chan struct{}
+	began chan struct{} // closed when the tail has begun, or is not waited for any more
 	// translate and since are of Follow.
 	translate changesviews.Translator
 	since     func(ctx context.Context, after, upTo uint64) ([]*events.Envelope, bool)
@@ -55,6 +56,7 @@ type Hub struct {
 	gathered bool                      // changes wait in a room
 	position uint64                    // of the log, up to which changes were gathered
 	told     uint64                    // of the log, up to which changes are in batches
+	begun    bool // began is closed
 	ended    bool
 	open     fair.Room // the streams
 	perUser  map[id.User]int
@@ -74,8 +76,8 @@ func New(cfg Config) *Hub {
 	cfg.Every, cfg.Heartbeat = cmp.Or(cfg.Every, usualEvery), cmp.Or(cfg.Heartbeat, usualHeartbeat)
 	cfg.Most, cfg.PerUser = cmp.Or(cfg.Most, usualMost), cmp.Or(cfg.PerUser, usualPerUser)
 	return &Hub{
-		cfg: cfg, loops: loop.New(cfg.Logger), wake: make(chan struct{}, 1), rooms: map[id.Organization]*room{},
-		perUser: map[id.User]int{}, open: fair.Room{Capacity: int64(cfg.Most)},
+		cfg: cfg, loops: loop.New(cfg.Logger), wake: make(chan struct{}, 1), began: make(chan struct{}),
+		rooms: map[id.Organization]*room{}, perUser: map[id.User]int{}, open: fair.Room{Capacity: int64(cfg.Most)},
 	}
 }
 
@@ -110,6 +112,7 @@ func (h *Hub) End() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.ended = true
+	h.begin()
 	for _, r := range h.rooms {
 		r.stir()
 	}
@@ -124,11 +127,29 @@ func (h *Hub) Counts() Counts {
 	return counts
 }
 
-// take gathers what events change. Before the tail has begun nobody knows what readers have missed, who are here
-// already.
+// begin lets those in who wait for the tail to begin. The lock is held.
+func (h *Hub) begin() {
+	if !h.begun {
+		h.begun = true
+		close(h.began)
+	}
+}
+
+// awaitBeginning waits until the tail has begun: before, nobody knows what a reader who comes back has missed. A tail
+// that waits for a slow read model keeps nobody longer than the time between two signs of life. It returns false when
+// ctx has ended.
+func (h *Hub) awaitBeginning(ctx context.Context) bool {
+	if h.since == nil {
+		return ctx.Err() == nil // there is no tail
+	}
+	return loop.WaitFor(ctx, h.began, h.cfg.Heartbeat)
+}
+
+// take gathers what events change. Who came before the tail had begun reads everything again.
 func (h *Hub) take(shown runner.Shown) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.begin()
 	if shown.Gap || h.position == 0 {
 		for _, r := range h.rooms {
 			r.reset(h.cfg.Clock.Now())

@@ -37,6 +37,9 @@ func (a API) Routes() []httpapi.Route {
 // stream tells its reader of changes until one of both goes. From the beginning on, an error has no status: it is the
 // reason of the last event.
 func (a API) stream(ctx context.Context, c *httpapi.Call) error {
+	if !a.Hub.awaitBeginning(ctx) {
+		return nil
+	}
 	r, upTo, err := a.Hub.enter(c.Org.ID, c.Caller.UserID, c.Caller.Role)
 	if err != nil {
 		return err
