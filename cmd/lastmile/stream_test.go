@@ -351,6 +351,9 @@ func TestStream_TheEndOfASessionEndsIt(t *testing.T) {
 	t.Parallel()
 	k := newKit(t).start().signIn()
 	other, _ := k.login("acme", testAdminEmail, testPassword)
+	watched := k.stream(k.admin)
+	after, _ := k.subscriber("254711000830")
+	watched.until("subscribers", after) // so the sign-in was told, too
 	s := k.stream(other)
 	k.must(other, "POST", "/auth/logout", nil)
 	k.subscriber("254711000831")
