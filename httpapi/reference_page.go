@@ -132,15 +132,15 @@ func (s *Server) sendDocs(_ context.Context, c *Call) error {
 	if len(search) > maxSearch {
 		search = ""
 	}
-	whole := s.reference[c.hostKind].whole
-	if c.keptReference(whole, search) {
-		return nil
+	docs, err := s.reference[c.hostKind]()
+	if err != nil || c.keptReference(docs.whole, search) {
+		return err
 	}
 	if search == "" {
-		c.sendReference(whole)
+		c.sendReference(docs.whole)
 		return nil
 	}
-	found, err := s.reference[c.hostKind].page(c.hostKind, search)
+	found, err := docs.page(c.hostKind, search)
 	if err != nil {
 		return err
 	}
@@ -150,10 +150,11 @@ func (s *Server) sendDocs(_ context.Context, c *Call) error {
 
 // sendErrors answers with all failure codes and their texts.
 func (s *Server) sendErrors(_ context.Context, c *Call) error {
-	if !c.keptReference(s.errorsPage, "") {
-		c.sendReference(s.errorsPage)
+	page, err := s.errorsPage()
+	if err == nil && !c.keptReference(page, "") {
+		c.sendReference(page)
 	}
-	return nil
+	return err
 }
 
 // keptReference sets the headers of a page, and reports whether they are the whole answer: to HEAD, and with 304 to a

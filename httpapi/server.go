@@ -11,6 +11,7 @@ import (
 	"net/netip"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -56,9 +57,9 @@ type Server struct {
 	cursors   cipher.AEAD
 	metrics   *httpMetrics
 	openAPI   map[Hosts][]byte
-	reference map[Hosts]*reference
-	// errorsPage is /docs/errors.
-	errorsPage *madePage
+	reference map[Hosts]func() (*reference, error) // /docs, made when somebody reads it
+	// errorsPage is /docs/errors, made when somebody reads it.
+	errorsPage func() (*madePage, error)
 }
 
 // New makes a server of the routes of all areas and adds its own: / and /openapi.json. It fails when a dependency is
@@ -87,15 +88,11 @@ func New(cfg Config, routes ...[]Route) (*Server, error) {
 	if s.openAPI, err = openAPIDocuments(s.table.routes); err != nil {
 		return nil, fmt.Errorf("http server: %w", err)
 	}
-	s.reference = map[Hosts]*reference{}
+	s.reference = map[Hosts]func() (*reference, error){}
 	for _, kind := range []Hosts{OnOrganization, OnRoot} {
-		if s.reference[kind], err = newReference(s.table.routes, kind); err != nil {
-			return nil, fmt.Errorf("http server: %w", err)
-		}
+		s.reference[kind] = sync.OnceValues(func() (*reference, error) { return newReference(s.table.routes, kind) })
 	}
-	if s.errorsPage, err = newErrorsPage(); err != nil {
-		return nil, fmt.Errorf("http server: %w", err)
-	}
+	s.errorsPage = sync.OnceValues(newErrorsPage)
 	return s, nil
 }
 

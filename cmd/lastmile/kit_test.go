@@ -106,7 +106,7 @@ func newKit(t testing.TB, settings ...string) *kit {
 	t.Cleanup(func() { _ = sim.Stop(context.Background()) })
 	k := &kit{t: t, sim: sim, bank: bank, db: db, log: &logBuffer{}}
 	k.environ = append([]string{
-		"DATABASE_URL=" + db.URL, "DATABASE_NAMESPACE=" + string(db.Namespace), "DATABASE_MAX_CONNS=5",
+		"DATABASE_URL=" + db.URL, "DATABASE_NAMESPACE=" + string(db.Namespace), "DATABASE_MAX_CONNS=4",
 		"DATA_DIR=" + t.TempDir(), "HTTP_ADDR=127.0.0.1:0", "EVENTSTORE_ADDR=127.0.0.1:0",
 		"RADIUS_AUTH_ADDR=127.0.0.1:0", "RADIUS_ACCT_ADDR=127.0.0.1:0",
 		"WALLED_GARDEN_ADDR=127.0.0.1:0",

@@ -56,7 +56,7 @@ type Hub struct {
 	gathered bool                      // changes wait in a room
 	position uint64                    // of the log, up to which changes were gathered
 	told     uint64                    // of the log, up to which changes are in batches
-	begun    bool // began is closed
+	begun    bool                      // began is closed
 	ended    bool
 	open     fair.Room // the streams
 	perUser  map[id.User]int
