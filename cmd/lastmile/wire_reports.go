@@ -5,6 +5,8 @@ import (
 
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/httpapi/reports"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/joined"
 	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/projections/network"
 	"github.com/lastmile-isp/lastmile/projections/payments"
@@ -24,7 +26,7 @@ func (a *App) wireReports(context.Context) ([][]httpapi.Route, error) {
 	return [][]httpapi.Route{
 		reportsapi.Today{Cases: reportscases.Today{
 			Bus: e.bus, Views: e.views, Sessions: a.telemetry, Polls: a.polls, ProviderAway: a.providerAway,
-			Clock: a.clock,
+			Shared: &joined.Reads[id.Organization, reportscases.Report]{}, Clock: a.clock,
 		}}.Routes(),
 		reportsapi.Changes{
 			Changes: reportsviews.ChangesQuery{Views: e.views}, Devices: networkviews.DevicesQuery{Views: e.views},

@@ -249,14 +249,16 @@ func worse(a, b Fault) int {
 	)
 }
 
-// withoutNetwork takes away what is an admin's: figures of routers, their ids, and words of routers and the provider.
-// The names stay: an outage is why customers call.
-func (r *Report) withoutNetwork() {
+// withoutNetwork is the report without what is an admin's: figures of routers, their ids, and words of routers and the
+// provider. The names stay: an outage is why customers call. Others may read the report meanwhile, so it is copied.
+func (r Report) withoutNetwork() Report {
 	r.Network = Network{}
 	for _, kind := range reportsviews.NetworkKinds {
 		delete(r.Since.Kinds, kind)
 	}
+	r.Faults = slices.Clone(r.Faults)
 	for i := range r.Faults {
 		r.Faults[i].Root.ID, r.Faults[i].Words = "", ""
 	}
+	return r
 }

@@ -54,16 +54,12 @@ func clockOf(now time.Time, day calendar.Date, zone *time.Location) time.Time {
 		zone)
 }
 
-// takings reads the sums in one pass, also that since somebody looked.
+// takings reads the sums in one pass.
 func (r reading) takings(ctx context.Context) error {
 	d, t := r.days, &r.out.Money
 	list := []billingviews.Span{d.today, d.yesterday, d.yesterdaySoFar, d.month, d.lastMonth, d.lastMonthSoFar}
 	into := []*billingviews.SpanSum{
 		&t.Today, &t.Yesterday, &t.YesterdaySoFar, &t.Month, &t.LastMonth, &t.LastMonthSoFar,
-	}
-	if !r.out.Since.At.IsZero() {
-		list = append(list, billingviews.Span{From: r.out.Since.At, Until: d.today.Until})
-		into = append(into, &r.out.Since.Money)
 	}
 	sums, err := billingviews.CollectionsQuery{Views: r.Views}.Sums(ctx, r.org, list)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/joined"
 	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
@@ -46,6 +47,7 @@ type Today struct {
 	Polls    Polls
 	// ProviderAway is since when an organization's provider of mobile money cannot be reached; zero = it can.
 	ProviderAway func(ctx context.Context, org id.Organization) (time.Time, error)
+	Shared       *joined.Reads[id.Organization, Report]
 	Clock        clock.Clock
 }
 
@@ -95,31 +97,76 @@ type Since struct {
 	Kinds map[string]int
 }
 
-// Of reads the report of an organization. Fails: organization_not_found.
-func (u Today) Of(ctx context.Context, org id.Organization, asked Asked) (Report, error) {
+// Of reads the report of an organization. Those who ask at once share what is the same for all of them: when a payment
+// comes in, every open page asks. Fails: organization_not_found.
+func (u Today) Of(ctx context.Context, org id.Organization, asked Asked) (out Report, err error) {
+	var since Since
+	parts, both := errgroup.WithContext(ctx)
+	parts.Go(func() (err error) {
+		out, err = u.Shared.Of(both, org, func(ctx context.Context) (Report, error) { return u.present(ctx, org) })
+		return err
+	})
+	if !asked.Since.IsZero() {
+		parts.Go(func() error {
+			return loop.Try(func() (err error) {
+				since, err = u.since(both, org, asked.Since)
+				return err
+			})
+		})
+	}
+	if err := parts.Wait(); err != nil {
+		return Report{}, err
+	}
+	out.Since = since
+	if !asked.Network {
+		out = out.withoutNetwork()
+	}
+	return out, nil
+}
+
+// begin makes a report at this instant, of which nothing is read yet.
+func (u Today) begin(ctx context.Context, org id.Organization) (reading, error) {
 	settings, err := usecases.BillingSettings(ctx, u.Bus, org)
 	if err != nil {
-		return Report{}, err
+		return reading{}, err
 	}
 	zone, err := usecases.Zone(settings)
 	if err != nil {
-		return Report{}, err
+		return reading{}, err
 	}
-	out := Report{AsOf: u.Clock.Now(), Zone: zone, Currency: settings.Currency}
+	out := &Report{AsOf: u.Clock.Now(), Zone: zone, Currency: settings.Currency}
 	out.Date = calendar.On(out.AsOf, zone)
 	days := spansOf(out.AsOf, zone)
 	out.Month = calendar.On(days.month.From, zone)
-	if !asked.Since.IsZero() {
-		out.Since.At = within(asked.Since, days.lastMonth.From, out.AsOf)
-	}
-	r := reading{Today: u, org: org, out: &out, days: days}
-	if err := r.all(ctx); err != nil {
+	return reading{Today: u, org: org, out: out, days: days}, nil
+}
+
+// present reads what is the same for all who ask.
+func (u Today) present(ctx context.Context, org id.Organization) (Report, error) {
+	r, err := u.begin(ctx, org)
+	if err != nil {
 		return Report{}, err
 	}
-	if !asked.Network {
-		out.withoutNetwork()
+	err = r.all(ctx)
+	return *r.out, err
+}
+
+// since counts what changed since somebody looked.
+func (u Today) since(ctx context.Context, org id.Organization, at time.Time) (Since, error) {
+	r, err := u.begin(ctx, org)
+	if err != nil {
+		return Since{}, err
 	}
-	return out, nil
+	out := Since{At: within(at, r.days.lastMonth.From, r.out.AsOf)}
+	sums, err := billingviews.CollectionsQuery{Views: u.Views}.Sums(ctx, org, []billingviews.Span{
+		{From: out.At, Until: r.days.today.Until},
+	})
+	if err != nil {
+		return Since{}, err
+	}
+	out.Money = sums[0]
+	out.Kinds, err = reportsviews.ChangesQuery{Views: u.Views}.Counts(ctx, org, out.At)
+	return out, err
 }
 
 // all reads everything, in two halves at once that take about as long, since each waits for the database most of the
@@ -127,7 +174,7 @@ func (u Today) Of(ctx context.Context, org id.Organization, asked Asked) (Report
 func (r reading) all(ctx context.Context) error {
 	halves, ctx := errgroup.WithContext(ctx)
 	for _, half := range [][]func(context.Context) error{
-		{r.money, r.failures, r.network, r.changes}, {r.customers, r.access},
+		{r.money, r.failures, r.network}, {r.customers, r.access},
 	} {
 		halves.Go(func() error {
 			return loop.Try(func() error {
@@ -209,14 +256,5 @@ func (r reading) failures(ctx context.Context) (err error) {
 		return err
 	}
 	r.out.MessagesLost, err = messagingviews.MessagesQuery{Views: r.Views}.FailedSince(ctx, r.org, today)
-	return err
-}
-
-// changes counts what changed since somebody looked.
-func (r reading) changes(ctx context.Context) (err error) {
-	if r.out.Since.At.IsZero() {
-		return nil
-	}
-	r.out.Since.Kinds, err = reportsviews.ChangesQuery{Views: r.Views}.Counts(ctx, r.org, r.out.Since.At)
 	return err
 }
