@@ -2,10 +2,12 @@ import { MantineProvider } from '@mantine/core'
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { setNonce } from 'get-nonce'
-import { lazy, Suspense } from 'react'
 import { asProblem } from '../api/problem'
 import { LanguageContext, useSpoken } from '../text/catalogue'
+import { Boundary } from '../ui/Boundary'
+import { later } from '../ui/later'
 import { useIdle } from '../ui/useIdle'
+import { Failed } from './Failed'
 import { Gate } from './Gate'
 import { router } from './router'
 import { readable, theme } from './theme'
@@ -31,7 +33,7 @@ const queries = new QueryClient({
 const nonce = document.querySelector<HTMLMetaElement>('meta[name=csp-nonce]')?.content
 if (nonce) setNonce(nonce)
 
-const Notices = lazy(() => import('./Notices'))
+const Notices = later(async () => (await import('./Notices')).default)
 
 /** App is the whole dashboard. */
 export function App() {
@@ -43,11 +45,13 @@ export function App() {
       getStyleNonce={() => nonce ?? ''}
     >
       <LanguageContext value={useSpoken()}>
-        {useIdle() && <Suspense><Notices /></Suspense>}
+        {useIdle() && <Notices />}
         <QueryClientProvider client={queries}>
-          <Gate>
-            <RouterProvider router={router} />
-          </Gate>
+          <Boundary instead={(error) => <Failed error={error} />}>
+            <Gate>
+              <RouterProvider router={router} />
+            </Gate>
+          </Boundary>
         </QueryClientProvider>
       </LanguageContext>
     </MantineProvider>

@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { lazy, type ReactNode, Suspense, useEffect, useMemo, useState } from 'react'
+import { type ReactNode, useEffect, useMemo, useState } from 'react'
 import type { Role } from '../api/access'
 import { client } from '../api/client'
 import { asProblem } from '../api/problem'
@@ -22,8 +22,7 @@ const NewPassword = later(() => import('../areas/identity/NewPassword').then((m)
 
 // It is read while the session lasts, since later the program may have other files, but not with the page.
 const sessionEndedAfter = 60_000
-const sessionEnded = () => import('./SessionEnded')
-const SessionEnded = lazy(sessionEnded)
+const SessionEnded = later(async () => (await import('./SessionEnded')).default)
 
 /** Gate lets in who is signed in. A session that ends later is renewed above the page, where nothing typed is lost. */
 export function Gate({ children }: { children: ReactNode }) {
@@ -107,7 +106,7 @@ function SignedIn({ me, children }: { me: Shape<'MeResponse'>; children: ReactNo
   }, [timezone, currency])
   const [asking, setAsking] = useState<Lost | 'newPassword' | null>(null)
   useEffect(() => {
-    const timer = setTimeout(() => void sessionEnded().catch(() => undefined), sessionEndedAfter)
+    const timer = setTimeout(SessionEnded.preload, sessionEndedAfter)
     return () => clearTimeout(timer)
   }, [])
   useEffect(() => whenSignedOut((why) => setAsking((now) => now ?? why)), [])
@@ -117,19 +116,17 @@ function SignedIn({ me, children }: { me: Shape<'MeResponse'>; children: ReactNo
     <PersonContext value={person}>
       <ZoneContext value={zone}>
         {children}
-        <Suspense>
-          {asking && (
-            <SessionEnded
-              me={me}
-              step={asking}
-              onStep={setAsking}
-              onDone={() => {
-                setAsking(null)
-                answered(true)
-              }}
-            />
-          )}
-        </Suspense>
+        {asking && (
+          <SessionEnded
+            me={me}
+            step={asking}
+            onStep={setAsking}
+            onDone={() => {
+              setAsking(null)
+              answered(true)
+            }}
+          />
+        )}
       </ZoneContext>
     </PersonContext>
   )

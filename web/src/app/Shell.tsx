@@ -1,13 +1,16 @@
-import { AppShell, Burger, Group, Text, UnstyledButton } from '@mantine/core'
+import { AppShell, Burger, Button, Group, Text, UnstyledButton } from '@mantine/core'
 import { useDisclosure, useHotkeys } from '@mantine/hooks'
 import { Link, Outlet, useRouter, useRouterState } from '@tanstack/react-router'
-import { lazy, Suspense, useEffect, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { useLive } from '../api/stream'
 import { appText } from '../text/app'
 import { useText } from '../text/catalogue'
 import { searchText } from '../text/search'
+import { uiText } from '../text/ui'
+import { later } from '../ui/later'
 import { PageLink } from '../ui/PageLink'
 import { CloudOff, Radio, Search } from '../ui/icons'
+import { isOld } from '../ui/version'
 import { listOf, organizationPlaces, platformPlaces } from './navigation'
 import { useMay, usePerson } from './person'
 import { RememberCustomer } from './recent'
@@ -15,9 +18,8 @@ import { You } from './You'
 import './app.css'
 
 // The drawer is read when it is opened first, the palette after the page: what is typed behind the / must not be lost.
-const palette = () => import('./Palette')
-const Palette = lazy(palette)
-const CallsDrawer = lazy(() => import('./CallsDrawer'))
+const Palette = later(async () => (await import('./Palette')).default)
+const CallsDrawer = later(async () => (await import('./CallsDrawer')).default)
 
 // What Esc closes before it leads back.
 const above = '[role="dialog"], [role="menu"], [role="listbox"]'
@@ -36,7 +38,7 @@ export function Shell() {
   // The router's addresses may begin with /app, those of places do not.
   const path = useRouterState({ select: (s) => withoutBase(s.location.pathname, basepath) })
   useEffect(close, [path])
-  useEffect(() => void palette(), [])
+  useEffect(Palette.preload, [])
   useHotkeys([
     ['mod+K', () => setSearching(true)],
     ['/', () => setSearching(true)],
@@ -66,6 +68,7 @@ export function Shell() {
             <kbd>/</kbd>
           </UnstyledButton>
           <Group gap={4} wrap="nowrap">
+            <NewVersion />
             <LiveMark />
             <You onCalls={() => setCalls(true)} />
           </Group>
@@ -78,10 +81,8 @@ export function Shell() {
         <Outlet />
         {customer && <RememberCustomer id={customer} person={me.id ?? ''} />}
       </AppShell.Main>
-      <Suspense>
-        {searching && <Palette onClose={() => setSearching(false)} />}
-        {calls && <CallsDrawer onClose={() => setCalls(false)} />}
-      </Suspense>
+      {searching && <Palette onClose={() => setSearching(false)} />}
+      {calls && <CallsDrawer onClose={() => setCalls(false)} />}
     </AppShell>
   )
 }
@@ -112,6 +113,21 @@ function Places({ platform, path }: { platform: boolean; path: string }) {
       </div>
     )
   })
+}
+
+/** NewVersion offers the pages of a program that was upgraded under this one. Whoever was cut off from it asks. */
+function NewVersion() {
+  const t = useText(uiText)
+  const live = useLive()
+  const cut = useRef(false)
+  const [old, setOld] = useState(false)
+  useEffect(() => {
+    if (live === 'broken') cut.current = true
+    else if (live === 'live' && cut.current) void isOld().then(setOld)
+  }, [live])
+  return old && (
+    <Button size="compact-sm" variant="light" title={t.newVersionHint} onClick={() => location.reload()}>{t.newVersion}</Button>
+  )
 }
 
 /** LiveMark tells whether changes come by themselves. */

@@ -12,6 +12,7 @@ import { networkRoutes } from '../areas/network/routes'
 import { paymentsRoutes } from '../areas/payments/routes'
 import { planRoutes } from '../areas/subscribers/plans/routes'
 import { subscribersRoutes } from '../areas/subscribers/routes'
+import { Failed } from './Failed'
 import { rootRoute } from './root'
 
 const routeTree = rootRoute.addChildren([
@@ -35,6 +36,7 @@ export const router = createRouter({
   routeTree,
   basepath: '/app',
   defaultPreload: 'intent',
+  defaultErrorComponent: Failed,
   scrollRestoration: true,
 })
 

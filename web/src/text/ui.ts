@@ -5,6 +5,10 @@ export const uiText = catalogue(
   {
     retry: 'Try again',
     reload: 'Reload the page',
+    partMissing: 'A part of this page could not be read. The connection may be slow or broken.',
+    newVersion: 'New version',
+    newVersionHint: 'The server has a new version of these pages. Save what you are writing, then load it.',
+    loadVersion: 'Load the new version',
     backTo: (place: string) => `Go to ${place}`,
     cancel: 'Cancel',
     close: 'Close',
@@ -39,6 +43,10 @@ export const uiText = catalogue(
   {
     retry: 'Jaribu tena',
     reload: 'Pakia ukurasa upya',
+    partMissing: 'Sehemu ya ukurasa huu haikusomeka. Huenda mtandao ni wa polepole au umekatika.',
+    newVersion: 'Toleo jipya',
+    newVersionHint: 'Seva ina toleo jipya la kurasa hizi. Hifadhi unachoandika, kisha ulipakie.',
+    loadVersion: 'Pakia toleo jipya',
     backTo: (place) => `Nenda kwenye ${place}`,
     cancel: 'Ghairi',
     close: 'Funga',

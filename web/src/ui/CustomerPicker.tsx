@@ -37,20 +37,34 @@ export function CustomerPicker({ chosen, label, onChoose }: {
   const t = useText(texts)
   const [typed, setTyped] = useState('')
   const [asked] = useDebouncedValue(typed.trim(), 150)
+  // Enter that comes before the answer means who will be found, and nobody who was found before.
+  const [wanted, setWanted] = useState(false)
   const list = useCombobox({ onDropdownClose: () => list.resetSelectedOption() })
   const found = api.useQuery('get', '/subscribers', { params: { query: { q: asked || undefined, limit: 10 } } }, {
     placeholderData: keepPreviousData,
     enabled: list.dropdownOpened,
   })
   const rows = found.data?.data
-  const { selectFirstOption, dropdownOpened } = list
-  // Enter takes the first one of what was found last.
+  const waiting = asked !== typed.trim() || found.isPlaceholderData || found.isPending
+  const { selectFirstOption, resetSelectedOption, dropdownOpened } = list
   useEffect(() => {
-    if (dropdownOpened && rows && asked) selectFirstOption()
-  }, [dropdownOpened, rows, asked, selectFirstOption])
+    if (waiting) resetSelectedOption()
+    else if (dropdownOpened && rows && asked) selectFirstOption()
+  }, [waiting, dropdownOpened, rows, asked, selectFirstOption, resetSelectedOption])
+  const choose = (customer: Customer | undefined) => {
+    setWanted(false)
+    if (!customer) return
+    onChoose(customer)
+    setTyped('')
+    list.closeDropdown()
+  }
+  useEffect(() => {
+    if (wanted && !waiting) choose(rows?.[0])
+  })
   const nameOf = (c: Customer) => [c.firstName, c.lastName].filter(Boolean).join(' ') || t.forgotten
   const type = (text: string) => {
     setTyped(text)
+    setWanted(false)
     if (chosen) onChoose(null)
     list.openDropdown()
   }
@@ -58,11 +72,7 @@ export function CustomerPicker({ chosen, label, onChoose }: {
     <>
       <Combobox
         store={list}
-        onOptionSubmit={(id) => {
-          onChoose(rows?.find((c) => c.id === id) ?? null)
-          setTyped('')
-          list.closeDropdown()
-        }}
+        onOptionSubmit={(id) => choose(rows?.find((c) => c.id === id))}
       >
         <Combobox.Target>
           <TextInput
@@ -70,6 +80,11 @@ export function CustomerPicker({ chosen, label, onChoose }: {
             placeholder={t.hint}
             value={chosen ? `${nameOf(chosen)} · ${chosen.accountNumber}` : typed}
             onChange={(e) => type(e.currentTarget.value)}
+            onKeyDown={(e) => {
+              if (e.key !== 'Enter' || !waiting || chosen || !typed.trim() || list.getSelectedOptionIndex() !== -1) return
+              e.preventDefault() // it does not send the form
+              setWanted(true)
+            }}
             onFocus={(e) => e.currentTarget.select()}
             onClick={() => list.openDropdown()}
             onBlur={() => list.closeDropdown()}

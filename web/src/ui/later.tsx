@@ -1,16 +1,66 @@
-import { type ComponentType, lazy, Suspense } from 'react'
+import { Alert, Button, Text } from '@mantine/core'
+import { type ComponentType, lazy, Suspense, useEffect, useState } from 'react'
+import { useText } from '../text/catalogue'
+import { uiText } from '../text/ui'
+import { Boundary } from './Boundary'
+import { TriangleAlert } from './icons'
+import { Missing, readPart } from './parts'
+import { reloadOnce } from './version'
+
+/** Options of a part that is read later. */
+interface Options {
+  /** height is the place of a part that stands in the page, kept until it has been read. */
+  height?: number
+  /** whole = it is a whole page: of another version of the program it is opened anew at once. */
+  whole?: boolean
+}
 
 /**
- * later makes a part of a page that is read when it is drawn first: dialogs, and parts that another address opens. Until
- * it has been read, a part that stands in the page keeps its place by `height`.
+ * later makes a part of a page that is read when it is drawn first: dialogs, and parts that another address opens. One
+ * that cannot be read takes nothing else away, and can be asked for again. preload reads it before.
  */
-export function later<Props extends object>(load: () => Promise<ComponentType<Props>>, height?: number) {
-  const Content = lazy(async () => ({ default: await load() as ComponentType<object> }))
-  return function Later(props: Props) {
+export function later<Props extends object>(load: () => Promise<ComponentType<Props>>, options: Options = {}) {
+  const read = () => lazy(async () => ({ default: await readPart(load) as ComponentType<object> }))
+  let content = read()
+  function Later(props: Props) {
+    const [tries, setTries] = useState(0)
+    const Content = content
+    const again = () => {
+      content = read()
+      setTries(tries + 1)
+    }
     return (
-      <Suspense fallback={height && <div style={{ minHeight: height }} />}>
-        <Content {...props} />
-      </Suspense>
+      <Boundary key={tries} instead={(error) => <NotRead error={error} of={options} again={again} />}>
+        <Suspense fallback={options.height && <div style={{ minHeight: options.height }} />}>
+          <Content {...props} />
+        </Suspense>
+      </Boundary>
     )
   }
+  Later.preload = () => void load().catch(() => undefined) // what is missed is read, or missed, when it is drawn
+  return Later
+}
+
+/** NotRead says that a part is missing, and how to get it: in its place, or above the page for one without a place. */
+function NotRead({ error, of: { height, whole }, again }: { error: unknown; of: Options; again: () => void }) {
+  const t = useText(uiText)
+  if (!(error instanceof Missing)) throw error
+  const { old } = error
+  useEffect(() => {
+    if (old && whole) reloadOnce()
+  }, [old, whole])
+  return (
+    <Alert
+      color="red"
+      icon={<TriangleAlert size={18} aria-hidden />}
+      role="alert"
+      p="sm"
+      className={height || whole ? undefined : 'part-missing'}
+    >
+      <Text size="sm" mb={6}>{old ? t.newVersionHint : t.partMissing}</Text>
+      {old
+        ? <Button size="compact-sm" variant="default" onClick={() => location.reload()}>{t.loadVersion}</Button>
+        : <Button size="compact-sm" variant="default" onClick={again}>{t.retry}</Button>}
+    </Alert>
+  )
 }

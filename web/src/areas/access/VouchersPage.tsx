@@ -23,8 +23,13 @@ import { exactly, Views } from '../../ui/Views'
 import { When } from '../../ui/When'
 import { VoucherBatches } from './VoucherBatches'
 
-const NewCodes = later(() => import('./NewCodes').then((m) => m.NewCodes))
-const MakeVouchers = later(() => import('./VoucherDialogs').then((m) => m.MakeVouchers))
+// Codes are shown once: what shows them is here before they are made.
+const codes = () => import('./NewCodes')
+const NewCodes = later(() => codes().then((m) => m.NewCodes))
+const MakeVouchers = later(async () => {
+  const [{ MakeVouchers }] = await Promise.all([import('./VoucherDialogs'), codes()])
+  return MakeVouchers
+})
 const VoidRow = later(() => import('./VoucherDialogs').then((m) => m.VoidRow))
 const VoidVoucher = later(() => import('./VoucherDialogs').then((m) => m.VoidVoucher))
 

@@ -1,7 +1,7 @@
 import { Button, Group, Stack, Table, Text, TextInput, Title } from '@mantine/core'
 import { keepPreviousData, useMutation } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
-import { lazy, type ReactNode, Suspense, useCallback, useMemo } from 'react'
+import { type ReactNode, useCallback, useMemo } from 'react'
 import { api, client } from '../../api/client'
 import type { Filters } from '../../api/rows'
 import type { Shape } from '../../api/types'
@@ -12,6 +12,7 @@ import { useText } from '../../text/catalogue'
 import { useFormat } from '../../text/format'
 import { Download } from '../../ui/icons'
 import { Loaded } from '../../ui/Loaded'
+import { later } from '../../ui/later'
 import { Money } from '../../ui/Money'
 import { Page, Section } from '../../ui/Page'
 import { ProblemNote } from '../../ui/ProblemNote'
@@ -21,7 +22,7 @@ import './billing.css'
 
 type Report = Shape<'CollectionsResponse'>
 
-const Chart = lazy(() => import('../../ui/Chart').then(({ Chart }) => ({ default: Chart })))
+const Chart = later(() => import('../../ui/Chart').then((m) => m.Chart), { height: 232 })
 
 /** CollectionsPage answers: what money came in, when, how, and who took it? */
 export default function CollectionsPage() {
@@ -120,9 +121,7 @@ function Figures({ of }: { of: Report }) {
       </div>
       {of.days.length > 1 && (
         <div style={{ minHeight: 232 }}>
-          <Suspense>
-            <Chart times={times} series={series} write={write} label={t.byDay} />
-          </Suspense>
+          <Chart times={times} series={series} write={write} label={t.byDay} />
         </div>
       )}
       <div className="columns">

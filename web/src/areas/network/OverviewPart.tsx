@@ -15,7 +15,7 @@ import { When } from '../../ui/When'
 import { Live } from './Live'
 import type { Device } from './words'
 
-const Chart = later(() => import('../../ui/Chart').then((m) => m.Chart), 232)
+const Chart = later(() => import('../../ui/Chart').then((m) => m.Chart), { height: 232 })
 
 /** OverviewPart shows the load now, the last day, and the addresses by which a router is known. */
 export function OverviewPart({ of: d }: { of: Device }) {

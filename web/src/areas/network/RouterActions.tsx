@@ -36,8 +36,9 @@ function Reboot({ of: device, onClose }: { of: Device; onClose: () => void }) {
   const online = api.useQuery('get', '/nas/devices/{id}/sessions', { params: { path, query: { limit: 100 } } }, {
     retry: false, staleTime: 0,
   })
+  const polled = device.poll?.reachable ? device.poll.activeSessions : undefined
   const write = useWrite('post', '/nas/devices/{id}/reboot', { told: () => t.rebooting, then: onClose })
-  const counted = online.data && !online.data.hasMore ? online.data.data.length : device.poll?.activeSessions
+  const counted = online.data && !online.data.hasMore ? online.data.data.length : polled
   return (
     <Confirm
       title={t.rebootTitle(device.name)}

@@ -11,15 +11,15 @@ import { RouterActions } from './RouterActions'
 import { RouterAnswer } from './RouterAnswer'
 import { routerViews } from './routes'
 
-const DifferencesPart = later(() => import('./DifferencesPart').then((m) => m.DifferencesPart), 400)
-const HistoryPart = later(() => import('./HistoryPart').then((m) => m.HistoryPart), 400)
-const InterfacesPart = later(() => import('./InterfacesPart').then((m) => m.InterfacesPart), 480)
-const LeasesPart = later(() => import('./LiveLists').then((m) => m.LeasesPart), 400)
-const QueuesPart = later(() => import('./LiveLists').then((m) => m.QueuesPart), 400)
-const SessionsPart = later(() => import('./LiveLists').then((m) => m.SessionsPart), 400)
-const ScriptPart = later(() => import('./ScriptPart').then((m) => m.ScriptPart), 400)
-const ServicesPart = later(() => import('./ServicesPart').then((m) => m.ServicesPart), 320)
-const SettingsPart = later(() => import('./SettingsPart').then((m) => m.SettingsPart), 480)
+const DifferencesPart = later(() => import('./DifferencesPart').then((m) => m.DifferencesPart), { height: 400 })
+const HistoryPart = later(() => import('./HistoryPart').then((m) => m.HistoryPart), { height: 400 })
+const InterfacesPart = later(() => import('./InterfacesPart').then((m) => m.InterfacesPart), { height: 480 })
+const LeasesPart = later(() => import('./LiveLists').then((m) => m.LeasesPart), { height: 400 })
+const QueuesPart = later(() => import('./LiveLists').then((m) => m.QueuesPart), { height: 400 })
+const SessionsPart = later(() => import('./LiveLists').then((m) => m.SessionsPart), { height: 400 })
+const ScriptPart = later(() => import('./ScriptPart').then((m) => m.ScriptPart), { height: 400 })
+const ServicesPart = later(() => import('./ServicesPart').then((m) => m.ServicesPart), { height: 320 })
+const SettingsPart = later(() => import('./SettingsPart').then((m) => m.SettingsPart), { height: 480 })
 
 /** RouterPage answers about one router: is it well, and what helps? Its parts ask the router when they are opened. */
 export default function RouterPage() {

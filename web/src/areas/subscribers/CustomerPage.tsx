@@ -1,7 +1,7 @@
 import { useHotkeys } from '@mantine/hooks'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { Text } from '@mantine/core'
-import { lazy, Suspense, useEffect, useState } from 'react'
+import { useEffect, useState } from 'react'
 import { api } from '../../api/client'
 import { useMay } from '../../app/person'
 import { useText } from '../../text/catalogue'
@@ -24,8 +24,7 @@ import { Timeline } from './Timeline'
 import { nameOf } from './words'
 
 // The dialogs are read when the page has been drawn, so that the first one opens at once, too.
-const dialogs = () => import('./CustomerDialogs')
-const CustomerDialogs = lazy(async () => ({ default: (await dialogs()).CustomerDialogs }))
+const CustomerDialogs = later(async () => (await import('./CustomerDialogs')).CustomerDialogs)
 
 const Usage = later(() => import('./Usage').then((m) => m.Usage))
 
@@ -47,7 +46,7 @@ export default function CustomerPage() {
   }
   const idle = useIdle()
   useEffect(() => {
-    if (idle) void dialogs()
+    if (idle) CustomerDialogs.preload()
   }, [idle])
   useHotkeys([
     ['p', () => setBegun({ act: 'take_payment' })],
@@ -78,9 +77,7 @@ export default function CustomerPage() {
         {view === 'usage' && <Usage id={id} />}
         <Text size="xs" c="dimmed" visibleFrom="sm">{words.keys}</Text>
       </Page>
-      <Suspense>
-        {doing && customer.data && <CustomerDialogs key={JSON.stringify(doing)} doing={doing} of={customer.data} onClose={close} />}
-      </Suspense>
+      {doing && customer.data && <CustomerDialogs key={JSON.stringify(doing)} doing={doing} of={customer.data} onClose={close} />}
     </DoContext>
   )
 }

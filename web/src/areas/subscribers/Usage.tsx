@@ -1,18 +1,19 @@
 import { Group, Progress, SegmentedControl, Stack, Text } from '@mantine/core'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { lazy, Suspense, useMemo } from 'react'
+import { useMemo } from 'react'
 import { api } from '../../api/client'
 import { serverNow } from '../../app/clock'
 import { useText } from '../../text/catalogue'
 import { customerText } from '../../text/customer'
 import { useFormat } from '../../text/format'
 import { Empty } from '../../ui/Empty'
+import { later } from '../../ui/later'
 import { Loaded } from '../../ui/Loaded'
 import { Section } from '../../ui/Page'
 import { When } from '../../ui/When'
 import { Days } from './Days'
 
-const UsageChart = lazy(() => import('./UsageChart'))
+const UsageChart = later(async () => (await import('./UsageChart')).default, { height: 260 })
 
 const day = 86_400_000
 const ranges = { days: { back: 29 * day, step: 'day' }, months: { back: 334 * day, step: 'month' } } as const
@@ -54,9 +55,7 @@ export function Usage({ id }: { id: string }) {
               )}
               {u.data.every((d) => d.bytesIn + d.bytesOut === 0) ? <Empty title={t.noUsage} /> : (
                 <>
-                  <Suspense fallback={<div style={{ height: 260 }} />}>
-                    <UsageChart of={u.data} events={range === 'months' ? [] : events} />
-                  </Suspense>
+                  <UsageChart of={u.data} events={range === 'months' ? [] : events} />
                   <UsageTable of={u.data} step={step} />
                 </>
               )}
