@@ -2,6 +2,7 @@ import { Button, Group, Modal, Stack, Text, Textarea, TextInput } from '@mantine
 import { type ReactNode, useState } from 'react'
 import { useText } from '../text/catalogue'
 import { uiText } from '../text/ui'
+import { Form, leaves } from './Form'
 import { ProblemNote } from './ProblemNote'
 import { useFocusBack } from './useFocusBack'
 
@@ -38,10 +39,10 @@ export function Confirm({
   const ready = !incomplete && (!typed || name === typed) && (reason !== true || why.trim() !== '')
   return (
     <Modal opened onClose={onClose} title={title} closeButtonProps={{ 'aria-label': t.close }}>
-      <form
-        onSubmit={(e) => {
-          e.preventDefault()
-          if (ready && !pending) onConfirm(why.trim())
+      <Form
+        busy={pending}
+        onSubmit={() => {
+          if (ready) onConfirm(why.trim())
         }}
       >
         <Stack gap="sm">
@@ -68,11 +69,11 @@ export function Confirm({
           )}
           {error ? <ProblemNote of={error} /> : null}
           <Group justify="flex-end" gap="xs">
-            <Button variant="default" onClick={onClose}>{t.cancel}</Button>
+            <Button {...leaves} variant="default" onClick={onClose}>{t.cancel}</Button>
             <Button type="submit" color={danger ? 'red' : undefined} loading={pending} disabled={!ready}>{verb}</Button>
           </Group>
         </Stack>
-      </form>
+      </Form>
     </Modal>
   )
 }

@@ -2,6 +2,7 @@ import { Button, Group, Modal, Stack, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { useText } from '../text/catalogue'
 import { uiText } from '../text/ui'
+import { Form, leaves } from './Form'
 import { ProblemNote } from './ProblemNote'
 import { useFocusBack } from './useFocusBack'
 
@@ -24,10 +25,10 @@ export function FormDialog({ title, hint, verb, ready = true, pending, error, ne
   useFocusBack()
   return (
     <Modal opened onClose={onClose} title={title} closeButtonProps={{ 'aria-label': t.close }}>
-      <form
-        onSubmit={(e) => {
-          e.preventDefault()
-          if (ready && !pending) onSubmit()
+      <Form
+        busy={pending}
+        onSubmit={() => {
+          if (ready) onSubmit()
         }}
       >
         <Stack gap="sm">
@@ -35,11 +36,11 @@ export function FormDialog({ title, hint, verb, ready = true, pending, error, ne
           {children}
           {error ? <ProblemNote of={error} next={next} /> : null}
           <Group justify="flex-end" gap="xs">
-            <Button variant="default" onClick={onClose}>{t.cancel}</Button>
+            <Button {...leaves} variant="default" onClick={onClose}>{t.cancel}</Button>
             <Button type="submit" loading={pending} disabled={!ready}>{verb}</Button>
           </Group>
         </Stack>
-      </form>
+      </Form>
     </Modal>
   )
 }

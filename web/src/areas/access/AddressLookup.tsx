@@ -6,6 +6,7 @@ import { useFormat } from '../../text/format'
 import { instantOf, localOf } from '../../text/instant'
 import { sessionsText } from '../../text/sessions'
 import { uiText } from '../../text/ui'
+import { Form } from '../../ui/Form'
 
 /** AddressLookup asks who had an address at an instant, as the police or an abuse desk does. */
 export function AddressLookup({ ip, at, onLook, onClose }: {
@@ -20,12 +21,7 @@ export function AddressLookup({ ip, at, onLook, onClose }: {
   const [address, setAddress] = useState(ip ?? '')
   const [when, setWhen] = useState(() => localOf(at ? Date.parse(at) : serverNow(), timezone))
   return (
-    <form
-      onSubmit={(e) => {
-        e.preventDefault()
-        onLook({ ip: address.trim(), at: instantOf(when, timezone).toISOString() })
-      }}
-    >
+    <Form onSubmit={() => onLook({ ip: address.trim(), at: instantOf(when, timezone).toISOString() })}>
       <Group gap="xs" align="end">
         <TextInput
           label={t.ip}
@@ -49,6 +45,6 @@ export function AddressLookup({ ip, at, onLook, onClose }: {
         <Button variant="default" onClick={onClose}>{words.close}</Button>
         <Text size="xs" c="dimmed" pb={8}>{t.whoHadHint}</Text>
       </Group>
-    </form>
+    </Form>
   )
 }

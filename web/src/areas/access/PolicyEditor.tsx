@@ -8,6 +8,7 @@ import { useMay } from '../../app/person'
 import { useText } from '../../text/catalogue'
 import { policiesText } from '../../text/policies'
 import { EditedNote } from '../../ui/EditedNote'
+import { Form } from '../../ui/Form'
 import { Section } from '../../ui/Page'
 import { SaveBar } from '../../ui/SaveBar'
 import { useEdited } from '../../ui/useEdited'
@@ -51,10 +52,10 @@ export function PolicyEditor({ name, read, plans, reread }: {
       </Section>
       {may('PUT /settings/dunning') ? (
         <Section title={t.rules}>
-          <form
-            onSubmit={(e) => {
-              e.preventDefault()
-              if (edited.dirty && !edited.meanwhile && !save.isPending) save.mutate({ headers: edited.headers, body })
+          <Form
+            busy={save.isPending}
+            onSubmit={() => {
+              if (edited.dirty && !edited.meanwhile) save.mutate({ headers: edited.headers, body })
             }}
           >
             <Stack gap="md">
@@ -75,7 +76,7 @@ export function PolicyEditor({ name, read, plans, reread }: {
               <SaveBar edited={{ ...edited, undo }} pending={save.isPending} />
               <Text size="xs" c="dimmed">{t.saveDoes}</Text>
             </Stack>
-          </form>
+          </Form>
         </Section>
       ) : <Text size="sm" c="dimmed">{t.readOnly}</Text>}
       {may('POST /settings/dunning/preview') && <PolicyTrial saved={formOf(all)} draft={draft} edited={edited.dirty} />}

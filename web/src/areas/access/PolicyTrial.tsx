@@ -12,6 +12,7 @@ import { dayAfter, instantOf } from '../../text/instant'
 import { policiesText } from '../../text/policies'
 import { type Column, DataTable } from '../../ui/DataTable'
 import { CustomerLink } from '../../ui/CustomerLink'
+import { Form } from '../../ui/Form'
 import { Money } from '../../ui/Money'
 import { Section } from '../../ui/Page'
 import { ProblemNote } from '../../ui/ProblemNote'
@@ -44,12 +45,7 @@ export function PolicyTrial({ saved, draft, edited }: { saved: Policy; draft: Po
   return (
     <Section title={t.trial}>
       <Text size="sm" c="dimmed">{t.trialHint} {t.allPlans}</Text>
-      <form
-        onSubmit={(e) => {
-          e.preventDefault()
-          if (!run.isPending) run.mutate()
-        }}
-      >
+      <Form busy={run.isPending} onSubmit={() => run.mutate()}>
         <Group gap="xs" align="end">
           <TextInput
             type="date" label={t.from} value={from} max={to} required withAsterisk={false}
@@ -61,7 +57,7 @@ export function PolicyTrial({ saved, draft, edited }: { saved: Policy; draft: Po
           />
           <Button type="submit" variant="default" loading={run.isPending}>{t.run}</Button>
         </Group>
-      </form>
+      </Form>
       {run.error && <ProblemNote of={run.error} />}
       {run.data && <Outcome before={run.data.before} after={run.data.after} />}
     </Section>

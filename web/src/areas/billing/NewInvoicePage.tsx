@@ -8,6 +8,7 @@ import { billingText } from '../../text/billing'
 import { useText } from '../../text/catalogue'
 import { useFormat } from '../../text/format'
 import { CustomerPicker } from '../../ui/CustomerPicker'
+import { Form } from '../../ui/Form'
 import { Plus, Trash2 } from '../../ui/icons'
 import { Page } from '../../ui/Page'
 import { ProblemNote } from '../../ui/ProblemNote'
@@ -56,12 +57,7 @@ export default function NewInvoicePage() {
   }
   return (
     <Page title={t.newInvoice}>
-      <form
-        onSubmit={(e) => {
-          e.preventDefault()
-          if (!write.isPending) send()
-        }}
-      >
+      <Form busy={write.isPending} onSubmit={send}>
         <Stack gap="md" maw={720}>
           <Text size="sm" c="dimmed">{t.newHint}</Text>
           <CustomerPicker chosen={customer} label={t.customer} onChoose={setPicked} />
@@ -98,7 +94,7 @@ export default function NewInvoicePage() {
             <Button type="submit" size="sm" loading={write.isPending} disabled={!customer}>{t.make}</Button>
           </Group>
         </Stack>
-      </form>
+      </Form>
     </Page>
   )
 }

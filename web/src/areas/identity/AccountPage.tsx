@@ -5,6 +5,7 @@ import { usePerson } from '../../app/person'
 import { useText } from '../../text/catalogue'
 import { identityText } from '../../text/identity'
 import { Facts } from '../../ui/Facts'
+import { Form } from '../../ui/Form'
 import { Page, Section } from '../../ui/Page'
 import { NewPasswordFields } from './NewPassword'
 import { OwnSessions } from './OwnSessions'
@@ -44,12 +45,12 @@ function ChangePassword() {
     void queries.invalidateQueries()
   })
   return (
-    <form onSubmit={form.onSubmit}>
+    <Form busy={form.pending} onSubmit={form.submit}>
       <Stack gap="sm" maw={360}>
         <Text size="sm">{t.changePasswordHint}</Text>
         <NewPasswordFields form={form} />
         <Button type="submit" size="sm" loading={form.pending} style={{ alignSelf: 'start' }}>{t.changePassword}</Button>
       </Stack>
-    </form>
+    </Form>
   )
 }

@@ -10,6 +10,7 @@ import { identityText } from '../../text/identity'
 import { Confirm } from '../../ui/Confirm'
 import { EditedNote } from '../../ui/EditedNote'
 import { Facts } from '../../ui/Facts'
+import { Form } from '../../ui/Form'
 import { Loaded } from '../../ui/Loaded'
 import { Page, Section } from '../../ui/Page'
 import { SaveBar } from '../../ui/SaveBar'
@@ -81,10 +82,10 @@ function MemberForm({ member, reread }: { member: Versioned<Member>; reread: () 
   const own = me.id === id
   return (
     <Section title={t.change}>
-      <form
-        onSubmit={(e) => {
-          e.preventDefault()
-          if (edited.dirty && !edited.meanwhile && !save.isPending) submit()
+      <Form
+        busy={save.isPending}
+        onSubmit={() => {
+          if (edited.dirty && !edited.meanwhile) submit()
         }}
       >
         <SimpleGrid cols={{ base: 1, sm: 3 }} spacing="sm" mb="sm">
@@ -115,7 +116,7 @@ function MemberForm({ member, reread }: { member: Versioned<Member>; reread: () 
         />
         <Text size="xs" c="dimmed" my="xs">{t.provenDetails}</Text>
         <SaveBar edited={edited} pending={save.isPending} />
-      </form>
+      </Form>
     </Section>
   )
 }

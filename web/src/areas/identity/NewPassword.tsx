@@ -1,6 +1,7 @@
 import { Button, Stack, Text, Title } from '@mantine/core'
 import { useText } from '../../text/catalogue'
 import { signInText } from '../../text/signin'
+import { Form } from '../../ui/Form'
 import { ProblemNote } from '../../ui/ProblemNote'
 import { PasswordField } from './PasswordField'
 import { useNewPassword } from './useNewPassword'
@@ -10,14 +11,14 @@ export function NewPassword({ onDone }: { onDone: () => void }) {
   const t = useText(signInText)
   const form = useNewPassword(onDone)
   return (
-    <form onSubmit={form.onSubmit}>
+    <Form busy={form.pending} onSubmit={form.submit}>
       <Stack gap="sm">
         <Title order={2} size="h5">{t.newPassword}</Title>
         <Text size="sm">{t.newPasswordHint}</Text>
         <NewPasswordFields form={form} />
         <Button type="submit" size="sm" loading={form.pending}>{t.save}</Button>
       </Stack>
-    </form>
+    </Form>
   )
 }
 

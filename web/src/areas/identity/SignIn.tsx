@@ -5,6 +5,7 @@ import { asProblem } from '../../api/problem'
 import { cookiesAreNew } from '../../api/session'
 import { useText } from '../../text/catalogue'
 import { signInText } from '../../text/signin'
+import { Form } from '../../ui/Form'
 import { ProblemNote } from '../../ui/ProblemNote'
 import { useSecondsLeft } from '../../ui/useSecondsLeft'
 import { PasswordField } from './PasswordField'
@@ -44,10 +45,10 @@ export function SignIn({ email = '', hint, onDone }: {
   }
   const locked = problem !== null && asProblem(problem).code === 'account_locked'
   return (
-    <form
-      onSubmit={(e) => {
-        e.preventDefault()
-        if (!pending && wait === 0) void signIn()
+    <Form
+      busy={pending}
+      onSubmit={() => {
+        if (wait === 0) void signIn()
       }}
     >
       <Stack gap="sm">
@@ -78,6 +79,6 @@ export function SignIn({ email = '', hint, onDone }: {
         </Button>
         <Text size="xs" c="dimmed">{place?.platform ? t.platformForgot : t.forgot}</Text>
       </Stack>
-    </form>
+    </Form>
   )
 }

@@ -1,4 +1,4 @@
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { client } from '../../api/client'
 
 /** shortest is the least length of a password. Source: docs/rules/identity.md. */
@@ -28,10 +28,9 @@ export function useNewPassword(onDone: () => void) {
       setPending(false)
     }
   }
-  const onSubmit = (e: FormEvent) => {
-    e.preventDefault()
-    if (!pending && !short && !asBefore && next === again) void save()
+  const submit = () => {
+    if (!short && !asBefore && next === again) void save()
   }
   const differ = again !== '' && again !== next
-  return { current, setCurrent, next, setNext, again, setAgain, short, asBefore, differ, pending, problem, onSubmit }
+  return { current, setCurrent, next, setNext, again, setAgain, short, asBefore, differ, pending, problem, submit }
 }

@@ -5,6 +5,7 @@ import { useWrite } from '../../api/write'
 import { useText } from '../../text/catalogue'
 import { networkText } from '../../text/network'
 import { routerSetupText } from '../../text/routerSetup'
+import { Form } from '../../ui/Form'
 import { Page } from '../../ui/Page'
 import { ProblemNote } from '../../ui/ProblemNote'
 import { noRouter, registered } from './routerForm'
@@ -22,19 +23,14 @@ export default function NewRouterPage() {
   })
   return (
     <Page title={words.register}>
-      <form
-        onSubmit={(e) => {
-          e.preventDefault()
-          if (!write.isPending) write.mutate({ body: registered(typed) })
-        }}
-      >
+      <Form busy={write.isPending} onSubmit={() => write.mutate({ body: registered(typed) })}>
         <Stack gap="md" maw={640}>
           <Text size="sm" c="dimmed">{t.whatItIs}</Text>
           <RouterFields value={typed} onChange={setTyped} problem={write.error} />
           {write.error && <ProblemNote of={write.error} />}
           <Group><Button type="submit" size="sm" loading={write.isPending}>{t.register}</Button></Group>
         </Stack>
-      </form>
+      </Form>
     </Page>
   )
 }

@@ -6,6 +6,7 @@ import { useWrite } from '../../api/write'
 import { useText } from '../../text/catalogue'
 import { servicesText } from '../../text/services'
 import { uiText } from '../../text/ui'
+import { Form } from '../../ui/Form'
 import { Page } from '../../ui/Page'
 import { ProblemNote } from '../../ui/ProblemNote'
 import { noService, requested } from './serviceForm'
@@ -25,10 +26,10 @@ export default function NewServicePage() {
   })
   return (
     <Page title={t.add} name={device.data ? `${t.add}: ${device.data.name}` : t.add}>
-      <form
-        onSubmit={(e) => {
-          e.preventDefault()
-          if (!write.isPending && typed.parentInterface) write.mutate({ params: { path: { id } }, body: requested(typed) })
+      <Form
+        busy={write.isPending}
+        onSubmit={() => {
+          if (typed.parentInterface) write.mutate({ params: { path: { id } }, body: requested(typed) })
         }}
       >
         <Stack gap="lg" maw={640}>
@@ -45,7 +46,7 @@ export default function NewServicePage() {
             </Button>
           </Group>
         </Stack>
-      </form>
+      </Form>
     </Page>
   )
 }

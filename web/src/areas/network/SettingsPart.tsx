@@ -6,6 +6,7 @@ import { useMay } from '../../app/person'
 import { useText } from '../../text/catalogue'
 import { routerSetupText } from '../../text/routerSetup'
 import { Confirm } from '../../ui/Confirm'
+import { Form } from '../../ui/Form'
 import { Loaded } from '../../ui/Loaded'
 import { Section } from '../../ui/Page'
 import { ProblemNote } from '../../ui/ProblemNote'
@@ -43,10 +44,10 @@ function Settings({ now, onTake }: { now: Version<Device>; onTake: () => void })
   const changed = Object.keys(body).length > 0
   if (!may('PATCH /nas/devices/{id}')) return null
   return (
-    <form
-      onSubmit={(e) => {
-        e.preventDefault()
-        if (changed && !meanwhile && !write.isPending) {
+    <Form
+      busy={write.isPending}
+      onSubmit={() => {
+        if (changed && !meanwhile) {
           write.mutate({ params: { path: { id: now.of.id } }, body, ...matching(now.tag) })
         }
       }}
@@ -60,7 +61,7 @@ function Settings({ now, onTake }: { now: Version<Device>; onTake: () => void })
           {!changed && <Text size="sm" c="dimmed">{t.nothingChanged}</Text>}
         </Group>
       </Stack>
-    </form>
+    </Form>
   )
 }
 

@@ -5,6 +5,7 @@ import { useWrite } from '../../api/write'
 import { useText } from '../../text/catalogue'
 import { useFormat } from '../../text/format'
 import { paymentsText } from '../../text/payments'
+import { Form } from '../../ui/Form'
 import { ProblemNote } from '../../ui/ProblemNote'
 import { When } from '../../ui/When'
 import type { ReceiptRow } from './words'
@@ -38,10 +39,10 @@ export function Assignment({ of: r, onDone }: { of: ReceiptRow; onDone?: () => v
           <Button disabled={write.isPending} onClick={() => assign(s.orgId ?? '')}>{t.givenTo(nameOf(s.orgId))}</Button>
         </Group>
       ))}
-      <form
-        onSubmit={(e) => {
-          e.preventDefault()
-          if (chosen && !write.isPending) assign(chosen)
+      <Form
+        busy={write.isPending}
+        onSubmit={() => {
+          if (chosen) assign(chosen)
         }}
       >
         <Stack gap="xs" maw={480}>
@@ -57,7 +58,7 @@ export function Assignment({ of: r, onDone }: { of: ReceiptRow; onDone?: () => v
             <Button type="submit" disabled={!chosen} loading={write.isPending}>{t.assign}</Button>
           </Group>
         </Stack>
-      </form>
+      </Form>
     </Stack>
   )
 }

@@ -10,6 +10,7 @@ import { useFormat } from '../../text/format'
 import { paymentsText } from '../../text/payments'
 import { CustomerLink } from '../../ui/CustomerLink'
 import { CustomerPicker } from '../../ui/CustomerPicker'
+import { Form } from '../../ui/Form'
 import { ProblemNote } from '../../ui/ProblemNote'
 import { When } from '../../ui/When'
 import { AttemptQuestion, mustAsk } from './AttemptQuestion'
@@ -110,10 +111,10 @@ function Elsewhere({ pending, onCredit }: {
   const invoices = api.useQuery('get', '/invoices', asked, { enabled: customer !== null })
   const open = customer ? (invoices.data?.data.filter((i) => i.due > 0 && i.number) ?? []) : []
   return (
-    <form
-      onSubmit={(e) => {
-        e.preventDefault()
-        if (customer && !pending) onCredit({ subscriberId: customer.id, ...(invoiceId ? { invoiceId } : {}) })
+    <Form
+      busy={pending}
+      onSubmit={() => {
+        if (customer) onCredit({ subscriberId: customer.id, ...(invoiceId ? { invoiceId } : {}) })
       }}
     >
       <Stack gap="xs" maw={480}>
@@ -138,6 +139,6 @@ function Elsewhere({ pending, onCredit }: {
           <Button type="submit" disabled={!customer} loading={pending}>{t.credit}</Button>
         </Group>
       </Stack>
-    </form>
+    </Form>
   )
 }

@@ -6,6 +6,7 @@ import { useWrite } from '../../api/write'
 import { useText } from '../../text/catalogue'
 import { identityText } from '../../text/identity'
 import { platformText } from '../../text/platform'
+import { Form } from '../../ui/Form'
 import { Page, Section } from '../../ui/Page'
 import { ProblemNote } from '../../ui/ProblemNote'
 import { readablePassword } from '../identity/readablePassword'
@@ -32,10 +33,10 @@ export default function NewOrganizationPage() {
   const ready = isSlug(org.slug) && org.name.trim() !== '' && created === null
   return (
     <Page title={t.create}>
-      <form
-        onSubmit={(e) => {
-          e.preventDefault()
-          if (ready && !create.isPending) create.mutate({ body: sent })
+      <Form
+        busy={create.isPending}
+        onSubmit={() => {
+          if (ready) create.mutate({ body: sent })
         }}
       >
         <Stack gap="lg" maw={760}>
@@ -100,7 +101,7 @@ export default function NewOrganizationPage() {
           {create.error && <ProblemNote of={create.error} />}
           <Button type="submit" size="sm" loading={create.isPending} disabled={!ready} style={{ alignSelf: 'start' }}>{t.create}</Button>
         </Stack>
-      </form>
+      </Form>
       {created !== null && (
         <PassOn
           name={[admin.firstName, admin.lastName].filter(Boolean).join(' ')}

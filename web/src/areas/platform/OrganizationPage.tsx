@@ -11,6 +11,7 @@ import { platformText } from '../../text/platform'
 import { Confirm } from '../../ui/Confirm'
 import { EditedNote } from '../../ui/EditedNote'
 import { Facts } from '../../ui/Facts'
+import { Form } from '../../ui/Form'
 import { Loaded } from '../../ui/Loaded'
 import { Page, Section } from '../../ui/Page'
 import { SaveBar } from '../../ui/SaveBar'
@@ -71,10 +72,10 @@ function NameForm({ org, reread }: { org: Versioned<Organization>; reread: () =>
   if (!may('PATCH /orgs/{id}')) return null
   return (
     <Section title={t.rename}>
-      <form
-        onSubmit={(e) => {
-          e.preventDefault()
-          if (!edited.dirty || edited.meanwhile || save.isPending) return
+      <Form
+        busy={save.isPending}
+        onSubmit={() => {
+          if (!edited.dirty || edited.meanwhile) return
           save.mutate({ params: { path: { id } }, headers: edited.headers, body: edited.values })
         }}
       >
@@ -97,7 +98,7 @@ function NameForm({ org, reread }: { org: Versioned<Organization>; reread: () =>
           />
           <SaveBar edited={edited} pending={save.isPending} />
         </Stack>
-      </form>
+      </Form>
     </Section>
   )
 }

@@ -7,6 +7,7 @@ import { useText } from '../../text/catalogue'
 import { settingsText } from '../../text/settings'
 import { Confirm } from '../../ui/Confirm'
 import { EditedNote } from '../../ui/EditedNote'
+import { Form } from '../../ui/Form'
 import { SaveBar } from '../../ui/SaveBar'
 import { useEdited } from '../../ui/useEdited'
 import { type GatewayValues, gatewayForm, gatewayWritten, movesMoney } from './gateway'
@@ -41,10 +42,10 @@ export function GatewayForm({ gateway, reread }: { gateway: Versioned<Gateway>; 
     />
   )
   return (
-    <form
-      onSubmit={(e) => {
-        e.preventDefault()
-        if (!edited.dirty || edited.meanwhile || save.isPending) return
+    <Form
+      busy={save.isPending}
+      onSubmit={() => {
+        if (!edited.dirty || edited.meanwhile) return
         if (movesMoney(values, gateway.value)) setAsking(true)
         else send()
       }}
@@ -81,7 +82,7 @@ export function GatewayForm({ gateway, reread }: { gateway: Versioned<Gateway>; 
           {direct ? t.confirmDirect(values.shortcode) : t.confirmCentralized}
         </Confirm>
       )}
-    </form>
+    </Form>
   )
 }
 

@@ -9,6 +9,7 @@ import { useFormat } from '../../text/format'
 import { settingsText } from '../../text/settings'
 import { EditedNote } from '../../ui/EditedNote'
 import { Facts } from '../../ui/Facts'
+import { Form } from '../../ui/Form'
 import { Loaded } from '../../ui/Loaded'
 import { Page, Section } from '../../ui/Page'
 import { SaveBar } from '../../ui/SaveBar'
@@ -44,10 +45,10 @@ function SettingsForm({ settings, reread }: { settings: Versioned<Settings>; rer
   const ready = edited.dirty && !edited.meanwhile && edited.values.components.every((c) => rateOf(c.rate) !== null)
   const fields = { values: edited.values, set: edited.set, problem: save.error }
   return (
-    <form
-      onSubmit={(e) => {
-        e.preventDefault()
-        if (ready && !save.isPending) save.mutate({ headers: edited.headers, body: settingsWritten(edited.values) })
+    <Form
+      busy={save.isPending}
+      onSubmit={() => {
+        if (ready) save.mutate({ headers: edited.headers, body: settingsWritten(edited.values) })
       }}
     >
       <Stack gap="lg">
@@ -70,7 +71,7 @@ function SettingsForm({ settings, reread }: { settings: Versioned<Settings>; rer
         />
         <SaveBar edited={edited} pending={save.isPending} />
       </Stack>
-    </form>
+    </Form>
   )
 }
 

@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { useWrite } from '../../api/write'
 import { useText } from '../../text/catalogue'
 import { subscribersText } from '../../text/subscribers'
+import { Form } from '../../ui/Form'
 import { Page, Section } from '../../ui/Page'
 import { ProblemNote } from '../../ui/ProblemNote'
 import { Login } from './Credentials'
@@ -56,10 +57,9 @@ export default function NewCustomerPage() {
   }
   return (
     <Page title={t.add}>
-      <form
-        onSubmit={(e) => {
-          e.preventDefault()
-          if (register.isPending || add.isPending) return
+      <Form
+        busy={register.isPending || add.isPending}
+        onSubmit={() => {
           if (made) addTo(made.id)
           else register.mutate({ body: registered(typed) })
         }}
@@ -82,7 +82,7 @@ export default function NewCustomerPage() {
             {open}
           </Group>
         </Stack>
-      </form>
+      </Form>
     </Page>
   )
 }

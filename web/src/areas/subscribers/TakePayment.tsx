@@ -7,6 +7,7 @@ import { useText } from '../../text/catalogue'
 import { useFormat } from '../../text/format'
 import { takingText } from '../../text/taking'
 import { uiText } from '../../text/ui'
+import { Form } from '../../ui/Form'
 import { ProblemNote } from '../../ui/ProblemNote'
 import { PaymentOutcome } from './PaymentOutcome'
 import { useOpenInvoices } from './spoken'
@@ -47,12 +48,7 @@ export function TakePayment({ of: c, onClose }: { of: Customer; onClose: () => v
   return (
     <Modal opened onClose={onClose} title={t.title} closeButtonProps={{ 'aria-label': words.close }}>
       {paymentId ? <PaymentOutcome id={paymentId} of={c} phone={phone} onAgain={again} onClose={onClose} /> : (
-        <form
-          onSubmit={(e) => {
-            e.preventDefault()
-            send()
-          }}
-        >
+        <Form busy={write.isPending} onSubmit={send}>
           <Stack gap="sm" mih={300}>
             <Text size="sm">{due > 0 ? t.due(f.money(due, c.currency)) : t.nothingDue}</Text>
             {may('POST /payments/cash') && (
@@ -92,7 +88,7 @@ export function TakePayment({ of: c, onClose }: { of: Customer; onClose: () => v
             )}
             <Button type="submit" size="sm" loading={write.isPending} disabled={!ready}>{how === 'prompt' ? t.send : t.take}</Button>
           </Stack>
-        </form>
+        </Form>
       )}
     </Modal>
   )

@@ -5,6 +5,7 @@ import { useText } from '../../../text/catalogue'
 import { useFormat } from '../../../text/format'
 import { plansText } from '../../../text/plans'
 import { uiText } from '../../../text/ui'
+import { Form, leaves } from '../../../ui/Form'
 import { ChevronDown, ChevronRight } from '../../../ui/icons'
 import { ProblemNote } from '../../../ui/ProblemNote'
 import { type Figure, hasMore, type PlanDraft } from './draft'
@@ -37,12 +38,7 @@ export function PlanForm({ draft, fresh, verb, note, pending, problem, onChange,
   const [more, { toggle }] = useDisclosure(hasMore(draft))
   const set = (part: Partial<PlanDraft>) => onChange({ ...draft, ...part })
   return (
-    <form
-      onSubmit={(e) => {
-        e.preventDefault()
-        if (!pending) onSave()
-      }}
-    >
+    <Form busy={pending} onSubmit={onSave}>
       <Stack gap="md" maw={760}>
         <Group gap="sm" align="flex-start" grow preventGrowOverflow={false}>
           <TextInput
@@ -106,11 +102,11 @@ export function PlanForm({ draft, fresh, verb, note, pending, problem, onChange,
         {problem && <ProblemNote of={problem} />}
         <Group gap="sm">
           <Button type="submit" size="sm" loading={pending} disabled={note !== undefined}>{verb}</Button>
-          {onCancel && <Button size="sm" variant="default" onClick={onCancel}>{words.cancel}</Button>}
+          {onCancel && <Button {...leaves} size="sm" variant="default" onClick={onCancel}>{words.cancel}</Button>}
           {note && <Text size="sm" c="dimmed">{note}</Text>}
         </Group>
       </Stack>
-    </form>
+    </Form>
   )
 }
 
