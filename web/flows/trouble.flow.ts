@@ -122,3 +122,25 @@ besideOthers('an organization with a long name leaves room for the search on a p
   await page.getByRole('button', { name: 'Search' }).click()
   await page.getByRole('combobox', { name: 'Search' }).waitFor()
 }, phone)
+
+besideOthers('a filter that offers a part of what there is says so, and trying again brings the rest', async ({ page }) => {
+  let refused = 0
+  const plan = (name: string) => ({ id: name, name, kind: 'pppoe', archived: false })
+  await page.route('**/plans?*', (route) => {
+    if (!route.request().url().includes('cursor=')) {
+      return route.fulfill({ json: { data: [plan('First')], hasMore: true, nextCursor: 'second' } })
+    }
+    return refused++ === 0
+      ? route.fulfill({ status: 500, json: { code: 'internal', message: 'Failed.' } })
+      : route.fulfill({ json: { data: [plan('Second')], hasMore: false, nextCursor: null } })
+  })
+  await signIn(page, 'support', '/customers')
+  const note = page.getByText('Not all choices could be read.')
+  await note.waitFor()
+  const offered = page.getByRole('combobox', { name: 'Plan' }).locator('option')
+  expect(await offered.allInnerTexts()).toEqual(['Plan', 'First'])
+  expect(refused).toBe(1)
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await note.waitFor({ state: 'detached' })
+  expect(await offered.allInnerTexts()).toEqual(['Plan', 'First', 'Second'])
+})

@@ -4,6 +4,7 @@ import { catalogue, plural } from './catalogue'
 export const uiText = catalogue(
   {
     retry: 'Try again',
+    part: 'Not all choices could be read.',
     reload: 'Reload the page',
     partMissing: 'A part of this page could not be read. The connection may be slow or broken.',
     newVersion: 'New version',
@@ -42,6 +43,7 @@ export const uiText = catalogue(
   },
   {
     retry: 'Jaribu tena',
+    part: 'Si machaguo yote yaliyosomwa.',
     reload: 'Pakia ukurasa upya',
     partMissing: 'Sehemu ya ukurasa huu haikusomeka. Huenda mtandao ni wa polepole au umekatika.',
     newVersion: 'Toleo jipya',

@@ -1,6 +1,7 @@
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
+import type { All } from '../../api/all'
 import type { Row } from '../../api/rows'
 import type { Versioned } from '../../api/versioned'
 import { useWrite } from '../../api/write'
@@ -10,6 +11,7 @@ import { policiesText } from '../../text/policies'
 import { EditedNote } from '../../ui/EditedNote'
 import { Form } from '../../ui/Form'
 import { Section } from '../../ui/Page'
+import { PartNote } from '../../ui/PartNote'
 import { SaveBar } from '../../ui/SaveBar'
 import { useEdited } from '../../ui/useEdited'
 import { inOrder, type Policies, without } from './policy'
@@ -25,7 +27,7 @@ export function PolicyEditor({ name, read, plans, reread }: {
   /** name is undefined for the default policy. */
   name: string | undefined
   read: Versioned<Policies>
-  plans: Plan[] | undefined
+  plans: All<Plan>
   reread: () => void
 }) {
   const t = useText(policiesText)
@@ -86,7 +88,7 @@ export function PolicyEditor({ name, read, plans, reread }: {
 }
 
 /** Followers are the plans of a policy. Only one that nobody names can be renamed or removed. */
-function Followers({ name, read, plans }: { name: string | undefined; read: Versioned<Policies>; plans: Plan[] | undefined }) {
+function Followers({ name, read, plans }: { name: string | undefined; read: Versioned<Policies>; plans: All<Plan> }) {
   const all = read.value
   const t = useText(policiesText)
   const may = useMay()
@@ -94,7 +96,7 @@ function Followers({ name, read, plans }: { name: string | undefined; read: Vers
   const [doing, setDoing] = useState<'rename' | 'remove' | null>(null)
   // A plan that names a policy which is gone follows the default.
   const named = (p: Plan) => (p.dunningPolicy && all.policies[p.dunningPolicy] ? p.dunningPolicy : undefined)
-  const mine = plans?.filter((p) => named(p) === name)
+  const mine = plans.rows?.filter((p) => named(p) === name)
   const go = (next: string | undefined) => {
     setDoing(null)
     void navigate({ search: next === undefined ? {} : { name: next } })
@@ -102,14 +104,15 @@ function Followers({ name, read, plans }: { name: string | undefined; read: Vers
   return (
     <Section
       title={t.plans}
-      actions={name !== undefined && mine?.length === 0 && may('PUT /settings/dunning') && (
+      actions={name !== undefined && plans.whole && mine?.length === 0 && may('PUT /settings/dunning') && (
         <>
           <Button variant="default" size="xs" onClick={() => setDoing('rename')}>{t.rename}</Button>
           <Button variant="default" size="xs" onClick={() => setDoing('remove')}>{t.remove}</Button>
         </>
       )}
     >
-      {mine?.length === 0 && <Text size="sm">{t.noPlans}</Text>}
+      <PartNote of={plans} />
+      {plans.whole && mine?.length === 0 && <Text size="sm">{t.noPlans}</Text>}
       {mine && mine.length > 0 && (
         <>
           <Text size="sm">{t.plansUse(mine.length)}{name === undefined ? `. ${t.shortPlans}` : `. ${t.inUse}`}</Text>

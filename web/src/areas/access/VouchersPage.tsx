@@ -19,6 +19,7 @@ import { later } from '../../ui/later'
 import { Page } from '../../ui/Page'
 import { RouterLink } from '../../ui/RouterLink'
 import { State, type Tone } from '../../ui/State'
+import { PartNote } from '../../ui/PartNote'
 import { exactly, Views } from '../../ui/Views'
 import { When } from '../../ui/When'
 import { VoucherBatches } from './VoucherBatches'
@@ -50,7 +51,8 @@ export default function VouchersPage() {
   const list = useRows('/vouchers', chosen, { enabled: view === undefined })
   const [voiding, setVoiding] = useState<Voucher | null>(null)
   const columns = useColumns(setVoiding)
-  const plans = useAll('/plans', noFilters)?.filter((p) => p.kind === 'hotspot' && p.billing.mode === 'prepaid')
+  const allPlans = useAll('/plans', noFilters)
+  const plans = allPlans.rows?.filter((p) => p.kind === 'hotspot' && p.billing.mode === 'prepaid')
   const [doing, setDoing] = useState<'make' | 'void' | null>(null)
   const [made, setMade] = useState<Shape<'BatchResponse'> | null>(null)
   const change = (part: Partial<typeof filters>) => void navigate({ search: { ...filters, ...part }, replace: true })
@@ -89,6 +91,7 @@ export default function VouchersPage() {
           names={Object.fromEntries(plans?.map((p) => [p.id, p.name]) ?? [])}
           onChange={(planId) => change({ planId })}
         />
+        <PartNote of={allPlans} />
         {filters.batchId && (
           <Button
             variant="light" px="xs" title={t.allBatches} rightSection={<X size={14} aria-hidden />}
@@ -106,7 +109,7 @@ export default function VouchersPage() {
         empty={any ? <Empty title={words.nothingFits} /> : (
           <Empty title={t.none} action={!made && make}>
             {t.noneHint}
-            {plans && forSale.length === 0 && <Text span inherit display="block">{t.noPlans}</Text>}
+            {allPlans.whole && forSale.length === 0 && <Text span inherit display="block">{t.noPlans}</Text>}
           </Empty>
         )}
       />}

@@ -1,23 +1,26 @@
 import { Alert, Button, Group, Select, Stack, Text, Title } from '@mantine/core'
 import { useState } from 'react'
-import { useRows } from '../../api/rows'
+import { useAll } from '../../api/all'
 import { useWrite } from '../../api/write'
 import { useText } from '../../text/catalogue'
 import { useFormat } from '../../text/format'
 import { paymentsText } from '../../text/payments'
 import { Form } from '../../ui/Form'
+import { PartNote } from '../../ui/PartNote'
 import { ProblemNote } from '../../ui/ProblemNote'
 import { When } from '../../ui/When'
 import type { ReceiptRow } from './words'
 import './payments.css'
+
+const allOrgs = {}
 
 /** Assignment gives money on the platform's shared paybill to the organization whose customer paid. */
 export function Assignment({ of: r, onDone }: { of: ReceiptRow; onDone?: () => void }) {
   const t = useText(paymentsText)
   const f = useFormat()
   const [chosen, setChosen] = useState<string | null>(null)
-  const orgs = useRows('/orgs', {})
-  const nameOf = (id: string | null | undefined) => orgs.rows.find((o) => o.id === id)?.name ?? ''
+  const orgs = useAll('/orgs', allOrgs)
+  const nameOf = (id: string | null | undefined) => orgs.rows?.find((o) => o.id === id)?.name ?? ''
   const write = useWrite('post', '/receipts/{id}/assign', {
     told: (answer) => ('orgId' in answer ? t.assigned(f.money(r.amount, r.currency), nameOf(answer.orgId)) : ''),
     then: onDone,
@@ -49,11 +52,12 @@ export function Assignment({ of: r, onDone }: { of: ReceiptRow; onDone?: () => v
           {r.suggestions.length > 0 && <Title order={3} size="h6">{t.elsewhere}</Title>}
           <Select
             label={t.assignTo}
-            data={orgs.rows.map((o) => ({ value: o.id, label: `${o.name} (${o.slug})` }))}
+            data={(orgs.rows ?? []).map((o) => ({ value: o.id, label: `${o.name} (${o.slug})` }))}
             value={chosen}
             onChange={setChosen}
             searchable
           />
+          <PartNote of={orgs} />
           <Group>
             <Button type="submit" disabled={!chosen} loading={write.isPending}>{t.assign}</Button>
           </Group>

@@ -1,7 +1,7 @@
 import { Button } from '@mantine/core'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useMemo } from 'react'
-import { api } from '../../api/client'
+import { useAll } from '../../api/all'
 import { type Filters as RowFilters, useRows } from '../../api/rows'
 import { serverNow } from '../../app/clock'
 import { useMay } from '../../app/person'
@@ -17,11 +17,13 @@ import { Plus } from '../../ui/icons'
 import { Balance } from '../../ui/Money'
 import { Page } from '../../ui/Page'
 import { PageLink } from '../../ui/PageLink'
+import { PartNote } from '../../ui/PartNote'
 import { State } from '../../ui/State'
 import { When } from '../../ui/When'
 import { CustomerCounts } from './CustomerCounts'
 import { accessTones, type Customer, nameOf } from './words'
 
+const allPlans = {}
 const week = 7 * 86_400_000
 
 /** CustomersPage answers: who are our customers, and which of them have this in common? */
@@ -31,13 +33,13 @@ export default function CustomersPage() {
   const may = useMay()
   const { ends, ...filters } = useSearch({ from: '/customers' })
   const navigate = useNavigate({ from: '/customers' })
-  const plans = api.useQuery('get', '/plans', { params: { query: { limit: 100 } } })
+  const plans = useAll('/plans', allPlans)
   const change = (part: Partial<typeof filters & { ends: typeof ends }>) => {
     void navigate({ search: { ...filters, ends, ...part }, replace: true })
   }
   const { sort: _, ...restricts } = { ...filters, ends }
   const any = Object.values(restricts).some((v) => v !== undefined)
-  const planNames = Object.fromEntries((plans.data?.data ?? []).map((p) => [p.id, p.name]))
+  const planNames = Object.fromEntries((plans.rows ?? []).map((p) => [p.id, p.name]))
   return (
     <Page
       title={app.customers}
@@ -52,6 +54,7 @@ export default function CustomersPage() {
         <ChoiceFilter value={filters.access} label={t.access} names={t.accesses} onChange={(access) => change({ access })} />
         <ChoiceFilter value={flagText(filters.online)} label={t.online} names={t.onlines} onChange={(v) => change({ online: flag(v) })} />
         <ChoiceFilter value={filters.planId} label={t.plan} names={planNames} onChange={(planId) => change({ planId })} />
+        <PartNote of={plans} />
         <ChoiceFilter value={flagText(filters.owes)} label={t.owes} names={t.owe} onChange={(v) => change({ owes: flag(v) })} />
         <ChoiceFilter value={ends} label={t.ends} names={t.weeks} onChange={(v) => change({ ends: v })} />
         <ChoiceFilter value={filters.status} label={t.status} names={t.statuses} onChange={(status) => change({ status })} />

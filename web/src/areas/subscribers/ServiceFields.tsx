@@ -1,9 +1,10 @@
 import { Select, Stack, TextInput } from '@mantine/core'
-import { api } from '../../api/client'
+import { useAll } from '../../api/all'
 import type { Problem } from '../../api/problem'
 import { useText } from '../../text/catalogue'
 import { useFormat } from '../../text/format'
 import { subscribersText } from '../../text/subscribers'
+import { PartNote } from '../../ui/PartNote'
 
 /** NewService is what is typed for a new service; empty texts are left to the server. */
 export interface NewService {
@@ -24,6 +25,8 @@ export function asked(subscriberId: string, s: NewService & { planId: string }) 
   }
 }
 
+const allPlans = {}
+
 /** ServiceFields chooses a plan, and what goes with it. */
 export function ServiceFields({ value, onChange, problem, optional }: {
   value: NewService
@@ -34,8 +37,8 @@ export function ServiceFields({ value, onChange, problem, optional }: {
 }) {
   const t = useText(subscribersText)
   const f = useFormat()
-  const plans = api.useQuery('get', '/plans', { params: { query: { limit: 100 } } })
-  const data = (plans.data?.data ?? []).filter((p) => !p.archived).map((p) => ({
+  const plans = useAll('/plans', allPlans)
+  const data = (plans.rows ?? []).filter((p) => !p.archived).map((p) => ({
     value: p.id,
     label: `${p.name} · ${f.money(p.price, p.currency)} ${t.perPeriod[p.billing.period] ?? ''}`,
   }))
@@ -52,6 +55,7 @@ export function ServiceFields({ value, onChange, problem, optional }: {
         searchable
         error={problem?.of('planId')}
       />
+      <PartNote of={plans} />
       {value.planId && (
         <>
           <TextInput
