@@ -1,4 +1,5 @@
 import { createContext, use, useSyncExternalStore } from 'react'
+import { filling } from './isolated'
 
 /** Language is one that every text exists in. */
 export type Language = 'en' | 'sw'
@@ -12,9 +13,12 @@ export const locales: Record<Language, string> = { en: 'en-KE', sw: 'sw-KE' }
 /** Catalogue has the texts of an area in every language. */
 export type Catalogue<Texts> = Record<Language, Texts>
 
-/** catalogue makes one; a text that one of the languages lacks stops the build. */
+/**
+ * catalogue makes one; a text that one of the languages lacks stops the build. What its sentences are filled with turns
+ * nothing round.
+ */
 export function catalogue<Texts>(en: Texts, sw: NoInfer<Texts>): Catalogue<Texts> {
-  return { en, sw }
+  return { en: filling(en), sw: filling<Texts>(sw) }
 }
 
 const stored = 'lastmile.language'

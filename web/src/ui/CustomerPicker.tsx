@@ -5,6 +5,7 @@ import { useEffect, useState } from 'react'
 import { api } from '../api/client'
 import type { Row } from '../api/rows'
 import { catalogue, useText } from '../text/catalogue'
+import { isolated } from '../text/isolated'
 import { ProblemNote } from './ProblemNote'
 
 type Customer = Row<'/subscribers'>
@@ -78,7 +79,7 @@ export function CustomerPicker({ chosen, label, onChoose }: {
           <TextInput
             label={label ?? t.label}
             placeholder={t.hint}
-            value={chosen ? `${nameOf(chosen)} · ${chosen.accountNumber}` : typed}
+            value={chosen ? `${isolated(nameOf(chosen))} · ${chosen.accountNumber}` : typed}
             onChange={(e) => type(e.currentTarget.value)}
             onKeyDown={(e) => {
               if (e.key !== 'Enter' || !waiting || chosen || !typed.trim() || list.getSelectedOptionIndex() !== -1) return

@@ -1,5 +1,6 @@
 import { Group, Stack, Title } from '@mantine/core'
 import { type ReactNode, useEffect } from 'react'
+import { isolated } from '../text/isolated'
 
 /** Page is the frame of a page: its name, what can be done on it, and its content. */
 export function Page({ title, name, actions, children, wide }: {
@@ -12,7 +13,7 @@ export function Page({ title, name, actions, children, wide }: {
   wide?: boolean
 }) {
   useEffect(() => {
-    document.title = `${title} · Lastmile`
+    document.title = `${isolated(title)} · Lastmile`
   }, [title])
   return (
     <Stack gap="md" maw={wide ? undefined : 1180}>

@@ -5,6 +5,7 @@ import type { Shape } from '../../api/types'
 import { useWrite } from '../../api/write'
 import { useText } from '../../text/catalogue'
 import { useFormat } from '../../text/format'
+import { isolated } from '../../text/isolated'
 import { uiText } from '../../text/ui'
 import { vouchersText } from '../../text/vouchers'
 import { Confirm } from '../../ui/Confirm'
@@ -41,7 +42,7 @@ export function MakeVouchers({ plans, onMade, onClose }: {
         value={planId}
         onChange={setPlanId}
         data={plans.map((p) => ({
-          value: p.id, label: `${p.name} · ${f.money(p.price, p.currency)} · ${t.periods[p.billing.period] ?? p.billing.period}`,
+          value: p.id, label: `${isolated(p.name)} · ${f.money(p.price, p.currency)} · ${t.periods[p.billing.period] ?? p.billing.period}`,
         }))}
         error={write.error?.of('planId')}
         allowDeselect={false}

@@ -9,6 +9,7 @@ import { given } from '../../app/params'
 import { appText } from '../../text/app'
 import { useText } from '../../text/catalogue'
 import { useFormat } from '../../text/format'
+import { isolated } from '../../text/isolated'
 import { uiText } from '../../text/ui'
 import { vouchersText } from '../../text/vouchers'
 import { type Column, DataTable } from '../../ui/DataTable'
@@ -153,7 +154,7 @@ function useColumns(onVoid: (voucher: Voucher) => void): Column<Voucher>[] {
       id: 'void', title: t.voidReason, width: 112, narrow: 92,
       cell: (v) => (v.state === 'unused' || v.state === 'active')
         ? may('POST /vouchers/{code}/void') && <Button variant="default" size="compact-xs" onClick={() => onVoid(v)}>{t.voidVerb}</Button>
-        : [v.voidReason, v.voidedByName && `(${v.voidedByName})`].filter(Boolean).join(' '),
+        : [v.voidReason && isolated(v.voidReason), v.voidedByName && `(${isolated(v.voidedByName)})`].filter(Boolean).join(' '),
     },
   ]
 }

@@ -1,4 +1,5 @@
 import type { Way } from '../../ui/To'
+import { isolated } from '../../text/isolated'
 
 interface Targeted {
   target: { type: string; id: string | null; name: string | null }
@@ -27,6 +28,6 @@ export function wayTo({ target }: Targeted, platform: boolean): Way | null {
 /** targetName says what was acted on: its kind, and its name or else the beginning of its id. */
 export function targetName({ target }: Targeted, names: Record<string, string>): string {
   const kind = names[target.type] ?? target.type
-  if (target.name) return `${kind} ${target.name}`
+  if (target.name) return `${kind} ${isolated(target.name)}`
   return target.id ? `${kind} ${target.id.slice(0, 8)}` : kind
 }

@@ -10,6 +10,7 @@ import { appText } from '../../text/app'
 import { billingText } from '../../text/billing'
 import { useText } from '../../text/catalogue'
 import { useFormat } from '../../text/format'
+import { isolated } from '../../text/isolated'
 import { Download } from '../../ui/icons'
 import { Loaded } from '../../ui/Loaded'
 import { later } from '../../ui/later'
@@ -143,7 +144,7 @@ function Figures({ of }: { of: Report }) {
           rows={of.staff.flatMap((s) => s.channels.map((c) => ({
             ...c,
             key: `${s.userId} ${c.channel}`,
-            name: `${s.name ?? t.former}, ${t.channels[c.channel] ?? c.channel}`,
+            name: `${isolated(s.name ?? t.former)}, ${t.channels[c.channel] ?? c.channel}`,
             // A voucher has no receipt.
             to: c.channel === 'cash' ? { from: of.from, to: of.to, takenBy: s.userId } : undefined,
           })))}

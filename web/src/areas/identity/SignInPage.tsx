@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { type ReactNode, useEffect } from 'react'
 import { client } from '../../api/client'
 import { useText } from '../../text/catalogue'
+import { isolated } from '../../text/isolated'
 import { signInText } from '../../text/signin'
 
 /** usePlace tells whose address this is, before anybody has signed in; undefined = not known yet. */
@@ -24,7 +25,7 @@ export function SignInPage({ children }: { children: ReactNode }) {
   const place = usePlace()
   const name = place?.name ?? ''
   useEffect(() => {
-    document.title = name ? `${t.signIn} · ${name}` : 'Lastmile'
+    document.title = name ? `${t.signIn} · ${isolated(name)}` : 'Lastmile'
   }, [name, t])
   return (
     <Center mih="100dvh" p="md" component="main">

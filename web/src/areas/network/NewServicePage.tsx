@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { api } from '../../api/client'
 import { useWrite } from '../../api/write'
 import { useText } from '../../text/catalogue'
+import { isolated } from '../../text/isolated'
 import { servicesText } from '../../text/services'
 import { uiText } from '../../text/ui'
 import { Form } from '../../ui/Form'
@@ -25,7 +26,7 @@ export default function NewServicePage() {
     then: (made) => void navigate({ to: '/services/$id', params: { id: made.id } }),
   })
   return (
-    <Page title={t.add} name={device.data ? `${t.add}: ${device.data.name}` : t.add}>
+    <Page title={t.add} name={device.data ? `${t.add}: ${isolated(device.data.name)}` : t.add}>
       <Form
         busy={write.isPending}
         onSubmit={() => {

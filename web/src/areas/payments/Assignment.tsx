@@ -4,6 +4,7 @@ import { useAll } from '../../api/all'
 import { useWrite } from '../../api/write'
 import { useText } from '../../text/catalogue'
 import { useFormat } from '../../text/format'
+import { isolated } from '../../text/isolated'
 import { paymentsText } from '../../text/payments'
 import { Form } from '../../ui/Form'
 import { PartNote } from '../../ui/PartNote'
@@ -52,7 +53,7 @@ export function Assignment({ of: r, onDone }: { of: ReceiptRow; onDone?: () => v
           {r.suggestions.length > 0 && <Title order={3} size="h6">{t.elsewhere}</Title>}
           <Select
             label={t.assignTo}
-            data={(orgs.rows ?? []).map((o) => ({ value: o.id, label: `${o.name} (${o.slug})` }))}
+            data={(orgs.rows ?? []).map((o) => ({ value: o.id, label: `${isolated(o.name)} (${o.slug})` }))}
             value={chosen}
             onChange={setChosen}
             searchable

@@ -3,6 +3,7 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useRows } from '../../api/rows'
 import { appText } from '../../text/app'
 import { useText } from '../../text/catalogue'
+import { isolated } from '../../text/isolated'
 import { paymentsText } from '../../text/payments'
 import { uiText } from '../../text/ui'
 import { CustomerFilter } from '../../ui/CustomerFilter'
@@ -87,5 +88,5 @@ export default function ReceiptsPage() {
 
 /** payerOf is who paid, as far as the provider said. */
 export function payerOf(r: Pick<ReceiptRow, 'payer'>): string {
-  return [r.payer.name, r.payer.phone].filter(Boolean).join(' · ') || '–'
+  return [r.payer.name && isolated(r.payer.name), r.payer.phone].filter(Boolean).join(' · ') || '–'
 }

@@ -3,6 +3,7 @@ import { useAll } from '../../api/all'
 import type { Problem } from '../../api/problem'
 import { useText } from '../../text/catalogue'
 import { useFormat } from '../../text/format'
+import { isolated } from '../../text/isolated'
 import { subscribersText } from '../../text/subscribers'
 import { PartNote } from '../../ui/PartNote'
 
@@ -40,7 +41,7 @@ export function ServiceFields({ value, onChange, problem, optional }: {
   const plans = useAll('/plans', allPlans)
   const data = (plans.rows ?? []).filter((p) => !p.archived).map((p) => ({
     value: p.id,
-    label: `${p.name} · ${f.money(p.price, p.currency)} ${t.perPeriod[p.billing.period] ?? ''}`,
+    label: `${isolated(p.name)} · ${f.money(p.price, p.currency)} ${t.perPeriod[p.billing.period] ?? ''}`,
   }))
   const set = (part: Partial<NewService>) => onChange({ ...value, ...part })
   return (

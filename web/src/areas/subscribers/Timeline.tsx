@@ -5,6 +5,7 @@ import { useText } from '../../text/catalogue'
 import { customerText } from '../../text/customer'
 import { useFormat } from '../../text/format'
 import { useTell } from '../../text/happenings'
+import { isolated } from '../../text/isolated'
 import { uiText } from '../../text/ui'
 import { Empty } from '../../ui/Empty'
 import { ChoiceFilter } from '../../ui/Filters'
@@ -82,7 +83,7 @@ function OneEntry({ of: e }: { of: Entry }) {
       <div>
         <Text size="sm" component="div">{page ? <Link to={page} className="quiet-link">{says}</Link> : says}</Text>
         <Text size="xs" c="dimmed" component="div">
-          {[e.actor.name ?? t.by[e.actor.kind] ?? e.actor.kind, e.reason && t.because(e.reason)].filter(Boolean).join(' · ')}
+          {[e.actor.name ? isolated(e.actor.name) : (t.by[e.actor.kind] ?? e.actor.kind), e.reason && t.because(e.reason)].filter(Boolean).join(' · ')}
         </Text>
       </div>
     </li>
