@@ -5,7 +5,7 @@ export interface CallMade {
   n: number
   at: Date
   method: string
-  /** path with its query, without the host. */
+  /** path with its query, without the host; a code that buys something is hidden in it. */
   path: string
   body: string | null
   key: string | null
@@ -33,7 +33,7 @@ export function began(method: string, path: string, body: string | null, key: st
     n: ++count,
     at: new Date(),
     method,
-    path,
+    path: maskedPath(path),
     body: body && masked(body),
     key,
     status: 0,
@@ -50,8 +50,16 @@ export function began(method: string, path: string, body: string | null, key: st
 
 const secret = /password|secret|passkey|consumerkey|token|code$/i
 
+// A voucher is named by its code, or by the id of its row, which buys nothing.
+const codeIn = /^(\/vouchers\/)(?![0-9a-f]{8}-[0-9a-f-]{27}(?:\/|$))([^/?]+)/i
+
+/** maskedPath hides a voucher's code but for its end, by which the one with the slip knows it. */
+export function maskedPath(path: string): string {
+  return path.replace(codeIn, (_, before: string, code: string) => `${before}********${code.length > 4 ? code.slice(-2) : ''}`)
+}
+
 /** masked hides what must not be read over a shoulder, or pasted to a colleague. */
-export function masked(body: string): string {
+function masked(body: string): string {
   try {
     return JSON.stringify(JSON.parse(body), (name, value) => (value && secret.test(name) ? '********' : value))
   } catch {
