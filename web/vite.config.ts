@@ -36,6 +36,9 @@ function compressed(): Plugin {
 // browsers take nothing better. Source: docs/development.md#pages-in-a-browser.
 const firstLoadMax = 245_000
 
+// There are some forty pages; a build that finds few of them does not know their names any more.
+const pagesMin = 30
+
 // firstLoad stops a build in which a page needs more: the frame, the page with all that it imports, and the search.
 function firstLoad(): Plugin {
   return {
@@ -59,8 +62,12 @@ function firstLoad(): Plugin {
       }
       const chunks = Object.values(bundle).filter((file) => file.type === 'chunk')
       const always = chunks.filter((c) => c.isEntry || c.name === 'Palette')
+      const pages = chunks.filter((c) => c.isDynamicEntry && c.name.endsWith('Page'))
+      // A part that has another name now would be left out without a word.
+      if (always.length < 2) this.error('There is no entry, or no Palette, whose first load can be told.')
+      if (pages.length < pagesMin) this.error(`Only ${pages.length} pages are named …Page: fewer than ${pagesMin}.`)
       const tooMuch: string[] = []
-      for (const page of chunks.filter((c) => c.isDynamicEntry && c.name.endsWith('Page'))) {
+      for (const page of pages) {
         const files = new Set<string>()
         for (const c of [...always, page]) add(c.fileName, files)
         const sum = [...files].reduce((total, name) => total + sizeOf(name), 0)

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { Keys } from './keys'
 import type { Problem } from './problem'
 
@@ -28,5 +28,17 @@ describe('the idempotency key of a write that is tried again', () => {
     expect(keys.of('credit 100', 16 * 60_000)).not.toBe(second)
     keys.ended('credit 100', second, null, 0)
     expect(keys.of('credit 100', 0)).not.toBe(second)
+  })
+
+  test('is forgotten with what was sent when it is of no use any more', () => {
+    vi.useFakeTimers()
+    const keys = new Keys()
+    const key = keys.of('a secret', 0)
+    keys.ended('a secret', key, problem(0), 0)
+    vi.advanceTimersByTime(14 * 60_000)
+    expect(keys.of('a secret', 0)).toBe(key)
+    vi.advanceTimersByTime(60_000)
+    expect(keys.of('a secret', 0)).not.toBe(key)
+    vi.useRealTimers()
   })
 })

@@ -17,11 +17,19 @@ export class Keys {
   }
 
   /**
-   * ended keeps or forgets a key (docs/rules/http.md#idempotency). Once a write may be done, a refusal of the next try does not say that it was not: only
-   * a success ends the doubt. A refusal without doubt has done nothing, and the next try is a new one.
+   * ended keeps or forgets a key (docs/rules/http.md#idempotency). Once a write may be done, a refusal of the next try
+   * does not say that it was not: only a success ends the doubt. A refusal without doubt has done nothing, and the next
+   * try is a new one.
    */
   ended(what: string, key: string, problem: Problem | null, now = Date.now()) {
     if (problem === null) this.unsure.delete(what)
-    else if (mayBeDone(problem)) this.unsure.set(what, { key, since: now })
+    else if (mayBeDone(problem)) {
+      const kept = { key, since: now }
+      this.unsure.set(what, kept)
+      // What was sent may hold secrets: it is kept no longer than it is of use.
+      setTimeout(() => {
+        if (this.unsure.get(what) === kept) this.unsure.delete(what)
+      }, remembered)
+    }
   }
 }

@@ -36,7 +36,7 @@ export function page(needs: Operation, load: () => Promise<{ default: ComponentT
 }
 
 /** NotYours is shown in place of a page that the person's role does not have. */
-export function NotYours() {
+function NotYours() {
   const t = useText(appText)
   return (
     <Empty whole title={t.notYours} action={<Button component={Link} to="/" variant="default">{t.goHome}</Button>}>

@@ -12,7 +12,7 @@ const kept = 8
 const key = (person: string) => `lastmile.recent.${person}`
 
 /** recentOf reads the customers that a person has opened last, the newest first. */
-export function recentOf(person: string): Recent[] {
+function recentOf(person: string): Recent[] {
   try {
     const list: unknown = JSON.parse(localStorage.getItem(key(person)) ?? '[]')
     return Array.isArray(list) ? list.filter(isRecent) : []

@@ -14,7 +14,7 @@ export const rootRoute = createRootRoute({
 })
 
 /** NotHere is shown at addresses that no page has. */
-export function NotHere() {
+function NotHere() {
   const t = useText(appText)
   return (
     <Empty whole title={t.notHere} action={<Button component={Link} to="/" variant="default">{t.goHome}</Button>}>

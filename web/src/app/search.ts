@@ -30,7 +30,7 @@ const kinds: Record<Result['type'], { icon: LucideIcon; to: (r: Result) => strin
 }
 
 /** foundOf shows a result of the API, and knows the page that it opens. */
-export function foundOf(r: Result): Found {
+function foundOf(r: Result): Found {
   const kind = kinds[r.type]
   return { key: `${r.type} ${r.id}`, to: kind.to(r), title: r.title, subtitle: r.subtitle, icon: kind.icon, type: r.type }
 }

@@ -2,6 +2,7 @@ import { useCallback } from 'react'
 import type { Row } from '../api/rows'
 import { catalogue, type Language, useLanguage } from './catalogue'
 import { type Format, useFormat } from './format'
+import { ways } from './ways'
 
 type Entry = Row<'/subscribers/{id}/timeline'>
 type Code = Entry['code']
@@ -164,7 +165,7 @@ const enWords: Words = {
   owed: (amount, invoice, others) =>
     `${amount && `${amount} of `}${invoice}${others === 1 ? ' and 1 other' : others > 1 ? ` and ${others} others` : ''}`,
   nextPeriod: 'the next period',
-  by: { stk: ' by phone prompt', c2b: ' by paybill', cash: ' in cash', bill_manager: ' by bill manager' },
+  by: ways.en,
   periods: { day: 'day', month: 'month' },
   causes: { no_line: 'the line was down', no_payment: 'payments were down', paused: 'paused' },
   differences: {
@@ -338,7 +339,7 @@ const swWords: Words = {
   owed: (amount, invoice, others) =>
     `${amount && `${amount} ya `}${invoice}${others === 1 ? ' na nyingine 1' : others > 1 ? ` na nyingine ${others}` : ''}`,
   nextPeriod: 'kipindi kijacho',
-  by: { stk: ' kwa ombi la simu', c2b: ' kwa paybill', cash: ' kwa pesa taslimu', bill_manager: ' kwa bill manager' },
+  by: ways.sw,
   periods: { day: 'siku', month: 'mwezi' },
   causes: { no_line: 'mtandao ulikatika', no_payment: 'malipo hayakufanya kazi', paused: 'imesitishwa' },
   differences: {

@@ -56,7 +56,7 @@ const sw: Words = {
 }
 
 /** obstaclesText says what keeps a service from an interface. A code without words stops the build. */
-export const obstaclesText = catalogue(en, sw)
+const obstaclesText = catalogue(en, sw)
 
 /** useObstacles gives what says, in the person's language, why an interface is reserved, and why a service on it would not work. */
 export function useObstacles(): { reserved: (o: Option) => string; warns: (o: Option) => string } {

@@ -1,6 +1,7 @@
 import { useCallback } from 'react'
 import type { Row } from '../api/rows'
 import { catalogue, useText } from './catalogue'
+import { ways } from './ways'
 
 type Line = Row<'/subscribers/{id}/statement'>
 
@@ -33,7 +34,7 @@ const en: Words = {
     write_off: () => 'Written off',
     write_off_recovered: (s) => `Written-off invoice${s.number} ${s.taken ? 'no longer paid' : 'paid'}`,
   },
-  by: { stk: ' by phone prompt', c2b: ' by paybill', cash: ' in cash', bill_manager: ' by bill manager' },
+  by: ways.en,
 }
 
 const sw: Words = {
@@ -48,7 +49,7 @@ const sw: Words = {
     write_off: () => 'Deni lilifutwa',
     write_off_recovered: (s) => `Ankara${s.number} iliyofutwa ${s.taken ? 'haijalipwa tena' : 'ililipwa'}`,
   },
-  by: { stk: ' kwa ombi la simu', c2b: ' kwa paybill', cash: ' kwa pesa taslimu', bill_manager: ' kwa bill manager' },
+  by: ways.sw,
 }
 
 /** statementsText says what the lines of an account are. A kind without words stops the build. */

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { drawnOf, rowHeight } from './drawn'
 
@@ -21,4 +23,9 @@ test('a list that has become shorter than where somebody was shows its end', () 
 
 test('a list without rows has nothing to draw', () => {
   expect(drawnOf(0, 600, 0)).toEqual({ from: 0, to: 0 })
+})
+
+test('a row is as high as its style says', () => {
+  const style = readFileSync(join(__dirname, 'ui.css'), 'utf8')
+  expect(/\.rows th,\s*\.rows td \{\s*height: (\d+)px;/.exec(style)?.[1]).toBe(String(rowHeight))
 })

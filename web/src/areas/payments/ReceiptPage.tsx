@@ -109,7 +109,7 @@ function Pays({ of: r }: { of: ReceiptRow }) {
 const byStaff = ['cash', 'operator']
 
 /** Sightings lists every message that told about the money. */
-export function Sightings({ of: r }: { of: ReceiptRow }) {
+function Sightings({ of: r }: { of: ReceiptRow }) {
   const t = useText(paymentsText)
   return (
     <List size="sm" listStyleType="none">

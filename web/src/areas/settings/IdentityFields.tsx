@@ -49,7 +49,7 @@ export function IdentityFields({ values, set, problem, settings }: Fields & { se
 }
 
 /** countryName writes out a country's two letters; undefined = they stand for none. */
-export function countryName(code: string, locale: string): string | undefined {
+function countryName(code: string, locale: string): string | undefined {
   try {
     return new Intl.DisplayNames(locale, { type: 'region', fallback: 'none' }).of(code)
   } catch {

@@ -13,7 +13,7 @@ export function rateOf(text: string): number | null {
 }
 
 /** factorOf is by how much taxes raise a price without tax: 1.16 for 16 %. */
-export function factorOf(components: Component[]): number {
+function factorOf(components: Component[]): number {
   let factor = 1
   for (const c of components) {
     const rate = (rateOf(c.rate) ?? 0) / 100
