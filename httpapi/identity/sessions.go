@@ -156,7 +156,8 @@ type doneResponse struct {
 }
 
 // refresh gives a new pair of tokens. A token that cannot be renewed is deleted from the browser. One that is shown at
-// the wrong host is left there: it is still valid at its own.
+// the wrong host is left there: it is still valid at its own. So is every other one that is not refused as a sign-in,
+// because the browser may have a newer one by now.
 func (a Auth) refresh(ctx context.Context, c *httpapi.Call) error {
 	in, err := httpapi.Decode[refreshRequest](c)
 	if err != nil {
@@ -171,7 +172,7 @@ func (a Auth) refresh(ctx context.Context, c *httpapi.Call) error {
 	}
 	renewed, err := a.SignIns.Renew(ctx, c.Asked(), token)
 	if err != nil {
-		if !errors.Is(err, usecases.ErrSignIn()) {
+		if failure.KindOf(err) == failure.Unauthenticated && !errors.Is(err, usecases.ErrSignIn()) {
 			clearCookies(c)
 		}
 		return err
