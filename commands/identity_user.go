@@ -83,7 +83,8 @@ type EnableMember struct {
 	OrgID  id.Organization
 }
 
-// RecordPasswordChange records that the user chose a password; the vault has its hash. Fails: user_not_found.
+// RecordPasswordChange records that the user chose a password; the vault has its hash. Fails: user_not_found,
+// temporary_password_expired.
 type RecordPasswordChange struct{ UserID id.User }
 
 // GiveTemporaryPassword records that an administrator replaced the lost password of a user of the organization; the
@@ -206,6 +207,12 @@ func checkPersonName(f *failure.Faults, field, text string, required bool) {
 func checkStaffRole(f *failure.Faults, r events.Role) {
 	f.Check(r == events.RoleAdmin || r == events.RoleSupport || r == events.RoleSubscriber, "role",
 		"must be admin, support or subscriber")
+}
+
+// ErrPasswordExpired is the failure for whoever has a temporary password whose time is over.
+func ErrPasswordExpired() error {
+	return failure.NewUnauthenticated("temporary_password_expired",
+		"This temporary password has expired. Ask an administrator of your organization for a new one.")
 }
 
 // ErrNoUser is the failure for a user who does not exist or is no member of the organization.

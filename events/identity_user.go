@@ -43,6 +43,10 @@ func (r Role) Known() bool { return rank[r] > 0 }
 // AtLeast reports whether the role has all rights of another one; false for an unknown role.
 func (r Role) AtLeast(other Role) bool { return r.Known() && rank[r] >= rank[other] }
 
+// TemporaryPasswordTTL is how long a password works that an administrator gave, unless its owner chooses another one
+// before (docs/rules/identity.md#temporary-passwords). It counts for recorded events, too.
+const TemporaryPasswordTTL = 7 * 24 * time.Hour
+
 // UserRegistered records a person who can sign in. The subject of the personal fields is the user.
 type UserRegistered struct {
 	UserID             id.User       `json:"userId"`
@@ -53,6 +57,14 @@ type UserRegistered struct {
 	MustChangePassword bool          `json:"mustChangePassword"`
 	SuperAdmin         bool          `json:"superAdmin"`
 	RegisteredAt       time.Time     `json:"registeredAt"`
+}
+
+// TemporaryUntil is the end of the password that the user was registered with; zero when it has none.
+func (e UserRegistered) TemporaryUntil() time.Time {
+	if !e.MustChangePassword {
+		return time.Time{}
+	}
+	return e.RegisteredAt.Add(TemporaryPasswordTTL)
 }
 
 // AddressKeptApart records that the address of a user is unproven: record, name and password exist for the host of the
@@ -144,6 +156,9 @@ type TemporaryPasswordGiven struct {
 	OrgID  id.Organization `json:"orgId"` // of the administrator
 	At     time.Time       `json:"at"`
 }
+
+// Until is the end of the password.
+func (e TemporaryPasswordGiven) Until() time.Time { return e.At.Add(TemporaryPasswordTTL) }
 
 func (UserRegistered) EventType() string       { return "identity.UserRegistered.v1" }
 func (AddressKeptApart) EventType() string     { return "identity.AddressKeptApart.v1" }

@@ -414,6 +414,19 @@ func TestUser_OnlyAPasswordOfTheOrganizationAloneIsReplaced(t *testing.T) {
 	user(t).Given(registered()...).Given(proven).When(give).ThenFails("password_of_person")
 }
 
+func TestUser_AnExpiredPasswordProvesNothing(t *testing.T) {
+	t.Parallel()
+	given := func(age time.Duration) events.TemporaryPasswordGiven {
+		return events.TemporaryPasswordGiven{UserID: ada, OrgID: acme, At: now.Add(-age)}
+	}
+	record := commands.RecordPasswordChange{UserID: ada}
+	own := events.PasswordChanged{UserID: ada, At: now}
+	week := events.TemporaryPasswordTTL
+	user(t).Given(registered()...).Given(given(week - time.Second)).When(record).Then(own)
+	user(t).Given(registered()...).Given(given(week)).When(record).ThenFails("temporary_password_expired")
+	user(t).Given(registered()...).Given(given(week), own).When(record).Then(own)
+}
+
 func TestUser_AForgottenOneIsGoneAndGivesTheAddressBack(t *testing.T) {
 	t.Parallel()
 	if got := claimed(append(registered(), events.UserForgotten{UserID: ada})...); got != nil {

@@ -44,6 +44,8 @@ type User struct {
 	Person id.User
 	// Temporary is true while the password is one that an administrator gave.
 	Temporary bool
+	// TemporaryUntil is the end of such a password.
+	TemporaryUntil time.Time
 	// Memberships are one, at Home. Users of before records were kept apart can have more.
 	Memberships map[id.Organization]Membership
 }
@@ -64,6 +66,11 @@ func (s User) PasswordOf() id.User {
 	return s.ID
 }
 
+// PasswordExpired reports whether the password is a temporary one whose time is over.
+func (s User) PasswordExpired(now time.Time) bool {
+	return s.Temporary && !now.Before(s.TemporaryUntil)
+}
+
 // Membership is the role of a user in one organization. Phone and names are those under which the organization knows
 // the user.
 type Membership struct {
@@ -81,7 +88,7 @@ func evolveUser(s User, e events.UserEvent) User {
 	case events.UserRegistered:
 		return User{
 			ID: e.UserID, Email: e.Email, Phone: e.Phone, FirstName: e.FirstName, LastName: e.LastName,
-			SuperAdmin: e.SuperAdmin, Temporary: e.MustChangePassword,
+			SuperAdmin: e.SuperAdmin, Temporary: e.MustChangePassword, TemporaryUntil: e.TemporaryUntil(),
 		}
 	case events.AddressKeptApart:
 		s.Apart = true
@@ -127,7 +134,7 @@ func evolveUser(s User, e events.UserEvent) User {
 	case events.PasswordChanged:
 		s.Temporary = false
 	case events.TemporaryPasswordGiven:
-		s.Temporary = true
+		s.Temporary, s.TemporaryUntil = true, e.Until()
 	}
 	return s
 }
@@ -219,6 +226,9 @@ func decideUser(s User, c commands.UserCommand, now time.Time) ([]events.UserEve
 		}
 		return []events.UserEvent{events.MembershipEnabled{UserID: s.ID, OrgID: c.OrgID}}, nil
 	case commands.RecordPasswordChange:
+		if s.PasswordExpired(now) { // whoever proves it, as by a session of before, proves nothing any more
+			return nil, commands.ErrPasswordExpired()
+		}
 		return []events.UserEvent{events.PasswordChanged{UserID: s.ID, At: now}}, nil
 	case commands.GiveTemporaryPassword:
 		return decideGiveTemporaryPassword(s, c, now)

@@ -44,7 +44,8 @@ func (a *App) identityCases() identitycases.Cases {
 	return identitycases.New(identitycases.Config{
 		Bus: e.bus, Vault: a.storage.vault, Users: identityviews.UsersQuery{Views: e.views}, Directory: e.directory,
 		DirectoryShows: e.shows, Access: e.access, Head: a.storage.store.Head,
-		PrefixOpen: billingviews.PrefixesQuery{Views: e.views, Head: a.storage.store.Head}.Open, Logger: a.logger,
+		PrefixOpen: billingviews.PrefixesQuery{Views: e.views, Head: a.storage.store.Head}.Open, Clock: a.clock,
+		Logger: a.logger,
 	})
 }
 

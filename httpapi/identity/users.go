@@ -82,7 +82,7 @@ type userRequest struct {
 	FirstName         string       `json:"firstName"`
 	LastName          string       `json:"lastName,omitempty"`
 	Role              string       `json:"role" enum:"admin,support,subscriber"`
-	TemporaryPassword secrets.Text `json:"temporaryPassword" doc:"until the first sign-in"`
+	TemporaryPassword secrets.Text `json:"temporaryPassword" doc:"works for 7 days, until an own one is chosen"`
 }
 
 // userPatch changes the fields that are given; null empties a text.
@@ -95,7 +95,7 @@ type userPatch struct {
 
 // temporaryPasswordRequest is the body of POST /users/:id/password.
 type temporaryPasswordRequest struct {
-	TemporaryPassword secrets.Text `json:"temporaryPassword" doc:"must be changed at the next sign-in"`
+	TemporaryPassword secrets.Text `json:"temporaryPassword" doc:"works for 7 days, until an own one is chosen"`
 }
 
 // memberResponse is a user as the organization sees the person.
@@ -110,6 +110,8 @@ type memberResponse struct {
 	CreatedAt time.Time   `json:"createdAt"`
 	// LastSignInAt is of this organization alone: where else a person works is not its business.
 	LastSignInAt *time.Time `json:"lastSignInAt" doc:"at this organization; null: never"`
+	// TemporaryPasswordUntil is also in the past: then an administrator has to give another password.
+	TemporaryPasswordUntil *time.Time `json:"temporaryPasswordUntil" doc:"null: has an own one"`
 }
 
 // showMember calls a user invited who has not chosen a password yet, and a membership of before records were kept apart
@@ -122,6 +124,7 @@ func showMember(r identityviews.MemberRow) memberResponse {
 	return memberResponse{
 		ID: r.ID, Email: null.Of(r.Email), Phone: null.Of(r.Phone), FirstName: r.FirstName,
 		LastName: r.LastName, Role: r.Role, Status: status, CreatedAt: r.MemberSince, LastSignInAt: r.LastSignInAt,
+		TemporaryPasswordUntil: r.TemporaryUntil,
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 type member struct {
 	ID, FirstName, LastName, Role, Status, CreatedAt string
 	Email, Phone                                     *string
+	TemporaryPasswordUntil                           *time.Time
 }
 
 // newcomer is the body that adds a user with the role support.
@@ -39,6 +40,9 @@ func TestUsers_NewPasswordIsChosenBeforeAnythingElse(t *testing.T) {
 		made.Role != "support" {
 		t.Errorf("made %+v", made)
 	}
+	if until := made.TemporaryPasswordUntil; until == nil || !until.Equal(k.Clock.Now().Add(7*24*time.Hour)) {
+		t.Errorf("the temporary password works until %v", until)
+	}
 	var in isptest.SignedIn
 	a := k.Login(t, apitest.Acme, "nia@acme.test", "for the first day")
 	a.Into(t, &in)
@@ -55,8 +59,8 @@ func TestUsers_NewPasswordIsChosenBeforeAnythingElse(t *testing.T) {
 		t.Error("still must change the password")
 	}
 	k.Want(t, 200, "", isptest.Get(admin, "/users/"+made.ID)).Into(t, &made)
-	if made.Status != "active" {
-		t.Errorf("status %s", made.Status)
+	if made.Status != "active" || made.TemporaryPasswordUntil != nil {
+		t.Errorf("%+v", made)
 	}
 	for query, want := range map[string]int{"q=NIA": 1, "q=nia&role=admin": 0, "status=disabled": 0} {
 		var found struct {

@@ -2,10 +2,13 @@ package identityviews
 
 import (
 	_ "embed"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
@@ -24,7 +27,7 @@ var usersDDL string
 func (Users) Name() string { return UsersName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Users) Version() int { return 4 }
+func (Users) Version() int { return 5 }
 
 // DDL creates the tables of users.sql.
 func (Users) DDL() string { return usersDDL }
@@ -50,15 +53,17 @@ func (Users) Handles() []string {
 const (
 	registerSQL = `
 insert into {schema}.users
-	(user_id, email, phone, first_name, last_name, super_admin, must_change_password, registered_at)
+	(user_id, email, phone, first_name, last_name, super_admin, must_change_password, temporary_until, registered_at)
 values
-	(@user, @email, @phone, @first_name, @last_name, @super_admin, @must_change, @at)
+	(@user, @email, @phone, @first_name, @last_name, @super_admin, @must_change, @until, @at)
 on conflict (user_id) do nothing`
 	grantSQL = `
 insert into {schema}.members
-	(org_id, user_id, email, phone, first_name, last_name, role, pending, must_change_password, member_since, revision)
+	(org_id, user_id, email, phone, first_name, last_name, role, pending, must_change_password, temporary_until,
+	member_since, revision)
 select
-	@org, user_id, @email, @phone, @first_name, @last_name, @role, @pending, must_change_password, @at, @revision
+	@org, user_id, @email, @phone, @first_name, @last_name, @role, @pending, must_change_password, temporary_until,
+	@at, @revision
 from {schema}.users where user_id = @user
 on conflict (org_id, user_id) do nothing`
 	correctSQL = `
@@ -83,7 +88,7 @@ func (Users) Apply(w *runner.Writes, e events.Envelope) error {
 		w.Exec(registerSQL, pgx.NamedArgs{
 			"user": v.UserID, "email": v.Email.Reveal(), "phone": v.Phone.Reveal(), "first_name": v.FirstName.Reveal(),
 			"last_name": v.LastName.Reveal(), "super_admin": v.SuperAdmin, "must_change": v.MustChangePassword,
-			"at": v.RegisteredAt,
+			"until": null.Time(v.TemporaryUntil()), "at": v.RegisteredAt,
 		})
 	case events.UserDetailsCorrected:
 		w.Exec(`update {schema}.users set phone = $2, first_name = $3, last_name = $4 where user_id = $1`,
@@ -92,9 +97,8 @@ func (Users) Apply(w *runner.Writes, e events.Envelope) error {
 				where user_id = $1 and not pending and revision <= $5`,
 			v.UserID, v.Phone.Reveal(), v.FirstName.Reveal(), v.LastName.Reveal(), int64(e.Revision))
 	case events.AddressProven:
-		w.Exec(`update {schema}.users set person = $2, must_change_password = false where user_id = $1`, v.UserID,
-			v.PersonID)
-		w.Exec(`update {schema}.members set must_change_password = false where user_id = $1`, v.UserID)
+		w.Exec(`update {schema}.users set person = $2 where user_id = $1`, v.UserID, v.PersonID)
+		ownPassword(w, v.UserID)
 	case events.MembershipGranted:
 		w.Exec(`update {schema}.users set home = $2 where user_id = $1 and home is null`, v.UserID, v.OrgID)
 		w.Exec(grantSQL, pgx.NamedArgs{
@@ -126,11 +130,20 @@ func (Users) Apply(w *runner.Writes, e events.Envelope) error {
 		w.Exec(forgetUserSQL, v.UserID)
 		w.Exec(forgetMemberSQL, v.UserID, int64(e.Revision))
 	case events.PasswordChanged:
-		w.Exec(`update {schema}.users set must_change_password = false where user_id = $1`, v.UserID)
-		w.Exec(`update {schema}.members set must_change_password = false where user_id = $1`, v.UserID)
+		ownPassword(w, v.UserID)
 	case events.TemporaryPasswordGiven:
-		w.Exec(`update {schema}.users set must_change_password = true where user_id = $1`, v.UserID)
-		w.Exec(`update {schema}.members set must_change_password = true where user_id = $1`, v.UserID)
+		password(w, v.UserID, true, v.Until())
 	}
 	return nil
+}
+
+// ownPassword writes that the user has chosen a password.
+func ownPassword(w *runner.Writes, user id.User) { password(w, user, false, time.Time{}) }
+
+// password writes whether the user has a temporary password, and until when.
+func password(w *runner.Writes, user id.User, temporary bool, until time.Time) {
+	for _, table := range []string{"users", "members"} {
+		w.Exec(`update {schema}.`+table+` set must_change_password = $2, temporary_until = $3 where user_id = $1`,
+			user, temporary, null.Time(until))
+	}
 }

@@ -6,6 +6,7 @@ create table {schema}.users (
   last_name text not null,
   super_admin boolean not null,
   must_change_password boolean not null,
+  temporary_until timestamptz,    -- the end of a temporary password; null = the user has chosen one
   registered_at timestamptz not null,
   home uuid,                      -- the organization that registered the user; null for administrators of the platform
   person uuid                     -- the user that stands for the proven person; null while the address is unproven
@@ -25,6 +26,7 @@ create table {schema}.members (
   pending boolean not null,
   disabled boolean not null default false,
   must_change_password boolean not null,
+  temporary_until timestamptz,    -- the end of a temporary password; null = the user has chosen one
   member_since timestamptz not null,
   last_sign_in_at timestamptz,    -- at this organization; null = never
   revision bigint not null,

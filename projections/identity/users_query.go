@@ -47,6 +47,7 @@ type MemberRow struct {
 	Role               events.Role     `db:"role"`
 	Status             string          `db:"status"` // "active", "pending" (not accepted yet), "disabled"
 	MustChangePassword bool            `db:"must_change_password"`
+	TemporaryUntil     *time.Time      `db:"temporary_until"` // the end of a temporary password; nil = an own one
 	MemberSince        time.Time       `db:"member_since"`
 	LastSignInAt       *time.Time      `db:"last_sign_in_at"` // nil = never
 	Revision           int64           `db:"revision"`        // of the user's stream
@@ -67,8 +68,8 @@ type UsersQuery struct{ Views *runner.Views }
 // The columns that fit UserRow and MemberRow.
 const (
 	userColumns   = `user_id, email, phone, first_name, last_name, super_admin, must_change_password, home, person`
-	memberColumns = `org_id, user_id, email, phone, first_name, last_name, role, must_change_password, member_since,
-		last_sign_in_at, revision,
+	memberColumns = `org_id, user_id, email, phone, first_name, last_name, role, must_change_password,
+		temporary_until, member_since, last_sign_in_at, revision,
 		case when disabled then 'disabled' when pending then 'pending' else 'active' end as status`
 )
 

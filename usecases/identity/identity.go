@@ -8,6 +8,7 @@ import (
 	"log/slog"
 
 	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/projections/identity"
@@ -26,6 +27,7 @@ type Config struct {
 	Head           func(ctx context.Context) (uint64, error) // gives the newest position of the log
 	// PrefixOpen reports whether an invoice with a prefix of an organization still waits for money, or for its number.
 	PrefixOpen func(ctx context.Context, org id.Organization, prefix string) (bool, error)
+	Clock      clock.Clock // judges temporary passwords
 	Logger     *slog.Logger
 }
 
@@ -52,7 +54,7 @@ func New(cfg Config) Cases {
 	}
 	signIns := SignIns{
 		Sessions: sessions, Users: cfg.Users, Directory: cfg.Directory, Access: cfg.Access, Head: cfg.Head,
-		Passwords: cfg.Vault.Passwords, Lockouts: cfg.Vault.Lockouts,
+		Passwords: cfg.Vault.Passwords, Lockouts: cfg.Vault.Lockouts, Clock: cfg.Clock,
 	}
 	return Cases{
 		SignIns: signIns,

@@ -69,7 +69,7 @@ func newKitOf(t *testing.T, cost vault.Argon2) *kit {
 		Head: k.Store.Head, PrefixOpen: func(_ context.Context, _ id.Organization, prefix string) (bool, error) {
 			return k.open[prefix], nil
 		},
-		Logger: storetest.Quiet(),
+		Clock: k.clock, Logger: storetest.Quiet(),
 	})
 	k.acme, k.ada = k.organization("acme", "ada@acme.test")
 	k.other, k.olga = k.organization("other", "olga@other.test")

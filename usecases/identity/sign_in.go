@@ -10,6 +10,7 @@ import (
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/personal"
@@ -32,6 +33,7 @@ type SignIns struct {
 	Head      func(ctx context.Context) (uint64, error)
 	Passwords *vault.Passwords
 	Lockouts  *vault.Lockouts
+	Clock     clock.Clock
 }
 
 // Credentials are an e-mail address and a password as a person typed them.
@@ -64,7 +66,7 @@ type SignedIn struct {
 // The read model only finds the users of an address, once it shows the whole log. The log says who is a member, and
 // the directory refuses the tokens of a person whose access has ended since.
 //
-// Fails: access_unknown, account_locked, wrong_credentials, super_admin_only, sign_in_busy.
+// Fails: access_unknown, account_locked, wrong_credentials, super_admin_only, temporary_password_expired, sign_in_busy.
 func (s SignIns) SignIn(ctx context.Context, asked usecases.Asked, in Credentials) (SignedIn, error) {
 	if err := s.Access.Check(); err != nil {
 		return SignedIn{}, err
@@ -92,8 +94,9 @@ func (s SignIns) SignIn(ctx context.Context, asked usecases.Asked, in Credential
 }
 
 // proven gives the user of an address whose password is right, and the role at the host. All reads come before the try
-// is counted and a password verified, so that time does not show whether it was right. Fails: account_locked,
-// wrong_credentials, super_admin_only, sign_in_busy.
+// is counted and a password verified, so that time does not show whether it was right. Only who has proven the password
+// of a user who may enter is told that its time is over. Fails: account_locked, wrong_credentials, super_admin_only,
+// temporary_password_expired, sign_in_busy.
 func (s SignIns) proven(
 	ctx context.Context, asked usecases.Asked, email string, password secrets.Text,
 ) (identityviews.UserRow, events.Role, vault.Verified, error) {
@@ -122,6 +125,9 @@ func (s SignIns) proven(
 	role, err := s.mayEnter(ctx, asked, state)
 	if err != nil { // who may not enter an organization looks like a wrong password, at the next tries too
 		return none, "", vault.Verified{}, unlessWrong(ctx, s.Lockouts, key, err)
+	}
+	if state.PasswordExpired(s.Clock.Now()) {
+		return none, "", vault.Verified{}, errors.Join(commands.ErrPasswordExpired(), s.Lockouts.TakeBack(ctx, key))
 	}
 	return first, role, right, nil
 }

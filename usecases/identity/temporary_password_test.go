@@ -2,6 +2,7 @@ package identitycases_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/events"
@@ -48,6 +49,40 @@ func TestGivePassword_OpensNothingButTheWayToAnOwnPassword(t *testing.T) {
 	}
 	_, err = k.SignIns.SignIn(t.Context(), public(k.acme), credentials("nia@acme.test", chosen))
 	k.must(err)
+}
+
+// A stranger with the address alone, or whoever may not enter, hears the same before and after.
+func TestSignIn_ATemporaryPasswordWorksForSevenDays(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	nia, ben := k.joined(k.acme, "nia@acme.test"), k.joined(k.acme, "ben@acme.test")
+	tries := func(email string, password secrets.Text, code string) {
+		t.Helper()
+		_, err := k.SignIns.SignIn(t.Context(), public(k.acme), credentials(email, password))
+		k.fails(err, code)
+	}
+	k.clock.Advance(events.TemporaryPasswordTTL - time.Second)
+	before := k.signInWith(k.acme, "nia@acme.test", temporary)
+	k.clock.Advance(time.Second)
+	for range vault.LockoutTries + 1 { // the right password is no guess
+		tries("nia@acme.test", temporary, "temporary_password_expired")
+	}
+	for _, email := range []string{"nia@acme.test", "nobody@acme.test"} {
+		tries(email, "wrong", "wrong_credentials")
+	}
+	_, err := k.OwnPassword.Change(t.Context(), public(k.acme), identitycases.NewPassword{
+		UserID: nia, Session: before.Session.ID, Current: temporary, New: chosen,
+	})
+	k.fails(err, "temporary_password_expired")
+	disable := commands.DisableMember{UserID: ben, OrgID: k.acme, By: k.ada}
+	_, err = k.Staff.Disable(t.Context(), asked(k.acme, "disable"), disable)
+	k.must(err)
+	tries("ben@acme.test", temporary, "wrong_credentials")
+	give := commands.GiveTemporaryPassword{UserID: nia, OrgID: k.acme, By: k.ada}
+	_, err = k.Staff.GivePassword(t.Context(), asked(k.acme, "give"), give, given)
+	k.must(err)
+	k.signInWith(k.acme, "nia@acme.test", given)
+	k.signIn(k.acme, "ada@acme.test") // whoever has chosen a password keeps it
 }
 
 func TestGivePassword_TouchesNobodyElses(t *testing.T) {

@@ -131,7 +131,8 @@ func (k *Kit) serve(t *testing.T) {
 	tokens := identityapi.Tokens{Key: k.Key, Directory: directory, Access: signIns, Clock: k.Clock}
 	cases := identitycases.New(identitycases.Config{
 		Bus: k.Core.Bus, Vault: k.Vault, Users: users, Directory: directory, Access: signIns,
-		DirectoryShows: k.shows, Head: k.Core.Store.Head, PrefixOpen: noInvoices, Logger: storetest.Quiet(),
+		DirectoryShows: k.shows, Head: k.Core.Store.Head, PrefixOpen: noInvoices, Clock: k.Clock,
+		Logger: storetest.Quiet(),
 	})
 	k.Kit = apitest.New(t, func(c *httpapi.Config) {
 		c.Organizations, c.Authenticator, c.Visibility = identityapi.OrganizationDirectory{

@@ -27,6 +27,7 @@ export const swahiliFailures: Record<string, Failure> = {
   sign_out_unfinished: () => 'Kivinjari hiki kimeondolewa, lakini kipindi chako hakikuweza kufungwa. Ingia tena baadaye na ukifunge kwenye orodha ya vipindi vyako.',
   password_chosen: () => 'Mtu huyu amechagua nenosiri lake sasa hivi. Halikubadilishwa, na la muda halifanyi kazi.',
   registration_not_needed: () => 'Pesa hupokelewa kwenye namba ya jukwaa, ambayo haihitaji usajili wako.',
+  temporary_password_expired: () => 'Nenosiri hili la muda limeisha. Mwombe msimamizi wa shirika lako akupe jingine.',
   wrong_credentials: () => 'Barua pepe au nenosiri si sahihi.',
   bad_origin: (v) => `Ombi lenye vidakuzi lazima litoke kwenye kurasa za hapa, likiwa na aina ${v[0]}.`,
   device_address_refused: () => 'Anwani ya ruta hairuhusiwi.',

@@ -14,12 +14,12 @@ import { Form } from '../../ui/Form'
 import { Loaded } from '../../ui/Loaded'
 import { Page, Section } from '../../ui/Page'
 import { SaveBar } from '../../ui/SaveBar'
-import { State } from '../../ui/State'
 import { useEdited } from '../../ui/useEdited'
 import { When } from '../../ui/When'
 import { GivePassword } from './GivePassword'
+import { MemberState } from './MemberState'
 import { RoleSelect } from './RoleSelect'
-import { fullName, memberTones } from './words'
+import { fullName } from './words'
 
 type Member = Shape<'MemberResponse'>
 
@@ -36,11 +36,8 @@ export default function MemberPage() {
           <>
             <Facts
               of={[
-                [t.status, (
-                  <State key="s" tone={memberTones[m.value.status]} title={t.statusHints[m.value.status]}>
-                    {t.statuses[m.value.status]}
-                  </State>
-                )],
+                [t.status, <MemberState key="s" member={m.value} />],
+                [t.temporaryUntil, m.value.temporaryPasswordUntil && <When key="t" at={m.value.temporaryPasswordUntil} exact />],
                 [t.role, t.roles[m.value.role]],
                 [t.email, m.value.email],
                 [t.phone, m.value.phone],

@@ -16,12 +16,12 @@ import { ChoiceFilter, Filters, TextFilter } from '../../ui/Filters'
 import { FormDialog } from '../../ui/FormDialog'
 import { Plus } from '../../ui/icons'
 import { Page, Section } from '../../ui/Page'
-import { State } from '../../ui/State'
 import { When } from '../../ui/When'
+import { MemberState } from './MemberState'
 import { PassOn, TemporaryPasswordField } from './TemporaryPassword'
 import { readablePassword } from './readablePassword'
 import { RoleSelect } from './RoleSelect'
-import { fullName, type Member, memberTones } from './words'
+import { fullName, type Member } from './words'
 
 type NewMember = Shape<'UserRequest'>
 
@@ -44,7 +44,7 @@ export default function StaffPage() {
     { id: 'role', title: t.role, width: 152, wideOnly: true, cell: (m) => t.roles[m.role] },
     {
       id: 'status', title: t.status, width: 170, narrow: 140,
-      cell: (m) => <State tone={memberTones[m.status]} title={t.statusHints[m.status]}>{t.statuses[m.status]}</State>,
+      cell: (m) => <MemberState member={m} />,
     },
     {
       id: 'signIn', title: t.lastSignIn, width: 150, wideOnly: true,
