@@ -2,6 +2,7 @@ package httpapi_test
 
 import (
 	"context"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/httpapi/apitest"
+	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
@@ -287,6 +289,35 @@ func TestBodies_MalformedMissingInvalid(t *testing.T) {
 			name = name[:80]
 		}
 		apitest.Sends(t, k, name, apitest.Request{Method: "POST", Path: "/parcels", As: apitest.Admin, Body: body}, w)
+	}
+}
+
+func TestTexts_MayNotTurnTheDirectionOfWhatStandsBeside(t *testing.T) {
+	t.Parallel()
+	k := apitest.New(t, nil, apitest.NewParcels().Routes())
+	post := func(name string) apitest.Request {
+		return apitest.Request{
+			Method: "POST", Path: "/parcels", As: apitest.Admin, Body: `{"name":"` + name + `","amount":1}`,
+		}
+	}
+	refused := []string{`a\u202eb`, `\u202E`, `\u2066x\u2069`} // escaped, also when the pair is closed
+	for _, turning := range "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069" {
+		refused = append(refused, "1,500 "+string(turning)+"Amina")
+	}
+	for _, name := range refused {
+		var got struct{ Faults []failure.FieldFault }
+		apitest.Sends(t, k, strconv.QuoteToASCII(name), post(name), apitest.Is(422, "invalid_input"))
+		k.Do(t, post(name)).Into(t, &got)
+		if len(got.Faults) != 1 || got.Faults[0].Field != "name" || got.Faults[0].Code != "direction" {
+			t.Errorf("%+q: %+v", name, got.Faults)
+		}
+	}
+	for _, name := range []string{
+		"محمد علي", "נועה לוי", "أمينة 1,500 Ltd", "Dar\u2019s \u2013 Caf\u00e9 \u200f", `\\u202e`, `it\u2019s`,
+	} {
+		if a := k.Do(t, post(name)); a.Status >= 300 {
+			t.Errorf("%+q: %d %s", name, a.Status, a.Body)
+		}
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/secrets"
 )
 
 // Decode reads the body as JSON into a request struct. It fails with Malformed when the body cannot be read or a
@@ -171,6 +172,9 @@ func (r *reading) value(raw json.RawMessage, into reflect.Value, path string, f 
 	if hasNUL(raw) {
 		r.fault(path, "must not have NUL characters")
 	}
+	if into.Type() != reflect.TypeFor[secrets.Text]() && turnsDirection(raw) {
+		r.fault(path, "must not have characters that change the direction of writing")
+	}
 	if z, ok := into.Interface().(interface{ IsZero() bool }); ok && raw[0] == '"' && z.IsZero() && f.required {
 		r.fault(path, "must not be empty")
 	}
@@ -273,6 +277,19 @@ func wrongValue(err error, t reflect.Type) string {
 // hasNUL reports whether a JSON value has a text with the character U+0000, which PostgreSQL cannot store.
 func hasNUL(raw json.RawMessage) bool {
 	return bytes.Contains(raw, []byte(`\u0000`)) && strings.ContainsRune(unescaped(raw), 0)
+}
+
+// turnsDirection reports whether a JSON value has a text with a character that embeds, overrides or isolates a
+// direction of writing: it would turn round what stands beside the text (docs/rules/http.md#texts). Letters that are
+// written from right to left need none.
+func turnsDirection(raw json.RawMessage) bool {
+	if !bytes.Contains(raw, []byte(`\u20`)) && !bytes.Contains(raw, []byte("\xe2\x80")) &&
+		!bytes.Contains(raw, []byte("\xe2\x81")) { // as those characters begin
+		return false
+	}
+	return strings.ContainsFunc(unescaped(raw), func(r rune) bool {
+		return r >= 0x202a && r <= 0x202e || r >= 0x2066 && r <= 0x2069
+	})
 }
 
 // unescaped joins all texts of a JSON value, without JSON's escapes.

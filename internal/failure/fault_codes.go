@@ -29,6 +29,7 @@ var faultTexts = map[string]string{
 	"length_plain":       "must have %d to %d characters, without control characters",
 	"too_short":          "must have at least %d characters",
 	"control_characters": "must not have control characters",
+	"direction":          "must not have characters that change the direction of writing",
 	"too_many_bytes":     "must have at most %d bytes",
 	"name_form":          "must have %d to %d letters, digits or . _ -",
 	"username_form":      "must have 1 to 64 letters, digits or . _ @ -",

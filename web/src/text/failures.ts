@@ -240,6 +240,7 @@ export const swahiliFaults: Record<FaultCode, Failure> = {
   length: (v) => `iwe na herufi ${v[0]} hadi ${v[1]}`,
   length_plain: (v) => `iwe na herufi ${v[0]} hadi ${v[1]}, bila alama zisizoonekana`,
   too_short: (v) => `iwe na angalau herufi ${v[0]}`,
+  direction: () => 'isiwe na alama zinazogeuza mwelekeo wa maandishi',
   control_characters: () => 'isiwe na alama zisizoonekana',
   too_many_bytes: (v) => `isizidi baiti ${v[0]}`,
   name_form: (v) => `iwe na herufi, tarakimu au . _ - kati ya ${v[0]} na ${v[1]}`,
