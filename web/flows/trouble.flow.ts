@@ -144,3 +144,39 @@ besideOthers('a filter that offers a part of what there is says so, and trying a
   await note.waitFor({ state: 'detached' })
   expect(await offered.allInnerTexts()).toEqual(['Plan', 'First', 'Second'])
 })
+
+besideOthers('a part of a page that is lost on the way takes nothing else away, and can be asked for again', async ({ page }) => {
+  await signIn(page, 'admin')
+  let asked = 0
+  await page.route('**/assets/Chart-*.js', (route) => {
+    asked++
+    return route.abort()
+  })
+  await goTo(page, 'admin', '/collections')
+  const note = page.getByRole('alert').filter({ hasText: 'could not be read' })
+  await note.waitFor()
+  expect(asked, 'tries before it is said').toBeGreaterThanOrEqual(3)
+  await page.getByRole('heading', { level: 1, name: 'Collections' }).waitFor()
+  await page.getByRole('navigation', { name: 'Menu' }).getByRole('link', { name: 'Home' }).waitFor()
+  await page.unroute('**/assets/Chart-*.js')
+  await note.getByRole('button', { name: 'Try again' }).click()
+  await page.locator('.chart canvas').first().waitFor()
+  await note.waitFor({ state: 'hidden' })
+})
+
+besideOthers('after an upgrade a page that was opened before opens the new one', async ({ page }) => {
+  await signIn(page, 'admin')
+  await drawn(page)
+  // The server has other files by now: what this page names is gone, and the page names others.
+  await page.route(/\/app\/assets\/SessionsPage-.*\.js/, (route) => route.fulfill({ status: 404, body: '' }))
+  const now = await page.evaluate(async () => (await fetch('/app/')).text())
+  await page.route(/\/app\/$/, (route) => {
+    return route.fulfill({ contentType: 'text/html', body: now.replace(/index-[^."]+\.js/, 'index-new.js') })
+  })
+  const reloaded = page.waitForEvent('load')
+  await page.getByRole('navigation', { name: 'Menu' }).getByRole('link', { name: 'Sessions' }).click()
+  await reloaded
+  await page.unrouteAll()
+  await page.reload()
+  await page.getByRole('heading', { level: 1, name: 'Sessions' }).waitFor()
+})

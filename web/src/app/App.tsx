@@ -12,17 +12,23 @@ import { Gate } from './Gate'
 import { router } from './router'
 import { readable, theme } from './theme'
 
-// Reads are kept fresh by the stream, so nothing is read again only because time has passed. A refusal is final; what
-// failed on the way is tried twice more.
+// A refusal is final. What failed on the way, or because something was away, may succeed a moment later.
+const passes = (cause: unknown) => {
+  const { status } = asProblem(cause)
+  return status === 0 || status >= 500
+}
+
+const readAgain = 15_000
+
+// Reads are kept fresh by the stream, so nothing is read again only because time has passed. What failed is tried twice
+// more, and then as long as it is shown: a page gets well by itself. Who asks a router tries again when he wants to.
 const queries = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 30_000,
       gcTime: 300_000,
-      retry: (failures, cause) => {
-        const { status } = asProblem(cause)
-        return failures < 2 && (status === 0 || status === 502 || status === 503)
-      },
+      retry: (failures, cause) => failures < 2 && passes(cause) && asProblem(cause).status !== 500,
+      refetchInterval: ({ state: { error }, options: { retry } }) => error !== null && passes(error) && retry !== false && readAgain,
     },
     // A write that cannot be sent now says so at once, and is not kept to be done when nobody looks any more.
     mutations: { networkMode: 'always' },

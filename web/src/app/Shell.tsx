@@ -1,4 +1,4 @@
-import { AppShell, Burger, Button, Group, Text, UnstyledButton } from '@mantine/core'
+import { Alert, AppShell, Burger, Button, Group, Text, UnstyledButton } from '@mantine/core'
 import { useDisclosure, useHotkeys } from '@mantine/hooks'
 import { Link, Outlet, useRouter, useRouterState } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
@@ -10,6 +10,7 @@ import { uiText } from '../text/ui'
 import { later } from '../ui/later'
 import { PageLink } from '../ui/PageLink'
 import { CloudOff, Radio, Search } from '../ui/icons'
+import { above } from '../ui/useKeys'
 import { isOld } from '../ui/version'
 import { listOf, organizationPlaces, platformPlaces } from './navigation'
 import { useMay, usePerson } from './person'
@@ -20,9 +21,6 @@ import './app.css'
 // The drawer is read when it is opened first, the palette after the page: what is typed behind the / must not be lost.
 const Palette = later(async () => (await import('./Palette')).default)
 const CallsDrawer = later(async () => (await import('./CallsDrawer')).default)
-
-// What Esc closes before it leads back.
-const above = '[role="dialog"], [role="menu"], [role="listbox"]'
 
 const withoutBase = (path: string, base: string) => (path.startsWith(base) ? path.slice(base.length) || '/' : path)
 
@@ -81,6 +79,7 @@ export function Shell() {
         <Outlet />
         {customer && <RememberCustomer id={customer} person={me.id ?? ''} />}
       </AppShell.Main>
+      <NotLive />
       {searching && <Palette onClose={() => setSearching(false)} />}
       {calls && <CallsDrawer onClose={() => setCalls(false)} />}
     </AppShell>
@@ -128,6 +127,22 @@ function NewVersion() {
   return old && (
     <Button size="compact-sm" variant="light" title={t.newVersionHint} onClick={() => location.reload()}>{t.newVersion}</Button>
   )
+}
+
+// A restart of the server takes less.
+const cutForLong = 10_000
+
+/** NotLive says that what is shown may be old, once the connection has been broken for longer than a restart takes. */
+function NotLive() {
+  const t = useText(appText)
+  const live = useLive()
+  const [long, setLong] = useState(false)
+  useEffect(() => {
+    if (live !== 'broken') return setLong(false)
+    const timer = setTimeout(() => setLong(true), cutForLong)
+    return () => clearTimeout(timer)
+  }, [live])
+  return long && <Alert role="status" color="yellow" p="xs" className="at-bottom">{t.broken}</Alert>
 }
 
 /** LiveMark tells whether changes come by themselves. */

@@ -17,12 +17,12 @@ export interface Found {
   type: Result['type'] | null
 }
 
-// What belongs to a customer and has no page of its own opens the customer.
+// Who looks for something of a customer, such as the MAC of his device, wants the customer; a guest has only a session.
 const kinds: Record<Result['type'], { icon: LucideIcon; to: (r: Result) => string }> = {
   organization: { icon: Building2, to: (r) => `/orgs/${r.id}` },
   subscriber: { icon: User, to: (r) => `/customers/${r.id}` },
   subscription: { icon: Wifi, to: (r) => `/customers/${r.subscriberId ?? ''}` },
-  session: { icon: Wifi, to: (r) => `/sessions/${r.id}` },
+  session: { icon: Wifi, to: (r) => (r.subscriberId ? `/customers/${r.subscriberId}` : `/sessions/${r.id}`) },
   voucher: { icon: Ticket, to: () => '/vouchers' },
   invoice: { icon: ScrollText, to: (r) => `/invoices/${r.id}` },
   receipt: { icon: Receipt, to: (r) => `/receipts/${r.id}` },

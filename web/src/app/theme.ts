@@ -12,6 +12,8 @@ export const theme = createTheme({
     Button: { defaultProps: { size: 'xs' } },
     ActionIcon: { defaultProps: { variant: 'subtle', color: 'gray' } },
     TextInput: { defaultProps: { size: 'sm' } },
+    // A comma stands between thousands, as the field itself writes it, and never before cents.
+    NumberInput: { defaultProps: { allowedDecimalSeparators: ['.'] } },
     Select: { defaultProps: { size: 'sm', comboboxProps: { shadow: 'md' } } },
     Modal: { defaultProps: { centered: true, overlayProps: { backgroundOpacity: 0.4 } } },
     // A header would be a second banner of the page: dialogs stand outside of its landmarks.

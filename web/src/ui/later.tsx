@@ -55,7 +55,7 @@ function NotRead({ error, of: { height, whole }, again }: { error: unknown; of: 
       icon={<TriangleAlert size={18} aria-hidden />}
       role="alert"
       p="sm"
-      className={height || whole ? undefined : 'part-missing'}
+      className={height || whole ? undefined : 'at-bottom'}
     >
       <Text size="sm" mb={6}>{old ? t.newVersionHint : t.partMissing}</Text>
       {old

@@ -1,5 +1,6 @@
 import { Button, Group, Paper, Stack, Text, Textarea, Title } from '@mantine/core'
 import { useClipboard } from '@mantine/hooks'
+import { useBlocker } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { createPortal } from 'react-dom'
 import type { Shape } from '../../api/types'
@@ -22,12 +23,12 @@ export function NewCodes({ of: batch, onClose }: { of: Batch; onClose: () => voi
   const { copy, copied } = useClipboard()
   const [printing, setPrinting] = useState(false)
   const [closing, setClosing] = useState(false)
-  useEffect(() => {
-    // The browser asks before the page, and with it the codes, is left.
-    const stay = (e: BeforeUnloadEvent) => e.preventDefault()
-    window.addEventListener('beforeunload', stay)
-    return () => window.removeEventListener('beforeunload', stay)
-  }, [])
+  // Whoever leaves the page, and with it the codes, is asked before: by the browser, or here.
+  const leaving = useBlocker({
+    shouldBlockFn: ({ current, next }) => current.pathname !== next.pathname,
+    enableBeforeUnload: true,
+    withResolver: true,
+  })
   return (
     <Paper component="section" withBorder p="md">
       <Stack gap="sm">
@@ -60,6 +61,14 @@ export function NewCodes({ of: batch, onClose }: { of: Batch; onClose: () => voi
         <Confirm
           title={t.closeTitle} verb={t.done} danger pending={false} error={null}
           onConfirm={onClose} onClose={() => setClosing(false)}
+        >
+          {t.closeDoes}
+        </Confirm>
+      )}
+      {leaving.status === 'blocked' && (
+        <Confirm
+          title={t.closeTitle} verb={t.leave} danger pending={false} error={null}
+          onConfirm={leaving.proceed} onClose={leaving.reset}
         >
           {t.closeDoes}
         </Confirm>

@@ -36,7 +36,7 @@ export function PolicyFields({ of: p, faultOf, onChange }: {
         <NumberInput {...number('graceDays', 365)} description={t.graceHint} allowDecimal={false} />
         <NumberInput {...number('walledGardenDays', 365)} description={t.walledHint} allowDecimal={false} />
         <NumberInput {...number('writeOffDays', 3650)} description={t.writeOffHint} allowDecimal={false} />
-        <NumberInput {...number('minimumDue', 1e9)} description={t.minimumHint} decimalScale={2} suffix={` ${zone.currency}`} />
+        <NumberInput {...number('minimumDue', 1e9)} description={t.minimumHint} decimalScale={2} thousandSeparator suffix={` ${zone.currency}`} />
         <Fieldset variant="unstyled" legend={t.messageHours}>
           <SimpleGrid cols={2} spacing="xs">
             {(['from', 'to'] as const).map((end) => (

@@ -1,4 +1,3 @@
-import { useHotkeys } from '@mantine/hooks'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { Text } from '@mantine/core'
 import { useEffect, useState } from 'react'
@@ -12,6 +11,7 @@ import { Loaded } from '../../ui/Loaded'
 import { Page } from '../../ui/Page'
 import { ProblemNote } from '../../ui/ProblemNote'
 import { useIdle } from '../../ui/useIdle'
+import { useKeys } from '../../ui/useKeys'
 import { Views } from '../../ui/Views'
 import { AnswerCard } from './AnswerCard'
 import { CustomerActions } from './CustomerActions'
@@ -48,8 +48,8 @@ export default function CustomerPage() {
   useEffect(() => {
     if (idle) CustomerDialogs.preload()
   }, [idle])
-  useHotkeys([
-    ['p', () => setBegun({ act: 'take_payment' })],
+  useKeys([
+    ['p', () => may('POST /payments/initiate') && setBegun({ act: 'take_payment' })],
     ['e', () => may('PATCH /subscribers/{id}') && setBegun({ act: 'edit' })],
     ['t', () => void navigate({ search: { view: 'timeline' } })],
   ])

@@ -38,7 +38,7 @@ export function NewInvoice({ of: c, onClose }: { of: Customer; onClose: () => vo
       />
       <Group grow>
         <NumberInput label={t.quantity} value={quantity} onChange={setQuantity} min={0} decimalScale={3} />
-        <NumberInput label={`${t.unitPrice} (${c.currency})`} value={unitPrice} onChange={setUnitPrice} min={0} decimalScale={2} />
+        <NumberInput label={`${t.unitPrice} (${c.currency})`} value={unitPrice} onChange={setUnitPrice} min={0} decimalScale={2} thousandSeparator />
       </Group>
     </FormDialog>
   )
