@@ -164,7 +164,6 @@ func TestRefresh_RotatesAndReuseRevokesBoth(t *testing.T) {
 		t.Fatalf("%s", a.Body)
 	}
 	k.Want(t, 200, "", isptest.Get(next.AccessToken, "/auth/me"))
-	k.Clock.Advance(10 * time.Second)
 	reuse := k.Want(t, 401, "refresh_token_reused", isptest.Post("", "/auth/refresh", map[string]string{
 		"refreshToken": in.RefreshToken,
 	}))
@@ -175,30 +174,6 @@ func TestRefresh_RotatesAndReuseRevokesBoth(t *testing.T) {
 		"refreshToken": next.RefreshToken,
 	}))
 	k.Want(t, 401, "unauthenticated", isptest.Get(next.AccessToken, "/auth/me")) // at once, not when the token expires
-}
-
-// A thief has the refresh token of a browser that renews at the same time.
-func TestRefresh_ACopyGetsNothingAndTheOwnerGoesOn(t *testing.T) {
-	t.Parallel()
-	k := newISPKit(t)
-	in := k.SignIn(t, apitest.Acme, isptest.AdminEmail)
-	stolen := apitest.Request{Method: "POST", Path: "/auth/refresh", Header: map[string]string{
-		"Cookie": httpapi.CookieRefresh + "=" + in.RefreshToken,
-	}}
-	var next struct{ AccessToken, RefreshToken string }
-	k.Want(t, 200, "", isptest.Post("", "/auth/refresh", map[string]string{
-		"refreshToken": in.RefreshToken,
-	})).Into(t, &next)
-	for range 3 {
-		a := k.Want(t, 409, "refresh_token_renewed", stolen)
-		if len(isptest.Cookies(a)) > 0 || bytes.Contains(bytes.ToLower(a.Body), []byte("token\":")) {
-			t.Errorf("%s, cookies %v", a.Body, isptest.Cookies(a))
-		}
-	}
-	k.Want(t, 200, "", isptest.Get(next.AccessToken, "/auth/me"))
-	k.Want(t, 200, "", isptest.Post("", "/auth/refresh", map[string]string{"refreshToken": next.RefreshToken}))
-	k.Want(t, 401, "refresh_token_reused", stolen)
-	k.Want(t, 401, "unauthenticated", isptest.Get(next.AccessToken, "/auth/me"))
 }
 
 func TestRefresh_OnlyAtItsHostAndWithinItsTime(t *testing.T) {

@@ -20,14 +20,10 @@ const (
 	SessionTTL      = 30 * 24 * time.Hour
 )
 
-// renewalOverlap is how long after its rotation a used refresh token may come from another page of the same browser,
-// which renewed in the same moment: then it is refused without harm to the session. Later it shows a copy.
-const renewalOverlap = 10 * time.Second
-
 // sessionKept is how long the row of an ended session stays, so that the reuse of its tokens is still recognised.
 const sessionKept = 24 * time.Hour
 
-// Failures of refresh tokens.
+// Failures of refresh tokens. Both are answered 401.
 var (
 	// ErrTokenInvalid reports a token that is unknown, expired, or of an ended session.
 	ErrTokenInvalid = failure.NewUnauthenticated("refresh_token_invalid",
@@ -35,10 +31,6 @@ var (
 	// ErrReused reports a token that was used before. Its session has been ended by this second use.
 	ErrReused = failure.NewUnauthenticated("refresh_token_reused",
 		"The session was ended for safety. Please sign in again.")
-	// ErrRenewed reports a token that was used less than renewalOverlap ago and whose successor waits for its first
-	// use. The session goes on.
-	ErrRenewed = failure.NewConflict("refresh_token_renewed",
-		"Your sign-in was renewed by another page a moment ago.")
 )
 
 // Session is one sign-in: the family of refresh tokens that follow each other.
@@ -68,14 +60,7 @@ values (@id, @user, @org, @started_at, @used_at, @expires_at, @ip, @browser)`
 	findSessionSQL = `
 select ` + sessionColumns + `, s.revoked_at is not null as revoked
 from {schema}.sessions s join {schema}.refresh_tokens t on t.session_id = s.id where t.hash = $1`
-	// A token is the last one that was used if its use is that of the session. Should two tokens have been used in one
-	// microsecond, neither counts as the last one.
-	tokenStateSQL = `
-select t.used_at is not null, t.expires_at <= @now,
-	coalesce(t.used_at > @overlap, false) and t.used_at = s.used_at and not exists (
-	select from {schema}.refresh_tokens o
-	where o.session_id = t.session_id and o.hash <> t.hash and o.used_at = t.used_at)
-from {schema}.refresh_tokens t join {schema}.sessions s on s.id = t.session_id where t.hash = @hash`
+	tokenStateSQL    = `select used_at is not null, expires_at <= $2 from {schema}.refresh_tokens where hash = $1`
 	useTokenSQL      = `update {schema}.refresh_tokens set used_at = $2 where hash = $1`
 	extendSessionSQL = `update {schema}.sessions set used_at = $2, expires_at = $3 where id = $1`
 	reuseSessionSQL  = `
@@ -102,8 +87,7 @@ func (r *RefreshTokens) Issue(ctx context.Context, s Session) (secrets.Text, Ses
 	return token, s, nil
 }
 
-// Rotate uses a token up and gives the next one. A token that was used a moment ago fails with ErrRenewed as long as
-// the next one is unused, and changes nothing. Any other used token ends its session, with those that followed, and
+// Rotate uses a token up and gives the next one. A used token ends its session, with the tokens that followed, and
 // fails with ErrReused; the session is returned then too. Everything else is ErrTokenInvalid.
 func (r *RefreshTokens) Rotate(ctx context.Context, token secrets.Text) (secrets.Text, Session, error) {
 	var next secrets.Text
@@ -132,19 +116,15 @@ func (r *RefreshTokens) rotate(
 	if err != nil {
 		return "", Session{}, nil, err
 	}
-	var used, expired, overlaps bool
-	err = tx.QueryRow(ctx, r.core.sql(tokenStateSQL), pgx.NamedArgs{
-		"hash": hash, "now": now, "overlap": now.Add(-renewalOverlap),
-	}).Scan(&used, &expired, &overlaps)
-	switch {
-	case err != nil:
+	var used, expired bool
+	if err := tx.QueryRow(ctx, r.core.sql(tokenStateSQL), hash, now).Scan(&used, &expired); err != nil {
 		return "", Session{}, nil, err
-	case overlaps:
-		return "", Session{}, ErrRenewed, nil
-	case used:
+	}
+	if used {
 		_, err := tx.Exec(ctx, r.core.sql(reuseSessionSQL), session.ID, now)
 		return "", session, ErrReused, err
-	case expired:
+	}
+	if expired {
 		return "", Session{}, ErrTokenInvalid, nil
 	}
 	next := newToken()

@@ -270,11 +270,10 @@ type Renewed struct {
 // Renew uses up a refresh token and gives the next one. It checks the user's access first, so that a token which is
 // used at a wrong host stays valid for its own, and asks the log whether the session has ended. A token that was used
 // before shows that somebody has a copy: its whole session ends, and that is recorded
-// (docs/rules/identity.md#token-lifetimes). Only when two pages renew in the same moment does the later one get nothing
-// but a refusal. A repeat after a lost answer is such a second use, too.
+// (docs/rules/identity.md#token-lifetimes). A repeat after a lost answer is such a second use, too.
 //
-// Fails: access_unknown, refresh_token_invalid, refresh_token_reused, refresh_token_renewed; unauthenticated when the
-// user has no access here, with the token left valid.
+// Fails: access_unknown, refresh_token_invalid, refresh_token_reused; unauthenticated when the user has no access here,
+// with the token left valid.
 func (s SignIns) Renew(ctx context.Context, asked usecases.Asked, token secrets.Text) (Renewed, error) {
 	if err := s.Access.Check(); err != nil {
 		return Renewed{}, err

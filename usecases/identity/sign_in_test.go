@@ -220,12 +220,6 @@ func TestRenew_ATokenIsGoodOnceAndAtItsOwnHost(t *testing.T) {
 	if next.Session.ID != in.Session.ID || next.Role != events.RoleAdmin || next.Refresh == in.Refresh {
 		t.Errorf("%+v", next)
 	}
-	again, err := k.SignIns.Renew(t.Context(), public(k.acme), in.Refresh) // by another page, in the same moment
-	k.fails(err, "refresh_token_renewed")
-	if again != (identitycases.Renewed{}) || !k.stands(in, k.acme) || k.session(k.acme, in.Session.ID).Ended {
-		t.Errorf("two pages renewed in one moment: %+v", again)
-	}
-	k.clock.Advance(10 * time.Second)
 	_, err = k.SignIns.Renew(t.Context(), public(k.acme), in.Refresh)
 	k.fails(err, "refresh_token_reused")
 	if k.stands(in, k.acme) || !k.session(k.acme, in.Session.ID).Ended {
@@ -264,14 +258,11 @@ func TestRenew_TwoAtOnceWithOneToken(t *testing.T) {
 		}()
 	}
 	first, second := <-answers, <-answers
-	if first == nil {
-		first = second
-	} else if second != nil {
+	if first == nil && second == nil || first != nil && second != nil {
 		t.Errorf("%v, %v", first, second)
 	}
-	k.fails(first, "refresh_token_renewed")
-	if !k.stands(in, k.acme) {
-		t.Error("two pages renewed in one moment, and the session ended")
+	if k.stands(in, k.acme) {
+		t.Error("a token was used twice, and the session goes on")
 	}
 }
 

@@ -15,9 +15,6 @@ export function renewed(): Promise<boolean> {
   return renewal
 }
 
-// How long the other page's answer, and with it the new cookies, may still be on its way, in milliseconds.
-const underway = 1_000
-
 async function renew(): Promise<boolean> {
   let answer: Response
   try {
@@ -33,11 +30,6 @@ async function renew(): Promise<boolean> {
   if (answer.ok) return true
   const problem = await problemOf(answer)
   if (problem.status === 401) return false
-  // A page of another host, which shares the cookies and not the lock, was a moment faster.
-  if (problem.code === 'refresh_token_renewed') {
-    await new Promise((done) => setTimeout(done, underway))
-    return true
-  }
   throw problem
 }
 

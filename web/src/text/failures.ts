@@ -19,7 +19,6 @@ export const swahiliFailures: Record<string, Failure> = {
   unknown_parameter: (v) => `Hakuna kigezo “${v[0]}” hapa. Vinavyoruhusiwa: ${v[1]}.`,
   account_locked: () => 'Akaunti hii imefungwa kwa muda baada ya manenosiri mengi yasiyo sahihi. Tafadhali jaribu baadaye.',
   refresh_token_invalid: () => 'Muda wako umeisha. Tafadhali ingia tena.',
-  refresh_token_renewed: () => 'Kuingia kwako kumefanywa upya na ukurasa mwingine sasa hivi.',
   refresh_token_reused: () => 'Kikao kilimalizwa kwa usalama. Tafadhali ingia tena.',
   role_changed: () => 'Wadhifa wako umebadilika. Tafadhali fungua ukurasa tena.',
   unauthenticated: () => 'Tafadhali ingia.',
