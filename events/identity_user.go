@@ -45,7 +45,7 @@ func (r Role) AtLeast(other Role) bool { return r.Known() && rank[r] >= rank[oth
 
 // TemporaryPasswordTTL is how long a password works that an administrator gave, unless its owner chooses another one
 // before (docs/rules/identity.md#temporary-passwords). It counts for recorded events, too.
-const TemporaryPasswordTTL = 7 * 24 * time.Hour
+const TemporaryPasswordTTL = 30 * 24 * time.Hour
 
 // UserRegistered records a person who can sign in. The subject of the personal fields is the user.
 type UserRegistered struct {

@@ -421,10 +421,10 @@ func TestUser_AnExpiredPasswordProvesNothing(t *testing.T) {
 	}
 	record := commands.RecordPasswordChange{UserID: ada}
 	own := events.PasswordChanged{UserID: ada, At: now}
-	week := events.TemporaryPasswordTTL
-	user(t).Given(registered()...).Given(given(week - time.Second)).When(record).Then(own)
-	user(t).Given(registered()...).Given(given(week)).When(record).ThenFails("temporary_password_expired")
-	user(t).Given(registered()...).Given(given(week), own).When(record).Then(own)
+	ttl := events.TemporaryPasswordTTL
+	user(t).Given(registered()...).Given(given(ttl - time.Second)).When(record).Then(own)
+	user(t).Given(registered()...).Given(given(ttl)).When(record).ThenFails("temporary_password_expired")
+	user(t).Given(registered()...).Given(given(ttl), own).When(record).Then(own)
 }
 
 func TestUser_AForgottenOneIsGoneAndGivesTheAddressBack(t *testing.T) {

@@ -82,7 +82,7 @@ type userRequest struct {
 	FirstName         string       `json:"firstName"`
 	LastName          string       `json:"lastName,omitempty"`
 	Role              string       `json:"role" enum:"admin,support,subscriber"`
-	TemporaryPassword secrets.Text `json:"temporaryPassword" doc:"works for 7 days, until an own one is chosen"`
+	TemporaryPassword secrets.Text `json:"temporaryPassword" doc:"works for 30 days, until an own one is chosen"`
 }
 
 // userPatch changes the fields that are given; null empties a text.
@@ -95,7 +95,7 @@ type userPatch struct {
 
 // temporaryPasswordRequest is the body of POST /users/:id/password.
 type temporaryPasswordRequest struct {
-	TemporaryPassword secrets.Text `json:"temporaryPassword" doc:"works for 7 days, until an own one is chosen"`
+	TemporaryPassword secrets.Text `json:"temporaryPassword" doc:"works for 30 days, until an own one is chosen"`
 }
 
 // memberResponse is a user as the organization sees the person.

@@ -52,7 +52,7 @@ func TestGivePassword_OpensNothingButTheWayToAnOwnPassword(t *testing.T) {
 }
 
 // A stranger with the address alone, or whoever may not enter, hears the same before and after.
-func TestSignIn_ATemporaryPasswordWorksForSevenDays(t *testing.T) {
+func TestSignIn_ATemporaryPasswordWorksForThirtyDays(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
 	nia, ben := k.joined(k.acme, "nia@acme.test"), k.joined(k.acme, "ben@acme.test")
