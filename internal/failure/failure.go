@@ -165,7 +165,8 @@ func CodeOf(err error) string {
 // Faults collects input faults. The zero value is empty and ready for use.
 type Faults []string
 
-// Add appends one fault: the field's name and the text, which is a format when args are given.
+// Add appends one fault: the field's name and the text, which is a format when args are given. The text has a code, by
+// which pages say it in other languages, if it stands in faultTexts.
 func (f *Faults) Add(field, text string, args ...any) {
 	if len(args) > 0 {
 		text = fmt.Sprintf(text, args...)
