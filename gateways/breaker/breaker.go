@@ -77,6 +77,9 @@ type target struct {
 	answered  time.Time
 	// era grows with every change of phase: the result of a call that began in an earlier era is ignored.
 	era uint64
+	// probe is closed when the probe that is on its way has ended; insisted says that a person asked for it.
+	probe    chan struct{}
+	insisted bool
 }
 
 // maxErrorText bounds the stored text of an error, in bytes.
@@ -135,7 +138,7 @@ func (s *Set) Do(ctx context.Context, kind, name string, call func(ctx context.C
 		return err
 	}
 	k := key{kind, name}
-	era, err := s.enter(k)
+	era, err := s.enter(ctx, k)
 	s.announce()
 	if err != nil {
 		return err
@@ -227,18 +230,42 @@ func (s *Set) States() []State {
 func (s *Set) Forget(kind, name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.targets, key{kind, name})
+	k := key{kind, name}
+	if t, ok := s.targets[k]; ok {
+		t.endProbe()
+		delete(s.targets, k)
+	}
 }
 
-// enter admits a call and gives the era in which it began, or the refusal.
-func (s *Set) enter(k key) (uint64, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	t := s.find(k)
-	if s.refuses(t) {
+// enter admits a call and gives the era in which it began, or the refusal. A call under Insist waits for the probe that
+// is on its way first.
+func (s *Set) enter(ctx context.Context, k key) (uint64, error) {
+	insisted := insists(ctx)
+	for {
+		s.mu.Lock()
+		t := s.find(k)
+		if !insisted || t.phase != HalfOpen {
+			era, err := s.admit(k, t, insisted)
+			s.mu.Unlock()
+			return era, err
+		}
+		probe := t.probe
+		s.mu.Unlock()
+		select {
+		case <-probe:
+		case <-ctx.Done():
+			insisted = false
+		}
+	}
+}
+
+// admit lets a call pass, as the probe when the breaker is open, or refuses it. The set's lock is held.
+func (s *Set) admit(k key, t *target, insisted bool) (uint64, error) {
+	if s.refuses(t) && (!insisted || t.phase != Open) {
 		return 0, s.refusal(k, t)
 	}
 	if t.phase == Open {
+		t.probe, t.insisted = make(chan struct{}), insisted
 		s.turn(k, t, HalfOpen)
 	}
 	return t.era, nil
@@ -286,6 +313,9 @@ func (s *Set) leave(k key, era uint64, err error) {
 	t.failures++
 	t.lastError = strings.ToValidUTF8(text[:min(len(text), maxErrorText)], "")
 	switch {
+	case t.phase == HalfOpen && t.insisted:
+		s.turn(k, t, Open) // who asks in between neither lengthens the cool-down nor begins it anew
+		return
 	case t.phase == HalfOpen:
 		t.coolDown = min(2*t.coolDown, s.cfg.MaxCoolDown)
 	case t.failures >= s.cfg.Threshold:
@@ -301,7 +331,13 @@ func (s *Set) leave(k key, era uint64, err error) {
 func (s *Set) abandon(k key, era uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if t, ok := s.targets[k]; ok && t.era == era && t.phase == HalfOpen {
+	t, ok := s.targets[k]
+	switch {
+	case !ok || t.era != era || t.phase != HalfOpen:
+	case t.insisted:
+		s.turn(k, t, Open)
+	default:
+		t.endProbe()
 		t.phase = Open // its cool-down is over, so the next call is the probe: nothing to announce
 		t.era++
 	}
@@ -309,6 +345,9 @@ func (s *Set) abandon(k key, era uint64) {
 
 // turn changes the phase, begins a new era and queues the announcement. The set's lock is held.
 func (s *Set) turn(k key, t *target, to Phase) {
+	if to != HalfOpen {
+		t.endProbe()
+	}
 	t.phase = to
 	t.era++
 	if s.cfg.OnChange != nil {

@@ -17,6 +17,9 @@
 //	                                 ▲                 │
 //	                                 └──the probe fails: the cool-down doubles, 10 min at most
 //
+// A call under [Insist], of a person who wants to know, is a probe at any time, and its failure leaves the cool-down as
+// it is.
+//
 // # What counts
 //
 // Every error of a call is a failure of its target (a transport error, a time-out, a 5xx, a panic), with three

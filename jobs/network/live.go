@@ -33,27 +33,6 @@ func ask[T any](
 	return out, shownError(err)
 }
 
-// Ping polls a router at once and stores the poll. A router that does not answer is a result, not an error. Fails:
-// device_not_found.
-func (w *Workers) Ping(ctx context.Context, device id.Device) (networkviews.LivePing, error) {
-	row, err := w.devices.Any(ctx, device)
-	if err != nil {
-		return networkviews.LivePing{}, err
-	}
-	if row == nil {
-		return networkviews.LivePing{}, commands.ErrNoDevice()
-	}
-	w.looked.Delete(device)
-	p := w.poll(ctx, *row)
-	if ctx.Err() == nil {
-		if err := w.cfg.Polls.Keep(ctx, []Polled{p}); err != nil {
-			return networkviews.LivePing{}, err
-		}
-	}
-	return networkviews.LivePing{Reachable: p.Reachable, ResponseMs: p.ResponseMs, BoardName: p.BoardName,
-		Version: p.Version, Error: p.Error}, nil
-}
-
 // Resource reads a router's load from system/resource.
 func (w *Workers) Resource(ctx context.Context, device id.Device) (networkviews.LiveResource, error) {
 	return ask(ctx, w, device, func(ctx context.Context, r router) (networkviews.LiveResource, error) {

@@ -70,6 +70,7 @@ func (w *Workers) OwnerOf(device string) string {
 func (w *Workers) Forget(device id.Device) {
 	w.owners.Delete(device.String())
 	w.looked.Delete(device)
+	w.pings.forget(device)
 }
 
 // address gives the address and port to dial: the tunnel address, or outside production the management address that an

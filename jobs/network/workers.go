@@ -70,6 +70,7 @@ type Workers struct {
 	phases   chan breaker.State
 	owners   sync.Map // id of a device as text -> its organization
 	looked   sync.Map // id of a device -> when it was asked for its bootstrap script
+	pings    pings
 }
 
 // New dials nothing; Register and NewBackground put the workers to use.

@@ -184,6 +184,7 @@ type plant struct {
 	services networkcases.Services
 	runs     networkcases.Runs
 	workers  *networkjobs.Workers
+	breakers *breaker.Set
 	wire     wire
 }
 
@@ -228,9 +229,9 @@ func newPlant(t *testing.T) *plant {
 func (p *plant) work(sim *router.Simulator) *networkjobs.Workers {
 	t := p.t
 	t.Helper()
-	breakers := breaker.New(breaker.Config{Clock: p.clock})
+	p.breakers = breaker.New(breaker.Config{Clock: p.clock})
 	gateway, err := routeros.New(routeros.Config{
-		Guard: breakers, Policy: routeros.Anywhere, Dial: p.wire.dialer(sim), Clock: p.clock,
+		Guard: p.breakers, Policy: routeros.Anywhere, Dial: p.wire.dialer(sim), Clock: p.clock,
 	})
 	if err != nil {
 		t.Fatalf("gateway: %v", err)
@@ -243,7 +244,7 @@ func (p *plant) work(sim *router.Simulator) *networkjobs.Workers {
 	workers := networkjobs.New(networkjobs.Config{
 		Bus: p.Bus, Views: p.views, DB: p.DB, Secrets: p.Vault.Secrets, Tokens: p.Vault.CallbackSecrets,
 		Limiter: p.Vault.Limits,
-		Gateway: gateway, Breakers: breakers, Polls: polls, Clock: p.clock, Logger: storetest.Quiet(),
+		Gateway: gateway, Breakers: p.breakers, Polls: polls, Clock: p.clock, Logger: storetest.Quiet(),
 		Overrides: true, Script: networkjobs.ScriptSettings{RadiusHost: "10.99.0.1"},
 		PollEvery: time.Minute, DriftEvery: 15 * time.Minute, PollsKept: time.Hour,
 	})

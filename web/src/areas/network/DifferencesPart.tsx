@@ -6,6 +6,7 @@ import type { Read } from '../../ui/Loaded'
 import { Difference } from './Difference'
 import { Live } from './Live'
 import { Repair, type RepairKind } from './Repair'
+import { useAsked } from './useAsked'
 import type { Difference as Diff } from './words'
 
 /** DifferencesPart compares services, firewall and setup of a router with what they should be, each with its repair. */
@@ -33,7 +34,7 @@ function Part({ id, kind, title, hint, read }: {
 }) {
   const t = useText(routerSetupText)
   return (
-    <Live title={title} hint={hint} read={read} height={60}>
+    <Live title={title} hint={hint} read={useAsked(id, read)} height={60}>
       {(diff) => (
         <Stack gap="sm">
           {!diff.inSync && <Text size="sm" fw={500}>{t.places(diff.resources.length)}</Text>}

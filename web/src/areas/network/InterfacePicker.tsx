@@ -7,6 +7,7 @@ import { useObstacles } from '../../text/obstacles'
 import { servicesText } from '../../text/services'
 import { Loaded } from '../../ui/Loaded'
 import { ReadAgain } from './Live'
+import { useAsked } from './useAsked'
 
 /** InterfacePicker offers the interfaces of a router as it has them now; what is reserved is shown with its reason. */
 export function InterfacePicker({ device, value, own, error, onChange }: {
@@ -18,7 +19,9 @@ export function InterfacePicker({ device, value, own, error, onChange }: {
   onChange: (name: string) => void
 }) {
   const t = useText(servicesText)
-  const read = api.useQuery('get', '/nas/devices/{id}/interfaces', { params: { path: { id: device } } }, { retry: false })
+  const read = useAsked(
+    device, api.useQuery('get', '/nas/devices/{id}/interfaces', { params: { path: { id: device } } }, { retry: false }),
+  )
   return (
     <Stack gap="xs">
       <Group justify="space-between" align="flex-start">
@@ -26,7 +29,7 @@ export function InterfacePicker({ device, value, own, error, onChange }: {
           <Text size="sm" fw={500} id="where">{t.interface}</Text>
           <Text size="xs" c="dimmed">{t.interfaceHint}</Text>
         </Stack>
-        <ReadAgain busy={read.isFetching} onClick={() => void read.refetch()} />
+        <ReadAgain busy={read.isFetching || read.asking} onClick={() => void read.refetch()} />
       </Group>
       <Loaded read={read} height={260}>
         {({ groups }) => {

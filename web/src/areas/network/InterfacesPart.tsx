@@ -9,13 +9,14 @@ import { useObstacles } from '../../text/obstacles'
 import { servicesText } from '../../text/services'
 import { State } from '../../ui/State'
 import { Live } from './Live'
+import { useAsked } from './useAsked'
 import type { Service } from './words'
 import './network.css'
 
 /** InterfacesPart shows the interfaces by group, with what each carries and why it is reserved. */
 export function InterfacesPart({ id }: { id: string }) {
   const t = useText(networkText)
-  const read = api.useQuery('get', '/nas/devices/{id}/interfaces', { params: { path: { id } } }, { retry: false })
+  const read = useAsked(id, api.useQuery('get', '/nas/devices/{id}/interfaces', { params: { path: { id } } }, { retry: false }))
   const services = api.useQuery('get', '/nas/devices/{id}/services', { params: { path: { id }, query: { limit: 100 } } })
   const on = services.data?.data ?? []
   return (

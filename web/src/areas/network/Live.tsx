@@ -12,7 +12,7 @@ import { When } from '../../ui/When'
 export function Live<Data>({ title, hint, read, height, actions, children }: {
   title: ReactNode
   hint?: ReactNode
-  read: Read<Data> & { isFetching: boolean; dataUpdatedAt: number }
+  read: Read<Data> & { isFetching: boolean; dataUpdatedAt: number; asking?: boolean }
   height: number
   actions?: ReactNode
   children: (data: Data) => ReactNode
@@ -24,7 +24,7 @@ export function Live<Data>({ title, hint, read, height, actions, children }: {
       actions={
         <>
           {actions}
-          <ReadAgain busy={read.isFetching} onClick={() => void read.refetch()} />
+          <ReadAgain busy={read.isFetching || read.asking === true} onClick={() => void read.refetch()} />
         </>
       }
     >

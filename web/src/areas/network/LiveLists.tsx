@@ -12,6 +12,7 @@ import { State } from '../../ui/State'
 import { To } from '../../ui/To'
 import { ratesOf } from './difference'
 import { ReadAgain } from './Live'
+import { useAsked } from './useAsked'
 
 type Session = Row<'/nas/devices/{id}/sessions'>
 type Lease = Row<'/nas/devices/{id}/leases'>
@@ -38,6 +39,7 @@ export function SessionsPart({ id }: { id: string }) {
   ]
   return (
     <LiveList
+      id={id}
       title={t.views.sessions}
       list={list}
       columns={columns}
@@ -60,7 +62,7 @@ export function LeasesPart({ id }: { id: string }) {
     { id: 'server', title: t.server, wideOnly: true, cell: (l) => l.server },
   ]
   return (
-    <LiveList title={t.views.leases} list={list} columns={columns} empty={<Empty title={t.noLeases}>{t.noLeasesHint}</Empty>} />
+    <LiveList id={id} title={t.views.leases} list={list} columns={columns} empty={<Empty title={t.noLeases}>{t.noLeasesHint}</Empty>} />
   )
 }
 
@@ -88,11 +90,12 @@ export function QueuesPart({ id }: { id: string }) {
     },
   ]
   return (
-    <LiveList title={t.views.queues} list={list} columns={columns} empty={<Empty title={t.noQueues}>{t.noQueuesHint}</Empty>} />
+    <LiveList id={id} title={t.views.queues} list={list} columns={columns} empty={<Empty title={t.noQueues}>{t.noQueuesHint}</Empty>} />
   )
 }
 
-function LiveList<R extends { id: string }>({ title, list, columns, actions, empty }: {
+function LiveList<R extends { id: string }>({ id, title, list: read, columns, actions, empty }: {
+  id: string
   title: string
   list: Rows<R>
   columns: Column<R>[]
@@ -100,13 +103,14 @@ function LiveList<R extends { id: string }>({ title, list, columns, actions, emp
   empty: ReactNode
 }) {
   const t = useText(networkText)
+  const list = useAsked(id, read)
   return (
     <Section
       title={title}
       actions={
         <Group gap="sm">
           {actions}
-          <ReadAgain busy={list.isPending} onClick={list.refetch} />
+          <ReadAgain busy={list.isPending || list.asking} onClick={list.refetch} />
         </Group>
       }
     >

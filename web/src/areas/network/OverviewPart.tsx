@@ -13,6 +13,7 @@ import { Loaded } from '../../ui/Loaded'
 import { Section } from '../../ui/Page'
 import { When } from '../../ui/When'
 import { Live } from './Live'
+import { useAsked } from './useAsked'
 import type { Device } from './words'
 
 const Chart = later(() => import('../../ui/Chart').then((m) => m.Chart), { height: 232 })
@@ -22,7 +23,7 @@ export function OverviewPart({ of: d }: { of: Device }) {
   const t = useText(networkText)
   const f = useFormat()
   const params = { params: { path: { id: d.id } } }
-  const load = api.useQuery('get', '/nas/devices/{id}/resource', params, { retry: false })
+  const load = useAsked(d.id, api.useQuery('get', '/nas/devices/{id}/resource', params, { retry: false }))
   const polls = api.useQuery('get', '/nas/devices/{id}/polls', params)
   return (
     <Stack gap="lg">

@@ -14,6 +14,7 @@ import { Difference } from './Difference'
 import { ServiceHistory } from './HistoryPart'
 import { Live } from './Live'
 import { ServiceAnswer } from './ServiceAnswer'
+import { useAsked } from './useAsked'
 import { lookAgain, moves, placeOf, type Service } from './words'
 
 const ChangeService = later(() => import('./ChangeService').then((m) => m.ChangeService))
@@ -30,9 +31,9 @@ export default function ServicePage() {
   })
   const s = service.data
   const device = api.useQuery('get', '/nas/devices/{id}', { params: { path: { id: s?.deviceId ?? '' } } }, { enabled: s !== undefined })
-  const diff = api.useQuery('get', '/nas/services/{id}/diff', { params: { path: { id } } }, {
+  const diff = useAsked(s?.deviceId ?? '', api.useQuery('get', '/nas/services/{id}/diff', { params: { path: { id } } }, {
     retry: false, enabled: s !== undefined && !s.working && !s.removing,
-  })
+  }))
   const title = s ? t.title(t.types[s.type] ?? s.type, placeOf(s, t)) : t.service
   const change = may('PATCH /nas/services/{id}') && !s?.removing
   const actions = s && (
