@@ -60,7 +60,8 @@ func (a *App) wireBilling(ctx context.Context) ([][]httpapi.Route, error) {
 		}.Routes(),
 		billingapi.Collections{Cases: billingcases.Collections{
 			Bus: e.bus, Collections: billingviews.CollectionsQuery{Views: e.views},
-			Users: identityviews.UsersQuery{Views: e.views}, Clock: a.clock,
+			Receipts: paymentsviews.ReceiptsQuery{Views: e.views},
+			Users:    identityviews.UsersQuery{Views: e.views}, Clock: a.clock,
 		}}.Routes(),
 	}, nil
 }

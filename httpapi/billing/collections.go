@@ -24,7 +24,8 @@ func (a Collections) Routes() []httpapi.Route {
 	},
 		{Name: "to", Type: "date", Doc: "last day; today when absent; at most 366 days in all"},
 		{Name: "format", Type: "string", Enum: []string{"json", "csv"},
-			Doc: "csv: a table with a row for each day, channel and staff member, as text/csv"}}
+			Doc: "csv: a table with a row for each day, channel and staff member, and for each day and channel of money " +
+				"in suspense, as text/csv"}}
 	return []httpapi.Route{
 		{Method: "GET", Path: "/reports/collections", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSupport,
 			Summary: "Money received by day, channel and staff member", Response: collectionsResponse{}, Query: days,
@@ -35,13 +36,20 @@ func (a Collections) Routes() []httpapi.Route {
 // collectionsResponse is the money received on all days. Money that was taken back is subtracted on the day of the
 // correction. Amounts are in major units.
 type collectionsResponse struct {
-	From     calendar.Date    `json:"from"`
-	To       calendar.Date    `json:"to"`
-	Currency money.Currency   `json:"currency"`
-	Total    httpapi.Number   `json:"total" doc:"the credits of all statements in these days, and the vouchers sold"`
-	Days     []collectionsDay `json:"days" doc:"every day, oldest first"`
-	Channels []channelTotal   `json:"channels"`
-	Staff    []staffTotal     `json:"staff"`
+	From     calendar.Date       `json:"from"`
+	To       calendar.Date       `json:"to"`
+	Currency money.Currency      `json:"currency"`
+	Total    httpapi.Number      `json:"total" doc:"the credits of all statements in these days, and the vouchers sold"`
+	Days     []collectionsDay    `json:"days" doc:"every day, oldest first"`
+	Channels []channelTotal      `json:"channels"`
+	Staff    []staffTotal        `json:"staff"`
+	Suspense collectionsSuspense `json:"suspense" doc:"what came in these days and is in suspense now: in no sum"`
+}
+
+// collectionsSuspense is money that no account has yet. It is in the collections of the day on which somebody places it.
+type collectionsSuspense struct {
+	Amount httpapi.Number `json:"amount"`
+	Count  int64          `json:"count" doc:"payments"`
 }
 
 // collectionsDay is the money received on one day of the organization's zone.
@@ -87,9 +95,11 @@ func (a Collections) report(ctx context.Context, c *httpapi.Call) error {
 	return c.Send(200, showCollections(report))
 }
 
-// sendCollections answers with a table: a row for each day, channel and user who took cash or made vouchers.
+// sendCollections answers with a table: a row for each day, channel and user who took cash or made vouchers, and one
+// for each day and channel of what is in suspense, in columns of its own, so that the amounts add up to the total.
 func sendCollections(c *httpapi.Call, r billingcases.CollectionsReport) error {
-	rows := make([][]string, 0, len(r.Rows))
+	none := string(money.Of(0, r.Currency).Number())
+	rows := make([][]string, 0, len(r.Rows)+len(r.Waiting))
 	for _, row := range r.Rows {
 		by := ""
 		if !row.TakenBy.IsZero() {
@@ -97,11 +107,18 @@ func sendCollections(c *httpapi.Call, r billingcases.CollectionsReport) error {
 		}
 		rows = append(rows, []string{
 			row.Date.String(), row.Channel, by, r.Names[row.TakenBy], string(row.Total.Number()), string(r.Currency),
-			strconv.FormatInt(row.Count, 10),
+			strconv.FormatInt(row.Count, 10), none, "0",
+		})
+	}
+	for _, w := range r.Waiting {
+		rows = append(rows, []string{
+			w.Date.String(), w.Channel, "", "", none, string(r.Currency), "0", string(w.Amount.Number()),
+			strconv.FormatInt(w.Count, 10),
 		})
 	}
 	return c.SendCSV("collections-"+r.From.String()+"-"+r.To.String()+".csv",
-		[]string{"date", "channel", "userId", "name", "amount", "currency", "count"}, rows)
+		[]string{"date", "channel", "userId", "name", "amount", "currency", "count", "suspense",
+			"suspenseCount"}, rows)
 }
 
 // showCollections writes amounts in major units; no list is null.
@@ -111,6 +128,12 @@ func showCollections(r billingcases.CollectionsReport) collectionsResponse {
 		Days: make([]collectionsDay, len(r.Days)), Channels: showChannels(r.All.Channels),
 		Staff: showStaff(r.All, r.Names),
 	}
+	waiting := money.Of(0, r.Currency)
+	for _, w := range r.Waiting {
+		waiting = waiting.Add(w.Amount)
+		out.Suspense.Count += w.Count
+	}
+	out.Suspense.Amount = waiting.Number()
 	for i, day := range r.Days {
 		out.Days[i] = collectionsDay{
 			Date: day.Date, Total: day.Total.Number(), Channels: showChannels(day.Channels),

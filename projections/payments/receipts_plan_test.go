@@ -11,6 +11,7 @@ import (
 	"github.com/lastmile-isp/lastmile/eventstore/feed/feedtest"
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
 	"github.com/lastmile-isp/lastmile/projections/payments"
@@ -73,6 +74,20 @@ func TestReceipts_AnyListReadsOnlyItsPageOf100000(t *testing.T) {
 				}
 			}
 		}
+	}
+	days := make([]time.Time, 28)
+	for i := range days {
+		days[i] = day.AddDate(0, 0, i)
+	}
+	var plan []string
+	err := r.Views().Tenant(t.Context(), org, func(reads *postgres.Reads) {
+		postgres.Collect(reads, &plan, pgx.RowTo[string],
+			sql("explain (analyze, costs off, timing off, summary off) "+paymentsviews.WaitingByDaySQL),
+			org, money.KES, days, day.AddDate(0, 0, len(days)))
+	})
+	shown := strings.Join(plan, "\n")
+	if err != nil || wasteful.MatchString(shown) || !strings.Contains(shown, "receipts_state") {
+		t.Errorf("what waits by day (%v):\n%s", err, shown)
 	}
 	list, err := (paymentsviews.ReceiptsQuery{Views: r.Views()}).SuspenseByCurrency(t.Context(), org)
 	if err != nil || len(list) != 1 || list[0].Count != 10_000 || list[0].AmountMinor != 1_000_000 {

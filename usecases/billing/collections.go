@@ -15,6 +15,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/projections/billing"
 	"github.com/lastmile-isp/lastmile/projections/identity"
+	"github.com/lastmile-isp/lastmile/projections/payments"
 	"github.com/lastmile-isp/lastmile/usecases"
 )
 
@@ -25,6 +26,7 @@ const maxReportDays = 366
 type Collections struct {
 	Bus         *bus.Bus
 	Collections billingviews.CollectionsQuery
+	Receipts    paymentsviews.ReceiptsQuery
 	Users       identityviews.UsersQuery
 	Clock       clock.Clock
 }
@@ -44,6 +46,7 @@ type CollectionsReport struct {
 	All      Collected
 	Days     []Collected        // one for each day, oldest first
 	Rows     []CollectedPart    // what the sums are made of: by day, channel and user
+	Waiting  []WaitingPart      // recorded on these days and in suspense now: in no sum; by day and channel
 	Names    map[id.User]string // of the users in Staff; a user unknown to the organization is absent
 }
 
@@ -54,6 +57,14 @@ type CollectedPart struct {
 	TakenBy id.User // zero = nobody took it by hand
 	Total   money.Amount
 	Count   int64 // payments, less those taken back
+}
+
+// WaitingPart is money that came on one day through one channel and waits in suspense.
+type WaitingPart struct {
+	Date    calendar.Date
+	Channel string
+	Amount  money.Amount
+	Count   int64 // payments
 }
 
 // Collected is money received. The zero value is no money, in no currency.
@@ -101,11 +112,21 @@ func (u Collections) Report(
 	for i, d := range days {
 		starts[i] = d.Start(zone)
 	}
-	rows, err := u.Collections.ByDay(ctx, org, starts, days[len(days)-1].AddDays(1).Start(zone))
+	until := days[len(days)-1].AddDays(1).Start(zone)
+	rows, err := u.Collections.ByDay(ctx, org, starts, until)
+	if err != nil {
+		return none, err
+	}
+	waiting, err := u.Receipts.WaitingByDay(ctx, org, settings.Currency, starts, until)
 	if err != nil {
 		return none, err
 	}
 	out := sumUp(days, rows, settings.Currency)
+	for _, w := range waiting {
+		out.Waiting = append(out.Waiting, WaitingPart{
+			Date: days[w.Day], Channel: w.Channel, Amount: money.Of(w.AmountMinor, settings.Currency), Count: w.Count,
+		})
+	}
 	users := make([]id.User, len(out.All.Staff))
 	for i, s := range out.All.Staff {
 		users[i] = s.UserID

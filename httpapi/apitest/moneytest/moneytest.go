@@ -233,7 +233,8 @@ func (k *Kit) serve(t *testing.T, o Options, receiver *late, access paymentsjobs
 		}.Routes(),
 		billingapi.Collections{Cases: billingcases.Collections{
 			Bus: k.Core.Bus, Collections: billingviews.CollectionsQuery{Views: k.Views},
-			Users: identityviews.UsersQuery{Views: k.Views}, Clock: k.Clock,
+			Receipts: paymentsviews.ReceiptsQuery{Views: k.Views},
+			Users:    identityviews.UsersQuery{Views: k.Views}, Clock: k.Clock,
 		}}.Routes(),
 		paymentsapi.Webhooks{Receiver: receiver}.Routes(), paymentsapi.Page{Cases: k.page(access)}.Routes())
 }

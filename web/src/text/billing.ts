@@ -1,4 +1,4 @@
-import { catalogue } from './catalogue'
+import { catalogue, plural } from './catalogue'
 
 /** billingText has what the pages of invoices and collections say. */
 export const billingText = catalogue(
@@ -74,7 +74,9 @@ export const billingText = catalogue(
     presets: { today: 'Today', week: 'This week', month: 'This month', lastMonth: 'Last month' },
     csv: 'As CSV',
     collected: (total: string, from: string, to: string) => (from === to ? `${total} on ${from}` : `${total} from ${from} to ${to}`),
-    collectedHint: 'Money received, less what was taken back in these days.',
+    collectedHint: 'Money that is on customers’ accounts, and vouchers sold, less what was taken back in these days.',
+    waits: (amount: string, n: number) =>
+      `${amount} of ${plural('en', n, '# payment', '# payments')} more came in these days and ${plural('en', n, 'waits', 'wait')} in suspense.`,
     byDay: 'By day',
     byChannel: 'By channel',
     byStaff: 'By staff',
@@ -165,7 +167,8 @@ export const billingText = catalogue(
     presets: { today: 'Leo', week: 'Wiki hii', month: 'Mwezi huu', lastMonth: 'Mwezi uliopita' },
     csv: 'Kama CSV',
     collected: (total, from, to) => (from === to ? `${total} tarehe ${from}` : `${total} kuanzia ${from} hadi ${to}`),
-    collectedHint: 'Pesa zilizopokelewa, ukiondoa zilizorudishwa siku hizi.',
+    collectedHint: 'Pesa zilizo kwenye akaunti za wateja, na vocha zilizouzwa, ukiondoa zilizorudishwa siku hizi.',
+    waits: (amount, n) => `${amount} zaidi za malipo ${n} zilikuja siku hizi na bado hazijatambulika ni za nani.`,
     byDay: 'Kwa siku',
     byChannel: 'Kwa njia',
     byStaff: 'Kwa mfanyakazi',

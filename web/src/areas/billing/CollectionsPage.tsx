@@ -119,6 +119,11 @@ function Figures({ of }: { of: Report }) {
           {t.collected(f.money(of.total, of.currency), f.day(of.from), f.day(of.to))}
         </Title>
         <Text size="sm" c="dimmed">{busy.length > 0 ? t.collectedHint : t.nothing}</Text>
+        {of.suspense.count > 0 && (
+          <Text size="sm">
+            <Link to="/suspense">{t.waits(f.money(of.suspense.amount, of.currency), of.suspense.count)}</Link>
+          </Text>
+        )}
       </div>
       {of.days.length > 1 && (
         <div style={{ minHeight: 232 }}>
