@@ -149,8 +149,20 @@ func SendFailure(ctx context.Context, w http.ResponseWriter, err error) {
 	sendFailure(w, asFailure(ctx, err))
 }
 
-// fail answers with an error. Causes of internal errors go to the log only.
+// statusGone stands in log and metrics for a request whose client has gone before its answer: nobody reads it.
+const statusGone = 499
+
+// gone reports whether a request ended because its client has gone.
+func (c *Call) gone(err error) bool {
+	return errors.Is(err, context.Canceled) && errors.Is(c.Request.Context().Err(), context.Canceled)
+}
+
+// fail answers with an error. Causes of internal errors go to the log only. A client that has gone is no error.
 func (s *Server) fail(ctx context.Context, c *Call, err error) {
+	if c.gone(err) {
+		c.rec().WriteHeader(statusGone)
+		return
+	}
 	f := asFailure(ctx, err)
 	if c.route != nil && c.route.Failed != nil && !c.rec().wrote {
 		f = c.route.Failed(c, f)

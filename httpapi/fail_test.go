@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -40,6 +42,42 @@ func TestFail_WithoutTheDatabaseItIs503AndWorthAnotherTry(t *testing.T) {
 			(got.Header.Get("Retry-After") == "" || got.Code() != "database_unavailable") {
 			t.Errorf("%s: %d %s", name, got.Status, got.Body)
 		}
+	}
+}
+
+// A page that is left while it loads fails nothing. A request that was cut off from inside, with its client there, does.
+func TestFail_AClientThatHasGoneIsNoErrorOfTheProgram(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		leaves        bool
+		status, level string
+	}{
+		"gone":  {true, `"status":499`, `"level":"INFO"`},
+		"there": {false, `"status":500`, `"level":"ERROR"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			client, leave := context.WithCancel(t.Context())
+			defer leave()
+			k := apitest.New(t, nil, []httpapi.Route{
+				{Method: http.MethodGet, Path: "/reads", Hosts: httpapi.OnOrganization, Access: httpapi.AccessAdmin,
+					Summary: "Reads", Handle: func(ctx context.Context, _ *httpapi.Call) error {
+						if c.leaves {
+							leave()
+							<-ctx.Done()
+						}
+						return fmt.Errorf("read rows: %w", context.Canceled)
+					}},
+			})
+			r := httptest.NewRequestWithContext(client, http.MethodGet, "http://"+apitest.Acme+"/reads", nil)
+			r.Header.Set("Authorization", "Bearer "+apitest.Admin)
+			k.Server.ServeHTTP(httptest.NewRecorder(), r)
+			text := k.Log.String()
+			if !strings.Contains(text, c.status) || !strings.Contains(text, c.level) ||
+				strings.Contains(text, "request failed") == c.leaves {
+				t.Errorf("log %s", text)
+			}
+		})
 	}
 }
 
