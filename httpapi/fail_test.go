@@ -45,7 +45,8 @@ func TestFail_WithoutTheDatabaseItIs503AndWorthAnotherTry(t *testing.T) {
 	}
 }
 
-// A page that is left while it loads fails nothing. A request that was cut off from inside, with its client there, does.
+// A page that is left while it loads fails nothing. A request that was cut off from inside, with its client there,
+// does.
 func TestFail_AClientThatHasGoneIsNoErrorOfTheProgram(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -287,7 +286,7 @@ func (s *Set) refusal(k key, t *target) error {
 		code = k.kind + "_unavailable"
 	}
 	return failure.NewUnavailable(code, "The system does not answer at the moment. Try again later.", wait,
-		fmt.Errorf("breaker of %s %s is open: %s", k.kind, k.name, t.lastError))
+		&OpenError{Kind: k.kind, Target: k.name, Last: t.lastError})
 }
 
 // leave records the result of a call; a nil err is a success.

@@ -29,7 +29,8 @@ type Lost struct {
 	Cause error // nil when the reason is not known
 }
 
-// Error begins with the part that an operator needs: whether the request was sent.
+// Error begins with the part that an operator needs, whether the request was sent, and gives the reason in words for
+// people: it is shown by the breaker, too.
 func (l *Lost) Error() string {
 	text := "router not reached"
 	if l.Sent {
@@ -38,7 +39,7 @@ func (l *Lost) Error() string {
 	if l.Cause == nil {
 		return text
 	}
-	return text + ": " + l.Cause.Error()
+	return text + ": " + reason(l.Cause)
 }
 
 // Unwrap lets errors.Is find the network's error.

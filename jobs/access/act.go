@@ -296,7 +296,7 @@ func (d *deed) byRouter(ctx context.Context) (result, error) {
 	}
 	if k := failure.KindOf(err); k == failure.Refused || k == failure.Denied {
 		d.e.count(d.c.action, events.ViaRouter, outcomeRefused)
-		if err := d.refused(ctx, events.ViaRouter, err.Error()); err != nil {
+		if err := d.refused(ctx, events.ViaRouter, wordsOf(err)); err != nil {
 			return result{}, err
 		}
 		d.answered = true

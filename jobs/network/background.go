@@ -109,7 +109,9 @@ func (b *Background) recordBreaker(ctx context.Context, s breaker.State) {
 	}
 	switch s.State {
 	case breaker.Open:
-		b.w.note(ctx, row.OrgID, commands.MarkDeviceUnreachable{DeviceID: device, Error: s.LastError})
+		b.w.note(ctx, row.OrgID, commands.MarkDeviceUnreachable{
+			DeviceID: device, Error: routeros.Sentence(s.LastError),
+		})
 	case breaker.Closed:
 		b.w.note(ctx, row.OrgID, commands.MarkDeviceRecovered{DeviceID: device})
 	case breaker.HalfOpen:

@@ -193,14 +193,11 @@ func messageOf(err error) string {
 	if !errors.As(err, &f) {
 		return err.Error()
 	}
-	var lost *routeros.Lost
 	switch {
 	case len(f.Faults) > 0:
 		return f.Faults[0]
-	case f.Kind == failure.Unavailable && errors.As(err, &lost):
-		return lost.Error()
-	case f.Kind == failure.Unavailable && f.Cause != nil:
-		return f.Message + " (" + f.Cause.Error() + ")"
+	case f.Kind == failure.Unavailable:
+		return routeros.Why(err)
 	}
 	return f.Message
 }

@@ -124,8 +124,7 @@ func TestCollections_SumsTheOrganizationsDaysChannelsAndHands(t *testing.T) {
 	}
 }
 
-// Whoever compares the sum with the paybill's statement sees why they differ. Money that is disputed and on an account is
-// in the sum already.
+// Whoever compares the sum with the paybill's statement sees why they differ.
 func TestCollections_SayWhatWaitsInSuspense(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
