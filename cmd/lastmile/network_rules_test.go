@@ -197,8 +197,20 @@ func TestRouter_RefusalAndSilenceAreToldWordForWord(t *testing.T) {
 		return d["unreachableSince"] != nil, err
 	})
 	ping := k.must(k.admin, "POST", "/nas/devices/"+r.device+"/ping", nil)
-	if ping["reachable"] != false || ping["error"] == nil {
+	if words := ping.text("error"); ping["reachable"] != false || !strings.HasPrefix(words, "Router not reached: ") {
 		t.Errorf("ping %v", ping)
+	}
+	silent := k.must(k.admin, "GET", "/nas/devices/"+r.device, nil)
+	poll, _ := silent["poll"].(map[string]any)
+	for _, name := range []string{"activeSessions", "cpuPercent", "memoryPercent", "responseMs"} {
+		if n, told := poll[name]; !told || n != nil {
+			t.Errorf("a router that was silent has %s %v", name, n)
+		}
+	}
+	no := k.errorOf(k.admin, "GET", "/nas/devices/"+r.device+"/resource", nil)
+	if no.Status != 503 || !strings.Contains(no.Body, "left alone for a while") ||
+		strings.Contains(no.Body, "breaker") || strings.Contains(no.Body, "dial") {
+		t.Errorf("while the breaker is open: %v", no)
 	}
 	r.SetFaults(router.Faults{})
 	now.Advance(breakerPatience)

@@ -183,14 +183,14 @@ func (p fleetPage) show(r networkviews.DeviceRow) fleetRow {
 	return out
 }
 
-// pollShape is one poll, for a chart.
+// pollShape is one poll, for a chart. What a silent router did not say is null, never 0.
 type pollShape struct {
 	At             time.Time `json:"at"`
 	Reachable      bool      `json:"reachable"`
-	CPUPercent     int       `json:"cpuPercent"`
-	MemoryPercent  int       `json:"memoryPercent"`
-	ActiveSessions int       `json:"activeSessions"`
-	ResponseMs     int64     `json:"responseMs"`
+	CPUPercent     *int      `json:"cpuPercent" doc:"null: not answered"`
+	MemoryPercent  *int      `json:"memoryPercent" doc:"null: not answered"`
+	ActiveSessions *int      `json:"activeSessions" doc:"null: not answered; of the newest poll also: the router refuses to tell"`
+	ResponseMs     *int64    `json:"responseMs" doc:"null: not answered"`
 }
 
 // pollWindow is the age of the oldest poll in an answer.
@@ -215,8 +215,13 @@ func (a API) polls(ctx context.Context, c *httpapi.Call) error {
 
 // showPoll writes one poll.
 func showPoll(p networkviews.Poll) pollShape {
-	return pollShape{
-		At: p.At, Reachable: p.Reachable, CPUPercent: p.CPUPercent, MemoryPercent: p.MemoryPercent,
-		ActiveSessions: p.ActiveSessions, ResponseMs: p.ResponseMs,
+	out := pollShape{At: p.At, Reachable: p.Reachable}
+	if !p.Reachable {
+		return out
 	}
+	out.CPUPercent, out.MemoryPercent, out.ResponseMs = &p.CPUPercent, &p.MemoryPercent, &p.ResponseMs
+	if p.Error == "" { // else the router refused to tell its sessions
+		out.ActiveSessions = &p.ActiveSessions
+	}
+	return out
 }

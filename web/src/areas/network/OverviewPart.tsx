@@ -63,8 +63,8 @@ function Day({ polls }: { polls: Shape<'PollShape'>[] }) {
   const f = useFormat()
   const times = useMemo(() => polls.map((p) => Date.parse(p.at)), [polls])
   const { sessions, load } = useMemo(() => {
-    const line = (label: string, color: string, of: (p: Shape<'PollShape'>) => number): Series => ({
-      label, color, values: polls.map((p) => (p.reachable ? of(p) : null)),
+    const line = (label: string, color: string, of: (p: Shape<'PollShape'>) => number | null): Series => ({
+      label, color, values: polls.map(of),
     })
     return {
       sessions: [line(t.sessions, 'var(--chart-1)', (p) => p.activeSessions)],

@@ -36,7 +36,7 @@ function Reboot({ of: device, onClose }: { of: Device; onClose: () => void }) {
   const online = api.useQuery('get', '/nas/devices/{id}/sessions', { params: { path, query: { limit: 100 } } }, {
     retry: false, staleTime: 0,
   })
-  const polled = device.poll?.reachable ? device.poll.activeSessions : undefined
+  const polled = device.poll?.activeSessions ?? null
   const write = useWrite('post', '/nas/devices/{id}/reboot', { told: () => t.rebooting, then: onClose })
   const counted = online.data && !online.data.hasMore ? online.data.data.length : polled
   return (
@@ -49,7 +49,7 @@ function Reboot({ of: device, onClose }: { of: Device; onClose: () => void }) {
       onConfirm={() => write.mutate({ params: { path } })}
       onClose={onClose}
     >
-      <Text size="sm">{counted === undefined ? t.rebootDoesUnknown : t.rebootDoes(counted)}</Text>
+      <Text size="sm">{counted === null ? t.rebootDoesUnknown : t.rebootDoes(counted)}</Text>
       {denied.test(write.error?.message ?? '') && <Text size="sm" fw={500}>{t.rebootDenied}</Text>}
     </Confirm>
   )

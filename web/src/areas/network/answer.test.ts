@@ -27,7 +27,7 @@ describe('what is the matter with a router', () => {
     expect(codes({ device: silent, services: [{ ...service, state: 'pending' }] })).toEqual(['down'])
   })
   it('is a silence of the newest poll, too, but not while it reboots', () => {
-    const poll = { at: '', reachable: false, cpuPercent: 0, memoryPercent: 0, activeSessions: 0, responseMs: 0 }
+    const poll = { at: '', reachable: false, cpuPercent: null, memoryPercent: null, activeSessions: null, responseMs: null }
     expect(codes({ device: { ...device, poll } })).toEqual(['down'])
     const reboots = { ...device, poll, reboot: { at: '', stage: 'accepted' as const, message: null, uptimeSeconds: null } }
     expect(codes({ device: reboots })).toEqual(['rebooting'])
