@@ -200,18 +200,7 @@ func TestRouter_RefusalAndSilenceAreToldWordForWord(t *testing.T) {
 	if words := ping.text("error"); ping["reachable"] != false || !strings.HasPrefix(words, "Router not reached: ") {
 		t.Errorf("ping %v", ping)
 	}
-	silent := k.must(k.admin, "GET", "/nas/devices/"+r.device, nil)
-	poll, _ := silent["poll"].(map[string]any)
-	for _, name := range []string{"activeSessions", "cpuPercent", "memoryPercent", "responseMs"} {
-		if n, told := poll[name]; !told || n != nil {
-			t.Errorf("a router that was silent has %s %v", name, n)
-		}
-	}
-	no := k.errorOf(k.admin, "GET", "/nas/devices/"+r.device+"/resource", nil)
-	if no.Status != 503 || !strings.Contains(no.Body, "left alone for a while") ||
-		strings.Contains(no.Body, "breaker") || strings.Contains(no.Body, "dial") {
-		t.Errorf("while the breaker is open: %v", no)
-	}
+	k.tellsSilence(r.device)
 	r.SetFaults(router.Faults{})
 	now.Advance(breakerPatience)
 	k.must(k.admin, "POST", "/nas/devices/"+r.device+"/ping", nil)
@@ -219,6 +208,23 @@ func TestRouter_RefusalAndSilenceAreToldWordForWord(t *testing.T) {
 		d, err := k.admin.call(ctx, "GET", "/nas/devices/"+r.device, "", nil)
 		return d["unreachableSince"] == nil, err
 	})
+}
+
+// tellsSilence checks that a router whose breaker is open has no figures, and no words of the program's inside.
+func (k *kit) tellsSilence(device string) {
+	k.t.Helper()
+	silent := k.must(k.admin, "GET", "/nas/devices/"+device, nil)
+	poll, _ := silent["poll"].(map[string]any)
+	for _, name := range []string{"activeSessions", "cpuPercent", "memoryPercent", "responseMs"} {
+		if n, told := poll[name]; !told || n != nil {
+			k.t.Errorf("a router that was silent has %s %v", name, n)
+		}
+	}
+	no := k.errorOf(k.admin, "GET", "/nas/devices/"+device+"/resource", nil)
+	if no.Status != 503 || !strings.Contains(no.Body, "left alone for a while") ||
+		strings.Contains(no.Body, "breaker") || strings.Contains(no.Body, "dial") {
+		k.t.Errorf("while the breaker is open: %v", no)
+	}
 }
 
 // strangers gives the admin of another organization, and a user of this one with the role support.

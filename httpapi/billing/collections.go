@@ -24,8 +24,8 @@ func (a Collections) Routes() []httpapi.Route {
 	},
 		{Name: "to", Type: "date", Doc: "last day; today when absent; at most 366 days in all"},
 		{Name: "format", Type: "string", Enum: []string{"json", "csv"},
-			Doc: "csv: a table with a row for each day, channel and staff member, and for each day and channel of money " +
-				"in suspense, as text/csv"}}
+			Doc: "csv: a table with a row for each day, channel and staff member, and for each day and channel of " +
+				"money in suspense, as text/csv"}}
 	return []httpapi.Route{
 		{Method: "GET", Path: "/reports/collections", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSupport,
 			Summary: "Money received by day, channel and staff member", Response: collectionsResponse{}, Query: days,
@@ -46,7 +46,8 @@ type collectionsResponse struct {
 	Suspense collectionsSuspense `json:"suspense" doc:"what came in these days and is in suspense now: in no sum"`
 }
 
-// collectionsSuspense is money that no account has yet. It is in the collections of the day on which somebody places it.
+// collectionsSuspense is money that no account has yet. It is in the collections of the day on which somebody places
+// it.
 type collectionsSuspense struct {
 	Amount httpapi.Number `json:"amount"`
 	Count  int64          `json:"count" doc:"payments"`

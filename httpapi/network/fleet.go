@@ -189,7 +189,7 @@ type pollShape struct {
 	Reachable      bool      `json:"reachable"`
 	CPUPercent     *int      `json:"cpuPercent" doc:"null: not answered"`
 	MemoryPercent  *int      `json:"memoryPercent" doc:"null: not answered"`
-	ActiveSessions *int      `json:"activeSessions" doc:"null: not answered; of the newest poll also: the router refuses to tell"`
+	ActiveSessions *int      `json:"activeSessions" doc:"null: not answered, or not told by the router"`
 	ResponseMs     *int64    `json:"responseMs" doc:"null: not answered"`
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 )
 
-// WaitingRow is the money of one day and one channel that is in suspense now and on nobody's account.
+// WaitingRow is the money of one day and one channel that is in suspense now and on no account.
 type WaitingRow struct {
 	Day         int    `db:"day"` // index into the days asked for, from 0
 	Channel     string `db:"channel"`
