@@ -6,12 +6,19 @@ import { pathOf, screens } from './screens'
 // The forms in which a page is looked at, one after the other, without being read again: colours first, then the width.
 // Dark is light in other colours.
 const forms = [
-  { name: 'light', rules: 'everything', take: (page: Page) => page.emulateMedia({ colorScheme: 'light' }) },
-  { name: 'dark', rules: 'colours', take: (page: Page) => page.emulateMedia({ colorScheme: 'dark' }) },
+  { name: 'light', rules: 'everything', take: (page: Page) => inColours(page, 'light') },
+  { name: 'dark', rules: 'colours', take: (page: Page) => inColours(page, 'dark') },
   { name: 'on a phone', rules: 'everything', take: (page: Page) => page.setViewportSize(phone.viewport) },
 ] as const
 
 type Form = (typeof forms)[number]
+
+/** inColours has the page take the colours of a device, and waits until it has them. */
+async function inColours(page: Page, colorScheme: 'light' | 'dark') {
+  await page.emulateMedia({ colorScheme })
+  if (page.url() === 'about:blank') return
+  await page.waitForFunction((c) => document.documentElement.dataset.mantineColorScheme === c, colorScheme)
+}
 
 /** inEachForm looks at what a page shows, and gives what is wrong with it in any form. */
 async function inEachForm(page: Page, look: (form: Form) => Promise<string[]>) {
@@ -22,7 +29,7 @@ async function inEachForm(page: Page, look: (form: Form) => Promise<string[]>) {
     await drawn(page)
     faults.push(...(await look(form)).map((fault) => `${form.name}: ${fault}`))
   }
-  await page.emulateMedia({ colorScheme: 'light' })
+  await inColours(page, 'light')
   if (desk) await page.setViewportSize(desk)
   return faults
 }

@@ -218,6 +218,7 @@ flow('a policy is made, changed, tried on the past and removed', async ({ page }
   await field(dialog, 'Name').fill(name)
   await button(dialog, 'New policy').click()
   await told(page, `Policy ${name} was made.`)
+  await page.waitForURL(`**/policies?name=${name}`)
   await field(page, /^Reminders/).fill('soon')
   await page.getByText('Days with commas between, such as -7, -3, 0.').waitFor()
   await field(page, /^Reminders/).fill('-2, 0')
@@ -441,7 +442,8 @@ flow('a service that has customers is changed and deleted only after their numbe
 
 flow('a session is ended with a reason, and the search for who had an address is answered', async ({ page }) => {
   await signIn(page, 'admin')
-  const session = await firstOf(page, '/sessions?online=true')
+  const router = await firstOf(page, '/nas/fleet?state=up')
+  const session = await firstOf(page, `/sessions?online=true&deviceId=${router.id}`)
   await goTo(page, 'admin', `/sessions/${session.id}`)
   await button(page, 'Disconnect').click()
   await field(dialogOf(page), 'Reason').fill('Asked for it on the phone.')
