@@ -38,7 +38,8 @@ var parametersOf = map[string][]string{
 	"GET /search on the root host":   {"q", "limit"},
 	"GET /sessions":                  {"subscriberId", "deviceId", "username", "online", "access", "ip", "at"},
 	"GET /subscribers": {
-		"q", "status", "tag", "access", "online", "planId", "state", "owes", "paidBefore", "paidAfter", "sort",
+		"q", "status", "tag", "access", "online", "offBehind", "planId", "state", "owes", "paidBefore", "paidAfter",
+		"sort",
 	},
 	"GET /subscribers/:id/access":           {"at"},
 	"GET /subscribers/:id/days":             {"from", "to"},

@@ -183,13 +183,15 @@ func (k *kit) outage(bare, tower string) {
 	if f := seen.list("faults"); len(f) != 2 || f[0].at("root.name") != "tower" || f[0].at("root.id") != "<nil>" ||
 		f[0].at("customers") != "1" || f[0].at("words") != "<nil>" {
 		t.Errorf("support is told %v", f)
+	} else if off := k.all(support, "/subscribers?offBehind="+f[0].text("offBehind")); len(off) != 1 {
+		t.Errorf("1 is counted as off, and the list has %v", off)
 	}
 	for _, path := range []string{"devices", "drift", "failed.services", "since.devicesDown", "since.driftFound"} {
 		if seen.at(path) != "<nil>" {
 			t.Errorf("support reads %s: %s", path, seen.at(path))
 		}
 	}
-	if strings.Contains(text, bare) || strings.Contains(text, tower) {
+	if strings.Contains(text, bare) || strings.Count(text, tower) != 1 {
 		t.Errorf("support reads ids of routers: %s", text)
 	}
 	if got := k.must(other, "GET", "/reports/today", nil); len(got.list("faults")) != 0 ||

@@ -24,10 +24,7 @@ func reportsArea() area {
 func (a *App) wireReports(context.Context) ([][]httpapi.Route, error) {
 	e := a.engines
 	return [][]httpapi.Route{
-		reportsapi.Today{Cases: reportscases.Today{
-			Bus: e.bus, Views: e.views, Sessions: a.telemetry, Polls: a.polls, ProviderAway: a.providerAway,
-			Shared: &joined.Reads[id.Organization, reportscases.Report]{}, Clock: a.clock,
-		}}.Routes(),
+		reportsapi.Today{Cases: a.today()}.Routes(),
 		reportsapi.Changes{
 			Changes: reportsviews.ChangesQuery{Views: e.views}, Devices: networkviews.DevicesQuery{Views: e.views},
 			Zone: a.zoneOf,
@@ -38,4 +35,18 @@ func (a *App) wireReports(context.Context) ([][]httpapi.Route, error) {
 			Projections: e.projections.Status, Processes: shownProcesses{e.processes}, Clock: a.clock,
 		}.Routes(),
 	}, nil
+}
+
+// today makes what answers how an organization does.
+func (a *App) today() reportscases.Today {
+	e := a.engines
+	return reportscases.Today{
+		Bus: e.bus, Views: e.views, Sessions: a.telemetry, Polls: a.polls, ProviderAway: a.providerAway,
+		Shared: &joined.Reads[id.Organization, reportscases.Report]{}, Clock: a.clock,
+	}
+}
+
+// offBehind lists the customers who are off because a router does not answer.
+func (a *App) offBehind(ctx context.Context, org id.Organization, device id.Device) ([]id.Subscriber, error) {
+	return a.today().OffBehind(ctx, org, device)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/projections/billing"
@@ -172,6 +173,7 @@ type faultShape struct {
 	Root      rootShape   `json:"root"`
 	Since     *time.Time  `json:"since" doc:"null: not known"`
 	Customers *int        `json:"customers" doc:"who are off because of it; null: not known, or nobody is"`
+	OffBehind *id.Device  `json:"offBehind" doc:"the filter of GET /subscribers that lists them; null: nobody"`
 	Message   string      `json:"message" doc:"a sentence"`
 	Words     *string     `json:"words" doc:"of the router or the provider, for an admin; null: none"`
 	Effects   []kindCount `json:"effects" doc:"what is broken because of it"`
@@ -260,7 +262,8 @@ func showFaults(list []reportscases.Fault) []faultShape {
 	for _, f := range list {
 		row := faultShape{
 			Kind: faultKind(f.Kind), Root: rootShape{Type: f.Root.Type, ID: null.Of(f.Root.ID), Name: f.Root.Name},
-			Since: null.Time(f.Since.UTC()), Customers: f.Customers, Message: f.Message, Words: null.Of(f.Words),
+			Since: null.Time(f.Since.UTC()), Customers: f.Customers, OffBehind: null.Of(f.OffBehind),
+			Message: f.Message, Words: null.Of(f.Words),
 			Effects: make([]kindCount, 0, len(f.Effects)),
 		}
 		for _, e := range f.Effects {

@@ -26,6 +26,8 @@ type Subscribers struct {
 	Clock       clock.Clock
 	// Zone gives the zone of an organization, in which dates are.
 	Zone func(context.Context, id.Organization) (*time.Location, error)
+	// OffBehind lists the customers who are off because a router does not answer.
+	OffBehind func(context.Context, id.Organization, id.Device) ([]id.Subscriber, error)
 }
 
 // Routes lists the endpoints of subscribers.
@@ -34,11 +36,9 @@ func (a Subscribers) Routes() []httpapi.Route {
 		{Name: "q", Type: "string", Doc: "words that begin a name, phone, e-mail address or account number"},
 		{Name: "status", Type: "string", Enum: subscriberStatuses},
 		{Name: "tag", Type: "string"},
-		{
-			Name: "access", Type: "string", Enum: subscribersviews.SubscriberAccesses,
-			Doc: "the most that one of the services has now",
-		},
+		{Name: "access", Type: "string", Enum: subscribersviews.SubscriberAccesses, Doc: "the most of a service now"},
 		{Name: "online", Type: "boolean", Doc: "has an open session, or has none"},
+		{Name: "offBehind", Type: "uuid", Doc: "off as this router does not answer, as GET /reports/today counts"},
 		{Name: "planId", Type: "uuid", Doc: "one of the services is of this plan"},
 		{
 			Name: "state", Type: "string", Enum: subscriptionStates,
@@ -266,8 +266,16 @@ func (a Subscribers) list(ctx context.Context, c *httpapi.Call) error {
 		Owes: f.Bool("owes"), PaidBefore: f.Instant("paidBefore", zone), PaidFrom: f.Instant("paidAfter", zone),
 		Sort: f.OneOf("sort", subscribersviews.SubscriberSorts...), Now: a.Clock.Now(),
 	}
+	router := httpapi.FilterID[id.Device](f, "offBehind")
 	if err := f.Err(); err != nil {
 		return err
+	}
+	if !router.IsZero() {
+		off, err := a.OffBehind(ctx, c.Org.ID, router)
+		if err != nil {
+			return err
+		}
+		filter.Among = append([]id.Subscriber{}, off...) // never nil: nobody is nobody
 	}
 	return httpapi.SendList(ctx, c, showSubscriber, func(
 		ctx context.Context, after subscribersviews.SubscriberKey, max int,

@@ -39,9 +39,9 @@ type Place struct {
 	Server string    `db:"called"`
 }
 
-// offSQL counts the customers of routers of whom nothing was heard since an instant of each router, and who have begun
-// no other session since: their newest session is open there without a report, or was lost there.
-const offSQL = `select d.device as device_id, count(distinct x.subscriber_id)::int as customers
+// offSQL has the sessions of customers of routers of whom nothing was heard since an instant of each router, and who
+// have begun no other session since: their newest session is open there without a report, or was lost there.
+const offSQL = `
 	from unnest($2::uuid[], $3::timestamptz[]) d (device, since)
 	cross join lateral (
 		select s.subscriber_id, s.started_at from {schema}.sessions s
@@ -54,8 +54,14 @@ const offSQL = `select d.device as device_id, count(distinct x.subscriber_id)::i
 	where x.subscriber_id is not null and not exists (
 		select from {schema}.sessions y where y.org_id = $1 and y.subscriber_id = x.subscriber_id
 			and y.started_at > x.started_at
-	)
+	)`
+
+// What is read of the customers who are off.
+const (
+	countOffSQL = `select d.device as device_id, count(distinct x.subscriber_id)::int as customers` + offSQL + `
 	group by d.device`
+	listOffSQL = `select distinct x.subscriber_id` + offSQL
+)
 
 // Online asks the tables, so that sessions count whose reports another program got.
 func (s *Store) Online(ctx context.Context, org id.Organization) (out OnlineCounts, err error) {
@@ -110,7 +116,21 @@ func (s *Store) Unheard(
 	for device, at := range since {
 		devices, instants = append(devices, device), append(instants, at)
 	}
-	return s.byDevice(ctx, org, offSQL, uuids(devices), instants, 3*ReportEvery)
+	return s.byDevice(ctx, org, countOffSQL, uuids(devices), instants, 3*ReportEvery)
+}
+
+// UnheardAt lists the customers whom Unheard counts at one router.
+func (s *Store) UnheardAt(
+	ctx context.Context, org id.Organization, device id.Device, since time.Time,
+) (list []id.Subscriber, err error) {
+	err = s.db.TenantRead(ctx, org.UUID(), func(r *postgres.Reads) {
+		postgres.Collect(r, &list, pgx.RowTo[id.Subscriber], s.text(listOffSQL), org.UUID(), uuids([]id.Device{device}),
+			[]time.Time{since}, 3*ReportEvery)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("customers of a router: %w", err)
+	}
+	return list, nil
 }
 
 // uuids turns ids into the form that the driver takes as uuid[].

@@ -23,6 +23,10 @@ func TestUnheard_CountsWhoWasThereLastAndWasNotHeardSince(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		list, err := k.UnheardAt(t.Context(), org, k.device, away)
+		if err != nil || len(list) != got[k.device] || len(list) > 0 && list[0] != k.subscriber {
+			t.Errorf("%d are counted, and %v listed: %v", got[k.device], list, err)
+		}
 		return got[k.device]
 	}
 	if n := count(k.org); n != 0 {

@@ -63,6 +63,7 @@ func (f SubscriberFilter) conditions(args pgx.NamedArgs) []string {
 			where, args[name] = append(where, condition), value
 		}
 	}
+	when(f.Among != nil, `s.subscriber_id = any(@among)`, "among", f.Among)
 	when(f.Status != "", `s.status = @status`, "status", f.Status)
 	when(f.Tag != "", `exists (select from {schema}.tags g where g.org_id = @org and g.tag = @tag
 		and g.subscriber_id = s.subscriber_id)`, "tag", f.Tag)

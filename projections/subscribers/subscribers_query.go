@@ -98,8 +98,9 @@ type SubscriberFilter struct {
 	Search string // each word must begin a name, phone, e-mail address or account number
 	Status string
 	Tag    string
-	Access string // one of SubscriberAccesses: the best access of the services, at the instant Now
-	Online *bool  // has an open session, or has none
+	Access string          // one of SubscriberAccesses: the best access of the services, at the instant Now
+	Online *bool           // has an open session, or has none
+	Among  []id.Subscriber // one of these; nil = anybody
 	Plan   id.Plan
 	State  string // of a subscription; together with Plan of a subscription of this plan
 	Owes   *bool  // the balance is above zero, or it is not

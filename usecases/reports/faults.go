@@ -45,6 +45,7 @@ type Fault struct {
 	Root      Root
 	Since     time.Time // zero = not known
 	Customers *int      // who are off because of it; nil = not known
+	OffBehind id.Device // the router behind which they are, for OffBehind; zero = nobody is counted
 	Message   string    // a sentence
 	Words     string    // of the router or the provider, for those who may read them; "" = none
 	Effects   []Effect
@@ -169,6 +170,9 @@ func routerDown(
 	if d.Since != nil {
 		customers := off[d.ID]
 		f.Customers = &customers
+		if customers > 0 {
+			f.OffBehind = d.ID
+		}
 	}
 	for _, s := range services {
 		f.add(kindOf(s))
@@ -247,6 +251,28 @@ func worse(a, b Fault) int {
 		cmp.Compare(null.Or(b.Customers, 0), null.Or(a.Customers, 0)),
 		a.Since.Compare(b.Since),
 	)
+}
+
+// OffBehind lists the customers who are off because a router does not answer: those whom its fault counts. It is empty
+// for a router that answers, and for one of another organization.
+func (u Today) OffBehind(ctx context.Context, org id.Organization, device id.Device) ([]id.Subscriber, error) {
+	devices, err := networkviews.DevicesQuery{Views: u.Views}.Health(ctx, org)
+	if err != nil {
+		return nil, err
+	}
+	polls, err := u.Polls.Latest(ctx, org, []id.Device{device})
+	if err != nil {
+		return nil, err
+	}
+	at := slices.IndexFunc(devices, func(d networkviews.DeviceHealth) bool { return d.ID == device })
+	if at < 0 {
+		return nil, nil
+	}
+	since, is := away(devices[at:at+1], polls)[device]
+	if !is {
+		return nil, nil
+	}
+	return u.Sessions.UnheardAt(ctx, org, device, since)
 }
 
 // withoutNetwork is the report without what is an admin's: figures of routers, their ids, and words of routers and the

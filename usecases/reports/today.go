@@ -31,6 +31,7 @@ import (
 type Sessions interface {
 	Online(ctx context.Context, org id.Organization) (telemetry.OnlineCounts, error)
 	Unheard(ctx context.Context, org id.Organization, since map[id.Device]time.Time) (map[id.Device]int, error)
+	UnheardAt(ctx context.Context, org id.Organization, device id.Device, since time.Time) ([]id.Subscriber, error)
 }
 
 // Polls has the last answers of routers. Implementations are safe for concurrent use.

@@ -8,6 +8,7 @@ import { useText } from '../../text/catalogue'
 import { useFormat } from '../../text/format'
 import { CircleAlert, CircleX } from '../../ui/icons'
 import { Section } from '../../ui/Page'
+import { PageLink } from '../../ui/PageLink'
 import { toneColor } from '../../ui/State'
 import type { Way } from '../../ui/To'
 import type { Fault } from './today'
@@ -54,7 +55,9 @@ function Row({ fault: f }: { fault: Fault }) {
         <div>
           <Text fw={500} c={toneColor(tone)}>
             {t.faults[f.kind]?.(f.root.name) ?? f.message}
-            {!!f.customers && `: ${t.customersOff(f.customers)}`}
+            {!!f.customers && <>: {f.offBehind
+              ? <PageLink to="/customers" search={{ offBehind: f.offBehind }}>{t.customersOff(f.customers)}</PageLink>
+              : t.customersOff(f.customers)}</>}
           </Text>
           <Text size="sm" c="dimmed">
             {f.since && <>{t.since} <Began at={f.since} />. </>}

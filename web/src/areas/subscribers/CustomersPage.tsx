@@ -53,6 +53,9 @@ export default function CustomersPage() {
         <TextFilter value={filters.q} label={t.filter} onChange={(q) => change({ q })} />
         <ChoiceFilter value={filters.access} label={t.access} names={t.accesses} onChange={(access) => change({ access })} />
         <ChoiceFilter value={flagText(filters.online)} label={t.online} names={t.onlines} onChange={(v) => change({ online: flag(v) })} />
+        {filters.offBehind && (
+          <ChoiceFilter value={filters.offBehind} label={t.off} names={{ [filters.offBehind]: t.offBehind }} onChange={(offBehind) => change({ offBehind })} />
+        )}
         <ChoiceFilter value={filters.planId} label={t.plan} names={planNames} onChange={(planId) => change({ planId })} />
         <PartNote of={plans} />
         <ChoiceFilter value={flagText(filters.owes)} label={t.owes} names={t.owe} onChange={(v) => change({ owes: flag(v) })} />

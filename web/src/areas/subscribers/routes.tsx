@@ -19,6 +19,7 @@ const customers = createRoute({
       status: p.oneOf('status', subscriberStatuses),
       access: p.oneOf('access', ['full', 'throttled', 'walled_garden', 'none'] as const),
       online: p.flag('online'),
+      offBehind: p.text('offBehind'),
       planId: p.text('planId'),
       owes: p.flag('owes'),
       ends: p.oneOf('ends', ['week', 'past'] as const),
