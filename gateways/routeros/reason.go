@@ -71,16 +71,16 @@ func reason(err error) string {
 func Why(err error) string {
 	var open *breaker.OpenError
 	var lost *Lost
-	var known *failure.Error
 	switch {
 	case errors.As(err, &open):
 		return "The router is left alone for a while after several failures (" + open.Last + ")."
 	case errors.As(err, &lost):
 		return Sentence(lost.Error())
-	case errors.As(err, &known) && known.Cause == nil:
-		return known.Message
-	case known != nil:
-		err = known.Cause
+	}
+	for known := new(failure.Error); errors.As(err, &known); err = known.Cause {
+		if known.Cause == nil {
+			return known.Message // the innermost failure knows best
+		}
 	}
 	return "The router cannot be reached: " + reason(err) + "."
 }

@@ -40,7 +40,7 @@ func TestUsers_NewPasswordIsChosenBeforeAnythingElse(t *testing.T) {
 		made.Role != "support" {
 		t.Errorf("made %+v", made)
 	}
-	if until := made.TemporaryPasswordUntil; until == nil || !until.Equal(k.Clock.Now().Add(7*24*time.Hour)) {
+	if until := made.TemporaryPasswordUntil; until == nil || !until.Equal(k.Clock.Now().Add(30*24*time.Hour)) {
 		t.Errorf("the temporary password works until %v", until)
 	}
 	var in isptest.SignedIn
