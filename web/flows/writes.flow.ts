@@ -443,7 +443,7 @@ flow('a service that has customers is changed and deleted only after their numbe
 flow('a session is ended with a reason, and the search for who had an address is answered', async ({ page }) => {
   await signIn(page, 'admin')
   const router = await firstOf(page, '/nas/fleet?state=up')
-  const session = await firstOf(page, `/sessions?online=true&deviceId=${router.id}`)
+  const session = await firstOf(page, `/sessions?online=true&deviceId=${String(router.deviceId)}`)
   await goTo(page, 'admin', `/sessions/${session.id}`)
   await button(page, 'Disconnect').click()
   await field(dialogOf(page), 'Reason').fill('Asked for it on the phone.')
