@@ -5,6 +5,7 @@ export const theme = createTheme({
   primaryColor: 'cyan',
   primaryShade: 9, // white on it has a contrast of 5.5:1
   defaultRadius: 'sm',
+  respectReducedMotion: true,
   fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif',
   headings: { fontWeight: '600' },
   spacing: { xs: '8px', sm: '12px', md: '16px', lg: '24px', xl: '32px' },
