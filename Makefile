@@ -36,11 +36,12 @@ run: ## install missing packages, build, start the demo
 	@$(MAKE) --no-print-directory build
 	@exec bin/lastmile demo
 
-# Compiled as `make build` does, so that each package is compiled once for both; `make check` vets.
+# Compiled as `make build` does, so that each package is compiled once for both; `make check` vets. Each test program
+# starts a database server of its own: what one does to tables makes all connections of a server forget what they know.
 .PHONY: test
-test: bin/withpg ## install missing packages, run all tests (PKG=./some/... for a part)
+test: ## install missing packages, run all tests (PKG=./some/... for a part)
 	@scripts/install-deps postgresql gcc
-	CGO_ENABLED=0 timeout --kill-after=20 2400 bin/withpg go test -trimpath -vet=off -p $(PROCS) -parallel 6 -timeout 30m $(PKG)
+	CGO_ENABLED=0 timeout --kill-after=20 2400 go test -trimpath -vet=off -p $(PROCS) -parallel 6 -timeout 30m $(PKG)
 	$(if $(filter file,$(origin PKG)),@$(MAKE) --no-print-directory flows)
 
 .PHONY: flows
@@ -54,7 +55,7 @@ screenshots: build ## write docs/screens: a picture of each screen, light and da
 	cd web && npm run --silent screenshots
 
 .PHONY: check
-check: bin/withpg ## format, vet, lint, complete switches, import rules, race
+check: ## format, vet, lint, complete switches, import rules, race
 	@scripts/install-deps postgresql gcc
 	@files=$$(git ls-files --cached --others --exclude-standard '*.go' | xargs -r ls 2>/dev/null | xargs -r gofmt -l); if [[ -n $$files ]]; then echo "not formatted (make fmt):"; echo "$$files"; exit 1; fi
 	@files=$$(git ls-files --cached --ignored --exclude-standard); if [[ -n $$files ]]; then echo "tracked although ignored (git rm --cached):"; echo "$$files"; exit 1; fi
@@ -62,7 +63,7 @@ check: bin/withpg ## format, vet, lint, complete switches, import rules, race
 	go run $(STATICCHECK) ./...
 	go run $(SUMTYPE) ./...
 	@if [[ -d internal/archtest ]]; then go test ./internal/archtest/...; fi
-	CGO_ENABLED=1 bin/withpg go test -race -p $(PROCS) -parallel 4 -timeout 20m $$(go list -e $(CORE) 2>/dev/null)
+	CGO_ENABLED=1 go test -race -p $(PROCS) -parallel 4 -timeout 20m $$(go list -e $(CORE) 2>/dev/null)
 
 # One file of a package with a database, whose other tests would take hours: FILE, and TESTS as -run of go test has them.
 FILE ?=
@@ -78,9 +79,9 @@ SEED ?= $(shell date +%s)
 MINUTES ?= 10
 
 .PHONY: soak
-soak: bin/withpg ## payments, corrections and kills until the time is over, each storm with the next seed (SEED=1 MINUTES=10)
+soak: ## payments, corrections and kills until the time is over, each storm with the next seed (SEED=1 MINUTES=10)
 	@scripts/install-deps postgresql
-	STORM_SEED=$(SEED) STORM_MINUTES=$(MINUTES) bin/withpg go test -run '^TestStorm_' -v -count 1 \
+	STORM_SEED=$(SEED) STORM_MINUTES=$(MINUTES) go test -run '^TestStorm_' -v -count 1 \
 		-timeout $$(( $(MINUTES) + 10 ))m ./cmd/lastmile
 
 .PHONY: bench
@@ -119,7 +120,7 @@ web/node_modules/.package-lock.json: web/package.json web/package-lock.json
 web/dist/index.html: web/node_modules/.package-lock.json $(WEB)
 	cd web && npm run --silent build
 
-# withpg runs tests with one throw-away PostgreSQL server for all of them.
+# withpg runs many test programs with one throw-away PostgreSQL server, or benchmarks with one that writes to disk.
 .PHONY: bin/withpg
 bin/withpg: $(wildcard internal/postgres/*.go internal/postgres/pgtest/*.go internal/postgres/pgtest/withpg/*.go)
 	@CGO_ENABLED=0 go build -o bin/withpg ./internal/postgres/pgtest/withpg

@@ -39,8 +39,8 @@ func (c Config) Validate() error {
 	f.check(c.MetricsAddr == "" || validAddr(c.MetricsAddr), "METRICS_ADDR", "must be host:port")
 	f.check(validDomain(c.ServiceDomain), "SERVICE_DOMAIN", "must be a domain name, without port")
 	f.check(c.DataDir != "", "DATA_DIR", "must not be empty")
-	f.check(c.DatabaseURL == "" || hasScheme(string(c.DatabaseURL), "postgres", "postgresql"), "DATABASE_URL",
-		"must be postgres://...")
+	f.check(c.DatabaseURL == "" || validDatabase(string(c.DatabaseURL)), "DATABASE_URL",
+		"must be postgres://user:password@host:port/database, or postgres://user@/database?host=/directory/of/socket")
 	f.check(postgres.Namespace(c.Namespace).Validate() == nil, "DATABASE_NAMESPACE",
 		"must be 1 to 24 lower-case letters and digits, a letter first")
 	f.check(c.DatabaseConns >= 4, "DATABASE_MAX_CONNS", "must be at least 4")
@@ -207,6 +207,13 @@ func isLoopback(text string) bool {
 func validDomain(text string) bool {
 	return text != "" && len(text) < 190 && !strings.ContainsAny(text, ":/@ _") && !strings.HasPrefix(text, ".") &&
 		!strings.HasSuffix(text, ".")
+}
+
+// validDatabase reports whether text is the address of a PostgreSQL server, by TCP or by the directory of its socket.
+func validDatabase(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && (u.Scheme == "postgres" || u.Scheme == "postgresql") &&
+		(u.Host != "" || strings.HasPrefix(u.Query().Get("host"), "/"))
 }
 
 // hasScheme reports whether text is an absolute address with one of the schemes and with a host.

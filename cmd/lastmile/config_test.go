@@ -134,6 +134,12 @@ func openDoors() []unsafe {
 			[]string{"DATABASE_URL"},
 		},
 		{"database on this machine", []string{"DATABASE_URL=postgres://u:p@127.0.0.1/x?sslmode=disable"}, nil},
+		{"database by its socket", []string{"DATABASE_URL=postgres://u:p@/x?host=/run/postgresql"}, nil},
+		{
+			"a socket and a database in the clear",
+			[]string{"DATABASE_URL=postgres://u:p@/x?host=/run/postgresql,db.example&sslmode=disable"},
+			[]string{"DATABASE_URL"},
+		},
 		{
 			"remote event store in the clear", []string{"EVENTSTORE_URL=esdb://a:b@es.example:2113?tls=false"},
 			[]string{"EVENTSTORE_URL"},

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/url"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -16,6 +15,7 @@ import (
 	"github.com/EventStore/EventStore-Client-Go/v4/esdb"
 	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/lastmile-isp/lastmile/eventstore/contract"
@@ -27,14 +27,14 @@ import (
 // answer and closes the connection without the answer. So the statement was executed, but the node does not know.
 type lossyProxy struct {
 	listener net.Listener
-	server   string
+	server   func() (net.Conn, error)
 	armed    atomic.Bool
 	struck   atomic.Int32
 	pipes    sync.WaitGroup
 }
 
-// newLossyProxy starts a proxy in front of the server at an address, on a free loopback port.
-func newLossyProxy(t *testing.T, server string) *lossyProxy {
+// newLossyProxy starts a proxy in front of a server, on a free loopback port.
+func newLossyProxy(t *testing.T, server func() (net.Conn, error)) *lossyProxy {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -57,7 +57,7 @@ func newLossyProxy(t *testing.T, server string) *lossyProxy {
 // carry copies the bytes of one connection in both directions.
 func (p *lossyProxy) carry(client net.Conn) {
 	defer client.Close()
-	server, err := net.Dial("tcp", p.server)
+	server, err := p.server()
 	if err != nil {
 		return
 	}
@@ -104,14 +104,16 @@ func (p *lossyProxy) carry(client net.Conn) {
 func TestOutage_CommitWithUnknownOutcomeIsSettled(t *testing.T) {
 	t.Parallel()
 	cfg := testConfig(t)
-	database, err := url.Parse(pgtest.URL(t))
+	through, err := pgxpool.ParseConfig(pgtest.URL(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	proxy := newLossyProxy(t, database.Host)
-	through := *database
-	through.Host = proxy.listener.Addr().String()
-	pool, err := pgxpool.New(t.Context(), through.String())
+	network, address := pgconn.NetworkAddress(through.ConnConfig.Host, through.ConnConfig.Port)
+	proxy := newLossyProxy(t, func() (net.Conn, error) { return net.Dial(network, address) })
+	through.ConnConfig.DialFunc = func(ctx context.Context, _, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, "tcp", proxy.listener.Addr().String())
+	}
+	pool, err := pgxpool.NewWithConfig(t.Context(), through)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,5 +6,8 @@ import (
 	"go.uber.org/goleak"
 )
 
-// TestMain finds goroutines that were left behind.
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain finds goroutines that were left behind. The one that waits for the server that all tests share stays.
+func TestMain(m *testing.M) {
+	goleak.VerifyTestMain(m,
+		goleak.IgnoreAnyFunction("github.com/lastmile-isp/lastmile/internal/postgres.startProcess.func1"))
+}

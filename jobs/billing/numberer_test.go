@@ -161,8 +161,7 @@ func size(t testing.TB) (drafts int, patience time.Duration) {
 }
 
 // A run's drafts get numbers without gap or repeat, and another organization's invoices are issued meanwhile, each
-// within a second. `NUMBERING_DRAFTS=50000 bin/withpg go test -timeout 60m -run Burst ./jobs/billing` runs it at full
-// size.
+// within a second. `NUMBERING_DRAFTS=50000 go test -timeout 60m -run Burst ./jobs/billing` runs it at full size.
 func TestNumberer_BurstHasNoGapsAndHoldsUpNobody(t *testing.T) {
 	t.Parallel()
 	k := newKit(t, true)
