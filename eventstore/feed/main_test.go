@@ -3,11 +3,8 @@ package feed_test
 import (
 	"testing"
 
-	"go.uber.org/goleak"
+	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
 )
 
-// TestMain fails when goroutines are left, except the one that waits for the PostgreSQL server of all tests.
-func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(m,
-		goleak.IgnoreAnyFunction("github.com/lastmile-isp/lastmile/internal/postgres.startProcess.func1"))
-}
+// TestMain fails when a test leaves a goroutine behind.
+func TestMain(m *testing.M) { pgtest.VerifyTestMain(m) }

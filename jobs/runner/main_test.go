@@ -3,11 +3,8 @@ package jobrunner_test
 import (
 	"testing"
 
-	"go.uber.org/goleak"
+	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
 )
 
-// TestMain finds goroutines that were left behind. The one that waits for the server that all tests share stays.
-func TestMain(m *testing.M) {
-	goleak.VerifyTestMain(m,
-		goleak.IgnoreAnyFunction("github.com/lastmile-isp/lastmile/internal/postgres.startProcess.func1"))
-}
+// TestMain fails when a test leaves a goroutine behind.
+func TestMain(m *testing.M) { pgtest.VerifyTestMain(m) }

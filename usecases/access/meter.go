@@ -142,11 +142,11 @@ func (m *Meter) round(ctx context.Context) bool {
 			continue
 		}
 		err := m.count(ctx, line, zone)
+		m.tried(line, err)
 		if err != nil {
 			m.cfg.Logger.WarnContext(ctx, "usage not counted", "subscription_id", line.subject.SubscriptionID.String(),
 				"error", err)
 		}
-		m.tried(line, err)
 		if ctx.Err() != nil || outage(err) {
 			return false
 		}
