@@ -46,12 +46,12 @@ test: ## install missing packages, run all tests (PKG=./some/... for a part)
 
 .PHONY: flows
 flows: build ## test the web pages' rules, then flows in Chromium through the program with the demo's data
-	@scripts/install-deps postgresql chromium
+	@scripts/install-deps postgresql headless
 	cd web && npm run --silent test && npm run --silent flows
 
 .PHONY: screenshots
 screenshots: build ## write docs/screens: a picture of each screen, light and dark
-	@scripts/install-deps postgresql chromium
+	@scripts/install-deps postgresql headless
 	cd web && npm run --silent screenshots
 
 .PHONY: check
