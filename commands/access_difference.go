@@ -160,5 +160,12 @@ func (j ConfirmAudit) Device() id.Device { return j.DeviceID }
 // Request is the router: one audit of it waits or runs.
 func (j AuditRouter) Request() string { return j.DeviceID.String() }
 
-// Request is the router: one second look at it waits or runs.
-func (j ConfirmAudit) Request() string { return j.DeviceID.String() }
+// Request is the router and what is in doubt: one second look for that waits or runs. A first look that finds something
+// else has a second look of its own, because the one that waits confirms only what was found before.
+func (j ConfirmAudit) Request() string {
+	doubts := []string{j.DeviceID.String()}
+	for _, d := range j.Doubtful {
+		doubts = append(doubts, d.String())
+	}
+	return id.Derive[id.Any]("second look", doubts...).String()
+}

@@ -101,3 +101,29 @@ func TestAuditor_AReportedSessionBeyondTheLimitBesideSilentOnesIsEnded(t *testin
 		})
 	}
 }
+
+// TestAuditor_ASecondLookThatWaitsDoesNotSwallowAnother: what a look finds while the second look for something else
+// waits is looked at a second time, too; what is found again while its second look waits is not.
+func TestAuditor_ASecondLookThatWaitsDoesNotSwallowAnother(t *testing.T) {
+	t.Parallel()
+	k := newKit(t)
+	s := k.online()
+	k.passes(s, time.Hour)
+	a := k.auditor(s, false)
+	all := a.Shown.(shows).observed
+	fewer := all
+	fewer.Sessions = all.Sessions[:3]
+	for _, look := range []struct {
+		observed routerplan.Observed
+		waiting  int
+	}{{fewer, 1}, {all, 2}, {all, 2}, {fewer, 2}} {
+		a.Shown = shows{observed: look.observed}
+		if err := a.AuditRouter(t.Context(), commands.AuditRouter{DeviceID: k.device}, k.cause()); err != nil {
+			t.Fatal(err)
+		}
+		second, err := jobrunner.Waiting[commands.ConfirmAudit](t.Context(), k.Queue)
+		if err != nil || len(second) != look.waiting {
+			t.Fatalf("second looks %+v, want %d, %v", second, look.waiting, err)
+		}
+	}
+}
