@@ -26,7 +26,7 @@ type apiClient struct {
 // share them. They are not safe for concurrent use.
 type credentials struct{ email, password, token string }
 
-// staying gives a client that signs in again when its token has expired.
+// staying gives a client that signs in again when its token has expired, and waits for a key that a killed start holds.
 func (c apiClient) staying(email, password string) apiClient {
 	c.again = &credentials{email: email, password: password, token: c.token}
 	return c
@@ -80,9 +80,19 @@ const httpPatience = 30 * time.Second
 func (c apiClient) call(ctx context.Context, method, path, key string, body any) (answer, error) {
 	out, err := c.send(ctx, method, path, key, body)
 	if c.expired(ctx, err) {
-		return c.send(ctx, method, path, key, body)
+		out, err = c.send(ctx, method, path, key, body)
+	}
+	for c.held(err) && loop.Sleep(ctx, longLook) {
+		out, err = c.send(ctx, method, path, key, body)
 	}
 	return out, err
+}
+
+// held reports whether a call was refused because another one with its key is running. When the program was killed in
+// that one, its lease ends within a minute.
+func (c apiClient) held(err error) bool {
+	var no *apiError
+	return c.again != nil && errors.As(err, &no) && no.Code == "idempotency_key_running"
 }
 
 // send is call without another sign-in.

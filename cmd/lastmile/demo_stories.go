@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"time"
 )
 
 // demoKey begins the keys of idempotency of the demo's customers.
@@ -106,9 +107,14 @@ func (s *demoSeed) payAndWait(ctx context.Context, a demoAccount, amount int) er
 	})
 }
 
+// restMost is how long a payment may take that was made before a pause.
+const restMost = 30 * time.Second
+
 // rest pauses the customer's only subscription, as soon as it is paid.
 func rest(ctx context.Context, s *demoSeed, a demoAccount) error {
-	return until(ctx, "pause", func(ctx context.Context) (bool, error) {
+	limited, cancel := context.WithTimeout(ctx, restMost)
+	defer cancel()
+	return until(limited, "pause", func(ctx context.Context) (bool, error) {
 		err := s.change(ctx, a, "pause", "away until the rains")
 		return err == nil, err
 	})

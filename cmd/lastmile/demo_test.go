@@ -7,6 +7,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/lastmile-isp/lastmile/internal/vault"
 )
 
 // TestDemo_SecondStartReusesTheData: the first start makes the demo ISP, the second finds it and makes nothing twice;
@@ -101,6 +104,44 @@ func TestDemo_WhoMakesTheDataStaysSignedInOverAMoveOfTheClock(t *testing.T) {
 	k.must(k.root, "POST", "/dev/clock", map[string]any{"advance": "48h"})
 	if script, err := maker.text(t.Context(), "/nas/devices/"+device+"/bootstrap-script"); err != nil || script == "" {
 		t.Errorf("the script of a router: %v", err)
+	}
+}
+
+// TestDemo_AStartThatWasKilledInACallIsGoneOnWith: the call of the first start holds its key for a minute. The next
+// start waits for it, and the call has no second effect.
+func TestDemo_AStartThatWasKilledInACallIsGoneOnWith(t *testing.T) {
+	t.Parallel()
+	k := newKit(t, "DEV_CLOCK=true").start().signIn()
+	in, _ := k.login("acme", testAdminEmail, testPassword)
+	sell := func(c apiClient) (answer, error) {
+		return c.call(t.Context(), "POST", "/subscribers", "demo-amina", map[string]any{
+			"firstName": "Amina", "lastName": "K", "phone": "254711000001",
+		})
+	}
+	first, err := sell(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	marks := k.db.Namespace.Schema("vault") + ".idempotency"
+	if _, err := k.db.Owner.Exec(t.Context(), `update `+marks+` set sealed = null, leased_until = $1`,
+		time.Now().Add(vault.IdempotencyLease)); err != nil {
+		t.Fatal(err)
+	}
+	_, err = sell(in)
+	if no := asAPIError(err); no == nil || no.Code != "idempotency_key_running" {
+		t.Fatalf("who does not wait gets %v", err)
+	}
+	second := make(chan answer, 1)
+	go func() {
+		got, err := sell(in.staying(testAdminEmail, testPassword))
+		if err != nil {
+			t.Error(err)
+		}
+		second <- got
+	}()
+	k.must(k.root, "POST", "/dev/clock", map[string]any{"advance": "61s"})
+	if got := <-second; got.text("id") != first.text("id") {
+		t.Errorf("the second start made %v, the first one %v", got, first)
 	}
 }
 
