@@ -143,10 +143,10 @@ async function paysByPhone(page: Page, hand: Hand, name: string) {
 
 /** isRepaired repairs a router that somebody has changed with his own program. */
 async function isRepaired(page: Page, hand: Hand) {
-  await changedByHand('lodge-south')
+  await changedByHand('tower-north')
   await opens(page, hand, 'Routers')
-  await hand.press(page, page.getByRole('link', { name: 'lodge-south' }))
-  await page.getByRole('heading', { level: 1, name: 'lodge-south' }).waitFor()
+  await hand.press(page, page.getByRole('link', { name: 'tower-north' }))
+  await page.getByRole('heading', { level: 1, name: 'tower-north' }).waitFor()
   await hand.press(page, view(page, 'Differences'))
   await page.getByText(somewhereElse).waitFor()
   await hand.press(page, page.getByRole('button', { name: 'Repair' }))
