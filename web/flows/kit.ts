@@ -101,10 +101,11 @@ export async function fillSignIn(page: Page, email: string, secret: string) {
   await page.getByRole('button', { name: 'Sign in' }).click()
 }
 
-/** signIn opens a page of the program as somebody, without the form. */
+/** signIn opens a page of the program as somebody, without the form: an empty page of its host signs in. */
 export async function signIn(page: Page, role: Role, path = '/') {
   const { email, host } = people[role]
-  await page.goto(`${host}/app/`, { waitUntil: 'commit' })
+  await page.route(`${host}/app/`, (empty) => empty.fulfill({ contentType: 'text/html', body: '' }), { times: 1 })
+  await page.goto(`${host}/app/`)
   const answer = await call(page, 'POST', '/auth/login', { email, password })
   expect(answer.status).toBe(200)
   await goTo(page, role, path)

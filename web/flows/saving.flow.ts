@@ -78,3 +78,15 @@ flow('a dialog that saves can be left, and takes nothing more', async ({ page })
   }
   await told(page, 'Saved.')
 })
+
+flow('what is typed into an amount that is proposed takes its place', async ({ page }) => {
+  await signIn(page, 'admin')
+  const { id } = await firstOf(page, '/subscribers?q=ironwood')
+  await goTo(page, 'admin', `/customers/${id}`)
+  await page.keyboard.press('p')
+  const amount = page.getByRole('dialog').getByRole('textbox', { name: 'Amount' })
+  await expect.poll(() => amount.evaluate((e) => e === document.activeElement)).toBe(true)
+  expect(await amount.inputValue()).toMatch(/\d/)
+  await page.keyboard.type('750')
+  expect(await amount.inputValue()).toBe('750')
+})

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
-import { at, besideOthers, firstOf, signIn } from './kit'
+import { at, besideOthers, firstOf, goTo, signIn } from './kit'
 
 const box = (page: Page) => page.getByRole('combobox', { name: 'Search' })
 
@@ -20,6 +20,41 @@ besideOthers('a customer is found by / and typing, opened by Enter, and Esc lead
   await page.getByRole('table').waitFor()
   expect(new URL(page.url()).search).toBe('?status=active')
   await expect.poll(() => rows.evaluate((e) => e.scrollTop)).toBe(before)
+})
+
+besideOthers('what is typed behind the / is searched for, from the first key on, and does nothing to the page below', async ({ page }) => {
+  await signIn(page, 'admin')
+  const { id } = await firstOf(page, '/subscribers?q=ironwood')
+  await goTo(page, 'admin', `/customers/${id}`)
+  await page.keyboard.type('/podo') // p takes a payment there
+  await expect.poll(() => box(page).inputValue()).toBe('podo')
+  await page.getByRole('option', { name: /Podo House/ }).first().waitFor()
+  expect(await page.getByRole('dialog').count()).toBe(1)
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { level: 1, name: 'Podo House' }).waitFor()
+  // Esc in a dialog closes it, and leads nowhere back.
+  await page.keyboard.press('p')
+  await page.getByRole('dialog').getByRole('button', { name: 'Close' }).focus()
+  await page.keyboard.press('Escape')
+  await page.getByRole('dialog').waitFor({ state: 'hidden' })
+  await page.getByRole('heading', { level: 1, name: 'Podo House' }).waitFor()
+})
+
+besideOthers('what is typed before the search itself has been read is taken over, and so is Enter', async ({ page }) => {
+  await signIn(page, 'admin')
+  const { id } = await firstOf(page, '/subscribers?q=ironwood')
+  let read: () => void = () => undefined
+  const line = new Promise<void>((done) => (read = done))
+  await page.route(/\/assets\/Palette-/, async (route) => {
+    await line
+    await route.continue()
+  })
+  await goTo(page, 'admin', `/customers/${id}`)
+  await page.keyboard.type('/podo')
+  await page.keyboard.press('Enter')
+  expect(await page.getByRole('dialog', { name: 'Search' }).getByRole('textbox').inputValue()).toBe('podo')
+  read()
+  await page.getByRole('heading', { level: 1, name: 'Podo House' }).waitFor()
 })
 
 besideOthers('Enter that comes before the answer opens what was typed last', async ({ page }) => {

@@ -22,8 +22,10 @@ export type Answer<M extends Method, P extends PathsWithMethod<paths, M>> = path
 export interface After<A> {
   /** told gives the sentence that says what was done; undefined = nothing is told. */
   told?: (answer: A) => string
-  /** then is what the page does next, such as closing a dialog. */
+  /** then is what the page does next, at once, such as closing a dialog. */
   then?: (answer: A) => void
+  /** shown is what a page does when it has read again what it shows, such as forgetting what was typed into a form that stays. */
+  shown?: (answer: A) => void
 }
 
 // A dialog that is closed and opened again has the keys of before.
@@ -65,8 +67,9 @@ export function useWrite<M extends Method, P extends PathsWithMethod<paths, M>>(
     onSuccess: async (answer) => {
       const text = after.told?.(answer)
       if (text) notifications.show({ message: text, color: 'teal', autoClose: 6000 })
-      await queries.invalidateQueries({ refetchType: 'active' })
       after.then?.(answer)
+      await queries.invalidateQueries({ refetchType: 'active' })
+      after.shown?.(answer)
     },
     onSettled: (_answer, _problem, sent) => {
       running.current.delete(JSON.stringify(sent))

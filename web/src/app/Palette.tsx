@@ -9,6 +9,7 @@ import { searchText } from '../text/search'
 import { Clock, Search } from '../ui/icons'
 import { useFocusBack } from '../ui/useFocusBack'
 import { marked } from './marked'
+import type { PaletteProps } from './PaletteField'
 import { organizationPlaces, platformPlaces } from './navigation'
 import { usePerson } from './person'
 import { useRecent } from './recent'
@@ -16,13 +17,13 @@ import { type Found, useFound } from './search'
 import './app.css'
 
 /** Palette finds anything, and leads to any page: two keystrokes from everywhere. */
-export default function Palette({ onClose }: { onClose: () => void }) {
+export default function Palette({ typed: before, onClose }: PaletteProps) {
   const t = useText(appText)
   const words = useText(searchText)
   const { platform } = usePerson()
   useFocusBack()
   const navigate = useNavigate()
-  const [text, setText] = useState('')
+  const [text, setText] = useState(() => before.current.trimEnd())
   const typed = text.trim()
   const [asked] = useDebouncedValue(typed, 50)
   const [at, setAt] = useState(0)
@@ -31,7 +32,10 @@ export default function Palette({ onClose }: { onClose: () => void }) {
   const groups = useGroups(typed, found.entries)
   const entries = useMemo(() => groups.flatMap((g) => g.entries), [groups])
   // Enter that comes before the answer means what will be found, and not what was found before.
-  const [wanted, setWanted] = useState(false)
+  const [wanted, setWanted] = useState(() => before.current.endsWith('\n') && typed !== '')
+  useEffect(() => {
+    before.current = ''
+  }, [before])
   const open = (entry: Found | undefined) => {
     setWanted(false)
     if (!entry) return

@@ -14,12 +14,13 @@ import { above } from '../ui/useKeys'
 import { isOld } from '../ui/version'
 import { listOf, organizationPlaces, platformPlaces } from './navigation'
 import { useMay, usePerson } from './person'
+import { PaletteField } from './PaletteField'
 import { RememberCustomer } from './recent'
 import { You } from './You'
 import './app.css'
 
 // The drawer is read when it is opened first, the palette after the page: what is typed behind the / must not be lost.
-const Palette = later(async () => (await import('./Palette')).default)
+const Palette = later(async () => (await import('./Palette')).default, { meanwhile: PaletteField })
 const CallsDrawer = later(async () => (await import('./CallsDrawer')).default)
 
 const withoutBase = (path: string, base: string) => (path.startsWith(base) ? path.slice(base.length) || '/' : path)
@@ -31,17 +32,19 @@ export function Shell() {
   const { me, platform } = usePerson()
   const [menu, { toggle, close }] = useDisclosure()
   const [searching, setSearching] = useState(false)
+  const typed = useRef('')
   const [calls, setCalls] = useState(false)
   const { history, basepath } = useRouter()
   // The router's addresses may begin with /app, those of places do not.
   const path = useRouterState({ select: (s) => withoutBase(s.location.pathname, basepath) })
   useEffect(close, [path])
-  useEffect(Palette.preload, [])
+  useEffect(() => void Palette.preload(), [])
+  const covered = useCovered()
   useHotkeys([
     ['mod+K', () => setSearching(true)],
     ['/', () => setSearching(true)],
     // Who has come from the search goes back to where he was. What is open above the page closes first.
-    ['Escape', () => history.location.state.found && !document.querySelector(above) && history.back(), { preventDefault: false }],
+    ['Escape', () => history.location.state.found && !covered.current && history.back(), { preventDefault: false }],
   ])
   const customer = /\/customers\/([0-9a-f-]{36})$/.exec(path)?.[1]
   return (
@@ -80,10 +83,23 @@ export function Shell() {
         {customer && <RememberCustomer id={customer} person={me.id ?? ''} />}
       </AppShell.Main>
       <NotLive />
-      {searching && <Palette onClose={() => setSearching(false)} />}
+      {searching && <Palette typed={typed} onClose={() => setSearching(false)} />}
       {calls && <CallsDrawer onClose={() => setCalls(false)} />}
     </AppShell>
   )
+}
+
+/** useCovered says whether something lay above the page as a key was pressed, which may have closed it by then. */
+function useCovered() {
+  const covered = useRef(false)
+  useEffect(() => {
+    const look = () => {
+      covered.current = document.querySelector(above) !== null
+    }
+    addEventListener('keydown', look, true) // before the listeners of what is opened later
+    return () => removeEventListener('keydown', look, true)
+  }, [])
+  return covered
 }
 
 /** Places are the links to the pages that this person may see. */

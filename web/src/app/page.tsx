@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
-import { type ComponentType, type ReactNode, useState } from 'react'
+import type { ComponentType, ReactNode } from 'react'
 import type { Operation } from '../api/access'
 import { appText } from '../text/app'
 import { useText } from '../text/catalogue'
@@ -20,18 +20,8 @@ interface Guarded {
  */
 export function page(needs: Operation, load: () => Promise<{ default: ComponentType }>): Guarded {
   const Later = later(async () => (await load()).default, { whole: true })
-  let loaded: ComponentType | null = null
-  const guarded: Guarded = () => {
-    const may = useMay()
-    // A page that has been read is drawn at once. One that is drawn already does not begin anew when it has been read.
-    const [Content] = useState<ComponentType>(() => loaded ?? Later)
-    if (!may(needs)) return <NotYours />
-    return <Content />
-  }
-  guarded.preload = async () => {
-    // What cannot be read before it is asked for is read, or missed, when it is.
-    loaded = (await load().catch(() => null))?.default ?? null
-  }
+  const guarded: Guarded = () => (useMay()(needs) ? <Later /> : <NotYours />)
+  guarded.preload = Later.preload
   return guarded
 }
 

@@ -8,22 +8,30 @@ import { Missing, readPart } from './parts'
 import { reloadOnce } from './version'
 
 /** Options of a part that is read later. */
-interface Options {
+interface Options<Props> {
   /** height is the place of a part that stands in the page, kept until it has been read. */
   height?: number
   /** whole = it is a whole page: of another version of the program it is opened anew at once. */
   whole?: boolean
+  /** meanwhile is drawn as long as it is being read. Without it, and without a height, the page's own keys rest. */
+  meanwhile?: ComponentType<Props>
 }
 
 /**
  * later makes a part of a page that is read when it is drawn first: dialogs, and parts that another address opens. One
- * that cannot be read takes nothing else away, and can be asked for again. preload reads it before.
+ * that cannot be read takes nothing else away, and can be asked for again. preload reads it before; what has been read
+ * is drawn at once, so that the next key that is pressed is its own.
  */
-export function later<Props extends object>(load: () => Promise<ComponentType<Props>>, options: Options = {}) {
-  const read = () => lazy(async () => ({ default: await readPart(load) as ComponentType<object> }))
+export function later<Props extends object>(load: () => Promise<ComponentType<Props>>, options: Options<Props> = {}) {
+  let loaded: ComponentType<Props> | null = null
+  const read = () => lazy(async () => ({ default: (loaded = await readPart(load)) as ComponentType<object> }))
   let content = read()
+  const { height, meanwhile: Meanwhile } = options
   function Later(props: Props) {
     const [tries, setTries] = useState(0)
+    // One that is drawn already does not begin anew when it has been read.
+    const [Ready] = useState(() => loaded)
+    if (Ready) return <Ready {...props} />
     const Content = content
     const again = () => {
       content = read()
@@ -31,18 +39,20 @@ export function later<Props extends object>(load: () => Promise<ComponentType<Pr
     }
     return (
       <Boundary key={tries} instead={(error) => <NotRead error={error} of={options} again={again} />}>
-        <Suspense fallback={options.height && <div style={{ minHeight: options.height }} />}>
+        <Suspense fallback={Meanwhile ? <Meanwhile {...props} /> : <div style={{ minHeight: height }} data-opening={!height || undefined} />}>
           <Content {...props} />
         </Suspense>
       </Boundary>
     )
   }
-  Later.preload = () => void load().catch(() => undefined) // what is missed is read, or missed, when it is drawn
+  Later.preload = async () => {
+    loaded = await load().catch(() => loaded) // what is missed is read, or missed, when it is drawn
+  }
   return Later
 }
 
 /** NotRead says that a part is missing, and how to get it: in its place, or above the page for one without a place. */
-function NotRead({ error, of: { height, whole }, again }: { error: unknown; of: Options; again: () => void }) {
+function NotRead({ error, of: { height, whole }, again }: { error: unknown; of: Pick<Options<object>, 'height' | 'whole'>; again: () => void }) {
   const t = useText(uiText)
   if (!(error instanceof Missing)) throw error
   const { old } = error

@@ -1,7 +1,7 @@
 import { type HotkeyItem, useHotkeys } from '@mantine/hooks'
 
-/** above finds what lies above the page, and has all keys as long as it is there. */
-export const above = '[role="dialog"], [role="menu"], [role="listbox"]'
+/** above finds what lies above the page, or is about to, and has all keys as long as it is there. */
+export const above = '[role="dialog"], [role="menu"], [role="listbox"], [data-opening]'
 
 /** useKeys gives a page keys of its own. They do nothing while somebody is busy in a dialog above it. */
 export function useKeys(keys: [key: string, act: () => void][]) {

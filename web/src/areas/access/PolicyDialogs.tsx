@@ -23,7 +23,7 @@ export function NamePolicy({ title, hint, verb, all, first = '', told, change, o
 }) {
   const t = useText(policiesText)
   const [name, setName] = useState(first)
-  const save = useWrite('put', '/settings/dunning', { told: () => told(name), then: () => onDone(name) })
+  const save = useWrite('put', '/settings/dunning', { told: () => told(name), shown: () => onDone(name) })
   const free = all.value.policies[name] === undefined
   return (
     <FormDialog
@@ -60,7 +60,7 @@ export function RemovePolicy({ name, all, onDone, onClose }: {
   onClose: () => void
 }) {
   const t = useText(policiesText)
-  const save = useWrite('put', '/settings/dunning', { told: () => t.removed, then: onDone })
+  const save = useWrite('put', '/settings/dunning', { told: () => t.removed, shown: onDone })
   return (
     <Confirm
       title={t.removeTitle(name)}

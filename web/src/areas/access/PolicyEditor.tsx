@@ -34,7 +34,7 @@ export function PolicyEditor({ name, read, plans, reread }: {
   const may = useMay()
   const all = read.value
   const formOf = (of: Policies) => inOrder((name === undefined ? undefined : of.policies[name]) ?? of.default)
-  const save = useWrite('put', '/settings/dunning', { told: () => t.saved, then: () => edited.undo() })
+  const save = useWrite('put', '/settings/dunning', { told: () => t.saved, shown: () => edited.undo() })
   const edited = useEdited(read, formOf, save.isPending)
   const draft = edited.values
   // All named policies are replaced together. If-Match keeps what a colleague did to another one meanwhile.

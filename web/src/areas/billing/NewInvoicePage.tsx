@@ -12,6 +12,7 @@ import { Form } from '../../ui/Form'
 import { Plus, Trash2 } from '../../ui/icons'
 import { Page } from '../../ui/Page'
 import { ProblemNote } from '../../ui/ProblemNote'
+import { commaOrPoint } from '../../ui/decimals'
 
 interface Line {
   key: number
@@ -130,6 +131,7 @@ function LineFields({ n, of, fault, onChange, onRemove }: {
           required
           withAsterisk={false}
           min={0}
+          allowedDecimalSeparators={commaOrPoint}
           w={90}
           hideControls
         />

@@ -62,7 +62,7 @@ function MemberForm({ member, reread }: { member: Versioned<Member>; reread: () 
   const may = useMay()
   const { me } = usePerson()
   const { id } = member.value
-  const save = useWrite('patch', '/users/{id}', { told: () => t.changed, then: () => edited.undo() })
+  const save = useWrite('patch', '/users/{id}', { told: () => t.changed, shown: () => edited.undo() })
   const edited = useEdited(member, formOf, save.isPending)
   const { values, set } = edited
   if (!may('PATCH /users/{id}') || values.role === 'super_admin') return null

@@ -37,7 +37,7 @@ function Settings({ now, onTake }: { now: Version<Device>; onTake: () => void })
   const may = useMay()
   const [before] = useState(() => typedOf(now.of))
   const [typed, setTyped] = useState(before)
-  const write = useWrite('patch', '/nas/devices/{id}', { told: () => t.saved, then: onTake })
+  const write = useWrite('patch', '/nas/devices/{id}', { told: () => t.saved, shown: onTake })
   const body = corrected(before, typed)
   // What the platform itself notes at a router, such as its silence, is no change of its settings.
   const meanwhile = JSON.stringify(typedOf(now.of)) !== JSON.stringify(before) && !write.isPending && !write.isSuccess

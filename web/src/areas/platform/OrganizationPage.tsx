@@ -67,7 +67,7 @@ function NameForm({ org, reread }: { org: Versioned<Organization>; reread: () =>
   const t = useText(platformText)
   const may = useMay()
   const { id } = org.value
-  const save = useWrite('patch', '/orgs/{id}', { told: () => t.saved, then: () => edited.undo() })
+  const save = useWrite('patch', '/orgs/{id}', { told: () => t.saved, shown: () => edited.undo() })
   const edited = useEdited(org, formOf, save.isPending)
   if (!may('PATCH /orgs/{id}')) return null
   return (

@@ -22,10 +22,8 @@ export function GatewayForm({ gateway, reread }: { gateway: Versioned<Gateway>; 
   const [asking, setAsking] = useState(false)
   const save = useWrite('put', '/settings/payment-gateway', {
     told: (g) => ('mode' in g && g.mode === 'direct' ? t.gatewaySavedDirect : t.gatewaySaved),
-    then: () => {
-      setAsking(false)
-      edited.undo()
-    },
+    then: () => setAsking(false),
+    shown: () => edited.undo(),
   })
   const edited = useEdited(gateway, gatewayForm, save.isPending)
   const { values, set } = edited

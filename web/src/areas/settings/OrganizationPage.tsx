@@ -40,7 +40,7 @@ export default function OrganizationPage() {
 /** SettingsForm changes all settings in one write. */
 function SettingsForm({ settings, reread }: { settings: Versioned<Settings>; reread: () => void }) {
   const t = useText(settingsText)
-  const save = useWrite('put', '/settings/organization', { told: () => t.saved, then: () => edited.undo() })
+  const save = useWrite('put', '/settings/organization', { told: () => t.saved, shown: () => edited.undo() })
   const edited = useEdited(settings, settingsForm, save.isPending)
   const ready = edited.dirty && !edited.meanwhile && edited.values.components.every((c) => rateOf(c.rate) !== null)
   const fields = { values: edited.values, set: edited.set, problem: save.error }

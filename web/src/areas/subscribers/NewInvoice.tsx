@@ -4,6 +4,7 @@ import { useWrite } from '../../api/write'
 import { useText } from '../../text/catalogue'
 import { customerText } from '../../text/customer'
 import { FormDialog } from '../../ui/FormDialog'
+import { commaOrPoint } from '../../ui/decimals'
 import type { Customer } from './words'
 
 /** NewInvoice charges for something once. */
@@ -37,7 +38,7 @@ export function NewInvoice({ of: c, onClose }: { of: Customer; onClose: () => vo
         withAsterisk={false} data-autofocus
       />
       <Group grow>
-        <NumberInput label={t.quantity} value={quantity} onChange={setQuantity} min={0} decimalScale={3} />
+        <NumberInput label={t.quantity} value={quantity} onChange={setQuantity} min={0} decimalScale={3} allowedDecimalSeparators={commaOrPoint} />
         <NumberInput label={`${t.unitPrice} (${c.currency})`} value={unitPrice} onChange={setUnitPrice} min={0} decimalScale={2} thousandSeparator />
       </Group>
     </FormDialog>

@@ -64,7 +64,7 @@ export function PaymentOutcome({ id, of: c, phone, onAgain, onClose }: {
                 </Text>
                 <Group justify="flex-end" gap="xs">
                   <Button variant="default" onClick={() => onAgain('prompt')}>{t.another}</Button>
-                  <Button onClick={onClose} data-autofocus>{t.done}</Button>
+                  <Button onClick={onClose} autoFocus>{t.done}</Button>
                 </Group>
               </>
             )

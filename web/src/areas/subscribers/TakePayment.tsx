@@ -1,17 +1,18 @@
 import { Anchor, Button, Modal, NumberInput, SegmentedControl, Stack, Text, TextInput } from '@mantine/core'
-import { useState } from 'react'
+import { useRef, useState } from 'react'
 import { client } from '../../api/client'
 import { useWrite } from '../../api/write'
 import { useMay } from '../../app/person'
 import { useText } from '../../text/catalogue'
 import { useFormat } from '../../text/format'
+import { subscribersText } from '../../text/subscribers'
 import { takingText } from '../../text/taking'
 import { uiText } from '../../text/ui'
 import { Form } from '../../ui/Form'
 import { ProblemNote } from '../../ui/ProblemNote'
 import { PaymentOutcome } from './PaymentOutcome'
 import { useOpenInvoices } from './spoken'
-import type { Customer } from './words'
+import { type Customer, nameOf } from './words'
 
 type How = 'prompt' | 'cash'
 
@@ -19,6 +20,7 @@ type How = 'prompt' | 'cash'
 export function TakePayment({ of: c, onClose }: { of: Customer; onClose: () => void }) {
   const t = useText(takingText)
   const words = useText(uiText)
+  const subscribers = useText(subscribersText)
   const f = useFormat()
   const may = useMay()
   const due = Math.max(c.balance, useOpenInvoices(c.id).reduce((sum, i) => sum + i.due, 0) - c.credit, 0)
@@ -27,8 +29,20 @@ export function TakePayment({ of: c, onClose }: { of: Customer; onClose: () => v
   const [phone, setPhone] = useState(c.phone ?? '')
   const [reference, setReference] = useState('')
   const [paymentId, setPaymentId] = useState<string | null>(null)
-  const prompt = useWrite('post', '/payments/initiate', { then: (p) => setPaymentId('paymentId' in p ? p.paymentId : null) })
-  const cash = useWrite('post', '/payments/cash', { then: (p) => setPaymentId(p.id) })
+  // Whoever has closed the dialog meanwhile is told what it cannot show any more.
+  const gone = useRef(false)
+  const close = () => {
+    gone.current = true
+    onClose()
+  }
+  const prompt = useWrite('post', '/payments/initiate', {
+    told: () => (gone.current ? t.sent(nameOf(c, subscribers)) : ''),
+    then: (p) => setPaymentId('paymentId' in p ? p.paymentId : null),
+  })
+  const cash = useWrite('post', '/payments/cash', {
+    told: () => (gone.current ? t.booked(f.money(Number(amount), c.currency), nameOf(c, subscribers)) : ''),
+    then: (p) => setPaymentId(p.id),
+  })
   const write = how === 'prompt' ? prompt : cash
   const amount = typed ?? (due > 0 ? due : '')
   const ready = Number(amount) > 0 && (how === 'cash' ? reference.trim() !== '' : phone.trim() !== '')
@@ -46,7 +60,7 @@ export function TakePayment({ of: c, onClose }: { of: Customer; onClose: () => v
     cash.reset()
   }
   return (
-    <Modal opened onClose={onClose} title={t.title} closeButtonProps={{ 'aria-label': words.close }}>
+    <Modal opened onClose={close} title={t.title} closeButtonProps={{ 'aria-label': words.close }}>
       {paymentId ? <PaymentOutcome id={paymentId} of={c} phone={phone} onAgain={again} onClose={onClose} /> : (
         <Form busy={write.isPending} onSubmit={send}>
           <Stack gap="sm" mih={300}>

@@ -4,6 +4,7 @@ import { useWrite } from '../../api/write'
 import { useText } from '../../text/catalogue'
 import { customerText } from '../../text/customer'
 import { FormDialog } from '../../ui/FormDialog'
+import { commaOrPoint } from '../../ui/decimals'
 
 /** TopUp adds traffic until the plan's cap resets, as a gift or for a price. */
 export function TopUp({ id, plan, currency, onClose }: { id: string; plan: string; currency: string; onClose: () => void }) {
@@ -27,6 +28,7 @@ export function TopUp({ id, plan, currency, onClose }: { id: string; plan: strin
     >
       <NumberInput
         label={t.gigabytes} value={gigabytes} onChange={setGigabytes} min={0} decimalScale={3} required withAsterisk={false}
+        allowedDecimalSeparators={commaOrPoint}
         error={write.error?.of('bytes')} data-autofocus
       />
       <NumberInput

@@ -8,6 +8,7 @@ import { uiText } from '../../../text/ui'
 import { Form, leaves } from '../../../ui/Form'
 import { ChevronDown, ChevronRight } from '../../../ui/icons'
 import { ProblemNote } from '../../../ui/ProblemNote'
+import { commaOrPoint } from '../../../ui/decimals'
 import { type Figure, hasMore, type PlanDraft } from './draft'
 import { PlanTerms } from './PlanTerms'
 
@@ -122,7 +123,7 @@ export function Speed({ label, value, required, fault, onChange }: {
   return (
     <NumberInput
       label={label} value={value} onChange={(v) => onChange(figure(v))} error={fault}
-      required={required} withAsterisk={false} min={0} decimalScale={3} hideControls suffix={` ${t.mbps}`} w={130}
+      required={required} withAsterisk={false} min={0} decimalScale={3} allowedDecimalSeparators={commaOrPoint} hideControls suffix={` ${t.mbps}`} w={130}
     />
   )
 }
