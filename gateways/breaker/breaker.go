@@ -253,7 +253,11 @@ func (s *Set) enter(ctx context.Context, k key) (uint64, error) {
 		select {
 		case <-probe:
 		case <-ctx.Done():
-			insisted = false
+		}
+		if ctx.Err() != nil { // also when the probe has ended just now: nothing can be asked any more
+			s.mu.Lock()
+			defer s.mu.Unlock()
+			return 0, s.refusal(k, s.find(k))
 		}
 	}
 }

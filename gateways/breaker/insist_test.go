@@ -133,3 +133,39 @@ func TestInsist_OneWhoLeavesIsRefused(t *testing.T) {
 	})
 	k.Forget("provider", "paybill")
 }
+
+// Nor is one whose time ends together with the probe: a call that can ask nothing any more is no probe, and no failure
+// of the target.
+func TestInsist_OneWhoseTimeEndsWithTheProbeIsNoProbe(t *testing.T) {
+	t.Parallel()
+	for range 50 {
+		k := newKit()
+		k.fail(t, 5)
+		k.clock.Advance(30 * time.Second)
+		under, end, done := make(chan struct{}), make(chan struct{}), make(chan struct{})
+		go func() {
+			_ = k.Do(t.Context(), "provider", "paybill", func(context.Context) error {
+				close(under)
+				<-end
+				return breaker.Unsent(errDown)
+			})
+		}()
+		<-under
+		ctx, leave := context.WithTimeout(breaker.Insist(t.Context()), time.Millisecond)
+		asked := false
+		go func() {
+			defer close(done)
+			_ = k.Do(ctx, "provider", "paybill", func(ctx context.Context) error {
+				asked = ctx.Err() != nil
+				return ctx.Err()
+			})
+		}()
+		<-ctx.Done()
+		close(end)
+		<-done
+		leave()
+		if asked {
+			t.Fatal("a call that had ended was let in")
+		}
+	}
+}

@@ -39,21 +39,22 @@ type Place struct {
 	Server string    `db:"called"`
 }
 
-// offSQL has the sessions of customers of routers of whom nothing was heard since an instant of each router, and who
-// have begun no other session since: their newest session is open there without a report, or was lost there.
+// offSQL has the sessions of customers of routers of whom nothing was heard since an instant of each router, and of
+// whom no other session went on later: one is open there without a report, or was lost there, and a second one that
+// began later had ended before the last report of the first.
 const offSQL = `
 	from unnest($2::uuid[], $3::timestamptz[]) d (device, since)
 	cross join lateral (
-		select s.subscriber_id, s.started_at from {schema}.sessions s
+		select s.subscriber_id, s.started_at, s.updated_at from {schema}.sessions s
 		where s.device_id = d.device and s.ended_at is null and s.updated_at <= d.since
 		union all
-		select s.subscriber_id, s.started_at from {schema}.sessions s
+		select s.subscriber_id, s.started_at, s.updated_at from {schema}.sessions s
 		where s.device_id = d.device and s.end_reason = '` + ReasonLost + `'
 			and s.ended_at > d.since - $4::interval and s.ended_at <= d.since
 	) x
 	where x.subscriber_id is not null and not exists (
 		select from {schema}.sessions y where y.org_id = $1 and y.subscriber_id = x.subscriber_id
-			and y.started_at > x.started_at
+			and y.started_at > x.started_at and (y.ended_at is null or y.ended_at > x.updated_at)
 	)`
 
 // What is read of the customers who are off.

@@ -98,3 +98,26 @@ func TestSessionsAt_CountsTheOpenSessionsOfEachServer(t *testing.T) {
 		t.Errorf("another organization sees %v %v", got, err)
 	}
 }
+
+// TestUnheard_CountsWhoHadAShortSecondSession: one that ended long before the router went away takes nobody out.
+func TestUnheard_CountsWhoHadAShortSecondSession(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	away := noon.Add(time.Hour)
+	long := k.at(telemetry.Start, 0, 0, 0)
+	long.Session, long.At = "long", noon
+	short := k.at(telemetry.Start, 0, 0, 0)
+	short.Session, short.At = "short", noon.Add(10*time.Minute)
+	ended := k.at(telemetry.Stop, 0, 0, 0)
+	ended.Session, ended.At = "short", noon.Add(11*time.Minute)
+	heard := k.at(telemetry.Interim, 2, 0, 0)
+	heard.Session, heard.At = "long", noon.Add(58*time.Minute)
+	k.commit(t, long)
+	k.commit(t, short)
+	k.commit(t, ended)
+	k.commit(t, heard)
+	got, err := k.Unheard(t.Context(), k.org, map[id.Device]time.Time{k.device: away})
+	if err != nil || got[k.device] != 1 {
+		t.Errorf("%d are counted, want 1: %v", got[k.device], err)
+	}
+}

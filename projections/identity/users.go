@@ -26,8 +26,8 @@ var usersDDL string
 // Name keys checkpoint and schemas.
 func (Users) Name() string { return UsersName }
 
-// Version must grow with every change to the tables or to Apply.
-func (Users) Version() int { return 5 }
+// Version must grow with every change to the tables, to Apply, or to a constant that it stores.
+func (Users) Version() int { return 6 }
 
 // DDL creates the tables of users.sql.
 func (Users) DDL() string { return usersDDL }
