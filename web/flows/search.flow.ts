@@ -12,6 +12,8 @@ besideOthers('a customer is found by / and typing, opened by Enter, and Esc lead
   await rows.evaluate((e) => e.scrollTo(0, 100))
   const before = await rows.evaluate((e) => e.scrollTop)
   expect(before).toBeGreaterThan(0)
+  // The router notes the place within a tenth of a second, and nobody types a name in less.
+  await page.waitForFunction((y) => Object.values(sessionStorage).some((noted) => String(noted).includes(`"scrollY":${y}`)), before)
   await page.keyboard.press('/')
   await box(page).fill('hibi')
   await page.keyboard.press('Enter')

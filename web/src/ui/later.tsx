@@ -13,7 +13,7 @@ interface Options<Props> {
   height?: number
   /** whole = it is a whole page: of another version of the program it is opened anew at once. */
   whole?: boolean
-  /** meanwhile is drawn as long as it is being read. Without it, and without a height, the page's own keys rest. */
+  /** meanwhile is drawn as long as it is being read. */
   meanwhile?: ComponentType<Props>
 }
 
@@ -39,7 +39,7 @@ export function later<Props extends object>(load: () => Promise<ComponentType<Pr
     }
     return (
       <Boundary key={tries} instead={(error) => <NotRead error={error} of={options} again={again} />}>
-        <Suspense fallback={Meanwhile ? <Meanwhile {...props} /> : <div style={{ minHeight: height }} data-opening={!height || undefined} />}>
+        <Suspense fallback={Meanwhile ? <Meanwhile {...props} /> : height && <div style={{ minHeight: height }} />}>
           <Content {...props} />
         </Suspense>
       </Boundary>

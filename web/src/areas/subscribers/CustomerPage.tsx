@@ -48,7 +48,7 @@ export default function CustomerPage() {
   useEffect(() => {
     if (idle) CustomerDialogs.preload()
   }, [idle])
-  useKeys([
+  useKeys(doing !== null, [
     ['p', () => may('POST /payments/initiate') && setBegun({ act: 'take_payment' })],
     ['e', () => may('PATCH /subscribers/{id}') && setBegun({ act: 'edit' })],
     ['t', () => void navigate({ search: { view: 'timeline' } })],
