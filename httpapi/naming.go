@@ -16,7 +16,7 @@ type SubscriberRef struct {
 // StaffRef names the member of staff who did something.
 type StaffRef struct {
 	ID   id.User `json:"id"`
-	Name *string `json:"name" doc:"null: no member of the organization any more, or forgotten"`
+	Name *string `json:"name" doc:"null: no member of the organization or administrator of the platform any more"`
 }
 
 // SubscriberNames gives the names of some subscribers of an organization. One that is not known there is left out.

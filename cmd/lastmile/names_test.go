@@ -36,3 +36,28 @@ func TestRows_NameTheSubscriberTheyBelongTo(t *testing.T) {
 		k.must(k.admin, "GET", path, nil)
 	}
 }
+
+// TestNames_WhatAPlatformsAdministratorTakesHasHisName: he works at the organization's host, and is no member of it.
+// Nobody reads there that the money was taken by somebody who has left.
+func TestNames_WhatAPlatformsAdministratorTakesHasHisName(t *testing.T) {
+	t.Parallel()
+	k := newKit(t).start().signIn()
+	at := k.client("acme")
+	at.token = k.root.token
+	subscriber, _ := k.subscriber("254711000001")
+	k.must(at, "POST", "/payments/cash", map[string]any{
+		"subscriberId": subscriber, "amount": 44, "reference": "by root",
+	})
+	me := k.must(k.root, "GET", "/auth/me", nil)
+	k.eventually("the receipt", func(context.Context) (bool, error) {
+		list := k.all(k.admin, "/receipts")
+		if len(list) != 1 {
+			return false, nil
+		}
+		by, _ := list[0]["takenBy"].(map[string]any)
+		if name, _ := by["name"].(string); name == "" || by["id"] != me["id"] {
+			t.Errorf("taken by %v, who is %v", by, me)
+		}
+		return true, nil
+	})
+}

@@ -2,6 +2,7 @@ package identityviews
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -187,7 +188,8 @@ func (q UsersQuery) Summary(ctx context.Context, org id.Organization) (s StaffSu
 	return s, err
 }
 
-// Names returns the full names of members of an organization. Other users and forgotten ones are missing in the result.
+// Names returns the full names of members of an organization, and of administrators of the platform, who act there,
+// too. Other users and forgotten ones are missing in the result.
 func (q UsersQuery) Names(ctx context.Context, org id.Organization, users []id.User) (map[id.User]string, error) {
 	if len(users) == 0 {
 		return nil, nil
@@ -200,14 +202,21 @@ func (q UsersQuery) Names(ctx context.Context, org id.Organization, users []id.U
 		ID   id.User `db:"user_id"`
 		Name string  `db:"name"`
 	}
-	var rows []named
+	var members, administrators []named
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
-		postgres.Collect(r, &rows, pgx.RowToStructByName[named],
+		postgres.Collect(r, &members, pgx.RowToStructByName[named],
 			q.Views.SQL(UsersName, `select user_id, trim(first_name || ' ' || last_name) as name from {schema}.members
 			where org_id = $1 and user_id = any($2::uuid[])`), org, ids)
 	})
-	names := make(map[id.User]string, len(rows))
-	for _, row := range rows {
+	if err == nil && len(members) < len(ids) {
+		err = q.Views.Platform(ctx, func(r *postgres.Reads) {
+			postgres.Collect(r, &administrators, pgx.RowToStructByName[named],
+				q.Views.SQL(UsersName, `select user_id, trim(first_name || ' ' || last_name) as name from {schema}.users
+				where super_admin and user_id = any($1::uuid[])`), ids)
+		})
+	}
+	names := make(map[id.User]string, len(members))
+	for _, row := range slices.Concat(administrators, members) {
 		if row.Name != "" {
 			names[row.ID] = row.Name
 		}
