@@ -16,6 +16,7 @@ import (
 // the instants of those that fired. The What "hold" waits until held is closed.
 type alarms struct {
 	held chan struct{}
+	past time.Duration // after the hour
 
 	mu    sync.Mutex
 	fired []time.Time
@@ -37,7 +38,7 @@ func (a *alarms) process() processmanagers.Process[trip] {
 				return out, nil
 			}
 			hours, err := strconv.Atoi(word(in))
-			at := noon.Add(time.Duration(hours) * time.Hour)
+			at := noon.Add(time.Duration(hours)*time.Hour + a.past)
 			out.Timers = []processmanagers.Timer{{Name: "alarm", At: at}}
 			return out, err
 		},
@@ -72,6 +73,25 @@ func TestTimer_AJumpFiresAllInTheOrderOfTheirInstants(t *testing.T) {
 	poll(t, "fired", func() bool { return len(a.all()) == timers })
 	if got := a.all(); !slices.IsSortedFunc(got, time.Time.Compare) {
 		t.Errorf("fired in the order %v", got)
+	}
+}
+
+// TestTimer_IsNotDueBeforeItsInstant: the table keeps microseconds, and events have nanoseconds.
+func TestTimer_IsNotDueBeforeItsInstant(t *testing.T) {
+	t.Parallel()
+	b, a := newBench(t), &alarms{past: 5*time.Minute + 1}
+	r := b.open(t)
+	r.Register(a.process())
+	if err := r.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(r.Stop)
+	taken(t, r, "alarms", b.happen("p", "1"))
+	b.clock.Advance(2 * time.Hour)
+	poll(t, "fired", func() bool { return len(a.all()) == 1 })
+	asked := noon.Add(time.Hour + a.past)
+	if got := a.all()[0]; got.Before(asked) || got.Sub(asked) >= time.Microsecond {
+		t.Errorf("due %v, %v after what was asked for", got, got.Sub(asked))
 	}
 }
 

@@ -77,7 +77,20 @@ func (p *process) step(
 	if next, err = p.def.Step(state, in, now); err != nil {
 		return next, &poison{error: err}
 	}
+	for i, t := range next.Output.Timers {
+		next.Output.Timers[i].At = dueAt(t.At)
+	}
 	return next, nil
+}
+
+// dueAt is the first whole microsecond that is not before an instant: the table of timers keeps no less. Events have
+// nanoseconds: cut off, a timer of five minutes after one would be due after a little less, and a process that compares
+// would wait for the next one.
+func dueAt(at time.Time) time.Time {
+	if whole := at.Truncate(time.Microsecond); whole.Before(at) {
+		return whole.Add(time.Microsecond)
+	}
+	return at
 }
 
 // stackOf returns the stack of the first panic in an error's chain, "" when there is none.
