@@ -202,7 +202,7 @@ func TestRecorder_ReportsThatCannotBeStoredHoldNoOtherOrganizationUp(t *testing.
 	var log strings.Builder
 	var commits, until atomic.Int64
 	r := telemetry.NewRecorder(telemetry.Config{
-		Store: k.Store, Directory: k.directory(), SpoolDir: t.TempDir(),
+		Store: k.Store, Directory: k.directory(), SpoolDir: t.TempDir(), Clock: clock.NewManual(noon),
 		Logger: slog.New(slog.NewTextHandler(&log, nil)),
 		Began: func(r telemetry.Report) {
 			if r.Org != k.org {
