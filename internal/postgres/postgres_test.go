@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"strings"
 	"sync"
 	"testing"
@@ -94,6 +95,27 @@ func TestPlatformRead_SeesEveryOrganization(t *testing.T) {
 	})
 	if d := cmp.Diff([]string{"x", "y"}, names); err != nil || d != "" {
 		t.Errorf("err %v, names (-want +got)\n%s", err, d)
+	}
+}
+
+// TestCollectMap_KeepsTheLastRowOfAKey: what was in the map before goes, and a value that does not fit its type is an
+// error that leaves the map as it was.
+func TestCollectMap_KeepsTheLastRowOfAKey(t *testing.T) {
+	t.Parallel()
+	db := pgtest.New(t)
+	got := map[string]int{"before": 1}
+	read := func(sql string) error {
+		return db.PlatformRead(t.Context(), func(r *postgres.Reads) { postgres.CollectMap(r, &got, sql) })
+	}
+	want := map[string]int{"a": 3, "b": 2}
+	if err := read("values ('a', 1), ('b', 2), ('a', 3)"); err != nil || !maps.Equal(got, want) {
+		t.Errorf("got %v, want %v, %v", got, want, err)
+	}
+	if err := read("values ('a', null::int)"); err == nil || !maps.Equal(got, want) {
+		t.Errorf("got %v, want %v, %v", got, want, err)
+	}
+	if err := read("select 'a', 1 where false"); err != nil || got == nil || len(got) > 0 {
+		t.Errorf("without a row: %v, %v", got, err)
 	}
 }
 

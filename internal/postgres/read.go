@@ -57,6 +57,27 @@ func Collect[T any](r *Reads, into *[]T, scan pgx.RowToFunc[T], sql string, args
 	})
 }
 
+// CollectMap queues a query of two columns whose rows go into *into, the second column by the first; of rows with the
+// same key the last one stays. The map is emptied first, and is not nil afterwards even without a row.
+func CollectMap[K comparable, V any](r *Reads, into *map[K]V, sql string, args ...any) {
+	r.batch.Queue(sql, args...).Query(func(rows pgx.Rows) error {
+		var (
+			key   K
+			value V
+		)
+		found := map[K]V{}
+		_, err := pgx.ForEachRow(rows, []any{&key, &value}, func() error {
+			found[key] = value
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("collect rows: %w", err)
+		}
+		*into = found
+		return nil
+	})
+}
+
 // CollectOne queues a query whose first row goes into *into. Without a row the read fails with pgx.ErrNoRows, and
 // later queries of the same read are not collected.
 func CollectOne[T any](r *Reads, into *T, scan pgx.RowToFunc[T], sql string, args ...any) {
