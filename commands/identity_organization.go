@@ -176,14 +176,14 @@ func (c ResumeOrganization) Validate() error  { return requireReason(c.Reason) }
 // requireReason is for actions that a person must justify in the audit log.
 func requireReason(reason string) error {
 	var f failure.Faults
-	f.Check(strings.TrimSpace(reason) != "", "reason", "must say why")
+	f.Check(shows(reason), "reason", "must say why")
 	f.Check(len(reason) <= 500, "reason", "must have at most 500 bytes")
 	return f.Err()
 }
 
 // checkName checks a display name, in bytes.
 func checkName(f *failure.Faults, name string) {
-	f.Check(strings.TrimSpace(name) != "", "name", "must not be empty")
+	f.Check(shows(name), "name", "must not be empty")
 	f.Check(len(name) <= 200, "name", "must have at most 200 bytes")
 }
 
@@ -198,7 +198,7 @@ func checkBilling(f *failure.Faults, b events.BillingSettings) {
 	f.Check(len(b.Tax.Components) <= 5, "tax", "must have at most 5 components")
 	f.Check(len(b.Holidays) <= 400, "holidays", "must have at most 400 days")
 	for _, t := range b.Tax.Components {
-		f.Check(strings.TrimSpace(t.Name) != "" && len(t.Name) <= 50, "tax",
+		f.Check(shows(t.Name) && len(t.Name) <= 50, "tax",
 			"components need a name of at most 50 bytes")
 		f.Check(t.BasisPoints >= 0 && t.BasisPoints <= 10000, "tax", "rates must be from 0 to 100 percent")
 	}

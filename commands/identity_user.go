@@ -197,10 +197,10 @@ func checkEmail(f *failure.Faults, field, text string) {
 
 // checkPersonName checks a part of a person's name, in bytes; required refuses an empty one.
 func checkPersonName(f *failure.Faults, field, text string, required bool) {
-	f.Check(!required || strings.TrimSpace(text) != "", field, "must not be empty")
+	f.Check(!required || shows(text), field, "must not be empty")
 	f.Check(len(text) <= 100, field, "must have at most 100 bytes")
 	f.Check(!strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f }), field,
-		"must not hold control characters")
+		"must not have control characters")
 }
 
 // checkStaffRole accepts the roles that an organization may give.

@@ -268,7 +268,7 @@ const (
 
 // checkDevice checks the form of the details that an operator enters.
 func checkDevice(f *failure.Faults, d events.DeviceDetails) {
-	f.Check(strings.TrimSpace(d.Name) != "" && len([]rune(d.Name)) <= maxDeviceName && !hasControl(d.Name), "name",
+	f.Check(shows(d.Name) && len([]rune(d.Name)) <= maxDeviceName && !hasControl(d.Name), "name",
 		"must have 1 to %d characters", maxDeviceName)
 	address, err := netip.ParseAddr(d.IPAddress)
 	f.Check(err == nil && address.Zone() == "" && !address.IsUnspecified() && !address.IsMulticast(), "ipAddress",

@@ -5,6 +5,7 @@ import (
 	_ "embed" // the page and its style
 	"html/template"
 	"net/http"
+	"strconv"
 	"strings"
 )
 
@@ -28,7 +29,8 @@ var closedPolicy = "default-src 'none'; style-src '" + sourceHash(closedStyle) +
 // closedText has the words of a page in one language.
 type closedText struct{ Title, Hint string }
 
-// closedPage says why nothing is open, in English and below it in Kiswahili. nil = the host is open.
+// closedPage says why nothing is open, for ever or for now, in English and below it in Kiswahili. nil = the host is
+// open.
 type closedPage struct {
 	closedText
 	Kiswahili closedText
@@ -51,10 +53,58 @@ var suspendedHost = &closedPage{
 		"na lini litafunguliwa tena."},
 }
 
+// startingPage is told while the program starts, which takes seconds, or as long as its database is away.
+var startingPage = &closedPage{
+	closedText{"Lastmile is starting…", "Please wait a moment. This page opens by itself as soon as the service " +
+		"is ready; nothing is lost."},
+	closedText{"Lastmile inaanza…", "Tafadhali subiri kidogo. Ukurasa huu utafunguka wenyewe huduma ikiwa tayari; " +
+		"hakuna kilichopotea."},
+}
+
+// startingReload is after how long a browser asks again, in seconds.
+const startingReload = 3
+
 // wantsPage reports whether a browser asks for a page, and not a program for data.
-func (c *Call) wantsPage() bool {
-	reads := c.Request.Method == http.MethodGet || c.Request.Method == http.MethodHead
-	return reads && strings.Contains(c.Request.Header.Get("Accept"), "text/html")
+func (c *Call) wantsPage() bool { return wantsPage(c.Request) }
+
+// wantsPage is the same before a server has the request.
+func wantsPage(r *http.Request) bool {
+	reads := r.Method == http.MethodGet || r.Method == http.MethodHead
+	return reads && strings.Contains(r.Header.Get("Accept"), "text/html")
+}
+
+// text is the page as HTML. reload is after how many seconds a browser asks again; 0 = it does not.
+func (p *closedPage) text(reload int) ([]byte, error) {
+	var text bytes.Buffer
+	err := closedTemplate.Execute(&text, struct {
+		closedPage
+		Style  template.CSS
+		Reload int
+	}{*p, template.CSS(closedStyle), reload}) //nolint:gosec // our own file
+	return text.Bytes(), err
+}
+
+// SendStarting answers a browser that asks for a page while the program starts, and reports whether it did. The page
+// asks again by itself, without a script.
+func SendStarting(w http.ResponseWriter, r *http.Request) bool {
+	w.Header().Add("Vary", "Accept")
+	if !wantsPage(r) {
+		return false
+	}
+	text, err := startingPage.text(startingReload)
+	if err != nil {
+		return false
+	}
+	h := w.Header()
+	h.Set("Content-Type", contentHTML)
+	h.Set("Content-Security-Policy", closedPolicy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cache-Control", "no-store")
+	h.Set("Retry-After", strconv.Itoa(startingReload))
+	w.WriteHeader(http.StatusServiceUnavailable)
+	_, _ = w.Write(text) // it fails only when the client has gone
+	return true
 }
 
 // sendClosed answers a browser with the page of a host behind which nothing is open, and reports whether it did.
@@ -66,15 +116,11 @@ func (c *Call) sendClosed(status int) bool {
 	if !c.wantsPage() {
 		return false
 	}
-	var text bytes.Buffer
-	values := struct {
-		closedPage
-		Style template.CSS
-	}{*c.closed, template.CSS(closedStyle)} //nolint:gosec // our own file
-	if err := closedTemplate.Execute(&text, values); err != nil {
+	text, err := c.closed.text(0)
+	if err != nil {
 		return false
 	}
 	c.Writer.Header().Set("Content-Security-Policy", closedPolicy)
-	c.SendBytes(status, "text/html; charset=utf-8", text.Bytes())
+	c.SendBytes(status, contentHTML, text)
 	return true
 }

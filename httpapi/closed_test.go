@@ -1,11 +1,43 @@
 package httpapi_test
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
+	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/httpapi/apitest"
 )
+
+func TestStarting_ABrowserGetsAPageThatOpensByItself(t *testing.T) {
+	t.Parallel()
+	answer := func(method, accept string) (*httptest.ResponseRecorder, bool) {
+		r := httptest.NewRequest(method, "/pay", nil)
+		r.Header.Set("Accept", accept)
+		w := httptest.NewRecorder()
+		return w, httpapi.SendStarting(w, r)
+	}
+	w, sent := answer(http.MethodGet, "text/html,application/xhtml+xml,*/*;q=0.8")
+	text, policy := w.Body.String(), w.Header().Get("Content-Security-Policy")
+	switch {
+	case !sent || w.Code != 503 || w.Header().Get("Retry-After") == "" || w.Header().Get("Cache-Control") != "no-store":
+		t.Errorf("sent %v: %d %v", sent, w.Code, w.Header())
+	case !strings.HasPrefix(w.Header().Get("Content-Type"), "text/html"):
+		t.Errorf("it is %s", w.Header().Get("Content-Type"))
+	case !strings.Contains(text, `<meta http-equiv="refresh" content="3">`) || strings.Contains(text, "<script"):
+		t.Errorf("it does not ask again, or needs a script: %s", text)
+	case !strings.Contains(text, "Lastmile is starting") || !strings.Contains(text, `lang="sw"`):
+		t.Errorf("its words: %s", text)
+	case !strings.HasPrefix(policy, "default-src 'none'; style-src 'sha256-"):
+		t.Errorf("policy %q", policy)
+	}
+	for _, other := range [][2]string{{http.MethodGet, "*/*"}, {http.MethodPost, "text/html"}} {
+		if w, sent := answer(other[0], other[1]); sent || w.Body.Len() > 0 {
+			t.Errorf("%v: %s", other, w.Body)
+		}
+	}
+}
 
 func TestHosts_ABrowserIsToldThatNothingIsOpenThere(t *testing.T) {
 	t.Parallel()

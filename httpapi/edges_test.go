@@ -278,11 +278,14 @@ func TestTable_MistakesAreRefused(t *testing.T) {
 			route(func(r *httpapi.Route) { r.Path = "/x/:id" }),
 			route(func(r *httpapi.Route) { r.Path = "/x/overdue" }),
 		},
-		"no host":        {route(func(r *httpapi.Route) { r.Hosts = 0 })},
-		"unknown role":   {route(func(r *httpapi.Route) { r.Access = "king" })},
-		"no access":      {route(func(r *httpapi.Route) { r.Access = "" })},
-		"no summary":     {route(func(r *httpapi.Route) { r.Summary = "" })},
-		"admin on root":  {route(func(r *httpapi.Route) { r.Hosts = httpapi.OnRoot })},
+		"no host":       {route(func(r *httpapi.Route) { r.Hosts = 0 })},
+		"unknown role":  {route(func(r *httpapi.Route) { r.Access = "king" })},
+		"no access":     {route(func(r *httpapi.Route) { r.Access = "" })},
+		"no summary":    {route(func(r *httpapi.Route) { r.Summary = "" })},
+		"admin on root": {route(func(r *httpapi.Route) { r.Hosts = httpapi.OnRoot })},
+		"a page for people that dies with the database": {route(func(r *httpapi.Route) {
+			r.Access, r.Produces = httpapi.AccessPublic, "text/html"
+		})},
 		"role elsewhere": {route(func(r *httpapi.Route) { r.Hosts = httpapi.OnEvery })},
 	} {
 		if _, err := httpapi.New(k.Config(), routes); err == nil {

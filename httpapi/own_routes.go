@@ -20,20 +20,20 @@ func (s *Server) ownRoutes() []Route {
 	return []Route{
 		{
 			Method: http.MethodGet, Path: "/", Hosts: OnBoth, Access: AccessPublic, Summary: "What this is",
-			Response: indexResponse{}, Handle: s.index,
+			Response: indexResponse{}, InMemory: true, Handle: s.index,
 		},
 		{
 			Method: http.MethodGet, Path: "/docs", Hosts: OnBoth, Access: AccessPublic, Produces: "text/html",
 			Summary: "This API for people", Query: []Param{{Name: "q", Type: "string", Doc: "words to look for"}},
-			Handle: s.sendDocs,
+			InMemory: true, Handle: s.sendDocs,
 		},
 		{
 			Method: http.MethodGet, Path: "/docs/errors", Hosts: OnBoth, Access: AccessPublic, Produces: "text/html",
-			Summary: "All failure codes with their texts", Handle: s.sendErrors,
+			Summary: "All failure codes with their texts", InMemory: true, Handle: s.sendErrors,
 		},
 		{
 			Method: http.MethodGet, Path: "/openapi.json", Hosts: OnEvery, Access: AccessPublic,
-			Summary: "This document", Produces: "application/json", Handle: s.sendOpenAPI,
+			Summary: "This document", Produces: "application/json", InMemory: true, Handle: s.sendOpenAPI,
 		},
 	}
 }

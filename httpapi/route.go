@@ -107,6 +107,10 @@ type Route struct {
 	// Stream says that the answer goes on until its reader ends it, as Call.OpenStream begins it. The handler's context
 	// ends with the connection alone, and no database is needed. Response describes one of its messages.
 	Stream bool
+	// InMemory says that the answer needs no database, so that it is given while the database is away. A page that
+	// anybody may open is InMemory or has Sorry: a browser shows what the API answers to programs as bare text, and
+	// never asks again.
+	InMemory bool
 	// Sorry answers a call that failed here, with a status from 500 on, in the form of a page for people, and reports
 	// whether it did; nil = the usual body.
 	Sorry func(c *Call, status int) bool
@@ -142,6 +146,11 @@ func (r *Route) mutates() bool { return r.Method != http.MethodGet && r.Method !
 // under reports whether the first part of the path is the folder, such as "/auth".
 func (r *Route) under(folder string) bool {
 	return r.Path == folder || strings.HasPrefix(r.Path, folder+"/")
+}
+
+// publicPage reports whether a browser opens the address without a sign-in.
+func (r *Route) publicPage() bool {
+	return r.Access == AccessPublic && !r.mutates() && strings.HasPrefix(r.Produces, "text/html")
 }
 
 // machine reports whether the callers are programs without cookies: callbacks and our own installations.
@@ -189,6 +198,8 @@ func (r *Route) check() error {
 		return errors.New("a sign-in needs a host of ours")
 	case r.Stream && (r.Access.Role() == "" || r.Method != http.MethodGet):
 		return errors.New("a stream is read by the signed-in alone")
+	case r.publicPage() && !r.InMemory && r.Sorry == nil:
+		return errors.New("a page that says nothing while the database is away")
 	case r.Hosts == OnRoot && r.Access.Role() != "" && r.Access != AccessSuperAdmin:
 		return errors.New("only super_admin signs in on the root host")
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"time"
 )
 
@@ -45,18 +44,5 @@ func (s *Server) whileServed(ctx context.Context, r *Route, run func(ctx context
 	return err
 }
 
-// needsNoStorage reports whether the route answers without the database: health, what the program says of itself, and
-// streams, which are told from memory.
-func (r *Route) needsNoStorage() bool {
-	if r.Stream {
-		return true
-	}
-	if r.Method != http.MethodGet {
-		return false
-	}
-	switch r.Path {
-	case "/", "/healthz", "/readyz", "/openapi.json", "/docs", "/docs/errors":
-		return true
-	}
-	return false
-}
+// needsNoStorage reports whether the route answers without the database. Streams are told from memory.
+func (r *Route) needsNoStorage() bool { return r.Stream || r.InMemory && !r.mutates() }

@@ -80,8 +80,7 @@ func TestStorage_RefusesAtOnceOnlyWhatItCannotServe(t *testing.T) {
 	db := newStorage()
 	k := apitest.New(t, func(c *httpapi.Config) { c.Storage = db }, []httpapi.Route{
 		route(http.MethodGet, "/things"), route(http.MethodPost, "/things"), route(http.MethodPost, "/webhooks/mobile"),
-		route(http.MethodGet, "/healthz"), route(http.MethodGet, "/readyz"),
-	})
+	}, system(nil).Routes())
 	try := func(when, method, path string, want int) {
 		t.Helper()
 		got := k.Do(t, apitest.Request{Method: method, Path: path})
@@ -98,7 +97,9 @@ func TestStorage_RefusesAtOnceOnlyWhatItCannotServe(t *testing.T) {
 	try("the database is away", "POST", "/webhooks/mobile", 200)
 	try("the database is away", "GET", "/healthz", 200)
 	try("the database is away", "GET", "/readyz", 200)
-	try("the database is away", "GET", "/openapi.json", 200)
+	for _, path := range []string{"/", "/openapi.json", "/docs", "/docs/errors"} {
+		try("the database is away", "GET", path, 200)
+	}
 }
 
 func TestLog_WhatAnOutsideSystemRefusesIsNoError(t *testing.T) {

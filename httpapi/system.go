@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/lastmile-isp/lastmile/events"
-	"github.com/lastmile-isp/lastmile/internal/failure"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/projections/runner"
@@ -55,6 +54,7 @@ type BreakerOrganization struct {
 // SystemAPI serves health, readiness, projections and breakers. All fields but Name are required.
 type SystemAPI struct {
 	Checks      []Check
+	Parts       func(ctx context.Context) []Part // those of Checks that are neither read models nor processes
 	Projections func() []runner.Status
 	Breakers    func() []BreakerState
 	// Name writes the names of routers and organizations into breakers; nil = none are known.
@@ -117,16 +117,21 @@ func (a SystemAPI) Routes() []Route {
 	return []Route{
 		{
 			Method: http.MethodGet, Path: "/healthz", Hosts: OnEvery, Access: AccessPublic,
-			Summary: "The process is up", Response: healthResponse{}, Handle: a.health,
+			Summary: "The process is up", Response: healthResponse{}, InMemory: true, Handle: a.health,
 		},
 		{
 			Method: http.MethodGet, Path: "/readyz", Hosts: OnEvery, Access: AccessPublic,
 			Summary: "Whether everything is up; 503 when a part is down", Response: readyResponse{},
-			Answers: map[int]any{http.StatusServiceUnavailable: readyResponse{}}, Handle: a.ready,
+			Answers: map[int]any{http.StatusServiceUnavailable: readyResponse{}}, InMemory: true, Handle: a.ready,
 		},
 		{
 			Method: http.MethodGet, Path: "/system/projections", Hosts: OnBoth, Access: AccessAdmin,
 			Summary: "Progress of the read models", Response: ListOf[projectionResponse]{}, Handle: a.projections,
+		},
+		{
+			Method: http.MethodGet, Path: "/system/parts", Hosts: OnRoot, Access: AccessSuperAdmin,
+			Summary:  "Parts of the program, such as the event store, and whether each is up",
+			Response: ListOf[Part]{}, InMemory: true, Handle: a.parts,
 		},
 		{
 			Method: http.MethodGet, Path: "/platform/breakers", Hosts: OnBoth, Access: AccessAdmin,
@@ -177,25 +182,11 @@ func SendAwaited(w http.ResponseWriter, r *http.Request, dependency, detail stri
 	_ = json.NewEncoder(w).Encode(out) // it fails only when the client has gone
 }
 
-// probe runs one check. It does not wait for a check that ignores its deadline.
+// probe runs one check, and tells the log what has changed.
 func (a SystemAPI) probe(ctx context.Context, i int) checkResult {
-	answer := make(chan error, 1)
-	go func() { answer <- a.Checks[i].Probe(ctx) }()
-	var err error
-	select {
-	case err = <-answer:
-	case <-ctx.Done():
-		err = ctx.Err()
-	}
+	err := ask(ctx, a.Checks[i])
 	a.tell(ctx, i, err)
-	if err == nil {
-		return checkResult{Status: "up"}
-	}
-	var f *failure.Error
-	if errors.As(err, &f) {
-		return checkResult{Status: "down", Detail: f.Message}
-	}
-	return checkResult{Status: "down"}
+	return resultOf(err)
 }
 
 // tell writes to the log what has changed, and once a minute what stays down: anybody may ask, and as often as he

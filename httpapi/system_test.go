@@ -22,6 +22,7 @@ import (
 // system has the system's endpoints over one stopped projection and two breakers, one of them of an organization.
 func system(checks []httpapi.Check) httpapi.SystemAPI {
 	return httpapi.SystemAPI{Checks: checks, Logger: slog.New(slog.DiscardHandler),
+		Parts: func(ctx context.Context) []httpapi.Part { return httpapi.Parts(ctx, checks) },
 		Projections: func() []runner.Status {
 			return []runner.Status{
 				{Name: "parcels", Version: 2, State: runner.StateStopped, Position: 40, Head: 100, Error: "a name"},
@@ -55,6 +56,25 @@ func TestReady_NamesEachDependency(t *testing.T) {
 		`"parcels":{"status":"down","detail":"one event cannot be applied"}}}`
 	if got.Status != 503 || string(got.Body) != want {
 		t.Errorf("down: %d %s", got.Status, got.Body)
+	}
+}
+
+// TestParts_ASuperAdminAloneReadsWhichAreDown: the sentence of a failure is shown, and no other error.
+func TestParts_ASuperAdminAloneReadsWhichAreDown(t *testing.T) {
+	t.Parallel()
+	k := apitest.New(t, nil, system([]httpapi.Check{
+		{Name: "database", Probe: func(context.Context) error { return nil }},
+		{Name: "log", Probe: func(context.Context) error { return errors.New("password=x") }},
+		{Name: "parcels", Probe: refuses},
+	}).Routes())
+	got := k.Do(t, apitest.Request{Path: "/system/parts", Host: apitest.Domain, As: apitest.Super})
+	want := `{"data":[{"name":"database","state":"up","detail":null},{"name":"log","state":"down","detail":null},` +
+		`{"name":"parcels","state":"down","detail":"one event cannot be applied"}]}`
+	if got.Status != 200 || string(got.Body) != want {
+		t.Errorf("%d %s", got.Status, got.Body)
+	}
+	if got := k.Do(t, apitest.Request{Path: "/system/parts", As: apitest.Admin}); got.Status == 200 {
+		t.Errorf("an administrator reads %s", got.Body)
 	}
 }
 

@@ -3,6 +3,7 @@ package radius
 import (
 	"encoding/binary"
 	"net/netip"
+	"unicode/utf8"
 
 	"layeh.com/radius"
 	"layeh.com/radius/rfc2759"
@@ -87,13 +88,27 @@ func (a Attributes) Octets(t radius.Type, value []byte) Attributes {
 	return append(append(a, byte(t), byte(len(value)+2)), value...)
 }
 
-// Text is Octets for a text in UTF-8.
+// Text is Octets for a text in UTF-8, of which no character is split.
 func (a Attributes) Text(t radius.Type, value string) Attributes {
 	if value == "" {
 		return a
 	}
-	value = value[:min(len(value), maxValue)]
+	value = value[:fitting(value, maxValue)]
 	return append(append(a, byte(t), byte(len(value)+2)), value...)
+}
+
+// fitting is how many octets of a text fit into limit octets without a part of a character. Octets that are no
+// character are cut at the limit.
+func fitting(text string, limit int) int {
+	if len(text) <= limit {
+		return len(text)
+	}
+	for n := limit; n > limit-utf8.UTFMax; n-- {
+		if utf8.RuneStart(text[n]) {
+			return n
+		}
+	}
+	return limit
 }
 
 // Number appends a value of 32 bits, such as seconds or octets.
@@ -133,7 +148,7 @@ func (a Attributes) Vendor(vendor uint32, t byte, value []byte) Attributes {
 
 // MikroTik is Vendor for a text of a MikroTik router, such as a rate limit.
 func (a Attributes) MikroTik(t byte, value string) Attributes {
-	return a.Vendor(VendorMikroTik, t, []byte(value))
+	return a.Vendor(VendorMikroTik, t, []byte(value[:fitting(value, maxVendorValue)]))
 }
 
 // NTHash is the hash of a password from which MS-CHAP answers are computed. It is as secret as the password.

@@ -4,7 +4,6 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"encoding/hex"
-	"unicode/utf8"
 
 	"layeh.com/radius"
 	"layeh.com/radius/rfc2759"
@@ -46,10 +45,7 @@ func (p *Reply) Accept(prepared Attributes) {
 func (p *Reply) Reject(message string) {
 	p.begin()
 	for len(message) > 0 {
-		n := min(len(message), maxValue)
-		for n < len(message) && n > maxValue-utf8.UTFMax && !utf8.RuneStart(message[n]) {
-			n--
-		}
+		n := fitting(message, maxValue)
 		p.list = p.list.Text(radius.Type(typeReplyMessage), message[:n])
 		message = message[n:]
 	}

@@ -58,11 +58,13 @@ func (p Pages) Routes() []httpapi.Route {
 	return []httpapi.Route{
 		{
 			Method: http.MethodGet, Path: "/app", Hosts: httpapi.OnEvery, Access: httpapi.AccessPublic,
-			Summary: "The way to the dashboard", Produces: contentPage, Status: http.StatusFound, Handle: p.toApp,
+			Summary: "The way to the dashboard", Produces: contentPage, Status: http.StatusFound,
+			InMemory: true, Handle: p.toApp,
 		},
 		{
 			Method: http.MethodGet, Path: "/app/*file", Hosts: httpapi.OnEvery, Access: httpapi.AccessPublic,
-			Summary: "The dashboard, and the files it consists of", Produces: contentPage, Handle: p.serve,
+			Summary: "The dashboard, and the files it consists of", Produces: contentPage,
+			InMemory: true, Handle: p.serve,
 		},
 	}
 }

@@ -1,10 +1,12 @@
 package web
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"testing/fstest"
 
+	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/httpapi/apitest"
 )
 
@@ -42,6 +44,30 @@ func TestPages_EveryAddressThatIsNoFileIsThePage(t *testing.T) {
 	}
 	if a := k.Do(t, apitest.Request{Path: "/app"}); a.Status != 302 || a.Header.Get("Location") != "/app/" {
 		t.Errorf("/app: %d to %q", a.Status, a.Header.Get("Location"))
+	}
+}
+
+// away is a database that serves nothing.
+type away struct{}
+
+// Until implements httpapi.Storage.
+func (away) Until(bool) context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}
+
+func TestPages_AnswerWhileTheDatabaseIsAway(t *testing.T) {
+	t.Parallel()
+	k := apitest.New(t, func(c *httpapi.Config) { c.Storage = away{} }, pages().Routes())
+	plain := map[string]string{"Accept-Encoding": "identity"}
+	for path, want := range map[string]int{"/app": 302, "/app/": 200, "/app/customers": 200, script: 200} {
+		for _, host := range []string{apitest.Acme, apitest.Domain, apitest.Gone} {
+			a := k.Do(t, apitest.Request{Path: path, Host: host, Header: plain})
+			if a.Status != want {
+				t.Errorf("%s%s: %d %s", host, path, a.Status, a.Body)
+			}
+		}
 	}
 }
 

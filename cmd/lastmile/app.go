@@ -21,6 +21,8 @@ import (
 	"github.com/lastmile-isp/lastmile/httpapi/changes"
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/failure"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/joined"
 	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
@@ -29,6 +31,7 @@ import (
 	"github.com/lastmile-isp/lastmile/jobs/network"
 	"github.com/lastmile-isp/lastmile/jobs/payments"
 	"github.com/lastmile-isp/lastmile/projections/runner"
+	"github.com/lastmile-isp/lastmile/usecases/reports"
 )
 
 // App is the running program. StartApp makes it, Stop ends it.
@@ -57,6 +60,8 @@ type App struct {
 	kept      *paymentsjobs.Kept   // callbacks that wait for the database; nil without the role api
 	presence  *accessjobs.Presence // nil without the role api, and before there is a database
 	changes   *changesapi.Hub      // tells open pages what has changed
+	// reports are those of organizations that are being read now; whoever asks meanwhile shares them.
+	reports joined.Reads[id.Organization, reportscases.Report]
 	// providerHosts are the targets of the breakers of the provider, by environment.
 	providerHosts map[string]string
 
@@ -373,7 +378,7 @@ func (a *App) listen(ctx context.Context) (err error) {
 		return nil
 	}
 	if a.cfg.WalledGardenAddr != "" {
-		a.gardenDoor = &door{starting: http.HandlerFunc(a.notReady)}
+		a.gardenDoor = &door{starting: http.HandlerFunc(a.gardenNotReady)}
 		a.redirect, err = a.listenAt(ctx, "WALLED_GARDEN_ADDR", a.cfg.WalledGardenAddr, a.gardenDoor)
 		if err != nil {
 			return err
@@ -427,11 +432,27 @@ func (d *door) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	d.starting.ServeHTTP(w, r)
 }
 
+// opensPage reports whether people open a page at the address of a request: the dashboard, the way to it, or where
+// customers pay.
+func opensPage(r *http.Request) bool {
+	return r.URL.Path == "/" || r.URL.Path == "/pay" || r.URL.Path == "/app" || strings.HasPrefix(r.URL.Path, "/app/")
+}
+
+// gardenNotReady answers phones in the walled garden, which are led to the page for paying from every address.
+func (a *App) gardenNotReady(w http.ResponseWriter, r *http.Request) {
+	if !httpapi.SendStarting(w, r) {
+		a.notReady(w, r)
+	}
+}
+
 // notReady answers 503 with Retry-After, and /readyz with what the start waits for: what it knows that it waits for, a
-// step that takes long, or why it is tried again.
+// step that takes long, or why it is tried again. A browser gets a page that opens by itself when the service is ready.
 func (a *App) notReady(w http.ResponseWriter, r *http.Request) {
 	if what := cmp.Or(a.awaits.Load(), a.steps.slow(), a.again); what != nil && r.URL.Path == "/readyz" {
 		httpapi.SendAwaited(w, r, what.part, what.why)
+		return
+	}
+	if opensPage(r) && httpapi.SendStarting(w, r) {
 		return
 	}
 	httpapi.SendFailure(r.Context(), w, failure.NewUnavailable("not_ready",

@@ -16,7 +16,7 @@ import (
 // serve refuses the data, whose passwords are public.
 func TestDemo_SecondStartReusesTheData(t *testing.T) {
 	t.Parallel()
-	k := newKit(t).privately()
+	k := newPrivateKit(t)
 	first := k.demo(func() {
 		admin, _ := k.loginAt("demo.lastmile.test", demoAdminEmail)
 		if n := len(k.all(admin, "/subscribers")); n != len(presentCustomers) {

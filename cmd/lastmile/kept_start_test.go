@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
+	"strings"
 	"testing"
 )
 
@@ -41,6 +43,7 @@ func TestKept_WhoPaysWhileTheProgramStartsIsCredited(t *testing.T) {
 		k.refused(k.client("acme"), "POST /auth/login", nil, http.StatusServiceUnavailable, "not_ready")
 		k.refused(k.client(""), "POST /webhooks/mobile-money/c2b/validation", nil, http.StatusServiceUnavailable,
 			"not_ready")
+		k.pagesOpenByThemselves(addr)
 		before := len(k.sim.Deliveries())
 		k.pay("254711000901", account, 100+n)
 		k.eventually("the answer to the callback", func(context.Context) (bool, error) {
@@ -67,6 +70,32 @@ func TestKept_WhoPaysWhileTheProgramStartsIsCredited(t *testing.T) {
 		s, err := k.admin.call(ctx, "GET", "/subscribers/"+customer, "", nil)
 		return number(s, "balance") == "-1201.00", fmt.Errorf("%w %v", err, s)
 	})
+}
+
+// pagesOpenByThemselves looks what a program that starts shows to browsers and to scripts.
+func (k *kit) pagesOpenByThemselves(addr string) {
+	k.t.Helper()
+	for _, c := range []struct{ path, accept, want string }{
+		{"/app/customers", "text/html,*/*;q=0.8", `http-equiv="refresh"`},
+		{"/pay", "text/html,*/*;q=0.8", `http-equiv="refresh"`},
+		{"/app/assets/index.js", "*/*", `"code":"not_ready"`},
+		{"/subscribers", "text/html", `"code":"not_ready"`},
+	} {
+		req, err := http.NewRequestWithContext(k.t.Context(), http.MethodGet, "http://"+addr+c.path, nil)
+		if err != nil {
+			k.t.Fatal(err)
+		}
+		req.Header.Set("Accept", c.accept)
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			k.t.Fatal(err)
+		}
+		body, err := io.ReadAll(res.Body)
+		_ = res.Body.Close()
+		if err != nil || res.StatusCode != http.StatusServiceUnavailable || !strings.Contains(string(body), c.want) {
+			k.t.Errorf("%s: %d %s %v", c.path, res.StatusCode, body, err)
+		}
+	}
 }
 
 // received waits until a customer has so many receipts.

@@ -19,6 +19,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/memory"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
+	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
 	"github.com/lastmile-isp/lastmile/internal/vault"
 	"github.com/lastmile-isp/lastmile/simulators/provider"
 	"github.com/lastmile-isp/lastmile/simulators/router"
@@ -98,16 +99,25 @@ type kit struct {
 func newKit(t testing.TB, settings ...string) *kit {
 	t.Helper()
 	db := installed.New(t)
+	k := newPrivateKit(t, append([]string{
+		"DATABASE_URL=" + db.URL, "DATABASE_NAMESPACE=" + string(db.Namespace), "DATABASE_MAX_CONNS=4",
+	}, settings...)...)
+	k.db = db
+	return k
+}
+
+// newPrivateKit is newKit without a database: the program runs a private cluster, in its directory.
+func newPrivateKit(t testing.TB, settings ...string) *kit {
+	t.Helper()
 	bank := clock.NewMovable(clock.System(), 0)
 	sim := provider.New(provider.Config{Seed: 7, Clock: bank, Sandbox: true})
 	if err := sim.Start(context.Background()); err != nil {
 		t.Fatalf("start provider: %v", err)
 	}
 	t.Cleanup(func() { _ = sim.Stop(context.Background()) })
-	k := &kit{t: t, sim: sim, bank: bank, db: db, log: &logBuffer{}}
+	k := &kit{t: t, sim: sim, bank: bank, log: &logBuffer{}}
 	k.environ = append([]string{
-		"DATABASE_URL=" + db.URL, "DATABASE_NAMESPACE=" + string(db.Namespace), "DATABASE_MAX_CONNS=4",
-		"DATA_DIR=" + t.TempDir(), "HTTP_ADDR=127.0.0.1:0", "EVENTSTORE_ADDR=127.0.0.1:0",
+		"DATA_DIR=" + dataDir(t), "HTTP_ADDR=127.0.0.1:0", "EVENTSTORE_ADDR=127.0.0.1:0",
 		"RADIUS_AUTH_ADDR=127.0.0.1:0", "RADIUS_ACCT_ADDR=127.0.0.1:0",
 		"WALLED_GARDEN_ADDR=127.0.0.1:0",
 		"SERVICE_DOMAIN=lastmile.test", "LOG_LEVEL=info", "GATEWAY_MODE=test", "PAYMENT_BASE_URL=" + sim.URL(),
@@ -120,6 +130,14 @@ func newKit(t testing.TB, settings ...string) *kit {
 		}
 	})
 	return k
+}
+
+// dataDir gives a directory for a program. Benchmarks write to disk, as an installation does.
+func dataDir(t testing.TB) string {
+	if _, measures := t.(*testing.B); measures {
+		return t.TempDir()
+	}
+	return pgtest.Dir(t)
 }
 
 // config reads the kit's variables as the program would; a fault ends the test.

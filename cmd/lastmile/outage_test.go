@@ -11,7 +11,7 @@ import (
 // again, more often than a start that fails by itself is tried. Until it runs, everything is answered 503.
 func TestPostgres_KilledAgainWhileItRestoresNeverEndsTheProgram(t *testing.T) {
 	t.Parallel()
-	k := newKit(t).privately().start().signIn()
+	k := newPrivateKit(t).start().signIn()
 	k.subscriber("254711000901")
 	answered := map[int]int{}
 	for range 6 {

@@ -175,7 +175,7 @@ func TestRadius_WhatIsPaidIsOnline(t *testing.T) {
 // TestRadius_SignsInWhilePostgreSQLIsAway: the private server is killed again and again.
 func TestRadius_SignsInWhilePostgreSQLIsAway(t *testing.T) {
 	t.Parallel()
-	k := newKit(t).privately().start().signIn()
+	k := newPrivateKit(t).start().signIn()
 	ours := k.connect(k.admin, "secret-of-acme", "amina")
 	k.must(k.admin, "POST", "/payments/cash", map[string]any{
 		"subscriberId": ours.subscriber, "amount": 1000, "reference": "till 1",

@@ -68,7 +68,7 @@ func TestReadme_ItsWalksGoAsItSays(t *testing.T) {
 	if len(signIns) < 4 {
 		t.Fatalf("%d sign-ins were found", len(signIns))
 	}
-	k := newKit(t, "RADIUS_ACCT_ADDR="+freePort(t)).privately() // the screen does not have this port
+	k := newPrivateKit(t, "RADIUS_ACCT_ADDR="+freePort(t)) // the screen does not have this port
 	k.demo(func() {
 		k.typesAndCompares(list)
 		if _, err := exec.LookPath("radclient"); err == nil {

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,7 +12,7 @@ import (
 // TestStop_EndsWithinFiveSecondsUnderLoad: Ctrl-C while customers pay, on a private cluster.
 func TestStop_EndsWithinFiveSecondsUnderLoad(t *testing.T) {
 	t.Parallel()
-	k := newKit(t).privately().start().signIn()
+	k := newPrivateKit(t).start().signIn()
 	k.faults(provider.Faults{LatencyMs: 20_000, C2BAlso: true}) // a provider that hangs must not delay the stop
 	subscriber, _ := k.subscriber("254711000301")
 	asked := make(chan struct{})
@@ -42,7 +41,7 @@ func TestStop_EndsWithinFiveSecondsUnderLoad(t *testing.T) {
 // and its node.
 func TestStart_SecondProgramIsRefusedAndCommandsAttach(t *testing.T) {
 	t.Parallel()
-	k := newKit(t).privately()
+	k := newPrivateKit(t)
 	k.command("admin", "create", "--email", "first@lastmile.test", "--password", testPassword) // before anything runs
 	k.start()
 	k.command("admin", "create", "--email", "second@lastmile.test", "--password", testPassword)
@@ -64,10 +63,4 @@ func TestStart_SecondProgramIsRefusedAndCommandsAttach(t *testing.T) {
 	if report := k.command("projections", "verify"); strings.Contains(report, "DIFFERENT") {
 		t.Errorf("read models differ from the log:\n%s", report)
 	}
-}
-
-// privately removes DATABASE_URL from the kit's configuration, so that the program runs a private cluster.
-func (k *kit) privately() *kit {
-	k.environ = slices.DeleteFunc(k.environ, func(v string) bool { return strings.HasPrefix(v, "DATABASE_") })
-	return k
 }

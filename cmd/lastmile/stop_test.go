@@ -46,7 +46,7 @@ func TestStop_APromptInFlightKeepsTheProvidersAnswer(t *testing.T) {
 // TestReadOnlyDatabase_IsToldToThoseWhoWriteAndToReadiness: a server that may not write any more, as after a fail-over.
 func TestReadOnlyDatabase_IsToldToThoseWhoWriteAndToReadiness(t *testing.T) {
 	t.Parallel()
-	k := newKit(t).privately().start().signIn()
+	k := newPrivateKit(t).start().signIn()
 	settings := filepath.Join(k.config().DataDir, "pgdata", "postgresql.auto.conf")
 	before, err := os.ReadFile(settings)
 	if err != nil {

@@ -82,7 +82,7 @@ func newStorm(t *testing.T, seed uint64) *storm {
 	t.Helper()
 	t.Logf("storm with seed %d; again: make soak SEED=%d MINUTES=0", seed, seed)
 	s := &storm{
-		kit: newKit(t, "RATE_LIMIT_PROMPT=100000", "DEV_CLOCK=true").privately(), seed: seed,
+		kit: newPrivateKit(t, "RATE_LIMIT_PROMPT=100000", "DEV_CLOCK=true"), seed: seed,
 		dice:  rand.New(rand.NewPCG(seed, 0)), //nolint:gosec // a repeatable test
 		meant: map[string]meaning{}, cash: map[string]cashPaid{}, counts: map[string]int{},
 		back: make(chan struct{}), begun: time.Now(),

@@ -185,6 +185,13 @@ func (k *kit) outage(bare, tower string) {
 		t.Errorf("support is told %v", f)
 	} else if off := k.all(support, "/subscribers?offBehind="+f[0].text("offBehind")); len(off) != 1 {
 		t.Errorf("1 is counted as off, and the list has %v", off)
+	} else {
+		k.offInLists(support, off[0], seen)
+		why := k.must(support, "GET", "/subscribers/"+off[0].text("id")+"/access", nil)
+		if s := why.list("services"); why.at("observed") != "online" || s[0].at("outage") != "<nil>" ||
+			s[1].at("outage.deviceName") != "tower" || s[1].at("outage.since") != f[0].text("since") {
+			t.Errorf("who is off behind it reads %v", why)
+		}
 	}
 	for _, path := range []string{"devices", "drift", "failed.services", "since.devicesDown", "since.driftFound"} {
 		if seen.at(path) != "<nil>" {
@@ -199,6 +206,26 @@ func (k *kit) outage(bare, tower string) {
 		t.Errorf("another organization reads %v", got)
 	}
 	k.changesByRole(other, support)
+}
+
+// offInLists checks that a customer who is off behind the router tower is so in each list, and among who is online.
+func (k *kit) offInLists(support apiClient, row, today answer) {
+	k.t.Helper()
+	alone := k.must(support, "GET", "/subscribers/"+row.text("id"), nil)
+	for _, c := range []answer{row, alone} {
+		if c.at("outage.deviceName") != "tower" || c.at("outage.since") != today.list("faults")[0].text("since") {
+			k.t.Errorf("who is off behind the router is shown as %v", c)
+		}
+	}
+	counts := k.must(support, "GET", "/reports/customers", nil)
+	if counts.at("online") != "1" || counts.at("unheard") != "1" || today.at("online.unheard") != "1" {
+		k.t.Errorf("of 1 who is off are online %v, and %s by the report", counts, today.at("online.unheard"))
+	}
+	for _, other := range k.all(support, "/subscribers?online=false") {
+		if other["outage"] != nil {
+			k.t.Errorf("who was not there has an outage: %v", other)
+		}
+	}
 }
 
 // changesByRole checks that changes of the network are an admin's, and of one organization.

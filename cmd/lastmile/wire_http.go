@@ -85,7 +85,7 @@ func (a *App) serve(ctx context.Context, areas [][]httpapi.Route) error {
 func (a *App) systemRoutes() []httpapi.Route {
 	return append(httpapi.SystemAPI{
 		Checks: a.checks(), Projections: a.engines.projections.Status, Breakers: a.breakerStates, Logger: a.logger,
-		Name: a.nameBreakers,
+		Name: a.nameBreakers, Parts: a.parts,
 	}.Routes(), httpapi.ProcessesAPI{Processes: shownProcesses{a.engines.processes}}.Routes()...)
 }
 
@@ -111,8 +111,35 @@ func (a *App) noteBreaker(s breaker.State) {
 		"failures", s.Failures)
 }
 
+// parts asks how the parts of the program do that are neither read models nor processes.
+func (a *App) parts(ctx context.Context) []httpapi.Part { return httpapi.Parts(ctx, a.partChecks()) }
+
+// saves fails while nothing can be saved, because the event store or the database takes nothing.
+func (a *App) saves(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, savesLimit)
+	defer cancel()
+	return cmp.Or(a.probeWrites(ctx), a.storage.store.Ping(ctx))
+}
+
+// savesLimit bounds the question whether the event store answers, for which the reports of organizations wait.
+const savesLimit = 2 * time.Second
+
 // checks lists the dependencies that /readyz asks, by name.
 func (a *App) checks() []httpapi.Check {
+	checks := a.partChecks()
+	if a.roles.has(roleProcesses) {
+		checks = append(checks, httpapi.Check{Name: "processes", Probe: a.probeProcesses})
+	}
+	for _, s := range a.engines.projections.Status() {
+		checks = append(checks, httpapi.Check{
+			Name: s.Name, Probe: func(context.Context) error { return a.probeProjection(s.Name) },
+		})
+	}
+	return checks
+}
+
+// partChecks lists those of them that are neither read models nor processes.
+func (a *App) partChecks() []httpapi.Check {
 	checks := []httpapi.Check{
 		{Name: "postgres", Probe: a.storage.db.Owner.Ping},
 		{Name: "writes", Probe: a.probeWrites},
@@ -128,16 +155,7 @@ func (a *App) checks() []httpapi.Check {
 	if a.kept != nil {
 		checks = append(checks, httpapi.Check{Name: "callbacks", Probe: a.probeCallbacks})
 	}
-	checks = append(checks, a.radiusChecks()...)
-	if a.roles.has(roleProcesses) {
-		checks = append(checks, httpapi.Check{Name: "processes", Probe: a.probeProcesses})
-	}
-	for _, s := range a.engines.projections.Status() {
-		checks = append(checks, httpapi.Check{
-			Name: s.Name, Probe: func(context.Context) error { return a.probeProjection(s.Name) },
-		})
-	}
-	return checks
+	return append(checks, a.radiusChecks()...)
 }
 
 // down makes the failure of a check from the reason; nil for "".

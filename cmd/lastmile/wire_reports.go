@@ -6,7 +6,7 @@ import (
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/httpapi/reports"
 	"github.com/lastmile-isp/lastmile/internal/id"
-	"github.com/lastmile-isp/lastmile/internal/joined"
+	"github.com/lastmile-isp/lastmile/internal/telemetry"
 	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/projections/network"
 	"github.com/lastmile-isp/lastmile/projections/payments"
@@ -33,20 +33,41 @@ func (a *App) wireReports(context.Context) ([][]httpapi.Route, error) {
 			Organizations: identityviews.OrganizationsQuery{Views: e.views},
 			Receipts:      paymentsviews.ReceiptsQuery{Views: e.views}, Breakers: a.breakerStates,
 			Projections: e.projections.Status, Processes: shownProcesses{e.processes}, Clock: a.clock,
+			Parts: a.parts,
 		}.Routes(),
 	}, nil
 }
 
-// today makes what answers how an organization does.
+// today makes what answers how an organization does. Whoever asks by it at the same time shares one reading.
 func (a *App) today() reportscases.Today {
 	e := a.engines
 	return reportscases.Today{
 		Bus: e.bus, Views: e.views, Sessions: a.telemetry, Polls: a.polls, ProviderAway: a.providerAway,
-		Shared: &joined.Reads[id.Organization, reportscases.Report]{}, Clock: a.clock,
+		Saves:  a.saves,
+		Shared: &a.reports, Clock: a.clock,
 	}
 }
 
 // offBehind lists the customers who are off because a router does not answer.
 func (a *App) offBehind(ctx context.Context, org id.Organization, device id.Device) ([]id.Subscriber, error) {
 	return a.today().OffBehind(ctx, org, device)
+}
+
+// outagesOf gives the subscriptions of a customer that are off because a router does not answer.
+func (a *App) outagesOf(
+	ctx context.Context, org id.Organization, subscriber id.Subscriber,
+) ([]telemetry.Outage, error) {
+	return a.today().OutagesOf(ctx, org, subscriber)
+}
+
+// outagesAmong gives the routers that do not answer, behind which some customers are off.
+func (a *App) outagesAmong(
+	ctx context.Context, org id.Organization, subscribers []id.Subscriber,
+) (map[id.Subscriber]reportscases.RouterAway, error) {
+	return a.today().OutagesAmong(ctx, org, subscribers)
+}
+
+// unheard counts the customers with an open session who are off because a router does not answer.
+func (a *App) unheard(ctx context.Context, org id.Organization) (int, error) {
+	return a.today().OnlineUnheard(ctx, org)
 }

@@ -46,7 +46,7 @@ func (a *App) wireSubscribers(context.Context) ([][]httpapi.Route, error) {
 	return [][]httpapi.Route{
 		subscribersapi.Subscribers{
 			Cases: subscriberscases.Subscribers{Bus: e.bus}, Bus: e.bus, Subscribers: people,
-			Clock: a.clock, Zone: a.zoneOf, OffBehind: a.offBehind,
+			Clock: a.clock, Zone: a.zoneOf, OffBehind: a.offBehind, Outages: a.outagesAmong, Unheard: a.unheard,
 		}.Routes(),
 		subscribersapi.Plans{
 			Cases: subscriberscases.Plans{Bus: e.bus, PolicyKnown: accesscases.DunningPolicies{Bus: e.bus}.Known},

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/lastmile-isp/lastmile/gateways/breaker"
 	"github.com/lastmile-isp/lastmile/internal/failure"
@@ -85,10 +87,12 @@ func Why(err error) string {
 	return "The router cannot be reached: " + reason(err) + "."
 }
 
-// Sentence writes the last error of a router's breaker with a capital and a stop.
+// Sentence writes the last error of a router's breaker with a capital and a stop. The error may begin with any letter:
+// a router's own words are in its owner's language.
 func Sentence(text string) string {
 	if text == "" {
 		return ""
 	}
-	return strings.ToUpper(text[:1]) + strings.TrimSuffix(text[1:], ".") + "."
+	first, size := utf8.DecodeRuneInString(text)
+	return string(unicode.ToUpper(first)) + strings.TrimSuffix(text[size:], ".") + "."
 }

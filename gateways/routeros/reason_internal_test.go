@@ -75,6 +75,18 @@ func TestWhy_IsOneSentenceForPeople(t *testing.T) {
 	}
 }
 
+func TestSentence_BeginsWithACapitalOfAnyAlphabet(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"": "", "timed out": "Timed out.", "échec de connexion.": "Échec de connexion.", "нет ответа": "Нет ответа.",
+		"無応答": "無応答.", "é": "É.", "x": "X.",
+	} {
+		if got := Sentence(text); got != want {
+			t.Errorf("%q becomes %q, want %q", text, got, want)
+		}
+	}
+}
+
 // expired is a context whose deadline has passed.
 func expired(t *testing.T) context.Context {
 	t.Helper()

@@ -82,6 +82,15 @@ type accessService struct {
 	Rate           sessionRate       `json:"rate" doc:"to which it is entitled; 0 = no access, or no limit"`
 	Sessions       []sessionResponse `json:"sessions" doc:"open ones, the newest first"`
 	Difference     *accessDifference `json:"difference" doc:"null: sign-ins get it, or a past instant"`
+	Outage         *accessOutage     `json:"outage" doc:"null: the router of the last sign answers, or a past instant"`
+}
+
+// accessOutage is the router at which the device of a subscription was heard of last, when it does not answer and
+// nothing was heard of the device since (docs/rules/reports.md#faults).
+type accessOutage struct {
+	DeviceID   id.Device `json:"deviceId"`
+	DeviceName *string   `json:"deviceName" doc:"null: removed"`
+	Since      time.Time `json:"since" doc:"when its breaker opened"`
 }
 
 // accessDifference is an answer to sign-ins that is not what the log has
@@ -148,12 +157,15 @@ func (a Access) get(ctx context.Context, c *httpapi.Call) error {
 	})
 }
 
-// routersOf lists the routers of the sessions and refusals of an explanation.
+// routersOf lists the routers of the sessions, outages and refusals of an explanation.
 func routersOf(x accesscases.Explanation) []id.Device {
 	var seen []id.Device
 	for _, s := range x.Services {
 		for _, session := range s.Sessions {
 			seen = append(seen, session.DeviceID)
+		}
+		if s.Outage != nil {
+			seen = append(seen, s.Outage.DeviceID)
 		}
 	}
 	for _, r := range x.Refusals {
@@ -180,6 +192,9 @@ func showAccess(x accesscases.Explanation, names namedDevices) accessResponse {
 		}
 		if d := s.Difference; d != nil {
 			one.Difference = &accessDifference{d.Expected, d.Actual}
+		}
+		if o := s.Outage; o != nil {
+			one.Outage = &accessOutage{o.DeviceID, names.name(o.DeviceID), o.Since.UTC()}
 		}
 		for _, session := range s.Sessions {
 			one.Sessions = append(one.Sessions, showSession(session, names))

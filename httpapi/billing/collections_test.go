@@ -97,6 +97,39 @@ func (k *moneyKit) cash(t *testing.T, who id.Subscriber, amount float64, referen
 	return *p.ReceiptID
 }
 
+// unplaced has somebody pay to the platform's shortcode for an account that nobody has. The platform gives the money to
+// the organization, in whose suspense it stays.
+func (k *moneyKit) unplaced(t *testing.T, shillings int64) {
+	t.Helper()
+	r := k.Paybill(t, moneytest.PlatformShortcode, "254733000000", "10000", shillings)
+	k.Post(t, apitest.Domain, apitest.Super, "/receipts/"+
+		commands.ReceiptID(commands.EnvironmentSandbox, r.ReceiptNumber).String()+"/assign",
+		map[string]any{"orgId": k.Org}, 200)
+}
+
+// expectTable compares the report as a table. Its amounts add up to what statements credit, and with what is in
+// suspense to all that came in.
+func (k *moneyKit) expectTable(t *testing.T, query, want string) {
+	t.Helper()
+	a := k.Do(t, apitest.Request{Path: "/reports/collections" + query + "&format=csv", As: apitest.Support})
+	if diff := cmp.Diff(want, string(a.Body)); diff != "" || a.Status != http.StatusOK {
+		t.Errorf("table: %d (-want +got):\n%s", a.Status, diff)
+	}
+}
+
+// expectNothingElsewhere reads the report of the other organization, which was paid nothing since a day before today.
+func (k *moneyKit) expectNothingElsewhere(t *testing.T, since calendar.Date) {
+	t.Helper()
+	var shown shownCollections
+	if other := k.Do(t, apitest.Request{Path: "/reports/collections?from=" + since.String(), Host: apitest.Other,
+		As: apitest.OtherAdmin}); other.Status != 200 {
+		t.Errorf("another tenant: %d", other.Status)
+	} else if other.Into(t, &shown); shown.Total != "0.00" || len(shown.Days) != 2 ||
+		len(shown.Channels)+len(shown.Staff) != 0 || shown.Suspense.Amount != "0.00" || shown.Suspense.Count != 0 {
+		t.Errorf("another tenant sees %+v", shown)
+	}
+}
+
 func TestCollections_SumUpWhatStatementsCredit(t *testing.T) {
 	t.Parallel()
 	k := newMoneyKit(t, moneytest.Options{})
@@ -115,6 +148,7 @@ func TestCollections_SumUpWhatStatementsCredit(t *testing.T) {
 	}
 	k.cash(t, k.Chege, 50, "Book 2")
 	k.Paybill(t, moneytest.PlatformShortcode, "254733000000", commands.AccountNumber(1_000_000), 20)
+	k.unplaced(t, 30)
 	k.Clock.Advance(24 * time.Hour)
 	second := k.localToday(t)
 	k.Post(t, apitest.Acme, apitest.Admin, "/receipts/"+wrong+"/reverse", map[string]any{"reason": "not paid"}, 200)
@@ -138,24 +172,23 @@ func TestCollections_SumUpWhatStatementsCredit(t *testing.T) {
 			},
 		},
 		Channels: []shownChannel{{"c2b", "20.00", 1}, {"cash", "57.00", 2}}, Staff: hands("57.00", 2)}
-	want.Suspense.Amount = "0.00"
-	got := k.collections(t, fmt.Sprintf("?from=%s&to=%s", first, second))
+	want.Suspense.Amount, want.Suspense.Count = "30.00", 1
+	both := fmt.Sprintf("?from=%s&to=%s", first, second)
+	got := k.collections(t, both)
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("report (-want +got):\n%s", diff)
 	}
 	if sum := k.statementCredits(t, k.Amina, k.Chege); got.Total != json.Number(fmt.Sprintf("%.2f", float64(sum)/100)) {
 		t.Errorf("the report says %s, statements credit %d", got.Total, sum)
 	}
+	k.expectTable(t, both, fmt.Sprintf("date,channel,userId,name,amount,currency,count,suspense,suspenseCount\r\n"+
+		"%[1]s,c2b,,,20.00,KES,1,0.00,0\r\n%[1]s,cash,%[3]s,Jane Doe,150.50,KES,2,0.00,0\r\n"+
+		"%[2]s,cash,%[3]s,Jane Doe,-93.50,KES,0,0.00,0\r\n%[1]s,c2b,,,0.00,KES,0,30.00,1\r\n", first, second, jane))
 	if one := k.collections(t, "?to="+first.String()); len(one.Days) != 1 || one.From != first.String() ||
 		one.Total != "170.50" {
 		t.Errorf("the first day alone is %+v", one)
 	}
-	if other := k.Do(t, apitest.Request{Path: "/reports/collections?from=" + first.String(), Host: apitest.Other,
-		As: apitest.OtherAdmin}); other.Status != 200 {
-		t.Errorf("another tenant: %d", other.Status)
-	} else if other.Into(t, &at); at.Total != "0.00" || len(at.Days) != 2 || len(at.Channels)+len(at.Staff) != 0 {
-		t.Errorf("another tenant sees %+v", at)
-	}
+	k.expectNothingElsewhere(t, first)
 }
 
 func TestCollections_DaysMustMakeSense(t *testing.T) {

@@ -1,6 +1,7 @@
 package reportsapi
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/projections/payments"
 	"github.com/lastmile-isp/lastmile/projections/runner"
+	"github.com/lastmile-isp/lastmile/usecases/reports"
 )
 
 // Platform serves /reports/today on the root host.
@@ -21,6 +23,7 @@ type Platform struct {
 	Breakers      func() []httpapi.BreakerState
 	Projections   func() []runner.Status
 	Processes     httpapi.Processes
+	Parts         func(ctx context.Context) []httpapi.Part // that are neither read models nor processes
 	Clock         clock.Clock
 }
 
@@ -59,6 +62,7 @@ type stoppedToday struct {
 
 // Kinds of faults of the platform.
 const (
+	partDown          = "part_down"
 	projectionStopped = "projection_stopped"
 	processStopped    = "process_stopped"
 	breakerOpen       = "breaker_open"
@@ -89,12 +93,39 @@ func (a Platform) report(ctx context.Context, c *httpapi.Call) error {
 			Amount: money.Of(s.AmountMinor, s.Currency).Number(), Count: s.Count, OldestAt: s.OldestAt,
 		}})
 	}
+	a.parts(ctx, &out)
 	a.projections(&out)
 	if err := a.processes(ctx, &out); err != nil {
 		return err
 	}
 	a.breakers(&out)
 	return c.Send(200, out)
+}
+
+// partFaults says of each part what does not work without it.
+var partFaults = map[string]string{
+	"eventstore":         "The event store does not answer, so that nothing can be saved.",
+	"postgres":           "The database does not answer.",
+	"writes":             "The database takes no writes, so that nothing can be saved.",
+	"identity_directory": "It is not known whether what the program knows of persons and organizations is new.",
+	"access_directory":   "It is not known whether sign-ins of customers are answered by what is true now.",
+	"accounting":         "Reports of routers can be kept neither in the database nor on the disk.",
+	"callbacks":          "Callbacks about money wait on the disk.",
+	"jobs":               "Jobs wait, and no program works on them.",
+}
+
+// parts adds what else is down, as /readyz says. Since when is not known: nobody looks all the time.
+func (a Platform) parts(ctx context.Context, out *platformResponse) {
+	for _, p := range a.Parts(ctx) {
+		if !p.Down() {
+			continue
+		}
+		out.Faults = append(out.Faults, faultShape{
+			Kind: partDown, Root: rootShape{Type: reportscases.RootPart, ID: null.Of(p.Name), Name: p.Name},
+			Message: cmp.Or(partFaults[p.Name], "The part "+p.Name+" is down."), Words: p.Detail,
+			Effects: []kindCount{},
+		})
+	}
 }
 
 // projections adds the read models that have stopped: what people see is old.

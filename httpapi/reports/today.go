@@ -107,6 +107,7 @@ type onlineToday struct {
 	Sessions     int `json:"sessions"`
 	Customers    int `json:"customers"`
 	WalledGarden int `json:"walledGarden" doc:"sessions that reach the payment page alone"`
+	Unheard      int `json:"unheard" doc:"of customers: those who are off behind routers that do not answer"`
 }
 
 // differencesToday counts the differences between entitlements and routers.
@@ -184,12 +185,12 @@ type faultKind string
 
 // Texts implements httpapi.Enumerated.
 func (faultKind) Texts() []string {
-	return append([]string{breakerOpen, projectionStopped, processStopped}, reportscases.Kinds...)
+	return append([]string{partDown, breakerOpen, projectionStopped, processStopped}, reportscases.Kinds...)
 }
 
 // rootShape names the broken thing.
 type rootShape struct {
-	Type string  `json:"type" enum:"device,service,gateway,provider,breaker,projection,process"`
+	Type string  `json:"type" enum:"part,device,service,gateway,provider,breaker,projection,process"`
 	ID   *string `json:"id" doc:"null: the caller may not open it, or it has none"`
 	Name string  `json:"name"`
 }
@@ -228,7 +229,7 @@ func showToday(r reportscases.Report, asked reportscases.Asked) todayResponse {
 			WalledGarden: r.Dunning[events.DunningWalledGarden], Suspended: r.Dunning[events.DunningSuspended],
 			WrittenOff: r.Dunning[events.DunningWrittenOff],
 		},
-		Online:      onlineToday(r.Online),
+		Online:      onlineToday{r.Online.Sessions, r.Online.Customers, r.Online.WalledGarden, r.Unheard},
 		Differences: showDifferences(r),
 		Pending:     pendingToday{Payments: r.Waiting},
 		Failed:      failedToday{Payments: r.PaymentsLost, Messages: r.MessagesLost},

@@ -15,6 +15,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/internal/personal"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
+	"github.com/lastmile-isp/lastmile/usecases/reports"
 	"github.com/lastmile-isp/lastmile/usecases/subscribers"
 )
 
@@ -28,6 +29,10 @@ type Subscribers struct {
 	Zone func(context.Context, id.Organization) (*time.Location, error)
 	// OffBehind lists the customers who are off because a router does not answer.
 	OffBehind func(context.Context, id.Organization, id.Device) ([]id.Subscriber, error)
+	// Outages gives the routers behind which some customers are off.
+	Outages func(context.Context, id.Organization, []id.Subscriber) (map[id.Subscriber]reportscases.RouterAway, error)
+	// Unheard counts the customers with an open session who are off because a router does not answer.
+	Unheard func(context.Context, id.Organization) (int, error)
 }
 
 // Routes lists the endpoints of subscribers.
@@ -151,9 +156,17 @@ type subscriberResponse struct {
 	CreatedAt     time.Time        `json:"createdAt"`
 	// Access, Online and PaidUntil sum up the services.
 	Access    *string          `json:"access" enum:"full,throttled,walled_garden,none" doc:"null: no service"`
-	Online    bool             `json:"online" doc:"a session is open, as routers report"`
+	Online    bool             `json:"online" doc:"a session is open, as routers report: with outage until it is lost"`
+	Outage    *outageInShort   `json:"outage" doc:"null: no router that is away took the customer off"`
 	PaidUntil *time.Time       `json:"paidUntil" doc:"the earliest of the running prepaid services; null: none"`
 	Services  []serviceInShort `json:"services" doc:"those that have not ended, or the one that ended last"`
+}
+
+// outageInShort is the router whose fault counts the customer as off (docs/rules/reports.md#faults).
+type outageInShort struct {
+	DeviceID   id.Device `json:"deviceId"`
+	DeviceName string    `json:"deviceName"`
+	Since      time.Time `json:"since" doc:"when its breaker opened"`
 }
 
 // serviceInShort is one subscription in short.
@@ -174,6 +187,7 @@ type countsResponse struct {
 	Total        int64        `json:"total"`
 	ByAccess     accessCounts `json:"byAccess" doc:"those without a service are in none of them"`
 	Online       int64        `json:"online"`
+	Unheard      int          `json:"unheard" doc:"of online: those off behind routers that do not answer"`
 	Owing        int64        `json:"owing" doc:"with a balance above zero"`
 	NewThisMonth int64        `json:"newThisMonth" doc:"registered since the first day of the month"`
 }
@@ -186,8 +200,37 @@ type accessCounts struct {
 	None         int64 `json:"none"`
 }
 
+// person is a subscriber with the router behind which the customer is off, nil for none.
+type person struct {
+	subscribersviews.SubscriberRow
+
+	away *reportscases.RouterAway
+}
+
+// withOutages adds the routers that are away to rows: one reading for all of them.
+func (a Subscribers) withOutages(
+	ctx context.Context, org id.Organization, rows []subscribersviews.SubscriberRow,
+) ([]person, error) {
+	ids := make([]id.Subscriber, len(rows))
+	for i, r := range rows {
+		ids[i] = r.ID
+	}
+	away, err := a.Outages(ctx, org, ids)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]person, len(rows))
+	for i, r := range rows {
+		out[i].SubscriberRow = r
+		if router, is := away[r.ID]; is {
+			out[i].away = &router
+		}
+	}
+	return out, nil
+}
+
 // showSubscriber writes null for what is empty, and for personal fields of a forgotten person.
-func showSubscriber(r subscribersviews.SubscriberRow) subscriberResponse {
+func showSubscriber(r person) subscriberResponse {
 	out := subscriberResponse{
 		ID: r.ID, AccountNumber: r.AccountNumber, FirstName: r.FirstName, LastName: r.LastName, Phone: r.Phone,
 		Email: null.Text(r.Email), Address: null.Text(r.Address), Notes: null.Text(r.Notes), Tags: r.Tags,
@@ -201,6 +244,9 @@ func showSubscriber(r subscribersviews.SubscriberRow) subscriberResponse {
 			SubscriptionID: s.SubscriptionID, PlanID: s.PlanID, PlanName: s.PlanName, Username: s.Username,
 			State: s.State, PaidUntil: s.PaidUntil, Access: s.Access(), Dunning: s.Dunning, Online: s.Online,
 		}
+	}
+	if o := r.away; o != nil {
+		out.Outage = &outageInShort{o.DeviceID, o.Name, o.Since.UTC()}
 	}
 	if r.Latitude != nil && r.Longitude != nil {
 		out.Location = &location{*r.Latitude, *r.Longitude}
@@ -235,18 +281,26 @@ func (l *location) event() *events.Location {
 }
 
 // one describes how a subscriber is read and shown.
-func (a Subscribers) one() httpapi.One[id.Subscriber, subscribersviews.SubscriberRow, subscriberResponse] {
-	return httpapi.One[id.Subscriber, subscribersviews.SubscriberRow, subscriberResponse]{
+func (a Subscribers) one() httpapi.One[id.Subscriber, person, subscriberResponse] {
+	return httpapi.One[id.Subscriber, person, subscriberResponse]{
 		Model: subscribersviews.SubscribersName, Missing: commands.ErrNoSubscriber, Read: a.read,
-		Show: showSubscriber, Revision: func(r subscribersviews.SubscriberRow) int64 { return r.Revision },
+		Show: showSubscriber, Revision: func(r person) int64 { return r.Revision },
 	}
 }
 
 // read gives one subscriber with the services as they are now.
 func (a Subscribers) read(
 	ctx context.Context, org id.Organization, subscriber id.Subscriber,
-) (*subscribersviews.SubscriberRow, error) {
-	return a.Subscribers.GetWhole(ctx, org, subscriber, a.Clock.Now())
+) (*person, error) {
+	row, err := a.Subscribers.GetWhole(ctx, org, subscriber, a.Clock.Now())
+	if err != nil || row == nil {
+		return nil, err
+	}
+	rows, err := a.withOutages(ctx, org, []subscribersviews.SubscriberRow{*row})
+	if err != nil {
+		return nil, err
+	}
+	return &rows[0], nil
 }
 
 // list answers with a page of subscribers.
@@ -279,8 +333,12 @@ func (a Subscribers) list(ctx context.Context, c *httpapi.Call) error {
 	}
 	return httpapi.SendList(ctx, c, showSubscriber, func(
 		ctx context.Context, after subscribersviews.SubscriberKey, max int,
-	) ([]subscribersviews.SubscriberRow, error) {
-		return a.Subscribers.List(ctx, c.Org.ID, filter, after, max)
+	) ([]person, error) {
+		rows, err := a.Subscribers.List(ctx, c.Org.ID, filter, after, max)
+		if err != nil {
+			return nil, err
+		}
+		return a.withOutages(ctx, c.Org.ID, rows)
 	})
 }
 
@@ -297,8 +355,12 @@ func (a Subscribers) counts(ctx context.Context, c *httpapi.Call) error {
 	if err != nil {
 		return err
 	}
+	unheard, err := a.Unheard(ctx, c.Org.ID)
+	if err != nil {
+		return err
+	}
 	return c.Send(200, countsResponse{
-		Total: n.Total, Online: n.Online, Owing: n.Owing, NewThisMonth: n.New,
+		Total: n.Total, Online: n.Online, Unheard: unheard, Owing: n.Owing, NewThisMonth: n.New,
 		ByAccess: accessCounts{Full: n.Full, Throttled: n.Throttled, WalledGarden: n.WalledGarden, None: n.None},
 	})
 }

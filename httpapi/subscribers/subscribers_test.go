@@ -158,6 +158,9 @@ func TestSubscribers_FormAndRoles(t *testing.T) {
 			t.Errorf("%s: %d %s", field, a.Status, a.Body)
 		}
 	}
+	unseen := isptest.Amina()
+	unseen["firstName"] = "\u3164\u200b"
+	k.Want(t, 422, "invalid_input", isptest.Post(admin, "/subscribers", unseen))
 	k.Want(t, 400, "missing_field", isptest.Post(admin, "/subscribers", map[string]any{"firstName": "X"}))
 	k.Want(t, 400, "malformed_body", isptest.Post(admin, "/subscribers", `{"firstName":`))
 	for _, query := range []string{"status=gone", "limit=0", "limit=101", "limit=x"} {

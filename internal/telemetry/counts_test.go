@@ -11,24 +11,13 @@ import (
 )
 
 // TestUnheard_CountsWhoWasThereLastAndWasNotHeardSince: one open session and one that was lost count. Who switched off
-// before, who was heard after the router went away, and who has signed in elsewhere since do not, nor do customers of
-// another organization.
+// before, who was heard after the router went away, and who has signed in elsewhere with the same subscription since do
+// not, nor do customers of another organization.
 func TestUnheard_CountsWhoWasThereLastAndWasNotHeardSince(t *testing.T) {
 	t.Parallel()
 	k := open(t)
 	away := noon.Add(time.Hour)
-	count := func(org id.Organization) int {
-		t.Helper()
-		got, err := k.Unheard(t.Context(), org, map[id.Device]time.Time{k.device: away})
-		if err != nil {
-			t.Fatal(err)
-		}
-		list, err := k.UnheardAt(t.Context(), org, k.device, away)
-		if err != nil || len(list) != got[k.device] || len(list) > 0 && list[0] != k.subscriber {
-			t.Errorf("%d are counted, and %v listed: %v", got[k.device], list, err)
-		}
-		return got[k.device]
-	}
+	count := func(org id.Organization) int { return k.unheard(t, org, away) }
 	if n := count(k.org); n != 0 {
 		t.Errorf("%d before anybody was there", n)
 	}
@@ -47,15 +36,24 @@ func TestUnheard_CountsWhoWasThereLastAndWasNotHeardSince(t *testing.T) {
 	if online, err := k.Online(t.Context(), k.org); err != nil || online.Sessions != 1 || online.Customers != 1 {
 		t.Errorf("online %+v %v", online, err)
 	}
+	k.stillOnline(t, away, 1)
 	if _, err := k.CloseLost(t.Context(), telemetry.Silence{Since: away}); err != nil {
 		t.Fatal(err)
 	}
 	if n := count(k.org); n != 1 {
 		t.Errorf("%d when the session was lost, want 1", n)
 	}
+	k.stillOnline(t, away, 0)
 	elsewhere := k.at(telemetry.Start, 0, 0, 0)
 	elsewhere.Session, elsewhere.Device, elsewhere.At = "elsewhere", id.New[id.Device](), away.Add(time.Minute)
 	k.commit(t, elsewhere)
+	if n := count(k.org); n != 1 {
+		t.Errorf("%d after the customer has signed in elsewhere with another subscription, want 1", n)
+	}
+	move := `update ` + k.schema() + `.sessions set subscription_id = $1` // now both sessions are of one subscription
+	if _, err := k.db.Owner.Exec(t.Context(), move, k.subscription.UUID()); err != nil {
+		t.Fatal(err)
+	}
 	if n := count(k.org); n != 0 {
 		t.Errorf("%d after the customer has signed in elsewhere", n)
 	}
@@ -65,6 +63,40 @@ func TestUnheard_CountsWhoWasThereLastAndWasNotHeardSince(t *testing.T) {
 	if n := count(k.org); n != 0 {
 		t.Errorf("%d after the customer was heard there again", n)
 	}
+}
+
+// stillOnline checks how many are counted as online though nothing was heard of them since an instant.
+func (k *kit) stillOnline(t *testing.T, away time.Time, want int) {
+	t.Helper()
+	n, err := k.OnlineUnheard(t.Context(), k.org, map[id.Device]time.Time{k.device: away})
+	if err != nil || n != want {
+		t.Errorf("%d are online and unheard, want %d: %v", n, want, err)
+	}
+}
+
+// unheard counts the customers who are off behind the kit's router since an instant, in each way that can be asked.
+func (k *kit) unheard(t *testing.T, org id.Organization, away time.Time) int {
+	t.Helper()
+	since := map[id.Device]time.Time{k.device: away}
+	got, err := k.Unheard(t.Context(), org, since)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := k.UnheardAt(t.Context(), org, k.device, away)
+	if err != nil || len(list) != got[k.device] || len(list) > 0 && list[0] != k.subscriber {
+		t.Errorf("%d are counted, and %v listed: %v", got[k.device], list, err)
+	}
+	since[id.New[id.Device]()] = away
+	among := []id.Subscriber{k.subscriber, id.New[id.Subscriber]()}
+	off, err := k.UnheardAmong(t.Context(), org, among, since)
+	if err != nil || len(off) != got[k.device] || len(off) > 0 && (off[0].SubscriberID != k.subscriber ||
+		off[0].DeviceID != k.device || !off[0].Since.Equal(away)) {
+		t.Errorf("%d are counted, and of %v are off %v: %v", got[k.device], among, off, err)
+	}
+	if off, err = k.UnheardAmong(t.Context(), org, among[1:], since); err != nil || len(off) > 0 {
+		t.Errorf("another customer is off: %v %v", off, err)
+	}
+	return got[k.device]
 }
 
 // Two servers of one router, and one with the same name on another router, are three places. Who has gone does not

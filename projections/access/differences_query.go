@@ -110,18 +110,10 @@ func (q DifferencesQuery) Elsewhere(
 func (q DifferencesQuery) Counts(
 	ctx context.Context, org id.Organization,
 ) (map[events.AccessDifferenceKind]int, error) {
-	type counted struct {
-		Kind  events.AccessDifferenceKind `db:"kind"`
-		Count int                         `db:"count"`
-	}
-	var rows []counted
+	var out map[events.AccessDifferenceKind]int
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
-		postgres.Collect(r, &rows, pgx.RowToStructByName[counted], q.Views.SQL(DifferencesName,
+		postgres.CollectMap(r, &out, q.Views.SQL(DifferencesName,
 			`select kind, count(*)::int as count from {schema}.differences where org_id = $1 group by kind`), org)
 	})
-	out := make(map[events.AccessDifferenceKind]int, len(rows))
-	for _, row := range rows {
-		out[row.Kind] = row.Count
-	}
 	return out, err
 }

@@ -51,19 +51,11 @@ func (q DunningQuery) Histories(
 func (q DunningQuery) Subscribers(
 	ctx context.Context, org id.Organization, subscriptions []id.Subscription,
 ) (map[id.Subscription]id.Subscriber, error) {
-	type holder struct {
-		Of id.Subscription `db:"subscription_id"`
-		ID id.Subscriber   `db:"subscriber_id"`
-	}
-	var rows []holder
+	var out map[id.Subscription]id.Subscriber
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
-		postgres.Collect(r, &rows, pgx.RowToStructByName[holder], q.Views.SQL(DunningName, `
+		postgres.CollectMap(r, &out, q.Views.SQL(DunningName, `
 			select subscription_id, subscriber_id from {schema}.dunning
 			where org_id = $1 and subscription_id = any($2)`), org, subscriptions)
 	})
-	out := make(map[id.Subscription]id.Subscriber, len(rows))
-	for _, row := range rows {
-		out[row.Of] = row.ID
-	}
 	return out, err
 }

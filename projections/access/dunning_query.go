@@ -164,19 +164,11 @@ func (q DunningQuery) Owing(
 // Counts counts the subscriptions of an organization by state. A state that none has, and the state none, have no
 // entry.
 func (q DunningQuery) Counts(ctx context.Context, org id.Organization) (map[events.DunningState]int, error) {
-	type counted struct {
-		State events.DunningState `db:"state"`
-		Count int                 `db:"count"`
-	}
-	var rows []counted
+	var out map[events.DunningState]int
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
-		postgres.Collect(r, &rows, pgx.RowToStructByName[counted], q.Views.SQL(DunningName, `
+		postgres.CollectMap(r, &out, q.Views.SQL(DunningName, `
 			select state, count(*)::int as count from {schema}.dunning
 			where org_id = $1 and state <> 'none' group by state`), org)
 	})
-	out := make(map[events.DunningState]int, len(rows))
-	for _, row := range rows {
-		out[row.State] = row.Count
-	}
 	return out, err
 }

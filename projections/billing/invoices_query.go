@@ -186,20 +186,12 @@ func (q InvoicesQuery) Numbers(
 	if len(invoices) == 0 {
 		return nil, nil
 	}
-	type numbered struct {
-		ID     id.Invoice `db:"invoice_id"`
-		Number string     `db:"number"`
-	}
-	var rows []numbered
+	var numbers map[id.Invoice]string
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
-		postgres.Collect(r, &rows, pgx.RowToStructByName[numbered], q.Views.SQL(InvoicesName, `
+		postgres.CollectMap(r, &numbers, q.Views.SQL(InvoicesName, `
 			select invoice_id, number from {schema}.invoices
 			where invoice_id = any($1) and org_id = $2 and number <> ''`), invoices, org)
 	})
-	numbers := make(map[id.Invoice]string, len(rows))
-	for _, row := range rows {
-		numbers[row.ID] = row.Number
-	}
 	return numbers, err
 }
 

@@ -128,42 +128,25 @@ func (q DevicesQuery) Every(ctx context.Context) ([]DeviceRow, error) {
 const deviceNamesSQL = `select device_id, coalesce(details->>'name', '') as name from {schema}.devices
 	where device_id = any($1)`
 
-// namedDevice is a row of deviceNamesSQL.
-type namedDevice struct {
-	ID   id.Device `db:"device_id"`
-	Name string    `db:"name"`
-}
-
 // Names gives the names of some routers of an organization, also of decommissioned ones. One that is not known is left
 // out.
 func (q DevicesQuery) Names(
 	ctx context.Context, org id.Organization, devices []id.Device,
 ) (map[id.Device]string, error) {
-	var rows []namedDevice
+	var names map[id.Device]string
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
-		postgres.Collect(r, &rows, pgx.RowToStructByName[namedDevice], q.Views.SQL(DevicesName,
-			deviceNamesSQL+` and org_id = $2`), devices, org)
+		postgres.CollectMap(r, &names, q.Views.SQL(DevicesName, deviceNamesSQL+` and org_id = $2`), devices, org)
 	})
-	return namesOf(rows), err
+	return names, err
 }
 
 // AnyNames gives the names of some routers of whichever organizations: for the operator of the platform.
 func (q DevicesQuery) AnyNames(ctx context.Context, devices []id.Device) (map[id.Device]string, error) {
-	var rows []namedDevice
+	var names map[id.Device]string
 	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
-		postgres.Collect(r, &rows, pgx.RowToStructByName[namedDevice], q.Views.SQL(DevicesName, deviceNamesSQL),
-			devices)
+		postgres.CollectMap(r, &names, q.Views.SQL(DevicesName, deviceNamesSQL), devices)
 	})
-	return namesOf(rows), err
-}
-
-// namesOf gives the name of each router.
-func namesOf(rows []namedDevice) map[id.Device]string {
-	names := make(map[id.Device]string, len(rows))
-	for _, row := range rows {
-		names[row.ID] = row.Name
-	}
-	return names
+	return names, err
 }
 
 // Count counts the routers of an organization, without decommissioned ones.
@@ -217,14 +200,27 @@ type DeviceHealth struct {
 	Created     time.Time  `db:"created_at"`
 }
 
+// healthSQL has the condition of the routers of an organization.
+const healthSQL = `
+	select device_id, coalesce(details->>'name', '') as name, api_ref is not null as credentials,
+		unreachable_since, unreachable_error, (setup_drift->>'firstSeenAt')::timestamptz as setup_at, created_at
+	from {schema}.devices where org_id = $1 and removed_at is null`
+
 // Health lists the condition of all routers of an organization, oldest first.
 func (q DevicesQuery) Health(ctx context.Context, org id.Organization) ([]DeviceHealth, error) {
+	return q.health(ctx, org, healthSQL+` order by created_at, device_id`)
+}
+
+// Unreachable lists those routers whose breaker has opened, as Health does.
+func (q DevicesQuery) Unreachable(ctx context.Context, org id.Organization) ([]DeviceHealth, error) {
+	return q.health(ctx, org, healthSQL+` and unreachable_since is not null order by created_at, device_id`)
+}
+
+// health reads conditions.
+func (q DevicesQuery) health(ctx context.Context, org id.Organization, sql string) ([]DeviceHealth, error) {
 	var rows []DeviceHealth
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
-		postgres.Collect(r, &rows, pgx.RowToStructByName[DeviceHealth], q.Views.SQL(DevicesName, `
-			select device_id, coalesce(details->>'name', '') as name, api_ref is not null as credentials,
-				unreachable_since, unreachable_error, (setup_drift->>'firstSeenAt')::timestamptz as setup_at, created_at
-			from {schema}.devices where org_id = $1 and removed_at is null order by created_at, device_id`), org)
+		postgres.Collect(r, &rows, pgx.RowToStructByName[DeviceHealth], q.Views.SQL(DevicesName, sql), org)
 	})
 	return rows, err
 }

@@ -186,20 +186,12 @@ func (q PaymentsQuery) Numbers(
 	if len(payments) == 0 {
 		return nil, nil
 	}
-	type numbered struct {
-		ID     id.Payment `db:"payment_id"`
-		Number string     `db:"receipt_number"`
-	}
-	var rows []numbered
+	var numbers map[id.Payment]string
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
-		postgres.Collect(r, &rows, pgx.RowToStructByName[numbered], q.Views.SQL(PaymentsName, `
+		postgres.CollectMap(r, &numbers, q.Views.SQL(PaymentsName, `
 			select payment_id, receipt_number from {schema}.payments
 			where payment_id = any($1) and org_id = $2 and receipt_number <> ''`), payments, org)
 	})
-	numbers := make(map[id.Payment]string, len(rows))
-	for _, row := range rows {
-		numbers[row.ID] = row.Number
-	}
 	return numbers, err
 }
 

@@ -167,20 +167,12 @@ func (q ReceiptsQuery) Numbers(
 	if len(receipts) == 0 {
 		return nil, nil
 	}
-	type numbered struct {
-		ID     id.Receipt `db:"receipt_id"`
-		Number string     `db:"receipt_number"`
-	}
-	var rows []numbered
+	var numbers map[id.Receipt]string
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
-		postgres.Collect(r, &rows, pgx.RowToStructByName[numbered], q.Views.SQL(ReceiptsName, `
+		postgres.CollectMap(r, &numbers, q.Views.SQL(ReceiptsName, `
 			select receipt_id, receipt_number from {schema}.receipts
 			where receipt_id = any($1) and org_id = $2 and receipt_number <> ''`), receipts, org)
 	})
-	numbers := make(map[id.Receipt]string, len(rows))
-	for _, row := range rows {
-		numbers[row.ID] = row.Number
-	}
 	return numbers, err
 }
 

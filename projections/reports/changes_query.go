@@ -64,21 +64,13 @@ func (q ChangesQuery) List(
 
 // Counts counts the changes since an instant by kind. A kind without any has no entry.
 func (q ChangesQuery) Counts(ctx context.Context, org id.Organization, since time.Time) (map[string]int, error) {
-	type counted struct {
-		Kind  string `db:"kind"`
-		Count int    `db:"count"`
-	}
-	var rows []counted
+	var out map[string]int
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
-		postgres.Collect(r, &rows, pgx.RowToStructByName[counted], q.Views.SQL(ChangesName, `
+		postgres.CollectMap(r, &out, q.Views.SQL(ChangesName, `
 			select k.kind, c.count from unnest($2::text[]) as k (kind) cross join lateral (
 				select count(*)::int as count from {schema}.changes
 				where org_id = $1 and kind = k.kind and at >= $3) c where c.count > 0`), org,
 			append(append([]string{}, CustomerKinds...), NetworkKinds...), since)
 	})
-	out := make(map[string]int, len(rows))
-	for _, row := range rows {
-		out[row.Kind] = row.Count
-	}
 	return out, err
 }

@@ -13,7 +13,7 @@ var sentences = map[string]string{
 	"subscription_started":  "The subscription started.",
 	"subscription_extended": "The subscription was extended by a paid period.",
 	"period_withdrawn":      "A paid period was withdrawn: its payment was taken back.",
-	"period_never_began":    "A period was cancelled: the subscription ended first.",
+	"period_never_began":    "A period was cancelled before it was served: its invoice is no longer owed.",
 	"period_cancelled":      "A period was cancelled: its invoice is no longer owed.",
 	"subscription_paused":   "The subscription was paused.",
 	"subscription_resumed":  "The subscription was resumed.",

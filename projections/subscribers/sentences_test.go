@@ -112,3 +112,12 @@ func TestSentences_SayWhatStandsInBraces(t *testing.T) {
 		t.Errorf("%q", said)
 	}
 }
+
+// A period that was never served was given back or voided as well, and its subscription goes on then.
+func TestSentence_OfAPeriodThatNeverBeganDoesNotSayThatTheSubscriptionEnded(t *testing.T) {
+	t.Parallel()
+	got := subscribersviews.Sentence{Code: "period_never_began"}.In(time.UTC)
+	if want := "A period was cancelled before it was served: its invoice is no longer owed."; got != want {
+		t.Errorf("it says %q, want %q", got, want)
+	}
+}

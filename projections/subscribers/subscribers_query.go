@@ -195,20 +195,12 @@ func (q SubscribersQuery) List(
 
 // CountOf counts the customers of some organizations, for the platform. One without any has no entry.
 func (q SubscribersQuery) CountOf(ctx context.Context, orgs []id.Organization) (map[id.Organization]int, error) {
-	type counted struct {
-		OrgID id.Organization `db:"org_id"`
-		Count int             `db:"count"`
-	}
-	var rows []counted
+	var out map[id.Organization]int
 	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
-		postgres.Collect(r, &rows, pgx.RowToStructByName[counted], q.Views.SQL(SubscribersName, `
+		postgres.CollectMap(r, &out, q.Views.SQL(SubscribersName, `
 			select org_id, count(*)::int as count from {schema}.subscribers
 			where org_id = any($1) group by org_id`), orgs)
 	})
-	out := make(map[id.Organization]int, len(rows))
-	for _, row := range rows {
-		out[row.OrgID] = row.Count
-	}
 	return out, err
 }
 

@@ -184,24 +184,16 @@ func (q SubscriptionsQuery) EverOf(
 func (q SubscriptionsQuery) DunningPolicies(
 	ctx context.Context, org id.Organization, of []events.DunningSubject,
 ) (map[id.Subscription]string, error) {
-	type row struct {
-		ID   id.Subscription `db:"subscription_id"`
-		Name string          `db:"name"`
-	}
 	ids := make([]id.Subscription, len(of))
 	for i, s := range of {
 		ids[i] = s.SubscriptionID
 	}
-	var rows []row
+	var out map[id.Subscription]string
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
-		postgres.Collect(r, &rows, pgx.RowToStructByName[row], q.Views.SQL(SubscriptionsName, `
+		postgres.CollectMap(r, &out, q.Views.SQL(SubscriptionsName, `
 			select subscription_id, coalesce(terms->'access'->>'dunningPolicy', '') as name
 			from {schema}.subscriptions where org_id = $1 and subscription_id = any($2)`), org, ids)
 	})
-	out := make(map[id.Subscription]string, len(rows))
-	for _, r := range rows {
-		out[r.ID] = r.Name
-	}
 	return out, err
 }
 

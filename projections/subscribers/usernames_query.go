@@ -4,8 +4,6 @@ import (
 	"context"
 	"strings"
 
-	"github.com/jackc/pgx/v5"
-
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/postgres"
 	"github.com/lastmile-isp/lastmile/internal/searchterm"
@@ -23,27 +21,19 @@ where s.username is not null order by s.state <> 'ended', s.created_at`
 func (q SubscriptionsQuery) Holders(
 	ctx context.Context, org id.Organization, usernames []string,
 ) (map[string]id.Subscriber, error) {
-	type holder struct {
-		Username string        `db:"username"`
-		ID       id.Subscriber `db:"subscriber_id"`
-	}
 	terms := make([]string, len(usernames))
 	for i, name := range usernames {
 		terms[i] = searchterm.Cut(strings.ToLower(name))
 	}
-	var rows []holder
+	var held map[string]id.Subscriber
 	err := q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
 		sql := q.Views.SQL(SubscriptionsName, holdersSQL)
-		postgres.Collect(r, &rows, pgx.RowToStructByName[holder], sql, org, terms)
+		postgres.CollectMap(r, &held, sql, org, terms)
 	})
 	if err != nil {
 		return nil, err
 	}
-	held := make(map[string]id.Subscriber, len(rows))
-	for _, row := range rows {
-		held[row.Username] = row.ID
-	}
-	out := make(map[string]id.Subscriber, len(rows))
+	out := make(map[string]id.Subscriber, len(held))
 	for _, name := range usernames {
 		if subscriber, ok := held[strings.ToLower(name)]; ok {
 			out[name] = subscriber

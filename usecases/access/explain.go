@@ -3,6 +3,7 @@ package accesscases
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates/access"
@@ -33,6 +34,9 @@ type Network interface {
 	) ([]telemetry.Refusal, error)
 }
 
+// Outages gives the subscriptions of a customer that are off because a router does not answer, with that router.
+type Outages func(context.Context, id.Organization, id.Subscriber) ([]telemetry.Outage, error)
+
 // Explanations answers why a subscriber is on or off. Safe for concurrent use.
 type Explanations struct {
 	Bus           *bus.Bus
@@ -40,6 +44,7 @@ type Explanations struct {
 	Subscriptions subscribersviews.SubscriptionsQuery
 	Dunning       accessviews.DunningQuery
 	Network       Network       // nil = routers' reports are not known here
+	Outages       Outages       // nil = whether routers answer is not known here
 	SignIns       SignIns       // nil = the answers to sign-ins are not known here
 	Auditor       *Auditor      // nil = what routers show is not known here
 	Kept          time.Duration // how long ended sessions are known; 0 = for ever
@@ -71,7 +76,8 @@ type Service struct {
 	Stopped     *Stopped // nil = nothing but a hold can stop the clock
 	Observed    Observed
 	Sessions    []telemetry.Session
-	Difference  *Difference // of the present; nil = sign-ins get what the customer is entitled to
+	Difference  *Difference       // of the present; nil = sign-ins get what the customer is entitled to
+	Outage      *telemetry.Outage // of the present; nil = the router of the last sign answers
 }
 
 // Sold names a subscription for people.
@@ -130,6 +136,7 @@ func (x Explanations) Of(
 	open := x.observe(ctx, &out, *row, now)
 	if at.IsZero() {
 		x.shown(ctx, &out, *row, open)
+		x.away(ctx, &out, *row)
 		x.differ(ctx, &out, org)
 	}
 	return &out, nil
@@ -332,6 +339,25 @@ func (x Explanations) observe(
 		s.Observed = observedFrom(s.Sessions)
 	}
 	return sessions
+}
+
+// away adds the routers that do not answer, behind which services are off. Where that cannot be read there is none.
+func (x Explanations) away(ctx context.Context, out *Explanation, who subscribersviews.SubscriberRow) {
+	if x.Outages == nil {
+		return
+	}
+	list, err := x.Outages(ctx, who.OrgID, who.ID)
+	if err != nil {
+		x.Logger.WarnContext(ctx, "outages cannot be read", "error", err)
+		return
+	}
+	for i := range out.Services {
+		s := &out.Services[i]
+		at := slices.IndexFunc(list, func(o telemetry.Outage) bool { return o.SubscriptionID == s.SubscriptionID })
+		if at >= 0 {
+			s.Outage = &list[at]
+		}
+	}
 }
 
 // Observed tells how the network shows a customer, as a word of the API.

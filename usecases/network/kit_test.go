@@ -41,7 +41,7 @@ const routerPassword = "router-password"
 type kit struct {
 	*coretest.Kit
 	t       *testing.T
-	machine *machine
+	machine *machine       // nil in a kit by another clock
 	clock   *clock.Movable // of all parts, also of the router
 	devices networkcases.Devices
 	org     id.Organization
@@ -61,9 +61,17 @@ func (m *machine) Now() time.Time { return clock.System().Now().Add(time.Duratio
 func newKit(t *testing.T, models ...runner.Projection) *kit {
 	t.Helper()
 	set := &machine{}
-	now := clock.NewMovable(set, 0)
+	k := newKitBy(t, set, models...)
+	k.machine = set
+	return k
+}
+
+// newKitBy is newKit by another clock than the machine's.
+func newKitBy(t *testing.T, base clock.Clock, models ...runner.Projection) *kit {
+	t.Helper()
+	now := clock.NewMovable(base, 0)
 	k := &kit{
-		Kit: coretest.NewWithVault(t, vault.Config{Clock: now}, models...), t: t, machine: set, clock: now,
+		Kit: coretest.NewWithVault(t, vault.Config{Clock: now}, models...), t: t, clock: now,
 		org: id.New[id.Organization](),
 	}
 	bus.Register(k.Bus, network.Devices())
@@ -191,7 +199,22 @@ type plant struct {
 // newPlant starts a plant; it stops with the test.
 func newPlant(t *testing.T) *plant {
 	t.Helper()
-	p := &plant{kit: newKit(t, networkviews.Devices{}, networkviews.Services{}, networkviews.History{})}
+	return plantOf(newKit(t, networkviews.Devices{}, networkviews.Services{}, networkviews.History{}))
+}
+
+// newStillPlant is newPlant with a clock that stands still until the test moves it: what a rule counts in seconds does
+// not depend on how busy the machine is.
+func newStillPlant(t *testing.T) *plant {
+	t.Helper()
+	return plantOf(newKitBy(t, clock.NewManual(time.Now()), networkviews.Devices{}, networkviews.Services{},
+		networkviews.History{}))
+}
+
+// plantOf starts the router and all that works on it.
+func plantOf(k *kit) *plant {
+	t := k.t
+	t.Helper()
+	p := &plant{kit: k}
 	sim, err := router.New(router.Config{Clock: p.clock, Routers: []router.RouterConfig{{
 		Name: "tower", Version: "7.16", Password: routerPassword, Tunnel: netip.MustParseAddr("10.99.200.2"),
 	}}})

@@ -203,8 +203,8 @@ func (p Prompts) count(ctx context.Context, org id.Organization, environment str
 		return err
 	}
 	if !ok {
-		return failure.NewLimited("too_many_prompts", "This phone was asked to pay too often. Please wait.",
-			min(max(wait, time.Second), promptWindow))
+		return failure.NewLimited("too_many_prompts",
+			"This phone was asked to pay too often. Paying by the paybill works meanwhile.", max(wait, time.Second))
 	}
 	return nil
 }

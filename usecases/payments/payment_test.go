@@ -179,16 +179,18 @@ func TestInitiate_OverTheLimitTheReservationIsGivenBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	over := coretest.Keyed(k.org)
+	var refused *failure.Error
 	for range 3 {
 		_, err := k.prompts.Initiate(t.Context(), over, k.want("20"))
 		coretest.Refused(t, "over the limit", err, "too_many_prompts")
+		errors.As(err, &refused)
 	}
 	if n := len(k.open(t)); n != 1 {
 		t.Errorf("%d reserved", n)
 	}
-	k.clock.Advance(21 * time.Minute)
+	k.clock.Advance(refused.RetryAfter)
 	_, err := k.prompts.Initiate(t.Context(), over, k.want("20"))
-	coretest.Refused(t, "the same again, later", err, "")
+	coretest.Refused(t, "the same again, after the time that was told", err, "")
 }
 
 func TestInitiate_ARepeatGoesOnWhereTheFirstTryWasCutOff(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/null"
+	"github.com/lastmile-isp/lastmile/internal/telemetry"
 	"github.com/lastmile-isp/lastmile/projections/network"
 	"github.com/lastmile-isp/lastmile/projections/payments"
 	"github.com/lastmile-isp/lastmile/projections/reports"
@@ -15,6 +16,7 @@ import (
 
 // Kinds of faults, the worst first (docs/rules/reports.md#faults).
 const (
+	NothingSaved        = "nothing_saved"
 	ProviderDown        = "provider_down"
 	RouterDown          = "router_down"
 	GatewayUnregistered = "gateway_unregistered"
@@ -25,7 +27,7 @@ const (
 
 // Kinds lists them in their order.
 var Kinds = []string{
-	ProviderDown, RouterDown, GatewayUnregistered, ServiceFailed, ServiceDegraded, RouterDrifted,
+	NothingSaved, ProviderDown, RouterDown, GatewayUnregistered, ServiceFailed, ServiceDegraded, RouterDrifted,
 }
 
 // PaymentsWaiting is an effect that is no fault itself.
@@ -33,6 +35,7 @@ const PaymentsWaiting = "payments_waiting"
 
 // What a fault is about.
 const (
+	RootPart     = "part" // of the program; an organization does not learn which
 	RootDevice   = "device"
 	RootService  = "service"
 	RootGateway  = "gateway"
@@ -74,8 +77,10 @@ func (f *Fault) add(kind string) {
 // network counts routers and services, and finds what is broken. What is wrong with the services of a router that does
 // not answer is an effect of that.
 func (r reading) network(ctx context.Context) error {
-	if err := r.payments(ctx); err != nil {
-		return err
+	if r.saving(ctx) {
+		if err := r.payments(ctx); err != nil {
+			return err
+		}
 	}
 	devices, err := networkviews.DevicesQuery{Views: r.Views}.Health(ctx, r.org)
 	if err != nil {
@@ -89,8 +94,12 @@ func (r reading) network(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	off, err := r.Sessions.Unheard(ctx, r.org, away(devices, polls))
+	gone := away(devices, polls)
+	off, err := r.Sessions.Unheard(ctx, r.org, gone)
 	if err != nil {
+		return err
+	}
+	if r.out.Unheard, err = r.Sessions.OnlineUnheard(ctx, r.org, gone); err != nil {
 		return err
 	}
 	r.countServices(services)
@@ -217,7 +226,20 @@ func (r reading) unwell(d networkviews.DeviceHealth, services []networkviews.Unw
 	}
 }
 
-// payments adds the faults that keep customers from paying.
+// saving adds the fault that nothing can be saved, and reports whether there is none. What is down stands on the root
+// host alone.
+func (r reading) saving(ctx context.Context) bool {
+	if r.Saves(ctx) == nil {
+		return true
+	}
+	r.out.Faults = append(r.out.Faults, Fault{
+		Kind: NothingSaved, Root: Root{Type: RootPart, Name: "the platform"},
+		Message: "Nothing can be saved at the moment. Ask the platform's operator.",
+	})
+	return false
+}
+
+// payments adds the faults that keep customers from paying. It asks the log, so it fails while that is away.
 func (r reading) payments(ctx context.Context) error {
 	since, err := r.ProviderAway(ctx, r.org)
 	if err != nil {
@@ -256,23 +278,111 @@ func worse(a, b Fault) int {
 // OffBehind lists the customers who are off because a router does not answer: those whom its fault counts. It is empty
 // for a router that answers, and for one of another organization.
 func (u Today) OffBehind(ctx context.Context, org id.Organization, device id.Device) ([]id.Subscriber, error) {
-	devices, err := networkviews.DevicesQuery{Views: u.Views}.Health(ctx, org)
+	gone, err := u.away(ctx, org)
 	if err != nil {
 		return nil, err
 	}
-	polls, err := u.Polls.Latest(ctx, org, []id.Device{device})
-	if err != nil {
-		return nil, err
-	}
-	at := slices.IndexFunc(devices, func(d networkviews.DeviceHealth) bool { return d.ID == device })
-	if at < 0 {
-		return nil, nil
-	}
-	since, is := away(devices[at:at+1], polls)[device]
+	since, is := gone[device]
 	if !is {
 		return nil, nil
 	}
 	return u.Sessions.UnheardAt(ctx, org, device, since)
+}
+
+// OutagesOf gives the subscriptions of a customer that were heard of last at a router that does not answer, and not
+// since. Its fault counts fewer: who had switched off, or was refused, before the router went away is not off because
+// of it, and cannot come back all the same.
+func (u Today) OutagesOf(
+	ctx context.Context, org id.Organization, subscriber id.Subscriber,
+) ([]telemetry.Outage, error) {
+	gone, err := u.away(ctx, org)
+	if err != nil || len(gone) == 0 {
+		return nil, err
+	}
+	last, err := u.Sessions.LastSigns(ctx, org, subscriber)
+	if err != nil {
+		return nil, err
+	}
+	var out []telemetry.Outage
+	for _, h := range last {
+		if since, is := gone[h.DeviceID]; is && !h.At.After(since) {
+			out = append(out, telemetry.Outage{
+				SubscriptionID: h.SubscriptionID, DeviceID: h.DeviceID, Since: since,
+			})
+		}
+	}
+	return out, nil
+}
+
+// OutagesAmong gives, of some customers, those whom faults of routers count as off, with the router: of two of them
+// the one that went away first.
+func (u Today) OutagesAmong(
+	ctx context.Context, org id.Organization, subscribers []id.Subscriber,
+) (map[id.Subscriber]RouterAway, error) {
+	if len(subscribers) == 0 {
+		return nil, nil
+	}
+	devices, err := networkviews.DevicesQuery{Views: u.Views}.Unreachable(ctx, org)
+	if err != nil || len(devices) == 0 {
+		return nil, err
+	}
+	gone, err := u.awayOf(ctx, org, devices)
+	if err != nil || len(gone) == 0 {
+		return nil, err
+	}
+	list, err := u.Sessions.UnheardAmong(ctx, org, subscribers, gone)
+	if err != nil {
+		return nil, err
+	}
+	names := make(map[id.Device]string, len(devices))
+	for _, d := range devices {
+		names[d.ID] = d.Name
+	}
+	out := make(map[id.Subscriber]RouterAway, len(list))
+	for _, o := range list {
+		out[o.SubscriberID] = RouterAway{DeviceID: o.DeviceID, Name: names[o.DeviceID], Since: o.Since}
+	}
+	return out, nil
+}
+
+// OnlineUnheard counts the customers with an open session who are off because a router does not answer.
+func (u Today) OnlineUnheard(ctx context.Context, org id.Organization) (int, error) {
+	gone, err := u.away(ctx, org)
+	if err != nil || len(gone) == 0 {
+		return 0, err
+	}
+	return u.Sessions.OnlineUnheard(ctx, org, gone)
+}
+
+// RouterAway is a router that does not answer, behind which a customer is off with one of the services at least.
+type RouterAway struct {
+	DeviceID id.Device
+	Name     string
+	Since    time.Time // the router does not answer
+}
+
+// away are the routers that do not answer, and since when.
+func (u Today) away(ctx context.Context, org id.Organization) (map[id.Device]time.Time, error) {
+	devices, err := networkviews.DevicesQuery{Views: u.Views}.Unreachable(ctx, org)
+	if err != nil || len(devices) == 0 {
+		return nil, err
+	}
+	return u.awayOf(ctx, org, devices)
+}
+
+// awayOf picks those of routers whose breaker has opened that do not answer.
+func (u Today) awayOf(
+	ctx context.Context, org id.Organization, devices []networkviews.DeviceHealth,
+) (map[id.Device]time.Time, error) {
+	of := make([]id.Device, len(devices))
+	for i, d := range devices {
+		of[i] = d.ID
+	}
+	polls, err := u.Polls.Latest(ctx, org, of)
+	if err != nil {
+		return nil, err
+	}
+	return away(devices, polls), nil
 }
 
 // withoutNetwork is the report without what is an admin's: figures of routers, their ids, and words of routers and the

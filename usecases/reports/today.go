@@ -15,9 +15,11 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/joined"
 	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/internal/money"
+	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
 	"github.com/lastmile-isp/lastmile/projections/access"
 	"github.com/lastmile-isp/lastmile/projections/billing"
+	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/projections/messaging"
 	"github.com/lastmile-isp/lastmile/projections/network"
 	"github.com/lastmile-isp/lastmile/projections/payments"
@@ -32,6 +34,11 @@ type Sessions interface {
 	Online(ctx context.Context, org id.Organization) (telemetry.OnlineCounts, error)
 	Unheard(ctx context.Context, org id.Organization, since map[id.Device]time.Time) (map[id.Device]int, error)
 	UnheardAt(ctx context.Context, org id.Organization, device id.Device, since time.Time) ([]id.Subscriber, error)
+	UnheardAmong(
+		ctx context.Context, org id.Organization, among []id.Subscriber, since map[id.Device]time.Time,
+	) ([]telemetry.OffBehind, error)
+	OnlineUnheard(ctx context.Context, org id.Organization, since map[id.Device]time.Time) (int, error)
+	LastSigns(ctx context.Context, org id.Organization, subscriber id.Subscriber) ([]telemetry.LastSign, error)
 }
 
 // Polls has the last answers of routers. Implementations are safe for concurrent use.
@@ -48,8 +55,10 @@ type Today struct {
 	Polls    Polls
 	// ProviderAway is since when an organization's provider of mobile money cannot be reached; zero = it can.
 	ProviderAway func(ctx context.Context, org id.Organization) (time.Time, error)
-	Shared       *joined.Reads[id.Organization, Report]
-	Clock        clock.Clock
+	// Saves fails while nothing can be saved, because the event store or the database takes nothing.
+	Saves  func(ctx context.Context) error
+	Shared *joined.Reads[id.Organization, Report]
+	Clock  clock.Clock
 }
 
 // Asked chooses the parts of a report.
@@ -74,6 +83,7 @@ type Report struct {
 	Active       int // subscriptions
 	Dunning      map[events.DunningState]int
 	Online       telemetry.OnlineCounts
+	Unheard      int // customers of Online behind routers that do not answer
 	Differences  map[events.AccessDifferenceKind]int
 	Waiting      int // prompts whose outcome is not known
 	PaymentsLost int // that failed today
@@ -127,7 +137,7 @@ func (u Today) Of(ctx context.Context, org id.Organization, asked Asked) (out Re
 
 // begin makes a report at this instant, of which nothing is read yet.
 func (u Today) begin(ctx context.Context, org id.Organization) (reading, error) {
-	settings, err := usecases.BillingSettings(ctx, u.Bus, org)
+	settings, err := u.settings(ctx, org)
 	if err != nil {
 		return reading{}, err
 	}
@@ -140,6 +150,16 @@ func (u Today) begin(ctx context.Context, org id.Organization) (reading, error) 
 	days := spansOf(out.AsOf, zone)
 	out.Month = calendar.On(days.month.From, zone)
 	return reading{Today: u, org: org, out: out, days: days}, nil
+}
+
+// settings gives those of the read model, so that the report can be read while the event store is away. Those of an
+// organization that it does not show yet are read from the log.
+func (u Today) settings(ctx context.Context, org id.Organization) (events.BillingSettings, error) {
+	row, err := identityviews.OrganizationsQuery{Views: u.Views}.Get(ctx, org)
+	if err != nil || row != nil {
+		return null.Or(row, identityviews.OrganizationRow{}).Billing, err
+	}
+	return usecases.BillingSettings(ctx, u.Bus, org)
 }
 
 // present reads what is the same for all who ask.

@@ -93,7 +93,7 @@ task('the customer pays in cash', async (desk) => {
 task('more days for somebody who owes', async (desk) => {
   const { page, step } = desk
   await desk.finds('iris', /Iris Tailors/)
-  await step('give more days', () => choose(page, serviceMenu(page), 'Give more days (hold)'))
+  await step('give more days', () => choose(page, serviceMenu(page), 'Stop the clock (hold)'))
   const dialog = page.getByRole('dialog')
   await step('say until when and why', async () => {
     await dialog.getByRole('textbox', { name: 'Reason' }).fill('Pays on Friday, when the salary comes.')

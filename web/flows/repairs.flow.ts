@@ -116,7 +116,7 @@ flow('whoever promises to pay is put on hold from the board of debts, and taken 
   await dialog.locator('input[type=date]').fill(day)
   const writes = writesOf(page)
   await send.dblclick()
-  await told(page, 'The clock stands still until then.')
+  await told(page, /^The clock stands still to the end of /)
   expect(writes).toEqual(['POST /subscriptions/{id}/hold'])
   await isBack(menu)
   await inMenu(page, menu, 'End the hold')

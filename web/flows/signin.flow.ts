@@ -84,3 +84,39 @@ besideOthers('who signs out leaves no customer on the device', async ({ page }) 
   await page.getByRole('button', { name: 'Sign in' }).waitFor()
   expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toContain('Acacia')
 })
+
+besideOthers('a page that could not be opened while the server was away opens by itself when it is back', async ({ page }) => {
+  await signIn(page, 'support')
+  await page.clock.install()
+  await page.route('**/auth/me', (route) => route.fulfill({ status: 503, json: { statusCode: 503, code: 'unavailable' } }))
+  await page.goto(`${at.isp}/app/customers`)
+  await page.getByRole('alert').waitFor()
+  await page.unroute('**/auth/me')
+  await page.clock.fastForward(16_000)
+  await page.getByRole('navigation', { name: 'Menu' }).waitFor()
+})
+
+const suspended = { status: 403, json: { statusCode: 403, code: 'organization_suspended', message: 'Suspended.' } }
+
+besideOthers('the page of an organization that is suspended goes on by itself after the resume', async ({ page }) => {
+  await signIn(page, 'support')
+  await page.clock.install()
+  await page.route('**/auth/me', (route) => route.fulfill(suspended))
+  await page.goto(`${at.isp}/app/customers`)
+  await page.getByRole('heading', { name: 'This organization is suspended' }).waitFor()
+  await page.unroute('**/auth/me')
+  await page.clock.fastForward(16_000)
+  await page.getByRole('navigation', { name: 'Menu' }).waitFor()
+})
+
+besideOthers('an open page of an organization that is suspended says that, and keeps what is typed', async ({ page }) => {
+  await signIn(page, 'admin')
+  await page.route('**/events/stream*', (route) => route.fulfill(suspended))
+  await page.goto(`${at.isp}/app/customers/new`)
+  const name = page.getByRole('textbox', { name: 'First name' })
+  await name.fill('Neema')
+  await page.route('**/auth/me', (route) => route.fulfill(suspended))
+  await page.getByRole('status').getByText('This organization is suspended by the operator of the platform.').waitFor()
+  expect(await page.getByText('the connection is broken').count()).toBe(0)
+  expect(await name.inputValue()).toBe('Neema')
+})

@@ -80,10 +80,10 @@ flow('a service is paid in cash, held, paused, resumed and ended', async ({ page
   await button(dialog, 'Cancel').click()
   await isBack(service)
 
-  await inMenu(page, service, 'Give more days (hold)')
+  await inMenu(page, service, 'Stop the clock (hold)')
   await field(dialog, 'Reason').fill('Pays on Friday.')
   await button(dialog, 'Put on hold').dblclick()
-  await told(page, 'The clock stands still until then.')
+  await told(page, /^The clock stands still to the end of /)
   await inMenu(page, service, 'End the hold')
   await confirms(page, 'End the hold')
   await told(page, 'The hold has ended.')
@@ -124,14 +124,23 @@ flow('an invoice is made by hand and voided, another one given back in part', as
   await page.getByText('Was done for free.').waitFor()
   await made()
   await button(page, 'Credit note').click()
-  await field(dialog, 'Amount').fill('900')
+  // The amount comes first, and without one the button says that all goes back.
+  await button(dialog, /^Give back KES.500, all that is left of the invoice$/).waitFor()
+  await page.waitForFunction(() => document.activeElement?.matches('[role=dialog] input'))
+  await page.keyboard.type('900')
+  expect(await field(dialog, 'Amount').inputValue()).toBe('900')
   await field(dialog, 'Reason').fill('Came late.')
-  await button(dialog, 'Credit note').click()
-  await dialog.getByRole('alert').waitFor()
+  const refused = writesOf(page)
+  await button(dialog, /^Give back KES.900$/).click()
+  await dialog.getByText('This must be from 0 to 500.').waitFor()
+  expect(refused).toEqual([])
   expect(await field(dialog, 'Reason').inputValue()).toBe('Came late.')
   await field(dialog, 'Amount').fill('100')
-  await button(dialog, 'Credit note').click()
+  await button(dialog, /^Give back KES.100$/).click()
   await told(page, /was given back by a credit note/)
+  // Nobody has paid.
+  await page.getByText('Partly given back').waitFor()
+  expect(await page.getByText('Partly paid').count()).toBe(0)
 })
 
 flow('money is moved to the customer whose it is, and taken back', async ({ page }) => {
@@ -164,6 +173,10 @@ flow('money is moved to the customer whose it is, and taken back', async ({ page
   await button(page, 'Take back').click()
   await confirms(page, 'Take back', 'The note was false.')
   await told(page, /was taken back/)
+  // Who did what with the money, when and why, stands at the receipt.
+  const did = (what: RegExp) => page.getByRole('listitem').filter({ hasText: what }).waitFor()
+  await did(/Reversed a receipt · .* · The note was false\./)
+  await did(/Moved a receipt to another customer · .* · Wrong account\./)
 })
 
 flow('an amount is written with a comma between thousands, and no key of the page works above a dialog', async ({ page }) => {
@@ -238,6 +251,16 @@ flow('vouchers are made once, and voided one by one, by code, and what is left o
   const dialog = dialogOf(page)
   const make = button(page, 'Make vouchers')
   await make.click()
+  // A number that cannot be is told, and no other one is put in its place.
+  const refused = writesOf(page)
+  for (const [typed, fault] of [['7000', 'This must be from 1 to 5,000.'], ['2.7', 'This must be a whole number.']] as const) {
+    await field(dialog, 'How many').fill('')
+    await field(dialog, 'How many').pressSequentially(typed)
+    await button(dialog, 'Make vouchers').click()
+    await dialog.getByText(fault).waitFor()
+    expect(await field(dialog, 'How many').inputValue()).toBe(typed)
+  }
+  expect(refused).toEqual([])
   await field(dialog, 'How many').fill('2')
   await field(dialog, /^Prefix/).fill('a b!')
   await button(dialog, 'Make vouchers').click()
@@ -266,6 +289,11 @@ flow('vouchers are made once, and voided one by one, by code, and what is left o
   await field(dialog, 'Code').fill(String(codes[0]).toLowerCase())
   await button(dialog, 'Void').click()
   await told(page, 'The voucher is void.')
+  await button(page, 'Void a voucher').click()
+  await field(dialog, 'Code').fill(String(codes[0]))
+  await field(dialog, 'Reason').fill('Slip was found, and torn.')
+  await button(dialog, 'Void').click()
+  await told(page, 'It was void already.')
   await page.getByRole('link', { name: 'Batches' }).click()
   await page.getByRole('row').filter({ hasText: 'JARIBIO' }).first().getByRole('button', { name: 'Void unused' }).click()
   await field(dialog, 'Reason').fill('Not sold.')
@@ -292,6 +320,11 @@ flow('somebody is added to the staff, gets another role and password, and is dis
   await field(dialog, 'Phone').fill('')
   await button(dialog, 'Add somebody').dblclick()
   await told(page, `${first} can sign in now.`)
+  await dialog.getByText(/Pass this on to/).waitFor()
+  // The password is shown once: nothing but its button takes it away.
+  await page.keyboard.press('Escape')
+  await page.mouse.click(5, 5)
+  expect(await button(dialog, 'Close').count()).toBe(0)
   await dialog.getByText(/Pass this on to/).waitFor()
   await button(dialog, 'I have passed it on').click()
   await isBack(add)

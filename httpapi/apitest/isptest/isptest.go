@@ -37,6 +37,7 @@ import (
 	"github.com/lastmile-isp/lastmile/usecases"
 	"github.com/lastmile-isp/lastmile/usecases/access"
 	"github.com/lastmile-isp/lastmile/usecases/identity"
+	"github.com/lastmile-isp/lastmile/usecases/reports"
 	"github.com/lastmile-isp/lastmile/usecases/subscribers"
 )
 
@@ -151,7 +152,7 @@ func (k *Kit) serve(t *testing.T) {
 		identityapi.Settings{Cases: cases.Settings, Organizations: orgs, DirectoryShows: k.shows}.Routes(),
 		subscribersapi.Subscribers{
 			Cases: subscriberscases.Subscribers{Bus: k.Core.Bus}, Bus: k.Core.Bus, Subscribers: people,
-			Clock: k.Clock, Zone: k.zoneOf,
+			Clock: k.Clock, Zone: k.zoneOf, Outages: noOutages, Unheard: nobodyUnheard,
 		}.Routes(),
 		subscribersapi.Plans{
 			Cases: subscriberscases.Plans{
@@ -346,3 +347,13 @@ func Cookies(a apitest.Answer) map[string]*http.Cookie {
 	}
 	return set
 }
+
+// noOutages tells that every router answers: this platform has none.
+func noOutages(
+	context.Context, id.Organization, []id.Subscriber,
+) (map[id.Subscriber]reportscases.RouterAway, error) {
+	return map[id.Subscriber]reportscases.RouterAway{}, nil
+}
+
+// nobodyUnheard tells the same of the count.
+func nobodyUnheard(context.Context, id.Organization) (int, error) { return 0, nil }

@@ -53,9 +53,34 @@ const secret = /password|secret|passkey|consumerkey|token|code$/i
 // A voucher is named by its code, or by the id of its row, which buys nothing.
 const codeIn = /^(\/vouchers\/)(?![0-9a-f]{8}-[0-9a-f-]{27}(?:\/|$))([^/?]+)/i
 
-/** maskedPath hides a voucher's code but for its end, by which the one with the slip knows it. */
+// What a code becomes when it is read as the program reads it: a prefix, and signs that nobody takes for each other.
+const codeTyped = /^[A-Z0-9]{0,10}[2-9AHKMRWXYZSGB]{8,12}$/
+
+/** couldBeCode takes a text for a voucher's code from two thirds of it on: filters follow typing. */
+function couldBeCode(text: string): boolean {
+  return codeTyped.test(text.toUpperCase().replace(/[-_.\s\u2010-\u2014\u2212]/g, ''))
+}
+
+/** typedText is a text within a query, as it was typed. */
+function typedText(text: string): string {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    return text
+  }
+}
+
+/**
+ * maskedPath hides a voucher's code but for its end, by which the one with the slip knows it. What is typed into the
+ * search is hidden whole: every letter of a code is a search. So is a filter that could be a code.
+ */
 export function maskedPath(path: string): string {
-  return path.replace(codeIn, (_, before: string, code: string) => `${before}********${code.length > 4 ? code.slice(-2) : ''}`)
+  const searches = path.startsWith('/search?')
+  return path
+    .replace(codeIn, (_, before: string, code: string) => `${before}********${code.length > 4 ? code.slice(-2) : ''}`)
+    .replace(/([?&](\w+)=)([^&]+)/g, (all, before: string, name: string, text: string) => {
+      return (searches && name === 'q') || couldBeCode(typedText(text)) ? `${before}********` : all
+    })
 }
 
 /** masked hides what must not be read over a shoulder, or pasted to a colleague. */

@@ -39,8 +39,8 @@ async function send(request: Request): Promise<Response> {
     // A page whose session has expired renews it, or asks for the password, and then goes on where it was.
     if (tries < 2 && !beginsSession(url)) {
       if (problem.code === 'unauthenticated' && url.pathname !== '/auth/logout') {
-        if (tries === 0 && (await renewed())) continue
-        if (await signedOut('ended')) continue
+        const how = tries === 0 ? await renewed() : 'ended'
+        if (how === 'renewed' || (await signedOut(how))) continue
       }
       if (problem.code === 'another_person' && (await signedOut('another'))) continue
     }

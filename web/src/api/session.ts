@@ -2,20 +2,26 @@
 
 import { patience, Problem, problemOf } from './problem'
 
-let renewal: Promise<boolean> | null = null
+let renewal: Promise<Renewal> | null = null
 
 /**
- * renewed asks for new cookies, once for all requests that wait; false = the session is over, and the person has to sign
- * in. It throws a Problem when the server cannot say so now: the session may be as good as before.
+ * Renewal is what became of a session whose cookies were to be renewed. It has ended; or the browser has none of its
+ * cookies any more, as after a sign-in at another organization, whose cookies take the place of these.
  */
-export function renewed(): Promise<boolean> {
+export type Renewal = 'renewed' | 'ended' | 'displaced'
+
+/**
+ * renewed asks for new cookies, once for all requests that wait; whoever has none then has to sign in. It throws a
+ * Problem when the server cannot say so now: the session may be as good as before.
+ */
+export function renewed(): Promise<Renewal> {
   renewal ??= locked(renew).finally(() => {
     renewal = null
   })
   return renewal
 }
 
-async function renew(): Promise<boolean> {
+async function renew(): Promise<Renewal> {
   let answer: Response
   try {
     answer = await fetch('/auth/refresh', {
@@ -27,23 +33,26 @@ async function renew(): Promise<boolean> {
   } catch {
     throw new Problem(0, null, null, null)
   }
-  if (answer.ok) return true
+  if (answer.ok) return 'renewed'
   const problem = await problemOf(answer)
-  if (problem.status === 401) return false
+  // A token that was shown is refused by a code of its own; this one is the answer to none, or to another place's.
+  if (problem.status === 401) return problem.code === 'unauthenticated' ? 'displaced' : 'ended'
   throw problem
 }
 
 /** locked keeps two tabs from using the same refresh token: it is single use, and its reuse ends the session. */
-async function locked(renew: () => Promise<boolean>): Promise<boolean> {
-  if (!('locks' in navigator)) return renew()
+async function locked(renew: () => Promise<Renewal>): Promise<Renewal> {
   const asked = Date.now()
-  return navigator.locks.request('lastmile-refresh', async () => {
+  const newer = () => Number(localStorage.getItem(renewedAt) ?? 0) > asked
+  const once = async (): Promise<Renewal> => {
     // Another tab has renewed the cookies while this one waited for its turn.
-    if (Number(localStorage.getItem(renewedAt) ?? 0) > asked) return true
-    const ok = await renew()
-    if (ok) cookiesAreNew()
-    return ok
-  })
+    if (newer()) return 'renewed'
+    const how = await renew()
+    if (how === 'renewed') cookiesAreNew()
+    // A sign-in, here or in another tab, was quicker than the refusal of the cookies before it.
+    return newer() ? 'renewed' : how
+  }
+  return 'locks' in navigator ? navigator.locks.request('lastmile-refresh', once) : once()
 }
 
 const renewedAt = 'lastmile.renewedAt'
@@ -77,8 +86,8 @@ export function belongsTo(id: string | null) {
 /** expected is whose page this is; null = nobody's yet. */
 export const expected = () => person
 
-/** Lost is why a page must be signed in anew: the session has ended, or somebody else has begun one. */
-export type Lost = 'ended' | 'another'
+/** Lost is why a page must be signed in anew; another = somebody else has begun a session. */
+export type Lost = Exclude<Renewal, 'renewed'> | 'another'
 
 type Waiter = (signedIn: boolean) => void
 let waiters: Waiter[] = []

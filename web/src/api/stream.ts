@@ -2,11 +2,14 @@
 // one for ever: of all tabs of a person one reads it, and tells the others.
 import type { QueryClient } from '@tanstack/react-query'
 import { useSyncExternalStore } from 'react'
+import { readAgain } from './again'
 import { type Change, idsOf, makesOld, tell } from './changes'
 import { client } from './client'
+import { asProblem, type Problem } from './problem'
 import { isLong } from './rows'
 
-export type LiveState = 'connecting' | 'live' | 'broken'
+/** LiveState: suspended = the server ends the stream, since nobody of this organization may read anything for now. */
+export type LiveState = 'connecting' | 'live' | 'broken' | 'suspended'
 
 // Reads are not repeated more often than this, however busy the day is; the first change is shown at once.
 const pause = 1_500
@@ -20,6 +23,9 @@ function become(next: LiveState) {
   for (const w of watchers) w()
 }
 
+/** liveNow is the state of the stream at this moment. */
+export const liveNow = () => state
+
 /** useLive gives the state of the stream, for the mark in the header. */
 export function useLive(): LiveState {
   return useSyncExternalStore(
@@ -29,13 +35,13 @@ export function useLive(): LiveState {
         watchers.delete(changed)
       }
     },
-    () => state,
+    liveNow,
   )
 }
 
 const reset: Change = { topic: 'reset', id: null, type: 'reset', at: '' }
 
-/** Said is what tabs tell each other; asked is how one that is new asks for the state. */
+/** Said is what tabs tell each other; asked is how one that is new, or is looked at again, asks for the state. */
 type Said = { change: Change; position: string } | { state: LiveState } | { asked: true }
 
 // The tab that reads says so from time to time; a browser lets the clock of a hidden one run once a minute. One that has
@@ -55,6 +61,7 @@ export function listen(queries: QueryClient, person: string): () => void {
   let position = ''
   let reading = false
   let heardAt = Date.now()
+  const waits = { end: () => undefined as void }
   const take = (said: Said) => {
     heardAt = Date.now()
     if ('change' in said) {
@@ -63,20 +70,22 @@ export function listen(queries: QueryClient, person: string): () => void {
       reads.hear(said.change)
     } else if ('state' in said) {
       // What was told while the stream was broken is told after it; reads that failed meanwhile are repeated.
-      if (state === 'broken' && said.state === 'live') reads.hear(reset)
+      if ((state === 'broken' || state === 'suspended') && said.state === 'live') reads.hear(reset)
       become(said.state)
     } else if (reading) {
       say({ state })
+      waits.end()
     }
   }
   others.onmessage = (message: MessageEvent<Said>) => take(message.data)
   say({ asked: true })
   const readForAll = (signal: AbortSignal) => {
     reading = true
-    return read(person, () => position, signal, (said) => {
+    const tell = (said: Said) => {
       take(said)
       say(said)
-    }).finally(() => {
+    }
+    return read(person, () => position, signal, tell, waits).finally(() => {
       reading = false
     })
   }
@@ -90,6 +99,9 @@ export function listen(queries: QueryClient, person: string): () => void {
       void alone(name, end.signal, readForAll, true)
     }
   }, alive)
+  // Who comes back to the page, or to the network, does not wait for the next try.
+  const back = () => (reading ? waits.end() : state === 'live' || say({ asked: true }))
+  for (const sign of ['online', 'focus']) window.addEventListener(sign, back, { signal: end.signal })
   return () => {
     end.abort()
     clearInterval(watch)
@@ -138,13 +150,27 @@ async function alone(name: string, signal: AbortSignal, hold: (signal: AbortSign
   await navigator.locks.request(name, force ? { steal: true } : { signal }, () => hold(both)).catch(() => lost.abort())
 }
 
-/** read keeps the stream open until the signal, from the position on that the page has. */
-function read(person: string, from: () => string, signal: AbortSignal, say: (said: Said) => void): Promise<void> {
+// How long a stream that was cut may take to be back until pages say so. Its first try comes after a second; whoever has
+// to type a password first is not back.
+const cutFor = 3_000
+
+// Tries go further and further apart. That somebody ended a suspension is seen as soon as reads see it.
+const longestWait = (now: LiveState) => (now === 'suspended' ? readAgain : 30_000)
+
+/**
+ * read keeps the stream open until the signal, from the position on that the page has. What it gives to `waits` ends the
+ * wait for the next try.
+ */
+function read(
+  person: string, from: () => string, signal: AbortSignal, say: (said: Said) => void, waits: { end: () => void },
+): Promise<void> {
   let source: EventSource | null = null
   let again: ReturnType<typeof setTimeout> | null = null
+  let cut: ReturnType<typeof setTimeout> | null = null
   let failures = 0
   // Pages that were told something by another tab until now, or by a stream that was cut, have read already.
   let before = state !== 'connecting'
+  const broken = () => state !== 'suspended' && say({ state: 'broken' })
   const open = () => {
     again = null
     const asked = new URLSearchParams({ expectedUser: person })
@@ -152,6 +178,8 @@ function read(person: string, from: () => string, signal: AbortSignal, say: (sai
     source = new EventSource(`/events/stream?${asked}`)
     source.onopen = () => {
       failures = 0
+      if (cut) clearTimeout(cut)
+      cut = null
       // Nothing was told yet, so nobody knows from where to go on: what happened meanwhile is read.
       if (before && !asked.has('lastEventId')) say({ change: reset, position: '' })
       before = true
@@ -163,20 +191,37 @@ function read(person: string, from: () => string, signal: AbortSignal, say: (sai
     source.onerror = () => {
       source?.close()
       failures++
-      if (failures > 1) say({ state: 'broken' })
+      if (failures > 1) broken()
+      else cut ??= setTimeout(broken, cutFor)
       // A browser does not say why. A session that has expired is renewed by this read; other reasons are the network, a
-      // server that starts again, and somebody else who has signed in.
+      // server that starts again, a suspension, and somebody else who has signed in.
       const next = () => {
-        if (!signal.aborted) again ??= setTimeout(open, Math.min(30_000, 500 * 2 ** Math.min(failures, 6)))
+        again ??= setTimeout(open, Math.min(longestWait(state), 500 * 2 ** Math.min(failures, 6)))
       }
-      void client.GET('/auth/me', { signal }).then(next, next)
+      const answered = (problem: Problem | null) => {
+        if (signal.aborted) return
+        if (problem?.code === 'organization_suspended') say({ state: 'suspended' })
+        else if (state === 'suspended') {
+          say({ state: 'broken' })
+          failures = 1 // it was open to nobody, and may be again
+        }
+        next()
+      }
+      void client.GET('/auth/me', { signal }).then(() => answered(null), (cause) => answered(asProblem(cause)))
     }
+  }
+  waits.end = () => {
+    if (!again || signal.aborted) return
+    clearTimeout(again)
+    failures = Math.min(failures, 1) // what was lost for long may need some tries more until it is all there
+    open()
   }
   open()
   return new Promise((done) => {
     signal.addEventListener('abort', () => {
       source?.close()
       if (again) clearTimeout(again)
+      if (cut) clearTimeout(cut)
       done()
     })
   })

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import type { FetchResponse, MaybeOptionalInit } from 'openapi-fetch'
 import type { PathsWithMethod } from 'openapi-typescript-helpers'
+import { readUntilRead } from './again'
 import { client } from './client'
 import type { paths } from './schema.gen'
 
@@ -32,6 +33,6 @@ export function useVersioned<P extends PathsWithMethod<paths, 'get'>>(
       const { data, response } = await get(path, { ...init, signal })
       return { value: data as One<P>, etag: response.headers.get('ETag') }
     },
-    refetchInterval: (q) => options.refetchInterval?.(q.state.data?.value) ?? false,
+    refetchInterval: (q) => readUntilRead(q) || (options.refetchInterval?.(q.state.data?.value) ?? false),
   })
 }

@@ -3,6 +3,8 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import type { FetchResponse, MaybeOptionalInit } from 'openapi-fetch'
 import type { PathsWithMethod } from 'openapi-typescript-helpers'
 import { useRef } from 'react'
+import { useText } from '../text/catalogue'
+import { uiText } from '../text/ui'
 import { client } from './client'
 import { Keys } from './keys'
 import { asProblem, type Problem } from './problem'
@@ -20,13 +22,21 @@ export type Answer<M extends Method, P extends PathsWithMethod<paths, M>> = path
 
 /** After says what a page does when a write has succeeded. */
 export interface After<A> {
-  /** told gives the sentence that says what was done; undefined = nothing is told. */
+  /**
+   * told gives the sentence that says what was done; undefined = nothing is told. A write that is not shown yet has a
+   * sentence of its own instead.
+   */
   told?: (answer: A) => string
   /** then is what the page does next, at once, such as closing a dialog. */
   then?: (answer: A) => void
   /** shown is what a page does when it has read again what it shows, such as forgetting what was typed into a form that stays. */
   shown?: (answer: A) => void
 }
+
+/** isNotShown tells the answer to a write that is saved, while the read side does not show it yet. */
+export const isNotShown = (answer: unknown): answer is { id: string; status: 'accepted' } =>
+  typeof answer === 'object' && answer !== null && Object.keys(answer).sort().join() === 'id,status'
+  && (answer as { status: unknown }).status === 'accepted'
 
 // A dialog that is closed and opened again has the keys of before.
 const keys = new Keys()
@@ -44,6 +54,7 @@ export function useWrite<M extends Method, P extends PathsWithMethod<paths, M>>(
   after: After<Answer<M, P>> = {},
 ) {
   const queries = useQueryClient()
+  const words = useText(uiText)
   const running = useRef(new Set<string>())
   const write = useMutation<Answer<M, P>, Problem, Sent<M, P>>({
     mutationFn: async (sent) => {
@@ -65,8 +76,12 @@ export function useWrite<M extends Method, P extends PathsWithMethod<paths, M>>(
       }
     },
     onSuccess: async (answer) => {
-      const text = after.told?.(answer)
-      if (text) notifications.show({ message: text, color: 'teal', autoClose: 6000 })
+      if (isNotShown(answer)) {
+        notifications.show({ message: words.savedNotShown, color: 'yellow', autoClose: 15_000 })
+      } else {
+        const text = after.told?.(answer)
+        if (text) notifications.show({ message: text, color: 'teal', autoClose: 6000 })
+      }
       after.then?.(answer)
       await queries.invalidateQueries({ refetchType: 'active' })
       after.shown?.(answer)

@@ -2,7 +2,7 @@ import { MantineProvider } from '@mantine/core'
 import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { setNonce } from 'get-nonce'
-import { asProblem } from '../api/problem'
+import { readUntilRead, triedTwice } from '../api/again'
 import { LanguageContext, useSpoken } from '../text/catalogue'
 import { Boundary } from '../ui/Boundary'
 import { later } from '../ui/later'
@@ -12,23 +12,17 @@ import { Gate } from './Gate'
 import { router } from './router'
 import { readable, theme } from './theme'
 
-// A refusal is final. What failed on the way, or because something was away, may succeed a moment later.
-const passes = (cause: unknown) => {
-  const { status } = asProblem(cause)
-  return status === 0 || status >= 500
-}
-
-const readAgain = 15_000
-
 // Reads are kept fresh by the stream, so nothing is read again only because time has passed. What failed is tried twice
-// more, and then as long as it is shown: a page gets well by itself. Who asks a router tries again when he wants to.
+// more, and then as long as it is shown. Who asks a router, or for a secret, tries again when he wants to.
 const queries = new QueryClient({
   defaultOptions: {
+    // A browser may say that there is no network, and be wrong: whether the server answers is found out by asking.
     queries: {
+      networkMode: 'always',
       staleTime: 30_000,
       gcTime: 300_000,
-      retry: (failures, cause) => failures < 2 && passes(cause) && asProblem(cause).status !== 500,
-      refetchInterval: ({ state: { error }, options: { retry } }) => error !== null && passes(error) && retry !== false && readAgain,
+      retry: triedTwice,
+      refetchInterval: (read) => read.options.retry !== false && readUntilRead(read),
     },
     // A write that cannot be sent now says so at once, and is not kept to be done when nobody looks any more.
     mutations: { networkMode: 'always' },

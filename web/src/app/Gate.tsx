@@ -2,8 +2,9 @@ import { Button } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useMemo, useState } from 'react'
 import type { Role } from '../api/access'
+import { readAgain, readUntilRead } from '../api/again'
 import { client } from '../api/client'
-import { asProblem } from '../api/problem'
+import { asProblem, type Problem } from '../api/problem'
 import { answered, belongsTo, type Lost, whenSignedOut } from '../api/session'
 import { listen } from '../api/stream'
 import type { Shape } from '../api/types'
@@ -31,7 +32,9 @@ export function Gate({ children }: { children: ReactNode }) {
   const me = useQuery({
     queryKey: ['get', '/auth/me', {}],
     staleTime: Number.POSITIVE_INFINITY,
+    // Told at once, since nothing else is on the page.
     retry: false,
+    refetchInterval: untilOpen,
     queryFn: async ({ signal }) => {
       const { data } = await client.GET('/auth/me', { signal })
       setServerTime(data!.now)
@@ -44,7 +47,7 @@ export function Gate({ children }: { children: ReactNode }) {
     setMust(mustChangePassword)
     if (!mustChangePassword) void queries.invalidateQueries()
   }
-  const problem = me.error && asProblem(me.error)
+  const problem = useProblem(me)
   if (must || me.data?.mustChangePassword) {
     return (
       <SignInPage>
@@ -57,13 +60,29 @@ export function Gate({ children }: { children: ReactNode }) {
       </SignInPage>
     )
   }
-  if (problem?.code === 'organization_suspended') return <ClosedPage title={t.suspended} hint={t.suspendedHint} />
+  if (isSuspended(problem)) return <ClosedPage title={t.suspended} hint={t.suspendedHint} />
   // Once somebody is inside, a read of the person that fails takes no page away.
   if (me.data) return me.data.role === 'subscriber' ? <CustomerHere /> : <SignedIn me={me.data}>{children}</SignedIn>
   if (problem?.status === 404) return <ClosedPage title={t.unknownPlace} hint={t.unknownPlaceHint} />
   if (problem?.status === 401) return <SignInPage><SignIn onDone={signedIn} /></SignInPage>
   if (problem) return <SignInPage><ProblemNote of={problem} retry={() => void me.refetch()} /></SignInPage>
   return null
+}
+
+/** isSuspended: a suspension ends, and the page that tells of it then goes on by itself. */
+const isSuspended = (error: object | null) => error !== null && asProblem(error).code === 'organization_suspended'
+
+/** untilOpen has the person read again while something that can pass keeps him out. */
+const untilOpen = (read: { state: { error: object | null } }) => readUntilRead(read) || (isSuspended(read.state.error) && readAgain)
+
+/** useProblem gives why the person could not be read. It stays while he is read again, so that its words do not flicker. */
+function useProblem({ error, isPending }: { error: object | null; isPending: boolean }): Problem | null {
+  const [last, setLast] = useState<object | null>(null)
+  if (!isPending && error !== last) setLast(error)
+  const now = error ?? (isPending ? last : null)
+  const problem = now && asProblem(now)
+  // Who has just signed in has nothing to do in the form any more.
+  return problem?.status === 401 && !error ? null : problem
 }
 
 /** CustomerHere tells a customer that the pages of staff are not for him. */

@@ -3,17 +3,23 @@ import { useDebouncedValue } from '@mantine/hooks'
 import { useNavigate } from '@tanstack/react-router'
 import { type KeyboardEvent, type MouseEvent, useEffect, useMemo, useState } from 'react'
 import { mayCall } from '../api/access'
+import { passes } from '../api/again'
+import { asProblem } from '../api/problem'
 import { appText } from '../text/app'
-import { useText } from '../text/catalogue'
+import { useLanguage, useText } from '../text/catalogue'
+import { amountsIn } from '../text/format'
+import { problemText, sentences } from '../text/problems'
 import { searchText } from '../text/search'
 import { Clock, Search } from '../ui/icons'
 import { useFocusBack } from '../ui/useFocusBack'
+import { useSecondsLeft } from '../ui/useSecondsLeft'
 import { marked } from './marked'
 import type { PaletteProps } from './PaletteField'
 import { organizationPlaces, platformPlaces } from './navigation'
 import { usePerson } from './person'
 import { useRecent } from './recent'
-import { type Found, useFound } from './search'
+import type { Found } from './found'
+import { useFound } from './search'
 import './app.css'
 
 /** Palette finds anything, and leads to any page: two keystrokes from everywhere. */
@@ -27,7 +33,7 @@ export default function Palette({ typed: before, onClose }: PaletteProps) {
   const typed = text.trim()
   const [asked] = useDebouncedValue(typed, 50)
   const [at, setAt] = useState(0)
-  const found = useFound(asked)
+  const found = useFound(asked, platform)
   const waiting = found.waiting || asked !== typed
   const groups = useGroups(typed, found.entries)
   const entries = useMemo(() => groups.flatMap((g) => g.entries), [groups])
@@ -40,7 +46,7 @@ export default function Palette({ typed: before, onClose }: PaletteProps) {
     setWanted(false)
     if (!entry) return
     onClose()
-    void navigate({ to: entry.to, state: { found: true } })
+    void navigate({ to: entry.to, search: entry.search as never, state: { found: true } })
   }
   useEffect(() => {
     if (wanted && !waiting) open(entries[at])
@@ -70,6 +76,7 @@ export default function Palette({ typed: before, onClose }: PaletteProps) {
     if (e.target === e.currentTarget) onClose()
     else if (!(e.target instanceof HTMLInputElement)) e.preventDefault() // the focus stays where one types
   }
+  const failed = useFailure(found.error)
   const nothing = entries.length === 0 && !waiting
   return (
     <div className="palette-above" onMouseDown={onMouseDown}>
@@ -96,7 +103,7 @@ export default function Palette({ typed: before, onClose }: PaletteProps) {
           spellCheck={false}
           autoFocus
         />
-        <VisuallyHidden role="status">{typed && !waiting ? words.found(found.entries.length) : ''}</VisuallyHidden>
+        <VisuallyHidden role="status">{failed ?? (typed && !waiting ? words.found(found.entries.length) : '')}</VisuallyHidden>
         {/* Its height does not follow the number of results, so that nothing moves while somebody types. */}
         <div className="found-frame" tabIndex={0}>
           <div id="found" role="listbox" aria-label={t.search} className="found-list">
@@ -110,13 +117,21 @@ export default function Palette({ typed: before, onClose }: PaletteProps) {
               </div>
             ))}
           </div>
-          {(nothing || found.failed) && (
-            <Text size="sm" c="dimmed" p="sm">{found.failed ? t.searchFailed : t.searchNothing}</Text>
-          )}
+          {(nothing || failed) && <Text size="sm" c="dimmed" p="sm" aria-hidden>{failed ?? t.searchNothing}</Text>}
         </div>
       </div>
     </div>
   )
+}
+
+/** useFailure says why a search failed and what to do; null = it did not. */
+function useFailure(error: unknown): string | null {
+  const t = useText(searchText)
+  const words = useText(problemText)
+  const left = useSecondsLeft(error)
+  if (!error) return null
+  const problem = asProblem(error)
+  return t.searchFailed(sentences(problem, words, left).join(' '), passes(problem))
 }
 
 /** useGroups puts what was found before the pages; with nothing typed, the customers that were opened last. */
@@ -151,6 +166,7 @@ function Row({ entry, typed, place, chosen, onOpen, onPoint }: {
   onPoint: () => void
 }) {
   const words = useText(searchText)
+  const language = useLanguage()
   return (
     <button
       type="button"
@@ -164,7 +180,7 @@ function Row({ entry, typed, place, chosen, onOpen, onPoint }: {
     >
       <entry.icon size={16} aria-hidden />
       <span><Marked text={entry.title} typed={typed} /></span>
-      <span><Marked text={entry.subtitle} typed={typed} /></span>
+      <span><Marked text={amountsIn(entry.subtitle, language)} typed={typed} /></span>
       <span>{entry.type && words.types[entry.type]}</span>
     </button>
   )

@@ -1,4 +1,4 @@
-import { Button, Modal, Text } from '@mantine/core'
+import { Anchor, Button, Modal, Stack, Text } from '@mantine/core'
 import { useEffect } from 'react'
 import { type Lost, whenCookiesAreNew } from '../api/session'
 import type { Shape } from '../api/types'
@@ -7,6 +7,7 @@ import { SignIn } from '../areas/identity/SignIn'
 import { useText } from '../text/catalogue'
 import { signInText } from '../text/signin'
 import { forgetRecent } from './recent'
+import { rootOf } from './rootOf'
 
 /** SessionEnded asks for the password above the page, whose requests wait until it is given. */
 export default function SessionEnded({ me, step, onStep, onDone }: {
@@ -17,7 +18,8 @@ export default function SessionEnded({ me, step, onStep, onDone }: {
 }) {
   const t = useText(signInText)
   const another = step === 'another'
-  useEffect(() => (step === 'ended' ? whenCookiesAreNew(onDone) : undefined), [step, onDone])
+  const root = rootOf(me, location)
+  useEffect(() => (step === 'ended' || step === 'displaced' ? whenCookiesAreNew(onDone) : undefined), [step, onDone])
   // Nothing of this person stays for the next one.
   const leave = () => {
     forgetRecent(me.id ?? '')
@@ -34,15 +36,27 @@ export default function SessionEnded({ me, step, onStep, onDone }: {
     >
       {step === 'newPassword' ? <NewPassword onDone={onDone} /> : (
         <>
-          <SignIn
+          {root ? <AtRoot root={root} onDone={onDone} /> : <SignIn
             email={me.email ?? ''}
-            hint={another ? t.anotherPersonHint : t.sessionEndedHint}
+            hint={step === 'displaced' ? t.displacedHint : another ? t.anotherPersonHint : t.sessionEndedHint}
             onDone={(must) => (must ? onStep('newPassword') : onDone())}
-          />
+          />}
           <Button variant="subtle" mt="sm" onClick={leave}>{another ? t.goOnAsAnother : t.otherPerson}</Button>
           <Text size="xs" c="dimmed">{t.otherPersonHint}</Text>
         </>
       )}
     </Modal>
+  )
+}
+
+/** AtRoot leads an operator of the platform, whom no organization's address signs in, to the platform's. */
+function AtRoot({ root, onDone }: { root: string; onDone: () => void }) {
+  const t = useText(signInText)
+  return (
+    <Stack gap="sm" align="flex-start">
+      <Text size="sm">{t.atRootHint}</Text>
+      <Anchor href={root} target="_blank" size="sm">{root}</Anchor>
+      <Button onClick={onDone} data-autofocus>{t.goOn}</Button>
+    </Stack>
   )
 }

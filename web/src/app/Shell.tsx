@@ -2,9 +2,11 @@ import { Alert, AppShell, Burger, Button, Group, Text, UnstyledButton } from '@m
 import { useDisclosure, useHotkeys } from '@mantine/hooks'
 import { Link, Outlet, useRouter, useRouterState } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
+import { useLong, useOutdated } from '../api/outdated'
 import { useLive } from '../api/stream'
 import { appText } from '../text/app'
 import { useText } from '../text/catalogue'
+import { problemText } from '../text/problems'
 import { searchText } from '../text/search'
 import { uiText } from '../text/ui'
 import { later } from '../ui/later'
@@ -145,30 +147,34 @@ function NewVersion() {
   )
 }
 
-// A restart of the server takes less.
-const cutForLong = 10_000
-
-/** NotLive says that what is shown may be old, once the connection has been broken for longer than a restart takes. */
-function NotLive() {
+/** useWhatIsOld gives the words for why what is shown may be old; null = it comes by itself. */
+function useWhatIsOld(): { now: string | null; forLong: string | null } {
   const t = useText(appText)
+  const problems = useText(problemText)
   const live = useLive()
-  const [long, setLong] = useState(false)
-  useEffect(() => {
-    if (live !== 'broken') return setLong(false)
-    const timer = setTimeout(() => setLong(true), cutForLong)
-    return () => clearTimeout(timer)
-  }, [live])
-  return long && <Alert role="status" color="yellow" p="xs" className="at-bottom">{t.broken}</Alert>
+  const cut = useLong(live === 'broken')
+  const unread = useOutdated()
+  if (live === 'suspended') return { now: problems.organization_suspended, forLong: problems.organization_suspended }
+  if (live === 'broken') return { now: t.broken, forLong: cut ? t.broken : null }
+  const old = unread ? t.outdated : null
+  return { now: old, forLong: old }
+}
+
+/** NotLive says that what is shown may be old, once that has been so for longer than a restart of the server takes. */
+function NotLive() {
+  const { forLong } = useWhatIsOld()
+  return forLong && <Alert role="status" color="yellow" p="xs" className="at-bottom">{forLong}</Alert>
 }
 
 /** LiveMark tells whether changes come by themselves. */
 function LiveMark() {
   const t = useText(appText)
   const live = useLive()
-  const label = live === 'broken' ? t.broken : t[live]
+  const { now } = useWhatIsOld()
+  const label = now ?? (live === 'connecting' ? t.connecting : t.live)
   return (
-    <span role="status" aria-label={label} title={label} className="live" data-state={live}>
-      {live === 'broken' ? <CloudOff size={16} aria-hidden /> : <Radio size={16} aria-hidden />}
+    <span role="status" aria-label={label} title={label} className="live" data-state={now ? 'broken' : live}>
+      {now ? <CloudOff size={16} aria-hidden /> : <Radio size={16} aria-hidden />}
     </span>
   )
 }

@@ -1,55 +1,25 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import type { LucideIcon } from 'lucide-react'
+import { readUntilRead } from '../api/again'
 import { client } from '../api/client'
-import type { Shape } from '../api/types'
-import { Building2, Receipt, Router, ScrollText, Ticket, User, Wifi } from '../ui/icons'
-
-type Result = Shape<'ResultResponse'>
-
-/** Found is one thing that the search has found, with the page that shows it. */
-export interface Found {
-  key: string
-  to: string
-  title: string
-  subtitle: string
-  icon: LucideIcon
-  /** type says which kind of thing it is; null for a page of the navigation. */
-  type: Result['type'] | null
-}
-
-// Who looks for something of a customer, such as the MAC of his device, wants the customer; a guest has only a session.
-const kinds: Record<Result['type'], { icon: LucideIcon; to: (r: Result) => string }> = {
-  organization: { icon: Building2, to: (r) => `/orgs/${r.id}` },
-  subscriber: { icon: User, to: (r) => `/customers/${r.id}` },
-  subscription: { icon: Wifi, to: (r) => `/customers/${r.subscriberId ?? ''}` },
-  session: { icon: Wifi, to: (r) => (r.subscriberId ? `/customers/${r.subscriberId}` : `/sessions/${r.id}`) },
-  voucher: { icon: Ticket, to: () => '/vouchers' },
-  invoice: { icon: ScrollText, to: (r) => `/invoices/${r.id}` },
-  receipt: { icon: Receipt, to: (r) => `/receipts/${r.id}` },
-  device: { icon: Router, to: (r) => `/routers/${r.id}` },
-}
-
-/** foundOf shows a result of the API, and knows the page that it opens. */
-function foundOf(r: Result): Found {
-  const kind = kinds[r.type]
-  return { key: `${r.type} ${r.id}`, to: kind.to(r), title: r.title, subtitle: r.subtitle, icon: kind.icon, type: r.type }
-}
+import { type Found, foundOf } from './found'
 
 /** useFound asks for a text. What was found before stays until the answer is there, and `waiting` says so. */
-export function useFound(text: string): { entries: Found[]; waiting: boolean; failed: boolean } {
+export function useFound(text: string, platform: boolean): { entries: Found[]; waiting: boolean; error: unknown } {
   const read = useQuery({
     queryKey: ['get', '/search', { params: { query: { q: text } } }],
     enabled: text !== '',
     placeholderData: keepPreviousData,
+    // Told at once, since somebody is typing.
     retry: false,
+    refetchInterval: readUntilRead,
     queryFn: async ({ signal }) => {
       const { data } = await client.GET('/search', { params: { query: { q: text } }, signal })
-      return data!.data.map(foundOf)
+      return data!.data.map((r) => foundOf(r, platform))
     },
   })
   return {
     entries: (text && read.data) || [],
     waiting: text !== '' && (read.isPending || read.isPlaceholderData),
-    failed: read.isError,
+    error: text === '' ? null : read.error,
   }
 }

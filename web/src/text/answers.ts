@@ -5,8 +5,10 @@ import { catalogue } from './catalogue'
 export interface Spoken {
   since: string
   plan: string
-  /** until is empty where nothing is paid ahead. */
+  /** until is the end of the paid time; empty where there is none. */
   until: string
+  /** ahead is the same where it is still to come. */
+  ahead: string
   /** bill is "invoice ACME-0123 of KES 1,500", or that of which no invoice is known. */
   bill: string
   /** overdue is "4 days overdue", or empty. */
@@ -14,6 +16,9 @@ export interface Spoken {
   router: string
   /** next is what comes if nothing is paid, with its time; empty = nothing. */
   next: string
+  /** out is the router of an outage, and outSince when it began. */
+  out: string
+  outSince: string
 }
 
 type Says = Record<AnswerCode, (s: Spoken) => string>
@@ -40,8 +45,11 @@ const en: Says = {
   stale: () => 'A session is shown as open that the router does not have any more.',
   directory: () => 'All is right with the customer and the payment. A part of our own program is behind, so sign-ins get something else.',
   unseen: () => 'Paid. Whether the customer is online cannot be seen now: reports of routers do not arrive.',
-  silent: (s) => `${s.until ? `Paid until ${s.until}` : 'Payment is in order'}, but the device has not signed in.`,
-  dial_again: (s) => `All is right again. The device was refused ${s.since}, before that, and has not dialled since.`,
+  outage: (s) => `${s.ahead ? `Paid until ${s.ahead}` : 'Payment is in order'}, but ${s.router} has not answered since ${s.since}: an outage of ours.`,
+  silent: (s) => `${s.ahead ? `Paid until ${s.ahead}` : 'Payment is in order'}, but the device has not signed in.`,
+  dial_again: (s) => `Has access again. The device was refused ${s.since}, before that, and has not dialled since.`,
+  behind_outage: (s) => `Also, ${s.out} has not answered since ${s.outSince}: an outage of ours.`,
+  grace_runs: (s) => `The paid time ended ${s.until}: the days of grace run. ${s.next}`,
   coming_back: () => 'Paid just now: full access comes back within seconds.',
   walled_though_paid: () => 'Paid, but the session still reaches only the payment page.',
   no_reports: (s) => `Online by the last report, but ${s.router} has been silent since ${s.since}.`,
@@ -70,7 +78,7 @@ const en: Says = {
 
 // What helps; nothing has to be done about the others.
 type Helps = Record<Exclude<AnswerCode, Fine>, string>
-type Fine = 'paid' | 'postpaid' | 'schedule' | 'reminding' | 'unknown_reason' | 'goes_on' | 'stale'
+type Fine = 'paid' | 'postpaid' | 'schedule' | 'reminding' | 'unknown_reason' | 'goes_on' | 'stale' | 'grace_runs'
 
 const enNow: Helps = {
   overdue: 'It comes back within seconds after the payment.',
@@ -87,6 +95,8 @@ const enNow: Helps = {
   blocked: 'Unblock when that is settled.',
   directory: 'Tell the operator of the platform. Nothing has to be paid or typed again.',
   unseen: 'Ask again in some minutes; if it lasts, look at the router.',
+  behind_outage: 'What is paid counts at once; the device signs in by itself when the router is back.',
+  outage: 'It is known. Nothing has to be done at the customer’s; the device signs in by itself when the router is back.',
   silent: 'Ask the customer to switch the device off and on, and to check cable and power.',
   dial_again: 'Ask the customer to switch the device off and on.',
   coming_back: 'Wait some seconds.',
@@ -137,8 +147,11 @@ const sw: Says = {
   stale: () => 'Kikao kinaonyeshwa wazi ambacho ruta haina tena.',
   directory: () => 'Mteja na malipo yako sawa. Sehemu ya programu yetu iko nyuma, kwa hivyo wanaoingia hupata kitu kingine.',
   unseen: () => 'Amelipa. Haionekani kama yuko mtandaoni: ripoti za ruta hazifiki.',
-  silent: (s) => `${s.until ? `Amelipiwa hadi ${s.until}` : 'Malipo yako sawa'}, lakini kifaa hakijaingia.`,
-  dial_again: (s) => `Yote ni sawa tena. Kifaa kilikataliwa ${s.since}, kabla ya hapo, na hakijajaribu tena.`,
+  outage: (s) => `${s.ahead ? `Amelipiwa hadi ${s.ahead}` : 'Malipo yako sawa'}, lakini ${s.router} haijibu tangu ${s.since}: hitilafu ni yetu.`,
+  silent: (s) => `${s.ahead ? `Amelipiwa hadi ${s.ahead}` : 'Malipo yako sawa'}, lakini kifaa hakijaingia.`,
+  dial_again: (s) => `Amefunguliwa tena. Kifaa kilikataliwa ${s.since}, kabla ya hapo, na hakijajaribu tena.`,
+  behind_outage: (s) => `Pia, ${s.out} haijibu tangu ${s.outSince}: hitilafu ni yetu.`,
+  grace_runs: (s) => `Muda uliolipiwa uliisha ${s.until}: siku za msamaha zinaendelea. ${s.next}`,
   coming_back: () => 'Amelipa sasa hivi: mtandao kamili unarudi ndani ya sekunde.',
   walled_though_paid: () => 'Amelipa, lakini kikao bado kinafikia ukurasa wa malipo tu.',
   no_reports: (s) => `Mtandaoni kwa ripoti ya mwisho, lakini ${s.router} imekaa kimya tangu ${s.since}.`,
@@ -180,6 +193,8 @@ const swNow: Helps = {
   blocked: 'Ondoa kizuizi jambo hilo likiisha.',
   directory: 'Mwambie mwendeshaji wa jukwaa. Hakuna la kulipa wala kuandika tena.',
   unseen: 'Uliza tena baada ya dakika chache; ikiendelea, angalia ruta.',
+  behind_outage: 'Kinacholipwa kinahesabiwa mara moja; kifaa kitaingia chenyewe ruta ikirudi.',
+  outage: 'Inajulikana. Hakuna la kufanya kwa mteja; kifaa kitaingia chenyewe ruta ikirudi.',
   silent: 'Mwombe mteja azime kifaa na kukiwasha, na akague waya na umeme.',
   dial_again: 'Mwombe mteja azime kifaa na kukiwasha.',
   coming_back: 'Subiri sekunde chache.',
@@ -216,6 +231,7 @@ export const answersText = catalogue(
     other: (code: string) => `The API gives the reason “${code}”.`,
     bill: (number: string, amount: string) => `invoice ${number} of ${amount}`,
     someBill: 'what was invoiced',
+    price: (amount: string) => `the price of ${amount}`,
     overdue: (days: number) => (days === 1 ? 'is 1 day overdue' : days > 1 ? `is ${days} days overdue` : 'is not paid'),
     comes: { walled_garden: 'only the payment page', suspended: 'cut off', written_off: 'proposed as a write-off', reminding: 'reminders' } as Record<string, string>,
     next: (what: string, at: string) => `Next: ${what}, ${at}.`,
@@ -225,6 +241,8 @@ export const answersText = catalogue(
     because: (reason: string, who: string) => `Reason${who ? `, by ${who}` : ''}: “${reason}”.`,
     session: (router: string, since: string, address: string) => `Signed in at ${router} ${since}${address ? `, address ${address}` : ''}.`,
     otherServices: 'Other services',
+    notYours: 'That is for an administrator to do.',
+    customerPays: 'The customer can pay by the paybill or on the payment page.',
     steps: {
       take_payment: 'Take payment', resume: 'Resume', unblock: 'Unblock', add_service: 'Add a service', top_up: 'Add traffic',
       credentials: 'Show the login', addresses: 'Change the devices', disconnect: 'End the session', repair: 'Repair',
@@ -237,6 +255,7 @@ export const answersText = catalogue(
     other: (code) => `API inatoa sababu “${code}”.`,
     bill: (number, amount) => `ankara ${number} ya ${amount}`,
     someBill: 'kilichotozwa',
+    price: (amount) => `bei ya ${amount}`,
     overdue: (days) => (days > 0 ? `imechelewa siku ${days}` : 'haijalipwa'),
     comes: { walled_garden: 'ukurasa wa malipo tu', suspended: 'kukatiwa', written_off: 'pendekezo la kufuta deni', reminding: 'vikumbusho' },
     next: (what, at) => `Kinachofuata: ${what}, ${at}.`,
@@ -246,6 +265,8 @@ export const answersText = catalogue(
     because: (reason, who) => `Sababu${who ? `, ya ${who}` : ''}: “${reason}”.`,
     session: (router, since, address) => `Aliingia ${router} ${since}${address ? `, anwani ${address}` : ''}.`,
     otherServices: 'Huduma nyingine',
+    notYours: 'Hilo ni la msimamizi kufanya.',
+    customerPays: 'Mteja anaweza kulipa kwa paybill au kwenye ukurasa wa malipo.',
     steps: {
       take_payment: 'Pokea malipo', resume: 'Endeleza', unblock: 'Ondoa kizuizi', add_service: 'Ongeza huduma', top_up: 'Ongeza data',
       credentials: 'Onyesha jina la kuingilia', addresses: 'Badilisha vifaa', disconnect: 'Maliza kikao', repair: 'Rekebisha',

@@ -70,7 +70,7 @@ export const auditText = catalogue(
     targets: {
       subscriber: 'Mteja', account: 'Akaunti', subscription: 'Usajili', invoice: 'Ankara', receipt: 'Risiti',
       payment: 'Malipo', plan: 'Kifurushi', device: 'Ruta', nasservice: 'Huduma', reconcile: 'Marekebisho', addressing: 'Mpango wa anwani',
-      user: 'Mtu', session: 'Kikao', organization: 'Shirika', dunning: 'Ufuatiliaji wa deni', difference: 'Tofauti',
+      user: 'Mtu', session: 'Kikao', organization: 'Shirika', dunning: 'Ufuatiliaji wa madeni', difference: 'Tofauti',
       voucher: 'Vocha', numbering: 'Namba', message: 'Ujumbe', gateway: 'Lango la malipo',
     },
     none: 'Hakuna kilichotokea bado',

@@ -84,6 +84,15 @@ const plurals: Record<Language, Intl.PluralRules> = {
   sw: new Intl.PluralRules(locales.sw),
 }
 
+// A wait is written in the largest unit of which it has two or more; the last entry takes the rest.
+const units = [['second', 1, 120], ['minute', 60, 7200], ['hour', 3600, Infinity]] as const
+
+/** wait writes how long somebody has to wait, never too short: 45 seconds, 8 minutes. */
+export function wait(lang: Language, seconds: number): string {
+  const [unit, size] = units.find(([, , below]) => seconds < below) ?? units[2]
+  return new Intl.NumberFormat(locales[lang], { style: 'unit', unit, unitDisplay: 'long' }).format(Math.ceil(seconds / size))
+}
+
 /** plural writes a number with its word. "#" stands for the number. */
 export function plural(lang: Language, n: number, one: string, other: string): string {
   return (plurals[lang].select(n) === 'one' ? one : other).replace('#', numbers[lang].format(n))

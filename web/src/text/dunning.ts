@@ -46,7 +46,7 @@ export const dunningText = catalogue(
     placeTitle: (name: string) => `Hold for ${name}`,
     placeDoes: 'Stops the clock: no reminder and no cut until then. It gives back nothing that is cut already.',
     until: 'To the end of',
-    placed: 'The clock stands still until then.',
+    placed: (day: string) => `The clock stands still to the end of ${day}.`,
     liftTitle: (name: string) => `End the hold for ${name}`,
     liftDoes: (reason: string) =>
       `The hold was placed for this reason: ${reason}. Without it the clock goes on at once, and a step that is due comes right away.`,
@@ -102,7 +102,7 @@ export const dunningText = catalogue(
     placeTitle: (name) => `Subira kwa ${name}`,
     placeDoes: 'Husimamisha saa: hakuna ukumbusho wala kukatiwa hadi wakati huo. Hairudishi kilichokatwa tayari.',
     until: 'Hadi mwisho wa',
-    placed: 'Saa imesimama hadi wakati huo.',
+    placed: (day) => `Saa imesimama hadi mwisho wa ${day}.`,
     liftTitle: (name) => `Maliza subira ya ${name}`,
     liftDoes: (reason) =>
       `Subira ilitolewa kwa sababu hii: ${reason}. Bila hiyo saa itaendelea mara moja, na hatua iliyofika wakati wake itafanyika papo hapo.`,

@@ -207,3 +207,12 @@ export function useFormat(): Format {
   made.set(zone, of)
   return (of[language] ??= new Format(language, zone))
 }
+
+// An amount in a sentence of the API: "KES 1500.00".
+const amountOfAPI = /\b([A-Z]{3}) (\d+\.\d{2})(?!\d)/g
+
+/** amountsIn writes the amounts of a sentence of the API as the pages write all others: "KES 1,500". */
+export function amountsIn(sentence: string, language: Language): string {
+  const f = new Format(language, { timezone: 'UTC', currency: 'KES' })
+  return sentence.replace(amountOfAPI, (_, currency: string, amount: string) => f.money(Number(amount), currency))
+}

@@ -46,3 +46,10 @@ test('every sentence is whole, and another one in Swahili', () => {
     expect(bare, code).not.toMatch(/undefined|API|NaN|Invalid/)
   }
 })
+
+test('a period that was never served is not said to have lost its subscription, which goes on after a credit note', () => {
+  const f = new Format('en', zone)
+  const told = tell({ code: 'period_never_began', facts: {}, summary: 'API' }, 'en', f)
+  expect(told).toBe('A period was cancelled before it was served: its invoice is no longer owed.')
+  expect(tell({ code: 'period_never_began', facts: {}, summary: 'API' }, 'sw', f)).not.toContain('usajili')
+})

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { filling, isolated } from './isolated'
+import { filling, isolated, visible } from './isolated'
 
 test('a name that turns the direction reaches no further than itself', () => {
   expect(isolated('\u202eAmina')).toBe('\u2068\u202eAmina\u2069')
@@ -30,4 +30,10 @@ test('the texts of the pages are such sentences', async () => {
   const { uiText } = await import('./ui')
   expect(uiText.en.backTo('\u202eX')).toBe('Go to \u2068\u202eX\u2069')
   expect(uiText.sw.backTo('\u202eX')).toContain('\u2068\u202eX\u2069')
+})
+
+test('what was typed as a reference is read whole and in its order, with what nobody sees', () => {
+  expect(visible('DEMO-\u202e2100\u202c')).toBe('DEMO-<U+202E>2100<U+202C>')
+  expect(visible('0012\u200b\u0000\n')).toBe('0012<U+200B><U+0000><U+000A>')
+  for (const text of ['=1+1', 'أمينة', 'Zoë Ng’ang’a', '👩\u200d💻', '<b>0012</b>']) expect(visible(text)).toBe(text)
 })

@@ -25,6 +25,17 @@ function closed(text: string): string {
   return within.join('') + end.repeat(open)
 }
 
+// Signs that nobody sees, among them those that turn a direction; not those that join letters and pictures.
+const unseen = /[\u0000-\u001f\u007f-\u009f\u00ad\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g
+
+/**
+ * visible writes a text from outside with every sign that nobody sees as its number, such as <U+202E>: whoever decides by
+ * what was typed reads all that was typed, in its order.
+ */
+export function visible(text: string): string {
+  return text.replace(unseen, (sign) => `<U+${sign.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}>`)
+}
+
 const plain = (of: unknown): of is Record<string, unknown> => {
   return typeof of === 'object' && of !== null && Object.getPrototypeOf(of) === Object.prototype
 }

@@ -227,7 +227,7 @@ export const networkText = catalogue(
     free: 'Wazi',
     reserved: 'Imetengwa',
     customer: 'Mteja',
-    user: 'Jina la mtumiaji',
+    user: 'Jina la kuingilia',
     kind: 'Aina',
     kinds: { ppp: 'PPPoE', hotspot: 'Hotspot' },
     address: 'Anwani',

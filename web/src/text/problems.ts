@@ -1,5 +1,6 @@
 import type { Fault, Problem } from '../api/problem'
-import { catalogue, readWith, spokenNow } from './catalogue'
+import { catalogue, readWith, spokenNow, wait } from './catalogue'
+import { amountsIn } from './format'
 
 /** By code: what the facts of a message, in the order of the English one, say. */
 type Sayings = Partial<Record<string, (values: string[]) => string>>
@@ -13,8 +14,8 @@ export const problemText = catalogue(
     organization_suspended: 'This organization is suspended by the operator of the platform.',
     forbidden: 'Your role does not allow this. An administrator can do it.',
     not_found: 'This does not exist, or it belongs to another organization.',
-    rate_limited: (seconds: number | null) =>
-      `Too many requests. ${seconds ? `Try again in ${seconds} s.` : 'Wait a moment, then try again.'}`,
+    rate_limited: 'Too many requests.',
+    tryAgain: (seconds: number | null) => (seconds ? `Try again in ${wait('en', seconds)}.` : 'Wait a moment, then try again.'),
     edit_conflict: 'Somebody else changed this meanwhile. Load it again, then make your change.',
     unknown: 'The answer could not be understood. Please try again.',
     // The API's own sentences are English.
@@ -28,7 +29,8 @@ export const problemText = catalogue(
     organization_suspended: 'Shirika hili limesimamishwa na mwendeshaji wa jukwaa.',
     forbidden: 'Wadhifa wako hauruhusu jambo hili. Msimamizi anaweza kulifanya.',
     not_found: 'Haipo, au ni ya shirika lingine.',
-    rate_limited: (seconds) => `Maombi mengi mno. ${seconds ? `Jaribu tena baada ya sekunde ${seconds}.` : 'Subiri kidogo, kisha jaribu tena.'}`,
+    rate_limited: 'Maombi mengi mno.',
+    tryAgain: (seconds) => (seconds ? `Jaribu tena baada ya ${wait('sw', seconds)}.` : 'Subiri kidogo, kisha jaribu tena.'),
     edit_conflict: 'Mtu mwingine amebadilisha hii kwa sasa. Ipakie tena, kisha fanya badiliko lako.',
     unknown: 'Jibu halikueleweka. Tafadhali jaribu tena.',
     codes: {},
@@ -47,8 +49,13 @@ readWith('sw', async () => {
  * code, and the API's for a code without words. `left` is how many seconds the server still wants to be left alone.
  */
 export function sentences(p: Problem, t: (typeof problemText)['en'], left: number | null = p.retryAfter): string[] {
+  return said(p, t, left).map((s) => amountsIn(s, t === problemText.sw ? 'sw' : 'en'))
+}
+
+/** said gives the sentences with amounts as the API writes them. */
+function said(p: Problem, t: (typeof problemText)['en'], left: number | null): string[] {
   if (p.code === 'unreachable') return [t.unreachable]
-  if (p.status === 429) return [t.rate_limited(left)]
+  if (p.status === 429) return [`${tooOften(p, t)} ${t.tryAgain(left)}`]
   if (p.status === 412) return [t.edit_conflict]
   if (p.code === 'organization_suspended') return [t.organization_suspended]
   const known = t.codes[p.code]
@@ -65,6 +72,11 @@ export function sentences(p: Problem, t: (typeof problemText)['en'], left: numbe
   if (p.status === 404) return [t.not_found]
   if (p.status >= 500) return [t.internal]
   return [t.unknown]
+}
+
+/** tooOften says what was asked for too often. What no code says is that of all requests together. */
+function tooOften(p: Problem, t: (typeof problemText)['en']): string {
+  return (p.code !== 'rate_limited' && (t.codes[p.code]?.(p.values) || p.message)) || t.rate_limited
 }
 
 /** sayFault says what is wrong with a field in the language of the pages, without the field's name. */

@@ -6,6 +6,7 @@ export const searchText = catalogue(
     platformHint: 'Organization, or the number of a receipt',
     results: 'Found',
     lastOpened: 'Opened last',
+    searchFailed: (why: string, again: boolean) => `The search failed. ${why}${again ? ' It is tried again by itself.' : ''}`,
     found: (n: number) => (n === 0 ? 'Nothing found' : plural('en', n, '# result', '# results')),
     types: {
       organization: 'Organization',
@@ -22,6 +23,7 @@ export const searchText = catalogue(
     platformHint: 'Shirika, au namba ya risiti',
     results: 'Zilizopatikana',
     lastOpened: 'Zilizofunguliwa karibuni',
+    searchFailed: (why, again) => `Utafutaji umeshindikana. ${why}${again ? ' Utajaribiwa tena wenyewe.' : ''}`,
     found: (n) => (n === 0 ? 'Hakuna kilichopatikana' : plural('sw', n, 'tokeo #', 'matokeo #')),
     types: {
       organization: 'Shirika',

@@ -95,7 +95,7 @@ export const servicesText = catalogue(
     service: 'Huduma',
     types: { pppoe: 'PPPoE', hotspot: 'Hotspot', 'cpe-management': 'Usimamizi wa CPE' },
     typeHints: {
-      pppoe: 'Wateja hujiunga kwa jina la mtumiaji na nenosiri.',
+      pppoe: 'Wateja hujiunga kwa jina la kuingilia na nenosiri.',
       hotspot: 'Wateja huingia kupitia ukurasa, kwa vocha au akaunti yao.',
       'cpe-management': 'Mtandao wake wenyewe ambapo vifaa vya wateja hupangwa.',
     },

@@ -1,10 +1,10 @@
-import { catalogue } from './catalogue'
+import { catalogue, wait } from './catalogue'
 
 /** signInText has what is said to those who are not signed in, or no more; it is part of what every page loads. */
 export const signInText = catalogue(
   {
     signIn: 'Sign in',
-    signInAgain: (seconds: number) => `Sign in (in ${seconds} s)`,
+    signInAgain: (seconds: number) => `Sign in (in ${wait('en', seconds)})`,
     email: 'E-mail address',
     password: 'Password',
     showPassword: 'Show the password',
@@ -18,6 +18,9 @@ export const signInText = catalogue(
     otherPersonHint: 'What you typed is lost then.',
     sessionEnded: 'Your session has ended',
     sessionEndedHint: 'Sign in to go on where you were. What you typed is still there.',
+    displacedHint: 'This browser has no sign-in of yours here any more: in another tab you have signed out or signed in to another organization, or nobody was here for a week. A browser keeps one sign-in at a time. Sign in to go on where you were: what you typed is still there.',
+    atRootHint: 'Operators of the platform sign in at its own address. Do that in another tab, then go on here: what you typed is still there.',
+    goOn: 'Go on here',
     anotherPerson: 'Somebody else is signed in now',
     anotherPersonHint: 'In another tab of this browser somebody else has signed in, or you have under another name. Sign in here to go on as yourself: what you typed is still there, and the other tab asks then.',
     goOnAsAnother: 'Go on as the other person',
@@ -40,7 +43,7 @@ export const signInText = catalogue(
   },
   {
     signIn: 'Ingia',
-    signInAgain: (seconds) => `Ingia (baada ya sekunde ${seconds})`,
+    signInAgain: (seconds) => `Ingia (baada ya ${wait('sw', seconds)})`,
     email: 'Barua pepe',
     password: 'Nenosiri',
     showPassword: 'Onyesha nenosiri',
@@ -54,6 +57,9 @@ export const signInText = catalogue(
     otherPersonHint: 'Ulichoandika kitapotea.',
     sessionEnded: 'Muda wako umeisha',
     sessionEndedHint: 'Ingia ili uendelee ulipokuwa. Ulichoandika bado kipo.',
+    displacedHint: 'Kivinjari hiki hakina tena kuingia kwako hapa: katika kichupo kingine umeondoka au umeingia kwenye shirika lingine, au hakikutumika kwa wiki moja. Kivinjari hukumbuka kuingia kumoja kwa wakati mmoja. Ingia ili uendelee ulipokuwa: ulichoandika bado kipo.',
+    atRootHint: 'Waendeshaji wa jukwaa huingia kwenye anwani yake. Ingia huko katika kichupo kingine, kisha endelea hapa: ulichoandika bado kipo.',
+    goOn: 'Endelea hapa',
     anotherPerson: 'Mtu mwingine ameingia sasa',
     anotherPersonHint: 'Katika kichupo kingine cha kivinjari hiki mtu mwingine ameingia, au wewe kwa jina lingine. Ingia hapa ili uendelee kama wewe: ulichoandika bado kipo, na kichupo kile kitauliza.',
     goOnAsAnother: 'Endelea kama mtu huyo mwingine',

@@ -7,6 +7,9 @@ export const systemText = catalogue(
     allWell: 'Everything runs.',
     amiss: (n: number) => plural('en', n, 'One thing needs a look.', '# things need a look.'),
 
+    parts: 'Parts',
+    partStates: { up: 'Works', down: 'Does not work' },
+
     processes: 'Processes',
     processesHint: 'What the program does by itself after an event: renew, invoice, match money, cut and restore.',
     process: 'Process',
@@ -37,7 +40,7 @@ export const systemText = catalogue(
     retried: 'It is tried again within seconds.',
 
     projections: 'Read models',
-    projectionsHint: 'What lists and pages show. One that is behind shows what was, and catches up by itself.',
+    projectionsHint: 'What lists and pages show. One that is behind shows what was, and catches up by itself; one that has stopped waits for whoever runs the platform.',
     projection: 'Read model',
     projectionStates: {
       behind: 'Behind', live: 'Shows everything', stopped: 'Stopped', following: 'Kept by another program',
@@ -58,6 +61,7 @@ export const systemText = catalogue(
     kind: 'Kind',
     kinds: { device: 'Router', provider: 'Payment provider', gateway: 'Payment provider', tunnel: 'Tunnel' } as Record<string, string>,
     breakerStates: { closed: 'Answers', open: 'Not called', half_open: 'Being tried' },
+    failing: 'Called, but fails',
     failures: 'Failures in a row',
     retryAt: 'Next try',
     lastError: 'Last failure',
@@ -66,6 +70,9 @@ export const systemText = catalogue(
     hint: 'Programu huweka kumbukumbu ya yote yaliyotokea. Mifumo ya kusoma huyaonyesha kwenye orodha, michakato huyatendea kazi, na vikata-mzunguko huzuia kuita kisichojibu.',
     allWell: 'Kila kitu kinafanya kazi.',
     amiss: (n) => plural('sw', n, 'Jambo moja linahitaji kuangaliwa.', 'Mambo # yanahitaji kuangaliwa.'),
+
+    parts: 'Sehemu',
+    partStates: { up: 'Inafanya kazi', down: 'Haifanyi kazi' },
 
     processes: 'Michakato',
     processesHint: 'Kile programu inachofanya yenyewe baada ya tukio: kuhuisha, kutoa ankara, kutambua fedha, kukata na kurudisha huduma.',
@@ -97,7 +104,7 @@ export const systemText = catalogue(
     retried: 'Itajaribiwa tena ndani ya sekunde chache.',
 
     projections: 'Mifumo ya kusoma',
-    projectionsHint: 'Kile ambacho orodha na kurasa huonyesha. Ulio nyuma huonyesha yaliyokuwa, na hufikia yenyewe.',
+    projectionsHint: 'Kile ambacho orodha na kurasa huonyesha. Ulio nyuma huonyesha yaliyokuwa, na hufikia yenyewe; uliosimama humsubiri anayeendesha jukwaa.',
     projection: 'Mfumo wa kusoma',
     projectionStates: {
       behind: 'Uko nyuma', live: 'Unaonyesha yote', stopped: 'Umesimama', following: 'Unatunzwa na programu nyingine',
@@ -118,6 +125,7 @@ export const systemText = catalogue(
     kind: 'Aina',
     kinds: { device: 'Ruta', provider: 'Mtoa huduma wa malipo', gateway: 'Mtoa huduma wa malipo', tunnel: 'Handaki' },
     breakerStates: { closed: 'Hujibu', open: 'Haiitwi', half_open: 'Inajaribiwa' },
+    failing: 'Huitwa, lakini hushindwa',
     failures: 'Kushindwa mfululizo',
     retryAt: 'Jaribio lijalo',
     lastError: 'Kosa la mwisho',

@@ -4,8 +4,9 @@ import { type ReactNode, type RefObject, useLayoutEffect, useRef } from 'react'
 export const leaves = { 'data-leaves': true }
 
 /**
- * Form is every form of the pages. It is sent by Enter, and once at a time. While it saves, nothing in it changes: what
- * was typed meanwhile would be in no write, and gone when the form shows what was saved. The focus stays where it is.
+ * Form is every form of the pages. It is sent by Enter, once at a time, and not while a field of it says itself that
+ * something is wrong. While it saves, nothing in it changes: what was typed meanwhile would be in no write, and gone when
+ * the form shows what was saved. The focus stays where it is.
  */
 export function Form({ busy = false, onSubmit, children }: {
   /** busy = what was sent is being saved. */
@@ -24,7 +25,9 @@ export function Form({ busy = false, onSubmit, children }: {
         e.preventDefault()
         // A dialog that a form opens is a part of it, but its own form is another one.
         e.stopPropagation()
-        if (!busy) onSubmit()
+        const fault = e.currentTarget.querySelector<HTMLElement>('[data-fault]')
+        if (fault) fault.focus()
+        else if (!busy) onSubmit()
       }}
     >
       {children}

@@ -1,5 +1,7 @@
 import { Alert, Button, Text } from '@mantine/core'
-import { type ComponentType, lazy, Suspense, useEffect, useState } from 'react'
+import { type ComponentType, lazy, Suspense, useEffect, useRef, useState } from 'react'
+import { readAgain } from '../api/again'
+import { useLive } from '../api/stream'
 import { useText } from '../text/catalogue'
 import { uiText } from '../text/ui'
 import { Boundary } from './Boundary'
@@ -35,10 +37,12 @@ export function later<Props extends object>(load: () => Promise<ComponentType<Pr
     const Content = content
     const again = () => {
       content = read()
-      setTries(tries + 1)
+      setTries((n) => n + 1)
     }
+    // What stands there is drawn anew once there is something to draw.
+    const look = () => load().then(again, () => undefined)
     return (
-      <Boundary key={tries} instead={(error) => <NotRead error={error} of={options} again={again} />}>
+      <Boundary key={tries} instead={(error) => <NotRead error={error} of={options} again={again} look={look} />}>
         <Suspense fallback={Meanwhile ? <Meanwhile {...props} /> : height && <div style={{ minHeight: height }} />}>
           <Content {...props} />
         </Suspense>
@@ -51,14 +55,46 @@ export function later<Props extends object>(load: () => Promise<ComponentType<Pr
   return Later
 }
 
+/** NotReadProps: again draws the part anew, look does so when it can be read by now. */
+interface NotReadProps {
+  error: unknown
+  of: Pick<Options<object>, 'height' | 'whole'>
+  again: () => void
+  look: () => Promise<void>
+}
+
+/** useLooks looks again for what could not be read, as all reads do, and when the way to the server is there again. */
+function useLooks(look: () => Promise<void>, on: boolean) {
+  const live = useLive() === 'live'
+  const now = useRef(look)
+  now.current = look
+  const was = useRef(live)
+  useEffect(() => {
+    if (on && live && !was.current) void now.current()
+    was.current = live
+  }, [on, live])
+  useEffect(() => {
+    if (!on) return
+    const again = () => void now.current()
+    const timer = setInterval(again, readAgain)
+    window.addEventListener('online', again)
+    return () => {
+      clearInterval(timer)
+      window.removeEventListener('online', again)
+    }
+  }, [on])
+}
+
 /** NotRead says that a part is missing, and how to get it: in its place, or above the page for one without a place. */
-function NotRead({ error, of: { height, whole }, again }: { error: unknown; of: Pick<Options<object>, 'height' | 'whole'>; again: () => void }) {
+function NotRead({ error, of: { height, whole }, again, look }: NotReadProps) {
   const t = useText(uiText)
-  if (!(error instanceof Missing)) throw error
-  const { old } = error
+  const missing = error instanceof Missing
+  const old = missing && error.old
+  useLooks(look, missing && !old)
   useEffect(() => {
     if (old && whole) reloadOnce()
   }, [old, whole])
+  if (!missing) throw error
   return (
     <Alert
       color="red"

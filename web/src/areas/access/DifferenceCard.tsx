@@ -21,10 +21,14 @@ const tones: Record<string, Tone> = { stale_session: 'quiet', port_below_plan: '
 // These repairs touch nobody who is online, so one click is enough.
 const harmless = new Set(['paid_but_offline', 'stale_session'])
 
+// A port is mended with a cable; there is nothing to press.
+const repairable = (d: Difference) => d.kind !== 'port_below_plan'
+
 /** DifferenceCard tells one difference: what is wrong, for whom, since when, and what to do about it. */
 export function DifferenceCard({ of: d }: { of: Difference }) {
   const t = useText(differencesText)
   const f = useFormat()
+  const asks = !useMay()('POST /access-differences/{id}/repair') && repairable(d)
   return (
     <Paper component="article" withBorder p="sm">
       <Group justify="space-between" align="flex-start" gap="xs" mb={4}>
@@ -49,7 +53,7 @@ export function DifferenceCard({ of: d }: { of: Difference }) {
           <Text size="sm" style={{ overflowWrap: 'anywhere' }}>{d.actual}</Text>
         </div>
       </SimpleGrid>
-      <Text size="sm" c="dimmed">{t.toDo}: {t.helps[d.kind]}</Text>
+      <Text size="sm" c="dimmed">{t.toDo}: {t.helps[d.kind]}{asks && ` ${t.askRepair}`}</Text>
       {d.unseenSince && <Text size="sm" c="var(--tone-attention)">{t.unseen(f.short(d.unseenSince))}</Text>}
       {d.reportsMissingSince && <Text size="sm" c="var(--tone-attention)">{t.missing(f.short(d.reportsMissingSince))}</Text>}
     </Paper>
@@ -67,8 +71,7 @@ function Repair({ of: d }: { of: Difference }) {
   })
   const repair = () => write.mutate({ params: { path: { id: d.id } } })
   const answer = write.data && 'outcome' in write.data ? write.data : null
-  // A port is mended with a cable; there is nothing to press.
-  if (!may('POST /access-differences/{id}/repair') || d.kind === 'port_below_plan') return null
+  if (!may('POST /access-differences/{id}/repair') || !repairable(d)) return null
   return (
     <div>
       <Button

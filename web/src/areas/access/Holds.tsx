@@ -26,7 +26,10 @@ export function PlaceHold({ of: r, onClose }: { of: Holdable; onClose: () => voi
   const today = f.date(serverNow())
   const [until, setUntil] = useState(r.hold ? f.date(Date.parse(r.hold.until) - 1) : dayAfter(today, 2))
   const [reason, setReason] = useState(r.hold?.reason ?? '')
-  const write = useWrite('post', '/subscriptions/{id}/hold', { told: () => t.placed, then: onClose })
+  const write = useWrite('post', '/subscriptions/{id}/hold', {
+    told: () => t.placed(f.day(until)),
+    then: onClose,
+  })
   return (
     <FormDialog
       title={t.placeTitle(r.name)}

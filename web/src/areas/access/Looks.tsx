@@ -1,5 +1,6 @@
 import { ActionIcon, Button, Progress, Stack, Text } from '@mantine/core'
 import { type Row, useRows } from '../../api/rows'
+import { useNow } from '../../app/clock'
 import { useMay } from '../../app/person'
 import { useText } from '../../text/catalogue'
 import { differencesText } from '../../text/differences'
@@ -12,6 +13,7 @@ import { ProblemNote } from '../../ui/ProblemNote'
 import { RouterLink } from '../../ui/RouterLink'
 import { State } from '../../ui/State'
 import { When } from '../../ui/When'
+import { freshnessOf } from './freshness'
 import { useLookNow } from './useLookNow'
 
 type Look = Row<'/access-audits'>
@@ -21,7 +23,6 @@ const noFilters = {}
 /** Looks tells how fresh the differences are, router by router, and has routers looked at now. */
 export function Looks() {
   const t = useText(differencesText)
-  const f = useFormat()
   const may = useMay()
   const list = useRows('/access-audits', noFilters)
   const { look, progress, pending, error } = useLookNow()
@@ -32,9 +33,7 @@ export function Looks() {
     { id: 'looked', title: t.looked, width: 142, narrow: 94, cell: (l) => (l.lookedAt ? <When at={l.lookedAt} /> : t.never) },
     {
       id: 'state', title: t.state, width: 286, narrow: 104,
-      cell: (l) => l.unseenSince
-        ? <State tone="bad" title={t.whys[l.why ?? ''] ?? undefined}>{t.notSeen}<span className="wide-only"> {t.since} {f.short(l.unseenSince)}</span></State>
-        : <State tone={l.lookedAt ? 'good' : 'quiet'}>{l.lookedAt ? t.fine : t.never}</State>,
+      cell: (l) => <Seen of={l} />,
     },
     {
       id: 'why', title: t.why, wideOnly: true,
@@ -76,4 +75,24 @@ export function Looks() {
       <DataTable list={list} columns={columns} rowKey={(l) => l.deviceId} label={t.looks} empty={<Empty title={t.noRouters} />} />
     </Section>
   )
+}
+
+/** Seen says how much the differences of a router say of now. */
+function Seen({ of: l }: { of: Look }) {
+  const t = useText(differencesText)
+  const f = useFormat()
+  switch (freshnessOf(l, useNow())) {
+    case 'unseen':
+      return (
+        <State tone="bad" title={t.whys[l.why ?? ''] ?? undefined}>
+          {t.notSeen}{l.unseenSince && <span className="wide-only"> {t.since} {f.short(l.unseenSince)}</span>}
+        </State>
+      )
+    case 'old':
+      return <State tone="attention" title={t.oldHint}>{t.old}</State>
+    case 'fresh':
+      return <State tone="good">{t.fine}</State>
+    case 'never':
+      return <State tone="quiet">{t.never}</State>
+  }
 }

@@ -1,10 +1,11 @@
-import { Fieldset, NumberInput, Select, SimpleGrid, Stack, Switch, Text, TextInput } from '@mantine/core'
+import { Fieldset, Select, SimpleGrid, Stack, Switch, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import type { Problem } from '../../api/problem'
 import { locales, useLanguage, useText } from '../../text/catalogue'
 import { useFormat } from '../../text/format'
 import { policiesText } from '../../text/policies'
 import { type CutTime, cutTimeOf, type Policy, readDays, type Weekday, weekdays, withCutTime } from './policy'
+import { NumberField } from '../../ui/NumberField'
 import './access.css'
 
 /** faultOf finds what the API says about one field of the policy: its faults begin with the policy's name. */
@@ -33,10 +34,10 @@ export function PolicyFields({ of: p, faultOf, onChange }: {
     <Stack gap="md">
       <SimpleGrid cols={{ base: 1, xs: 2, md: 3 }} spacing="md">
         <ReminderDays days={p.reminderDays} fault={faultOf('reminderDays')} onChange={(reminderDays) => onChange({ ...p, reminderDays })} />
-        <NumberInput {...number('graceDays', 365)} description={t.graceHint} allowDecimal={false} />
-        <NumberInput {...number('walledGardenDays', 365)} description={t.walledHint} allowDecimal={false} />
-        <NumberInput {...number('writeOffDays', 3650)} description={t.writeOffHint} allowDecimal={false} />
-        <NumberInput {...number('minimumDue', 1e9)} description={t.minimumHint} decimalScale={2} thousandSeparator suffix={` ${zone.currency}`} />
+        <NumberField {...number('graceDays', 365)} description={t.graceHint} whole />
+        <NumberField {...number('walledGardenDays', 365)} description={t.walledHint} whole />
+        <NumberField {...number('writeOffDays', 3650)} description={t.writeOffHint} whole />
+        <NumberField {...number('minimumDue', 1e9)} description={t.minimumHint} decimalScale={2} thousandSeparator suffix={` ${zone.currency}`} />
         <Fieldset variant="unstyled" legend={t.messageHours}>
           <SimpleGrid cols={2} spacing="xs">
             {(['from', 'to'] as const).map((end) => (

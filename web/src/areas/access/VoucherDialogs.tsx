@@ -1,8 +1,9 @@
-import { NumberInput, Select, Textarea, TextInput } from '@mantine/core'
+import { Select, Textarea, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import type { Row } from '../../api/rows'
 import type { Shape } from '../../api/types'
 import { useWrite } from '../../api/write'
+import { serverNow } from '../../app/clock'
 import { useText } from '../../text/catalogue'
 import { useFormat } from '../../text/format'
 import { isolated } from '../../text/isolated'
@@ -10,6 +11,7 @@ import { uiText } from '../../text/ui'
 import { vouchersText } from '../../text/vouchers'
 import { Confirm } from '../../ui/Confirm'
 import { FormDialog } from '../../ui/FormDialog'
+import { NumberField } from '../../ui/NumberField'
 
 /** MakeVouchers makes a batch; onMade gets its codes, which nobody can read a second time. */
 export function MakeVouchers({ plans, onMade, onClose }: {
@@ -48,9 +50,9 @@ export function MakeVouchers({ plans, onMade, onClose }: {
         allowDeselect={false}
         data-autofocus
       />
-      <NumberInput
+      <NumberField
         label={t.count} description={t.countHint} value={count} onChange={setCount}
-        min={1} max={5000} allowDecimal={false} error={write.error?.of('count')} required withAsterisk={false}
+        min={1} max={5000} whole error={write.error?.of('count')} required withAsterisk={false}
       />
       <TextInput
         label={t.prefixLong} description={t.prefixHint} value={prefix} onChange={(e) => setPrefix(e.currentTarget.value.trim())}
@@ -60,13 +62,23 @@ export function MakeVouchers({ plans, onMade, onClose }: {
   )
 }
 
+/** useVoid makes a voucher worthless, and says so where it was worthless before. */
+function useVoid(onClose: () => void) {
+  const t = useText(vouchersText)
+  const [opened] = useState(serverNow)
+  return useWrite('post', '/vouchers/{code}/void', {
+    told: (a) => ('voidedAt' in a && a.voidedAt && Date.parse(a.voidedAt) < opened ? t.voidAlready : t.voidTold),
+    then: onClose,
+  })
+}
+
 /** VoidVoucher makes a voucher worthless. It takes the code from the slip: no list has codes. */
 export function VoidVoucher({ onClose }: { onClose: () => void }) {
   const t = useText(vouchersText)
   const words = useText(uiText)
   const [code, setCode] = useState('')
   const [reason, setReason] = useState('')
-  const write = useWrite('post', '/vouchers/{code}/void', { told: () => t.voidTold, then: onClose })
+  const write = useVoid(onClose)
   return (
     <FormDialog
       title={t.void}
@@ -93,7 +105,7 @@ export function VoidVoucher({ onClose }: { onClose: () => void }) {
 /** VoidRow makes a voucher of the list worthless, for which nobody has to have its slip. */
 export function VoidRow({ of: voucher, onClose }: { of: Row<'/vouchers'>; onClose: () => void }) {
   const t = useText(vouchersText)
-  const write = useWrite('post', '/vouchers/{code}/void', { told: () => t.voidTold, then: onClose })
+  const write = useVoid(onClose)
   return (
     <Confirm
       title={t.voidOne}

@@ -1,4 +1,4 @@
-import { Button, NumberInput, Stack, Text } from '@mantine/core'
+import { Button, Stack, Text } from '@mantine/core'
 import { useState } from 'react'
 import type { Shape } from '../../api/types'
 import { useWrite } from '../../api/write'
@@ -7,6 +7,7 @@ import { billingText } from '../../text/billing'
 import { useText } from '../../text/catalogue'
 import { useFormat } from '../../text/format'
 import { Confirm } from '../../ui/Confirm'
+import { NumberField } from '../../ui/NumberField'
 
 type Invoice = Shape<'InvoiceDetailResponse'>
 
@@ -62,13 +63,19 @@ function CreditNote({ of: i, rest, onClose }: { of: Invoice; rest: number; onClo
   const f = useFormat()
   const [amount, setAmount] = useState<number | ''>('')
   const write = useWrite('post', '/invoices/{id}/credit-note', {
-    told: (answer) => ('amount' in answer ? t.creditNoteDone(f.money(answer.amount, answer.currency)) : t.accepted),
+    told: (answer) => {
+      if (!('amount' in answer)) return t.accepted
+      const done = t.creditNoteDone(f.money(answer.amount, answer.currency))
+      return i.paid > 0 ? `${done} ${t.creditNoteWhere}` : done
+    },
     then: onClose,
   })
+  const whole = amount === '' || amount === rest
   return (
     <Confirm
       title={t.creditNoteTitle}
-      verb={t.creditNote}
+      verb={whole ? t.creditNoteWhole(f.money(rest, i.currency)) : t.creditNotePart(f.money(amount, i.currency))}
+      incomplete={amount === 0}
       danger
       reason
       pending={write.isPending}
@@ -81,18 +88,20 @@ function CreditNote({ of: i, rest, onClose }: { of: Invoice; rest: number; onClo
     >
       <Stack gap="sm">
         <Text size="sm">{t.creditNoteWhat}</Text>
-        <NumberInput
+        {whole && i.paid > 0 && i.periodTo && <Text size="sm">{t.creditNoteRunsOn}</Text>}
+        <NumberField
           label={t.creditNoteAmount}
           description={t.creditNoteRest(f.money(rest, i.currency))}
           value={amount}
-          onChange={(v) => setAmount(typeof v === 'number' ? v : v === '' ? '' : Number(v))}
+          onChange={setAmount}
           min={0}
           max={rest}
-          clampBehavior="none"
+         
           decimalScale={2}
           thousandSeparator
           hideControls
           error={write.error?.of('amount')}
+          data-autofocus
         />
       </Stack>
     </Confirm>

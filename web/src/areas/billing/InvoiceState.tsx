@@ -16,10 +16,16 @@ const tones: Record<InvoiceRow['state'], Tone> = {
 }
 
 /** InvoiceState is the state of an invoice as word and colour; that it is overdue comes first. */
-export function InvoiceState({ of }: { of: Pick<InvoiceRow, 'state' | 'overdue' | 'order'> }) {
+export function InvoiceState({ of }: { of: Pick<InvoiceRow, 'state' | 'overdue' | 'order' | 'paid'> }) {
   const t = useText(billingText)
-  const word = t.states[of.state] ?? of.state
+  const word = wordOf(of, t)
   if (of.overdue) return <State tone="bad" title={word}>{t.overdue}</State>
   if (of.order) return <State tone="quiet" title={t.order}>{word}</State>
   return <State tone={tones[of.state] ?? 'quiet'}>{word}</State>
+}
+
+/** wordOf names the state. What credit notes made smaller counts as partly paid for the API, though nobody has paid. */
+export function wordOf(of: Pick<InvoiceRow, 'state' | 'paid'>, t: typeof billingText.en): string {
+  if (of.state === 'partially_paid' && of.paid === 0) return t.partlyCredited
+  return t.states[of.state] ?? of.state
 }

@@ -1,4 +1,4 @@
-import { ActionIcon, Button, Fieldset, Group, NumberInput, Stack, Text, TextInput } from '@mantine/core'
+import { ActionIcon, Button, Fieldset, Group, Stack, Text, TextInput } from '@mantine/core'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../../api/client'
@@ -10,6 +10,7 @@ import { useFormat } from '../../text/format'
 import { CustomerPicker } from '../../ui/CustomerPicker'
 import { Form } from '../../ui/Form'
 import { Plus, Trash2 } from '../../ui/icons'
+import { NumberField } from '../../ui/NumberField'
 import { Page } from '../../ui/Page'
 import { ProblemNote } from '../../ui/ProblemNote'
 import { commaOrPoint } from '../../ui/decimals'
@@ -123,7 +124,7 @@ function LineFields({ n, of, fault, onChange, onRemove }: {
           maxLength={200}
           flex="1 1 220px"
         />
-        <NumberInput
+        <NumberField
           label={t.quantity}
           value={of.quantity}
           onChange={(quantity) => onChange({ quantity })}
@@ -135,7 +136,7 @@ function LineFields({ n, of, fault, onChange, onRemove }: {
           w={90}
           hideControls
         />
-        <NumberInput
+        <NumberField
           label={`${t.unitPrice} (${f.zone.currency})`}
           value={of.unitPrice}
           onChange={(unitPrice) => onChange({ unitPrice })}

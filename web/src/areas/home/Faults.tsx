@@ -11,6 +11,7 @@ import { Section } from '../../ui/Page'
 import { PageLink } from '../../ui/PageLink'
 import { toneColor } from '../../ui/State'
 import type { Way } from '../../ui/To'
+import { helpWordsOf } from './help'
 import type { Fault } from './today'
 import './home.css'
 
@@ -46,7 +47,8 @@ function Row({ fault: f }: { fault: Fault }) {
   const t = useText(homeText)
   const tone = toneOf(f)
   const Icon = tone === 'bad' ? CircleX : CircleAlert
-  const help = helpOf(f, useMay())
+  const may = useMay()
+  const help = helpOf(f, may)
   const effects = f.effects.map((e) => t.effects[e.kind]?.(e.count) ?? `${e.count} ${e.kind}`)
   return (
     <li className="fault">
@@ -62,7 +64,7 @@ function Row({ fault: f }: { fault: Fault }) {
           <Text size="sm" c="dimmed">
             {f.since && <>{t.since} <Began at={f.since} />. </>}
             {effects.length > 0 && `${t.follows(effects)} `}
-            {t.help[f.kind]}
+            {helpWordsOf(f.kind, t, may)}
           </Text>
           {f.words && <Text size="sm" className="words">{f.words}</Text>}
         </div>
@@ -94,6 +96,8 @@ function helpOf({ kind, root }: Fault, may: ReturnType<typeof useMay>): Way | nu
       return { to: '/payments', search: { status: 'PENDING' } }
     case 'gateway':
       return may('GET /settings/payment-gateway') ? { to: '/gateway' } : null
+    case 'part':
+      return root.id ? { to: '/system' } : null
     default:
       return may('GET /system/projections') ? { to: '/system' } : null
   }

@@ -63,7 +63,7 @@ export function customersOf(r: Today, t: Texts, f: Format): Line[] {
   const lines: (Line | false)[] = [
     {
       key: 'online', figure: f.number(online.customers), words: t.online(online.customers),
-      more: t.sessions(online.sessions), way: { to: '/sessions', search: { online: true } },
+      more: online.unheard > 0 ? `${t.sessions(online.sessions)}; ${t.unheard(online.unheard)}` : t.sessions(online.sessions), way: { to: '/sessions', search: { online: true } },
     },
     s.reminding > 0 && {
       key: 'reminding', figure: f.number(s.reminding), words: t.reminding(s.reminding),

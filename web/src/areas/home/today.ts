@@ -1,5 +1,6 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
+import { readUntilRead } from '../../api/again'
 import { client } from '../../api/client'
 import type { Shape } from '../../api/types'
 import { usePerson } from '../../app/person'
@@ -17,7 +18,10 @@ async function read(since: string | undefined, signal: AbortSignal): Promise<unk
   return data
 }
 
-const often = { placeholderData: keepPreviousData, refetchInterval: 60_000 }
+const often = {
+  placeholderData: keepPreviousData,
+  refetchInterval: (read: { state: { error: object | null } }) => readUntilRead(read) || 60_000,
+}
 
 /** useToday reads how the organization does, and what changed since an instant. */
 export function useToday(since: number | null) {

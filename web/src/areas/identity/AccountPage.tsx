@@ -15,7 +15,9 @@ import { useNewPassword } from './useNewPassword'
 /** AccountPage answers: who am I here, and where am I signed in? */
 export default function AccountPage() {
   const t = useText(identityText)
-  const { me, role, platform } = usePerson()
+  const { me, role } = usePerson()
+  // A session of the platform opens every organization, of whose staff its owner is none.
+  const operator = role === 'super_admin'
   return (
     <Page title={t.account}>
       <Facts
@@ -24,10 +26,10 @@ export default function AccountPage() {
           [t.email, me.email],
           [t.phone, me.phone],
           [t.role, t.roles[role]],
-          [t.organization, me.org?.name ?? t.platform],
+          [t.organization, !operator ? me.org?.name : me.org ? t.platformAt(me.org.name) : t.platform],
         ]}
       />
-      <Text size="sm" c="dimmed">{t.mayDo[role]} {!platform && t.ownDetails}</Text>
+      <Text size="sm" c="dimmed">{t.mayDo[role]} {!operator ? t.ownDetails : me.org && t.atOrganization(me.org.name)}</Text>
       <OwnSessions />
       <Section title={t.changePassword}>
         <ChangePassword />

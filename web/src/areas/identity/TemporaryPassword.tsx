@@ -1,10 +1,9 @@
-import { Button, Modal, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Stack, Text, TextInput } from '@mantine/core'
 import { useText } from '../../text/catalogue'
 import { identityText } from '../../text/identity'
-import { uiText } from '../../text/ui'
 import { CopyText } from '../../ui/CopyText'
 import { Facts } from '../../ui/Facts'
-import { useFocusBack } from '../../ui/useFocusBack'
+import { OnceDialog } from '../../ui/OnceDialog'
 import { readablePassword } from './readablePassword'
 
 /** TemporaryPasswordField shows the password that the page has made, and makes another one on demand. */
@@ -34,7 +33,7 @@ export function TemporaryPasswordField({ value, onChange, error }: {
   )
 }
 
-/** PassOn shows a temporary password once, with what its owner needs beside it. Only its button closes it. */
+/** PassOn shows a temporary password once, with what its owner needs beside it. */
 export function PassOn({ name, email, password, address, onClose }: {
   name: string
   email: string
@@ -44,27 +43,16 @@ export function PassOn({ name, email, password, address, onClose }: {
   onClose: () => void
 }) {
   const t = useText(identityText)
-  const words = useText(uiText)
-  useFocusBack()
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      closeOnClickOutside={false}
-      title={t.passOn(name)}
-      closeButtonProps={{ 'aria-label': words.close }}
-    >
-      <Stack gap="sm">
-        <Text size="sm">{t.passOnHint}</Text>
-        <Facts
-          of={[
-            [t.where, <CopyText key="a" text={address} />],
-            [t.email, <CopyText key="e" text={email} />],
-            [t.temporary, <CopyText key="p" text={password} />],
-          ]}
-        />
-        <Button onClick={onClose} style={{ alignSelf: 'end' }} data-autofocus>{t.done}</Button>
-      </Stack>
-    </Modal>
+    <OnceDialog title={t.passOn(name)} verb={t.done} onClose={onClose}>
+      <Text size="sm">{t.passOnHint}</Text>
+      <Facts
+        of={[
+          [t.where, <CopyText key="a" text={address} />],
+          [t.email, <CopyText key="e" text={email} />],
+          [t.temporary, <CopyText key="p" text={password} />],
+        ]}
+      />
+    </OnceDialog>
   )
 }

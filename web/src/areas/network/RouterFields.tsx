@@ -1,9 +1,10 @@
-import { Button, Checkbox, Collapse, Group, NumberInput, PasswordInput, SimpleGrid, Stack, Text, TextInput, UnstyledButton } from '@mantine/core'
+import { Button, Checkbox, Collapse, Group, PasswordInput, SimpleGrid, Stack, Text, TextInput, UnstyledButton } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import type { Problem } from '../../api/problem'
 import { useText } from '../../text/catalogue'
 import { routerSetupText } from '../../text/routerSetup'
 import { ChevronDown, ChevronRight } from '../../ui/icons'
+import { NumberField } from '../../ui/NumberField'
 import { newSecret, type TypedRouter } from './routerForm'
 
 /** RouterFields are the fields of a router, for its registration and its settings. */
@@ -36,7 +37,7 @@ export function RouterFields({ value, onChange, problem, known }: {
     placeholder: String(usual),
     min: 1,
     max: 65_535,
-    allowDecimal: false,
+    whole: true,
     hideControls: true,
   })
   return (
@@ -68,8 +69,8 @@ export function RouterFields({ value, onChange, problem, known }: {
         <Stack gap="sm">
           <Text size="sm" c="dimmed">{t.moreHint}</Text>
           <SimpleGrid cols={{ base: 1, xs: 2 }} spacing="sm">
-            <NumberInput {...port('apiPort', t.apiPortHint, 80)} />
-            <NumberInput {...port('coaPort', t.coaPortHint, 3799)} />
+            <NumberField {...port('apiPort', t.apiPortHint, 80)} />
+            <NumberField {...port('coaPort', t.coaPortHint, 3799)} />
             <TextInput {...text('apiUsername', known ? t.apiStays : t.apiUsernameHint)} />
             <PasswordInput
               label={t.apiPassword}

@@ -1,10 +1,11 @@
-import { NumberInput, Radio, SimpleGrid, Stack, Text, Textarea, TextInput } from '@mantine/core'
+import { Radio, SimpleGrid, Stack, Text, Textarea, TextInput } from '@mantine/core'
 import type { Problem } from '../../api/problem'
 import { useText } from '../../text/catalogue'
 import { servicesText } from '../../text/services'
 import { InterfacePicker } from './InterfacePicker'
 import { hasGarden, type TypedService } from './serviceForm'
 import type { Service } from './words'
+import { NumberField } from '../../ui/NumberField'
 
 const types: Service['type'][] = ['pppoe', 'hotspot', 'cpe-management']
 
@@ -46,7 +47,7 @@ export function ServiceFields({ device, value, own, problem, onChange }: {
         error={problem?.of('parentInterface')}
         onChange={(parentInterface) => onChange({ ...value, parentInterface })}
       />
-      <NumberInput
+      <NumberField
         label={t.vlanId}
         description={t.vlanHint}
         value={value.vlanId}
@@ -54,7 +55,7 @@ export function ServiceFields({ device, value, own, problem, onChange }: {
         error={problem?.of('vlanId')}
         min={1}
         max={4094}
-        allowDecimal={false}
+        whole
         hideControls
         maw={240}
       />

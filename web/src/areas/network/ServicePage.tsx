@@ -1,6 +1,7 @@
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
+import { readUntilRead } from '../../api/again'
 import { api } from '../../api/client'
 import { useMay } from '../../app/person'
 import { useText } from '../../text/catalogue'
@@ -27,7 +28,7 @@ export default function ServicePage() {
   const { id } = useParams({ from: '/services/$id' })
   const [asks, setAsks] = useState<'change' | 'delete' | null>(null)
   const service = api.useQuery('get', '/nas/services/{id}', { params: { path: { id } } }, {
-    refetchInterval: (q) => (moves(q.state.data) ? lookAgain : false),
+    refetchInterval: (q) => readUntilRead(q) || (moves(q.state.data) && lookAgain),
   })
   const s = service.data
   const device = api.useQuery('get', '/nas/devices/{id}', { params: { path: { id: s?.deviceId ?? '' } } }, { enabled: s !== undefined })

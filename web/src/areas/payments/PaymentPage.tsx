@@ -2,6 +2,7 @@ import { Alert, Button, Text } from '@mantine/core'
 import { Link, useParams } from '@tanstack/react-router'
 import { api } from '../../api/client'
 import { useWrite } from '../../api/write'
+import { serverNow } from '../../app/clock'
 import { useMay } from '../../app/person'
 import { useText } from '../../text/catalogue'
 import { useFormat } from '../../text/format'
@@ -32,7 +33,7 @@ export default function PaymentPage() {
   return (
     <Page
       title={p ? `${t.payment} ${f.money(p.amount, p.currency)}` : t.payment}
-      actions={p && p.status !== 'SUCCESS' && p.gateway === 'mobile_money_stk' && <AskNow of={p} />}
+      actions={p && p.status !== 'SUCCESS' && p.checkoutRequestId && p.gateway === 'mobile_money_stk' && <AskNow of={p} />}
     >
       <Loaded read={payment} height={220}>{(of) => <Story of={of} />}</Loaded>
     </Page>
@@ -67,7 +68,7 @@ function Story({ of: p }: { of: PaymentRow }) {
   const t = useText(paymentsText)
   const f = useFormat()
   const cash = p.gateway === 'cash'
-  const why = whyOf(p, t) ?? t.paid
+  const why = whyOf(p, t, serverNow()) ?? t.paid
   const lasted = p.settledAt && !cash ? (Date.parse(p.settledAt) - Date.parse(p.initiatedAt)) / 1000 : 0
   return (
     <>

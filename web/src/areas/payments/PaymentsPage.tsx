@@ -2,6 +2,7 @@ import { Text } from '@mantine/core'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useRows } from '../../api/rows'
 import { appText } from '../../text/app'
+import { serverNow } from '../../app/clock'
 import { useText } from '../../text/catalogue'
 import { paymentsText } from '../../text/payments'
 import { uiText } from '../../text/ui'
@@ -70,7 +71,7 @@ export default function PaymentsPage() {
 /** Outcome is the receipt of a payment, or in words why there is none. */
 function Outcome({ of }: { of: PaymentRow }) {
   const t = useText(paymentsText)
-  const why = whyOf(of, t)
+  const why = whyOf(of, t, serverNow())
   if (why) return <Text span inherit title={why}>{why}</Text>
   if (!of.receiptId) return null
   return (

@@ -1,6 +1,7 @@
 import { Alert, List, Text } from '@mantine/core'
 import { Link, useParams } from '@tanstack/react-router'
 import { api } from '../../api/client'
+import { useMay } from '../../app/person'
 import { useText } from '../../text/catalogue'
 import { paymentsText } from '../../text/payments'
 import { CopyText } from '../../ui/CopyText'
@@ -11,16 +12,18 @@ import { Loaded } from '../../ui/Loaded'
 import { Money } from '../../ui/Money'
 import { Page, Section } from '../../ui/Page'
 import { When } from '../../ui/When'
-import { payerOf } from './ReceiptsPage'
+import { payerOf, typedOf } from './ReceiptsPage'
 import { isBooked } from './booked'
 import { ReceiptState, type ReceiptRow } from './words'
 
+const Doings = later(() => import('./Doings').then((m) => m.Doings))
 const Attribution = later(() => import('./Attribution').then((m) => m.Attribution))
 const Corrections = later(() => import('./Corrections').then((m) => m.Corrections))
 
 /** ReceiptPage answers: where did this money come from, where is it, and how do we know? */
 export default function ReceiptPage() {
   const t = useText(paymentsText)
+  const may = useMay()
   const { id } = useParams({ from: '/receipts/$id' })
   const receipt = api.useQuery('get', '/receipts/{id}', { params: { path: { id } } })
   const r = receipt.data
@@ -41,6 +44,7 @@ export default function ReceiptPage() {
               <Section title={t.pays}><Pays of={of} /></Section>
             )}
             <Section title={t.seen}><Sightings of={of} /></Section>
+            {may('GET /audit-log') && <Section title={t.doings}><Doings receiptId={of.id} /></Section>}
           </>
         )}
       </Loaded>
@@ -68,7 +72,7 @@ export function ReceiptFacts({ of: r, brief }: {
           [t.paidAt, <When at={r.paidAt} exact />],
           [t.channel, t.channels[r.channel] ?? r.channel],
           [t.takenBy, r.takenBy && (r.takenBy.name ?? t.formerStaff)],
-          [t.typed, r.channel === 'c2b' ? (r.billRef ?? t.typedNothing) : null],
+          [t.typed, r.channel === 'c2b' ? (typedOf(r) ?? t.typedNothing) : null],
           [t.shortcode, r.shortcode && (r.environment === 'sandbox' ? `${r.shortcode} (${t.sandbox})` : r.shortcode)],
           [t.matchedBy, r.matchedBy && (t.by[r.matchedBy] ?? r.matchedBy)],
           [

@@ -1,9 +1,10 @@
 import { Checkbox } from '@mantine/core'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
 import { useRows } from '../../api/rows'
+import { usePerson } from '../../app/person'
 import { appText } from '../../text/app'
 import { useText } from '../../text/catalogue'
-import { isolated } from '../../text/isolated'
+import { isolated, visible } from '../../text/isolated'
 import { paymentsText } from '../../text/payments'
 import { uiText } from '../../text/ui'
 import { CustomerFilter } from '../../ui/CustomerFilter'
@@ -24,6 +25,7 @@ export default function ReceiptsPage() {
   const t = useText(paymentsText)
   const words = useText(uiText)
   const app = useText(appText)
+  const { platform } = usePerson()
   const filters = useSearch({ from: '/receipts' })
   const navigate = useNavigate({ from: '/receipts' })
   const list = useRows('/receipts', filters)
@@ -32,7 +34,10 @@ export default function ReceiptsPage() {
   const columns: Column<ReceiptRow>[] = [
     {
       id: 'number', title: t.number, width: 136, narrow: 118,
-      cell: (r) => <Link to="/receipts/$id" params={{ id: r.id }}>{r.receiptNumber ?? t.noNumber}</Link>,
+      // The root host has receipts in suspense alone, and no page of one.
+      cell: (r) => (platform
+        ? <Link to="/suspense" search={{ receipt: r.id }}>{r.receiptNumber ?? t.noNumber}</Link>
+        : <Link to="/receipts/$id" params={{ id: r.id }}>{r.receiptNumber ?? t.noNumber}</Link>),
     },
     { id: 'at', title: t.paidAt, width: 136, wideOnly: true, cell: (r) => <When at={r.paidAt} /> },
     { id: 'payer', title: t.payer, wideOnly: true, cell: (r) => payerOf(r) },
@@ -86,7 +91,12 @@ export default function ReceiptsPage() {
   )
 }
 
+/** typedOf is what the payer typed as reference, for a line of its own; null = nothing. */
+export function typedOf(r: Pick<ReceiptRow, 'billRef'>): string | null {
+  return r.billRef ? isolated(visible(r.billRef)) : null
+}
+
 /** payerOf is who paid, as far as the provider said. */
 export function payerOf(r: Pick<ReceiptRow, 'payer'>): string {
-  return [r.payer.name && isolated(r.payer.name), r.payer.phone].filter(Boolean).join(' · ') || '–'
+  return [r.payer.name && isolated(visible(r.payer.name)), r.payer.phone].filter(Boolean).join(' · ') || '–'
 }

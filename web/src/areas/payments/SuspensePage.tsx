@@ -17,7 +17,7 @@ import { Page } from '../../ui/Page'
 import { ProblemNote } from '../../ui/ProblemNote'
 import { When } from '../../ui/When'
 import { ReceiptFacts } from './ReceiptPage'
-import { payerOf } from './ReceiptsPage'
+import { payerOf, typedOf } from './ReceiptsPage'
 import type { ReceiptRow } from './words'
 import './payments.css'
 
@@ -103,7 +103,7 @@ function Waiting({ list, selected }: { list: ReturnType<typeof useRows<'/receipt
             >
               <Text span size="sm" fw={500}><Money amount={r.amount} currency={r.currency} /></Text>
               <Text span size="xs" c="dimmed"><When at={r.paidAt} /></Text>
-              <Text span size="sm" truncate>{r.billRef ?? payerOf(r)}</Text>
+              <Text span size="sm" truncate>{typedOf(r) ?? payerOf(r)}</Text>
               <Text span size="xs" c="dimmed">{t.heldShort[r.reason ?? ''] ?? r.reason}</Text>
             </Link>
           </li>

@@ -3,6 +3,7 @@ import { useText } from '../../text/catalogue'
 import { paymentsText } from '../../text/payments'
 import { State, type Tone } from '../../ui/State'
 import { seenState } from './booked'
+import { isUnsure } from './unsure'
 
 export type PaymentRow = Row<'/payments'>
 export type ReceiptRow = Row<'/receipts'>
@@ -41,8 +42,9 @@ export function ReceiptState({ of }: { of: ReceiptRow }) {
 }
 
 /** whyOf tells in words what became of a payment; undefined = it is simply paid. */
-export function whyOf(p: PaymentRow, t: (typeof paymentsText)['en']): string | undefined {
+export function whyOf(p: PaymentRow, t: (typeof paymentsText)['en'], now: number): string | undefined {
   if (p.reason) return t.reasons[p.reason]
+  if (isUnsure(p, now)) return t.unsure
   if (p.status === 'PENDING') return p.attempts > 0 ? t.noAnswer : t.waiting
   return undefined
 }

@@ -1,12 +1,12 @@
-import { Button, Group, Modal, Stack, Text } from '@mantine/core'
+import { Text } from '@mantine/core'
 import { useState } from 'react'
 import { useWrite } from '../../api/write'
 import { useText } from '../../text/catalogue'
 import { customerText } from '../../text/customer'
 import { subscribersText } from '../../text/subscribers'
 import { takingText } from '../../text/taking'
-import { uiText } from '../../text/ui'
 import { FormDialog } from '../../ui/FormDialog'
+import { OnceDialog } from '../../ui/OnceDialog'
 import { Login } from './Credentials'
 import { asked, noService, ServiceFields } from './ServiceFields'
 
@@ -14,7 +14,6 @@ import { asked, noService, ServiceFields } from './ServiceFields'
 export function AddService({ id, onClose }: { id: string; onClose: () => void }) {
   const t = useText(subscribersText)
   const words = useText(customerText)
-  const shared = useText(uiText)
   const taking = useText(takingText)
   const [service, setService] = useState(noService)
   const write = useWrite('post', '/subscriptions')
@@ -22,13 +21,10 @@ export function AddService({ id, onClose }: { id: string; onClose: () => void })
   const { planId } = service
   if (made) {
     return (
-      <Modal opened onClose={onClose} title={t.login} closeButtonProps={{ 'aria-label': shared.close }}>
-        <Stack gap="sm">
-          <Login of={made} />
-          <Text size="sm" c="dimmed">{t.loginOnce}</Text>
-          <Group justify="flex-end"><Button onClick={onClose} data-autofocus>{taking.done}</Button></Group>
-        </Stack>
-      </Modal>
+      <OnceDialog title={t.login} verb={taking.done} onClose={onClose}>
+        <Login of={made} />
+        <Text size="sm" c="dimmed">{t.loginOnce}</Text>
+      </OnceDialog>
     )
   }
   return (

@@ -1,5 +1,6 @@
 import { Button, Group, Paper, Stack, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
+import { readUntilRead } from '../../api/again'
 import { api } from '../../api/client'
 import { useWrite } from '../../api/write'
 import { serverNow } from '../../app/clock'
@@ -10,7 +11,7 @@ import { customerText } from '../../text/customer'
 import { Loaded } from '../../ui/Loaded'
 import { ProblemNote } from '../../ui/ProblemNote'
 import { State } from '../../ui/State'
-import { type Answer, type AnswerCode, answersOf } from './answer'
+import { type Answer, type AnswerCode, answersOf, type Step } from './answer'
 import { useDo } from './doing'
 import { useSpoken } from './spoken'
 import { addressOf } from './words'
@@ -19,7 +20,10 @@ import { addressOf } from './words'
 export function AnswerCard({ id }: { id: string }) {
   const t = useText(answersText)
   const may = useMay()
-  const access = api.useQuery('get', '/subscribers/{id}/access', { params: { path: { id } } })
+  // Minutes alone change an answer, and nobody tells support of routers: it is read again.
+  const access = api.useQuery('get', '/subscribers/{id}/access', { params: { path: { id } } }, {
+    refetchInterval: (read) => readUntilRead(read) || 60_000,
+  })
   const found = api.useQuery('get', '/access-differences', { params: { query: { subscriberId: id, limit: 20 } } }, {
     enabled: may('GET /access-differences'),
   })
@@ -45,10 +49,16 @@ export function AnswerCard({ id }: { id: string }) {
 
 function Said({ answer: a, id, main }: { answer: Answer; id: string; main?: boolean }) {
   const t = useText(answersText)
+  const may = useMay()
   const spoken = useSpoken(id, a)
   // A page that was opened before the program was renewed can meet a code that it does not know.
   const says = (code: AnswerCode) => (code in t.says ? t.says[code](spoken).replace(/\s+/g, ' ').trim() : t.other(code))
   const held = a.service?.dunning?.hold
+  const allowed = a.step !== null && may(needs[a.step])
+  // An outage is worked on already; nobody has to be told.
+  const toAsk = a.step !== null && !allowed && a.code !== 'outage' && (a.step === 'take_payment' ? t.customerPays : t.notYours)
+  // What comes on top of it decides what helps.
+  const help = a.also.map((code) => t.now[code]).find(Boolean) ?? t.now[a.code]
   return (
     <Group justify="space-between" align="flex-start" gap="sm" mih={main ? 56 : 28}>
       <Stack gap={4} flex={1} miw={240}>
@@ -57,20 +67,34 @@ function Said({ answer: a, id, main }: { answer: Answer; id: string; main?: bool
         </Text>
         {main && (
           <Text size="sm" c="dimmed">
-            {[spoken.reason, t.now[a.code], held && t.held(spoken.heldUntil), !a.step && spoken.session].filter(Boolean).join(' ')}
+            {[spoken.reason, help, toAsk, held && t.held(spoken.heldUntil), !a.step && spoken.session].filter(Boolean).join(' ')}
           </Text>
         )}
       </Stack>
-      {a.step && <StepButton answer={a} id={id} main={main} />}
+      {allowed && <StepButton answer={a} id={id} main={main} />}
     </Group>
   )
 }
 
-/** StepButton does what helps, or leads to where it is done. Who may not do it does not see it. */
+// What a person must be allowed to, for each step.
+const needs: Record<Step, Parameters<ReturnType<typeof useMay>>[0]> = {
+  take_payment: 'POST /payments/initiate',
+  unblock: 'POST /subscribers/{id}/unblock',
+  add_service: 'POST /subscriptions',
+  resume: 'POST /subscriptions/{id}/resume',
+  top_up: 'POST /subscriptions/{id}/top-ups',
+  credentials: 'GET /subscriptions/{id}/credentials',
+  addresses: 'PATCH /subscriptions/{id}',
+  disconnect: 'POST /sessions/{id}/disconnect',
+  router: 'GET /nas/devices/{id}',
+  sessions: 'GET /sessions',
+  repair: 'POST /access-differences/{id}/repair',
+}
+
+/** StepButton does what helps, or leads to where it is done. */
 function StepButton({ answer: a, id, main }: { answer: Answer; id: string; main?: boolean }) {
   const t = useText(answersText)
   const words = useText(customerText)
-  const may = useMay()
   const begin = useDo()
   const repair = useWrite('post', '/access-differences/{id}/repair', {
     told: (done) => ('message' in done && done.message ? done.message : words.repaired),
@@ -82,25 +106,22 @@ function StepButton({ answer: a, id, main }: { answer: Answer; id: string; main?
   const service = a.subscriptionId
   switch (a.step) {
     case 'take_payment':
-      return may('POST /payments/initiate') && does(() => begin({ act: 'take_payment' }))
     case 'unblock':
-      return may('POST /subscribers/{id}/unblock') && does(() => begin({ act: 'unblock' }))
-    case 'add_service':
-      return may('POST /subscriptions') && does(() => begin({ act: 'add_service' }))
+    case 'add_service': {
+      const act = a.step
+      return does(() => begin({ act }))
+    }
     case 'resume':
-      return may('POST /subscriptions/{id}/resume') && service && does(() => begin({ act: 'resume', subscriptionId: service }))
     case 'top_up':
-      return may('POST /subscriptions/{id}/top-ups') && service && does(() => begin({ act: 'top_up', subscriptionId: service }))
     case 'credentials':
-      return may('GET /subscriptions/{id}/credentials') && service && does(() => begin({ act: 'credentials', subscriptionId: service }))
-    case 'addresses':
-      return may('PATCH /subscriptions/{id}') && service && does(() => begin({ act: 'addresses', subscriptionId: service }))
+    case 'addresses': {
+      const act = a.step
+      return service && does(() => begin({ act, subscriptionId: service }))
+    }
     case 'disconnect':
-      return may('POST /sessions/{id}/disconnect') && a.session && does(() => a.session && begin({ act: 'disconnect', session: a.session }))
+      return a.session && does(() => a.session && begin({ act: 'disconnect', session: a.session }))
     case 'router':
-      return may('GET /nas/devices/{id}') && a.router?.id ? (
-        <Button component={Link} to={addressOf.router(a.router.id)} {...look}>{label}</Button>
-      ) : null
+      return a.router?.id && <Button component={Link} to={addressOf.router(a.router.id)} {...look}>{label}</Button>
     case 'sessions':
       return (
         <Button {...look} renderRoot={(props) => <Link {...props} to="/customers/$id" params={{ id }} search={{ view: 'sessions' }} />}>
@@ -108,7 +129,7 @@ function StepButton({ answer: a, id, main }: { answer: Answer; id: string; main?
         </Button>
       )
     case 'repair':
-      return may('POST /access-differences/{id}/repair') && a.differenceId && (
+      return a.differenceId && (
         <Stack gap="xs">
           {does(() => a.differenceId && repair.mutate({ params: { path: { id: a.differenceId } } }), repair.isPending)}
           {repair.error && <ProblemNote of={repair.error} />}

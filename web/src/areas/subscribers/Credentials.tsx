@@ -28,7 +28,7 @@ export function Credentials({ id, plan, onClose }: Of) {
     gcTime: 0,
     staleTime: Number.POSITIVE_INFINITY,
     refetchOnWindowFocus: false,
-    retry: false,
+    retry: false, // a look that failed may be in the audit log all the same; another one is asked for
     queryFn: async ({ signal }) => (await client.GET('/subscriptions/{id}/credentials', { params: { path: { id } }, signal })).data!,
   })
   return (

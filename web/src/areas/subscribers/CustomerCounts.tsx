@@ -21,7 +21,7 @@ export function CustomerCounts() {
   const newcomers: Way = { to: '/changes', search: { kind: 'new_customer', from: firstOfMonth(f.date(serverNow())) } }
   const counts: [number, string, Way][] = [
     [n.total, t.total, list({})],
-    [n.online, t.counts.online, list({ online: true })],
+    [n.online, n.unheard > 0 ? `${t.counts.online} (${t.unheard(n.unheard)})` : t.counts.online, list({ online: true })],
     [n.byAccess.full, t.counts.full, list({ access: 'full' })],
     [n.byAccess.throttled, t.counts.throttled, list({ access: 'throttled' })],
     [n.byAccess.walled_garden, t.counts.walled_garden, list({ access: 'walled_garden' })],

@@ -1,4 +1,5 @@
 import { SimpleGrid, Stack, Textarea, TextInput } from '@mantine/core'
+import { type FormEvent, useState } from 'react'
 import type { Problem } from '../../api/problem'
 import { useText } from '../../text/catalogue'
 import { subscribersText } from '../../text/subscribers'
@@ -54,13 +55,20 @@ export function CustomerFields({ value, onChange, problem, disabled }: {
   disabled?: boolean
 }) {
   const t = useText(subscribersText)
+  const [missing, setMissing] = useState<string[]>([])
   const input = (name: keyof Typed) => ({
     label: t[name],
     value: value[name],
     onChange: (e: { currentTarget: { value: string } }) => onChange({ ...value, [name]: e.currentTarget.value }),
-    error: problem?.of(name),
+    error: problem?.of(name) ?? (missing.includes(name) && !value[name] ? t.missing : undefined),
     disabled,
     autoComplete: 'off',
+    // The browser's own words are in the browser's language, beside no field.
+    onInvalid: (e: FormEvent<HTMLInputElement | HTMLTextAreaElement>) => {
+      e.preventDefault()
+      setMissing((all) => [...all, name])
+      if (e.currentTarget.form?.querySelector('input:invalid') === e.currentTarget) e.currentTarget.focus()
+    },
   })
   return (
     <Stack gap="sm">

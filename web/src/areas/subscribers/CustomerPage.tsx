@@ -75,7 +75,7 @@ export default function CustomerPage() {
         {view === 'timeline' && <Timeline id={id} />}
         {view === 'sessions' && <Sessions id={id} />}
         {view === 'usage' && <Usage id={id} />}
-        <Text size="xs" c="dimmed" visibleFrom="sm">{words.keys}</Text>
+        {may('POST /payments/initiate') && <Text size="xs" c="dimmed" visibleFrom="sm">{words.keys}</Text>}
       </Page>
       {doing && customer.data && <CustomerDialogs key={JSON.stringify(doing)} doing={doing} of={customer.data} onClose={close} />}
     </DoContext>

@@ -13,7 +13,7 @@ import { uiText } from '../../text/ui'
 import { type Column, DataTable } from '../../ui/DataTable'
 import { Empty } from '../../ui/Empty'
 import { ChoiceFilter, Filters, TextFilter } from '../../ui/Filters'
-import { Plus } from '../../ui/icons'
+import { Plus, X } from '../../ui/icons'
 import { Balance } from '../../ui/Money'
 import { Page } from '../../ui/Page'
 import { PageLink } from '../../ui/PageLink'
@@ -21,9 +21,11 @@ import { PartNote } from '../../ui/PartNote'
 import { State } from '../../ui/State'
 import { When } from '../../ui/When'
 import { CustomerCounts } from './CustomerCounts'
-import { accessTones, type Customer, nameOf } from './words'
+import { accessTones, type Customer, nameOf, presenceOf, presenceTones } from './words'
 
 const allPlans = {}
+// The list of looks has the routers' names for everybody who reads customers.
+const everyRouter = {}
 const week = 7 * 86_400_000
 
 /** CustomersPage answers: who are our customers, and which of them have this in common? */
@@ -53,9 +55,7 @@ export default function CustomersPage() {
         <TextFilter value={filters.q} label={t.filter} onChange={(q) => change({ q })} />
         <ChoiceFilter value={filters.access} label={t.access} names={t.accesses} onChange={(access) => change({ access })} />
         <ChoiceFilter value={flagText(filters.online)} label={t.online} names={t.onlines} onChange={(v) => change({ online: flag(v) })} />
-        {filters.offBehind && (
-          <ChoiceFilter value={filters.offBehind} label={t.off} names={{ [filters.offBehind]: t.offBehind }} onChange={(offBehind) => change({ offBehind })} />
-        )}
+        {filters.offBehind && <BehindFilter router={filters.offBehind} onClear={() => change({ offBehind: undefined })} />}
         <ChoiceFilter value={filters.planId} label={t.plan} names={planNames} onChange={(planId) => change({ planId })} />
         <PartNote of={plans} />
         <ChoiceFilter value={flagText(filters.owes)} label={t.owes} names={t.owe} onChange={(v) => change({ owes: flag(v) })} />
@@ -66,6 +66,18 @@ export default function CustomersPage() {
       </Filters>
       <List filters={{ ...filters, ...usePaidTime(ends) }} any={any} />
     </Page>
+  )
+}
+
+/** BehindFilter says behind which router those are off who are listed, and takes the filter away. */
+function BehindFilter({ router, onClear }: { router: string; onClear: () => void }) {
+  const t = useText(subscribersText)
+  const looks = useAll('/access-audits', everyRouter)
+  const name = looks.rows?.find((r) => r.deviceId === router)?.deviceName
+  return (
+    <Button variant="light" px="xs" maw="100%" title={t.notBehind} rightSection={<X size={14} aria-hidden />} onClick={onClear}>
+      {t.offBehind(name)}
+    </Button>
   )
 }
 
@@ -101,25 +113,36 @@ function usePaidTime(ends: 'week' | 'past' | undefined) {
   }, [ends, today, f])
 }
 
+/** useColumns gives the columns. What support compares with the words of a caller is never cut: account and phone. */
 function useColumns(): Column<Customer>[] {
   const t = useText(subscribersText)
   return useMemo(() => [
     { id: 'name', title: t.name, cell: (c) => <PageLink to={`/customers/${c.id}`}>{nameOf(c, t)}</PageLink> },
-    { id: 'account', title: t.account, width: 84, wideOnly: true, cell: (c) => <span className="figure">{c.accountNumber}</span> },
-    { id: 'plan', title: t.plan, width: 136, wideOnly: true, cell: (c) => c.services.map((s) => s.planName).join(', ') },
+    { id: 'account', title: t.account, width: 100, wideOnly: true, cell: (c) => <span className="figure">{c.accountNumber}</span> },
+    { id: 'plan', title: t.plan, width: 120, wideOnly: true, cell: (c) => c.services.map((s) => s.planName).join(', ') },
     { id: 'paidUntil', title: t.paidUntil, width: 128, wideOnly: true, cell: (c) => <When at={c.paidUntil} /> },
-    { id: 'access', title: t.access, width: 136, narrow: 110, cell: (c) => <AccessWord of={c} /> },
+    { id: 'access', title: t.access, width: 128, narrow: 104, cell: (c) => <AccessWord of={c} /> },
+    { id: 'online', title: t.online, width: 118, wideOnly: true, cell: (c) => <PresenceWord of={c} /> },
     {
-      id: 'online', title: t.online, width: 95, wideOnly: true,
-      cell: (c) => <State tone={c.online ? 'good' : 'quiet'}>{c.online ? t.onlines.true : t.onlines.false}</State>,
-    },
-    {
-      id: 'balance', title: t.balance, width: 124, narrow: 104, figure: true,
+      id: 'balance', title: t.balance, width: 136, narrow: 126, figure: true,
       cell: (c) => <Balance amount={c.balance} currency={c.currency} />,
     },
-    { id: 'phone', title: t.phone, width: 126, wideOnly: true, cell: (c) => <span className="figure">{c.phone}</span> },
-    { id: 'tags', title: t.tags, width: 84, wideOnly: true, cell: (c) => c.tags.join(', ') },
+    { id: 'phone', title: t.phone, width: 140, wideOnly: true, cell: (c) => <span className="figure">{c.phone}</span> },
+    { id: 'tags', title: t.tags, width: 64, wideOnly: true, cell: (c) => c.tags.join(', ') },
   ], [t])
+}
+
+/** PresenceWord says whether a customer is online; for who is off behind a router it names the router. */
+function PresenceWord({ of: c }: { of: Customer }) {
+  const t = useText(subscribersText)
+  const f = useFormat()
+  const presence = presenceOf(c)
+  const { outage } = c
+  return (
+    <State tone={presenceTones[presence]} title={outage ? t.awayHint(outage.deviceName, f.exact(outage.since)) : undefined}>
+      {outage ? t.away(outage.deviceName) : t.presences[presence]}
+    </State>
+  )
 }
 
 /** AccessWord says what a customer may have now; who is blocked or forgotten is called so. */

@@ -1,9 +1,11 @@
-import { Button, Group, Paper, Stack, Text } from '@mantine/core'
+import { Button, Group, Loader, Paper, Stack, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { useWrite } from '../../api/write'
+import { api } from '../../api/client'
+import { isNotShown, useWrite } from '../../api/write'
 import { useText } from '../../text/catalogue'
 import { subscribersText } from '../../text/subscribers'
+import { uiText } from '../../text/ui'
 import { Form } from '../../ui/Form'
 import { Page, Section } from '../../ui/Page'
 import { ProblemNote } from '../../ui/ProblemNote'
@@ -25,6 +27,7 @@ export default function NewCustomerPage() {
   }
   const register = useWrite('post', '/subscribers', { told: () => t.registered(typed.firstName), then: (c) => addTo(c.id) })
   const made = register.data
+  const shown = useShown(made)
   const sold = add.data && 'username' in add.data ? add.data : null
   const again = () => {
     register.reset()
@@ -33,13 +36,13 @@ export default function NewCustomerPage() {
     setService(noService)
     setDone(false)
   }
-  const open = made && <Button component={Link} to={`/customers/${made.id}`}>{t.toCustomer}</Button>
+  const open = shown && <Button component={Link} to={`/customers/${shown.id}`}>{t.toCustomer}</Button>
   if (made && done) {
     return (
       <Page title={t.registered(typed.firstName)}>
         <Paper withBorder p="md" maw={640}>
           <Stack gap="sm">
-            {'accountNumber' in made && <Text>{t.registeredAs(made.accountNumber)}</Text>}
+            {shown ? <Text>{t.registeredAs(shown.accountNumber)}</Text> : <NotShown />}
             {sold && (
               <Section title={t.login}>
                 <Login of={sold} />
@@ -84,5 +87,30 @@ export default function NewCustomerPage() {
         </Stack>
       </Form>
     </Page>
+  )
+}
+
+const once = 2_000
+
+/** useShown gives a customer who was just made as soon as somebody can read the customer; until then it asks again. */
+function useShown(made: { id: string } | undefined) {
+  const waits = isNotShown(made)
+  const read = api.useQuery('get', '/subscribers/{id}', { params: { path: { id: made?.id ?? '' } } }, {
+    enabled: waits,
+    retry: false,
+    refetchInterval: ({ state }) => (state.data ? false : once),
+  })
+  if (made && 'accountNumber' in made) return made as { id: string; accountNumber: string }
+  return waits ? read.data : undefined
+}
+
+/** NotShown says that the customer is saved, and nothing else is to be done than to wait. */
+function NotShown() {
+  const words = useText(uiText)
+  return (
+    <Group gap="xs" role="status" wrap="nowrap">
+      <Loader size="xs" />
+      <Text size="sm">{words.savedNotShown}</Text>
+    </Group>
   )
 }

@@ -1,10 +1,11 @@
-import { Group, NumberInput, TextInput } from '@mantine/core'
+import { Group, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { useWrite } from '../../api/write'
 import { useText } from '../../text/catalogue'
 import { customerText } from '../../text/customer'
 import { FormDialog } from '../../ui/FormDialog'
 import { commaOrPoint } from '../../ui/decimals'
+import { NumberField } from '../../ui/NumberField'
 import type { Customer } from './words'
 
 /** NewInvoice charges for something once. */
@@ -38,8 +39,8 @@ export function NewInvoice({ of: c, onClose }: { of: Customer; onClose: () => vo
         withAsterisk={false} data-autofocus
       />
       <Group grow>
-        <NumberInput label={t.quantity} value={quantity} onChange={setQuantity} min={0} decimalScale={3} allowedDecimalSeparators={commaOrPoint} />
-        <NumberInput label={`${t.unitPrice} (${c.currency})`} value={unitPrice} onChange={setUnitPrice} min={0} decimalScale={2} thousandSeparator />
+        <NumberField label={t.quantity} value={quantity} onChange={setQuantity} min={0} decimalScale={3} allowedDecimalSeparators={commaOrPoint} />
+        <NumberField label={`${t.unitPrice} (${c.currency})`} value={unitPrice} onChange={setUnitPrice} min={0} decimalScale={2} thousandSeparator />
       </Group>
     </FormDialog>
   )

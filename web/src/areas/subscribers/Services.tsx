@@ -63,14 +63,18 @@ function OneService({ of: s, seen }: { of: Subscription; seen: Seen | undefined 
           <Text component="div" fw={600}><Link to={addressOf.plan(s.planId)} className="quiet-link">{s.planName}</Link></Text>
           <Text component="div" size="sm"><State tone={stateTones[s.state] ?? 'quiet'}>{t.states[s.state]}</State></Text>
           {seen && (
-            <Text component="div" size="sm"><State tone={observedTones[seen.observed] ?? 'quiet'}>{t.observed[seen.observed]}</State></Text>
+            <Text component="div" size="sm">
+              {seen.outage
+                ? <State tone="bad">{t.behind(seen.outage.deviceName ?? answers.aRouter)}</State>
+                : <State tone={observedTones[seen.observed] ?? 'quiet'}>{t.observed[seen.observed]}</State>}
+            </Text>
           )}
         </Group>
         <ServiceMenu of={s} held={Boolean(dunning?.hold)} />
       </Group>
       <Facts
         of={[
-          [words.paidUntil, s.paidUntil ? <><When at={s.paidUntil} exact /> (<When at={s.paidUntil} />)</> : s.billing.mode === 'postpaid' ? t.postpaid : '–'],
+          [words.paidUntil, <PaidUntil key="until" of={s} />],
           [t.price, `${f.money(s.price, s.currency)} ${words.perPeriod[s.billing.period] ?? s.billing.period}`],
           [t.rate, `${f.rate(s.rates.down)} / ${f.rate(s.rates.up)}`],
           [t.login, s.username && <CopyText text={s.username} />],
@@ -83,6 +87,14 @@ function OneService({ of: s, seen }: { of: Subscription; seen: Seen | undefined 
       />
     </Paper>
   )
+}
+
+/** PaidUntil is the end of the paid time. Who pays afterwards has none, and it stands still for who has paused. */
+function PaidUntil({ of: s }: { of: Subscription }) {
+  const t = useText(customerText)
+  if (s.billing.mode === 'postpaid') return t.postpaid
+  if (!s.paidUntil) return '–'
+  return <><When at={s.paidUntil} exact /> ({s.state === 'paused' ? t.states.paused : <When at={s.paidUntil} />})</>
 }
 
 function ServiceMenu({ of: s, held }: { of: Subscription; held: boolean }) {

@@ -1,4 +1,4 @@
-import { Anchor, Button, Modal, NumberInput, SegmentedControl, Stack, Text, TextInput } from '@mantine/core'
+import { Anchor, Button, Modal, SegmentedControl, Stack, Text, TextInput } from '@mantine/core'
 import { useRef, useState } from 'react'
 import { client } from '../../api/client'
 import { useWrite } from '../../api/write'
@@ -9,6 +9,7 @@ import { subscribersText } from '../../text/subscribers'
 import { takingText } from '../../text/taking'
 import { uiText } from '../../text/ui'
 import { Form } from '../../ui/Form'
+import { NumberField } from '../../ui/NumberField'
 import { ProblemNote } from '../../ui/ProblemNote'
 import { PaymentOutcome } from './PaymentOutcome'
 import { useOpenInvoices } from './spoken'
@@ -73,7 +74,7 @@ export function TakePayment({ of: c, onClose }: { of: Customer; onClose: () => v
                 aria-label={t.how}
               />
             )}
-            <NumberInput
+            <NumberField
               label={`${t.amount} (${c.currency})`}
               value={amount}
               onChange={setTyped}
@@ -81,6 +82,7 @@ export function TakePayment({ of: c, onClose }: { of: Customer; onClose: () => v
               decimalScale={2}
               thousandSeparator
               error={write.error?.of('amount')}
+              description={how === 'prompt' && Number(amount) % 1 > 0 && t.whole(f.money(Math.ceil(Number(amount)), c.currency))}
               data-autofocus
             />
             {how === 'prompt' ? (

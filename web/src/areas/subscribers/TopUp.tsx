@@ -1,10 +1,10 @@
-import { NumberInput } from '@mantine/core'
 import { useState } from 'react'
 import { useWrite } from '../../api/write'
 import { useText } from '../../text/catalogue'
 import { customerText } from '../../text/customer'
 import { FormDialog } from '../../ui/FormDialog'
 import { commaOrPoint } from '../../ui/decimals'
+import { NumberField } from '../../ui/NumberField'
 
 /** TopUp adds traffic until the plan's cap resets, as a gift or for a price. */
 export function TopUp({ id, plan, currency, onClose }: { id: string; plan: string; currency: string; onClose: () => void }) {
@@ -26,12 +26,12 @@ export function TopUp({ id, plan, currency, onClose }: { id: string; plan: strin
       })}
       onClose={onClose}
     >
-      <NumberInput
+      <NumberField
         label={t.gigabytes} value={gigabytes} onChange={setGigabytes} min={0} decimalScale={3} required withAsterisk={false}
         allowedDecimalSeparators={commaOrPoint}
         error={write.error?.of('bytes')} data-autofocus
       />
-      <NumberInput
+      <NumberField
         label={`${t.topUpPrice} (${currency})`} description={t.free} value={price} onChange={setPrice} min={0} decimalScale={2}
         error={write.error?.of('price')}
       />

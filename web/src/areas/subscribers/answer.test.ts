@@ -22,7 +22,7 @@ const session: Service['sessions'][number] = {
 function service(part: Partial<Service>): Service {
   return {
     subscriptionId: 's1', username: 'u', planName: 'Home', state: 'active', paidUntil: ago(-600), dunning: null,
-    entitled: 'full', observed: 'online', rate: { down: 1, up: 1 }, sessions: [session], difference: null, ...part,
+    entitled: 'full', observed: 'online', rate: { down: 1, up: 1 }, sessions: [session], difference: null, outage: null, ...part,
   }
 }
 
@@ -38,6 +38,7 @@ const refused = (code: Access['refusals'][number]['code'], minutes: number) => (
 const difference = (kind: 'wrong_rate' | 'paid_but_walled_in') => ({
   ...router, id: 'x1', kind, subscriptionId: 's1', since: ago(5), actual: 'something else',
 })
+const outage = { ...router, since: ago(20) }
 const offline = (part: Partial<Service> = {}) => service({ observed: 'offline', sessions: [], ...part })
 
 describe('answersOf', () => {
@@ -53,10 +54,22 @@ describe('answersOf', () => {
     ['the refusal is of yesterday', access([offline()], 'paid', { refusals: [refused('wrong_password', 1440)] }), 'silent', 'sessions'],
     ['refused as unpaid before the payment', access([offline()], 'paid', {
       refusals: [refused('unpaid', 30)],
-      reasons: [{ code: 'paid', since: ago(1), cause: { type: 'event', id: 'e1' }, subscriptionId: 's1' }],
+      reasons: [{ code: 'paid', since: ago(5), cause: { type: 'event', id: 'e1' }, subscriptionId: 's1' }],
     }), 'dial_again', null],
     ['walled in though paid', access([service({ observed: 'walled_garden' })], 'paid'), 'walled_though_paid', 'disconnect'],
     ['the router is silent', access([service({ sessions: [{ ...session, updatedAt: ago(9) }] })], 'paid'), 'no_reports', 'router'],
+    ['the router went away with the session', access([offline({ outage })], 'paid'), 'outage', 'router'],
+    ['the router went away a moment ago', access([service({ outage })], 'paid'), 'outage', 'router'],
+    ['who is overdue behind it', access([offline({ outage, entitled: 'none' })], 'suspended'), 'suspended', 'take_payment'],
+    ['refused before a payment of a moment ago', access([offline()], 'paid', {
+      refusals: [refused('unpaid', 2)],
+      reasons: [{ code: 'paid', since: ago(1), cause: { type: 'event', id: 'e1' }, subscriptionId: 's1' }],
+    }), 'coming_back', null],
+    ['refused before the days of grace', access([offline()], 'grace', { refusals: [refused('unpaid', 95)], reasons: [
+      { code: 'grace', since: ago(30), cause: { type: 'event', id: 'e1' }, subscriptionId: 's1' },
+    ] }), 'silent', 'sessions'],
+    ['refused at another router since', access([offline({ outage })], 'paid', { refusals: [refused('wrong_password', 5)] }), 'refused_wrong_password', 'credentials'],
+    ['refused before it', access([offline({ outage })], 'paid', { refusals: [refused('wrong_password', 30)] }), 'outage', 'router'],
     ['no service', access([], 'paid'), 'no_subscription', 'add_service'],
     ['a program is behind', access([service({ difference: { expected: 'a', actual: 'b' } })], 'paid'), 'directory', null],
     ['a reason that is new', access([offline({ entitled: 'none' })], 'moved_away' as 'paid'), 'moved_away', null],
@@ -68,6 +81,14 @@ describe('answersOf', () => {
     const given = access([offline({ entitled: 'none' })], 'paid')
     given.reasons.unshift({ code: 'blocked', since: ago(5), cause: { type: 'event', id: 'e2' }, subscriptionId: null })
     expect(answersOf(given, [], now)).toMatchObject([{ code: 'blocked', step: 'unblock', also: [] }])
+  })
+
+  it('promises nobody behind an outage that a payment brings him online, and calls nobody online who is not', () => {
+    const owing = answersOf(access([offline({ outage, entitled: 'walled_garden' })], 'overdue'), [], now)[0]
+    expect(owing).toMatchObject({ code: 'overdue', step: 'take_payment', also: ['behind_outage'] })
+    const graced = access([offline()], 'grace', { refusals: [refused('unpaid', 40)] })
+    graced.reasons[0]!.since = ago(30)
+    expect(answersOf(graced, [], now)[0]).toMatchObject({ code: 'dial_again', step: 'take_payment', also: ['grace_runs'] })
   })
 
   it('repairs what a router shows', () => {

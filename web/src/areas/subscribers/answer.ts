@@ -19,9 +19,8 @@ type ToldRefusal = Exclude<Refusal['code'], ImpliedRefusal>
 /** AnswerCode names every sentence of an answer; text/answers.ts has the words, and a missing one stops the build. */
 export type AnswerCode =
   | Reason['code'] | `refused_${ToldRefusal}` | `differs_${ToldDifference}`
-  | 'reminding' | 'unknown_reason' | 'goes_on' | 'stale' | 'directory' | 'unseen' | 'silent' | 'dial_again' | 'coming_back'
-  | 'walled_though_paid' | 'no_reports'
-
+  | 'reminding' | 'unknown_reason' | 'goes_on' | 'stale' | 'directory' | 'unseen' | 'outage' | 'silent' | 'dial_again' | 'coming_back'
+  | 'walled_though_paid' | 'no_reports' | 'behind_outage' | 'grace_runs'
 
 /** Step is what helps; each is one button of the page. */
 export type Step =
@@ -120,26 +119,35 @@ function answerOf(s: Service, access: Access, differences: Difference[], now: nu
   if (s.entitled === 'none' || s.entitled === 'walled_garden') {
     const [tone, step] = ofReason[code] ?? ['bad', null]
     const more = s.entitled === 'none' ? there : s.observed === 'online'
-    return { ...plain(code, tone, step, s, reason), session, also: more ? ['goes_on'] : [] }
+    return { ...plain(code, tone, step, s, reason), session, also: s.outage ? ['behind_outage'] : more ? ['goes_on'] : [] }
   }
   if (s.difference) return plain('directory', 'bad', null, s, reason)
+  const graced: AnswerCode[] = code === 'grace' ? ['grace_runs'] : []
   const about = (c: AnswerCode, tone: Tone, step: Step | null, router: Answer['router']): Answer => ({
-    ...plain(c, tone, step, s, reason), session, router, also: code === 'grace' ? ['grace'] : [],
+    ...plain(c, tone, step, s, reason), session, router, also: graced,
   })
   const at = session && { id: session.deviceId, name: session.deviceName }
+  const last = lastRefusal(access.refusals, s, reason, now)
+  // Who was refused since is at a router that answers.
+  if (s.outage && !(last && last.at > s.outage.since)) {
+    return { ...about('outage', 'bad', 'router', { id: s.outage.deviceId, name: s.outage.deviceName }), since: s.outage.since }
+  }
   if (s.observed === 'unknown') return about('unseen', 'attention', 'sessions', at)
   const found = differences.filter(isTold).find((d) => d.subscriptionId === s.subscriptionId)
   const shown = found && ofDifference[found.kind]
   if (s.observed === 'offline') {
-    const last = lastRefusal(access.refusals, s, reason, now)
     const told = last && toldRefusal(last)
     if (last && told) {
       const [tone, step] = ofRefusal[told]
       return { ...about(`refused_${told}`, tone, step, { id: last.deviceId, name: last.deviceName }), since: last.at }
     }
-    if (last) return { ...about('dial_again', 'attention', null, { id: last.deviceId, name: last.deviceName }), since: last.at }
+    if (last) {
+      if (reason && now - Date.parse(reason.since) < settling) return about('coming_back', 'attention', null, at)
+      const router = { id: last.deviceId, name: last.deviceName }
+      return { ...about('dial_again', 'attention', code === 'grace' ? 'take_payment' : null, router), since: last.at }
+    }
     const stale = shown && found.kind === 'stale_session'
-    return { ...about('silent', 'attention', 'sessions', null), also: stale ? ['stale'] : code === 'grace' ? ['grace'] : [] }
+    return { ...about('silent', 'attention', 'sessions', null), also: stale ? ['stale'] : graced }
   }
   if (found && shown) {
     const [tone, step] = shown

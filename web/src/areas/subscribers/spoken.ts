@@ -26,16 +26,24 @@ export function useSpoken(id: string, a: Answer): Spoken & Around {
   const bill = open.find((i) => i.id === a.cause?.id) ?? open.find((i) => i.subscriptionId === a.subscriptionId)
   const told = useRows('/subscribers/{id}/timeline', {}, { path: { id }, enabled: byHand.includes(a.code) })
   const why = byHand.includes(a.code) ? told.rows.find((e) => e.eventId === a.cause?.id) : undefined
+  // Whose first invoice was voided or given back starts with the price all the same.
+  const sold = useRows('/subscriptions', { subscriberId: id }, { enabled: a.code === 'awaiting_payment' })
+  const first = a.code === 'awaiting_payment' ? sold.rows.find((s) => s.id === a.subscriptionId) : undefined
   const dunning = a.service?.dunning
+  const paidUntil = a.service?.paidUntil
+  const outage = a.service?.outage
   const at = (instant: string | null | undefined) => (instant ? f.short(instant) : t.unknownTime)
   return {
     since: at(a.since),
     plan: a.service?.planName ?? '',
-    until: a.service?.paidUntil ? f.short(a.service.paidUntil) : '',
-    bill: bill?.number ? t.bill(bill.number, f.money(bill.due, bill.currency)) : t.someBill,
+    until: paidUntil ? f.short(paidUntil) : '',
+    ahead: paidUntil && Date.parse(paidUntil) > serverNow() ? f.short(paidUntil) : '',
+    bill: bill?.number ? t.bill(bill.number, f.money(bill.due, bill.currency)) : first ? t.price(f.money(first.price, first.currency)) : t.someBill,
     overdue: t.overdue(dunning?.overdueDays ?? 0),
     router: a.router?.name ?? t.aRouter,
     next: dunning?.next ? t.next(t.comes[dunning.next.state] ?? dunning.next.state, `${at(dunning.next.at)} (${f.relative(dunning.next.at, serverNow())})`) : '',
+    out: outage?.deviceName ?? t.aRouter,
+    outSince: at(outage?.since),
     heldUntil: at(dunning?.hold?.until),
     reason: why?.reason ? t.because(why.reason, why.actor.name ?? '') : '',
     session: a.session ? t.session(a.session.deviceName ?? t.aRouter, f.relative(a.session.startedAt, serverNow()), a.session.ipAddress ?? '') : '',

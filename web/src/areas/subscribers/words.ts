@@ -13,6 +13,21 @@ export const observedTones: Record<string, Tone> = { online: 'good', walled_gard
 /** stateTones is how good the state of a subscription is. */
 export const stateTones: Record<string, Tone> = { active: 'good', pending: 'attention', paused: 'quiet', ended: 'quiet' }
 
+/** Presence is what a list says of a customer's devices. */
+export type Presence = 'online' | 'away' | 'offline'
+
+/** presenceTones is how good each is. */
+export const presenceTones: Record<Presence, Tone> = { online: 'good', away: 'bad', offline: 'quiet' }
+
+/**
+ * presenceOf judges by sessions, of which those at a router that does not answer go on until nothing was heard of them
+ * for a quarter of an hour: who is off behind such a router is not online.
+ */
+export function presenceOf(c: Pick<Customer, 'online' | 'outage'>): Presence {
+  if (c.outage) return 'away'
+  return c.online ? 'online' : 'offline'
+}
+
 /** nameOf is the customer's name, or that the person was forgotten. */
 export function nameOf(c: Pick<Customer, 'firstName' | 'lastName'>, t: { forgotten: string }): string {
   return [c.firstName, c.lastName].filter(Boolean).join(' ') || t.forgotten

@@ -19,7 +19,9 @@ const tones: Record<Projection['state'], Tone> = {
   stopped: 'bad',
 }
 
-/** ProjectionTable shows every read model with how far it is, and how far a rebuild is. */
+const order: Tone[] = ['bad', 'attention', 'good']
+
+/** ProjectionTable shows every read model with how far it is, and how far a rebuild is; the bad ones first. */
 export function ProjectionTable({ list }: { list: Rows<Projection> }) {
   const t = useText(systemText)
   const f = useFormat()
@@ -39,5 +41,6 @@ export function ProjectionTable({ list }: { list: Rows<Projection> }) {
     { id: 'position', title: t.position, width: 110, figure: true, wideOnly: true, cell: (p) => f.number(p.position) },
     { id: 'lag', title: t.lag, width: 100, narrow: 54, figure: true, cell: (p) => f.number(p.lag) },
   ]
-  return <DataTable whole list={list} columns={columns} rowKey={(p) => p.name} label={t.projections} empty={<Empty title={t.projections} />} />
+  const sorted = [...list.rows].sort((a, b) => order.indexOf(tones[a.state]) - order.indexOf(tones[b.state]))
+  return <DataTable whole list={{ ...list, rows: sorted }} columns={columns} rowKey={(p) => p.name} label={t.projections} empty={<Empty title={t.projections} />} />
 }

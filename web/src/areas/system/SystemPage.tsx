@@ -1,8 +1,10 @@
 import { Text } from '@mantine/core'
 import { api } from '../../api/client'
+import { usePerson } from '../../app/person'
 import { appText } from '../../text/app'
 import { useText } from '../../text/catalogue'
 import { systemText } from '../../text/system'
+import { Facts } from '../../ui/Facts'
 import { Loaded } from '../../ui/Loaded'
 import { Page, Section } from '../../ui/Page'
 import { State } from '../../ui/State'
@@ -21,11 +23,14 @@ export default function SystemPage() {
   const processes = api.useQuery('get', '/system/processes', {}, every)
   const projections = api.useQuery('get', '/system/projections', {}, every)
   const breakers = api.useQuery('get', '/platform/breakers', {}, every)
-  const amiss =
+  const { platform } = usePerson()
+  const parts = api.useQuery('get', '/system/parts', {}, { ...every, enabled: platform })
+  const down = parts.data?.data.filter((p) => p.state === 'down') ?? []
+  const amiss = down.length +
     (processes.data?.data.filter((p) => p.state === 'stopped' || p.stopped.length > 0).length ?? 0) +
     (projections.data?.data.filter((p) => p.state === 'stopped').length ?? 0) +
     (breakers.data?.data.filter((b) => b.state !== 'closed').length ?? 0)
-  const all = [processes, projections, breakers]
+  const all = platform ? [parts, processes, projections, breakers] : [processes, projections, breakers]
   const read = {
     data: all.every((each) => each.data) || undefined,
     error: all.find((each) => each.error)?.error,
@@ -38,6 +43,20 @@ export default function SystemPage() {
         {() => <State tone={amiss === 0 ? 'good' : 'attention'}>{amiss === 0 ? t.allWell : t.amiss(amiss)}</State>}
       </Loaded>
       <Text size="sm" c="dimmed" maw={760}>{t.hint}</Text>
+      {platform && (
+        <Section title={t.parts}>
+          <Loaded read={parts} height={120}>
+            {({ data }) => (
+              <Facts
+                of={data.map((p) => [
+                  p.name.replaceAll('_', ' '),
+                  <State key="s" tone={p.state === 'up' ? 'good' : 'bad'}>{t.partStates[p.state]}{p.detail && `: ${p.detail}`}</State>,
+                ])}
+              />
+            )}
+          </Loaded>
+        </Section>
+      )}
       <Section title={t.processes}>
         <Text size="sm" c="dimmed">{t.processesHint}</Text>
         <StoppedParts of={processes.data?.data ?? []} />

@@ -1,4 +1,4 @@
-import { Button, Collapse, Group, NumberInput, Select, Stack, Text, TextInput } from '@mantine/core'
+import { Button, Collapse, Group, Select, Stack, Text, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import type { Problem } from '../../../api/problem'
 import { useText } from '../../../text/catalogue'
@@ -7,6 +7,7 @@ import { plansText } from '../../../text/plans'
 import { uiText } from '../../../text/ui'
 import { Form, leaves } from '../../../ui/Form'
 import { ChevronDown, ChevronRight } from '../../../ui/icons'
+import { NumberField } from '../../../ui/NumberField'
 import { ProblemNote } from '../../../ui/ProblemNote'
 import { commaOrPoint } from '../../../ui/decimals'
 import { type Figure, hasMore, type PlanDraft } from './draft'
@@ -56,7 +57,7 @@ export function PlanForm({ draft, fresh, verb, note, pending, problem, onChange,
           />
         </Group>
         <Group gap="sm" align="flex-start">
-          <NumberInput
+          <NumberField
             label={`${t.price} (${f.zone.currency})`} value={draft.price} onChange={(v) => set({ price: figure(v) })}
             error={problem?.of('price')} required withAsterisk={false}
             min={0} decimalScale={2} thousandSeparator hideControls w={150}
@@ -121,7 +122,7 @@ export function Speed({ label, value, required, fault, onChange }: {
 }) {
   const t = useText(plansText)
   return (
-    <NumberInput
+    <NumberField
       label={label} value={value} onChange={(v) => onChange(figure(v))} error={fault}
       required={required} withAsterisk={false} min={0} decimalScale={3} allowedDecimalSeparators={commaOrPoint} hideControls suffix={` ${t.mbps}`} w={130}
     />

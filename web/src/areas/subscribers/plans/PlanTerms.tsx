@@ -1,4 +1,4 @@
-import { Group, NumberInput, Select, Stack, Switch, Text, TextInput } from '@mantine/core'
+import { Group, Select, Stack, Switch, Text, TextInput } from '@mantine/core'
 import { api } from '../../../api/client'
 import type { Problem } from '../../../api/problem'
 import { useText } from '../../../text/catalogue'
@@ -6,6 +6,7 @@ import { plansText } from '../../../text/plans'
 import type { PlanDraft } from './draft'
 import { choices, figure, Speed } from './PlanForm'
 import { ScheduleFields } from './ScheduleFields'
+import { NumberField } from '../../../ui/NumberField'
 
 const noBurst = { down: '', up: '', thresholdDown: '', thresholdUp: '', seconds: 16 } as const
 const noCap = { gigabytes: '', period: 'month', then: 'throttle', down: '', up: '' } as const
@@ -35,9 +36,9 @@ export function PlanTerms({ draft, problem, set }: {
         onChange={(v) => set({ dunningPolicy: v ?? '' })} maw={420}
       />
       <Group gap="sm" align="flex-start">
-        <NumberInput
+        <NumberField
           label={t.sessions} value={draft.sessionLimit} error={problem?.of('sessionLimit')}
-          onChange={(v) => set({ sessionLimit: figure(v) })} min={1} max={16} clampBehavior="none" w={150}
+          onChange={(v) => set({ sessionLimit: figure(v) })} min={1} max={16} w={150}
         />
         <Select
           label={t.onLimit} data={choices(t.onLimits)} value={draft.onLimit} allowDeselect={false}
@@ -81,7 +82,7 @@ export function PlanTerms({ draft, problem, set }: {
                 fault={problem?.of('rates.burst.thresholdUp')}
                 onChange={(v) => set({ burst: { ...burst, thresholdUp: v } })}
               />
-              <NumberInput
+              <NumberField
                 label={t.seconds} value={burst.seconds} error={problem?.of('rates.burst.seconds')}
                 required withAsterisk={false}
                 onChange={(v) => set({ burst: { ...burst, seconds: figure(v) } })} min={1} hideControls w={100}
@@ -97,7 +98,7 @@ export function PlanTerms({ draft, problem, set }: {
         />
         {cap && (
           <Group gap="sm" align="flex-start">
-            <NumberInput
+            <NumberField
               label={t.capBytes} value={cap.gigabytes} error={problem?.of('cap.bytes')} required withAsterisk={false}
               onChange={(v) => set({ cap: { ...cap, gigabytes: figure(v) } })}
               min={0} suffix={` ${t.gb}`} hideControls w={210}

@@ -1,0 +1,75 @@
+import type { Page } from 'playwright-core'
+import { expect } from 'vitest'
+import { button, field, told } from './hands'
+import { besideOthers, call, firstOf, goTo, phone, type Row, signIn } from './kit'
+
+/** cut lists the texts of what is found that are wider than their place. */
+const cut = (page: Page, what: string) =>
+  page.locator(what).evaluateAll((all) => all
+    .filter((e) => {
+      const cell = e.closest('td') ?? e
+      const place = cell.getBoundingClientRect()
+      const box = e.getBoundingClientRect()
+      return box.width > 0 && (box.right > place.right + 1 || box.left < place.left - 1 || cell.scrollWidth > cell.clientWidth + 1)
+    })
+    .map((e) => e.textContent))
+
+/** speaks takes one of the languages, as somebody has chosen it before. */
+const speaks = (page: Page, language: 'en' | 'sw') =>
+  page.addInitScript((l) => localStorage.setItem('lastmile.language', l), language)
+
+besideOthers('what is saved and not shown yet is told as such, and leads to the customer when it can be read', async ({ page }) => {
+  await signIn(page, 'admin', '/customers/new')
+  const typed = { firstName: `Polepole${Date.now()}`, phone: `07${String(Date.now()).slice(-8)}` }
+  const { id } = (await call<Row>(page, 'POST', '/subscribers', typed)).body
+  let late = true
+  await page.route(/\/subscribers$/, (route) => {
+    return route.request().method() === 'POST' ? route.fulfill({ status: 202, json: { id, status: 'accepted' } }) : route.continue()
+  })
+  await page.route(/\/subscribers\/[0-9a-f-]{36}$/, (route) => {
+    if (!late) return route.continue()
+    return route.fulfill({ status: 404, json: { statusCode: 404, error: 'Not Found', message: 'none', code: 'subscriber_not_found' } })
+  })
+  await field(page, 'First name').fill(typed.firstName)
+  await field(page, 'Phone').fill(typed.phone)
+  await button(page, 'Register').click()
+  await told(page, /^Saved, and not shown yet. Do not enter it again/)
+  await page.locator('main').getByText(/^Saved, and not shown yet/).waitFor()
+  expect(await page.getByRole('link', { name: 'Open the customer' }).count()).toBe(0)
+  late = false
+  await page.getByText(/^Registered under the account number \d/).waitFor()
+  await page.getByRole('link', { name: 'Open the customer' }).click()
+  await page.waitForURL(new RegExp(`/customers/${id}$`))
+})
+
+besideOthers('a field that has to be filled in says so in the language of the page, below the head', async ({ page }) => {
+  await speaks(page, 'sw')
+  await signIn(page, 'admin', '/customers/new')
+  await button(page, 'Sajili').click()
+  const first = field(page, 'Jina la kwanza')
+  await page.getByText('Lazima ijazwe.').first().waitFor()
+  expect(await page.getByText('Lazima ijazwe.').count()).toBe(2)
+  expect(await first.evaluate((e) => e === document.activeElement)).toBe(true)
+  await first.fill('Amina')
+  await expect.poll(() => page.getByText('Lazima ijazwe.').count()).toBe(1)
+}, phone)
+
+besideOthers('accounts, phones and balances of customers are not cut on the screen of a laptop', async ({ page }) => {
+  await page.setViewportSize({ width: 1366, height: 768 })
+  await signIn(page, 'support', '/customers')
+  await page.getByRole('row').nth(5).waitFor()
+  expect(await cut(page, 'td .figure')).toEqual([])
+})
+
+besideOthers('a balance is not cut on a phone, and a statement has each amount and time', async ({ page }) => {
+  await speaks(page, 'sw')
+  await signIn(page, 'support', '/customers')
+  await page.getByRole('row').nth(5).waitFor()
+  expect(await cut(page, 'td .figure')).toEqual([])
+  const { id } = await firstOf(page, '/subscribers?q=hibiscus')
+  await goTo(page, 'support', `/customers/${id}?view=statement`)
+  const amounts = page.locator('td .line-amount')
+  await amounts.first().waitFor()
+  for (const text of await amounts.allInnerTexts()) expect(text).toMatch(/\d\d:\d\d.* · Kili(cho)?\w+ (KES|Ksh)/)
+  expect(await cut(page, 'td .figure')).toEqual([])
+}, phone)
