@@ -13,6 +13,9 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
+// MaxDaysAhead bounds future dates to about five years: RFC 3339 cannot write a period that ends in the year 10000.
+const MaxDaysAhead = 5 * 366
+
 // Asked says who asks for a use case, for which organization, and under which key. Under the same key, a repeat finds
 // what the first try made. Use cases take it as a value; it is safe for concurrent use.
 type Asked struct {

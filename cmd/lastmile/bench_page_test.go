@@ -153,6 +153,7 @@ type barePageRow struct {
 	CreatedAt     time.Time     `json:"createdAt"`
 	Access        *string       `json:"access"`
 	Online        bool          `json:"online"`
+	Outage        *struct{}     `json:"outage"`
 	PaidUntil     *time.Time    `json:"paidUntil"`
 	Services      []bareService `json:"services"`
 }

@@ -18,8 +18,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"layeh.com/radius"
-
-	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
 )
 
 // Where Debian's packages freeradius and freeradius-postgresql put the program, its queries and its tables.
@@ -69,7 +67,7 @@ func (t *town) freeradiusTables(b *testing.B) string {
 	if err != nil {
 		b.Fatal(err)
 	}
-	cfg, err := pgx.ParseConfig(pgtest.URL(b))
+	cfg, err := pgx.ParseConfig(string(t.config().DatabaseURL))
 	if err != nil {
 		b.Fatal(err)
 	}

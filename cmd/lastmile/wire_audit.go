@@ -2,17 +2,14 @@ package main
 
 import (
 	"context"
-	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates/audit"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/httpapi/audit"
-	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/projections/audit"
 	"github.com/lastmile-isp/lastmile/projections/outbox"
 	"github.com/lastmile-isp/lastmile/projections/runner"
-	"github.com/lastmile-isp/lastmile/usecases"
 )
 
 // auditArea gives the audit log, the outbox and the record of refused writes.
@@ -33,11 +30,8 @@ func registerAudit(b *bus.Bus) {
 // wireAudit makes the endpoints of the audit log and of the outbox.
 func (a *App) wireAudit(context.Context) ([][]httpapi.Route, error) {
 	views := a.engines.views
-	zone := func(ctx context.Context, org id.Organization) (*time.Location, error) {
-		return usecases.ZoneOf(ctx, a.engines.bus, org)
-	}
 	return [][]httpapi.Route{
-		auditapi.Log{Log: auditviews.LogQuery{Views: views}, Zone: zone, Names: a.auditNames}.Routes(),
+		auditapi.Log{Log: auditviews.LogQuery{Views: views}, Zone: a.zoneOf, Names: a.auditNames}.Routes(),
 		auditapi.Outbox{Messages: outbox.Query{Views: views}}.Routes(),
 	}, nil
 }

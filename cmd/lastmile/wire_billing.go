@@ -51,7 +51,7 @@ func (a *App) wireBilling(ctx context.Context) ([][]httpapi.Route, error) {
 	return [][]httpapi.Route{
 		billingapi.Invoices{
 			Cases: billingcases.Invoices{Bus: e.bus, Clock: a.clock}, Notes: billingcases.CreditNotes{Bus: e.bus},
-			Bus: e.bus, Invoices: billingviews.InvoicesQuery{Views: e.views},
+			Bus: e.bus, Settings: a.settings(), Invoices: billingviews.InvoicesQuery{Views: e.views},
 			Receipts: paymentsviews.ReceiptsQuery{Views: e.views}, Clock: a.clock,
 		}.Routes(),
 		billingapi.Statements{
@@ -59,7 +59,7 @@ func (a *App) wireBilling(ctx context.Context) ([][]httpapi.Route, error) {
 			Subscribers: subscribersviews.SubscribersQuery{Views: e.views},
 		}.Routes(),
 		billingapi.Collections{Cases: billingcases.Collections{
-			Bus: e.bus, Collections: billingviews.CollectionsQuery{Views: e.views},
+			Settings: a.settings(), Collections: billingviews.CollectionsQuery{Views: e.views},
 			Receipts: paymentsviews.ReceiptsQuery{Views: e.views},
 			Users:    identityviews.UsersQuery{Views: e.views}, Clock: a.clock,
 		}}.Routes(),

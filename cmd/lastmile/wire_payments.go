@@ -192,12 +192,12 @@ func (a *App) paymentRoutes(access paymentsjobs.Access) [][]httpapi.Route {
 		paymentsapi.Payments{
 			Payments: attempts, Receipts: receipts, Books: books,
 			Invoices: invoices, Users: users,
-			Prompts: a.prompts(access),
+			Prompts: a.prompts(access), Zone: a.zoneOf,
 		}.Routes(),
 		paymentsapi.Receipts{
 			Receipts: paymentsviews.ReceiptsQuery{Views: e.views},
 			Matching: paymentsviews.MatchingQuery{Views: e.views}, Cases: receipts, Books: books,
-			Invoices: invoices, Users: users,
+			Invoices: invoices, Users: users, Zone: a.zoneOf,
 		}.Routes(),
 		paymentsapi.Suspense{Receipts: paymentsviews.ReceiptsQuery{Views: e.views}}.Routes(),
 		paymentsapi.Gateway{

@@ -42,7 +42,7 @@ func (a *App) wireReports(context.Context) ([][]httpapi.Route, error) {
 func (a *App) today() reportscases.Today {
 	e := a.engines
 	return reportscases.Today{
-		Bus: e.bus, Views: e.views, Sessions: a.telemetry, Polls: a.polls, ProviderAway: a.providerAway,
+		Settings: a.settings(), Views: e.views, Sessions: a.telemetry, Polls: a.polls, ProviderAway: a.providerAway,
 		Saves:  a.saves,
 		Shared: &a.reports, Clock: a.clock,
 	}

@@ -126,5 +126,10 @@ func (a *App) wireSessions(ctx context.Context) ([][]httpapi.Route, error) {
 
 // zoneOf is the zone in which the dates of an organization are.
 func (a *App) zoneOf(ctx context.Context, org id.Organization) (*time.Location, error) {
-	return usecases.ZoneOf(ctx, a.engines.bus, org)
+	return a.settings().Zone(ctx, org)
+}
+
+// settings gives what queries need of the billing settings of organizations.
+func (a *App) settings() usecases.SettingsOf {
+	return usecases.ShownSettings(a.engines.views, a.engines.bus)
 }

@@ -22,6 +22,7 @@ type Invoices struct {
 	Cases    billingcases.Invoices
 	Notes    billingcases.CreditNotes
 	Bus      *bus.Bus
+	Settings usecases.SettingsOf
 	Invoices billingviews.InvoicesQuery
 	Receipts paymentsviews.ReceiptsQuery
 	Clock    clock.Clock
@@ -128,7 +129,7 @@ func (a Invoices) one() httpapi.One[id.Invoice, datedInvoice, invoiceDetailRespo
 
 // read is an invoice of an organization with today's date there, nil when the organization has no such invoice.
 func (a Invoices) read(ctx context.Context, org id.Organization, invoice id.Invoice) (*datedInvoice, error) {
-	today, err := usecases.Today(ctx, a.Bus, org, a.Clock.Now())
+	today, err := a.Settings.Today(ctx, org, a.Clock.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +160,7 @@ func (a Invoices) list(ctx context.Context, c *httpapi.Call) error {
 	return httpapi.SendList(ctx, c, show, func(
 		ctx context.Context, after billingviews.InvoiceKey, max int,
 	) (rows []billingviews.InvoiceRow, err error) {
-		if filter.Today, err = usecases.Today(ctx, a.Bus, c.Org.ID, a.Clock.Now()); err != nil {
+		if filter.Today, err = a.Settings.Today(ctx, c.Org.ID, a.Clock.Now()); err != nil {
 			return nil, err
 		}
 		return a.Invoices.List(ctx, c.Org.ID, filter, after, max)

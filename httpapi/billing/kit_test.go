@@ -25,6 +25,7 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/payments"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
+	"github.com/lastmile-isp/lastmile/usecases"
 	"github.com/lastmile-isp/lastmile/usecases/billing"
 )
 
@@ -56,7 +57,8 @@ func newBillingKit(t *testing.T, withProcesses bool) *billingKit {
 	}
 	invoices := billingapi.Invoices{
 		Cases: billingcases.Invoices{Bus: k.core.Bus, Clock: manual}, Notes: billingcases.CreditNotes{Bus: k.core.Bus},
-		Bus: k.core.Bus, Invoices: billingviews.InvoicesQuery{Views: k.views},
+		Bus: k.core.Bus, Settings: usecases.RecordedSettings(k.core.Bus),
+		Invoices: billingviews.InvoicesQuery{Views: k.views},
 		Receipts: paymentsviews.ReceiptsQuery{Views: k.views}, Clock: manual,
 	}
 	statement := billingapi.Statements{

@@ -15,7 +15,6 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/billing"
 	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/projections/payments"
-	"github.com/lastmile-isp/lastmile/usecases"
 	"github.com/lastmile-isp/lastmile/usecases/payments"
 )
 
@@ -29,6 +28,8 @@ type Payments struct {
 	Books    paymentscases.Books
 	// Own lists the subscribers that a signed-in customer is linked to; nil = a customer sees nothing.
 	Own func(ctx context.Context, org id.Organization, user id.User) ([]id.Subscriber, error)
+	// Zone gives the zone of an organization, in which the dates of filters are.
+	Zone func(context.Context, id.Organization) (*time.Location, error)
 }
 
 // Routes lists the endpoints of payments.
@@ -234,7 +235,7 @@ func (a Payments) list(ctx context.Context, c *httpapi.Call) error {
 	f := c.Filters()
 	subscriber, status := httpapi.FilterID[id.Subscriber](f, "subscriberId"), f.OneOf("status", paymentStatuses...)
 	number := f.Text(receiptNumber.Name)
-	from, to, err := f.Span(func() (*time.Location, error) { return usecases.ZoneOf(ctx, a.Receipts.Bus, c.Org.ID) })
+	from, to, err := f.Span(func() (*time.Location, error) { return a.Zone(ctx, c.Org.ID) })
 	if err = cmp.Or(err, f.Err()); err != nil {
 		return err
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/billing"
 	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/projections/payments"
-	"github.com/lastmile-isp/lastmile/usecases"
 	"github.com/lastmile-isp/lastmile/usecases/payments"
 )
 
@@ -26,6 +25,8 @@ type Receipts struct {
 	Users    identityviews.UsersQuery
 	Cases    paymentscases.Receipts
 	Books    paymentscases.Books
+	// Zone gives the zone of an organization, in which the dates of filters are.
+	Zone func(context.Context, id.Organization) (*time.Location, error)
 }
 
 // Routes lists the endpoints of receipts. Money on platform shortcodes that no organization could be found for is on
@@ -256,9 +257,7 @@ func (a Receipts) list(ctx context.Context, c *httpapi.Call) error {
 		filter.SubscriberIDs = []id.Subscriber{s}
 	}
 	var err error
-	filter.From, filter.To, err = f.Span(func() (*time.Location, error) {
-		return usecases.ZoneOf(ctx, a.Cases.Bus, c.Org.ID)
-	})
+	filter.From, filter.To, err = f.Span(func() (*time.Location, error) { return a.Zone(ctx, c.Org.ID) })
 	if err = cmp.Or(err, f.Err()); err != nil {
 		return err
 	}

@@ -31,6 +31,7 @@ const (
 // Days tells how each day of a customer was (docs/rules/access.md#days). Safe for concurrent use.
 type Days struct {
 	Bus           *bus.Bus
+	Settings      usecases.SettingsOf
 	Subscribers   subscribersviews.SubscribersQuery
 	Subscriptions subscribersviews.SubscriptionsQuery
 	Timeline      subscribersviews.TimelineQuery
@@ -85,7 +86,7 @@ func (d Days) Of(ctx context.Context, org id.Organization, in DaysInput) ([]Day,
 	if err != nil || who == nil {
 		return nil, cmp.Or(err, commands.ErrNoSubscriber())
 	}
-	zone, err := usecases.ZoneOf(ctx, d.Bus, org)
+	zone, err := d.Settings.Zone(ctx, org)
 	if err != nil {
 		return nil, err
 	}

@@ -185,7 +185,8 @@ func TestDays_AgreeWithTheAccessOfEachInstant(t *testing.T) {
 		t.Fatal(err)
 	}
 	cases := accesscases.Days{
-		Bus: w.Bus, Subscribers: w.cases.Subscribers, Subscriptions: w.cases.Subscriptions, Clock: w.clock,
+		Bus: w.Bus, Settings: w.cases.Settings, Subscribers: w.cases.Subscribers, Subscriptions: w.cases.Subscriptions,
+		Clock:    w.clock,
 		Timeline: subscribersviews.TimelineQuery{Views: w.views}, Routers: networkviews.HistoryQuery{Views: w.views},
 		Telemetry: store,
 	}

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/id"
@@ -16,8 +15,8 @@ import (
 
 // Board tells what the rows of the board mean at the present instant. Safe for concurrent use.
 type Board struct {
-	Bus   *bus.Bus
-	Clock clock.Clock
+	Settings usecases.SettingsOf
+	Clock    clock.Clock
 }
 
 // Present is an instant in an organization, at which rows of the board are read.
@@ -27,14 +26,14 @@ type Present struct {
 	Currency money.Currency
 }
 
-// Present reads the zone and the currency from the log. Fails: organization_not_found.
+// Present reads the zone and the currency. Fails: organization_not_found.
 func (b Board) Present(ctx context.Context, org id.Organization) (Present, error) {
-	return presentOf(ctx, b.Bus, org, b.Clock.Now())
+	return presentOf(ctx, b.Settings, org, b.Clock.Now())
 }
 
 // presentOf is an instant in an organization with its present zone and currency. Fails: organization_not_found.
-func presentOf(ctx context.Context, b *bus.Bus, org id.Organization, now time.Time) (Present, error) {
-	settings, err := usecases.BillingSettings(ctx, b, org)
+func presentOf(ctx context.Context, of usecases.SettingsOf, org id.Organization, now time.Time) (Present, error) {
+	settings, err := of(ctx, org)
 	if err != nil {
 		return Present{}, err
 	}

@@ -18,7 +18,7 @@ import (
 func (b Board) Preview(
 	ctx context.Context, dunning accessviews.DunningQuery, org id.Organization, in PreviewInput,
 ) (course.Outcome, error) {
-	settings, err := usecases.BillingSettings(ctx, b.Bus, org)
+	settings, err := b.Settings(ctx, org)
 	if err != nil {
 		return course.Outcome{}, err
 	}

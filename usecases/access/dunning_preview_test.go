@@ -14,6 +14,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/projections/access"
+	"github.com/lastmile-isp/lastmile/usecases"
 	"github.com/lastmile-isp/lastmile/usecases/access"
 )
 
@@ -55,7 +56,8 @@ func TestPreview_WhatCameLaterInTheLogIsTheLastWord(t *testing.T) {
 		t.Fatal(err)
 	}
 	k.WaitForAll(t, views, accessviews.DunningName)
-	board, in := accesscases.Board{Bus: k.Bus, Clock: c}, accesscases.PreviewInput{From: began, To: c.Now()}
+	board := accesscases.Board{Settings: usecases.RecordedSettings(k.Bus), Clock: c}
+	in := accesscases.PreviewInput{From: began, To: c.Now()}
 	got, err := board.Preview(t.Context(), accessviews.DunningQuery{Views: views}, org, in)
 	if err != nil {
 		t.Fatal(err)

@@ -20,6 +20,7 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/access"
 	"github.com/lastmile-isp/lastmile/projections/access/entitlement"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
+	"github.com/lastmile-isp/lastmile/usecases"
 )
 
 // Network tells what routers reported about a subscriber. telemetry.Store implements it.
@@ -40,6 +41,7 @@ type Outages func(context.Context, id.Organization, id.Subscriber) ([]telemetry.
 // Explanations answers why a subscriber is on or off. Safe for concurrent use.
 type Explanations struct {
 	Bus           *bus.Bus
+	Settings      usecases.SettingsOf
 	Subscribers   subscribersviews.SubscribersQuery
 	Subscriptions subscribersviews.SubscriptionsQuery
 	Dunning       accessviews.DunningQuery
@@ -104,7 +106,7 @@ func (x Explanations) Of(
 	if !at.IsZero() {
 		asked = lastOf(at)
 	}
-	p, err := presentOf(ctx, x.Bus, org, asked)
+	p, err := presentOf(ctx, x.Settings, org, asked)
 	if err != nil {
 		return nil, err
 	}

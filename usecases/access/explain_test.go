@@ -31,6 +31,7 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/runner"
 	"github.com/lastmile-isp/lastmile/projections/subscribers"
 	"github.com/lastmile-isp/lastmile/radius/directory"
+	"github.com/lastmile-isp/lastmile/usecases"
 	"github.com/lastmile-isp/lastmile/usecases/access"
 )
 
@@ -70,7 +71,8 @@ func newWorld(t *testing.T) *world {
 	w.memory = runner.NewMemory(w.directory, w.Feed(t), storetest.Quiet())
 	coretest.Start(t, "directory", w.memory)
 	w.cases = accesscases.Explanations{
-		Bus: w.Bus, Subscribers: subscribersviews.SubscribersQuery{Views: w.views},
+		Bus: w.Bus, Settings: usecases.RecordedSettings(w.Bus),
+		Subscribers:   subscribersviews.SubscribersQuery{Views: w.views},
 		Subscriptions: subscribersviews.SubscriptionsQuery{Views: w.views},
 		Dunning:       accessviews.DunningQuery{Views: w.views}, Clock: w.clock, Logger: storetest.Quiet(),
 	}

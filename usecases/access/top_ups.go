@@ -93,7 +93,7 @@ func (u TopUps) Pay(ctx context.Context, order commands.AddPaidTopUp, meta comma
 	if s.State == subscribers.Ended {
 		return u.giveBack(ctx, order, meta)
 	}
-	zone, err := usecases.ZoneOf(ctx, u.Bus, order.Subject.OrgID)
+	zone, err := usecases.RecordedSettings(u.Bus).Zone(ctx, order.Subject.OrgID)
 	if err != nil {
 		return err
 	}

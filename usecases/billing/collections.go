@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/internal/failure"
@@ -24,7 +23,7 @@ const maxReportDays = 366
 
 // Collections reports the money received. Safe for concurrent use.
 type Collections struct {
-	Bus         *bus.Bus
+	Settings    usecases.SettingsOf
 	Collections billingviews.CollectionsQuery
 	Receipts    paymentsviews.ReceiptsQuery
 	Users       identityviews.UsersQuery
@@ -96,7 +95,7 @@ func (u Collections) Report(
 	ctx context.Context, org id.Organization, in CollectionsInput,
 ) (CollectionsReport, error) {
 	none := CollectionsReport{}
-	settings, err := usecases.BillingSettings(ctx, u.Bus, org)
+	settings, err := u.Settings(ctx, org)
 	if err != nil {
 		return none, err
 	}

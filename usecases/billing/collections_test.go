@@ -18,6 +18,7 @@ import (
 	"github.com/lastmile-isp/lastmile/projections/billing"
 	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/projections/payments"
+	"github.com/lastmile-isp/lastmile/usecases"
 	"github.com/lastmile-isp/lastmile/usecases/billing"
 )
 
@@ -26,7 +27,7 @@ func (k *kit) reports(t *testing.T) (cases billingcases.Collections, shown func(
 	t.Helper()
 	views := k.Show(t, billingviews.Collections{}, identityviews.Users{}, paymentsviews.Receipts{})
 	cases = billingcases.Collections{
-		Bus: k.Bus, Collections: billingviews.CollectionsQuery{Views: views},
+		Settings: usecases.RecordedSettings(k.Bus), Collections: billingviews.CollectionsQuery{Views: views},
 		Receipts: paymentsviews.ReceiptsQuery{Views: views},
 		Users:    identityviews.UsersQuery{Views: views}, Clock: k.clock,
 	}

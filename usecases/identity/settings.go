@@ -107,7 +107,7 @@ func (s Settings) ReleaseSettled(ctx context.Context, now time.Time) error {
 	}
 	var faults []error
 	for _, org := range orgs {
-		today, err := usecases.Today(ctx, s.Bus, org, now)
+		today, err := usecases.RecordedSettings(s.Bus).Today(ctx, org, now)
 		if err == nil {
 			err = s.releaseSettled(ctx, usecases.Asked{Keyed: true, Meta: commands.Meta{
 				CommandID: id.Derive[id.Command]("daily-settled-prefixes", org.String(), today.String()), OrgID: org,

@@ -7,7 +7,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
 	"github.com/lastmile-isp/lastmile/internal/calendar"
 	"github.com/lastmile-isp/lastmile/internal/clock"
@@ -15,11 +14,9 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/joined"
 	"github.com/lastmile-isp/lastmile/internal/loop"
 	"github.com/lastmile-isp/lastmile/internal/money"
-	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/internal/telemetry"
 	"github.com/lastmile-isp/lastmile/projections/access"
 	"github.com/lastmile-isp/lastmile/projections/billing"
-	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/projections/messaging"
 	"github.com/lastmile-isp/lastmile/projections/network"
 	"github.com/lastmile-isp/lastmile/projections/payments"
@@ -49,7 +46,7 @@ type Polls interface {
 
 // Today answers how an organization does. All fields are required. Safe for concurrent use.
 type Today struct {
-	Bus      *bus.Bus
+	Settings usecases.SettingsOf
 	Views    *runner.Views
 	Sessions Sessions
 	Polls    Polls
@@ -137,7 +134,7 @@ func (u Today) Of(ctx context.Context, org id.Organization, asked Asked) (out Re
 
 // begin makes a report at this instant, of which nothing is read yet.
 func (u Today) begin(ctx context.Context, org id.Organization) (reading, error) {
-	settings, err := u.settings(ctx, org)
+	settings, err := u.Settings(ctx, org)
 	if err != nil {
 		return reading{}, err
 	}
@@ -150,16 +147,6 @@ func (u Today) begin(ctx context.Context, org id.Organization) (reading, error) 
 	days := spansOf(out.AsOf, zone)
 	out.Month = calendar.On(days.month.From, zone)
 	return reading{Today: u, org: org, out: out, days: days}, nil
-}
-
-// settings gives those of the read model, so that the report can be read while the event store is away. Those of an
-// organization that it does not show yet are read from the log.
-func (u Today) settings(ctx context.Context, org id.Organization) (events.BillingSettings, error) {
-	row, err := identityviews.OrganizationsQuery{Views: u.Views}.Get(ctx, org)
-	if err != nil || row != nil {
-		return null.Or(row, identityviews.OrganizationRow{}).Billing, err
-	}
-	return usecases.BillingSettings(ctx, u.Bus, org)
 }
 
 // present reads what is the same for all who ask.

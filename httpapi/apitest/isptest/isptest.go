@@ -170,7 +170,7 @@ func (k *Kit) serve(t *testing.T) {
 			Bus: k.Core.Bus, Named: subscribersviews.PlansQuery{Views: k.views}.NamedPolicies,
 		}}.Routes(),
 		accessapi.Board{
-			Cases:   accesscases.Board{Bus: k.Core.Bus, Clock: k.Clock},
+			Cases:   accesscases.Board{Settings: usecases.RecordedSettings(k.Core.Bus), Clock: k.Clock},
 			Holds:   accesscases.Holds{Bus: k.Core.Bus, Clock: k.Clock},
 			Dunning: accessviews.DunningQuery{Views: k.views},
 		}.Routes(),
@@ -203,7 +203,7 @@ func towers(_ context.Context, _ id.Organization, list []id.Device) (map[id.Devi
 
 // zoneOf is the zone in which the dates of an organization are.
 func (k *Kit) zoneOf(ctx context.Context, org id.Organization) (*time.Location, error) {
-	return usecases.ZoneOf(ctx, k.Core.Bus, org)
+	return usecases.RecordedSettings(k.Core.Bus).Zone(ctx, org)
 }
 
 // explanations answers why subscribers are on or off. No router reports to the kit.
@@ -212,7 +212,7 @@ func (k *Kit) explanations(
 ) accesscases.Explanations {
 	return accesscases.Explanations{
 		Bus: k.Core.Bus, Subscribers: people, Subscriptions: owned, Dunning: accessviews.DunningQuery{Views: k.views},
-		Clock: k.Clock, Logger: storetest.Quiet(),
+		Settings: usecases.RecordedSettings(k.Core.Bus), Clock: k.Clock, Logger: storetest.Quiet(),
 	}
 }
 

@@ -197,7 +197,7 @@ func (k *Kit) serve(t *testing.T, o Options, receiver *late, access paymentsjobs
 	pays := paymentsapi.Payments{
 		Payments: attempts, Receipts: receipts, Books: books,
 		Invoices: invoices, Users: users,
-		Prompts: k.prompts(access),
+		Prompts: k.prompts(access), Zone: k.zoneOf,
 		Own: func(context.Context, id.Organization, id.User) ([]id.Subscriber, error) {
 			return []id.Subscriber{k.Amina}, nil
 		},
@@ -213,7 +213,7 @@ func (k *Kit) serve(t *testing.T, o Options, receiver *late, access paymentsjobs
 		paymentsapi.Receipts{
 			Receipts: paymentsviews.ReceiptsQuery{Views: k.Views},
 			Matching: paymentsviews.MatchingQuery{Views: k.Views}, Cases: receipts, Books: books,
-			Invoices: invoices, Users: users,
+			Invoices: invoices, Users: users, Zone: k.zoneOf,
 		}.Routes(),
 		paymentsapi.Suspense{Receipts: paymentsviews.ReceiptsQuery{Views: k.Views}}.Routes(),
 		paymentsapi.Gateway{
@@ -232,7 +232,7 @@ func (k *Kit) serve(t *testing.T, o Options, receiver *late, access paymentsjobs
 			Users:       identityviews.UsersQuery{Views: k.Views}, Zone: k.zoneOf,
 		}.Routes(),
 		billingapi.Collections{Cases: billingcases.Collections{
-			Bus: k.Core.Bus, Collections: billingviews.CollectionsQuery{Views: k.Views},
+			Settings: usecases.RecordedSettings(k.Core.Bus), Collections: billingviews.CollectionsQuery{Views: k.Views},
 			Receipts: paymentsviews.ReceiptsQuery{Views: k.Views},
 			Users:    identityviews.UsersQuery{Views: k.Views}, Clock: k.Clock,
 		}}.Routes(),
@@ -241,7 +241,7 @@ func (k *Kit) serve(t *testing.T, o Options, receiver *late, access paymentsjobs
 
 // zoneOf is the zone in which the times of an organization are told.
 func (k *Kit) zoneOf(ctx context.Context, org id.Organization) (*time.Location, error) {
-	return usecases.ZoneOf(ctx, k.Core.Bus, org)
+	return usecases.RecordedSettings(k.Core.Bus).Zone(ctx, org)
 }
 
 // page makes the use case of the payment page.
