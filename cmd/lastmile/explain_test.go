@@ -95,6 +95,10 @@ func TestExplain_TellsWhyACustomerIsOffAndOn(t *testing.T) {
 	t.Parallel()
 	k := newKit(t).start().signIn()
 	ours := k.connect(k.admin, "secret-of-acme", "amina")
+	if s := k.access(ours, "").list("services")[0]; s.at("heard") != "<nil>" || s.at("notHeard.never") != "true" ||
+		s.at("notHeard.since") != k.must(k.admin, "GET", "/subscriptions/"+ours.subscription, nil).at("createdAt") {
+		t.Errorf("who never signed in: %v", s)
+	}
 	k.rejected(ours, "a guess", directory.CodeWrongPassword)
 	k.rejected(ours, ours.password, directory.CodeUnpaid)
 	stranger := ours
@@ -105,7 +109,8 @@ func TestExplain_TellsWhyACustomerIsOffAndOn(t *testing.T) {
 		return got["unpaid"] > 0 && got["wrong_password"] > 0, nil
 	})
 	before := k.access(ours, "")
-	if before.text("entitled") != "none" || before.text("observed") != "offline" {
+	if s := before.list("services")[0]; before.text("entitled") != "none" || before.text("observed") != "offline" ||
+		s.at("heard.deviceName") != "tower" || s.at("heard.at") == "<nil>" || s.at("notHeard") != "<nil>" {
 		t.Errorf("before the payment: %v", before)
 	}
 	router := "/nas/devices/" + k.must(k.admin, "GET", "/nas/devices", nil).list("data")[0].text("id") + "/refusals"

@@ -189,7 +189,8 @@ func (k *kit) outage(bare, tower string) {
 		k.offInLists(support, off[0], seen)
 		why := k.must(support, "GET", "/subscribers/"+off[0].text("id")+"/access", nil)
 		if s := why.list("services"); why.at("observed") != "online" || s[0].at("outage") != "<nil>" ||
-			s[1].at("outage.deviceName") != "tower" || s[1].at("outage.since") != f[0].text("since") {
+			s[1].at("outage.deviceName") != "tower" || s[1].at("outage.since") != f[0].text("since") ||
+			s[0].at("notHeard.never") != "true" || s[1].at("heard.deviceId") != s[1].at("outage.deviceId") {
 			t.Errorf("who is off behind it reads %v", why)
 		}
 	}

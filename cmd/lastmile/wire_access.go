@@ -110,7 +110,7 @@ func (a *App) explanations() accesscases.Explanations {
 		Bus: a.engines.bus, Settings: a.settings(), Subscribers: subscribersviews.SubscribersQuery{Views: views},
 		Subscriptions: subscribersviews.SubscriptionsQuery{Views: views},
 		Dunning:       accessviews.DunningQuery{Views: views}, Network: a.telemetry, Kept: a.cfg.SessionsKept,
-		Outages: a.outagesOf, SignIns: signIns{a.customers}, Clock: a.clock, Logger: a.logger,
+		Away: a.away, SignIns: signIns{a.customers}, Clock: a.clock, Logger: a.logger,
 		Auditor: &accesscases.Auditor{
 			Open: accessviews.DifferencesQuery{Views: views}.List, Looks: a.telemetry.Looks,
 			Reported: func(ctx context.Context, seen telemetry.Shown) (bool, error) {

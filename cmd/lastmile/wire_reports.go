@@ -2,11 +2,11 @@ package main
 
 import (
 	"context"
+	"time"
 
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/httpapi/reports"
 	"github.com/lastmile-isp/lastmile/internal/id"
-	"github.com/lastmile-isp/lastmile/internal/telemetry"
 	"github.com/lastmile-isp/lastmile/projections/identity"
 	"github.com/lastmile-isp/lastmile/projections/network"
 	"github.com/lastmile-isp/lastmile/projections/payments"
@@ -53,11 +53,9 @@ func (a *App) offBehind(ctx context.Context, org id.Organization, device id.Devi
 	return a.today().OffBehind(ctx, org, device)
 }
 
-// outagesOf gives the subscriptions of a customer that are off because a router does not answer.
-func (a *App) outagesOf(
-	ctx context.Context, org id.Organization, subscriber id.Subscriber,
-) ([]telemetry.Outage, error) {
-	return a.today().OutagesOf(ctx, org, subscriber)
+// away gives the routers that do not answer, and since when.
+func (a *App) away(ctx context.Context, org id.Organization) (map[id.Device]time.Time, error) {
+	return a.today().Away(ctx, org)
 }
 
 // outagesAmong gives the routers that do not answer, behind which some customers are off.

@@ -82,7 +82,23 @@ type accessService struct {
 	Rate           sessionRate       `json:"rate" doc:"to which it is entitled; 0 = no access, or no limit"`
 	Sessions       []sessionResponse `json:"sessions" doc:"open ones, the newest first"`
 	Difference     *accessDifference `json:"difference" doc:"null: sign-ins get it, or a past instant"`
-	Outage         *accessOutage     `json:"outage" doc:"null: the router of the last sign answers, or a past instant"`
+	Heard          *accessHeard      `json:"heard" doc:"null: notHeard has it, not known, or a past instant"`
+	NotHeard       *accessNotHeard   `json:"notHeard" doc:"null: heard has it, not known, or a past instant"`
+	Outage         *accessOutage     `json:"outage" doc:"null: the router of heard answers, or a past instant"`
+}
+
+// accessHeard is where and when the device of a subscription was heard of last: by a report of a session, or by a
+// sign-in that was refused.
+type accessHeard struct {
+	DeviceID   id.Device `json:"deviceId"`
+	DeviceName *string   `json:"deviceName" doc:"null: removed"`
+	At         time.Time `json:"at"`
+}
+
+// accessNotHeard is the time up to now in which nothing was heard of the device.
+type accessNotHeard struct {
+	Since time.Time `json:"since"`
+	Never bool      `json:"never" doc:"since the subscription was made; false: what was heard before is not kept"`
 }
 
 // accessOutage is the router at which the device of a subscription was heard of last, when it does not answer and
@@ -157,15 +173,15 @@ func (a Access) get(ctx context.Context, c *httpapi.Call) error {
 	})
 }
 
-// routersOf lists the routers of the sessions, outages and refusals of an explanation.
+// routersOf lists the routers of the sessions, last signs and refusals of an explanation. Outages are of the same.
 func routersOf(x accesscases.Explanation) []id.Device {
 	var seen []id.Device
 	for _, s := range x.Services {
 		for _, session := range s.Sessions {
 			seen = append(seen, session.DeviceID)
 		}
-		if s.Outage != nil {
-			seen = append(seen, s.Outage.DeviceID)
+		if s.Heard != nil {
+			seen = append(seen, s.Heard.DeviceID)
 		}
 	}
 	for _, r := range x.Refusals {
@@ -192,6 +208,12 @@ func showAccess(x accesscases.Explanation, names namedDevices) accessResponse {
 		}
 		if d := s.Difference; d != nil {
 			one.Difference = &accessDifference{d.Expected, d.Actual}
+		}
+		if h := s.Heard; h != nil {
+			one.Heard = &accessHeard{h.DeviceID, names.name(h.DeviceID), h.At.UTC()}
+		}
+		if n := s.NotHeard; n != nil {
+			one.NotHeard = &accessNotHeard{n.Since.UTC(), n.Never}
 		}
 		if o := s.Outage; o != nil {
 			one.Outage = &accessOutage{o.DeviceID, names.name(o.DeviceID), o.Since.UTC()}

@@ -19,13 +19,6 @@ type LastSign struct {
 	At             time.Time       `db:"at"`
 }
 
-// Outage is a router that does not answer since an instant, at which the device of a subscription was heard of last.
-type Outage struct {
-	SubscriptionID id.Subscription
-	DeviceID       id.Device
-	Since          time.Time
-}
-
 // lastSignsSQL takes the end of a session for its last report: one that was lost ended with it.
 const lastSignsSQL = `select distinct on (h.subscription_id) h.subscription_id, h.device_id, h.at from (
 		select s.subscription_id, s.device_id, coalesce(s.ended_at, s.updated_at) as at from {schema}.sessions s

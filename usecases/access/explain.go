@@ -3,7 +3,6 @@ package accesscases
 import (
 	"context"
 	"log/slog"
-	"slices"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/aggregates/access"
@@ -33,10 +32,9 @@ type Network interface {
 	RefusalsOf(
 		ctx context.Context, org id.Organization, subscriber id.Subscriber, at time.Time,
 	) ([]telemetry.Refusal, error)
+	// LastSigns gives where each subscription was heard of last, as far as that is kept.
+	LastSigns(ctx context.Context, org id.Organization, subscriber id.Subscriber) ([]telemetry.LastSign, error)
 }
-
-// Outages gives the subscriptions of a customer that are off because a router does not answer, with that router.
-type Outages func(context.Context, id.Organization, id.Subscriber) ([]telemetry.Outage, error)
 
 // Explanations answers why a subscriber is on or off. Safe for concurrent use.
 type Explanations struct {
@@ -46,7 +44,7 @@ type Explanations struct {
 	Subscriptions subscribersviews.SubscriptionsQuery
 	Dunning       accessviews.DunningQuery
 	Network       Network       // nil = routers' reports are not known here
-	Outages       Outages       // nil = whether routers answer is not known here
+	Away          Away          // nil = whether routers answer is not known here
 	SignIns       SignIns       // nil = the answers to sign-ins are not known here
 	Auditor       *Auditor      // nil = what routers show is not known here
 	Kept          time.Duration // how long ended sessions are known; 0 = for ever
@@ -69,6 +67,7 @@ type Service struct {
 	entitlement.Service
 	Sold
 	State     entitlement.Standing
+	CreatedAt time.Time
 	PaidUntil time.Time // zero before the first paid period
 	Dunning   *entitlement.Dunning
 	// Due and OverdueDays are as the board has them (Present.Overdue).
@@ -78,8 +77,10 @@ type Service struct {
 	Stopped     *Stopped // nil = nothing but a hold can stop the clock
 	Observed    Observed
 	Sessions    []telemetry.Session
-	Difference  *Difference       // of the present; nil = sign-ins get what the customer is entitled to
-	Outage      *telemetry.Outage // of the present; nil = the router of the last sign answers
+	Difference  *Difference         // of the present; nil = sign-ins get what the customer is entitled to
+	Heard       *telemetry.LastSign // of the present; nil = nothing that is kept was heard, or that is not known
+	NotHeard    *NotHeard           // of the present; nil = Heard has it, or that is not known
+	Outage      *Outage             // of the present; nil = the router of Heard answers
 }
 
 // Sold names a subscription for people.
@@ -127,8 +128,8 @@ func (x Explanations) Of(
 	out := Explanation{At: p.Now.Truncate(time.Microsecond), Entitlement: entitlement.Of(known.state, p.Now)}
 	for i, s := range known.state.Subscriptions {
 		one := Service{
-			Service: out.Entitlement.Services[i], Sold: known.sold[s.ID], State: s.Standing, PaidUntil: s.PaidUntil,
-			Dunning: s.Dunning, Hold: p.Hold(known.board[s.ID]),
+			Service: out.Entitlement.Services[i], Sold: known.sold[s.ID], State: s.Standing, CreatedAt: s.CreatedAt,
+			PaidUntil: s.PaidUntil, Dunning: s.Dunning, Hold: p.Hold(known.board[s.ID]),
 			Stopped: StoppedClock(known.board[s.ID]), Observed: Unknown,
 		}
 		one.Due, one.OverdueDays = p.Overdue(known.board[s.ID])
@@ -138,7 +139,7 @@ func (x Explanations) Of(
 	open := x.observe(ctx, &out, *row, now)
 	if at.IsZero() {
 		x.shown(ctx, &out, *row, open)
-		x.away(ctx, &out, *row)
+		x.heard(ctx, &out, *row)
 		x.differ(ctx, &out, org)
 	}
 	return &out, nil
@@ -156,6 +157,7 @@ func (x *Explanation) whole() {
 	for i, s := range x.Services {
 		x.Services[i].Decided.Since = s.Decided.Since.Truncate(time.Microsecond)
 		x.Entitlement.Services[i].Decided.Since = x.Services[i].Decided.Since
+		x.Services[i].CreatedAt = s.CreatedAt.Truncate(time.Microsecond)
 		x.Services[i].PaidUntil = s.PaidUntil.Truncate(time.Microsecond)
 		if s.Dunning != nil {
 			step := *s.Dunning
@@ -341,25 +343,6 @@ func (x Explanations) observe(
 		s.Observed = observedFrom(s.Sessions)
 	}
 	return sessions
-}
-
-// away adds the routers that do not answer, behind which services are off. Where that cannot be read there is none.
-func (x Explanations) away(ctx context.Context, out *Explanation, who subscribersviews.SubscriberRow) {
-	if x.Outages == nil {
-		return
-	}
-	list, err := x.Outages(ctx, who.OrgID, who.ID)
-	if err != nil {
-		x.Logger.WarnContext(ctx, "outages cannot be read", "error", err)
-		return
-	}
-	for i := range out.Services {
-		s := &out.Services[i]
-		at := slices.IndexFunc(list, func(o telemetry.Outage) bool { return o.SubscriptionID == s.SubscriptionID })
-		if at >= 0 {
-			s.Outage = &list[at]
-		}
-	}
 }
 
 // Observed tells how the network shows a customer, as a word of the API.

@@ -45,6 +45,11 @@ func (a *answers) RefusalsOf(
 	return a.refusals, nil
 }
 
+// LastSigns implements accesscases.Network.
+func (*answers) LastSigns(context.Context, id.Organization, id.Subscriber) ([]telemetry.LastSign, error) {
+	return nil, nil
+}
+
 // TestExplanations_TellWhereSignInsAreNotWhatTheLogHas: what this program answers, and the latest refusal in any
 // program while the customer is entitled and offline. Not of the past, and not for ever.
 func TestExplanations_TellWhereSignInsAreNotWhatTheLogHas(t *testing.T) {

@@ -8,7 +8,6 @@ import (
 
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/null"
-	"github.com/lastmile-isp/lastmile/internal/telemetry"
 	"github.com/lastmile-isp/lastmile/projections/network"
 	"github.com/lastmile-isp/lastmile/projections/payments"
 	"github.com/lastmile-isp/lastmile/projections/reports"
@@ -278,7 +277,7 @@ func worse(a, b Fault) int {
 // OffBehind lists the customers who are off because a router does not answer: those whom its fault counts. It is empty
 // for a router that answers, and for one of another organization.
 func (u Today) OffBehind(ctx context.Context, org id.Organization, device id.Device) ([]id.Subscriber, error) {
-	gone, err := u.away(ctx, org)
+	gone, err := u.Away(ctx, org)
 	if err != nil {
 		return nil, err
 	}
@@ -287,31 +286,6 @@ func (u Today) OffBehind(ctx context.Context, org id.Organization, device id.Dev
 		return nil, nil
 	}
 	return u.Sessions.UnheardAt(ctx, org, device, since)
-}
-
-// OutagesOf gives the subscriptions of a customer that were heard of last at a router that does not answer, and not
-// since. Its fault counts fewer: who had switched off, or was refused, before the router went away is not off because
-// of it, and cannot come back all the same.
-func (u Today) OutagesOf(
-	ctx context.Context, org id.Organization, subscriber id.Subscriber,
-) ([]telemetry.Outage, error) {
-	gone, err := u.away(ctx, org)
-	if err != nil || len(gone) == 0 {
-		return nil, err
-	}
-	last, err := u.Sessions.LastSigns(ctx, org, subscriber)
-	if err != nil {
-		return nil, err
-	}
-	var out []telemetry.Outage
-	for _, h := range last {
-		if since, is := gone[h.DeviceID]; is && !h.At.After(since) {
-			out = append(out, telemetry.Outage{
-				SubscriptionID: h.SubscriptionID, DeviceID: h.DeviceID, Since: since,
-			})
-		}
-	}
-	return out, nil
 }
 
 // OutagesAmong gives, of some customers, those whom faults of routers count as off, with the router: of two of them
@@ -347,7 +321,7 @@ func (u Today) OutagesAmong(
 
 // OnlineUnheard counts the customers with an open session who are off because a router does not answer.
 func (u Today) OnlineUnheard(ctx context.Context, org id.Organization) (int, error) {
-	gone, err := u.away(ctx, org)
+	gone, err := u.Away(ctx, org)
 	if err != nil || len(gone) == 0 {
 		return 0, err
 	}
@@ -361,8 +335,8 @@ type RouterAway struct {
 	Since    time.Time // the router does not answer
 }
 
-// away are the routers that do not answer, and since when.
-func (u Today) away(ctx context.Context, org id.Organization) (map[id.Device]time.Time, error) {
+// Away gives the routers that do not answer, and since when.
+func (u Today) Away(ctx context.Context, org id.Organization) (map[id.Device]time.Time, error) {
 	devices, err := networkviews.DevicesQuery{Views: u.Views}.Unreachable(ctx, org)
 	if err != nil || len(devices) == 0 {
 		return nil, err

@@ -35,7 +35,6 @@ type Sessions interface {
 		ctx context.Context, org id.Organization, among []id.Subscriber, since map[id.Device]time.Time,
 	) ([]telemetry.OffBehind, error)
 	OnlineUnheard(ctx context.Context, org id.Organization, since map[id.Device]time.Time) (int, error)
-	LastSigns(ctx context.Context, org id.Organization, subscriber id.Subscriber) ([]telemetry.LastSign, error)
 }
 
 // Polls has the last answers of routers. Implementations are safe for concurrent use.

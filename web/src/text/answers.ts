@@ -14,6 +14,10 @@ export interface Spoken {
   /** overdue is "4 days overdue", or empty. */
   overdue: string
   router: string
+  /** login is the username of the service; empty where it has none. */
+  login: string
+  /** heard is where the device was heard of last, or since when it was not; empty where that is not known. */
+  heard: string
   /** next is what comes if nothing is paid, with its time; empty = nothing. */
   next: string
   /** out is the router of an outage, and outSince when it began. */
@@ -46,7 +50,8 @@ const en: Says = {
   directory: () => 'All is right with the customer and the payment. A part of our own program is behind, so sign-ins get something else.',
   unseen: () => 'Paid. Whether the customer is online cannot be seen now: reports of routers do not arrive.',
   outage: (s) => `${s.ahead ? `Paid until ${s.ahead}` : 'Payment is in order'}, but ${s.router} has not answered since ${s.since}: an outage of ours.`,
-  silent: (s) => `${s.ahead ? `Paid until ${s.ahead}` : 'Payment is in order'}, but the device has not signed in.`,
+  silent: (s) => `${s.ahead ? `Paid until ${s.ahead}` : 'Payment is in order'}, but the device is not signed in. ${s.heard}`,
+  never_online: (s) => `${s.ahead ? `Paid until ${s.ahead}` : 'Payment is in order'}, but the device has never signed in${s.login ? ` as ${s.login}` : ''}.`,
   dial_again: (s) => `Has access again. The device was refused ${s.since}, before that, and has not dialled since.`,
   behind_outage: (s) => `Also, ${s.out} has not answered since ${s.outSince}: an outage of ours.`,
   grace_runs: (s) => `The paid time ended ${s.until}: the days of grace run. ${s.next}`,
@@ -98,6 +103,7 @@ const enNow: Helps = {
   behind_outage: 'What is paid counts at once; the device signs in by itself when the router is back.',
   outage: 'It is known. Nothing has to be done at the customer’s; the device signs in by itself when the router is back.',
   silent: 'Ask the customer to switch the device off and on, and to check cable and power.',
+  never_online: 'Tell the customer the login that the device needs; then check cable and power.',
   dial_again: 'Ask the customer to switch the device off and on.',
   coming_back: 'Wait some seconds.',
   walled_though_paid: 'End the session: the device dials again and gets full access.',
@@ -148,7 +154,8 @@ const sw: Says = {
   directory: () => 'Mteja na malipo yako sawa. Sehemu ya programu yetu iko nyuma, kwa hivyo wanaoingia hupata kitu kingine.',
   unseen: () => 'Amelipa. Haionekani kama yuko mtandaoni: ripoti za ruta hazifiki.',
   outage: (s) => `${s.ahead ? `Amelipiwa hadi ${s.ahead}` : 'Malipo yako sawa'}, lakini ${s.router} haijibu tangu ${s.since}: hitilafu ni yetu.`,
-  silent: (s) => `${s.ahead ? `Amelipiwa hadi ${s.ahead}` : 'Malipo yako sawa'}, lakini kifaa hakijaingia.`,
+  silent: (s) => `${s.ahead ? `Amelipiwa hadi ${s.ahead}` : 'Malipo yako sawa'}, lakini kifaa hakijaingia. ${s.heard}`,
+  never_online: (s) => `${s.ahead ? `Amelipiwa hadi ${s.ahead}` : 'Malipo yako sawa'}, lakini kifaa hakijawahi kuingia${s.login ? ` kwa jina ${s.login}` : ''}.`,
   dial_again: (s) => `Amefunguliwa tena. Kifaa kilikataliwa ${s.since}, kabla ya hapo, na hakijajaribu tena.`,
   behind_outage: (s) => `Pia, ${s.out} haijibu tangu ${s.outSince}: hitilafu ni yetu.`,
   grace_runs: (s) => `Muda uliolipiwa uliisha ${s.until}: siku za msamaha zinaendelea. ${s.next}`,
@@ -196,6 +203,7 @@ const swNow: Helps = {
   behind_outage: 'Kinacholipwa kinahesabiwa mara moja; kifaa kitaingia chenyewe ruta ikirudi.',
   outage: 'Inajulikana. Hakuna la kufanya kwa mteja; kifaa kitaingia chenyewe ruta ikirudi.',
   silent: 'Mwombe mteja azime kifaa na kukiwasha, na akague waya na umeme.',
+  never_online: 'Mwambie mteja jina na nenosiri ambavyo kifaa kinahitaji; kisha akague waya na umeme.',
   dial_again: 'Mwombe mteja azime kifaa na kukiwasha.',
   coming_back: 'Subiri sekunde chache.',
   walled_though_paid: 'Maliza kikao: kifaa kinaingia tena na kupata mtandao kamili.',
@@ -236,6 +244,8 @@ export const answersText = catalogue(
     comes: { walled_garden: 'only the payment page', suspended: 'cut off', written_off: 'proposed as a write-off', reminding: 'reminders' } as Record<string, string>,
     next: (what: string, at: string) => `Next: ${what}, ${at}.`,
     aRouter: 'the router',
+    heard: (router: string, when: string) => `Last heard of at ${router}, ${when}.`,
+    notHeard: (since: string) => `Nothing has been heard of it since ${since}.`,
     unknownTime: 'an unknown time',
     held: (until: string) => `The clock stands still until ${until}: a hold.`,
     because: (reason: string, who: string) => `Reason${who ? `, by ${who}` : ''}: “${reason}”.`,
@@ -260,6 +270,8 @@ export const answersText = catalogue(
     comes: { walled_garden: 'ukurasa wa malipo tu', suspended: 'kukatiwa', written_off: 'pendekezo la kufuta deni', reminding: 'vikumbusho' },
     next: (what, at) => `Kinachofuata: ${what}, ${at}.`,
     aRouter: 'ruta',
+    heard: (router, when) => `Kilisikika mwisho kwenye ${router}, ${when}.`,
+    notHeard: (since) => `Hakijasikika tangu ${since}.`,
     unknownTime: 'wakati usiojulikana',
     held: (until) => `Saa imesimama hadi ${until}: ana subira.`,
     because: (reason, who) => `Sababu${who ? `, ya ${who}` : ''}: “${reason}”.`,

@@ -22,7 +22,7 @@ const session: Service['sessions'][number] = {
 function service(part: Partial<Service>): Service {
   return {
     subscriptionId: 's1', username: 'u', planName: 'Home', state: 'active', paidUntil: ago(-600), dunning: null,
-    entitled: 'full', observed: 'online', rate: { down: 1, up: 1 }, sessions: [session], difference: null, outage: null, ...part,
+    entitled: 'full', observed: 'online', rate: { down: 1, up: 1 }, sessions: [session], difference: null, heard: { ...router, at: ago(1) }, notHeard: null, outage: null, ...part,
   }
 }
 
@@ -39,6 +39,7 @@ const difference = (kind: 'wrong_rate' | 'paid_but_walled_in') => ({
   ...router, id: 'x1', kind, subscriptionId: 's1', since: ago(5), actual: 'something else',
 })
 const outage = { ...router, since: ago(20) }
+const never: Partial<Service> = { heard: null, notHeard: { since: ago(90), never: true } }
 const offline = (part: Partial<Service> = {}) => service({ observed: 'offline', sessions: [], ...part })
 
 describe('answersOf', () => {
@@ -50,6 +51,11 @@ describe('answersOf', () => {
     ['cap used up', access([offline({ entitled: 'none' })], 'cap_stopped'), 'cap_stopped', 'top_up'],
     ['grace', access([service({})], 'grace'), 'grace', 'take_payment'],
     ['paid and silent', access([offline()], 'paid'), 'silent', 'sessions'],
+    ['paid and never there', access([offline(never)], 'paid'), 'never_online', 'credentials'],
+    ['not there for as long as sessions are kept', access([offline({ heard: null, notHeard: { since: ago(9999), never: false } })], 'paid'), 'silent', 'credentials'],
+    ['paid, and what was heard is not known', access([offline({ heard: null })], 'paid'), 'silent', 'sessions'],
+    ['never there, and not paid', access([offline({ ...never, entitled: 'none' })], 'awaiting_payment'), 'awaiting_payment', 'take_payment'],
+    ['never there, in the days of grace', access([offline(never)], 'grace'), 'never_online', 'credentials'],
     ['wrong password', access([offline()], 'paid', { refusals: [refused('wrong_password', 2)] }), 'refused_wrong_password', 'credentials'],
     ['the refusal is of yesterday', access([offline()], 'paid', { refusals: [refused('wrong_password', 1440)] }), 'silent', 'sessions'],
     ['refused as unpaid before the payment', access([offline()], 'paid', {

@@ -19,7 +19,7 @@ type ToldRefusal = Exclude<Refusal['code'], ImpliedRefusal>
 /** AnswerCode names every sentence of an answer; text/answers.ts has the words, and a missing one stops the build. */
 export type AnswerCode =
   | Reason['code'] | `refused_${ToldRefusal}` | `differs_${ToldDifference}`
-  | 'reminding' | 'unknown_reason' | 'goes_on' | 'stale' | 'directory' | 'unseen' | 'outage' | 'silent' | 'dial_again' | 'coming_back'
+  | 'reminding' | 'unknown_reason' | 'goes_on' | 'stale' | 'directory' | 'unseen' | 'outage' | 'silent' | 'never_online' | 'dial_again' | 'coming_back'
   | 'walled_though_paid' | 'no_reports' | 'behind_outage' | 'grace_runs'
 
 /** Step is what helps; each is one button of the page. */
@@ -146,8 +146,10 @@ function answerOf(s: Service, access: Access, differences: Difference[], now: nu
       const router = { id: last.deviceId, name: last.deviceName }
       return { ...about('dial_again', 'attention', code === 'grace' ? 'take_payment' : null, router), since: last.at }
     }
+    // A device that never was there does not know its login; one that was away for as long as sessions are kept may have lost it.
+    if (s.notHeard?.never) return about('never_online', 'attention', 'credentials', null)
     const stale = shown && found.kind === 'stale_session'
-    return { ...about('silent', 'attention', 'sessions', null), also: stale ? ['stale'] : graced }
+    return { ...about('silent', 'attention', s.notHeard ? 'credentials' : 'sessions', null), also: stale ? ['stale'] : graced }
   }
   if (found && shown) {
     const [tone, step] = shown

@@ -32,6 +32,8 @@ export function useSpoken(id: string, a: Answer): Spoken & Around {
   const dunning = a.service?.dunning
   const paidUntil = a.service?.paidUntil
   const outage = a.service?.outage
+  const heard = a.service?.heard
+  const unheard = a.service?.notHeard
   const at = (instant: string | null | undefined) => (instant ? f.short(instant) : t.unknownTime)
   return {
     since: at(a.since),
@@ -42,6 +44,8 @@ export function useSpoken(id: string, a: Answer): Spoken & Around {
     overdue: t.overdue(dunning?.overdueDays ?? 0),
     router: a.router?.name ?? t.aRouter,
     next: dunning?.next ? t.next(t.comes[dunning.next.state] ?? dunning.next.state, `${at(dunning.next.at)} (${f.relative(dunning.next.at, serverNow())})`) : '',
+    login: a.service?.username ?? '',
+    heard: heard ? t.heard(heard.deviceName ?? t.aRouter, f.relative(heard.at, serverNow())) : unheard ? t.notHeard(at(unheard.since)) : '',
     out: outage?.deviceName ?? t.aRouter,
     outSince: at(outage?.since),
     heldUntil: at(dunning?.hold?.until),
