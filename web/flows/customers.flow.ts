@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
-import { button, field, told } from './hands'
+import { button, dialogOf, field, pick, told } from './hands'
 import { besideOthers, call, firstOf, goTo, phone, type Row, signIn } from './kit'
 
 /** cut lists the texts of what is found that are wider than their place. */
@@ -40,6 +40,24 @@ besideOthers('what is saved and not shown yet is told as such, and leads to the 
   await page.getByText(/^Registered under the account number \d/).waitFor()
   await page.getByRole('link', { name: 'Open the customer' }).click()
   await page.waitForURL(new RegExp(`/customers/${id}$`))
+})
+
+besideOthers('who has just been registered pays at once, and then gets the login that nobody has signed in with', async ({ page }) => {
+  await signIn(page, 'admin', '/customers/new')
+  await field(page, 'First name').fill('Mgeni')
+  await field(page, 'Phone').fill(`07${String(Date.now()).slice(-8)}`)
+  await pick(page, field(page, 'Plan'), '', /Home 10/)
+  await button(page, 'Register').click()
+  await page.getByRole('link', { name: 'Take payment' }).click()
+  const dialog = dialogOf(page)
+  await dialog.getByText('Cash', { exact: true }).click()
+  await field(dialog, 'Reference').fill(`Book 9/${Date.now()}`)
+  await button(dialog, 'Take the cash').click()
+  await dialog.getByText(/^Paid/).waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByText(/^Paid until .*, but the device has never signed in as \W?\d+\W?\.$/).waitFor()
+  await button(page, 'Show the login').click()
+  await dialog.getByText('Password', { exact: true }).waitFor()
 })
 
 besideOthers('a field that has to be filled in says so in the language of the page, below the head', async ({ page }) => {

@@ -3,7 +3,9 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../../api/client'
 import { isNotShown, useWrite } from '../../api/write'
+import { useMay } from '../../app/person'
 import { useText } from '../../text/catalogue'
+import { customerText } from '../../text/customer'
 import { subscribersText } from '../../text/subscribers'
 import { uiText } from '../../text/ui'
 import { Form } from '../../ui/Form'
@@ -16,6 +18,8 @@ import { asked, noService, ServiceFields } from './ServiceFields'
 /** NewCustomerPage registers a customer, with a service in the same go. */
 export default function NewCustomerPage() {
   const t = useText(subscribersText)
+  const words = useText(customerText)
+  const may = useMay()
   const [typed, setTyped] = useState(nobody)
   const [service, setService] = useState(noService)
   const [done, setDone] = useState(false)
@@ -36,7 +40,11 @@ export default function NewCustomerPage() {
     setService(noService)
     setDone(false)
   }
-  const open = shown && <Button component={Link} to={`/customers/${shown.id}`}>{t.toCustomer}</Button>
+  // Prepaid begins when its first invoice is paid.
+  const pays = shown && sold?.state === 'pending' && sold.openInvoiceId !== null && may('POST /payments/initiate')
+  const open = shown && (
+    <Button component={Link} to={`/customers/${shown.id}`} variant={pays ? 'default' : 'filled'}>{t.toCustomer}</Button>
+  )
   if (made && done) {
     return (
       <Page title={t.registered(typed.firstName)}>
@@ -50,6 +58,11 @@ export default function NewCustomerPage() {
               </Section>
             )}
             <Group gap="xs">
+              {pays && (
+                <Button renderRoot={(props) => <Link {...props} to="/customers/$id" params={{ id: shown.id }} search={{ pay: true }} />}>
+                  {words.pay}
+                </Button>
+              )}
               {open}
               <Button variant="default" onClick={again}>{t.another}</Button>
             </Group>
