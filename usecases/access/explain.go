@@ -33,7 +33,9 @@ type Network interface {
 		ctx context.Context, org id.Organization, subscriber id.Subscriber, at time.Time,
 	) ([]telemetry.Refusal, error)
 	// LastSigns gives where each subscription was heard of last, as far as that is kept.
-	LastSigns(ctx context.Context, org id.Organization, subscriber id.Subscriber) ([]telemetry.LastSign, error)
+	LastSigns(
+		ctx context.Context, org id.Organization, subscriber id.Subscriber, of []id.Subscription,
+	) ([]telemetry.LastSign, error)
 }
 
 // Explanations answers why a subscriber is on or off. Safe for concurrent use.

@@ -32,7 +32,11 @@ func (x Explanations) heard(ctx context.Context, out *Explanation, who subscribe
 	if x.Network == nil {
 		return
 	}
-	last, err := x.Network.LastSigns(ctx, who.OrgID, who.ID)
+	of := make([]id.Subscription, len(out.Services))
+	for i, s := range out.Services {
+		of[i] = s.SubscriptionID
+	}
+	last, err := x.Network.LastSigns(ctx, who.OrgID, who.ID, of)
 	if err != nil {
 		x.Logger.WarnContext(ctx, "where a customer was heard of last cannot be read", "error", err)
 		return

@@ -20,7 +20,9 @@ type listener struct {
 }
 
 // LastSigns implements accesscases.Network.
-func (l *listener) LastSigns(context.Context, id.Organization, id.Subscriber) ([]telemetry.LastSign, error) {
+func (l *listener) LastSigns(
+	context.Context, id.Organization, id.Subscriber, []id.Subscription,
+) ([]telemetry.LastSign, error) {
 	return l.last, l.err
 }
 

@@ -46,7 +46,9 @@ func (a *answers) RefusalsOf(
 }
 
 // LastSigns implements accesscases.Network.
-func (*answers) LastSigns(context.Context, id.Organization, id.Subscriber) ([]telemetry.LastSign, error) {
+func (*answers) LastSigns(
+	context.Context, id.Organization, id.Subscriber, []id.Subscription,
+) ([]telemetry.LastSign, error) {
 	return nil, nil
 }
 
