@@ -37,8 +37,8 @@ func openAPIDocuments(routes []Route) (map[Hosts][]byte, error) {
 }
 
 // openAPI is the document of one kind of host, or of several: where they differ at an address, it has the
-// organization's, which names the shape of the root host's answer. It fails when two structs want the name of one
-// schema.
+// organization's, which names the shape of the root host's answer and its filters. It fails when two structs want the
+// name of one schema.
 func openAPI(routes []Route, kind Hosts) (object, error) {
 	s := schemas{named: object{}, types: map[string]reflect.Type{}}
 	errorBody := s.of(reflect.TypeFor[ErrorBody]())
@@ -54,8 +54,8 @@ func openAPI(routes []Route, kind Hosts) (object, error) {
 		method := strings.ToLower(r.Method)
 		if both, _ := paths[path][method].(object); both == nil || r.Hosts&OnOrganization != 0 {
 			paths[path][method] = operation(&r, &s)
-		} else if r.Response != nil {
-			both["x-on-root-host"] = s.of(reflect.TypeOf(r.Response))
+		} else {
+			addRootHost(both, &r, &s)
 		}
 	}
 	if s.clash != nil {
@@ -79,6 +79,24 @@ func openAPI(routes []Route, kind Hosts) (object, error) {
 			},
 		},
 	}, nil
+}
+
+// addRootHost adds to the description of an organization's route what that of the root host has beside it: the shape of
+// its answer, and filters.
+func addRootHost(both object, r *Route, s *schemas) {
+	if r.Response != nil {
+		both["x-on-root-host"] = s.of(reflect.TypeOf(r.Response))
+	}
+	known, _ := both["parameters"].([]object)
+	for _, p := range parameters(r) {
+		if !slices.ContainsFunc(known, func(k object) bool { return k["name"] == p["name"] }) {
+			p["x-on-root-host"] = true
+			known = append(known, p)
+		}
+	}
+	if len(known) > 0 {
+		both["parameters"] = known
+	}
 }
 
 // operation describes one route.

@@ -40,6 +40,18 @@ func (a *App) auditNames(
 	return nil, nil
 }
 
+// auditOrganizations gives the names of some organizations. It reads as the platform.
+func (a *App) auditOrganizations(
+	ctx context.Context, orgs []id.Organization,
+) (map[id.Organization]string, error) {
+	rows, err := identityviews.OrganizationsQuery{Views: a.engines.views}.Some(ctx, orgs)
+	out := make(map[id.Organization]string, len(rows))
+	for _, row := range rows {
+		out[row.ID] = row.Name
+	}
+	return out, err
+}
+
 // as turns ids of any type into those of one.
 func as[I ~[16]byte](targets []id.Any) []I {
 	out := make([]I, len(targets))

@@ -31,7 +31,10 @@ func registerAudit(b *bus.Bus) {
 func (a *App) wireAudit(context.Context) ([][]httpapi.Route, error) {
 	views := a.engines.views
 	return [][]httpapi.Route{
-		auditapi.Log{Log: auditviews.LogQuery{Views: views}, Zone: a.zoneOf, Names: a.auditNames}.Routes(),
+		auditapi.Log{
+			Log: auditviews.LogQuery{Views: views}, Zone: a.zoneOf, Names: a.auditNames,
+			Organizations: a.auditOrganizations,
+		}.Routes(),
 		auditapi.Outbox{Messages: outbox.Query{Views: views}}.Routes(),
 	}, nil
 }

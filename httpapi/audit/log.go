@@ -24,6 +24,8 @@ type Log struct {
 	Zone func(context.Context, id.Organization) (*time.Location, error)
 	// Names gives what people call some targets of one type in an organization. One without a name is left out.
 	Names func(ctx context.Context, org id.Organization, kind string, targets []id.Any) (map[id.Any]string, error)
+	// Organizations gives the names of some organizations, for the root host. One that is not known is left out.
+	Organizations func(ctx context.Context, orgs []id.Organization) (map[id.Organization]string, error)
 }
 
 // auditEntry is one entry of the audit log (docs/rules/audit.md#audit-entries).
@@ -31,6 +33,7 @@ type auditEntry struct {
 	ID        id.Any             `json:"id"`
 	At        time.Time          `json:"at"`
 	OrgID     *string            `json:"orgId" doc:"null: the platform's own"`
+	OrgName   *string            `json:"orgName" doc:"on the root host alone; null: the platform's own"`
 	Actor     httpapi.AuditActor `json:"actor"`
 	IP        *string            `json:"ip" doc:"null: none, or the person was forgotten"`
 	Action    string             `json:"action" doc:"command, such as billing.VoidInvoice; of a refusal the route"`
@@ -96,7 +99,10 @@ func (a Log) Routes() []httpapi.Route {
 		Summary: "Who did what, when, from where and with what outcome, newest first", Handle: a.list,
 	}
 	platform := route
-	platform.Hosts, platform.Access, platform.Query = httpapi.OnRoot, httpapi.AccessSuperAdmin, parameters("in UTC")
+	platform.Hosts, platform.Access = httpapi.OnRoot, httpapi.AccessSuperAdmin
+	platform.Query = append(parameters("in UTC"), httpapi.Param{
+		Name: "orgId", Type: "uuid", Doc: "entries of this organization, without the platform's own",
+	})
 	one := httpapi.Route{
 		Method: http.MethodGet, Path: "/audit-log/:id", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSupport,
 		Summary: "Read one entry of the audit log", Response: auditEntry{}, Handle: a.get,
@@ -122,20 +128,43 @@ func (a Log) get(ctx context.Context, c *httpapi.Call) error {
 	if row == nil {
 		return missing()
 	}
-	names, err := a.names(ctx, c.Org.ID, []auditviews.Entry{*row})
+	called, err := a.called(ctx, c.Org.ID, []auditviews.Entry{*row})
 	if err != nil {
 		return err
 	}
-	return c.Send(200, showAuditEntry(*row, names))
+	return c.Send(200, showAuditEntry(*row, called))
 }
 
-// names gives what the targets of some entries are called. Ids are unique over all types.
+// called has what people call the things in some entries: on an organization's host their targets, on the root host
+// their organizations.
+type called struct {
+	targets map[id.Any]string // ids are unique over all types
+	orgs    map[id.Organization]string
+}
+
+// called reads the names for some entries of one host. The platform does not learn what organizations call their
+// customers.
+func (a Log) called(ctx context.Context, org id.Organization, entries []auditviews.Entry) (out called, err error) {
+	if !org.IsZero() {
+		out.targets, err = a.names(ctx, org, entries)
+		return out, err
+	}
+	var orgs []id.Organization
+	for _, e := range entries {
+		if !e.OrgID.IsZero() && !slices.Contains(orgs, e.OrgID) {
+			orgs = append(orgs, e.OrgID)
+		}
+	}
+	if len(orgs) > 0 {
+		out.orgs, err = a.Organizations(ctx, orgs)
+	}
+	return out, err
+}
+
+// names gives what the targets of some entries are called.
 func (a Log) names(
 	ctx context.Context, org id.Organization, entries []auditviews.Entry,
 ) (map[id.Any]string, error) {
-	if org.IsZero() { // the platform does not learn what organizations call their customers
-		return nil, nil
-	}
 	of := map[string][]id.Any{}
 	for _, e := range entries {
 		if !e.TargetID.IsZero() && !slices.Contains(of[e.TargetType], e.TargetID) {
@@ -162,21 +191,24 @@ func (a Log) list(ctx context.Context, c *httpapi.Call) error {
 			return err
 		}
 	}
-	filter, err := auditFilter(c.Filters(), zone)
+	f := c.Filters()
+	of := httpapi.FilterID[id.Organization](f, "orgId") // the root host alone has it
+	filter, err := auditFilter(f, zone)
 	if err != nil {
 		return err
 	}
-	var names map[id.Any]string // of the page's targets
+	var names called // on the page
 	show := func(e auditviews.Entry) auditEntry { return showAuditEntry(e, names) }
 	return httpapi.SendList(ctx, c, show, func(
 		ctx context.Context, after auditviews.Key, max int,
-	) ([]auditviews.Entry, error) {
+	) (rows []auditviews.Entry, err error) {
 		if c.Org.ID.IsZero() {
-			return a.Log.OfAll(ctx, filter, after, max)
+			rows, err = a.Log.OfAll(ctx, of, filter, after, max)
+		} else {
+			rows, err = a.Log.OfOrganization(ctx, c.Org.ID, filter, after, max)
 		}
-		rows, err := a.Log.OfOrganization(ctx, c.Org.ID, filter, after, max)
 		if err == nil {
-			names, err = a.names(ctx, c.Org.ID, rows)
+			names, err = a.called(ctx, c.Org.ID, rows)
 		}
 		return rows, err
 	})
@@ -229,7 +261,7 @@ func auditTargetFilter(f *httpapi.Filters) (kind string, target id.Any) {
 }
 
 // showAuditEntry writes times in UTC, and null for what the entry does not have.
-func showAuditEntry(e auditviews.Entry, names map[id.Any]string) auditEntry {
+func showAuditEntry(e auditviews.Entry, names called) auditEntry {
 	detail := auditDetail{
 		Events: e.Events, CorrelationID: e.CorrelationID, Reason: e.Reason, Code: e.Code, Status: e.Status,
 		Count: e.Refusals,
@@ -239,11 +271,11 @@ func showAuditEntry(e auditviews.Entry, names map[id.Any]string) auditEntry {
 			d.Name, d.Before, d.After, d.Found
 		detail.ServiceID, detail.RunID, detail.Message = null.Of(d.ServiceID), null.Of(d.RunID), d.Message
 	}
-	return auditEntry{ID: e.ID, At: e.At.UTC(), OrgID: null.Of(e.OrgID.String()),
+	return auditEntry{ID: e.ID, At: e.At.UTC(), OrgID: null.Of(e.OrgID.String()), OrgName: null.Of(names.orgs[e.OrgID]),
 		Actor: httpapi.AuditActor{
 			ID: null.Of(e.ActorID), Kind: httpapi.ActorKind(e.ActorKind), Name: e.ActorName, Role: null.Of(e.ActorRole),
 		},
 		IP: e.IP, Action: e.Action, Outcome: e.Outcome, RequestID: e.RequestID, Detail: detail,
-		Target: auditTarget{Type: e.TargetType, ID: null.Of(e.TargetID.String()), Name: null.Of(names[e.TargetID])},
+		Target: auditTarget{Type: e.TargetType, ID: null.Of(e.TargetID.String()), Name: null.Of(names.targets[e.TargetID])},
 	}
 }

@@ -51,6 +51,17 @@ func (s *auditStage) names(
 	return out, nil
 }
 
+// organizations calls every organization by the beginning of its id.
+func (s *auditStage) organizations(
+	_ context.Context, orgs []id.Organization,
+) (map[id.Organization]string, error) {
+	out := map[id.Organization]string{}
+	for _, org := range orgs {
+		out[org] = "org " + org.String()[:8]
+	}
+	return out, nil
+}
+
 // newAuditStage starts log, projection and server, with the endpoints of the area p and of the audit log.
 func newAuditStage(t *testing.T, p *apitest.Parcels) *auditStage {
 	t.Helper()
@@ -58,16 +69,19 @@ func newAuditStage(t *testing.T, p *apitest.Parcels) *auditStage {
 	s.views = s.core.Show(t)
 	bus.Register(s.core.Bus, audit.Refusals())
 	s.Kit = apitest.New(t, func(cfg *httpapi.Config) { cfg.Refusals = httpapi.BusRefusals{Bus: s.core.Bus} },
-		p.Routes(), auditapi.Log{Log: auditviews.LogQuery{Views: s.views}, Zone: s.zone, Names: s.names}.Routes())
+		p.Routes(), auditapi.Log{
+			Log: auditviews.LogQuery{Views: s.views}, Zone: s.zone, Names: s.names, Organizations: s.organizations,
+		}.Routes())
 	return s
 }
 
 // line is an entry of the audit log as a client reads it.
 type line struct {
-	ID    string
-	At    time.Time
-	Actor struct{ ID, Kind, Name, Role *string }
-	IP    *string
+	ID             string
+	At             time.Time
+	Actor          struct{ ID, Kind, Name, Role *string }
+	IP             *string
+	OrgID, OrgName *string
 	Action, Outcome,
 	RequestID string
 	Target struct {
@@ -163,6 +177,43 @@ func (s *auditStage) wantOne(t *testing.T, entry string) {
 	}
 	apitest.Sends(t, s.Kit, "subscriber", apitest.Request{Path: path, As: apitest.Subscriber},
 		apitest.Is(403, "role_required"))
+}
+
+// On the root host entries name their organization, and the log of one can be asked for.
+func TestAuditLog_ThePlatformReadsWhoseAnEntryIs(t *testing.T) {
+	t.Parallel()
+	p := apitest.NewParcels()
+	p.Refuse = failure.NewConflict("parcel_locked", "Locked.")
+	s := newAuditStage(t, p)
+	for as, host := range map[string]string{apitest.Admin: apitest.Acme, apitest.OtherAdmin: apitest.Other} {
+		s.Do(t, apitest.Request{Method: "POST", Path: "/parcels", As: as, Host: host, Body: apitest.Good})
+	}
+	root := func(query string) apitest.Request {
+		return apitest.Request{Path: "/audit-log" + query, As: apitest.Super, Host: apitest.Domain}
+	}
+	if all := s.log(t, root("")); len(all.Data) != 2 {
+		t.Errorf("the platform sees %+v", all.Data)
+	}
+	acme := s.Callers[apitest.Admin].OrgID.String()
+	of := s.log(t, root("?orgId="+acme)).Data
+	if len(of) != 1 || *of[0].OrgID != acme || of[0].OrgName == nil || *of[0].OrgName != "org "+acme[:8] {
+		t.Fatalf("of one organization the platform sees %+v", of)
+	}
+	var one line
+	got := s.Do(t, root("/"+of[0].ID))
+	if got.Into(t, &one); one.OrgName == nil || *one.OrgName != "org "+acme[:8] {
+		t.Errorf("%d %s", got.Status, got.Body)
+	}
+	if none := s.log(t, root("?orgId="+id.New[id.Organization]().String())); len(none.Data) != 0 {
+		t.Errorf("of no organization the platform sees %+v", none.Data)
+	}
+	apitest.Sends(t, s.Kit, "no id", root("?orgId=acme"), apitest.Is(422, "invalid_input"))
+	at := apitest.Request{Path: "/audit-log", As: apitest.Admin}
+	if own := s.log(t, at).Data; len(own) != 1 || own[0].OrgName != nil {
+		t.Errorf("the organization sees %+v", own)
+	}
+	at.Path += "?orgId=" + acme
+	apitest.Sends(t, s.Kit, "on its own host", at, apitest.Is(400, "unknown_parameter"))
 }
 
 func TestAuditLog_RetriedRefusalIsEachShown(t *testing.T) {

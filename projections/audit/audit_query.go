@@ -100,14 +100,22 @@ func (q LogQuery) OfOrganization(
 	return rows, err
 }
 
-// OfAll is OfOrganization over all organizations and the platform's own entries.
-func (q LogQuery) OfAll(ctx context.Context, f Filter, after Key, max int) ([]Entry, error) {
+// OfAll is OfOrganization for the platform: of one organization, or with the zero one of all and the platform's own.
+func (q LogQuery) OfAll(ctx context.Context, org id.Organization, f Filter, after Key, max int) ([]Entry, error) {
 	var rows []Entry
-	sql, args := f.narrow(platformSQL, after, max)
+	sql, args := f.ofAll(org, after, max)
 	err := q.Views.Platform(ctx, func(r *postgres.Reads) {
 		postgres.Collect(r, &rows, pgx.RowToStructByName[Entry], q.Views.SQL(LogName, sql), args)
 	})
 	return rows, err
+}
+
+// ofAll is the statement of OfAll with its arguments.
+func (f Filter) ofAll(org id.Organization, after Key, max int) (string, pgx.NamedArgs) {
+	if org.IsZero() {
+		return f.narrow(platformSQL, after, max)
+	}
+	return f.narrow(platformSQL, after, max, condition{"e.org_id = ", "org", org})
 }
 
 // Get returns one entry, nil when there is none with this id: of an organization under its policy, or of all for the

@@ -213,9 +213,13 @@ func TestLog_TenantsSeeTheirOwnAndThePlatformAll(t *testing.T) {
 	if got := s.of(acme, auditviews.Filter{}, auditviews.Key{}, 10); len(got) != 1 {
 		t.Errorf("acme sees %d entries", len(got))
 	}
-	all, err := s.query.OfAll(t.Context(), auditviews.Filter{}, auditviews.Key{}, 10)
+	all, err := s.query.OfAll(t.Context(), id.Organization{}, auditviews.Filter{}, auditviews.Key{}, 10)
 	if err != nil || len(all) != 3 || all[1].OrgID != (id.Organization{}) || all[0].ActorName == nil {
 		t.Errorf("the platform sees %+v, %v", all, err)
+	}
+	one, err := s.query.OfAll(t.Context(), other, auditviews.Filter{}, auditviews.Key{}, 10)
+	if err != nil || len(one) != 1 || one[0].OrgID != other {
+		t.Errorf("the platform sees of one organization %+v, %v", one, err)
 	}
 }
 

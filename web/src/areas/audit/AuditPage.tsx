@@ -15,7 +15,9 @@ import { Empty } from '../../ui/Empty'
 import { ChoiceFilter, ExactFilter, Filters } from '../../ui/Filters'
 import { Page } from '../../ui/Page'
 import { SpanFilter } from '../../ui/SpanFilter'
+import { OrganizationFilter } from '../../ui/OrganizationFilter'
 import { State, type Tone } from '../../ui/State'
+import { To } from '../../ui/To'
 import { When } from '../../ui/When'
 import { EntryDrawer } from './EntryDrawer'
 import { targetName } from './target'
@@ -31,6 +33,7 @@ export default function AuditPage() {
   const app = useText(appText)
   const words = useText(uiText)
   const actions = useText(actionText)
+  const { platform } = usePerson()
   const { entry, ...filters } = useSearch({ from: '/audit' })
   const navigate = useNavigate({ from: '/audit' })
   const list = useRows('/audit-log', filters)
@@ -49,6 +52,7 @@ export default function AuditPage() {
     },
     { id: 'actor', title: t.actor, width: 200, narrow: 100, cell: (e) => actorName(e, t) },
     { id: 'action', title: t.action, cell: (e) => <span title={e.action}>{actionName(e.action, actions)}</span> },
+    ...platform ? [{ id: 'organization', title: t.organization, width: 170, wideOnly: true, cell: (e: Entry) => <Whose of={e} /> }] : [],
     { id: 'target', title: t.target, width: 206, wideOnly: true, cell: (e) => targetName(e, t.targets) },
     { id: 'ip', title: t.ip, width: 116, wideOnly: true, cell: (e) => <span className="figure">{e.ip}</span> },
     {
@@ -64,6 +68,7 @@ export default function AuditPage() {
         <ExactFilter value={filters.action} label={t.action} known={known} onChange={(action) => change({ action })} />
         <ExactFilter value={filters.target} label={t.target} known={targetTypes} onChange={(target) => change({ target })} />
         <ChoiceFilter value={filters.outcome} label={t.outcome} names={t.outcomes} onChange={(outcome) => change({ outcome })} />
+        {platform && <OrganizationFilter value={filters.orgId} onChange={(orgId) => change({ orgId })} />}
         <SpanFilter of={filters} onChange={change} />
       </Filters>
       <DataTable
@@ -82,6 +87,12 @@ export default function AuditPage() {
       )}
     </Page>
   )
+}
+
+/** Whose leads from an entry on the root host to its organization. */
+export function Whose({ of: e }: { of: Entry }) {
+  const t = useText(auditText)
+  return e.orgId ? <To way={{ to: `/orgs/${e.orgId}` }}>{e.orgName ?? e.orgId.slice(0, 8)}</To> : t.ofPlatform
 }
 
 // The kinds of things that people look for; others are typed.

@@ -13,7 +13,7 @@ import { Loaded } from '../../ui/Loaded'
 import { Section } from '../../ui/Page'
 import { State } from '../../ui/State'
 import { To } from '../../ui/To'
-import { actorName, type Entry, outcomeTones } from './AuditPage'
+import { actorName, type Entry, outcomeTones, Whose } from './AuditPage'
 import { targetName, wayTo } from './target'
 
 /** EntryDrawer shows one entry beside the list. One that the list has not read is read by its id. */
@@ -62,7 +62,7 @@ function EntryDetail({ of: e }: { of: Entry }) {
           [t.events, d.events.length > 0 && d.events.map((name) => <Code key={name} mr={4}>{name}</Code>)],
           [t.requestId, e.requestId && <CopyText key="r" text={e.requestId} />],
           [t.correlation, <CopyText key="k" text={d.correlationId} />],
-          [t.organization, platform && e.orgId && <To key="g" way={{ to: `/orgs/${e.orgId}` }}>{e.orgId.slice(0, 8)}</To>],
+          [t.organization, platform && <Whose key="g" of={e} />],
         ].map(([name, value]) => [name as string, value || null])}
       />
       {d.path && <RouterWrite of={d} />}
@@ -71,6 +71,7 @@ function EntryDetail({ of: e }: { of: Entry }) {
         {e.actor.id && <To way={{ to: '/audit', search: { actor: e.actor.id } }}>{t.ofActor}</To>}
         <To way={{ to: '/audit', search: { target } }}>{t.ofTarget}</To>
         <To way={{ to: '/audit', search: { action: e.action } }}>{t.ofAction}</To>
+        {platform && e.orgId && <To way={{ to: '/audit', search: { orgId: e.orgId } }}>{t.ofOrganization}</To>}
       </Group>
     </Stack>
   )

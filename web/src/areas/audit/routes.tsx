@@ -15,6 +15,8 @@ const audit = createRoute({
       outcome: p.oneOf('outcome', ['succeeded', 'refused', 'failed'] as const),
       from: p.date('from'),
       to: p.date('to'),
+      // orgId is a filter of the root host alone.
+      orgId: p.text('orgId'),
       // entry names the row that is open, so that the address shows it to others, too.
       entry: p.text('entry'),
     })

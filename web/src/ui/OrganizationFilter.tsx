@@ -1,0 +1,43 @@
+import { Select } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
+import { keepPreviousData } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api } from '../api/client'
+import { catalogue, useText } from '../text/catalogue'
+import { isolated } from '../text/isolated'
+
+const texts = catalogue(
+  { organization: 'Organization', none: 'No organization is found by this.', searching: 'Searching …' },
+  { organization: 'Shirika', none: 'Hakuna shirika linalopatikana kwa hili.', searching: 'Inatafuta …' },
+)
+
+/** OrganizationFilter finds an organization of the platform by what is typed: there may be hundreds of them. */
+export function OrganizationFilter({ value, onChange }: {
+  value: string | undefined
+  onChange: (id: string | undefined) => void
+}) {
+  const t = useText(texts)
+  const [typed, setTyped] = useState('')
+  const chosen = api.useQuery('get', '/orgs/{id}', { params: { path: { id: value ?? '' } } }, { enabled: value !== undefined }).data
+  // The chosen one's own name stands in the field, and is nothing that somebody looks for.
+  const [asked] = useDebouncedValue(chosen && typed === isolated(chosen.name) ? '' : typed.trim(), 150)
+  const found = api.useQuery('get', '/orgs', { params: { query: { q: asked || undefined, limit: 20 } } }, { placeholderData: keepPreviousData })
+  const rows = found.data?.data ?? []
+  const offered = value === undefined || rows.some((o) => o.id === value) ? rows : [{ id: value, name: chosen?.name ?? value.slice(0, 8) }, ...rows]
+  return (
+    <Select
+      value={value ?? null}
+      onChange={(id) => onChange(id ?? undefined)}
+      data={offered.map((o) => ({ value: o.id, label: isolated(o.name) }))}
+      searchValue={typed}
+      onSearchChange={setTyped}
+      filter={({ options }) => options} // the server has chosen
+      nothingFoundMessage={found.isFetching ? t.searching : t.none}
+      placeholder={t.organization}
+      aria-label={t.organization}
+      searchable
+      clearable
+      w={{ base: 'calc(50% - 4px)', xs: 190 }}
+    />
+  )
+}
