@@ -52,7 +52,7 @@ var parametersOf = map[string][]string{
 	"DELETE /nas/services/:id":              {"confirm", "abandon"},
 	"POST /nas/devices/:id/setup/reconcile": {"confirm"},
 	"POST /sessions/:id/disconnect":         {"confirm"},
-	"GET /audit-log on the root host":       {"actor", "action", "target", "outcome", "from", "to"},
+	"GET /audit-log on the root host":       {"actor", "action", "target", "outcome", "from", "to", "orgId"},
 	"GET /orgs on the root host":            {"status", "q"},
 	"GET /users":                            {"role", "status", "q"},
 }

@@ -271,11 +271,14 @@ func showAuditEntry(e auditviews.Entry, names called) auditEntry {
 			d.Name, d.Before, d.After, d.Found
 		detail.ServiceID, detail.RunID, detail.Message = null.Of(d.ServiceID), null.Of(d.RunID), d.Message
 	}
-	return auditEntry{ID: e.ID, At: e.At.UTC(), OrgID: null.Of(e.OrgID.String()), OrgName: null.Of(names.orgs[e.OrgID]),
+	return auditEntry{
+		ID: e.ID, At: e.At.UTC(), OrgID: null.Of(e.OrgID.String()), OrgName: null.Of(names.orgs[e.OrgID]),
 		Actor: httpapi.AuditActor{
 			ID: null.Of(e.ActorID), Kind: httpapi.ActorKind(e.ActorKind), Name: e.ActorName, Role: null.Of(e.ActorRole),
 		},
 		IP: e.IP, Action: e.Action, Outcome: e.Outcome, RequestID: e.RequestID, Detail: detail,
-		Target: auditTarget{Type: e.TargetType, ID: null.Of(e.TargetID.String()), Name: null.Of(names.targets[e.TargetID])},
+		Target: auditTarget{
+			Type: e.TargetType, ID: null.Of(e.TargetID.String()), Name: null.Of(names.targets[e.TargetID]),
+		},
 	}
 }

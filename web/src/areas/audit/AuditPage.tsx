@@ -45,18 +45,18 @@ export default function AuditPage() {
   }, [actions])
   const columns: Column<Entry>[] = [
     {
-      id: 'at', title: t.at, width: 152, narrow: 94,
+      id: 'at', title: t.at, width: 164, narrow: 94,
       cell: (e) => (
         <Link from="/audit" to="/audit" search={{ ...filters, entry: e.id }}><When at={e.at} exact /></Link>
       ),
     },
-    { id: 'actor', title: t.actor, width: 200, narrow: 100, cell: (e) => actorName(e, t) },
+    { id: 'actor', title: t.actor, width: platform ? 176 : 200, narrow: 100, cell: (e) => actorName(e, t) },
     { id: 'action', title: t.action, cell: (e) => <span title={e.action}>{actionName(e.action, actions)}</span> },
-    ...platform ? [{ id: 'organization', title: t.organization, width: 170, wideOnly: true, cell: (e: Entry) => <Whose of={e} /> }] : [],
-    { id: 'target', title: t.target, width: 206, wideOnly: true, cell: (e) => targetName(e, t.targets) },
+    ...platform ? [{ id: 'organization', title: t.organization, width: 150, wideOnly: true, cell: (e: Entry) => <Whose of={e} /> }] : [],
+    { id: 'target', title: t.target, width: platform ? 176 : 206, wideOnly: true, cell: (e) => targetName(e, t.targets) },
     { id: 'ip', title: t.ip, width: 116, wideOnly: true, cell: (e) => <span className="figure">{e.ip}</span> },
     {
-      id: 'outcome', title: t.outcome, width: 122, wideOnly: true,
+      id: 'outcome', title: t.outcome, width: platform ? 108 : 122, wideOnly: true,
       cell: (e) => <State tone={outcomeTones[e.outcome]}>{t.outcomes[e.outcome]}</State>,
     },
   ]
