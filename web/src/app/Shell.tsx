@@ -1,6 +1,6 @@
 import { Alert, AppShell, Burger, Button, Group, Text, UnstyledButton } from '@mantine/core'
 import { useDisclosure, useHotkeys } from '@mantine/hooks'
-import { Link, Outlet, useRouter, useRouterState } from '@tanstack/react-router'
+import { Link, Outlet, useRouter } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import { useLong, useOutdated } from '../api/outdated'
 import { useLive } from '../api/stream'
@@ -18,14 +18,13 @@ import { listOf, organizationPlaces, platformPlaces } from './navigation'
 import { useMay, usePerson } from './person'
 import { PaletteField } from './PaletteField'
 import { RememberCustomer } from './recent'
+import { usePath } from './usePath'
 import { You } from './You'
 import './app.css'
 
 // The drawer is read when it is opened first, the palette after the page: what is typed behind the / must not be lost.
 const Palette = later(async () => (await import('./Palette')).default, { meanwhile: PaletteField })
 const CallsDrawer = later(async () => (await import('./CallsDrawer')).default)
-
-const withoutBase = (path: string, base: string) => (path.startsWith(base) ? path.slice(base.length) || '/' : path)
 
 /** Shell is the frame around all pages: navigation, search, the person's menu. */
 export function Shell() {
@@ -36,9 +35,8 @@ export function Shell() {
   const [searching, setSearching] = useState(false)
   const typed = useRef('')
   const [calls, setCalls] = useState(false)
-  const { history, basepath } = useRouter()
-  // The router's addresses may begin with /app, those of places do not.
-  const path = useRouterState({ select: (s) => withoutBase(s.location.pathname, basepath) })
+  const { history } = useRouter()
+  const path = usePath()
   useEffect(close, [path])
   useEffect(() => void Palette.preload(), [])
   const covered = useCovered()

@@ -92,3 +92,13 @@ export function listOf(path: string): string {
 export function nameOfPlace(to: string): Place['name'] | undefined {
   return [...organizationPlaces, ...platformPlaces].flatMap((g) => g.places).find((p) => p.to === to)?.name
 }
+
+// Pages of every host that are no places.
+const everywhere = ['/account']
+
+/** isElsewhere says of a page that this kind of host does not have it: the root host has no customers, say. */
+export function isElsewhere(path: string, platform: boolean): boolean {
+  const list = listOf(path)
+  if (!platform) return list === '/orgs'
+  return !everywhere.includes(list) && !platformPlaces.some((g) => g.places.some((p) => p.to === list))
+}

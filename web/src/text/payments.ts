@@ -189,11 +189,16 @@ export const paymentsText = catalogue(
     credit: 'Credit this customer',
     assign: 'Give to this organization',
     assignTo: 'Organization',
+    assignTitle: (amount: string, org: string) => `Give ${amount} to ${org}?`,
+    assignWhat: (amount: string, payer: string, org: string) =>
+      `${amount}, paid by ${payer}, becomes the money of ${org}. It waits in the suspense of that organization until its staff find the customer. It cannot be given to another organization afterwards.`,
+    assignVerb: 'Give it',
     assigned: (amount: string, name: string) => `${amount} given to ${name}. Its staff find the customer.`,
     givenTo: (org: string) => `Give to ${org}`,
     creditedAlready: 'already on the account, not confirmed',
     noRight: 'An administrator can say whose it is.',
     gone: 'This money does not wait any more.',
+    goneFromPlatform: 'This money does not wait with the platform. If it belongs to an organization, its receipt is on the address of that organization.',
     openReceipt: 'All about this receipt',
   },
   {
@@ -372,11 +377,16 @@ export const paymentsText = catalogue(
     credit: 'Mwekee mteja huyu',
     assign: 'Lipe shirika hili',
     assignTo: 'Shirika',
+    assignTitle: (amount, org) => `Uipe ${org} ${amount}?`,
+    assignWhat: (amount, payer, org) =>
+      `${amount}, zilizolipwa na ${payer}, zitakuwa pesa za ${org}. Zitasubiri kwenye malipo yasiyotambulika ya shirika hilo hadi wafanyakazi wake wampate mteja. Baadaye haziwezi kupewa shirika lingine.`,
+    assignVerb: 'Zitoe',
     assigned: (amount, name) => `${amount} zimepewa ${name}. Wafanyakazi wake watampata mteja.`,
     givenTo: (org) => `Lipe ${org}`,
     creditedAlready: 'tayari ziko kwenye akaunti, hazijathibitishwa',
     noRight: 'Msimamizi anaweza kusema ni za nani.',
     gone: 'Pesa hizi hazisubiri tena.',
+    goneFromPlatform: 'Pesa hizi hazisubiri kwenye jukwaa. Kama ni za shirika fulani, risiti yake iko kwenye anwani ya shirika hilo.',
     openReceipt: 'Yote kuhusu risiti hii',
   },
 )

@@ -6,10 +6,11 @@ import { useText } from '../../text/catalogue'
 import { useFormat } from '../../text/format'
 import { isolated } from '../../text/isolated'
 import { paymentsText } from '../../text/payments'
+import { Confirm } from '../../ui/Confirm'
 import { Form } from '../../ui/Form'
 import { PartNote } from '../../ui/PartNote'
-import { ProblemNote } from '../../ui/ProblemNote'
 import { When } from '../../ui/When'
+import { payerOf } from './ReceiptsPage'
 import type { ReceiptRow } from './words'
 import './payments.css'
 
@@ -20,17 +21,19 @@ export function Assignment({ of: r, onDone }: { of: ReceiptRow; onDone?: () => v
   const t = useText(paymentsText)
   const f = useFormat()
   const [chosen, setChosen] = useState<string | null>(null)
+  const [asking, setAsking] = useState<string | null>(null)
   const orgs = useAll('/orgs', allOrgs)
-  const nameOf = (id: string | null | undefined) => orgs.rows?.find((o) => o.id === id)?.name ?? ''
+  const nameOf = (id: string | null | undefined) => orgs.rows?.find((o) => o.id === id)?.name ?? id?.slice(0, 8) ?? ''
   const write = useWrite('post', '/receipts/{id}/assign', {
     told: (answer) => ('orgId' in answer ? t.assigned(f.money(r.amount, r.currency), nameOf(answer.orgId)) : ''),
-    then: onDone,
+    then: () => {
+      setAsking(null)
+      onDone?.()
+    },
   })
-  const assign = (orgId: string) => write.mutate({ params: { path: { id: r.id } }, body: { orgId } })
   return (
     <Stack gap="md">
       <Alert variant="light" color="yellow" p="sm">{t.heldBecause[r.reason ?? ''] ?? r.reason}</Alert>
-      {write.error && <ProblemNote of={write.error} />}
       {r.suggestions.map((s) => s.orgId && (
         <Group key={s.paymentId} justify="space-between" gap="xs" className="offer">
           <div>
@@ -40,15 +43,10 @@ export function Assignment({ of: r, onDone }: { of: ReceiptRow; onDone?: () => v
               {s.credited && ` (${t.creditedAlready})`}
             </Text>
           </div>
-          <Button disabled={write.isPending} onClick={() => assign(s.orgId ?? '')}>{t.givenTo(nameOf(s.orgId))}</Button>
+          <Button onClick={() => setAsking(s.orgId ?? null)}>{t.givenTo(nameOf(s.orgId))}</Button>
         </Group>
       ))}
-      <Form
-        busy={write.isPending}
-        onSubmit={() => {
-          if (chosen) assign(chosen)
-        }}
-      >
+      <Form busy={false} onSubmit={() => setAsking(chosen)}>
         <Stack gap="xs" maw={480}>
           {r.suggestions.length > 0 && <Title order={3} size="h6">{t.elsewhere}</Title>}
           <Select
@@ -60,10 +58,22 @@ export function Assignment({ of: r, onDone }: { of: ReceiptRow; onDone?: () => v
           />
           <PartNote of={orgs} />
           <Group>
-            <Button type="submit" disabled={!chosen} loading={write.isPending}>{t.assign}</Button>
+            <Button type="submit" disabled={!chosen}>{t.assign}</Button>
           </Group>
         </Stack>
       </Form>
+      {asking && (
+        <Confirm
+          title={t.assignTitle(f.money(r.amount, r.currency), nameOf(asking))}
+          verb={t.assignVerb}
+          pending={write.isPending}
+          error={write.error}
+          onConfirm={() => write.mutate({ params: { path: { id: r.id } }, body: { orgId: asking } })}
+          onClose={() => setAsking(null)}
+        >
+          {t.assignWhat(f.money(r.amount, r.currency), payerOf(r), nameOf(asking))}
+        </Confirm>
+      )}
     </Stack>
   )
 }

@@ -139,7 +139,7 @@ function Gone({ id }: { id: string | undefined }) {
   const { platform } = usePerson()
   return (
     <Alert variant="light" color="gray" role="status">
-      {id ? t.gone : t.choose}{' '}
+      {!id ? t.choose : platform ? t.goneFromPlatform : t.gone}{' '}
       {id && !platform && <Link to="/receipts/$id" params={{ id }}>{t.openReceipt}</Link>}
     </Alert>
   )
