@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { button, confirms, dialogOf, field, inMenu, isBack, pick, told, writesOf } from './hands'
-import { at, call, firstOf, flow, goTo, type Row, signIn, simulate } from './kit'
+import { at, call, expectNoViolations, firstOf, flow, goTo, type Row, sideways, signIn, simulate } from './kit'
 
 // Writes that mend what went wrong: at a router, in what customers may do, with money, in the program itself.
 
@@ -133,7 +133,13 @@ flow('money that no organization claims is given to one on the platform', async 
   expect(await give.isDisabled()).toBe(true)
   await pick(page, field(page, 'Organization'), 'Demo', /Demo Networks/)
   const writes = writesOf(page)
-  await give.dblclick()
+  await give.click()
+  await dialogOf(page).getByText(new RegExp(`^KES.444, paid by .*${msisdn}.*, becomes the money of Demo Networks`)).waitFor()
+  await button(dialogOf(page), 'Cancel').click()
+  await isBack(give)
+  expect(writes).toEqual([])
+  await give.click()
+  await confirms(page, 'Give it')
   await told(page, /444 given to Demo Networks/)
   expect(writes).toEqual(['POST /receipts/{id}/assign'])
 })
@@ -148,7 +154,7 @@ flow('a part of the program that has stopped is shown with its cause, and tried 
   await page.route('**/system/processes', (route) => route.fulfill({ json: body }))
   await goTo(page, 'root', '/system')
   await page.getByText('subscription is in a state', { exact: false }).first().waitFor()
-  expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0)
+  expect(await sideways(page)).toBeLessThanOrEqual(0)
   const retry = button(page, 'Try again')
   await retry.click()
   // The part has only stopped on this page: the program says that it knows none of this name.
@@ -162,3 +168,51 @@ flow('a part of the program that has stopped is shown with its cause, and tried 
   await isBack(retry)
 })
 
+flow('a read model that has stopped and a part that is down are shown with what helps', async ({ page }) => {
+  await signIn(page, 'root')
+  const read = await call<{ data: Row[] }>(page, 'GET', '/system/projections')
+  const [model] = read.body.data
+  Object.assign(model ?? {}, { name: 'billing_statement', state: 'stopped', error: 'new row for relation "lines" violates a constraint' })
+  await page.route('**/system/projections', (route) => route.fulfill({ json: read.body }))
+  const parts = await call<{ data: Row[] }>(page, 'GET', '/system/parts')
+  Object.assign(parts.body.data.find((p) => p.name === 'eventstore') ?? {}, { state: 'down', detail: null })
+  await page.route('**/system/parts', (route) => route.fulfill({ json: parts.body }))
+  const breakers = await call<{ data: Row[] }>(page, 'GET', '/platform/breakers')
+  const mobile = { target: 'safaricom', kind: 'provider', openedAt: null, retryAt: null, device: null, organization: null }
+  breakers.body.data = [{ ...mobile, id: '', state: 'closed', failures: 2, lastError: 'connection reset by peer' }]
+  await page.route('**/platform/breakers', (route) => route.fulfill({ json: breakers.body }))
+  await goTo(page, 'root', '/system')
+  await page.getByText('3 things need a look.').waitFor()
+  await page.getByText('new row for relation "lines" violates a constraint').waitFor()
+  await button(page, 'Copy lastmile projections rebuild billing_statement').waitFor()
+  await page.getByText('The event store does not answer, so that nothing can be saved').waitFor()
+  await page.getByText('guide of operations: “The event store is away”').waitFor()
+  await page.getByText('Called, but fails').waitFor()
+  await page.setViewportSize({ width: 360, height: 740 })
+  expect(await page.getByText('connection reset by peer').isVisible()).toBe(true)
+  expect(await sideways(page)).toBeLessThanOrEqual(0)
+  await expectNoViolations(page)
+})
+
+flow('the root host says of a page of organizations where it is', async ({ page }) => {
+  await signIn(page, 'root', '/receipts/01a1f816-2ea0-7aa0-8a64-228751558e94')
+  await page.getByText('This page is on the address of an organization').waitFor()
+  await page.getByRole('link', { name: 'Suspense', exact: true }).last().click()
+  await page.getByText('This money does not wait with the platform.', { exact: false }).waitFor()
+  await goTo(page, 'root', '/customers')
+  await page.getByText('Customers, money and routers are shown where they belong.', { exact: false }).waitFor()
+})
+
+flow('the platform reads whose an entry of its audit log is, and those of one organization', async ({ page }) => {
+  await signIn(page, 'root', '/audit')
+  const log = page.getByRole('table')
+  await log.getByRole('link', { name: 'Demo Networks' }).first().waitFor()
+  await pick(page, field(page, 'Organization'), 'Demo', /Demo Networks/)
+  await page.waitForURL(/orgId=/)
+  await expect.poll(() => log.getByText('The platform', { exact: true }).count()).toBe(0)
+  await log.getByRole('link', { name: 'Demo Networks' }).first().waitFor()
+  await page.reload()
+  await expect.poll(() => field(page, 'Organization').inputValue()).toBe('Demo Networks')
+  await log.getByRole('link').first().click()
+  await dialogOf(page).getByRole('link', { name: 'Demo Networks' }).waitFor()
+})

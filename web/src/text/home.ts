@@ -63,7 +63,6 @@ export const homeText = catalogue(
       router_drifted: 'Compare, then repair it with one click.',
       breaker_open: 'It is tried again by itself.',
       nothing_saved: 'Pages show what was before. Tell the platform’s operator, and save again later.',
-      part_down: 'System shows all parts, and the log of the program says why. The guide of operations has a step for each.',
       projection_stopped: 'What it shows is old until it runs again.',
       process_stopped: 'What should follow from events does not, until it is tried again.',
     } as Record<string, string>,
@@ -208,7 +207,6 @@ export const homeText = catalogue(
       router_drifted: (name) => `Mipangilio ya ${name} imebadilishwa kwenye ruta`,
       breaker_open: (name) => `${name} haipatikani`,
       nothing_saved: () => 'Hakuna kinachoweza kuhifadhiwa kwa sasa',
-      part_down: (name) => `Sehemu ${name} ya programu haifanyi kazi`,
       projection_stopped: (name) => `Mfumo wa kusoma ${name} umesimama`,
       process_stopped: (name) => `Mchakato ${name} umesimama`,
     },
@@ -222,7 +220,6 @@ export const homeText = catalogue(
       breaker_open: 'Itajaribiwa tena yenyewe.',
       projection_stopped: 'Inachoonyesha ni cha zamani hadi iendelee.',
       nothing_saved: 'Kurasa zinaonyesha yaliyokuwa. Mwambie mwendeshaji wa jukwaa, kisha hifadhi tena baadaye.',
-      part_down: 'Ukurasa wa Mfumo unaonyesha sehemu zote, na kumbukumbu ya programu inasema sababu. Mwongozo wa uendeshaji una hatua kwa kila moja.',
       process_stopped: 'Kinachopaswa kufuata matukio hakifuati, hadi ijaribiwe tena.',
     },
     helpAsked: {

@@ -6,6 +6,7 @@ import { useMay } from '../../app/person'
 import { homeText } from '../../text/home'
 import { useText } from '../../text/catalogue'
 import { useFormat } from '../../text/format'
+import { partHelp, partsText } from '../../text/parts'
 import { CircleAlert, CircleX } from '../../ui/icons'
 import { Section } from '../../ui/Page'
 import { PageLink } from '../../ui/PageLink'
@@ -45,6 +46,7 @@ export function Faults({ of }: { of: Fault[] }) {
 
 function Row({ fault: f }: { fault: Fault }) {
   const t = useText(homeText)
+  const parts = useText(partsText)
   const tone = toneOf(f)
   const Icon = tone === 'bad' ? CircleX : CircleAlert
   const may = useMay()
@@ -56,7 +58,7 @@ function Row({ fault: f }: { fault: Fault }) {
       <div>
         <div>
           <Text fw={500} c={toneColor(tone)}>
-            {t.faults[f.kind]?.(f.root.name) ?? f.message}
+            {f.kind === 'part_down' ? parts.down[f.root.name] ?? parts.otherDown(f.root.name) : t.faults[f.kind]?.(f.root.name) ?? f.message}
             {!!f.customers && <>: {f.offBehind
               ? <PageLink to="/customers" search={{ offBehind: f.offBehind }}>{t.customersOff(f.customers)}</PageLink>
               : t.customersOff(f.customers)}</>}
@@ -64,7 +66,7 @@ function Row({ fault: f }: { fault: Fault }) {
           <Text size="sm" c="dimmed">
             {f.since && <>{t.since} <Began at={f.since} />. </>}
             {effects.length > 0 && `${t.follows(effects)} `}
-            {helpWordsOf(f.kind, t, may)}
+            {f.kind === 'part_down' ? partHelp(f.root.name, parts) : helpWordsOf(f.kind, t, may)}
           </Text>
           {f.words && <Text size="sm" className="words">{f.words}</Text>}
         </div>

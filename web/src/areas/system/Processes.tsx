@@ -1,7 +1,6 @@
-import { Button, Paper, Stack, Text } from '@mantine/core'
+import { Button, Stack } from '@mantine/core'
 import { useState } from 'react'
 import type { Rows } from '../../api/rows'
-import type { Shape } from '../../api/types'
 import { useWrite } from '../../api/write'
 import { useMay } from '../../app/person'
 import { useText } from '../../text/catalogue'
@@ -13,8 +12,8 @@ import { Empty } from '../../ui/Empty'
 import { Facts } from '../../ui/Facts'
 import { State, type Tone } from '../../ui/State'
 import { When } from '../../ui/When'
-
-type Process = Shape<'ProcessState'>
+import { hasStopped, type Process } from './amiss'
+import { AllStopped, Stopped } from './Stopped'
 
 const tones: Record<Process['state'], Tone> = { waiting: 'quiet', history: 'attention', running: 'good', stopped: 'bad' }
 
@@ -28,7 +27,7 @@ export function ProcessTable({ list }: { list: Rows<Process> }) {
       id: 'state', title: t.state,
       cell: (p) => p.state !== 'stopped' && p.stopped.length > 0
         ? <State tone="bad">{t.partlyStopped(p.stopped.length)}</State>
-        : <State tone={tones[p.state]} title={p.error}>{t.processStates[p.state]}</State>,
+        : <State tone={tones[p.state]}>{t.processStates[p.state]}</State>,
     },
     { id: 'retrying', title: t.repeats, wideOnly: true, cell: (p) => p.retrying > 0 && t.retrying(p.retrying) },
     { id: 'position', title: t.position, width: 110, figure: true, wideOnly: true, cell: (p) => f.number(p.position) },
@@ -43,36 +42,31 @@ export function StoppedParts({ of }: { of: Process[] }) {
   const may = useMay()
   const [asking, setAsking] = useState<{ name: string; key?: string } | null>(null)
   const retry = useWrite('post', '/system/processes/{name}/retry', { told: () => t.retried, then: () => setAsking(null) })
-  const stopped = of.filter((p) => p.state === 'stopped' || p.stopped.length > 0)
+  const stopped = of.filter(hasStopped)
   if (stopped.length === 0) return null
   const button = (name: string, words: string, key?: string) =>
     may('POST /system/processes/{name}/retry') && <Button variant="default" onClick={() => setAsking({ name, key })}>{words}</Button>
   const named = (name: string) => t.processNames[name] ?? name
   return (
-    <Stack gap="xs">
-      <Text size="sm">{t.stoppedHint}</Text>
+    <AllStopped hint={t.stoppedHint}>
       {stopped.map((p) => (
-        <Paper key={p.name} withBorder p="sm">
-          <Stack gap="sm">
-            <State tone="bad">{named(p.name)}</State>
-            {p.error && <Text size="sm" className="whole">{p.error}</Text>}
-            {p.stopped.map((part) => (
-              <Stack key={`${part.key} ${part.command}`} gap={6} align="start">
-                <Facts
-                  of={[
-                    [t.part, part.key],
-                    [t.command, part.command],
-                    [t.since, <When key="s" at={part.since} />],
-                    [t.waiting, part.waiting],
-                    [t.why, part.error],
-                  ]}
-                />
-                {button(p.name, t.retry, part.key)}
-              </Stack>
-            ))}
-            {p.stopped.length !== 1 && <div>{button(p.name, p.stopped.length > 1 ? t.retryAll : t.retry)}</div>}
-          </Stack>
-        </Paper>
+        <Stopped key={p.name} name={named(p.name)} error={p.error}>
+          {p.stopped.map((part) => (
+            <Stack key={`${part.key} ${part.command}`} gap={6} align="start">
+              <Facts
+                of={[
+                  [t.part, part.key],
+                  [t.command, part.command],
+                  [t.since, <When key="s" at={part.since} />],
+                  [t.waiting, part.waiting],
+                  [t.why, part.error],
+                ]}
+              />
+              {button(p.name, t.retry, part.key)}
+            </Stack>
+          ))}
+          {p.stopped.length !== 1 && <div>{button(p.name, p.stopped.length > 1 ? t.retryAll : t.retry)}</div>}
+        </Stopped>
       ))}
       {asking && (
         <Confirm
@@ -89,6 +83,6 @@ export function StoppedParts({ of }: { of: Process[] }) {
           {t.retryHint}
         </Confirm>
       )}
-    </Stack>
+    </AllStopped>
   )
 }

@@ -4,14 +4,16 @@ import { usePerson } from '../../app/person'
 import { appText } from '../../text/app'
 import { useText } from '../../text/catalogue'
 import { systemText } from '../../text/system'
-import { Facts } from '../../ui/Facts'
 import { Loaded } from '../../ui/Loaded'
 import { Page, Section } from '../../ui/Page'
 import { State } from '../../ui/State'
 import { wholeList } from '../../ui/wholeList'
+import { amissOf } from './amiss'
 import { BreakerTable } from './BreakerTable'
+import { Parts } from './Parts'
 import { ProcessTable, StoppedParts } from './Processes'
-import { ProjectionTable } from './ProjectionTable'
+import { ProjectionTable, StoppedReadModels } from './ProjectionTable'
+import './system.css'
 
 // Positions move with every event, of which the stream does not tell; the page looks while it is open.
 const every = { refetchInterval: 5000 }
@@ -25,11 +27,9 @@ export default function SystemPage() {
   const breakers = api.useQuery('get', '/platform/breakers', {}, every)
   const { platform } = usePerson()
   const parts = api.useQuery('get', '/system/parts', {}, { ...every, enabled: platform })
-  const down = parts.data?.data.filter((p) => p.state === 'down') ?? []
-  const amiss = down.length +
-    (processes.data?.data.filter((p) => p.state === 'stopped' || p.stopped.length > 0).length ?? 0) +
-    (projections.data?.data.filter((p) => p.state === 'stopped').length ?? 0) +
-    (breakers.data?.data.filter((b) => b.state !== 'closed').length ?? 0)
+  const amiss = amissOf({
+    parts: parts.data?.data, processes: processes.data?.data, projections: projections.data?.data, breakers: breakers.data?.data,
+  })
   const all = platform ? [parts, processes, projections, breakers] : [processes, projections, breakers]
   const read = {
     data: all.every((each) => each.data) || undefined,
@@ -46,14 +46,7 @@ export default function SystemPage() {
       {platform && (
         <Section title={t.parts}>
           <Loaded read={parts} height={120}>
-            {({ data }) => (
-              <Facts
-                of={data.map((p) => [
-                  p.name.replaceAll('_', ' '),
-                  <State key="s" tone={p.state === 'up' ? 'good' : 'bad'}>{t.partStates[p.state]}{p.detail && `: ${p.detail}`}</State>,
-                ])}
-              />
-            )}
+            {({ data }) => <Parts of={data} />}
           </Loaded>
         </Section>
       )}
@@ -68,6 +61,7 @@ export default function SystemPage() {
       </Section>
       <Section title={t.projections}>
         <Text size="sm" c="dimmed">{t.projectionsHint}</Text>
+        <StoppedReadModels of={projections.data?.data ?? []} />
         <ProjectionTable list={wholeList(projections, (d) => d.data)} />
       </Section>
     </Page>
