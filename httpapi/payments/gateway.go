@@ -48,6 +48,11 @@ func (a Gateway) Routes() []httpapi.Route {
 			Access: httpapi.AccessAdmin, Summary: "Register the organization's own shortcode with the provider now",
 			Response: gatewayResponse{}, Handle: a.register,
 		},
+		{
+			Method: "GET", Path: "/paybill", Hosts: httpapi.OnOrganization, Access: httpapi.AccessSupport,
+			Summary: "The number that customers pay to, with their account number", Response: paybillResponse{},
+			Handle: a.paybill,
+		},
 	}
 }
 
@@ -91,6 +96,11 @@ type gatewayRefusal struct {
 	Message string    `json:"message" doc:"in the provider's words, or in ours where it gave none"`
 }
 
+// paybillResponse tells staff what a customer asks for on the phone. The account number to pay with is the customer's.
+type paybillResponse struct {
+	Shortcode *string `json:"shortcode" doc:"null: no number takes money now"`
+}
+
 // whyRefused has a word for each failure about which something can be done. The provider's addresses of the shortcode
 // are elsewhere's when another system registered them, and former when it was this platform under another address.
 var whyRefused = map[string]string{
@@ -123,6 +133,19 @@ func (a Gateway) read(ctx context.Context, org id.Organization) (gatewayResponse
 		out.Registration.NextTryAt, err = a.NextTry(ctx, org)
 	}
 	return out, row, err
+}
+
+// paybill answers with the number of which GET /settings/payment-gateway tells administrators.
+func (a Gateway) paybill(ctx context.Context, c *httpapi.Call) error {
+	row, err := a.Gateways.Get(ctx, c.Org.ID)
+	if err != nil {
+		return err
+	}
+	var out paybillResponse
+	if g := a.show(row); g.Active {
+		out.Shortcode = &g.Shortcode
+	}
+	return c.Send(200, out)
 }
 
 // show writes the settings; nil = the organization never made any, so it uses the platform's shortcode.

@@ -52,6 +52,17 @@ func (k *moneyKit) configure(t *testing.T, host, as string, body map[string]any,
 	return a
 }
 
+// paybill reads, as support, where Acme's customers pay; nil = nowhere now.
+func (k *moneyKit) paybill(t *testing.T) *string {
+	t.Helper()
+	var out struct{ Shortcode *string }
+	a := k.Do(t, apitest.Request{Path: "/paybill", As: apitest.Support})
+	if a.Into(t, &out); a.Status != http.StatusOK {
+		t.Fatalf("paybill: %d %s", a.Status, a.Body)
+	}
+	return out.Shortcode
+}
+
 // direct is the body that sets direct mode with the given consumer secret.
 func direct(shortcode, secret string) map[string]any {
 	return map[string]any{"mode": "direct", "environment": "sandbox", "shortcode": shortcode, "consumerKey": "acme-key",
@@ -63,6 +74,9 @@ func TestPaymentGateway_DirectShortcodeWorksOnlyAfterItsOwnRegistration(t *testi
 	k := newMoneyKit(t, moneytest.Options{})
 	if g := k.gateway(t); g.Mode != "centralized" || g.Shortcode != moneytest.PlatformShortcode || !g.Active {
 		t.Errorf("at first: %+v", g)
+	}
+	if number := k.paybill(t); number == nil || *number != moneytest.PlatformShortcode {
+		t.Errorf("at first customers pay to %v", number)
 	}
 	for key, secret := range map[string]string{"platform": "secret", "acme-key": "right"} {
 		if err := k.Sim.AddCredentials(key, secret, "", ""); err != nil {
@@ -79,6 +93,9 @@ func TestPaymentGateway_DirectShortcodeWorksOnlyAfterItsOwnRegistration(t *testi
 	if g := k.gateway(t); g.Active || g.Registration.State != "failed" || g.Registration.Error == "" {
 		t.Fatalf("with wrong credentials: %+v", g)
 	}
+	if number := k.paybill(t); number != nil {
+		t.Errorf("customers are told to pay to %s, which takes no money yet", *number)
+	}
 	a := k.configure(t, apitest.Acme, apitest.Admin, direct("600777", "right"), 200)
 	if strings.Contains(string(a.Body), "right") || strings.Contains(string(a.Body), "acme-pass") {
 		t.Error("a secret is read back")
@@ -92,6 +109,9 @@ func TestPaymentGateway_DirectShortcodeWorksOnlyAfterItsOwnRegistration(t *testi
 	}
 	if g := k.gateway(t); !g.Active || g.Registration.State != "registered" || g.Passkey != "********" {
 		t.Fatalf("with right credentials: %+v", g)
+	}
+	if number := k.paybill(t); number == nil || *number != "600777" {
+		t.Errorf("with right credentials customers pay to %v", number)
 	}
 	if code := k.configure(t, apitest.Other, apitest.OtherAdmin, direct("600777", "right"),
 		409).Code(); code != "shortcode_taken" {

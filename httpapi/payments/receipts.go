@@ -147,6 +147,7 @@ type receiptDetailResponse struct {
 	receiptResponse
 	Sightings   []receiptSighting    `json:"sightings"`
 	Allocations []receiptAllocation  `json:"allocations"`
+	Moves       []receiptMove        `json:"moves" doc:"from account to account, the oldest first"`
 	Suggestions []receiptSuggestions `json:"suggestions"`
 }
 
@@ -155,6 +156,9 @@ func (r *receiptDetailResponse) NameSubscribers(name func(id.Subscriber) *httpap
 	r.receiptResponse.NameSubscribers(name)
 	for i := range r.Suggestions {
 		r.Suggestions[i].Subscriber = name(r.Suggestions[i].SubscriberID)
+	}
+	for i := range r.Moves {
+		r.Moves[i].From, r.Moves[i].To = name(r.Moves[i].MovedFrom), name(r.Moves[i].MovedTo)
 	}
 }
 
@@ -174,6 +178,16 @@ type receiptAllocation struct {
 	InvoiceID id.Invoice     `json:"invoiceId"`
 	Number    *string        `json:"number" doc:"of the invoice; null: not known yet"`
 	Amount    httpapi.Number `json:"amount"`
+}
+
+// receiptMove is one move of the money by a person. The reason of the last one is the receipt's.
+type receiptMove struct {
+	MovedFrom id.Subscriber          `json:"movedFrom"`
+	MovedTo   id.Subscriber          `json:"movedTo"`
+	From      *httpapi.SubscriberRef `json:"from"`
+	To        *httpapi.SubscriberRef `json:"to"`
+	By        *httpapi.StaffRef      `json:"by" doc:"null: not staff"`
+	At        time.Time              `json:"at"`
 }
 
 // receiptSuggestions is one subscriber to whom money in suspense may belong.
@@ -209,8 +223,8 @@ func showReceipt(r paymentsviews.ReceiptRow) receiptResponse {
 type receiptDetail struct {
 	row  paymentsviews.ReceiptRow
 	pays []paymentsviews.AllocationRow
-	by   *httpapi.StaffRef // who took the cash
 
+	staff   map[id.User]string    // the names of who took the cash, and of who moved it
 	numbers map[id.Invoice]string // of the invoices that it pays
 	near    []paymentsviews.Payer // to whom a receipt in suspense may belong
 	open    []openAttempt         // whose money a receipt in suspense may be
@@ -352,7 +366,7 @@ func (a Receipts) details(
 	out := make([]receiptDetail, len(rows))
 	for i, r := range rows {
 		out[i] = receiptDetail{
-			row: r, pays: pays[r.ID], open: attempts[r.ID], numbers: numbers, by: showStaff(r.TakenBy, names),
+			row: r, pays: pays[r.ID], open: attempts[r.ID], numbers: numbers, staff: names,
 		}
 		if at, found := place[r.ID]; found {
 			out[i].near = near[at]
@@ -361,7 +375,7 @@ func (a Receipts) details(
 	return out, nil
 }
 
-// names reads the numbers of the invoices that receipts pay, and the names of who took cash.
+// names reads the numbers of the invoices that receipts pay, and the names of who took cash or moved it.
 func (a Receipts) names(
 	ctx context.Context, org id.Organization, rows []paymentsviews.ReceiptRow,
 	pays map[id.Receipt][]paymentsviews.AllocationRow,
@@ -374,6 +388,9 @@ func (a Receipts) names(
 		}
 		if !r.TakenBy.IsZero() {
 			users = append(users, r.TakenBy)
+		}
+		for _, m := range r.Moves {
+			users = append(users, m.By)
 		}
 	}
 	if numbers, err = a.Invoices.Numbers(ctx, org, invoices); err != nil {
@@ -423,9 +440,14 @@ func unclearReceipts(rows []paymentsviews.ReceiptRow) (unclear []paymentsviews.R
 func showDetail(d receiptDetail) receiptDetailResponse {
 	out := receiptDetailResponse{
 		receiptResponse: showReceipt(d.row), Sightings: []receiptSighting{}, Allocations: []receiptAllocation{},
-		Suggestions: []receiptSuggestions{},
+		Suggestions: []receiptSuggestions{}, Moves: []receiptMove{},
 	}
-	out.TakenBy = d.by
+	out.TakenBy = showStaff(d.row.TakenBy, d.staff)
+	for _, m := range d.row.Moves {
+		out.Moves = append(out.Moves, receiptMove{
+			MovedFrom: m.From, MovedTo: m.To, By: showStaff(m.By, d.staff), At: m.At,
+		})
+	}
 	for _, s := range d.row.Sightings {
 		seen := receiptSighting{
 			Kind: s.Kind, At: s.At, Verified: s.Verified, Disputes: s.Disputes, Shortcode: s.Shortcode,

@@ -173,6 +173,48 @@ func TestMistakes_ReattributedThereAndBack(t *testing.T) {
 	}
 }
 
+// Every move is told, also one that was taken back.
+func TestReattribute_TellsFromWhomToWhomAndByWhom(t *testing.T) {
+	t.Parallel()
+	k := newMoneyKit(t, moneytest.Options{})
+	k.Neighbour(t)
+	k.Named(t, apitest.Admin, "Akinyi")
+	r := k.Paybill(t, moneytest.PlatformShortcode, "254712345678", commands.AccountNumber(1_000_000), 400)
+	receipt := "/receipts/" + commands.ReceiptID(commands.EnvironmentSandbox, r.ReceiptNumber).String()
+	k.expectCredited(t, 400, 1)
+	type named struct{ Name *string }
+	type move struct {
+		MovedFrom, MovedTo string
+		From, To, By       named
+	}
+	moves := func() []move {
+		t.Helper()
+		var shown struct{ Moves []move }
+		k.Do(t, apitest.Request{Path: receipt, As: apitest.Support}).Into(t, &shown)
+		return shown.Moves
+	}
+	if got := moves(); got == nil || len(got) != 0 {
+		t.Errorf("before any move: %+v", got)
+	}
+	for _, to := range []any{k.Chege, k.Amina} {
+		k.Post(t, apitest.Acme, apitest.Admin, receipt+"/reattribute",
+			map[string]any{"subscriberId": to, "reason": "typing error"}, 200)
+		k.Quiet(t)
+	}
+	got := moves()
+	if len(got) != 2 || got[0].MovedFrom != k.Amina.String() || got[0].MovedTo != k.Chege.String() ||
+		got[1].MovedFrom != k.Chege.String() || got[1].MovedTo != k.Amina.String() {
+		t.Fatalf("moves %+v", got)
+	}
+	m := got[0]
+	if m.From.Name == nil || m.To.Name == nil || m.By.Name == nil {
+		t.Fatalf("the first move lacks a name: %+v", m)
+	}
+	if *m.To.Name != "Chege" || *m.By.Name != "Akinyi Doe" || *m.From.Name == *m.To.Name {
+		t.Errorf("moved from %s to %s by %s", *m.From.Name, *m.To.Name, *m.By.Name)
+	}
+}
+
 func TestCash_ReferenceIsUniqueAndNoMobileMoney(t *testing.T) {
 	t.Parallel()
 	k := newMoneyKit(t, moneytest.Options{})

@@ -206,3 +206,29 @@ func TestPlans_NameADunningPolicyThatExistsAndKeepIt(t *testing.T) {
 	k.Want(t, 200, "", isptest.Patch(admin, "/plans/"+p.ID, map[string]any{"dunningPolicy": ""}))
 	k.Want(t, 200, "", put(`{"policies":{}}`))
 }
+
+// Traffic can be added only where there is a cap, so that a client knows of it without reading the plan.
+func TestSubscriptions_TellOfTheCapTheyWereSoldWith(t *testing.T) {
+	t.Parallel()
+	k := newISPKit(t)
+	admin := k.Admin(t)
+	who := k.Register(t, admin, map[string]any{"firstName": "Otieno", "phone": "0712345678"}).ID
+	capped := isptest.PlanBody("capped", "prepaid", "month")
+	capped["cap"] = map[string]any{"bytes": 5_000_000_000, "period": "month", "then": "stop"}
+	for want, body := range map[string]map[string]any{
+		`{"bytes":5000000000,"period":"month","then":"stop"}`: capped,
+		`null`: isptest.PlanBody("free", "prepaid", "month"),
+	} {
+		var plan, sold struct {
+			ID  string
+			Cap json.RawMessage
+		}
+		k.Want(t, 201, "", isptest.Post(admin, "/plans", body)).Into(t, &plan)
+		k.Want(t, 201, "", isptest.Post(admin, "/subscriptions", map[string]any{
+			"subscriberId": who, "planId": plan.ID,
+		})).Into(t, &sold)
+		if string(sold.Cap) != want {
+			t.Errorf("sold with the cap %s, not %s", sold.Cap, want)
+		}
+	}
+}

@@ -125,19 +125,23 @@ func showRates(down, up int64, b events.Burst) planRates {
 	return planRates{Down: down, Up: up, Burst: (*planBurst)(null.Of(b))}
 }
 
+// showCap writes a cap; nil when there is none.
+func showCap(c events.Cap) *planCap {
+	if c.Bytes == 0 {
+		return nil
+	}
+	return &planCap{
+		Bytes: c.Bytes, Period: c.Period, Then: string(c.Then), Throttle: (*planSpeed)(null.Of(c.Throttle)),
+	}
+}
+
 // showAccessTerms writes access terms; session limit and onLimit are always shown.
 func showAccessTerms(a events.AccessTerms) planAccess {
 	a = a.WithDefaults()
 	out := planAccess{
 		SessionLimit: &a.SessionLimit, OnLimit: new(string(a.OnLimit)), Pool: null.Of(a.Pool),
 		IPv6:          null.Of(planIPv6{Pool: a.IPv6Pool, DelegatedPool: a.IPv6DelegatedPool}),
-		DunningPolicy: null.Of(a.DunningPolicy),
-	}
-	if a.Cap != (events.Cap{}) {
-		out.Cap = &planCap{
-			Bytes: a.Cap.Bytes, Period: a.Cap.Period, Then: string(a.Cap.Then),
-			Throttle: (*planSpeed)(null.Of(a.Cap.Throttle)),
-		}
+		DunningPolicy: null.Of(a.DunningPolicy), Cap: showCap(a.Cap),
 	}
 	if len(a.Schedule) == 0 {
 		return out

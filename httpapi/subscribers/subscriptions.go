@@ -117,6 +117,7 @@ type subscriptionResponse struct {
 	Billing       planBilling            `json:"billing"`
 	Late          string                 `json:"lateRenewal" enum:"payment,expiry"`
 	Rates         planRates              `json:"rates"`
+	Cap           *planCap               `json:"cap" doc:"null: none, and no traffic can be added"`
 	State         subscriptionState      `json:"state"`
 	Reason        string                 `json:"reason"`
 	StartsAt      time.Time              `json:"startsAt"`
@@ -166,8 +167,8 @@ func (a Subscriptions) show(r subscribersviews.SubscriptionRow) subscriptionResp
 		Price: t.Price.Number(), Currency: t.Price.Currency,
 		Billing: planBilling{Mode: string(t.Mode), Period: string(t.Period), Anchor: "anniversary"},
 		Late:    string(t.LateRenewal.WithDefault()),
-		Rates:   showRates(t.Rates.Down, t.Rates.Up, t.Access.Burst),
-		State:   subscriptionState(r.State), Reason: r.Reason,
+		Rates:   showRates(t.Rates.Down, t.Rates.Up, t.Access.Burst), Cap: showCap(t.Access.Cap),
+		State: subscriptionState(r.State), Reason: r.Reason,
 		StartsAt: r.StartsAt, ActivatedAt: r.ActivatedAt, PaidUntil: r.PaidUntil,
 		Dunning: dunningState(r), Access: r.Access(a.Clock.Now()), Username: r.Username,
 		StaticIP: r.StaticIP, StaticIPv6: r.StaticIPv6, MACAddresses: r.MACAddresses, OpenInvoiceID: r.OpenInvoice,

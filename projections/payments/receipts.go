@@ -29,7 +29,7 @@ var receiptsDDL string
 func (Receipts) Name() string { return ReceiptsName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Receipts) Version() int { return 9 }
+func (Receipts) Version() int { return 10 }
 
 // DDL creates the tables of receipts.sql.
 func (Receipts) DDL() string { return receiptsDDL }
@@ -61,6 +61,15 @@ type Sighting struct {
 	// money.
 	AmountMinor *int64 `json:"amountMinor,omitempty"`
 	Shortcode   string `json:"shortcode,omitempty"`
+}
+
+// Move is one move of a receipt from an account to another, as stored in the column moves. Its reason is not here: a
+// text about a person is kept in one place, the column reason, so that forgetting finds it.
+type Move struct {
+	From id.Subscriber `json:"from"`
+	To   id.Subscriber `json:"to"`
+	By   id.User       `json:"by"` // zero = not a member of staff
+	At   time.Time     `json:"at"`
 }
 
 // Apply queues the statements for one event. An event applied again changes no receipt, because each change compares
@@ -117,7 +126,7 @@ func (Receipts) Apply(w *runner.Writes, e events.Envelope) error {
 		change(v.ReceiptID, `state = 'reversed', reason = @reason, disputed = false, unclaimed = false, moved_at = @at`,
 			pgx.NamedArgs{"reason": v.Reason.Reveal(), "at": v.At})
 	case events.ReceiptReattributed:
-		applyMove(change, v)
+		return applyMove(change, v, staffOf(e.Meta.Actor))
 	default:
 		applyAllocation(w, e)
 	}
@@ -125,12 +134,17 @@ func (Receipts) Apply(w *runner.Writes, e events.Envelope) error {
 }
 
 // applyMove queues a move to another account by a person, who may be the first to say which attempt's money it is.
-func applyMove(change func(id.Receipt, string, pgx.NamedArgs), v events.ReceiptReattributed) {
+func applyMove(
+	change func(id.Receipt, string, pgx.NamedArgs), v events.ReceiptReattributed, by id.User,
+) error {
+	moved, err := written(Move{From: v.From, To: v.To, By: by, At: v.At})
 	change(v.ReceiptID, `state = 'attributed', matched_by = 'operator', reason = @reason, disputed = false,
-		subscriber_id = @to, reason_of = @from, moved_at = @at, payment_id = coalesce(payment_id, @payment)`,
+		subscriber_id = @to, reason_of = @from, moved_at = @at, payment_id = coalesce(payment_id, @payment),
+		moves = moves || @moved::jsonb`,
 		pgx.NamedArgs{
-			"reason": v.Reason.Reveal(), "from": v.From, "to": v.To, "at": v.At, "payment": v.PaymentID,
+			"reason": v.Reason.Reveal(), "from": v.From, "to": v.To, "at": v.At, "payment": v.PaymentID, "moved": moved,
 		})
+	return err
 }
 
 // applyDispute queues a contradiction. The receipt's organization sees what the message said, and of which attempt it
@@ -192,11 +206,11 @@ func insertReceipt(w *runner.Writes, e events.Envelope, v events.ReceiptRecorded
 	return nil
 }
 
-// written returns a JSON list of one sighting, to append to the column.
-func written(s Sighting) (string, error) {
-	b, err := json.Marshal([]Sighting{s})
+// written returns a JSON list of one sighting or move, to append to its column.
+func written[T Sighting | Move](one T) (string, error) {
+	b, err := json.Marshal([]T{one})
 	if err != nil {
-		return "[]", fmt.Errorf("write sighting: %w", err)
+		return "[]", fmt.Errorf("write %T: %w", one, err)
 	}
 	return string(b), nil
 }

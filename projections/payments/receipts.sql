@@ -35,6 +35,7 @@ create table {schema}.receipts (
   credited_to uuid, -- the subscriber whose account has it
   taken_by uuid, -- of cash: the member of staff who took it
   sightings jsonb not null,
+  moves jsonb not null default '[]', -- from account to account, the oldest first; see Move
   recorded_at timestamptz not null,
   revision bigint not null
 );

@@ -45,6 +45,7 @@ type ReceiptRow struct {
 	// links a provisional receipt and its real one, both ways
 	RelatedID  id.Receipt    `db:"related_receipt_id"`
 	Sightings  []Sighting    `db:"sightings"`
+	Moves      []Move        `db:"moves"` // the oldest first
 	RecordedAt time.Time     `db:"recorded_at"`
 	CreditedTo id.Subscriber `db:"credited_to"` // whose account has the money; zero = none
 	TakenBy    id.User       `db:"taken_by"`    // of cash: the member of staff who took it; zero = not known
@@ -122,7 +123,7 @@ const receiptColumns = `receipt_id, org_id, provider, environment, receipt_numbe
 		from {schema}.receipts other, jsonb_array_elements(other.sightings) with ordinality s (seen, at)
 		where other.related_receipt_id = receipts.receipt_id and other.state = 'absorbed'
 			and receipts.state <> 'absorbed'), '[]') as sightings,
-	recorded_at, credited_to, taken_by, revision`
+	moves, recorded_at, credited_to, taken_by, revision`
 
 // SQL of single receipts and their allocations; an allocation that was withdrawn in full is left out.
 const (

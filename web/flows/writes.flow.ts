@@ -176,7 +176,7 @@ flow('money is moved to the customer whose it is, and taken back', async ({ page
   // Who did what with the money, when and why, stands at the receipt.
   const did = (what: RegExp) => page.getByRole('listitem').filter({ hasText: what }).waitFor()
   await did(/Reversed a receipt · .* · The note was false\./)
-  await did(/Moved a receipt to another customer · .* · Wrong account\./)
+  await did(new RegExp(`Moved from ${String(payer.firstName)}.* to ${String(other.firstName)}.* · .* · Wrong account\\.`))
 })
 
 flow('an amount is written with a comma between thousands, and no key of the page works above a dialog', async ({ page }) => {

@@ -124,6 +124,8 @@ export const paymentsText = catalogue(
     asCredit: 'Credit on the account',
     seen: 'How we know',
     doings: 'What was done with it',
+    movedFrom: 'Moved from',
+    movedTo: 'to',
     doingsNone: 'Nobody has done anything with it by hand.',
     doingsAll: 'All of it in the audit log',
     seenAs: {
@@ -315,6 +317,8 @@ export const paymentsText = catalogue(
     asCredit: 'Salio kwenye akaunti',
     seen: 'Tumejuaje',
     doings: 'Kilichofanyika nayo',
+    movedFrom: 'Alihamisha kutoka kwa',
+    movedTo: 'kwenda kwa',
     doingsNone: 'Hakuna mtu aliyefanya lolote nayo kwa mkono.',
     doingsAll: 'Yote kwenye kumbukumbu za ukaguzi',
     seenAs: {

@@ -1,7 +1,6 @@
 import { Alert, List, Text } from '@mantine/core'
 import { Link, useParams } from '@tanstack/react-router'
 import { api } from '../../api/client'
-import { useMay } from '../../app/person'
 import { useText } from '../../text/catalogue'
 import { paymentsText } from '../../text/payments'
 import { CopyText } from '../../ui/CopyText'
@@ -23,7 +22,6 @@ const Corrections = later(() => import('./Corrections').then((m) => m.Correction
 /** ReceiptPage answers: where did this money come from, where is it, and how do we know? */
 export default function ReceiptPage() {
   const t = useText(paymentsText)
-  const may = useMay()
   const { id } = useParams({ from: '/receipts/$id' })
   const receipt = api.useQuery('get', '/receipts/{id}', { params: { path: { id } } })
   const r = receipt.data
@@ -44,7 +42,7 @@ export default function ReceiptPage() {
               <Section title={t.pays}><Pays of={of} /></Section>
             )}
             <Section title={t.seen}><Sightings of={of} /></Section>
-            {may('GET /audit-log') && <Section title={t.doings}><Doings receiptId={of.id} /></Section>}
+            <Doings of={of} />
           </>
         )}
       </Loaded>
