@@ -31,7 +31,7 @@ var dunningDDL string
 func (Dunning) Name() string { return DunningName }
 
 // Version must grow with every change to the tables or to Apply.
-func (Dunning) Version() int { return 9 }
+func (Dunning) Version() int { return 10 }
 
 // DDL creates the tables of dunning.sql.
 func (Dunning) DDL() string { return dunningDDL }
@@ -48,7 +48,7 @@ func (Dunning) Handles() []string {
 		events.HoldLifted{}.EventType(), events.DunningClockStopped{}.EventType(),
 		events.DunningClockStarted{}.EventType(), events.DunningReviewAsked{}.EventType(),
 		events.DunningReviewed{}.EventType(), events.SubscriberForgotten{}.EventType(),
-		events.SubscriptionCreated{}.EventType(),
+		events.SubscriptionCreated{}.EventType(), events.SubscriptionEnded{}.EventType(),
 	}
 }
 
@@ -105,6 +105,8 @@ func (Dunning) Apply(w *runner.Writes, e events.Envelope) error {
 		if v.Terms.EndsWithPaidTime() {
 			w.Exec(shortSQL, v.SubscriptionID, v.OrgID)
 		}
+	case events.SubscriptionEnded: // nothing can be on hold, moved or lifted there any more
+		w.Exec(holdSQL, v.SubscriptionID, nil, nil, "")
 	case events.DunningEvent:
 		return followed(w, v, e)
 	}

@@ -2,6 +2,7 @@ package accessviews_test
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -10,7 +11,9 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/personal"
+	"github.com/lastmile-isp/lastmile/internal/postgres/pgtest"
 	"github.com/lastmile-isp/lastmile/projections/access"
+	"github.com/lastmile-isp/lastmile/projections/runner"
 	"github.com/lastmile-isp/lastmile/projections/runner/projectiontest"
 )
 
@@ -73,6 +76,42 @@ func TestDunning_Story(t *testing.T) {
 		story = givenUp(story, events.WalledGardenEntered{DunningSubject: old, DunningStep: step}, step, back)
 	}
 	projectiontest.Check(t, accessviews.Dunning{}, sold(putRight(story, subject("ahead"), began), acme))
+}
+
+// A hold of an ended service can no more be moved: it is over.
+func TestDunning_AnEndedServiceHasNoHold(t *testing.T) {
+	t.Parallel()
+	began := time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+	acme := id.Derive[id.Organization]("test", "acme")
+	about := events.DunningSubject{
+		SubscriptionID: id.New[id.Subscription](), OrgID: acme, SubscriberID: id.New[id.Subscriber](),
+	}
+	story := projectiontest.NewStory(acme, began).
+		Add("dunning-held", events.HoldPlaced{
+			DunningSubject: about, From: began, Until: began.AddDate(0, 0, 3), At: began,
+			Reason: personal.Of("promised"),
+		})
+	if got := dunningOf(t, story); !strings.Contains(got, "promised") {
+		t.Fatalf("on hold: %s", got)
+	}
+	story.Add("subscription-held", events.SubscriptionEnded{SubscriptionID: about.SubscriptionID, At: began})
+	if got := dunningOf(t, story); strings.Contains(got, "promised") || !strings.Contains(got, `"hold_until":null`) {
+		t.Errorf("ended: %s", got)
+	}
+}
+
+// dunningOf is all that the read model has after a story.
+func dunningOf(t *testing.T, story *projectiontest.Story) string {
+	t.Helper()
+	db := pgtest.New(t)
+	s, err := runner.NewScratch(t.Context(), db, accessviews.Dunning{}, "f")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Apply(t.Context(), story.Events()); err != nil {
+		t.Fatal(err)
+	}
+	return projectiontest.Dump(t, db, s.Schema())
 }
 
 // putRight adds a hold and a fault of a clock that was a year ahead, and was put right before they ended.

@@ -21,6 +21,7 @@ import { exactly, Views } from '../../ui/Views'
 import { When } from '../../ui/When'
 import { useCounts } from './counts'
 import { LiftHold, PlaceHold } from './Holds'
+import { type HoldAct, holdActs, holdNeeds } from './holdActs'
 import { dunningStates } from './routes'
 
 export type Owing = Row<'/dunning'>
@@ -32,7 +33,7 @@ export const dunningTones: Record<string, Tone> = {
 
 const nameOf = (r: Owing) => r.subscriber?.name ?? r.subscriber?.accountNumber ?? ''
 
-type Doing = { act: 'place' | 'lift'; row: Owing } | null
+type Doing = { act: HoldAct; row: Owing } | null
 
 /** DunningPage answers: who owes, how far has it come, and what happens next to whom? */
 export default function DunningPage() {
@@ -74,7 +75,7 @@ export default function DunningPage() {
           ? <Empty title={t.noneHere} />
           : <Empty title={t.none} action={<Link to="/policies">{t.toPolicies}</Link>}>{t.noneHint}</Empty>}
       />
-      {doing?.act === 'place' && <PlaceHold of={{ ...doing.row, name: nameOf(doing.row) }} onClose={() => setDoing(null)} />}
+      {doing && doing.act !== 'lift' && <PlaceHold of={{ ...doing.row, name: nameOf(doing.row) }} onClose={() => setDoing(null)} />}
       {doing?.act === 'lift' && <LiftHold of={{ ...doing.row, name: nameOf(doing.row) }} onClose={() => setDoing(null)} />}
     </Page>
   )
@@ -133,12 +134,10 @@ function Actions({ of: r, begin }: { of: Owing; begin: (doing: Doing) => void })
         {(may('POST /payments/cash') || may('POST /payments/initiate')) && (
           <Menu.Item onClick={() => void navigate({ ...customer, search: { pay: true } })}>{t.pay}</Menu.Item>
         )}
-        {may('POST /subscriptions/{id}/hold') && (
-          <Menu.Item onClick={() => begin({ act: 'place', row: r })}>{r.hold ? t.move : t.place}</Menu.Item>
-        )}
-        {r.hold && may('DELETE /subscriptions/{id}/hold') && (
-          <Menu.Item onClick={() => begin({ act: 'lift', row: r })}>{t.lift}</Menu.Item>
-        )}
+        {/* What has ended is never on the board. */}
+        {holdActs(r.hold !== null).filter((act) => may(holdNeeds[act])).map((act) => (
+          <Menu.Item key={act} onClick={() => begin({ act, row: r })}>{t[act]}</Menu.Item>
+        ))}
       </Menu.Dropdown>
     </Menu>
   )

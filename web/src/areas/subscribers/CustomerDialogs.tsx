@@ -46,6 +46,8 @@ function ServiceDialogs({ doing, of: c, onClose }: { doing: OfService; of: Custo
   const { subscriptionId: id } = doing
   const service = api.useQuery('get', '/subscriptions/{id}', { params: { path: { id } } })
   const plan = service.data?.planName ?? ''
+  const access = api.useQuery('get', '/subscribers/{id}/access', { params: { path: { id: c.id } } })
+  const hold = access.data?.services.find((s) => s.subscriptionId === id)?.dunning?.hold
   switch (doing.act) {
     case 'credentials':
       return <Credentials id={id} plan={plan} onClose={onClose} />
@@ -53,10 +55,12 @@ function ServiceDialogs({ doing, of: c, onClose }: { doing: OfService; of: Custo
       return <NewCredentials id={id} plan={plan} onClose={onClose} />
     case 'top_up':
       return <TopUp id={id} plan={plan} currency={c.currency} onClose={onClose} />
-    case 'hold':
+    case 'place':
       return <PlaceHold of={{ subscriptionId: id, name: plan }} onClose={onClose} />
-    case 'unhold':
-      return <LiftHold of={{ subscriptionId: id, name: plan }} onClose={onClose} />
+    case 'move':
+      return <PlaceHold of={{ subscriptionId: id, name: plan, hold }} onClose={onClose} />
+    case 'lift':
+      return <LiftHold of={{ subscriptionId: id, name: plan, hold }} onClose={onClose} />
     case 'addresses':
       return service.data ? <Addresses of={service.data} onClose={onClose} /> : null
     default:

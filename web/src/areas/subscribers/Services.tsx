@@ -17,7 +17,9 @@ import { Loaded } from '../../ui/Loaded'
 import { Section } from '../../ui/Page'
 import { State } from '../../ui/State'
 import { When } from '../../ui/When'
-import { useDo } from './doing'
+import { holdNeeds } from '../access/holdActs'
+import { type ServiceAct, useDo } from './doing'
+import { serviceActs } from './serviceActs'
 import { addressOf, observedTones, stateTones } from './words'
 
 type Subscription = Row<'/subscriptions'>
@@ -70,7 +72,7 @@ function OneService({ of: s, seen }: { of: Subscription; seen: Seen | undefined 
             </Text>
           )}
         </Group>
-        <ServiceMenu of={s} held={Boolean(dunning?.hold)} />
+        <ServiceMenu of={s} held={seen ? Boolean(dunning?.hold) : null} />
       </Group>
       <Facts
         of={[
@@ -97,24 +99,26 @@ function PaidUntil({ of: s }: { of: Subscription }) {
   return <><When at={s.paidUntil} exact /> ({s.state === 'paused' ? t.states.paused : <When at={s.paidUntil} />})</>
 }
 
-function ServiceMenu({ of: s, held }: { of: Subscription; held: boolean }) {
+// What a person must be allowed to, for each act.
+const needs: Record<ServiceAct, Parameters<ReturnType<typeof useMay>>[0]> = {
+  credentials: 'GET /subscriptions/{id}/credentials',
+  new_credentials: 'POST /subscriptions/{id}/credentials',
+  addresses: 'PATCH /subscriptions/{id}',
+  top_up: 'POST /subscriptions/{id}/top-ups',
+  ...holdNeeds,
+  pause: 'POST /subscriptions/{id}/pause',
+  resume: 'POST /subscriptions/{id}/resume',
+  end: 'POST /subscriptions/{id}/end',
+}
+
+function ServiceMenu({ of: s, held }: { of: Subscription; held: boolean | null }) {
   const t = useText(customerText)
   const may = useMay()
   const begin = useDo()
-  const running = s.state === 'active' || s.state === 'pending'
-  const item = (shown: boolean, act: Parameters<typeof begin>[0]['act'], label: string, color?: string) => shown && {
-    key: act, label, color, onClick: () => begin({ act, subscriptionId: s.id } as Parameters<typeof begin>[0]),
-  }
-  const actions = [
-    item(may('GET /subscriptions/{id}/credentials'), 'credentials', t.credentials),
-    item(may('POST /subscriptions/{id}/credentials'), 'new_credentials', t.newCredentials),
-    item(may('PATCH /subscriptions/{id}'), 'addresses', t.addresses),
-    item(may('POST /subscriptions/{id}/top-ups') && s.state === 'active', 'top_up', t.topUp),
-    item(may('POST /subscriptions/{id}/hold') && s.state === 'active' && !held, 'hold', t.hold),
-    item(may('DELETE /subscriptions/{id}/hold') && held, 'unhold', t.unhold),
-    item(may('POST /subscriptions/{id}/pause') && s.state === 'active', 'pause', t.pause),
-    item(may('POST /subscriptions/{id}/resume') && s.state === 'paused', 'resume', t.resume),
-    item(may('POST /subscriptions/{id}/end') && (running || s.state === 'paused'), 'end', t.end, 'red'),
-  ].filter((action) => action !== false)
+  const labels = { ...t, new_credentials: t.newCredentials, top_up: t.topUp }
+  const actions = serviceActs(s, held).filter((act) => may(needs[act])).map((act) => ({
+    key: act, label: labels[act], color: act === 'end' ? 'red' : undefined,
+    onClick: () => begin({ act, subscriptionId: s.id }),
+  }))
   return actions.length > 0 && <ActionMenu label={t.actionsOf(s.planName)} actions={actions} />
 }

@@ -1,7 +1,8 @@
 import { createContext, use } from 'react'
+import type { HoldAct } from '../access/holdActs'
 
 /** ServiceAct is what can be done with one service. */
-export type ServiceAct = 'pause' | 'resume' | 'end' | 'hold' | 'unhold' | 'credentials' | 'new_credentials' | 'top_up' | 'addresses'
+export type ServiceAct = HoldAct | 'pause' | 'resume' | 'end' | 'credentials' | 'new_credentials' | 'top_up' | 'addresses'
 
 /** Doing is what somebody has begun on a customer's page: one dialog at a time. */
 export type Doing =
