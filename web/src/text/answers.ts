@@ -9,10 +9,12 @@ export interface Spoken {
   until: string
   /** ahead is the same where it is still to come. */
   ahead: string
-  /** bill is "invoice ACME-0123 of KES 1,500", or that of which no invoice is known. */
+  /**
+   * bill is "invoice ACME-0123 of KES 1,500", or "KES 1,250 left of" it, or that of which no invoice is known.
+   */
   bill: string
-  /** overdue is "4 days overdue", or empty. */
-  overdue: string
+  /** unpaid is the bill and since when it is overdue. */
+  unpaid: string
   router: string
   /** login is the username of the service; empty where it has none. */
   login: string
@@ -35,8 +37,8 @@ const en: Says = {
   reminding: (s) => `Payment falls due soon. ${s.next}`,
   cap_throttled: () => 'Online and slow: the traffic of the plan is used up.',
   cap_stopped: (s) => `Offline since ${s.since}: the traffic of the plan is used up.`,
-  overdue: (s) => `Only the payment page can be reached since ${s.since} (the “walled garden”): ${s.bill} ${s.overdue}. ${s.next}`,
-  suspended: (s) => `Cut off since ${s.since}: ${s.bill} ${s.overdue}.`,
+  overdue: (s) => `Only the payment page can be reached since ${s.since} (the “walled garden”): ${s.unpaid}. ${s.next}`,
+  suspended: (s) => `Cut off since ${s.since}: ${s.unpaid}.`,
   expired: (s) => `Offline since ${s.since}: the paid time is over.`,
   awaiting_payment: (s) => `Never online yet: ${s.bill} has to be paid in full first.`,
   not_started: (s) => `Not started yet: ${s.plan} begins ${s.since}.`,
@@ -139,8 +141,8 @@ const sw: Says = {
   reminding: (s) => `Malipo yanakaribia kuhitajika. ${s.next}`,
   cap_throttled: () => 'Yuko mtandaoni kwa kasi ndogo: data ya kifurushi imeisha.',
   cap_stopped: (s) => `Nje ya mtandao tangu ${s.since}: data ya kifurushi imeisha.`,
-  overdue: (s) => `Anafikia ukurasa wa malipo tu tangu ${s.since} (“walled garden”): ${s.bill} ${s.overdue}. ${s.next}`,
-  suspended: (s) => `Amekatiwa tangu ${s.since}: ${s.bill} ${s.overdue}.`,
+  overdue: (s) => `Anafikia ukurasa wa malipo tu tangu ${s.since} (“walled garden”): ${s.unpaid}. ${s.next}`,
+  suspended: (s) => `Amekatiwa tangu ${s.since}: ${s.unpaid}.`,
   expired: (s) => `Nje ya mtandao tangu ${s.since}: muda uliolipiwa umeisha.`,
   awaiting_payment: (s) => `Hajawahi kuwa mtandaoni: ${s.bill} lazima ilipwe yote kwanza.`,
   not_started: (s) => `Haijaanza: ${s.plan} itaanza ${s.since}.`,
@@ -231,16 +233,20 @@ const swNow: Helps = {
   differs_port_below_plan: 'Angalia waya, plagi na upande wa pili.',
 }
 
+const overdueFor = (days: number) => (days === 1 ? '1 day overdue' : days > 1 ? `${days} days overdue` : 'not paid')
+
 /** answersText says why a customer is on or off, and what helps. */
 export const answersText = catalogue(
   {
     says: en,
     now: enNow as Partial<Record<AnswerCode, string>>,
     other: (code: string) => `The API gives the reason “${code}”.`,
-    bill: (number: string, amount: string) => `invoice ${number} of ${amount}`,
+    bill: (number: string, total: string) => `invoice ${number} of ${total}`,
+    billRest: (number: string, total: string, left: string) => `${left} left of invoice ${number} of ${total}`,
     someBill: 'what was invoiced',
     price: (amount: string) => `the price of ${amount}`,
-    overdue: (days: number) => (days === 1 ? 'is 1 day overdue' : days > 1 ? `is ${days} days overdue` : 'is not paid'),
+    overdue: (bill: string, days: number) => `${bill} is ${overdueFor(days)}`,
+    overdueRest: (bill: string, days: number) => `${bill}, ${overdueFor(days)}`,
     comes: { walled_garden: 'only the payment page', suspended: 'cut off', written_off: 'proposed as a write-off', reminding: 'reminders' } as Record<string, string>,
     next: (what: string, at: string) => `Next: ${what}, ${at}.`,
     aRouter: 'the router',
@@ -263,10 +269,12 @@ export const answersText = catalogue(
     says: sw,
     now: swNow,
     other: (code) => `API inatoa sababu “${code}”.`,
-    bill: (number, amount) => `ankara ${number} ya ${amount}`,
+    bill: (number, total) => `ankara ${number} ya ${total}`,
+    billRest: (number, total, left) => `ankara ${number} ya ${total} (imebaki ${left})`,
     someBill: 'kilichotozwa',
     price: (amount) => `bei ya ${amount}`,
-    overdue: (days) => (days > 0 ? `imechelewa siku ${days}` : 'haijalipwa'),
+    overdue: (bill, days) => `${bill} ${days > 0 ? `imechelewa siku ${days}` : 'haijalipwa'}`,
+    overdueRest: (bill, days) => `${bill} ${days > 0 ? `imechelewa siku ${days}` : 'haijalipwa yote'}`,
     comes: { walled_garden: 'ukurasa wa malipo tu', suspended: 'kukatiwa', written_off: 'pendekezo la kufuta deni', reminding: 'vikumbusho' },
     next: (what, at) => `Kinachofuata: ${what}, ${at}.`,
     aRouter: 'ruta',

@@ -5,6 +5,7 @@ import { answersText, type Spoken } from '../../text/answers'
 import { useText } from '../../text/catalogue'
 import { useFormat } from '../../text/format'
 import type { Answer } from './answer'
+import { billOf } from './bill'
 
 /** Around is what stands below the sentence of an answer. */
 interface Around {
@@ -34,14 +35,16 @@ export function useSpoken(id: string, a: Answer): Spoken & Around {
   const outage = a.service?.outage
   const heard = a.service?.heard
   const unheard = a.service?.notHeard
+  const asked = bill?.number ? billOf(t, { ...bill, number: bill.number }, dunning?.overdueDays ?? 0, f) : null
+  const price = first ? t.price(f.money(first.price, first.currency)) : t.someBill
   const at = (instant: string | null | undefined) => (instant ? f.short(instant) : t.unknownTime)
   return {
     since: at(a.since),
     plan: a.service?.planName ?? '',
     until: paidUntil ? f.short(paidUntil) : '',
     ahead: paidUntil && Date.parse(paidUntil) > serverNow() ? f.short(paidUntil) : '',
-    bill: bill?.number ? t.bill(bill.number, f.money(bill.due, bill.currency)) : first ? t.price(f.money(first.price, first.currency)) : t.someBill,
-    overdue: t.overdue(dunning?.overdueDays ?? 0),
+    bill: asked?.bill ?? price,
+    unpaid: asked?.unpaid ?? t.overdue(price, dunning?.overdueDays ?? 0),
     router: a.router?.name ?? t.aRouter,
     next: dunning?.next ? t.next(t.comes[dunning.next.state] ?? dunning.next.state, `${at(dunning.next.at)} (${f.relative(dunning.next.at, serverNow())})`) : '',
     login: a.service?.username ?? '',
