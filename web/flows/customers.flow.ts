@@ -72,6 +72,13 @@ besideOthers('a field that has to be filled in says so in the language of the pa
   await expect.poll(() => page.getByText('Lazima ijazwe.').count()).toBe(1)
 }, phone)
 
+besideOthers('support reads out where a customer pays to', async ({ page }) => {
+  await signIn(page, 'support')
+  const customer = await firstOf(page, '/subscribers?q=ironwood')
+  await goTo(page, 'support', `/customers/${customer.id}`)
+  await page.getByText(new RegExp(`Paybill .*\\d{5,}.*, account .*${String(customer.accountNumber)}`)).waitFor()
+})
+
 besideOthers('accounts, phones and balances of customers are not cut on the screen of a laptop', async ({ page }) => {
   await page.setViewportSize({ width: 1366, height: 768 })
   await signIn(page, 'support', '/customers')

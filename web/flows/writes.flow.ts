@@ -71,20 +71,25 @@ flow('a service is paid in cash, held, paused, resumed and ended', async ({ page
   await button(dialog, 'Done').click()
   const service = button(page, /^What can be done with/)
 
-  await inMenu(page, service, 'Add traffic')
-  await field(dialog, 'Gigabytes').fill('5')
-  await button(dialog, 'Add traffic').click()
-  // This plan has no cap, so there is nothing to add to; that is said in words.
-  await dialog.getByRole('alert').waitFor()
-  expect(await field(dialog, 'Gigabytes').inputValue()).toBe('5')
-  await button(dialog, 'Cancel').click()
+  // This plan has no cap, so there is nothing to add to.
+  await service.click()
+  await page.getByRole('menuitem', { name: 'Pause' }).waitFor()
+  expect(await page.getByRole('menuitem', { name: 'Add traffic' }).count()).toBe(0)
+  await page.keyboard.press('Escape')
   await isBack(service)
 
   await inMenu(page, service, 'Stop the clock (hold)')
   await field(dialog, 'Reason').fill('Pays on Friday.')
   await button(dialog, 'Put on hold').dblclick()
   await told(page, /^The clock stands still to the end of /)
+  await inMenu(page, service, 'Change the hold')
+  expect(await field(dialog, 'Reason').inputValue()).toBe('Pays on Friday.')
+  await field(dialog, 'Reason').fill('Pays on Saturday.')
+  await field(dialog, 'To the end of').fill(new Date(Date.now() + 5 * 86_400_000).toISOString().slice(0, 10))
+  await button(dialog, 'Change the hold').click()
+  await told(page, /^The clock stands still to the end of /)
   await inMenu(page, service, 'End the hold')
+  await dialog.getByText(/Pays on Saturday\./).waitFor()
   await confirms(page, 'End the hold')
   await told(page, 'The hold has ended.')
   await inMenu(page, service, 'Pause')
@@ -135,7 +140,18 @@ flow('an invoice is made by hand and voided, another one given back in part', as
   await dialog.getByText('This must be from 0 to 500.').waitFor()
   expect(refused).toEqual([])
   expect(await field(dialog, 'Reason').inputValue()).toBe('Came late.')
-  await field(dialog, 'Amount').fill('100')
+  // What the server says of an amount goes when another one stands there.
+  await page.route('**/credit-note', (route) => route.fulfill({
+    status: 422, json: { code: 'invalid_input', message: ['amount must be at most 90'] },
+  }))
+  const amount = field(dialog, 'Amount')
+  await amount.fill('100')
+  await button(dialog, /^Give back KES.100$/).click()
+  await faultBeside(amount, /at most 90/)
+  await amount.fill('99')
+  await expect.poll(() => amount.getAttribute('aria-invalid')).not.toBe('true')
+  await page.unroute('**/credit-note')
+  await amount.fill('100')
   await button(dialog, /^Give back KES.100$/).click()
   await told(page, /was given back by a credit note/)
   // Nobody has paid.

@@ -5,7 +5,7 @@ vi.hoisted(() => {
   vi.stubGlobal('document', { documentElement: {} })
 })
 
-const { Format } = await import('./format')
+const { amountsIn, Format } = await import('./format')
 
 const zone = { timezone: 'Africa/Nairobi', currency: 'KES' }
 const now = Date.parse('2026-11-22T12:00:00Z')
@@ -27,4 +27,19 @@ it('a length of time has the unit before its number in Swahili', () => {
   expect(new Format('en', zone).duration(4080)).toBe('1 h 8 min')
   expect(new Format('sw', zone).duration(4080)).toBe('saa 1 dak 8')
   expect(new Format('sw', zone).duration(0)).toBe('sek 0')
+})
+
+describe('the amounts of a sentence of the API', () => {
+  const plain = (text: string) => text.replace(/\u00a0/g, ' ').replace(/[\u2066-\u2069]/g, '')
+
+  it('are written as the pages write all others', () => {
+    expect(plain(amountsIn('Receipt of KES 1500.00, of which KES 250.50 is left', 'en'))).toBe(
+      `Receipt of ${plain(new Format('en', zone).money(1500, 'KES'))}, of which ${plain(new Format('en', zone).money(250.5, 'KES'))} is left`,
+    )
+    expect(amountsIn('KES 1500.00', 'en')).toMatch(/1,500/)
+  })
+
+  it('are told from numbers that only look like them', () => {
+    for (const other of ['ACME-0123', 'KES 1500', 'KES 1.234', 'version 10.00']) expect(amountsIn(other, 'en')).toBe(other)
+  })
 })

@@ -8,6 +8,7 @@ import { useText } from '../../text/catalogue'
 import { useFormat } from '../../text/format'
 import { Confirm } from '../../ui/Confirm'
 import { NumberField } from '../../ui/NumberField'
+import { creditNoteOf, restOf } from './creditNote'
 
 type Invoice = Shape<'InvoiceDetailResponse'>
 
@@ -18,7 +19,7 @@ export function InvoiceActions({ of: i }: { of: Invoice }) {
   const [doing, setDoing] = useState<'void' | 'note' | null>(null)
   const close = () => setDoing(null)
   const open = i.state === 'draft' || i.state === 'issued'
-  const rest = round(i.total - i.credited - i.writtenOff)
+  const rest = restOf(i)
   const issued = i.number !== null && i.state !== 'voided'
   return (
     <>
@@ -33,9 +34,6 @@ export function InvoiceActions({ of: i }: { of: Invoice }) {
     </>
   )
 }
-
-// Amounts of the API are decimal numbers; their differences are cut to the smallest coin that a currency has.
-const round = (amount: number) => Math.round(amount * 1000) / 1000
 
 function Void({ of: i, onClose }: { of: Invoice; onClose: () => void }) {
   const t = useText(billingText)
@@ -70,11 +68,11 @@ function CreditNote({ of: i, rest, onClose }: { of: Invoice; rest: number; onClo
     },
     then: onClose,
   })
-  const whole = amount === '' || amount === rest
+  const { whole, runsOn } = creditNoteOf(i, amount)
   return (
     <Confirm
       title={t.creditNoteTitle}
-      verb={whole ? t.creditNoteWhole(f.money(rest, i.currency)) : t.creditNotePart(f.money(amount, i.currency))}
+      verb={whole || amount === '' ? t.creditNoteWhole(f.money(rest, i.currency)) : t.creditNotePart(f.money(amount, i.currency))}
       incomplete={amount === 0}
       danger
       reason
@@ -88,7 +86,7 @@ function CreditNote({ of: i, rest, onClose }: { of: Invoice; rest: number; onClo
     >
       <Stack gap="sm">
         <Text size="sm">{t.creditNoteWhat}</Text>
-        {whole && i.paid > 0 && i.periodTo && <Text size="sm">{t.creditNoteRunsOn}</Text>}
+        {runsOn && <Text size="sm">{t.creditNoteRunsOn}</Text>}
         <NumberField
           label={t.creditNoteAmount}
           description={t.creditNoteRest(f.money(rest, i.currency))}
@@ -96,7 +94,6 @@ function CreditNote({ of: i, rest, onClose }: { of: Invoice; rest: number; onClo
           onChange={setAmount}
           min={0}
           max={rest}
-         
           decimalScale={2}
           thousandSeparator
           hideControls

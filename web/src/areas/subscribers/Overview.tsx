@@ -1,5 +1,6 @@
 import { Anchor, Badge, Grid, Group, Stack, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
+import { api } from '../../api/client'
 import { useText } from '../../text/catalogue'
 import { customerText } from '../../text/customer'
 import { subscribersText } from '../../text/subscribers'
@@ -49,6 +50,8 @@ export function Overview({ of: c }: { of: Customer }) {
 function Details({ of: c }: { of: Customer }) {
   const t = useText(subscribersText)
   const words = useText(customerText)
+  const paybill = api.useQuery('get', '/paybill')
+  const number = paybill.data?.shortcode
   return (
     <Section title={words.details}>
       <Facts
@@ -59,6 +62,7 @@ function Details({ of: c }: { of: Customer }) {
             </Link>
           )],
           [t.account, <CopyText text={c.accountNumber} />],
+          [words.paysTo, paybill.isPending ? '…' : number && words.paybill(number, c.accountNumber)],
           [t.phone, c.phone && <Anchor href={`tel:${c.phone}`} inherit className="figure">{c.phone}</Anchor>],
           [t.email, c.email && <Anchor href={`mailto:${c.email}`} inherit>{c.email}</Anchor>],
           [t.address, c.address],

@@ -9,11 +9,11 @@ vi.hoisted(() => {
 })
 
 const { en, sw } = answersText
-const money = (amount: number, currency: string) => `${currency} ${amount.toLocaleString('en')}`
+const f = { money: (amount: number, currency?: string) => `${currency} ${amount.toLocaleString('en')}` }
 const invoice = (due: number) => ({ number: 'ACME-0123', total: 1500, due, currency: 'KES' })
 // Names in sentences stand in marks that turn nothing round.
 const plain = (text: string) => text.replace(/[\u2066-\u2069]/g, '')
-const said = (t: typeof en | typeof sw, due: number, days: number) => plain(billOf(t, invoice(due), days, money).unpaid)
+const said = (t: typeof en | typeof sw, due: number, days: number) => plain(billOf(t, invoice(due), days, f).unpaid)
 
 test('of an invoice that is paid in part, what is left is told beside the whole', () => {
   expect(said(en, 1250, 4)).toBe('KES 1,250 left of invoice ACME-0123 of KES 1,500, 4 days overdue')
@@ -29,7 +29,7 @@ test('an invoice of which nothing is paid is told whole', () => {
 })
 
 test('the sentence of who is cut off has it', () => {
-  const { bill, unpaid } = billOf(en, invoice(1250), 4, money)
+  const { bill, unpaid } = billOf(en, invoice(1250), 4, f)
   const about = {
     since: 'Tuesday', plan: '', until: '', ahead: '', bill, unpaid, router: '', next: '', out: '', outSince: '',
   }
