@@ -31,7 +31,8 @@ test('an invoice of which nothing is paid is told whole', () => {
 test('the sentence of who is cut off has it', () => {
   const { bill, unpaid } = billOf(en, invoice(1250), 4, f)
   const about = {
-    since: 'Tuesday', plan: '', until: '', ahead: '', bill, unpaid, router: '', next: '', out: '', outSince: '',
+    since: 'Tuesday', plan: '', until: '', ahead: '', bill, unpaid, router: '', next: '',
+    login: '', heard: '', out: '', outSince: '',
   }
   expect(plain(en.says.suspended(about))).toBe(
     'Cut off since Tuesday: KES 1,250 left of invoice ACME-0123 of KES 1,500, 4 days overdue.',
