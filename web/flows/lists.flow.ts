@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { call, firstOf, flow, signIn } from './kit'
+import { call, drawn, firstOf, flow, signIn } from './kit'
 
 flow('who is at the end of a list while a filter is taken away gets the next rows', async ({ page }) => {
   await signIn(page, 'admin', '/receipts?state=allocated')
@@ -37,4 +37,16 @@ flow('nobody of those who are off behind a router is called online, and the filt
   expect(await table.getByRole('cell').getByText('Online', { exact: true }).count()).toBe(0)
   await page.getByRole('search').getByRole('button', { name: `Off behind ${String(router.deviceName)}` }).click()
   await table.getByText('Online', { exact: true }).first().waitFor()
+})
+
+flow('who opens a row by the keyboard is in the content of its page, and the next Tab is the first control there', async ({ page }) => {
+  await signIn(page, 'admin', '/invoices')
+  const row = page.locator('main td a').first()
+  await row.focus()
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { level: 1, name: 'Invoice' }).waitFor()
+  await drawn(page)
+  await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe('content')
+  await page.keyboard.press('Tab')
+  expect(await page.getByRole('main').locator(':focus').count()).toBe(1)
 })

@@ -1,6 +1,7 @@
 import { Group, Stack, Title } from '@mantine/core'
 import { type ReactNode, useEffect } from 'react'
 import { isolated } from '../text/isolated'
+import { useFocusHere } from './useFocusHere'
 
 /** Page is the frame of a page: its name, what can be done on it, and its content. */
 export function Page({ title, name, actions, children, wide }: {
@@ -9,14 +10,15 @@ export function Page({ title, name, actions, children, wide }: {
   name?: ReactNode
   actions?: ReactNode
   children: ReactNode
-  /** wide pages use the whole screen: lists. Others stop where lines get too long to read. */
+  /** wide pages use all of most screens: lists. Others stop where lines get too long to read. */
   wide?: boolean
 }) {
+  useFocusHere()
   useEffect(() => {
     document.title = `${isolated(title)} · Lastmile`
   }, [title])
   return (
-    <Stack gap="md" maw={wide ? undefined : 1180}>
+    <Stack gap="md" maw={wide ? 1880 : 1180}>
       <Group justify="space-between" align="center" gap="sm" mih={36}>
         <Title order={1} size="h3" fw={600} style={{ overflowWrap: 'anywhere', minWidth: 0 }}>
           {name ?? title}
