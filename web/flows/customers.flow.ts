@@ -95,6 +95,6 @@ besideOthers('a balance is not cut on a phone, and a statement has each amount a
   await goTo(page, 'support', `/customers/${id}?view=statement`)
   const amounts = page.locator('td .line-amount')
   await amounts.first().waitFor()
-  for (const text of await amounts.allInnerTexts()) expect(text).toMatch(/\d\d:\d\d.* · Kili(cho)?\w+ (KES|Ksh)/)
+  for (const text of await amounts.allInnerTexts()) expect(text).toMatch(/\d\d:\d\d.* · (Deni|Malipo) (KES|Ksh)/)
   expect(await cut(page, 'td .figure')).toEqual([])
 }, phone)

@@ -119,6 +119,9 @@ export const customerText = catalogue(
     noStatementHint: 'Invoices and payments stand here, with the balance after each.',
     at: 'When',
     what: 'What',
+    /** charged and paid are the words of a phone, which has no room for two columns. */
+    charged: 'Charged',
+    paid: 'Paid',
     debit: 'Charged',
     credit: 'Paid',
     balance: 'Balance',
@@ -251,6 +254,8 @@ export const customerText = catalogue(
     noStatementHint: 'Ankara na malipo husimama hapa, pamoja na salio baada ya kila moja.',
     at: 'Lini',
     what: 'Nini',
+    charged: 'Deni',
+    paid: 'Malipo',
     debit: 'Kilichotozwa',
     credit: 'Kilicholipwa',
     balance: 'Salio',

@@ -64,7 +64,7 @@ export const dunningText = catalogue(
     onHoldMeaning: 'Mtu amesimamisha saa hadi siku fulani: hakuna hatua kabla ya hapo.',
     states: {
       none: 'Hakuna deni lililochelewa',
-      reminding: 'Wamekumbushwa',
+      reminding: 'Ukumbusho',
       walled_garden: 'Malipo tu',
       suspended: 'Wamekatiwa',
       written_off: 'Deni la kufutwa',

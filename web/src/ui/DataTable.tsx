@@ -168,9 +168,8 @@ function widthOf<R>({ width, narrow = width }: Column<R>): CSSProperties {
 /** widthsOf has the columns as lines of a grid: lists that scroll are no tables to the browser, which draws them faster. */
 function widthsOf<R>(columns: Column<R>[]): CSSProperties {
   const lines = (widths: (number | undefined)[]) => {
-    const free = widths.includes(undefined)
-    // Without a column that takes what is left, all of them share it.
-    const line = (n: number | undefined) => (n === undefined ? 'minmax(0, 1fr)' : free ? `${n}px` : `minmax(${n}px, ${n}fr)`)
+    // On a wide screen all columns grow by the same factor, so that the second one is not far from the first.
+    const line = (n: number | undefined) => (n === undefined ? 'minmax(0, 260fr)' : `minmax(${n}px, ${n}fr)`)
     return { lines: widths.map(line).join(' '), least: `${widths.reduce<number>((sum, n) => sum + (n ?? 0), 0)}px` }
   }
   const wide = lines(columns.map((c) => c.width))

@@ -87,11 +87,11 @@ function useColumns(begin: (doing: Doing) => void): Column<Owing>[] {
   return [
     { id: 'customer', title: t.customer, cell: (r) => <CustomerLink of={r.subscriber} /> },
     {
-      id: 'state', title: t.state, width: 180, narrow: 114,
+      id: 'state', title: t.state, width: 180, narrow: 110,
       cell: (r) => <State tone={dunningTones[r.state] ?? 'quiet'} title={t.meanings[r.state]}>{t.states[r.state] ?? r.state}</State>,
     },
     { id: 'since', title: t.since, width: 136, wideOnly: true, cell: (r) => <When at={r.since} /> },
-    { id: 'due', title: t.due, width: 115, narrow: 74, figure: true, cell: (r) => <Money amount={r.due} currency={r.currency} /> },
+    { id: 'due', title: t.due, width: 124, narrow: 106, figure: true, cell: (r) => <Money amount={r.due} currency={r.currency} /> },
     { id: 'days', title: t.days, width: 70, figure: true, wideOnly: true, cell: (r) => f.number(r.overdueDays) },
     { id: 'next', title: t.next, width: 244, wideOnly: true, cell: (r) => <Next of={r} /> },
     { id: 'hold', title: t.hold, width: 140, wideOnly: true, cell: (r) => <Held of={r} /> },

@@ -28,11 +28,11 @@ export function Looks() {
   const { look, progress, pending, error } = useLookNow()
   const looks = may('POST /access-audits')
   const columns: Column<Look>[] = [
-    { id: 'router', title: t.router, width: 180, narrow: 110, cell: (l) => <RouterLink id={l.deviceId} name={l.deviceName} /> },
+    { id: 'router', title: t.router, width: 180, narrow: 98, cell: (l) => <RouterLink id={l.deviceId} name={l.deviceName} /> },
     { id: 'tried', title: t.tried, width: 142, wideOnly: true, cell: (l) => <When at={l.triedAt} /> },
-    { id: 'looked', title: t.looked, width: 142, narrow: 94, cell: (l) => (l.lookedAt ? <When at={l.lookedAt} /> : t.never) },
+    { id: 'looked', title: t.looked, width: 142, narrow: 88, cell: (l) => (l.lookedAt ? <When at={l.lookedAt} /> : t.never) },
     {
-      id: 'state', title: t.state, width: 286, narrow: 104,
+      id: 'state', title: t.state, width: 286, narrow: 116,
       cell: (l) => <Seen of={l} />,
     },
     {
@@ -40,7 +40,7 @@ export function Looks() {
       cell: (l) => l.why && <span title={t.whys[l.why] ?? l.why}>{t.whys[l.why] ?? l.why}</span>,
     },
     ...(looks ? [{
-      id: 'do', title: '', width: 44,
+      id: 'do', title: '', width: 44, narrow: 34,
       cell: (l: Look) => (
         <ActionIcon
           variant="subtle" color="gray" size={26} disabled={pending}

@@ -14,8 +14,8 @@ export function PolicyLine({ of: policy }: { of: Policy }) {
         {stretchesOf(policy).map((s) => (
           // The square root leaves short stretches wide enough for their words.
           <div key={s.access} data-access={s.access} style={{ flexGrow: Math.sqrt(s.days) }}>
-            <Text span size="sm" fw={500} truncate>{t.stretch[s.access]}</Text>
-            <Text span size="xs" truncate>{t.days(s.days)}</Text>
+            <Text span size="sm" fw={500}>{t.stretch[s.access]}</Text>
+            <Text span size="xs">{t.days(s.days)}</Text>
           </div>
         ))}
       </div>

@@ -25,7 +25,7 @@ export function VoucherBatches({ planId }: { planId: string | undefined }) {
   const [voiding, setVoiding] = useState<Batch | null>(null)
   const columns: Column<Batch>[] = [
     {
-      id: 'batch', title: t.batch, width: 120, narrow: 104,
+      id: 'batch', title: t.batch, width: 120, narrow: 96,
       cell: (b) => <Link to="/vouchers" search={{ batchId: b.id }}>{b.prefix ?? f.short(b.createdAt)}</Link>,
     },
     { id: 'plan', title: t.plan, wideOnly: true, cell: (b) => b.planName },
@@ -39,7 +39,7 @@ export function VoucherBatches({ planId }: { planId: string | undefined }) {
         : <Text span inherit c="dimmed">–</Text>,
     })),
     ...(may('POST /voucher-batches/{id}/void-unused') ? [{
-      id: 'void', title: '', width: 164, narrow: 136,
+      id: 'void', title: '', width: 164, narrow: 150,
       cell: (b: Batch) => b.vouchers.unused > 0 && (
         <Button variant="default" size="compact-xs" onClick={() => setVoiding(b)}>{t.voidUnused}</Button>
       ),

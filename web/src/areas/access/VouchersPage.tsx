@@ -140,7 +140,7 @@ function useColumns(onVoid: (voucher: Voucher) => void): Column<Voucher>[] {
       cell: (v) => <Link to="/vouchers" search={{ batchId: v.batchId }}>{v.prefix ?? f.short(v.createdAt)}</Link>,
     },
     {
-      id: 'state', title: t.state, width: 126,
+      id: 'state', title: t.state, width: 142, narrow: 118,
       cell: (v) => <State tone={tones[v.state] ?? 'quiet'} title={t.meanings[v.state]}>{t.states[v.state] ?? v.state}</State>,
     },
     { id: 'plan', title: t.plan, wideOnly: true, cell: (v) => v.planName },

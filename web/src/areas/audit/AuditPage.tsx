@@ -45,7 +45,7 @@ export default function AuditPage() {
   }, [actions])
   const columns: Column<Entry>[] = [
     {
-      id: 'at', title: t.at, width: 164, narrow: 94,
+      id: 'at', title: t.at, width: 170, narrow: 104,
       cell: (e) => (
         <Link from="/audit" to="/audit" search={{ ...filters, entry: e.id }}><When at={e.at} exact /></Link>
       ),

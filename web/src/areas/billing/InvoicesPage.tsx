@@ -44,7 +44,7 @@ export default function InvoicesPage() {
       cell: (i) => <Money amount={i.total} currency={i.currency} />,
     },
     {
-      id: 'due', title: t.due, width: 110, narrow: 78, figure: true,
+      id: 'due', title: t.due, width: 124, narrow: 106, figure: true,
       cell: (i) => (
         i.due > 0 ? <Money amount={i.due} currency={i.currency} /> : <Text span inherit c="dimmed">–</Text>
       ),

@@ -41,8 +41,8 @@ export default function ChangesPage() {
   const any = filters.kind !== undefined || filters.from !== undefined
   const kinds = may('GET /nas/fleet') ? [...customerKinds, ...networkKinds] : customerKinds
   const columns: Column<Change>[] = [
-    { id: 'at', title: t.when, width: 150, narrow: 102, cell: (c) => <When at={c.at} /> },
-    { id: 'kind', title: t.kind, width: 260, narrow: 126, cell: (c) => <State tone={tones[c.kind]}>{t.changeKinds[c.kind]}</State> },
+    { id: 'at', title: t.when, width: 150, narrow: 88, cell: (c) => <When at={c.at} /> },
+    { id: 'kind', title: t.kind, width: 260, narrow: 152, cell: (c) => <State tone={tones[c.kind]}>{t.changeKinds[c.kind]}</State> },
     { id: 'about', title: t.whom, cell: (c) => <About of={c} /> },
   ]
   return (

@@ -30,11 +30,11 @@ export default function MessagesPage() {
   const any = Object.values(filters).some((v) => v !== undefined)
   const why = (m: Message) => (m.error ? (t.errors[m.error] ?? m.error) : m.state === 'queued' ? t.waits : '')
   const columns: Column<Message>[] = [
-    { id: 'customer', title: t.customer, width: 180, narrow: 116, cell: (m) => <CustomerLink of={m.subscriber} /> },
+    { id: 'customer', title: t.customer, width: 180, narrow: 110, cell: (m) => <CustomerLink of={m.subscriber} /> },
     { id: 'what', title: t.what, cell: (m) => <span title={t.templates[m.template]}>{t.templates[m.template] ?? m.template}</span> },
     { id: 'to', title: t.to, width: 132, wideOnly: true, cell: (m) => <span className="figure">{m.to ?? t.noAddress}</span> },
     {
-      id: 'state', title: t.state, width: 128, narrow: 104,
+      id: 'state', title: t.state, width: 128, narrow: 116,
       cell: (m) => <State tone={tones[m.state] ?? 'quiet'} title={why(m)}>{t.states[m.state] ?? m.state}</State>,
     },
     { id: 'why', title: t.why, wideOnly: true, cell: (m) => <span title={why(m)}>{why(m)}</span> },

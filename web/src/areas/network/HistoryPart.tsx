@@ -46,7 +46,7 @@ function History({ list, device }: {
     return s ? words.title(words.types[s.type] ?? s.type, placeOf(s, words)) : id.slice(0, 8)
   }
   const columns: Column<Entry>[] = [
-    { id: 'at', title: t.when, width: 152, narrow: 94, cell: (e) => <When at={e.at} exact /> },
+    { id: 'at', title: t.when, width: 190, narrow: 104, cell: (e) => <When at={e.at} exact /> },
     {
       id: 'what', title: t.event,
       cell: (e) => {

@@ -29,17 +29,17 @@ export default function PaymentsPage() {
   const any = Object.values(filters).some((v) => v !== undefined)
   const columns: Column<PaymentRow>[] = [
     {
-      id: 'state', title: t.state, width: 145, narrow: 112,
+      id: 'state', title: t.state, width: 145, narrow: 120,
       cell: (p) => <Link to="/payments/$id" params={{ id: p.id }}><PaymentState of={p} /></Link>,
     },
     { id: 'customer', title: t.customer, cell: (p) => <CustomerLink of={p.subscriber} /> },
     { id: 'at', title: t.at, width: 136, wideOnly: true, cell: (p) => <When at={p.initiatedAt} /> },
     {
-      id: 'amount', title: t.amount, width: 110, narrow: 76, figure: true,
+      id: 'amount', title: t.amount, width: 124, narrow: 106, figure: true,
       cell: (p) => <Money amount={p.amount} currency={p.currency} />,
     },
     {
-      id: 'how', title: t.howPaid, width: 184, wideOnly: true,
+      id: 'how', title: t.howPaid, width: 194, wideOnly: true,
       cell: (p) => (p.phone ? t.promptTo(p.phone) : (t.gateways[p.gateway] ?? p.gateway)),
     },
     { id: 'by', title: t.staff, width: 110, wideOnly: true, cell: (p) => p.by && (p.by.name ?? t.formerStaff) },

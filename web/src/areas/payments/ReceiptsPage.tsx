@@ -33,7 +33,7 @@ export default function ReceiptsPage() {
   const any = Object.values(filters).some((v) => v !== undefined)
   const columns: Column<ReceiptRow>[] = [
     {
-      id: 'number', title: t.number, width: 136, narrow: 118,
+      id: 'number', title: t.number, width: 148, narrow: 118,
       // The root host has receipts in suspense alone, and no page of one.
       cell: (r) => (platform
         ? <Link to="/suspense" search={{ receipt: r.id }}>{r.receiptNumber ?? t.noNumber}</Link>
@@ -45,7 +45,7 @@ export default function ReceiptsPage() {
     { id: 'customer', title: t.customer, cell: (r) => <CustomerLink of={r.subscriber} /> },
     { id: 'state', title: t.state, width: 170, wideOnly: true, cell: (r) => <ReceiptState of={r} /> },
     {
-      id: 'amount', title: t.amount, width: 100, narrow: 78, figure: true,
+      id: 'amount', title: t.amount, width: 124, narrow: 106, figure: true,
       cell: (r) => <Money amount={r.amount} currency={r.currency} />,
     },
   ]

@@ -121,10 +121,10 @@ function useColumns(): Column<Customer>[] {
     { id: 'account', title: t.account, width: 100, wideOnly: true, cell: (c) => <span className="figure">{c.accountNumber}</span> },
     { id: 'plan', title: t.plan, width: 120, wideOnly: true, cell: (c) => c.services.map((s) => s.planName).join(', ') },
     { id: 'paidUntil', title: t.paidUntil, width: 128, wideOnly: true, cell: (c) => <When at={c.paidUntil} /> },
-    { id: 'access', title: t.access, width: 128, narrow: 104, cell: (c) => <AccessWord of={c} /> },
+    { id: 'access', title: t.access, width: 138, narrow: 120, cell: (c) => <AccessWord of={c} /> },
     { id: 'online', title: t.online, width: 118, wideOnly: true, cell: (c) => <PresenceWord of={c} /> },
     {
-      id: 'balance', title: t.balance, width: 136, narrow: 126, figure: true,
+      id: 'balance', title: t.balance, width: 136, narrow: 116, figure: true,
       cell: (c) => <Balance amount={c.balance} currency={c.currency} />,
     },
     { id: 'phone', title: t.phone, width: 140, wideOnly: true, cell: (c) => <span className="figure">{c.phone}</span> },

@@ -28,9 +28,9 @@ export function Sessions({ id, first }: { id: string; first?: number }) {
   const seconds = (s: Session) => ((s.endedAt ? Date.parse(s.endedAt) : serverNow()) - Date.parse(s.startedAt)) / 1000
   const ends = may('POST /sessions/{id}/disconnect')
   const columns: Column<Session>[] = [
-    { id: 'began', title: t.began, width: short ? 130 : 150, cell: (s) => <Link to={addressOf.session(s.id)}><When at={s.startedAt} exact={!short} /></Link> },
+    { id: 'began', title: t.began, width: short ? 130 : 190, narrow: 130, cell: (s) => <Link to={addressOf.session(s.id)}><When at={s.startedAt} exact={!short} /></Link> },
     {
-      id: 'state', title: t.state, width: short ? undefined : 190,
+      id: 'state', title: t.state, width: short ? undefined : 190, narrow: 170,
       cell: (s) => s.endedAt ? (
         <State tone="quiet" title={s.endReason ?? undefined}>{`${t.ended} ${t.ends[s.endReason ?? ''] ?? t.byRouter}`}</State>
       ) : (

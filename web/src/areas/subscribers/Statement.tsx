@@ -20,11 +20,11 @@ export function Statement({ id, first }: { id: string; first?: number }) {
   const list = useRows('/subscribers/{id}/statement', {}, { path: { id } })
   const amount = (n: number, l: Line) => (n === 0 ? null : <Money amount={n} currency={l.currency} />)
   const columns: Column<Line>[] = [
-    { id: 'at', title: t.at, width: first === undefined ? 160 : 126, wideOnly: true, cell: (l) => <When at={l.at} exact={first === undefined} /> },
+    { id: 'at', title: t.at, width: first === undefined ? 190 : 126, wideOnly: true, cell: (l) => <When at={l.at} exact={first === undefined} /> },
     { id: 'what', title: t.what, cell: (l) => <><What of={l} /><Amount of={l} /></> },
     { id: 'debit', title: t.debit, width: 96, figure: true, wideOnly: true, cell: (l) => amount(l.debit, l) },
     { id: 'credit', title: t.credit, width: 96, figure: true, wideOnly: true, cell: (l) => amount(l.credit, l) },
-    { id: 'balance', title: t.balance, width: 120, narrow: 106, figure: true, cell: (l) => <Balance amount={l.balance} currency={l.currency} /> },
+    { id: 'balance', title: t.balance, width: 136, narrow: 106, figure: true, cell: (l) => <Balance amount={l.balance} currency={l.currency} /> },
   ]
   return (
     <DataTable
@@ -42,7 +42,7 @@ function Amount({ of: l }: { of: Line }) {
   const t = useText(customerText)
   const f = useFormat()
   const part = (n: number, name: string) => (n === 0 ? '' : ` · ${name} ${f.money(n, l.currency)}`)
-  return <span className="line-amount figure"><When at={l.at} exact />{part(l.debit, t.debit)}{part(l.credit, t.credit)}</span>
+  return <span className="line-amount figure"><When at={l.at} exact />{part(l.debit, t.charged)}{part(l.credit, t.paid)}</span>
 }
 
 function What({ of: l }: { of: Line }) {

@@ -46,7 +46,7 @@ export default function PlansPage() {
       },
     },
     {
-      id: 'state', title: t.state, width: 110, wideOnly: true,
+      id: 'state', title: t.state, width: 124, wideOnly: true,
       cell: (p) => <State tone={p.archived ? 'quiet' : 'good'}>{p.archived ? t.archived : t.offered}</State>,
     },
   ]

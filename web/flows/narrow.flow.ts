@@ -1,0 +1,101 @@
+import type { Page } from 'playwright-core'
+import { expect } from 'vitest'
+import { besideOthers, drawn, goTo, phone, type Role, sideways, signIn } from './kit'
+import { pathOf, screens } from './screens'
+
+// The words of every state that rows have, in turn, and amounts of business customers: the demo has not all of them.
+const states: Record<string, Record<string, readonly string[]>> = {
+  '/dunning': { state: ['none', 'reminding', 'walled_garden', 'suspended', 'written_off'] },
+  '/invoices': { state: ['draft', 'issued', 'partially_paid', 'paid', 'credited', 'written_off', 'voided'] },
+  '/messages': { state: ['queued', 'sending', 'sent', 'failed', 'dropped'] },
+  '/payments': { status: ['PENDING', 'SUCCESS', 'CANCELLED', 'FAILED'] },
+  '/receipts': { state: ['recorded', 'matched', 'allocated', 'suspense', 'attributed', 'absorbed', 'reversed'] },
+  '/subscribers': { status: ['active', 'blocked', 'forgotten'], access: ['full', 'throttled', 'walled_garden', 'none'] },
+  '/users': { status: ['invited', 'active', 'disabled'] },
+  '/vouchers': { state: ['unused', 'active', 'used', 'void'] },
+}
+const amounts = ['amount', 'due', 'total', 'balance']
+
+/** withEveryState has each list show all of its states, and large amounts; the answers are changed in the page. */
+const withEveryState = (page: Page) => page.addInitScript(([states, amounts]) => {
+  const asked = window.fetch
+  window.fetch = async (...call) => {
+    const answer = await asked(...call)
+    const url = new URL(call[0] instanceof Request ? call[0].url : String(call[0]), location.href)
+    if (url.pathname.startsWith('/app') || !answer.ok) return answer
+    const json = (await answer.clone().json().catch(() => null)) as { data?: unknown } | null
+    if (!json || !Array.isArray(json.data)) return answer
+    const data = (json.data as Record<string, unknown>[]).map((row, i) => {
+      const changed = { ...row }
+      for (const [name, words] of Object.entries(states[url.pathname] ?? {})) changed[name] = words[i % words.length]
+      for (const name of amounts) {
+        if (typeof row[name] === 'number' && i % 2 === 0) changed[name] = row[name] < 0 ? -125_000.5 : 1_250_000
+      }
+      return changed
+    })
+    return new Response(JSON.stringify({ ...json, data }), { status: answer.status, headers: answer.headers })
+  }
+}, [states, amounts] as const)
+
+/** cutWords lists the states, amounts and times of which a word is not wholly seen. */
+const cutWords = (page: Page) => page.locator('main :is(.state, .figure, time)').evaluateAll((all) => {
+  const placeOf = (e: Element) => {
+    const { overflowX, overflowY, paddingLeft, paddingRight } = getComputedStyle(e)
+    if (overflowX === 'visible') return null
+    const box = e.getBoundingClientRect()
+    const scrolls = overflowY === 'auto' || overflowY === 'scroll'
+    // An ellipsis begins where the padding does. Letters have some room below and above them.
+    return {
+      left: box.left + parseFloat(paddingLeft) - 1, right: box.right - parseFloat(paddingRight) + 1,
+      top: scrolls ? -Infinity : box.top - 3, bottom: scrolls ? Infinity : box.bottom + 3,
+    }
+  }
+  const isCut = (word: DOMRect, from: Element) => {
+    for (let e: Element | null = from; e && e.tagName !== 'MAIN'; e = e.parentElement) {
+      const place = placeOf(e)
+      if (place && (word.left < place.left || word.right > place.right || word.top < place.top || word.bottom > place.bottom)) return true
+    }
+    return false
+  }
+  const cut = new Set<string>()
+  for (const e of all) {
+    const texts = document.createTreeWalker(e, NodeFilter.SHOW_TEXT)
+    for (let text = texts.nextNode(); text; text = texts.nextNode()) {
+      for (const word of (text.textContent ?? '').matchAll(/\S+/g)) {
+        const range = document.createRange()
+        range.setStart(text, word.index)
+        range.setEnd(text, word.index + word[0].length)
+        const box = range.getBoundingClientRect()
+        if (box.width > 0 && text.parentElement && isCut(box, text.parentElement)) cut.add(e.textContent ?? '')
+      }
+    }
+  }
+  return [...cut]
+})
+
+/** faultsOf finds what is not wholly seen of a page, and what has to be moved sideways to be seen. */
+async function faultsOf(page: Page) {
+  const cut = (await cutWords(page)).map((text) => `cut: ${text}`)
+  const wide = await sideways(page)
+  const frames = await page.locator('.rows-frame').evaluateAll((all) => all.filter((e) => e.scrollWidth > e.clientWidth + 1).length)
+  return [...cut, ...(wide > 0 ? [`${wide} pixels wider than the window`] : []), ...(frames > 0 ? ['a list moves sideways'] : [])]
+}
+
+for (const [width, window] of [['on a phone', phone], ['on a laptop', {}]] as const) {
+  for (const language of ['en', 'sw'] as const) {
+    besideOthers(`no state, amount or time is cut ${width}: ${language}`, async ({ page }) => {
+      await page.addInitScript((l) => localStorage.setItem('lastmile.language', l), language)
+      await withEveryState(page)
+      const faults: string[] = []
+      for (const role of ['admin', 'root'] satisfies Role[]) {
+        await signIn(page, role)
+        for (const screen of screens.filter((s) => s.role === role && !s.name.endsWith('-new'))) {
+          await goTo(page, role, await pathOf(screen, page))
+          await drawn(page)
+          faults.push(...(await faultsOf(page)).map((fault) => `${screen.name}, ${fault}`))
+        }
+      }
+      expect(faults).toEqual([])
+    }, window, 200_000)
+  }
+}
