@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
-import { besideOthers, drawn, expectNoViolations, goTo, phone, type Role, sideways, signIn, violations } from './kit'
+import { besideOthers, drawn, expectNoViolations, firstOf, goTo, phone, type Role, sideways, signIn, violations } from './kit'
 import { pathOf, screens } from './screens'
 
 // The forms in which a page is looked at, one after the other, without being read again: colours first, then the width.
@@ -92,3 +92,36 @@ for (const form of forms) {
     await expectNoViolations(page, `sign-in, ${form.name}`)
   })
 }
+
+// The dialogs of a page, by the button that opens each.
+const dialogs: [path: string | ((page: Page) => Promise<string>), ...buttons: RegExp[]][] = [
+  [async (page) => `/customers/${(await firstOf(page, '/subscribers?q=hibiscus')).id}`, /^Take payment/, /^Edit/],
+  [async (page) => `/invoices/${(await firstOf(page, '/invoices?state=issued')).id}`, /^Void/, /^Credit note/],
+  [async (page) => `/receipts/${(await firstOf(page, '/receipts?state=allocated')).id}`, /^Move/, /^Take back/],
+  [async (page) => `/plans/${(await firstOf(page, '/plans')).id}`, /^Archive/],
+  [async (page) => `/routers/${(await firstOf(page, '/nas/devices')).id}`, /^Reboot/],
+  [async (page) => `/sessions/${(await firstOf(page, '/sessions?online=true')).id}`, /^Disconnect/],
+  [async (page) => `/staff/${(await firstOf(page, '/users?role=support')).id}`, /^New temporary password/, /^Disable/],
+  ['/policies', /^New policy/],
+  ['/vouchers', /^Make vouchers/, /^Void a voucher/],
+]
+
+besideOthers('everybody can use the dialogs, in light and dark and on a phone, and Esc leads back to their button', async ({ page }) => {
+  await signIn(page, 'admin')
+  const faults: string[] = []
+  for (const [path, ...buttons] of dialogs) {
+    const place = typeof path === 'string' ? path : await path(page)
+    await goTo(page, 'admin', place)
+    for (const name of buttons) {
+      const opens = page.getByRole('main').getByRole('button', { name }).first()
+      await opens.click()
+      await page.getByRole('dialog').getByRole('button').nth(1).waitFor()
+      faults.push(...(await inEachForm(page, (form) => violations(page, form.rules))).map((fault) => `${place} ${String(name)}, ${fault}`))
+      await page.keyboard.press('Escape')
+      await page.getByRole('dialog').waitFor({ state: 'hidden' })
+      const back = await opens.evaluate((e) => new Promise((said) => setTimeout(() => said(e === document.activeElement), 50)))
+      if (!back) faults.push(`${place} ${String(name)}: the focus is lost`)
+    }
+  }
+  expect(faults).toEqual([])
+}, {}, 300_000)
