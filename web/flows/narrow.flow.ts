@@ -99,3 +99,44 @@ for (const [width, window] of [['on a phone', phone], ['on a laptop', {}]] as co
     }, window, 200_000)
   }
 }
+
+/** withLongNames has all that people have typed be as long as it can be, without a gap to break it at. */
+const withLongNames = (page: Page) => page.addInitScript(() => {
+  const typed = [
+    'name', 'firstName', 'lastName', 'orgName', 'planName', 'deviceName', 'serviceName', 'username', 'address', 'notes', 'note',
+    'reason', 'description', 'remark', 'batch', 'label', 'email', 'message', 'words', 'error', 'lastError',
+  ]
+  const long = (value: unknown, key = ''): unknown => {
+    if (typeof value === 'string') return typed.includes(key) ? `${value}${'\u0645W'.repeat(250)}` : value
+    if (Array.isArray(value)) return value.map((each) => long(each, key))
+    if (value === null || typeof value !== 'object') return value
+    return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, long(v, k)]))
+  }
+  const asked = window.fetch
+  window.fetch = async (...call) => {
+    const answer = await asked(...call)
+    const url = new URL(call[0] instanceof Request ? call[0].url : String(call[0]), location.href)
+    const json = url.pathname.startsWith('/app') || url.pathname.startsWith('/auth') ? null : await answer.clone().json().catch(() => null)
+    return json === null ? answer : new Response(JSON.stringify(long(json)), { status: answer.status, headers: answer.headers })
+  }
+})
+
+for (const [width, window] of [['on a phone', phone], ['on a laptop', {}]] as const) {
+  besideOthers(`names of 500 letters without a gap make no page wider than its window ${width}`, async ({ page }) => {
+    await withLongNames(page)
+    const faults: string[] = []
+    for (const role of ['admin', 'root'] satisfies Role[]) {
+      await signIn(page, role)
+      for (const screen of screens.filter((s) => s.role === role)) {
+        const path = await pathOf(screen, page)
+        for (const view of screen.name === 'customer' ? ['', '?view=timeline'] : ['']) {
+          await goTo(page, role, `${path}${view}`)
+          await drawn(page)
+          const wide = await sideways(page)
+          if (wide > 0) faults.push(`${screen.name}${view}: ${wide} pixels wider than the window`)
+        }
+      }
+    }
+    expect(faults).toEqual([])
+  }, window, 200_000)
+}

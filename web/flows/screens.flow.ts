@@ -98,7 +98,7 @@ const dialogs: [path: string | ((page: Page) => Promise<string>), ...buttons: Re
   [async (page) => `/customers/${(await firstOf(page, '/subscribers?q=hibiscus')).id}`, /^Take payment/, /^Edit/],
   [async (page) => `/invoices/${(await firstOf(page, '/invoices?state=issued')).id}`, /^Void/, /^Credit note/],
   [async (page) => `/receipts/${(await firstOf(page, '/receipts?state=allocated')).id}`, /^Move/, /^Take back/],
-  [async (page) => `/plans/${(await firstOf(page, '/plans')).id}`, /^Archive/],
+  [async (page) => `/plans/${(await firstOf(page, '/plans?archived=false')).id}`, /^Archive/],
   [async (page) => `/routers/${(await firstOf(page, '/nas/devices')).id}`, /^Reboot/],
   [async (page) => `/sessions/${(await firstOf(page, '/sessions?online=true')).id}`, /^Disconnect/],
   [async (page) => `/staff/${(await firstOf(page, '/users?role=support')).id}`, /^New temporary password/, /^Disable/],

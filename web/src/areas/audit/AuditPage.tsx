@@ -56,7 +56,7 @@ export default function AuditPage() {
     { id: 'target', title: t.target, width: platform ? 176 : 206, wideOnly: true, cell: (e) => targetName(e, t.targets) },
     { id: 'ip', title: t.ip, width: 116, wideOnly: true, cell: (e) => <span className="figure">{e.ip}</span> },
     {
-      id: 'outcome', title: t.outcome, width: platform ? 108 : 122, wideOnly: true,
+      id: 'outcome', title: t.outcome, width: 122, wideOnly: true,
       cell: (e) => <State tone={outcomeTones[e.outcome]}>{t.outcomes[e.outcome]}</State>,
     },
   ]
