@@ -122,7 +122,9 @@ export async function drawn(page: Page) {
   await page.locator('main h1, main p').first().waitFor()
   await page.waitForFunction(() => {
     const h1 = document.querySelector('main h1')
-    const reading = document.querySelector('main [role=status][aria-label="Loading"], main .mantine-Skeleton-root')
+    const reading = document.querySelector(
+      'main :is([role=status][aria-label="Loading"], .mantine-Skeleton-root, [aria-busy=true], .chart:not(:has(canvas)))',
+    )
     return !reading && (!h1 || h1.textContent !== '')
   })
 }
@@ -155,6 +157,13 @@ export async function firstOf(page: Page, path: string): Promise<Row> {
   const row = body.data[0]
   if (!row) throw new Error(`${path} has no row`)
   return row
+}
+
+/** withoutPower asks the demo's router without power as often as it takes until nobody asks it any more. */
+export async function withoutPower(page: Page) {
+  const { body } = await call<{ data: Row[] }>(page, 'GET', '/nas/devices?limit=100')
+  const dead = body.data.find((r) => r.name === 'hill-east')
+  for (let asked = 0; asked < 6; asked++) await call(page, 'GET', `/nas/devices/${dead?.id}/resource`)
 }
 
 /** simulate drives the simulated payment provider or the simulated routers. */

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { test } from 'vitest'
-import { drawn, goTo, phone, type Role, signIn, visit } from './kit'
+import { drawn, goTo, phone, type Role, signIn, visit, withoutPower } from './kit'
 import { pathOf, screens } from './screens'
 
 const out = join('..', 'docs', 'screens')
@@ -27,6 +27,7 @@ for (const form of forms) {
     test(`pictures for ${role}, ${form.name}`, { timeout: 600_000 }, async () => {
       const { page, context } = await visit(form.options)
       await signIn(page, role)
+      if (role === 'admin') await withoutPower(page)
       for (const screen of form.of.filter((s) => s.role === role)) {
         await goTo(page, role, await pathOf(screen, page))
         await drawn(page)

@@ -1,6 +1,8 @@
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
-import { at, besideOthers, call, drawn, expectNoSideways, goTo, people, phone, type Role, type Row, sideways, signIn } from './kit'
+import {
+  at, besideOthers, call, drawn, expectNoSideways, goTo, people, phone, type Role, type Row, sideways, signIn, withoutPower,
+} from './kit'
 import { pathOf, screens } from './screens'
 
 besideOthers('while the API is away each part says so, and trying again helps', async ({ page }) => {
@@ -260,10 +262,7 @@ besideOthers('after an upgrade a page that was opened before opens the new one',
 
 besideOthers('who is off because a router does not answer is told of the outage, by support too', async ({ page }) => {
   await signIn(page, 'admin')
-  const { body } = await call<{ data: Row[] }>(page, 'GET', '/nas/devices?limit=100')
-  const dead = body.data.find((r) => r.name === 'hill-east')
-  // As many questions without an answer as it takes until nobody asks it any more.
-  for (let asked = 0; asked < 6; asked++) await call(page, 'GET', `/nas/devices/${dead?.id}/resource`)
+  await withoutPower(page)
   await signIn(page, 'support')
   await page.getByRole('link', { name: /customers? (is|are) off/ }).first().click()
   const rows = page.getByRole('main').getByRole('row')

@@ -43,7 +43,7 @@ export function later<Props extends object>(load: () => Promise<ComponentType<Pr
     const look = () => load().then(again, () => undefined)
     return (
       <Boundary key={tries} instead={(error) => <NotRead error={error} of={options} again={again} look={look} />}>
-        <Suspense fallback={Meanwhile ? <Meanwhile {...props} /> : height && <div style={{ minHeight: height }} />}>
+        <Suspense fallback={Meanwhile ? <Meanwhile {...props} /> : height && <div aria-busy style={{ minHeight: height }} />}>
           <Content {...props} />
         </Suspense>
       </Boundary>
