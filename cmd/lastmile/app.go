@@ -62,6 +62,7 @@ type App struct {
 	changes   *changesapi.Hub      // tells open pages what has changed
 	// reports are those of organizations that are being read now; whoever asks meanwhile shares them.
 	reports joined.Reads[id.Organization, reportscases.Report]
+	gone    joined.Reads[id.Organization, reportscases.Gone] // routers that do not answer, in the same way
 	// providerHosts are the targets of the breakers of the provider, by environment.
 	providerHosts map[string]string
 

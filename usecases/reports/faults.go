@@ -296,25 +296,17 @@ func (u Today) OutagesAmong(
 	if len(subscribers) == 0 {
 		return nil, nil
 	}
-	devices, err := networkviews.DevicesQuery{Views: u.Views}.Unreachable(ctx, org)
-	if err != nil || len(devices) == 0 {
+	gone, err := u.gone(ctx, org)
+	if err != nil || len(gone.since) == 0 {
 		return nil, err
 	}
-	gone, err := u.awayOf(ctx, org, devices)
-	if err != nil || len(gone) == 0 {
-		return nil, err
-	}
-	list, err := u.Sessions.UnheardAmong(ctx, org, subscribers, gone)
+	list, err := u.Sessions.UnheardAmong(ctx, org, subscribers, gone.since)
 	if err != nil {
 		return nil, err
 	}
-	names := make(map[id.Device]string, len(devices))
-	for _, d := range devices {
-		names[d.ID] = d.Name
-	}
 	out := make(map[id.Subscriber]RouterAway, len(list))
 	for _, o := range list {
-		out[o.SubscriberID] = RouterAway{DeviceID: o.DeviceID, Name: names[o.DeviceID], Since: o.Since}
+		out[o.SubscriberID] = RouterAway{DeviceID: o.DeviceID, Name: gone.names[o.DeviceID], Since: o.Since}
 	}
 	return out, nil
 }
@@ -335,28 +327,33 @@ type RouterAway struct {
 	Since    time.Time // the router does not answer
 }
 
-// Away gives the routers that do not answer, and since when.
+// Away gives the routers that do not answer, and since when. Others read the map, too.
 func (u Today) Away(ctx context.Context, org id.Organization) (map[id.Device]time.Time, error) {
-	devices, err := networkviews.DevicesQuery{Views: u.Views}.Unreachable(ctx, org)
-	if err != nil || len(devices) == 0 {
-		return nil, err
-	}
-	return u.awayOf(ctx, org, devices)
+	gone, err := u.gone(ctx, org)
+	return gone.since, err
 }
 
-// awayOf picks those of routers whose breaker has opened that do not answer.
-func (u Today) awayOf(
-	ctx context.Context, org id.Organization, devices []networkviews.DeviceHealth,
-) (map[id.Device]time.Time, error) {
-	of := make([]id.Device, len(devices))
-	for i, d := range devices {
-		of[i] = d.ID
-	}
-	polls, err := u.Polls.Latest(ctx, org, of)
-	if err != nil {
-		return nil, err
-	}
-	return away(devices, polls), nil
+// Gone are the routers of an organization that do not answer.
+type Gone struct {
+	since map[id.Device]time.Time
+	names map[id.Device]string
+}
+
+// gone reads them. Every page of customers asks, so those who ask at the same time share one reading.
+func (u Today) gone(ctx context.Context, org id.Organization) (Gone, error) {
+	return u.SharedGone.Of(ctx, org, func(ctx context.Context) (Gone, error) {
+		devices, err := networkviews.DevicesQuery{Views: u.Views}.Unreachable(ctx, org)
+		if err != nil || len(devices) == 0 {
+			return Gone{}, err
+		}
+		out, of := Gone{names: make(map[id.Device]string, len(devices))}, make([]id.Device, len(devices))
+		for i, d := range devices {
+			of[i], out.names[d.ID] = d.ID, d.Name
+		}
+		polls, err := u.Polls.Latest(ctx, org, of)
+		out.since = away(devices, polls)
+		return out, err
+	})
 }
 
 // withoutNetwork is the report without what is an admin's: figures of routers, their ids, and words of routers and the

@@ -52,9 +52,11 @@ type Today struct {
 	// ProviderAway is since when an organization's provider of mobile money cannot be reached; zero = it can.
 	ProviderAway func(ctx context.Context, org id.Organization) (time.Time, error)
 	// Saves fails while nothing can be saved, because the event store or the database takes nothing.
-	Saves  func(ctx context.Context) error
-	Shared *joined.Reads[id.Organization, Report]
-	Clock  clock.Clock
+	Saves func(ctx context.Context) error
+	// Shared and SharedGone have readings that go on: whoever asks for the same meanwhile shares one.
+	Shared     *joined.Reads[id.Organization, Report]
+	SharedGone *joined.Reads[id.Organization, Gone]
+	Clock      clock.Clock
 }
 
 // Asked chooses the parts of a report.
