@@ -62,7 +62,7 @@ func (s *Server) signIn(ctx context.Context, c *Call) error {
 	if err := s.identify(ctx, c); err != nil {
 		return err
 	}
-	if err := s.limit(ctx, "user:"+c.Caller.UserID.String(), s.cfg.Limits.User); err != nil {
+	if err := s.countCaller(ctx, c); err != nil {
 		return err
 	}
 	if err := c.mayEnter(); err != nil {

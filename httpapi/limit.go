@@ -50,6 +50,20 @@ func (s *Server) limitAll(ctx context.Context, perMinute int, quotas ...vault.Qu
 	return nil
 }
 
+// countCaller counts a call of a person. One whose answer needs no database is not counted while the counters cannot be
+// reached. Fails: rate_limited.
+func (s *Server) countCaller(ctx context.Context, c *Call) error {
+	spared := c.route.needsNoStorage()
+	if spared && s.cfg.Storage != nil && s.cfg.Storage.Until(true).Err() != nil {
+		return nil
+	}
+	err := s.limit(ctx, "user:"+c.Caller.UserID.String(), s.cfg.Limits.User)
+	if spared && failure.CodeOf(err) != "rate_limited" {
+		return nil
+	}
+	return err
+}
+
 // CountPayment counts a call of an organization's payment page: for its address and the account as it was typed, as
 // often as sign-ins, and for its address whatever is typed (docs/rules/access-walled-garden.md#same-answer). account is
 // "" when none can be read. The page counts for itself because it answers in its own form. Fails: rate_limited.

@@ -175,7 +175,7 @@ func FilterID[I ~[16]byte](f *Filters, name string) I {
 		return none
 	}
 	v, err := id.Parse[I](text)
-	if err != nil {
+	if err != nil || v == none { // the zero id would be no filter at all
 		f.faults.Add(name, "must be an id")
 	}
 	return v

@@ -39,6 +39,7 @@ func TestPayPage_SaysInPlainWordsThatItCannotAskNow(t *testing.T) {
 			t.Errorf("without PostgreSQL, form %v: %d %s", form, status, text)
 		}
 	}
+	k.platformWithoutDatabase()
 	if err := cluster.Restart(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -60,6 +61,15 @@ func TestPayPage_SaysInPlainWordsThatItCannotAskNow(t *testing.T) {
 	k.eventually("service to be ready again", func(context.Context) (bool, error) {
 		return k.statusOf(k.client(""), "/readyz") == http.StatusOK, nil
 	})
+	k.askedAll()
+	if n := len(k.sim.Prompts()); n != 1 {
+		t.Errorf("the phone was asked %d times", n)
+	}
+}
+
+// askedAll waits until no customer of the payment page is still to be asked.
+func (k *kit) askedAll() {
+	k.t.Helper()
 	k.eventually("the jobs to be done", func(ctx context.Context) (bool, error) {
 		var n int
 		db := k.app.storage.db
@@ -67,8 +77,26 @@ func TestPayPage_SaysInPlainWordsThatItCannotAskNow(t *testing.T) {
 			where kind = 'payments_ask_to_pay' and state not in ('completed', 'cancelled', 'discarded')`).Scan(&n)
 		return err == nil && n == 0, err
 	})
-	if n := len(k.sim.Prompts()); n != 1 {
-		t.Errorf("the phone was asked %d times", n)
+}
+
+// platformWithoutDatabase reads what operators see while PostgreSQL is away: which part is down, and no figure that is
+// not known.
+func (k *kit) platformWithoutDatabase() {
+	k.t.Helper()
+	states := map[string]string{}
+	for _, p := range k.must(k.root, "GET", "/system/parts", nil).list("data") {
+		states[p.text("name")] = p.text("state")
+	}
+	if states["postgres"] != "down" {
+		k.t.Errorf("without PostgreSQL the parts are %v", states)
+	}
+	report := k.must(k.root, "GET", "/reports/today", nil)
+	roots := map[string]bool{}
+	for _, f := range report.list("faults") {
+		roots[f.text("kind")+" "+f.at("root.id")] = true
+	}
+	if !roots["part_down postgres"] || roots["part_down identity_directory"] || report["organizations"] != nil {
+		k.t.Errorf("without PostgreSQL the platform's report has %v and %v", roots, report["organizations"])
 	}
 }
 

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestReads_NeedNoEventStore: every list of an organization, and what a customer's page reads, answers from the read
-// models while the event store is away. Dunning policies are the exception: they are read where they are changed.
+// TestReads_NeedNoEventStore: every list of an organization, and what a customer's page reads first, answers from the
+// read models while the event store is away. Dunning policies are the exception: they are read where they are changed.
 func TestReads_NeedNoEventStore(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)

@@ -133,7 +133,9 @@ func TestDifferences_AreListedWithTheirKindRouterAndTheTimeOfTheLook(t *testing.
 	d.wants(t, list+"?kind=wrong_rate", apitest.Support, "", 200, `"data":[]`)
 	d.wants(t, list+"?deviceId="+d.seen.String(), apitest.Support, "", 200, `"data":[]`)
 	d.wants(t, list+"?subscriberId="+id.New[id.Subscriber]().String(), apitest.Support, "", 200, `"data":[]`)
-	d.wants(t, list+"?subscriberId=x", apitest.Support, "", 422, "invalid_input")
+	for _, none := range []string{"x", "00000000-0000-0000-0000-000000000000"} { // which would be no filter at all
+		d.wants(t, list+"?subscriberId="+none, apitest.Support, "", 422, "invalid_input")
+	}
 	d.wants(t, list+"?kind=everything", apitest.Support, "", 422, "invalid_input")
 	d.wants(t, list+"?deviceId=x", apitest.Support, "", 422, "invalid_input")
 	d.wants(t, list, "", "", 401, "")

@@ -59,8 +59,11 @@ func TestStream_EachRoleHearsOfWhatItMayRead(t *testing.T) {
 			t.Fatalf("an admin hears of %s, want %s", got.data.Topic, topic)
 		}
 	}
-	if got := support.message(t); got.data.Topic != changesviews.Plans {
-		t.Errorf("support hears of %s", got.data.Topic)
+	// Where customers pay, and what for, is told to all staff.
+	for _, topic := range []changesviews.Topic{changesviews.PaymentGateway, changesviews.Plans} {
+		if got := support.message(t); got.data.Topic != topic {
+			t.Errorf("support hears of %s, want %s", got.data.Topic, topic)
+		}
 	}
 	k.tell("other", changesviews.Invoices, id.New[id.Any]())
 	if got := other.message(t); got.data.Topic != changesviews.Invoices {

@@ -98,7 +98,8 @@ type gatewayRefusal struct {
 
 // paybillResponse tells staff what a customer asks for on the phone. The account number to pay with is the customer's.
 type paybillResponse struct {
-	Shortcode *string `json:"shortcode" doc:"null: no number takes money now"`
+	Shortcode   *string `json:"shortcode" doc:"null: no number takes money now"`
+	Environment *string `json:"environment" enum:"sandbox,production" doc:"a sandbox moves no money; null: no number"`
 }
 
 // whyRefused has a word for each failure about which something can be done. The provider's addresses of the shortcode
@@ -143,7 +144,7 @@ func (a Gateway) paybill(ctx context.Context, c *httpapi.Call) error {
 	}
 	var out paybillResponse
 	if g := a.show(row); g.Active {
-		out.Shortcode = &g.Shortcode
+		out.Shortcode, out.Environment = &g.Shortcode, &g.Environment
 	}
 	return c.Send(200, out)
 }

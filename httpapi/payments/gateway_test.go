@@ -55,10 +55,13 @@ func (k *moneyKit) configure(t *testing.T, host, as string, body map[string]any,
 // paybill reads, as support, where Acme's customers pay; nil = nowhere now.
 func (k *moneyKit) paybill(t *testing.T) *string {
 	t.Helper()
-	var out struct{ Shortcode *string }
+	var out struct{ Shortcode, Environment *string }
 	a := k.Do(t, apitest.Request{Path: "/paybill", As: apitest.Support})
 	if a.Into(t, &out); a.Status != http.StatusOK {
 		t.Fatalf("paybill: %d %s", a.Status, a.Body)
+	}
+	if out.Shortcode != nil && (out.Environment == nil || *out.Environment != "sandbox") {
+		t.Errorf("nobody is told that the number is for trials: %s", a.Body)
 	}
 	return out.Shortcode
 }

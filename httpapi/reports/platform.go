@@ -3,7 +3,9 @@ package reportsapi
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/httpapi"
@@ -29,13 +31,13 @@ type Platform struct {
 
 // platformResponse is how the platform does.
 type platformResponse struct {
-	AsOf          time.Time          `json:"asOf"`
-	Organizations organizationsToday `json:"organizations"`
-	Suspense      []currencySuspense `json:"suspense" doc:"money of no organization, by currency"`
-	Breakers      openToday          `json:"breakers"`
-	Projections   stoppedToday       `json:"projections"`
-	Processes     stoppedToday       `json:"processes"`
-	Faults        []faultShape       `json:"faults" doc:"what is broken now, the worst first"`
+	AsOf          time.Time           `json:"asOf"`
+	Organizations *organizationsToday `json:"organizations" doc:"null: the database is away"`
+	Suspense      []currencySuspense  `json:"suspense" doc:"money of no organization, by currency"`
+	Breakers      openToday           `json:"breakers"`
+	Projections   stoppedToday        `json:"projections"`
+	Processes     stoppedToday        `json:"processes"`
+	Faults        []faultShape        `json:"faults" doc:"what is broken now, the worst first"`
 }
 
 // organizationsToday counts organizations.
@@ -72,18 +74,33 @@ const (
 func (a Platform) Routes() []httpapi.Route {
 	return []httpapi.Route{{
 		Method: "GET", Path: "/reports/today", Hosts: httpapi.OnRoot, Access: httpapi.AccessSuperAdmin,
-		Summary: "How the platform does now, and what is broken", Response: platformResponse{}, Handle: a.report,
+		Summary: "How the platform does now, and what is broken", Response: platformResponse{},
+		InMemory: true, Handle: a.report,
 	}}
 }
 
 // report answers with the parts of the program that have stopped, and with money of no organization.
 func (a Platform) report(ctx context.Context, c *httpapi.Call) error {
 	out := platformResponse{AsOf: a.Clock.Now().UTC(), Suspense: []currencySuspense{}, Faults: []faultShape{}}
+	parts := a.Parts(ctx)
+	out.Faults = append(out.Faults, faultsOf(parts)...)
+	if !isDown(parts, "postgres") {
+		if err := a.stored(ctx, &out); err != nil {
+			return err
+		}
+	}
+	a.projections(&out)
+	a.breakers(&out)
+	return c.Send(200, out)
+}
+
+// stored adds what is read from the database: organizations, money of none of them, and processes.
+func (a Platform) stored(ctx context.Context, out *platformResponse) error {
 	counted, err := a.Organizations.Count(ctx)
 	if err != nil {
 		return err
 	}
-	out.Organizations = organizationsToday(counted)
+	out.Organizations = new(organizationsToday(counted))
 	unowned, err := a.Receipts.UnownedSuspense(ctx)
 	if err != nil {
 		return err
@@ -93,13 +110,7 @@ func (a Platform) report(ctx context.Context, c *httpapi.Call) error {
 			Amount: money.Of(s.AmountMinor, s.Currency).Number(), Count: s.Count, OldestAt: s.OldestAt,
 		}})
 	}
-	a.parts(ctx, &out)
-	a.projections(&out)
-	if err := a.processes(ctx, &out); err != nil {
-		return err
-	}
-	a.breakers(&out)
-	return c.Send(200, out)
+	return a.processes(ctx, out)
 }
 
 // partFaults says of each part what does not work without it.
@@ -114,18 +125,26 @@ var partFaults = map[string]string{
 	"jobs":               "Jobs wait, and no program works on them.",
 }
 
-// parts adds what else is down, as /readyz says. Since when is not known: nobody looks all the time.
-func (a Platform) parts(ctx context.Context, out *platformResponse) {
-	for _, p := range a.Parts(ctx) {
-		if !p.Down() {
+// isDown reports whether a part is down.
+func isDown(parts []httpapi.Part, name string) bool {
+	return slices.ContainsFunc(parts, func(p httpapi.Part) bool { return p.Name == name && p.Down() })
+}
+
+// faultsOf lists what is down, as /readyz says. Since when is not known: nobody looks all the time. The directories in
+// memory are read from the log: without it they wait for it, and are no faults of their own.
+func faultsOf(parts []httpapi.Part) (out []faultShape) {
+	noLog := isDown(parts, "eventstore") || isDown(parts, "postgres")
+	for _, p := range parts {
+		if !p.Down() || noLog && strings.HasSuffix(p.Name, "_directory") {
 			continue
 		}
-		out.Faults = append(out.Faults, faultShape{
+		out = append(out, faultShape{
 			Kind: partDown, Root: rootShape{Type: reportscases.RootPart, ID: null.Of(p.Name), Name: p.Name},
 			Message: cmp.Or(partFaults[p.Name], "The part "+p.Name+" is down."), Words: p.Detail,
 			Effects: []kindCount{},
 		})
 	}
+	return out
 }
 
 // projections adds the read models that have stopped: what people see is old.

@@ -60,7 +60,7 @@ var topics = map[Topic]topic{
 	Invoices:          {path: "/invoices", role: events.RoleSupport, org: true, ids: of[id.Invoice]()},
 	Messages:          {path: "/messages", role: events.RoleSupport, org: true, ids: of[id.Message]()},
 	Orgs:              {path: "/orgs", role: events.RoleSuperAdmin, root: true, ids: of[id.Organization]()},
-	PaymentGateway:    {path: "/settings/payment-gateway", role: events.RoleAdmin, org: true},
+	PaymentGateway:    {path: "/paybill", role: events.RoleSupport, org: true},
 	Payments:          {path: "/payments", role: events.RoleSupport, org: true, ids: of[id.Payment]()},
 	Plans:             {path: "/plans", role: events.RoleSupport, org: true, ids: of[id.Plan]()},
 	Receipts:          {path: "/receipts", role: events.RoleSupport, org: true, root: true, ids: of[id.Receipt]()},

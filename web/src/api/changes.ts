@@ -25,6 +25,9 @@ const shownBy: Record<string, string[]> = {
   services: ['/nas', '/reports'],
   breakers: ['/platform/breakers', '/reports'],
   processes: ['/system', '/reports'],
+  'payment-gateway': ['/settings/payment-gateway', '/paybill'],
+  timeline: ['/subscribers/{id}/timeline'],
+  vouchers: ['/vouchers', '/voucher-batches'],
 }
 
 const pathsOf = (topic: string) => shownBy[topic] ?? [`/${topic}`]

@@ -7,7 +7,7 @@ vi.hoisted(() => {
   vi.stubGlobal('document', { documentElement: {} })
 })
 
-const { cookiesAreNew, renewed } = await import('./session')
+const { cookiesAreNew, renewed, renewsBehind } = await import('./session')
 
 const answers = (status: number, code: string) => {
   vi.stubGlobal('fetch', () => Promise.resolve(new Response(JSON.stringify({ statusCode: status, code }), { status })))
@@ -41,5 +41,26 @@ test('a refusal of the old cookies that comes after a sign-in asks nobody to sig
   vi.advanceTimersByTime(5)
   answers(401, 'unauthenticated')
   expect(await renewed()).toBe('displaced')
+  vi.useRealTimers()
+})
+
+test('a page that renews behind others does not use the token that they have used', async () => {
+  vi.useFakeTimers()
+  renewsBehind(true)
+  for (const [others, want] of [[200, ['/auth/me']], [401, ['/auth/me', '/auth/refresh']]] as const) {
+    vi.advanceTimersByTime(100)
+    const asked: string[] = []
+    vi.stubGlobal('fetch', (path: string) => {
+      asked.push(path)
+      return Promise.resolve(new Response('{}', { status: path === '/auth/me' ? others : 200 }))
+    })
+    const renewal = renewed()
+    await vi.advanceTimersByTimeAsync(1900)
+    expect(asked).toEqual([])
+    await vi.advanceTimersByTimeAsync(6200)
+    expect(await renewal).toBe('renewed')
+    expect(asked).toEqual(want)
+  }
+  renewsBehind(false)
   vi.useRealTimers()
 })

@@ -21,7 +21,24 @@ export function renewed(): Promise<Renewal> {
   return renewal
 }
 
+// A super administrator has one session on all hosts. Its token is single use, and pages of different hosts see neither
+// each other's locks nor what they keep: all of them would use the same one in the same moment, which ends the session.
+let behind = false
+
+/** renewsBehind says that this page gives pages of other hosts time to renew the session that is theirs, too. */
+export function renewsBehind(others: boolean) {
+  behind = others
+}
+
+/** elsewhere waits for some seconds, and reports whether the browser has new cookies by then. */
+async function elsewhere(): Promise<boolean> {
+  await new Promise((done) => setTimeout(done, 2000 + Math.random() * 6000))
+  const answer = await fetch('/auth/me', { signal: AbortSignal.timeout(patience) }).catch(() => null)
+  return answer?.ok ?? false
+}
+
 async function renew(): Promise<Renewal> {
+  if (behind && await elsewhere()) return 'renewed'
   let answer: Response
   try {
     answer = await fetch('/auth/refresh', {

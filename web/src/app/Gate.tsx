@@ -5,7 +5,7 @@ import type { Role } from '../api/access'
 import { readAgain, readUntilRead } from '../api/again'
 import { client } from '../api/client'
 import { asProblem, type Problem } from '../api/problem'
-import { answered, belongsTo, type Lost, whenSignedOut } from '../api/session'
+import { answered, belongsTo, type Lost, renewsBehind, whenSignedOut } from '../api/session'
 import { listen } from '../api/stream'
 import type { Shape } from '../api/types'
 import { SignIn } from '../areas/identity/SignIn'
@@ -39,6 +39,7 @@ export function Gate({ children }: { children: ReactNode }) {
       const { data } = await client.GET('/auth/me', { signal })
       setServerTime(data!.now)
       belongsTo(data!.id)
+      renewsBehind(data!.role === 'super_admin' && data!.org !== null)
       return data!
     },
   })

@@ -180,11 +180,14 @@ function Row({ entry, typed, place, chosen, onOpen, onPoint }: {
     >
       <entry.icon size={16} aria-hidden />
       <span><Marked text={entry.title} typed={typed} /></span>
-      <span><Marked text={amountsIn(entry.subtitle, language)} typed={typed} /></span>
+      <span><Marked text={hasAmount(entry) ? amountsIn(entry.subtitle, language) : entry.subtitle} typed={typed} /></span>
       <span>{entry.type && words.types[entry.type]}</span>
     </button>
   )
 }
+
+// Others are named by people, who may well write an amount.
+const hasAmount = ({ type }: Found) => type === 'invoice' || type === 'receipt'
 
 /** Marked underlines what was typed. */
 function Marked({ text, typed }: { text: string; typed: string }) {

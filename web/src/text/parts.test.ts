@@ -27,5 +27,6 @@ test('a step leads to a section that the guide of operations has', () => {
     expect(sections).toContain(section)
     expect(partHelp(part, partsText.en)).toContain(`“${section}”`)
   }
+  expect(partHelp('identity_directory', partsText.en, ['identity_directory', 'eventstore'])).toContain('Do not restart')
   expect(partHelp('unheard_of', partsText.en)).toContain('“First look”')
 })

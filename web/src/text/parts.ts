@@ -35,6 +35,7 @@ export const partsText = catalogue(
       callbacks: 'They are handled as soon as the database takes them. The log of the program says why it does not.',
       jobs: 'Start a program with the role jobs, or restart the one whose jobs hang.',
     } as Record<string, string>,
+    comesBack: 'It comes back with the event store and the database. Do not restart the program: it waits for them before it opens anything.',
     more: (section: string) => `More in the guide of operations: “${section}”.`,
   },
   {
@@ -64,12 +65,18 @@ export const partsText = catalogue(
       callbacks: 'Yatashughulikiwa mara hifadhidata itakapoyapokea. Kumbukumbu ya programu inasema kwa nini haiyapokei.',
       jobs: 'Washa programu yenye jukumu la jobs, au iwashe upya ile ambayo kazi zake zimekwama.',
     },
+    comesBack: 'Itarudi pamoja na hifadhi ya matukio na hifadhidata. Usiwashe programu upya: haitafungua chochote kabla hazijarudi.',
     more: (section) => `Zaidi kwenye mwongozo wa uendeshaji: “${section}”.`,
   },
 )
 
-/** partHelp is the step that helps against a part that is down, and where more of it stands. */
-export function partHelp(part: string, t: (typeof partsText)['en']): string {
+/**
+ * partHelp is the step that helps against a part that is down, and where more of it stands. What is kept in memory is
+ * read from the log: without it, it waits for the other parts that are down.
+ */
+export function partHelp(part: string, t: (typeof partsText)['en'], down: string[] = []): string {
+  const waits = part.endsWith('_directory') && (down.includes('eventstore') || down.includes('postgres'))
+  if (waits) return [t.comesBack, t.more(guide.eventstore!)].join(' ')
   const section = guide[part]
   return [t.steps[part], t.more(section ?? 'First look')].filter(Boolean).join(' ')
 }

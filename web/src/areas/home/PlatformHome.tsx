@@ -27,9 +27,11 @@ export function PlatformHome() {
         {(p) => (
           <Stack gap="lg">
             <Faults of={p.faults} />
-            <Section title={t.organizations}>
-              <Lines of={organizationsOf(p, t, f)} />
-            </Section>
+            {p.organizations && (
+              <Section title={t.organizations}>
+                <Lines of={organizationsOf(p, t, f)} />
+              </Section>
+            )}
             <Section title={t.program}>
               <Lines of={stoppedOf(p, t, f)} />
               <Quiet
@@ -45,6 +47,7 @@ export function PlatformHome() {
 }
 
 function organizationsOf(p: Platform, t: Texts, f: Format): Line[] {
+  if (!p.organizations) return []
   const { total, suspended } = p.organizations
   const lines: Line[] = [
     {

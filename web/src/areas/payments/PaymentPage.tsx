@@ -1,5 +1,6 @@
 import { Alert, Button, Text } from '@mantine/core'
 import { Link, useParams } from '@tanstack/react-router'
+import { readUntilRead } from '../../api/again'
 import { api } from '../../api/client'
 import { useWrite } from '../../api/write'
 import { serverNow } from '../../app/clock'
@@ -27,7 +28,7 @@ export default function PaymentPage() {
   const f = useFormat()
   const { id } = useParams({ from: '/payments/$id' })
   const payment = api.useQuery('get', '/payments/{id}', { params: { path: { id } } }, {
-    refetchInterval: (query) => (query.state.data?.status === 'PENDING' ? again : false),
+    refetchInterval: (query) => readUntilRead(query) || (query.state.data?.status === 'PENDING' && again),
   })
   const p = payment.data
   return (

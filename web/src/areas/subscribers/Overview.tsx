@@ -8,6 +8,7 @@ import { CopyText } from '../../ui/CopyText'
 import { Facts } from '../../ui/Facts'
 import { Balance } from '../../ui/Money'
 import { Section } from '../../ui/Page'
+import { State } from '../../ui/State'
 import { When } from '../../ui/When'
 import { Days } from './Days'
 import { Services } from './Services'
@@ -51,7 +52,7 @@ function Details({ of: c }: { of: Customer }) {
   const t = useText(subscribersText)
   const words = useText(customerText)
   const paybill = api.useQuery('get', '/paybill')
-  const number = paybill.data?.shortcode
+  const { shortcode, environment } = paybill.data ?? {}
   return (
     <Section title={words.details}>
       <Facts
@@ -62,7 +63,12 @@ function Details({ of: c }: { of: Customer }) {
             </Link>
           )],
           [t.account, <CopyText text={c.accountNumber} />],
-          [words.paysTo, paybill.isPending ? '…' : number && words.paybill(number, c.accountNumber)],
+          [words.paysTo, paybill.isPending ? '…' : (
+            <>
+              {paybill.isError ? words.paybillUnknown : shortcode ? words.paybill(shortcode, c.accountNumber) : words.noPaybill}
+              {environment === 'sandbox' && <State key="s" tone="attention">{words.sandbox}</State>}
+            </>
+          )],
           [t.phone, c.phone && <Anchor href={`tel:${c.phone}`} inherit className="figure">{c.phone}</Anchor>],
           [t.email, c.email && <Anchor href={`mailto:${c.email}`} inherit>{c.email}</Anchor>],
           [t.address, c.address],

@@ -19,7 +19,7 @@ export function Parts({ of }: { of: Part[] }) {
         <AllStopped>
           {down.map((p) => (
             <Stopped key={p.name} name={parts.down[p.name] ?? parts.otherDown(named(p.name))} error={p.detail}>
-              <Text size="sm">{partHelp(p.name, parts)}</Text>
+              <Text size="sm">{partHelp(p.name, parts, down.map((d) => d.name))}</Text>
             </Stopped>
           ))}
         </AllStopped>
