@@ -13,12 +13,7 @@ import (
 func TestReads_NeedNoEventStore(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
-	node := freePort(t)
-	stop := k.eventStoreAlone(node)
-	k.environ = append(k.environ, "EVENTSTORE_URL=esdb://"+node+"?tls=false")
-	k.app = k.startBeside(roles{roleAPI, roleProjections, roleProcesses, roleJobs})
-	k.addr = k.app.Addr()
-	k.signIn()
+	_, stop := k.besideEventStore()
 	customer, _ := k.subscriber("254711000001")
 	lists := k.lists()
 	if len(lists) < 20 {

@@ -12,12 +12,7 @@ import (
 func TestToday_WithoutTheEventStoreSaysThatNothingIsSaved(t *testing.T) {
 	t.Parallel()
 	k := newKit(t)
-	node := freePort(t)
-	stop := k.eventStoreAlone(node)
-	k.environ = append(k.environ, "EVENTSTORE_URL=esdb://"+node+"?tls=false")
-	k.app = k.startBeside(roles{roleAPI, roleProjections, roleProcesses, roleJobs})
-	k.addr = k.app.Addr()
-	k.signIn()
+	node, stop := k.besideEventStore()
 	told := func(c apiClient, kind, root string, want bool) {
 		k.t.Helper()
 		k.eventually(fmt.Sprintf("%s of %q to be told: %v", kind, root, want),

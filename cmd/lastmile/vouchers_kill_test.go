@@ -83,6 +83,18 @@ func (k *kit) eventStoreAlone(addr string) (stop func()) {
 	return stop
 }
 
+// besideEventStore starts a node of the event store at an address, and the program beside it, and signs everybody in.
+func (k *kit) besideEventStore() (node string, stop func()) {
+	k.t.Helper()
+	node = freePort(k.t)
+	stop = k.eventStoreAlone(node)
+	k.environ = append(k.environ, "EVENTSTORE_URL=esdb://"+node+"?tls=false")
+	k.app = k.startBeside(roles{roleAPI, roleProjections, roleProcesses, roleJobs})
+	k.addr = k.app.Addr()
+	k.signIn()
+	return node, stop
+}
+
 // taken starts the program again. The voucher has its first sign-in: another device only takes it over.
 func (k *kit) taken(code string) {
 	k.t.Helper()

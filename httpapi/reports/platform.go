@@ -100,7 +100,8 @@ func (a Platform) stored(ctx context.Context, out *platformResponse) error {
 	if err != nil {
 		return err
 	}
-	out.Organizations = new(organizationsToday(counted))
+	organizations := organizationsToday(counted)
+	out.Organizations = &organizations
 	unowned, err := a.Receipts.UnownedSuspense(ctx)
 	if err != nil {
 		return err
