@@ -82,7 +82,8 @@ func (r Receipts) RecordCash(ctx context.Context, asked usecases.Asked, in CashI
 	}
 	if looksLikeReceipt(reference) {
 		return Booked{}, failure.NewConflict("looks_like_mobile_money",
-			"This is a receipt number of mobile money, which is recorded by itself. Please give that of the cash book.")
+			"This may be a receipt number of mobile money (ten letters and digits), which is recorded by itself. "+
+				"If it is the cash book's, write it otherwise, such as Book 7 page 12.")
 	}
 	receipt, known, err := r.cash(ctx, asked.Org(), in.Reference)
 	if err != nil {

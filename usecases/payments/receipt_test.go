@@ -166,12 +166,13 @@ func TestRecordCash_Refusals(t *testing.T) {
 	for _, of := range []string{
 		"MPESA SJK4H7L2MN", "SJK4H7L2MN.", "sjk4 h7l2 mn", "mpesa:sjk4-h7l2-mn", "SJK4H7L2MN/254712345678",
 		"0712345678", "SJKAHBLCMN", "Code SJK4H7L2 MN of Jane",
+		"CASH001234", "Desk CB0042", "RB20261124",
 	} {
 		cash(of, "looks_like_mobile_money")
 	}
 	for _, of := range []string{
 		"tel 0712345678", "INV 2026 0042", "BOOK 17 2026", "cashreceipt", "From Wilberforce", "ACME-00042", "RB-7",
-		"SJK4H7L2MN1", "072-345-6789",
+		"SJK4H7L2MN1", "072-345-6789", "Book 7 page 12", // the last as the refusal advises
 	} {
 		cash(of, "")
 	}
