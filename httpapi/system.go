@@ -38,6 +38,12 @@ type BreakerState struct {
 	Organization *BreakerOrganization `json:"organization" doc:"whose router it is; on the root host alone"`
 }
 
+// Open reports whether nothing was heard since it opened: it lets nothing through, or one probe.
+func (b BreakerState) Open() bool { return b.State != "closed" }
+
+// Failing reports whether it lets calls through, and the last one failed.
+func (b BreakerState) Failing() bool { return b.State == "closed" && b.Failures > 0 }
+
 // BreakerDevice names the router of a breaker.
 type BreakerDevice struct {
 	ID   id.Device `json:"id"`

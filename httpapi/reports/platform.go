@@ -34,7 +34,7 @@ type platformResponse struct {
 	AsOf          time.Time           `json:"asOf"`
 	Organizations *organizationsToday `json:"organizations" doc:"null: the database is away"`
 	Suspense      []currencySuspense  `json:"suspense" doc:"money of no organization, by currency"`
-	Breakers      openToday           `json:"breakers"`
+	Breakers      breakersToday       `json:"breakers" doc:"with the devices of all organizations"`
 	Projections   stoppedToday        `json:"projections"`
 	Processes     stoppedToday        `json:"processes"`
 	Faults        []faultShape        `json:"faults" doc:"what is broken now, the worst first"`
@@ -52,9 +52,10 @@ type currencySuspense struct {
 	suspenseToday
 }
 
-// openToday counts breakers that let nothing through.
-type openToday struct {
-	Open int `json:"open"`
+// breakersToday counts the breakers of what does not answer. Source: docs/rules/http.md#breakers.
+type breakersToday struct {
+	Open    int `json:"open" doc:"open or half_open: does not answer"`
+	Failing int `json:"failing" doc:"closed, but the last call failed"`
 }
 
 // stoppedToday counts what has stopped, in part or whole.
@@ -66,6 +67,7 @@ type stoppedToday struct {
 const (
 	partDown          = "part_down"
 	projectionStopped = "projection_stopped"
+	rebuildStopped    = "rebuild_stopped"
 	processStopped    = "process_stopped"
 	breakerOpen       = "breaker_open"
 )
@@ -151,15 +153,22 @@ func faultsOf(parts []httpapi.Part) (out []faultShape) {
 // projections adds the read models that have stopped: what people see is old.
 func (a Platform) projections(out *platformResponse) {
 	for _, s := range a.Projections() {
-		if s.State != runner.StateStopped {
-			continue
-		}
-		out.Projections.Stopped++
-		out.Faults = append(out.Faults, faultShape{
+		f := faultShape{
 			Kind: projectionStopped, Root: rootShape{Type: "projection", ID: null.Of(s.Name), Name: s.Name},
 			Message: "The read model " + s.Name + " has stopped, so that what it shows is old.",
 			Words:   null.Of(s.Error), Effects: []kindCount{},
-		})
+		}
+		switch {
+		case s.State == runner.StateStopped:
+		case s.Rebuild != nil && s.Rebuild.Error != "":
+			f.Kind = rebuildStopped
+			f.Message = "The rebuild of the read model " + s.Name + " has stopped, and the tables of before are shown."
+			f.Words = null.Of(s.Rebuild.Error)
+		default:
+			continue
+		}
+		out.Projections.Stopped++
+		out.Faults = append(out.Faults, f)
 	}
 }
 
@@ -189,10 +198,14 @@ func (a Platform) processes(ctx context.Context, out *platformResponse) error {
 	return err
 }
 
-// breakers adds the outside systems that are not called: of an organization's own devices only the number.
+// breakers adds the outside systems that do not answer: of an organization's own devices only the number, and also of
+// those that are called still, since their next call may succeed.
 func (a Platform) breakers(out *platformResponse) {
 	for _, b := range a.Breakers() {
-		if b.State != "open" {
+		if b.Failing() {
+			out.Breakers.Failing++
+		}
+		if !b.Open() {
 			continue
 		}
 		out.Breakers.Open++

@@ -185,7 +185,8 @@ type faultKind string
 
 // Texts implements httpapi.Enumerated.
 func (faultKind) Texts() []string {
-	return append([]string{partDown, breakerOpen, projectionStopped, processStopped}, reportscases.Kinds...)
+	ofPlatform := []string{partDown, breakerOpen, projectionStopped, rebuildStopped, processStopped}
+	return append(ofPlatform, reportscases.Kinds...)
 }
 
 // rootShape names the broken thing.

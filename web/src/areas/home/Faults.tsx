@@ -19,7 +19,7 @@ import './home.css'
 const shownFirst = 6
 
 // Of these people still get what they pay for.
-const mild: Fault['kind'][] = ['service_degraded', 'router_drifted', 'gateway_unregistered']
+const mild: Fault['kind'][] = ['service_degraded', 'router_drifted', 'gateway_unregistered', 'rebuild_stopped']
 
 /** toneOf says how bad a fault is. */
 export const toneOf = (f: Fault) => (mild.includes(f.kind) ? 'attention' : 'bad')

@@ -21,7 +21,7 @@ export function PlatformHome() {
   return (
     <Page
       title={app.home}
-      name={platform.data && <Verdict of={platform.data.faults} waiting={platform.data.suspense.length > 0 || platform.data.breakers.open > 0} />}
+      name={platform.data && <Verdict of={platform.data.faults} waiting={isWaiting(platform.data)} />}
     >
       <Loaded read={platform} height={240}>
         {(p) => (
@@ -46,6 +46,8 @@ export function PlatformHome() {
   )
 }
 
+const isWaiting = ({ suspense, breakers }: Platform) => suspense.length > 0 || breakers.open + breakers.failing > 0
+
 function organizationsOf(p: Platform, t: Texts, f: Format): Line[] {
   if (!p.organizations) return []
   const { total, suspended } = p.organizations
@@ -68,6 +70,7 @@ function organizationsOf(p: Platform, t: Texts, f: Format): Line[] {
 // What is called may be away for its own reasons; a part of the program that has stopped waits for somebody here.
 const parts = (p: Platform, t: Texts) => [
   { key: 'breakers', tone: 'attention' as const, n: p.breakers.open, words: t.breakers, zero: t.names.breakers },
+  { key: 'failing', tone: 'attention' as const, n: p.breakers.failing, words: t.failing, zero: t.names.failing },
   { key: 'projections', tone: 'bad' as const, n: p.projections.stopped, words: t.projections, zero: t.names.projections },
   { key: 'processes', tone: 'bad' as const, n: p.processes.stopped, words: t.processes, zero: t.names.processes },
 ]

@@ -1,0 +1,62 @@
+package reportsapi
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/lastmile-isp/lastmile/httpapi"
+	"github.com/lastmile-isp/lastmile/projections/runner"
+)
+
+// Home counts what System shows as not answering: a number that is smaller there would hide a system that fails.
+func TestPlatform_CountsBreakersThatAreTriedOrFail(t *testing.T) {
+	t.Parallel()
+	a := Platform{Breakers: func() []httpapi.BreakerState {
+		return []httpapi.BreakerState{
+			{Kind: "provider", Target: "answers", State: "closed"},
+			{Kind: "provider", Target: "away", State: "open", Failures: 5},
+			{Kind: "provider", Target: "tried", State: "half_open", Failures: 5},
+			{Kind: "provider", Target: "fails", State: "closed", Failures: 1},
+			{Kind: "device", Target: "router", State: "half_open", Failures: 5, OrgID: "an organization"},
+		}
+	}}
+	var out platformResponse
+	a.breakers(&out)
+	if want := (breakersToday{Open: 3, Failing: 1}); out.Breakers != want {
+		t.Errorf("want %+v, have %+v", want, out.Breakers)
+	}
+	var told []string
+	for _, f := range out.Faults {
+		told = append(told, string(f.Kind)+" "+f.Root.Name)
+	}
+	if diff := cmp.Diff([]string{"breaker_open provider away", "breaker_open provider tried"}, told); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A rebuild that has stopped leaves the tables of before, which System shows as something that needs a look.
+func TestPlatform_CountsARebuildThatHasStopped(t *testing.T) {
+	t.Parallel()
+	a := Platform{Projections: func() []runner.Status {
+		return []runner.Status{
+			{Name: "live", State: runner.StateLive},
+			{Name: "filling", State: runner.StateLive, Rebuild: &runner.Progress{}},
+			{Name: "torn", State: runner.StateLive, Rebuild: &runner.Progress{Error: "no such column"}},
+			{Name: "stopped", State: runner.StateStopped, Error: "a line twice"},
+		}
+	}}
+	var out platformResponse
+	a.projections(&out)
+	if out.Projections.Stopped != 2 {
+		t.Errorf("want 2 stopped, have %d", out.Projections.Stopped)
+	}
+	var told []string
+	for _, f := range out.Faults {
+		told = append(told, string(f.Kind)+" "+f.Root.Name+": "+*f.Words)
+	}
+	want := []string{"rebuild_stopped torn: no such column", "projection_stopped stopped: a line twice"}
+	if diff := cmp.Diff(want, told); diff != "" {
+		t.Error(diff)
+	}
+}
