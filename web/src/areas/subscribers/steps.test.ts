@@ -51,3 +51,19 @@ test('a payment in cash has what came with it, and one that did nothing else sta
   expect(shape([row(0, 'invoice_allocated', 'invoice i', { by: 'user' }), credit])).toEqual(['paid 100 2'])
   expect(shape([credit])).toEqual(['payment_credited'])
 })
+
+test('what a credit note, a voided invoice or money taken off leaves is no step of the payment before it', () => {
+  const cash = [
+    row(1, 'credit_left', 'subscriber s'),
+    row(0, 'invoice_allocated', 'invoice i', { by: 'user' }),
+    row(0, 'payment_credited', 'receipt r', { amount: 1000, channel: 'cash', by: 'user' }),
+  ]
+  for (const end of ['credit_note_issued', 'invoice_voided', 'allocation_withdrawn', 'payment_reversed', 'payment_withdrawn'] as const) {
+    const then = [
+      row(7, 'credit_left', 'subscriber s'),
+      row(7, 'invoice_allocated', 'invoice other'),
+      row(6, end, 'other o'),
+    ]
+    expect(shape([...then, ...cash])).toEqual(['credit_left', 'invoice_allocated', end, 'paid 1000 3'])
+  }
+})

@@ -25,6 +25,13 @@ const after: Codes = new Set([
   'dunning_ended', 'dunning_ended_with_cut',
 ])
 
+// What gives money back or takes it off, after which credit left and invoices paid are no more the payment's doing.
+const ends: Codes = new Set([
+  'credit_note_drafted', 'credit_note_issued', 'credit_note_voided', 'invoice_voided', 'invoice_cancelled', 'invoice_reopened',
+  'allocation_withdrawn', 'payment_withdrawn', 'payment_reversed', 'payment_moved_away', 'period_withdrawn', 'refund_set_aside',
+  'refund_failed', 'refund_paid_out', 'debt_written_off', 'invoice_written_off', 'recovery_withdrawn',
+])
+
 const minute = 60_000
 
 const timeOf = (e: Step) => Date.parse(e.at)
@@ -32,7 +39,8 @@ const near = (a: Step, b: Step) => Math.abs(timeOf(a) - timeOf(b)) <= minute
 
 /**
  * grouped puts the rows that one payment made under one entry, where the newest of them stood. Only those are its steps
- * that name the same payment or receipt, or follow from it within a minute; no row is left out.
+ * that name the same payment or receipt, or follow from it within a minute and before money is given back or taken off;
+ * no row is left out.
  */
 export function grouped<E extends Step>(rows: E[]): (E | Paid<E>)[] {
   const paid = new Map<string, Paid<E>>()
@@ -45,7 +53,7 @@ export function grouped<E extends Step>(rows: E[]): (E | Paid<E>)[] {
   // From the oldest on, so that what follows belongs to the payment that came last.
   let last: Paid<E> | undefined
   for (const e of [...rows].reverse()) {
-    last = paid.get(e.eventId) ?? last
+    last = paid.get(e.eventId) ?? (ends.has(e.code) ? undefined : last)
     const of = paid.get(e.eventId) ?? (before.has(e.code) ? ledTo(e, all, payments) : follows(e, last))
     if (of) cause.set(e, of)
   }
