@@ -157,6 +157,9 @@ flow('an invoice is made by hand and voided, another one given back in part', as
   // Nobody has paid.
   await page.getByText('Partly given back').waitFor()
   expect(await page.getByText('Partly paid').count()).toBe(0)
+  // Whether it was paid before, and the money went elsewhere, is not known here.
+  await page.getByText('No payment pays it now.').waitFor()
+  expect(await page.getByText('Nothing was paid on it.').count()).toBe(0)
 })
 
 flow('money is moved to the customer whose it is, and taken back', async ({ page }) => {
@@ -191,7 +194,7 @@ flow('money is moved to the customer whose it is, and taken back', async ({ page
   await told(page, /was taken back/)
   // Who did what with the money, when and why, stands at the receipt.
   const did = (what: RegExp) => page.getByRole('listitem').filter({ hasText: what }).waitFor()
-  await did(/Reversed a receipt · .* · The note was false\./)
+  await did(/Took a payment back · .* · The note was false\./)
   await did(new RegExp(`Moved from ${String(payer.firstName)}.* to ${String(other.firstName)}.* · .* · Wrong account\\.`))
 })
 

@@ -42,6 +42,8 @@ export const billingText = catalogue(
     until: (from: string, to: string) => `${from} to ${to}`,
     payments: 'Payments',
     noPayments: 'Nothing was paid on it.',
+    // What paid an invoice that was given back pays another one, or lies on the account.
+    noPaymentsNow: 'No payment pays it now.',
     receipt: 'Receipt',
     notes: 'Credit notes',
     note: 'Credit note',
@@ -142,6 +144,7 @@ export const billingText = catalogue(
     until: (from, to) => `${from} hadi ${to}`,
     payments: 'Malipo',
     noPayments: 'Hakuna kilicholipwa.',
+    noPaymentsNow: 'Hakuna malipo yanayoilipa sasa.',
     receipt: 'Risiti',
     notes: 'Hati za mkopo',
     note: 'Hati ya mkopo',

@@ -122,7 +122,7 @@ function Sum({ name, children }: { name: string; children: ReactNode }) {
 /** Payments lists the receipts that pay the invoice. */
 function Payments({ of: i }: { of: Invoice }) {
   const t = useText(billingText)
-  if (i.allocations.length === 0) return <Text size="sm" c="dimmed">{t.noPayments}</Text>
+  if (i.allocations.length === 0) return <Text size="sm" c="dimmed">{i.creditNotes.length > 0 ? t.noPaymentsNow : t.noPayments}</Text>
   return (
     <List size="sm" listStyleType="none">
       {i.allocations.map((a) => (
