@@ -142,6 +142,16 @@ flow('money that no organization claims is given to one on the platform', async 
   await confirms(page, 'Give it')
   await told(page, /444 given to Demo Networks/)
   expect(writes).toEqual(['POST /receipts/{id}/assign'])
+  // There it is on no account: taking it back says so.
+  await signIn(page, 'admin')
+  const held = await call<{ data: (Row & { payer: { phone: string } })[] }>(page, 'GET', '/receipts?state=suspense&limit=100')
+  await goTo(page, 'admin', `/receipts/${held.body.data.find((r) => r.payer.phone.endsWith(msisdn))?.id}`)
+  await button(page, 'Take back').click()
+  const leaves = new RegExp(`^KES.444, paid by .*${msisdn}.*, leaves suspense, and nobody is credited\\. Do this only when`)
+  await dialogOf(page).getByText(leaves).waitFor()
+  expect(await dialogOf(page).getByText(/account/).count()).toBe(0)
+  await confirms(page, 'Take back', 'The provider has sent it back.')
+  await told(page, /444 was taken back/)
 })
 
 flow('a part of the program that has stopped is shown with its cause, and tried again', async ({ page }) => {
@@ -192,6 +202,17 @@ flow('a read model that has stopped and a part that is down are shown with what 
   expect(await page.getByText('connection reset by peer').isVisible()).toBe(true)
   expect(await sideways(page)).toBeLessThanOrEqual(0)
   await expectNoViolations(page)
+})
+
+flow('Home of the platform counts what is called and fails, as System does', async ({ page }) => {
+  await signIn(page, 'root')
+  const { body } = await call<Record<string, unknown>>(page, 'GET', '/reports/today')
+  const today = { ...body, faults: [], suspense: [], breakers: { open: 0, failing: 1 } }
+  await page.route('**/reports/today', (route) => route.fulfill({ json: today }))
+  await goTo(page, 'root', '/')
+  await page.getByText('Nothing is broken; something waits for you').waitFor()
+  await page.getByText('system is called, but fails').click()
+  await page.getByRole('heading', { level: 1, name: 'System' }).waitFor()
 })
 
 flow('the root host says of a page of organizations where it is', async ({ page }) => {

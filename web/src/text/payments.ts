@@ -146,6 +146,8 @@ export const paymentsText = catalogue(
     reverseTitle: 'Take this payment back',
     reverseWhat: (amount: string, name: string) =>
       `Takes ${amount} off the account of ${name}. What it paid is owed again, a period that it paid is withdrawn, and the account may go below zero. This is final. No money is sent to the payer by it.`,
+    reverseHeld: (amount: string, payer: string) =>
+      `${amount}, paid by ${payer}, leaves suspense, and nobody is credited. Do this only when the provider has sent it back to the payer. This is final. No money is sent to the payer by it.`,
     reversed: (amount: string) => `${amount} was taken back.`,
     move: 'Move to another customer',
     moveTitle: 'Move this payment to another customer',
@@ -338,6 +340,8 @@ export const paymentsText = catalogue(
     reverseTitle: 'Batilisha malipo haya',
     reverseWhat: (amount, name) =>
       `Inaondoa ${amount} kwenye akaunti ya ${name}. Kilicholipwa kinadaiwa tena, kipindi kilicholipiwa kinaondolewa, na akaunti inaweza kuwa na deni. Hili ni la mwisho. Mlipaji hatumiwi pesa yoyote kwa hatua hii.`,
+    reverseHeld: (amount, payer) =>
+      `${amount}, zilizolipwa na ${payer}, zinaondoka kwenye malipo yasiyotambulika, na hazitawekwa kwa mteja yeyote. Fanya hivi tu kama mtoa huduma amezirudisha kwa mlipaji. Hili ni la mwisho. Mlipaji hatumiwi pesa yoyote kwa hatua hii.`,
     reversed: (amount) => `Malipo ya ${amount} yamebatilishwa.`,
     move: 'Hamishia mteja mwingine',
     moveTitle: 'Hamishia malipo haya kwa mteja mwingine',

@@ -10,6 +10,7 @@ import { Confirm } from '../../ui/Confirm'
 import { CustomerPicker } from '../../ui/CustomerPicker'
 import { AttemptQuestion, type AttemptWord, mustAsk } from './AttemptQuestion'
 import { isBooked } from './booked'
+import { payerOf } from './ReceiptsPage'
 import type { ReceiptRow } from './words'
 
 /** Corrections are the buttons that undo a mistake about money that is on an account. */
@@ -58,7 +59,7 @@ function Reverse({ of: r, onClose }: { of: ReceiptRow; onClose: () => void }) {
       onConfirm={(reason) => write.mutate({ params: { path: { id: r.id } }, body: { reason } })}
       onClose={onClose}
     >
-      {t.reverseWhat(amount, holderOf(r))}
+      {r.creditedTo === null ? t.reverseHeld(amount, payerOf(r)) : t.reverseWhat(amount, holderOf(r))}
     </Confirm>
   )
 }
