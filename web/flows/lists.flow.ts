@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { call, drawn, firstOf, flow, signIn } from './kit'
+import { call, drawn, firstOf, flow, goTo, type Row, signIn } from './kit'
 
 flow('who is at the end of a list while a filter is taken away gets the next rows', async ({ page }) => {
   await signIn(page, 'admin', '/receipts?state=allocated')
@@ -49,4 +49,24 @@ flow('who opens a row by the keyboard is in the content of its page, and the nex
   await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe('content')
   await page.keyboard.press('Tab')
   expect(await page.getByRole('main').locator(':focus').count()).toBe(1)
+})
+
+flow('a batch of vouchers without a prefix is told by its whole date and time', async ({ page, context }) => {
+  await page.setViewportSize({ width: 1366, height: 768 })
+  await signIn(page, 'admin')
+  const { body } = await call<{ data: Row[] }>(page, 'GET', '/vouchers?limit=20')
+  body.data.forEach((v, n) => Object.assign(v, { prefix: null, createdAt: new Date(Date.now() - n * 27 * 86_400_000).toISOString() }))
+  for (const language of ['en', 'sw']) {
+    const other = await context.newPage()
+    await other.addInitScript((l) => localStorage.setItem('lastmile.language', l), language)
+    await other.route('**/vouchers?*', (route) => route.fulfill({ json: { ...body, nextCursor: null } }))
+    await goTo(other, 'admin', '/vouchers')
+    const batches = other.locator('main a[href*=batchId]')
+    await batches.first().waitFor()
+    for (const width of [1366, 360]) {
+      await other.setViewportSize({ width, height: 768 })
+      const cut = await batches.evaluateAll((all) => all.filter(({ parentElement: cell }) => cell && cell.scrollWidth > cell.clientWidth).map((a) => a.textContent))
+      expect(cut, `${language} ${width}`).toEqual([])
+    }
+  }
 })

@@ -109,7 +109,7 @@ export class Format {
   }
 
   /** minute writes an instant to the minute: 17 Nov, 06:00; one that is long ago or far ahead has its year, too. */
-  minute(at: Instant, now: number): string {
+  minute(at: Instant, now = Date.now()): string {
     const far = Math.abs(new Date(at).getTime() - now) > halfYear
     return `${far ? this.day(at) : this.dayOfYear(at)}, ${this.time(at)}`
   }

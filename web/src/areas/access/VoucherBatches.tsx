@@ -25,8 +25,8 @@ export function VoucherBatches({ planId }: { planId: string | undefined }) {
   const [voiding, setVoiding] = useState<Batch | null>(null)
   const columns: Column<Batch>[] = [
     {
-      id: 'batch', title: t.batch, width: 120, narrow: 96,
-      cell: (b) => <Link to="/vouchers" search={{ batchId: b.id }}>{b.prefix ?? f.short(b.createdAt)}</Link>,
+      id: 'batch', title: t.batch, width: 144, narrow: 96,
+      cell: (b) => <Link to="/vouchers" search={{ batchId: b.id }}>{b.prefix ?? f.minute(b.createdAt)}</Link>,
     },
     { id: 'plan', title: t.plan, wideOnly: true, cell: (b) => b.planName },
     { id: 'price', title: t.price, width: 110, figure: true, wideOnly: true, cell: (b) => <Money amount={b.price} currency={b.currency} /> },
@@ -84,7 +84,7 @@ function VoidUnused({ of: batch, onClose }: { of: Batch; onClose: () => void }) 
   }
   return (
     <Confirm
-      title={t.voidUnusedTitle(batch.prefix ?? f.short(batch.createdAt))}
+      title={t.voidUnusedTitle(batch.prefix ?? f.minute(batch.createdAt))}
       verb={t.voidUnused}
       danger
       reason

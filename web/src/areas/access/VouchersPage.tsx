@@ -136,11 +136,11 @@ function useColumns(onVoid: (voucher: Voucher) => void): Column<Voucher>[] {
   const f = useFormat()
   return [
     {
-      id: 'batch', title: t.batch, width: 104,
-      cell: (v) => <Link to="/vouchers" search={{ batchId: v.batchId }}>{v.prefix ?? f.short(v.createdAt)}</Link>,
+      id: 'batch', title: t.batch, width: 144, narrow: 126,
+      cell: (v) => <Link to="/vouchers" search={{ batchId: v.batchId }}>{v.prefix ?? f.minute(v.createdAt)}</Link>,
     },
     {
-      id: 'state', title: t.state, width: 142, narrow: 118,
+      id: 'state', title: t.state, width: 124, narrow: 118,
       cell: (v) => <State tone={tones[v.state] ?? 'quiet'} title={t.meanings[v.state]}>{t.states[v.state] ?? v.state}</State>,
     },
     { id: 'plan', title: t.plan, wideOnly: true, cell: (v) => v.planName },
