@@ -30,6 +30,7 @@ export const takingText = catalogue(
     paidUntil: (until: string) => `Paid until ${until}.`,
     outage: (router: string) => `${router} does not answer: it signs in when that is back.`,
     stillOff: 'Access comes back when all that is due is paid.',
+    notStarted: 'It starts when all is paid.',
     notMoney: 'Access stays as it was: money does not decide it. See the answer on the page.',
     failed: {
       cancelled_by_customer: 'The customer has refused the prompt.',
@@ -83,6 +84,7 @@ export const takingText = catalogue(
     paidUntil: (until) => `Imelipiwa hadi ${until}.`,
     outage: (router) => `${router} haijibu: kifaa kitaingia itakaporudi.`,
     stillOff: 'Mtandao unarudi deni lote likilipwa.',
+    notStarted: 'Itaanza yote yakilipwa.',
     notMoney: 'Mtandao unabaki ulivyokuwa: hauamuliwi na pesa. Angalia jibu kwenye ukurasa.',
     failed: {
       cancelled_by_customer: 'Mteja amekataa ombi.',

@@ -15,6 +15,7 @@ import { Loaded } from '../../ui/Loaded'
 import { ProblemNote } from '../../ui/ProblemNote'
 import { State } from '../../ui/State'
 import { isUnsure } from '../payments/unsure'
+import { stillOff } from './outcome'
 import { addressOf, type Customer } from './words'
 
 // After so long somebody at the desk may rather pay in cash.
@@ -108,9 +109,6 @@ export function PaymentOutcome({ id, of: c, phone, onAgain, onClose }: {
   )
 }
 
-// Why somebody has no access whom money brings back.
-const forMoney: ReadonlySet<string> = new Set(['overdue', 'suspended', 'expired', 'awaiting_payment'])
-
 /** PaidUntil says what the payment has brought: until when is paid now, or why the customer stays off all the same. */
 function PaidUntil({ id }: { id: string }) {
   const t = useText(takingText)
@@ -121,9 +119,7 @@ function PaidUntil({ id }: { id: string }) {
   const { services, reasons } = access.data
   const open = services.filter((s) => s.entitled === 'full' || s.entitled === 'throttled')
   if (open.length === 0) {
-    if (services.length === 0) return null
-    const first = reasons.find((r) => r.subscriptionId === null) ?? reasons[0]
-    return first && !forMoney.has(first.code) ? t.notMoney : t.stillOff
+    return services.length === 0 ? null : t[stillOff(reasons)]
   }
   const until = open.map((s) => s.paidUntil).filter((at) => at !== null).sort()[0]
   const outage = open.find((s) => s.outage)?.outage
