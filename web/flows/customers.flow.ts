@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { button, dialogOf, field, pick, told } from './hands'
-import { besideOthers, call, firstOf, goTo, phone, type Row, signIn } from './kit'
+import { besideOthers, call, firstOf, goTo, phone, type Row, signIn, unpaid } from './kit'
 
 /** cut lists the texts of what is found that are wider than their place. */
 const cut = (page: Page, what: string) =>
@@ -58,6 +58,62 @@ besideOthers('who has just been registered pays at once, and then gets the login
   await page.getByText(/^Paid until .*, but the device has never signed in as \W?\d+\W?\.$/).waitFor()
   await button(page, 'Show the login').click()
   await dialog.getByText('Password', { exact: true }).waitFor()
+})
+
+besideOthers('whose first invoice was voided is asked for what the credit leaves of the price, by the answer and the dialog', async ({ page }) => {
+  await signIn(page, 'admin')
+  const { id } = await unpaid(page, `Bila${Date.now()}`)
+  const invoice = await firstOf(page, `/invoices?subscriberId=${id}`)
+  expect((await call(page, 'POST', `/invoices/${invoice.id}/void`, { reason: 'A mistake.' })).status).toBe(200)
+  await goTo(page, 'admin', `/customers/${id}`)
+  await page.getByText(/^Never online yet: the price of KES.1,500 has to be paid in full first\.$/).waitFor()
+  const dialog = dialogOf(page)
+  await button(page.locator('.answer'), 'Take payment').click()
+  await dialog.getByText(/^KES.1,500 is due now\.$/).waitFor()
+  expect(await field(dialog, /^Amount/).inputValue()).toBe('1,500')
+  const pays = async (amount?: string) => {
+    await dialog.getByText('Cash', { exact: true }).click()
+    if (amount) await field(dialog, /^Amount/).fill(amount)
+    await field(dialog, 'Reference').fill(`Book 3/${Date.now()}`)
+    await button(dialog, 'Take the cash').click()
+    await dialog.getByText(/^Paid/).first().waitFor()
+  }
+  await pays('500')
+  await dialog.getByText(/It starts when all is paid\.$/).waitFor()
+  await button(dialog, 'Done').click()
+  await page.getByText(/^Never online yet: KES.1,000 left of the price of KES.1,500 has to be paid in full first\.$/).waitFor()
+  await button(page.locator('.answer'), 'Take payment').click()
+  await dialog.getByText(/^KES.1,000 is due now\.$/).waitFor()
+  await pays()
+  await button(dialog, 'Done').click()
+  await page.getByText(/^Paid until .*, but the device has never signed in/).waitFor()
+})
+
+besideOthers('whose payment was taken back reads which invoice is to be paid, and what is left of it', async ({ page }) => {
+  await signIn(page, 'admin')
+  const { id } = await unpaid(page, `Rudisha${Date.now()}`)
+  const cash = (amount: number) => call(page, 'POST', '/payments/cash', { subscriberId: id, amount, reference: `Book 4/${Date.now()}` })
+  await cash(1500)
+  await goTo(page, 'admin', `/customers/${id}`)
+  await page.getByText(/^Paid until .*, but the device has never signed in/).waitFor()
+  const receipt = await firstOf(page, `/receipts?subscriberId=${id}`)
+  expect((await call(page, 'POST', `/receipts/${receipt.id}/reverse`, { reason: 'False money.' })).status).toBe(200)
+  await page.getByText(/^Offline since .*: the payment for its period was taken back or moved away, and invoice .* of KES.1,500 is to be paid\.$/).waitFor()
+  await page.getByText('It comes back within seconds after the payment; part of it is not enough.').waitFor()
+  await cash(400)
+  await page.getByText(/taken back or moved away, and KES.1,100 left of invoice .* of KES.1,500 is to be paid\.$/).waitFor()
+})
+
+besideOthers('of several services each line says which one it is about', async ({ page }) => {
+  await signIn(page, 'admin')
+  const { id } = await unpaid(page, `Nyingi${Date.now()}`)
+  const { body: plans } = await call<{ data: Row[] }>(page, 'GET', '/plans?limit=100')
+  const other = plans.data.find((p) => p.name !== 'Home 10 Mbps' && (p.billing as Row | undefined)?.mode === 'prepaid' && p.kind === 'pppoe')
+  expect((await call(page, 'POST', '/subscriptions', { subscriberId: id, planId: other?.id })).status).toBe(201)
+  await goTo(page, 'admin', `/customers/${id}`)
+  const answer = page.locator('.answer')
+  await answer.getByText(/^Home 10 Mbps: Never online yet: invoice/).waitFor()
+  await answer.getByText(`${String(other?.name)}: Never online yet: invoice`).waitFor()
 })
 
 besideOthers('a field that has to be filled in says so in the language of the page, below the head', async ({ page }) => {

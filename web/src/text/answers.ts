@@ -15,6 +15,12 @@ export interface Spoken {
   bill: string
   /** unpaid is the bill and since when it is overdue. */
   unpaid: string
+  /** asked is what a payment is asked for: the bill, or the price where no invoice is open; empty = neither is known. */
+  asked: string
+  /** invoiced is whether that is an invoice. */
+  invoiced: boolean
+  /** graced is whether it is the days of grace that give access. */
+  graced: boolean
   router: string
   /** login is the username of the service; empty where it has none. */
   login: string
@@ -29,17 +35,27 @@ export interface Spoken {
 
 type Says = Record<AnswerCode, (s: Spoken) => string>
 
+const enPaid = (s: Spoken) => (s.graced ? 'Still has access' : 'Paid')
+const enPaidTo = (s: Spoken) => (s.graced ? 'Still has access' : s.ahead ? `Paid until ${s.ahead}` : 'Payment is in order')
+const enAsked = (s: Spoken) => s.asked && `, and ${s.asked} is to be paid`
+// Who has no paid time at all had some: its payment or its invoice was taken back.
+const enOver = (s: Spoken) => {
+  if (s.until) return 'the paid time is over'
+  return s.invoiced ? 'the payment for its period was taken back or moved away' : 'no period of it is paid any more'
+}
+const enOut = (s: Spoken) => `Also, ${s.out} has not answered since ${s.outSince}: an outage of ours.`
+
 const en: Says = {
   paid: (s) => (s.until ? `Online and paid until ${s.until}.` : 'Online and paid.'),
   postpaid: () => 'Online. Is invoiced while it runs, and nothing is overdue.',
   schedule: () => 'Online. The plan has another speed at this hour.',
-  grace: (s) => `Still online, but the paid time ended ${s.until}: the days of grace run. ${s.next}`,
+  grace: (s) => `Still online, but the paid time ended ${s.until}: the days of grace run${enAsked(s)}. ${s.next}`,
   reminding: (s) => `Payment falls due soon. ${s.next}`,
   cap_throttled: () => 'Online and slow: the traffic of the plan is used up.',
   cap_stopped: (s) => `Offline since ${s.since}: the traffic of the plan is used up.`,
   overdue: (s) => `Only the payment page can be reached since ${s.since} (the “walled garden”): ${s.unpaid}. ${s.next}`,
   suspended: (s) => `Cut off since ${s.since}: ${s.unpaid}.`,
-  expired: (s) => `Offline since ${s.since}: the paid time is over.`,
+  expired: (s) => `Offline since ${s.since}: ${enOver(s)}${enAsked(s)}.`,
   awaiting_payment: (s) => `Never online yet: ${s.bill} has to be paid in full first.`,
   not_started: (s) => `Not started yet: ${s.plan} begins ${s.since}.`,
   paused: (s) => `Paused since ${s.since}. The clock of what is owed stands still.`,
@@ -50,31 +66,32 @@ const en: Says = {
   goes_on: () => 'A session still goes on: it is being ended, or its router does not answer.',
   stale: () => 'A session is shown as open that the router does not have any more.',
   directory: () => 'All is right with the customer and the payment. A part of our own program is behind, so sign-ins get something else.',
-  unseen: () => 'Paid. Whether the customer is online cannot be seen now: reports of routers do not arrive.',
-  outage: (s) => `${s.ahead ? `Paid until ${s.ahead}` : 'Payment is in order'}, but ${s.router} has not answered since ${s.since}: an outage of ours.`,
-  silent: (s) => `${s.ahead ? `Paid until ${s.ahead}` : 'Payment is in order'}, but the device is not signed in. ${s.heard}`,
-  never_online: (s) => `${s.ahead ? `Paid until ${s.ahead}` : 'Payment is in order'}, but the device has never signed in${s.login ? ` as ${s.login}` : ''}.`,
+  unseen: (s) => `${enPaid(s)}. Whether the customer is online cannot be seen now: reports of routers do not arrive.`,
+  outage: (s) => `${enPaidTo(s)}, but ${s.router} has not answered since ${s.since}: an outage of ours.`,
+  silent: (s) => `${enPaidTo(s)}, but the device is not signed in. ${s.heard}`,
+  never_online: (s) => `${enPaidTo(s)}, but the device has never signed in${s.login ? ` as ${s.login}` : ''}.`,
   dial_again: (s) => `Has access again. The device was refused ${s.since}, before that, and has not dialled since.`,
-  behind_outage: (s) => `Also, ${s.out} has not answered since ${s.outSince}: an outage of ours.`,
-  grace_runs: (s) => `The paid time ended ${s.until}: the days of grace run. ${s.next}`,
-  coming_back: () => 'Paid just now: full access comes back within seconds.',
-  walled_though_paid: () => 'Paid, but the session still reaches only the payment page.',
+  behind_outage: enOut,
+  also_outage: enOut,
+  grace_runs: (s) => `The paid time ended ${s.until}: the days of grace run${enAsked(s)}. ${s.next}`,
+  coming_back: (s) => (s.graced ? 'Full access comes back within seconds.' : 'Paid just now: full access comes back within seconds.'),
+  walled_though_paid: (s) => `${enPaid(s)}, but the session still reaches only the payment page.`,
   no_reports: (s) => `Online by the last report, but ${s.router} has been silent since ${s.since}.`,
-  refused_wrong_password: (s) => `Paid, but the device has the wrong password (refused ${s.since}, at ${s.router}).`,
-  refused_unknown_user: (s) => `Paid, but the device has an old username (refused ${s.since}, at ${s.router}).`,
-  refused_no_proof: (s) => `Paid, but the device sends no password that can be checked (refused ${s.since}).`,
-  refused_bad_request: (s) => `Paid, but sign-ins arrive broken from ${s.router} (refused ${s.since}).`,
-  refused_wrong_mac: (s) => `Paid, but another device than the registered one dials (refused ${s.since}).`,
-  refused_session_limit: (s) => `Paid, but as many devices are online as the plan allows (refused ${s.since}).`,
-  refused_no_session: (s) => `Paid and let in, but ${s.router} gives it no session (last tried ${s.since}).`,
-  refused_too_many_codes: (s) => `Paid, but too many wrong passwords were tried: sign-ins rest for some minutes (since ${s.since}).`,
-  refused_wrong_secret: (s) => `Paid, but nobody can sign in at ${s.router}: its RADIUS secret is another one.`,
-  refused_secret_doubtful: (s) => `Paid, but passwords arrive as nonsense from ${s.router}: its RADIUS secret is probably another one.`,
-  refused_unproven: (s) => `Paid, but ${s.router} does not prove its requests.`,
-  refused_unknown_nas: () => 'Paid, but the request comes from an address that belongs to no router of ours.',
-  refused_malformed: (s) => `Paid, but what ${s.router} sends cannot be read.`,
-  refused_over_limit: (s) => `Paid, but ${s.router} asks more often than it may.`,
-  differs_paid_but_walled_in: (s) => `Paid, but ${s.router} still keeps the customer on the payment page since ${s.since}.`,
+  refused_wrong_password: (s) => `${enPaid(s)}, but the device has the wrong password (refused ${s.since}, at ${s.router}).`,
+  refused_unknown_user: (s) => `${enPaid(s)}, but the device has an old username (refused ${s.since}, at ${s.router}).`,
+  refused_no_proof: (s) => `${enPaid(s)}, but the device sends no password that can be checked (refused ${s.since}).`,
+  refused_bad_request: (s) => `${enPaid(s)}, but sign-ins arrive broken from ${s.router} (refused ${s.since}).`,
+  refused_wrong_mac: (s) => `${enPaid(s)}, but another device than the registered one dials (refused ${s.since}).`,
+  refused_session_limit: (s) => `${enPaid(s)}, but as many devices are online as the plan allows (refused ${s.since}).`,
+  refused_no_session: (s) => `${s.graced ? 'Still let in' : 'Paid and let in'}, but ${s.router} gives it no session (last tried ${s.since}).`,
+  refused_too_many_codes: (s) => `${enPaid(s)}, but too many wrong passwords were tried: sign-ins rest for some minutes (since ${s.since}).`,
+  refused_wrong_secret: (s) => `${enPaid(s)}, but nobody can sign in at ${s.router}: its RADIUS secret is another one.`,
+  refused_secret_doubtful: (s) => `${enPaid(s)}, but passwords arrive as nonsense from ${s.router}: its RADIUS secret is probably another one.`,
+  refused_unproven: (s) => `${enPaid(s)}, but ${s.router} does not prove its requests.`,
+  refused_unknown_nas: (s) => `${enPaid(s)}, but the request comes from an address that belongs to no router of ours.`,
+  refused_malformed: (s) => `${enPaid(s)}, but what ${s.router} sends cannot be read.`,
+  refused_over_limit: (s) => `${enPaid(s)}, but ${s.router} asks more often than it may.`,
+  differs_paid_but_walled_in: (s) => `${enPaid(s)}, but ${s.router} still keeps the customer on the payment page since ${s.since}.`,
   differs_unpaid_but_online: (s) => `Has more than is paid for at ${s.router} since ${s.since}.`,
   differs_wrong_rate: (s) => `Online, but ${s.router} gives another speed than the plan since ${s.since}.`,
   differs_stale_session: (s) => `Shown as online since ${s.since}, but ${s.router} does not have the session.`,
@@ -90,7 +107,7 @@ type Fine = 'paid' | 'postpaid' | 'schedule' | 'reminding' | 'unknown_reason' | 
 const enNow: Helps = {
   overdue: 'It comes back within seconds after the payment.',
   suspended: 'It comes back within seconds after the payment.',
-  expired: 'It comes back within seconds after the payment.',
+  expired: 'It comes back within seconds after the payment; part of it is not enough.',
   awaiting_payment: 'It starts with the payment; part of the price is not enough.',
   grace: 'A payment now keeps it online; a hold gives more days.',
   cap_throttled: 'A top-up brings full speed within seconds.',
@@ -102,7 +119,8 @@ const enNow: Helps = {
   blocked: 'Unblock when that is settled.',
   directory: 'Tell the operator of the platform. Nothing has to be paid or typed again.',
   unseen: 'Ask again in some minutes; if it lasts, look at the router.',
-  behind_outage: 'What is paid counts at once; the device signs in by itself when the router is back.',
+  behind_outage: 'When all is paid it counts at once; the device signs in by itself when the router is back.',
+  also_outage: 'The outage is known; no device gets in there before the router is back.',
   outage: 'It is known. Nothing has to be done at the customer’s; the device signs in by itself when the router is back.',
   silent: 'Ask the customer to switch the device off and on, and to check cable and power.',
   never_online: 'Tell the customer the login that the device needs; then check cable and power.',
@@ -133,17 +151,26 @@ const enNow: Helps = {
   differs_port_below_plan: 'Look at cable, plug and the other end.',
 }
 
+const swPaid = (s: Spoken) => (s.graced ? 'Bado ameruhusiwa' : 'Amelipa')
+const swPaidTo = (s: Spoken) => (s.graced ? 'Bado ameruhusiwa' : s.ahead ? `Amelipiwa hadi ${s.ahead}` : 'Malipo yako sawa')
+const swAsked = (s: Spoken) => s.asked && `, na ${s.asked} inapaswa kulipwa`
+const swOver = (s: Spoken) => {
+  if (s.until) return 'muda uliolipiwa umeisha'
+  return s.invoiced ? 'malipo ya kipindi chake yalirudishwa au yalihamishwa' : 'hakuna kipindi chake kilicholipiwa tena'
+}
+const swOut = (s: Spoken) => `Pia, ${s.out} haijibu tangu ${s.outSince}: hitilafu ni yetu.`
+
 const sw: Says = {
   paid: (s) => (s.until ? `Yuko mtandaoni, amelipiwa hadi ${s.until}.` : 'Yuko mtandaoni, amelipa.'),
   postpaid: () => 'Yuko mtandaoni. Hutozwa inapotumika, na hakuna deni lililochelewa.',
   schedule: () => 'Yuko mtandaoni. Kifurushi kina kasi nyingine saa hii.',
-  grace: (s) => `Bado yuko mtandaoni, lakini muda uliolipiwa uliisha ${s.until}: siku za msamaha zinaendelea. ${s.next}`,
+  grace: (s) => `Bado yuko mtandaoni, lakini muda uliolipiwa uliisha ${s.until}: siku za msamaha zinaendelea${swAsked(s)}. ${s.next}`,
   reminding: (s) => `Malipo yanakaribia kuhitajika. ${s.next}`,
   cap_throttled: () => 'Yuko mtandaoni kwa kasi ndogo: data ya kifurushi imeisha.',
   cap_stopped: (s) => `Nje ya mtandao tangu ${s.since}: data ya kifurushi imeisha.`,
   overdue: (s) => `Anafikia ukurasa wa malipo tu tangu ${s.since} (“walled garden”): ${s.unpaid}. ${s.next}`,
   suspended: (s) => `Amekatiwa tangu ${s.since}: ${s.unpaid}.`,
-  expired: (s) => `Nje ya mtandao tangu ${s.since}: muda uliolipiwa umeisha.`,
+  expired: (s) => `Nje ya mtandao tangu ${s.since}: ${swOver(s)}${swAsked(s)}.`,
   awaiting_payment: (s) => `Hajawahi kuwa mtandaoni: ${s.bill} lazima ilipwe yote kwanza.`,
   not_started: (s) => `Haijaanza: ${s.plan} itaanza ${s.since}.`,
   paused: (s) => `Imesitishwa tangu ${s.since}. Saa ya deni imesimama.`,
@@ -154,31 +181,32 @@ const sw: Says = {
   goes_on: () => 'Kikao bado kinaendelea: kinamalizwa, au ruta yake haijibu.',
   stale: () => 'Kikao kinaonyeshwa wazi ambacho ruta haina tena.',
   directory: () => 'Mteja na malipo yako sawa. Sehemu ya programu yetu iko nyuma, kwa hivyo wanaoingia hupata kitu kingine.',
-  unseen: () => 'Amelipa. Haionekani kama yuko mtandaoni: ripoti za ruta hazifiki.',
-  outage: (s) => `${s.ahead ? `Amelipiwa hadi ${s.ahead}` : 'Malipo yako sawa'}, lakini ${s.router} haijibu tangu ${s.since}: hitilafu ni yetu.`,
-  silent: (s) => `${s.ahead ? `Amelipiwa hadi ${s.ahead}` : 'Malipo yako sawa'}, lakini kifaa hakijaingia. ${s.heard}`,
-  never_online: (s) => `${s.ahead ? `Amelipiwa hadi ${s.ahead}` : 'Malipo yako sawa'}, lakini kifaa hakijawahi kuingia${s.login ? ` kwa jina ${s.login}` : ''}.`,
+  unseen: (s) => `${swPaid(s)}. Haionekani kama yuko mtandaoni: ripoti za ruta hazifiki.`,
+  outage: (s) => `${swPaidTo(s)}, lakini ${s.router} haijibu tangu ${s.since}: hitilafu ni yetu.`,
+  silent: (s) => `${swPaidTo(s)}, lakini kifaa hakijaingia. ${s.heard}`,
+  never_online: (s) => `${swPaidTo(s)}, lakini kifaa hakijawahi kuingia${s.login ? ` kwa jina ${s.login}` : ''}.`,
   dial_again: (s) => `Amefunguliwa tena. Kifaa kilikataliwa ${s.since}, kabla ya hapo, na hakijajaribu tena.`,
-  behind_outage: (s) => `Pia, ${s.out} haijibu tangu ${s.outSince}: hitilafu ni yetu.`,
-  grace_runs: (s) => `Muda uliolipiwa uliisha ${s.until}: siku za msamaha zinaendelea. ${s.next}`,
-  coming_back: () => 'Amelipa sasa hivi: mtandao kamili unarudi ndani ya sekunde.',
-  walled_though_paid: () => 'Amelipa, lakini kikao bado kinafikia ukurasa wa malipo tu.',
+  behind_outage: swOut,
+  also_outage: swOut,
+  grace_runs: (s) => `Muda uliolipiwa uliisha ${s.until}: siku za msamaha zinaendelea${swAsked(s)}. ${s.next}`,
+  coming_back: (s) => (s.graced ? 'Mtandao kamili unarudi ndani ya sekunde.' : 'Amelipa sasa hivi: mtandao kamili unarudi ndani ya sekunde.'),
+  walled_though_paid: (s) => `${swPaid(s)}, lakini kikao bado kinafikia ukurasa wa malipo tu.`,
   no_reports: (s) => `Mtandaoni kwa ripoti ya mwisho, lakini ${s.router} imekaa kimya tangu ${s.since}.`,
-  refused_wrong_password: (s) => `Amelipa, lakini kifaa kina nenosiri lisilo sahihi (kilikataliwa ${s.since}, ${s.router}).`,
-  refused_unknown_user: (s) => `Amelipa, lakini kifaa kina jina la zamani la kuingilia (kilikataliwa ${s.since}, ${s.router}).`,
-  refused_no_proof: (s) => `Amelipa, lakini kifaa hakitumi nenosiri linaloweza kukaguliwa (kilikataliwa ${s.since}).`,
-  refused_bad_request: (s) => `Amelipa, lakini maombi kutoka ${s.router} yana makosa (${s.since}).`,
-  refused_wrong_mac: (s) => `Amelipa, lakini kifaa kingine kinajaribu kuingia (kilikataliwa ${s.since}).`,
-  refused_session_limit: (s) => `Amelipa, lakini vifaa vyote vinavyoruhusiwa viko mtandaoni (kilikataliwa ${s.since}).`,
-  refused_no_session: (s) => `Amelipa na ameruhusiwa, lakini ${s.router} haimpi kikao (jaribio la mwisho ${s.since}).`,
-  refused_too_many_codes: (s) => `Amelipa, lakini manenosiri mengi yasiyo sahihi yalijaribiwa: kuingia kumesimama kwa dakika chache (tangu ${s.since}).`,
-  refused_wrong_secret: (s) => `Amelipa, lakini hakuna anayeweza kuingia kwenye ${s.router}: siri yake ya RADIUS ni nyingine.`,
-  refused_secret_doubtful: (s) => `Amelipa, lakini manenosiri kutoka ${s.router} hayasomeki: huenda siri yake ya RADIUS ni nyingine.`,
-  refused_unproven: (s) => `Amelipa, lakini ${s.router} haithibitishi maombi yake.`,
-  refused_unknown_nas: () => 'Amelipa, lakini ombi linatoka kwenye anwani isiyo ya ruta yetu.',
-  refused_malformed: (s) => `Amelipa, lakini kinachotumwa na ${s.router} hakisomeki.`,
-  refused_over_limit: (s) => `Amelipa, lakini ${s.router} inauliza mara nyingi kuliko inavyoruhusiwa.`,
-  differs_paid_but_walled_in: (s) => `Amelipa, lakini ${s.router} bado inamweka kwenye ukurasa wa malipo tangu ${s.since}.`,
+  refused_wrong_password: (s) => `${swPaid(s)}, lakini kifaa kina nenosiri lisilo sahihi (kilikataliwa ${s.since}, ${s.router}).`,
+  refused_unknown_user: (s) => `${swPaid(s)}, lakini kifaa kina jina la zamani la kuingilia (kilikataliwa ${s.since}, ${s.router}).`,
+  refused_no_proof: (s) => `${swPaid(s)}, lakini kifaa hakitumi nenosiri linaloweza kukaguliwa (kilikataliwa ${s.since}).`,
+  refused_bad_request: (s) => `${swPaid(s)}, lakini maombi kutoka ${s.router} yana makosa (${s.since}).`,
+  refused_wrong_mac: (s) => `${swPaid(s)}, lakini kifaa kingine kinajaribu kuingia (kilikataliwa ${s.since}).`,
+  refused_session_limit: (s) => `${swPaid(s)}, lakini vifaa vyote vinavyoruhusiwa viko mtandaoni (kilikataliwa ${s.since}).`,
+  refused_no_session: (s) => `${s.graced ? 'Bado ameruhusiwa' : 'Amelipa na ameruhusiwa'}, lakini ${s.router} haimpi kikao (jaribio la mwisho ${s.since}).`,
+  refused_too_many_codes: (s) => `${swPaid(s)}, lakini manenosiri mengi yasiyo sahihi yalijaribiwa: kuingia kumesimama kwa dakika chache (tangu ${s.since}).`,
+  refused_wrong_secret: (s) => `${swPaid(s)}, lakini hakuna anayeweza kuingia kwenye ${s.router}: siri yake ya RADIUS ni nyingine.`,
+  refused_secret_doubtful: (s) => `${swPaid(s)}, lakini manenosiri kutoka ${s.router} hayasomeki: huenda siri yake ya RADIUS ni nyingine.`,
+  refused_unproven: (s) => `${swPaid(s)}, lakini ${s.router} haithibitishi maombi yake.`,
+  refused_unknown_nas: (s) => `${swPaid(s)}, lakini ombi linatoka kwenye anwani isiyo ya ruta yetu.`,
+  refused_malformed: (s) => `${swPaid(s)}, lakini kinachotumwa na ${s.router} hakisomeki.`,
+  refused_over_limit: (s) => `${swPaid(s)}, lakini ${s.router} inauliza mara nyingi kuliko inavyoruhusiwa.`,
+  differs_paid_but_walled_in: (s) => `${swPaid(s)}, lakini ${s.router} bado inamweka kwenye ukurasa wa malipo tangu ${s.since}.`,
   differs_unpaid_but_online: (s) => `Ana zaidi ya alicholipia kwenye ${s.router} tangu ${s.since}.`,
   differs_wrong_rate: (s) => `Yuko mtandaoni, lakini ${s.router} inatoa kasi tofauti na kifurushi tangu ${s.since}.`,
   differs_stale_session: (s) => `Anaonyeshwa mtandaoni tangu ${s.since}, lakini ${s.router} haina kikao hicho.`,
@@ -190,7 +218,7 @@ const sw: Says = {
 const swNow: Helps = {
   overdue: 'Mtandao unarudi ndani ya sekunde baada ya malipo.',
   suspended: 'Mtandao unarudi ndani ya sekunde baada ya malipo.',
-  expired: 'Mtandao unarudi ndani ya sekunde baada ya malipo.',
+  expired: 'Mtandao unarudi ndani ya sekunde baada ya malipo; sehemu yake haitoshi.',
   awaiting_payment: 'Inaanza na malipo; sehemu ya bei haitoshi.',
   grace: 'Malipo sasa yanamweka mtandaoni; subira inampa siku zaidi.',
   cap_throttled: 'Kuongeza data kunarudisha kasi kamili ndani ya sekunde.',
@@ -202,7 +230,8 @@ const swNow: Helps = {
   blocked: 'Ondoa kizuizi jambo hilo likiisha.',
   directory: 'Mwambie mwendeshaji wa jukwaa. Hakuna la kulipa wala kuandika tena.',
   unseen: 'Uliza tena baada ya dakika chache; ikiendelea, angalia ruta.',
-  behind_outage: 'Kinacholipwa kinahesabiwa mara moja; kifaa kitaingia chenyewe ruta ikirudi.',
+  behind_outage: 'Yote yakilipwa yanahesabiwa mara moja; kifaa kitaingia chenyewe ruta ikirudi.',
+  also_outage: 'Hitilafu inajulikana; hakuna kifaa kitakachoingia hapo kabla ruta haijarudi.',
   outage: 'Inajulikana. Hakuna la kufanya kwa mteja; kifaa kitaingia chenyewe ruta ikirudi.',
   silent: 'Mwombe mteja azime kifaa na kukiwasha, na akague waya na umeme.',
   never_online: 'Mwambie mteja jina na nenosiri ambavyo kifaa kinahitaji; kisha akague waya na umeme.',
@@ -245,6 +274,9 @@ export const answersText = catalogue(
     billRest: (number: string, total: string, left: string) => `${left} left of invoice ${number} of ${total}`,
     someBill: 'what was invoiced',
     price: (amount: string) => `the price of ${amount}`,
+    priceRest: (amount: string, left: string) => `${left} left of the price of ${amount}`,
+    named: (service: string, sentence: string) => `${service}: ${sentence}`,
+    withLogin: (plan: string, login: string) => `${plan} (${login})`,
     overdue: (bill: string, days: number) => `${bill} is ${overdueFor(days)}`,
     overdueRest: (bill: string, days: number) => `${bill}, ${overdueFor(days)}`,
     comes: { walled_garden: 'only the payment page', suspended: 'cut off', written_off: 'proposed as a write-off', reminding: 'reminders' } as Record<string, string>,
@@ -273,6 +305,9 @@ export const answersText = catalogue(
     billRest: (number, total, left) => `ankara ${number} ya ${total} (imebaki ${left})`,
     someBill: 'kilichotozwa',
     price: (amount) => `bei ya ${amount}`,
+    priceRest: (amount, left) => `bei ya ${amount} (imebaki ${left})`,
+    named: (service, sentence) => `${service}: ${sentence}`,
+    withLogin: (plan, login) => `${plan} (${login})`,
     overdue: (bill, days) => `${bill} ${days > 0 ? `imechelewa siku ${days}` : 'haijalipwa'}`,
     overdueRest: (bill, days) => `${bill} ${days > 0 ? `imechelewa siku ${days}` : 'haijalipwa yote'}`,
     comes: { walled_garden: 'ukurasa wa malipo tu', suspended: 'kukatiwa', written_off: 'pendekezo la kufuta deni', reminding: 'vikumbusho' },

@@ -11,7 +11,7 @@ import { customerText } from '../../text/customer'
 import { Loaded } from '../../ui/Loaded'
 import { ProblemNote } from '../../ui/ProblemNote'
 import { State } from '../../ui/State'
-import { type Answer, type AnswerCode, answersOf, type Step } from './answer'
+import { type Answer, type AnswerCode, answersOf, calledAmong, helpOf, isNamed, type Step } from './answer'
 import { useDo } from './doing'
 import { useSpoken } from './spoken'
 import { addressOf } from './words'
@@ -30,14 +30,15 @@ export function AnswerCard({ id }: { id: string }) {
   return (
     <Loaded read={access} height={88}>
       {(a) => {
-        const [first, ...others] = answersOf(a, found.data?.data ?? [], serverNow())
+        const all = answersOf(a, found.data?.data ?? [], serverNow())
+        const [first, ...others] = all
         return first && (
           <Paper withBorder p="md" className="answer" data-tone={first.tone} component="section" aria-live="polite">
-            <Said answer={first} id={id} main />
+            <Said answer={first} called={calledAmong(first, all, t)} id={id} main />
             {others.length > 0 && (
               <Stack gap={4} mt="sm">
                 <Text size="xs" c="dimmed">{t.otherServices}</Text>
-                {others.map((o) => <Said key={o.subscriptionId} answer={o} id={id} />)}
+                {others.map((o) => <Said key={o.subscriptionId} answer={o} called={calledAmong(o, all, t)} id={id} />)}
               </Stack>
             )}
           </Paper>
@@ -47,23 +48,23 @@ export function AnswerCard({ id }: { id: string }) {
   )
 }
 
-function Said({ answer: a, id, main }: { answer: Answer; id: string; main?: boolean }) {
+function Said({ answer: a, called, id, main }: { answer: Answer; called: string; id: string; main?: boolean }) {
   const t = useText(answersText)
   const may = useMay()
-  const spoken = useSpoken(id, a)
+  const spoken = useSpoken(id, a, called)
   // A page that was opened before the program was renewed can meet a code that it does not know.
   const says = (code: AnswerCode) => (code in t.says ? t.says[code](spoken).replace(/\s+/g, ' ').trim() : t.other(code))
   const held = a.service?.dunning?.hold
   const allowed = a.step !== null && may(needs[a.step])
   // An outage is worked on already; nobody has to be told.
   const toAsk = a.step !== null && !allowed && a.code !== 'outage' && (a.step === 'take_payment' ? t.customerPays : t.notYours)
-  // What comes on top of it decides what helps.
-  const help = a.also.map((code) => t.now[code]).find(Boolean) ?? t.now[a.code]
+  const sentence = [a.code, ...a.also].map(says).join(' ')
+  const help = helpOf(a).map((code) => t.now[code]).filter(Boolean).join(' ')
   return (
     <Group justify="space-between" align="flex-start" gap="sm" mih={main ? 56 : 28}>
       <Stack gap={4} flex={1} miw={240}>
         <Text component="div" size={main ? 'md' : 'sm'} fw={main ? 600 : undefined} className="sentence">
-          <State tone={a.tone}>{null}</State> <span>{[a.code, ...a.also].map(says).join(' ')}</span>
+          <State tone={a.tone}>{null}</State> <span>{isNamed(a.code, called) ? t.named(called, sentence) : sentence}</span>
         </Text>
         {main && (
           <Text size="sm" c="dimmed">

@@ -1,7 +1,9 @@
 import { Anchor, Button, Modal, SegmentedControl, Stack, Text, TextInput } from '@mantine/core'
 import { useRef, useState } from 'react'
 import { client } from '../../api/client'
+import { useRows } from '../../api/rows'
 import { useWrite } from '../../api/write'
+import { serverNow } from '../../app/clock'
 import { useMay } from '../../app/person'
 import { useText } from '../../text/catalogue'
 import { useFormat } from '../../text/format'
@@ -12,7 +14,8 @@ import { Form } from '../../ui/Form'
 import { NumberField } from '../../ui/NumberField'
 import { ProblemNote } from '../../ui/ProblemNote'
 import { PaymentOutcome } from './PaymentOutcome'
-import { useOpenInvoices } from './spoken'
+import { useInvoices } from './spoken'
+import { dueNow } from './starting'
 import { type Customer, nameOf } from './words'
 
 type How = 'prompt' | 'cash'
@@ -24,7 +27,8 @@ export function TakePayment({ of: c, onClose }: { of: Customer; onClose: () => v
   const subscribers = useText(subscribersText)
   const f = useFormat()
   const may = useMay()
-  const due = Math.max(c.balance, useOpenInvoices(c.id).reduce((sum, i) => sum + i.due, 0) - c.credit, 0)
+  const services = useRows('/subscriptions', { subscriberId: c.id })
+  const due = dueNow(c, services.rows, useInvoices(c.id), serverNow())
   const [how, setHow] = useState<How>('prompt')
   const [typed, setTyped] = useState<number | string | null>(null)
   const [phone, setPhone] = useState(c.phone ?? '')

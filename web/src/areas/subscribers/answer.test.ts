@@ -1,6 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { Shape } from '../../api/types'
-import { answersOf } from './answer'
+import { answersText } from '../../text/answers'
+import { type AnswerCode, answersOf, calledAmong, helpOf, isNamed } from './answer'
 
 // Catalogues ask the browser for the person's language.
 vi.hoisted(() => {
@@ -95,6 +96,41 @@ describe('answersOf', () => {
     const graced = access([offline()], 'grace', { refusals: [refused('unpaid', 40)] })
     graced.reasons[0]!.since = ago(30)
     expect(answersOf(graced, [], now)[0]).toMatchObject({ code: 'dial_again', step: 'take_payment', also: ['grace_runs'] })
+  })
+
+  it.each([
+    ['overdue', 'behind_outage'], ['suspended', 'behind_outage'], ['expired', 'behind_outage'], ['awaiting_payment', 'behind_outage'],
+    ['paused', 'also_outage'], ['not_started', 'also_outage'], ['cap_stopped', 'also_outage'],
+    ['ended', null], ['moved_away' as 'paid', null],
+  ] as const)('%s behind a router that does not answer: %s', (code, also) => {
+    const found = answersOf(access([offline({ outage, entitled: 'none' })], code), [], now)[0]!
+    expect(found).toMatchObject({ code, also: also ? [also] : [] })
+    expect(helpOf(found)).toEqual(also === 'behind_outage' ? [also] : also ? [code, also] : [code])
+  })
+
+  it.each(['paid', 'postpaid', 'grace', 'schedule', 'cap_throttled'] as const)('%s behind a router that does not answer', (code) => {
+    const also = code === 'grace' ? ['grace_runs'] : []
+    expect(answersOf(access([offline({ outage })], code), [], now)[0]).toMatchObject({ code: 'outage', also })
+  })
+
+  it('tells of the days of grace beside a silent device', () => {
+    expect(answersOf(access([offline()], 'grace'), [], now)[0]).toMatchObject({ code: 'silent', also: ['grace_runs'] })
+    expect(answersOf(access([offline(never)], 'grace'), [], now)[0]).toMatchObject({ code: 'never_online', also: ['grace_runs'] })
+  })
+
+  it('names the services of who has several, by the login where two have the same plan', () => {
+    const t = answersText.en
+    const of = (...services: Service[]) => {
+      const all = answersOf(access(services, 'paid'), [], now)
+      return all.map((a) => calledAmong(a, all, t))
+    }
+    const shop = service({ subscriptionId: 's2', username: 'shop', planName: 'Duka' })
+    expect(of(service({}))).toEqual([''])
+    expect(of(service({}), shop)).toEqual(['Home', 'Duka'])
+    expect(of(service({}), { ...shop, planName: 'Home' })).toEqual(['Home (u)', 'Home (shop)'])
+    expect(isNamed('paid', 'Home')).toBe(true)
+    expect(isNamed('paid', '')).toBe(false)
+    expect((['ended', 'not_started'] satisfies AnswerCode[]).some((code) => isNamed(code, 'Home'))).toBe(false)
   })
 
   it('repairs what a router shows', () => {

@@ -20,7 +20,7 @@ type ToldRefusal = Exclude<Refusal['code'], ImpliedRefusal>
 export type AnswerCode =
   | Reason['code'] | `refused_${ToldRefusal}` | `differs_${ToldDifference}`
   | 'reminding' | 'unknown_reason' | 'goes_on' | 'stale' | 'directory' | 'unseen' | 'outage' | 'silent' | 'never_online' | 'dial_again' | 'coming_back'
-  | 'walled_though_paid' | 'no_reports' | 'behind_outage' | 'grace_runs'
+  | 'walled_though_paid' | 'no_reports' | 'behind_outage' | 'also_outage' | 'grace_runs'
 
 /** Step is what helps; each is one button of the page. */
 export type Step =
@@ -82,6 +82,34 @@ const ofReason: Partial<Record<AnswerCode, [Tone, Step | null]>> = {
   ended: ['quiet', 'add_service'],
 }
 
+// What a router that does not answer means beside it: who owes pays all the same; who rests has something else to wait for.
+const behind: Partial<Record<AnswerCode, AnswerCode>> = {
+  overdue: 'behind_outage', suspended: 'behind_outage', expired: 'behind_outage', awaiting_payment: 'behind_outage',
+  paused: 'also_outage', not_started: 'also_outage', cap_stopped: 'also_outage',
+}
+
+/** helpOf gives the codes whose help is told, in this order. Behind an outage a payment helps otherwise than it would. */
+export function helpOf({ code, also }: Pick<Answer, 'code' | 'also'>): AnswerCode[] {
+  return also.includes('behind_outage') ? ['behind_outage'] : [code, ...also]
+}
+
+// Sentences that say by themselves whose they are.
+const namesItself: ReadonlySet<AnswerCode> = new Set<AnswerCode>(['not_started', 'ended'])
+
+/**
+ * calledAmong names the service of an answer among those of others, by its plan and, where two have the same, its login.
+ * Empty where it is the only one.
+ */
+export function calledAmong(a: Answer, all: Answer[], t: { withLogin: (plan: string, login: string) => string }): string {
+  if (!a.service || all.length < 2) return ''
+  const { planName, username } = a.service
+  const alike = all.filter((o) => o.service?.planName === planName).length > 1
+  return alike && username ? t.withLogin(planName, username) : planName
+}
+
+/** isNamed reports whether a sentence needs the name of its service before it. */
+export const isNamed = (code: AnswerCode, called: string) => called !== '' && !namesItself.has(code)
+
 // What to do about a sign-in that was refused although everything is paid.
 const ofRefusal: Record<ToldRefusal, [Tone, Step | null]> = {
   wrong_password: ['bad', 'credentials'],
@@ -119,7 +147,8 @@ function answerOf(s: Service, access: Access, differences: Difference[], now: nu
   if (s.entitled === 'none' || s.entitled === 'walled_garden') {
     const [tone, step] = ofReason[code] ?? ['bad', null]
     const more = s.entitled === 'none' ? there : s.observed === 'online'
-    return { ...plain(code, tone, step, s, reason), session, also: s.outage ? ['behind_outage'] : more ? ['goes_on'] : [] }
+    const out = s.outage && behind[code]
+    return { ...plain(code, tone, step, s, reason), session, also: out ? [out] : more ? ['goes_on'] : [] }
   }
   if (s.difference) return plain('directory', 'bad', null, s, reason)
   const graced: AnswerCode[] = code === 'grace' ? ['grace_runs'] : []

@@ -9,6 +9,12 @@ interface Billed {
   currency: string
 }
 
+interface Priced {
+  price: number
+  left: number
+  currency: string
+}
+
 type Words = Pick<typeof answersText.en, 'bill' | 'billRest' | 'overdue' | 'overdueRest'>
 
 /** billOf names an invoice in a sentence, alone and with the days it is overdue. Of one paid in part it says what is left. */
@@ -20,4 +26,10 @@ export function billOf(t: Words, i: Billed, days: number, f: Pick<Format, 'money
   }
   const bill = t.billRest(i.number, total, f.money(i.due, i.currency))
   return { bill, unpaid: t.overdueRest(bill, days) }
+}
+
+/** priceOf names the price of a service that no invoice asks for. Where credit covers a part it says what is left. */
+export function priceOf(t: Pick<typeof answersText.en, 'price' | 'priceRest'>, p: Priced, f: Pick<Format, 'money'>) {
+  const price = f.money(p.price, p.currency)
+  return p.left > 0 && p.left < p.price ? t.priceRest(price, f.money(p.left, p.currency)) : t.price(price)
 }

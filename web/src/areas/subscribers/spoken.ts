@@ -5,7 +5,8 @@ import { answersText, type Spoken } from '../../text/answers'
 import { useText } from '../../text/catalogue'
 import { useFormat } from '../../text/format'
 import type { Answer } from './answer'
-import { billOf } from './bill'
+import { billOf, priceOf } from './bill'
+import { isOpen, startingOf } from './starting'
 
 /** Around is what stands below the sentence of an answer. */
 interface Around {
@@ -19,32 +20,42 @@ interface Around {
 // What people do by hand, with a reason.
 const byHand = ['blocked', 'paused', 'ended']
 
-/** useSpoken writes what the sentences of an answer are about, in the person's language and the organization's zone. */
-export function useSpoken(id: string, a: Answer): Spoken & Around {
+/**
+ * useSpoken writes what the sentences of an answer are about, in the person's language and the organization's zone. called
+ * is the name of the service among several; empty = its plan.
+ */
+export function useSpoken(id: string, a: Answer, called: string): Spoken & Around {
   const t = useText(answersText)
   const f = useFormat()
-  const open = useOpenInvoices(id)
+  const invoices = useInvoices(id)
+  const open = invoices.filter(isOpen).reverse()
   const bill = open.find((i) => i.id === a.cause?.id) ?? open.find((i) => i.subscriptionId === a.subscriptionId)
   const told = useRows('/subscribers/{id}/timeline', {}, { path: { id }, enabled: byHand.includes(a.code) })
   const why = byHand.includes(a.code) ? told.rows.find((e) => e.eventId === a.cause?.id) : undefined
-  // Whose first invoice was voided or given back starts with the price all the same.
-  const sold = useRows('/subscriptions', { subscriberId: id }, { enabled: a.code === 'awaiting_payment' })
-  const first = a.code === 'awaiting_payment' ? sold.rows.find((s) => s.id === a.subscriptionId) : undefined
+  // Whose invoice was voided or given back starts with the price all the same.
+  const starts = a.code === 'awaiting_payment' || a.code === 'expired'
+  const sold = useRows('/subscriptions', { subscriberId: id }, { enabled: starts })
+  const customer = api.useQuery('get', '/subscribers/{id}', { params: { path: { id } } }, { enabled: starts })
+  const first = starts && !bill && customer.data ? sold.rows.find((s) => s.id === a.subscriptionId) : undefined
+  const starting = first && (startingOf(first, invoices, customer.data?.credit ?? 0, serverNow()) ?? { price: first.price, left: first.price })
   const dunning = a.service?.dunning
   const paidUntil = a.service?.paidUntil
   const outage = a.service?.outage
   const heard = a.service?.heard
   const unheard = a.service?.notHeard
   const asked = bill?.number ? billOf(t, { ...bill, number: bill.number }, dunning?.overdueDays ?? 0, f) : null
-  const price = first ? t.price(f.money(first.price, first.currency)) : t.someBill
+  const price = first && starting ? priceOf(t, { ...starting, currency: first.currency }, f) : ''
   const at = (instant: string | null | undefined) => (instant ? f.short(instant) : t.unknownTime)
   return {
     since: at(a.since),
-    plan: a.service?.planName ?? '',
+    plan: called || (a.service?.planName ?? ''),
     until: paidUntil ? f.short(paidUntil) : '',
     ahead: paidUntil && Date.parse(paidUntil) > serverNow() ? f.short(paidUntil) : '',
-    bill: asked?.bill ?? price,
-    unpaid: asked?.unpaid ?? t.overdue(price, dunning?.overdueDays ?? 0),
+    bill: asked?.bill ?? (price || t.someBill),
+    unpaid: asked?.unpaid ?? t.overdue(t.someBill, dunning?.overdueDays ?? 0),
+    asked: asked?.bill ?? price,
+    invoiced: asked !== null,
+    graced: a.also.includes('grace_runs'),
     router: a.router?.name ?? t.aRouter,
     next: dunning?.next ? t.next(t.comes[dunning.next.state] ?? dunning.next.state, `${at(dunning.next.at)} (${f.relative(dunning.next.at, serverNow())})`) : '',
     login: a.service?.username ?? '',
@@ -57,8 +68,8 @@ export function useSpoken(id: string, a: Answer): Spoken & Around {
   }
 }
 
-/** useOpenInvoices gives the invoices that have something due, the oldest first. */
-export function useOpenInvoices(id: string) {
+/** useInvoices gives the invoices of a customer, the newest first. */
+export function useInvoices(id: string) {
   const read = api.useQuery('get', '/invoices', { params: { query: { subscriberId: id, limit: 50 } } })
-  return (read.data?.data ?? []).filter((i) => i.due > 0 && i.state !== 'draft').reverse()
+  return read.data?.data ?? []
 }
