@@ -7,13 +7,15 @@ import { useWrite } from '../../../api/write'
 import { useMay } from '../../../app/person'
 import { useText } from '../../../text/catalogue'
 import { plansText } from '../../../text/plans'
-import { Confirm } from '../../../ui/Confirm'
 import { Pencil } from '../../../ui/icons'
+import { later } from '../../../ui/later'
 import { Loaded } from '../../../ui/Loaded'
 import { Page } from '../../../ui/Page'
 import { draftOf, patchOf } from './draft'
 import { PlanFacts } from './PlanFacts'
 import { PlanForm } from './PlanForm'
+
+const ArchivePlan = later(() => import('./ArchivePlan').then((m) => m.ArchivePlan))
 
 type Plan = Shape<'PlanResponse'>
 
@@ -47,7 +49,7 @@ export default function PlanPage() {
       <Loaded read={plan} height={320}>
         {(of) => (editing ? <Change of={of} /> : <PlanFacts of={of} />)}
       </Loaded>
-      {archiving && p && <Archive of={p} onClose={() => setArchiving(false)} />}
+      {archiving && p && <ArchivePlan of={p} onClose={() => setArchiving(false)} />}
     </Page>
   )
 }
@@ -82,24 +84,5 @@ function Change({ of: p }: { of: Plan }) {
         onCancel={back}
       />
     </>
-  )
-}
-
-function Archive({ of: p, onClose }: { of: Plan; onClose: () => void }) {
-  const t = useText(plansText)
-  const write = useWrite('post', '/plans/{id}/archive', { told: () => t.archiveDone(p.name), then: onClose })
-  return (
-    <Confirm
-      title={t.archiveTitle(p.name)}
-      verb={t.archive}
-      danger
-      reason="optional"
-      pending={write.isPending}
-      error={write.error}
-      onConfirm={(reason) => write.mutate({ params: { path: { id: p.id } }, body: { reason } })}
-      onClose={onClose}
-    >
-      {t.archiveWhat}
-    </Confirm>
   )
 }
