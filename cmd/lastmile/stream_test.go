@@ -163,8 +163,14 @@ func TestStream_WhoReadsAfterItFindsTheChange(t *testing.T) {
 func TestStream_AForeignOrganizationHearsNothing(t *testing.T) {
 	t.Parallel()
 	k := newKit(t).start().signIn()
+	root := k.stream(k.root)
 	beta := k.organization("beta", "admin@beta.test")
-	foreign, own, root := k.stream(beta), k.stream(k.admin), k.stream(k.root)
+	org := k.organizationID("beta").String()
+	for seated := false; !seated; { // what was told of its own beginning is over
+		told := root.until("orgs", org)
+		seated = told[len(told)-1].Type == "identity.AdministratorSeated"
+	}
+	foreign, own := k.stream(beta), k.stream(k.admin)
 	subscriber, _ := k.subscriber("254711000801")
 	k.subscribe(subscriber, k.plan("home", 1500))
 	k.staff(events.RoleSupport)

@@ -134,6 +134,9 @@ func (x Explanations) Of(
 			PaidUntil: s.PaidUntil, Dunning: s.Dunning, Hold: p.Hold(known.board[s.ID]),
 			Stopped: StoppedClock(known.board[s.ID]), Observed: Unknown,
 		}
+		if s.Standing == entitlement.Ended { // nothing waits there any more
+			one.Hold = nil
+		}
 		one.Due, one.OverdueDays = p.Overdue(known.board[s.ID])
 		out.Services = append(out.Services, one)
 	}
