@@ -29,10 +29,11 @@ func TestStart_WaitsForAnEventStoreThatIsAway(t *testing.T) {
 		return no != nil && no.Status == http.StatusServiceUnavailable &&
 			strings.Contains(no.Body, `"eventstore":{"status":"down","detail":"The event store of EVENTSTORE_URL`), err
 	})
-	if log := k.log.String(); !strings.Contains(log, "event store does not answer, is tried again") ||
-		!strings.Contains(log, "connection refused") {
-		t.Errorf("the log says %s", log)
-	}
+	k.eventually("the log to say so", func(context.Context) (bool, error) { // which is written right after
+		log := k.log.String()
+		return strings.Contains(log, "event store does not answer, is tried again") &&
+			strings.Contains(log, "connection refused"), nil
+	})
 	k.eventStoreAlone(node)
 	k.eventually("service to be ready", func(context.Context) (bool, error) {
 		return k.statusOf(k.client(""), "/readyz") == http.StatusOK, nil
