@@ -33,7 +33,7 @@ flow('a double click takes the money once', async ({ page }) => {
   await page.keyboard.press('p')
   const dialog = page.getByRole('dialog')
   await dialog.getByRole('button', { name: 'Send the prompt' }).dblclick()
-  await dialog.getByText(/Paid/).waitFor()
+  await dialog.getByText(/^Paid/).first().waitFor()
   expect(writes.filter((url) => url.endsWith('/payments/initiate'))).toHaveLength(1)
   const { body } = await call<{ data: Row[] }>(page, 'GET', `/payments?subscriberId=${customer.id}`)
   expect(body.data).toHaveLength(1)
