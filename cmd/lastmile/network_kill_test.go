@@ -70,11 +70,13 @@ func TestReboot_IsConfirmedByUptimeAndSentOnce(t *testing.T) {
 	for i := range 2 {
 		r := k.register(i)
 		now.Advance(breakerPatience * 3)
+		r.SetFaults(router.Faults{SlowBoot: true})
 		done := k.must(k.admin, "POST", "/nas/devices/"+r.device+"/reboot", nil)
 		if b, _ := done["reboot"].(map[string]any); b["stage"] != "accepted" {
 			t.Errorf("%s: %v", r.Summary().Version, done)
 		}
 		k.refused(k.admin, "POST /nas/devices/"+r.device+"/reboot", nil, 409, "reboot_in_progress")
+		r.SetFaults(router.Faults{})
 		now.Advance(breakerPatience)
 		k.eventually("the reboot to be confirmed", func(ctx context.Context) (bool, error) {
 			if _, err := k.admin.call(ctx, "POST", "/nas/devices/"+r.device+"/ping", "", nil); err != nil {

@@ -31,6 +31,8 @@ type Faults struct {
 	LoseReplyAfterWrites *int `json:"loseReplyAfterWrites,omitempty"`
 	// RebootAfterWrites applies the next write after this many, but restarts the router instead of answering.
 	RebootAfterWrites *int `json:"rebootAfterWrites,omitempty"`
+	// SlowBoot keeps a router that was told to reboot from coming up again: it becomes Refuse.
+	SlowBoot bool `json:"slowBoot,omitempty"`
 	// EditAfterWrites applies Edits once after this many writes, as another editor would.
 	EditAfterWrites *int   `json:"editAfterWrites,omitempty"`
 	Edits           []Edit `json:"edits,omitempty"`
@@ -95,6 +97,7 @@ func (r *Router) handle(ctx context.Context, c call) (out reply, trap *Trap, ans
 		}
 		// Every other reboot loses its answer.
 		lost := (r.seed+r.boots)%2 == 1
+		r.faults.Refuse = r.faults.Refuse || r.faults.SlowBoot
 		r.unlock()
 		r.Reboot()
 		return reply{}, nil, !lost

@@ -3,6 +3,7 @@ package networkcases
 import (
 	"context"
 
+	"github.com/lastmile-isp/lastmile/aggregates/network"
 	"github.com/lastmile-isp/lastmile/commands"
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/events"
@@ -102,16 +103,20 @@ type Rebooted struct {
 	Device *networkviews.DeviceRow // the router once it accepted the reboot; nil when it has not answered in time
 }
 
-// Reboot checks that the router answers, asks for the reboot, and waits until the router accepts it; its return shows
-// in its row later. A crash in between leaves a reboot that a process carries out, once. A repeat under the same key
-// waits for the same reboot. Fails: device_not_found, device_unreachable, reboot_in_progress, router_refused.
+// Reboot checks that the router answers, unless it is being rebooted, asks for the reboot, and waits until the router
+// accepts it; its return shows in its row later. A crash in between leaves a reboot that a process carries out, once. A
+// repeat under the same key waits for the same reboot. Fails: device_not_found, device_unreachable, reboot_in_progress,
+// router_refused.
 func (r Runs) Reboot(ctx context.Context, asked usecases.Asked, device id.Device) (Rebooted, error) {
 	out := Rebooted{Run: usecases.NewID[id.Run](asked, "run")}
-	if err := OwnDevice(ctx, r.Bus, asked.Org(), device); err != nil {
+	d, _, err := bus.LoadOwned[network.Device](ctx, r.Bus, asked.Org(), device)
+	if err != nil {
 		return out, err
 	}
-	if _, err := r.Routers.Resource(ctx, device); err != nil {
-		return out, err
+	if rebooting := !d.Reboot.RunID.IsZero() && !d.Reboot.Over; !rebooting { // which may silence it
+		if _, err := r.Routers.Resource(ctx, device); err != nil {
+			return out, err
+		}
 	}
 	if _, err := r.Bus.Execute(ctx, commands.RequestReboot{DeviceID: device, RunID: out.Run}, asked.Meta); err != nil {
 		return out, err
