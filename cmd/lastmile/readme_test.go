@@ -95,7 +95,7 @@ func (k *kit) typesAndCompares(list []typed) {
 const mark = "\n=== next command\n"
 
 // shellPatience bounds the time in which all commands of a page have to end.
-const shellPatience = 2 * time.Minute
+const shellPatience = 5 * time.Minute
 
 // types has a shell run commands, with the addresses of this demo in the place of the usual ones. A command that fails,
 // or a call that is answered with a failure, ends the shell.
