@@ -197,10 +197,11 @@ type MarkStalled struct {
 }
 
 // AssignReceipt gives unmatched money on a platform shortcode to an organization. Fails: receipt_not_found,
-// receipt_matched, receipt_assigned, receipt_being_matched, receipt_reversed.
+// receipt_matched, receipt_assigned, receipt_being_matched, receipt_reversed, currency_mismatch.
 type AssignReceipt struct {
 	ReceiptID id.Receipt
 	OrgID     id.Organization
+	Currency  money.Currency // of the organization's accounts; "" = that of the money, whose attempt they had
 }
 
 // AttributeReceipt gives money in suspense to a subscriber, by a person. Fails: receipt_not_found, receipt_matched,

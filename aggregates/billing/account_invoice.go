@@ -285,5 +285,5 @@ func invoiceArchived() error {
 
 // currencyMismatch refuses an amount in another currency: an account has one currency for ever.
 func currencyMismatch(want money.Currency) error {
-	return failure.NewConflict("currency_mismatch", "This account is kept in %s.", string(want))
+	return failure.NewConflict("currency_mismatch", "Accounts of this organization are kept in %s.", string(want))
 }

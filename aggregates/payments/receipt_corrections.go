@@ -83,6 +83,9 @@ func decideAssignReceipt(s Receipt, c commands.AssignReceipt, now time.Time) ([]
 		return nil, failure.NewConflict("receipt_assigned", "This money belongs to an organization already.")
 	case s.Standing != StandingHeld:
 		return nil, failure.NewConflict("receipt_being_matched", "This money is not in suspense yet. Try again later.")
+	case c.Currency != "" && c.Currency != s.Amount.Currency:
+		return nil, failure.NewConflict("currency_mismatch", "Accounts of this organization are kept in %s.",
+			c.Currency)
 	}
 	return []events.ReceiptEvent{events.ReceiptAssigned{ReceiptID: s.ID, OrgID: c.OrgID, At: now}}, nil
 }

@@ -174,7 +174,9 @@ func TestSharedPaybill_UnmatchedMoneyIsNobodysUntilAssigned(t *testing.T) {
 		when(commands.HoldReceipt{ReceiptID: realReceipt, Reason: "no_match"}).then(held("no_match")).
 		when(commands.HoldReceipt{ReceiptID: realReceipt, Reason: "no_match"}).thenNothing().
 		when(attribute).thenFails("receipt_not_found").
-		when(commands.AssignReceipt{ReceiptID: realReceipt,
+		when(commands.AssignReceipt{ReceiptID: realReceipt, Currency: "USD",
+			OrgID: org}).thenFails("currency_mismatch").
+		when(commands.AssignReceipt{ReceiptID: realReceipt, Currency: "KES",
 			OrgID: org}).then(events.ReceiptAssigned{ReceiptID: realReceipt, OrgID: org, At: now}).
 		when(commands.AssignReceipt{ReceiptID: realReceipt, OrgID: org}).thenNothing().
 		when(commands.AssignReceipt{ReceiptID: realReceipt, OrgID: other}).thenFails("receipt_assigned").

@@ -55,6 +55,14 @@ func TestSuspense_AttributedMoneyDoesWhatMatchedMoneyDoes(t *testing.T) {
 	})
 	k.refused(k.admin, "POST /receipts/"+receipt+"/attribute", map[string]string{"subscriberId": subscriber}, 404,
 		"")
+	dollars := k.must(k.root, "POST", "/orgs", map[string]any{
+		"slug": "dollars", "name": "Dollars", "timezone": "Africa/Nairobi", "currency": "USD", "country": "KE",
+		"admin": map[string]string{
+			"email": "admin@dollars.example", "firstName": "D", "lastName": "A", "temporaryPassword": testPassword,
+		},
+	}).text("id")
+	k.refused(k.root, "POST /receipts/"+receipt+"/assign", map[string]string{"orgId": dollars}, 409,
+		"currency_mismatch")
 	k.must(k.root, "POST", "/receipts/"+receipt+"/assign", map[string]string{"orgId": k.org()})
 	k.must(k.admin, "POST", "/receipts/"+receipt+"/attribute", map[string]string{"subscriberId": subscriber})
 	k.paidUntil(subscription, "")

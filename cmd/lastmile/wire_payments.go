@@ -201,7 +201,7 @@ func (a *App) paymentRoutes(access paymentsjobs.Access) [][]httpapi.Route {
 		}.Routes(),
 		paymentsapi.Suspense{Receipts: paymentsviews.ReceiptsQuery{Views: e.views}}.Routes(),
 		paymentsapi.Gateway{
-			Gateways: paymentsviews.GatewaysQuery{Views: e.views},
+			Gateways: paymentsviews.GatewaysQuery{Views: e.views}, Settings: a.settings(),
 			Cases: paymentscases.Gateways{
 				Bus: e.bus, Secrets: v.Secrets, Platform: platform,
 				Gateways: paymentsviews.GatewaysQuery{Views: e.views},

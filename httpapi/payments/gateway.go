@@ -10,9 +10,11 @@ import (
 	"github.com/lastmile-isp/lastmile/commands/bus"
 	"github.com/lastmile-isp/lastmile/httpapi"
 	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/internal/secrets"
 	"github.com/lastmile-isp/lastmile/projections/payments"
+	"github.com/lastmile-isp/lastmile/usecases"
 	"github.com/lastmile-isp/lastmile/usecases/payments"
 )
 
@@ -20,6 +22,7 @@ import (
 type Gateway struct {
 	Gateways paymentsviews.GatewaysQuery
 	Cases    paymentscases.Gateways
+	Settings usecases.SettingsOf
 	// NextTry gives the instant of the next try to register an organization's own shortcode; nil = none by itself.
 	NextTry func(ctx context.Context, org id.Organization) (*time.Time, error)
 }
@@ -98,7 +101,7 @@ type gatewayRefusal struct {
 
 // paybillResponse tells staff what a customer asks for on the phone. The account number to pay with is the customer's.
 type paybillResponse struct {
-	Shortcode   *string `json:"shortcode" doc:"null: no number takes money now"`
+	Shortcode   *string `json:"shortcode" doc:"null: no number takes money of this currency now"`
 	Environment *string `json:"environment" enum:"sandbox,production" doc:"a sandbox moves no money; null: no number"`
 }
 
@@ -136,14 +139,19 @@ func (a Gateway) read(ctx context.Context, org id.Organization) (gatewayResponse
 	return out, row, err
 }
 
-// paybill answers with the number of which GET /settings/payment-gateway tells administrators.
+// paybill answers with the number of which GET /settings/payment-gateway tells administrators. What is paid there is
+// KES, which no account in another currency takes.
 func (a Gateway) paybill(ctx context.Context, c *httpapi.Call) error {
+	settings, err := a.Settings(ctx, c.Org.ID)
+	if err != nil {
+		return err
+	}
 	row, err := a.Gateways.Get(ctx, c.Org.ID)
 	if err != nil {
 		return err
 	}
 	var out paybillResponse
-	if g := a.show(row); g.Active {
+	if g := a.show(row); g.Active && settings.Currency == money.KES {
 		out.Shortcode, out.Environment = &g.Shortcode, &g.Environment
 	}
 	return c.Send(200, out)

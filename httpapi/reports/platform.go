@@ -46,7 +46,7 @@ type organizationsToday struct {
 	Suspended int `json:"suspended"`
 }
 
-// currencySuspense is money of no organization in one currency.
+// currencySuspense is money in one currency that waits for a person.
 type currencySuspense struct {
 	Currency money.Currency `json:"currency"`
 	suspenseToday
@@ -109,11 +109,16 @@ func (a Platform) stored(ctx context.Context, out *platformResponse) error {
 		return err
 	}
 	for _, s := range unowned {
-		out.Suspense = append(out.Suspense, currencySuspense{s.Currency, suspenseToday{
-			Amount: money.Of(s.AmountMinor, s.Currency).Number(), Count: s.Count, OldestAt: s.OldestAt,
-		}})
+		out.Suspense = append(out.Suspense, shownSuspense(s))
 	}
 	return a.processes(ctx, out)
+}
+
+// shownSuspense writes money of one currency.
+func shownSuspense(s paymentsviews.CurrencySuspense) currencySuspense {
+	return currencySuspense{s.Currency, suspenseToday{
+		Amount: money.Of(s.AmountMinor, s.Currency).Number(), Count: s.Count, OldestAt: s.OldestAt,
+	}}
 }
 
 // partFaults says of each part what does not work without it.
@@ -134,11 +139,14 @@ func isDown(parts []httpapi.Part, name string) bool {
 }
 
 // faultsOf lists what is down, as /readyz says. Since when is not known: nobody looks all the time. The directories in
-// memory are read from the log: without it they wait for it, and are no faults of their own.
+// memory are read from the log, and whether jobs wait or writes are taken is asked of the database: what waits for a
+// part that is down is no fault of its own.
 func faultsOf(parts []httpapi.Part) (out []faultShape) {
-	noLog := isDown(parts, "eventstore") || isDown(parts, "postgres")
+	noDatabase := isDown(parts, "postgres")
+	noLog := noDatabase || isDown(parts, "eventstore")
 	for _, p := range parts {
-		if !p.Down() || noLog && strings.HasSuffix(p.Name, "_directory") {
+		asksDatabase := p.Name == "jobs" || p.Name == "writes"
+		if !p.Down() || noLog && strings.HasSuffix(p.Name, "_directory") || noDatabase && asksDatabase {
 			continue
 		}
 		out = append(out, faultShape{

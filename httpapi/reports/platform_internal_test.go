@@ -60,3 +60,31 @@ func TestPlatform_CountsARebuildThatHasStopped(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// What waits for the database is told by the database: a step of its own would have somebody restart the program, which
+// answers sign-ins from memory as long as it runs.
+func TestPlatform_NamesTheDatabaseAndNotWhatWaitsForIt(t *testing.T) {
+	t.Parallel()
+	parts := func(down ...string) (out []httpapi.Part) {
+		for _, name := range down {
+			out = append(out, httpapi.Part{Name: name, State: "down"})
+		}
+		return out
+	}
+	for _, c := range []struct{ down, told []string }{
+		{
+			[]string{"postgres", "writes", "eventstore", "access_directory", "jobs"},
+			[]string{"postgres", "eventstore"},
+		},
+		{[]string{"eventstore", "access_directory", "jobs"}, []string{"eventstore", "jobs"}},
+		{[]string{"writes", "jobs", "access_directory"}, []string{"writes", "jobs", "access_directory"}},
+	} {
+		var told []string
+		for _, f := range faultsOf(parts(c.down...)) {
+			told = append(told, f.Root.Name)
+		}
+		if diff := cmp.Diff(c.told, told); diff != "" {
+			t.Errorf("%v: %s", c.down, diff)
+		}
+	}
+}

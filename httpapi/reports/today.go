@@ -12,6 +12,7 @@ import (
 	"github.com/lastmile-isp/lastmile/internal/money"
 	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/projections/billing"
+	"github.com/lastmile-isp/lastmile/projections/payments"
 	"github.com/lastmile-isp/lastmile/projections/reports"
 	"github.com/lastmile-isp/lastmile/usecases/reports"
 )
@@ -39,7 +40,7 @@ type todayResponse struct {
 	AsOf          time.Time          `json:"asOf"`
 	Money         moneyToday         `json:"money"`
 	Overdue       overdueToday       `json:"overdue"`
-	Suspense      suspenseToday      `json:"suspense"`
+	Suspense      suspenseOfOrg      `json:"suspense"`
 	Customers     customersToday     `json:"customers"`
 	Subscriptions subscriptionsToday `json:"subscriptions"`
 	Online        onlineToday        `json:"online"`
@@ -85,6 +86,13 @@ type suspenseToday struct {
 	Amount   httpapi.Number `json:"amount"`
 	Count    int            `json:"count"`
 	OldestAt *time.Time     `json:"oldestAt" doc:"null: none waits"`
+}
+
+// suspenseOfOrg is suspenseToday in all currencies. Money in another one than the organization's can be on its own
+// shortcode, and on no account.
+type suspenseOfOrg struct {
+	suspenseToday
+	Others []currencySuspense `json:"others" doc:"money in other currencies, which amount leaves out and count has"`
 }
 
 // customersToday counts customers.
@@ -221,9 +229,7 @@ func showToday(r reportscases.Report, asked reportscases.Asked) todayResponse {
 			Amount: in.amount(r.Overdue.AmountMinor), Invoices: r.Overdue.Invoices, Customers: r.Overdue.Subscribers,
 			Subscriptions: r.Overdue.Subscriptions,
 		},
-		Suspense: suspenseToday{
-			Amount: in.amount(r.Suspense.AmountMinor), Count: r.Suspense.Count, OldestAt: r.Suspense.OldestAt,
-		},
+		Suspense:  in.suspense(r.Suspense),
 		Customers: customersToday{Total: r.Customers.Total, NewThisMonth: r.Customers.New},
 		Subscriptions: subscriptionsToday{
 			Active: r.Active, Reminding: r.Dunning[events.DunningReminding],
@@ -309,6 +315,23 @@ func (s shown) since(r reportscases.Since, network bool) *sinceToday {
 		down, drift, failed := r.Kinds[reportsviews.RouterDown], r.Kinds[reportsviews.DriftFound],
 			r.Kinds[reportsviews.ServiceFailed]
 		out.DevicesDown, out.DriftFound, out.Failed.Services = &down, &drift, &failed
+	}
+	return out
+}
+
+// suspense divides what waits into money of the report's currency and of others.
+func (in shown) suspense(list []paymentsviews.CurrencySuspense) suspenseOfOrg {
+	out := suspenseOfOrg{suspenseToday{Amount: in.amount(0)}, []currencySuspense{}}
+	for _, s := range list {
+		out.Count += s.Count
+		if s.OldestAt != nil && (out.OldestAt == nil || s.OldestAt.Before(*out.OldestAt)) {
+			out.OldestAt = s.OldestAt
+		}
+		if s.Currency == in.currency {
+			out.Amount = in.amount(s.AmountMinor)
+			continue
+		}
+		out.Others = append(out.Others, shownSuspense(s))
 	}
 	return out
 }

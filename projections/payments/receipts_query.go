@@ -318,19 +318,6 @@ type Suspense struct {
 	OldestAt    *time.Time `db:"oldest_at"` // nil = none waits
 }
 
-// suspenseSQL counts what waits; the condition follows.
-const suspenseSQL = `select coalesce(sum(amount_minor), 0)::bigint as amount_minor, count(*)::int as count,
-	min(recorded_at) as oldest_at from {schema}.receipts where state = 'suspense' and `
-
-// Suspense sums up the receipts of an organization in suspense.
-func (q ReceiptsQuery) Suspense(ctx context.Context, org id.Organization) (s Suspense, err error) {
-	err = q.Views.Tenant(ctx, org, func(r *postgres.Reads) {
-		postgres.CollectOne(r, &s, pgx.RowToStructByName[Suspense],
-			q.Views.SQL(ReceiptsName, suspenseSQL+`org_id = $1`), org)
-	})
-	return s, err
-}
-
 // CurrencySuspense is the money in one currency that waits for a person.
 type CurrencySuspense struct {
 	Currency money.Currency `db:"currency"`

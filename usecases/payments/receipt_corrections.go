@@ -209,24 +209,26 @@ func (r Receipts) mayPay(
 // accepts refuses money in another currency than the account's, which never changes. Fails: currency_mismatch.
 func accepts(s subscribers.Subscriber, receipt payments.Receipt) error {
 	if receipt.Amount.Currency != s.Currency {
-		return failure.NewConflict("currency_mismatch", "This account is kept in %s.", s.Currency)
+		return failure.NewConflict("currency_mismatch", "Accounts of this organization are kept in %s.", s.Currency)
 	}
 	return nil
 }
 
 // Assign gives unmatched money on a platform shortcode to an organization, whose staff then attribute it
 // (docs/rules/money.md#money-without-an-owner). Only the platform does this: asked has no organization. A repeat
-// changes nothing more. Fails: invalid_input, receipt_not_found, receipt_matched, receipt_assigned,
+// changes nothing more. Money in another currency than the organization's is on no account of it. Fails: invalid_input,
+// currency_mismatch, receipt_not_found, receipt_matched, receipt_assigned,
 // receipt_being_matched, receipt_reversed.
 func (r Receipts) Assign(
 	ctx context.Context, asked usecases.Asked, receipt id.Receipt, to id.Organization,
 ) (bus.Result, error) {
-	_, _, err := bus.LoadOwned[identity.Organization](ctx, r.Bus, to, to)
+	owner, _, err := bus.LoadOwned[identity.Organization](ctx, r.Bus, to, to)
 	if failure.KindOf(err) == failure.NotFound {
 		return bus.Result{}, failure.NewInvalid("invalid_input", "orgId names no organization")
 	}
 	if err != nil {
 		return bus.Result{}, err
 	}
-	return r.Bus.Execute(ctx, commands.AssignReceipt{ReceiptID: receipt, OrgID: to}, asked.Meta)
+	assign := commands.AssignReceipt{ReceiptID: receipt, OrgID: to, Currency: owner.Billing.Currency}
+	return r.Bus.Execute(ctx, assign, asked.Meta)
 }

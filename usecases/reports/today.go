@@ -76,7 +76,7 @@ type Report struct {
 	Month        calendar.Date // the first day of the present month
 	Money        Takings
 	Overdue      billingviews.Overdue
-	Suspense     paymentsviews.Suspense
+	Suspense     []paymentsviews.CurrencySuspense
 	Customers    subscribersviews.Counted
 	Active       int // subscriptions
 	Dunning      map[events.DunningState]int
@@ -227,7 +227,7 @@ func (r reading) money(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	r.out.Suspense, err = paymentsviews.ReceiptsQuery{Views: r.Views}.Suspense(ctx, r.org)
+	r.out.Suspense, err = paymentsviews.ReceiptsQuery{Views: r.Views}.SuspenseByCurrency(ctx, r.org)
 	if err != nil {
 		return err
 	}

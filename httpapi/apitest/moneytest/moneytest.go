@@ -218,6 +218,7 @@ func (k *Kit) serve(t *testing.T, o Options, receiver *late, access paymentsjobs
 		paymentsapi.Suspense{Receipts: paymentsviews.ReceiptsQuery{Views: k.Views}}.Routes(),
 		paymentsapi.Gateway{
 			Gateways: paymentsviews.GatewaysQuery{Views: k.Views},
+			Settings: usecases.RecordedSettings(k.Core.Bus),
 			Cases: paymentscases.Gateways{
 				Bus: k.Core.Bus, Secrets: k.Vault.Secrets, Platform: platform,
 				Gateways: paymentsviews.GatewaysQuery{Views: k.Views},

@@ -50,7 +50,7 @@ export const customerText = catalogue(
     does: {
       pause: (plan: string) => `${plan} rests: no access, and no new invoices. The paid time that is left comes back when it is resumed.`,
       resume: (plan: string) => `${plan} goes on: access as before the pause, and the clock of invoices runs again.`,
-      end: (plan: string) => `${plan} ends at once and for good: the device is cut off, unpaid invoices of it are voided, and paid time is not refunded.`,
+      end: (plan: string) => `${plan} ends at once and for good: the device is cut off, and paid time is not refunded. An unpaid invoice is voided when its time has not begun; what was used on credit stays due.`,
     },
     did: { pause: 'Paused.', resume: 'Resumed.', end: 'Ended.' },
     credentialsHint: 'Showing it is written into the audit log.',
@@ -188,7 +188,7 @@ export const customerText = catalogue(
     does: {
       pause: (plan) => `${plan} inapumzika: hakuna mtandao, wala ankara mpya. Muda uliolipiwa unarudi inapoendelezwa.`,
       resume: (plan) => `${plan} inaendelea: mtandao kama kabla, na saa ya ankara inaendelea tena.`,
-      end: (plan) => `${plan} inaisha mara moja na kabisa: kifaa kinakatwa, ankara zake zisizolipwa zinafutwa, na muda uliolipiwa haurudishwi.`,
+      end: (plan) => `${plan} inaisha mara moja na kabisa: kifaa kinakatwa, na muda uliolipiwa haurudishwi. Ankara isiyolipwa inafutwa kama muda wake haujaanza; deni la muda uliotumika linabaki.`,
     },
     did: { pause: 'Imesitishwa.', resume: 'Imeendelezwa.', end: 'Imemalizwa.' },
     credentialsHint: 'Kuonyesha kunaandikwa kwenye kumbukumbu za ukaguzi.',

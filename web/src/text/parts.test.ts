@@ -28,5 +28,9 @@ test('a step leads to a section that the guide of operations has', () => {
     expect(partHelp(part, partsText.en)).toContain(`“${section}”`)
   }
   expect(partHelp('identity_directory', partsText.en, ['identity_directory', 'eventstore'])).toContain('Do not restart')
+  for (const part of ['jobs', 'writes', 'access_directory']) {
+    expect(partHelp(part, partsText.en, [part, 'postgres'])).toContain('Do not restart')
+  }
+  expect(partHelp('jobs', partsText.en, ['jobs', 'eventstore'])).toContain('Start a program')
   expect(partHelp('unheard_of', partsText.en)).toContain('“First look”')
 })

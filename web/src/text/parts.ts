@@ -72,10 +72,11 @@ export const partsText = catalogue(
 
 /**
  * partHelp is the step that helps against a part that is down, and where more of it stands. What is kept in memory is
- * read from the log: without it, it waits for the other parts that are down.
+ * read from the log, and jobs and writes are asked of the database: they wait for the other parts that are down.
  */
 export function partHelp(part: string, t: (typeof partsText)['en'], down: string[] = []): string {
-  const waits = part.endsWith('_directory') && (down.includes('eventstore') || down.includes('postgres'))
+  const noDatabase = down.includes('postgres')
+  const waits = part.endsWith('_directory') ? noDatabase || down.includes('eventstore') : noDatabase && ['jobs', 'writes'].includes(part)
   if (waits) return [t.comesBack, t.more(guide.eventstore!)].join(' ')
   const section = guide[part]
   return [t.steps[part], t.more(section ?? 'First look')].filter(Boolean).join(' ')

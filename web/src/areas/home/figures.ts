@@ -21,7 +21,7 @@ export function waitingOf(r: Today, t: Texts, f: Format): { some: Line[]; none: 
   const all: Waiting[] = [
     {
       key: 'suspense', tone: 'attention', count: r.suspense.count, words: t.inSuspense(r.suspense.count),
-      more: `${money(r.suspense.amount)}${r.suspense.oldestAt ? `, ${t.oldest(f.relative(r.suspense.oldestAt, Date.parse(r.asOf)))}` : ''}`,
+      more: `${heldOf(r.suspense, money, f)}${r.suspense.oldestAt ? `, ${t.oldest(f.relative(r.suspense.oldestAt, Date.parse(r.asOf)))}` : ''}`,
       zero: t.names.suspense, way: { to: '/suspense' },
     },
     {
@@ -55,6 +55,12 @@ export function waitingOf(r: Today, t: Texts, f: Format): { some: Line[]; none: 
     some: all.filter((w) => w.count > 0).map(({ count, zero: _, ...w }) => ({ ...w, figure: w.figure ?? f.number(count) })),
     none: all.filter((w) => w.count === 0).map(({ key, zero, way }) => ({ key, words: zero, way: { to: way.to } })),
   }
+}
+
+/** heldOf writes what waits in suspense: in the organization's currency, and in others. */
+function heldOf({ amount, others }: Today['suspense'], money: (amount: number) => string, f: Format): string {
+  const rest = others.map((o) => f.money(o.amount, o.currency))
+  return [...(amount > 0 || rest.length === 0 ? [money(amount)] : []), ...rest].join(' + ')
 }
 
 /** customersOf says how many are served, and how. */

@@ -34,7 +34,7 @@ export function Days({ id }: { id: string }) {
                     title={tell(d)}
                     aria-label={tell(d)}
                     aria-pressed={d.date === chosen}
-                    onClick={() => setChosen(d.date === chosen ? null : d.date)}
+                    onClick={() => setChosen(d.date)}
                     onFocus={() => setChosen(d.date)}
                   >
                     <i>{d.events.length > 0 && '•'}</i>

@@ -3,16 +3,19 @@ import { api } from '../../api/client'
 import { usePerson } from '../../app/person'
 import { appText } from '../../text/app'
 import { useText } from '../../text/catalogue'
+import { homeText } from '../../text/home'
 import { systemText } from '../../text/system'
 import { Loaded } from '../../ui/Loaded'
 import { Page, Section } from '../../ui/Page'
 import { State } from '../../ui/State'
 import { wholeList } from '../../ui/wholeList'
+import { useToday } from '../home/today'
 import { amissOf } from './amiss'
 import { BreakerTable } from './BreakerTable'
 import { Parts } from './Parts'
 import { ProcessTable, StoppedParts } from './Processes'
 import { ProjectionTable, StoppedReadModels } from './ProjectionTable'
+import { Stopped } from './Stopped'
 import './system.css'
 
 // Positions move with every event, of which the stream does not tell; the page looks while it is open.
@@ -22,15 +25,19 @@ const every = { refetchInterval: 5000 }
 export default function SystemPage() {
   const t = useText(systemText)
   const app = useText(appText)
+  const home = useText(homeText)
   const processes = api.useQuery('get', '/system/processes', {}, every)
   const projections = api.useQuery('get', '/system/projections', {}, every)
   const breakers = api.useQuery('get', '/platform/breakers', {}, every)
   const { platform } = usePerson()
   const parts = api.useQuery('get', '/system/parts', {}, { ...every, enabled: platform })
-  const amiss = amissOf({
+  // An organization does not learn which part is down, but that one is.
+  const today = useToday(null)
+  const unsaved = !platform && !!today.data?.faults.some((f) => f.kind === 'nothing_saved')
+  const amiss = (unsaved ? 1 : 0) + amissOf({
     parts: parts.data?.data, processes: processes.data?.data, projections: projections.data?.data, breakers: breakers.data?.data,
   })
-  const all = platform ? [parts, processes, projections, breakers] : [processes, projections, breakers]
+  const all = [platform ? parts : today, processes, projections, breakers]
   const read = {
     data: all.every((each) => each.data) || undefined,
     error: all.find((each) => each.error)?.error,
@@ -43,6 +50,11 @@ export default function SystemPage() {
         {() => <State tone={amiss === 0 ? 'good' : 'attention'}>{amiss === 0 ? t.allWell : t.amiss(amiss)}</State>}
       </Loaded>
       <Text size="sm" c="dimmed" maw={760}>{t.hint}</Text>
+      {unsaved && (
+        <Stopped name={home.faults.nothing_saved!('')}>
+          <Text size="sm">{home.help.nothing_saved}</Text>
+        </Stopped>
+      )}
       {platform && (
         <Section title={t.parts}>
           <Loaded read={parts} height={120}>
