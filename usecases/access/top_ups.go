@@ -138,7 +138,8 @@ func (u TopUps) price(
 	// the subscription is the organization's
 	account, _, err := bus.LoadUnchecked[billing.Account](ctx, u.Bus, subscriber)
 	if err == nil && account.Exists() && account.Currency != currency && price.Positive() {
-		err = failure.NewConflict("currency_mismatch", "Accounts of this organization are kept in %s.", string(account.Currency))
+		err = failure.NewConflict("currency_mismatch", "Accounts of this organization are kept in %s.",
+			string(account.Currency))
 	}
 	return price, err
 }
