@@ -22,13 +22,21 @@ const differencesEn: Counted = {
   paid_but_offline: (n) => `${n} paid but kept off`,
   unpaid_but_online: (n) => `${n} unpaid but online`,
   wrong_rate: (n) => `${n} with the wrong speed`,
-  unknown_session: (n) => plural('en', n, '# session of nobody known', '# sessions of nobody known'),
+  unknown_session: (n) => plural('en', n, '# session that is not reported', '# sessions that are not reported'),
+  paid_but_walled_in: (n) => `${n} paid but on the payment page`,
+  stale_session: (n) => plural('en', n, '# session that is gone', '# sessions that are gone'),
+  local_bypass: (n) => plural('en', n, '# let in by the router itself', '# let in by routers themselves'),
+  port_below_plan: (n) => plural('en', n, '# port slower than the plan', '# ports slower than the plan'),
 }
 const differencesSw: Counted = {
   paid_but_offline: (n) => plural('sw', n, '# amelipa lakini amezimwa', '# wamelipa lakini wamezimwa'),
   unpaid_but_online: (n) => plural('sw', n, '# hajalipa lakini yupo mtandaoni', '# hawajalipa lakini wapo mtandaoni'),
   wrong_rate: (n) => plural('sw', n, '# ana kasi isiyo sahihi', '# wana kasi isiyo sahihi'),
-  unknown_session: (n) => plural('sw', n, 'kikao # cha mtu asiyejulikana', 'vikao # vya watu wasiojulikana'),
+  unknown_session: (n) => plural('sw', n, 'kikao # kisichoripotiwa', 'vikao # visivyoripotiwa'),
+  paid_but_walled_in: (n) => plural('sw', n, '# amelipa lakini ana ukurasa wa malipo tu', '# wamelipa lakini wana ukurasa wa malipo tu'),
+  stale_session: (n) => plural('sw', n, 'kikao # ambacho hakipo tena', 'vikao # ambavyo havipo tena'),
+  local_bypass: (n) => plural('sw', n, '# ameingizwa na ruta yenyewe', '# wameingizwa na ruta zenyewe'),
+  port_below_plan: (n) => plural('sw', n, 'mlango # wenye kasi ndogo kuliko kifurushi', 'milango # yenye kasi ndogo kuliko kifurushi'),
 }
 
 /** homeText has what the home page says. */
