@@ -117,8 +117,9 @@ web/node_modules/.package-lock.json: web/package.json web/package-lock.json
 	cd web && npm ci --no-progress
 	@touch $@
 
+# It is as old as the beginning of its build: a source that changes meanwhile is newer.
 web/dist/index.html: web/node_modules/.package-lock.json $(WEB)
-	cd web && npm run --silent build
+	begun=$$(date +@%s.%N); (cd web && npm run --silent build); touch -d "$$begun" $@
 
 # withpg runs many test programs with one throw-away PostgreSQL server, or benchmarks with one that writes to disk.
 .PHONY: bin/withpg

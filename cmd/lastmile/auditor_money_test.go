@@ -31,6 +31,7 @@ func TestAuditor_TheWalledGardenIsNotWhatIsPaid(t *testing.T) {
 	}
 	w.sessionIs("amina", "whole", access("full"))
 	w.sessionIs("baraka", "walled in", access("walled_garden"))
+	w.dunning(amina.subscription, events.DunningNone) // after it nothing changes what is paid
 	w.later(3 * time.Minute)
 	was := w.all(w.admin, "/sessions?username=amina")[0].text("id")
 	w.r.Disconnect("amina")

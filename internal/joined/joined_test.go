@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,10 +14,9 @@ import (
 )
 
 // slow counts readings, each of which takes a second.
-func slow(count *int) func(context.Context) (int, error) {
+func slow(count *atomic.Int64) func(context.Context) (int, error) {
 	return func(ctx context.Context) (int, error) {
-		*count++
-		number := *count
+		number := int(count.Add(1))
 		if !loop.Sleep(ctx, time.Second) {
 			return 0, ctx.Err()
 		}
@@ -29,8 +29,8 @@ func TestReads_WhoAsksTogetherSharesAReadingThatBeganLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var reads joined.Reads[string, int]
 		var all sync.WaitGroup
-		count, other := 0, 0
-		ask := func(key string, count *int, want int, took time.Duration) {
+		var count, other atomic.Int64
+		ask := func(key string, count *atomic.Int64, want int, took time.Duration) {
 			all.Go(func() {
 				begun := time.Now()
 				got, err := reads.Of(t.Context(), key, slow(count))
@@ -52,8 +52,8 @@ func TestReads_WhoAsksTogetherSharesAReadingThatBeganLater(t *testing.T) {
 		all.Wait()
 		ask("a", &count, 4, time.Second)
 		all.Wait()
-		if count != 4 || other != 1 {
-			t.Errorf("%d and %d readings", count, other)
+		if count.Load() != 4 || other.Load() != 1 {
+			t.Errorf("%d and %d readings", count.Load(), other.Load())
 		}
 	})
 }
@@ -62,7 +62,7 @@ func TestReads_OneThatNobodyWaitsForEnds(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var reads joined.Reads[int, int]
-		count := 0
+		var count atomic.Int64
 		for range 3 {
 			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 			if _, err := reads.Of(ctx, 7, slow(&count)); !errors.Is(err, context.DeadlineExceeded) {
@@ -82,7 +82,7 @@ func TestReads_WhoGoesLeavesTheReadingToTheOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var reads joined.Reads[int, int]
 		var all sync.WaitGroup
-		count := 0
+		var count atomic.Int64
 		all.Go(func() { _, _ = reads.Of(t.Context(), 7, slow(&count)) })
 		synctest.Wait()
 		for _, patience := range []time.Duration{time.Millisecond, time.Hour} {
@@ -103,10 +103,10 @@ func TestReads_WhoGoesLeavesTheReadingToTheOthers(t *testing.T) {
 		hasty, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 		defer cancel()
 		_, _ = reads.Of(hasty, 7, slow(&count))
-		before := count
+		before := count.Load()
 		all.Wait()
-		if count != before+1 {
-			t.Errorf("the reading of one who waits is not made, or twice: %d after %d", count, before)
+		if count.Load() != before+1 {
+			t.Errorf("the reading of one who waits is not made, or twice: %d after %d", count.Load(), before)
 		}
 	})
 }
