@@ -44,7 +44,7 @@ type dayResponse struct {
 	PausedSeconds       int64 `json:"pausedSeconds"`
 	OutageSeconds       int64 `json:"outageSeconds" doc:"entitled, and the router could not be reached"`
 
-	OnlineSeconds int64      `json:"onlineSeconds" doc:"as in usage: two sessions at the same time count twice"`
+	OnlineSeconds int64      `json:"onlineSeconds" doc:"as in usage, and no more than is over of the day"`
 	BytesIn       int64      `json:"bytesIn" doc:"downloaded by the customer"`
 	BytesOut      int64      `json:"bytesOut"`
 	Events        []dayEvent `json:"events" doc:"the oldest first"`

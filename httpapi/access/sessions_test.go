@@ -204,8 +204,8 @@ func TestUsage_HasAnEntryForEachDayOfTheOrganization(t *testing.T) {
 	days := l.want(t, 200, "", apitest.Support, path+"?from=2026-03-01&to=2026-03-03")
 	same(t, days.Body, `{"cap":null,"data":[
 		{"from":"2026-02-28T21:00:00Z","to":"2026-03-01T21:00:00Z","bytesIn":0,"bytesOut":0,"seconds":0},
-		{"from":"2026-03-01T21:00:00Z","to":"2026-03-02T21:00:00Z","bytesIn":70,"bytesOut":7,"seconds":60},
-		{"from":"2026-03-02T21:00:00Z","to":"2026-03-03T21:00:00Z","bytesIn":30,"bytesOut":3,"seconds":3600}]}`)
+		{"from":"2026-03-01T21:00:00Z","to":"2026-03-02T21:00:00Z","bytesIn":70,"bytesOut":7,"seconds":1860},
+		{"from":"2026-03-02T21:00:00Z","to":"2026-03-03T21:00:00Z","bytesIn":30,"bytesOut":3,"seconds":1800}]}`)
 	same(t, l.want(t, 200, "", apitest.Support, path).Body, string(days.Body)) // this month until now
 	same(t, l.want(t, 200, "", apitest.Support, path+"?step=month").Body, `{"cap":null,"data":[
 		{"from":"2026-02-28T21:00:00Z","to":"2026-03-31T21:00:00Z","bytesIn":100,"bytesOut":10,"seconds":3660}]}`)

@@ -3,6 +3,7 @@ package telemetry
 import (
 	"context"
 	"fmt"
+	"iter"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -56,8 +57,8 @@ type rollup struct {
 	starts       calendar.Date
 }
 
-// rollups adds up the bookings of a book. What a report adds belongs to the day and month in which it was made, also
-// after a silence: nobody knows when in it the bytes were used.
+// rollups adds up the bookings of a book. The bytes that a report adds belong to the day and month in which it was
+// made, also after a silence: nobody knows when in it they were used. Its time is that before the report.
 func (b *book) rollups() map[rollup]counts {
 	out := map[rollup]counts{}
 	zones := map[id.Organization]*time.Location{}
@@ -67,13 +68,44 @@ func (b *book) rollups() map[rollup]counts {
 			zone = b.Zone(c.org)
 			zones[c.org] = zone
 		}
-		date := calendar.On(time.Unix(c.at, 0), zone)
-		for _, step := range [...]Step{Day, Month} {
-			key := rollup{c.org, c.subscriber, c.subscription, step, step.Begin(date)}
-			out[key] = out[key].plus(c.counts)
+		add := func(date calendar.Date, used counts) {
+			for _, step := range [...]Step{Day, Month} {
+				key := rollup{c.org, c.subscriber, c.subscription, step, step.Begin(date)}
+				out[key] = out[key].plus(used)
+			}
+		}
+		add(calendar.On(time.Unix(c.at, 0), zone), counts{Down: c.Down, Up: c.Up})
+		for date, seconds := range onDays(c.change, zone) {
+			add(date, counts{Seconds: seconds})
 		}
 	}
 	return out
+}
+
+// timeBefore is how long before a report its time online is told day by day, in seconds. What was before counts on the
+// day before those, so that one report changes few rows, whatever a router tells: organizations share the commit.
+const timeBefore = 3 * 24 * 60 * 60
+
+// onDays divides the time online that a report adds among the days in which it was: a session is online without a gap,
+// so the time is that right before the report. What is taken back comes from the same days.
+func onDays(c change, zone *time.Location) iter.Seq2[calendar.Date, int64] {
+	sign, left := int64(1), c.Seconds
+	if left < 0 {
+		sign, left = -1, -left
+	}
+	return func(yield func(calendar.Date, int64) bool) {
+		for end := c.at; left > 0; {
+			date := calendar.On(time.Unix(end-1, 0), zone)
+			begin := end - left
+			if c.at-end < timeBefore {
+				begin = max(begin, min(date.Start(zone).Unix(), end-1))
+			}
+			if !yield(date, sign*(end-begin)) {
+				return
+			}
+			left, end = left-(end-begin), begin
+		}
+	}
 }
 
 // saveUsageSQL adds to rollups, within the bounds of sums. What is taken back can be the first that a rollup is told,

@@ -62,7 +62,7 @@ func TestUsage_ASessionOverMidnightsIsSplitByItsReports(t *testing.T) {
 		k.commit(t, r)
 	}
 	want := []telemetry.UsageRow{
-		{march(8), 23 * 100, 23, 23 * 3600}, {march(9), 3 * 100, 3, 3 * 3600},
+		{march(7), 0, 0, 3600}, {march(8), 23 * 100, 23, 23 * 3600}, {march(9), 3 * 100, 3, 2 * 3600},
 	}
 	if diff := cmp.Diff(want, k.usage(t, telemetry.Day)); diff != "" {
 		t.Errorf("days, -want +got\n%s", diff)
@@ -73,6 +73,51 @@ func TestUsage_ASessionOverMidnightsIsSplitByItsReports(t *testing.T) {
 	}
 	if used := k.used(t, march(9)); used != 303 {
 		t.Errorf("used %d", used)
+	}
+}
+
+func TestUsage_TimeOnlineIsThatOfTheDaysBeforeTheReport(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	k.zone = zone(t, "Africa/Nairobi")
+	began := march(3).At(20*60, k.zone)
+	told := func(after time.Duration) telemetry.Report {
+		r := k.at(telemetry.Interim, after, uint64(after/time.Hour), 0)
+		r.At = began.Add(after)
+		return r
+	}
+	k.commit(t, told(60*time.Hour)) // the first that is heard, at 8:00 on the 6th
+	want := []telemetry.UsageRow{
+		{march(3), 0, 0, 4 * 3600}, {march(4), 0, 0, 24 * 3600}, {march(5), 0, 0, 24 * 3600},
+		{march(6), 60, 0, 8 * 3600},
+	}
+	if diff := cmp.Diff(want, k.usage(t, telemetry.Day)); diff != "" {
+		t.Errorf("after a silence, -want +got\n%s", diff)
+	}
+	k.commit(t, told(30*time.Hour)) // a report that was kept for a while takes back its part of the later one
+	want[2].BytesDown, want[3].BytesDown = 30, 30
+	if diff := cmp.Diff(want, k.usage(t, telemetry.Day)); diff != "" {
+		t.Errorf("after a late report, -want +got\n%s", diff)
+	}
+}
+
+func TestUsage_TimeOnlineThatARouterInventsChangesFewDays(t *testing.T) {
+	t.Parallel()
+	k := open(t)
+	r := k.at(telemetry.Interim, 10*365*24*time.Hour, 5, 5)
+	r.At = march(20).At(12*60, time.UTC)
+	k.commit(t, r)
+	list, err := k.Usage(t.Context(), k.org, telemetry.UsageOf{Subscriber: k.subscriber}, telemetry.Day,
+		march(20).AddDays(-4000), march(31))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []telemetry.UsageRow{
+		{march(16), 0, 0, (3650*24 - 84) * 3600}, {march(17), 0, 0, 24 * 3600}, {march(18), 0, 0, 24 * 3600},
+		{march(19), 0, 0, 24 * 3600}, {march(20), 5, 5, 12 * 3600},
+	}
+	if diff := cmp.Diff(want, list); diff != "" {
+		t.Errorf("-want +got\n%s", diff)
 	}
 }
 

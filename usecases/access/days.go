@@ -74,6 +74,16 @@ type Day struct {
 	Marks []Mark // the oldest first
 }
 
+// over is how much of the day is over, in seconds. Nobody was online for longer on it: two sessions at the same time
+// are twice the use, and not twice the day, and a router's clock is a second ahead of ours sometimes.
+func (d Day) over() int64 {
+	var sum time.Duration
+	for _, spent := range d.Spent {
+		sum += spent
+	}
+	return int64(sum / time.Second)
+}
+
 // DaysInput asks for days of the organization's zone, both included. A zero To is today, a zero From 30 days in all.
 type DaysInput struct {
 	SubscriberID id.Subscriber
@@ -315,6 +325,7 @@ func byDay(
 		}
 		if len(used) > 0 && used[0].Starts == date {
 			day.Used, used = used[0], used[1:]
+			day.Used.Seconds = min(day.Used.Seconds, day.over())
 		}
 		days = append(days, day)
 	}

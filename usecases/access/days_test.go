@@ -149,6 +149,20 @@ func TestDays_BeforeAServiceThereIsNoneAndTodayEndsNow(t *testing.T) {
 	}
 }
 
+func TestDays_NobodyIsOnlineForLongerThanTheDay(t *testing.T) {
+	t.Parallel()
+	zone := berlin(t)
+	from := calendar.On(begun, zone)
+	used := []telemetry.UsageRow{{Starts: from, Seconds: 24*3600 + 1}, {Starts: from.AddDays(1), Seconds: 40 * 3600}}
+	var got []int64
+	for _, d := range accesscases.UsedDays(graceEnds(), zone, used, begun.AddDate(0, 0, 1)) {
+		got = append(got, d.Used.Seconds)
+	}
+	if want := []int64{24 * 3600, 10 * 3600}; !slices.Equal(got, want) { // of the second day ten hours are over
+		t.Errorf("online for %d seconds, want %d", got, want)
+	}
+}
+
 // TestDays_ARouterCountsWhileItIsTheCustomers: what befell another router, or one that the customer has left, is not
 // felt.
 func TestDays_ARouterCountsWhileItIsTheCustomers(t *testing.T) {

@@ -26,6 +26,13 @@ func DaysOf(
 	return byDay(in, zone, withOutages(stood, away), changes(stood), nil)
 }
 
+// UsedDays tells how days with use were, by events, until an instant.
+func UsedDays(list []events.Envelope, zone *time.Location, used []telemetry.UsageRow, now time.Time) []Day {
+	in := DaysInput{From: used[0].Starts, To: used[len(used)-1].Starts}
+	asked := events.TimeSpan{From: in.From.Start(zone).Add(-1), To: sooner(in.To.AddDays(1).Start(zone), now)}
+	return byDay(in, zone, standings(list, asked), nil, used)
+}
+
 // Befell keeps of what happened at routers what a customer felt.
 func Befell(
 	begun []telemetry.Begun, rows []networkviews.Happening, in events.TimeSpan,
