@@ -26,6 +26,7 @@ func (r SubscriptionRow) Entitlement(zone *time.Location) entitlement.Subscripti
 		Since: r.StateSince, StandingBy: null.Zero(r.StateEvent), StartsAt: r.StartsAt,
 		PaidUntil:   null.Zero(r.PaidUntil),
 		Told:        entitlement.PaidTold{At: null.Zero(r.PaidTold), EventID: null.Zero(r.PaidEvent)},
+		LostAt:      null.Zero(r.PaidLost),
 		OpenInvoice: null.Zero(r.OpenInvoice), Dunning: r.Dunning, Used: r.Used, Rates: r.Terms.Rates,
 		Terms: r.Terms.Access, Zone: zone,
 	}

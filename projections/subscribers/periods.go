@@ -31,6 +31,10 @@ update {schema}.subscriptions set
 where subscription_id = $1`
 	paidToldSQL = `
 update {schema}.subscriptions set paid_told_at = $2, paid_told_event = $3 where subscription_id = $1`
+	paidLostSQL = `
+update {schema}.subscriptions set paid_lost_at = greatest(paid_lost_at,
+	least(paid_until, $2::timestamptz, case when state = 'paused' then state_since end))
+where subscription_id = $1 and paid_until is not null`
 	becameSQL = `
 insert into {schema}.subscription_periods
 	(subscription_id, invoice_id, org_id, ordinal, state, due_at, paid_at, from_at, to_at)
@@ -59,20 +63,25 @@ type period struct {
 	elsewhere    []events.PeriodPlace // periods that moved
 }
 
-// tellPaid notes the event that tells the paid time; other events queue nothing.
+// tellPaid notes the event that tells the paid time, and, before it is told, up to when it ran; other events queue
+// nothing.
 func tellPaid(w *runner.Writes, e events.Envelope) {
 	var of id.Subscription
+	var back bool
 	switch v := e.Event.(type) {
 	case events.SubscriptionExtended:
 		of = v.SubscriptionID
 	case events.PeriodWithdrawn:
-		of = v.SubscriptionID
+		of, back = v.SubscriptionID, true
 	case events.SubscriptionResumed:
 		of = v.SubscriptionID
 	case events.PeriodCancelled:
 		if v.Ordinal > 0 {
-			of = v.SubscriptionID
+			of, back = v.SubscriptionID, true
 		}
+	}
+	if back {
+		w.Exec(paidLostSQL, of, e.Meta.At)
 	}
 	if !of.IsZero() {
 		w.Exec(paidToldSQL, of, e.Meta.At, e.ID)

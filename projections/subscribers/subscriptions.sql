@@ -12,6 +12,7 @@ create table {schema}.subscriptions (
   paid_until timestamptz,
   paid_told_at timestamptz, -- when the event was recorded that told paid_until; null before the first
   paid_told_event uuid,
+  paid_lost_at timestamptz, -- as LostAt in projections/access/entitlement; null = never
   username text,
   password_ref uuid, -- the password itself is in the vault
   static_ip text,

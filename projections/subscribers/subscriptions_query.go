@@ -30,6 +30,7 @@ type SubscriptionRow struct {
 	// PaidTold is when the event was recorded that told PaidUntil; nil before the first.
 	PaidTold     *time.Time  `db:"paid_told_at"`
 	PaidEvent    *id.Event   `db:"paid_told_event"`
+	PaidLost     *time.Time  `db:"paid_lost_at"` // as LostAt of an entitlement.Subscription; nil = never
 	Username     *string     `db:"username"`
 	PasswordRef  *id.Secret  `db:"password_ref"`
 	StaticIP     *string     `db:"static_ip"`
@@ -86,7 +87,7 @@ type SubscriptionsQuery struct{ Views *runner.Views }
 
 // subscriptionSelect fits SubscriptionRow; the condition follows. The table subscriptions has the alias s.
 const subscriptionSelect = `select s.subscription_id, s.org_id, s.subscriber_id, s.plan_id, s.plan_version, s.terms,
-	s.state, s.reason, s.starts_at, s.activated_at, s.paid_until, s.paid_told_at, s.paid_told_event,
+	s.state, s.reason, s.starts_at, s.activated_at, s.paid_until, s.paid_told_at, s.paid_told_event, s.paid_lost_at,
 	s.username, s.password_ref, s.static_ip, s.static_ipv6_prefix, s.mac_addresses,
 	s.open_invoices[1] as open_invoice_id, s.created_at, s.state_since, s.state_event, s.revision,
 	exists (select from {schema}.blocks b where b.subscriber_id = s.subscriber_id) as blocked

@@ -68,15 +68,18 @@ const (
 
 // Subscription is the part of one subscription that its access depends on. All times are UTC.
 type Subscription struct {
-	ID          id.Subscription
-	Standing    Standing
-	Mode        events.BillingMode
-	CreatedAt   time.Time
-	Since       time.Time  // when the present standing began
-	StandingBy  id.Event   // told the standing paused or ended; zero = not known
-	StartsAt    time.Time  // first instant of the service; not after CreatedAt = it starts at once
-	PaidUntil   time.Time  // first instant that is not paid for; zero before the first paid period
-	Told        PaidTold   // about PaidUntil
+	ID         id.Subscription
+	Standing   Standing
+	Mode       events.BillingMode
+	CreatedAt  time.Time
+	Since      time.Time // when the present standing began
+	StandingBy id.Event  // told the standing paused or ended; zero = not known
+	StartsAt   time.Time // first instant of the service; not after CreatedAt = it starts at once
+	PaidUntil  time.Time // first instant that is not paid for; zero before the first paid period
+	Told       PaidTold  // about PaidUntil
+	// LostAt is up to when the paid time ran before a correction took some of it back: to the correction, or to an end
+	// before it. Zero = nothing was ever taken back.
+	LostAt      time.Time
 	OpenInvoice id.Invoice // the oldest unpaid one of a period that is due; zero = none
 	Dunning     *Dunning   // nil = nothing was recorded, or dunning has ended
 	Used        *CapUse    // nil = the cap is not reached, or there is none

@@ -126,6 +126,22 @@ var standingCases = map[string]struct {
 		unpaid(in(entitlement.Active, events.Prepaid, invoice)), changed, entitlement.CodeExpired, entitlement.None,
 		changed, owed,
 	},
+	"active, the only payment was taken back": {
+		unpaid(subscription(func(s *entitlement.Subscription) { s.LostAt = starts.Add(moment) })), until,
+		entitlement.CodeExpired, entitlement.None, starts.Add(moment), itself,
+	},
+	"active, the last of several payments was taken back after the end of the others": {
+		subscription(func(s *entitlement.Subscription) { s.LostAt = until.Add(moment) }), until.Add(2 * moment),
+		entitlement.CodeExpired, entitlement.None, until.Add(moment), itself,
+	},
+	"a payment ahead was taken back before the service began": {
+		unpaid(subscription(func(s *entitlement.Subscription) { s.LostAt = starts.Add(-moment) })), starts,
+		entitlement.CodeExpired, entitlement.None, starts, itself,
+	},
+	"paid again after a payment was taken back": {
+		subscription(func(s *entitlement.Subscription) { s.LostAt = starts }), until, entitlement.CodeExpired,
+		entitlement.None, until, itself,
+	},
 	"postpaid": {
 		unpaid(in(entitlement.Active, events.Postpaid, invoice)), starts, entitlement.CodePostpaid, entitlement.Full,
 		changed, itself,

@@ -88,11 +88,13 @@ func (h *History) live(e events.SubscriptionEvent, told PaidTold) {
 	case events.PeriodWithdrawn:
 		h.edit(v.SubscriptionID, func(l *line) {
 			l.owes(v.InvoiceID)
+			l.LostAt = l.lost(told.At)
 			l.PaidUntil, l.Told = v.PaidUntil, told
 		})
 	case events.PeriodCancelled:
 		h.edit(v.SubscriptionID, func(l *line) {
 			if l.settled(v.InvoiceID); v.Ordinal > 0 { // one that was recorded without tells no paid time
+				l.LostAt = l.lost(told.At)
 				l.PaidUntil, l.Told = v.PaidUntil, told
 			}
 		})

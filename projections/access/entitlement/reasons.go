@@ -55,18 +55,49 @@ func ofStanding(s Subscription, at time.Time) Reason {
 	case s.PaidUntil.After(at):
 		return s.paid(itself)
 	case s.PaidUntil.IsZero():
-		return because(CodeExpired, None, s.Since, owed)
+		return because(CodeExpired, None, s.over(), owed)
 	case s.Dunning != nil && s.Dunning.afterPaid() != events.DunningNone:
 		r := s.Dunning.reason(s.Dunning.afterPaid())
 		if s.Dunning.State.Rank() == 0 {
 			r.Cause = owed // no event has recorded the step yet
 		}
-		if r.Since.Before(s.PaidUntil) {
-			r.Since = s.PaidUntil
+		if over := s.over(); r.Since.Before(over) {
+			r.Since = over
 		}
 		return r
 	}
-	return because(CodeExpired, None, s.PaidUntil, owed)
+	return because(CodeExpired, None, s.over(), owed)
+}
+
+// over is since when nothing is paid for. A payment that was taken back or moved away had given access until then, so
+// PaidUntil alone, which is earlier or zero afterwards, would tell an outage that nobody had. Without any paid time it
+// is the beginning of the standing.
+func (s Subscription) over() time.Time {
+	switch {
+	case s.LostAt.After(s.PaidUntil):
+		if s.LostAt.Before(s.StartsAt) { // it had given nothing yet
+			return s.StartsAt
+		}
+		return s.LostAt
+	case s.PaidUntil.IsZero():
+		return s.Since
+	}
+	return s.PaidUntil
+}
+
+// lost is LostAt after a correction at an instant. It never goes back: what was had before an earlier correction was
+// had. The clock of the paid time stands still in a pause.
+func (s Subscription) lost(at time.Time) time.Time {
+	if s.Standing == Paused && s.Since.Before(at) {
+		at = s.Since
+	}
+	if s.PaidUntil.Before(at) {
+		at = s.PaidUntil
+	}
+	if at.Before(s.LostAt) {
+		return s.LostAt
+	}
+	return at
 }
 
 // notBefore is the first instant of a service that was to start later than it was made. Zero = it was to start at once,
