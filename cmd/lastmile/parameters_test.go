@@ -24,7 +24,7 @@ var parametersOf = map[string][]string{
 	"GET /nas/fleet":          {"state", "reachable", "drift"},
 	"GET /nas/services":       {"deviceId", "state", "drift"},
 	"GET /outbox":             {"after"},
-	"GET /pay":                {"account"},
+	"GET /pay":                {"account", "lang"},
 	"GET /payments":           {"subscriberId", "status", "receiptNumber", "from", "to"},
 	"GET /plans":              {"archived"},
 	"GET /receipts": {
@@ -51,6 +51,7 @@ var parametersOf = map[string][]string{
 	"PATCH /nas/services/:id":               {"confirm"},
 	"DELETE /nas/services/:id":              {"confirm", "abandon"},
 	"POST /nas/devices/:id/setup/reconcile": {"confirm"},
+	"POST /pay":                             {"lang"},
 	"POST /sessions/:id/disconnect":         {"confirm"},
 	"GET /audit-log on the root host":       {"actor", "action", "target", "outcome", "from", "to", "orgId"},
 	"GET /orgs on the root host":            {"status", "q"},

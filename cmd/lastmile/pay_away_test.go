@@ -30,7 +30,7 @@ func TestPayPage_SaysInPlainWordsThatItCannotAskNow(t *testing.T) {
 		if status == http.StatusOK && !form {
 			continue // the form alone needs nothing
 		}
-		if status != http.StatusServiceUnavailable || !strings.Contains(text, "is not lost") {
+		if status != http.StatusServiceUnavailable || !strings.Contains(text, "hayajapotea") {
 			t.Errorf("without PostgreSQL, form %v: %d %s", form, status, text)
 		}
 	}
@@ -48,7 +48,7 @@ func TestPayPage_SaysInPlainWordsThatItCannotAskNow(t *testing.T) {
 	stopNode()
 	for range 2 {
 		if status, text := k.payPage(account, true); status != http.StatusAccepted &&
-			(status != http.StatusServiceUnavailable || !strings.Contains(text, "is not lost")) {
+			(status != http.StatusServiceUnavailable || !strings.Contains(text, "hayajapotea")) {
 			t.Errorf("without the event store: %d %s", status, text)
 		}
 	}
@@ -95,14 +95,14 @@ func (k *kit) platformWithoutDatabase() {
 	}
 }
 
-// payPage reads the payment page of acme, or sends its form.
+// payPage reads the payment page of acme in Kiswahili, or sends its form.
 func (k *kit) payPage(account string, form bool) (int, string) {
 	k.t.Helper()
 	method, body := http.MethodGet, io.Reader(nil)
 	if form {
 		method, body = http.MethodPost, strings.NewReader(url.Values{"account": {account}}.Encode())
 	}
-	r, err := http.NewRequestWithContext(k.t.Context(), method, "http://"+k.addr+"/pay", body)
+	r, err := http.NewRequestWithContext(k.t.Context(), method, "http://"+k.addr+"/pay?lang=sw", body)
 	if err != nil {
 		k.t.Fatal(err)
 	}

@@ -23,6 +23,9 @@ import (
 // whose phone may be old (docs/rules/access-walled-garden.md#payment-page).
 type Page struct{ Cases paymentscases.Page }
 
+// payLanguage is in the address, also of the form.
+var payLanguage = httpapi.Param{Name: "lang", Type: "string", Doc: "en or sw; otherwise Accept-Language decides"}
+
 // maxAccount bounds the account number or phone that somebody types, in characters.
 const maxAccount = 64
 
@@ -38,19 +41,6 @@ type payResponse struct {
 	Message string `json:"message"`
 }
 
-// payAccepted is told to everybody, so it promises nothing to a customer who is blocked, or whose cap is used up.
-const payAccepted = "If there is something to pay on this account, a payment request is on its way to the phone that " +
-	"the account is registered with. Enter your PIN there. If your internet is off only because it was not paid, it " +
-	"comes back by itself after the payment. If a Wi-Fi hotspot shows its sign-in page then, sign in again there."
-
-// payLater is told when too many requests come from one address, which many customers share, or for one account.
-const payLater = "Too many people asked for a payment request just now. Please wait a minute and try again."
-
-// paySorry is told while the database or the event store is away. It holds also when the request was taken before the
-// fault: a phone that was asked is not asked a second time while its first payment request waits.
-const paySorry = "We cannot send a payment request at the moment. Please try again in a few minutes. A payment that " +
-	"you have made already is not lost: it is counted as soon as we can."
-
 // Routes lists the page and its form.
 func (a Page) Routes() []httpapi.Route {
 	return []httpapi.Route{
@@ -58,13 +48,13 @@ func (a Page) Routes() []httpapi.Route {
 			Method: "GET", Path: "/pay", Hosts: httpapi.OnOrganization, Access: httpapi.AccessPublic,
 			Summary: "Payment page, without a sign-in", Produces: "text/html", Handle: a.show,
 			Sorry: a.sorry,
-			Query: []httpapi.Param{{Name: "account", Type: "string", Doc: "is filled in"}},
+			Query: []httpapi.Param{{Name: "account", Type: "string", Doc: "is filled in"}, payLanguage},
 		},
 		{
 			Method: "POST", Path: "/pay", Hosts: httpapi.OnOrganization, Access: httpapi.AccessPublic,
 			Summary: "Ask for a payment request on the account's own phone", Request: payRequest{}, Form: true,
 			Response: payResponse{}, Status: 202, BodyLimit: 8 << 10, IgnoresIdempotency: true,
-			Handle: a.pay, Sorry: a.sorry,
+			Handle: a.pay, Sorry: a.sorry, Query: []httpapi.Param{payLanguage},
 		},
 	}
 }
@@ -94,6 +84,8 @@ func styleHash(style string) string {
 
 // payPage has the values of the page.
 type payPage struct {
+	Words        *payWords
+	Others       []*payWords // the languages to choose
 	Style        template.CSS
 	Organization string
 	Account      string
@@ -104,11 +96,14 @@ type payPage struct {
 // send answers with the page.
 func (a Page) send(c *httpapi.Call, status int, p payPage) error {
 	p.Style, p.Organization = template.CSS(payStyle), c.Org.Name //nolint:gosec // our own file
+	p.Words = wordsOf(c)
+	p.Others = p.Words.others()
 	var text bytes.Buffer
 	if err := payTemplate.Execute(&text, p); err != nil {
 		return err
 	}
 	h := c.Writer.Header()
+	h.Add("Vary", "Accept-Language")
 	h.Set("Content-Security-Policy", payPolicy)
 	h.Set("Referrer-Policy", "same-origin") // with none a form's Origin would be null
 	c.SendBytes(status, "text/html; charset=utf-8", text.Bytes())
@@ -129,7 +124,7 @@ func (a Page) sorry(c *httpapi.Call, status int) bool {
 	if c.Request.Method != http.MethodGet && !c.IsForm() {
 		return false
 	}
-	return a.send(c, status, payPage{Note: paySorry, Fault: true}) == nil
+	return a.send(c, status, payPage{Note: wordsOf(c).Sorry, Fault: true}) == nil
 }
 
 // pay takes an account and answers at once, in the form of the request.
@@ -145,13 +140,13 @@ func (a Page) pay(ctx context.Context, c *httpapi.Call) error {
 			return err
 		}
 		c.SetRetryAfter(limited)
-		return a.send(c, 429, payPage{Note: payLater, Fault: true})
+		return a.send(c, 429, payPage{Note: wordsOf(c).Later, Fault: true})
 	}
 	switch {
 	case err != nil:
 		return err
 	case account == "" && form:
-		return a.send(c, 400, payPage{Note: "Please enter your account number or your phone number.", Fault: true})
+		return a.send(c, 400, payPage{Note: wordsOf(c).EmptyField, Fault: true})
 	case fault != "":
 		return failure.NewInvalid("invalid_input", "account "+fault)
 	case account == "":
@@ -163,9 +158,9 @@ func (a Page) pay(ctx context.Context, c *httpapi.Call) error {
 		return err
 	}
 	if form {
-		return a.send(c, 202, payPage{Note: payAccepted})
+		return a.send(c, 202, payPage{Note: wordsOf(c).Accepted})
 	}
-	return c.Send(202, payResponse{Status: "accepted", Message: payAccepted})
+	return c.Send(202, payResponse{Status: "accepted", Message: payEnglish.Accepted})
 }
 
 // accountFault says why a text cannot be an account number or phone; "" when it may be one, or is empty.

@@ -198,7 +198,7 @@ func TestPay_PageWorksWithoutScriptsOnACheapPhone(t *testing.T) {
 				t.Errorf("%s has %s", name, forbidden)
 			}
 		}
-		if len(text) > 10<<10 || !strings.Contains(text, `<form method="post" action="/pay">`) {
+		if len(text) > 10<<10 || !strings.Contains(text, `<form method="post" action="/pay?lang=en">`) {
 			t.Errorf("%s: %d bytes: %s", name, len(text), text)
 		}
 		policy := a.Header.Get("Content-Security-Policy")
