@@ -18,8 +18,9 @@ import (
 // Check is a dependency that must be up for the service to be ready. /readyz shows the message of a failure.Error; any
 // other error is only logged.
 type Check struct {
-	Name  string
-	Probe func(ctx context.Context) error
+	Name     string
+	Probe    func(ctx context.Context) error
+	WaitsFor []string // names of parts without which it cannot succeed
 }
 
 // BreakerState is the condition of one outside system as the API shows it (docs/rules/http.md#breakers).

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"sync"
 
 	"github.com/lastmile-isp/lastmile/internal/failure"
@@ -18,13 +19,22 @@ const (
 
 // Part is a part of the program as super_admins see it.
 type Part struct {
-	Name   string  `json:"name" doc:"as in /readyz"`
-	State  string  `json:"state" enum:"up,down"`
-	Detail *string `json:"detail" doc:"a sentence; null: it is up, or the log alone says why"`
+	Name     string   `json:"name" doc:"as in /readyz"`
+	State    string   `json:"state" enum:"up,down"`
+	Detail   *string  `json:"detail" doc:"a sentence; null: it is up, or the log alone says why"`
+	WaitsFor []string `json:"waitsFor" doc:"parts without which it cannot be up; it comes back with them"`
 }
 
 // Down reports whether the part does not do its work.
 func (p Part) Down() bool { return p.State == partDown }
+
+// Waits reports whether the part is down and waits for another one of the list that is: what is told of that one is
+// all that can be done.
+func (p Part) Waits(all []Part) bool {
+	return p.Down() && slices.ContainsFunc(all, func(o Part) bool {
+		return o.Down() && slices.Contains(p.WaitsFor, o.Name)
+	})
+}
 
 // Parts asks all checks at the same time, for at most probeLimit, and writes nothing to the log. The order is theirs.
 func Parts(ctx context.Context, checks []Check) []Part {
@@ -35,7 +45,10 @@ func Parts(ctx context.Context, checks []Check) []Part {
 	for i, check := range checks {
 		wait.Go(func() {
 			r := resultOf(ask(ctx, check))
-			out[i] = Part{Name: check.Name, State: r.Status, Detail: null.Of(r.Detail)}
+			out[i] = Part{
+				Name: check.Name, State: r.Status, Detail: null.Of(r.Detail),
+				WaitsFor: append([]string{}, check.WaitsFor...),
+			}
 		})
 	}
 	wait.Wait()

@@ -66,10 +66,13 @@ func TestParts_ASuperAdminAloneReadsWhichAreDown(t *testing.T) {
 		{Name: "database", Probe: func(context.Context) error { return nil }},
 		{Name: "log", Probe: func(context.Context) error { return errors.New("password=x") }},
 		{Name: "parcels", Probe: refuses},
+		{Name: "jobs", Probe: func(context.Context) error { return nil }, WaitsFor: []string{"database"}},
 	}).Routes())
 	got := k.Do(t, apitest.Request{Path: "/system/parts", Host: apitest.Domain, As: apitest.Super})
-	want := `{"data":[{"name":"database","state":"up","detail":null},{"name":"log","state":"down","detail":null},` +
-		`{"name":"parcels","state":"down","detail":"one event cannot be applied"}]}`
+	want := `{"data":[{"name":"database","state":"up","detail":null,"waitsFor":[]},` +
+		`{"name":"log","state":"down","detail":null,"waitsFor":[]},` +
+		`{"name":"parcels","state":"down","detail":"one event cannot be applied","waitsFor":[]},` +
+		`{"name":"jobs","state":"up","detail":null,"waitsFor":["database"]}]}`
 	if got.Status != 200 || string(got.Body) != want {
 		t.Errorf("%d %s", got.Status, got.Body)
 	}

@@ -204,6 +204,18 @@ func (s Account) payers(t Target) []id.Receipt {
 	return list
 }
 
+// PaidOn is the money on an invoice that came from receipts; what credit notes cover, or was given up, is none.
+// Archived receipts do not count.
+func (s Account) PaidOn(invoice id.Invoice) money.Amount {
+	sum := money.Of(0, s.Currency)
+	for _, receipt := range s.payers(toInvoice(invoice)) {
+		if r := s.Receipts[receipt]; !r.CreditNote && !r.WriteOff {
+			sum = sum.Add(r.to(toInvoice(invoice)).Amount)
+		}
+	}
+	return sum
+}
+
 // Balance is the amount due minus the credit: negative when the account has credit.
 func (s Account) Balance() money.Amount { return s.Due().Sub(s.Credit()) }
 

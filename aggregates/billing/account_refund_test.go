@@ -155,6 +155,15 @@ func TestWriteOff_BeginsWithTheOldestDebtAndIsNoPayment(t *testing.T) {
 	l.fails(gone, failure.NotFound, "receipt_not_found") // a loss is no money
 }
 
+func TestPaidOn_IsMoneyAndNeitherANoteNorALoss(t *testing.T) {
+	t.Parallel()
+	l := given(t, draft(1, 1000, 20), issue(1), credit(1, 100), note(1, 1, 200), issueNote(1), writeOff(1, 300))
+	if got := l.State().PaidOn(invoiceID(1)); got != kes(100) {
+		t.Errorf("%s was paid", got)
+	}
+	l.stands(400, 0)
+}
+
 // What a credit note will cover is not written off as well, and what was written off is not given back.
 func TestWriteOff_AndCreditNotesNeverExceedTheInvoice(t *testing.T) {
 	t.Parallel()

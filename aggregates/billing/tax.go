@@ -26,7 +26,7 @@ func charge(
 		line, err := chargeLine(l, rule, rates, sum, c)
 		if err != nil {
 			return nil, nil, money.Amount{},
-				failure.NewInvalid("invoice_out_of_range", fmt.Sprintf("lines[%d] %s", i, err))
+				failure.NewInvalid("invoice_out_of_range", fmt.Sprintf("lines[%d].%s", i, err))
 		}
 		for k, t := range line.Taxes {
 			taxes[k].Amount = taxes[k].Amount.Add(t.Amount)
@@ -53,7 +53,7 @@ func chargeLine(
 	price := new(big.Rat).SetInt64(l.UnitPrice.Minor)
 	base, ok := roundHalfUp(price.Mul(price, quantity))
 	if !ok {
-		return events.InvoiceLine{}, fmt.Errorf("unitPrice times quantity is too large")
+		return events.InvoiceLine{}, fmt.Errorf("unitPrice is too large for the quantity")
 	}
 	taxable := new(big.Rat).SetInt64(base)
 	if rule.Inclusive {

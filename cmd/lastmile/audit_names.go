@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 
+	"github.com/lastmile-isp/lastmile/httpapi/audit"
 	"github.com/lastmile-isp/lastmile/internal/id"
 	"github.com/lastmile-isp/lastmile/internal/null"
 	"github.com/lastmile-isp/lastmile/projections/billing"
@@ -40,14 +41,14 @@ func (a *App) auditNames(
 	return nil, nil
 }
 
-// auditOrganizations gives the names of some organizations. It reads as the platform.
+// auditOrganizations names some organizations. It reads as the platform.
 func (a *App) auditOrganizations(
 	ctx context.Context, orgs []id.Organization,
-) (map[id.Organization]string, error) {
+) (map[id.Organization]auditapi.Organization, error) {
 	rows, err := identityviews.OrganizationsQuery{Views: a.engines.views}.Some(ctx, orgs)
-	out := make(map[id.Organization]string, len(rows))
+	out := make(map[id.Organization]auditapi.Organization, len(rows))
 	for _, row := range rows {
-		out[row.ID] = row.Name
+		out[row.ID] = auditapi.Organization{Name: row.Name, Slug: row.Slug}
 	}
 	return out, err
 }

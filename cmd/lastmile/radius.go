@@ -229,7 +229,7 @@ func (a *App) radiusChecks() []httpapi.Check {
 		}
 	}
 	return []httpapi.Check{
-		{Name: directory.Name, Probe: probe(func(ctx context.Context, p *radiusParts) string {
+		{Name: directory.Name, WaitsFor: asksLog, Probe: probe(func(ctx context.Context, p *radiusParts) string {
 			return cmp.Or(p.shows.Fault(), strings.Join(p.shows.Left(), "; "), old(ctx, p.fresh))
 		})},
 		{Name: "accounting", Probe: probe(func(_ context.Context, p *radiusParts) string {

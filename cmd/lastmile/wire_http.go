@@ -138,19 +138,29 @@ func (a *App) checks() []httpapi.Check {
 	return checks
 }
 
-// partChecks lists those of them that are neither read models nor processes.
+// The parts without which others cannot do their work.
+const (
+	databasePart = "postgres"
+	logPart      = "eventstore"
+)
+
+// asksLog are the parts for which a directory in memory waits: it is read from the log, which is in the database.
+var asksLog = []string{databasePart, logPart}
+
+// partChecks lists those of them that are neither read models nor processes. Whether writes are taken and jobs wait is
+// asked of the database.
 func (a *App) partChecks() []httpapi.Check {
 	checks := []httpapi.Check{
-		{Name: "postgres", Probe: a.storage.db.Owner.Ping},
-		{Name: "writes", Probe: a.probeWrites},
-		{Name: "eventstore", Probe: a.storage.store.Ping},
+		{Name: databasePart, Probe: a.storage.db.Owner.Ping},
+		{Name: "writes", Probe: a.probeWrites, WaitsFor: []string{databasePart}},
+		{Name: logPart, Probe: a.storage.store.Ping},
 		{
-			Name: identityviews.DirectoryName,
+			Name: identityviews.DirectoryName, WaitsFor: asksLog,
 			Probe: func(ctx context.Context) error {
 				return down(cmp.Or(a.engines.access.Fault(), old(ctx, a.engines.fresh)))
 			},
 		},
-		{Name: "jobs", Probe: a.probeJobs},
+		{Name: "jobs", Probe: a.probeJobs, WaitsFor: []string{databasePart}},
 	}
 	if a.kept != nil {
 		checks = append(checks, httpapi.Check{Name: "callbacks", Probe: a.probeCallbacks})

@@ -24,9 +24,12 @@ type Log struct {
 	Zone func(context.Context, id.Organization) (*time.Location, error)
 	// Names gives what people call some targets of one type in an organization. One without a name is left out.
 	Names func(ctx context.Context, org id.Organization, kind string, targets []id.Any) (map[id.Any]string, error)
-	// Organizations gives the names of some organizations, for the root host. One that is not known is left out.
-	Organizations func(ctx context.Context, orgs []id.Organization) (map[id.Organization]string, error)
+	// Organizations names some organizations, for the root host. One that is not known is left out.
+	Organizations func(ctx context.Context, orgs []id.Organization) (map[id.Organization]Organization, error)
 }
+
+// Organization has what an organization is called. Several can have the same name, and none the slug of another.
+type Organization struct{ Name, Slug string }
 
 // auditEntry is one entry of the audit log (docs/rules/audit.md#audit-entries).
 type auditEntry struct {
@@ -34,6 +37,7 @@ type auditEntry struct {
 	At        time.Time          `json:"at"`
 	OrgID     *string            `json:"orgId" doc:"null: the platform's own"`
 	OrgName   *string            `json:"orgName" doc:"on the root host alone; null: the platform's own"`
+	OrgSlug   *string            `json:"orgSlug" doc:"as orgName; names need not be unique, slugs are"`
 	Actor     httpapi.AuditActor `json:"actor"`
 	IP        *string            `json:"ip" doc:"null: none, or the person was forgotten"`
 	Action    string             `json:"action" doc:"command, such as billing.VoidInvoice; of a refusal the route"`
@@ -139,7 +143,7 @@ func (a Log) get(ctx context.Context, c *httpapi.Call) error {
 // their organizations.
 type called struct {
 	targets map[id.Any]string // ids are unique over all types
-	orgs    map[id.Organization]string
+	orgs    map[id.Organization]Organization
 }
 
 // called reads the names for some entries of one host. The platform does not learn what organizations call their
@@ -272,7 +276,8 @@ func showAuditEntry(e auditviews.Entry, names called) auditEntry {
 		detail.ServiceID, detail.RunID, detail.Message = null.Of(d.ServiceID), null.Of(d.RunID), d.Message
 	}
 	return auditEntry{
-		ID: e.ID, At: e.At.UTC(), OrgID: null.Of(e.OrgID.String()), OrgName: null.Of(names.orgs[e.OrgID]),
+		ID: e.ID, At: e.At.UTC(), OrgID: null.Of(e.OrgID.String()),
+		OrgName: null.Of(names.orgs[e.OrgID].Name), OrgSlug: null.Of(names.orgs[e.OrgID].Slug),
 		Actor: httpapi.AuditActor{
 			ID: null.Of(e.ActorID), Kind: httpapi.ActorKind(e.ActorKind), Name: e.ActorName, Role: null.Of(e.ActorRole),
 		},

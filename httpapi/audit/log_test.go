@@ -54,10 +54,10 @@ func (s *auditStage) names(
 // organizations calls every organization by the beginning of its id.
 func (s *auditStage) organizations(
 	_ context.Context, orgs []id.Organization,
-) (map[id.Organization]string, error) {
-	out := map[id.Organization]string{}
+) (map[id.Organization]auditapi.Organization, error) {
+	out := map[id.Organization]auditapi.Organization{}
 	for _, org := range orgs {
-		out[org] = "org " + org.String()[:8]
+		out[org] = auditapi.Organization{Name: "org " + org.String()[:8], Slug: "org-" + org.String()[:8]}
 	}
 	return out, nil
 }
@@ -82,6 +82,7 @@ type line struct {
 	Actor          struct{ ID, Kind, Name, Role *string }
 	IP             *string
 	OrgID, OrgName *string
+	OrgSlug        *string
 	Action, Outcome,
 	RequestID string
 	Target struct {
@@ -201,7 +202,8 @@ func TestAuditLog_ThePlatformReadsWhoseAnEntryIs(t *testing.T) {
 	}
 	var one line
 	got := s.Do(t, root("/"+of[0].ID))
-	if got.Into(t, &one); one.OrgName == nil || *one.OrgName != "org "+acme[:8] {
+	if got.Into(t, &one); one.OrgName == nil || *one.OrgName != "org "+acme[:8] ||
+		one.OrgSlug == nil || *one.OrgSlug != "org-"+acme[:8] {
 		t.Errorf("%d %s", got.Status, got.Body)
 	}
 	if none := s.log(t, root("?orgId="+id.New[id.Organization]().String())); len(none.Data) != 0 {
@@ -209,7 +211,7 @@ func TestAuditLog_ThePlatformReadsWhoseAnEntryIs(t *testing.T) {
 	}
 	apitest.Sends(t, s.Kit, "no id", root("?orgId=acme"), apitest.Is(422, "invalid_input"))
 	at := apitest.Request{Path: "/audit-log", As: apitest.Admin}
-	if own := s.log(t, at).Data; len(own) != 1 || own[0].OrgName != nil {
+	if own := s.log(t, at).Data; len(own) != 1 || own[0].OrgName != nil || own[0].OrgSlug != nil {
 		t.Errorf("the organization sees %+v", own)
 	}
 	at.Path += "?orgId=" + acme

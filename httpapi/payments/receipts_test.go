@@ -226,9 +226,17 @@ func TestCash_ReferenceIsUniqueAndNoMobileMoney(t *testing.T) {
 	if p.Status != "SUCCESS" || p.Gateway != "cash" || p.ReceiptID == nil {
 		t.Errorf("payment %+v", p)
 	}
-	if code := k.Post(t, apitest.Acme, apitest.Admin, "/payments/cash", body("Book 17/3"),
-		409).Code(); code != "reference_used" {
-		t.Errorf("repeat: %s", code)
+	var repeat struct {
+		Code    string
+		Receipt struct {
+			ID, ReceiptNumber string
+			Subscriber        struct{ ID, Name, AccountNumber string }
+		}
+	}
+	k.Post(t, apitest.Acme, apitest.Admin, "/payments/cash", body("Book 17/3"), 409).Into(t, &repeat)
+	if r := repeat.Receipt; repeat.Code != "reference_used" || r.ID != *p.ReceiptID ||
+		r.ReceiptNumber != "Book 17/3" || r.Subscriber.ID != k.Amina.String() || r.Subscriber.Name == "" {
+		t.Errorf("repeat: %+v", repeat)
 	}
 	if code := k.Post(t, apitest.Acme, apitest.Admin, "/payments/cash", body("SJK4X7Q2P1"),
 		409).Code(); code != "looks_like_mobile_money" {

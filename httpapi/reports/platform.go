@@ -5,7 +5,6 @@ import (
 	"context"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/lastmile-isp/lastmile/httpapi"
@@ -33,10 +32,10 @@ type Platform struct {
 type platformResponse struct {
 	AsOf          time.Time           `json:"asOf"`
 	Organizations *organizationsToday `json:"organizations" doc:"null: the database is away"`
-	Suspense      []currencySuspense  `json:"suspense" doc:"money of no organization, by currency"`
+	Suspense      *[]currencySuspense `json:"suspense" doc:"of no organization; null: the database is away"`
 	Breakers      breakersToday       `json:"breakers" doc:"with the devices of all organizations"`
 	Projections   stoppedToday        `json:"projections"`
-	Processes     stoppedToday        `json:"processes"`
+	Processes     *stoppedToday       `json:"processes" doc:"null: the database is away"`
 	Faults        []faultShape        `json:"faults" doc:"what is broken now, the worst first"`
 }
 
@@ -83,17 +82,26 @@ func (a Platform) Routes() []httpapi.Route {
 
 // report answers with the parts of the program that have stopped, and with money of no organization.
 func (a Platform) report(ctx context.Context, c *httpapi.Call) error {
-	out := platformResponse{AsOf: a.Clock.Now().UTC(), Suspense: []currencySuspense{}, Faults: []faultShape{}}
+	out, err := a.read(ctx)
+	if err != nil {
+		return err
+	}
+	return c.Send(200, out)
+}
+
+// read leaves null what only the database knows while it is away: a zero would say that nothing waits there.
+func (a Platform) read(ctx context.Context) (platformResponse, error) {
+	out := platformResponse{AsOf: a.Clock.Now().UTC(), Faults: []faultShape{}}
 	parts := a.Parts(ctx)
 	out.Faults = append(out.Faults, faultsOf(parts)...)
 	if !isDown(parts, "postgres") {
 		if err := a.stored(ctx, &out); err != nil {
-			return err
+			return out, err
 		}
 	}
 	a.projections(&out)
 	a.breakers(&out)
-	return c.Send(200, out)
+	return out, nil
 }
 
 // stored adds what is read from the database: organizations, money of none of them, and processes.
@@ -108,9 +116,11 @@ func (a Platform) stored(ctx context.Context, out *platformResponse) error {
 	if err != nil {
 		return err
 	}
+	suspense := make([]currencySuspense, 0, len(unowned))
 	for _, s := range unowned {
-		out.Suspense = append(out.Suspense, shownSuspense(s))
+		suspense = append(suspense, shownSuspense(s))
 	}
+	out.Suspense = &suspense
 	return a.processes(ctx, out)
 }
 
@@ -138,15 +148,11 @@ func isDown(parts []httpapi.Part, name string) bool {
 	return slices.ContainsFunc(parts, func(p httpapi.Part) bool { return p.Name == name && p.Down() })
 }
 
-// faultsOf lists what is down, as /readyz says. Since when is not known: nobody looks all the time. The directories in
-// memory are read from the log, and whether jobs wait or writes are taken is asked of the database: what waits for a
+// faultsOf lists what is down, as /readyz says. Since when is not known: nobody looks all the time. What waits for a
 // part that is down is no fault of its own.
 func faultsOf(parts []httpapi.Part) (out []faultShape) {
-	noDatabase := isDown(parts, "postgres")
-	noLog := noDatabase || isDown(parts, "eventstore")
 	for _, p := range parts {
-		asksDatabase := p.Name == "jobs" || p.Name == "writes"
-		if !p.Down() || noLog && strings.HasSuffix(p.Name, "_directory") || noDatabase && asksDatabase {
+		if !p.Down() || p.Waits(parts) {
 			continue
 		}
 		out = append(out, faultShape{
@@ -183,6 +189,10 @@ func (a Platform) projections(out *platformResponse) {
 // processes adds the processes of which something has stopped: what should follow from events does not.
 func (a Platform) processes(ctx context.Context, out *platformResponse) error {
 	list, err := a.Processes.List(ctx, "")
+	if err != nil {
+		return err
+	}
+	out.Processes = &stoppedToday{}
 	for _, p := range list {
 		stopped := p.State == "stopped"
 		if !stopped && len(p.Stopped) == 0 {
@@ -203,7 +213,7 @@ func (a Platform) processes(ctx context.Context, out *platformResponse) error {
 		}
 		out.Faults = append(out.Faults, f)
 	}
-	return err
+	return nil
 }
 
 // breakers adds the outside systems that do not answer: of an organization's own devices only the number, and also of

@@ -1,11 +1,15 @@
 package reportsapi
 
 import (
+	"context"
+	"encoding/json"
+	"errors"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/lastmile-isp/lastmile/httpapi"
+	"github.com/lastmile-isp/lastmile/internal/clock"
 	"github.com/lastmile-isp/lastmile/projections/runner"
 )
 
@@ -65,11 +69,18 @@ func TestPlatform_CountsARebuildThatHasStopped(t *testing.T) {
 // answers sign-ins from memory as long as it runs.
 func TestPlatform_NamesTheDatabaseAndNotWhatWaitsForIt(t *testing.T) {
 	t.Parallel()
-	parts := func(down ...string) (out []httpapi.Part) {
+	waits := map[string][]string{
+		"identity_directory": {"postgres", "eventstore"}, "access_directory": {"postgres", "eventstore"},
+		"jobs": {"postgres"}, "writes": {"postgres"},
+	}
+	parts := func(down ...string) []httpapi.Part {
+		var checks []httpapi.Check
 		for _, name := range down {
-			out = append(out, httpapi.Part{Name: name, State: "down"})
+			fails := func(context.Context) error { return errors.New("down") }
+			checks = append(checks, httpapi.Check{Name: name, WaitsFor: waits[name], Probe: fails})
 		}
-		return out
+		up := httpapi.Check{Name: "accounting", Probe: func(context.Context) error { return nil }}
+		return httpapi.Parts(t.Context(), append(checks, up))
 	}
 	for _, c := range []struct{ down, told []string }{
 		{
@@ -86,5 +97,38 @@ func TestPlatform_NamesTheDatabaseAndNotWhatWaitsForIt(t *testing.T) {
 		if diff := cmp.Diff(c.told, told); diff != "" {
 			t.Errorf("%v: %s", c.down, diff)
 		}
+	}
+}
+
+// What only the database knows is null while it is away, and the rest is there: Home would show a zero as good news.
+func TestPlatform_WhatWasNotReadIsNull(t *testing.T) {
+	t.Parallel()
+	a := Platform{
+		Clock:    clock.System(),
+		Breakers: func() []httpapi.BreakerState { return nil },
+		Projections: func() []runner.Status {
+			return []runner.Status{{Name: "stopped", State: runner.StateStopped}}
+		},
+		Parts: func(context.Context) []httpapi.Part { return []httpapi.Part{{Name: "postgres", State: "down"}} },
+	}
+	out, err := a.read(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got map[string]any
+	if err := json.Unmarshal(text, &got); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"organizations", "suspense", "processes"} {
+		if v, ok := got[name]; v != nil || !ok {
+			t.Errorf("%s is %v in %s", name, v, text)
+		}
+	}
+	if out.Projections.Stopped != 1 || len(out.Faults) != 2 {
+		t.Errorf("what was read is %s", text)
 	}
 }

@@ -77,6 +77,10 @@ func (a Subscriptions) Routes() []httpapi.Route {
 			Response: subscriptionResponse{}, Handle: a.resume,
 		},
 		{
+			Method: "GET", Path: "/subscriptions/:id/end", Hosts: httpapi.OnOrganization, Access: httpapi.AccessAdmin,
+			Summary: "What an end would do to the unpaid invoices", Response: endingResponse{}, Handle: a.ending,
+		},
+		{
 			Method: "POST", Path: "/subscriptions/:id/end", Hosts: httpapi.OnOrganization, Access: httpapi.AccessAdmin,
 			Summary: "End a subscription for good", Request: httpapi.ReasonRequest{}, Response: subscriptionResponse{},
 			Handle: a.end,

@@ -99,7 +99,7 @@ func (r Receipts) RecordCash(ctx context.Context, asked usecases.Asked, in CashI
 		Reference: reference,
 	}, asked.Meta)
 	if err != nil {
-		return Booked{}, err
+		return Booked{}, r.withUse(ctx, asked.Org(), receipt, err)
 	}
 	return Booked{
 		OrgID: asked.Org(), ReceiptID: receipt, Accounts: []id.Subscriber{in.SubscriberID}, Done: done,

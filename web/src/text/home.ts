@@ -101,6 +101,7 @@ export const homeText = catalogue(
     waiting: 'Waiting for somebody',
     nothingWaits: 'Nothing. When a payment matches no customer, or a customer gets other access than is due, it stands here.',
     none: 'None of:',
+    unread: 'Not read:',
     names: {
       suspense: 'suspense',
       overdue: 'overdue invoices',
@@ -113,6 +114,7 @@ export const homeText = catalogue(
       failing: 'systems that fail',
       projections: 'stopped read models',
       processes: 'stopped processes',
+      organizations: 'organizations',
     },
     inSuspense: (n: number) => plural('en', n, 'payment matches no customer', 'payments match no customer'),
     oldest: (when: string) => `the oldest ${when}`,
@@ -262,6 +264,7 @@ export const homeText = catalogue(
     waiting: 'Yanayosubiri mtu',
     nothingWaits: 'Hakuna. Malipo yasiyo na mteja, au mteja anayepata huduma tofauti na anayostahili, huonekana hapa.',
     none: 'Hakuna:',
+    unread: 'Haikusomwa:',
     names: {
       suspense: 'malipo yasiyotambulika',
       overdue: 'ankara zilizochelewa',
@@ -274,6 +277,7 @@ export const homeText = catalogue(
       failing: 'mifumo inayoshindwa',
       projections: 'mifumo ya kusoma iliyosimama',
       processes: 'michakato iliyosimama',
+      organizations: 'mashirika',
     },
     inSuspense: (n) => plural('sw', n, 'malipo hayana mteja', 'malipo hayana mteja'),
     oldest: (when) => `ya zamani zaidi ${when}`,

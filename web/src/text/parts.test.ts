@@ -6,6 +6,7 @@ vi.hoisted(() => {
   vi.stubGlobal('document', { documentElement: {} })
 })
 
+const { waits } = await import('../areas/system/amiss')
 const { guide, partHelp, partsText } = await import('./parts')
 
 const api = readFileSync('../httpapi/reports/platform.go', 'utf8')
@@ -27,10 +28,20 @@ test('a step leads to a section that the guide of operations has', () => {
     expect(sections).toContain(section)
     expect(partHelp(part, partsText.en)).toContain(`“${section}”`)
   }
-  expect(partHelp('identity_directory', partsText.en, ['identity_directory', 'eventstore'])).toContain('Do not restart')
-  for (const part of ['jobs', 'writes', 'access_directory']) {
-    expect(partHelp(part, partsText.en, [part, 'postgres'])).toContain('Do not restart')
-  }
-  expect(partHelp('jobs', partsText.en, ['jobs', 'eventstore'])).toContain('Start a program')
   expect(partHelp('unheard_of', partsText.en)).toContain('“First look”')
+})
+
+test('a part that waits for another one comes back with it, as the API says', () => {
+  const part = (name: string, state: 'up' | 'down', ...waitsFor: string[]) => ({ name, state, waitsFor })
+  const helpOf = (of: ReturnType<typeof part>, ...all: ReturnType<typeof part>[]) => partHelp(of.name, partsText.en, waits(of, [of, ...all]))
+  const directory = part('identity_directory', 'down', 'postgres', 'eventstore')
+  expect(helpOf(directory, part('eventstore', 'down'))).toContain('Do not restart')
+  expect(helpOf(directory, part('eventstore', 'up'), part('accounting', 'down'))).toContain('install a version that can')
+  for (const name of ['jobs', 'writes', 'access_directory']) {
+    expect(helpOf(part(name, 'down', 'postgres'), part('postgres', 'down'))).toContain('Do not restart')
+  }
+  expect(helpOf(part('jobs', 'down', 'postgres'), part('eventstore', 'down'))).toContain('Start a program')
+  expect(waits(part('jobs', 'up', 'postgres'), [part('postgres', 'down')])).toBe(false)
+  // Which part waits for which one is the server's to say, also of a part that this page has not heard of.
+  expect(helpOf(part('unheard_of', 'down', 'postgres'), part('postgres', 'down'))).toContain('Do not restart')
 })

@@ -70,13 +70,8 @@ export const partsText = catalogue(
   },
 )
 
-/**
- * partHelp is the step that helps against a part that is down, and where more of it stands. What is kept in memory is
- * read from the log, and jobs and writes are asked of the database: they wait for the other parts that are down.
- */
-export function partHelp(part: string, t: (typeof partsText)['en'], down: string[] = []): string {
-  const noDatabase = down.includes('postgres')
-  const waits = part.endsWith('_directory') ? noDatabase || down.includes('eventstore') : noDatabase && ['jobs', 'writes'].includes(part)
+/** partHelp is the step that helps against a part that is down, which may wait for another one, and where more of it stands. */
+export function partHelp(part: string, t: (typeof partsText)['en'], waits = false): string {
   if (waits) return [t.comesBack, t.more(guide.eventstore!)].join(' ')
   const section = guide[part]
   return [t.steps[part], t.more(section ?? 'First look')].filter(Boolean).join(' ')

@@ -1,10 +1,10 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useEffect, useState } from 'react'
-import { readUntilRead } from '../../api/again'
 import { client } from '../../api/client'
 import type { Shape } from '../../api/types'
 import { usePerson } from '../../app/person'
 import { serverNow } from '../../app/clock'
+import { pauseOf } from './pause'
 import { keepVisit, looked, readVisit } from './visit'
 
 export type Today = Shape<'TodayResponse'>
@@ -18,10 +18,7 @@ async function read(since: string | undefined, signal: AbortSignal): Promise<unk
   return data
 }
 
-const often = {
-  placeholderData: keepPreviousData,
-  refetchInterval: (read: { state: { error: object | null } }) => readUntilRead(read) || 60_000,
-}
+const often = { placeholderData: keepPreviousData, refetchInterval: pauseOf }
 
 /** useToday reads how the organization does, and what changed since an instant. */
 export function useToday(since: number | null) {

@@ -4,7 +4,7 @@ import { partHelp, partsText } from '../../text/parts'
 import { systemText } from '../../text/system'
 import { Facts } from '../../ui/Facts'
 import { State } from '../../ui/State'
-import { isDown, type Part } from './amiss'
+import { isDown, type Part, waits } from './amiss'
 import { AllStopped, Stopped } from './Stopped'
 
 /** Parts shows whether each part of the program works, and of one that does not the step that helps. */
@@ -19,7 +19,7 @@ export function Parts({ of }: { of: Part[] }) {
         <AllStopped>
           {down.map((p) => (
             <Stopped key={p.name} name={parts.down[p.name] ?? parts.otherDown(named(p.name))} error={p.detail}>
-              <Text size="sm">{partHelp(p.name, parts, down.map((d) => d.name))}</Text>
+              <Text size="sm">{partHelp(p.name, parts, waits(p, of))}</Text>
             </Stopped>
           ))}
         </AllStopped>

@@ -8,6 +8,10 @@ export type Breaker = Shape<'BreakerState'>
 /** isDown says that a part of the program does not do its work. */
 export const isDown = (p: Pick<Part, 'state'>) => p.state === 'down'
 
+/** waits says that a part is down as another one is for which it waits: it comes back with that one. */
+export const waits = (p: Pick<Part, 'state' | 'waitsFor'>, all: Pick<Part, 'name' | 'state'>[]) =>
+  isDown(p) && all.some((o) => isDown(o) && p.waitsFor.includes(o.name))
+
 /** hasStopped says that a process has stopped, or a part of it. */
 export const hasStopped = (p: Pick<Process, 'state' | 'stopped'>) => p.state === 'stopped' || p.stopped.length > 0
 

@@ -1,0 +1,75 @@
+package subscriberscases
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/lastmile-isp/lastmile/aggregates/billing"
+	"github.com/lastmile-isp/lastmile/aggregates/subscribers"
+	"github.com/lastmile-isp/lastmile/commands"
+	"github.com/lastmile-isp/lastmile/commands/bus"
+	"github.com/lastmile-isp/lastmile/internal/calendar"
+	"github.com/lastmile-isp/lastmile/internal/id"
+	"github.com/lastmile-isp/lastmile/internal/money"
+)
+
+// Ending says what becomes of the unpaid invoices of a subscription when it ends, those first that are due first.
+type Ending struct {
+	StaysDue []EndingInvoice // for time that was served, and for what was sold to it
+	Voided   []EndingInvoice // for time that never began, and orders; also those given back by a credit note
+}
+
+// EndingInvoice is an invoice that is not paid, or not whole.
+type EndingInvoice struct {
+	ID     id.Invoice
+	Number string // "" for a draft
+	Total  money.Amount
+	Due    money.Amount // of a draft its total
+	Paid   money.Amount // by receipts; pays what else is owed, or becomes credit, when it is voided
+	DueOn  calendar.Date
+	seq    int
+}
+
+// Ending tells what an end at this moment would do, and changes nothing. Which periods an end drops is asked of the
+// subscription itself; all is read from the log, so that it holds for what was written just before. Fails:
+// subscription_not_found.
+func (u Subscriptions) Ending(
+	ctx context.Context, org id.Organization, subscription id.Subscription,
+) (*Ending, error) {
+	s, _, err := bus.LoadOwned[subscribers.Subscription](ctx, u.Bus, org, subscription)
+	if err != nil {
+		return nil, err
+	}
+	account, _, err := bus.LoadOwned[billing.Account](ctx, u.Bus, org, s.SubscriberID)
+	if err != nil && !errors.Is(err, commands.ErrNoAccount()) { // who was never charged owes nothing
+		return nil, err
+	}
+	out, dropped := Ending{}, s.Ending(u.Clock.Now())
+	for invoice, i := range account.Invoices {
+		if i.SubscriptionID != subscription && i.SoldTo != subscription {
+			continue
+		}
+		one := EndingInvoice{
+			ID: invoice, Number: i.Number, Total: i.Total, Due: i.Due, Paid: account.PaidOn(invoice), DueOn: i.DueOn,
+			seq: i.Seq,
+		}
+		if i.Seq == 0 {
+			one.Due = i.Total
+		}
+		if i.Order && s.State != subscribers.Ended || slices.Contains(dropped, invoice) {
+			out.Voided = append(out.Voided, one)
+			continue
+		}
+		out.StaysDue = append(out.StaysDue, one)
+	}
+	slices.SortFunc(out.StaysDue, dueFirst)
+	slices.SortFunc(out.Voided, dueFirst)
+	return &out, nil
+}
+
+// dueFirst orders invoices as they are paid: by due date, then as they were issued.
+func dueFirst(a, b EndingInvoice) int {
+	return cmp.Or(cmp.Compare(a.DueOn.String(), b.DueOn.String()), cmp.Compare(a.seq, b.seq))
+}
