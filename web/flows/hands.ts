@@ -27,6 +27,11 @@ export async function isBack(from: Locator) {
   await expect.poll(() => from.evaluate((e) => e === document.activeElement)).toBe(true)
 }
 
+/** focusIn waits until the focus is at a thing, or at a part of it. It expects nothing, so flows beside others can use it. */
+export async function focusIn(page: Page, selector: string) {
+  await page.waitForFunction((within) => document.activeElement?.closest(within) != null, selector)
+}
+
 /** confirms fills in the reason, and sends by two clicks what may happen once. */
 export async function confirms(page: Page, verb: string, reason?: string) {
   const dialog = dialogOf(page)

@@ -55,7 +55,9 @@ flow('a batch of vouchers without a prefix is told by its whole date and time', 
   await page.setViewportSize({ width: 1366, height: 768 })
   await signIn(page, 'admin')
   const { body } = await call<{ data: Row[] }>(page, 'GET', '/vouchers?limit=20')
-  body.data.forEach((v, n) => Object.assign(v, { prefix: null, createdAt: new Date(Date.now() - n * 27 * 86_400_000).toISOString() }))
+  // Of each month the widest day; the year is written of those that are long ago.
+  const months = new Date().getUTCMonth()
+  body.data.forEach((v, n) => Object.assign(v, { prefix: null, createdAt: new Date(Date.UTC(new Date().getUTCFullYear(), months - n, 28, 17, 28)).toISOString() }))
   for (const language of ['en', 'sw']) {
     const other = await context.newPage()
     await other.addInitScript((l) => localStorage.setItem('lastmile.language', l), language)

@@ -1,7 +1,8 @@
 // Several people, and several tabs, in one browser: its cookies are those of all of them.
 import type { BrowserContext, Page } from 'playwright-core'
 import { expect } from 'vitest'
-import { at, besideOthers, call, drawn, fillSignIn, firstOf, password, people, signIn, unpaid } from './kit'
+import { button, dialogOf, field, isBack } from './hands'
+import { at, besideOthers, call, drawn, fillSignIn, firstOf, flow, goTo, password, people, type Row, signIn, unpaid } from './kit'
 
 interface Done {
   action: string
@@ -172,4 +173,58 @@ besideOthers('an operator of the platform at an organization is called none of i
   await dialog.getByRole('button', { name: 'Go on here' }).click()
   await dialog.waitFor({ state: 'hidden' })
   await page.getByRole('row').nth(3).waitFor()
+})
+
+flow('what two people type about one customer is brought together, and nothing of it goes silently', async ({ page }) => {
+  await signIn(page, 'admin')
+  const phone = (last: number) => `+2547${String(Date.now() + last).slice(-8)}`
+  const made = await call<Row>(page, 'POST', '/subscribers', { firstName: 'Neema', lastName: `Wawili${Date.now()}`, phone: phone(0) })
+  await goTo(page, 'admin', `/customers/${made.body.id}`)
+  const dialog = dialogOf(page)
+  await button(page, 'Edit').click()
+  await field(dialog, 'First name').fill('Naomi')
+  await field(dialog, 'Notes').fill('Gate is green.')
+  // The colleague changes the same name and, alone, the phone.
+  const theirs = phone(1)
+  const path = `/subscribers/${made.body.id}`
+  const changed = await call(page, 'PATCH', path, { firstName: 'Nuru', phone: theirs })
+  expect(changed.status).toBe(200)
+  await dialog.getByText('Somebody changed this while you were editing.').waitFor()
+  expect(await button(dialog, 'Save').isDisabled()).toBe(true)
+  expect(await field(dialog, 'First name').inputValue()).toBe('Naomi')
+  await button(dialog, 'Load the new values').click()
+  await dialog.getByText('First name: you typed “Naomi”.').waitFor()
+  await isBack(field(dialog, 'First name'))
+  const shown = ['First name', 'Phone', 'Notes'].map((name) => field(dialog, name).inputValue())
+  expect(await Promise.all(shown)).toEqual(['Nuru', theirs, 'Gate is green.'])
+  await button(dialog, 'Save').click()
+  await dialog.waitFor({ state: 'hidden' })
+  const saved = (await call<Row>(page, 'GET', path)).body
+  expect([saved.firstName, saved.phone, saved.notes]).toEqual(['Nuru', theirs, 'Gate is green.'])
+})
+
+flow('a save that is refused before the colleague was heard of keeps what was typed', async ({ page }) => {
+  await signIn(page, 'admin')
+  const made = await call<Row>(page, 'POST', '/subscribers', {
+    firstName: 'Neema', lastName: `Kabla${Date.now()}`, phone: `+2547${String(Date.now() + 2).slice(-8)}`,
+  })
+  const path = `/subscribers/${made.body.id}`
+  await goTo(page, 'admin', `/customers/${made.body.id}`)
+  const dialog = dialogOf(page)
+  await button(page, 'Edit').click()
+  await field(dialog, 'Address').fill('House 7')
+  // Until the save is refused this page reads nothing new.
+  await page.route(`**${path}`, (route) => (route.request().method() === 'GET' ? route.abort() : route.continue()))
+  await page.evaluate(async (path) => {
+    const headers = { 'Content-Type': 'application/json', 'Idempotency-Key': crypto.randomUUID() }
+    await fetch(path, { method: 'PATCH', headers, body: JSON.stringify({ notes: 'Dog in the yard.' }) })
+  }, path)
+  await button(dialog, 'Save').click()
+  await dialog.getByText('Somebody changed this while you were editing.').waitFor()
+  await page.unroute(`**${path}`)
+  await button(dialog, 'Load the new values').click()
+  await expect.poll(() => field(dialog, 'Notes').inputValue()).toBe('Dog in the yard.')
+  expect(await field(dialog, 'Address').inputValue()).toBe('House 7')
+  await button(dialog, 'Save').click()
+  await dialog.waitFor({ state: 'hidden' })
 })

@@ -233,7 +233,7 @@ flow('the platform reads whose an entry of its audit log is, and those of one or
   await expect.poll(() => log.getByText('The platform', { exact: true }).count()).toBe(0)
   await log.getByRole('link', { name: 'Demo Networks' }).first().waitFor()
   await page.reload()
-  await expect.poll(() => field(page, 'Organization').inputValue()).toBe('Demo Networks')
+  await expect.poll(() => field(page, 'Organization').inputValue()).toBe('Demo Networks (demo)')
   await log.getByRole('link').first().click()
   await dialogOf(page).getByRole('link', { name: 'Demo Networks' }).waitFor()
 })

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
-import { button, dialogOf, field, isBack, told } from './hands'
-import { firstOf, flow, goTo, signIn } from './kit'
+import { button, dialogOf, faultBeside, field, isBack, told, writesOf } from './hands'
+import { call, expectNoViolations, firstOf, flow, goTo, signIn } from './kit'
 
 // What is typed while a form saves would be in no write, and gone when the form shows what was saved.
 
@@ -89,4 +89,65 @@ flow('what is typed into an amount that is proposed takes its place', async ({ p
   expect(await amount.inputValue()).toMatch(/\d/)
   await page.keyboard.type('750')
   expect(await amount.inputValue()).toBe('750')
+})
+
+flow('an amount with its marks in other places is told as it is to be typed, stays, and is not sent', async ({ page }) => {
+  await signIn(page, 'admin')
+  const { id } = await firstOf(page, '/subscribers?q=ironwood')
+  await goTo(page, 'admin', `/customers/${id}`)
+  await page.keyboard.press('p')
+  const dialog = dialogOf(page)
+  const amount = dialog.getByRole('textbox', { name: 'Amount' })
+  await expect.poll(() => amount.evaluate((e) => e === document.activeElement)).toBe(true)
+  const writes = writesOf(page)
+  for (const [typed, says] of [
+    ['1500,50', 'Type 1500.50.'],
+    ['1.500,50', 'Type 1500.50.'],
+    ['1.500', 'Type 1500 or 1.5.'],
+    ['1e3', 'Type 1000.'],
+    ['elfu', 'This is no number. Type it in digits, such as 1500.50.'],
+  ] as const) {
+    for (const type of [() => amount.fill(typed), async () => {
+      await amount.fill('')
+      await amount.pressSequentially(typed)
+    }]) {
+      await type()
+      await amount.press('Enter')
+      await faultBeside(amount, new RegExp(says.replace(/\./g, '\\.')))
+      expect(await amount.inputValue()).toBe(typed)
+    }
+  }
+  expect(writes).toEqual([])
+  for (const [typed, shown] of [['1,500', '1,500'], ['1,500.50', '1,500.50'], ['2 500', '2,500'], ['٧٥٠', '750']] as const) {
+    await amount.fill(typed)
+    await amount.press('Tab')
+    expect(await amount.inputValue()).toBe(shown)
+    expect(await amount.getAttribute('aria-invalid')).not.toBe('true')
+  }
+  await amount.press('ArrowUp')
+  expect(await amount.inputValue()).toBe('751')
+})
+
+flow('while nothing can be saved the page System says what Home says, and both forget it after', async ({ page }) => {
+  await signIn(page, 'admin')
+  const { body: report } = await call<{ faults: object[] }>(page, 'GET', '/reports/today')
+  const fault = {
+    kind: 'nothing_saved', root: { type: 'part', id: null, name: 'the platform' }, since: null, customers: null, offBehind: null,
+    message: 'Nothing can be saved at the moment.', words: null, effects: [],
+  }
+  await page.route('**/reports/today*', (route) => route.fulfill({ json: { ...report, faults: [fault, ...report.faults] } }))
+  await page.clock.install()
+  await goTo(page, 'admin', '/')
+  const says = ['Nothing can be saved at the moment', 'Tell the platform’s operator, and save again later.']
+  const main = page.getByRole('main')
+  for (const words of says) await main.getByText(words).first().waitFor()
+  await goTo(page, 'admin', '/system')
+  await page.getByRole('heading', { level: 1, name: 'System' }).waitFor()
+  for (const words of says) await main.getByText(words).first().waitFor()
+  await expectNoViolations(page)
+  await page.unroute('**/reports/today*')
+  await page.clock.fastForward(10_000) // what is down is asked for more often than each minute
+  await main.getByText(says[0]!).waitFor({ state: 'detached' })
+  await goTo(page, 'admin', '/')
+  expect(await main.getByText(says[0]!).count()).toBe(0)
 })

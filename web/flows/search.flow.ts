@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
+import { focusIn } from './hands'
 import { at, besideOthers, firstOf, goTo, signIn } from './kit'
 
 const box = (page: Page) => page.getByRole('combobox', { name: 'Search' })
@@ -106,4 +107,50 @@ besideOthers('an invoice, a receipt and a router are found by what people read o
     await page.waitForURL(address)
   }
   await page.goto(`${at.isp}/app/`)
+})
+
+besideOthers('a page that was found has the focus, whatever the search was opened from', async ({ page }) => {
+  await signIn(page, 'admin', '/customers')
+  // The button stays on every page, and would have the focus back.
+  await page.locator('.search-box').focus()
+  await page.keyboard.press('Enter')
+  await box(page).fill('podo')
+  await page.getByRole('option', { name: /Podo House/ }).first().waitFor()
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { level: 1, name: 'Podo House' }).waitFor()
+  await focusIn(page, '#content')
+  // From one customer to another the page is the same one.
+  await page.locator('.search-box').focus()
+  await page.keyboard.press('Enter')
+  await box(page).fill('hibiscus')
+  await page.getByRole('option', { name: /Hibiscus House/ }).first().waitFor()
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { level: 1, name: 'Hibiscus House' }).waitFor()
+  await focusIn(page, '#content')
+  // Who leaves the search without a page is where he was.
+  await page.locator('.search-box').focus()
+  await page.keyboard.press('Enter')
+  await box(page).waitFor()
+  await page.keyboard.press('Escape')
+  await focusIn(page, '.search-box')
+})
+
+besideOthers('after the calls behind a page the focus is at the button of the account', async ({ page }) => {
+  await signIn(page, 'support', '/customers')
+  const account = page.getByRole('button', { name: 'Your account' })
+  const line = page.getByRole('menuitem', { name: 'Calls behind this page' })
+  const drawer = page.getByRole('dialog', { name: 'Calls behind this page' })
+  // The first time the drawer is read before it is drawn.
+  for (const open of [() => page.keyboard.press('Enter'), () => line.click()]) {
+    await account.focus()
+    await page.keyboard.press('Enter')
+    await line.waitFor()
+    await line.focus()
+    await open()
+    await drawer.waitFor()
+    await page.waitForFunction(() => document.activeElement?.closest('[role=dialog]') != null)
+    await page.keyboard.press('Escape')
+    await drawer.waitFor({ state: 'detached' })
+    await focusIn(page, 'button[aria-label="Your account"]')
+  }
 })

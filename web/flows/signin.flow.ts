@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
-import { at, besideOthers, call, drawn, fillSignIn, password, people, signIn } from './kit'
+import { focusIn } from './hands'
+import { at, besideOthers, call, drawn, fillSignIn, firstOf, goTo, password, people, signIn } from './kit'
 
 besideOthers('a wrong password is refused in words, the right one opens the page that was asked for', async ({ page }) => {
   await page.goto(`${at.isp}/app/customers?q=acacia`)
@@ -119,4 +120,66 @@ besideOthers('an open page of an organization that is suspended says that, and k
   await page.getByRole('status').getByText('This organization is suspended by the operator of the platform.').waitFor()
   expect(await page.getByText('the connection is broken').count()).toBe(0)
   expect(await name.inputValue()).toBe('Neema')
+})
+
+besideOthers('who has signed in with the keyboard is on the first page, and the next Tab is its first control', async ({ page }) => {
+  await page.goto(`${at.isp}/app/customers`)
+  await focusIn(page, 'input[type=email]')
+  await page.keyboard.type(people.support.email)
+  await page.keyboard.press('Tab')
+  await page.keyboard.type(password)
+  await page.keyboard.press('Enter')
+  await page.getByRole('heading', { level: 1, name: 'Customers' }).waitFor()
+  await focusIn(page, '#content')
+  await page.keyboard.press('Tab')
+  await focusIn(page, '#content :is(a, button, input)')
+})
+
+besideOthers('after a session was renewed the focus is where somebody typed', async ({ page, context }) => {
+  await signIn(page, 'support', '/customers')
+  const filter = page.getByRole('textbox', { name: 'Name, phone or account' })
+  await filter.focus()
+  await context.clearCookies()
+  await page.keyboard.type('acacia')
+  const dialog = page.getByRole('dialog', { name: 'Your session has ended' })
+  await dialog.getByLabel('Password', { exact: true }).fill(password)
+  await page.keyboard.press('Enter')
+  await dialog.waitFor({ state: 'hidden' })
+  await page.getByRole('link', { name: 'Acacia House' }).waitFor()
+  await focusIn(page, 'input')
+  expect(await filter.evaluate((e) => e === document.activeElement)).toBe(true)
+})
+
+besideOthers('while the server takes long to say who somebody is, the page says that it opens', async ({ page }) => {
+  await signIn(page, 'support')
+  let answer = () => {}
+  const asked = new Promise<void>((done) => {
+    answer = done
+  })
+  await page.route('**/auth/me', async (route) => {
+    await asked
+    await route.continue()
+  })
+  await page.goto(`${at.isp}/app/customers`)
+  await page.getByRole('status').getByText('Opening…').waitFor()
+  answer()
+  await page.getByRole('heading', { level: 1, name: 'Customers' }).waitFor()
+  expect(await page.getByText('Opening…').count()).toBe(0)
+})
+
+besideOthers('a session that ends above a dialog gives the focus back to the field in which somebody types', async ({ page, context }) => {
+  await signIn(page, 'admin')
+  const { id } = await firstOf(page, '/subscribers?q=acacia')
+  await goTo(page, 'admin', `/customers/${id}`)
+  await page.getByRole('button', { name: 'Edit', exact: true }).click()
+  const notes = page.getByRole('dialog').getByRole('textbox', { name: 'Notes' })
+  await notes.fill('Behind the gate')
+  await context.clearCookies()
+  await page.evaluate(() => window.dispatchEvent(new Event('focus')))
+  const ended = page.getByRole('dialog', { name: 'Your session has ended' })
+  await ended.getByLabel('Password', { exact: true }).fill(password)
+  await page.keyboard.press('Enter')
+  await ended.waitFor({ state: 'hidden' })
+  await page.waitForFunction(() => document.activeElement instanceof HTMLTextAreaElement)
+  expect(await notes.inputValue()).toBe('Behind the gate')
 })

@@ -212,8 +212,12 @@ flow('an amount is written with a comma between thousands, and no key of the pag
   await page.keyboard.press('e')
   await page.keyboard.press('t')
   expect(await amount.inputValue()).toBe('1,500')
-  await amount.fill('KES 2,500')
+  await amount.fill('KES 2,500') // as it is copied from a page
+  await amount.press('Tab')
   expect(await amount.inputValue()).toBe('2,500')
+  await amount.fill('USD 2,500')
+  await amount.press('Tab')
+  await faultBeside(amount, /This is no number/)
 })
 
 flow('a plan is made, changed and archived', async ({ page }) => {

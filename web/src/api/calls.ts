@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react'
 
 /** CallMade is one request of this page, for the drawer that shows them. */
-export interface CallMade {
+interface CallMade {
   n: number
   at: Date
   method: string

@@ -8,7 +8,7 @@ let renewal: Promise<Renewal> | null = null
  * Renewal is what became of a session whose cookies were to be renewed. It has ended; or the browser has none of its
  * cookies any more, as after a sign-in at another organization, whose cookies take the place of these.
  */
-export type Renewal = 'renewed' | 'ended' | 'displaced'
+type Renewal = 'renewed' | 'ended' | 'displaced'
 
 /**
  * renewed asks for new cookies, once for all requests that wait; whoever has none then has to sign in. It throws a

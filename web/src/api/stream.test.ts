@@ -1,6 +1,11 @@
 import { QueryClient } from '@tanstack/react-query'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 
+// A page draws what the store has at the moment.
+vi.mock('react', async (original) => ({
+  ...await original<object>(), useSyncExternalStore: <T>(_: unknown, now: () => T) => now(),
+}))
+
 class FakeSource {
   static all: FakeSource[] = []
   onopen: (() => void) | null = null
@@ -39,12 +44,12 @@ const last = () => FakeSource.all[FakeSource.all.length - 1]!
 
 /** opened listens as a page does whose stream has opened. */
 async function opened() {
-  const { listen, liveNow } = await import('./stream')
+  const { listen, useLive } = await import('./stream')
   const queries = new QueryClient()
   const repeated = vi.spyOn(queries, 'invalidateQueries')
   const stop = listen(queries, 'p1')
   last().onopen!()
-  return { stop, repeated, liveNow }
+  return { stop, repeated, liveNow: useLive }
 }
 
 test('a stream that was cut before it told a position has everything read again', async () => {

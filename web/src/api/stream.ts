@@ -9,7 +9,7 @@ import { asProblem, type Problem } from './problem'
 import { isLong } from './rows'
 
 /** LiveState: suspended = the server ends the stream, since nobody of this organization may read anything for now. */
-export type LiveState = 'connecting' | 'live' | 'broken' | 'suspended'
+type LiveState = 'connecting' | 'live' | 'broken' | 'suspended'
 
 // Reads are not repeated more often than this, however busy the day is; the first change is shown at once.
 const pause = 1_500
@@ -23,9 +23,6 @@ function become(next: LiveState) {
   for (const w of watchers) w()
 }
 
-/** liveNow is the state of the stream at this moment. */
-export const liveNow = () => state
-
 /** useLive gives the state of the stream, for the mark in the header. */
 export function useLive(): LiveState {
   return useSyncExternalStore(
@@ -35,7 +32,7 @@ export function useLive(): LiveState {
         watchers.delete(changed)
       }
     },
-    liveNow,
+    () => state,
   )
 }
 

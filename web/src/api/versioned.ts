@@ -6,7 +6,7 @@ import { client } from './client'
 import type { paths } from './schema.gen'
 
 /** One is what the API answers when it is asked for one thing. */
-export type One<P extends PathsWithMethod<paths, 'get'>> = paths[P] extends { get: infer Operation }
+type One<P extends PathsWithMethod<paths, 'get'>> = paths[P] extends { get: infer Operation }
   ? NonNullable<FetchResponse<Operation & Record<string | number, unknown>, object, 'application/json'>['data']>
   : never
 
@@ -23,10 +23,11 @@ export const ifUnchanged = (etag: string | null): { 'If-Match'?: string } => (et
 export function useVersioned<P extends PathsWithMethod<paths, 'get'>>(
   path: P,
   init: MaybeOptionalInit<paths[P], 'get'>,
-  options: { refetchInterval?: (read: One<P> | undefined) => number | false } = {},
+  options: { refetchInterval?: (read: One<P> | undefined) => number | false; gcTime?: number } = {},
 ) {
   return useQuery({
     queryKey: ['get', path, init, 'versioned'],
+    ...(options.gcTime === undefined ? {} : { gcTime: options.gcTime }),
     queryFn: async ({ signal }): Promise<Versioned<One<P>>> => {
       // The client's own types cannot be followed through a type parameter.
       const get = client.GET as (...a: unknown[]) => Promise<{ data: unknown; response: Response }>

@@ -13,15 +13,15 @@ import type { paths } from './schema.gen'
 type Method = 'post' | 'put' | 'patch' | 'delete'
 
 /** Sent is what a write takes: its parameters and its body. */
-export type Sent<M extends Method, P extends PathsWithMethod<paths, M>> = MaybeOptionalInit<paths[P], M>
+type Sent<M extends Method, P extends PathsWithMethod<paths, M>> = MaybeOptionalInit<paths[P], M>
 
 /** Answer is what a write answers with. */
-export type Answer<M extends Method, P extends PathsWithMethod<paths, M>> = paths[P] extends Record<M, infer Operation>
+type Answer<M extends Method, P extends PathsWithMethod<paths, M>> = paths[P] extends Record<M, infer Operation>
   ? NonNullable<FetchResponse<Operation & Record<string | number, unknown>, object, 'application/json'>['data']>
   : never
 
 /** After says what a page does when a write has succeeded. */
-export interface After<A> {
+interface After<A> {
   /**
    * told gives the sentence that says what was done; undefined = nothing is told. A write that is not shown yet has a
    * sentence of its own instead.

@@ -6,6 +6,7 @@ import { useFormat } from '../text/format'
 import { uiText } from '../text/ui'
 import { CopyText } from '../ui/CopyText'
 import { State } from '../ui/State'
+import { useFocusBack } from '../ui/useFocusBack'
 
 /** CallsDrawer shows the calls behind the page, to copy as curl. */
 export default function CallsDrawer({ onClose }: { onClose: () => void }) {
@@ -13,6 +14,7 @@ export default function CallsDrawer({ onClose }: { onClose: () => void }) {
   const words = useText(uiText)
   const f = useFormat()
   const calls = useCalls()
+  useFocusBack()
   return (
     <Drawer opened onClose={onClose} title={t.calls} position="right" size="lg" closeButtonProps={{ 'aria-label': words.close }}>
       <Stack gap="sm">

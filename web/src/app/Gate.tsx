@@ -1,4 +1,4 @@
-import { Button } from '@mantine/core'
+import { Button, Skeleton, Text } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { type ReactNode, useEffect, useMemo, useState } from 'react'
 import type { Role } from '../api/access'
@@ -13,8 +13,10 @@ import { ClosedPage, SignInPage } from '../areas/identity/SignInPage'
 import { signInText } from '../text/signin'
 import { useText } from '../text/catalogue'
 import { type Zone, ZoneContext } from '../text/format'
+import { Late } from '../ui/Late'
 import { later } from '../ui/later'
 import { ProblemNote } from '../ui/ProblemNote'
+import { focusFirst } from '../ui/useFocusHere'
 import { setServerTime } from './clock'
 import { PersonContext } from './person'
 import { useSignOut } from './useSignOut'
@@ -46,6 +48,7 @@ export function Gate({ children }: { children: ReactNode }) {
   const [must, setMust] = useState(false)
   const signedIn = (mustChangePassword: boolean) => {
     setMust(mustChangePassword)
+    focusFirst()
     if (!mustChangePassword) void queries.invalidateQueries()
   }
   const problem = useProblem(me)
@@ -67,7 +70,18 @@ export function Gate({ children }: { children: ReactNode }) {
   if (problem?.status === 404) return <ClosedPage title={t.unknownPlace} hint={t.unknownPlaceHint} />
   if (problem?.status === 401) return <SignInPage><SignIn onDone={signedIn} /></SignInPage>
   if (problem) return <SignInPage><ProblemNote of={problem} retry={() => void me.refetch()} /></SignInPage>
-  return null
+  return <Opening />
+}
+
+/** Opening stands where the head of the page comes, while a server that is slow is asked who this is. */
+function Opening() {
+  const t = useText(signInText)
+  return (
+    <Late>
+      <Skeleton height={48} radius={0} />
+      <Text role="status" size="sm" c="dimmed" p="md">{t.opening}</Text>
+    </Late>
+  )
 }
 
 /** isSuspended: a suspension ends, and the page that tells of it then goes on by itself. */

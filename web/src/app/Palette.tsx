@@ -12,6 +12,7 @@ import { problemText, sentences } from '../text/problems'
 import { searchText } from '../text/search'
 import { Clock, Search } from '../ui/icons'
 import { useFocusBack } from '../ui/useFocusBack'
+import { focusContent } from '../ui/useFocusHere'
 import { useSecondsLeft } from '../ui/useSecondsLeft'
 import { marked } from './marked'
 import type { PaletteProps } from './PaletteField'
@@ -27,7 +28,7 @@ export default function Palette({ typed: before, onClose }: PaletteProps) {
   const t = useText(appText)
   const words = useText(searchText)
   const { platform } = usePerson()
-  useFocusBack()
+  const leaves = useFocusBack()
   const navigate = useNavigate()
   const [text, setText] = useState(() => before.current.trimEnd())
   const typed = text.trim()
@@ -45,8 +46,10 @@ export default function Palette({ typed: before, onClose }: PaletteProps) {
   const open = (entry: Found | undefined) => {
     setWanted(false)
     if (!entry) return
+    leaves()
     onClose()
-    void navigate({ to: entry.to, search: entry.search as never, state: { found: true } })
+    // A page that stays, with another row in it, does not see that it was opened.
+    void navigate({ to: entry.to, search: entry.search as never, state: { found: true } }).then(() => setTimeout(focusContent))
   }
   useEffect(() => {
     if (wanted && !waiting) open(entries[at])

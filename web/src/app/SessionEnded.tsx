@@ -6,6 +6,7 @@ import { NewPassword } from '../areas/identity/NewPassword'
 import { SignIn } from '../areas/identity/SignIn'
 import { useText } from '../text/catalogue'
 import { signInText } from '../text/signin'
+import { useFocusBack } from '../ui/useFocusBack'
 import { forgetRecent } from './recent'
 import { rootOf } from './rootOf'
 
@@ -17,6 +18,7 @@ export default function SessionEnded({ me, step, onStep, onDone }: {
   onDone: () => void
 }) {
   const t = useText(signInText)
+  useFocusBack()
   const another = step === 'another'
   const root = rootOf(me, location)
   useEffect(() => (step === 'ended' || step === 'displaced' ? whenCookiesAreNew(onDone) : undefined), [step, onDone])

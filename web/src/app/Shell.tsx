@@ -39,6 +39,7 @@ export function Shell() {
   const path = usePath()
   useEffect(close, [path])
   useEffect(() => void Palette.preload(), [])
+  useEffect(() => void import('./print.css').catch(() => undefined), [])
   const covered = useCovered()
   useHotkeys([
     ['mod+K', () => setSearching(true)],
@@ -79,6 +80,7 @@ export function Shell() {
         <div className="places"><Places platform={platform} path={path} /></div>
       </AppShell.Navbar>
       <AppShell.Main id="content" tabIndex={-1}>
+        <div className="printed" hidden>{me.org?.name}</div>
         <Outlet />
         {customer && <RememberCustomer id={customer} person={me.id ?? ''} />}
       </AppShell.Main>

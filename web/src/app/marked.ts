@@ -1,5 +1,5 @@
 /** Piece is a part of a text, with the mark whether it was typed. */
-export interface Piece {
+interface Piece {
   text: string
   hit: boolean
 }

@@ -4,7 +4,7 @@ import type { appText } from '../text/app'
 import * as icons from '../ui/icons'
 
 /** Place is a page that the navigation leads to. */
-export interface Place {
+interface Place {
   to: string
   name: keyof (typeof appText)['en']
   icon: LucideIcon
@@ -13,7 +13,7 @@ export interface Place {
 }
 
 /** Group is a part of the navigation. */
-export interface PlaceGroup {
+interface PlaceGroup {
   name: keyof (typeof appText)['en'] | null
   places: Place[]
 }

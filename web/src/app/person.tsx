@@ -3,7 +3,7 @@ import { mayCall, type Operation, type Role } from '../api/access'
 import type { Shape } from '../api/types'
 
 /** Person is who uses the pages, and where. */
-export interface Person {
+interface Person {
   me: Shape<'MeResponse'>
   role: Role
   /** platform = the root host, where only super_admin signs in. */

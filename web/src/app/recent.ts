@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react'
 import { api } from '../api/client'
 
 /** Recent is a customer that this person has opened on this device. */
-export interface Recent {
+interface Recent {
   id: string
   name: string
   account: string
@@ -26,7 +26,7 @@ const isRecent = (r: unknown): r is Recent => {
 }
 
 /** added puts a customer at the head of a list. */
-export function added(list: Recent[], now: Recent): Recent[] {
+function added(list: Recent[], now: Recent): Recent[] {
   return [now, ...list.filter((r) => r.id !== now.id)].slice(0, kept)
 }
 

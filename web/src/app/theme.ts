@@ -1,5 +1,5 @@
 import { type CSSVariablesResolver, createTheme } from '@mantine/core'
-import type { FocusEvent } from 'react'
+import { leavesMenu } from '../ui/useFocusBack'
 
 /** theme sets the form of web.md: one type size scale, a grid of 4 px, calm colours. */
 export const theme = createTheme({
@@ -14,18 +14,13 @@ export const theme = createTheme({
     Button: { defaultProps: { size: 'xs' } },
     ActionIcon: { defaultProps: { variant: 'subtle', color: 'gray' } },
     TextInput: { defaultProps: { size: 'sm' } },
-    // A comma stands between thousands, as the field itself writes it, and never before cents. What is typed takes the
-    // place of what the field has.
-    NumberInput: {
-      defaultProps: { allowedDecimalSeparators: ['.'], onFocus: (e: FocusEvent<HTMLInputElement>) => e.currentTarget.select() },
-    },
     Select: { defaultProps: { size: 'sm', comboboxProps: { shadow: 'md' } } },
     Modal: { defaultProps: { centered: true, overlayProps: { backgroundOpacity: 0.4 } } },
     // A header would be a second banner of the page: dialogs stand outside of its landmarks.
     ModalHeader: { defaultProps: { component: 'div' } },
     DrawerHeader: { defaultProps: { component: 'div' } },
     // Focus goes to a menu's first entry; the library's own place for it is nothing that a menu may hold.
-    Menu: { defaultProps: { withInitialFocusPlaceholder: false } },
+    Menu: { defaultProps: { withInitialFocusPlaceholder: false, returnFocus: false, onClose: leavesMenu } },
     Anchor: { defaultProps: { underline: 'hover' } },
   },
 })

@@ -1,4 +1,5 @@
 import type { AnswerCode } from '../areas/subscribers/answer'
+import type { LetIn } from '../areas/subscribers/letIn'
 import { catalogue } from './catalogue'
 
 /** Spoken is what the sentences of an answer are about, already written in the person's language. */
@@ -19,6 +20,12 @@ export interface Spoken {
   asked: string
   /** invoiced is whether that is an invoice. */
   invoiced: boolean
+  /** lost is whether the paid time ended before its end, since its payment was taken back or moved away. */
+  lost: boolean
+  /** owed is what is owed for services that have ended; empty = nothing. */
+  owed: string
+  /** letIn is what gave access a moment ago. */
+  letIn: LetIn
   /** graced is whether it is the days of grace that give access. */
   graced: boolean
   router: string
@@ -40,8 +47,12 @@ const enPaidTo = (s: Spoken) => (s.graced ? 'Still has access' : s.ahead ? `Paid
 const enAsked = (s: Spoken) => s.asked && `, and ${s.asked} is to be paid`
 // Who has no paid time at all had some: its payment or its invoice was taken back.
 const enOver = (s: Spoken) => {
-  if (s.until) return 'the paid time is over'
+  if (s.until && !s.lost) return 'the paid time is over'
   return s.invoiced ? 'the payment for its period was taken back or moved away' : 'no period of it is paid any more'
+}
+const enLetIn = (s: Spoken) => {
+  if (s.letIn === null || (s.letIn === 'paid' && s.graced)) return 'Let in again just now'
+  return { paid: 'Paid just now', resumed: 'Resumed just now', unblocked: 'Unblocked just now' }[s.letIn]
 }
 const enOut = (s: Spoken) => `Also, ${s.out} has not answered since ${s.outSince}: an outage of ours.`
 
@@ -60,6 +71,7 @@ const en: Says = {
   not_started: (s) => `Not started yet: ${s.plan} begins ${s.since}.`,
   paused: (s) => `Paused since ${s.since}. The clock of what is owed stands still.`,
   ended: (s) => `${s.plan} was ended for good on ${s.since}.`,
+  still_owed: (s) => `${s.owed} is still owed.`,
   blocked: (s) => `Blocked by hand since ${s.since}, whatever is paid.`,
   no_subscription: () => 'Has no plan yet, and so no access.',
   unknown_reason: () => 'Why this is so is not known right now.',
@@ -74,7 +86,7 @@ const en: Says = {
   behind_outage: enOut,
   also_outage: enOut,
   grace_runs: (s) => `The paid time ended ${s.until}: the days of grace run${enAsked(s)}. ${s.next}`,
-  coming_back: (s) => (s.graced ? 'Full access comes back within seconds.' : 'Paid just now: full access comes back within seconds.'),
+  coming_back: (s) => `${enLetIn(s)}: full access comes back within seconds.`,
   walled_though_paid: (s) => `${enPaid(s)}, but the session still reaches only the payment page.`,
   no_reports: (s) => `Online by the last report, but ${s.router} has been silent since ${s.since}.`,
   refused_wrong_password: (s) => `${enPaid(s)}, but the device has the wrong password (refused ${s.since}, at ${s.router}).`,
@@ -115,8 +127,9 @@ const enNow: Helps = {
   not_started: 'Nothing has to be done.',
   paused: 'Resume it when the customer wants to go on.',
   ended: 'It needs a new service.',
+  still_owed: 'What is owed can be paid as before; that alone brings no access back.',
   no_subscription: 'Add a service.',
-  blocked: 'Unblock when that is settled.',
+  blocked: 'Unblock when what led to it is settled; no payment helps.',
   directory: 'Tell the operator of the platform. Nothing has to be paid or typed again.',
   unseen: 'Ask again in some minutes; if it lasts, look at the router.',
   behind_outage: 'When all is paid it counts at once; the device signs in by itself when the router is back.',
@@ -155,8 +168,12 @@ const swPaid = (s: Spoken) => (s.graced ? 'Bado ameruhusiwa' : 'Amelipa')
 const swPaidTo = (s: Spoken) => (s.graced ? 'Bado ameruhusiwa' : s.ahead ? `Amelipiwa hadi ${s.ahead}` : 'Malipo yako sawa')
 const swAsked = (s: Spoken) => s.asked && `, na ${s.asked} inapaswa kulipwa`
 const swOver = (s: Spoken) => {
-  if (s.until) return 'muda uliolipiwa umeisha'
+  if (s.until && !s.lost) return 'muda uliolipiwa umeisha'
   return s.invoiced ? 'malipo ya kipindi chake yalirudishwa au yalihamishwa' : 'hakuna kipindi chake kilicholipiwa tena'
+}
+const swLetIn = (s: Spoken) => {
+  if (s.letIn === null || (s.letIn === 'paid' && s.graced)) return 'Ameruhusiwa tena sasa hivi'
+  return { paid: 'Amelipa sasa hivi', resumed: 'Imeendelezwa sasa hivi', unblocked: 'Kizuizi kimeondolewa sasa hivi' }[s.letIn]
 }
 const swOut = (s: Spoken) => `Pia, ${s.out} haijibu tangu ${s.outSince}: hitilafu ni yetu.`
 
@@ -175,6 +192,7 @@ const sw: Says = {
   not_started: (s) => `Haijaanza: ${s.plan} itaanza ${s.since}.`,
   paused: (s) => `Imesitishwa tangu ${s.since}. Saa ya deni imesimama.`,
   ended: (s) => `${s.plan} ilimalizwa kabisa ${s.since}.`,
+  still_owed: (s) => `Bado anadaiwa ${s.owed}.`,
   blocked: (s) => `Amezuiwa na mtu tangu ${s.since}, hata kama amelipa.`,
   no_subscription: () => 'Hana kifurushi bado, kwa hivyo hana mtandao.',
   unknown_reason: () => 'Sababu haijulikani kwa sasa.',
@@ -189,7 +207,7 @@ const sw: Says = {
   behind_outage: swOut,
   also_outage: swOut,
   grace_runs: (s) => `Muda uliolipiwa uliisha ${s.until}: siku za msamaha zinaendelea${swAsked(s)}. ${s.next}`,
-  coming_back: (s) => (s.graced ? 'Mtandao kamili unarudi ndani ya sekunde.' : 'Amelipa sasa hivi: mtandao kamili unarudi ndani ya sekunde.'),
+  coming_back: (s) => `${swLetIn(s)}: mtandao kamili unarudi ndani ya sekunde.`,
   walled_though_paid: (s) => `${swPaid(s)}, lakini kikao bado kinafikia ukurasa wa malipo tu.`,
   no_reports: (s) => `Mtandaoni kwa ripoti ya mwisho, lakini ${s.router} imekaa kimya tangu ${s.since}.`,
   refused_wrong_password: (s) => `${swPaid(s)}, lakini kifaa kina nenosiri lisilo sahihi (kilikataliwa ${s.since}, ${s.router}).`,
@@ -226,8 +244,9 @@ const swNow: Helps = {
   not_started: 'Hakuna la kufanya.',
   paused: 'Iendeleze mteja anapotaka kuendelea.',
   ended: 'Anahitaji huduma mpya.',
+  still_owed: 'Deni linaweza kulipwa kama kawaida; hilo peke yake halirudishi mtandao.',
   no_subscription: 'Ongeza huduma.',
-  blocked: 'Ondoa kizuizi jambo hilo likiisha.',
+  blocked: 'Ondoa kizuizi jambo lililosababisha likiisha; malipo hayasaidii.',
   directory: 'Mwambie mwendeshaji wa jukwaa. Hakuna la kulipa wala kuandika tena.',
   unseen: 'Uliza tena baada ya dakika chache; ikiendelea, angalia ruta.',
   behind_outage: 'Yote yakilipwa yanahesabiwa mara moja; kifaa kitaingia chenyewe ruta ikirudi.',
@@ -289,6 +308,10 @@ export const answersText = catalogue(
     because: (reason: string, who: string) => `Reason${who ? `, by ${who}` : ''}: “${reason}”.`,
     session: (router: string, since: string, address: string) => `Signed in at ${router} ${since}${address ? `, address ${address}` : ''}.`,
     otherServices: 'Other services',
+    /** asked is what helps where only others may do it. */
+    asked: {
+      blocked: 'No payment helps. Ask an administrator, who has the button “Unblock” on this page, when what led to it is settled.',
+    } as Partial<Record<AnswerCode, string>>,
     notYours: 'That is for an administrator to do.',
     customerPays: 'The customer can pay by the paybill or on the payment page.',
     steps: {
@@ -320,6 +343,9 @@ export const answersText = catalogue(
     because: (reason, who) => `Sababu${who ? `, ya ${who}` : ''}: “${reason}”.`,
     session: (router, since, address) => `Aliingia ${router} ${since}${address ? `, anwani ${address}` : ''}.`,
     otherServices: 'Huduma nyingine',
+    asked: {
+      blocked: 'Malipo hayasaidii. Mwombe msimamizi, ambaye ana kitufe “Ondoa kizuizi” kwenye ukurasa huu, jambo lililosababisha likiisha.',
+    },
     notYours: 'Hilo ni la msimamizi kufanya.',
     customerPays: 'Mteja anaweza kulipa kwa paybill au kwenye ukurasa wa malipo.',
     steps: {

@@ -11,7 +11,7 @@ export const languages: Record<Language, string> = { en: 'English', sw: 'Kiswahi
 export const locales: Record<Language, string> = { en: 'en-KE', sw: 'sw-KE' }
 
 /** Catalogue has the texts of an area in every language. */
-export type Catalogue<Texts> = Record<Language, Texts>
+type Catalogue<Texts> = Record<Language, Texts>
 
 /**
  * catalogue makes one; a text that one of the languages lacks stops the build. What its sentences are filled with turns

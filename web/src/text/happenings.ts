@@ -403,7 +403,7 @@ const swWords: Words = {
 export const happeningsText = catalogue({ says: en, words: enWords }, { says: sw, words: swWords })
 
 /** Happening is what a row of the timeline tells, and an event of a day. */
-export interface Happening {
+interface Happening {
   code: Code
   facts: Facts
   /** summary is the API's own sentence, for a code that is newer than the page. */

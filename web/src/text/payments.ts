@@ -1,5 +1,5 @@
 import type { Shape } from '../api/types'
-import { catalogue } from './catalogue'
+import { catalogue, plural } from './catalogue'
 
 /** PaymentReason says why no money came, or what became of it. Each has a sentence: a new one stops the build. */
 export type PaymentReason = NonNullable<Shape<'PaymentResponse'>['reason']>
@@ -199,6 +199,10 @@ export const paymentsText = catalogue(
     assignVerb: 'Give it',
     assigned: (amount: string, name: string) => `${amount} given to ${name}. Its staff find the customer.`,
     givenTo: (org: string) => `Give to ${org}`,
+    otherCurrency: (n: number, currency: string) =>
+      `${plural('en', n, '# organization has', '# organizations have')} another currency than ${currency} and cannot take this money.`,
+    orgSuspended: 'suspended',
+    orgSuspendedHint: 'Its staff cannot sign in, so nobody looks for the customer until you resume it.',
     creditedAlready: 'already on the account, not confirmed',
     noRight: 'An administrator can say whose it is.',
     gone: 'This money does not wait any more.',
@@ -391,6 +395,10 @@ export const paymentsText = catalogue(
     assignVerb: 'Zitoe',
     assigned: (amount, name) => `${amount} zimepewa ${name}. Wafanyakazi wake watampata mteja.`,
     givenTo: (org) => `Lipe ${org}`,
+    otherCurrency: (n, currency) =>
+      `${plural('sw', n, 'Shirika # lina hesabu za sarafu nyingine na haliwezi', 'Mashirika # yana hesabu za sarafu nyingine na hayawezi')} kupokea pesa za ${currency}.`,
+    orgSuspended: 'limesimamishwa',
+    orgSuspendedHint: 'Wafanyakazi wake hawawezi kuingia, hivyo hakuna atakayemtafuta mteja hadi ulifungue tena.',
     creditedAlready: 'tayari ziko kwenye akaunti, hazijathibitishwa',
     noRight: 'Msimamizi anaweza kusema ni za nani.',
     gone: 'Pesa hizi hazisubiri tena.',

@@ -21,6 +21,8 @@ export const problemText = catalogue(
     // The API's own sentences are English.
     codes: {} as Sayings,
     faults: {} as Sayings,
+    /** field names a field as its form does. */
+    field: (path: string) => path,
   },
   {
     unreachable: 'Seva haipatikani. Angalia mtandao; ulichoandika bado kipo hapa.',
@@ -35,11 +37,19 @@ export const problemText = catalogue(
     unknown: 'Jibu halikueleweka. Tafadhali jaribu tena.',
     codes: {},
     faults: {},
+    field: (path) => path,
   },
 )
 
+readWith('en', async () => {
+  const { englishFaults, fieldsText, nameOfField } = await import('./fields')
+  problemText.en.faults = englishFaults
+  problemText.en.field = (path) => nameOfField(path, fieldsText.en)
+})
+
 readWith('sw', async () => {
-  const { swahiliFailures, swahiliFaults } = await import('./failures')
+  const [{ swahiliFailures, swahiliFaults }, { fieldsText, nameOfField }] = await Promise.all([import('./failures'), import('./fields')])
+  problemText.sw.field = (path) => nameOfField(path, fieldsText.sw)
   problemText.sw.codes = swahiliFailures
   problemText.sw.faults = swahiliFaults
 })
@@ -61,10 +71,7 @@ function said(p: Problem, t: (typeof problemText)['en'], left: number | null): s
   const known = t.codes[p.code]
   if (known) return [known(p.values)]
   if (p.faults.length > 0) {
-    return p.faults.map((f) => {
-      const says = f.code && t.faults[f.code]?.(f.values)
-      return says ? `${f.field}: ${says}.` : f.text
-    })
+    return p.faults.map((f) => toldOf(f, t))
   }
   if (p.message) return [p.message]
   if (p.status === 401) return [t.unauthenticated]
@@ -72,6 +79,14 @@ function said(p: Problem, t: (typeof problemText)['en'], left: number | null): s
   if (p.status === 404) return [t.not_found]
   if (p.status >= 500) return [t.internal]
   return [t.unknown]
+}
+
+/** toldOf is a sentence about one field. A fault without its field's name in front is a sentence by itself. */
+function toldOf(f: Fault, t: (typeof problemText)['en']): string {
+  const says = f.code && t.faults[f.code]?.(f.values)
+  if (says) return t === problemText.sw ? `${t.field(f.field)}: ${says}.` : `${t.field(f.field)} ${says}.`
+  const rest = f.text.slice(f.field.length).replace(/^:?\s+/, '')
+  return f.text.startsWith(f.field) && rest !== '' && rest !== f.text ? `${t.field(f.field)} ${rest}${/[.?!]$/.test(rest) ? '' : '.'}` : f.text
 }
 
 /** tooOften says what was asked for too often. What no code says is that of all requests together. */

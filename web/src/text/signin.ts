@@ -3,6 +3,7 @@ import { catalogue, wait } from './catalogue'
 /** signInText has what is said to those who are not signed in, or no more; it is part of what every page loads. */
 export const signInText = catalogue(
   {
+    opening: 'Opening…',
     signIn: 'Sign in',
     signInAgain: (seconds: number) => `Sign in (in ${wait('en', seconds)})`,
     email: 'E-mail address',
@@ -42,6 +43,7 @@ export const signInText = catalogue(
     signOut: 'Sign out',
   },
   {
+    opening: 'Inafungua…',
     signIn: 'Ingia',
     signInAgain: (seconds) => `Ingia (baada ya ${wait('sw', seconds)})`,
     email: 'Barua pepe',

@@ -56,6 +56,8 @@ export const takingText = catalogue(
     done: 'Done',
     open: 'Open the payment',
     running: 'Show the one that runs',
+    usedReceipt: (number: string) => `Receipt ${number}`,
+    usedByNobody: 'no customer’s any more',
   },
   {
     title: 'Pokea malipo',
@@ -110,5 +112,7 @@ export const takingText = catalogue(
     done: 'Imekamilika',
     open: 'Fungua malipo',
     running: 'Onyesha yanayoendelea',
+    usedReceipt: (number) => `Risiti ${number}`,
+    usedByNobody: 'si ya mteja yeyote tena',
   },
 )

@@ -3,7 +3,7 @@ import { type ReactNode, useState } from 'react'
 import { EllipsisVertical } from './icons'
 
 /** Action is a line of an ActionMenu. */
-export interface Action {
+interface Action {
   key: string
   label: string
   icon?: ReactNode

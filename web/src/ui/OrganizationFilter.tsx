@@ -4,7 +4,8 @@ import { keepPreviousData } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api } from '../api/client'
 import { catalogue, useText } from '../text/catalogue'
-import { isolated } from '../text/isolated'
+import { OrganizationName } from './OrganizationName'
+import { organizationLabel } from './organizationLabel'
 
 const texts = catalogue(
   { organization: 'Organization', none: 'No organization is found by this.', searching: 'Searching …' },
@@ -20,15 +21,22 @@ export function OrganizationFilter({ value, onChange }: {
   const [typed, setTyped] = useState('')
   const chosen = api.useQuery('get', '/orgs/{id}', { params: { path: { id: value ?? '' } } }, { enabled: value !== undefined }).data
   // The chosen one's own name stands in the field, and is nothing that somebody looks for.
-  const [asked] = useDebouncedValue(chosen && typed === isolated(chosen.name) ? '' : typed.trim(), 150)
+  const sought = chosen && typed === organizationLabel(chosen) ? '' : typed.trim().replace(/ \([a-z0-9-]+\)$/, '')
+  const [asked] = useDebouncedValue(sought, 150)
   const found = api.useQuery('get', '/orgs', { params: { query: { q: asked || undefined, limit: 20 } } }, { placeholderData: keepPreviousData })
   const rows = found.data?.data ?? []
-  const offered = value === undefined || rows.some((o) => o.id === value) ? rows : [{ id: value, name: chosen?.name ?? value.slice(0, 8) }, ...rows]
+  const named = value === undefined || !chosen || rows.some((o) => o.id === value) ? rows : [chosen, ...rows]
+  const offered = named.map((o) => ({ value: o.id, label: organizationLabel(o) }))
+  if (value !== undefined && !named.some((o) => o.id === value)) offered.unshift({ value, label: value.slice(0, 8) })
   return (
     <Select
       value={value ?? null}
       onChange={(id) => onChange(id ?? undefined)}
-      data={offered.map((o) => ({ value: o.id, label: isolated(o.name) }))}
+      data={offered}
+      renderOption={({ option }) => {
+        const org = named.find((o) => o.id === option.value)
+        return org ? <OrganizationName of={org} /> : option.label
+      }}
       searchValue={typed}
       onSearchChange={setTyped}
       filter={({ options }) => options} // the server has chosen

@@ -4,7 +4,7 @@ import { catalogue, useText } from '../text/catalogue'
 const texts = catalogue({ from: 'From', to: 'To' }, { from: 'Kuanzia', to: 'Hadi' })
 
 /** Between are the days of a list, both included; an instant in the address counts, and is shown as its day. */
-export interface Between {
+interface Between {
   from?: string
   to?: string
 }

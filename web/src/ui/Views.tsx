@@ -2,7 +2,7 @@ import { Group } from '@mantine/core'
 import type { ReactElement, ReactNode } from 'react'
 
 /** Inner is what the link of a view gets. */
-export interface Inner {
+interface Inner {
   className: string
   'aria-current': 'page' | undefined
   children: ReactNode

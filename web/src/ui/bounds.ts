@@ -1,3 +1,5 @@
+import { decimalsOf, type Marks, readFigure } from './decimals'
+
 /** Bounds are what a number of a field has to be. */
 export interface Bounds {
   min?: number
@@ -7,20 +9,25 @@ export interface Bounds {
 }
 
 /** Fault is what is wrong with a number that was typed. */
-export type Fault = 'number' | 'whole' | 'min' | 'max'
+export type Fault = 'number' | 'marks' | 'decimals' | 'whole' | 'min' | 'max'
+
+/** largest is what a field without another bound takes: beyond it a number is no longer exact. */
+export const largest = 999_999_999_999_999
 
 /** faultOf judges what was typed, and changes nothing of it. An empty field is for its form to judge. */
-export function faultOf(typed: number | string, { min, max, whole }: Bounds): Fault | null {
-  if (typed === '') return null
-  const n = Number(typed)
-  if (Number.isNaN(n)) return 'number'
+export function faultOf(typed: number | string, { min, max = largest, whole }: Bounds, marks: Marks = {}): Fault | null {
+  const read = readFigure(typed, { ...marks, whole })
+  if (read.figure === '') return null
+  if (read.figure === null) return read.meant.length > 0 ? 'marks' : 'number'
+  const n = read.figure
   if (whole && !Number.isInteger(n)) return 'whole'
+  if (marks.decimals !== undefined && decimalsOf(typed, marks) > marks.decimals) return 'decimals'
   if (min !== undefined && n < min) return 'min'
-  if (max !== undefined && n > max) return 'max'
-  return null
+  if (n > max) return 'max'
+  return n < -largest ? 'min' : null
 }
 
 /** figureOf is the number that was typed; what is none counts as empty. */
-export function figureOf(typed: number | string): number | '' {
-  return typed === '' || Number.isNaN(Number(typed)) ? '' : Number(typed)
+export function figureOf(typed: number | string, marks: Marks = {}): number | '' {
+  return readFigure(typed, marks).figure ?? ''
 }

@@ -5,7 +5,7 @@ import { flushSync } from 'react-dom'
 export const rowHeight = 32
 
 /** Drawn are the rows of a list that are drawn, `to` not among them. */
-export interface Drawn {
+interface Drawn {
   from: number
   to: number
 }
@@ -26,9 +26,23 @@ export function drawnOf(top: number, bottom: number, count: number): Drawn {
 // What is drawn before the screen is known.
 const atFirst: Drawn = { from: 0, to: 32 }
 
+/** usePrinting tells that a page goes to paper, which has all rows and no screen. */
+function usePrinting(): boolean {
+  const [on, setOn] = useState(false)
+  useLayoutEffect(() => {
+    const paper = matchMedia('print')
+    // The rows have to be there before the browser lays the paper out.
+    const look = () => flushSync(() => setOn(paper.matches))
+    paper.addEventListener('change', look)
+    return () => paper.removeEventListener('change', look)
+  }, [])
+  return on
+}
+
 /** useDrawn follows what of a list is seen: of its frame, and of the window, whichever of them scrolls. */
 export function useDrawn(body: RefObject<HTMLElement | null>, count: number, whole: boolean | undefined): Drawn {
   const [drawn, setDrawn] = useState(atFirst)
+  const printing = usePrinting()
   useLayoutEffect(() => {
     if (whole) return
     const look = () => {
@@ -52,7 +66,7 @@ export function useDrawn(body: RefObject<HTMLElement | null>, count: number, who
       removeEventListener('resize', look)
     }
   }, [body, count, whole])
-  if (whole) return { from: 0, to: count }
+  if (whole || printing) return { from: 0, to: count }
   const from = Math.min(drawn.from, Math.max(0, count - 1))
   return { from, to: Math.min(drawn.to, count) }
 }

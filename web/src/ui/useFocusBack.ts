@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react'
+import { isLost } from './useFocusHere'
 
 // Where the last dialog was opened from; one that follows it gives the focus back to the same place.
 let last: HTMLElement | null = null
@@ -13,12 +14,35 @@ function opener(): HTMLElement | null {
   return button ? document.getElementById(button) : at
 }
 
-/** useFocusBack gives the focus back to where a dialog was opened from when the dialog goes. */
-export function useFocusBack() {
-  const [from] = useState(() => (last = opener()))
+/**
+ * leavesMenu gives the focus to the button of a menu that closes. The library would do so a moment later, and take it
+ * away from the dialog that the menu has opened.
+ */
+export function leavesMenu() {
+  const button = opener()
+  setTimeout(() => {
+    if (isLost() || document.activeElement?.closest('[role="menu"]')) button?.focus({ preventScroll: true })
+  })
+}
+
+/** belowThis is what has the focus in a dialog that may stay open below the next one, as that of an ended session. */
+function belowThis(): HTMLElement | null {
+  const at = document.activeElement
+  return at instanceof HTMLElement && at.closest('[role="dialog"]') ? at : null
+}
+
+/**
+ * useFocusBack gives the focus back to where a dialog was opened from when the dialog goes. What it gives is called by a
+ * dialog that leads to another page, which has the focus then.
+ */
+export function useFocusBack(): () => void {
+  const [from] = useState(() => ({ below: belowThis(), back: (last = opener()) }))
   useEffect(() => () => {
     setTimeout(() => {
-      if (document.activeElement === null || document.activeElement === document.body) from?.focus()
+      if (isLost()) (from.below?.isConnected ? from.below : from.back)?.focus()
     })
   }, [from])
+  return () => {
+    from.below = from.back = null
+  }
 }

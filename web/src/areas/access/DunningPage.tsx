@@ -24,7 +24,7 @@ import { LiftHold, PlaceHold } from './Holds'
 import { type HoldAct, holdActs, holdNeeds } from './holdActs'
 import { dunningStates } from './routes'
 
-export type Owing = Row<'/dunning'>
+type Owing = Row<'/dunning'>
 
 /** dunningTones is how far a customer is from full access. */
 export const dunningTones: Record<string, Tone> = {

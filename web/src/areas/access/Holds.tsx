@@ -11,7 +11,7 @@ import { Confirm } from '../../ui/Confirm'
 import { FormDialog } from '../../ui/FormDialog'
 
 /** Holdable is the service whose clock is to be stopped; name is what the dialog calls it, or its customer. */
-export interface Holdable {
+interface Holdable {
   subscriptionId: string
   name: string
   /** hold is the present one, if it is known. */

@@ -8,15 +8,16 @@ import { useWrite } from '../../api/write'
 import { useMay } from '../../app/person'
 import { useText } from '../../text/catalogue'
 import { policiesText } from '../../text/policies'
-import { EditedNote } from '../../ui/EditedNote'
+import { uiText } from '../../text/ui'
+import { EditedNote, type Names } from '../../ui/EditedNote'
 import { Form } from '../../ui/Form'
 import { Section } from '../../ui/Page'
 import { PartNote } from '../../ui/PartNote'
 import { SaveBar } from '../../ui/SaveBar'
 import { useEdited } from '../../ui/useEdited'
-import { inOrder, type Policies, without } from './policy'
+import { inOrder, type Policies, type Policy, type Weekday, without } from './policy'
 import { NamePolicy, RemovePolicy } from './PolicyDialogs'
-import { faultsOf, PolicyFields } from './PolicyFields'
+import { faultsOf, PolicyFields, useWeekday } from './PolicyFields'
 import { PolicyLine } from './PolicyLine'
 import { PolicyTrial } from './PolicyTrial'
 
@@ -37,6 +38,7 @@ export function PolicyEditor({ name, read, plans, reread }: {
   const save = useWrite('put', '/settings/dunning', { told: () => t.saved, shown: () => edited.undo() })
   const edited = useEdited(read, formOf, save.isPending)
   const draft = edited.values
+  const names = usePolicyNames()
   // All named policies are replaced together. If-Match keeps what a colleague did to another one meanwhile.
   const body = name === undefined ? { default: draft } : { policies: { ...all.policies, [name]: draft } }
   // What stands in the fields as it was typed goes when they are filled anew.
@@ -68,7 +70,8 @@ export function PolicyEditor({ name, read, plans, reread }: {
                 onChange={edited.set}
               />
               <EditedNote
-                edited={{ ...edited, undo }}
+                edited={edited}
+                names={names}
                 error={save.error}
                 onTake={() => {
                   save.reset()
@@ -85,6 +88,24 @@ export function PolicyEditor({ name, read, plans, reread }: {
       <Followers name={name} read={read} plans={plans} />
     </>
   )
+}
+
+/** usePolicyNames gives what the form calls its fields. */
+function usePolicyNames(): Names<Policy> {
+  const t = useText(policiesText)
+  const words = useText(uiText)
+  const weekday = useWeekday()
+  return {
+    reminderDays: t.reminderDays,
+    graceDays: t.graceDays,
+    walledGardenDays: t.walledGardenDays,
+    writeOffDays: t.writeOffDays,
+    minimumDue: t.minimumDue,
+    messageHours: [t.messageHours, (hours) => `${hours.from}–${hours.to}`],
+    noCutDays: [`${t.cuts}: ${t.cutWhen.never}`, (days) => days.map((d) => weekday(d as Weekday)).join(', ')],
+    noCutAfter: [`${t.cuts}: ${t.cutWhen.before}`, (cuts) => Object.entries(cuts).map(([d, at]) => `${weekday(d as Weekday)} ${at}`).join(', ')],
+    skipHolidays: [t.skipHolidays, (on) => (on ? words.yes : words.no)],
+  }
 }
 
 /** Followers are the plans of a policy. Only one that nobody names can be renamed or removed. */

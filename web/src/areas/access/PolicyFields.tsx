@@ -37,7 +37,7 @@ export function PolicyFields({ of: p, faultOf, onChange }: {
         <NumberField {...number('graceDays', 365)} description={t.graceHint} whole />
         <NumberField {...number('walledGardenDays', 365)} description={t.walledHint} whole />
         <NumberField {...number('writeOffDays', 3650)} description={t.writeOffHint} whole />
-        <NumberField {...number('minimumDue', 1e9)} description={t.minimumHint} decimalScale={2} thousandSeparator suffix={` ${zone.currency}`} />
+        <NumberField {...number('minimumDue', 1e9)} description={t.minimumHint} amountIn={zone.currency} suffix={` ${zone.currency}`} />
         <Fieldset variant="unstyled" legend={t.messageHours}>
           <SimpleGrid cols={2} spacing="xs">
             {(['from', 'to'] as const).map((end) => (
@@ -126,7 +126,7 @@ function CutDay({ day, of: p, onChange }: { day: Weekday; of: Policy; onChange: 
 }
 
 /** useWeekday gives the names of weekdays in the person's language. */
-function useWeekday(): (day: Weekday) => string {
+export function useWeekday(): (day: Weekday) => string {
   const language = useLanguage()
   const format = new Intl.DateTimeFormat(locales[language], { weekday: 'long', timeZone: 'UTC' })
   // 5 January 1970 was a Monday.

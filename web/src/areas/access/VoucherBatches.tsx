@@ -25,7 +25,7 @@ export function VoucherBatches({ planId }: { planId: string | undefined }) {
   const [voiding, setVoiding] = useState<Batch | null>(null)
   const columns: Column<Batch>[] = [
     {
-      id: 'batch', title: t.batch, width: 144, narrow: 96,
+      id: 'batch', title: t.batch, width: 164, narrow: 96,
       cell: (b) => <Link to="/vouchers" search={{ batchId: b.id }}>{b.prefix ?? f.minute(b.createdAt)}</Link>,
     },
     { id: 'plan', title: t.plan, wideOnly: true, cell: (b) => b.planName },

@@ -136,7 +136,7 @@ function useColumns(onVoid: (voucher: Voucher) => void): Column<Voucher>[] {
   const f = useFormat()
   return [
     {
-      id: 'batch', title: t.batch, width: 144, narrow: 126,
+      id: 'batch', title: t.batch, width: 164, narrow: 126,
       cell: (v) => <Link to="/vouchers" search={{ batchId: v.batchId }}>{v.prefix ?? f.minute(v.createdAt)}</Link>,
     },
     {

@@ -1,5 +1,5 @@
 /** Freshness is how much the differences of a router say of now. */
-export type Freshness = 'unseen' | 'never' | 'fresh' | 'old'
+type Freshness = 'unseen' | 'never' | 'fresh' | 'old'
 
 // Routers are compared every few minutes. After so long without one nothing looks at it, as when the program was stopped.
 const old = 3_600_000

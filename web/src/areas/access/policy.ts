@@ -12,7 +12,7 @@ export const weekdays = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday',
 export type Weekday = (typeof weekdays)[number]
 
 /** Step is a moment of a policy, in days after the due day. */
-export interface Step {
+interface Step {
   day: number
   what: 'reminder' | 'due' | 'walled_garden' | 'suspended' | 'written_off'
 }
@@ -36,7 +36,7 @@ export function stepsOf(p: Policy): Step[] {
 const order: Step['what'][] = ['reminder', 'due', 'walled_garden', 'suspended', 'written_off']
 
 /** Stretch is the time between two steps, in which the customer has one kind of access. */
-export interface Stretch {
+interface Stretch {
   access: 'full' | 'grace' | 'walled_garden' | 'none'
   days: number
 }

@@ -7,7 +7,7 @@ import { rootRoute } from '../../app/root'
 export const dunningStates = ['reminding', 'walled_garden', 'suspended', 'written_off'] as const
 
 /** differenceKinds are the values of the filter kind. */
-export const differenceKinds = [
+const differenceKinds = [
   'paid_but_offline', 'paid_but_walled_in', 'unpaid_but_online', 'wrong_rate', 'unknown_session', 'stale_session',
   'local_bypass', 'port_below_plan',
 ] as const

@@ -16,6 +16,7 @@ import { ChoiceFilter, ExactFilter, Filters } from '../../ui/Filters'
 import { Page } from '../../ui/Page'
 import { SpanFilter } from '../../ui/SpanFilter'
 import { OrganizationFilter } from '../../ui/OrganizationFilter'
+import { OrganizationName } from '../../ui/OrganizationName'
 import { State, type Tone } from '../../ui/State'
 import { To } from '../../ui/To'
 import { When } from '../../ui/When'
@@ -92,7 +93,13 @@ export default function AuditPage() {
 /** Whose leads from an entry on the root host to its organization. */
 export function Whose({ of: e }: { of: Entry }) {
   const t = useText(auditText)
-  return e.orgId ? <To way={{ to: `/orgs/${e.orgId}` }}>{e.orgName ?? e.orgId.slice(0, 8)}</To> : t.ofPlatform
+  if (!e.orgId) return t.ofPlatform
+  const { orgName: name, orgSlug: slug } = e
+  return (
+    <To way={{ to: `/orgs/${e.orgId}` }}>
+      {name !== null && slug !== null ? <OrganizationName of={{ name, slug }} /> : e.orgId.slice(0, 8)}
+    </To>
+  )
 }
 
 // The kinds of things that people look for; others are typed.

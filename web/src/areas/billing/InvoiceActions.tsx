@@ -94,8 +94,7 @@ function CreditNote({ of: i, rest, onClose }: { of: Invoice; rest: number; onClo
           onChange={setAmount}
           min={0}
           max={rest}
-          decimalScale={2}
-          thousandSeparator
+          amountIn={i.currency}
           hideControls
           error={write.error?.of('amount')}
           data-autofocus

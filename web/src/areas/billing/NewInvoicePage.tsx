@@ -143,8 +143,7 @@ function LineFields({ n, of, fault, onChange, onRemove }: {
           error={fault('unitPrice')}
           required
           withAsterisk={false}
-          decimalScale={2}
-          thousandSeparator
+          amountIn={f.zone.currency}
           hideControls
           w={150}
         />

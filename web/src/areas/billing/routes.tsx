@@ -4,7 +4,7 @@ import { given, Params } from '../../app/params'
 import { rootRoute } from '../../app/root'
 
 /** invoiceStates are the values of the filter state. */
-export const invoiceStates = ['draft', 'issued', 'partially_paid', 'paid', 'credited', 'written_off', 'voided'] as const
+const invoiceStates = ['draft', 'issued', 'partially_paid', 'paid', 'credited', 'written_off', 'voided'] as const
 
 const invoices = createRoute({
   getParentRoute: () => rootRoute,

@@ -4,15 +4,19 @@ import { appText } from '../../text/app'
 import { useText } from '../../text/catalogue'
 import { useFormat } from '../../text/format'
 import { homeText } from '../../text/home'
+import { later } from '../../ui/later'
 import { Loaded } from '../../ui/Loaded'
 import { Page, Section } from '../../ui/Page'
 import { When } from '../../ui/When'
 import { Faults } from './Faults'
+import { beginNeeds, begins, onlyZeros } from './beginning'
 import { customersOf, networkOf, sinceOf, waitingOf } from './figures'
 import { Lines, Quiet } from './Lines'
 import { Takings } from './Takings'
 import { type Today, useSince, useToday } from './today'
 import { Verdict } from './Verdict'
+
+const FirstSteps = later(() => import('./FirstSteps').then((m) => m.FirstSteps), { height: 280 })
 
 /** OrganizationHome has what is bad first, then what waits for somebody, then the money and the customers. */
 export function OrganizationHome() {
@@ -20,12 +24,24 @@ export function OrganizationHome() {
   const today = useToday(useSince())
   return (
     <Page title={t.home} name={today.data && <Verdict of={today.data.faults} waiting={waits(today.data)} />}>
-      <Loaded read={today} height={480}>{(r) => <Report of={r} />}</Loaded>
+      <Loaded read={today} height={480}>{(r) => <Begun of={r} />}</Loaded>
     </Page>
   )
 }
 
 const waits = (r: Today) => r.suspense.count > 0 || r.differences.total > 0 || r.subscriptions.writtenOff > 0
+
+/** Begun shows a new organization its first steps before what there is to report, and instead of nothing but zeros. */
+function Begun({ of: r }: { of: Today }) {
+  const may = useMay()
+  if (!begins(r) || !beginNeeds.every(may)) return <Report of={r} />
+  return (
+    <Stack gap="lg">
+      <FirstSteps of={r} />
+      {!onlyZeros(r) && <Report of={r} />}
+    </Stack>
+  )
+}
 
 function Report({ of: r }: { of: Today }) {
   const t = useText(homeText)

@@ -1,5 +1,5 @@
 /** Comparison says how an amount stands to an earlier one. */
-export type Comparison = { kind: 'more' | 'less'; part: number } | { kind: 'same' | 'none' | 'only' }
+type Comparison = { kind: 'more' | 'less'; part: number } | { kind: 'same' | 'none' | 'only' }
 
 /** compare says how an amount stands to an earlier one; differences below half a percent are none. */
 export function compare(now: number, before: number): Comparison {

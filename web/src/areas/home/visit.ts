@@ -1,5 +1,5 @@
 /** Visit is when somebody looked at the home page on this device. */
-export interface Visit {
+interface Visit {
   /** since is the end of the visit before this one; null = there was none. */
   since: number | null
   /** seen is the last time within this visit. */

@@ -105,6 +105,7 @@ function MemberForm({ member, reread }: { member: Versioned<Member>; reread: () 
         </SimpleGrid>
         <EditedNote
           edited={edited}
+          names={{ firstName: t.firstName, lastName: t.lastName, role: [t.role, (role) => t.roles[role]] }}
           error={save.error}
           onTake={() => {
             save.reset()

@@ -4,13 +4,13 @@ import { given, Params } from '../../app/params'
 import { rootRoute } from '../../app/root'
 
 /** channels are the ways on which messages go. */
-export const channels = ['sms', 'email'] as const
+const channels = ['sms', 'email'] as const
 
 /** messageStates are the values of the filter state. */
-export const messageStates = ['queued', 'sending', 'sent', 'failed', 'dropped'] as const
+const messageStates = ['queued', 'sending', 'sent', 'failed', 'dropped'] as const
 
 /** messageTemplates are the values of the filter template. */
-export const messageTemplates = [
+const messageTemplates = [
   'reminder_before', 'reminder_due', 'reminder_overdue', 'walled_garden', 'suspended', 'restored', 'cap_warned', 'cap_throttled',
   'cap_stopped',
 ] as const

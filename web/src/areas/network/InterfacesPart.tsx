@@ -82,7 +82,7 @@ function Use({ of: o, services }: { of: Shape<'InterfaceOption'>; services: Serv
 }
 
 /** LinkState says whether a cable with something at its other end is plugged in. */
-export function LinkState({ of: o }: { of: Pick<Shape<'InterfaceOption'>, 'disabled' | 'running'> }) {
+function LinkState({ of: o }: { of: Pick<Shape<'InterfaceOption'>, 'disabled' | 'running'> }) {
   const t = useText(networkText)
   if (o.disabled) return <State tone="quiet">{t.linkOff}</State>
   return <State tone={o.running ? 'good' : 'attention'}>{o.running ? t.linkUp : t.linkDown}</State>

@@ -1,13 +1,14 @@
 import { Button, Group, List, Paper, Stack, Text } from '@mantine/core'
 import { Link, useSearch } from '@tanstack/react-router'
 import { api } from '../../api/client'
+import { serverNow } from '../../app/clock'
 import { useMay } from '../../app/person'
 import { useText } from '../../text/catalogue'
 import { useFormat } from '../../text/format'
 import { networkText } from '../../text/network'
 import { State } from '../../ui/State'
 import { When } from '../../ui/When'
-import { type Finding, findingsOf } from './answer'
+import { type Compared, type Finding, findingsOf, type Known } from './answer'
 import { Ping } from './Ping'
 import type { Device } from './words'
 
@@ -21,16 +22,9 @@ export function RouterAnswer({ of: device }: { of: Device }) {
   const breakers = api.useQuery('get', '/platform/breakers', {}, {
     enabled: may('GET /platform/breakers') && device.unreachableSince !== null,
   })
-  // What the part "Differences" has read, when it was open; this reads nothing itself.
-  const seen = { enabled: false }
-  const compared = [
-    api.useQuery('get', '/nas/devices/{id}/drift', params, seen).data,
-    api.useQuery('get', '/nas/devices/{id}/firewall', params, seen).data,
-    api.useQuery('get', '/nas/devices/{id}/setup', params, seen).data,
-  ]
-  const differing = compared.reduce((sum, diff) => sum + (diff?.resources.length ?? 0), 0)
+  const compared = useCompared(device.id)
   const breaker = breakers.data?.data.find((b) => b.kind === 'device' && b.target === device.id && b.state !== 'closed')
-  const [first, ...others] = findingsOf({ device, services: services.data?.data, refusals: refusals.data?.data, differing })
+  const [first, ...others] = findingsOf({ device, services: services.data?.data, refusals: refusals.data?.data, compared })
   const answered = device.poll?.reachable ? device.poll : null
   if (!first) return null
   return (
@@ -66,6 +60,20 @@ export function RouterAnswer({ of: device }: { of: Device }) {
       )}
     </Paper>
   )
+}
+
+/** useCompared gives what the part "Differences" has read, when it was open; it reads nothing itself. */
+function useCompared(id: string): Known['compared'] {
+  const params = { params: { path: { id } } }
+  const seen = { enabled: false }
+  const services = api.useQuery('get', '/nas/devices/{id}/drift', params, seen)
+  const firewall = api.useQuery('get', '/nas/devices/{id}/firewall', params, seen)
+  const setup = api.useQuery('get', '/nas/devices/{id}/setup', params, seen)
+  const ahead = serverNow() - Date.now()
+  const of = (read: typeof services): Compared | undefined => {
+    return read.data && !read.error ? { at: read.dataUpdatedAt + ahead, differing: read.data.resources.length } : undefined
+  }
+  return { services: of(services), firewall: of(firewall), setup: of(setup) }
 }
 
 function Sentence({ of: finding, device, main }: { of: Finding; device: Device; main?: boolean }) {

@@ -56,7 +56,7 @@ export function ServicesPart({ id }: { id: string }) {
 }
 
 /** ServiceState is the state of a service in words; work that is under way comes before it. */
-export function ServiceState({ of: s }: { of: Service }) {
+function ServiceState({ of: s }: { of: Service }) {
   const t = useText(servicesText)
   const says = s.removing ? t.removing : s.working ? t.working : t.states[s.state] ?? s.state
   return <State tone={toneOfService(s)} title={s.lastError?.message}>{says}</State>

@@ -9,6 +9,7 @@ const device: Known['device'] = {
   createdAt: '2026-01-01T00:00:00Z', poll: null,
 }
 const service = { state: 'active', removing: false } as NonNullable<Known['services']>[number]
+const fine = { at: 1000, differing: 0 }
 const codes = (known: Partial<Known>) => findingsOf({ device, services: [service], ...known }).map((f) => f.code)
 const refusal = (code: NonNullable<Known['refusals']>[number]['code'], count: number) => ({ code, count, at: '', deviceId: 'd', deviceName: null })
 
@@ -42,8 +43,30 @@ describe('what is the matter with a router', () => {
     expect(found.map((f) => [f.code, f.count])).toEqual([['secret', 7]])
   })
   it('is a difference that somebody has just seen, until a check of the platform tells it', () => {
-    expect(codes({ differing: 2 })).toEqual(['differs'])
-    expect(codes({ differing: 2, services: [{ ...service, state: 'degraded' }] })).toEqual(['degraded'])
+    const compared = { services: { at: 0, differing: 2 }, firewall: fine }
+    expect(codes({ compared })).toEqual(['differs'])
+    const unread: Known['compared'] = { services: undefined, firewall: undefined, setup: undefined }
+    expect(codes({ compared: unread })).toEqual(['well'])
+    expect(codes({ compared, services: [{ ...service, state: 'degraded' }] })).toEqual(['degraded'])
+  })
+  it('is not an old failure to compare it once all parts could be read after it', () => {
+    const unchecked = { ...device, driftUnchecked: { error: 'too slow', since: new Date(500).toISOString() } }
+    expect(codes({ device: unchecked })).toEqual(['unchecked'])
+    expect(codes({ device: unchecked, compared: { services: fine, firewall: fine } })).toEqual(['unchecked'])
+    expect(codes({ device: unchecked, compared: { services: fine, firewall: fine, setup: fine } })).toEqual(['well'])
+    const before = { at: 400, differing: 0 }
+    expect(codes({ device: unchecked, compared: { services: fine, firewall: before, setup: fine } })).toEqual(['unchecked'])
+    const differs = { at: 1000, differing: 1 }
+    expect(codes({ device: unchecked, compared: { services: fine, firewall: differs, setup: fine } })).toEqual(['differs'])
+  })
+  it('is a setup that differs until it was read as it should be', () => {
+    const drift = { firstSeenAt: new Date(500).toISOString(), hash: 'h', resources: [{}, {}] as never }
+    const found = (setup?: Known['compared']) =>
+      findingsOf({ device: { ...device, setupDrift: drift }, services: [service], compared: setup }).map((f) => [f.code, f.count])
+    expect(found()).toEqual([['setup', 2]])
+    expect(found({ setup: { at: 400, differing: 0 } })).toEqual([['setup', 2]])
+    expect(found({ setup: { at: 1000, differing: 1 } })).toEqual([['setup', 1]])
+    expect(found({ setup: fine })).toEqual([['well', 0]])
   })
   it('is a missing service only when nothing else is', () => {
     expect(codes({ services: [] })).toEqual(['noService'])

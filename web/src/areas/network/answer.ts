@@ -3,7 +3,7 @@ import type { Tone } from '../../ui/State'
 import type { Device, Service } from './words'
 
 /** Step is what helps a router, as the button beside the answer does it. */
-export type Step = 'script' | 'ping' | 'settings' | 'differences' | 'services' | 'addService'
+type Step = 'script' | 'ping' | 'settings' | 'differences' | 'services' | 'addService'
 
 /** Finding is one thing that is the matter with a router. */
 export interface Finding {
@@ -18,20 +18,39 @@ export interface Finding {
   words: string | null
 }
 
+/** Compared is what a part of a router was found to be like when somebody read it from the router itself. */
+export interface Compared {
+  /** at is when it was read, in milliseconds of the server's clock. */
+  at: number
+  /** differing counts the places that differ. */
+  differing: number
+}
+
 /** Known is what is known of a router without asking it. Parts that could not be read are undefined. */
 export interface Known {
   device: Device
   services?: Service[]
   refusals?: Shape<'RefusalResponse'>[]
-  /** differing counts the places that differ, where somebody has compared the router just now. */
-  differing?: number
+  /** compared has the parts that somebody has just compared, each if its newest read has succeeded. */
+  compared?: { services?: Compared; firewall?: Compared; setup?: Compared }
+}
+
+/** answeredAll reports whether all parts could be compared after an instant: then an older failure is over. */
+function answeredAll({ services, firewall, setup }: NonNullable<Known['compared']>, since: string): boolean {
+  return [services, firewall, setup].every((part) => part !== undefined && part.at > Date.parse(since))
+}
+
+/** setupPlaces counts the places at which the setup differs: as it was read after the platform's check found it so. */
+function setupPlaces({ setupDrift: drift }: Device, read: Compared | undefined): number {
+  if (!drift) return 0
+  return read && read.at > Date.parse(drift.firstSeenAt) ? read.differing : drift.resources.length
 }
 
 /**
  * findingsOf says what is the matter with a router, the cause of the rest first; without anything it is well. What only
  * follows from an earlier finding is left out: a router that is silent cannot be compared either.
  */
-export function findingsOf({ device, services, refusals = [], differing = 0 }: Known): Finding[] {
+export function findingsOf({ device, services, refusals = [], compared = {} }: Known): Finding[] {
   const found: Finding[] = []
   const add = (code: Finding['code'], tone: Tone, step: Step | null, count = 0, words: string | null = null) =>
     found.push({ code, tone, step, count, words })
@@ -58,9 +77,12 @@ export function findingsOf({ device, services, refusals = [], differing = 0 }: K
   const failed = inState('failed')
   if (failed.length > 0) add('failed', 'bad', 'services', failed.length, failed[0]?.lastError?.message ?? null)
   if (inState('degraded').length > 0) add('degraded', 'attention', 'differences', inState('degraded').length)
-  if (device.setupDrift) add('setup', 'attention', 'differences', device.setupDrift.resources.length)
+  const setup = setupPlaces(device, compared.setup)
+  if (setup > 0) add('setup', 'attention', 'differences', setup)
+  const differing = [compared.services, compared.firewall, compared.setup].reduce((sum, part) => sum + (part?.differing ?? 0), 0)
   if (differing > 0 && !found.some((f) => f.step === 'differences')) add('differs', 'attention', 'differences', differing)
-  if (!silent && device.driftUnchecked) add('unchecked', 'attention', 'differences', 0, device.driftUnchecked.error)
+  const unchecked = device.driftUnchecked
+  if (!silent && unchecked && !answeredAll(compared, unchecked.since)) add('unchecked', 'attention', 'differences', 0, unchecked.error)
   if (ran && !device.bootstrap.upToDate && !found.some((f) => f.step === 'script')) add('script', 'attention', 'script')
   if (!silent && inState('pending').length > 0) add('pending', 'attention', 'services', inState('pending').length)
   if (found.length === 0 && services?.length === 0) add('noService', 'quiet', 'addService')

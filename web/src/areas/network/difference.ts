@@ -3,7 +3,7 @@ import type { Shape } from '../../api/types'
 type Resource = Shape<'ResourceDrift'>
 
 /** Line is one field of a resource: as it should be and as it is; null = not there. */
-export interface Line {
+interface Line {
   field: string
   expected: string | null
   actual: string | null

@@ -4,7 +4,7 @@ import { given, Params } from '../../app/params'
 import { rootRoute } from '../../app/root'
 
 /** routerStates are the values of the filter state. */
-export const routerStates = ['up', 'down', 'unknown'] as const
+const routerStates = ['up', 'down', 'unknown'] as const
 
 /** routerViews are the parts of a router's page. */
 export const routerViews = [

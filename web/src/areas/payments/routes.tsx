@@ -4,10 +4,10 @@ import { given, Params } from '../../app/params'
 import { rootRoute } from '../../app/root'
 
 /** paymentStatuses are the values of the filter status. */
-export const paymentStatuses = ['PENDING', 'SUCCESS', 'CANCELLED', 'FAILED'] as const
+const paymentStatuses = ['PENDING', 'SUCCESS', 'CANCELLED', 'FAILED'] as const
 
 /** receiptStates are the values of the filter state. */
-export const receiptStates = [
+const receiptStates = [
   'recorded', 'matched', 'allocated', 'attributed', 'suspense', 'absorbed', 'reversed',
 ] as const
 

@@ -90,6 +90,7 @@ function NameForm({ org, reread }: { org: Versioned<Organization>; reread: () =>
           />
           <EditedNote
             edited={edited}
+            names={{ name: t.name }}
             error={save.error}
             onTake={() => {
               save.reset()

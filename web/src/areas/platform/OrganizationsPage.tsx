@@ -11,6 +11,7 @@ import { type Column, DataTable } from '../../ui/DataTable'
 import { Empty } from '../../ui/Empty'
 import { ChoiceFilter, Filters, TextFilter } from '../../ui/Filters'
 import { Plus } from '../../ui/icons'
+import { OrganizationName } from '../../ui/OrganizationName'
 import { Page } from '../../ui/Page'
 import { State } from '../../ui/State'
 import { When } from '../../ui/When'
@@ -30,8 +31,7 @@ export default function OrganizationsPage() {
   const any = Object.values(filters).some((v) => v !== undefined)
   const list = useRows('/orgs', filters)
   const columns: Column<Organization>[] = [
-    { id: 'name', title: t.name, cell: (o) => <Link to="/orgs/$id" params={{ id: o.id }}>{o.name}</Link> },
-    { id: 'slug', title: t.slug, width: 180, wideOnly: true, cell: (o) => o.slug },
+    { id: 'name', title: t.name, cell: (o) => <Link to="/orgs/$id" params={{ id: o.id }}><OrganizationName of={o} /></Link> },
     {
       id: 'status', title: t.status, width: 140, narrow: 100,
       cell: (o) => <State tone={o.status === 'active' ? 'good' : 'bad'}>{t.statuses[o.status]}</State>,

@@ -5,6 +5,7 @@ import type { Shape } from '../../api/types'
 import { useWrite } from '../../api/write'
 import { useText } from '../../text/catalogue'
 import { settingsText } from '../../text/settings'
+import { uiText } from '../../text/ui'
 import { Confirm } from '../../ui/Confirm'
 import { EditedNote } from '../../ui/EditedNote'
 import { Form } from '../../ui/Form'
@@ -19,6 +20,7 @@ const secrets = ['consumerKey', 'consumerSecret', 'passkey'] as const
 /** GatewayForm changes where money goes; it asks before it does. Secrets are written and never read. */
 export function GatewayForm({ gateway, reread }: { gateway: Versioned<Gateway>; reread: () => void }) {
   const t = useText(settingsText)
+  const words = useText(uiText)
   const [asking, setAsking] = useState(false)
   const save = useWrite('put', '/settings/payment-gateway', {
     told: (g) => ('mode' in g && g.mode === 'direct' ? t.gatewaySavedDirect : t.gatewaySaved),
@@ -32,6 +34,16 @@ export function GatewayForm({ gateway, reread }: { gateway: Versioned<Gateway>; 
   const note = (
     <EditedNote
       edited={edited}
+      names={{
+        mode: [t.mode, (mode) => t.gatewayModes[mode]],
+        environment: [t.environment, (environment) => t.environmentNames[environment]],
+        shortcode: t.shortcode,
+        // Secrets are never shown, and never differ from what was read.
+        consumerKey: t.consumerKey,
+        consumerSecret: t.consumerSecret,
+        passkey: t.passkey,
+        rejectUnknownAccounts: [t.reject, (on) => (on ? words.yes : words.no)],
+      }}
       error={save.error}
       onTake={() => {
         save.reset()

@@ -40,6 +40,7 @@ export default function OrganizationPage() {
 /** SettingsForm changes all settings in one write. */
 function SettingsForm({ settings, reread }: { settings: Versioned<Settings>; reread: () => void }) {
   const t = useText(settingsText)
+  const f = useFormat()
   const save = useWrite('put', '/settings/organization', { told: () => t.saved, shown: () => edited.undo() })
   const edited = useEdited(settings, settingsForm, save.isPending)
   const ready = edited.dirty && !edited.meanwhile && edited.values.components.every((c) => rateOf(c.rate) !== null)
@@ -63,6 +64,16 @@ function SettingsForm({ settings, reread }: { settings: Versioned<Settings>; rer
         </Section>
         <EditedNote
           edited={edited}
+          names={{
+            name: t.name,
+            timezone: t.timezone,
+            country: t.country,
+            invoicePrefix: t.prefix,
+            taxPin: t.taxPin,
+            mode: [t.taxMode, (mode) => t.modes[mode]],
+            components: [t.components, (all) => all.map((c) => t.rateOf(c.name, c.rate)).join(', ')],
+            holidays: [t.holidays, (days) => days.map((d) => f.day(d)).join(', ')],
+          }}
           error={save.error}
           onTake={() => {
             save.reset()

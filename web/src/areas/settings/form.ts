@@ -5,7 +5,7 @@ import { type Component, rateOf } from './tax'
 export type Settings = Shape<'SettingsResponse'>
 
 /** SettingsValues is what the form of the organization's settings holds. */
-export interface SettingsValues {
+interface SettingsValues {
   name: string
   timezone: string
   country: string

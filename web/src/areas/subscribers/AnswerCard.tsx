@@ -13,7 +13,8 @@ import { ProblemNote } from '../../ui/ProblemNote'
 import { State } from '../../ui/State'
 import { type Answer, type AnswerCode, answersOf, calledAmong, helpOf, isNamed, type Step } from './answer'
 import { useDo } from './doing'
-import { useSpoken } from './spoken'
+import { useInvoices, useSpoken } from './spoken'
+import { dueNow } from './starting'
 import { addressOf } from './words'
 
 /** AnswerCard says in one sentence why a customer is on or off, and has the one button that helps. */
@@ -27,10 +28,14 @@ export function AnswerCard({ id }: { id: string }) {
   const found = api.useQuery('get', '/access-differences', { params: { query: { subscriberId: id, limit: 20 } } }, {
     enabled: may('GET /access-differences'),
   })
+  const customer = api.useQuery('get', '/subscribers/{id}', { params: { path: { id } } })
+  const invoices = useInvoices(id)
   return (
     <Loaded read={access} height={88}>
       {(a) => {
-        const all = answersOf(a, found.data?.data ?? [], serverNow())
+        // Where all has ended nothing starts, so what is asked for is what is invoiced.
+        const due = customer.data ? dueNow(customer.data, [], invoices, serverNow()) : 0
+        const all = answersOf(a, found.data?.data ?? [], serverNow(), due)
         const [first, ...others] = all
         return first && (
           <Paper withBorder p="md" className="answer" data-tone={first.tone} component="section" aria-live="polite">
@@ -57,9 +62,10 @@ function Said({ answer: a, called, id, main }: { answer: Answer; called: string;
   const held = a.service?.dunning?.hold
   const allowed = a.step !== null && may(needs[a.step])
   // An outage is worked on already; nobody has to be told.
-  const toAsk = a.step !== null && !allowed && a.code !== 'outage' && (a.step === 'take_payment' ? t.customerPays : t.notYours)
+  const asked = a.step !== null && !allowed ? t.asked[a.code] : undefined
+  const toAsk = a.step !== null && !allowed && a.code !== 'outage' && !asked && (a.step === 'take_payment' ? t.customerPays : t.notYours)
   const sentence = [a.code, ...a.also].map(says).join(' ')
-  const help = helpOf(a).map((code) => t.now[code]).filter(Boolean).join(' ')
+  const help = asked ?? helpOf(a).map((code) => t.now[code]).filter(Boolean).join(' ')
   return (
     <Group justify="space-between" align="flex-start" gap="sm" mih={main ? 56 : 28}>
       <Stack gap={4} flex={1} miw={240}>

@@ -12,6 +12,7 @@ import { Addresses } from './Addresses'
 import { Credentials, NewCredentials } from './Credentials'
 import type { Doing } from './doing'
 import { EditCustomer } from './EditCustomer'
+import { EndService } from './EndService'
 import { NewInvoice } from './NewInvoice'
 import { TakePayment } from './TakePayment'
 import { TopUp } from './TopUp'
@@ -63,12 +64,14 @@ function ServiceDialogs({ doing, of: c, onClose }: { doing: OfService; of: Custo
       return <LiftHold of={{ subscriptionId: id, name: plan, hold }} onClose={onClose} />
     case 'addresses':
       return service.data ? <Addresses of={service.data} onClose={onClose} /> : null
+    case 'end':
+      return <EndService id={id} plan={plan} onClose={onClose} />
     default:
       return <ServiceConfirm act={doing.act} id={id} plan={plan} onClose={onClose} />
   }
 }
 
-const paths = { pause: '/subscriptions/{id}/pause', resume: '/subscriptions/{id}/resume', end: '/subscriptions/{id}/end' } as const
+const paths = { pause: '/subscriptions/{id}/pause', resume: '/subscriptions/{id}/resume' } as const
 
 function ServiceConfirm({ act, id, plan, onClose }: { act: keyof typeof paths; id: string; plan: string; onClose: () => void }) {
   const t = useText(customerText)
@@ -77,8 +80,6 @@ function ServiceConfirm({ act, id, plan, onClose }: { act: keyof typeof paths; i
     <Confirm
       title={t[act]}
       verb={t[act]}
-      danger={act === 'end'}
-      typed={act === 'end' ? plan : undefined}
       reason
       pending={write.isPending}
       error={write.error}

@@ -6,7 +6,7 @@ import { subscribersText } from '../../text/subscribers'
 import { type Customer, tagsOf } from './words'
 
 /** Typed is what a form about a customer holds. */
-export interface Typed {
+interface Typed {
   firstName: string
   lastName: string
   phone: string

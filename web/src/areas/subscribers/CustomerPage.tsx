@@ -62,6 +62,7 @@ export default function CustomerPage() {
         title={customer.data ? nameOf(customer.data, t) : words.customer}
         actions={customer.data && <CustomerActions of={customer.data} />}
       >
+        {customer.data && <div className="printed" hidden>{t.account} {customer.data.accountNumber}</div>}
         <AnswerCard id={id} />
         <Views
           label={words.details}
@@ -75,7 +76,7 @@ export default function CustomerPage() {
         {view === 'timeline' && <Timeline id={id} />}
         {view === 'sessions' && <Sessions id={id} />}
         {view === 'usage' && <Usage id={id} />}
-        {may('POST /payments/initiate') && <Text size="xs" c="dimmed" visibleFrom="sm">{words.keys}</Text>}
+        {may('POST /payments/initiate') && <Text size="xs" c="dimmed" visibleFrom="sm" className="unprinted">{words.keys}</Text>}
       </Page>
       {doing && customer.data && <CustomerDialogs key={JSON.stringify(doing)} doing={doing} of={customer.data} onClose={close} />}
     </DoContext>

@@ -1,5 +1,5 @@
 import { Group, Stack, Text } from '@mantine/core'
-import { useState } from 'react'
+import { type KeyboardEvent, useState } from 'react'
 import { api } from '../../api/client'
 import { useText } from '../../text/catalogue'
 import { customerText } from '../../text/customer'
@@ -11,7 +11,13 @@ import './subscribers.css'
 
 const states = ['paid', 'walled_garden', 'off', 'outage', 'paused', 'none'] as const
 
-/** Days is a bar of the last 30 days; each is a cell of its own, told by height and hatching as well as by colour. */
+// The keyboard shows a day as it comes to it. A finger's focus comes before its click, which would close the day at once.
+const walked = (day: Element) => day.matches(':focus-visible')
+
+/**
+ * Days is a bar of the last 30 days; each is a cell of its own, told by height and hatching as well as by colour. A click
+ * shows a day, and the next one on it, or Esc, closes it.
+ */
 export function Days({ id }: { id: string }) {
   const t = useText(customerText)
   const f = useFormat()
@@ -19,13 +25,18 @@ export function Days({ id }: { id: string }) {
   const [chosen, setChosen] = useState<string | null>(null)
   const tell = useDayWords()
   const happened = useTell()
+  const close = (e: KeyboardEvent) => {
+    if (e.key !== 'Escape' || chosen === null) return
+    e.stopPropagation() // the page behind stays
+    setChosen(null)
+  }
   return (
     <Loaded read={read} height={112}>
       {({ data }) => {
         const day = data.find((d) => d.date === chosen)
         return (
           <Stack gap={6}>
-            <ol className="days" aria-label={t.days}>
+            <ol className="days" aria-label={t.days} onKeyDown={close}>
               {data.map((d) => (
                 <li key={d.date}>
                   <button
@@ -34,8 +45,8 @@ export function Days({ id }: { id: string }) {
                     title={tell(d)}
                     aria-label={tell(d)}
                     aria-pressed={d.date === chosen}
-                    onClick={() => setChosen(d.date)}
-                    onFocus={() => setChosen(d.date)}
+                    onClick={() => setChosen(d.date === chosen ? null : d.date)}
+                    onFocus={(e) => walked(e.currentTarget) && setChosen(d.date)}
                   >
                     <i>{d.events.length > 0 && '•'}</i>
                   </button>

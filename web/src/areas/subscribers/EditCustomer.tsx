@@ -1,81 +1,68 @@
-import { Alert, Button, Group, Text } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
-import { client } from '../../api/client'
+import { useVersioned, type Versioned } from '../../api/versioned'
 import { useWrite } from '../../api/write'
 import { useText } from '../../text/catalogue'
 import { subscribersText } from '../../text/subscribers'
-import { uiText } from '../../text/ui'
+import { EditedNote } from '../../ui/EditedNote'
 import { FormDialog } from '../../ui/FormDialog'
+import { useEdited } from '../../ui/useEdited'
 import { corrected, CustomerFields, nobody, typedOf } from './CustomerFields'
 import type { Customer } from './words'
 
-interface Version {
-  customer: Customer
-  tag: string | null
-}
-
-/** EditCustomer changes the details. What two people change at once is refused for the second, who is told before. */
+/** EditCustomer changes the details. What two people change at once is brought together before the second can save. */
 export function EditCustomer({ id, onClose }: { id: string; onClose: () => void }) {
-  const read = useQuery({
-    queryKey: ['get', '/subscribers/{id}', { params: { path: { id } } }, 'version'],
-    gcTime: 0,
-    queryFn: async ({ signal }): Promise<Version> => {
-      const { data, response } = await client.GET('/subscribers/{id}', { params: { path: { id } }, signal })
-      return { customer: data!, tag: response.headers.get('ETag') }
-    },
-  })
-  const [took, setTook] = useState(0)
-  const take = async () => {
-    await read.refetch()
-    setTook((n) => n + 1)
-  }
+  // What another dialog read before is no beginning: it is old, and typing keeps what it began with.
+  const read = useVersioned('/subscribers/{id}', { params: { path: { id } } }, { gcTime: 0 })
   return (
-    <Form key={`${took} ${read.data === undefined}`} id={id} now={read.data} error={read.error} onTake={take} onClose={onClose} />
+    <Form
+      key={String(read.data === undefined)}
+      id={id}
+      read={read.data}
+      error={read.error}
+      reread={() => void read.refetch()}
+      onClose={onClose}
+    />
   )
 }
 
-function Form({ id, now, error, onTake, onClose }: {
+const nothing: Versioned<Customer | null> = { value: null, etag: null }
+
+const formOf = (c: Customer | null) => (c ? typedOf(c) : nobody)
+
+function Form({ id, read, error, reread, onClose }: {
   id: string
-  now: Version | undefined
+  /** read is undefined until the customer has been read. */
+  read: Versioned<Customer> | undefined
   error: unknown
-  /** onTake reads the values that are there now, and begins with them. */
-  onTake: () => Promise<void>
+  reread: () => void
   onClose: () => void
 }) {
   const t = useText(subscribersText)
-  const words = useText(uiText)
-  const [began] = useState(now)
-  const before = began ? typedOf(began.customer) : nobody
-  const [typed, setTyped] = useState(before)
   const write = useWrite('patch', '/subscribers/{id}', { told: () => t.saved, then: onClose })
-  const body = corrected(before, typed)
-  const meanwhile = began && now && began.tag !== now.tag && !write.isPending && !write.isSuccess
+  const edited = useEdited<Customer | null, typeof nobody>(read ?? nothing, formOf, write.isPending || write.isSuccess)
+  const body = corrected(formOf(read?.value ?? null), edited.values)
   return (
     <FormDialog
       title={t.editTitle}
       verb={t.save}
-      ready={began !== undefined && !meanwhile && Object.keys(body).length > 0}
+      ready={edited.dirty && !edited.meanwhile && Object.keys(body).length > 0}
       pending={write.isPending}
-      error={write.error ?? error}
-      next={write.error?.status === 412 && !meanwhile && (
-        <Button size="compact-sm" variant="default" onClick={() => void onTake()}>{words.takeTheirs}</Button>
-      )}
-      onSubmit={() => write.mutate({
-        params: { path: { id } },
-        body,
-        headers: began?.tag ? { 'If-Match': began.tag } : {},
-      })}
+      error={read ? null : error}
+      onSubmit={() => write.mutate({ params: { path: { id } }, body, headers: edited.headers })}
       onClose={onClose}
     >
-      {meanwhile && (
-        <Alert color="yellow" variant="light" p="sm" role="alert">
-          <Text size="sm" fw={500}>{words.editedMeanwhile}</Text>
-          <Text size="sm">{words.editedHint}</Text>
-          <Group mt={6}><Button size="compact-sm" variant="default" onClick={() => void onTake()}>{words.takeTheirs}</Button></Group>
-        </Alert>
-      )}
-      <CustomerFields value={typed} onChange={setTyped} problem={write.error} disabled={began === undefined} />
+      <CustomerFields value={edited.values} onChange={edited.set} problem={write.error} disabled={read === undefined} />
+      <EditedNote
+        edited={edited}
+        names={{
+          firstName: t.firstName, lastName: t.lastName, phone: t.phone, email: t.email,
+          address: t.address, tags: t.tags, notes: t.notes,
+        }}
+        error={write.error}
+        onTake={() => {
+          write.reset()
+          reread()
+        }}
+      />
     </FormDialog>
   )
 }

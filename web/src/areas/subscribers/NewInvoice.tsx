@@ -40,7 +40,7 @@ export function NewInvoice({ of: c, onClose }: { of: Customer; onClose: () => vo
       />
       <Group grow>
         <NumberField label={t.quantity} value={quantity} onChange={setQuantity} min={0} decimalScale={3} allowedDecimalSeparators={commaOrPoint} />
-        <NumberField label={`${t.unitPrice} (${c.currency})`} value={unitPrice} onChange={setUnitPrice} min={0} decimalScale={2} thousandSeparator />
+        <NumberField label={`${t.unitPrice} (${c.currency})`} value={unitPrice} onChange={setUnitPrice} min={0} amountIn={c.currency} />
       </Group>
     </FormDialog>
   )

@@ -8,7 +8,7 @@ import { subscribersText } from '../../text/subscribers'
 import { PartNote } from '../../ui/PartNote'
 
 /** NewService is what is typed for a new service; empty texts are left to the server. */
-export interface NewService {
+interface NewService {
   planId: string | null
   username: string
   startDate: string

@@ -16,6 +16,7 @@ import { ProblemNote } from '../../ui/ProblemNote'
 import { PaymentOutcome } from './PaymentOutcome'
 import { useInvoices } from './spoken'
 import { dueNow } from './starting'
+import { UsedReference } from './UsedReference'
 import { type Customer, nameOf } from './words'
 
 type How = 'prompt' | 'cash'
@@ -83,8 +84,7 @@ export function TakePayment({ of: c, onClose }: { of: Customer; onClose: () => v
               value={amount}
               onChange={setTyped}
               min={0}
-              decimalScale={2}
-              thousandSeparator
+              amountIn={c.currency}
               error={write.error?.of('amount')}
               description={how === 'prompt' && Number(amount) % 1 > 0 && t.whole(f.money(Math.ceil(Number(amount)), c.currency))}
               data-autofocus
@@ -103,7 +103,8 @@ export function TakePayment({ of: c, onClose }: { of: Customer; onClose: () => v
             {write.error && (
               <ProblemNote
                 of={write.error}
-                next={write.error.code === 'payment_in_progress' && <Running id={c.id} onFound={setPaymentId} label={t.running} />}
+                next={write.error.code === 'payment_in_progress' ? <Running id={c.id} onFound={setPaymentId} label={t.running} />
+                  : <UsedReference of={write.error} />}
               />
             )}
             <Button type="submit" size="sm" loading={write.isPending} disabled={!ready}>{how === 'prompt' ? t.send : t.take}</Button>

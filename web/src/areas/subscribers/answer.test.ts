@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { Shape } from '../../api/types'
-import { answersText } from '../../text/answers'
+import { answersText, type Spoken } from '../../text/answers'
 import { type AnswerCode, answersOf, calledAmong, helpOf, isNamed } from './answer'
 
 // Catalogues ask the browser for the person's language.
@@ -82,6 +82,34 @@ describe('answersOf', () => {
     ['a reason that is new', access([offline({ entitled: 'none' })], 'moved_away' as 'paid'), 'moved_away', null],
   ] as const)('%s', (_, given, code, step) => {
     expect(answersOf(given, [], now)[0]).toMatchObject({ code, step })
+  })
+
+  it('asks who has ended for what is still owed, and for a new service where nothing is', () => {
+    const gone = access([offline({ state: 'ended', entitled: 'none' })], 'ended')
+    const owing = answersOf(gone, [], now, 1500)[0]!
+    expect(owing).toMatchObject({ code: 'ended', tone: 'attention', step: 'take_payment', also: ['still_owed'], owed: 1500 })
+    expect(helpOf(owing)).toEqual(['ended', 'still_owed'])
+    expect(answersOf(gone, [], now, 0)[0]).toMatchObject({ code: 'ended', tone: 'quiet', step: 'add_service', also: [], owed: 0 })
+    // Others have sentences of their own for it.
+    expect(answersOf(access([service({})], 'paid'), [], now, 1500)[0]).toMatchObject({ code: 'paid', step: null, owed: 0 })
+  })
+
+  it('knows a refusal for a block that has ended as one from before', () => {
+    expect(answersOf(access([offline()], 'paid', { refusals: [refused('blocked', 5)] }), [], now)[0]).toMatchObject({ code: 'dial_again' })
+  })
+
+  it('calls what let somebody in by its name, and paid only who has paid', () => {
+    const said = (letIn: 'paid' | 'resumed' | 'unblocked' | null) => answersText.en.says.coming_back({ letIn } as Spoken)
+    expect(said('paid')).toMatch(/^Paid just now:/)
+    expect(said('resumed')).toMatch(/^Resumed just now:/)
+    expect(said('unblocked')).toMatch(/^Unblocked just now:/)
+    expect(said(null)).toMatch(/^Let in again just now:/)
+  })
+
+  it('says of paid time that was taken away that it was', () => {
+    const said = (lost: boolean) => answersText.en.says.expired({ since: '1 May', until: '30 Apr', asked: '', invoiced: true, lost } as Spoken)
+    expect(said(false)).toBe('Offline since 1 May: the paid time is over.')
+    expect(said(true)).toBe('Offline since 1 May: the payment for its period was taken back or moved away.')
   })
 
   it('asks to unblock a blocked customer, whatever is paid', () => {

@@ -20,7 +20,7 @@ type ToldRefusal = Exclude<Refusal['code'], ImpliedRefusal>
 export type AnswerCode =
   | Reason['code'] | `refused_${ToldRefusal}` | `differs_${ToldDifference}`
   | 'reminding' | 'unknown_reason' | 'goes_on' | 'stale' | 'directory' | 'unseen' | 'outage' | 'silent' | 'never_online' | 'dial_again' | 'coming_back'
-  | 'walled_though_paid' | 'no_reports' | 'behind_outage' | 'also_outage' | 'grace_runs'
+  | 'walled_though_paid' | 'no_reports' | 'behind_outage' | 'also_outage' | 'grace_runs' | 'still_owed'
 
 /** Step is what helps; each is one button of the page. */
 export type Step =
@@ -43,6 +43,8 @@ export interface Answer {
   router: { id: string | null; name: string | null } | null
   /** also has codes of further sentences. */
   also: AnswerCode[]
+  /** owed is what is still to be paid for services that have ended; 0 in other answers. */
+  owed: number
 }
 
 // Routers report every five minutes; a session that was silent for longer is shown and perhaps not there.
@@ -54,8 +56,11 @@ const settling = 2 * 60_000
 
 const rank: Record<Tone, number> = { bad: 0, attention: 1, quiet: 2, good: 3 }
 
-/** answersOf gives an answer for each service, the one that needs somebody first. */
-export function answersOf(access: Access, differences: Difference[], now: number): Answer[] {
+/**
+ * answersOf gives an answer for each service, the one that needs somebody first. due is what the customer is asked to pay:
+ * no reason tells it of a service that has ended.
+ */
+export function answersOf(access: Access, differences: Difference[], now: number, due = 0): Answer[] {
   const whole = access.reasons.find((r) => r.subscriptionId === null)
   if (whole || access.services.length === 0) {
     const code: AnswerCode = whole?.code ?? 'no_subscription'
@@ -64,8 +69,14 @@ export function answersOf(access: Access, differences: Difference[], now: number
     return [{ ...plain(code, code === 'blocked' ? 'bad' : 'quiet', onlyPaid[code] ?? null, at ?? null, whole), also }]
   }
   return access.services
-    .map((s) => answerOf(s, access, differences, now))
+    .map((s) => withDebt(answerOf(s, access, differences, now), due))
     .sort((a, b) => rank[a.tone] - rank[b.tone])
+}
+
+/** withDebt asks who has ended for what is owed before anything else: a new service would not end the debt. */
+function withDebt(a: Answer, due: number): Answer {
+  if (a.code !== 'ended' || due <= 0) return a
+  return { ...a, tone: 'attention', step: 'take_payment', also: ['still_owed', ...a.also], owed: due }
 }
 
 const onlyPaid: Partial<Record<AnswerCode, Step>> = { blocked: 'unblock', no_subscription: 'add_service' }
@@ -210,12 +221,15 @@ function toldRefusal({ code }: Refusal): ToldRefusal | null {
   return code in ofRefusal ? (code as ToldRefusal) : null
 }
 
-/** lastRefusal is the newest refusal that still tells why a service is off: one from before a payment does not. */
+/**
+ * lastRefusal is the newest refusal that still tells why a service is off: one from before a payment does not. Nobody has
+ * access who is blocked now, so a refusal for a block is from before its end, which no reason tells.
+ */
 function lastRefusal(refusals: Refusal[], s: Service, reason: Reason | undefined, now: number): Refusal | undefined {
   return refusals
     .filter((r) => (r.subscriptionId ?? s.subscriptionId) === s.subscriptionId && now - Date.parse(r.at) < fresh)
     .sort((a, b) => Date.parse(b.at) - Date.parse(a.at))
-    .find((r) => toldRefusal(r) !== null || (reason !== undefined && r.at < reason.since))
+    .find((r) => toldRefusal(r) !== null || r.code === 'blocked' || (reason !== undefined && r.at < reason.since))
 }
 
 function plain(code: AnswerCode, tone: Tone, step: Step | null, s: Service | null, reason: Reason | undefined): Answer {
@@ -224,6 +238,6 @@ function plain(code: AnswerCode, tone: Tone, step: Step | null, s: Service | nul
     subscriptionId: s?.subscriptionId ?? null,
     since: reason?.since ?? null,
     cause: reason?.cause ?? null,
-    service: s, session: null, differenceId: null, router: null, also: [],
+    service: s, session: null, differenceId: null, router: null, also: [], owed: 0,
   }
 }

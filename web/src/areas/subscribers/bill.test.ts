@@ -16,7 +16,7 @@ const plain = (text: string) => text.replace(/[\u2066-\u2069]/g, '')
 const said = (t: typeof en | typeof sw, due: number, days: number) => plain(billOf(t, invoice(due), days, f).unpaid)
 const spoken: Spoken = {
   since: 'Tuesday', plan: '', until: '', ahead: '', bill: '', unpaid: '', asked: '', invoiced: false, graced: false, router: 'tower', next: '',
-  login: '', heard: '', out: 'tower', outSince: 'noon',
+  login: '', heard: '', out: 'tower', outSince: 'noon', lost: false, owed: '', letIn: 'paid',
 }
 
 test('of an invoice that is paid in part, what is left is told beside the whole', () => {

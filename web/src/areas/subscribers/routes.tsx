@@ -4,7 +4,7 @@ import { given, Params } from '../../app/params'
 import { rootRoute } from '../../app/root'
 
 /** subscriberStatuses are the values of the filter status. */
-export const subscriberStatuses = ['active', 'blocked', 'forgotten'] as const
+const subscriberStatuses = ['active', 'blocked', 'forgotten'] as const
 
 /** customerViews are the parts of a customer's page. */
 export const customerViews = ['overview', 'statement', 'timeline', 'sessions', 'usage'] as const

@@ -6,6 +6,7 @@ import { useText } from '../../text/catalogue'
 import { useFormat } from '../../text/format'
 import type { Answer } from './answer'
 import { billOf, priceOf } from './bill'
+import { letInBy } from './letIn'
 import { isOpen, startingOf } from './starting'
 
 /** Around is what stands below the sentence of an answer. */
@@ -30,12 +31,12 @@ export function useSpoken(id: string, a: Answer, called: string): Spoken & Aroun
   const invoices = useInvoices(id)
   const open = invoices.filter(isOpen).reverse()
   const bill = open.find((i) => i.id === a.cause?.id) ?? open.find((i) => i.subscriptionId === a.subscriptionId)
-  const told = useRows('/subscribers/{id}/timeline', {}, { path: { id }, enabled: byHand.includes(a.code) })
+  const told = useRows('/subscribers/{id}/timeline', {}, { path: { id }, enabled: byHand.includes(a.code) || a.code === 'coming_back' })
   const why = byHand.includes(a.code) ? told.rows.find((e) => e.eventId === a.cause?.id) : undefined
   // Whose invoice was voided or given back starts with the price all the same.
   const starts = a.code === 'awaiting_payment' || a.code === 'expired'
   const sold = useRows('/subscriptions', { subscriberId: id }, { enabled: starts })
-  const customer = api.useQuery('get', '/subscribers/{id}', { params: { path: { id } } }, { enabled: starts })
+  const customer = api.useQuery('get', '/subscribers/{id}', { params: { path: { id } } }, { enabled: starts || a.owed > 0 })
   const first = starts && !bill && customer.data ? sold.rows.find((s) => s.id === a.subscriptionId) : undefined
   const starting = first && (startingOf(first, invoices, customer.data?.credit ?? 0, serverNow()) ?? { price: first.price, left: first.price })
   const dunning = a.service?.dunning
@@ -55,6 +56,10 @@ export function useSpoken(id: string, a: Answer, called: string): Spoken & Aroun
     unpaid: asked?.unpaid ?? t.overdue(t.someBill, dunning?.overdueDays ?? 0),
     asked: asked?.bill ?? price,
     invoiced: asked !== null,
+    // Paid time that was taken away ended when it was, and not at the end of what is left of it.
+    lost: Boolean(a.since && paidUntil && Date.parse(a.since) > Date.parse(paidUntil)),
+    owed: a.owed > 0 && customer.data ? f.money(a.owed, customer.data.currency) : '',
+    letIn: a.code === 'coming_back' ? letInBy(a, told.rows) : null,
     graced: a.also.includes('grace_runs'),
     router: a.router?.name ?? t.aRouter,
     next: dunning?.next ? t.next(t.comes[dunning.next.state] ?? dunning.next.state, `${at(dunning.next.at)} (${f.relative(dunning.next.at, serverNow())})`) : '',

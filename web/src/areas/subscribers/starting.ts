@@ -4,7 +4,7 @@ type Service = Pick<Row<'/subscriptions'>, 'id' | 'state' | 'billing' | 'price' 
 type Invoice = Pick<Row<'/invoices'>, 'subscriptionId' | 'state' | 'total' | 'due'>
 
 /** Starting is what a service costs that no invoice asks for: its price, and what is left of it beside the credit. */
-export interface Starting {
+interface Starting {
   price: number
   left: number
 }

@@ -14,7 +14,7 @@ export const observedTones: Record<string, Tone> = { online: 'good', walled_gard
 export const stateTones: Record<string, Tone> = { active: 'good', pending: 'attention', paused: 'quiet', ended: 'quiet' }
 
 /** Presence is what a list says of a customer's devices. */
-export type Presence = 'online' | 'away' | 'offline'
+type Presence = 'online' | 'away' | 'offline'
 
 /** presenceTones is how good each is. */
 export const presenceTones: Record<Presence, Tone> = { online: 'good', away: 'bad', offline: 'quiet' }

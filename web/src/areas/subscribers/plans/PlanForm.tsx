@@ -60,7 +60,7 @@ export function PlanForm({ draft, fresh, verb, note, pending, problem, onChange,
           <NumberField
             label={`${t.price} (${f.zone.currency})`} value={draft.price} onChange={(v) => set({ price: figure(v) })}
             error={problem?.of('price')} required withAsterisk={false}
-            min={0} decimalScale={2} thousandSeparator hideControls w={150}
+            min={0} amountIn={f.zone.currency} hideControls w={150}
           />
           <Select
             label={t.period} data={choices(t.periods)} value={draft.period} allowDeselect={false}

@@ -7,7 +7,7 @@ type Patch = Shape<'PlanPatch'>
 export type Figure = number | ''
 
 /** Pair is a speed in Mbps. */
-export interface Pair {
+interface Pair {
   down: Figure
   up: Figure
 }

@@ -1,0 +1,67 @@
+import { Anchor, Stack, Text } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import { api } from '../../api/client'
+import type { Shape } from '../../api/types'
+import { useWrite } from '../../api/write'
+import { useText } from '../../text/catalogue'
+import { customerText } from '../../text/customer'
+import { useFormat } from '../../text/format'
+import { Confirm } from '../../ui/Confirm'
+import { Loaded } from '../../ui/Loaded'
+import { addressOf } from './words'
+
+type Invoice = Shape<'EndingResponse'>['staysDue'][number]
+
+/** EndService ends a service for good, and says before which of its invoices stay due and which are voided. */
+export function EndService({ id, plan, onClose }: { id: string; plan: string; onClose: () => void }) {
+  const t = useText(customerText)
+  // Money that came since the dialog was opened before makes another sentence true, and no change tells of it by this id.
+  const ending = api.useQuery('get', '/subscriptions/{id}/end', { params: { path: { id } } }, { gcTime: 0, staleTime: 0 })
+  const write = useWrite('post', '/subscriptions/{id}/end', { told: () => t.did.end, then: onClose })
+  return (
+    <Confirm
+      title={t.end}
+      verb={t.end}
+      danger
+      typed={plan}
+      reason
+      incomplete={ending.isPending}
+      pending={write.isPending}
+      error={write.error}
+      onConfirm={(reason) => write.mutate({ params: { path: { id } }, body: { reason } })}
+      onClose={onClose}
+    >
+      <Text size="sm">{t.endDoes(plan)}</Text>
+      <Loaded read={ending} height={40}>
+        {({ staysDue, voided }) => (
+          <>
+            {staysDue.length + voided.length === 0 && <Text size="sm">{t.endNothing}</Text>}
+            <Bills label={t.endStays} of={staysDue} />
+            <Bills label={t.endVoids} of={voided} voided />
+          </>
+        )}
+      </Loaded>
+    </Confirm>
+  )
+}
+
+function Bills({ label, of, voided }: { label: string; of: Invoice[]; voided?: boolean }) {
+  const t = useText(customerText)
+  const f = useFormat()
+  if (of.length === 0) return null
+  return (
+    <Stack gap={2}>
+      <Text size="sm" fw={600}>{label}</Text>
+      <Stack component="ul" gap={2} m={0} pl="lg" aria-label={label}>
+        {of.map((i) => (
+          <Text key={i.id} size="sm" component="li">
+            {i.number
+              ? <Anchor inherit component={Link} to={addressOf.invoice(i.id)} target="_blank">{t.endInvoice(i.number)}</Anchor>
+              : t.endDraft}
+            {': '}{f.money(i.due, i.currency)}{voided && i.paid > 0 && `. ${t.endPaid(f.money(i.paid, i.currency))}`}
+          </Text>
+        ))}
+      </Stack>
+    </Stack>
+  )
+}
