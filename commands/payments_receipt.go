@@ -139,7 +139,7 @@ type RecordReceipt struct {
 }
 
 // RecordCash reports money that a member of staff took for a subscriber (docs/rules/money.md#cash). Fails:
-// reference_used.
+// reference_used, reference_taken_back.
 type RecordCash struct {
 	ReceiptID    id.Receipt
 	OrgID        id.Organization

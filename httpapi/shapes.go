@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/lastmile-isp/lastmile/events"
+	"github.com/lastmile-isp/lastmile/internal/id"
 )
 
 // Number is an exact amount in major units, written as a JSON number.
@@ -27,4 +28,17 @@ func ActorKind(recorded string) string { return cmp.Or(recorded, string(events.A
 func Percent(basisPoints int64) Number {
 	text := fmt.Sprintf("%d.%02d", basisPoints/100, basisPoints%100)
 	return json.Number(strings.TrimSuffix(strings.TrimRight(text, "0"), "."))
+}
+
+// SecretsVersion is another text after each replacement of one of some secrets, and tells nothing about them: by it a
+// form sees that a colleague has typed another secret meanwhile. It is nil when there is none.
+func SecretsVersion(refs ...id.Secret) *string {
+	parts, none := make([]string, len(refs)), true
+	for i, ref := range refs {
+		parts[i], none = ref.String(), none && ref.IsZero()
+	}
+	if none {
+		return nil
+	}
+	return new(id.Derive[id.Any]("secrets version", parts...).String())
 }

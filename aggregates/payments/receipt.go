@@ -302,6 +302,11 @@ func (s Receipt) Elsewhere(c commands.RecordReceipt) bool {
 
 // decideRecordCash creates a receipt that is matched at once, because the member of staff names the subscriber.
 func decideRecordCash(s Receipt, c commands.RecordCash, now time.Time) ([]events.ReceiptEvent, error) {
+	if s.Standing == StandingReversed {
+		return nil, failure.NewConflict("reference_taken_back",
+			"The payment with this reference was taken back. Record the money with another reference, such as this "+
+				"one with a word behind it.")
+	}
 	if s.Standing != StandingNone {
 		return nil, failure.NewConflict("reference_used",
 			"A payment with this reference is recorded already. If it is the same money, nothing is to be done; "+

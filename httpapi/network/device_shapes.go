@@ -86,6 +86,7 @@ type deviceResponse struct {
 	CoAPort           int       `json:"coaPort"`
 	APIPort           int       `json:"apiPort"`
 	HasAPICredentials bool      `json:"hasApiCredentials"`
+	SecretsVersion    *string   `json:"secretsVersion" doc:"changes with each secret that staff type"`
 	TunnelAddress     string    `json:"tunnelAddress" doc:"the address that is dialled"`
 	TunnelUser        string    `json:"tunnelUser"`
 	ManagementAddress *string   `json:"managementAddress"`
@@ -148,7 +149,8 @@ func (a API) showDevice(r networkviews.DeviceRow) deviceResponse {
 	out := deviceResponse{
 		ID: r.ID, Name: r.Details.Name, IPAddress: r.Details.IPAddress, CoAPort: r.Details.CoAPort,
 		APIPort:           r.Details.APIPort,
-		HasAPICredentials: !r.APIRef.IsZero(), TunnelAddress: r.TunnelAddress, TunnelUser: r.TunnelUser,
+		HasAPICredentials: !r.APIRef.IsZero(), SecretsVersion: httpapi.SecretsVersion(r.RadiusRef, r.APIRef),
+		TunnelAddress: r.TunnelAddress, TunnelUser: r.TunnelUser,
 		ManagementAddress:           null.Of(r.Details.ManagementAddress),
 		RequireMessageAuthenticator: r.Details.RequireMessageAuthenticator, UnreachableSince: r.UnreachableSince,
 		Error: null.Of(r.UnreachableError),

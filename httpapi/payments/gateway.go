@@ -78,6 +78,7 @@ type gatewayResponse struct {
 	ConsumerKey           string              `json:"consumerKey"`
 	ConsumerSecret        string              `json:"consumerSecret"`
 	Passkey               string              `json:"passkey"`
+	CredentialsVersion    *string             `json:"credentialsVersion" doc:"changes with each secret"`
 	RejectUnknownAccounts bool                `json:"rejectUnknownAccounts"`
 	Active                bool                `json:"active" doc:"money is taken on this shortcode"`
 	Registration          gatewayRegistration `json:"registration"`
@@ -169,8 +170,10 @@ func (a Gateway) show(g *paymentsviews.GatewayRow) gatewayResponse {
 	}
 	out := gatewayResponse{
 		Mode: modeDirect, Environment: g.Environment, Shortcode: g.Shortcode, ConsumerKey: secrets.Hidden,
-		ConsumerSecret: secrets.Hidden, Passkey: secrets.Hidden, RejectUnknownAccounts: g.RejectUnknownAccounts,
-		Active: g.Active(), Registration: gatewayRegistration{
+		ConsumerSecret: secrets.Hidden, Passkey: secrets.Hidden,
+		CredentialsVersion:    httpapi.SecretsVersion(g.CredentialsRef),
+		RejectUnknownAccounts: g.RejectUnknownAccounts,
+		Active:                g.Active(), Registration: gatewayRegistration{
 			State: "pending", Error: null.Of(g.Error), TriedAt: g.TriedAt, Refusal: refusalOf(g),
 		},
 	}

@@ -65,7 +65,8 @@ const maxReference = 100
 // refused: that money is recorded without help, and would be credited twice. The reference identifies the money, so two
 // records at once, or a repeat, are recorded once. An invoice that is named must be the subscriber's, with something
 // due on it, or lost by a write-off. Fails: subscriber_not_found, invalid_input, looks_like_mobile_money,
-// invoice_not_found, invoice_not_issued, invoice_not_payable, reference_used.
+// invoice_not_found, invoice_not_issued, invoice_not_payable, reference_used,
+// reference_taken_back.
 func (r Receipts) RecordCash(ctx context.Context, asked usecases.Asked, in CashInput) (Booked, error) {
 	subscriber, _, err := bus.LoadOwned[subscribers.Subscriber](ctx, r.Bus, asked.Org(), in.SubscriberID)
 	if err != nil {

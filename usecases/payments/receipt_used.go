@@ -38,7 +38,7 @@ type UsedFor struct {
 // error stays as it is.
 func (r Receipts) withUse(ctx context.Context, org id.Organization, receipt id.Receipt, refused error) error {
 	f, is := errors.AsType[*failure.Error](refused)
-	if !is || f.Code != "reference_used" {
+	if !is || f.Code != "reference_used" && f.Code != "reference_taken_back" {
 		return refused
 	}
 	used, _, err := bus.LoadOwned[payments.Receipt](ctx, r.Bus, org, receipt)

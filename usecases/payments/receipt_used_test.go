@@ -33,18 +33,18 @@ func TestRecordCash_TheRefusalOfAReferenceShowsItsReceipt(t *testing.T) {
 			ID: k.dollar, Name: new(who.Details.FirstName.Reveal()), AccountNumber: who.AccountNumber,
 		},
 	}
-	shown := func(when string) {
+	shown := func(when, code string) {
 		t.Helper()
 		in.SubscriberID, in.Reference = k.amina, " rb-7"
 		_, err := k.receipts.RecordCash(t.Context(), coretest.Keyed(k.org), in)
-		coretest.Refused(t, when, err, "reference_used")
+		coretest.Refused(t, when, err, code)
 		f, _ := errors.AsType[*failure.Error](err)
 		if diff := cmp.Diff(map[string]any{"receipt": want}, f.Details); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", when, diff)
 		}
 	}
-	shown("on another customer's account")
+	shown("on another customer's account", "reference_used")
 	k.run(t, commands.ReverseReceipt{ReceiptID: first.ReceiptID, OrgID: k.org, Reason: "typed by mistake"})
 	want.Subscriber = nil
-	shown("taken back")
+	shown("taken back", "reference_taken_back")
 }

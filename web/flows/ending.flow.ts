@@ -37,7 +37,7 @@ flow('who ends a service reads which invoice stays due and which is voided, and 
   await goTo(page, 'admin', `/customers/${id}`)
 
   await inMenu(page, button(page, 'What can be done with Home 10 Mbps'), 'End for good')
-  const voids = dialog.getByRole('list', { name: 'Voided, for time that has not begun:' })
+  const voids = dialog.getByRole('list', { name: 'Voided, for time or traffic that was not given yet:' })
   await voids.getByRole('listitem').filter({ hasText: amount(prepaid) }).waitFor()
   expect(await dialog.getByText('Stays due').count()).toBe(0)
   await ends(page, 'Home 10 Mbps')

@@ -228,3 +228,60 @@ flow('a save that is refused before the colleague was heard of keeps what was ty
   await button(dialog, 'Save').click()
   await dialog.waitFor({ state: 'hidden' })
 })
+
+const changedMeanwhile = 'Somebody changed this while you were editing.'
+
+flow('two people at one plan, or at one service’s addresses, undo nothing of each other', async ({ page }) => {
+  await signIn(page, 'admin')
+  const plan = (await call<Row>(page, 'POST', '/plans', {
+    code: `wawili-${Date.now()}`, name: 'Wawili', kind: 'pppoe', price: 9000, currency: 'KES',
+    billing: { mode: 'prepaid', period: 'month' }, rates: { down: 50_000, up: 10_000 },
+  })).body
+  const path = `/plans/${plan.id}`
+  await goTo(page, 'admin', `${path}?edit=true`)
+  await field(page, /^Price/).fill('9500')
+  await field(page, 'Up').first().fill('20')
+  expect((await call(page, 'PATCH', path, { price: 12_000, rates: { down: 60_000, up: 10_000 } })).status).toBe(200)
+  await page.getByText(changedMeanwhile).waitFor()
+  expect(await button(page, 'Save as the next version').isDisabled()).toBe(true)
+  await button(page, 'Load the new values').click()
+  await page.getByText('Price: you typed “9500”.').waitFor()
+  expect(await field(page, /^Price/).inputValue()).toBe('12,000')
+  await button(page, 'Save as the next version').click()
+  await page.getByRole('heading', { level: 1, name: 'Wawili', exact: true }).waitFor()
+  const saved = (await call<{ price: number; rates: object }>(page, 'GET', path)).body
+  expect([saved.price, saved.rates]).toMatchObject([12_000, { down: 60_000, up: 20_000 }])
+
+  const made = await unpaid(page, `Anwani${Date.now()}`)
+  const { id } = await firstOf(page, `/subscriptions?subscriberId=${made.id}`)
+  await goTo(page, 'admin', `/customers/${made.id}`)
+  await page.getByRole('button', { name: /^What can be done/ }).first().click()
+  await page.getByRole('menuitem', { name: 'Devices and address' }).click()
+  const dialog = dialogOf(page)
+  await field(dialog, 'Devices let in').fill('AA:BB:CC:DD:EE:01')
+  expect((await call(page, 'PATCH', `/subscriptions/${id}`, { staticIp: '197.136.5.9' })).status).toBe(200)
+  await dialog.getByText(changedMeanwhile).waitFor()
+  await button(dialog, 'Load the new values').click()
+  await expect.poll(() => field(dialog, 'Fixed address').inputValue()).toBe('197.136.5.9')
+  await button(dialog, 'Save').click()
+  await dialog.waitFor({ state: 'hidden' })
+  const service = (await call<{ staticIp: string; macAddresses: string[] }>(page, 'GET', `/subscriptions/${id}`)).body
+  expect([service.staticIp, service.macAddresses]).toEqual(['197.136.5.9', ['AA:BB:CC:DD:EE:01']])
+})
+
+flow('a secret that a colleague has replaced is not overwritten unseen, and none that was typed is told', async ({ page }) => {
+  await signIn(page, 'admin')
+  const { id } = await firstOf(page, '/nas/devices?limit=1')
+  await goTo(page, 'admin', `/routers/${id}?view=settings`)
+  const secret = page.getByRole('textbox', { name: 'RADIUS secret' })
+  await secret.fill('typed-by-the-second')
+  const path = `/nas/devices/${id}`
+  expect((await call(page, 'PATCH', path, { radiusSecret: 'typed-by-the-first-one' })).status).toBe(200)
+  await page.getByText(changedMeanwhile).waitFor()
+  expect(await button(page, 'Save').isDisabled()).toBe(true)
+  await button(page, 'Load the new values').click()
+  await page.getByText('RADIUS secret: you typed “••••••”.').waitFor()
+  expect(await secret.inputValue()).toBe('')
+  expect(await button(page, 'Save').isDisabled()).toBe(true)
+  expect(await page.getByText('typed-by-the-second').count()).toBe(0)
+})

@@ -142,6 +142,7 @@ export const swahiliFailures: Record<string, Failure> = {
   receipt_refunded: () => 'Pesa za risiti zilirudishwa kwa mteja, au zinarudishwa.',
   receipt_reversed: () => 'Malipo ya risiti hii yalirudishwa, na hilo ni la mwisho.',
   receipt_withdrawn: () => 'Risiti iliondolewa kwenye akaunti hii.',
+  reference_taken_back: () => 'Malipo yenye kumbukumbu hii yalirudishwa. Rekodi pesa kwa kumbukumbu nyingine, kama hii na neno nyuma yake.',
   reference_used: () => 'Malipo yenye kumbukumbu hii yamerekodiwa tayari. Kama ni pesa hizo hizo, hakuna la kufanya; pesa nyingine zinahitaji kumbukumbu yake.',
   refund_too_large: (v) => `Kwenye risiti hii, akiba inayoweza kurudishwa ni ${v[0]} tu.`,
   removal_not_requested: () => 'Kuondolewa kwa huduma hii hakukuombwa.',

@@ -7,8 +7,14 @@ import { TriangleAlert } from './icons'
 import { ProblemNote } from './ProblemNote'
 import type { Edited } from './useEdited'
 
-/** Names are what a form calls its fields, and how it says a value that is no text or number. */
-export type Names<F> = { [Field in keyof F]: string | [name: string, says: (value: F[Field]) => string] }
+/**
+ * Names are what a form calls its fields, and how it says a value that is no text or number. A field that nobody types
+ * into, such as the version of secrets, has none.
+ */
+export type Names<F> = { [Field in keyof F]: string | [name: string, says: (value: F[Field]) => string] | null }
+
+/** unsaid is how a form tells of a secret that was typed. */
+export const unsaid = () => '••••••'
 
 /**
  * EditedNote stands at the end of a form: it tells that somebody else changed the same thing, found by the stream or
@@ -57,6 +63,7 @@ export function EditedNote<F extends object>({ edited, names, error, onTake }: {
   )
 }
 
-function told<Value>(of: string | [string, (value: Value) => string], value: Value): [name: string, typed: string] {
+function told<Value>(of: string | [string, (value: Value) => string] | null, value: Value): [name: string, typed: string] {
+  if (of === null) return ['', '']
   return typeof of === 'string' ? [of, inWords(value)] : [of[0], of[1](value)]
 }

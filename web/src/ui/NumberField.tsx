@@ -33,9 +33,9 @@ export function NumberField(props: Props) {
   const marks: Marks = { comma: allowedDecimalSeparators?.includes(','), decimals: decimalScale, whole, unit: suffix ?? amountIn }
   const written = (n: number | '', typed?: number) =>
     n === '' ? '' : grouping(n, { decimals: decimalScale, typed, thousands: Boolean(amountIn) }) + (suffix ?? '')
-  const { text, type, settle } = useTyped(value, () => written(figureOf(value)))
+  const { text, touched, type, settle } = useTyped(value, () => written(figureOf(value)))
   const [judged, setJudged] = useState(true)
-  const fault = faultOf(text, bounds, marks)
+  const fault = touched && others.required && figureOf(text, marks) === '' && text.trim() === '' ? 'required' : faultOf(text, bounds, marks)
   const words = useFaultWords(bounds, marks)
   const refused = useUntilChanged(error, text)
   const put = (next: string) => {
@@ -43,6 +43,7 @@ export function NumberField(props: Props) {
     onChange(figureOf(next, marks))
   }
   const step = (by: number) => {
+    if (fault && text.trim() !== '') return
     const next = (figureOf(text, marks) || 0) + by
     if (faultOf(next, bounds) === null) put(written(next))
   }
@@ -98,6 +99,7 @@ function useTyped(value: number | string, written: () => string) {
   const kept = typed && (!typed.for || typed.for.value === value)
   return {
     text: kept ? typed.text : written(),
+    touched: Boolean(kept),
     type: (text: string) => setTyped({ text }),
     settle: (text: string) => setTyped((t) => t && text ? { ...t, text } : null),
   }
@@ -112,6 +114,7 @@ function useFaultWords({ min, max, whole }: Bounds, marks: Marks): (fault: Fault
       const read = readFigure(text, { ...marks, whole })
       return t.typeNumber(read.figure === null ? read.meant : [])
     }
+    if (fault === 'required') return t.needed
     if (fault === 'number') return t.noNumber(whole ? '1500' : '1500.50')
     if (fault === 'decimals') return t.fewerDecimals(marks.decimals ?? 0)
     if (fault === 'whole') return t.notWhole

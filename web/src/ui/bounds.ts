@@ -8,8 +8,8 @@ export interface Bounds {
   whole?: boolean
 }
 
-/** Fault is what is wrong with a number that was typed. */
-export type Fault = 'number' | 'marks' | 'decimals' | 'whole' | 'min' | 'max'
+/** Fault is what is wrong with a number that was typed; required = it was taken away, and there must be one. */
+export type Fault = 'required' | 'number' | 'marks' | 'decimals' | 'whole' | 'min' | 'max'
 
 /** largest is what a field without another bound takes: beyond it a number is no longer exact. */
 export const largest = 999_999_999_999_999
@@ -18,7 +18,10 @@ export const largest = 999_999_999_999_999
 export function faultOf(typed: number | string, { min, max = largest, whole }: Bounds, marks: Marks = {}): Fault | null {
   const read = readFigure(typed, { ...marks, whole })
   if (read.figure === '') return null
-  if (read.figure === null) return read.meant.length > 0 ? 'marks' : 'number'
+  if (read.figure === null) {
+    if (whole && read.meant.length > 0 && !read.meant.some((m) => Number.isInteger(Number(m)))) return 'whole'
+    return read.meant.length > 0 ? 'marks' : 'number'
+  }
   const n = read.figure
   if (whole && !Number.isInteger(n)) return 'whole'
   if (marks.decimals !== undefined && decimalsOf(typed, marks) > marks.decimals) return 'decimals'

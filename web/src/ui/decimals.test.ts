@@ -36,6 +36,9 @@ test.each<[typed: string, means: number | '' | string[]]>([
   ['1.234.567,89', ['1234567.89']],
   ['1.500.000', ['1500000']],
   ['1,50,000', ['150000']],
+  ['1,500,50', []],
+  ['1 500 50', []],
+  ['1.000.00', []],
   ['1500,', ['1500']],
   ["1'500.50", ['1500.50']],
   ['15 00', ['1500']],
@@ -113,6 +116,8 @@ test('what is no number, or not exact any more, is a fault and no other number',
   expect(faultOf(`-${'9'.repeat(16)}`, {}, amount)).toBe('min')
   expect(judged('2,5', speed)).toBeNull()
   expect(judged('2,5555', speed)).toBe('decimals')
+  expect(judged('1,500,000', speed)).toBeNull()
+  expect(['3,5', '1.000'].map((typed) => faultOf(typed, { whole: true }, count))).toEqual(['whole', 'marks'])
 })
 
 test('a number is shown so that it is read as the same again', () => {

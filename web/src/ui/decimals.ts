@@ -43,7 +43,7 @@ export function readFigure(typed: number | string, marks: Marks = {}): Figure {
 /** decimalsOf is how many digits stand behind the point of a number. */
 export function decimalsOf(typed: number | string, marks: Marks = {}): number {
   const text = written(String(typed), marks.unit)
-  return (marks.comma ? text.replace(',', '.') : text).split('.')[1]?.length ?? 0
+  return (marks.comma && !grouped.test(text) ? text.replace(',', '.') : text).split('.')[1]?.length ?? 0
 }
 
 /** grouping writes a number as a field shows it: with at most so many decimals, or with just as many as were typed. */
@@ -76,7 +76,10 @@ function written(typed: string, unit = ''): string {
   return name && text.toLowerCase().startsWith(name) ? text.slice(name.length).trim() : text
 }
 
-/** meantBy gives the number that a text with marks in other places stands for. */
+/**
+ * meantBy gives the number that a text with marks in other places stands for. Whether the last two digits of 1,500,50 are
+ * cents is known to whoever typed them.
+ */
 function meantBy(text: string): string[] {
   if (exponent.test(text)) {
     const n = Number(text)
@@ -88,6 +91,8 @@ function meantBy(text: string): string[] {
   const other = mark === ',' ? '.' : ','
   // A mark that stands there once, behind all others, is the one of the decimals.
   const once = mark !== '' && bare.indexOf(mark) === last
+  const groups = text.split(/[ ,.'’]/)
+  if (!once && groups.length > 2 && groups.at(-1)?.length !== 3) return []
   const whole = (once ? bare.slice(0, last) : bare).replace(/[.,]/g, '')
   const meant = once && last < bare.length - 1 ? `${whole}.${bare.slice(last + 1)}` : whole
   return /^-?\d+(\.\d+)?$/.test(meant) && (once || !bare.includes(other) || mark === '') ? [meant] : []

@@ -46,6 +46,18 @@ test.each([
   expect(brought(before, { ...before, ...typed }, { ...before, ...theirs })).toEqual({ values: { ...before, ...values }, lost })
 })
 
+test('of secrets that somebody replaced meanwhile none that was typed stays', () => {
+  const gateway = { shortcode: '600200', passkey: '', version: 'a' }
+  const secrets = { version: 'version', fields: ['passkey'] } as const
+  const typed = { ...gateway, passkey: 'mine' }
+  expect(brought(gateway, typed, { ...gateway, shortcode: '600300' }, secrets))
+    .toEqual({ values: { shortcode: '600300', passkey: 'mine', version: 'a' }, lost: {} })
+  expect(brought(gateway, typed, { ...gateway, version: 'b' }, secrets))
+    .toEqual({ values: { ...gateway, version: 'b' }, lost: { passkey: 'mine' } })
+  const read = { value: { ...gateway, version: 'b' }, etag: '2' }
+  expect(merged(read, { base: { value: gateway, etag: '1' }, values: typed }, (v) => v)).toMatchObject({ meanwhile: true, etag: '1' })
+})
+
 test('who takes the new values twice is still told of what was lost the first time', () => {
   const read = (etag: string, of: Partial<typeof before>) => ({ value: { ...before, ...of }, etag })
   const same = (v: typeof before) => v

@@ -21,6 +21,15 @@ interface Merged<F> {
   etag: string | null
 }
 
+/**
+ * Secrets are the fields of a form that are written and never read. `version` is the field that changes when somebody
+ * replaces one of them: it is read, and is no field on the page.
+ */
+export interface Secrets<F> {
+  version: keyof F
+  fields: readonly (keyof F)[]
+}
+
 const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b)
 
 /**
@@ -52,22 +61,26 @@ export function withPart<V, F>(read: Versioned<V>, edits: Edits<V, F> | null, fo
 /**
  * brought takes what somebody else has saved into a form that is being filled in. What was typed stays in fields that
  * the other one left alone. A field that both have changed gets the other's value, so that nothing of his is overwritten
- * by chance; what was typed there is in `lost`, for the page to tell.
+ * by chance; what was typed there is in `lost`, for the page to tell. Of secrets nobody sees which of them another one
+ * has replaced: all that were typed are lost then.
  */
-export function brought<F extends object>(before: F, typed: F, theirs: F): { values: F; lost: Partial<F> } {
+export function brought<F extends object>(before: F, typed: F, theirs: F, secrets?: Secrets<F>): { values: F; lost: Partial<F> } {
   const values = { ...theirs }
   const lost: Partial<F> = {}
+  const replaced = secrets !== undefined && !same(theirs[secrets.version], before[secrets.version])
   for (const field of Object.keys(typed) as (keyof F)[]) {
     if (same(typed[field], before[field]) || same(typed[field], theirs[field])) continue
-    if (same(theirs[field], before[field])) values[field] = typed[field]
+    if (same(theirs[field], before[field]) && !(replaced && secrets.fields.includes(field))) values[field] = typed[field]
     else lost[field] = typed[field]
   }
   return { values, lost }
 }
 
 /** taken goes on with the new values. What was lost when they were taken before is still told. */
-export function taken<V, F extends object>(read: Versioned<V>, edits: Edits<V, F>, form: (value: V) => F): Edits<V, F> {
-  const { values, lost } = brought(form(edits.base.value), edits.values, form(read.value))
+export function taken<V, F extends object>(
+  read: Versioned<V>, edits: Edits<V, F>, form: (value: V) => F, secrets?: Secrets<F>,
+): Edits<V, F> {
+  const { values, lost } = brought(form(edits.base.value), edits.values, form(read.value), secrets)
   return { base: read, values, lost: { ...edits.lost, ...lost } }
 }
 

@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import { ifUnchanged, type Versioned } from '../api/versioned'
-import { type Edits, merged, taken, withPart } from './edited'
+import { type Edits, merged, type Secrets, taken, withPart } from './edited'
 
 /** Edited is a form's content, and what happened to the thing behind it while somebody typed. */
 export interface Edited<F> {
@@ -33,17 +33,18 @@ export interface Edited<F> {
  *     <Button onClick={() => save.mutate({ headers: edited.headers, body: edited.values })} />
  *
  * The read behind it is repeated when the stream tells of a change. Untouched, the form shows the new values at once;
- * otherwise what was typed stays and EditedNote offers to take the new values beside it. `saving` keeps the own write from looking like
- * somebody else's.
+ * otherwise what was typed stays and EditedNote offers to take the new values beside it. `saving` keeps the own write
+ * from looking like somebody else's. `secrets` are fields of which nobody sees what a colleague has typed.
  */
 export function useEdited<V, F extends object>(
   read: Versioned<V>,
   form: (value: V) => F,
   saving: boolean,
+  secrets?: Secrets<F>,
 ): Edited<F> {
   const [edits, setEdits] = useState<Edits<V, F> | null>(null)
   // A save can be refused before the new values have been read: they are taken when they come.
-  if (edits?.waits && edits.waits.not !== read.etag) setEdits(taken(read, edits, form))
+  if (edits?.waits && edits.waits.not !== read.etag) setEdits(taken(read, edits, form, secrets))
   const now = merged(read, edits, form)
   return {
     values: now.values,
@@ -51,7 +52,7 @@ export function useEdited<V, F extends object>(
     meanwhile: now.meanwhile && !saving,
     set: (part) => setEdits((e) => withPart(read, e, form, part)),
     undo: () => setEdits(null),
-    take: () => setEdits((e) => e && (now.meanwhile ? taken(read, e, form) : { ...e, waits: { not: read.etag } })),
+    take: () => setEdits((e) => e && (now.meanwhile ? taken(read, e, form, secrets) : { ...e, waits: { not: read.etag } })),
     lost: edits?.lost ?? {},
     forget: () => setEdits((e) => e && { ...e, lost: undefined }),
     headers: ifUnchanged(now.etag),

@@ -27,7 +27,10 @@ export function PolicyFields({ of: p, faultOf, onChange }: {
     value: p[field],
     min: 0,
     max,
-    onChange: (v: number | string) => onChange({ ...p, [field]: Number(v) || 0 }),
+    required: true,
+    withAsterisk: false,
+    // The policy keeps its number while nothing stands there that could take its place.
+    onChange: (v: number | '') => v !== '' && onChange({ ...p, [field]: v }),
     error: faultOf(field),
   })
   return (

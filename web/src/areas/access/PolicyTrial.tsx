@@ -45,7 +45,15 @@ export function PolicyTrial({ saved, draft, edited }: { saved: Policy; draft: Po
   return (
     <Section title={t.trial}>
       <Text size="sm" c="dimmed">{t.trialHint} {t.allPlans}</Text>
-      <Form busy={run.isPending} onSubmit={() => run.mutate()}>
+      <Form
+        busy={run.isPending}
+        onSubmit={() => {
+          // A policy with a fault in its form is not the one that stands there.
+          const fault = document.querySelector<HTMLElement>('#content [data-fault]')
+          if (fault) fault.focus()
+          else run.mutate()
+        }}
+      >
         <Group gap="xs" align="end">
           <TextInput
             type="date" label={t.from} value={from} max={to} required withAsterisk={false}

@@ -1,48 +1,53 @@
 import { Text } from '@mantine/core'
 import { useState } from 'react'
+import { useVersioned, type Versioned } from '../../api/versioned'
 import { useWrite } from '../../api/write'
 import { useText } from '../../text/catalogue'
 import { servicesText } from '../../text/services'
 import { Confirm } from '../../ui/Confirm'
+import { EditedNote } from '../../ui/EditedNote'
 import { FormDialog } from '../../ui/FormDialog'
-import { Meanwhile } from './Meanwhile'
-import { changed, noService, typedOf } from './serviceForm'
+import { useEdited } from '../../ui/useEdited'
+import { changed, noService, type TypedService, typedOf } from './serviceForm'
 import { ServiceFields } from './ServiceFields'
-import { matching, useServiceVersion, type Version } from './version'
 import type { Service } from './words'
 
 /** ChangeService changes a service. What disconnects customers says how many, and needs a second word. */
 export function ChangeService({ id, onClose }: { id: string; onClose: () => void }) {
-  const read = useServiceVersion(id)
-  const [took, setTook] = useState(0)
+  // What another dialog read before is no beginning: it is old, and typing keeps what it began with.
+  const read = useVersioned('/nas/services/{id}', { params: { path: { id } } }, { gcTime: 0 })
   return (
     <Form
-      key={`${took}${read.data === undefined}`}
+      key={String(read.data === undefined)}
       id={id}
-      now={read.data}
+      read={read.data}
       error={read.error}
-      onTake={() => setTook((n) => n + 1)}
+      reread={() => void read.refetch()}
       onClose={onClose}
     />
   )
 }
 
-function Form({ id, now, error, onTake, onClose }: {
+const nothing: Versioned<Service | null> = { value: null, etag: null }
+
+const formOf = (s: Service | null) => (s ? typedOf(s) : noService)
+
+function Form({ id, read, error, reread, onClose }: {
   id: string
-  now: Version<Service> | undefined
+  /** read is undefined until the service has been read. */
+  read: Versioned<Service> | undefined
   error: unknown
-  onTake: () => void
+  reread: () => void
   onClose: () => void
 }) {
   const t = useText(servicesText)
-  const [before] = useState(() => (now ? typedOf(now.of) : noService))
-  const [typed, setTyped] = useState(before)
   const write = useWrite('patch', '/nas/services/{id}', { told: () => t.changed, then: onClose })
-  const body = changed(before, typed)
-  const meanwhile = now !== undefined && JSON.stringify(typedOf(now.of)) !== JSON.stringify(before) && !write.isPending && !write.isSuccess
+  const edited = useEdited<Service | null, TypedService>(read ?? nothing, formOf, write.isPending || write.isSuccess)
+  const now = read?.value
+  const body = changed(formOf(now ?? null), edited.values)
   const [sessions, setSessions] = useState<number | null>(null)
   const send = (confirm: boolean) =>
-    write.mutate({ params: { path: { id }, query: confirm ? { confirm: true } : {} }, body, ...matching(now?.tag ?? null) }, {
+    write.mutate({ params: { path: { id }, query: confirm ? { confirm: true } : {} }, body, headers: edited.headers }, {
       onError: (problem) => {
         if (problem.code === 'confirmation_required') setSessions(Number(problem.details.affectedSessions ?? 0))
       },
@@ -69,18 +74,29 @@ function Form({ id, now, error, onTake, onClose }: {
     <FormDialog
       title={t.changeTitle}
       verb={t.save}
-      ready={now !== undefined && !meanwhile && Object.keys(body).length > 0}
+      ready={edited.dirty && !edited.meanwhile && Object.keys(body).length > 0}
       pending={write.isPending}
-      error={write.error ?? error}
+      error={read ? null : error}
       onSubmit={() => send(false)}
       onClose={onClose}
     >
       <Text size="sm" c="dimmed">{t.changeHint}</Text>
-      {now && now.of.type !== 'cpe-management' && <Text size="sm" fw={600} mih={20}>{t.onNow(now.of.activeSessions)}</Text>}
-      {meanwhile && <Meanwhile onTake={onTake} />}
+      {now && now.type !== 'cpe-management' && <Text size="sm" fw={600} mih={20}>{t.onNow(now.activeSessions)}</Text>}
       {now && (
-        <ServiceFields device={now.of.deviceId} value={typed} own={before.parentInterface} onChange={setTyped} problem={write.error} />
+        <ServiceFields device={now.deviceId} value={edited.values} own={now.parentInterface} onChange={edited.set} problem={write.error} />
       )}
+      <EditedNote
+        edited={edited}
+        names={{
+          type: [t.service, (type) => t.types[type] ?? type], parentInterface: t.interface, vlanId: t.vlanId, subnet: t.subnet,
+          gateway: t.gateway, poolStart: t.poolStart, poolEnd: t.poolEnd, domains: t.domains, addresses: t.gardenAddresses,
+        }}
+        error={write.error}
+        onTake={() => {
+          write.reset()
+          reread()
+        }}
+      />
     </FormDialog>
   )
 }

@@ -1,63 +1,74 @@
 import { Button, Group, Stack, Text } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
+import { useVersioned, type Versioned } from '../../api/versioned'
 import { useWrite } from '../../api/write'
 import { useMay } from '../../app/person'
 import { useText } from '../../text/catalogue'
 import { routerSetupText } from '../../text/routerSetup'
+import { uiText } from '../../text/ui'
 import { Confirm } from '../../ui/Confirm'
+import { EditedNote, unsaid } from '../../ui/EditedNote'
 import { Form } from '../../ui/Form'
 import { Loaded } from '../../ui/Loaded'
 import { Section } from '../../ui/Page'
-import { ProblemNote } from '../../ui/ProblemNote'
-import { Meanwhile } from './Meanwhile'
-import { corrected, typedOf } from './routerForm'
+import { useEdited } from '../../ui/useEdited'
+import { corrected, routerSecrets, typedOf } from './routerForm'
 import { RouterFields } from './RouterFields'
-import { matching, useDeviceVersion, type Version } from './version'
 import type { Device } from './words'
 
 /** SettingsPart changes what the platform knows of a router, and has what cannot be undone below. */
 export function SettingsPart({ id }: { id: string }) {
-  const read = useDeviceVersion(id)
-  const [took, setTook] = useState(0)
+  const read = useVersioned('/nas/devices/{id}', { params: { path: { id } } })
   return (
     <Loaded read={read} height={480}>
-      {(now) => (
+      {(device) => (
         <Stack gap="xl" maw={640}>
-          <Settings key={took} now={now} onTake={() => setTook((n) => n + 1)} />
-          <Danger of={now.of} />
+          <Settings device={device} reread={() => void read.refetch()} />
+          <Danger of={device.value} />
         </Stack>
       )}
     </Loaded>
   )
 }
 
-function Settings({ now, onTake }: { now: Version<Device>; onTake: () => void }) {
+function Settings({ device, reread }: { device: Versioned<Device>; reread: () => void }) {
   const t = useText(routerSetupText)
+  const words = useText(uiText)
   const may = useMay()
-  const [before] = useState(() => typedOf(now.of))
-  const [typed, setTyped] = useState(before)
-  const write = useWrite('patch', '/nas/devices/{id}', { told: () => t.saved, shown: onTake })
-  const body = corrected(before, typed)
+  const write = useWrite('patch', '/nas/devices/{id}', { told: () => t.saved, shown: () => edited.undo() })
   // What the platform itself notes at a router, such as its silence, is no change of its settings.
-  const meanwhile = JSON.stringify(typedOf(now.of)) !== JSON.stringify(before) && !write.isPending && !write.isSuccess
+  const edited = useEdited(device, typedOf, write.isPending, routerSecrets)
+  const body = corrected(typedOf(device.value), edited.values)
   const changed = Object.keys(body).length > 0
   if (!may('PATCH /nas/devices/{id}')) return null
   return (
     <Form
       busy={write.isPending}
       onSubmit={() => {
-        if (changed && !meanwhile) {
-          write.mutate({ params: { path: { id: now.of.id } }, body, ...matching(now.tag) })
+        if (changed && !edited.meanwhile) {
+          write.mutate({ params: { path: { id: device.value.id } }, body, headers: edited.headers })
         }
       }}
     >
       <Stack gap="md">
-        {meanwhile && <Meanwhile onTake={onTake} />}
-        <RouterFields value={typed} onChange={setTyped} problem={write.error} known />
-        {write.error && <ProblemNote of={write.error} />}
+        <RouterFields value={edited.values} onChange={edited.set} problem={write.error} known />
+        <EditedNote
+          edited={edited}
+          names={{
+            name: t.name, ipAddress: t.ipAddress, radiusSecret: [t.radiusSecret, unsaid], apiPort: t.apiPort, coaPort: t.coaPort,
+            apiUsername: t.apiUsername, apiPassword: [t.apiPassword, unsaid], managementAddress: t.managementAddress,
+            requireMessageAuthenticator: [t.requireMessageAuthenticator, (on) => (on ? words.yes : words.no)],
+            secretsVersion: null,
+          }}
+          error={write.error}
+          onTake={() => {
+            write.reset()
+            reread()
+          }}
+        />
         <Group>
-          <Button type="submit" size="sm" loading={write.isPending} disabled={!changed || meanwhile}>{t.save}</Button>
+          <Button type="submit" size="sm" loading={write.isPending} disabled={!changed || edited.meanwhile}>{t.save}</Button>
           {!changed && <Text size="sm" c="dimmed">{t.nothingChanged}</Text>}
         </Group>
       </Stack>

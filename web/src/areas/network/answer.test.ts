@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { findingsOf, type Known } from './answer'
 
 const device: Known['device'] = {
-  id: 'd', name: 'tower', ipAddress: '192.0.2.1', coaPort: 3799, apiPort: 80, hasApiCredentials: true,
+  id: 'd', name: 'tower', ipAddress: '192.0.2.1', coaPort: 3799, apiPort: 80, hasApiCredentials: true, secretsVersion: null,
   tunnelAddress: '10.99.0.2', tunnelUser: 'nas-d', managementAddress: null, requireMessageAuthenticator: false,
   transport: { protocol: 'rest', tls: false, port: 80, version: '7.16', boardName: 'RB' }, unreachableSince: null, error: null,
   bootstrap: { version: 2, newest: 2, upToDate: true, reportedAt: null }, setupDrift: null, driftUnchecked: null, reboot: null,

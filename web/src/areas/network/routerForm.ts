@@ -12,19 +12,23 @@ export interface TypedRouter {
   apiPassword: string
   managementAddress: string
   requireMessageAuthenticator: boolean
+  secretsVersion: string | null
 }
 
 /** noRouter is the form before anything is typed. */
 export const noRouter: TypedRouter = {
   name: '', ipAddress: '', radiusSecret: '', apiPort: '', coaPort: '', apiUsername: '', apiPassword: '',
-  managementAddress: '', requireMessageAuthenticator: false,
+  managementAddress: '', requireMessageAuthenticator: false, secretsVersion: null,
 }
+
+/** routerSecrets are written and never read. */
+export const routerSecrets = { version: 'secretsVersion', fields: ['radiusSecret', 'apiUsername', 'apiPassword'] } as const
 
 /** typedOf is the form of a router that exists; its secrets are never shown. */
 export function typedOf(d: Device): TypedRouter {
   return {
     ...noRouter, name: d.name, ipAddress: d.ipAddress, apiPort: d.apiPort, coaPort: d.coaPort,
-    managementAddress: d.managementAddress ?? '', requireMessageAuthenticator: d.requireMessageAuthenticator,
+    managementAddress: d.managementAddress ?? '', requireMessageAuthenticator: d.requireMessageAuthenticator, secretsVersion: d.secretsVersion,
   }
 }
 
@@ -45,6 +49,7 @@ export function registered(t: TypedRouter): Shape<'DeviceRequest'> {
 export function corrected(before: TypedRouter, t: TypedRouter): Shape<'DeviceChange'> {
   const change: Record<string, unknown> = {}
   for (const key of Object.keys(before) as (keyof TypedRouter)[]) {
+    if (key === routerSecrets.version) continue
     const value = t[key]
     const typed = typeof value === 'string' && key !== 'radiusSecret' && key !== 'apiPassword' ? value.trim() : value
     if (typed === before[key]) continue

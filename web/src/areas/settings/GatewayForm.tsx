@@ -7,7 +7,7 @@ import { useText } from '../../text/catalogue'
 import { settingsText } from '../../text/settings'
 import { uiText } from '../../text/ui'
 import { Confirm } from '../../ui/Confirm'
-import { EditedNote } from '../../ui/EditedNote'
+import { EditedNote, unsaid } from '../../ui/EditedNote'
 import { Form } from '../../ui/Form'
 import { SaveBar } from '../../ui/SaveBar'
 import { useEdited } from '../../ui/useEdited'
@@ -16,6 +16,7 @@ import { type GatewayValues, gatewayForm, gatewayWritten, movesMoney } from './g
 type Gateway = Shape<'GatewayResponse'>
 
 const secrets = ['consumerKey', 'consumerSecret', 'passkey'] as const
+const hidden = { version: 'credentialsVersion', fields: secrets } as const
 
 /** GatewayForm changes where money goes; it asks before it does. Secrets are written and never read. */
 export function GatewayForm({ gateway, reread }: { gateway: Versioned<Gateway>; reread: () => void }) {
@@ -27,7 +28,7 @@ export function GatewayForm({ gateway, reread }: { gateway: Versioned<Gateway>; 
     then: () => setAsking(false),
     shown: () => edited.undo(),
   })
-  const edited = useEdited(gateway, gatewayForm, save.isPending)
+  const edited = useEdited(gateway, gatewayForm, save.isPending, hidden)
   const { values, set } = edited
   const direct = values.mode === 'direct'
   const send = () => save.mutate({ headers: edited.headers, body: gatewayWritten(values, gateway.value) })
@@ -38,10 +39,10 @@ export function GatewayForm({ gateway, reread }: { gateway: Versioned<Gateway>; 
         mode: [t.mode, (mode) => t.gatewayModes[mode]],
         environment: [t.environment, (environment) => t.environmentNames[environment]],
         shortcode: t.shortcode,
-        // Secrets are never shown, and never differ from what was read.
-        consumerKey: t.consumerKey,
-        consumerSecret: t.consumerSecret,
-        passkey: t.passkey,
+        consumerKey: [t.consumerKey, unsaid],
+        consumerSecret: [t.consumerSecret, unsaid],
+        passkey: [t.passkey, unsaid],
+        credentialsVersion: null,
         rejectUnknownAccounts: [t.reject, (on) => (on ? words.yes : words.no)],
       }}
       error={save.error}

@@ -8,6 +8,7 @@ const own = {
   consumerKey: '********',
   consumerSecret: '********',
   passkey: '********',
+  credentialsVersion: 'a',
   rejectUnknownAccounts: false,
   active: true,
   registration: { state: 'registered' as const, error: null, triedAt: '2026-03-02T09:00:00Z', nextTryAt: null, refusal: null },

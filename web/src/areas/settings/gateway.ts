@@ -10,6 +10,7 @@ export interface GatewayValues {
   consumerKey: string
   consumerSecret: string
   passkey: string
+  credentialsVersion: string | null
   rejectUnknownAccounts: boolean
 }
 
@@ -22,6 +23,7 @@ export function gatewayForm(g: Gateway): GatewayValues {
     consumerKey: '',
     consumerSecret: '',
     passkey: '',
+    credentialsVersion: g.credentialsVersion,
     rejectUnknownAccounts: g.rejectUnknownAccounts,
   }
 }

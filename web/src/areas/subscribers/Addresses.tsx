@@ -1,36 +1,75 @@
 import { Textarea, TextInput } from '@mantine/core'
-import { useState } from 'react'
-import type { Row } from '../../api/rows'
+import { useVersioned, type Versioned } from '../../api/versioned'
+import type { Shape } from '../../api/types'
 import { useWrite } from '../../api/write'
 import { useText } from '../../text/catalogue'
 import { customerText } from '../../text/customer'
+import { EditedNote } from '../../ui/EditedNote'
 import { FormDialog } from '../../ui/FormDialog'
+import { useEdited } from '../../ui/useEdited'
+import { addressesOf, addressesTyped } from './addresses'
+
+type Service = Shape<'SubscriptionResponse'>
 
 /** Addresses changes which devices may sign in, and the fixed address. */
-export function Addresses({ of: s, onClose }: { of: Pick<Row<'/subscriptions'>, 'id' | 'planName' | 'macAddresses' | 'staticIp'>; onClose: () => void }) {
+export function Addresses({ id, plan, onClose }: { id: string; plan: string; onClose: () => void }) {
+  // What another dialog read before is no beginning: it is old, and typing keeps what it began with.
+  const read = useVersioned('/subscriptions/{id}', { params: { path: { id } } }, { gcTime: 0 })
+  return (
+    <Form
+      key={String(read.data === undefined)}
+      id={id}
+      plan={plan}
+      read={read.data}
+      error={read.error}
+      reread={() => void read.refetch()}
+      onClose={onClose}
+    />
+  )
+}
+
+const nothing: Versioned<Service | null> = { value: null, etag: null }
+
+function Form({ id, plan, read, error, reread, onClose }: {
+  id: string
+  plan: string
+  /** read is undefined until the service has been read. */
+  read: Versioned<Service> | undefined
+  error: unknown
+  reread: () => void
+  onClose: () => void
+}) {
   const t = useText(customerText)
-  const [macs, setMacs] = useState(s.macAddresses.join('\n'))
-  const [staticIp, setStaticIp] = useState(s.staticIp ?? '')
   const write = useWrite('patch', '/subscriptions/{id}', { told: () => t.saved, then: onClose })
+  const edited = useEdited<Service | null, ReturnType<typeof addressesOf>>(read ?? nothing, addressesOf, write.isPending || write.isSuccess)
+  const { values, set } = edited
+  const body = addressesTyped(addressesOf(read?.value ?? null), values)
   return (
     <FormDialog
-      title={t.addressesTitle(s.planName)}
+      title={t.addressesTitle(plan)}
       verb={t.save}
+      ready={edited.dirty && !edited.meanwhile && Object.keys(body).length > 0}
       pending={write.isPending}
-      error={write.error}
-      onSubmit={() => write.mutate({
-        params: { path: { id: s.id } },
-        body: { macAddresses: macs.split(/[\s,;]+/).filter(Boolean), staticIp: staticIp.trim() || null },
-      })}
+      error={read ? null : error}
+      onSubmit={() => write.mutate({ params: { path: { id } }, body, headers: edited.headers })}
       onClose={onClose}
     >
       <Textarea
-        label={t.macs} description={t.macsHint} value={macs} onChange={(e) => setMacs(e.currentTarget.value)} autosize minRows={2}
-        error={write.error?.of('macAddresses')} data-autofocus
+        label={t.macs} description={t.macsHint} value={values.macs} onChange={(e) => set({ macs: e.currentTarget.value })} autosize minRows={2}
+        error={write.error?.of('macAddresses')} disabled={read === undefined} data-autofocus
       />
       <TextInput
-        label={t.staticIp} description={t.staticHint} value={staticIp} onChange={(e) => setStaticIp(e.currentTarget.value)}
-        error={write.error?.of('staticIp')}
+        label={t.staticIp} description={t.staticHint} value={values.staticIp} onChange={(e) => set({ staticIp: e.currentTarget.value })}
+        error={write.error?.of('staticIp')} disabled={read === undefined}
+      />
+      <EditedNote
+        edited={edited}
+        names={{ macs: t.macs, staticIp: t.staticIp }}
+        error={write.error}
+        onTake={() => {
+          write.reset()
+          reread()
+        }}
       />
     </FormDialog>
   )

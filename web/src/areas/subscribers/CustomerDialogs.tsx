@@ -63,7 +63,7 @@ function ServiceDialogs({ doing, of: c, onClose }: { doing: OfService; of: Custo
     case 'lift':
       return <LiftHold of={{ subscriptionId: id, name: plan, hold }} onClose={onClose} />
     case 'addresses':
-      return service.data ? <Addresses of={service.data} onClose={onClose} /> : null
+      return <Addresses id={id} plan={plan} onClose={onClose} />
     case 'end':
       return <EndService id={id} plan={plan} onClose={onClose} />
     default:

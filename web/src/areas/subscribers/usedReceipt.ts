@@ -12,10 +12,12 @@ export interface UsedReceipt {
   subscriber: Shape<'SubscriberRef'> | null
 }
 
+const codes = ['reference_used', 'reference_taken_back']
+
 /** usedReceipt is what the refusal of a reference names; null for every other problem, and for answers without it. */
 export function usedReceipt(of: Pick<Problem, 'code' | 'details'>): UsedReceipt | null {
   const { receipt } = of.details
-  if (of.code !== 'reference_used' || typeof receipt !== 'object' || receipt === null || !('id' in receipt)) return null
+  if (!codes.includes(of.code) || typeof receipt !== 'object' || receipt === null || !('id' in receipt)) return null
   const r = receipt as UsedReceipt
   return { ...r, amount: Number(r.amount) }
 }

@@ -1,5 +1,6 @@
 import { Button, Collapse, Group, Select, Stack, Text, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
+import type { ReactNode } from 'react'
 import type { Problem } from '../../../api/problem'
 import { useText } from '../../../text/catalogue'
 import { useFormat } from '../../../text/format'
@@ -22,12 +23,16 @@ export function choices<T extends string>(names: Record<T, string>): { value: T;
 }
 
 /** PlanForm is short for the usual plan; the rest is under "more". */
-export function PlanForm({ draft, fresh, verb, note, pending, problem, onChange, onSave, onCancel }: {
+export function PlanForm({ draft, fresh, verb, note, waits, refusal, pending, problem, onChange, onSave, onCancel }: {
   draft: PlanDraft
   /** fresh = a new plan, whose code can be chosen. */
   fresh?: boolean
   verb: string
   note?: string
+  /** waits = it cannot be sent until somebody has answered the refusal. */
+  waits?: boolean
+  /** refusal tells why it was not saved, in place of the problem alone. */
+  refusal?: ReactNode
   pending: boolean
   problem: Problem | null
   onChange: (draft: PlanDraft) => void
@@ -101,9 +106,9 @@ export function PlanForm({ draft, fresh, verb, note, pending, problem, onChange,
           </Button>
         </Group>
         <Collapse in={more}>{more && <PlanTerms draft={draft} problem={problem} set={set} />}</Collapse>
-        {problem && <ProblemNote of={problem} />}
+        {refusal ?? (problem && <ProblemNote of={problem} />)}
         <Group gap="sm">
-          <Button type="submit" size="sm" loading={pending} disabled={note !== undefined}>{verb}</Button>
+          <Button type="submit" size="sm" loading={pending} disabled={note !== undefined || waits}>{verb}</Button>
           {onCancel && <Button {...leaves} size="sm" variant="default" onClick={onCancel}>{words.cancel}</Button>}
           {note && <Text size="sm" c="dimmed">{note}</Text>}
         </Group>

@@ -3,15 +3,19 @@ import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api } from '../../../api/client'
 import type { Shape } from '../../../api/types'
+import { useVersioned, type Versioned } from '../../../api/versioned'
 import { useWrite } from '../../../api/write'
 import { useMay } from '../../../app/person'
 import { useText } from '../../../text/catalogue'
 import { plansText } from '../../../text/plans'
+import { inWords } from '../../../ui/edited'
+import { EditedNote, type Names } from '../../../ui/EditedNote'
 import { Pencil } from '../../../ui/icons'
 import { later } from '../../../ui/later'
 import { Loaded } from '../../../ui/Loaded'
 import { Page } from '../../../ui/Page'
-import { draftOf, patchOf } from './draft'
+import { useEdited } from '../../../ui/useEdited'
+import { draftOf, patchOf, type PlanDraft } from './draft'
 import { PlanFacts } from './PlanFacts'
 import { PlanForm } from './PlanForm'
 
@@ -47,7 +51,7 @@ export default function PlanPage() {
   return (
     <Page title={p ? (editing ? t.editTitle(p.name) : p.name) : t.plan} actions={actions}>
       <Loaded read={plan} height={320}>
-        {(of) => (editing ? <Change of={of} /> : <PlanFacts of={of} />)}
+        {(of) => (editing ? <Change id={of.id} /> : <PlanFacts of={of} />)}
       </Loaded>
       {archiving && p && <ArchivePlan of={p} onClose={() => setArchiving(false)} />}
     </Page>
@@ -55,34 +59,63 @@ export default function PlanPage() {
 }
 
 /** Change makes the next version of the plan. */
-function Change({ of: p }: { of: Plan }) {
+function Change({ id }: { id: string }) {
+  const read = useVersioned('/plans/{id}', { params: { path: { id } } })
+  return <Loaded read={read} height={320}>{(of) => <Draft of={of} reread={() => void read.refetch()} />}</Loaded>
+}
+
+function Draft({ of, reread }: { of: Versioned<Plan>; reread: () => void }) {
   const t = useText(plansText)
   const navigate = useNavigate({ from: '/plans/$id' })
-  // What was read when the form was opened: a change by somebody else meanwhile is not undone by saving.
-  const [before] = useState(p)
-  const [draft, setDraft] = useState(() => draftOf(before))
-  const patch = patchOf(before, draft)
-  const same = Object.keys(patch).length === 0
-  const back = () => void navigate({ to: '/plans/$id', params: { id: p.id }, search: {} })
+  const { id, version } = of.value
+  const back = () => void navigate({ to: '/plans/$id', params: { id }, search: {} })
   const write = useWrite('patch', '/plans/{id}', {
     told: (answer) => ('version' in answer ? t.saved(answer.name, answer.version) : t.accepted),
     then: back,
   })
+  const edited = useEdited(of, draftOf, write.isPending || write.isSuccess)
+  const patch = patchOf(of.value, edited.values)
+  const same = Object.keys(patch).length === 0
   return (
     <>
-      <Text size="sm" c="dimmed">{t.versionHint(p.version + 1)}</Text>
+      <Text size="sm" c="dimmed">{t.versionHint(version + 1)}</Text>
       <PlanForm
-        draft={draft}
-        onChange={setDraft}
+        draft={edited.values}
+        onChange={edited.set}
         verb={t.save}
         note={same ? t.unchanged : undefined}
+        waits={edited.meanwhile}
+        refusal={(
+          <EditedNote
+            edited={edited}
+            names={usePlanNames()}
+            error={write.error}
+            onTake={() => {
+              write.reset()
+              reread()
+            }}
+          />
+        )}
         pending={write.isPending}
         problem={write.error}
         onSave={() => {
-          if (!same) write.mutate({ params: { path: { id: p.id } }, body: patch })
+          if (!same && !edited.meanwhile) write.mutate({ params: { path: { id } }, body: patch, headers: edited.headers })
         }}
         onCancel={back}
       />
     </>
   )
+}
+
+/** usePlanNames gives what the form calls its fields. */
+function usePlanNames(): Names<PlanDraft> {
+  const t = useText(plansText)
+  const switched = (name: string): [string, (of: object | null) => string] => [name, (of) => inWords(of)]
+  return {
+    code: t.code, name: t.name, kind: [t.kind, (kind) => t.kinds[kind]], mode: [t.mode, (mode) => t.modes[mode]],
+    period: [t.period, (period) => t.periods[period]], price: t.price, down: t.down, up: t.up,
+    lateRenewal: [t.late, (late) => t.lates[late]], sessionLimit: t.sessions, onLimit: [t.onLimit, (on) => t.onLimits[on]],
+    dunningPolicy: t.policy, pool: t.pool, ipv6Pool: t.ipv6Pool, ipv6Delegated: t.ipv6Delegated,
+    burst: switched(t.burst), cap: switched(t.cap), schedule: switched(t.schedule),
+  }
 }
