@@ -133,7 +133,7 @@ func newApp(cfg Config, r roles, logger *slog.Logger, opts appOptions) *App {
 		cfg: cfg, roles: r, clock: opts.clock, logger: logger, life: newLifecycle(logger),
 		metrics: prometheus.NewRegistry(), providerHosts: map[string]string{}, steps: newStartSteps(logger),
 	}
-	a.changes = changesapi.New(changesapi.Config{Clock: a.clock, Logger: logger})
+	a.changes = changesapi.New(changesapi.Config{Clock: a.clock, Logger: logger, Serves: a.serves})
 	a.dialRouter, a.betweenSteps = opts.dialRouter, opts.betweenSteps
 	a.breakers = breaker.New(breaker.Config{
 		Clock: a.clock, OnChange: a.noteBreaker, Codes: map[string]string{

@@ -91,7 +91,7 @@ func (k *kit) platformWithoutDatabase() {
 	for _, f := range report.list("faults") {
 		roots[f.text("kind")+" "+f.at("root.id")] = true
 	}
-	delete(roots, "part_down eventstore") // it is in the same database
+	delete(roots, "part_down eventstore") // the kit's node is another program, in the same database
 	if want := map[string]bool{"part_down postgres": true}; !maps.Equal(roots, want) {
 		k.t.Errorf("without PostgreSQL the platform's report has %v", roots)
 	}

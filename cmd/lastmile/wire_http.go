@@ -153,7 +153,7 @@ func (a *App) partChecks() []httpapi.Check {
 	checks := []httpapi.Check{
 		{Name: databasePart, Probe: a.storage.db.Owner.Ping},
 		{Name: "writes", Probe: a.probeWrites, WaitsFor: []string{databasePart}},
-		{Name: logPart, Probe: a.storage.store.Ping},
+		{Name: logPart, Probe: a.storage.store.Ping, WaitsFor: a.logWaits()},
 		{
 			Name: identityviews.DirectoryName, WaitsFor: asksLog,
 			Probe: func(ctx context.Context) error {
@@ -191,6 +191,26 @@ func (a *App) probeWrites(context.Context) error {
 	case postgres.WritesTaken:
 	}
 	return nil
+}
+
+// logWaits are the parts for which the log waits: its own node is in the database, one of somebody else is not.
+func (a *App) logWaits() []string {
+	if a.cfg.EventStoreURL != "" {
+		return nil
+	}
+	return []string{databasePart}
+}
+
+// serves tells open pages what the database lets the program do, as the watch of writes knows it.
+func (a *App) serves() changesapi.Serving {
+	switch a.storage.writes.State() {
+	case postgres.WritesAway:
+		return changesapi.ServesNothing
+	case postgres.WritesFull, postgres.WritesReadOnly:
+		return changesapi.ServesReads
+	case postgres.WritesTaken:
+	}
+	return changesapi.ServesAll
 }
 
 // probeCallbacks fails while callbacks wait on the disk because the inbox takes none.

@@ -54,6 +54,7 @@ func (r *invoiceResponse) NameSubscribers(name func(id.Subscriber) *httpapi.Subs
 // invoiceDetailResponse is an invoice with the money that pays it and its credit notes.
 type invoiceDetailResponse struct {
 	invoiceResponse
+	TaxPIN      *string              `json:"taxPin" doc:"of the organization, as its settings are now; null: none"`
 	Allocations []allocationResponse `json:"allocations" doc:"the payments; they sum to paid"`
 	CreditNotes []creditNoteResponse `json:"creditNotes"`
 }
@@ -119,6 +120,7 @@ func showInvoice(r billingviews.InvoiceRow, today calendar.Date) invoiceResponse
 func showInvoiceDetail(d datedInvoice) invoiceDetailResponse {
 	out := invoiceDetailResponse{
 		invoiceResponse: showInvoice(d.InvoiceRow, d.today),
+		TaxPIN:          null.Of(d.taxPIN),
 		Allocations:     make([]allocationResponse, len(d.Allocations)),
 		CreditNotes:     make([]creditNoteResponse, len(d.CreditNotes)),
 	}

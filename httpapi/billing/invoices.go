@@ -116,6 +116,7 @@ func (a Invoices) create(ctx context.Context, c *httpapi.Call) error {
 type datedInvoice struct {
 	billingviews.InvoiceDetail
 	today   calendar.Date
+	taxPIN  string                // of the organization
 	numbers map[id.Receipt]string // of the receipts that pay it
 }
 
@@ -129,7 +130,11 @@ func (a Invoices) one() httpapi.One[id.Invoice, datedInvoice, invoiceDetailRespo
 
 // read is an invoice of an organization with today's date there, nil when the organization has no such invoice.
 func (a Invoices) read(ctx context.Context, org id.Organization, invoice id.Invoice) (*datedInvoice, error) {
-	today, err := a.Settings.Today(ctx, org, a.Clock.Now())
+	settings, err := a.Settings(ctx, org)
+	if err != nil {
+		return nil, err
+	}
+	zone, err := usecases.Zone(settings)
 	if err != nil {
 		return nil, err
 	}
@@ -145,7 +150,9 @@ func (a Invoices) read(ctx context.Context, org id.Organization, invoice id.Invo
 	if err != nil {
 		return nil, err
 	}
-	return &datedInvoice{InvoiceDetail: *row, today: today, numbers: numbers}, nil
+	return &datedInvoice{
+		InvoiceDetail: *row, today: calendar.On(a.Clock.Now(), zone), taxPIN: settings.TaxPIN, numbers: numbers,
+	}, nil
 }
 
 // list answers with a page of invoices, newest first.

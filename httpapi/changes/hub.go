@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -22,9 +23,21 @@ import (
 // Numbers and times that a Config leaves zero.
 const (
 	usualEvery     = time.Second      // between two batches
-	usualHeartbeat = 20 * time.Second // of a stream that has nothing to tell
+	usualHeartbeat = 10 * time.Second // of a stream that has nothing to tell
+	usualLook      = time.Second      // at what the program can do
 	usualMost      = 2000             // streams, of all organizations together
 	usualPerUser   = 50               // streams of one user
+)
+
+// Serving tells open pages how much the program can do at the moment: nobody else tells them that their lists may be
+// old, or that nothing can be saved, before they ask for something.
+type Serving string
+
+// Values of Serving.
+const (
+	ServesAll     Serving = "all"
+	ServesReads   Serving = "reads"   // nothing can be saved
+	ServesNothing Serving = "nothing" // nothing can be read either
 )
 
 // Config has the settings of a hub; zero numbers and times are the usual ones.
@@ -33,6 +46,10 @@ type Config struct {
 	Every time.Duration
 	// Heartbeat is the longest time without a sign of life.
 	Heartbeat time.Duration
+	// Look is the time between two looks at Serves.
+	Look time.Duration
+	// Serves is asked from memory; nil = all, always.
+	Serves func() Serving
 	// Most and PerUser bound the open streams. Of Most no organization has so many that none is left for another.
 	Most, PerUser int
 	Clock         clock.Clock // required
@@ -58,6 +75,7 @@ type Hub struct {
 	told     uint64                    // of the log, up to which changes are in batches
 	begun    bool                      // began is closed
 	ended    bool
+	serves   Serving
 	open     fair.Room // the streams
 	perUser  map[id.User]int
 	counts   Counts
@@ -74,10 +92,12 @@ type Counts struct {
 // New makes a hub that nobody tells anything yet.
 func New(cfg Config) *Hub {
 	cfg.Every, cfg.Heartbeat = cmp.Or(cfg.Every, usualEvery), cmp.Or(cfg.Heartbeat, usualHeartbeat)
+	cfg.Look = cmp.Or(cfg.Look, usualLook)
 	cfg.Most, cfg.PerUser = cmp.Or(cfg.Most, usualMost), cmp.Or(cfg.PerUser, usualPerUser)
 	return &Hub{
 		cfg: cfg, loops: loop.New(cfg.Logger), wake: make(chan struct{}, 1), began: make(chan struct{}),
-		rooms: map[id.Organization]*room{}, perUser: map[id.User]int{}, open: fair.Room{Capacity: int64(cfg.Most)},
+		serves: ServesAll, rooms: map[id.Organization]*room{},
+		perUser: map[id.User]int{}, open: fair.Room{Capacity: int64(cfg.Most)},
 	}
 }
 
@@ -97,6 +117,13 @@ func (h *Hub) Start(ctx context.Context) error {
 				loop.Sleep(ctx, h.cfg.Every)
 			}
 		})
+		if h.cfg.Serves != nil {
+			h.loops.Go("what is served", func(ctx context.Context) {
+				for loop.Sleep(ctx, h.cfg.Look) {
+					h.serving(h.cfg.Serves())
+				}
+			})
+		}
 		return nil
 	})
 }
@@ -113,6 +140,19 @@ func (h *Hub) End() {
 	defer h.mu.Unlock()
 	h.ended = true
 	h.begin()
+	for _, r := range h.rooms {
+		r.stir()
+	}
+}
+
+// serving tells all readers at once of another condition of the program.
+func (h *Hub) serving(now Serving) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.serves == now {
+		return
+	}
+	h.serves = now
 	for _, r := range h.rooms {
 		r.stir()
 	}
@@ -207,7 +247,8 @@ type reader struct {
 	user   id.User
 	role   events.Role
 	room   *room
-	number uint64 // of the next batch
+	number uint64  // of the next batch
+	serves Serving // as the reader was told last
 }
 
 // errTooMany refuses a further stream of a user.
@@ -263,14 +304,14 @@ func (h *Hub) leave(r *reader) {
 	}
 }
 
-// look gives what there is for a reader since the last look: text for the wire, "" when nothing of it concerns the
-// role, the position of the log that the reader knows with it, and a channel that is closed when there is more. Fails:
-// stopping.
-func (h *Hub) look(r *reader) (text []byte, upTo uint64, more <-chan struct{}, err error) {
+// look gives what there is for a reader since the last look: text for the wire, which is a sign of life when nothing
+// concerns the role, or when the program can do less or more than the reader was told last. It has the position of the
+// log that the reader knows then. more is closed when there is more. Fails: stopping.
+func (h *Hub) look(r *reader) (text []byte, more <-chan struct{}, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.ended {
-		return nil, 0, nil, errStopping()
+		return nil, nil, errStopping()
 	}
 	text, messages, missed := r.room.since(r.number, r.role)
 	if missed {
@@ -279,7 +320,11 @@ func (h *Hub) look(r *reader) (text []byte, upTo uint64, more <-chan struct{}, e
 	}
 	h.counts.Messages += uint64(messages) //nolint:gosec // few
 	r.number = r.room.next()
-	return text, h.told, r.room.changed, nil
+	if len(text) == 0 || r.serves != h.serves {
+		text = append(slices.Clone(text), aliveText(h.serves, h.told)...)
+	}
+	r.serves = h.serves
+	return text, r.room.changed, nil
 }
 
 // dropped counts a reader who did not read.

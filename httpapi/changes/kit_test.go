@@ -172,11 +172,11 @@ func (s *stream) next(t *testing.T) event {
 	}
 }
 
-// message waits for the next event with data.
+// message waits for the next event that is no sign of life.
 func (s *stream) message(t *testing.T) event {
 	t.Helper()
 	for {
-		if e := s.next(t); e.raw == "" || strings.Contains(e.raw, "data: ") {
+		if e := s.next(t); e.raw == "" || strings.Contains(e.raw, "data: ") && e.name != "alive" {
 			return e
 		}
 	}

@@ -61,23 +61,24 @@ func (h *Hub) serve(ctx context.Context, c *httpapi.Call, r *reader, to *httpapi
 	if err := to.Write(h.opening(ctx, c, r, upTo)); err != nil {
 		return err
 	}
-	for beats := false; ; beats = true {
-		text, upTo, more, over := h.look(r)
+	for {
+		text, more, over := h.look(r)
 		if over = cmp.Or(over, c.Still(ctx)); over != nil {
 			return to.Write(endText(over))
 		}
-		if len(text) == 0 && beats {
-			text = []byte(": nothing else\n" + positionLine(upTo))
-		}
-		if len(text) > 0 {
-			if err := to.Write(text); err != nil {
-				return err
-			}
+		if err := to.Write(text); err != nil {
+			return err
 		}
 		if !loop.WaitFor(ctx, more, h.cfg.Heartbeat) {
 			return nil
 		}
 	}
+}
+
+// aliveText is a sign of life, with what the program can do. It is an event, because a browser tells its page of
+// nothing else: a line that has died without a word would look like a quiet day.
+func aliveText(serves Serving, upTo uint64) []byte {
+	return fmt.Appendf(nil, "event: alive\ndata: {\"serves\":%q}\n%s", serves, positionLine(upTo))
 }
 
 // endText is the last event of a stream, with the code of the reason.

@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -202,8 +203,36 @@ func TestStream_ShowsThatItLivesAndHowFarItIs(t *testing.T) {
 	k := newKit(t, changesapi.Config{Heartbeat: 10 * time.Millisecond})
 	s := k.open(t, apitest.Request{As: apitest.Admin})
 	s.next(t)
-	if got := s.next(t); !strings.HasPrefix(got.raw, ":") || got.id != "0" {
-		t.Errorf("a stream without changes tells %q", got.raw)
+	for range 3 {
+		if got := s.next(t); got.raw != "event: alive\ndata: {\"serves\":\"all\"}\nid: 0\n\n" {
+			t.Errorf("a stream without changes tells %q", got.raw)
+		}
+	}
+}
+
+// A page that asks for nothing hears at once that nothing can be read, and that it can be again; what changed meanwhile
+// is told beside it.
+func TestStream_SaysAtOnceWhatTheProgramCanDo(t *testing.T) {
+	t.Parallel()
+	var now atomic.Value
+	now.Store(changesapi.ServesAll)
+	k := newKit(t, changesapi.Config{
+		Heartbeat: time.Hour, Look: time.Millisecond,
+		Serves: func() changesapi.Serving { return now.Load().(changesapi.Serving) },
+	})
+	s := k.open(t, apitest.Request{As: apitest.Admin})
+	s.next(t)
+	for _, serves := range []changesapi.Serving{
+		changesapi.ServesAll, changesapi.ServesReads, changesapi.ServesNothing, changesapi.ServesAll,
+	} {
+		now.Store(serves)
+		if got := s.next(t); got.name != "alive" || !strings.Contains(got.raw, `{"serves":"`+string(serves)+`"}`) {
+			t.Errorf("when it serves %s it tells %q", serves, got.raw)
+		}
+	}
+	k.tell("acme", changesviews.Plans, id.New[id.Any]())
+	if got := s.next(t); got.data.Topic != changesviews.Plans {
+		t.Errorf("then it tells %q", got.raw)
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 // endingResponse says what an end would do to the unpaid invoices of a subscription
 // (docs/rules/subscribers.md#pause-and-end).
 type endingResponse struct {
-	StaysDue []endingInvoice `json:"staysDue" doc:"for what was used or sold; due first, first"`
+	StaysDue []endingInvoice `json:"staysDue" doc:"for periods that have begun, and for what was sold"`
 	Voided   []endingInvoice `json:"voided" doc:"for time that never began, and orders; given back where a part was"`
 }
 

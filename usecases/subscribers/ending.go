@@ -17,7 +17,7 @@ import (
 
 // Ending says what becomes of the unpaid invoices of a subscription when it ends, those first that are due first.
 type Ending struct {
-	StaysDue []EndingInvoice // for time that was served, and for what was sold to it
+	StaysDue []EndingInvoice // for periods that have begun, and for what was sold to it
 	Voided   []EndingInvoice // for time that never began, and orders; also those given back by a credit note
 }
 

@@ -44,7 +44,7 @@ flow('who ends a service reads which invoice stays due and which is voided, and 
   await invoicesOf(page, id, 'voided', 1)
 
   await inMenu(page, button(page, `What can be done with ${code}`), 'End for good')
-  const stays = dialog.getByRole('list', { name: 'Stays due, for what was used:' })
+  const stays = dialog.getByRole('list', { name: 'Stays due:' })
   await stays.getByRole('listitem').filter({ hasText: amount(postpaid) }).waitFor()
   expect(await dialog.getByText('Voided').count()).toBe(0)
   await ends(page, code)

@@ -106,6 +106,26 @@ const dialogs: [path: string | ((page: Page) => Promise<string>), ...buttons: Re
   ['/vouchers', /^Make vouchers/, /^Void a voucher/],
 ]
 
+// The menus of a page, by the button that opens each.
+const menus: [path: string | ((page: Page) => Promise<string>), button: RegExp][] = [
+  [async (page) => `/customers/${(await firstOf(page, '/subscribers?q=hibiscus')).id}`, /^More$/],
+  [async (page) => `/customers/${(await firstOf(page, '/subscribers?q=hibiscus')).id}`, /^What can be done with/],
+  ['/dunning', /^What can be done for/],
+]
+
+besideOthers('everybody can use the menus, in light and dark and on a phone', async ({ page }) => {
+  await signIn(page, 'admin')
+  const faults: string[] = []
+  for (const [path, name] of menus) {
+    const place = typeof path === 'string' ? path : await path(page)
+    await goTo(page, 'admin', place)
+    await page.getByRole('main').getByRole('button', { name }).first().click()
+    await page.getByRole('menuitem').first().waitFor()
+    faults.push(...(await inEachForm(page, (form) => violations(page, form.rules))).map((fault) => `${place} ${String(name)}, ${fault}`))
+  }
+  expect(faults).toEqual([])
+})
+
 besideOthers('everybody can use the dialogs, in light and dark and on a phone, and Esc leads back to their button', async ({ page }) => {
   await signIn(page, 'admin')
   const faults: string[] = []
@@ -119,8 +139,9 @@ besideOthers('everybody can use the dialogs, in light and dark and on a phone, a
       faults.push(...(await inEachForm(page, (form) => violations(page, form.rules))).map((fault) => `${place} ${String(name)}, ${fault}`))
       await page.keyboard.press('Escape')
       await page.getByRole('dialog').waitFor({ state: 'hidden' })
-      const back = await opens.evaluate((e) => new Promise((said) => setTimeout(() => said(e === document.activeElement), 50)))
-      if (!back) faults.push(`${place} ${String(name)}: the focus is lost`)
+      const handle = await opens.elementHandle()
+      const back = page.waitForFunction((e) => e === document.activeElement, handle, { timeout: 2_000 })
+      if (!(await back.then(() => true, () => false))) faults.push(`${place} ${String(name)}: the focus is lost`)
     }
   }
   expect(faults).toEqual([])

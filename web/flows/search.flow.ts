@@ -154,3 +154,20 @@ besideOthers('after the calls behind a page the focus is at the button of the ac
     await focusIn(page, 'button[aria-label="Your account"]')
   }
 })
+
+// React holds a part that has just been read back for a moment, in which the field before it takes the keys.
+for (const late of [0, 120, 250, 400]) {
+  besideOthers(`no letter is lost where the search comes ${late} ms after the page`, async ({ page }) => {
+    await signIn(page, 'support')
+    await page.route(/\/assets\/Palette-/, async (route) => {
+      await new Promise((done) => setTimeout(done, late))
+      await route.continue()
+    })
+    await page.goto(`${at.isp}/app/customers`)
+    await page.locator('.search-box').waitFor()
+    await page.keyboard.press('/')
+    await page.keyboard.type('mwarobaini', { delay: 70 })
+    await page.waitForTimeout(400)
+    expect(await page.getByRole('dialog', { name: 'Search' }).locator('input').inputValue()).toBe('mwarobaini')
+  })
+}

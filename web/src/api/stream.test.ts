@@ -12,9 +12,10 @@ class FakeSource {
   onmessage: ((m: { data: string; lastEventId: string }) => void) | null = null
   onerror: (() => void) | null = null
   closed = false
+  alive: (m: { data: string }) => void = () => undefined
   constructor(readonly url: string) { FakeSource.all.push(this) }
   close() { this.closed = true }
-  addEventListener() {}
+  addEventListener(name: string, heard: (m: { data: string }) => void) { if (name === 'alive') this.alive = heard }
 }
 
 const answer = (status: number, body: object) => {
@@ -50,6 +51,14 @@ async function opened() {
   const stop = listen(queries, 'p1')
   last().onopen!()
   return { stop, repeated, liveNow: useLive }
+}
+
+/** livesFor has the newest stream give its signs of life. */
+async function livesFor(ms: number, serves = 'all') {
+  for (let passed = 0; passed < ms; passed += 10_000) {
+    last().alive({ data: JSON.stringify({ serves }) })
+    await vi.advanceTimersByTimeAsync(10_000)
+  }
 }
 
 test('a stream that was cut before it told a position has everything read again', async () => {
@@ -89,11 +98,50 @@ for (const sign of ['online', 'focus']) {
     last().onopen!()
     expect(liveNow()).toBe('live')
     told.dispatchEvent(new Event(sign))
-    await vi.advanceTimersByTimeAsync(60_000)
+    await livesFor(60_000)
     expect(FakeSource.all, 'a stream that is open is left alone').toHaveLength(tries + 2)
     stop()
   })
 }
+
+test('a line that dies without a word is noticed, told and opened anew, and what was missed is read', async () => {
+  const { stop, repeated, liveNow } = await opened()
+  await livesFor(600_000)
+  expect(FakeSource.all).toHaveLength(1)
+  me = () => new Promise(() => undefined) // other lines are dead, too
+  await vi.advanceTimersByTimeAsync(35_000)
+  expect([FakeSource.all[0]!.closed, liveNow()]).toEqual([true, 'broken'])
+  await vi.advanceTimersByTimeAsync(5_000)
+  expect(FakeSource.all).toHaveLength(2)
+  await vi.advanceTimersByTimeAsync(40_000) // it does not open either
+  expect(FakeSource.all.length).toBeGreaterThan(2)
+  repeated.mockClear()
+  last().onopen!()
+  await vi.advanceTimersByTimeAsync(2_000)
+  expect(liveNow()).toBe('live')
+  expect(repeated).toHaveBeenCalled()
+  stop()
+})
+
+test('what the server can do is told by its stream, and everything is read again when it can read', async () => {
+  const { stop, repeated } = await opened()
+  const { useServed } = await import('./stream')
+  await livesFor(10_000)
+  repeated.mockClear()
+  const asks = () => repeated.mock.calls.map(([filters]) => {
+    const old = (path: string) => filters!.predicate!({ queryKey: ['get', path, {}], state: {} } as never)
+    return ['/reports/today', '/customers'].filter(old)
+  })
+  await livesFor(10_000, 'nothing')
+  expect([useServed(), asks()]).toEqual(['nothing', [['/reports/today']]])
+  await livesFor(20_000, 'nothing')
+  expect(asks()).toHaveLength(1)
+  await livesFor(10_000)
+  expect([useServed(), asks().at(-1)]).toEqual(['all', ['/reports/today', '/customers']])
+  await livesFor(10_000, 'reads')
+  expect([useServed(), asks().at(-1)]).toEqual(['reads', ['/reports/today']])
+  stop()
+})
 
 test('a stream whose session has ended is not live for other tabs while the password is asked for', async () => {
   const { stop, liveNow } = await opened()

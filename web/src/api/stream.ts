@@ -11,35 +11,42 @@ import { isLong } from './rows'
 /** LiveState: suspended = the server ends the stream, since nobody of this organization may read anything for now. */
 type LiveState = 'connecting' | 'live' | 'broken' | 'suspended'
 
+/** Serves is what the server can do: reads = nothing can be saved; nothing = nothing can be read either. */
+type Serves = 'all' | 'reads' | 'nothing'
+
 // Reads are not repeated more often than this, however busy the day is; the first change is shown at once.
 const pause = 1_500
 
 let state: LiveState = 'connecting'
+let serves: Serves = 'all'
 const watchers = new Set<() => void>()
 
-function become(next: LiveState) {
-  if (state === next) return
+function become(next: LiveState, can: Serves = serves) {
+  if (state === next && serves === can) return
   state = next
+  serves = can
   for (const w of watchers) w()
 }
 
-/** useLive gives the state of the stream, for the mark in the header. */
-export function useLive(): LiveState {
-  return useSyncExternalStore(
-    (changed) => {
-      watchers.add(changed)
-      return () => {
-        watchers.delete(changed)
-      }
-    },
-    () => state,
-  )
+function watch(changed: () => void) {
+  watchers.add(changed)
+  return () => {
+    watchers.delete(changed)
+  }
 }
 
+/** useLive gives the state of the stream, for the mark in the header. */
+export const useLive = (): LiveState => useSyncExternalStore(watch, () => state)
+
+/** useServed gives what the server can do, as far as the stream tells. */
+export const useServed = (): Serves => useSyncExternalStore(watch, () => serves)
+
 const reset: Change = { topic: 'reset', id: null, type: 'reset', at: '' }
+// What the server can do is told by the reports and by the page of the system.
+const served: Change = { topic: 'processes', id: null, type: 'served', at: '' }
 
 /** Said is what tabs tell each other; asked is how one that is new, or is looked at again, asks for the state. */
-type Said = { change: Change; position: string } | { state: LiveState } | { asked: true }
+type Said = { change: Change; position: string } | { state: LiveState; serves: Serves } | { asked: true }
 
 // The tab that reads says so from time to time; a browser lets the clock of a hidden one run once a minute. One that has
 // been silent for long hangs, or was put to sleep with its lock: another takes its place.
@@ -67,10 +74,12 @@ export function listen(queries: QueryClient, person: string): () => void {
       reads.hear(said.change)
     } else if ('state' in said) {
       // What was told while the stream was broken is told after it; reads that failed meanwhile are repeated.
-      if ((state === 'broken' || state === 'suspended') && said.state === 'live') reads.hear(reset)
-      become(said.state)
+      const wasAway = state === 'broken' || state === 'suspended' || serves === 'nothing'
+      if (wasAway && said.state === 'live' && said.serves !== 'nothing') reads.hear(reset)
+      else if (said.serves !== serves) reads.hear(served)
+      become(said.state, said.serves)
     } else if (reading) {
-      say({ state })
+      say({ state, serves })
       waits.end()
     }
   }
@@ -89,7 +98,7 @@ export function listen(queries: QueryClient, person: string): () => void {
   const name = `lastmile.stream.${person}`
   void alone(name, end.signal, readForAll)
   const watch = setInterval(() => {
-    if (reading) say({ state })
+    if (reading) say({ state, serves })
     else if (Date.now() - heardAt > silence) {
       heardAt = Date.now()
       become('broken')
@@ -151,6 +160,14 @@ async function alone(name: string, signal: AbortSignal, hold: (signal: AbortSign
 // to type a password first is not back.
 const cutFor = 3_000
 
+// The server gives a sign of life every 10 seconds. A line that is cut without a word, as by a router or a phone that
+// sleeps, looks like a quiet day otherwise: after so long without one it is opened anew. Whoever opens one has as long.
+const lifeless = 25_000
+const looks = 5_000
+
+// How long the question why a stream was cut may keep the next try waiting.
+const answersWithin = 5_000
+
 // Tries go further and further apart. That somebody ended a suspension is seen as soon as reads see it.
 const longestWait = (now: LiveState) => (now === 'suspended' ? readAgain : 30_000)
 
@@ -165,48 +182,68 @@ function read(
   let again: ReturnType<typeof setTimeout> | null = null
   let cut: ReturnType<typeof setTimeout> | null = null
   let failures = 0
+  let heardAt = Date.now()
   // Pages that were told something by another tab until now, or by a stream that was cut, have read already.
   let before = state !== 'connecting'
-  const broken = () => state !== 'suspended' && say({ state: 'broken' })
+  const broken = () => state !== 'suspended' && say({ state: 'broken', serves })
   const open = () => {
     again = null
+    heardAt = Date.now()
     const asked = new URLSearchParams({ expectedUser: person })
     if (from()) asked.set('lastEventId', from())
     source = new EventSource(`/events/stream?${asked}`)
     source.onopen = () => {
+      heardAt = Date.now()
       failures = 0
       if (cut) clearTimeout(cut)
       cut = null
       // Nothing was told yet, so nobody knows from where to go on: what happened meanwhile is read.
       if (before && !asked.has('lastEventId')) say({ change: reset, position: '' })
       before = true
-      say({ state: 'live' })
+      say({ state: 'live', serves })
     }
+    source.addEventListener('alive', (message: MessageEvent<string>) => {
+      heardAt = Date.now()
+      const now = (JSON.parse(message.data) as { serves: Serves }).serves
+      if (now !== serves) say({ state: 'live', serves: now })
+    })
     source.onmessage = (message: MessageEvent<string>) => {
+      heardAt = Date.now()
       say({ change: JSON.parse(message.data) as Change, position: message.lastEventId })
     }
-    source.onerror = () => {
-      source?.close()
-      failures++
-      if (failures > 1) broken()
-      else cut ??= setTimeout(broken, cutFor)
-      // A browser does not say why. A session that has expired is renewed by this read; other reasons are the network, a
-      // server that starts again, a suspension, and somebody else who has signed in.
-      const next = () => {
-        again ??= setTimeout(open, Math.min(longestWait(state), 500 * 2 ** Math.min(failures, 6)))
-      }
-      const answered = (problem: Problem | null) => {
-        if (signal.aborted) return
-        if (problem?.code === 'organization_suspended') say({ state: 'suspended' })
-        else if (state === 'suspended') {
-          say({ state: 'broken' })
-          failures = 1 // it was open to nobody, and may be again
-        }
-        next()
-      }
-      void client.GET('/auth/me', { signal }).then(() => answered(null), (cause) => answered(asProblem(cause)))
-    }
+    source.onerror = lost
   }
+  let asking = false
+  const next = () => {
+    if (!source && !signal.aborted) again ??= setTimeout(open, Math.min(longestWait(state), 500 * 2 ** Math.min(failures, 6)))
+  }
+  const answered = (problem: Problem | null) => {
+    asking = false
+    if (signal.aborted) return
+    if (problem?.code === 'organization_suspended') say({ state: 'suspended', serves })
+    else if (state === 'suspended') {
+      say({ state: 'broken', serves })
+      failures = 1 // it was open to nobody, and may be again
+    }
+    next()
+  }
+  const lost = () => {
+    source?.close()
+    source = null
+    failures++
+    if (failures > 1) broken()
+    else cut ??= setTimeout(broken, cutFor)
+    // A dead line answers nothing, and the next try takes another one.
+    setTimeout(next, answersWithin)
+    // A browser does not say why. A session that has expired is renewed by this read; other reasons are the network, a
+    // server that starts again, a suspension, and somebody else who has signed in.
+    if (asking) return
+    asking = true
+    void client.GET('/auth/me', { signal }).then(() => answered(null), (cause) => answered(asProblem(cause)))
+  }
+  const look = setInterval(() => {
+    if (source && Date.now() - heardAt > lifeless) lost()
+  }, looks)
   waits.end = () => {
     if (!again || signal.aborted) return
     clearTimeout(again)
@@ -217,6 +254,7 @@ function read(
   return new Promise((done) => {
     signal.addEventListener('abort', () => {
       source?.close()
+      clearInterval(look)
       if (again) clearTimeout(again)
       if (cut) clearTimeout(cut)
       done()

@@ -1,7 +1,7 @@
 import { Text, TextInput, VisuallyHidden } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useNavigate } from '@tanstack/react-router'
-import { type KeyboardEvent, type MouseEvent, useEffect, useMemo, useState } from 'react'
+import { type KeyboardEvent, type MouseEvent, useEffect, useLayoutEffect, useMemo, useState } from 'react'
 import { mayCall } from '../api/access'
 import { passes } from '../api/again'
 import { asProblem } from '../api/problem'
@@ -30,7 +30,7 @@ export default function Palette({ typed: before, onClose }: PaletteProps) {
   const { platform } = usePerson()
   const leaves = useFocusBack()
   const navigate = useNavigate()
-  const [text, setText] = useState(() => before.current.trimEnd())
+  const [text, setText] = useState('')
   const typed = text.trim()
   const [asked] = useDebouncedValue(typed, 50)
   const [at, setAt] = useState(0)
@@ -39,8 +39,11 @@ export default function Palette({ typed: before, onClose }: PaletteProps) {
   const groups = useGroups(typed, found.entries)
   const entries = useMemo(() => groups.flatMap((g) => g.entries), [groups])
   // Enter that comes before the answer means what will be found, and not what was found before.
-  const [wanted, setWanted] = useState(() => before.current.endsWith('\n') && typed !== '')
-  useEffect(() => {
+  const [wanted, setWanted] = useState(false)
+  // The field before it takes keys until this one stands in its place, which is later than when this is drawn first.
+  useLayoutEffect(() => {
+    setText((now) => now || before.current.trimEnd())
+    if (before.current.endsWith('\n') && before.current.trim() !== '') setWanted(true)
     before.current = ''
   }, [before])
   const open = (entry: Found | undefined) => {

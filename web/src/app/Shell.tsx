@@ -3,7 +3,7 @@ import { useDisclosure, useHotkeys } from '@mantine/hooks'
 import { Link, Outlet, useRouter } from '@tanstack/react-router'
 import { useEffect, useRef, useState } from 'react'
 import { useLong, useOutdated } from '../api/outdated'
-import { useLive } from '../api/stream'
+import { useLive, useServed } from '../api/stream'
 import { appText } from '../text/app'
 import { useText } from '../text/catalogue'
 import { problemText } from '../text/problems'
@@ -154,10 +154,11 @@ function useWhatIsOld(): { now: string | null; forLong: string | null } {
   const live = useLive()
   const cut = useLong(live === 'broken')
   const unread = useOutdated()
+  const unserved = useServed() === 'nothing'
+  const away = useLong(unserved)
   if (live === 'suspended') return { now: problems.organization_suspended, forLong: problems.organization_suspended }
   if (live === 'broken') return { now: t.broken, forLong: cut ? t.broken : null }
-  const old = unread ? t.outdated : null
-  return { now: old, forLong: old }
+  return { now: unread || unserved ? t.outdated : null, forLong: unread || away ? t.outdated : null }
 }
 
 /** NotLive says that what is shown may be old, once that has been so for longer than a restart of the server takes. */

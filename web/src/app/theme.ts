@@ -20,7 +20,8 @@ export const theme = createTheme({
     ModalHeader: { defaultProps: { component: 'div' } },
     DrawerHeader: { defaultProps: { component: 'div' } },
     // Focus goes to a menu's first entry; the library's own place for it is nothing that a menu may hold.
-    Menu: { defaultProps: { withInitialFocusPlaceholder: false, returnFocus: false, onClose: leavesMenu } },
+    // It is drawn within the page's content, which readers know as its landmark.
+    Menu: { defaultProps: { portalProps: { target: '#content' }, withInitialFocusPlaceholder: false, returnFocus: false, onClose: leavesMenu } },
     Anchor: { defaultProps: { underline: 'hover' } },
   },
 })

@@ -8,7 +8,7 @@ export const networkText = catalogue(
     state: 'State',
     cpu: 'CPU',
     memory: 'Memory',
-    sessions: 'Sessions',
+    sessions: 'PPP sessions',
     uptime: 'Up for',
     version: 'RouterOS',
     states: { up: 'Answers', down: 'Does not answer', unknown: 'Not asked yet' },
@@ -20,7 +20,7 @@ export const networkText = catalogue(
     filterDrift: 'As it should be?',
     drifts: { true: 'Differs', false: 'As it should be' },
     lately: 'Lately',
-    spark: (now: string) => `Sessions of the last hours; now ${now}`,
+    spark: (now: string) => `PPP sessions of the last hours; now ${now}`,
     failedServices: (n: number) => plural('en', n, '# service failed', '# services failed'),
     none: 'No routers yet',
     noneHint: 'A router gives customers PPPoE or a hotspot. Register one with its address; the next page has the script that connects it.',
@@ -42,6 +42,8 @@ export const networkText = catalogue(
     rebootDoes: (n: number) => n === 0
       ? 'Nobody is online there now. The router is away for about two minutes.'
       : `Disconnects ${plural('en', n, '# session', '# sessions')}. The router is away for about two minutes; then devices dial again by themselves.`,
+    rebootCounts: 'The router is asked who is online there …',
+    rebootDoesMany: (n: number) => `Disconnects more than ${n} sessions. The router is away for about two minutes; then devices dial again by themselves.`,
     rebootDoesUnknown: 'Disconnects everybody who is online there. The router is away for about two minutes; then devices dial again by themselves.',
     rebooting: 'The reboot was asked for.',
     rebootDenied: 'The script gives the platform no right to reboot this router. The operator of the platform can change that (ROUTER_ALLOW_REBOOT); then run the new script on the router.',
@@ -157,7 +159,7 @@ export const networkText = catalogue(
     state: 'Hali',
     cpu: 'CPU',
     memory: 'Kumbukumbu',
-    sessions: 'Vikao',
+    sessions: 'Vikao vya PPP',
     uptime: 'Imewaka kwa',
     version: 'RouterOS',
     states: { up: 'Inajibu', down: 'Haijibu', unknown: 'Haijaulizwa bado' },
@@ -169,7 +171,7 @@ export const networkText = catalogue(
     filterDrift: 'Iko inavyopaswa?',
     drifts: { true: 'Inatofautiana', false: 'Iko inavyopaswa' },
     lately: 'Karibuni',
-    spark: (now) => `Vikao vya saa zilizopita; sasa ${now}`,
+    spark: (now) => `Vikao vya PPP vya saa zilizopita; sasa ${now}`,
     failedServices: (n) => plural('sw', n, 'huduma # imeshindwa', 'huduma # zimeshindwa'),
     none: 'Hakuna ruta bado',
     noneHint: 'Ruta huwapa wateja PPPoE au hotspot. Sajili moja kwa anwani yake; ukurasa unaofuata una hati ya kuiunganisha.',
@@ -190,6 +192,8 @@ export const networkText = catalogue(
     rebootDoes: (n) => n === 0
       ? 'Hakuna aliye mtandaoni hapo sasa. Ruta haitapatikana kwa dakika mbili hivi.'
       : `Itakata ${plural('sw', n, 'kikao #', 'vikao #')}. Ruta haitapatikana kwa dakika mbili hivi; kisha vifaa vitajiunga tena vyenyewe.`,
+    rebootCounts: 'Ruta inaulizwa ni nani yuko mtandaoni hapo …',
+    rebootDoesMany: (n) => `Itakata zaidi ya vikao ${n}. Ruta haitapatikana kwa dakika mbili hivi; kisha vifaa vitajiunga tena vyenyewe.`,
     rebootDoesUnknown: 'Itakata wote walio mtandaoni hapo. Ruta haitapatikana kwa dakika mbili hivi; kisha vifaa vitajiunga tena vyenyewe.',
     rebooting: 'Ombi la kuwasha upya limetumwa.',
     rebootDenied: 'Hati hailipi jukwaa haki ya kuwasha upya ruta hii. Mwendeshaji wa jukwaa anaweza kubadilisha hilo (ROUTER_ALLOW_REBOOT); kisha endesha hati mpya kwenye ruta.',

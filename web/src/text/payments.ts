@@ -161,7 +161,6 @@ export const paymentsText = catalogue(
     whichPrompt: 'A phone was asked for this amount, and its receipt has not come. Is this the money?',
     promptAt: (amount: string, when: string) => `Yes: the prompt for ${amount}, ${when}`,
     noPrompt: 'No: it is other money',
-    go: 'Credit',
     // Suspense
     suspenseNone: 'Nothing waits in suspense',
     suspenseHint: 'Money whose payer cannot be found for certain waits here until somebody says whose it is. Nothing is lost meanwhile. Money on the platform’s shared paybill that fits no customer at all waits with the platform.',
@@ -358,7 +357,6 @@ export const paymentsText = catalogue(
     whichPrompt: 'Simu iliombwa kiasi hiki, na risiti yake haijafika. Je, ndizo pesa hizi?',
     promptAt: (amount, when) => `Ndiyo: ombi la ${amount}, ${when}`,
     noPrompt: 'Hapana: ni pesa nyingine',
-    go: 'Weka kwenye akaunti',
     suspenseNone: 'Hakuna malipo yasiyotambulika',
     suspenseHint: 'Pesa ambazo mlipaji wake hajulikani kwa hakika husubiri hapa hadi mtu aseme ni za nani. Hakuna kinachopotea. Pesa kwenye paybill ya pamoja ya jukwaa zisizolingana na mteja yeyote husubiri kwa jukwaa.',
     suspensePlatformHint: 'Pesa kwenye paybill ya pamoja ya jukwaa ambazo hazikuweza kupewa shirika lolote husubiri hapa.',

@@ -7,7 +7,8 @@ interface Action {
   key: string
   label: string
   icon?: ReactNode
-  color?: string
+  /** danger = it takes something away. */
+  danger?: boolean
   onClick: () => void
 }
 

@@ -84,7 +84,7 @@ const isBeginning = (text: string) => /^-?[1-9]\d{0,2}([, ]\d{3})*[, ]\d{0,2}$/.
 /** Steps are buttons for one more and one less. The keyboard has its arrows for that. */
 function Steps({ onStep }: { onStep: (by: number) => void }) {
   return (
-    <div className="steps" aria-hidden onMouseDown={(e) => e.preventDefault()}>
+    <div className="number-steps" aria-hidden onMouseDown={(e) => e.preventDefault()}>
       <button type="button" tabIndex={-1} onClick={() => onStep(1)}><ChevronUp size={12} /></button>
       <button type="button" tabIndex={-1} onClick={() => onStep(-1)}><ChevronDown size={12} /></button>
     </div>

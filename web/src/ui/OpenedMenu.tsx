@@ -13,7 +13,7 @@ export function OpenedMenu({ label, actions, button }: ActionMenuProps) {
       </Menu.Target>
       <Menu.Dropdown>
         {actions.map((a) => (
-          <Menu.Item key={a.key} color={a.color} leftSection={a.icon} onClick={a.onClick}>{a.label}</Menu.Item>
+          <Menu.Item key={a.key} color={a.danger ? 'var(--tone-bad)' : undefined} leftSection={a.icon} onClick={a.onClick}>{a.label}</Menu.Item>
         ))}
       </Menu.Dropdown>
     </Menu>

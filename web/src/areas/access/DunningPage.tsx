@@ -123,7 +123,7 @@ function Actions({ of: r, begin }: { of: Owing; begin: (doing: Doing) => void })
   const customer = { to: '/customers/$id', params: { id: r.subscriberId } } as const
   const name = nameOf(r)
   return (
-    <Menu position="bottom-end" withinPortal>
+    <Menu position="bottom-end">
       <Menu.Target>
         <ActionIcon variant="subtle" color="gray" size={26} aria-label={t.actions(name)}>
           <EllipsisVertical size={16} aria-hidden />

@@ -52,6 +52,7 @@ function Head({ of: i }: { of: Invoice }) {
       of={[
         [t.state, <><InvoiceState of={i} />{i.order && <Text size="sm" c="dimmed">{t.order}</Text>}</>],
         [t.customer, <CustomerLink of={i.subscriber} account />],
+        [t.taxPin, i.taxPin],
         [t.due, <Money amount={i.due} currency={i.currency} strong />],
         [t.dueDate, i.dueDate && f.day(i.dueDate)],
         [t.issued, i.issuedAt && <When at={i.issuedAt} exact />],
@@ -68,6 +69,8 @@ function Lines({ of: i }: { of: Invoice }) {
   const t = useText(billingText)
   const f = useFormat()
   const money = (amount: number) => <Money amount={amount} currency={i.currency} />
+  const taxed = i.taxes.length > 0
+  const net = i.lines.reduce((sum, l) => sum + l.net, 0)
   const sums: [string, number][] = [
     [t.total, i.total],
     [t.paid, -i.paid],
@@ -82,7 +85,7 @@ function Lines({ of: i }: { of: Invoice }) {
             <Table.Th scope="col">{t.description}</Table.Th>
             <Table.Th scope="col" ta="right" className="wide-only">{t.quantity}</Table.Th>
             <Table.Th scope="col" ta="right" className="wide-only">{t.unitPrice}</Table.Th>
-            <Table.Th scope="col" ta="right">{t.amount}</Table.Th>
+            <Table.Th scope="col" ta="right">{taxed ? t.gross : t.amount}</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -97,6 +100,7 @@ function Lines({ of: i }: { of: Invoice }) {
         </Table.Tbody>
       </Table>
       <dl className="sums">
+        {taxed && <Sum name={t.net}>{money(net)}</Sum>}
         {i.taxes.map((x) => (
           <Sum key={x.name} name={t.taxOf(x.name, f.number(x.rate))}>{money(x.amount)}</Sum>
         ))}

@@ -127,6 +127,7 @@ function LineFields({ n, of, fault, onChange, onRemove }: {
         <NumberField
           label={t.quantity}
           value={of.quantity}
+          decimalScale={3}
           onChange={(quantity) => onChange({ quantity })}
           error={fault('quantity')}
           required

@@ -1,5 +1,6 @@
 import { Button, Group, Text } from '@mantine/core'
 import type { ReactNode } from 'react'
+import { serverNow } from '../../app/clock'
 import { useText } from '../../text/catalogue'
 import { networkText } from '../../text/network'
 import { RefreshCw } from '../../ui/icons'
@@ -31,7 +32,7 @@ export function Live<Data>({ title, hint, read, height, actions, children }: {
       <Group gap="xs">
         <Text size="sm" c="dimmed">
           {hint} {t.readFrom}
-          {read.dataUpdatedAt > 0 && <> · <When at={new Date(read.dataUpdatedAt).toISOString()} /></>}
+          {read.dataUpdatedAt > 0 && <> · <When at={new Date(read.dataUpdatedAt + serverNow() - Date.now()).toISOString()} /></>}
         </Text>
       </Group>
       {read.data !== undefined && read.error ? <ProblemNote of={read.error} /> : null}

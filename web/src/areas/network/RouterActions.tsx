@@ -36,20 +36,23 @@ function Reboot({ of: device, onClose }: { of: Device; onClose: () => void }) {
   const online = api.useQuery('get', '/nas/devices/{id}/sessions', { params: { path, query: { limit: 100 } } }, {
     retry: false, staleTime: 0,
   })
-  const polled = device.poll?.activeSessions ?? null
   const write = useWrite('post', '/nas/devices/{id}/reboot', { told: () => t.rebooting, then: onClose })
-  const counted = online.data && !online.data.hasMore ? online.data.data.length : polled
+  const listed = online.data?.data.length ?? 0
   return (
     <Confirm
       title={t.rebootTitle(device.name)}
       verb={t.reboot}
       danger
+      incomplete={online.isPending}
       pending={write.isPending}
       error={write.error}
       onConfirm={() => write.mutate({ params: { path } })}
       onClose={onClose}
     >
-      <Text size="sm">{counted === null ? t.rebootDoesUnknown : t.rebootDoes(counted)}</Text>
+      <Text size="sm" mih={40}>
+        {online.isPending ? t.rebootCounts : !online.data || online.error ? t.rebootDoesUnknown
+          : online.data.hasMore ? t.rebootDoesMany(listed) : t.rebootDoes(listed)}
+      </Text>
       {denied.test(write.error?.message ?? '') && <Text size="sm" fw={500}>{t.rebootDenied}</Text>}
     </Confirm>
   )

@@ -24,7 +24,7 @@ export function RouterAnswer({ of: device }: { of: Device }) {
   })
   const compared = useCompared(device.id)
   const breaker = breakers.data?.data.find((b) => b.kind === 'device' && b.target === device.id && b.state !== 'closed')
-  const [first, ...others] = findingsOf({ device, services: services.data?.data, refusals: refusals.data?.data, compared })
+  const [first, ...others] = findingsOf({ device, services: services.data?.data, refusals: refusals.data?.data, compared, now: serverNow() })
   const answered = device.poll?.reachable ? device.poll : null
   if (!first) return null
   return (

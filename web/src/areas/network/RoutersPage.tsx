@@ -37,7 +37,7 @@ export default function RoutersPage() {
     { id: 'name', title: t.name, width: 160, narrow: 120, cell: (r) => <Link to="/routers/$id" params={{ id: r.deviceId }}>{r.name}</Link> },
     { id: 'state', title: t.state, cell: (r) => <RouterState of={r} /> },
     {
-      id: 'sessions', title: t.sessions, width: 80, figure: true,
+      id: 'sessions', title: t.sessions, width: 112, narrow: 80, figure: true,
       cell: (r) => r.activeSessions === null ? <Dash /> : (
         <To way={{ to: '/sessions', search: { deviceId: r.deviceId, online: true } }}>{f.number(r.activeSessions)}</To>
       ),

@@ -9,9 +9,10 @@ const device: Known['device'] = {
   createdAt: '2026-01-01T00:00:00Z', poll: null,
 }
 const service = { state: 'active', removing: false } as NonNullable<Known['services']>[number]
+const now = Date.parse('2026-03-02T09:00:00Z')
 const fine = { at: 1000, differing: 0 }
-const codes = (known: Partial<Known>) => findingsOf({ device, services: [service], ...known }).map((f) => f.code)
-const refusal = (code: NonNullable<Known['refusals']>[number]['code'], count: number) => ({ code, count, at: '', deviceId: 'd', deviceName: null })
+const codes = (known: Partial<Known>) => findingsOf({ device, services: [service], now, ...known }).map((f) => f.code)
+const refusal = (code: NonNullable<Known['refusals']>[number]['code'], count: number) => ({ code, count, at: new Date(now - 60_000).toISOString(), deviceId: 'd', deviceName: null })
 
 describe('what is the matter with a router', () => {
   it('is nothing when it answers and is as it should be', () => {
@@ -39,8 +40,10 @@ describe('what is the matter with a router', () => {
   })
   it('counts the sign-ins that a wrong secret has cost, and asks for one script only', () => {
     const old = { ...device, bootstrap: { ...device.bootstrap, upToDate: false } }
-    const found = findingsOf({ device: old, services: [service], refusals: [refusal('wrong_secret', 3), refusal('wrong_secret', 4)] })
+    const found = findingsOf({ device: old, services: [service], now, refusals: [refusal('wrong_secret', 3), refusal('wrong_secret', 4)] })
     expect(found.map((f) => [f.code, f.count])).toEqual([['secret', 7]])
+    const mended = { ...refusal('wrong_secret', 18), at: new Date(now - 16 * 60_000).toISOString() }
+    expect(codes({ refusals: [mended] })).toEqual(['well'])
   })
   it('is a difference that somebody has just seen, until a check of the platform tells it', () => {
     const compared = { services: { at: 0, differing: 2 }, firewall: fine }
@@ -62,7 +65,7 @@ describe('what is the matter with a router', () => {
   it('is a setup that differs until it was read as it should be', () => {
     const drift = { firstSeenAt: new Date(500).toISOString(), hash: 'h', resources: [{}, {}] as never }
     const found = (setup?: Known['compared']) =>
-      findingsOf({ device: { ...device, setupDrift: drift }, services: [service], compared: setup }).map((f) => [f.code, f.count])
+      findingsOf({ device: { ...device, setupDrift: drift }, services: [service], compared: setup, now }).map((f) => [f.code, f.count])
     expect(found()).toEqual([['setup', 2]])
     expect(found({ setup: { at: 400, differing: 0 } })).toEqual([['setup', 2]])
     expect(found({ setup: { at: 1000, differing: 1 } })).toEqual([['setup', 1]])

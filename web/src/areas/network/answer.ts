@@ -31,9 +31,14 @@ export interface Known {
   device: Device
   services?: Service[]
   refusals?: Shape<'RefusalResponse'>[]
+  /** now is the server's time, in milliseconds. */
+  now: number
   /** compared has the parts that somebody has just compared, each if its newest read has succeeded. */
   compared?: { services?: Compared; firewall?: Compared; setup?: Compared }
 }
+
+// Devices dial again within minutes, so that a router whose secret is right again is told of no longer than this.
+const present = 15 * 60_000
 
 /** answeredAll reports whether all parts could be compared after an instant: then an older failure is over. */
 function answeredAll({ services, firewall, setup }: NonNullable<Known['compared']>, since: string): boolean {
@@ -50,11 +55,12 @@ function setupPlaces({ setupDrift: drift }: Device, read: Compared | undefined):
  * findingsOf says what is the matter with a router, the cause of the rest first; without anything it is well. What only
  * follows from an earlier finding is left out: a router that is silent cannot be compared either.
  */
-export function findingsOf({ device, services, refusals = [], compared = {} }: Known): Finding[] {
+export function findingsOf({ device, services, refusals = [], compared = {}, now }: Known): Finding[] {
   const found: Finding[] = []
   const add = (code: Finding['code'], tone: Tone, step: Step | null, count = 0, words: string | null = null) =>
     found.push({ code, tone, step, count, words })
-  const refused = (code: Shape<'RefusalResponse'>['code']) => refusals.filter((r) => r.code === code).reduce((sum, r) => sum + r.count, 0)
+  const refused = (code: Shape<'RefusalResponse'>['code']) => refusals
+    .filter((r) => r.code === code && now - Date.parse(r.at) < present).reduce((sum, r) => sum + r.count, 0)
 
   const silent = device.unreachableSince !== null || device.poll?.reachable === false
   const ran = device.bootstrap.version > 0 || device.transport !== null

@@ -26,7 +26,7 @@ export function CustomerActions({ of: c }: { of: Customer }) {
       key: 'unblock', label: t.unblock, icon: <Ban size={14} aria-hidden />, onClick: () => begin({ act: 'unblock' }),
     },
     c.status === 'active' && may('POST /subscribers/{id}/block') && {
-      key: 'block', label: t.block, color: 'red', icon: <Ban size={14} aria-hidden />, onClick: () => begin({ act: 'block' }),
+      key: 'block', label: t.block, danger: true, icon: <Ban size={14} aria-hidden />, onClick: () => begin({ act: 'block' }),
     },
   ].filter((action) => action !== false)
   return (

@@ -37,6 +37,7 @@ export function EndService({ id, plan, onClose }: { id: string; plan: string; on
           <>
             {staysDue.length + voided.length === 0 && <Text size="sm">{t.endNothing}</Text>}
             <Bills label={t.endStays} of={staysDue} />
+            {staysDue.length > 0 && <Text size="sm" c="dimmed">{t.endStaysHint}</Text>}
             <Bills label={t.endVoids} of={voided} voided />
           </>
         )}

@@ -117,7 +117,7 @@ function ServiceMenu({ of: s, held }: { of: Subscription; held: boolean | null }
   const begin = useDo()
   const labels = { ...t, new_credentials: t.newCredentials, top_up: t.topUp }
   const actions = serviceActs(s, held).filter((act) => may(needs[act])).map((act) => ({
-    key: act, label: labels[act], color: act === 'end' ? 'red' : undefined,
+    key: act, label: labels[act], danger: act === 'end',
     onClick: () => begin({ act, subscriptionId: s.id }),
   }))
   return actions.length > 0 && <ActionMenu label={t.actionsOf(s.planName)} actions={actions} />

@@ -21,6 +21,9 @@ import { type Customer, nameOf } from './words'
 
 type How = 'prompt' | 'cash'
 
+// Refusals that tell of the reference, and of no fault in its form.
+const aboutReference = ['reference_used', 'reference_taken_back', 'looks_like_mobile_money']
+
 /** TakePayment asks a phone to pay, or notes cash, and tells live what becomes of it. */
 export function TakePayment({ of: c, onClose }: { of: Customer; onClose: () => void }) {
   const t = useText(takingText)
@@ -97,7 +100,7 @@ export function TakePayment({ of: c, onClose }: { of: Customer; onClose: () => v
             ) : (
               <TextInput
                 label={t.reference} description={t.referenceHint} value={reference} onChange={(e) => setReference(e.currentTarget.value)}
-                maxLength={100} error={write.error?.of('reference')}
+                maxLength={100} error={write.error?.of('reference') ?? aboutReference.includes(write.error?.code ?? '')}
               />
             )}
             {write.error && (

@@ -2,7 +2,7 @@ import type { Problem } from '../../api/problem'
 import type { Shape } from '../../api/types'
 
 /** UsedReceipt is the receipt that has a reference already: docs/rules/money.md#cash. */
-export interface UsedReceipt {
+interface UsedReceipt {
   id: string
   receiptNumber: string
   amount: number
