@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 
 vi.hoisted(() => {
@@ -23,4 +25,12 @@ test('a line is said in the language, with its number and the reason that somebo
 
 test('a kind that is newer than the page is said by the API', () => {
   expect(say({ ...line, kind: 'of_tomorrow' as 'payment' }, statementsText.sw)).toBe('API')
+})
+
+test('the reasons that the program gives are those of its source, and are said in both languages', () => {
+  const given = readdirSync('../processmanagers', { recursive: true, encoding: 'utf8' }).filter((f) => f.endsWith('.go'))
+    .map((f) => readFileSync(join('../processmanagers', f), 'utf8')).join('\n')
+  const reasons = Object.keys(statementsText.sw.ours)
+  expect(reasons.filter((r) => !given.includes(`"${r}"`))).toEqual([])
+  expect(reasons.length).toBeGreaterThan(3)
 })

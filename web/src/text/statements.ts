@@ -20,6 +20,8 @@ interface Said {
 interface Words {
   says: Record<Line['kind'], (s: Said) => string>
   by: Record<NonNullable<Line['channel']>, string>
+  /** ours says the reasons that the program itself gives; other remarks are what somebody typed. */
+  ours: Partial<Record<string, string>>
 }
 
 const en: Words = {
@@ -35,6 +37,7 @@ const en: Words = {
     write_off_recovered: (s) => `Written-off invoice${s.number} ${s.taken ? 'no longer paid' : 'paid'}`,
   },
   by: ways.en,
+  ours: {},
 }
 
 const sw: Words = {
@@ -50,6 +53,12 @@ const sw: Words = {
     write_off_recovered: (s) => `Ankara${s.number} iliyofutwa ${s.taken ? 'haijalipwa tena' : 'ililipwa'}`,
   },
   by: ways.sw,
+  ours: {
+    'subscription ended': 'huduma ilimalizwa',
+    "the payment is another subscriber's": 'malipo ni ya mteja mwingine',
+    'the payment was reversed': 'malipo yalirudishwa',
+    'credited by another receipt': 'yamehesabiwa kwa risiti nyingine',
+  },
 }
 
 /** statementsText says what the lines of an account are. A kind without words stops the build. */
@@ -65,7 +74,7 @@ export function describe(l: Omit<Line, 'cause'>, words: Words): string {
     by: l.channel ? ((words.by as Partial<Words['by']>)[l.channel] ?? '') : '',
     taken: l.debit < 0 || l.credit < 0,
   })
-  return l.remark ? `${said}: ${l.remark}` : said
+  return l.remark ? `${said}: ${words.ours[l.remark] ?? l.remark}` : said
 }
 
 /** useDescribe gives the function that says a line in the person's language. */

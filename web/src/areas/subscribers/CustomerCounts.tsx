@@ -20,7 +20,7 @@ export function CustomerCounts() {
   const list = (search: Way['search']): Way => ({ to: '/customers', search })
   const newcomers: Way = { to: '/changes', search: { kind: 'new_customer', from: firstOfMonth(f.date(serverNow())) } }
   const counts: [number, string, Way][] = [
-    [n.total, t.total, list({})],
+    [n.total, t.total(n.total), list({})],
     [n.online, n.unheard > 0 ? `${t.counts.online} (${t.unheard(n.unheard)})` : t.counts.online, list({ online: true })],
     [n.byAccess.full, t.counts.full, list({ access: 'full' })],
     [n.byAccess.throttled, t.counts.throttled, list({ access: 'throttled' })],
