@@ -72,3 +72,23 @@ flow('a batch of vouchers without a prefix is told by its whole date and time', 
     }
   }
 })
+
+flow('what somebody reads in a list stays where it is while others come above it', async ({ page }) => {
+  await page.setViewportSize({ width: 1366, height: 420 })
+  await signIn(page, 'admin', '/customers')
+  const frame = page.locator('.rows-frame')
+  await page.getByRole('row').nth(5).waitFor()
+  await frame.evaluate((e) => e.scrollTo(0, 320))
+  const seen = () => frame.evaluate((e) => {
+    const head = e.querySelector('thead')!.getBoundingClientRect().bottom
+    const row = [...e.querySelectorAll('tr[data-index]')].find((r) => r.getBoundingClientRect().top >= head - 1)!
+    return `${row.querySelector('a')!.textContent} ${Math.round(row.getBoundingClientRect().top - head)}`
+  })
+  await expect.poll(seen).not.toMatch(/^$/)
+  const before = await seen()
+  for (const n of [0, 1, 2]) {
+    await call(page, 'POST', '/subscribers', { firstName: 'Mpya', lastName: `Juu${n}`, phone: `+2547${String(Date.now() + 10 + n).slice(-8)}` })
+  }
+  await expect.poll(() => frame.evaluate((e) => e.scrollTop), { timeout: 15_000 }).toBe(320 + 3 * 32)
+  expect(await seen()).toBe(before)
+})

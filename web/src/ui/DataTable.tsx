@@ -1,7 +1,7 @@
 import { Button, Group, Skeleton, Text, VisuallyHidden } from '@mantine/core'
 import { useIsFetching } from '@tanstack/react-query'
 import { type ColumnDef, getCoreRowModel, useReactTable } from '@tanstack/react-table'
-import { type CSSProperties, type KeyboardEvent, memo, type ReactNode, useEffect, useMemo, useRef } from 'react'
+import { type CSSProperties, type KeyboardEvent, memo, type ReactNode, type RefObject, useEffect, useLayoutEffect, useMemo, useRef } from 'react'
 import type { Rows } from '../api/rows'
 import { useText } from '../text/catalogue'
 import { uiText } from '../text/ui'
@@ -120,6 +120,7 @@ function Body<R>({ list, columns, rowKey, whole }: {
   const { rows, more, hasMore } = list
   const body = useRef<HTMLTableSectionElement>(null)
   const { from, to } = useDrawn(body, rows.length, whole)
+  useSteady(body, rows, rowKey)
   const names = useMemo(() => columns.map((c): ColumnDef<R> => ({ id: c.id, header: c.title })), [columns])
   // The table has the rows on the screen alone: one of all rows would be made anew whenever a page comes.
   const table = useReactTable({
@@ -143,6 +144,30 @@ function Body<R>({ list, columns, rowKey, whole }: {
       {after > 0 && <tr aria-hidden style={{ height: after }} />}
     </tbody>
   )
+}
+
+// So many rows that come at once do not move what somebody reads.
+const nearby = 100
+
+/** useSteady keeps the rows on the screen where they are when others come or go above them. */
+function useSteady<R>(body: RefObject<HTMLElement | null>, rows: R[], rowKey: (row: R) => string) {
+  const before = useRef(rows)
+  useLayoutEffect(() => {
+    const old = before.current
+    before.current = rows
+    const frame = body.current?.closest<HTMLElement>('.rows-frame')
+    const top = Math.floor((frame?.scrollTop ?? 0) / rowHeight)
+    const seen = old[top]
+    const next = old[top + 1]
+    if (!frame || old === rows || top === 0 || !seen || !next) return
+    const first = Math.max(0, top - nearby)
+    const found = rows.slice(first, top + nearby).findIndex((r) => rowKey(r) === rowKey(seen))
+    const at = first + found
+    const following = rows[at + 1]
+    // In another order, or by another filter, the list is another one.
+    if (found < 0 || at === top || !following || rowKey(following) !== rowKey(next)) return
+    frame.scrollTop += (at - top) * rowHeight
+  }, [body, rows, rowKey])
 }
 
 // Line is one row. While a list is scrolled, the rows that stay on the screen are not drawn again.
