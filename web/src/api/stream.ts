@@ -161,8 +161,10 @@ async function alone(name: string, signal: AbortSignal, hold: (signal: AbortSign
 const cutFor = 3_000
 
 // The server gives a sign of life every 10 seconds. A line that is cut without a word, as by a router or a phone that
-// sleeps, looks like a quiet day otherwise: after so long without one it is opened anew. Whoever opens one has as long.
+// sleeps, looks like a quiet day otherwise: after so long without one it is opened anew. A browser may try other lines
+// that it has, which are as dead: each is given up sooner.
 const lifeless = 25_000
+const opensWithin = 12_000
 const looks = 5_000
 
 // How long the question why a stream was cut may keep the next try waiting.
@@ -183,16 +185,19 @@ function read(
   let cut: ReturnType<typeof setTimeout> | null = null
   let failures = 0
   let heardAt = Date.now()
+  let isOpen = false
   // Pages that were told something by another tab until now, or by a stream that was cut, have read already.
   let before = state !== 'connecting'
   const broken = () => state !== 'suspended' && say({ state: 'broken', serves })
   const open = () => {
     again = null
+    isOpen = false
     heardAt = Date.now()
     const asked = new URLSearchParams({ expectedUser: person })
     if (from()) asked.set('lastEventId', from())
     source = new EventSource(`/events/stream?${asked}`)
     source.onopen = () => {
+      isOpen = true
       heardAt = Date.now()
       failures = 0
       if (cut) clearTimeout(cut)
@@ -217,9 +222,14 @@ function read(
   const next = () => {
     if (!source && !signal.aborted) again ??= setTimeout(open, Math.min(longestWait(state), 500 * 2 ** Math.min(failures, 6)))
   }
-  const answered = (problem: Problem | null) => {
+  const answered = (problem: Problem | null, waited: number) => {
     asking = false
     if (signal.aborted) return
+    if (!problem && waited > answersWithin && again) { // somebody has typed the password, and waits
+      clearTimeout(again)
+      again = null
+      failures = 1
+    }
     if (problem?.code === 'organization_suspended') say({ state: 'suspended', serves })
     else if (state === 'suspended') {
       say({ state: 'broken', serves })
@@ -239,10 +249,12 @@ function read(
     // server that starts again, a suspension, and somebody else who has signed in.
     if (asking) return
     asking = true
-    void client.GET('/auth/me', { signal }).then(() => answered(null), (cause) => answered(asProblem(cause)))
+    const asked = Date.now()
+    const waited = () => Date.now() - asked
+    void client.GET('/auth/me', { signal }).then(() => answered(null, waited()), (cause) => answered(asProblem(cause), waited()))
   }
   const look = setInterval(() => {
-    if (source && Date.now() - heardAt > lifeless) lost()
+    if (source && Date.now() - heardAt > (isOpen ? lifeless : opensWithin)) lost()
   }, looks)
   waits.end = () => {
     if (!again || signal.aborted) return

@@ -38,7 +38,7 @@ export function PersonMenu({ onCalls }: PersonMenuProps) {
             <User size={18} aria-hidden />
           </ActionIcon>
         </Menu.Target>
-        <Menu.Dropdown>
+        <Menu.Dropdown mah="calc(100dvh - 56px)" style={{ overflowY: 'auto' }}>
           <Menu.Label>
             <Text size="sm" truncate>{[me.firstName, me.lastName].filter(Boolean).join(' ')}</Text>
             <Text size="xs" truncate>{me.email}</Text>

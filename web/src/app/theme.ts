@@ -26,9 +26,9 @@ export const theme = createTheme({
   },
 })
 
-/** readable makes the library's grey text dark enough to be read in the sun. */
+/** readable makes the library's grey text, and that of faults, dark enough to be read in the sun. */
 export const readable: CSSVariablesResolver = () => ({
   variables: {},
-  light: { '--mantine-color-dimmed': '#5c636a', '--mantine-color-placeholder': '#6b7278' },
-  dark: { '--mantine-color-dimmed': '#a3abb2', '--mantine-color-placeholder': '#949ca3' },
+  light: { '--mantine-color-error': 'var(--tone-bad)', '--mantine-color-dimmed': '#5c636a', '--mantine-color-placeholder': '#6b7278' },
+  dark: { '--mantine-color-error': 'var(--tone-bad)', '--mantine-color-dimmed': '#a3abb2', '--mantine-color-placeholder': '#949ca3' },
 })

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react'
-import { isLost } from './useFocusHere'
+import { focusContent, isLost } from './useFocusHere'
 
 // Where the last dialog was opened from; one that follows it gives the focus back to the same place.
 let last: HTMLElement | null = null
@@ -39,7 +39,11 @@ export function useFocusBack(): () => void {
   const [from] = useState(() => ({ below: belowThis(), back: (last = opener()) }))
   useEffect(() => () => {
     setTimeout(() => {
-      if (isLost()) (from.below?.isConnected ? from.below : from.back)?.focus()
+      if (!isLost()) return
+      const place = from.below?.isConnected ? from.below : from.back
+      place?.focus()
+      // What opened it may have gone, as a repair takes its own button away.
+      if (place) focusContent()
     })
   }, [from])
   return () => {

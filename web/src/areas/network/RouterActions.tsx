@@ -34,7 +34,7 @@ function Reboot({ of: device, onClose }: { of: Device; onClose: () => void }) {
   const t = useText(networkText)
   const path = { id: device.id }
   const online = api.useQuery('get', '/nas/devices/{id}/sessions', { params: { path, query: { limit: 100 } } }, {
-    retry: false, staleTime: 0,
+    retry: false, staleTime: 0, gcTime: 0, // who was online when it was asked before says nothing of now
   })
   const write = useWrite('post', '/nas/devices/{id}/reboot', { told: () => t.rebooting, then: onClose })
   const listed = online.data?.data.length ?? 0

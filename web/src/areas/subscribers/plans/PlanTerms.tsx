@@ -38,7 +38,7 @@ export function PlanTerms({ draft, problem, set }: {
       <Group gap="sm" align="flex-start">
         <NumberField
           label={t.sessions} value={draft.sessionLimit} error={problem?.of('sessionLimit')}
-          onChange={(v) => set({ sessionLimit: figure(v) })} min={1} max={16} w={150}
+          onChange={(v) => set({ sessionLimit: figure(v) })} min={1} max={16} whole w={150}
         />
         <Select
           label={t.onLimit} data={choices(t.onLimits)} value={draft.onLimit} allowDeselect={false}
@@ -85,7 +85,7 @@ export function PlanTerms({ draft, problem, set }: {
               <NumberField
                 label={t.seconds} value={burst.seconds} error={problem?.of('rates.burst.seconds')}
                 required withAsterisk={false}
-                onChange={(v) => set({ burst: { ...burst, seconds: figure(v) } })} min={1} hideControls w={100}
+                onChange={(v) => set({ burst: { ...burst, seconds: figure(v) } })} min={1} whole hideControls w={100}
               />
             </Group>
           </>
