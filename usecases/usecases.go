@@ -49,7 +49,7 @@ func NewID[I ~[16]byte](a Asked, kind string) I {
 }
 
 // amendTries bounds how often a change is made again because another one came first.
-const amendTries = 4
+const amendTries = 10
 
 // Amend changes a part of something by a command that replaces all of it. change makes the command from the present
 // state, and the command is valid for the revision of that state only; when another change comes first it is made

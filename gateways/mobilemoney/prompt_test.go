@@ -153,7 +153,7 @@ func TestPrompt_TimeoutIsInDoubt(t *testing.T) {
 	k := newKit(t, provider.Config{})
 	k.prompt(mobilemoney.Accepted) // fetches the token and opens the connection
 	k.faults(provider.Faults{LatencyMs: 60_000})
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 	defer cancel()
 	answer, err := k.Prompt(ctx, creds, k.request())
 	if answer.Outcome != mobilemoney.InDoubt || err != nil || !errors.Is(answer.Cause, context.DeadlineExceeded) {
