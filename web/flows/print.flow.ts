@@ -42,10 +42,14 @@ besideOthers('an invoice is printed alone, black on white, with all of its colum
   await onPaper(page)
   await expectPaper(page)
   await page.getByRole('heading', { level: 1, name: String(number) }).waitFor()
-  for (const name of ['Description', 'Quantity', 'Price of one', 'Amount']) {
+  // The demo's prices have tax in them.
+  for (const name of ['Description', 'Quantity', 'Price of one', 'With tax']) {
     await page.getByRole('columnheader', { name, exact: true }).waitFor()
   }
   await page.getByText('Customer', { exact: true }).waitFor()
+  const sums = await page.locator('dl.sums > *').allInnerTexts()
+  const sum = (name: RegExp) => Number((sums[sums.findIndex((text) => name.test(text)) + 1] ?? '').replace(/[^\d.]/g, ''))
+  expect(sum(/^Without tax/) + sum(/^VAT/)).toBeCloseTo(sum(/^Total/), 2)
   expect(await cut(page)).toEqual([])
 })
 
