@@ -12,13 +12,14 @@ import { Loaded } from '../../ui/Loaded'
 import { Page, Section } from '../../ui/Page'
 import { When } from '../../ui/When'
 import { Difference } from './Difference'
-import { ServiceHistory } from './HistoryPart'
 import { Live } from './Live'
 import { ServiceAnswer } from './ServiceAnswer'
 import { useAsked } from './useAsked'
 import { lookAgain, moves, placeOf, type Service } from './words'
 
 const ChangeService = later(() => import('./ChangeService').then((m) => m.ChangeService))
+// What happened to it stands below what is the matter with it.
+const ServiceHistory = later(() => import('./HistoryPart').then((m) => m.ServiceHistory), { height: 240 })
 const DeleteService = later(() => import('./DeleteService').then((m) => m.DeleteService))
 
 /** ServicePage answers about one service: does it work, and if not, what does the router say? */
