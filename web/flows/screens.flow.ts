@@ -134,13 +134,14 @@ besideOthers('everybody can use the dialogs, in light and dark and on a phone, a
     await goTo(page, 'admin', place)
     for (const name of buttons) {
       const opens = page.getByRole('main').getByRole('button', { name }).first()
-      await opens.click()
+      // A customer can be paid from two places, of which the second one may be drawn first.
+      const pressed = (await opens.elementHandle())!
+      await pressed.click()
       await page.getByRole('dialog').getByRole('button').nth(1).waitFor()
       faults.push(...(await inEachForm(page, (form) => violations(page, form.rules))).map((fault) => `${place} ${String(name)}, ${fault}`))
       await page.keyboard.press('Escape')
       await page.getByRole('dialog').waitFor({ state: 'hidden' })
-      const handle = await opens.elementHandle()
-      const back = page.waitForFunction((e) => e === document.activeElement, handle, { timeout: 2_000 })
+      const back = page.waitForFunction((e) => e === document.activeElement, pressed, { timeout: 2_000 })
       if (!(await back.then(() => true, () => false))) faults.push(`${place} ${String(name)}: the focus is lost`)
     }
   }
