@@ -34,24 +34,24 @@ export default function RoutersPage() {
   const any = Object.values(filters).some((v) => v !== undefined)
   const known = (n: number | null, write: (n: number) => string) => (n === null ? <Dash /> : write(n))
   const columns: Column<Fleet>[] = [
-    { id: 'name', title: t.name, width: 160, narrow: 120, cell: (r) => <Link to="/routers/$id" params={{ id: r.deviceId }}>{r.name}</Link> },
+    { id: 'name', title: t.name, width: 148, narrow: 120, cell: (r) => <Link to="/routers/$id" params={{ id: r.deviceId }}>{r.name}</Link> },
     { id: 'state', title: t.state, cell: (r) => <RouterState of={r} /> },
     {
-      id: 'sessions', title: t.sessions, width: 112, narrow: 80, figure: true,
+      id: 'sessions', title: t.pppOnline, width: 96, narrow: 80, figure: true,
       cell: (r) => r.activeSessions === null ? <Dash /> : (
         <To way={{ to: '/sessions', search: { deviceId: r.deviceId, online: true } }}>{f.number(r.activeSessions)}</To>
       ),
     },
     {
-      id: 'spark', title: t.lately, width: 112, wideOnly: true,
+      id: 'spark', title: t.lately, width: 96, wideOnly: true,
       cell: (r) => r.history.length > 1 && (
         <Spark values={r.history.map((p) => p.activeSessions)} label={t.spark(f.number(r.activeSessions ?? 0))} />
       ),
     },
     { id: 'cpu', title: t.cpu, width: 70, figure: true, wideOnly: true, cell: (r) => known(r.cpuPercent, (n) => f.percent(n / 100)) },
-    { id: 'memory', title: t.memory, width: 100, figure: true, wideOnly: true, cell: (r) => known(r.memoryPercent, (n) => f.percent(n / 100)) },
+    { id: 'memory', title: t.memory, width: 92, figure: true, wideOnly: true, cell: (r) => known(r.memoryPercent, (n) => f.percent(n / 100)) },
     { id: 'uptime', title: t.uptime, width: 110, figure: true, wideOnly: true, cell: (r) => known(r.uptimeSeconds, (n) => f.duration(n)) },
-    { id: 'version', title: t.version, width: 130, wideOnly: true, cell: (r) => r.version ?? <Dash /> },
+    { id: 'version', title: t.version, width: 124, wideOnly: true, cell: (r) => r.version ?? <Dash /> },
     { id: 'polled', title: t.lastSeen, width: 142, wideOnly: true, cell: (r) => <When at={r.reachable ? r.polledAt : r.unreachableSince} /> },
   ]
   const register = may('POST /nas/devices') && (
