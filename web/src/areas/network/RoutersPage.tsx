@@ -49,7 +49,7 @@ export default function RoutersPage() {
       ),
     },
     { id: 'cpu', title: t.cpu, width: 70, figure: true, wideOnly: true, cell: (r) => known(r.cpuPercent, (n) => f.percent(n / 100)) },
-    { id: 'memory', title: t.memory, width: 92, figure: true, wideOnly: true, cell: (r) => known(r.memoryPercent, (n) => f.percent(n / 100)) },
+    { id: 'memory', title: t.memory, width: 104, figure: true, wideOnly: true, cell: (r) => known(r.memoryPercent, (n) => f.percent(n / 100)) },
     { id: 'uptime', title: t.uptime, width: 110, figure: true, wideOnly: true, cell: (r) => known(r.uptimeSeconds, (n) => f.duration(n)) },
     { id: 'version', title: t.version, width: 124, wideOnly: true, cell: (r) => r.version ?? <Dash /> },
     { id: 'polled', title: t.lastSeen, width: 142, wideOnly: true, cell: (r) => <When at={r.reachable ? r.polledAt : r.unreachableSince} /> },
